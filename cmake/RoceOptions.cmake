@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Compile options that every target of the project shares, and roce_add_* helpers.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+find_package(PkgConfig REQUIRED)
+find_package(tl-expected REQUIRED)
+
+# Everything of ours is compiled with these; they are never exported to a consumer.
+add_library(roce_options INTERFACE)
+target_compile_options(
+  roce_options
+  INTERFACE -Wall
+            -Wextra
+            -Wconversion
+            -Wshadow
+            -fno-semantic-interposition
+            # GCC 12 at -O3 sees overlapping copies in "-" + std::to_string(n), where there are none (GCC bug 105651).
+            $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+            $<$<BOOL:${ROCE_WERROR}>:-Werror>
+            $<$<BOOL:${ROCE_NATIVE}>:-march=native>)

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "roce/wire/icrc.h"
+#include "roce/wire/packet.h"
+
+namespace roce {
+
+/// Several RoCE v2 packets of equal size (the last may be shorter) behind one set of network headers, as a capture
+/// shows them where the kernel or the NIC segments on the way out or coalesces on the way in (UDP GSO, GRO).
+struct SuperFrame {
+  std::uint32_t segment_size = 0;  ///< bytes from BTH through ICRC, of every packet but the last
+  std::uint32_t count = 0;         ///< packets, at least 2
+  std::uint16_t ip_id_step = 0;    ///< 1 when each packet's IPv4 identification is one more, 0 when all have the same
+
+  friend constexpr bool operator==(const SuperFrame&, const SuperFrame&) = default;
+};
+
+/// Finds out whether a RoCE v2 packet whose ICRC is not good is really several. Segment sizes that the opcode or a BTH
+/// in the right place suggest are tried, and one counts as found only when the ICRC of one of its packets comes out
+/// right.
+[[nodiscard]] std::optional<SuperFrame> find_super_frame(const Packet& packet);
+
+/// Packet `index` (below `count`) of a super-frame, as a view of the same bytes.
+[[nodiscard]] Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_t index);
+
+/// Calls `use(packet, verdict)` for each RoCE packet in a frame: once for an ordinary frame, once for each packet of a
+/// super-frame. The cost over check_icrc falls on frames whose ICRC is not good.
+template <typename Use>
+void for_each_packet(const Packet& packet, Use use) {
+  const IcrcVerdict verdict = check_icrc(packet);
+  if (verdict.status != IcrcStatus::good && packet.is_roce()) {
+    if (const std::optional<SuperFrame> super_frame = find_super_frame(packet)) {
+      for (std::uint32_t i = 0; i < super_frame->count; ++i) {
+        const Packet part = segment(packet, *super_frame, i);
+        use(part, check_icrc(part));
+      }
+      return;
+    }
+  }
+  use(packet, verdict);
+}
+
+}  // namespace roce

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "link/libpcap_input.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "link/capture_format.h"
+
+namespace roce::link::detail {
+
+namespace {
+
+// libpcap numbers link types for the platform (DLT_*). They are those of the file except for a few, of which only raw
+// IP can carry RoCE.
+std::uint16_t to_link_type(int dlt) {
+  constexpr std::uint16_t kLinkTypeRaw = 101;
+  return dlt == DLT_RAW ? kLinkTypeRaw : static_cast<std::uint16_t>(dlt);
+}
+
+}  // namespace
+
+tl::expected<std::unique_ptr<LibpcapInput>, std::string> LibpcapInput::open(ByteWindow& window, CaptureCursor& cursor) {
+  std::unique_ptr<LibpcapInput> input(new LibpcapInput(window, cursor));
+  cookie_io_functions_t functions{};
+  functions.read = [](void* cookie, char* out, std::size_t size) -> ssize_t {
+    auto& feed = *static_cast<Feed*>(cookie);
+    if (feed.cursor.available() == 0 && !feed.window.fill(feed.cursor, 1)) {
+      if (!feed.window.failure()) return 0;
+      errno = EIO;
+      return -1;
+    }
+    const std::size_t count = size < feed.cursor.available() ? size : feed.cursor.available();
+    std::memcpy(out, feed.cursor.next, count);
+    feed.cursor.next += count;
+    return static_cast<ssize_t>(count);
+  };
+  std::FILE* file = fopencookie(&input->feed_, "r", functions);
+  if (file == nullptr) return tl::unexpected(std::string(std::strerror(errno)));
+  // Without a buffer the cursor tells where a record begins.
+  std::setvbuf(file, nullptr, _IONBF, 0);
+  char error[PCAP_ERRBUF_SIZE] = "";
+  input->pcap_.reset(pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error));
+  if (!input->pcap_) {
+    std::fclose(file);
+    return tl::unexpected(std::string(error));
+  }
+  input->link_type_ = to_link_type(pcap_datalink(input->pcap_.get()));
+  return input;
+}
+
+CaptureInterface LibpcapInput::interface() const {
+  CaptureInterface interface;
+  interface.link_type = link_type_;
+  interface.snaplen = static_cast<std::uint32_t>(pcap_snapshot(pcap_.get()));
+  interface.timestamp_resolution = 9;
+  return interface;
+}
+
+bool LibpcapInput::next(CaptureRecord& record, Diagnostics& diagnostics) {
+  const std::uint64_t offset = feed_.cursor.offset();
+  pcap_pkthdr* header = nullptr;
+  const u_char* data = nullptr;
+  const int status = pcap_next_ex(pcap_.get(), &header, &data);
+  if (status == 1) {
+    record = {};
+    record.bytes = {reinterpret_cast<const std::byte*>(data), header->caplen};
+    // With nanosecond precision libpcap keeps nanoseconds in tv_usec.
+    record.timestamp_ns = static_cast<std::int64_t>(header->ts.tv_sec) * 1'000'000'000 + header->ts.tv_usec;
+    record.file_offset = offset;
+    record.original_length = header->len;
+    record.link_type = link_type_;
+    return true;
+  }
+  if (status == PCAP_ERROR && !feed_.window.failure()) {
+    const std::string_view text = pcap_geterr(pcap_.get());
+    if (text.starts_with("truncated dump file")) {
+      diagnostics.warn(offset, "the file ends inside a record: " + std::string(text));
+    } else {
+      diagnostics.fail(offset, "libpcap cannot read on: " + std::string(text) + "; the packets before it were read");
+    }
+  }
+  return false;
+}
+
+}  // namespace roce::link::detail

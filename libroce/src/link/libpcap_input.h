@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <pcap/pcap.h>
+
+#include <memory>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "link/byte_window.h"
+#include "link/diagnostics.h"
+#include "roce/link/capture_record.h"
+
+namespace roce::link::detail {
+
+/// Lets libpcap read the bytes behind a cursor, for the formats that the walkers do not know.
+class LibpcapInput {
+ public:
+  /// `window` and `cursor` (at the start of the file) must outlive it and not move. The error is libpcap's text.
+  [[nodiscard]] static tl::expected<std::unique_ptr<LibpcapInput>, std::string> open(ByteWindow& window,
+                                                                                     CaptureCursor& cursor);
+
+  [[nodiscard]] CaptureInterface interface() const;
+
+  /// Fills all of `record` but its number.
+  bool next(CaptureRecord& record, Diagnostics& diagnostics);
+
+ private:
+  struct Feed {
+    ByteWindow& window;
+    CaptureCursor& cursor;
+  };
+  struct Closer {
+    void operator()(pcap_t* pcap) const { pcap_close(pcap); }
+  };
+
+  LibpcapInput(ByteWindow& window, CaptureCursor& cursor) : feed_{window, cursor} {}
+
+  Feed feed_;
+  std::unique_ptr<pcap_t, Closer> pcap_;
+  std::uint16_t link_type_ = 0;
+};
+
+}  // namespace roce::link::detail

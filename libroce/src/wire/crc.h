@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace roce::crc {
+
+// The CRC's register as a polynomial over GF(2), reflected: bit 31 is the coefficient of x^0. All of this rests on the
+// CRC being linear: the registers of two inputs differ by what their difference alone would leave in an empty register.
+
+/// The polynomial of CRC-32 (IEEE 802.3) without x^32.
+inline constexpr std::uint32_t kPolynomial = 0xEDB88320;
+
+/// The CRC of the eight bytes of ones that stand for the LRH: with what an ICRC starts.
+inline constexpr std::uint32_t kLrhSeed = 0x2144DF1C;
+
+/// The register before `count` zero bytes left `difference` in it.
+[[nodiscard]] constexpr std::uint32_t rewind(std::uint32_t difference, std::size_t count) {
+  for (std::size_t bit = 0; bit < count * 8; ++bit) {
+    const bool carried = (difference & 0x8000'0000) != 0;
+    difference = carried ? (difference ^ kPolynomial) << 1 | 1 : difference << 1;
+  }
+  return difference;
+}
+
+/// The product of two registers modulo the polynomial.
+[[nodiscard]] constexpr std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t product = 0;
+  for (std::uint32_t bit = 0x8000'0000; bit != 0; bit >>= 1) {
+    if ((a & bit) != 0) product ^= b;
+    b = (b & 1) != 0 ? b >> 1 ^ kPolynomial : b >> 1;
+  }
+  return product;
+}
+
+/// Like `rewind`, in time that grows with the logarithm of `count`.
+[[nodiscard]] constexpr std::uint32_t rewind_far(std::uint32_t difference, std::size_t count) {
+  std::uint32_t power = rewind(0x8000'0000, 1);  // x^-8
+  for (; count != 0; count >>= 1) {
+    if ((count & 1) != 0) difference = multiply(difference, power);
+    power = multiply(power, power);
+  }
+  return difference;
+}
+
+/// For one byte that the ICRC reads as ones: by what to change the seed, for each value that the byte really has.
+using MaskTable = std::array<std::uint32_t, 256>;
+
+/// `position` counts from where the CRC starts behind the seed; `mask` has the bits that are read as ones.
+[[nodiscard]] constexpr MaskTable make_mask_table(std::size_t position, std::uint8_t mask = 0xFF) {
+  std::array<std::uint32_t, 8> of_bit{};
+  for (unsigned bit = 0; bit < 8; ++bit) of_bit[bit] = rewind(std::uint32_t{1} << bit, position);
+  MaskTable table{};
+  for (unsigned value = 0; value < 256; ++value) {
+    const unsigned changed = ~value & mask;
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      if ((changed >> bit & 1) != 0) table[value] ^= of_bit[bit];
+    }
+  }
+  return table;
+}
+
+}  // namespace roce::crc

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "roce/wire/ethernet.h"
+#include "roce/wire/ipv4.h"
+#include "roce/wire/packet.h"
+
+namespace roce {
+
+/// Walks the headers of one frame and fills a Packet. Each header is checked against what was captured and against what
+/// the layer around it says of its own end, whichever comes first.
+class PacketParser {
+ public:
+  PacketParser(Packet& packet, Bytes captured, std::uint32_t reported_length) : packet_(packet) {
+    packet_.data_ = captured.data();
+    packet_.captured_ = static_cast<std::uint32_t>(captured.size());
+    packet_.reported_ = std::max(packet_.captured_, reported_length);
+    packet_.bth_offset_ = packet_.network_offset_ = packet_.payload_offset_ = packet_.payload_size_ = 0;
+    packet_.pad_size_ = packet_.layer_count_ = packet_.outer_count_ = packet_.chain_ = packet_.chain_bytes_ = 0;
+    packet_.kind_ = PacketKind::other;
+    packet_.version_ = RoceVersion::none;
+    packet_.network_id_ = HeaderId::none;
+    packet_.has_icrc_ = false;
+    end_ = packet_.reported_;
+    limit_ = packet_.captured_;
+  }
+
+  void parse_frame(LinkType link_type);
+  void parse_transport(const NetMeta& net);
+
+ private:
+  // One function per layer, in link_layers.cc, network_layers.cc and transport_layers.cc. Each leaves `position_`
+  // behind what it took.
+  void link(LinkType link_type);
+  void ether_type(EtherType type);
+  void mac_control();
+  void ip_by_version();
+  void ipv4();
+  void ipv6();
+  void grh();
+  void ip_protocol(IpProtocol protocol);
+  void udp();
+  void gre();
+  void geneve();
+  void erspan3();
+  void mpls();
+  void ethernet();
+  void transport(RoceVersion version);
+  void payload_and_icrc(std::uint8_t pad_count);
+  void management_datagram();
+
+  /// Notes the first thing that is wrong; later ones follow from it.
+  void note(ParseReason reason, HeaderId layer, std::uint32_t needed, std::uint32_t available) {
+    if (packet_.problem_.reason == ParseReason::none) {
+      packet_.problem_ = {reason, layer, position_, needed, available};
+    }
+  }
+
+  /// Whether `size` more bytes are there; notes how they are missing when not.
+  [[nodiscard]] bool need(HeaderId id, std::uint32_t size) {
+    if (size <= limit_ - position_) return true;
+    if (size > end_ - position_) {
+      note(ParseReason::truncated, id, size, end_ - position_);
+    } else {
+      note(ParseReason::cut_short, id, size, limit_ - position_);
+    }
+    return false;
+  }
+
+  /// Records a header of which `need` has been asked, and steps over it.
+  [[nodiscard]] bool push(HeaderId id, std::uint32_t size) {
+    if (packet_.layer_count_ == Packet::kMaxLayers) {
+      note(ParseReason::too_many_headers, id, Packet::kMaxLayers + 1, Packet::kMaxLayers);
+      return false;
+    }
+    packet_.layers_[packet_.layer_count_++] = {position_, static_cast<std::uint16_t>(size), id};
+    position_ += size;
+    return true;
+  }
+
+  [[nodiscard]] bool take(HeaderId id, std::uint32_t size) { return need(id, size) && push(id, size); }
+
+  /// Takes header `H` and returns where it lies, or null.
+  template <HeaderType H>
+  [[nodiscard]] const std::byte* take() {
+    const std::byte* header = here();
+    return take(kHeader<H>.id, kSize<H>) ? header : nullptr;
+  }
+
+  /// The layer that begins at `start` says that it is `length` bytes long: nothing behind it belongs to the packet.
+  void enclose(HeaderId id, std::uint32_t start, std::uint32_t length) {
+    if (length > end_ - start) {
+      note_at(start, ParseReason::bad_length, id, length, end_ - start);
+      end_is_known_ = false;
+      return;
+    }
+    end_ = start + length;
+    limit_ = std::min(packet_.captured_, end_);
+  }
+
+  void note_at(std::uint32_t offset, ParseReason reason, HeaderId layer, std::uint32_t needed,
+               std::uint32_t available) {
+    if (packet_.problem_.reason == ParseReason::none) packet_.problem_ = {reason, layer, offset, needed, available};
+  }
+
+  [[nodiscard]] const std::byte* here() const { return packet_.data_ + position_; }
+
+  Packet& packet_;
+  std::uint32_t position_ = 0;
+  std::uint32_t end_;    ///< where the packet ends on the wire, as far as the layers so far say
+  std::uint32_t limit_;  ///< the smaller of `end_` and what was captured
+  bool end_is_known_ = true;
+  bool fragmented_ = false;
+};
+
+}  // namespace roce

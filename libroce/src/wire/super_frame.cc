@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "roce/wire/super_frame.h"
+
+#include <algorithm>
+
+#include "roce/wire/reth.h"
+
+namespace roce {
+
+namespace {
+
+constexpr std::uint32_t kIcrcSize = 4;
+constexpr std::uint32_t kSmallestPacket = static_cast<std::uint32_t>(kSize<Bth>) + kIcrcSize;
+
+/// Tries segment sizes on one frame.
+class Search {
+ public:
+  explicit Search(const Packet& packet)
+      : packet_(packet),
+        first_(packet.bytes().subspan(packet.bth_offset())),
+        length_(packet.icrc_offset() + kIcrcSize - packet.bth_offset()) {}
+
+  [[nodiscard]] std::optional<SuperFrame> run() {
+    for (const std::uint32_t mtu : {256U, 512U, 1024U, 2048U, 4096U}) {
+      if (packet_.info().payload == PayloadRule::exactly_mtu && holds(header_bytes() + mtu + kIcrcSize)) return found_;
+    }
+    if (const std::optional<Reth> reth = packet_.get<Reth>(); reth && reth->dma_length <= 4096) {
+      const std::uint32_t padded = (reth->dma_length + 3) & ~3U;
+      if (holds(header_bytes() + padded + kIcrcSize)) return found_;
+    }
+    // Bounds the work on a large damaged packet whose payload happens to look like headers.
+    int attempts = 64;
+    for (std::uint32_t size = kSmallestPacket; size + kSmallestPacket <= length_ && attempts > 0; size += 4) {
+      if (!looks_like_bth(size)) continue;
+      --attempts;
+      if (holds(size)) return found_;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t header_bytes() const {
+    return static_cast<std::uint32_t>(kSize<Bth>) + packet_.info().header_bytes;
+  }
+
+  /// Whether a BTH of the same partition may begin `offset` bytes behind the first one.
+  [[nodiscard]] bool looks_like_bth(std::uint32_t offset) const {
+    if (offset + kSize<Bth> > first_.size()) return false;
+    const std::byte* bth = first_.data() + offset;
+    return FieldOf<&Bth::version>::get(bth) == 0 &&
+           FieldOf<&Bth::p_key>::get(bth) == FieldOf<&Bth::p_key>::get(first_.data()) &&
+           opcode_info(FieldOf<&Bth::opcode>::get(bth)).defined();
+  }
+
+  /// Whether cutting at `size` makes an ICRC come out right. The first packet may be the damaged one, so a few are
+  /// tried.
+  [[nodiscard]] bool holds(std::uint32_t size) {
+    if (size < kSmallestPacket || size + kSmallestPacket > length_) return false;
+    found_ = {size, (length_ + size - 1) / size, 0};
+    const bool counts_up = packet_.version() == RoceVersion::v2_ipv4;
+    for (const std::uint16_t step : {std::uint16_t{1}, std::uint16_t{0}}) {
+      if (step == 1 && !counts_up) continue;
+      found_.ip_id_step = step;
+      for (std::uint32_t i = 0; i < std::min(found_.count, 3U); ++i) {
+        // The first packet is the same for both steps, so it cannot tell them apart.
+        if (counts_up && i == 0) continue;
+        if (good(i)) return true;
+      }
+    }
+    found_.ip_id_step = 0;
+    return good(0);
+  }
+
+  [[nodiscard]] bool good(std::uint32_t index) const {
+    return check_icrc(segment(packet_, found_, index)).status == IcrcStatus::good;
+  }
+
+  const Packet& packet_;
+  Bytes first_;
+  std::uint32_t length_;
+  SuperFrame found_;
+};
+
+}  // namespace
+
+std::optional<SuperFrame> find_super_frame(const Packet& packet) {
+  const bool is_v2 = packet.version() == RoceVersion::v2_ipv4 || packet.version() == RoceVersion::v2_ipv6;
+  const ParseError& problem = packet.problem();
+  // A packet that ends inside its headers has no place for an ICRC, so that nothing could be measured from it.
+  const bool is_measured = problem.reason == ParseReason::none ||
+                           (problem.reason == ParseReason::cut_short && problem.layer == HeaderId::payload);
+  if (!packet.is_roce() || !is_v2 || !is_measured) return std::nullopt;
+  return Search{packet}.run();
+}
+
+Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_t index) {
+  NetMeta net = packet.net();
+  if (net.ip_id) net.ip_id = static_cast<std::uint16_t>(*net.ip_id + super_frame.ip_id_step * index);
+  const std::uint32_t start = packet.bth_offset() + index * super_frame.segment_size;
+  const std::uint32_t end = packet.icrc_offset() + kIcrcSize;
+  const std::uint32_t length = std::min(super_frame.segment_size, end - start);
+  const Bytes all = packet.bytes();
+  const Bytes captured =
+      start < all.size() ? all.subspan(start, std::min<std::size_t>(length, all.size() - start)) : Bytes{};
+  return parse_transport(captured, net, length);
+}
+
+}  // namespace roce

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checks the dependency rule on the include lines of libroce, and that no file of the tree needs anything outside it.
+
+usage: check_tree.py FOLDER
+
+Prints one line a finding (file:line: what) and exits with 1 if there is any.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+# Which folders of libroce the headers and sources of each may include.
+MAY_INCLUDE = {
+    "wire": {"wire"},
+    "transport": {"wire", "transport"},
+    "cm": {"wire", "transport", "cm"},
+    "impair": {"wire", "impair"},
+    "analysis": {"wire", "analysis"},
+    "link": {"link"},
+    "port": {"wire", "transport", "link", "port"},
+}
+
+# Folders that take bytes and times as arguments: no I/O, no clock, no thread, no logging, and of other libraries only
+# what is listed here.
+PURE = {"wire", "transport", "cm", "impair", "analysis"}
+PURE_LIBRARIES = {"tl/expected.hpp"}
+# The CRC library is an implementation detail of these files alone.
+CRC_FILES = re.compile(r"libroce/src/wire/icrc[a-z_]*\.cc$")
+CRC_LIBRARY = re.compile(r"(isa-l/\w+\.h|isa-l\.h|crc\.h)$")
+
+# Headers of the standard library that are I/O, a clock, threads or logging. Not <chrono>: its durations are how the core
+# speaks of time. CLOCK forbids its clocks.
+IMPURE_STANDARD = {
+    "barrier", "condition_variable", "csignal", "cstdio", "ctime", "filesystem", "fstream", "future", "iostream",
+    "latch", "mutex", "print", "semaphore", "shared_mutex", "stop_token", "syncstream", "thread",
+}
+CLOCK = re.compile(r"\b(system|steady|high_resolution|utc|tai|gps|file)_clock\b|\bclock_gettime\b|\bgettimeofday\b")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+# Spelled so that this file does not contain what it looks for.
+OUTSIDE = re.compile(r"\.\./" + r"shared\b")
+# The folders in which people and machines keep their checkouts.
+MACHINE_PATH = re.compile(r"(?<![\w.$}/-])/(?:" + "|".join(["work", "farm", "root", "home"]) + r")/\w")
+
+BUILD_FOLDERS = {".git", "build", ".cache"}
+
+
+def files_of(top):
+    """The files of the tree, relative to top: what git would commit, or everything where git does not know the tree."""
+    listing = subprocess.run(
+        ["git", "-c", "safe.directory=*", "-C", top, "ls-files", "-co", "--exclude-standard", "-z"],
+        capture_output=True, check=False) if os.path.exists(os.path.join(top, ".git")) else None
+    if listing is not None and listing.returncode == 0:
+        names = [os.fsdecode(name) for name in listing.stdout.split(b"\0") if name]
+        return sorted(name for name in names if os.path.isfile(os.path.join(top, name)))
+    found = []
+    for folder, folders, names in os.walk(top):
+        folders[:] = [name for name in folders if name not in BUILD_FOLDERS]
+        found += [os.path.relpath(os.path.join(folder, name), top) for name in names]
+    return sorted(found)
+
+
+def folder_of(path):
+    """The folder of libroce ("wire", "link", …) that a file belongs to, or None."""
+    match = re.match(r"libroce/(?:include/roce|src)/([^/]+)/", path)
+    return match.group(1) if match else None
+
+
+def included_folder(path, quoted, name):
+    """The folder of libroce that an include line of `path` names, or None if it names none."""
+    if name.startswith("roce/"):
+        return name.split("/")[1]
+    if not quoted:
+        return None
+    if name.startswith("."):
+        return folder_of(os.path.normpath(os.path.join(os.path.dirname(path), name)))
+    first = name.split("/")[0]
+    return first if "/" in name and first in MAY_INCLUDE else None
+
+
+def check_include(path, quoted, name):
+    """What is wrong with one include line, or None."""
+    folder = folder_of(path)
+    target = included_folder(path, quoted, name)
+    if target is not None:
+        if target in MAY_INCLUDE[folder]:
+            return None
+        return f"{folder} may not include {target} (\"{name}\")"
+    if folder not in PURE or (quoted and "/" not in name):
+        return None
+    if CRC_FILES.match(path) and CRC_LIBRARY.match(name):
+        return None
+    if name in PURE_LIBRARIES:
+        return None
+    if name in IMPURE_STANDARD:
+        return f"{folder} may not include <{name}>: no I/O, clock, threads or logging there"
+    if "/" in name or "." in name:
+        return f"{folder} may not include <{name}>: the standard library and {', '.join(sorted(PURE_LIBRARIES))} only"
+    return None
+
+
+def check_source(path, lines):
+    """Findings (line number, text) of one file of libroce."""
+    folder = folder_of(path)
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if match:
+            finding = check_include(path, match.group(1) == '"', match.group(2))
+            if finding:
+                yield number, finding
+        elif folder in PURE and CLOCK.search(line.split("//")[0]):
+            yield number, f"{folder} may not read a clock"
+
+
+def check_text(top, lines):
+    """Findings of any text file: references to what is outside the tree."""
+    checkout = re.compile(r"(?<![\w.$}/-])" + re.escape(top) + r"(?![\w-])")
+    for number, line in enumerate(lines, 1):
+        if OUTSIDE.search(line):
+            yield number, "refers to a folder outside the repository"
+        if MACHINE_PATH.search(line) or (top.count("/") > 1 and checkout.search(line)):
+            yield number, "has an absolute path of a machine"
+
+
+def check(top):
+    """All findings of a tree, as lines for people."""
+    top = os.path.realpath(top)
+    findings = []
+    for path in files_of(top):
+        with open(os.path.join(top, path), "rb") as file:
+            content = file.read()
+        if b"\0" in content:
+            continue
+        lines = content.decode("utf-8", "replace").splitlines()
+        found = list(check_text(top, lines))
+        if path.endswith((".h", ".cc", ".inc")) and folder_of(path) is not None:
+            if folder_of(path) in MAY_INCLUDE:
+                found += check_source(path, lines)
+            else:
+                found.append((1, f"libroce has no folder {folder_of(path)}: add it to MAY_INCLUDE"))
+        findings += [f"{path}:{number}: {text}" for number, text in sorted(found)]
+    return findings
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__.strip())
+    if not os.path.isdir(os.path.join(sys.argv[1], "libroce")):
+        sys.exit(f"{sys.argv[1]} has no folder libroce")
+    findings = check(sys.argv[1])
+    print("\n".join(findings) if findings else "the tree keeps the dependency rule")
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    main()

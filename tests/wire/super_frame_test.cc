@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "roce/wire/super_frame.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "roce/wire/packet_spec.h"
+#include "support/coalesce.h"
+
+namespace roce {
+namespace {
+
+using test::coalesce;
+using test::Frame;
+
+struct Case {
+  std::string_view name;
+  RoceVersion version;
+  Opcode opcode;
+  std::size_t payload;
+  std::size_t last_payload;
+  int count;
+  unsigned ip_id_step;
+
+  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+};
+
+std::vector<Frame> packets_of(const Case& c) {
+  std::mt19937 random{7};
+  std::vector<Frame> frames;
+  for (int i = 0; i < c.count; ++i) {
+    PacketSpec spec = PacketSpec::for_opcode(c.opcode, c.version);
+    const auto set = [&](std::string_view name, std::string_view value) {
+      EXPECT_TRUE(spec.set(name, value).has_value()) << name << ' ' << value;
+    };
+    std::string payload;
+    const std::size_t length = i + 1 == c.count ? c.last_payload : c.payload;
+    for (std::size_t k = 0; k < length; ++k) payload += random() % 2 == 0 ? "00" : "a5";
+    set("payload", payload);
+    set("bth.psn", std::to_string(100 + i));
+    set("bth.dest_qp", "17");
+    if (c.version == RoceVersion::v2_ipv4) {
+      set("ip.id", std::to_string(500 + c.ip_id_step * static_cast<unsigned>(i)));
+    }
+    frames.push_back(*spec.build());
+  }
+  return frames;
+}
+
+class IcrcOfSuperFrame : public testing::TestWithParam<Case> {};
+
+TEST_P(IcrcOfSuperFrame, ProvesTheCut) {
+  const Case& c = GetParam();
+  const Frame frame = coalesce(packets_of(c));
+  const Packet packet = parse_frame(frame, LinkType::ethernet);
+  const std::optional<SuperFrame> found = find_super_frame(packet);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->count, static_cast<std::uint32_t>(c.count));
+  if (c.version == RoceVersion::v2_ipv4) {
+    EXPECT_EQ(found->ip_id_step, c.ip_id_step);
+  }
+  std::uint32_t psn = 100;
+  for_each_packet(packet, [&](const Packet& part, const IcrcVerdict& verdict) {
+    EXPECT_EQ(part.bth().psn.value(), psn++);
+    EXPECT_EQ(verdict.status, IcrcStatus::good);
+    const bool is_last = psn == 100 + static_cast<std::uint32_t>(c.count);
+    EXPECT_EQ(part.payload_length(), is_last ? c.last_payload : c.payload);
+  });
+  EXPECT_EQ(psn, 100 + static_cast<std::uint32_t>(c.count));
+}
+
+TEST_P(IcrcOfSuperFrame, ShowsADamagedPacketAmongGoodOnes) {
+  Frame frame = coalesce(packets_of(GetParam()));
+  const Packet whole = parse_frame(frame, LinkType::ethernet);
+  const std::optional<SuperFrame> before = find_super_frame(whole);
+  ASSERT_TRUE(before.has_value());
+  frame[whole.bth_offset() + 9] ^= std::byte{1};  // a PSN bit of the first packet
+  const Packet packet = parse_frame(frame, LinkType::ethernet);
+  EXPECT_EQ(find_super_frame(packet), before);
+  int bad = 0;
+  for_each_packet(packet, [&](const Packet& part, const IcrcVerdict& verdict) {
+    if (verdict.status != IcrcStatus::bad) return;
+    ++bad;
+    const IcrcExplanation explanation = explain_icrc(part);
+    EXPECT_EQ(explanation.mistake_count, 0);
+    EXPECT_EQ(explanation.damaged_offset, 9U);
+    EXPECT_EQ(explanation.damaged_bits, 1);
+  });
+  EXPECT_EQ(bad, 1);
+}
+
+TEST_P(IcrcOfSuperFrame, FindsThePacketsThatACutCaptureStillHolds) {
+  const Frame frame = coalesce(packets_of(GetParam()));
+  const Packet whole = parse_frame(frame, LinkType::ethernet);
+  const std::optional<SuperFrame> found = find_super_frame(whole);
+  ASSERT_TRUE(found.has_value());
+  const std::size_t kept = whole.bth_offset() + 2 * std::size_t{found->segment_size} - 3;
+  if (kept >= frame.size() || GetParam().count < 3) return;
+  const Packet cut =
+      parse_frame(Bytes{frame}.first(kept), LinkType::ethernet, static_cast<std::uint32_t>(frame.size()));
+  int good = 0;
+  int unchecked = 0;
+  for_each_packet(cut, [&](const Packet&, const IcrcVerdict& verdict) {
+    good += verdict.status == IcrcStatus::good;
+    unchecked += verdict.status == IcrcStatus::not_checked;
+    EXPECT_NE(verdict.status, IcrcStatus::bad);
+  });
+  EXPECT_EQ(good, 1);
+  EXPECT_EQ(unchecked, GetParam().count - 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Frames, IcrcOfSuperFrame,
+    testing::Values(Case{"middles", RoceVersion::v2_ipv4, Opcode::rc_send_middle, 1024, 1024, 8, 1},
+                    Case{"coalesced", RoceVersion::v2_ipv4, Opcode::rc_write_middle, 256, 256, 20, 0},
+                    Case{"only_with_short_last", RoceVersion::v2_ipv4, Opcode::rc_send_only, 100, 37, 5, 1},
+                    Case{"acks", RoceVersion::v2_ipv4, Opcode::rc_acknowledge, 0, 0, 30, 1},
+                    Case{"writes", RoceVersion::v2_ipv4, Opcode::rc_write_only, 4096, 4096, 3, 1},
+                    Case{"ipv6", RoceVersion::v2_ipv6, Opcode::rc_read_response_middle, 4096, 4096, 4, 0}),
+    [](const auto& c) { return std::string{c.param.name}; });
+
+TEST(IcrcOfOneFrame, CutInsideItsHeadersIsNotSearched) {
+  PacketSpec spec = PacketSpec::for_opcode(Opcode::rc_write_only);
+  ASSERT_TRUE(spec.set("payload_length", "4096").has_value());
+  const Frame frame = *spec.build();
+  for (std::size_t kept = 0; kept < 70; ++kept) {
+    const Packet packet =
+        parse_frame(Bytes{frame}.first(kept), LinkType::ethernet, static_cast<std::uint32_t>(frame.size()));
+    EXPECT_FALSE(find_super_frame(packet).has_value()) << kept;
+  }
+}
+
+TEST(IcrcOfOneFrame, IsNotTakenForSeveral) {
+  for (const char* icrc : {"auto", "wrong"}) {
+    PacketSpec spec = PacketSpec::for_opcode(Opcode::rc_send_only);
+    ASSERT_TRUE(spec.set("payload_length", "4096").has_value());
+    ASSERT_TRUE(spec.set("icrc", icrc).has_value());
+    const Frame frame = *spec.build();
+    const Packet packet = parse_frame(frame, LinkType::ethernet);
+    EXPECT_FALSE(find_super_frame(packet).has_value());
+    int count = 0;
+    for_each_packet(packet, [&](const Packet&, const IcrcVerdict&) { ++count; });
+    EXPECT_EQ(count, 1);
+  }
+}
+
+}  // namespace
+}  // namespace roce
