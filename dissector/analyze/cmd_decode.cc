@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/cmd_decode.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "analyze/decode_options.h"
+#include "analyze/decode_run.h"
+#include "analyze/json_format.h"
+#include "analyze/line_format.h"
+#include "analyze/verbose_format.h"
+
+namespace roce::analyze {
+
+namespace {
+
+constexpr std::string_view kExamples = R"(Examples:
+  roce-analyze decode trace.pcap                            one line a packet
+  roce-analyze decode --only-bad-icrc --explain trace.pcap  damaged packets, and how
+  roce-analyze decode -v --qp 0x11 trace.pcapng.gz          every field of one QP's packets
+  roce-analyze decode --opcode 'RC_*ACK*' --src 192.0.2.7 trace.pcap
+  roce-analyze decode --json trace.pcap | jq -c 'select(.aeth) | [.frame.number, .aeth.meaning]'
+  tcpdump -i eth0 -U -w - udp port 4791 | roce-analyze decode -
+  roce-analyze decode --hex -v < frame.txt                  a frame pasted from anywhere
+
+Exit status: 0 all files were read, 1 wrong command line, 2 a file could not be read (to its end; the others still
+are), 3 the output could not be written.)";
+
+void add_options(CLI::App& command, DecodeOptions& options) {
+  command.add_option("FILE", options.inputs, "Capture files (pcap, pcapng, .gz, .zst); - is standard input");
+
+  const auto show = "What is printed";
+  command.add_flag("-v,--verbose", options.verbose, "Every field of every header with its byte offset")->group(show);
+  command.add_flag("--json", options.json, "One JSON object a packet, one a line")->group(show)->excludes("--verbose");
+  command.add_flag("--payload", options.payload, "With -v and --json: the bytes of the payload too")->group(show);
+  command.add_flag("--explain", options.explain, "Say which common mistake or damage makes a wrong ICRC match")
+      ->group(show);
+  command.add_flag("--summary", options.summary, "Counts on standard error at the end (on a terminal always)")
+      ->group(show);
+  command.add_option("--time", options.time, "relative (to the first packet; the default), epoch or utc")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, TimeStyle>{{"relative", TimeStyle::relative},
+                                                                           {"epoch", TimeStyle::epoch},
+                                                                           {"utc", TimeStyle::utc}})
+                      .description(""))
+      ->type_name("STYLE")
+      ->group(show);
+  command.add_option("--color,--colour", options.colour, "auto (the default: on a terminal), always or never")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, ColourWhen>{{"auto", ColourWhen::automatic},
+                                                                            {"always", ColourWhen::always},
+                                                                            {"never", ColourWhen::never}})
+                      .description(""))
+      ->type_name("WHEN")
+      ->group(show);
+
+  const auto which = "Which packets (all given kinds must hold; of one kind, any)";
+  command.add_flag("--only-bad-icrc", options.only_bad_icrc, "Packets whose ICRC is wrong, one line each")
+      ->group(which);
+  command.add_flag("--all", options.all, "Also frames that are neither RoCE nor PFC, PAUSE, LLDP or CNM")->group(which);
+  const auto several = [&](const char* name, std::vector<std::string>& into, const char* type, const char* text) {
+    CLI::Option* option = command.add_option(name, into, text)->type_name(type)->expected(1)->take_all();
+    option->allow_extra_args(false)->group(which);  // CLI11 would take the files that follow for further values.
+  };
+  several("--qp", options.qps, "NUMBER", "Destination QP (of datagrams also the source)");
+  several("--opcode", options.opcodes, "NAME", "Opcode: a name, a pattern such as 'RC_WRITE*', or a number");
+  several("--address", options.addresses, "ADDRESS", "Source or destination: IP (/prefix), GID or MAC");
+  several("--src", options.sources, "ADDRESS", "Source address");
+  several("--dst", options.destinations, "ADDRESS", "Destination address");
+  command.add_option("--from", options.from, "Not before: seconds since the first packet or 1970, or RFC 3339")
+      ->type_name("TIME")
+      ->group(which);
+  command.add_option("--to", options.to, "Not after")->type_name("TIME")->group(which);
+
+  command.add_flag("--hex", options.hex, "Decode hex text instead: the arguments, or standard input without any")
+      ->group("Input");
+  command.footer(std::string{kExamples});
+}
+
+Palette choose_palette(ColourWhen when) {
+  if (when == ColourWhen::never) return {};
+  const char* no_colour = std::getenv("NO_COLOR");
+  const bool is_refused = no_colour != nullptr && *no_colour != '\0';
+  const char* terminal = std::getenv("TERM");
+  const bool is_dumb = terminal != nullptr && std::string_view{terminal} == "dumb";
+  const bool automatic = isatty(STDOUT_FILENO) != 0 && !is_refused && !is_dumb;
+  return when == ColourWhen::always || automatic ? kColours : Palette{};
+}
+
+std::unique_ptr<PacketFormat> make_format(const DecodeOptions& options) {
+  if (options.json) return std::make_unique<JsonFormat>(JsonFormat::Options{options.payload, options.explain});
+  const Palette palette = choose_palette(options.colour);
+  if (options.verbose) {
+    return std::make_unique<VerboseFormat>(VerboseFormat::Options{options.payload, options.explain, palette});
+  }
+  const bool with_file = !options.hex && options.inputs.size() > 1;
+  return std::make_unique<LineFormat>(LineFormat::Options{options.time, with_file, options.explain, palette});
+}
+
+tl::expected<std::string, std::string> read_standard_input() {
+  std::string text;
+  std::array<char, 65536> block{};
+  for (;;) {
+    const ssize_t size = ::read(STDIN_FILENO, block.data(), block.size());
+    if (size == 0) return text;
+    if (size > 0) {
+      text.append(block.data(), static_cast<std::size_t>(size));
+    } else if (errno != EINTR) {
+      return tl::unexpected(std::string{"cannot read standard input: "} + std::strerror(errno));
+    }
+  }
+}
+
+ExitCode decode_hex(DecodeRun& run, const DecodeOptions& options) {
+  if (!options.inputs.empty() && options.inputs != std::vector<std::string>{"-"}) {
+    return run.decode_hex(fmt::format("{}", fmt::join(options.inputs, " ")), "hex");
+  }
+  const auto text = read_standard_input();
+  if (text) return run.decode_hex(*text, "standard input");
+  report(text.error());
+  return ExitCode::input;
+}
+
+ExitCode run_decode(const DecodeOptions& options) {
+  const auto filter = PacketFilter::make(options);
+  if (!filter) {
+    report(filter.error());
+    return ExitCode::usage;
+  }
+  if (!options.hex && options.inputs.empty()) {
+    report("which file? roce-analyze decode FILE... (- is standard input; --help shows examples)");
+    return ExitCode::usage;
+  }
+  // A reader that has gone is noticed by the write, which ends the run quietly.
+  std::signal(SIGPIPE, SIG_IGN);
+  const bool on_terminal = isatty(STDOUT_FILENO) != 0;
+  Output output{STDOUT_FILENO, on_terminal};
+  const std::unique_ptr<PacketFormat> format = make_format(options);
+  DecodeRun run{options, *filter, *format, output, isatty(STDERR_FILENO) != 0 && !on_terminal};
+
+  ExitCode code = ExitCode::ok;
+  if (options.hex) {
+    code = decode_hex(run, options);
+  } else {
+    for (const std::string& path : options.inputs) {
+      if (run.decode_file(path) != ExitCode::ok) code = ExitCode::input;
+      if (output.is_over()) break;
+    }
+  }
+  if (output.error()) {
+    report(*output.error());
+    return ExitCode::output;
+  }
+  if (options.summary || on_terminal) {
+    const DecodeCounts& counts = run.counts();
+    report(fmt::format("{} frames, {} RoCE packets; ICRC: {} good, {} bad, {} not checked", counts.frames, counts.roce,
+                       counts.good, counts.bad, counts.unchecked));
+  }
+  return code;
+}
+
+}  // namespace
+
+void add_decode(CLI::App& app, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("decode", "Print packets with a verdict on the ICRC of each");
+  const auto options = std::make_shared<DecodeOptions>();
+  add_options(*command, *options);
+  command->callback([options, &code] { code = run_decode(*options); });
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace roce::analyze {
+
+/// How the time of a packet is shown in the lines.
+enum class TimeStyle : std::uint8_t {
+  relative,  ///< seconds since the first packet of the file
+  epoch,     ///< seconds since 1970
+  utc,       ///< date and time, RFC 3339
+};
+
+enum class ColourWhen : std::uint8_t { automatic, always, never };
+
+/// The command line of `roce-analyze decode`.
+struct DecodeOptions {
+  std::vector<std::string> inputs;  ///< files, "-" for standard input; with `hex` the words of one frame
+  bool hex = false;
+
+  bool verbose = false;
+  bool json = false;
+  bool payload = false;  ///< the payload's bytes too
+  bool explain = false;  ///< which mistake makes a wrong ICRC match
+  bool summary = false;
+  TimeStyle time = TimeStyle::relative;
+  ColourWhen colour = ColourWhen::automatic;
+
+  bool all = false;  ///< frames that are neither RoCE nor its link control too
+  bool only_bad_icrc = false;
+  std::vector<std::string> qps;
+  std::vector<std::string> opcodes;
+  std::vector<std::string> addresses;
+  std::vector<std::string> sources;
+  std::vector<std::string> destinations;
+  std::string from;
+  std::string to;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "analyze/decode_options.h"
+#include "analyze/exit_code.h"
+#include "analyze/filter.h"
+#include "analyze/output.h"
+#include "analyze/packet_format.h"
+#include "roce/link/capture_reader.h"
+
+namespace roce::analyze {
+
+/// How often what was seen, of the packets that passed the filter.
+struct DecodeCounts {
+  std::uint64_t frames = 0;
+  std::uint64_t roce = 0;
+  std::uint64_t good = 0;
+  std::uint64_t bad = 0;
+  std::uint64_t unchecked = 0;
+};
+
+/// Decodes inputs one after the other to one output. What is wrong with an input goes to standard error.
+class DecodeRun {
+ public:
+  /// `progress`: show on standard error how far a long file is. All references must outlive the object.
+  DecodeRun(const DecodeOptions& options, const PacketFilter& filter, PacketFormat& format, Output& output,
+            bool progress);
+
+  /// Decodes a capture file, "-" for standard input.
+  ExitCode decode_file(const std::string& path);
+  /// Decodes frames given as hex text; `source` names the text in messages.
+  ExitCode decode_hex(std::string_view text, const std::string& source);
+
+  [[nodiscard]] const DecodeCounts& counts() const { return counts_; }
+
+ private:
+  class Source;
+
+  void decode_records(Source& source);
+  void decode_roce(const Packet& packet, const IcrcVerdict& icrc, FrameInfo& frame);
+  void judge(const DecodedPacket& decoded);
+  [[nodiscard]] bool is_shown(const Packet& packet) const;
+  void emit(const DecodedPacket& decoded);
+
+  const DecodeOptions& options_;
+  const PacketFilter& filter_;
+  PacketFormat& format_;
+  Output& output_;
+  bool progress_;
+  DecodeCounts counts_;
+};
+
+/// Writes one line for people to standard error: `roce-analyze: ` and the text, without control characters.
+void report(std::string_view text);
+
+}  // namespace roce::analyze

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/line_format.h"
+
+#include <cstring>
+
+#include "analyze/line_info.h"
+#include "roce/wire/ethernet.h"
+#include "roce/wire/opcode.h"
+
+namespace roce::analyze {
+
+namespace {
+
+std::string_view kind_name(PacketKind kind) {
+  switch (kind) {
+    case PacketKind::pfc:
+      return "PFC";
+    case PacketKind::pause:
+      return "PAUSE";
+    case PacketKind::mac_control:
+      return "MAC control";
+    case PacketKind::lldp:
+      return "LLDP";
+    case PacketKind::cnm:
+      return "CNM";
+    default:
+      return "other";
+  }
+}
+
+}  // namespace
+
+std::string_view AddressTexts::text(const Gid& address) {
+  // The last bytes are those in which the addresses of a network differ.
+  std::uint64_t low = 0;
+  std::memcpy(&low, address.octets.data() + 8, sizeof low);
+  constexpr std::uint64_t kMix = 0x9E37'79B9'7F4A'7C15;
+  Entry& entry = entries_[low * kMix >> 56];
+  if (entry.text.empty() || entry.address != address) entry = {address, to_string(address)};
+  return entry.text;
+}
+
+void LineFormat::append_packet(TextBuffer& out, const DecodedPacket& decoded) {
+  const FrameInfo& frame = decoded.frame;
+  const Packet& packet = decoded.packet;
+  if (options_.with_file) {
+    append_printable(out, frame.file);
+    append(out, ": ");
+  }
+  append_number_and_time(out, frame);
+  append_addresses(out, decoded.whole);
+  constexpr std::size_t kQpWidth = 13;
+  constexpr std::size_t kPsnWidth = 14;
+  if (packet.is_roce()) {
+    const Bth bth = packet.bth();
+    append(out, "  QP ");
+    append_hex(out, bth.dest_qp.value(), 6);
+    append(out, "  ");
+    const std::string_view name = opcode_info(bth.opcode).name;
+    if (name.empty()) {
+      TextBuffer text;
+      append(text, "opcode ");
+      append_hex(text, static_cast<std::uint64_t>(bth.opcode), 2);
+      append_column(out, {text.data(), text.size()}, opcode_width_, false);
+    } else {
+      append_column(out, name, opcode_width_, false);
+    }
+    append(out, "  PSN ");
+    append_number_left(out, bth.psn.value(), 8);
+  } else {
+    append_spaces(out, kQpWidth + 2);
+    append_column(out, kind_name(packet.kind()), opcode_width_, false);
+    append_spaces(out, kPsnWidth);
+  }
+  append(out, "  len ");
+  append_number_left(out, frame.segment != 0 ? packet.reported_length() : frame.length, 4);
+  append_verdict(out, decoded);
+  append_info(out, decoded, options_.palette);
+  if (frame.drops.value_or(0) != 0) {
+    append(out, "  ");
+    append(out, options_.palette.caution);
+    append(out, "[the capture lost ");
+    append_number(out, *frame.drops);
+    append(out, " before]");
+    append(out, options_.palette.reset);
+  }
+  if (options_.explain && decoded.icrc.status == IcrcStatus::bad) {
+    append(out, "  ICRC: ");
+    append(out, to_string(explain_icrc(packet), packet, decoded.base));
+  }
+  // Columns are padded for what follows; a line that ends there needs no spaces.
+  while (out.size() > 0 && out[out.size() - 1] == ' ') out.resize(out.size() - 1);
+  out.push_back('\n');
+}
+
+void LineFormat::append_number_and_time(TextBuffer& out, const FrameInfo& frame) {
+  append_number(out, frame.number, 6);
+  if (frame.segment != 0) {
+    out.push_back('.');
+    append_number(out, frame.segment);
+  }
+  out.push_back(' ');
+  if (!frame.time_ns) {
+    append(out, "         -");
+  } else if (options_.time == TimeStyle::utc) {
+    utc_.append(out, *frame.time_ns, frame.time_digits);
+  } else {
+    const std::int64_t ns = options_.time == TimeStyle::epoch ? *frame.time_ns : frame.relative_ns;
+    append_seconds(out, ns, frame.time_digits, frame.time_digits + 5);
+  }
+  append(out, "  ");
+}
+
+void LineFormat::append_addresses(TextBuffer& out, const Packet& whole) {
+  constexpr std::string_view kArrow = " → ";
+  if (whole.network_header() != HeaderId::none) {
+    const NetMeta net = whole.net();
+    append_column(out, addresses_.text(net.source), source_width_, true);
+    append(out, kArrow);
+    append_column(out, addresses_.text(net.destination), destination_width_, false);
+  } else if (const std::optional<Ethernet> ethernet = whole.get<Ethernet>()) {
+    append_column(out, to_string(ethernet->source), source_width_, true);
+    append(out, kArrow);
+    append_column(out, to_string(ethernet->destination), destination_width_, false);
+  } else {
+    append_column(out, "-", source_width_, true);
+    append(out, kArrow);
+    append_column(out, "-", destination_width_, false);
+  }
+}
+
+void LineFormat::append_column(TextBuffer& out, std::string_view text, std::size_t& width, bool right) {
+  if (text.size() > width) width = text.size();
+  right ? append_right(out, text, width) : append_left(out, text, width);
+}
+
+void LineFormat::append_verdict(TextBuffer& out, const DecodedPacket& decoded) {
+  if (!decoded.packet.is_roce()) return append_spaces(out, 11);
+  append(out, "  ICRC ");
+  switch (decoded.icrc.status) {
+    case IcrcStatus::good:
+      return append(out, "good");
+    case IcrcStatus::bad:
+      append(out, options_.palette.bad);
+      append(out, "bad");
+      append(out, options_.palette.reset);
+      out.push_back(' ');
+      return;
+    case IcrcStatus::not_checked:
+      append(out, options_.palette.caution);
+      append(out, to_string(decoded.icrc));
+      append(out, options_.palette.reset);
+      return;
+    case IcrcStatus::good_for_ip_id:
+      return append(out, to_string(decoded.icrc));
+  }
+}
+
+}  // namespace roce::analyze

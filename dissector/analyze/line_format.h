@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "analyze/decode_options.h"
+#include "analyze/packet_format.h"
+#include "analyze/palette.h"
+#include "analyze/time_text.h"
+
+namespace roce::analyze {
+
+/// Address texts: those of the last packets are kept, since a capture has few addresses and many packets.
+class AddressTexts {
+ public:
+  /// The text stays valid until the next call.
+  [[nodiscard]] std::string_view text(const Gid& address);
+
+ private:
+  struct Entry {
+    Gid address;
+    std::string text;
+  };
+  std::array<Entry, 256> entries_;
+};
+
+/// One line a packet:
+///     number time source → destination QP opcode PSN length ICRC-verdict details
+/// Columns of addresses and opcodes widen when something longer comes, and stay so.
+class LineFormat final : public PacketFormat {
+ public:
+  struct Options {
+    TimeStyle time = TimeStyle::relative;
+    bool with_file = false;  ///< begin each line with the file's name
+    bool explain = false;
+    Palette palette;
+  };
+
+  explicit LineFormat(const Options& options) : options_(options) {}
+
+  void append_packet(TextBuffer& out, const DecodedPacket& decoded) override;
+
+ private:
+  void append_number_and_time(TextBuffer& out, const FrameInfo& frame);
+  void append_addresses(TextBuffer& out, const Packet& whole);
+  void append_column(TextBuffer& out, std::string_view text, std::size_t& width, bool right);
+  void append_verdict(TextBuffer& out, const DecodedPacket& decoded);
+
+  Options options_;
+  AddressTexts addresses_;
+  UtcText utc_;
+  std::size_t source_width_ = 9;
+  std::size_t destination_width_ = 9;
+  std::size_t opcode_width_ = 21;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "analyze/decoded_packet.h"
+#include "analyze/palette.h"
+#include "analyze/text_buffer.h"
+
+namespace roce::analyze {
+
+/// Appends what is particular to a packet, at the end of its line: each item with two spaces in front of it. What an
+/// AETH says comes first, then addresses and keys, data, marks, and what is wrong with the packet.
+void append_info(TextBuffer& out, const DecodedPacket& decoded, const Palette& palette);
+
+}  // namespace roce::analyze

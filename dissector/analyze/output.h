@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "analyze/text_buffer.h"
+
+namespace roce::analyze {
+
+/// Standard output, or what stands in for it: text is gathered in a buffer and written in large blocks.
+class Output {
+ public:
+  /// `line_by_line`: whatever is complete is written at once.
+  Output(int descriptor, bool line_by_line) : descriptor_(descriptor), line_by_line_(line_by_line) {}
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  /// Where to append; call `commit` after each packet.
+  [[nodiscard]] TextBuffer& buffer() { return buffer_; }
+  void commit() {
+    if (line_by_line_ || buffer_.size() >= kBlock) flush();
+  }
+  /// Writes what is buffered; after a failure it only forgets it.
+  void flush();
+
+  [[nodiscard]] bool empty() const { return buffer_.size() == 0; }
+  /// Nothing more can be written: the reader has gone, or an error.
+  [[nodiscard]] bool is_over() const { return over_; }
+  /// What went wrong, for people. A reader that has gone (`| head`) is no error.
+  [[nodiscard]] const std::optional<std::string>& error() const { return error_; }
+
+ private:
+  static constexpr std::size_t kBlock = 256 * 1024;
+
+  TextBuffer buffer_;
+  std::optional<std::string> error_;
+  int descriptor_;
+  bool line_by_line_;
+  bool over_ = false;
+};
+
+}  // namespace roce::analyze

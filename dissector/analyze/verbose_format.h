@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "analyze/packet_format.h"
+#include "analyze/palette.h"
+#include "analyze/time_text.h"
+
+namespace roce::analyze {
+
+/// Everything about a packet on many lines: each field of each header as
+///     offset  header.field  value (name of the value)  title
+/// The offset is that of the field's first byte in the frame; `42:2-3` are bits 2 and 3 of byte 42, bit 0 being the
+/// most significant one.
+class VerboseFormat final : public PacketFormat {
+ public:
+  struct Options {
+    bool payload = false;
+    bool explain = false;
+    Palette palette;
+  };
+
+  explicit VerboseFormat(const Options& options) : options_(options) {}
+
+  void append_packet(TextBuffer& out, const DecodedPacket& decoded) override;
+
+ private:
+  void append_frame(TextBuffer& out, const FrameInfo& frame);
+  void append_headers(TextBuffer& out, const DecodedPacket& decoded);
+  void append_bytes(TextBuffer& out, std::string_view name, std::uint32_t offset, Bytes bytes, std::uint32_t length);
+  void append_icrc(TextBuffer& out, const DecodedPacket& decoded);
+
+  Options options_;
+  UtcText utc_;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "roce/link/capture_writer.h"
+#include "roce/wire/types.h"
+#include "support/hex.h"
+
+namespace roce::analyze::test {
+
+/// What a run of a program gave.
+struct Outcome {
+  int exit_code = -1;
+  int signal = 0;
+  std::string out;
+  std::string err;
+};
+
+inline std::vector<std::string> lines(std::string_view text) {
+  std::vector<std::string> result;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    result.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return result;
+}
+
+inline std::string load(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline std::string softroce(const std::string& name) {
+  return std::string{ROCE_CAPTURES} + "/softroce/" + name;
+}
+
+/// A test with a folder of its own that runs roce-analyze.
+class ProgramTest : public ::testing::Test {
+ protected:
+  ProgramTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "roce-analyze-XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) folder_ = pattern;
+  }
+  ~ProgramTest() override {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+  void SetUp() override { ASSERT_FALSE(folder_.empty()) << "cannot make a temporary folder"; }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string save(const std::string& name, std::string_view bytes) const {
+    std::ofstream(path(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return path(name);
+  }
+
+  /// A capture file of frames given as hex.
+  std::string save_frames(const std::string& name, const std::vector<std::string>& frames,
+                          const link::CaptureWriterOptions& options = {}) const {
+    auto writer = link::CaptureWriter::create(path(name), options);
+    EXPECT_TRUE(writer.has_value());
+    std::int64_t time = 1'795'213'331'000'000'000;
+    for (const std::string& frame : frames) {
+      const std::vector<std::byte> bytes = roce::test::from_hex(frame);
+      link::CaptureRecord record;
+      record.bytes = bytes;
+      record.original_length = static_cast<std::uint32_t>(bytes.size());
+      record.timestamp_ns = time += 1000;
+      EXPECT_TRUE(writer->write(record).has_value());
+    }
+    EXPECT_TRUE(writer->close().has_value());
+    return path(name);
+  }
+
+  /// Runs `roce-analyze decode` with arguments and this standard input; standard output goes to `out_file` when given.
+  [[nodiscard]] Outcome decode(std::vector<std::string> arguments, std::string_view input = {},
+                               const std::string& out_file = {}) const {
+    arguments.insert(arguments.begin(), "decode");
+    return run(std::move(arguments), input, out_file);
+  }
+
+  [[nodiscard]] Outcome run(std::vector<std::string> arguments, std::string_view input = {},
+                            const std::string& out_file = {}) const {
+    const std::string in = save("stdin", input);
+    const std::string out = out_file.empty() ? path("stdout") : out_file;
+    arguments.insert(arguments.begin(), ROCE_ANALYZE);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, in.c_str(), O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, path("stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
+    pid_t child = 0;
+    const int error = posix_spawn(&child, ROCE_ANALYZE, &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    Outcome result;
+    EXPECT_EQ(error, 0) << "cannot start " << ROCE_ANALYZE;
+    if (error != 0) return result;
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+    if (out_file.empty()) result.out = load(out);
+    result.err = load(path("stderr"));
+    return result;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace roce::analyze::test
