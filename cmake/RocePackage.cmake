@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What `cmake --install` puts where, in three components, and the .deb that cpack makes of each.
+#   runtime       libroce0      the shared library
+#   development   libroce-dev   headers, static library, roceConfig.cmake, roce.pc
+#   tools         roce-tools    the programs and their man pages
+
+include(CMakePackageConfigHelpers)
+
+# --- the library ---
+
+set(roce_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/roce")
+set_target_properties(roce_shared PROPERTIES EXPORT_NAME roce)
+
+install(
+  TARGETS roce_static roce_shared
+  EXPORT roce
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          COMPONENT runtime
+          NAMELINK_COMPONENT development)
+install(
+  DIRECTORY libroce/include/roce
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  COMPONENT development
+  FILES_MATCHING
+  PATTERN "*.h")
+install(
+  EXPORT roce
+  NAMESPACE roce::
+  FILE roceTargets.cmake
+  DESTINATION "${roce_config_dir}"
+  COMPONENT development)
+
+configure_package_config_file(cmake/roceConfig.cmake.in roceConfig.cmake INSTALL_DESTINATION "${roce_config_dir}")
+write_basic_package_version_file(roceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(
+  FILES "${PROJECT_BINARY_DIR}/roceConfig.cmake" "${PROJECT_BINARY_DIR}/roceConfigVersion.cmake"
+  DESTINATION "${roce_config_dir}"
+  COMPONENT development)
+
+# The prefix is relative to roce.pc, so that an installation can be moved.
+file(RELATIVE_PATH roce_pc_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+string(REGEX REPLACE "/$" "" roce_pc_prefix "${roce_pc_prefix}")
+# The libraries themselves and not Requires.private: `pkg-config --static` would add what a static libpcap needs (D-Bus,
+# systemd), while a static libroce goes with the shared ones of these.
+execute_process(
+  COMMAND "${PKG_CONFIG_EXECUTABLE}" --libs libisal libpcap zlib libzstd
+  OUTPUT_VARIABLE roce_pc_libs_private
+  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+configure_file(cmake/roce.pc.in roce.pc @ONLY)
+install(
+  FILES "${PROJECT_BINARY_DIR}/roce.pc"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+  COMPONENT development)
+
+# --- the programs ---
+
+foreach(program IN ITEMS roce-analyze)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
+    install(
+      FILES "docs/man/${program}.1"
+      DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+      COMPONENT tools)
+  endif()
+endforeach()
+
+# --- the .debs ---
+
+foreach(package IN ITEMS runtime:libroce0 development:libroce-dev tools:roce-tools)
+  string(REPLACE ":" ";" package "${package}")
+  list(GET package 0 component)
+  list(GET package 1 name)
+  install(
+    FILES LICENSE
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${name}"
+    RENAME copyright
+    COMPONENT ${component})
+endforeach()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME roce)
+set(CPACK_PACKAGE_VENDOR "The roce developers")
+set(CPACK_PACKAGE_CONTACT "The roce developers <roce-developers@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL runtime development)
+if(TARGET roce-analyze)
+  list(APPEND CPACK_COMPONENTS_ALL tools)
+endif()
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libroce0)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
+    "libroce reads and writes RoCEv1 and RoCEv2 packets, verifies their ICRC, and reads and writes pcap and pcapng files. \
+This package has the shared library.")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libroce-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+# The last four are what the static library is linked with.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+    "libroce0 (= ${PROJECT_VERSION}-1), libexpected-dev, libisal-dev, libpcap-dev, zlib1g-dev, libzstd-dev")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
+    "libroce reads and writes RoCEv1 and RoCEv2 packets, verifies their ICRC, and reads and writes pcap and pcapng files. \
+This package has the headers, the static library, and what CMake and pkg-config need.")
+
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME roce-tools)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION net)
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION
+    "roce-analyze decodes captures of RoCEv1 and RoCEv2 traffic, with a verdict on the ICRC of every packet.")
+
+include(CPack)
