@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <span>
+
+#include "roce/wire/aeth.h"
+#include "roce/wire/bth.h"
+#include "roce/wire/ethernet.h"
+#include "roce/wire/frame_builder.h"
+#include "roce/wire/immdt.h"
+#include "roce/wire/reth.h"
+
+namespace roce::bench {
+
+/// The largest frame that `encode` writes.
+inline constexpr std::size_t kMaxFrame = 4096 + 128;
+
+/// One packet of the traffic, as values.
+struct PlannedPacket {
+  Ethernet ethernet{};
+  Ipv4 ipv4{};
+  Udp udp{};
+  Bth bth{};
+  Reth reth{};  ///< used when the opcode has a RETH, and so on
+  Aeth aeth{};
+  ImmDt immdt{};
+  Bytes payload;  ///< of static storage
+};
+
+/// Writes a planned packet with its ICRC and returns its length; `out` has room for `kMaxFrame` bytes.
+inline std::size_t encode(const PlannedPacket& packet, std::span<std::byte> out) {
+  FrameBuilder frame{out};
+  frame.add(packet.ethernet).add(packet.ipv4).add(packet.udp).add(packet.bth);
+  for (const HeaderId id : opcode_info(packet.bth.opcode).headers()) {
+    switch (id) {
+      case HeaderId::reth:
+        frame.add(packet.reth);
+        break;
+      case HeaderId::aeth:
+        frame.add(packet.aeth);
+        break;
+      case HeaderId::immdt:
+        frame.add(packet.immdt);
+        break;
+      default:
+        break;
+    }
+  }
+  frame.payload(packet.payload);
+  return frame.finish().value_or(0);
+}
+
+/// The shape of the traffic.
+struct TrafficShape {
+  std::uint32_t mtu = 1024;  ///< payload bytes of a packet at most, up to 4096
+  /// Every message is one packet with `mtu` bytes; else messages have one to eight packets and the last one is shorter
+  /// in one of three.
+  bool single_packets = false;
+};
+
+/// RC traffic between two hosts over 16 QPs: SEND, SEND with immediate, RDMA WRITE and RDMA READ with their answers, in
+/// an order that depends on nothing but the shape.
+class Traffic {
+ public:
+  explicit Traffic(TrafficShape shape) : shape_(shape) {}
+
+  /// The next packet. The traffic never ends.
+  [[nodiscard]] PlannedPacket next();
+
+ private:
+  static constexpr std::uint32_t kQueuePairs = 16;
+  enum class Kind : std::uint8_t { send, send_imm, write, read };
+  enum class Host : std::uint8_t { requester, responder };
+
+  void plan_message();
+  void plan_data(Host from, std::uint32_t queue_pair, Kind kind, std::uint32_t packets, std::uint32_t last_bytes);
+  PlannedPacket& plan(Host from, std::uint32_t queue_pair, Opcode opcode);
+  [[nodiscard]] std::uint32_t random(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
+
+  TrafficShape shape_;
+  std::mt19937 random_{1};
+  std::deque<PlannedPacket> planned_;
+  std::array<Psn, kQueuePairs> next_psn_{};
+  std::array<Msn, kQueuePairs> completed_{};
+};
+
+}  // namespace roce::bench
