@@ -33,6 +33,18 @@ constexpr DataOpcodes kRead{Opcode::rc_read_response_first, Opcode::rc_read_resp
 
 }  // namespace
 
+FrameTemplate flow_of(const PlannedPacket& packet) {
+  NetMeta net;
+  net.version = RoceVersion::v2_ipv4;
+  net.source = Gid::from_ipv4(packet.ipv4.source);
+  net.destination = Gid::from_ipv4(packet.ipv4.destination);
+  net.traffic_class = static_cast<std::uint8_t>(packet.ipv4.dscp << 2 | packet.ipv4.ecn);
+  net.hop_limit = packet.ipv4.ttl;
+  net.dont_fragment = packet.ipv4.dont_fragment;
+  net.udp_source_port = packet.udp.source_port;
+  return FrameTemplate::ethernet(net, packet.ethernet.source, packet.ethernet.destination);
+}
+
 PlannedPacket Traffic::next() {
   if (planned_.empty()) plan_message();
   const PlannedPacket packet = planned_.front();

@@ -11,6 +11,7 @@
 #include "roce/wire/bth.h"
 #include "roce/wire/ethernet.h"
 #include "roce/wire/frame_builder.h"
+#include "roce/wire/frame_template.h"
 #include "roce/wire/immdt.h"
 #include "roce/wire/reth.h"
 
@@ -18,6 +19,8 @@ namespace roce::bench {
 
 /// The largest frame that `encode` writes.
 inline constexpr std::size_t kMaxFrame = 4096 + 128;
+
+inline constexpr std::size_t kIcrcBytes = 4;
 
 /// One packet of the traffic, as values.
 struct PlannedPacket {
@@ -52,6 +55,45 @@ inline std::size_t encode(const PlannedPacket& packet, std::span<std::byte> out)
   }
   frame.payload(packet.payload);
   return frame.finish().value_or(0);
+}
+
+/// What all packets of a planned packet's flow have in front of the BTH.
+[[nodiscard]] FrameTemplate flow_of(const PlannedPacket& packet);
+
+/// The same as `encode`, behind the template of the packet's flow: how an endpoint sends.
+inline std::size_t encode_behind(const FrameTemplate& flow, const PlannedPacket& packet, std::byte* frame) {
+  const std::size_t pad = (0 - packet.payload.size()) & 3;
+  std::byte* const bth = frame + flow.header_bytes();
+  Bth header = packet.bth;
+  header.pad_count = static_cast<std::uint8_t>(pad);
+  write(header, bth);
+  std::byte* out = bth + kSize<Bth>;
+  for (const HeaderId id : opcode_info(packet.bth.opcode).headers()) {
+    switch (id) {
+      case HeaderId::reth:
+        write(packet.reth, out);
+        out += kSize<Reth>;
+        break;
+      case HeaderId::aeth:
+        write(packet.aeth, out);
+        out += kSize<Aeth>;
+        break;
+      case HeaderId::immdt:
+        write(packet.immdt, out);
+        out += kSize<ImmDt>;
+        break;
+      default:
+        break;
+    }
+  }
+  if (!packet.payload.empty()) std::memcpy(out, packet.payload.data(), packet.payload.size());
+  out += packet.payload.size();
+  std::memset(out, 0, pad);
+  out += pad + kIcrcBytes;
+  const auto transport_bytes = static_cast<std::size_t>(out - bth);
+  flow.write_headers(frame, transport_bytes, packet.ipv4.identification);
+  flow.seal(bth, transport_bytes, packet.ipv4.identification);
+  return static_cast<std::size_t>(out - frame);
 }
 
 /// The shape of the traffic.

@@ -25,6 +25,14 @@ inline constexpr std::uint32_t kLrhSeed = 0x2144DF1C;
   return difference;
 }
 
+/// The register behind `count` zero bytes: the inverse of `rewind`.
+[[nodiscard]] constexpr std::uint32_t advance(std::uint32_t difference, std::size_t count) {
+  for (std::size_t bit = 0; bit < count * 8; ++bit) {
+    difference = (difference & 1) != 0 ? difference >> 1 ^ kPolynomial : difference >> 1;
+  }
+  return difference;
+}
+
 /// The product of two registers modulo the polynomial.
 [[nodiscard]] constexpr std::uint32_t multiply(std::uint32_t a, std::uint32_t b) {
   std::uint32_t product = 0;
@@ -45,21 +53,35 @@ inline constexpr std::uint32_t kLrhSeed = 0x2144DF1C;
   return difference;
 }
 
-/// For one byte that the ICRC reads as ones: by what to change the seed, for each value that the byte really has.
-using MaskTable = std::array<std::uint32_t, 256>;
+/// A number for each value of a byte.
+using ByteTable = std::array<std::uint32_t, 256>;
 
-/// `position` counts from where the CRC starts behind the seed; `mask` has the bits that are read as ones.
-[[nodiscard]] constexpr MaskTable make_mask_table(std::size_t position, std::uint8_t mask = 0xFF) {
-  std::array<std::uint32_t, 8> of_bit{};
-  for (unsigned bit = 0; bit < 8; ++bit) of_bit[bit] = rewind(std::uint32_t{1} << bit, position);
-  MaskTable table{};
+/// The table of a byte of which each bit of `changed(value)` contributes `of_bit` of it.
+template <typename Changed>
+[[nodiscard]] constexpr ByteTable make_linear_table(const std::array<std::uint32_t, 8>& of_bit, Changed changed) {
+  ByteTable table{};
   for (unsigned value = 0; value < 256; ++value) {
-    const unsigned changed = ~value & mask;
     for (unsigned bit = 0; bit < 8; ++bit) {
-      if ((changed >> bit & 1) != 0) table[value] ^= of_bit[bit];
+      if ((changed(value) >> bit & 1) != 0) table[value] ^= of_bit[bit];
     }
   }
   return table;
+}
+
+/// For one byte that the ICRC reads as ones: by what to change the seed, for each value that the byte really has.
+/// `position` counts from where the CRC starts behind the seed; `mask` has the bits that are read as ones.
+[[nodiscard]] constexpr ByteTable make_mask_table(std::size_t position, std::uint8_t mask = 0xFF) {
+  std::array<std::uint32_t, 8> of_bit{};
+  for (unsigned bit = 0; bit < 8; ++bit) of_bit[bit] = rewind(std::uint32_t{1} << bit, position);
+  return make_linear_table(of_bit, [mask](unsigned value) { return ~value & mask; });
+}
+
+/// For one byte that was left 0 when a register was computed: by what to change the register `bytes_behind` bytes
+/// behind it, for each value that the byte may have.
+[[nodiscard]] constexpr ByteTable make_byte_table(std::size_t bytes_behind) {
+  std::array<std::uint32_t, 8> of_bit{};
+  for (unsigned bit = 0; bit < 8; ++bit) of_bit[bit] = advance(std::uint32_t{1} << bit, bytes_behind + 1);
+  return make_linear_table(of_bit, [](unsigned value) { return value; });
 }
 
 }  // namespace roce::crc

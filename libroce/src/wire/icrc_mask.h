@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "roce/wire/icrc.h"
+#include "wire/network_headers.h"
 
 namespace roce {
 
@@ -32,5 +33,8 @@ constexpr void for_each_masked_byte(HeaderId network, std::size_t bth_offset, Us
   }
   use(bth_offset + 4, std::uint8_t{0xFF}, IcrcMistake::resv8a_not_masked);
 }
+
+/// The CRC behind the eight bytes of ones and `headers`, masked: with what the ICRC goes on at the BTH.
+[[nodiscard]] std::uint32_t crc_behind(NetworkHeaders headers);
 
 }  // namespace roce
