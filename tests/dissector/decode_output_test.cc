@@ -21,6 +21,19 @@ std::vector<std::string> hex_of(std::initializer_list<roce::test::Vector> vector
   return frames;
 }
 
+/// Starts `roce-analyze decode -` with the files that `actions` gives it, and destroys `actions`. Returns 0 when it
+/// could not be started.
+pid_t start_decode_of_stdin(posix_spawn_file_actions_t& actions) {
+  std::string program = ROCE_ANALYZE;
+  std::string command = "decode";
+  std::string file = "-";
+  std::array<char*, 4> argv{program.data(), command.data(), file.data(), nullptr};
+  pid_t child = 0;
+  const int error = posix_spawn(&child, ROCE_ANALYZE, &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return error == 0 ? child : 0;
+}
+
 TEST_F(DecodeOutputTest, LinesOfKnownPackets) {
   using namespace roce::test;
   const std::string file = save_frames("known.pcapng", hex_of({kT1, kT2, kT3, kT4, kC1, kC2, kC3}));
@@ -180,13 +193,8 @@ TEST_F(DecodeOutputTest, ReaderThatGoesAwayEndsItQuietly) {
   std::array<int, 2> pipe_ends{};
   ASSERT_EQ(pipe2(pipe_ends.data(), O_CLOEXEC), 0);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[0], STDIN_FILENO);
-  std::string program = ROCE_ANALYZE;
-  std::string command = "decode";
-  std::string file = "-";
-  std::array<char*, 4> argv{program.data(), command.data(), file.data(), nullptr};
-  pid_t child = 0;
-  ASSERT_EQ(posix_spawn(&child, ROCE_ANALYZE, &actions, nullptr, argv.data(), environ), 0);
-  posix_spawn_file_actions_destroy(&actions);
+  const pid_t child = start_decode_of_stdin(actions);
+  ASSERT_NE(child, 0);
   close(pipe_ends[0]);
   close(keeper);
   // Only now is there anything to decode.
@@ -209,13 +217,8 @@ TEST_F(DecodeOutputTest, LiveInputIsShownAsItComes) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, to_program[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, from_program[1], STDOUT_FILENO);
-  std::string program = ROCE_ANALYZE;
-  std::string command = "decode";
-  std::string file = "-";
-  std::array<char*, 4> argv{program.data(), command.data(), file.data(), nullptr};
-  pid_t child = 0;
-  ASSERT_EQ(posix_spawn(&child, ROCE_ANALYZE, &actions, nullptr, argv.data(), environ), 0);
-  posix_spawn_file_actions_destroy(&actions);
+  const pid_t child = start_decode_of_stdin(actions);
+  ASSERT_NE(child, 0);
   close(from_program[1]);
   const std::string bytes = load(save_frames("live.pcapng", hex_of({roce::test::kT1, roce::test::kT2})));
   ASSERT_EQ(::write(to_program[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
