@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "roce/impair/rule.h"
+
+namespace roce::impair {
+
+/// `rule 2: psn: ` in front of what is wrong; `key` may be empty.
+[[nodiscard]] RuleError rule_error(std::size_t number, std::string_view key, const std::string& message);
+
+/// Whether a rule may be used, and brings it into the one form that its text has. `number` counts from 1.
+[[nodiscard]] RuleResult<void> check_rule(Rule& rule, std::size_t number);
+
+/// A rule from names and texts, not yet checked.
+[[nodiscard]] RuleResult<Rule> read_rule(const RuleValues& values, std::size_t number);
+
+[[nodiscard]] std::string to_text(const OpcodeTerm& term);
+[[nodiscard]] std::string_view to_string(Position position);
+
+}  // namespace roce::impair
