@@ -119,7 +119,8 @@ RuleResult<Rule> read_rule(const RuleValues& values, std::size_t number) {
         read::expected("drop, duplicate, reorder, delay, corrupt, mark_ce, edit, PacketDrop or PacketReorder", action);
     return tl::unexpected(rule_error(number, "action", error.value()));
   }
-  Rule rule{.action = *made};
+  Rule rule;
+  rule.action = *made;
   for (auto pair = values.begin(); pair != values.end(); ++pair) {
     const Text key = pair->first;
     if (find(key) != pair) return tl::unexpected(rule_error(number, key, "is there twice"));

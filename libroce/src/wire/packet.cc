@@ -64,6 +64,32 @@ std::optional<Layer> Packet::find(HeaderId id) const {
   return std::nullopt;
 }
 
+std::uint8_t Packet::traffic_class() const {
+  if (net_) return net_->traffic_class;
+  const std::byte* network = data_ + network_offset_;
+  // IPv6 and GRH: behind the four bits of the version (RFC 8200, 3; IBTA vol. 1, 8.3).
+  const std::uint64_t class_and_version = load_big_endian<2>(network);
+  return static_cast<std::uint8_t>(network_id_ == HeaderId::ipv4 ? class_and_version : class_and_version >> 4);
+}
+
+std::optional<std::uint16_t> Packet::find_vlan_tci() const {
+  if (net_) return net_->vlan_tci;
+  const std::optional<Layer> vlan = find(HeaderId::vlan);
+  if (!vlan) return std::nullopt;
+  return static_cast<std::uint16_t>(load_big_endian<2>(data_ + vlan->offset));
+}
+
+bool Packet::is_between_layers(RoceVersion version, const Gid& source, const Gid& destination) const {
+  if (version != version_) return false;
+  if (net_) return net_->source == source && net_->destination == destination;
+  const std::byte* network = data_ + network_offset_;
+  if (network_id_ == HeaderId::ipv4) {
+    return FieldOf<&Ipv4::source>::get(network) == source.ipv4() &&
+           FieldOf<&Ipv4::destination>::get(network) == destination.ipv4();
+  }
+  return FieldOf<&Ipv6::source>::get(network) == source && FieldOf<&Ipv6::destination>::get(network) == destination;
+}
+
 NetMeta Packet::net() const {
   if (net_) return *net_;
   NetMeta net;
@@ -98,9 +124,7 @@ NetMeta Packet::net() const {
       net.udp_source_port = FieldOf<&Udp::source_port>::get(data_ + udp->offset);
     }
   }
-  if (const auto vlan = find(HeaderId::vlan)) {
-    net.vlan_tci = static_cast<std::uint16_t>(load_big_endian<2>(data_ + vlan->offset));
-  }
+  net.vlan_tci = vlan_tci();
   return net;
 }
 

@@ -183,6 +183,17 @@ class Packet {
 
   /// Addresses, marks and ports: read from the headers in front of the BTH, or as given to `parse_transport`.
   [[nodiscard]] NetMeta net() const;
+  /// DSCP << 2 | ECN, as in `net()`; only when `is_roce()`.
+  [[nodiscard]] std::uint8_t traffic_class() const;
+  /// The innermost VLAN tag, as in `net()`.
+  [[nodiscard]] std::optional<std::uint16_t> vlan_tci() const { return is_usual_ ? std::nullopt : find_vlan_tci(); }
+  /// Whether `net()` would say this version, source and destination (IPv4-mapped with `v2_ipv4`); costs less.
+  [[nodiscard]] bool is_between(RoceVersion version, const Gid& source, const Gid& destination) const {
+    if (!is_usual_) return is_between_layers(version, source, destination);
+    const std::byte* ip = data_ + kSize<Ethernet>;
+    return version == RoceVersion::v2_ipv4 && FieldOf<&Ipv4::source>::get(ip) == source.ipv4() &&
+           FieldOf<&Ipv4::destination>::get(ip) == destination.ipv4();
+  }
 
  private:
   friend class PacketParser;
@@ -203,6 +214,8 @@ class Packet {
   /// step, with the result that `parse_layers` gives; false, and nothing of use in the packet, for any other. Layer by
   /// layer costs four times as much, because each layer waits for the one before, and a call half as much again.
   [[nodiscard]] bool parse_usual(Bytes captured, std::uint32_t reported_length);
+  [[nodiscard]] std::optional<std::uint16_t> find_vlan_tci() const;
+  [[nodiscard]] bool is_between_layers(RoceVersion version, const Gid& source, const Gid& destination) const;
   void parse_layers(Bytes captured, LinkType link_type, std::uint32_t reported_length);
   [[nodiscard]] const Layer* stored_layers() const { return is_usual_ ? kUsualLayers.data() : layers_.data(); }
   [[nodiscard]] Bytes captured_part(std::uint32_t offset, std::uint32_t size) const {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "roce/transport/verbs.h"
+#include "roce/wire/aeth.h"
+#include "roce/wire/time.h"
+
+namespace roce::transport {
+
+/// Where RNICs differ and the specification leaves room, as data. Everything else is one implementation.
+struct Profile {
+  std::string_view name;
+
+  // What is sent.
+  bool mig_req = true;                      ///< MigReq of the BTH; RNICs send 1 (migrated)
+  bool mark_ect = true;                     ///< data and ACKs leave with ECT(0) unless the traffic class says otherwise
+  bool count_ip_id = false;                 ///< IPv4 identification counts up; else 0, allowed with DF (RFC 6864)
+  std::uint32_t window = 8192;              ///< PSNs from the oldest unacknowledged one that may be in flight
+  std::uint32_t ack_request_interval = 64;  ///< inside a message every n-th packet asks for an ACK
+  bool send_cnps = true;                    ///< a packet marked CE is answered with a CNP
+  /// In ONLY and LAST packets AckReq is set when so many messages went out without, or nothing more is posted.
+  std::uint32_t messages_per_ack_request = 1;
+
+  // Responder.
+  std::uint32_t ack_coalesce_packets = 1;  ///< requests with AckReq answered by one ACK; 1: each at once
+  Duration ack_coalesce_delay{0};          ///< the longest an ACK is held back
+  bool send_credits = false;               ///< ACKs grant end-to-end credits when there is no SRQ
+  bool nak_behind_rnr = false;             ///< requests behind one that got an RNR NAK get a PSN sequence NAK too
+  bool duplicate_acks_always = false;      ///< a duplicate SEND or WRITE is acknowledged also without AckReq
+  bool duplicate_ack_skips_reads = false;  ///< … with the PSN of the last request that was no READ
+  bool read_resumes_in_middle = false;     ///< a READ asked for again from its middle goes on with MIDDLE or LAST
+  NakCode short_receive_nak = NakCode::invalid_request;
+  CompletionStatus short_receive_status = CompletionStatus::local_length_error;
+  CompletionStatus bad_receive_key_status = CompletionStatus::local_protection_error;
+  bool ack_failed_invalidate = false;  ///< SEND with invalidate of a wrong key is acknowledged (MSN not counted)
+
+  // Requester.
+  bool retry_count_7_is_infinite = false;
+  bool read_gap_restarts = true;  ///< a gap in READ responses is asked for again at once, else after the timeout
+  bool honour_credits = true;
+  CompletionStatus oversize_datagram_status = CompletionStatus::local_length_error;  ///< larger than the port MTU
+  CompletionStatus bad_response_status = CompletionStatus::bad_response;
+  Duration min_rnr_wait{0};  ///< RNR waits are at least so long
+  Duration min_timeout{0};   ///< ACK timeouts are at least so long
+};
+
+/// Soft-RoCE as in Linux 6.1 and 6.12.
+[[nodiscard]] Profile rxe_profile();
+/// What most RNICs do.
+[[nodiscard]] Profile hardware_like_profile();
+/// The specification to the letter: one ACK for each request, nothing optional.
+[[nodiscard]] Profile strict_profile();
+/// The profile of a name, `rxe`, `hardware_like` or `strict`; a profile without a name for any other.
+[[nodiscard]] Profile profile_of(std::string_view name);
+
+}  // namespace roce::transport

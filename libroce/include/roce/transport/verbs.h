@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "roce/transport/handle.h"
+#include "roce/wire/feth.h"
+#include "roce/wire/types.h"
+
+namespace roce::transport {
+
+/// The type of a queue pair. GSI is QP1, a datagram QP for management.
+enum class QpType : std::uint8_t { rc, uc, ud, gsi };
+
+/// States of a queue pair (IBTA vol. 1, 10.3.1). SQE exists for UC and UD only.
+enum class QpState : std::uint8_t { reset, init, rtr, rts, sqd, sqe, err };
+
+/// What may be done with memory; the bits are those of libibverbs.
+enum class Access : std::uint32_t {
+  none = 0,
+  local_write = 1U << 0,
+  remote_write = 1U << 1,
+  remote_read = 1U << 2,
+  remote_atomic = 1U << 3,
+  mw_bind = 1U << 4,
+  zero_based = 1U << 5,  ///< addresses count from the start of the region
+  flush_global = 1U << 8,
+  flush_persistent = 1U << 9,
+};
+[[nodiscard]] constexpr Access operator|(Access a, Access b) {
+  return static_cast<Access>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+/// Whether `set` contains all bits of `needed`.
+[[nodiscard]] constexpr bool allows(Access set, Access needed) {
+  return (static_cast<std::uint32_t>(set) & static_cast<std::uint32_t>(needed)) == static_cast<std::uint32_t>(needed);
+}
+
+/// A piece of registered local memory.
+struct Sge {
+  std::uint64_t address = 0;  ///< in the region's address space
+  std::uint32_t length = 0;   ///< bytes
+  LKey l_key{};
+};
+
+/// What a work request asks for.
+enum class WorkOpcode : std::uint8_t {
+  send,
+  send_with_immediate,
+  send_with_invalidate,
+  write,
+  write_with_immediate,
+  read,
+  compare_swap,
+  fetch_add,
+  atomic_write,
+  flush,
+  local_invalidate,
+  bind_mw,
+};
+
+/// Where an RDMA operation acts.
+struct RemoteAddress {
+  std::uint64_t address = 0;
+  RKey r_key{};
+};
+
+/// Where a datagram goes.
+struct DatagramAddress {
+  Ah ah{};
+  Qpn qpn{};
+  QKey q_key{};  ///< bit 31 set: the sending QP's own Q_Key is used instead
+};
+
+/// What a BIND_MW request binds.
+struct MwBinding {
+  Mw mw{};
+  Mr mr{};
+  std::uint64_t address = 0;  ///< in the region's address space
+  std::uint64_t length = 0;   ///< bytes; 0 unbinds
+  Access access = Access::none;
+  std::uint8_t variant = 0;  ///< low byte of the new R_Key of a type 2 window
+};
+
+/// What FLUSH makes visible, and how far.
+struct FlushTarget {
+  std::uint32_t length = 0;  ///< bytes from `remote.address`
+  bool whole_region = false;
+  bool persistent = false;  ///< else: globally visible
+};
+
+/// A send work request. Only the members that the operation names count.
+struct SendRequest {
+  std::uint64_t wr_id = 0;  ///< given back in the completion
+  WorkOpcode opcode = WorkOpcode::send;
+  bool signaled = true;    ///< a success makes a completion; an error always does
+  bool fence = false;      ///< waits until all earlier READ and atomic requests are complete
+  bool solicited = false;  ///< sets SE, which wakes a receiver that waits for solicited completions
+  bool is_inline = false;  ///< `inline_data` instead of `sges`; the bytes are copied when posted
+
+  /// Data to send, or where a READ's or an atomic's result goes. The list is copied when posted; the memory has to
+  /// stay until completion.
+  std::span<const Sge> sges{};
+  Bytes inline_data{};
+  std::uint32_t immediate = 0;    ///< with immediate; goes out most significant byte first
+  RKey invalidate{};              ///< the remote key of SEND with invalidate, the local key of LOCAL INVALIDATE
+  RemoteAddress remote{};         ///< RDMA, atomics, FLUSH
+  std::uint64_t compare_add = 0;  ///< COMPARE SWAP: compared with; FETCH ADD: added
+  std::uint64_t swap = 0;         ///< COMPARE SWAP: written when equal
+  FlushTarget flush{};
+  DatagramAddress datagram{};  ///< UD and GSI
+  MwBinding bind{};
+};
+
+/// A receive work request. The list is copied when posted.
+struct ReceiveRequest {
+  std::uint64_t wr_id = 0;
+  std::span<const Sge> sges{};  ///< on a datagram QP the first 40 bytes hold the network header
+};
+
+/// How a work request ended; the numbers are those of libibverbs.
+enum class CompletionStatus : std::uint8_t {
+  success = 0,
+  local_length_error = 1,
+  local_qp_operation_error = 2,
+  local_eec_operation_error = 3,
+  local_protection_error = 4,
+  flushed = 5,
+  mw_bind_error = 6,
+  bad_response = 7,
+  local_access_error = 8,
+  remote_invalid_request = 9,
+  remote_access_error = 10,
+  remote_operation_error = 11,
+  retry_exceeded = 12,
+  rnr_retry_exceeded = 13,
+  local_rdd_violation = 14,
+  remote_invalid_rd_request = 15,
+  remote_aborted = 16,
+  invalid_eecn = 17,
+  invalid_eec_state = 18,
+  fatal = 19,
+  response_timeout = 20,
+  general_error = 21,
+};
+/// `success`, `local length error` …
+[[nodiscard]] std::string_view to_string(CompletionStatus status);
+/// `RESET`, `INIT` …
+[[nodiscard]] std::string_view to_string(QpState state);
+[[nodiscard]] std::string_view to_string(QpType type);
+[[nodiscard]] std::string_view to_string(WorkOpcode opcode);
+
+/// What completed.
+enum class CompletionOpcode : std::uint8_t {
+  send,
+  write,
+  read,
+  compare_swap,
+  fetch_add,
+  atomic_write,
+  flush,
+  local_invalidate,
+  bind_mw,
+  receive,
+  receive_write_with_immediate,
+};
+[[nodiscard]] std::string_view to_string(CompletionOpcode opcode);
+
+/// A finished work request. With an error only `wr_id`, `status`, `qpn` and `syndrome` count.
+struct Completion {
+  std::uint64_t wr_id = 0;
+  CompletionStatus status = CompletionStatus::success;
+  CompletionOpcode opcode = CompletionOpcode::send;
+  std::uint8_t syndrome = 0;        ///< the AETH syndrome that caused an error, or 0
+  bool has_network_header = false;  ///< the buffer begins with the 40-byte area of a datagram
+  bool has_immediate = false;
+  bool has_invalidated = false;
+  std::uint32_t byte_length = 0;  ///< received or read; of WRITE with immediate: written
+  std::uint32_t immediate = 0;
+  RKey invalidated{};
+  Qpn qpn{};                       ///< the local QP
+  Qpn source_qp{};                 ///< datagrams
+  std::uint16_t p_key_index = 0;   ///< datagrams
+  std::uint8_t service_level = 0;  ///< datagrams
+
+  friend bool operator==(const Completion&, const Completion&) = default;
+};
+
+/// Something that happened apart from completions (IBTA vol. 1, 11.6.3).
+enum class EventType : std::uint8_t {
+  cq_ready,                   ///< an armed CQ has got what it was armed for
+  cq_overflow,                ///< a completion found the CQ full; its QPs go to ERR
+  communication_established,  ///< first packet in RTR
+  sq_drained,
+  qp_fatal,          ///< the QP went to ERR and no work request could say why
+  qp_request_error,  ///< the responder refused a request
+  qp_access_error,   ///< the responder refused an access
+  last_wqe_reached,  ///< a QP in ERR will take nothing more from its SRQ
+  srq_limit,         ///< fewer receives than the limit are left
+  neighbour_wanted,  ///< `gid`'s MAC address is needed: `Device::set_neighbour`
+};
+[[nodiscard]] std::string_view to_string(EventType type);
+
+struct Event {
+  EventType type{};
+  Qpn qpn{};  ///< events of QPs
+  Cq cq{};
+  Srq srq{};
+  Gid gid{};                               ///< neighbour_wanted
+  std::optional<std::uint16_t> vlan_id{};  ///< neighbour_wanted
+};
+
+}  // namespace roce::transport

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Congestion notification: a packet marked CE makes a CNP, a CNP slows its QP down (IBTA annex A17).
+#include "roce/wire/cnp.h"
+#include "roce/wire/deth.h"
+#include "roce/wire/ethernet.h"
+#include "transport/device_state.h"
+
+namespace roce::transport::detail {
+
+namespace {
+
+constexpr std::uint8_t kEcnMask = 3;
+constexpr std::uint8_t kEcnCe = 3;
+constexpr std::uint8_t kEcnEct0 = 2;
+constexpr std::uint32_t kIcrcSize = 4;
+
+}  // namespace
+
+void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time now) {
+  if ((packet.traffic_class() & kEcnMask) != kEcnCe) return;
+  ++qp.counters.ce_received;
+  const CnpConfig& config = device.config.cnp;
+  if (!config.enabled || !device.profile().send_cnps || packet.version() == RoceVersion::v1) return;
+  if (qp.cnp_sent_before && now - qp.last_cnp < config.interval) return;
+  if (device.cnps.full()) return;
+  PendingCnp cnp;
+  cnp.qpn = qp.qpn;
+  if (qp.is_datagram()) {
+    // It goes back to where the datagram came from, which need not be where this QP sends to.
+    const std::optional<Deth> deth = packet.get<Deth>();
+    const NetMeta net = packet.net();
+    if (!deth || is_multicast(net.destination)) return;
+    cnp.dest_qp = deth->source_qp;
+    cnp.path.net = net;
+    cnp.path.net.source = net.destination;
+    cnp.path.net.destination = net.source;
+    cnp.path.net.udp_source_port = unconnected_source_port(qp.qpn);
+    if (const std::optional<Ethernet> ethernet = packet.get<Ethernet>()) cnp.path.destination_mac = ethernet->source;
+  } else {
+    if (qp.state == QpState::reset || qp.state == QpState::init) return;
+    cnp.dest_qp = qp.dest_qp;
+    cnp.path = qp.path;
+  }
+  NetMeta& back = cnp.path.net;
+  back.traffic_class = static_cast<std::uint8_t>(config.dscp << 2 | kEcnEct0);
+  back.hop_limit = device.config.hop_limit;
+  if (back.vlan_tci) {
+    back.vlan_tci = static_cast<std::uint16_t>((*back.vlan_tci & 0x0FFF) | config.priority << 13);
+  }
+  cnp.path.built = false;
+  qp.cnp_sent_before = true;
+  qp.last_cnp = now;
+  device.cnps.push() = cnp;
+}
+
+void on_cnp(Qp& qp, const Packet& packet, Time now) {
+  const bool connected = !qp.is_datagram();
+  if (connected && !packet.is_between(qp.path.net.version, qp.path.net.destination, qp.path.net.source)) {
+    ++qp.counters.cnps_ignored;
+    return;
+  }
+  if (qp.state != QpState::rts && qp.state != QpState::sqd) {
+    ++qp.counters.cnps_ignored;
+    return;
+  }
+  ++qp.counters.cnps_handled;
+  if (qp.limiter != nullptr) qp.limiter->on_cnp(now);
+}
+
+bool serve_cnps(DeviceState& device, Emitter& out) {
+  const std::uint8_t priority = device.config.cnp.priority;
+  if ((device.paused >> priority & 1) != 0) return true;
+  while (!device.cnps.empty()) {
+    PendingCnp& cnp = device.cnps.front();
+    if (!build_path(device, cnp.path, out.link())) {
+      // Nobody can be told in time: the next marked packet asks again.
+      device.cnps.pop();
+      continue;
+    }
+    constexpr std::uint32_t size = kSize<Bth> + kSize<CnpReserved> + kIcrcSize;
+    std::byte* bytes = out.place(cnp.path, priority, cnp.qpn.value(), size, true);
+    if (bytes == nullptr) return false;
+    Bth bth;
+    bth.opcode = Opcode::cnp;
+    bth.becn = true;
+    bth.dest_qp = cnp.dest_qp;
+    write(bth, bytes);
+    write(CnpReserved{}, bytes + kSize<Bth>);
+    out.seal();
+    // The path is about to go.
+    out.close();
+    Qp* qp = device.find_qp(cnp.qpn);
+    Counters& counters = qp != nullptr ? qp->counters : device.other;
+    ++counters.cnps_sent;
+    ++counters.sent_packets;
+    counters.sent_bytes += size;
+    device.cnps.pop();
+  }
+  return true;
+}
+
+}  // namespace roce::transport::detail

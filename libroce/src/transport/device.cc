@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The device itself: its making, its timers, its port.
+#include "roce/transport/device.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "transport/device_state.h"
+
+namespace roce::transport {
+
+namespace detail {
+namespace {
+
+constexpr std::uint32_t kMaxQps = 1U << 22;
+constexpr std::uint32_t kMaxRegions = 1U << 20;
+constexpr std::uint8_t kMaxShardBits = 8;
+constexpr std::uint16_t kMaxVlan = 4094;
+constexpr std::uint8_t kMaxPriority = 7;
+constexpr std::uint8_t kMaxDscp = 63;
+
+[[nodiscard]] tl::unexpected<VerbError> wrong(std::string_view subject, std::string_view needs, std::uint64_t found,
+                                              std::uint64_t expected = 0) {
+  return tl::unexpected(VerbError{VerbErrorCode::invalid_argument, subject, needs, found, expected});
+}
+
+[[nodiscard]] VerbResult<void> check_gid(const GidEntry& entry) {
+  if (entry.gid == Gid{}) return wrong("gids", "a GID that is not all zeros", 0);
+  if (is_multicast(entry.gid)) return wrong("gids", "a unicast GID", 0);
+  if (entry.vlan_id && *entry.vlan_id > kMaxVlan) return wrong("gids.vlan_id", "at most", *entry.vlan_id, kMaxVlan);
+  if (entry.priority && *entry.priority > kMaxPriority) {
+    return wrong("gids.priority", "at most", *entry.priority, kMaxPriority);
+  }
+  return {};
+}
+
+[[nodiscard]] VerbResult<void> check(const DeviceConfig& config) {
+  if (config.gids.empty()) return wrong("gids", "at least one entry", 0, 1);
+  for (const GidEntry& entry : config.gids) {
+    if (VerbResult<void> checked = check_gid(entry); !checked) return checked;
+  }
+  if (!std::has_single_bit(config.port_mtu) || config.port_mtu < 256 || config.port_mtu > 4096) {
+    return wrong("port_mtu", "256, 512, 1024, 2048 or 4096", config.port_mtu);
+  }
+  if (config.p_keys.empty()) return wrong("p_keys", "at least one entry", 0, 1);
+  if (config.limits.max_qp == 0 || config.limits.max_qp > kMaxQps) {
+    return wrong("limits.max_qp", "at least 1 and at most", config.limits.max_qp, kMaxQps);
+  }
+  if (config.limits.max_mr == 0 || config.limits.max_mr > kMaxRegions) {
+    return wrong("limits.max_mr", "at least 1 and at most", config.limits.max_mr, kMaxRegions);
+  }
+  if (config.shard_bits > kMaxShardBits) return wrong("shard_bits", "at most", config.shard_bits, kMaxShardBits);
+  if (config.shard >> config.shard_bits != 0) return wrong("shard", "shard_bits bits", config.shard, config.shard_bits);
+  if (config.cnp.priority > kMaxPriority) return wrong("cnp.priority", "at most", config.cnp.priority, kMaxPriority);
+  if (config.cnp.dscp > kMaxDscp) return wrong("cnp.dscp", "at most", config.cnp.dscp, kMaxDscp);
+  if (config.first_qpn < 2 || config.first_qpn > 0xFF'FFFE) {
+    return wrong("first_qpn", "2 to 0xFFFFFE", config.first_qpn);
+  }
+  return {};
+}
+
+[[nodiscard]] std::uint16_t device_id(const RandomSource& random) {
+  const auto id = static_cast<std::uint16_t>(random());
+  return id == 0 ? std::uint16_t{1} : id;
+}
+
+void on_timer(DeviceState& device, Qp& qp, Time now) {
+  on_requester_timer(device, qp, now);
+  if (qp.resp.ack_due <= now) release_ack(device, qp);
+  if (qp.limiter != nullptr || qp.misbehaviour != nullptr) make_ready(device, qp);
+  arm_timer(device, qp);
+}
+
+}  // namespace
+
+DeviceState::DeviceState(DeviceConfig device_config, RandomSource random_source, RateLimiterFactory limiter_factory)
+    : config(std::move(device_config)),
+      random(std::move(random_source)),
+      limiters(std::move(limiter_factory)),
+      id(device_id(random)),
+      memory(id, config.limits.max_mr, random),
+      pds(id, config.limits.max_pd, "pd"),
+      cqs(id, config.limits.max_cq, "cq"),
+      srqs(id, config.limits.max_srq, "srq"),
+      ahs(id, config.limits.max_ah, "ah"),
+      qps(std::size_t{std::bit_ceil(config.limits.max_qp)} + 1),
+      slot_mask(std::bit_ceil(config.limits.max_qp) - 1),
+      next_qpn((config.first_qpn >> config.shard_bits << config.shard_bits) + config.shard),
+      timers(slot_mask + 2),
+      cnps(kCnpRing),
+      events(config.limits.max_events) {
+  if (next_qpn < config.first_qpn) next_qpn += 1U << config.shard_bits;
+  waiting_for_neighbour.reserve(qps.size());
+}
+
+}  // namespace detail
+
+using namespace detail;
+
+Device::Device(std::unique_ptr<DeviceState> state) : state_(std::move(state)) {}
+Device::Device(Device&&) noexcept = default;
+Device& Device::operator=(Device&&) noexcept = default;
+Device::~Device() = default;
+
+VerbResult<Device> Device::make(DeviceConfig config, RandomSource random, RateLimiterFactory limiters) {
+  if (VerbResult<void> checked = check(config); !checked) return tl::unexpected(checked.error());
+  if (!random) return wrong("random", "a source of random numbers", 0);
+  return Device{std::make_unique<DeviceState>(std::move(config), std::move(random), std::move(limiters))};
+}
+
+const DeviceConfig& Device::config() const {
+  return state_->config;
+}
+
+std::size_t Device::transmit(std::span<std::byte> buffer, std::span<TxUnit> units, const TxCaps& caps, Time now) {
+  Emitter out{buffer, units, caps};
+  const std::size_t count = serve_all(*state_, out, now);
+  settle_overflows(*state_);
+  return count;
+}
+
+bool Device::has_output() const {
+  const DeviceState& device = *state_;
+  const auto paused = [&device](std::size_t priority) { return (device.paused >> priority & 1) != 0; };
+  if (!device.cnps.empty() && !paused(device.config.cnp.priority)) return true;
+  for (std::size_t priority = 0; priority < device.ready.size(); ++priority) {
+    if (device.ready[priority].first != DeviceState::kNoQp && !paused(priority)) return true;
+  }
+  return false;
+}
+
+Time Device::next_timeout() const {
+  return state_->timers.earliest();
+}
+
+void Device::advance(Time now) {
+  DeviceState& device = *state_;
+  while (device.timers.earliest() <= now) {
+    const std::uint32_t slot = device.timers.earliest_owner();
+    device.timers.remove(slot);
+    on_timer(device, *device.qps[slot], now);
+  }
+  settle_overflows(device);
+}
+
+VerbResult<void> Device::set_neighbour(const Gid& gid, std::optional<std::uint16_t> vlan_id, const MacAddress& mac) {
+  DeviceState& device = *state_;
+  constexpr std::uint32_t no_vlan = 0xFFFF;
+  const std::pair<Gid, std::uint32_t> key{gid, vlan_id.value_or(no_vlan)};
+  if (!device.neighbours.contains(key) && device.neighbours.size() >= device.config.limits.max_neighbours) {
+    return tl::unexpected(VerbError{VerbErrorCode::no_resources, "neighbour", "at most max_neighbours",
+                                    device.neighbours.size(), device.config.limits.max_neighbours});
+  }
+  device.neighbours[key] = mac;
+  std::vector<std::uint32_t> waiting;
+  waiting.swap(device.waiting_for_neighbour);
+  for (const std::uint32_t slot : waiting) {
+    device.qps[slot]->waits_for_neighbour = false;
+    make_ready(device, *device.qps[slot]);
+  }
+  waiting.clear();
+  return {};
+}
+
+VerbResult<void> Device::set_paused(std::uint8_t priority, bool paused) {
+  if (priority > kMaxPriority) return wrong("priority", "at most", priority, kMaxPriority);
+  const auto bit = static_cast<std::uint8_t>(1U << priority);
+  state_->paused = static_cast<std::uint8_t>(paused ? state_->paused | bit : state_->paused & ~bit);
+  return {};
+}
+
+VerbResult<void> Device::set_gid(std::uint16_t index, const GidEntry& entry) {
+  DeviceState& device = *state_;
+  if (index > device.config.gids.size()) {
+    return wrong("index", "an entry of the GID table, or the next one, at most", index, device.config.gids.size());
+  }
+  if (VerbResult<void> checked = check_gid(entry); !checked) return checked;
+  if (index == device.config.gids.size()) {
+    device.config.gids.push_back(entry);
+    return {};
+  }
+  for (const std::unique_ptr<Qp>& qp : device.qps) {
+    if (qp != nullptr && qp->path.net.destination != Gid{} && qp->path.sgid_index == index) {
+      return tl::unexpected(VerbError{VerbErrorCode::in_use, "index", "no QP that sends from it", qp->qpn.value(), 0});
+    }
+  }
+  device.config.gids[index] = entry;
+  return {};
+}
+
+std::optional<Event> Device::poll_event() {
+  if (state_->events.empty()) return std::nullopt;
+  const Event event = state_->events.front();
+  state_->events.pop();
+  return event;
+}
+
+std::uint64_t Device::lost_events() const {
+  return state_->lost_events;
+}
+
+}  // namespace roce::transport

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "transport/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace roce::transport::detail {
+namespace {
+
+constexpr std::uint32_t kMaxSlots = 1U << 20;
+constexpr std::uint32_t kVariantMask = 0xFF;
+constexpr std::uint64_t kMaxAddress = std::numeric_limits<std::uint64_t>::max();
+
+constexpr Access kFlush = Access::flush_global | Access::flush_persistent;
+constexpr Access kRemoteRights = Access::remote_write | Access::remote_read | Access::remote_atomic | kFlush;
+constexpr Access kRegionRights = kRemoteRights | Access::local_write | Access::mw_bind | Access::zero_based;
+constexpr Access kWindowRights = kRemoteRights | Access::zero_based;
+
+constexpr std::uint32_t bits(Access access) {
+  return static_cast<std::uint32_t>(access);
+}
+
+constexpr Access common(Access a, Access b) {
+  return static_cast<Access>(bits(a) & bits(b));
+}
+
+// Whoever may change the memory from afar could change it from here.
+constexpr bool lacks_local_write(Access wanted, Access of_region) {
+  return common(wanted, Access::remote_write | Access::remote_atomic) != Access::none &&
+         !allows(of_region, Access::local_write);
+}
+
+template <typename Tag>
+tl::unexpected<VerbError> unknown(std::string_view subject, Handle<Tag> handle, std::uint16_t device) {
+  const std::string_view needs =
+      handle.device == device ? "an object that exists" : "an object of this device, not of another";
+  return tl::unexpected(VerbError{VerbErrorCode::unknown_handle, subject, needs, handle.index, 0});
+}
+
+tl::unexpected<VerbError> invalid(std::string_view subject, std::string_view needs, std::uint64_t found,
+                                  std::uint64_t expected) {
+  return tl::unexpected(VerbError{VerbErrorCode::invalid_argument, subject, needs, found, expected});
+}
+
+}  // namespace
+
+MemoryTable::MemoryTable(std::uint16_t device, std::uint32_t capacity, RandomSource& random)
+    : device_(device),
+      capacity_(std::min(capacity, kMaxSlots)),
+      mask_(std::bit_ceil(std::max(capacity_, 1U)) - 1),
+      random_(&random) {}
+
+VerbResult<std::uint32_t> MemoryTable::take(std::uint32_t pd, Kind kind) {
+  std::uint32_t index = 0;
+  if (!free_.empty()) {
+    index = free_.back();
+    free_.pop_back();
+  } else if (slots_.size() < capacity_) {
+    index = static_cast<std::uint32_t>(slots_.size());
+    slots_.emplace_back();
+    records_.emplace_back();
+  } else {
+    return tl::unexpected(VerbError{VerbErrorCode::no_resources, "memory regions and windows", "at most max_mr",
+                                    std::uint64_t{capacity_} + 1, capacity_});
+  }
+  const std::uint32_t last_key = slots_[index].key;
+  std::uint32_t key = (static_cast<std::uint32_t>((*random_)()) & ~(mask_ << 8)) | index << 8;
+  // A key that is still in use somewhere must not open the slot's next owner's memory; 0 is what forgotten keys are.
+  while (key == last_key || key == 0) key = (key & ~kVariantMask) | ((key + 1) & kVariantMask);
+  slots_[index] = Slot{};
+  slots_[index].key = key;
+  slots_[index].pd = pd;
+  records_[index] = Record{.kind = kind, .generation = records_[index].generation};
+  return index;
+}
+
+void MemoryTable::release(std::uint32_t index) {
+  slots_[index].rights = 0;
+  slots_[index].base = nullptr;
+  Record& record = records_[index];
+  record.kind = Kind::free;
+  if (++record.generation == 0) record.generation = 1;
+  free_.push_back(index);
+}
+
+MrInfo MemoryTable::info(std::uint32_t index) const {
+  const Slot& slot = slots_[index];
+  return {LKey{slot.key}, RKey{slot.key}, slot.start, slot.length};
+}
+
+VerbResult<Mr> MemoryTable::register_region(std::uint32_t pd, const MrInit& init) {
+  const std::uint64_t length = init.memory.size();
+  if (length == 0 || init.memory.data() == nullptr) {
+    return invalid("memory", "at least 1 byte", length, 1);
+  }
+  if (!allows(kRegionRights, init.access)) {
+    return invalid("access", "only bits of Access", bits(init.access), bits(kRegionRights));
+  }
+  if (lacks_local_write(init.access, init.access)) {
+    return invalid("access", "local_write beside remote_write or remote_atomic", bits(init.access),
+                   bits(init.access | Access::local_write));
+  }
+  const bool zero_based = allows(init.access, Access::zero_based);
+  const std::uint64_t start =
+      init.address.value_or(zero_based ? 0 : reinterpret_cast<std::uintptr_t>(init.memory.data()));
+  if (zero_based && start != 0) return invalid("address", "0 with zero_based", start, 0);
+  if (start > kMaxAddress - length) {
+    return invalid("address", "an end below 2^64: at most", start, kMaxAddress - length);
+  }
+  const VerbResult<std::uint32_t> index = take(pd, Kind::region);
+  if (!index) return tl::unexpected(index.error());
+  Slot& slot = slots_[*index];
+  slot.start = start;
+  slot.length = length;
+  slot.base = init.memory.data();
+  slot.rights = bits(init.access) | kValid | kRegion;
+  Record& record = records_[*index];
+  record.access = init.access;
+  record.invalidatable = init.invalidatable;
+  return Mr{*index, record.generation, device_};
+}
+
+VerbResult<MrInfo> MemoryTable::query(Mr mr) const {
+  if (!names(mr, Kind::region)) return unknown("mr", mr, device_);
+  return info(mr.index);
+}
+
+VerbResult<MrInfo> MemoryTable::renew_key(Mr mr, std::uint8_t variant) {
+  if (!names(mr, Kind::region)) return unknown("mr", mr, device_);
+  Slot& slot = slots_[mr.index];
+  slot.key = (slot.key & ~kVariantMask) | variant;
+  slot.rights = bits(records_[mr.index].access) | kValid | kRegion;
+  return info(mr.index);
+}
+
+VerbResult<std::uint32_t> MemoryTable::deregister(Mr mr) {
+  if (!names(mr, Kind::region)) return unknown("mr", mr, device_);
+  if (const std::uint32_t windows = records_[mr.index].windows; windows != 0) {
+    return tl::unexpected(VerbError{VerbErrorCode::in_use, "mr", "no window bound to it", windows, 0});
+  }
+  release(mr.index);
+  return slots_[mr.index].pd;
+}
+
+VerbResult<Mw> MemoryTable::create_window(std::uint32_t pd, MwType type) {
+  const VerbResult<std::uint32_t> index = take(pd, Kind::window);
+  if (!index) return tl::unexpected(index.error());
+  Record& record = records_[*index];
+  record.type = type;
+  return Mw{*index, record.generation, device_};
+}
+
+VerbResult<RKey> MemoryTable::query(Mw mw) const {
+  if (!names(mw, Kind::window)) return unknown("mw", mw, device_);
+  return RKey{slots_[mw.index].key};
+}
+
+VerbResult<std::uint32_t> MemoryTable::destroy(Mw mw) {
+  if (!names(mw, Kind::window)) return unknown("mw", mw, device_);
+  unbind(mw.index);
+  release(mw.index);
+  return slots_[mw.index].pd;
+}
+
+void MemoryTable::unbind(std::uint32_t index) {
+  Slot& slot = slots_[index];
+  if (slot.rights == 0) return;
+  --records_[records_[index].region].windows;
+  slot.rights = 0;
+}
+
+void MemoryTable::unbind_windows_of(Qpn qpn) {
+  for (std::uint32_t index = 0; index < slots_.size(); ++index) {
+    if (slots_[index].qpn_mask != 0 && slots_[index].qpn == qpn.value()) unbind(index);
+  }
+}
+
+bool MemoryTable::invalidate(RKey key, std::uint32_t pd, Qpn qpn) {
+  const Slot* found = find(key.value());
+  if (found == nullptr || !found->admits(key.value(), pd, qpn, Access::none)) return false;
+  const auto index = static_cast<std::uint32_t>(found - slots_.data());
+  const Record& record = records_[index];
+  if (record.kind == Kind::window) {
+    if (record.type != MwType::type2) return false;
+    unbind(index);
+    return true;
+  }
+  // A window would go on giving access to a region that nobody may reach.
+  if (!record.invalidatable || record.windows != 0) return false;
+  slots_[index].rights = 0;
+  return true;
+}
+
+bool MemoryTable::may_bind(const MwBinding& binding, std::uint32_t pd) const {
+  if (!names(binding.mr, Kind::region) || !allows(kWindowRights, binding.access)) return false;
+  const Slot& region = slots_[binding.mr.index];
+  const Access of_region = records_[binding.mr.index].access;
+  if (region.rights == 0 || region.pd != pd || !allows(of_region, Access::mw_bind)) return false;
+  if (allows(of_region, Access::zero_based) || lacks_local_write(binding.access, of_region)) return false;
+  // How a region is flushed depends on what it is made of; a window cannot add to that.
+  if (!allows(of_region, common(binding.access, kFlush))) return false;
+  return region.at(binding.address, binding.length) != nullptr;
+}
+
+bool MemoryTable::bind(const MwBinding& binding, std::uint32_t pd, Qpn qpn) {
+  if (!names(binding.mw, Kind::window)) return false;
+  const std::uint32_t index = binding.mw.index;
+  Slot& window = slots_[index];
+  Record& record = records_[index];
+  const bool type2 = record.type == MwType::type2;
+  const bool zero_based = allows(binding.access, Access::zero_based);
+  if (window.pd != pd) return false;
+  if (type2 ? window.rights != 0 || binding.length == 0 : zero_based) return false;
+  if (binding.length != 0 && !may_bind(binding, pd)) return false;
+
+  unbind(index);
+  const std::uint32_t variant = type2 ? binding.variant : window.key + 1;
+  window.key = (window.key & ~kVariantMask) | (variant & kVariantMask);
+  if (binding.length == 0) return true;
+  const Slot& region = slots_[binding.mr.index];
+  window.start = zero_based ? 0 : binding.address;
+  window.length = binding.length;
+  window.base = region.base + (binding.address - region.start);
+  window.qpn = qpn.value();
+  window.qpn_mask = type2 ? Qpn::kMax : 0;
+  window.rights = bits(binding.access) | kValid;
+  record.region = binding.mr.index;
+  ++records_[binding.mr.index].windows;
+  return true;
+}
+
+}  // namespace roce::transport::detail

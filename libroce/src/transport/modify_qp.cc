@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// QP states: which transitions there are and which attributes each needs and allows (IBTA vol. 1, 10.3.1, 11.2.5.2).
+#include <array>
+#include <bit>
+
+#include "transport/device_state.h"
+
+namespace roce::transport {
+
+namespace detail {
+namespace {
+
+// Attributes as bits, in the order of `kAttributeNames`.
+enum Attribute : std::uint32_t {
+  kPKeyIndex = 1U << 0,
+  kPort = 1U << 1,
+  kAccess = 1U << 2,
+  kQKey = 1U << 3,
+  kAddress = 1U << 4,
+  kPathMtu = 1U << 5,
+  kDestQp = 1U << 6,
+  kRqPsn = 1U << 7,
+  kSqPsn = 1U << 8,
+  kMaxRdAtomic = 1U << 9,
+  kMaxDestRdAtomic = 1U << 10,
+  kMinRnrTimer = 1U << 11,
+  kTimeout = 1U << 12,
+  kRetryCount = 1U << 13,
+  kRnrRetry = 1U << 14,
+  kDrainNotify = 1U << 15,
+  kRateLimit = 1U << 16,
+};
+constexpr std::array<std::string_view, 17> kAttributeNames{
+    "p_key_index",        "port",          "access",  "q_key",       "address",
+    "path_mtu",           "dest_qp",       "rq_psn",  "sq_psn",      "max_rd_atomic",
+    "max_dest_rd_atomic", "min_rnr_timer", "timeout", "retry_count", "rnr_retry",
+    "sq_drained_notify",  "rate_limit_bps"};
+
+[[nodiscard]] std::uint32_t attributes_of(const QpChange& change) {
+  std::uint32_t set = 0;
+  const auto add = [&set](bool present, std::uint32_t bit) { set |= present ? bit : 0; };
+  add(change.p_key_index.has_value(), kPKeyIndex);
+  add(change.port.has_value(), kPort);
+  add(change.access.has_value(), kAccess);
+  add(change.q_key.has_value(), kQKey);
+  add(change.address.has_value(), kAddress);
+  add(change.path_mtu.has_value(), kPathMtu);
+  add(change.dest_qp.has_value(), kDestQp);
+  add(change.rq_psn.has_value(), kRqPsn);
+  add(change.sq_psn.has_value(), kSqPsn);
+  add(change.max_rd_atomic.has_value(), kMaxRdAtomic);
+  add(change.max_dest_rd_atomic.has_value(), kMaxDestRdAtomic);
+  add(change.min_rnr_timer.has_value(), kMinRnrTimer);
+  add(change.timeout.has_value(), kTimeout);
+  add(change.retry_count.has_value(), kRetryCount);
+  add(change.rnr_retry.has_value(), kRnrRetry);
+  add(change.sq_drained_notify.has_value(), kDrainNotify);
+  add(change.rate_limit_bps.has_value(), kRateLimit);
+  return set;
+}
+
+/// One row of the state table: what a transition needs, and what else it allows.
+struct Transition {
+  QpState from;
+  QpState to;
+  std::uint32_t rc_needs, rc_allows;
+  std::uint32_t uc_needs, uc_allows;
+  std::uint32_t ud_needs, ud_allows;
+};
+constexpr std::uint32_t kConnect = kAddress | kPathMtu | kDestQp | kRqPsn;
+constexpr std::uint32_t kSqdRc = kAddress | kTimeout | kRetryCount | kRnrRetry | kMaxRdAtomic | kMaxDestRdAtomic |
+                                 kPKeyIndex | kAccess | kMinRnrTimer | kRateLimit;
+constexpr std::array kTransitions{
+    Transition{QpState::reset, QpState::init, kPKeyIndex | kPort | kAccess, 0, kPKeyIndex | kPort | kAccess, 0,
+               kPKeyIndex | kPort | kQKey, 0},
+    Transition{QpState::init, QpState::init, 0, kPKeyIndex | kPort | kAccess, 0, kPKeyIndex | kPort | kAccess, 0,
+               kPKeyIndex | kPort | kQKey},
+    Transition{QpState::init, QpState::rtr, kConnect | kMaxDestRdAtomic | kMinRnrTimer, kAccess | kPKeyIndex, kConnect,
+               kAccess | kPKeyIndex, 0, kPKeyIndex | kQKey},
+    Transition{QpState::rtr, QpState::rts, kSqPsn | kTimeout | kRetryCount | kRnrRetry | kMaxRdAtomic,
+               kAccess | kMinRnrTimer | kRateLimit, kSqPsn, kAccess | kRateLimit, kSqPsn, kQKey | kRateLimit},
+    Transition{QpState::rts, QpState::rts, 0, kAccess | kMinRnrTimer | kRateLimit, 0, kAccess | kRateLimit, 0,
+               kQKey | kRateLimit},
+    Transition{QpState::rts, QpState::sqd, 0, kDrainNotify, 0, kDrainNotify, 0, kDrainNotify},
+    Transition{QpState::sqd, QpState::sqd, 0, kSqdRc, 0, kAddress | kPKeyIndex | kAccess | kRateLimit, 0,
+               kPKeyIndex | kQKey | kRateLimit},
+    Transition{QpState::sqd, QpState::rts, 0, kAccess | kMinRnrTimer | kRateLimit, 0, kAccess | kRateLimit, 0,
+               kQKey | kRateLimit},
+    Transition{QpState::sqe, QpState::rts, 0, 0, 0, kAccess, 0, kQKey},
+};
+
+[[nodiscard]] tl::unexpected<VerbError> refuse(VerbErrorCode code, std::string_view subject, std::string_view needs,
+                                               std::uint64_t found, std::uint64_t expected = 0) {
+  return tl::unexpected(VerbError{code, subject, needs, found, expected});
+}
+
+[[nodiscard]] std::string_view first_name(std::uint32_t set) {
+  return kAttributeNames[static_cast<std::size_t>(std::countr_zero(set))];
+}
+
+[[nodiscard]] VerbResult<void> check_transition(const Qp& qp, QpState to, std::uint32_t given) {
+  if (to == QpState::err || to == QpState::reset) {
+    if (given != 0) {
+      return refuse(VerbErrorCode::unexpected_attribute, first_name(given), "no attribute on the way to RESET or ERR",
+                    given);
+    }
+    return {};
+  }
+  for (const Transition& row : kTransitions) {
+    if (row.from != qp.state || row.to != to) continue;
+    const bool rc = qp.init.type == QpType::rc;
+    const bool uc = qp.init.type == QpType::uc;
+    const std::uint32_t needs = rc ? row.rc_needs : uc ? row.uc_needs : row.ud_needs;
+    const std::uint32_t allows = needs | (rc ? row.rc_allows : uc ? row.uc_allows : row.ud_allows);
+    if ((needs & ~given) != 0) {
+      return refuse(VerbErrorCode::missing_attribute, first_name(needs & ~given), "to be set in this transition", given,
+                    needs);
+    }
+    if ((given & ~allows) != 0) {
+      return refuse(VerbErrorCode::unexpected_attribute, first_name(given & ~allows),
+                    "not to be set in this transition", given, allows);
+    }
+    return {};
+  }
+  return refuse(VerbErrorCode::wrong_state, "state", "a transition that exists from the current state",
+                static_cast<std::uint64_t>(to), static_cast<std::uint64_t>(qp.state));
+}
+
+[[nodiscard]] bool is_mtu(std::uint32_t mtu) {
+  return std::has_single_bit(mtu) && mtu >= 256 && mtu <= 4096;
+}
+
+[[nodiscard]] VerbResult<void> at_most(std::string_view subject, std::uint64_t value, std::uint64_t limit) {
+  if (value <= limit) return {};
+  return refuse(VerbErrorCode::invalid_argument, subject, "at most", value, limit);
+}
+
+[[nodiscard]] VerbResult<void> check_values(const DeviceState& device, const QpChange& change) {
+  const DeviceConfig& config = device.config;
+  if (change.p_key_index && *change.p_key_index >= config.p_keys.size()) {
+    return refuse(VerbErrorCode::invalid_argument, "p_key_index", "an entry of the P_Key table, below",
+                  *change.p_key_index, config.p_keys.size());
+  }
+  if (change.port && *change.port != 1) return refuse(VerbErrorCode::invalid_argument, "port", "1", *change.port, 1);
+  if (change.path_mtu && (!is_mtu(*change.path_mtu) || *change.path_mtu > config.port_mtu)) {
+    return refuse(VerbErrorCode::invalid_argument, "path_mtu", "256, 512, 1024, 2048 or 4096, at most the port's",
+                  *change.path_mtu, config.port_mtu);
+  }
+  const auto value = [](const auto& optional) { return optional ? std::uint64_t{*optional} : std::uint64_t{0}; };
+  constexpr std::uint64_t five_bits = 31;
+  constexpr std::uint64_t three_bits = 7;
+  for (const VerbResult<void>& result :
+       {at_most("max_rd_atomic", value(change.max_rd_atomic), config.limits.max_rd_atomic),
+        at_most("max_dest_rd_atomic", value(change.max_dest_rd_atomic), config.limits.max_rd_atomic),
+        at_most("min_rnr_timer", value(change.min_rnr_timer), five_bits),
+        at_most("timeout", value(change.timeout), five_bits),
+        at_most("retry_count", value(change.retry_count), three_bits),
+        at_most("rnr_retry", value(change.rnr_retry), three_bits)}) {
+    if (!result) return result;
+  }
+  return {};
+}
+
+void reset(DeviceState& device, Qp& qp) {
+  unschedule(device, qp);
+  const Requester old_requester = {};
+  Requester& req = qp.req;
+  req.head = req.next = req.fresh = req.tail = 0;
+  req.next_packet = 0;
+  req.una = req.next_psn = req.sent_end = Psn{};
+  req.next_ssn = old_requester.next_ssn;
+  req.rd_outstanding = 0;
+  req.packets_without_ack_request = req.messages_without_ack_request = 0;
+  req.recovering = false;
+  req.drain_reported = true;
+  req.timeout_at = req.rnr_until = kNever;
+  req.credit_limited = false;
+  Responder& resp = qp.resp;
+  resp.msn = Msn{};
+  resp.open = Responder::Open::nothing;
+  resp.nak_latched = resp.has_receive = resp.established = false;
+  resp.acks_held = 0;
+  resp.ack_due = kNever;
+  resp.queue.clear();
+  resp.responses.clear();
+  resp.rd_pending = 0;
+  for (Replay& replay : resp.replays) replay = {};
+  qp.path = {};
+  qp.limiter.reset();
+  if (qp.misbehaviour != nullptr) qp.misbehaviour->held.clear();
+  qp.may_send_at = Time{};
+  qp.state = QpState::reset;
+}
+
+void make_responder_store(Qp& qp) {
+  // Soft-RoCE peers round max_rd_atomic up to a power of two; we keep as many.
+  const std::uint32_t replays = std::bit_ceil(std::max<std::uint32_t>(qp.attributes.max_dest_rd_atomic, 1));
+  constexpr std::uint32_t acks = 16;
+  if (qp.resp.replays.size() != replays) qp.resp.replays.assign(replays, Replay{});
+  if (qp.resp.responses.capacity() != 2 * replays + acks) qp.resp.responses = Ring<Response>{2 * replays + acks};
+}
+
+void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optional<Path>& path) {
+  QpAttributes& attributes = qp.attributes;
+  const auto set = [](auto& member, const auto& optional) {
+    if (optional) member = *optional;
+  };
+  set(attributes.p_key_index, change.p_key_index);
+  set(attributes.access, change.access);
+  set(attributes.q_key, change.q_key);
+  set(attributes.address, change.address);
+  set(attributes.path_mtu, change.path_mtu);
+  set(attributes.dest_qp, change.dest_qp);
+  set(attributes.max_rd_atomic, change.max_rd_atomic);
+  set(attributes.max_dest_rd_atomic, change.max_dest_rd_atomic);
+  set(attributes.min_rnr_timer, change.min_rnr_timer);
+  set(attributes.timeout, change.timeout);
+  set(attributes.retry_count, change.retry_count);
+  set(attributes.rnr_retry, change.rnr_retry);
+  set(attributes.rate_limit_bps, change.rate_limit_bps);
+  qp.dest_qp = attributes.dest_qp;
+  qp.access = attributes.access;
+  qp.p_key = device.config.p_keys[attributes.p_key_index];
+  if (change.path_mtu) qp.mtu = *change.path_mtu;
+  if (change.rq_psn) {
+    qp.resp.e_psn = *change.rq_psn;
+    qp.resp.last_non_read_psn = *change.rq_psn - 1;
+  }
+  if (change.sq_psn) qp.req.una = qp.req.next_psn = qp.req.sent_end = *change.sq_psn;
+  if (path) qp.path = *path;
+  if (change.timeout) {
+    constexpr std::int64_t unit_ns = 4096;
+    qp.timeout = *change.timeout == 0 ? Duration{0}
+                                      : std::max(Duration{unit_ns << *change.timeout}, device.profile().min_timeout);
+  }
+  if (change.retry_count) qp.req.retries_left = *change.retry_count;
+  if (change.rnr_retry) qp.req.rnr_left = *change.rnr_retry;
+  if (change.max_dest_rd_atomic || change.state == QpState::rtr) make_responder_store(qp);
+  if (change.rate_limit_bps) {
+    qp.limiter.reset();
+    if (device.limiters) {
+      qp.limiter = device.limiters(*change.rate_limit_bps);
+    } else if (*change.rate_limit_bps != 0) {
+      qp.limiter = std::make_unique<FixedRate>(*change.rate_limit_bps);
+    }
+    qp.may_send_at = Time{};
+  }
+}
+
+}  // namespace
+}  // namespace detail
+
+using namespace detail;
+
+VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time now) {
+  DeviceState& device = *state_;
+  Qp* found = device.find_qp(qpn);
+  if (found == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  Qp& qp = *found;
+  if (change.current_state && *change.current_state != qp.state) {
+    return refuse(VerbErrorCode::wrong_state, "current_state", "the QP's state",
+                  static_cast<std::uint64_t>(*change.current_state), static_cast<std::uint64_t>(qp.state));
+  }
+  const QpState to = change.state.value_or(qp.state);
+  if (to == QpState::sqe || (to == qp.state && (to == QpState::reset || to == QpState::err) && !change.state)) {
+    return refuse(VerbErrorCode::wrong_state, "state", "a state that can be asked for", static_cast<std::uint64_t>(to));
+  }
+  const std::uint32_t given = attributes_of(change);
+  if (VerbResult<void> checked = check_transition(qp, to, given); !checked) return checked;
+  if (VerbResult<void> checked = check_values(device, change); !checked) return checked;
+  std::optional<Path> path;
+  if (change.address) {
+    VerbResult<Path> made = make_path(device, *change.address, qp.qpn, change.dest_qp.value_or(qp.attributes.dest_qp));
+    if (!made) return tl::unexpected(made.error());
+    if (made->multicast) {
+      return refuse(VerbErrorCode::invalid_argument, "address.dgid", "a unicast GID for a connection", 0);
+    }
+    path = std::move(*made);
+  }
+
+  if (to == QpState::reset) {
+    reset(device, qp);
+    return {};
+  }
+  if (to == QpState::err) {
+    enter_error(device, qp, false);
+    qp.resp.rd_pending = 0;
+    settle_overflows(device);
+    return {};
+  }
+  const QpState from = qp.state;
+  // A QP changes lists when its class does.
+  const bool reschedule = path.has_value() && qp.queued;
+  if (reschedule) unschedule(device, qp);
+  apply(device, qp, change, path);
+  qp.state = to;
+  if (to == QpState::sqd && from == QpState::rts) {
+    qp.req.drain_reported = !change.sq_drained_notify.value_or(false);
+    retire(device, qp);
+  }
+  if (to == QpState::rts || to == QpState::sqd) make_ready(device, qp);
+  static_cast<void>(now);
+  return {};
+}
+
+VerbResult<QpAttributes> Device::query_qp(Qpn qpn) const {
+  const Qp* qp = state_->find_qp(qpn);
+  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  QpAttributes attributes = qp->attributes;
+  attributes.type = qp->init.type;
+  attributes.state = qp->state;
+  attributes.rq_psn = qp->resp.e_psn;
+  attributes.sq_psn = qp->req.next_psn;
+  attributes.sq_draining = qp->state == QpState::sqd && qp->req.head != qp->req.fresh;
+  attributes.sends_outstanding = qp->req.tail - qp->req.head;
+  attributes.receives_outstanding = qp->resp.queue.size() + (qp->resp.has_receive ? 1 : 0);
+  attributes.msn = qp->resp.msn;
+  attributes.service_level = qp->path.service_level;
+  attributes.traffic_class = qp->path.net.traffic_class;
+  attributes.udp_source_port = qp->path.net.udp_source_port;
+  return attributes;
+}
+
+}  // namespace roce::transport

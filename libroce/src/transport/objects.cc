@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Making and unmaking the objects behind handles: PDs, regions, windows, CQs, SRQs, address handles.
+#include "transport/device_state.h"
+
+namespace roce::transport {
+
+namespace {
+
+[[nodiscard]] tl::unexpected<VerbError> refuse(VerbErrorCode code, std::string_view subject, std::string_view needs,
+                                               std::uint64_t found, std::uint64_t expected = 0) {
+  return tl::unexpected(VerbError{code, subject, needs, found, expected});
+}
+
+[[nodiscard]] VerbResult<void> within(std::string_view subject, std::uint64_t value, std::uint64_t limit) {
+  if (value >= 1 && value <= limit) return {};
+  return refuse(VerbErrorCode::invalid_argument, subject, "at least 1 and at most", value, limit);
+}
+
+}  // namespace
+
+using namespace detail;
+
+VerbResult<Pd> Device::create_pd() {
+  return state_->pds.insert(std::make_unique<ProtectionDomain>());
+}
+
+VerbResult<void> Device::destroy_pd(Pd handle) {
+  VerbResult<ProtectionDomain*> pd = state_->pds.get(handle);
+  if (!pd) return tl::unexpected(pd.error());
+  if ((*pd)->users != 0) return refuse(VerbErrorCode::in_use, "pd", "no objects in it", (*pd)->users);
+  state_->pds.erase(handle);
+  return {};
+}
+
+VerbResult<Mr> Device::register_memory(Pd handle, const MrInit& init) {
+  VerbResult<ProtectionDomain*> pd = state_->pds.get(handle);
+  if (!pd) return tl::unexpected(pd.error());
+  VerbResult<Mr> mr = state_->memory.register_region(handle.index, init);
+  if (mr) ++(*pd)->users;
+  return mr;
+}
+
+VerbResult<MrInfo> Device::query_mr(Mr mr) const {
+  return state_->memory.query(mr);
+}
+
+VerbResult<MrInfo> Device::renew_key(Mr mr, std::uint8_t variant) {
+  return state_->memory.renew_key(mr, variant);
+}
+
+VerbResult<void> Device::deregister_memory(Mr mr) {
+  VerbResult<std::uint32_t> pd = state_->memory.deregister(mr);
+  if (!pd) return tl::unexpected(pd.error());
+  --state_->pds.at(*pd).users;
+  return {};
+}
+
+VerbResult<Mw> Device::create_mw(Pd handle, MwType type) {
+  VerbResult<ProtectionDomain*> pd = state_->pds.get(handle);
+  if (!pd) return tl::unexpected(pd.error());
+  VerbResult<Mw> mw = state_->memory.create_window(handle.index, type);
+  if (mw) ++(*pd)->users;
+  return mw;
+}
+
+VerbResult<RKey> Device::query_mw(Mw mw) const {
+  return state_->memory.query(mw);
+}
+
+VerbResult<void> Device::destroy_mw(Mw mw) {
+  VerbResult<std::uint32_t> pd = state_->memory.destroy(mw);
+  if (!pd) return tl::unexpected(pd.error());
+  --state_->pds.at(*pd).users;
+  return {};
+}
+
+VerbResult<Cq> Device::create_cq(std::uint32_t capacity) {
+  if (VerbResult<void> checked = within("capacity", capacity, state_->config.limits.max_cqe); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  VerbResult<Cq> cq = state_->cqs.insert(std::make_unique<CompletionQueue>(capacity));
+  if (cq) state_->cqs.find(*cq)->handle = *cq;
+  return cq;
+}
+
+VerbResult<void> Device::destroy_cq(Cq handle) {
+  VerbResult<CompletionQueue*> cq = state_->cqs.get(handle);
+  if (!cq) return tl::unexpected(cq.error());
+  if ((*cq)->users != 0) return refuse(VerbErrorCode::in_use, "cq", "no QPs on it", (*cq)->users);
+  state_->cqs.erase(handle);
+  return {};
+}
+
+std::size_t Device::poll_cq(Cq handle, std::span<Completion> out) {
+  CompletionQueue* cq = state_->cqs.find(handle);
+  if (cq == nullptr) return 0;
+  std::size_t count = 0;
+  while (count < out.size() && !cq->ring.empty()) {
+    out[count++] = cq->ring.front();
+    cq->ring.pop();
+  }
+  return count;
+}
+
+VerbResult<void> Device::request_notify(Cq handle, bool solicited_only) {
+  VerbResult<CompletionQueue*> cq = state_->cqs.get(handle);
+  if (!cq) return tl::unexpected(cq.error());
+  // The wider of two requests holds.
+  if ((*cq)->armed != CompletionQueue::Armed::any) {
+    (*cq)->armed = solicited_only ? CompletionQueue::Armed::solicited : CompletionQueue::Armed::any;
+  }
+  return {};
+}
+
+VerbResult<Srq> Device::create_srq(Pd handle, std::uint32_t capacity, std::uint8_t max_sge) {
+  VerbResult<ProtectionDomain*> pd = state_->pds.get(handle);
+  if (!pd) return tl::unexpected(pd.error());
+  const Limits& limits = state_->config.limits;
+  if (VerbResult<void> checked = within("capacity", capacity, limits.max_wr); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  if (VerbResult<void> checked = within("max_sge", max_sge, limits.max_sge); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  VerbResult<Srq> srq = state_->srqs.insert(std::make_unique<SharedReceiveQueue>(handle.index, capacity, max_sge));
+  if (!srq) return srq;
+  SharedReceiveQueue* object = state_->srqs.find(*srq);
+  object->handle = *srq;
+  object->pd_handle = handle;
+  ++(*pd)->users;
+  return srq;
+}
+
+VerbResult<void> Device::destroy_srq(Srq handle) {
+  VerbResult<SharedReceiveQueue*> srq = state_->srqs.get(handle);
+  if (!srq) return tl::unexpected(srq.error());
+  if ((*srq)->users != 0) return refuse(VerbErrorCode::in_use, "srq", "no QPs on it", (*srq)->users);
+  --state_->pds.at((*srq)->pd).users;
+  state_->srqs.erase(handle);
+  return {};
+}
+
+VerbResult<void> Device::arm_srq_limit(Srq handle, std::uint32_t limit) {
+  VerbResult<SharedReceiveQueue*> srq = state_->srqs.get(handle);
+  if (!srq) return tl::unexpected(srq.error());
+  if (limit > (*srq)->queue.capacity()) {
+    return refuse(VerbErrorCode::invalid_argument, "limit", "at most the SRQ's capacity", limit,
+                  (*srq)->queue.capacity());
+  }
+  (*srq)->limit = limit;
+  return {};
+}
+
+VerbResult<Ah> Device::create_ah(Pd handle, const AddressVector& address) {
+  VerbResult<ProtectionDomain*> pd = state_->pds.get(handle);
+  if (!pd) return tl::unexpected(pd.error());
+  VerbResult<Path> path = make_path(*state_, address, Qpn{}, Qpn{});
+  if (!path) return tl::unexpected(path.error());
+  auto object = std::make_unique<AddressHandle>();
+  object->pd = handle.index;
+  object->pd_handle = handle;
+  object->address = address;
+  object->path = std::move(*path);
+  VerbResult<Ah> ah = state_->ahs.insert(std::move(object));
+  if (ah) ++(*pd)->users;
+  return ah;
+}
+
+VerbResult<void> Device::destroy_ah(Ah handle) {
+  VerbResult<AddressHandle*> ah = state_->ahs.get(handle);
+  if (!ah) return tl::unexpected(ah.error());
+  --state_->pds.at((*ah)->pd).users;
+  state_->ahs.erase(handle);
+  return {};
+}
+
+}  // namespace roce::transport

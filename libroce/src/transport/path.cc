@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From an address vector to the headers of its packets: GID table, traffic class, service level, neighbours.
+#include "transport/device_state.h"
+
+namespace roce::transport::detail {
+
+namespace {
+
+constexpr std::uint32_t kNoVlan = 0xFFFF;
+constexpr std::uint32_t kMaxFlowLabel = 0xF'FFFF;
+constexpr std::uint8_t kMaxServiceLevel = 7;
+constexpr std::uint8_t kEcnMask = 3;
+constexpr std::uint8_t kEcnEct0 = 2;
+
+[[nodiscard]] tl::unexpected<VerbError> wrong(std::string_view subject, std::string_view needs, std::uint64_t found,
+                                              std::uint64_t expected = 0) {
+  return tl::unexpected(VerbError{VerbErrorCode::invalid_argument, subject, needs, found, expected});
+}
+
+}  // namespace
+
+VerbResult<Path> make_path(const DeviceState& device, const AddressVector& address, Qpn local, Qpn remote) {
+  const DeviceConfig& config = device.config;
+  if (address.sgid_index >= config.gids.size()) {
+    return wrong("address.sgid_index", "an entry of the GID table, below", address.sgid_index, config.gids.size());
+  }
+  const GidEntry& source = config.gids[address.sgid_index];
+  if (address.flow_label > kMaxFlowLabel) {
+    return wrong("address.flow_label", "20 bits, at most", address.flow_label, kMaxFlowLabel);
+  }
+  if (address.service_level && *address.service_level > kMaxServiceLevel) {
+    return wrong("address.service_level", "at most", *address.service_level, kMaxServiceLevel);
+  }
+  if (address.dgid == Gid{}) return wrong("address.dgid", "a GID that is not all zeros", 0);
+  const bool v4 = source.gid.is_ipv4_mapped();
+  if (source.type == GidType::roce_v2 && v4 != address.dgid.is_ipv4_mapped()) {
+    return wrong("address.dgid", v4 ? "an IPv4-mapped GID, as the source is" : "an IPv6 GID, as the source is", 0);
+  }
+
+  Path path;
+  path.sgid_index = address.sgid_index;
+  path.vlan_id = source.vlan_id;
+  path.multicast = is_multicast(address.dgid);
+  NetMeta& net = path.net;
+  net.version = source.type == GidType::roce_v1 ? RoceVersion::v1 : v4 ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6;
+  net.source = source.gid;
+  net.destination = address.dgid;
+  net.traffic_class = config.traffic_class.apply(source.gid, address.dgid, address.traffic_class);
+  path.service_level = address.service_level.value_or(service_level_of(config.sl_policy, net.traffic_class));
+  path.priority = source.vlan_id && source.priority ? *source.priority : path.service_level;
+  if (config.profile.mark_ect && net.version != RoceVersion::v1 && (net.traffic_class & kEcnMask) == 0) {
+    net.traffic_class |= kEcnEct0;
+  }
+  net.hop_limit = address.hop_limit.value_or(config.hop_limit);
+  if (source.vlan_id) net.vlan_tci = static_cast<std::uint16_t>(*source.vlan_id | path.priority << 13);
+  if (net.version != RoceVersion::v1) {
+    const std::uint32_t label = address.flow_label != 0 ? address.flow_label : flow_label_of(local, remote);
+    net.udp_source_port = address.udp_source_port.value_or(udp_source_port(label));
+  }
+  if (address.destination_mac) {
+    path.destination_mac = address.destination_mac;
+  } else if (path.multicast) {
+    path.destination_mac = multicast_mac(address.dgid);
+  } else if (net.version == RoceVersion::v1) {
+    path.destination_mac = mac_of_link_local(address.dgid);
+  }
+  return path;
+}
+
+bool build_path(DeviceState& device, Path& path, TxCaps::Link link) {
+  if (path.built && path.built_for == link) return true;
+  if (link == TxCaps::Link::transport) {
+    // What identification the hidden header gets is the link's business; a socket with DF sends 0.
+    path.count_ip_id = false;
+    path.frame = FrameTemplate::transport_only(path.net);
+  } else {
+    if (!path.destination_mac) {
+      const auto found = device.neighbours.find({path.net.destination, path.vlan_id.value_or(kNoVlan)});
+      if (found == device.neighbours.end()) return false;
+      path.destination_mac = found->second;
+    }
+    path.count_ip_id = device.profile().count_ip_id && path.net.version == RoceVersion::v2_ipv4;
+    path.frame = FrameTemplate::ethernet(path.net, device.config.mac, *path.destination_mac);
+  }
+  if (path.net.version == RoceVersion::v2_ipv4 && !path.count_ip_id) path.net.ip_id = 0;
+  path.built_for = link;
+  path.built = true;
+  return true;
+}
+
+bool build_path(DeviceState& device, Qp& qp, Path& path, TxCaps::Link link) {
+  if (build_path(device, path, link)) return true;
+  if (!qp.waits_for_neighbour) {
+    qp.waits_for_neighbour = true;
+    device.waiting_for_neighbour.push_back(qp.slot);
+    device.report(Event{
+        .type = EventType::neighbour_wanted, .qpn = qp.qpn, .gid = path.net.destination, .vlan_id = path.vlan_id});
+  }
+  return false;
+}
+
+}  // namespace roce::transport::detail

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Posting work requests: everything that can be wrong with one is found before anything is queued.
+#include <algorithm>
+#include <cstring>
+
+#include "transport/device_state.h"
+
+namespace roce::transport {
+
+namespace detail {
+namespace {
+
+constexpr std::uint64_t kMaxMessage = std::uint64_t{1} << 31;
+constexpr std::uint32_t kMaxReadPackets = (1U << 23) - 1;
+constexpr std::uint32_t kAtomicSize = 8;
+
+[[nodiscard]] tl::unexpected<VerbError> refuse(VerbErrorCode code, std::string_view subject, std::string_view needs,
+                                               std::uint64_t found, std::uint64_t expected = 0) {
+  return tl::unexpected(VerbError{code, subject, needs, found, expected});
+}
+
+[[nodiscard]] bool type_allows(QpType type, WorkOpcode opcode) {
+  switch (type) {
+    case QpType::rc:
+      return true;
+    case QpType::uc:
+      return opcode == WorkOpcode::send || opcode == WorkOpcode::send_with_immediate || opcode == WorkOpcode::write ||
+             opcode == WorkOpcode::write_with_immediate || opcode == WorkOpcode::local_invalidate ||
+             opcode == WorkOpcode::bind_mw;
+    case QpType::ud:
+    case QpType::gsi:
+      return opcode == WorkOpcode::send || opcode == WorkOpcode::send_with_immediate;
+  }
+  return false;
+}
+
+/// The message's length in bytes, or why the request cannot be posted.
+[[nodiscard]] VerbResult<std::uint64_t> message_length(const DeviceState& device, const Qp& qp,
+                                                       const SendRequest& request) {
+  if (!type_allows(qp.init.type, request.opcode)) {
+    return refuse(VerbErrorCode::wrong_type, "opcode", "an operation of the QP's type",
+                  static_cast<std::uint64_t>(request.opcode));
+  }
+  std::uint64_t length = 0;
+  if (request.is_inline) {
+    const bool sends_data = request.opcode != WorkOpcode::read && request.opcode != WorkOpcode::compare_swap &&
+                            request.opcode != WorkOpcode::fetch_add;
+    if (!sends_data) {
+      return refuse(VerbErrorCode::invalid_argument, "is_inline", "an operation that sends data",
+                    static_cast<std::uint64_t>(request.opcode));
+    }
+    if (request.inline_data.size() > qp.init.max_inline) {
+      return refuse(VerbErrorCode::invalid_argument, "inline_data", "at most max_inline bytes",
+                    request.inline_data.size(), qp.init.max_inline);
+    }
+    length = request.inline_data.size();
+  } else {
+    if (request.sges.size() > qp.init.max_send_sge) {
+      return refuse(VerbErrorCode::invalid_argument, "sges", "at most max_send_sge", request.sges.size(),
+                    qp.init.max_send_sge);
+    }
+    for (const Sge& sge : request.sges) length += sge.length;
+  }
+  if (length > kMaxMessage) {
+    return refuse(VerbErrorCode::invalid_argument, "sges", "at most 2^31 bytes together", length, kMaxMessage);
+  }
+  switch (request.opcode) {
+    case WorkOpcode::compare_swap:
+    case WorkOpcode::fetch_add:
+    case WorkOpcode::atomic_write:
+      if (length != kAtomicSize) {
+        return refuse(VerbErrorCode::invalid_argument, "sges", "exactly 8 bytes for an atomic", length, kAtomicSize);
+      }
+      if (request.remote.address % kAtomicSize != 0) {
+        return refuse(VerbErrorCode::invalid_argument, "remote.address", "a multiple of 8 for an atomic",
+                      request.remote.address, kAtomicSize);
+      }
+      break;
+    case WorkOpcode::read:
+      if ((length + qp.mtu - 1) / qp.mtu > kMaxReadPackets) {
+        return refuse(VerbErrorCode::invalid_argument, "sges", "a READ of at most 2^23-1 packets",
+                      (length + qp.mtu - 1) / qp.mtu, kMaxReadPackets);
+      }
+      break;
+    default:
+      break;
+  }
+  if (request.opcode == WorkOpcode::read || request.opcode == WorkOpcode::compare_swap ||
+      request.opcode == WorkOpcode::fetch_add || request.opcode == WorkOpcode::atomic_write) {
+    if (qp.attributes.max_rd_atomic == 0) {
+      return refuse(VerbErrorCode::invalid_argument, "max_rd_atomic", "at least 1 for READs and atomics", 0, 1);
+    }
+  }
+  if (qp.is_datagram()) {
+    const AddressHandle* ah = device.ahs.find(request.datagram.ah);
+    if (ah == nullptr) {
+      return refuse(VerbErrorCode::unknown_handle, "datagram.ah", "an address handle of this device",
+                    request.datagram.ah.index);
+    }
+    if (ah->pd != qp.pd) {
+      return refuse(VerbErrorCode::invalid_argument, "datagram.ah", "an address handle of the QP's PD",
+                    request.datagram.ah.index);
+    }
+  }
+  return length;
+}
+
+[[nodiscard]] VerbResult<void> check_receive(const ReceiveQueue& queue, const ReceiveRequest& request) {
+  if (request.sges.size() > queue.max_sge()) {
+    return refuse(VerbErrorCode::invalid_argument, "sges", "at most max_receive_sge", request.sges.size(),
+                  queue.max_sge());
+  }
+  if (queue.full()) {
+    return refuse(VerbErrorCode::no_resources, "receive queue", "a completion first, at most", queue.size(),
+                  queue.capacity());
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace detail
+
+using namespace detail;
+
+VerbResult<void> Device::post_send(Qpn qpn, const SendRequest& request) {
+  DeviceState& device = *state_;
+  Qp* qp = device.find_qp(qpn);
+  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp->state != QpState::rts && qp->state != QpState::sqd && qp->state != QpState::sqe &&
+      qp->state != QpState::err) {
+    return refuse(VerbErrorCode::wrong_state, "qp.state", "RTS, SQD, SQE or ERR (modify_qp first), not",
+                  static_cast<std::uint64_t>(qp->state));
+  }
+  const VerbResult<std::uint64_t> length = message_length(device, *qp, request);
+  if (!length) return tl::unexpected(length.error());
+  Requester& req = qp->req;
+  if (req.tail - req.head >= qp->init.max_send) {
+    return refuse(VerbErrorCode::no_resources, "send queue", "a completion first, at most max_send",
+                  req.tail - req.head, qp->init.max_send);
+  }
+  const std::uint32_t index = req.tail;
+  const std::size_t slot = index & req.mask;
+  SendWqe& wqe = req.ring[slot];
+  wqe.wr_id = request.wr_id;
+  wqe.opcode = request.opcode;
+  wqe.length = static_cast<std::uint32_t>(*length);
+  wqe.signaled = request.signaled || qp->init.signal_all;
+  wqe.fence = request.fence;
+  wqe.solicited = request.solicited;
+  wqe.is_inline = request.is_inline;
+  wqe.done = false;
+  wqe.status = CompletionStatus::success;
+  wqe.remote_address = request.remote.address;
+  wqe.r_key = request.remote.r_key;
+  wqe.sge_count = static_cast<std::uint8_t>(request.is_inline ? 0 : request.sges.size());
+  wqe.psn_count = 1;
+  switch (request.opcode) {
+    case WorkOpcode::send_with_invalidate:
+    case WorkOpcode::local_invalidate:
+      wqe.immediate = request.invalidate.value();
+      break;
+    case WorkOpcode::compare_swap:
+    case WorkOpcode::fetch_add:
+      req.extra[slot].compare_add = request.compare_add;
+      req.extra[slot].swap = request.swap;
+      break;
+    case WorkOpcode::flush:
+      req.extra[slot].flush = request.flush;
+      break;
+    case WorkOpcode::bind_mw:
+      req.extra[slot].bind = request.bind;
+      break;
+    default:
+      wqe.immediate = request.immediate;
+      break;
+  }
+  if (wqe.is_local()) {
+    wqe.psn_count = 0;
+  } else {
+    wqe.ssn = req.next_ssn;
+    ++req.next_ssn;
+    if (qp->is_datagram()) {
+      req.extra[slot].datagram = request.datagram;
+    } else if (*length > qp->mtu) {
+      wqe.psn_count = static_cast<std::uint32_t>((*length + qp->mtu - 1) / qp->mtu);
+    }
+  }
+  if (request.is_inline) {
+    if (!request.inline_data.empty()) {
+      std::memcpy(req.inline_data.data() + slot * qp->init.max_inline, request.inline_data.data(),
+                  request.inline_data.size());
+    }
+  } else {
+    std::copy(request.sges.begin(), request.sges.end(),
+              req.sges.begin() + static_cast<std::ptrdiff_t>(slot * qp->init.max_send_sge));
+  }
+  ++req.tail;
+  ++qp->counters.sends_posted;
+  if (qp->state == QpState::err || qp->state == QpState::sqe) {
+    while (req.head != req.tail) complete_send(device, *qp, CompletionStatus::flushed);
+    settle_overflows(device);
+    return {};
+  }
+  make_ready(device, *qp);
+  return {};
+}
+
+VerbResult<void> Device::post_receive(Qpn qpn, const ReceiveRequest& request) {
+  DeviceState& device = *state_;
+  Qp* qp = device.find_qp(qpn);
+  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp->srq != nullptr) {
+    return refuse(VerbErrorCode::wrong_type, "qp", "a QP without an SRQ (post_srq_receive)", qpn.value());
+  }
+  if (qp->state == QpState::reset) {
+    return refuse(VerbErrorCode::wrong_state, "qp.state", "INIT or later (modify_qp first), not",
+                  static_cast<std::uint64_t>(qp->state));
+  }
+  if (VerbResult<void> checked = check_receive(qp->resp.queue, request); !checked) return checked;
+  qp->resp.queue.push(request);
+  if (qp->state == QpState::err) {
+    enter_error(device, *qp, true);
+    settle_overflows(device);
+  }
+  return {};
+}
+
+VerbResult<void> Device::post_srq_receive(Srq handle, const ReceiveRequest& request) {
+  VerbResult<SharedReceiveQueue*> srq = state_->srqs.get(handle);
+  if (!srq) return tl::unexpected(srq.error());
+  if (VerbResult<void> checked = check_receive((*srq)->queue, request); !checked) return checked;
+  (*srq)->queue.push(request);
+  return {};
+}
+
+}  // namespace roce::transport

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Making and unmaking QPs, their multicast groups and hooks.
+#include <algorithm>
+#include <bit>
+
+#include "transport/device_state.h"
+
+namespace roce::transport {
+
+namespace detail {
+namespace {
+
+constexpr std::uint32_t kSmallestMtu = 256;
+constexpr std::uint32_t kFirstUserQpn = 2;
+constexpr std::uint32_t kMaxQpn = 0xFF'FFFE;
+
+[[nodiscard]] tl::unexpected<VerbError> refuse(VerbErrorCode code, std::string_view subject, std::string_view needs,
+                                               std::uint64_t found, std::uint64_t expected = 0) {
+  return tl::unexpected(VerbError{code, subject, needs, found, expected});
+}
+
+[[nodiscard]] VerbResult<void> at_most(std::string_view subject, std::uint64_t value, std::uint64_t limit) {
+  if (value <= limit) return {};
+  return refuse(VerbErrorCode::invalid_argument, subject, "at most the device's limit", value, limit);
+}
+
+[[nodiscard]] VerbResult<void> check_sizes(const Limits& limits, const QpInit& init) {
+  for (const VerbResult<void>& result :
+       {at_most("max_send", init.max_send, limits.max_wr), at_most("max_receive", init.max_receive, limits.max_wr),
+        at_most("max_send_sge", init.max_send_sge, limits.max_sge),
+        at_most("max_receive_sge", init.max_receive_sge, limits.max_sge),
+        at_most("max_inline", init.max_inline, limits.max_inline)}) {
+    if (!result) return result;
+  }
+  return {};
+}
+
+/// A QPN that was not used for as long as possible, so that late packets of its last user find nobody.
+[[nodiscard]] std::optional<Qpn> next_qpn(DeviceState& device) {
+  const std::uint32_t step = 1U << device.config.shard_bits;
+  for (std::uint32_t tries = 0; tries <= device.slot_mask; ++tries) {
+    std::uint32_t candidate = device.next_qpn;
+    device.next_qpn += step;
+    if (device.next_qpn > kMaxQpn) device.next_qpn = (kFirstUserQpn + step - 1) / step * step + device.config.shard;
+    if (device.qps[candidate >> device.config.shard_bits & device.slot_mask] == nullptr) return Qpn{candidate};
+  }
+  return std::nullopt;
+}
+
+[[nodiscard]] std::uint32_t slot_of(const DeviceState& device, Qpn qpn) {
+  return qpn.value() == 1 ? device.slot_mask + 1 : qpn.value() >> device.config.shard_bits & device.slot_mask;
+}
+
+void make_queues(Qp& qp) {
+  const QpInit& init = qp.init;
+  Requester& req = qp.req;
+  const std::uint32_t slots = std::bit_ceil(std::max(init.max_send, 1U));
+  req.mask = slots - 1;
+  req.ring.resize(slots);
+  req.extra.resize(slots);
+  req.sges.resize(std::size_t{slots} * init.max_send_sge);
+  req.inline_data.resize(std::size_t{slots} * init.max_inline);
+  if (qp.srq != nullptr) {
+    qp.resp.receive_sges.resize(qp.srq->queue.max_sge());
+  } else {
+    qp.resp.queue = ReceiveQueue{init.max_receive, init.max_receive_sge};
+    qp.resp.receive_sges.resize(init.max_receive_sge);
+  }
+}
+
+template <typename T>
+[[nodiscard]] std::size_t bytes_of(const std::vector<T>& vector) {
+  return vector.capacity() * sizeof(T);
+}
+
+void add(Counters& sum, const Counters& part) {
+  for (const CounterName& name : counter_names()) sum.*name.member += part.*name.member;
+}
+
+}  // namespace
+}  // namespace detail
+
+using namespace detail;
+
+VerbResult<Qpn> Device::create_qp(const QpInit& init) {
+  DeviceState& device = *state_;
+  VerbResult<ProtectionDomain*> pd = device.pds.get(init.pd);
+  if (!pd) return tl::unexpected(pd.error());
+  VerbResult<CompletionQueue*> send_cq = device.cqs.get(init.send_cq);
+  if (!send_cq) return tl::unexpected(send_cq.error());
+  VerbResult<CompletionQueue*> receive_cq = device.cqs.get(init.receive_cq);
+  if (!receive_cq) return tl::unexpected(receive_cq.error());
+  SharedReceiveQueue* srq = nullptr;
+  if (init.srq) {
+    VerbResult<SharedReceiveQueue*> found = device.srqs.get(*init.srq);
+    if (!found) return tl::unexpected(found.error());
+    srq = *found;
+  }
+  if (VerbResult<void> checked = check_sizes(device.config.limits, init); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  std::optional<Qpn> qpn;
+  if (init.type == QpType::gsi) {
+    if (device.qps.back() != nullptr) return refuse(VerbErrorCode::in_use, "type", "one QP1 only", 1);
+    qpn = Qpn{1};
+  } else {
+    qpn = next_qpn(device);
+    if (!qpn) {
+      return refuse(VerbErrorCode::no_resources, "qp", "at most max_qp", device.live_qps, device.slot_mask + 1);
+    }
+    ++device.live_qps;
+  }
+  auto qp = std::make_unique<Qp>();
+  qp->qpn = *qpn;
+  qp->slot = slot_of(device, *qpn);
+  qp->init = init;
+  qp->mtu = init.type == QpType::ud || init.type == QpType::gsi ? device.config.port_mtu : kSmallestMtu;
+  constexpr std::uint8_t uc_opcodes = static_cast<std::uint8_t>(Service::uc) << 5;
+  qp->opcode_base = init.type == QpType::uc ? uc_opcodes : std::uint8_t{0};
+  qp->pd = init.pd.index;
+  qp->send_cq = *send_cq;
+  qp->receive_cq = *receive_cq;
+  qp->srq = srq;
+  make_queues(*qp);
+  ++(*pd)->users;
+  ++(*send_cq)->users;
+  ++(*receive_cq)->users;
+  if (srq != nullptr) ++srq->users;
+  const std::uint32_t slot = qp->slot;
+  device.qps[slot] = std::move(qp);
+  return *qpn;
+}
+
+VerbResult<void> Device::destroy_qp(Qpn qpn) {
+  DeviceState& device = *state_;
+  Qp* qp = device.find_qp(qpn);
+  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp->groups != 0) return refuse(VerbErrorCode::in_use, "qp", "no multicast groups", qp->groups);
+  unschedule(device, *qp);
+  device.memory.unbind_windows_of(qpn);
+  --device.pds.at(qp->pd).users;
+  --qp->send_cq->users;
+  --qp->receive_cq->users;
+  if (qp->srq != nullptr) --qp->srq->users;
+  if (qp->init.type != QpType::gsi) --device.live_qps;
+  add(device.other, qp->counters);
+  device.qps[qp->slot].reset();
+  return {};
+}
+
+VerbResult<void> Device::attach_multicast(Qpn qpn, const Gid& group) {
+  DeviceState& device = *state_;
+  Qp* qp = device.find_qp(qpn);
+  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp->init.type != QpType::ud) return refuse(VerbErrorCode::wrong_type, "qp", "a UD QP", qpn.value());
+  if (!is_multicast(group)) return refuse(VerbErrorCode::invalid_argument, "group", "a multicast GID", 0);
+  const std::pair<Gid, std::uint32_t> entry{group, qp->slot};
+  if (std::ranges::find(device.groups, entry) != device.groups.end()) return {};
+  if (device.groups.size() >= device.config.limits.max_groups) {
+    return refuse(VerbErrorCode::no_resources, "group", "at most max_groups", device.groups.size(),
+                  device.config.limits.max_groups);
+  }
+  device.groups.push_back(entry);
+  ++qp->groups;
+  return {};
+}
+
+VerbResult<void> Device::detach_multicast(Qpn qpn, const Gid& group) {
+  DeviceState& device = *state_;
+  Qp* qp = device.find_qp(qpn);
+  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (std::erase(device.groups, std::pair<Gid, std::uint32_t>{group, qp->slot}) == 0) {
+    return refuse(VerbErrorCode::invalid_argument, "group", "a group the QP is attached to", 0);
+  }
+  --qp->groups;
+  return {};
+}
+
+VerbResult<void> Device::set_hook(Qpn qpn, MisbehaviourHook* hook) {
+  Qp* qp = state_->find_qp(qpn);
+  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp->misbehaviour == nullptr) {
+    if (hook == nullptr) return {};
+    qp->misbehaviour = std::make_unique<Misbehaviour>();
+  }
+  qp->misbehaviour->hook = hook;
+  // What it still holds back goes out in its time.
+  if (hook == nullptr && qp->misbehaviour->held.empty()) qp->misbehaviour.reset();
+  return {};
+}
+
+Counters Device::counters() const {
+  Counters sum = state_->other;
+  for (const std::unique_ptr<Qp>& qp : state_->qps) {
+    if (qp != nullptr) add(sum, qp->counters);
+  }
+  return sum;
+}
+
+VerbResult<Counters> Device::counters(Qpn qpn) const {
+  const Qp* qp = state_->find_qp(qpn);
+  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  return qp->counters;
+}
+
+VerbResult<std::size_t> Device::memory_of(Qpn qpn) const {
+  const Qp* qp = state_->find_qp(qpn);
+  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  return sizeof(Qp) + bytes_of(qp->req.ring) + bytes_of(qp->req.extra) + bytes_of(qp->req.sges) +
+         bytes_of(qp->req.inline_data) + qp->resp.queue.bytes() + qp->resp.responses.bytes() +
+         bytes_of(qp->resp.replays) + bytes_of(qp->resp.receive_sges);
+}
+
+}  // namespace roce::transport

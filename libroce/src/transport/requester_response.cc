@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The requester's receiving side: ACKs, NAKs, READ and atomic responses, retries (IBTA vol. 1, 9.7.5, 9.7.7, 9.9.2).
+#include <algorithm>
+#include <cstring>
+
+#include "roce/wire/atomiceth.h"
+#include "transport/device_state.h"
+
+namespace roce::transport::detail {
+
+namespace {
+
+constexpr std::uint8_t kInfiniteRetries = 7;
+
+/// An answer made the oldest unacknowledged PSN move.
+void on_progress(Qp& qp, Time now) {
+  Requester& req = qp.req;
+  req.retries_left = qp.attributes.retry_count;
+  req.rnr_left = qp.attributes.rnr_retry;
+  req.recovering = false;
+  req.timeout_at = req.outstanding() && qp.timeout.count() != 0 ? now + qp.timeout : kNever;
+}
+
+/// After `una` moved: what was acknowledged is not sent again.
+void skip_acknowledged(Qp& qp) {
+  Requester& req = qp.req;
+  if (req.next == req.fresh) return;
+  const SendWqe& wqe = req.wqe(req.next);
+  if (wqe.psn_count != 0 && req.una.newer_than(wqe.first_psn + req.next_packet)) seek_una(qp);
+}
+
+/// Completes SENDs and WRITEs up to and including `psn`, in order, stopping at the first request that needs a response
+/// of its own. Returns whether `una` moved.
+bool acknowledge(DeviceState& device, Qp& qp, Psn psn) {
+  Requester& req = qp.req;
+  bool moved = false;
+  while (req.head != req.fresh) {
+    SendWqe& wqe = req.wqe(req.head);
+    if (wqe.psn_count == 0) {
+      if (!wqe.done || wqe.status != CompletionStatus::success) break;
+      complete_send(device, qp, CompletionStatus::success);
+      continue;
+    }
+    if (wqe.done || wqe.needs_response() || wqe.first_psn.newer_than(psn)) break;
+    moved = true;
+    if (wqe.last_psn().newer_than(psn)) {
+      req.una = psn + 1;
+      break;
+    }
+    req.una = wqe.last_psn() + 1;
+    complete_send(device, qp, CompletionStatus::success);
+  }
+  return moved;
+}
+
+/// The oldest request that is on the wire, or nullptr.
+[[nodiscard]] SendWqe* oldest(Requester& req) {
+  for (std::uint32_t i = req.head; i != req.fresh; ++i) {
+    if (req.wqe(i).psn_count != 0) return &req.wqe(i);
+  }
+  return nullptr;
+}
+
+void take_credits(const DeviceState& device, Requester& req, const Aeth& aeth) {
+  if (aeth.syndrome.kind() != AethKind::ack || !device.profile().honour_credits) return;
+  const std::optional<std::uint16_t> credits = aeth.syndrome.credits();
+  req.credit_limited = credits.has_value();
+  if (credits) req.credit_limit = aeth.msn + *credits;
+}
+
+/// A response was lost: what has none is asked for again, once until something gets through.
+void on_implied_nak(DeviceState& device, Qp& qp, Time now) {
+  if (qp.req.recovering || qp.req.rnr_until != kNever) return;
+  ++qp.counters.implied_naks;
+  go_back(device, qp, now);
+}
+
+void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
+  Requester& req = qp.req;
+  // While it waits, a copy of the same NAK changes nothing.
+  if (req.rnr_until != kNever) return;
+  ++qp.counters.rnr_naks_received;
+  if (qp.attributes.rnr_retry != kInfiniteRetries) {
+    if (req.rnr_left == 0) {
+      ++qp.counters.rnr_retries_exceeded;
+      fail_request(device, qp, req.head, CompletionStatus::rnr_retry_exceeded, aeth.syndrome.value());
+      return;
+    }
+    --req.rnr_left;
+  }
+  const Duration wait = std::max<Duration>(*aeth.syndrome.rnr_timer(), device.profile().min_rnr_wait);
+  req.rnr_until = now + wait;
+  req.timeout_at = kNever;
+  req.recovering = false;
+  seek_una(qp);
+  arm_timer(device, qp);
+}
+
+void on_nak(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
+  Requester& req = qp.req;
+  if (aeth.syndrome.code() == static_cast<std::uint8_t>(NakCode::psn_sequence_error)) {
+    if (req.recovering || req.rnr_until != kNever) return;
+    ++qp.counters.sequence_naks_received;
+    go_back(device, qp, now);
+    return;
+  }
+  CompletionStatus status = CompletionStatus::remote_operation_error;
+  switch (aeth.syndrome.nak_code().value_or(NakCode::remote_operational_error)) {
+    case NakCode::invalid_request:
+      ++qp.counters.remote_invalid_requests;
+      status = CompletionStatus::remote_invalid_request;
+      break;
+    case NakCode::remote_access_error:
+      ++qp.counters.remote_access_errors;
+      status = CompletionStatus::remote_access_error;
+      break;
+    default:
+      ++qp.counters.remote_operation_errors;
+      break;
+  }
+  std::uint32_t index = req.head;
+  for (; index + 1 != req.fresh; ++index) {
+    const SendWqe& wqe = req.wqe(index);
+    if (wqe.psn_count != 0 && !psn.newer_than(wqe.last_psn())) break;
+  }
+  fail_request(device, qp, index, status, aeth.syndrome.value());
+}
+
+void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
+  Requester& req = qp.req;
+  switch (aeth.syndrome.kind()) {
+    case AethKind::ack: {
+      const bool moved = acknowledge(device, qp, psn);
+      take_credits(device, req, aeth);
+      if (moved) on_progress(qp, now);
+      const SendWqe* wqe = oldest(req);
+      // It answers something behind a READ or atomic whose answer has not come.
+      if (wqe != nullptr && wqe->needs_response() && !wqe->first_psn.newer_than(psn)) on_implied_nak(device, qp, now);
+      break;
+    }
+    case AethKind::rnr_nak:
+    case AethKind::nak:
+      if (acknowledge(device, qp, psn - 1)) on_progress(qp, now);
+      if (aeth.syndrome.kind() == AethKind::nak) {
+        on_nak(device, qp, psn, aeth, now);
+      } else {
+        on_rnr_nak(device, qp, aeth, now);
+      }
+      break;
+    case AethKind::reserved:
+      break;
+  }
+}
+
+/// The part of a READ that a response carries. Its place follows from the PSN alone.
+[[nodiscard]] CompletionStatus take_read_response(DeviceState& device, Qp& qp, const SendWqe& wqe,
+                                                  const Packet& packet) {
+  const auto index = static_cast<std::uint32_t>(packet.bth().psn.distance_from(wqe.first_psn));
+  const std::uint64_t offset = std::uint64_t{index} * qp.mtu;
+  const std::uint64_t expected = std::min<std::uint64_t>(wqe.length - offset, qp.mtu);
+  const bool last = index + 1 == wqe.psn_count;
+  const Position position = packet.info().position;
+  const bool ends = position == Position::last || position == Position::only;
+  if (packet.payload_length() != expected || ends != last) return CompletionStatus::local_length_error;
+  const std::size_t slot = qp.req.slot(wqe);
+  const std::span<const Sge> sges{qp.req.sges.data() + slot * qp.init.max_send_sge, wqe.sge_count};
+  const Scattered result = scatter(device, qp.pd, sges, offset, packet.payload());
+  return result == Scattered::done ? CompletionStatus::success : CompletionStatus::local_protection_error;
+}
+
+[[nodiscard]] CompletionStatus take_response(DeviceState& device, Qp& qp, const SendWqe& wqe, const Packet& packet) {
+  const CompletionStatus wrong = device.profile().bad_response_status;
+  const bool is_atomic = wqe.opcode == WorkOpcode::compare_swap || wqe.opcode == WorkOpcode::fetch_add;
+  const std::optional<Aeth> aeth = packet.get<Aeth>();
+  if (aeth && aeth->syndrome.kind() != AethKind::ack) return wrong;
+  if (is_atomic != (packet.info().operation == Operation::atomic_acknowledge)) return wrong;
+  if (is_atomic) {
+    const std::uint64_t original = packet.get<AtomicAckEth>()->original;
+    const std::size_t slot = qp.req.slot(wqe);
+    const std::span<const Sge> sges{qp.req.sges.data() + slot * qp.init.max_send_sge, wqe.sge_count};
+    const Scattered result = scatter(device, qp.pd, sges, 0, std::as_bytes(std::span{&original, 1}));
+    return result == Scattered::done ? CompletionStatus::success : CompletionStatus::local_protection_error;
+  }
+  if (wqe.opcode == WorkOpcode::read) return take_read_response(device, qp, wqe, packet);
+  if (packet.info().position != Position::only) return wrong;
+  return packet.payload_length() == 0 ? CompletionStatus::success : CompletionStatus::local_length_error;
+}
+
+void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, Time now) {
+  Requester& req = qp.req;
+  if (acknowledge(device, qp, psn - 1)) on_progress(qp, now);
+  SendWqe* wqe = oldest(req);
+  if (wqe == nullptr || wqe->done) return;
+  if (!wqe->needs_response()) {
+    // A SEND or WRITE is not answered in this way.
+    fail_request(device, qp, req.head, device.profile().bad_response_status, 0);
+    return;
+  }
+  if (psn.newer_than(wqe->last_psn())) return on_implied_nak(device, qp, now);
+  if (psn != req.una) {
+    if (device.profile().read_gap_restarts) on_implied_nak(device, qp, now);
+    return;
+  }
+  const CompletionStatus status = take_response(device, qp, *wqe, packet);
+  if (status != CompletionStatus::success) {
+    std::uint32_t index = req.head;
+    while (&req.wqe(index) != wqe) ++index;
+    fail_request(device, qp, index, status, 0);
+    return;
+  }
+  if (const std::optional<Aeth> aeth = packet.get<Aeth>()) take_credits(device, req, *aeth);
+  req.una = psn + 1;
+  if (psn == wqe->last_psn()) wqe->done = true;
+  on_progress(qp, now);
+}
+
+}  // namespace
+
+Scattered scatter(const DeviceState& device, std::uint32_t pd, std::span<const Sge> sges, std::uint64_t offset,
+                  Bytes bytes) {
+  for (const Sge& sge : sges) {
+    if (bytes.empty()) return Scattered::done;
+    if (offset >= sge.length) {
+      offset -= sge.length;
+      continue;
+    }
+    const std::size_t part = std::min<std::size_t>(sge.length - offset, bytes.size());
+    std::byte* to = device.memory.local(sge.l_key, pd, sge.address + offset, part, true);
+    if (to == nullptr) return Scattered::bad_key;
+    std::memcpy(to, bytes.data(), part);
+    bytes = bytes.subspan(part);
+    offset = 0;
+  }
+  return bytes.empty() ? Scattered::done : Scattered::too_long;
+}
+
+void seek_una(Qp& qp) {
+  Requester& req = qp.req;
+  req.rd_outstanding = 0;
+  req.next_packet = 0;
+  for (req.next = req.head; req.next != req.fresh; ++req.next) {
+    const SendWqe& wqe = req.wqe(req.next);
+    if (wqe.psn_count != 0 && req.una.distance_from(wqe.last_psn()) <= 0) {
+      const std::int32_t sent = req.una.distance_from(wqe.first_psn);
+      req.next_packet = static_cast<std::uint32_t>(std::max(sent, 0));
+      return;
+    }
+    if (wqe.is_rd_atomic()) ++req.rd_outstanding;
+  }
+}
+
+void go_back(DeviceState& device, Qp& qp, Time now) {
+  Requester& req = qp.req;
+  const bool infinite = qp.attributes.retry_count == kInfiniteRetries && device.profile().retry_count_7_is_infinite;
+  if (!infinite) {
+    if (req.retries_left == 0) {
+      ++qp.counters.retries_exceeded;
+      fail_request(device, qp, req.head, CompletionStatus::retry_exceeded, 0);
+      return;
+    }
+    --req.retries_left;
+  }
+  seek_una(qp);
+  req.recovering = true;
+  req.timeout_at = qp.timeout.count() != 0 ? now + qp.timeout : kNever;
+  make_ready(device, qp);
+}
+
+void fail_request(DeviceState& device, Qp& qp, std::uint32_t index, CompletionStatus status, std::uint8_t syndrome) {
+  Requester& req = qp.req;
+  while (req.head != index) {
+    const SendWqe& wqe = req.wqe(req.head);
+    complete_send(device, qp, wqe.done ? wqe.status : CompletionStatus::flushed);
+  }
+  complete_send(device, qp, status, syndrome);
+  if (qp.init.type == QpType::rc) {
+    enter_error(device, qp, false);
+    return;
+  }
+  // Datagram and unreliable QPs stop sending and go on receiving (IBTA vol. 1, 10.3.1).
+  qp.state = QpState::sqe;
+  while (req.head != req.tail) complete_send(device, qp, CompletionStatus::flushed);
+  req.una = req.sent_end = req.next_psn;
+}
+
+void retire(DeviceState& device, Qp& qp) {
+  Requester& req = qp.req;
+  while (req.head != req.fresh && req.wqe(req.head).done) {
+    const CompletionStatus status = req.wqe(req.head).status;
+    if (status != CompletionStatus::success) return fail_request(device, qp, req.head, status, 0);
+    complete_send(device, qp, CompletionStatus::success);
+  }
+  if (qp.state == QpState::sqd && !req.drain_reported && req.head == req.fresh) {
+    req.drain_reported = true;
+    device.report(Event{.type = EventType::sq_drained, .qpn = qp.qpn});
+  }
+}
+
+void on_response(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {
+  Requester& req = qp.req;
+  if (qp.state != QpState::rts && qp.state != QpState::sqd) {
+    ++qp.counters.wrong_state;
+    return;
+  }
+  const std::int32_t ahead = bth.psn.distance_from(req.una);
+  const bool in_window = ahead >= 0 && req.sent_end.newer_than(bth.psn);
+  if (!in_window) {
+    ++qp.counters.ghost_acks;
+    // An ACK of what is acknowledged already still tells the credits.
+    if (ahead == -1 && packet.info().operation == Operation::acknowledge) {
+      take_credits(device, req, *packet.get<Aeth>());
+      make_ready(device, qp);
+    }
+    return;
+  }
+  if (packet.info().operation == Operation::acknowledge) {
+    on_acknowledge(device, qp, bth.psn, *packet.get<Aeth>(), now);
+  } else {
+    on_read_or_atomic_response(device, qp, packet, bth.psn, now);
+  }
+  if (qp.state == QpState::err) return;
+  retire(device, qp);
+  if (qp.state == QpState::err) return;
+  skip_acknowledged(qp);
+  arm_timer(device, qp);
+  make_ready(device, qp);
+}
+
+void on_requester_timer(DeviceState& device, Qp& qp, Time now) {
+  Requester& req = qp.req;
+  if (req.rnr_until <= now) {
+    req.rnr_until = kNever;
+    make_ready(device, qp);
+  }
+  if (req.timeout_at <= now) {
+    req.timeout_at = kNever;
+    // Sending again after the RNR wait sets the timer again.
+    if (!req.outstanding() || req.rnr_until != kNever) return;
+    ++qp.counters.timeouts;
+    go_back(device, qp, now);
+  }
+}
+
+}  // namespace roce::transport::detail

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The requester's sending side: segmentation, PSNs, windows, the order of requests (IBTA vol. 1, 9.7.2, 9.7.7).
+#include <algorithm>
+#include <cstring>
+
+#include "roce/wire/atomiceth.h"
+#include "roce/wire/ieth.h"
+#include "roce/wire/immdt.h"
+#include "roce/wire/reth.h"
+#include "transport/device_state.h"
+
+namespace roce::transport::detail {
+
+namespace {
+
+constexpr std::uint32_t kIcrcSize = 4;
+
+/// Headers, payload, pad and ICRC of one packet.
+[[nodiscard]] constexpr std::uint32_t packet_size(std::size_t headers, std::uint32_t payload) {
+  return static_cast<std::uint32_t>(headers) + ((payload + 3) & ~3U) + kIcrcSize;
+}
+
+[[nodiscard]] std::uint8_t send_opcode(const SendWqe& wqe, bool first, bool last) {
+  const auto code = [](Opcode opcode) { return static_cast<std::uint8_t>(opcode); };
+  const bool write = wqe.opcode == WorkOpcode::write || wqe.opcode == WorkOpcode::write_with_immediate;
+  if (!last) {
+    if (write) return code(first ? Opcode::rc_write_first : Opcode::rc_write_middle);
+    return code(first ? Opcode::rc_send_first : Opcode::rc_send_middle);
+  }
+  switch (wqe.opcode) {
+    case WorkOpcode::send:
+      return code(first ? Opcode::rc_send_only : Opcode::rc_send_last);
+    case WorkOpcode::send_with_immediate:
+      return code(first ? Opcode::rc_send_only_imm : Opcode::rc_send_last_imm);
+    case WorkOpcode::send_with_invalidate:
+      return code(first ? Opcode::rc_send_only_invalidate : Opcode::rc_send_last_invalidate);
+    case WorkOpcode::write:
+      return code(first ? Opcode::rc_write_only : Opcode::rc_write_last);
+    default:
+      return code(first ? Opcode::rc_write_only_imm : Opcode::rc_write_last_imm);
+  }
+}
+
+[[nodiscard]] Bth bth_of(const DeviceState& device, const Qp& qp, std::uint8_t opcode, Psn psn) {
+  Bth bth;
+  bth.opcode = static_cast<Opcode>(opcode | qp.opcode_base);
+  bth.mig_req = device.profile().mig_req;
+  bth.p_key = qp.p_key;
+  bth.dest_qp = qp.dest_qp;
+  bth.psn = psn;
+  return bth;
+}
+
+/// Whether a packet that ends a message asks for an ACK.
+[[nodiscard]] bool end_asks_for_ack(const DeviceState& device, Requester& req, const SendWqe& wqe) {
+  // Without credits for the next request only an answer brings new ones.
+  const bool out_of_credits = req.credit_limited && !req.credit_limit.newer_than(wqe.ssn);
+  const bool asks = req.messages_without_ack_request + 1 >= device.profile().messages_per_ack_request ||
+                    req.next + 1 == req.tail || out_of_credits;
+  req.messages_without_ack_request = asks ? 0 : req.messages_without_ack_request + 1;
+  return asks;
+}
+
+/// The request ends with an error, once those before it are complete.
+void fail_locally(SendWqe& wqe) {
+  wqe.done = true;
+  wqe.status = CompletionStatus::local_protection_error;
+}
+
+/// One packet of a SEND or WRITE. False when there is no room, or when the request failed and is `done`.
+bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now) {
+  Requester& req = qp.req;
+  const std::uint64_t offset = std::uint64_t{req.next_packet} * qp.mtu;
+  const auto payload = static_cast<std::uint32_t>(std::min<std::uint64_t>(wqe.length - offset, qp.mtu));
+  const bool first = req.next_packet == 0;
+  const bool last = req.next_packet + 1 == wqe.psn_count;
+  const std::uint8_t opcode = send_opcode(wqe, first, last);
+  const OpcodeInfo& info = kOpcodeTable[opcode];
+  const std::uint32_t size = packet_size(kSize<Bth> + info.header_bytes, payload);
+  std::byte* bytes = place(qp, qp.path, out, size);
+  if (bytes == nullptr) return false;
+
+  const Psn psn = wqe.first_psn + req.next_packet;
+  Bth bth = bth_of(device, qp, opcode, psn);
+  bth.pad_count = static_cast<std::uint8_t>((0 - payload) & 3);
+  if (qp.init.type == QpType::rc) {
+    const auto in_flight = static_cast<std::uint32_t>(psn.distance_from(req.una));
+    bth.ack_req = last ? end_asks_for_ack(device, req, wqe)
+                       : req.packets_without_ack_request + 1 >= device.profile().ack_request_interval;
+    // Nothing could open a full window but an answer.
+    if (in_flight + 1 >= device.profile().window) bth.ack_req = true;
+    req.packets_without_ack_request = bth.ack_req ? 0 : req.packets_without_ack_request + 1;
+  }
+  bth.solicited = last && wqe.solicited && wqe.takes_receive();
+  write(bth, bytes);
+  std::byte* next = bytes + kSize<Bth>;
+  if (first && (wqe.opcode == WorkOpcode::write || wqe.opcode == WorkOpcode::write_with_immediate)) {
+    write(Reth{wqe.remote_address, wqe.r_key, wqe.length}, next);
+    next += kSize<Reth>;
+  }
+  if (info.immediate) {
+    write(ImmDt{wqe.immediate}, next);
+    next += kSize<ImmDt>;
+  } else if (info.invalidate) {
+    write(Ieth{RKey{wqe.immediate}}, next);
+    next += kSize<Ieth>;
+  }
+  if (!gather(device, qp, wqe, offset, payload, next)) {
+    out.take_back();
+    fail_locally(wqe);
+    return false;
+  }
+  std::memset(next + payload, 0, bth.pad_count);
+  send_placed(device, qp, out, now);
+  ++req.next_packet;
+  return true;
+}
+
+/// The one packet of a READ, atomic, ATOMIC WRITE or FLUSH. A READ is asked for from the response that is missing.
+bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now) {
+  Requester& req = qp.req;
+  const auto write_bth = [&](std::byte* bytes, Opcode opcode, Psn psn) {
+    Bth bth = bth_of(device, qp, static_cast<std::uint8_t>(opcode), psn);
+    bth.ack_req = true;
+    write(bth, bytes);
+    return bytes + kSize<Bth>;
+  };
+  const Psn psn = wqe.first_psn + req.next_packet;
+  std::byte* bytes = nullptr;
+  switch (wqe.opcode) {
+    case WorkOpcode::read: {
+      bytes = place(qp, qp.path, out, packet_size(kSize<Bth> + kSize<Reth>, 0));
+      if (bytes == nullptr) return false;
+      const std::uint32_t skipped = req.next_packet * qp.mtu;
+      write(Reth{wqe.remote_address + skipped, wqe.r_key, wqe.length - skipped},
+            write_bth(bytes, Opcode::rc_read_request, psn));
+      break;
+    }
+    case WorkOpcode::compare_swap:
+    case WorkOpcode::fetch_add: {
+      bytes = place(qp, qp.path, out, packet_size(kSize<Bth> + kSize<AtomicEth>, 0));
+      if (bytes == nullptr) return false;
+      const bool swap = wqe.opcode == WorkOpcode::compare_swap;
+      const SendWqeExtra& extra = req.extra_of(wqe);
+      AtomicEth header;
+      header.virtual_address = wqe.remote_address;
+      header.r_key = wqe.r_key;
+      header.swap_or_add = swap ? extra.swap : extra.compare_add;
+      header.compare = swap ? extra.compare_add : 0;
+      write(header, write_bth(bytes, swap ? Opcode::rc_compare_swap : Opcode::rc_fetch_add, psn));
+      break;
+    }
+    case WorkOpcode::atomic_write: {
+      constexpr std::uint32_t operand = 8;
+      bytes = place(qp, qp.path, out, packet_size(kSize<Bth> + kSize<Reth>, operand));
+      if (bytes == nullptr) return false;
+      std::byte* next = write_bth(bytes, Opcode::rc_atomic_write, psn);
+      write(Reth{wqe.remote_address, wqe.r_key, operand}, next);
+      if (!gather(device, qp, wqe, 0, operand, next + kSize<Reth>)) {
+        out.take_back();
+        fail_locally(wqe);
+        return false;
+      }
+      break;
+    }
+    default: {
+      bytes = place(qp, qp.path, out, packet_size(kSize<Bth> + kSize<Feth> + kSize<Reth>, 0));
+      if (bytes == nullptr) return false;
+      const FlushTarget& target = req.extra_of(wqe).flush;
+      Feth feth;
+      feth.selectivity = target.whole_region ? FlushSelectivity::memory_region : FlushSelectivity::range;
+      feth.persistence = target.persistent;
+      feth.visibility = !target.persistent;
+      std::byte* next = write_bth(bytes, Opcode::rc_flush, psn);
+      write(feth, next);
+      write(Reth{wqe.remote_address, wqe.r_key, target.length}, next + kSize<Feth>);
+      break;
+    }
+  }
+  req.packets_without_ack_request = 0;
+  req.messages_without_ack_request = 0;
+  send_placed(device, qp, out, now);
+  req.next_packet = wqe.psn_count;
+  return true;
+}
+
+/// LOCAL INVALIDATE and BIND_MW, which never leave the device.
+void execute_local(DeviceState& device, Qp& qp, SendWqe& wqe) {
+  wqe.done = true;
+  if (wqe.opcode == WorkOpcode::local_invalidate) {
+    const bool good = device.memory.invalidate(RKey{wqe.immediate}, qp.pd, qp.qpn);
+    wqe.status = good ? CompletionStatus::success : CompletionStatus::local_qp_operation_error;
+  } else {
+    const bool good = device.memory.bind(qp.req.extra_of(wqe).bind, qp.pd, qp.qpn);
+    wqe.status = good ? CompletionStatus::success : CompletionStatus::mw_bind_error;
+  }
+}
+
+/// Whether a request may be sent for the first time now.
+[[nodiscard]] bool may_start(const DeviceState& device, const Qp& qp, const SendWqe& wqe) {
+  const Requester& req = qp.req;
+  if (qp.state == QpState::sqd) return false;
+  if (wqe.fence && req.rd_outstanding > 0) return false;
+  // What a local invalidate takes away may still be in use by any request before it.
+  if (wqe.opcode == WorkOpcode::local_invalidate && req.next != req.head) return false;
+  if (wqe.is_rd_atomic() && req.rd_outstanding >= qp.attributes.max_rd_atomic) return false;
+  if (wqe.takes_receive() && req.credit_limited && device.profile().honour_credits) {
+    // One request more than there are credits goes out as a probe (IBTA vol. 1, 9.7.7.2.1).
+    if (wqe.ssn.newer_than(req.credit_limit + 1)) return false;
+  }
+  if (wqe.opcode == WorkOpcode::read && req.outstanding()) {
+    const auto in_flight = static_cast<std::uint32_t>(req.next_psn.distance_from(req.una));
+    if (in_flight + wqe.psn_count > device.profile().window) return false;
+  }
+  return true;
+}
+
+void start(Qp& qp, SendWqe& wqe) {
+  Requester& req = qp.req;
+  wqe.first_psn = req.next_psn;
+  req.next_psn = req.next_psn + wqe.psn_count;
+  ++req.fresh;
+}
+
+}  // namespace
+
+bool gather(const DeviceState& device, const Qp& qp, const SendWqe& wqe, std::uint64_t offset, std::uint32_t length,
+            std::byte* out) {
+  if (length == 0) return true;
+  const std::size_t slot = qp.req.slot(wqe);
+  if (wqe.is_inline) {
+    std::memcpy(out, qp.req.inline_data.data() + slot * qp.init.max_inline + offset, length);
+    return true;
+  }
+  const Sge* sge = qp.req.sges.data() + slot * qp.init.max_send_sge;
+  for (std::uint8_t i = 0; i < wqe.sge_count && length > 0; ++i, ++sge) {
+    if (offset >= sge->length) {
+      offset -= sge->length;
+      continue;
+    }
+    const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(sge->length - offset, length));
+    const std::byte* from = device.memory.local(sge->l_key, qp.pd, sge->address + offset, part, false);
+    if (from == nullptr) return false;
+    std::memcpy(out, from, part);
+    out += part;
+    length -= part;
+    offset = 0;
+  }
+  return length == 0;
+}
+
+Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {
+  Requester& req = qp.req;
+  if (qp.state != QpState::rts && qp.state != QpState::sqd) return Served::idle;
+  if (req.rnr_until != kNever) return Served::idle;
+  while (req.next != req.tail) {
+    SendWqe& wqe = req.wqe(req.next);
+    if (req.next == req.fresh) {
+      if (!may_start(device, qp, wqe)) return Served::idle;
+      start(qp, wqe);
+      if (wqe.is_local()) execute_local(device, qp, wqe);
+    }
+    if (wqe.done) {
+      if (wqe.status != CompletionStatus::success) break;
+      ++req.next;
+      req.next_packet = 0;
+      continue;
+    }
+    if (quantum == 0) return Served::more;
+    const Psn psn = wqe.first_psn + req.next_packet;
+    if (qp.init.type == QpType::rc && req.outstanding() &&
+        static_cast<std::uint32_t>(psn.distance_from(req.una)) >= device.profile().window) {
+      return Served::idle;
+    }
+    const bool again = req.sent_end.newer_than(psn);
+    const bool sent = wqe.needs_response() ? send_one_packet_request(device, qp, wqe, out, now)
+                                           : send_segment(device, qp, wqe, out, now);
+    if (!sent) {
+      if (wqe.done) break;
+      return Served::no_room;
+    }
+    --quantum;
+    if (again) ++qp.counters.retransmitted_packets;
+    const Psn end = wqe.first_psn + req.next_packet;
+    if (end.newer_than(req.sent_end)) req.sent_end = end;
+    if (req.timeout_at == kNever && qp.timeout.count() != 0 && qp.init.type == QpType::rc) {
+      req.timeout_at = now + qp.timeout;
+      arm_timer(device, qp);
+    }
+    if (req.next_packet == wqe.psn_count) {
+      if (wqe.is_rd_atomic()) ++req.rd_outstanding;
+      ++req.next;
+      req.next_packet = 0;
+      if (qp.init.type == QpType::uc) {
+        wqe.done = true;
+        req.una = req.sent_end;
+        retire(device, qp);
+      }
+    }
+  }
+  retire(device, qp);
+  return Served::idle;
+}
+
+}  // namespace roce::transport::detail

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the responder does for each kind of request (IBTA vol. 1, 9.7.4, 9.7.5; annex A19 for FLUSH and ATOMIC WRITE).
+#include "transport/responder_execute.h"
+
+#include <cstring>
+
+#include "roce/wire/atomiceth.h"
+#include "roce/wire/feth.h"
+#include "roce/wire/ieth.h"
+#include "roce/wire/immdt.h"
+#include "roce/wire/reth.h"
+
+namespace roce::transport::detail {
+
+namespace {
+
+constexpr std::uint32_t kMaxMessage = 1U << 31;
+
+[[nodiscard]] bool in_order(Responder::Open open, const OpcodeInfo& info) {
+  const bool starts = info.position == Position::first || info.position == Position::only;
+  if (open == Responder::Open::nothing) return starts;
+  const Operation expected = open == Responder::Open::send ? Operation::send : Operation::write;
+  return !starts && info.operation == expected;
+}
+
+[[nodiscard]] bool qp_allows(const Qp& qp, const Request& request) {
+  const Access access = qp.access;
+  switch (request.info.operation) {
+    case Operation::write:
+    case Operation::atomic_write:
+      return allows(access, Access::remote_write);
+    case Operation::read_request:
+      return allows(access, Access::remote_read);
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+      return allows(access, Access::remote_atomic);
+    case Operation::flush: {
+      const auto feth = *request.packet.get<Feth>();
+      return allows(access, feth.persistence ? Access::flush_persistent : Access::flush_global);
+    }
+    default:
+      return true;
+  }
+}
+
+[[nodiscard]] Replay& new_replay(Responder& resp) {
+  return resp.replays[resp.next_replay++ & (resp.replays.size() - 1)];
+}
+
+/// Whether one more READ or atomic can be taken; FLUSH keeps a place in the replay store as well.
+[[nodiscard]] bool may_take_rd_atomic(const Qp& qp) {
+  return qp.attributes.max_dest_rd_atomic != 0 && qp.resp.rd_pending < qp.resp.replays.size() &&
+         qp.resp.responses.size() + 2 < qp.resp.responses.capacity();
+}
+
+void complete_message(DeviceState& device, Qp& qp, const Request& request, std::uint32_t length, bool write) {
+  Completion completion{};
+  completion.wr_id = qp.resp.receive.wr_id;
+  completion.opcode = write ? CompletionOpcode::receive_write_with_immediate : CompletionOpcode::receive;
+  completion.byte_length = length;
+  completion.qpn = qp.qpn;
+  if (const std::optional<ImmDt> immediate = request.packet.get<ImmDt>()) {
+    completion.has_immediate = true;
+    completion.immediate = immediate->data;
+  }
+  if (const std::optional<Ieth> ieth = request.packet.get<Ieth>()) {
+    completion.has_invalidated = true;
+    completion.invalidated = ieth->r_key;
+  }
+  complete_receive(device, qp, completion, request.bth.solicited);
+}
+
+Outcome execute_send(DeviceState& device, Qp& qp, Request& request) {
+  Responder& resp = qp.resp;
+  const Position position = request.info.position;
+  if (position == Position::first || position == Position::only) {
+    if (!take_receive(device, qp)) return Outcome::not_ready;
+    resp.receive_offset = 0;
+  }
+  if (!payload_fits(request.info.payload, request.packet.payload_length(), qp.mtu)) {
+    return request.refuse(NakCode::invalid_request, CompletionStatus::local_qp_operation_error);
+  }
+  const Profile& profile = device.profile();
+  const std::span<const Sge> sges{resp.receive_sges.data(), resp.receive.sge_count};
+  switch (scatter(device, qp.pd, sges, resp.receive_offset, request.packet.payload())) {
+    case Scattered::done:
+      break;
+    case Scattered::too_long:
+      ++qp.counters.local_length_errors;
+      return request.refuse(profile.short_receive_nak, profile.short_receive_status);
+    case Scattered::bad_key:
+      return request.refuse(NakCode::remote_operational_error, profile.bad_receive_key_status);
+  }
+  resp.receive_offset += request.packet.payload_length();
+  resp.open = Responder::Open::send;
+  if (position == Position::first || position == Position::middle) return Outcome::executed;
+
+  resp.open = Responder::Open::nothing;
+  ++qp.counters.sends_received;
+  if (const std::optional<Ieth> ieth = request.packet.get<Ieth>()) {
+    if (!device.memory.invalidate(ieth->r_key, qp.pd, qp.qpn)) {
+      if (profile.ack_failed_invalidate && request.bth.ack_req) {
+        answer(device, qp, ack_syndrome(device, qp), request.bth.psn);
+      }
+      request.refusal.receive_status = CompletionStatus::remote_invalid_request;
+      return Outcome::failed;
+    }
+  }
+  ++resp.msn;
+  complete_message(device, qp, request, static_cast<std::uint32_t>(resp.receive_offset), false);
+  return Outcome::executed;
+}
+
+/// Checks a WRITE's packet against what the RETH announced.
+[[nodiscard]] bool write_length_fits(const Qp& qp, const Request& request) {
+  const std::uint32_t length = request.packet.payload_length();
+  const bool ends = request.info.position == Position::last || request.info.position == Position::only;
+  return ends ? length == qp.resp.write_left : length == qp.mtu && qp.resp.write_left > qp.mtu;
+}
+
+Outcome execute_write(DeviceState& device, Qp& qp, Request& request) {
+  Responder& resp = qp.resp;
+  const bool ends = request.info.position == Position::last || request.info.position == Position::only;
+  const bool immediate = request.info.immediate;
+  const auto refuse_access = [&] {
+    ++qp.counters.responder_access_errors;
+    return request.refuse(NakCode::remote_access_error,
+                          immediate ? CompletionStatus::local_access_error : CompletionStatus::success);
+  };
+  if (immediate && !take_receive(device, qp)) return Outcome::not_ready;
+  if (!payload_fits(request.info.payload, request.packet.payload_length(), qp.mtu)) {
+    return request.refuse(NakCode::invalid_request);
+  }
+  if (const std::optional<Reth> reth = request.packet.get<Reth>()) {
+    if (reth->dma_length > kMaxMessage) return request.refuse(NakCode::invalid_request);
+    if (reth->dma_length != 0 && device.memory.remote(reth->r_key, qp.pd, qp.qpn, reth->virtual_address,
+                                                      reth->dma_length, Access::remote_write) == nullptr) {
+      return refuse_access();
+    }
+    resp.write_address = reth->virtual_address;
+    resp.write_key = reth->r_key;
+    resp.write_left = resp.write_total = reth->dma_length;
+    ++qp.counters.write_requests;
+  }
+  if (!write_length_fits(qp, request)) return request.refuse(NakCode::invalid_request);
+  if (const Bytes payload = request.packet.payload(); !payload.empty()) {
+    // The key may have been taken away since the first packet.
+    std::byte* to =
+        device.memory.remote(resp.write_key, qp.pd, qp.qpn, resp.write_address, payload.size(), Access::remote_write);
+    if (to == nullptr) return refuse_access();
+    std::memcpy(to, payload.data(), payload.size());
+    resp.write_address += payload.size();
+    resp.write_left -= static_cast<std::uint32_t>(payload.size());
+  }
+  resp.open = ends ? Responder::Open::nothing : Responder::Open::write;
+  if (!ends) return Outcome::executed;
+  ++resp.msn;
+  if (immediate) complete_message(device, qp, request, resp.write_total, true);
+  return Outcome::executed;
+}
+
+/// READ: nothing is read yet; the answer fetches the data packet by packet when it is sent.
+Outcome execute_read(DeviceState& device, Qp& qp, Request& request) {
+  Responder& resp = qp.resp;
+  if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
+  const auto reth = *request.packet.get<Reth>();
+  if (reth.dma_length > kMaxMessage || request.packet.payload_length() != 0) {
+    return request.refuse(NakCode::invalid_request);
+  }
+  if (reth.dma_length != 0 && device.memory.remote(reth.r_key, qp.pd, qp.qpn, reth.virtual_address, reth.dma_length,
+                                                   Access::remote_read) == nullptr) {
+    ++qp.counters.responder_access_errors;
+    return request.refuse(NakCode::remote_access_error);
+  }
+  ++qp.counters.read_requests;
+  ++resp.msn;
+  const std::uint32_t packets = reth.dma_length == 0 ? 1 : (reth.dma_length + qp.mtu - 1) / qp.mtu;
+  new_replay(resp) = {Replay::Kind::read, request.bth.psn, packets, reth.r_key, reth.virtual_address, reth.dma_length};
+  resp.acks_held = 0;
+  resp.ack_due = kNever;
+  Response& response = resp.responses.push();
+  response = {};
+  response.kind = Response::Kind::read;
+  response.counts = true;
+  response.psn = request.bth.psn;
+  response.msn = resp.msn;
+  response.syndrome = ack_syndrome(device, qp);
+  response.r_key = reth.r_key;
+  response.value = reth.virtual_address;
+  response.length = reth.dma_length;
+  response.packets = packets;
+  ++resp.rd_pending;
+  // The responses take the PSNs that follow (IBTA vol. 1, 9.7.2).
+  resp.e_psn = resp.e_psn + (packets - 1);
+  return Outcome::executed;
+}
+
+/// Queues the answer to an atomic, or to what is answered by an empty READ response.
+void answer_at_once(DeviceState& device, Qp& qp, const Request& request, Replay::Kind kind, std::uint64_t original) {
+  Responder& resp = qp.resp;
+  new_replay(resp) = {kind, request.bth.psn, 1, RKey{}, original, 0};
+  resp.acks_held = 0;
+  resp.ack_due = kNever;
+  Response& response = resp.responses.push();
+  response = {};
+  response.kind = kind == Replay::Kind::atomic ? Response::Kind::atomic_ack : Response::Kind::read;
+  response.counts = true;
+  response.psn = request.bth.psn;
+  response.msn = resp.msn;
+  response.syndrome = ack_syndrome(device, qp);
+  response.value = original;
+  ++resp.rd_pending;
+}
+
+Outcome execute_atomic(DeviceState& device, Qp& qp, Request& request) {
+  if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
+  const auto header = *request.packet.get<AtomicEth>();
+  if (request.packet.payload_length() != 0) return request.refuse(NakCode::invalid_request);
+  std::uint64_t value = 0;
+  std::byte* at =
+      device.memory.remote(header.r_key, qp.pd, qp.qpn, header.virtual_address, sizeof value, Access::remote_atomic);
+  if (at == nullptr) {
+    ++qp.counters.responder_access_errors;
+    return request.refuse(NakCode::remote_access_error);
+  }
+  if (header.virtual_address % sizeof value != 0) return request.refuse(NakCode::invalid_request);
+  ++qp.counters.atomic_requests;
+  std::memcpy(&value, at, sizeof value);
+  const std::uint64_t original = value;
+  if (request.info.operation == Operation::fetch_add) {
+    value += header.swap_or_add;
+  } else if (value == header.compare) {
+    value = header.swap_or_add;
+  }
+  std::memcpy(at, &value, sizeof value);
+  ++qp.resp.msn;
+  answer_at_once(device, qp, request, Replay::Kind::atomic, original);
+  return Outcome::executed;
+}
+
+Outcome execute_atomic_write(DeviceState& device, Qp& qp, Request& request) {
+  constexpr std::uint32_t operand = 8;
+  if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
+  const auto reth = *request.packet.get<Reth>();
+  if (request.packet.payload_length() != operand || request.bth.pad_count != 0 || reth.dma_length != operand) {
+    return request.refuse(NakCode::invalid_request);
+  }
+  std::byte* at = device.memory.remote(reth.r_key, qp.pd, qp.qpn, reth.virtual_address, operand, Access::remote_write);
+  if (at == nullptr) {
+    ++qp.counters.responder_access_errors;
+    return request.refuse(NakCode::remote_access_error);
+  }
+  if (reth.virtual_address % operand != 0) return request.refuse(NakCode::invalid_request);
+  std::memcpy(at, request.packet.payload().data(), operand);
+  ++qp.resp.msn;
+  answer_at_once(device, qp, request, Replay::Kind::placement, 0);
+  return Outcome::executed;
+}
+
+/// FLUSH: what was written is visible in memory at once here, so only the rights are left to check.
+Outcome execute_flush(DeviceState& device, Qp& qp, Request& request) {
+  if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
+  const auto feth = *request.packet.get<Feth>();
+  const auto reth = *request.packet.get<Reth>();
+  if (request.packet.payload_length() != 0 || (!feth.persistence && !feth.visibility)) {
+    return request.refuse(NakCode::invalid_request);
+  }
+  Access needed = Access::none;
+  if (feth.visibility) needed = needed | Access::flush_global;
+  if (feth.persistence) needed = needed | Access::flush_persistent;
+  bool allowed = false;
+  if (feth.selectivity == FlushSelectivity::memory_region) {
+    std::uint64_t address = 0;
+    std::uint64_t length = 0;
+    allowed = device.memory.remote_range(reth.r_key, qp.pd, qp.qpn, needed, address, length);
+  } else {
+    allowed = device.memory.remote(reth.r_key, qp.pd, qp.qpn, reth.virtual_address, reth.dma_length, needed) != nullptr;
+  }
+  if (!allowed) {
+    ++qp.counters.responder_access_errors;
+    return request.refuse(NakCode::remote_access_error);
+  }
+  ++qp.resp.msn;
+  answer_at_once(device, qp, request, Replay::Kind::placement, 0);
+  return Outcome::executed;
+}
+
+}  // namespace
+
+Outcome execute(DeviceState& device, Qp& qp, Request& request) {
+  if (!in_order(qp.resp.open, request.info)) return request.refuse(NakCode::invalid_request);
+  if (!qp_allows(qp, request)) return request.refuse(NakCode::invalid_request);
+  if (request.bth.pad_count != ((0 - request.packet.payload_length()) & 3)) {
+    return request.refuse(NakCode::invalid_request);
+  }
+  switch (request.info.operation) {
+    case Operation::send:
+      return execute_send(device, qp, request);
+    case Operation::write:
+      return execute_write(device, qp, request);
+    case Operation::read_request:
+      return execute_read(device, qp, request);
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+      return execute_atomic(device, qp, request);
+    case Operation::atomic_write:
+      return execute_atomic_write(device, qp, request);
+    case Operation::flush:
+      return execute_flush(device, qp, request);
+    default:
+      return request.refuse(NakCode::invalid_request);
+  }
+}
+
+}  // namespace roce::transport::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "transport/device_state.h"
+
+namespace roce::transport::detail {
+
+/// Why a request is not executed.
+struct Refusal {
+  NakCode code = NakCode::invalid_request;
+  /// How the receive that the request would have used ends, if it took one.
+  CompletionStatus receive_status = CompletionStatus::success;
+};
+
+enum class Outcome : std::uint8_t {
+  executed,
+  refused,    ///< answer with `Refusal` and go to ERR
+  not_ready,  ///< answer with an RNR NAK
+  failed,     ///< go to ERR without an answer
+};
+
+struct Request {
+  const Packet& packet;
+  const Bth& bth;
+  const OpcodeInfo& info;
+  Refusal refusal{};
+
+  Outcome refuse(NakCode code, CompletionStatus receive_status = CompletionStatus::success) {
+    refusal = {code, receive_status};
+    return Outcome::refused;
+  }
+};
+
+/// Checks a request that has come in its turn, and executes it: order of opcodes, rights of the QP, resources, length,
+/// key, in this order (IBTA vol. 1, 9.7.4). What it answers besides an ACK is queued.
+[[nodiscard]] Outcome execute(DeviceState& device, Qp& qp, Request& request);
+
+}  // namespace roce::transport::detail

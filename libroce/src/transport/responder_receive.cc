@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The responder's receiving side for RC: PSNs, gaps and duplicates, refusals, when to acknowledge (IBTA vol. 1, 9.7.5).
+#include "transport/responder_execute.h"
+
+namespace roce::transport::detail {
+
+namespace {
+
+/// The responder cannot go on: the receive in use ends with `status`, the QP goes to ERR.
+void stop(DeviceState& device, Qp& qp, CompletionStatus status, EventType event) {
+  if (qp.resp.has_receive) {
+    Completion completion{};
+    completion.wr_id = qp.resp.receive.wr_id;
+    completion.status = status == CompletionStatus::success ? CompletionStatus::flushed : status;
+    completion.opcode = CompletionOpcode::receive;
+    completion.qpn = qp.qpn;
+    complete_receive(device, qp, completion, true);
+  }
+  device.report(Event{.type = event, .qpn = qp.qpn});
+  enter_error(device, qp, true);
+}
+
+void refuse(DeviceState& device, Qp& qp, Psn psn, NakCode code, CompletionStatus receive_status) {
+  release_ack(device, qp);
+  answer(device, qp, AethSyndrome::nak(code), psn);
+  stop(device, qp, receive_status,
+       code == NakCode::remote_access_error ? EventType::qp_access_error : EventType::qp_request_error);
+}
+
+/// Counts a request towards the next ACK.
+void acknowledge(DeviceState& device, Qp& qp, const Bth& bth, Time now) {
+  Responder& resp = qp.resp;
+  const Profile& profile = device.profile();
+  if (profile.ack_coalesce_packets <= 1) {
+    answer(device, qp, ack_syndrome(device, qp), bth.psn);
+    return;
+  }
+  resp.held_psn = bth.psn;
+  if (++resp.acks_held >= profile.ack_coalesce_packets || profile.ack_coalesce_delay.count() == 0) {
+    release_ack(device, qp);
+    return;
+  }
+  ++qp.counters.acks_deferred;
+  if (resp.ack_due == kNever) {
+    resp.ack_due = now + profile.ack_coalesce_delay;
+    arm_timer(device, qp);
+  }
+}
+
+void on_gap(DeviceState& device, Qp& qp) {
+  ++qp.counters.out_of_sequence;
+  if (qp.resp.nak_latched) return;
+  qp.resp.nak_latched = true;
+  release_ack(device, qp);
+  answer(device, qp, AethSyndrome::nak(NakCode::psn_sequence_error), qp.resp.e_psn);
+}
+
+/// A chosen NAK in place of an answer. True when the request is not to be executed.
+[[nodiscard]] bool misbehave(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, Time now) {
+  if (qp.misbehaviour == nullptr || qp.misbehaviour->hook == nullptr) return false;
+  const std::optional<AethSyndrome> chosen = qp.misbehaviour->hook->on_request(packet, now);
+  if (!chosen) return false;
+  answer(device, qp, *chosen, psn);
+  return true;
+}
+
+}  // namespace
+
+AethSyndrome ack_syndrome(const DeviceState& device, const Qp& qp) {
+  if (!device.profile().send_credits || qp.srq != nullptr) return AethSyndrome::ack();
+  const std::uint32_t posted = qp.resp.queue.size();
+  std::uint8_t code = 0;
+  while (code < 30 && *AethSyndrome::ack_with_credits(static_cast<std::uint8_t>(code + 1)).credits() <= posted) ++code;
+  return AethSyndrome::ack_with_credits(code);
+}
+
+void answer(DeviceState& device, Qp& qp, AethSyndrome syndrome, Psn psn) {
+  Responder& resp = qp.resp;
+  const bool is_ack = syndrome.kind() == AethKind::ack;
+  if (syndrome.kind() == AethKind::rnr_nak) ++qp.counters.rnr_naks_sent;
+  if (!resp.responses.empty()) {
+    Response& last = resp.responses.back();
+    const bool joins =
+        last.kind == Response::Kind::ack && last.syndrome.kind() == AethKind::ack && is_ack &&
+        !last.psn.newer_than(psn) &&
+        (device.profile().ack_coalesce_packets > 1 || resp.responses.size() + 2 >= resp.responses.capacity());
+    if (joins) {
+      last.psn = psn;
+      last.msn = resp.msn;
+      last.syndrome = syndrome;
+      return;
+    }
+  }
+  // An ACK that finds the queue full is made up for by the next one, or by the requester asking again.
+  if (resp.responses.full() || (is_ack && resp.responses.size() + 1 >= resp.responses.capacity())) return;
+  Response& response = resp.responses.push();
+  response = {};
+  response.syndrome = syndrome;
+  response.psn = psn;
+  response.msn = resp.msn;
+  make_ready(device, qp);
+}
+
+void release_ack(DeviceState& device, Qp& qp) {
+  Responder& resp = qp.resp;
+  resp.ack_due = kNever;
+  if (resp.acks_held == 0) return;
+  resp.acks_held = 0;
+  answer(device, qp, ack_syndrome(device, qp), resp.held_psn);
+}
+
+void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {
+  Responder& resp = qp.resp;
+  if (qp.state != QpState::rtr && qp.state != QpState::rts && qp.state != QpState::sqd) {
+    ++qp.counters.wrong_state;
+    return;
+  }
+  if (!resp.established) {
+    resp.established = true;
+    if (qp.state == QpState::rtr) {
+      device.report(Event{.type = EventType::communication_established, .qpn = qp.qpn});
+    }
+  }
+  if (misbehave(device, qp, packet, bth.psn, now)) return;
+  const std::int32_t ahead = bth.psn.distance_from(resp.e_psn);
+  if (ahead > 0) return on_gap(device, qp);
+  if (ahead < 0) return on_duplicate(device, qp, packet, bth, now);
+  resp.nak_latched = false;
+
+  Request request{packet, bth, packet.info(), {}};
+  switch (execute(device, qp, request)) {
+    case Outcome::executed:
+      resp.e_psn = resp.e_psn + 1;
+      if (request.info.operation != Operation::read_request) resp.last_non_read_psn = bth.psn;
+      if (request.info.operation == Operation::send || request.info.operation == Operation::write) {
+        if (bth.ack_req) acknowledge(device, qp, bth, now);
+      } else {
+        make_ready(device, qp);
+      }
+      return;
+    case Outcome::not_ready:
+      ++qp.counters.out_of_buffer;
+      release_ack(device, qp);
+      answer(device, qp, AethSyndrome::rnr_nak(qp.attributes.min_rnr_timer), bth.psn);
+      resp.nak_latched = !device.profile().nak_behind_rnr;
+      return;
+    case Outcome::refused:
+      refuse(device, qp, bth.psn, request.refusal.code, request.refusal.receive_status);
+      return;
+    case Outcome::failed:
+      release_ack(device, qp);
+      stop(device, qp, request.refusal.receive_status, EventType::qp_request_error);
+      return;
+  }
+}
+
+}  // namespace roce::transport::detail

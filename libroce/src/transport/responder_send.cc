@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The responder's answers: ACKs, NAKs, READ responses, and what duplicates get (IBTA vol. 1, 9.7.5.1, 9.7.5.3).
+#include <algorithm>
+#include <cstring>
+
+#include "roce/wire/atomiceth.h"
+#include "roce/wire/reth.h"
+#include "transport/device_state.h"
+
+namespace roce::transport::detail {
+
+namespace {
+
+constexpr std::uint32_t kIcrcSize = 4;
+
+[[nodiscard]] Bth bth_of(const DeviceState& device, const Qp& qp, Opcode opcode, Psn psn) {
+  Bth bth;
+  bth.opcode = opcode;
+  bth.mig_req = device.profile().mig_req;
+  bth.p_key = qp.p_key;
+  bth.dest_qp = qp.dest_qp;
+  bth.psn = psn;
+  return bth;
+}
+
+/// One packet of an ACK, NAK or atomic answer; false when there is no room.
+bool send_acknowledge(DeviceState& device, Qp& qp, const Response& response, Emitter& out, Time now) {
+  const bool atomic = response.kind == Response::Kind::atomic_ack;
+  const std::size_t size = kSize<Bth> + kSize<Aeth> + (atomic ? kSize<AtomicAckEth> : 0) + kIcrcSize;
+  std::byte* bytes = place(qp, qp.path, out, static_cast<std::uint32_t>(size));
+  if (bytes == nullptr) return false;
+  write(bth_of(device, qp, atomic ? Opcode::rc_atomic_acknowledge : Opcode::rc_acknowledge, response.psn), bytes);
+  write(Aeth{response.syndrome, response.msn}, bytes + kSize<Bth>);
+  if (atomic) write(AtomicAckEth{response.value}, bytes + kSize<Bth> + kSize<Aeth>);
+  send_placed(device, qp, out, now);
+  return true;
+}
+
+[[nodiscard]] Opcode read_response_opcode(const Response& response, bool first, bool last) {
+  if (response.resumed) return last ? Opcode::rc_read_response_last : Opcode::rc_read_response_middle;
+  if (first) return last ? Opcode::rc_read_response_only : Opcode::rc_read_response_first;
+  return last ? Opcode::rc_read_response_last : Opcode::rc_read_response_middle;
+}
+
+enum class ReadPart : std::uint8_t { sent, no_room, key_gone };
+
+/// The next packet of a READ's answer. The data is fetched now; its key may have been taken away meanwhile.
+ReadPart send_read_part(DeviceState& device, Qp& qp, Response& response, bool first, Emitter& out, Time now) {
+  const std::uint32_t length = std::min(response.length, qp.mtu);
+  const bool last = response.packets == 1;
+  const std::byte* data = nullptr;
+  if (length != 0) {
+    data = device.memory.remote(response.r_key, qp.pd, qp.qpn, response.value, length, Access::remote_read);
+    if (data == nullptr) return ReadPart::key_gone;
+  }
+  const Opcode opcode = read_response_opcode(response, first, last);
+  const OpcodeInfo& info = opcode_info(opcode);
+  const std::uint32_t pad = (0 - length) & 3;
+  std::byte* bytes =
+      place(qp, qp.path, out, static_cast<std::uint32_t>(kSize<Bth>) + info.header_bytes + length + pad + kIcrcSize);
+  if (bytes == nullptr) return ReadPart::no_room;
+  Bth bth = bth_of(device, qp, opcode, response.psn);
+  bth.pad_count = static_cast<std::uint8_t>(pad);
+  write(bth, bytes);
+  bytes += kSize<Bth>;
+  if (info.header_bytes != 0) {
+    write(Aeth{response.syndrome, response.msn}, bytes);
+    bytes += kSize<Aeth>;
+  }
+  if (length != 0) std::memcpy(bytes, data, length);
+  std::memset(bytes + length, 0, pad);
+  send_placed(device, qp, out, now);
+  response.psn = response.psn + 1;
+  response.value += length;
+  response.length -= length;
+  --response.packets;
+  return ReadPart::sent;
+}
+
+void finish_answer(Qp& qp) {
+  if (qp.resp.responses.front().counts) --qp.resp.rd_pending;
+  qp.resp.responses.pop();
+}
+
+/// Whether a READ is still being answered.
+[[nodiscard]] bool read_is_pending(Responder& resp) {
+  for (std::uint32_t i = 0; i < resp.responses.size(); ++i) {
+    if (resp.responses[i].kind != Response::Kind::ack) return true;
+  }
+  return false;
+}
+
+void duplicate_send_or_write(DeviceState& device, Qp& qp, const Bth& bth) {
+  Responder& resp = qp.resp;
+  const Profile& profile = device.profile();
+  if (!bth.ack_req && !profile.duplicate_acks_always) return;
+  // An ACK that passed an answer which is still due would be taken for its loss.
+  if (!profile.duplicate_ack_skips_reads && read_is_pending(resp)) return;
+  release_ack(device, qp);
+  answer(device, qp, ack_syndrome(device, qp),
+         profile.duplicate_ack_skips_reads ? resp.last_non_read_psn : resp.e_psn - 1);
+}
+
+/// A READ asked for again, whole or from a packet within: executed again if it asks for part of the same.
+void duplicate_read(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth) {
+  Responder& resp = qp.resp;
+  const auto reth = *packet.get<Reth>();
+  for (const Replay& replay : resp.replays) {
+    if (replay.kind != Replay::Kind::read) continue;
+    const std::int32_t index = bth.psn.distance_from(replay.first_psn);
+    if (index < 0 || static_cast<std::uint32_t>(index) >= replay.psn_count) continue;
+    const std::uint64_t skipped = static_cast<std::uint64_t>(index) * qp.mtu;
+    const std::uint64_t begin = reth.virtual_address - replay.value;
+    if (reth.r_key != replay.r_key || reth.virtual_address < replay.value || begin + reth.dma_length > replay.length ||
+        begin != skipped) {
+      return;
+    }
+    const std::uint32_t packets = reth.dma_length == 0 ? 1 : (reth.dma_length + qp.mtu - 1) / qp.mtu;
+    if (static_cast<std::uint32_t>(index) + packets > replay.psn_count) return;
+    if (resp.responses.size() + 2 >= resp.responses.capacity()) return;
+    Response& response = resp.responses.push();
+    response = {};
+    response.kind = Response::Kind::read;
+    response.resumed = index != 0 && device.profile().read_resumes_in_middle;
+    response.psn = bth.psn;
+    response.msn = resp.msn;
+    response.syndrome = ack_syndrome(device, qp);
+    response.r_key = reth.r_key;
+    response.value = reth.virtual_address;
+    response.length = reth.dma_length;
+    response.packets = packets;
+    make_ready(device, qp);
+    return;
+  }
+}
+
+/// An atomic, ATOMIC WRITE or FLUSH is answered from memory, never executed again.
+void duplicate_atomic(DeviceState& device, Qp& qp, const Bth& bth, Replay::Kind kind) {
+  Responder& resp = qp.resp;
+  for (const Replay& replay : resp.replays) {
+    if (replay.kind != kind || replay.first_psn != bth.psn) continue;
+    if (resp.responses.size() + 2 >= resp.responses.capacity()) return;
+    Response& response = resp.responses.push();
+    response = {};
+    response.kind = kind == Replay::Kind::atomic ? Response::Kind::atomic_ack : Response::Kind::read;
+    response.psn = bth.psn;
+    response.msn = resp.msn;
+    response.syndrome = ack_syndrome(device, qp);
+    response.value = replay.value;
+    make_ready(device, qp);
+    return;
+  }
+}
+
+}  // namespace
+
+void on_duplicate(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time) {
+  ++qp.counters.duplicate_requests;
+  switch (packet.info().operation) {
+    case Operation::send:
+    case Operation::write:
+      duplicate_send_or_write(device, qp, bth);
+      break;
+    case Operation::read_request:
+      duplicate_read(device, qp, packet, bth);
+      break;
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+      duplicate_atomic(device, qp, bth, Replay::Kind::atomic);
+      break;
+    default:
+      duplicate_atomic(device, qp, bth, Replay::Kind::placement);
+      break;
+  }
+}
+
+Served serve_responder(DeviceState& device, Qp& qp, Emitter& out, std::uint32_t& quantum, Time now) {
+  Responder& resp = qp.resp;
+  while (!resp.responses.empty()) {
+    if (quantum == 0) return Served::more;
+    Response& response = resp.responses.front();
+    if (response.kind != Response::Kind::read) {
+      if (!send_acknowledge(device, qp, response, out, now)) return Served::no_room;
+      finish_answer(qp);
+      --quantum;
+      continue;
+    }
+    const bool first = !response.started;
+    switch (send_read_part(device, qp, response, first, out, now)) {
+      case ReadPart::sent:
+        response.started = true;
+        --quantum;
+        if (response.packets == 0) finish_answer(qp);
+        break;
+      case ReadPart::no_room:
+        return Served::no_room;
+      case ReadPart::key_gone: {
+        ++qp.counters.responder_access_errors;
+        const Psn psn = response.psn;
+        resp.responses.clear();
+        resp.rd_pending = 0;
+        answer(device, qp, AethSyndrome::nak(NakCode::remote_access_error), psn);
+        device.report(Event{.type = EventType::qp_access_error, .qpn = qp.qpn});
+        enter_error(device, qp, true);
+        break;
+      }
+    }
+  }
+  return Served::idle;
+}
+
+}  // namespace roce::transport::detail

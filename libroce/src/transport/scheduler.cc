@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whose turn it is: eight classes in turn, QPs of a class in turn, the two halves of a QP in turn.
+#include <algorithm>
+
+#include "transport/device_state.h"
+
+namespace roce::transport::detail {
+
+namespace {
+
+/// Packets that a QP sends before the next one's turn.
+constexpr std::uint32_t kQuantum = 16;
+/// How long a packet held `behind_next` waits for others.
+constexpr Duration kLongestHold = std::chrono::milliseconds{10};
+
+void append(DeviceState& device, Qp& qp, std::uint8_t priority) {
+  DeviceState::ReadyList& list = device.ready[priority];
+  qp.ready_class = priority;
+  qp.next_ready = DeviceState::kNoQp;
+  if (list.first == DeviceState::kNoQp) {
+    list.first = qp.slot;
+  } else {
+    device.qps[list.last]->next_ready = qp.slot;
+  }
+  list.last = qp.slot;
+}
+
+void remove_first(DeviceState& device, std::uint8_t priority) {
+  DeviceState::ReadyList& list = device.ready[priority];
+  list.first = device.qps[list.first]->next_ready;
+  if (list.first == DeviceState::kNoQp) list.last = DeviceState::kNoQp;
+}
+
+/// Sends what a hook held back and is due now. False when there is no room.
+[[nodiscard]] bool serve_held(Qp& qp, Emitter& out, Time now) {
+  if (qp.misbehaviour == nullptr) return true;
+  std::vector<Misbehaviour::Held>& held = qp.misbehaviour->held;
+  for (std::size_t i = 0; i < held.size();) {
+    if (held[i].due > now) {
+      ++i;
+      continue;
+    }
+    std::byte* bytes =
+        out.place(qp.path, qp.path.priority, qp.qpn.value(), static_cast<std::uint32_t>(held[i].bytes.size()), true);
+    if (bytes == nullptr) return false;
+    std::copy(held[i].bytes.begin(), held[i].bytes.end(), bytes);
+    out.keep(held[i].ip_id);
+    ++qp.counters.sent_packets;
+    qp.counters.sent_bytes += held[i].bytes.size();
+    held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return true;
+}
+
+/// Fetches those whose turn comes next: the one behind the next whole, the next one's request.
+void prefetch_next(const DeviceState& device, const Qp& qp) {
+  if (qp.next_ready == DeviceState::kNoQp) return;
+  const Qp& next = *device.qps[qp.next_ready];
+  next.prefetch_request();
+  if (next.next_ready != DeviceState::kNoQp) device.qps[next.next_ready]->prefetch();
+}
+
+/// One turn of a QP.
+[[nodiscard]] Served serve(DeviceState& device, Qp& qp, Emitter& out, Time now) {
+  std::uint32_t quantum = kQuantum;
+  if (qp.is_datagram()) return serve_datagrams(device, qp, out, now, quantum);
+  if (qp.state == QpState::reset || qp.state == QpState::init) return Served::idle;
+  if (!build_path(device, qp, qp.path, out.link())) return Served::idle;
+  if (!serve_held(qp, out, now)) return Served::no_room;
+  if (qp.limiter != nullptr) {
+    if (qp.may_send_at > now) {
+      arm_timer(device, qp);
+      // What is paced is data; an ACK that waits would slow the peer down.
+      while (!qp.resp.responses.empty() && qp.resp.responses.front().kind != Response::Kind::read) {
+        std::uint32_t share = 1;
+        if (serve_responder(device, qp, out, share, now) == Served::no_room) return Served::no_room;
+      }
+      return Served::idle;
+    }
+    quantum = 1;
+  }
+  const std::uint64_t bytes_before = qp.counters.sent_bytes;
+  Served result = Served::idle;
+  for (int half = 0; half < 2 && quantum > 0; ++half) {
+    // Each half begins in turn: neither a long READ answer nor our own requests starve the other.
+    const bool respond = qp.respond_next;
+    qp.respond_next = !respond;
+    std::uint32_t share = quantum;
+    const std::uint32_t before = share;
+    const Served half_result =
+        respond ? serve_responder(device, qp, out, share, now) : serve_requester(device, qp, out, now, share);
+    quantum -= before - share;
+    if (half_result == Served::no_room) {
+      result = Served::no_room;
+      break;
+    }
+    if (half_result == Served::more) result = Served::more;
+  }
+  if (quantum == 0 && result == Served::idle) result = Served::more;
+  if (qp.limiter != nullptr) charge_pacer(device, qp, bytes_before, now);
+  return result;
+}
+
+}  // namespace
+
+void make_ready(DeviceState& device, Qp& qp) {
+  if (qp.queued || qp.waits_for_neighbour) return;
+  qp.queued = true;
+  append(device, qp, qp.path.priority);
+}
+
+void unschedule(DeviceState& device, Qp& qp) {
+  device.timers.remove(qp.slot);
+  std::erase(device.waiting_for_neighbour, qp.slot);
+  qp.waits_for_neighbour = false;
+  if (!qp.queued) return;
+  qp.queued = false;
+  DeviceState::ReadyList& list = device.ready[qp.ready_class];
+  std::uint32_t* link = &list.first;
+  std::uint32_t previous = DeviceState::kNoQp;
+  while (*link != qp.slot) {
+    previous = *link;
+    link = &device.qps[*link]->next_ready;
+  }
+  *link = qp.next_ready;
+  if (list.last == qp.slot) list.last = previous;
+}
+
+void arm_timer(DeviceState& device, Qp& qp) {
+  Time next = std::min({qp.req.timeout_at, qp.req.rnr_until, qp.resp.ack_due});
+  if (qp.limiter != nullptr) {
+    if (qp.may_send_at > Time{}) next = std::min(next, qp.may_send_at);
+    next = std::min(next, qp.limiter->next_change());
+  }
+  if (qp.misbehaviour != nullptr) {
+    for (const Misbehaviour::Held& held : qp.misbehaviour->held) next = std::min(next, held.due);
+  }
+  if (next != kNever) device.timers.set_earlier(qp.slot, next);
+}
+
+std::byte* place(Qp& qp, Path& path, Emitter& out, std::uint32_t size) {
+  const bool alone = qp.misbehaviour != nullptr;
+  return out.place(path, path.priority, qp.qpn.value(), size, alone);
+}
+
+void send_placed(DeviceState& device, Qp& qp, Emitter& out, Time now) {
+  out.seal();
+  if (qp.misbehaviour != nullptr && qp.misbehaviour->hook != nullptr) {
+    std::vector<Misbehaviour::Held>& held = qp.misbehaviour->held;
+    const TxVerdict verdict = qp.misbehaviour->hook->on_transmit(out.last(), now);
+    if (verdict.seal_again) out.seal_again();
+    for (Misbehaviour::Held& other : held) {
+      if (other.behind != 0 && --other.behind == 0) other.due = now;
+    }
+    const bool keeps_copy = verdict.fate == TxVerdict::Fate::duplicate || verdict.fate == TxVerdict::Fate::delay ||
+                            verdict.fate == TxVerdict::Fate::behind_next;
+    if (keeps_copy && held.size() < Misbehaviour::kMaxHeld) {
+      const std::span<std::byte> last = out.last();
+      Misbehaviour::Held copy{{last.begin(), last.end()}, out.last_ip_id(), now, 0};
+      if (verdict.fate == TxVerdict::Fate::delay) copy.due = now + verdict.delay;
+      if (verdict.fate == TxVerdict::Fate::behind_next) {
+        copy.due = now + kLongestHold;
+        copy.behind = verdict.behind;
+      }
+      held.push_back(std::move(copy));
+      arm_timer(device, qp);
+      if (verdict.fate != TxVerdict::Fate::duplicate) return out.take_back();
+    } else if (verdict.fate == TxVerdict::Fate::drop) {
+      return out.take_back();
+    }
+  }
+  ++qp.counters.sent_packets;
+  qp.counters.sent_bytes += out.last().size();
+}
+
+void charge_pacer(DeviceState& device, Qp& qp, std::uint64_t bytes_before, Time now) {
+  constexpr std::uint64_t bits_per_byte = 8;
+  constexpr std::uint64_t ns_per_second = 1'000'000'000;
+  const std::uint64_t bytes = qp.counters.sent_bytes - bytes_before;
+  if (bytes == 0) return;
+  qp.limiter->on_sent(bytes, now);
+  const std::uint64_t rate = qp.limiter->rate_bps(now);
+  if (rate == 0) {
+    qp.may_send_at = now;
+    return;
+  }
+  const std::uint64_t bits = bytes * bits_per_byte;
+  qp.may_send_at = std::max(qp.may_send_at, now) + Duration{(bits * ns_per_second + rate - 1) / rate};
+  arm_timer(device, qp);
+}
+
+/// The QPs that are ready, in turn, until nothing is left or the buffer is full.
+std::size_t serve_all(DeviceState& device, Emitter& out, Time now) {
+  if (!serve_cnps(device, out)) return out.finish();
+  for (int idle_classes = 0; idle_classes < 8;) {
+    const std::uint8_t priority = device.next_class;
+    DeviceState::ReadyList& list = device.ready[priority];
+    if (list.first == DeviceState::kNoQp || (device.paused >> priority & 1) != 0) {
+      device.next_class = (device.next_class + 7) & 7;
+      ++idle_classes;
+      continue;
+    }
+    Qp& qp = *device.qps[list.first];
+    prefetch_next(device, qp);
+    const Served served = serve(device, qp, out, now);
+    if (served == Served::no_room) break;
+    remove_first(device, priority);
+    qp.queued = false;
+    if (served == Served::more) make_ready(device, qp);
+    device.next_class = (device.next_class + 7) & 7;
+    idle_classes = 0;
+  }
+  return out.finish();
+}
+
+}  // namespace roce::transport::detail

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "roce/transport/verb_error.h"
+
+namespace roce::transport::detail {
+
+/// Objects behind handles. An object stays where it is until it is erased; a handle of an erased object, or of another
+/// device, finds nothing.
+template <typename T, typename HandleT>
+class SlotTable {
+ public:
+  SlotTable(std::uint16_t device, std::uint32_t capacity, std::string_view subject)
+      : device_(device), capacity_(capacity), subject_(subject) {}
+
+  VerbResult<HandleT> insert(std::unique_ptr<T> object) {
+    std::uint32_t index = 0;
+    if (!free_.empty()) {
+      index = free_.back();
+      free_.pop_back();
+    } else if (slots_.size() < capacity_) {
+      index = static_cast<std::uint32_t>(slots_.size());
+      slots_.emplace_back();
+    } else {
+      return tl::unexpected(
+          VerbError{VerbErrorCode::no_resources, subject_, "at most the device's limit", capacity_, capacity_});
+    }
+    slots_[index].object = std::move(object);
+    return HandleT{index, slots_[index].generation, device_};
+  }
+
+  [[nodiscard]] T* find(HandleT handle) const {
+    if (handle.device != device_ || handle.index >= slots_.size()) return nullptr;
+    const Slot& slot = slots_[handle.index];
+    return slot.generation == handle.generation ? slot.object.get() : nullptr;
+  }
+
+  /// The object, or `unknown_handle`.
+  [[nodiscard]] VerbResult<T*> get(HandleT handle) const {
+    if (T* object = find(handle)) return object;
+    const std::string_view needs =
+        handle.device == device_ ? "an object that exists" : "an object of this device, not of another";
+    return tl::unexpected(VerbError{VerbErrorCode::unknown_handle, subject_, needs, handle.index, 0});
+  }
+
+  /// The object in a slot that is in use.
+  [[nodiscard]] T& at(std::uint32_t index) const { return *slots_[index].object; }
+
+  void erase(HandleT handle) {
+    Slot& slot = slots_[handle.index];
+    slot.object.reset();
+    if (++slot.generation == 0) slot.generation = 1;
+    free_.push_back(handle.index);
+  }
+
+ private:
+  struct Slot {
+    std::unique_ptr<T> object;
+    std::uint16_t generation = 1;
+  };
+
+  std::uint16_t device_;
+  std::uint32_t capacity_;
+  std::string_view subject_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace roce::transport::detail
