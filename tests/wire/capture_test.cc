@@ -42,6 +42,25 @@ int expected_bad(const std::filesystem::path& path) {
   return name == "rc-corrupt.rx.pcap" ? 18 : name == "host-peer.tx.pcap" ? 1 : 0;
 }
 
+TEST_P(Capture, WhatCostsLessThanNetSaysTheSame) {
+  test::for_each_record(GetParam(), [&](const link::CaptureRecord& record) {
+    const Packet whole = parse_frame(record.bytes, static_cast<LinkType>(record.link_type), record.original_length);
+    if (!whole.is_roce()) return;
+    const Packet from_bth = parse_transport(whole.bytes().subspan(whole.bth_offset()), whole.net());
+    for (const Packet& packet : {whole, from_bth}) {
+      const NetMeta net = packet.net();
+      EXPECT_EQ(packet.traffic_class(), net.traffic_class);
+      EXPECT_EQ(packet.vlan_tci(), net.vlan_tci);
+      EXPECT_TRUE(packet.is_between(net.version, net.source, net.destination));
+      Gid other = net.source;
+      other.octets.back() ^= 0x80;
+      EXPECT_FALSE(packet.is_between(net.version, other, net.destination));
+      EXPECT_FALSE(packet.is_between(net.version, net.source, other));
+      EXPECT_FALSE(packet.is_between(RoceVersion::none, net.source, net.destination));
+    }
+  });
+}
+
 TEST_P(Capture, IcrcVerdictsAgreeWithTheTruth) {
   const auto corrupted = corrupted_packets(GetParam());
   int bad = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Capture files as the registries of pcap and pcapng describe them (L-CAP-1).
 #include "roce/link/capture_reader.h"
 
 #include <fcntl.h>

@@ -22,6 +22,7 @@ bool is_ipv4_multicast(const Gid& gid) {
 
 }  // namespace
 
+// NET-05
 Gid link_local_gid(const MacAddress& mac) {
   const std::array<std::uint8_t, 6>& m = mac.octets;
   Gid gid;
@@ -44,6 +45,7 @@ bool is_multicast(const Gid& gid) {
 
 MacAddress multicast_mac(const Gid& gid) {
   const std::array<std::uint8_t, 16>& g = gid.octets;
+  // NET-06
   if (is_ipv4_multicast(gid)) {
     // Only 23 bits of the group fit: 32 groups share an address.
     return MacAddress{{0x01, 0x00, 0x5E, static_cast<std::uint8_t>(g[13] & 0x7F), g[14], g[15]}};
@@ -51,6 +53,7 @@ MacAddress multicast_mac(const Gid& gid) {
   return MacAddress{{0x33, 0x33, g[12], g[13], g[14], g[15]}};
 }
 
+// NET-03
 std::uint16_t udp_source_port(std::uint32_t flow_label) {
   const std::uint32_t label = flow_label & kFlowLabelMask;
   return static_cast<std::uint16_t>(kFirstPort | ((label & kPortMask) ^ label >> kPortBits));
@@ -64,12 +67,13 @@ std::uint32_t flow_label_of(Qpn a, Qpn b) {
 }
 
 std::uint16_t unconnected_source_port(Qpn qpn) {
-  // Linux's hash_32: the multiplier is 2^32 divided by the square of the golden ratio.
+  // Linux's hash_32: the multiplier is 2^32 divided by the square of the golden ratio (NET-04).
   constexpr std::uint32_t kMultiplier = 0x61C8'8647;
   return static_cast<std::uint16_t>(kFirstPort + (qpn.value() * kMultiplier >> (32 - kPortBits)));
 }
 
 std::uint8_t service_level_of(SlPolicy policy, std::uint8_t tos) {
+  // NET-09
   if (policy == SlPolicy::mlnx) return static_cast<std::uint8_t>(tos >> 5);
   // Best effort, bulk, interactive and interactive bulk, by the two bits of RFC 1349 that Linux tells apart.
   constexpr std::array<std::uint8_t, 4> kPriorities{0, 2, 6, 4};
@@ -87,6 +91,7 @@ bool GidPrefix::contains(const Gid& other) const {
 }
 
 std::uint8_t TrafficClassPolicy::apply(const Gid& source, const Gid& destination, std::uint8_t requested) const {
+  // NET-08
   if (global) return *global;
   const auto rule = std::find_if(rules.begin(), rules.end(), [&](const TrafficClassRule& r) {
     return (!r.source || r.source->contains(source)) && (!r.destination || r.destination->contains(destination));

@@ -47,6 +47,7 @@ void flush_receive(DeviceState& device, Qp& qp, std::uint64_t wr_id) {
 
 void push_completion(DeviceState& device, CompletionQueue& cq, const Completion& completion, bool solicited) {
   if (cq.overflowed) return;
+  // QP-14
   if (cq.ring.full()) {
     cq.overflowed = true;
     device.cq_overflowed = true;
@@ -54,6 +55,7 @@ void push_completion(DeviceState& device, CompletionQueue& cq, const Completion&
     return;
   }
   cq.ring.push() = completion;
+  // QP-13
   if (cq.armed == CompletionQueue::Armed::no) return;
   if (cq.armed == CompletionQueue::Armed::any || solicited || completion.status != CompletionStatus::success) {
     cq.armed = CompletionQueue::Armed::no;
@@ -72,6 +74,7 @@ void complete_send(DeviceState& device, Qp& qp, CompletionStatus status, std::ui
   }
   if (req.fresh == req.head) ++req.fresh;
   ++req.head;
+  // QP-12
   if (status == CompletionStatus::success && !wqe.signaled) return;
   Completion completion{};
   completion.wr_id = wqe.wr_id;
@@ -101,6 +104,7 @@ bool take_receive(DeviceState& device, Qp& qp) {
   if (queue.empty()) return false;
   resp.receive = queue.pop(resp.receive_sges);
   resp.has_receive = true;
+  // QP-15
   if (qp.srq != nullptr && qp.srq->limit != 0 && queue.size() < qp.srq->limit) {
     qp.srq->limit = 0;
     device.report(Event{.type = EventType::srq_limit, .srq = qp.srq->handle});
@@ -113,6 +117,7 @@ void enter_error(DeviceState& device, Qp& qp, bool keep_answers) {
   qp.state = QpState::err;
   Requester& req = qp.req;
   Responder& resp = qp.resp;
+  // QP-08
   while (req.head != req.tail) complete_send(device, qp, CompletionStatus::flushed);
   req.una = req.sent_end = req.next_psn;
   req.rd_outstanding = 0;
@@ -128,6 +133,7 @@ void enter_error(DeviceState& device, Qp& qp, bool keep_answers) {
   if (qp.srq == nullptr) {
     while (!resp.queue.empty()) flush_receive(device, qp, resp.queue.pop(resp.receive_sges).wr_id);
   } else if (!was_error) {
+    // QP-16
     device.report(Event{.type = EventType::last_wqe_reached, .qpn = qp.qpn, .srq = qp.srq->handle});
   }
 }

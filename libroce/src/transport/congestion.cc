@@ -21,6 +21,7 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
   ++qp.counters.ce_received;
   const CnpConfig& config = device.config.cnp;
   if (!config.enabled || !device.profile().send_cnps || packet.version() == RoceVersion::v1) return;
+  // CC-01
   if (qp.cnp_sent_before && now - qp.last_cnp < config.interval) return;
   if (device.cnps.full()) return;
   PendingCnp cnp;
@@ -30,6 +31,7 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
     const std::optional<Deth> deth = packet.get<Deth>();
     const NetMeta net = packet.net();
     if (!deth || is_multicast(net.destination)) return;
+    // CC-03
     cnp.dest_qp = deth->source_qp;
     cnp.path.net = net;
     cnp.path.net.source = net.destination;
@@ -38,6 +40,7 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
     if (const std::optional<Ethernet> ethernet = packet.get<Ethernet>()) cnp.path.destination_mac = ethernet->source;
   } else {
     if (qp.state == QpState::reset || qp.state == QpState::init) return;
+    // CC-03
     cnp.dest_qp = qp.dest_qp;
     cnp.path = qp.path;
   }
@@ -53,6 +56,7 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
   device.cnps.push() = cnp;
 }
 
+// CC-04
 void on_cnp(Qp& qp, const Packet& packet, Time now) {
   const bool connected = !qp.is_datagram();
   if (connected && !packet.is_between(qp.path.net.version, qp.path.net.destination, qp.path.net.source)) {
@@ -81,6 +85,7 @@ bool serve_cnps(DeviceState& device, Emitter& out) {
     std::byte* bytes = out.place(cnp.path, priority, cnp.qpn.value(), size, true);
     if (bytes == nullptr) return false;
     Bth bth;
+    // CC-02
     bth.opcode = Opcode::cnp;
     bth.becn = true;
     bth.dest_qp = cnp.dest_qp;

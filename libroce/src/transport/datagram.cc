@@ -19,7 +19,7 @@ constexpr std::uint32_t kControlledQKey = 1U << 31;
 constexpr Qpn kMulticastQpn{0xFF'FFFF};
 
 /// What the first 40 bytes of a datagram's buffer hold: the GRH or IPv6 header, or 20 zeros and the IPv4 header. A link
-/// that hides the header has it made up from what is known.
+/// that hides the header has it made up from what is known (UD-04).
 [[nodiscard]] std::array<std::byte, kHeaderArea> header_area(const Packet& packet, const NetMeta& net) {
   std::array<std::byte, kHeaderArea> area{};
   std::byte* ipv4 = area.data() + kHeaderArea - kSize<Ipv4>;
@@ -61,10 +61,10 @@ constexpr Qpn kMulticastQpn{0xFF'FFFF};
   bth.pad_count = static_cast<std::uint8_t>(pad);
   bth.p_key = qp.p_key;
   bth.dest_qp = path.multicast ? kMulticastQpn : to.qpn;
-  // Soft-RoCE asks for an ACK in each packet of QP1; receivers ignore it.
-  bth.ack_req = qp.init.type == QpType::gsi && device.profile().duplicate_acks_always;
+  bth.ack_req = qp.init.type == QpType::gsi && device.profile().gsi_asks_for_ack;
   bth.psn = wqe.first_psn;
   write(bth, bytes);
+  // UD-03
   const bool own_key = (to.q_key.value() & kControlledQKey) != 0;
   write(Deth{own_key ? qp.attributes.q_key : to.q_key, 0, qp.qpn}, bytes + kSize<Bth>);
   if (immediate) write(ImmDt{wqe.immediate}, bytes + kSize<Bth> + kSize<Deth>);
@@ -89,6 +89,7 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const NetMeta& n
     ++qp.counters.wrong_state;
     return;
   }
+  // UD-02
   if (deth.q_key != qp.attributes.q_key) {
     ++qp.counters.q_key_violations;
     return;
@@ -104,7 +105,7 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const NetMeta& n
   const std::span<const Sge> sges{resp.receive_sges.data(), resp.receive.sge_count};
   const std::uint64_t length = kHeaderArea + packet.payload_length();
   if (resp.receive.length < length) {
-    // The receive stays for the next datagram.
+    // The receive stays for the next datagram (UD-05).
     ++qp.counters.local_length_errors;
     return;
   }
@@ -113,8 +114,8 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const NetMeta& n
   completion.wr_id = resp.receive.wr_id;
   completion.opcode = CompletionOpcode::receive;
   completion.qpn = qp.qpn;
-  if (scatter(device, qp.pd, sges, 0, area) != Scattered::done ||
-      scatter(device, qp.pd, sges, kHeaderArea, packet.payload()) != Scattered::done) {
+  if (scatter(device, qp.receive_pd, sges, 0, area) != Scattered::done ||
+      scatter(device, qp.receive_pd, sges, kHeaderArea, packet.payload()) != Scattered::done) {
     completion.status = CompletionStatus::local_protection_error;
     complete_receive(device, qp, completion, true);
     return;
@@ -155,6 +156,7 @@ Served serve_datagrams(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
       wqe.done = true;
       wqe.status = CompletionStatus::local_qp_operation_error;
     } else if (wqe.length > device.config.port_mtu) {
+      // UD-01
       wqe.done = true;
       wqe.status = device.profile().oversize_datagram_status;
     } else {

@@ -133,8 +133,8 @@ void settle_overflows(DeviceState& device);
 void make_ready(DeviceState& device, Qp& qp);
 /// Takes the QP out of the ready lists and of the timers.
 void unschedule(DeviceState& device, Qp& qp);
-/// Sets the QP's timer to the earliest of what it waits for.
-void arm_timer(DeviceState& device, Qp& qp);
+/// Sets the QP's timer to the earliest of what it waits for. What was due at `served` needs no timer any more.
+void arm_timer(DeviceState& device, Qp& qp, Time served = Time{});
 /// Completes what was placed last: computes the ICRC, asks the misbehaviour hook, counts.
 void send_placed(DeviceState& device, Qp& qp, Emitter& out, Time now);
 /// Room for a packet of the QP, or nullptr.

@@ -39,6 +39,7 @@ class Emitter {
   /// `alone` never does. `seal` has to follow once the bytes are there.
   [[nodiscard]] std::byte* place(Path& path, std::uint8_t priority, std::uint32_t flow, std::uint32_t size,
                                  bool alone) {
+    // NET-13
     if (open_ != nullptr && !alone && joins(path, priority, flow, size)) {
       last_ = unit_start_ + path.frame.header_bytes() + unit_bytes_;
     } else {

@@ -41,6 +41,7 @@ class MemoryTable {
                                  bool write) const {
     const Slot* slot = find(key.value());
     if (slot == nullptr) return nullptr;
+    // MEM-04
     const std::uint32_t needed = kRegion | (write ? static_cast<std::uint32_t>(Access::local_write) : 0);
     if (((slot->key ^ key.value()) | (slot->pd ^ pd) | (~slot->rights & needed)) != 0) return nullptr;
     return length == 0 ? slot->base : slot->at(address, length);
@@ -92,6 +93,7 @@ class MemoryTable {
     std::uint32_t qpn = 0;       // of a type 2 window
     std::uint32_t qpn_mask = 0;  // 0 where any QP of the PD may come
 
+    // MEM-02
     [[nodiscard]] bool admits(std::uint32_t of_key, std::uint32_t of_pd, Qpn of_qpn, Access needed) const {
       const std::uint32_t bits = kValid | static_cast<std::uint32_t>(needed);
       return ((key ^ of_key) | (pd ^ of_pd) | ((qpn ^ of_qpn.value()) & qpn_mask) | (~rights & bits)) == 0;
@@ -116,6 +118,7 @@ class MemoryTable {
     std::uint32_t region = 0;      // a window's, while bound
   };
 
+  // MEM-01
   [[nodiscard]] const Slot* find(std::uint32_t key) const {
     const std::uint32_t index = (key >> 8) & mask_;
     return index < slots_.size() ? slots_.data() + index : nullptr;

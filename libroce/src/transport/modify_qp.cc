@@ -70,6 +70,7 @@ struct Transition {
 constexpr std::uint32_t kConnect = kAddress | kPathMtu | kDestQp | kRqPsn;
 constexpr std::uint32_t kSqdRc = kAddress | kTimeout | kRetryCount | kRnrRetry | kMaxRdAtomic | kMaxDestRdAtomic |
                                  kPKeyIndex | kAccess | kMinRnrTimer | kRateLimit;
+// QP-02
 constexpr std::array kTransitions{
     Transition{QpState::reset, QpState::init, kPKeyIndex | kPort | kAccess, 0, kPKeyIndex | kPort | kAccess, 0,
                kPKeyIndex | kPort | kQKey, 0},
@@ -122,6 +123,7 @@ constexpr std::array kTransitions{
     }
     return {};
   }
+  // QP-01
   return refuse(VerbErrorCode::wrong_state, "state", "a transition that exists from the current state",
                 static_cast<std::uint64_t>(to), static_cast<std::uint64_t>(qp.state));
 }
@@ -135,6 +137,7 @@ constexpr std::array kTransitions{
   return refuse(VerbErrorCode::invalid_argument, subject, "at most", value, limit);
 }
 
+// QP-03
 [[nodiscard]] VerbResult<void> check_values(const DeviceState& device, const QpChange& change) {
   const DeviceConfig& config = device.config;
   if (change.p_key_index && *change.p_key_index >= config.p_keys.size()) {
@@ -161,6 +164,7 @@ constexpr std::array kTransitions{
   return {};
 }
 
+// QP-09
 void reset(DeviceState& device, Qp& qp) {
   unschedule(device, qp);
   const Requester old_requester = {};
@@ -188,12 +192,12 @@ void reset(DeviceState& device, Qp& qp) {
   qp.path = {};
   qp.limiter.reset();
   if (qp.misbehaviour != nullptr) qp.misbehaviour->held.clear();
-  qp.may_send_at = Time{};
+  qp.may_send_at = Time::min();
   qp.state = QpState::reset;
 }
 
 void make_responder_store(Qp& qp) {
-  // Soft-RoCE peers round max_rd_atomic up to a power of two; we keep as many.
+  // Soft-RoCE peers round max_rd_atomic up to a power of two; we keep as many (RC-RESP-29).
   const std::uint32_t replays = std::bit_ceil(std::max<std::uint32_t>(qp.attributes.max_dest_rd_atomic, 1));
   constexpr std::uint32_t acks = 16;
   if (qp.resp.replays.size() != replays) qp.resp.replays.assign(replays, Replay{});
@@ -229,6 +233,7 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
   if (change.sq_psn) qp.req.una = qp.req.next_psn = qp.req.sent_end = *change.sq_psn;
   if (path) qp.path = *path;
   if (change.timeout) {
+    // RC-REQ-15
     constexpr std::int64_t unit_ns = 4096;
     qp.timeout = *change.timeout == 0 ? Duration{0}
                                       : std::max(Duration{unit_ns << *change.timeout}, device.profile().min_timeout);
@@ -236,14 +241,16 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
   if (change.retry_count) qp.req.retries_left = *change.retry_count;
   if (change.rnr_retry) qp.req.rnr_left = *change.rnr_retry;
   if (change.max_dest_rd_atomic || change.state == QpState::rtr) make_responder_store(qp);
-  if (change.rate_limit_bps) {
+  // A limiter hears of congestion from the start, also while there is no limit yet.
+  const bool starts = change.state == QpState::rts && qp.limiter == nullptr && device.limiters;
+  if (change.rate_limit_bps || starts) {
     qp.limiter.reset();
     if (device.limiters) {
-      qp.limiter = device.limiters(*change.rate_limit_bps);
-    } else if (*change.rate_limit_bps != 0) {
-      qp.limiter = std::make_unique<FixedRate>(*change.rate_limit_bps);
+      qp.limiter = device.limiters(attributes.rate_limit_bps);
+    } else if (attributes.rate_limit_bps != 0) {
+      qp.limiter = std::make_unique<FixedRate>(attributes.rate_limit_bps);
     }
-    qp.may_send_at = Time{};
+    qp.may_send_at = Time::min();
   }
 }
 
@@ -275,7 +282,7 @@ VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time now) {
     if (made->multicast) {
       return refuse(VerbErrorCode::invalid_argument, "address.dgid", "a unicast GID for a connection", 0);
     }
-    path = std::move(*made);
+    path = *made;
   }
 
   if (to == QpState::reset) {

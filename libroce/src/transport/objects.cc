@@ -160,7 +160,7 @@ VerbResult<Ah> Device::create_ah(Pd handle, const AddressVector& address) {
   object->pd = handle.index;
   object->pd_handle = handle;
   object->address = address;
-  object->path = std::move(*path);
+  object->path = *path;
   VerbResult<Ah> ah = state_->ahs.insert(std::move(object));
   if (ah) ++(*pd)->users;
   return ah;

@@ -19,6 +19,7 @@ constexpr std::uint32_t kAtomicSize = 8;
   return tl::unexpected(VerbError{code, subject, needs, found, expected});
 }
 
+// QP-20
 [[nodiscard]] bool type_allows(QpType type, WorkOpcode opcode) {
   switch (type) {
     case QpType::rc:
@@ -34,7 +35,7 @@ constexpr std::uint32_t kAtomicSize = 8;
   return false;
 }
 
-/// The message's length in bytes, or why the request cannot be posted.
+/// The message's length in bytes, or why the request cannot be posted (QP-19).
 [[nodiscard]] VerbResult<std::uint64_t> message_length(const DeviceState& device, const Qp& qp,
                                                        const SendRequest& request) {
   if (!type_allows(qp.init.type, request.opcode)) {
@@ -126,6 +127,7 @@ VerbResult<void> Device::post_send(Qpn qpn, const SendRequest& request) {
   DeviceState& device = *state_;
   Qp* qp = device.find_qp(qpn);
   if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  // QP-07
   if (qp->state != QpState::rts && qp->state != QpState::sqd && qp->state != QpState::sqe &&
       qp->state != QpState::err) {
     return refuse(VerbErrorCode::wrong_state, "qp.state", "RTS, SQD, SQE or ERR (modify_qp first), not",
@@ -212,6 +214,7 @@ VerbResult<void> Device::post_receive(Qpn qpn, const ReceiveRequest& request) {
   if (qp->srq != nullptr) {
     return refuse(VerbErrorCode::wrong_type, "qp", "a QP without an SRQ (post_srq_receive)", qpn.value());
   }
+  // QP-07
   if (qp->state == QpState::reset) {
     return refuse(VerbErrorCode::wrong_state, "qp.state", "INIT or later (modify_qp first), not",
                   static_cast<std::uint64_t>(qp->state));

@@ -18,6 +18,9 @@ Profile rxe_profile() {
   // 65 packets of a message go without AckReq, then one has it. The end of each message always has it.
   p.ack_request_interval = 66;
   p.messages_per_ack_request = 1;
+  p.gsi_asks_for_ack = true;
+  // What is larger than the port's MTU is not sent, and nobody is told.
+  p.oversize_datagram_status = CompletionStatus::success;
 
   // Each request with AckReq is answered on the spot, with the syndrome that grants no credits.
   p.ack_coalesce_packets = 1;

@@ -181,6 +181,7 @@ struct alignas(64) Qp {
   PKey p_key{};
   std::uint32_t mtu = 0;
   std::uint32_t pd = 0;
+  std::uint32_t receive_pd = 0;  ///< of the memory that receives name: the SRQ's, or the QP's own
   Qpn dest_qp{};
   Access access = Access::none;
 
@@ -209,7 +210,7 @@ struct alignas(64) Qp {
   // Congestion.
   bool cnp_sent_before = false;
   Time last_cnp{};
-  Time may_send_at{};
+  Time may_send_at = Time::min();
   std::uint32_t groups = 0;  ///< multicast attachments
 
   [[nodiscard]] bool is_datagram() const { return init.type == QpType::ud || init.type == QpType::gsi; }

@@ -35,7 +35,7 @@ constexpr std::uint32_t kMaxQpn = 0xFF'FFFE;
   return {};
 }
 
-/// A QPN that was not used for as long as possible, so that late packets of its last user find nobody.
+/// A QPN that was not used for as long as possible, so that late packets of its last user find nobody (QP-21).
 [[nodiscard]] std::optional<Qpn> next_qpn(DeviceState& device) {
   const std::uint32_t step = 1U << device.config.shard_bits;
   for (std::uint32_t tries = 0; tries <= device.slot_mask; ++tries) {
@@ -118,6 +118,7 @@ VerbResult<Qpn> Device::create_qp(const QpInit& init) {
   constexpr std::uint8_t uc_opcodes = static_cast<std::uint8_t>(Service::uc) << 5;
   qp->opcode_base = init.type == QpType::uc ? uc_opcodes : std::uint8_t{0};
   qp->pd = init.pd.index;
+  qp->receive_pd = srq != nullptr ? srq->pd : init.pd.index;
   qp->send_cq = *send_cq;
   qp->receive_cq = *receive_cq;
   qp->srq = srq;

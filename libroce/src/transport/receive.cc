@@ -11,14 +11,15 @@ namespace {
 constexpr Qpn kMulticastQpn{0xFF'FFFF};
 constexpr std::uint16_t kVlanMask = 0x0FFF;
 
-/// Both name the same partition, and at least one side is a full member (IBTA vol. 1, 10.9.3).
+/// Both name the same partition, and at least one side is a full member (IBTA vol. 1, 10.9.3; QP-04).
 [[nodiscard]] bool p_keys_match(PKey a, PKey b) {
   return a.partition() != 0 && a.partition() == b.partition() && (a.is_full_member() || b.is_full_member());
 }
 
+// NET-14
 [[nodiscard]] bool is_whole(const Packet& packet) {
-  return packet.is_roce() && packet.has_icrc() && packet.problem().reason == ParseReason::none &&
-         packet.info().defined() && packet.bth().version == 0 && packet.bth().dest_qp.value() != 0;
+  return packet.is_roce() && packet.has_icrc() && packet.info().defined() && packet.bth().version == 0 &&
+         packet.bth().dest_qp.value() != 0;
 }
 
 [[nodiscard]] bool service_fits(const Qp& qp, Service service) {
@@ -34,7 +35,7 @@ constexpr std::uint16_t kVlanMask = 0x0FFF;
   return false;
 }
 
-/// Whether a packet of a connection comes from and goes to its addresses, in its VLAN.
+/// Whether a packet of a connection comes from and goes to its addresses, in its VLAN (NET-15).
 [[nodiscard]] bool is_of_connection(const Qp& qp, const Packet& packet) {
   const NetMeta& ours = qp.path.net;
   if (!packet.is_between(ours.version, ours.destination, ours.source)) return false;
@@ -45,6 +46,7 @@ constexpr std::uint16_t kVlanMask = 0x0FFF;
   return qp.path.vlan_id ? tagged && (*tci & kVlanMask) == *qp.path.vlan_id : !tagged;
 }
 
+// NET-16
 [[nodiscard]] bool is_to_us(const DeviceState& device, const NetMeta& net) {
   for (const GidEntry& entry : device.config.gids) {
     if (entry.gid == net.destination && (entry.type == GidType::roce_v1) == (net.version == RoceVersion::v1)) {
@@ -69,6 +71,7 @@ void deliver_datagram(DeviceState& device, Qp& qp, const Packet& packet, const N
   on_datagram(device, qp, packet, net, now);
 }
 
+// UD-06
 void deliver_multicast(DeviceState& device, const Packet& packet, const NetMeta& net, Time now) {
   bool delivered = false;
   for (const auto& [group, slot] : device.groups) {
@@ -85,6 +88,7 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, 
     count_received(qp, packet);
     return on_cnp(qp, packet, now);
   }
+  // QP-05
   if (!service_fits(qp, info.service) || qp.state == QpState::reset || qp.state == QpState::init ||
       qp.state == QpState::err) {
     ++qp.counters.wrong_state;
@@ -141,6 +145,7 @@ void Device::receive(const Packet& packet, Time now) {
     ++device.other.unknown_qp;
     return;
   }
+  // NET-14
   if (device.config.check_icrc) {
     const IcrcStatus status = check_icrc(packet).status;
     // The identification that a link hides may be any that makes the ICRC come out.

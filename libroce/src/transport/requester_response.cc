@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint8_t kInfiniteRetries = 7;
 
-/// An answer made the oldest unacknowledged PSN move.
+/// An answer made the oldest unacknowledged PSN move (RC-REQ-17).
 void on_progress(Qp& qp, Time now) {
   Requester& req = qp.req;
   req.retries_left = qp.attributes.retry_count;
@@ -30,7 +30,7 @@ void skip_acknowledged(Qp& qp) {
 }
 
 /// Completes SENDs and WRITEs up to and including `psn`, in order, stopping at the first request that needs a response
-/// of its own. Returns whether `una` moved.
+/// of its own. Returns whether `una` moved (RC-REQ-10).
 bool acknowledge(DeviceState& device, Qp& qp, Psn psn) {
   Requester& req = qp.req;
   bool moved = false;
@@ -61,6 +61,7 @@ bool acknowledge(DeviceState& device, Qp& qp, Psn psn) {
   return nullptr;
 }
 
+// RC-REQ-09
 void take_credits(const DeviceState& device, Requester& req, const Aeth& aeth) {
   if (aeth.syndrome.kind() != AethKind::ack || !device.profile().honour_credits) return;
   const std::optional<std::uint16_t> credits = aeth.syndrome.credits();
@@ -68,7 +69,7 @@ void take_credits(const DeviceState& device, Requester& req, const Aeth& aeth) {
   if (credits) req.credit_limit = aeth.msn + *credits;
 }
 
-/// A response was lost: what has none is asked for again, once until something gets through.
+/// A response was lost: what has none is asked for again, once until something gets through (RC-REQ-11).
 void on_implied_nak(DeviceState& device, Qp& qp, Time now) {
   if (qp.req.recovering || qp.req.rnr_until != kNever) return;
   ++qp.counters.implied_naks;
@@ -77,9 +78,10 @@ void on_implied_nak(DeviceState& device, Qp& qp, Time now) {
 
 void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
   Requester& req = qp.req;
-  // While it waits, a copy of the same NAK changes nothing.
+  // While it waits, a copy of the same NAK changes nothing (RC-REQ-20).
   if (req.rnr_until != kNever) return;
   ++qp.counters.rnr_naks_received;
+  // RC-REQ-19
   if (qp.attributes.rnr_retry != kInfiniteRetries) {
     if (req.rnr_left == 0) {
       ++qp.counters.rnr_retries_exceeded;
@@ -88,6 +90,7 @@ void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
     }
     --req.rnr_left;
   }
+  // RC-REQ-18
   const Duration wait = std::max<Duration>(*aeth.syndrome.rnr_timer(), device.profile().min_rnr_wait);
   req.rnr_until = now + wait;
   req.timeout_at = kNever;
@@ -99,11 +102,13 @@ void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
 void on_nak(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
   Requester& req = qp.req;
   if (aeth.syndrome.code() == static_cast<std::uint8_t>(NakCode::psn_sequence_error)) {
+    // RC-REQ-14
     if (req.recovering || req.rnr_until != kNever) return;
     ++qp.counters.sequence_naks_received;
     go_back(device, qp, now);
     return;
   }
+  // RC-REQ-25
   CompletionStatus status = CompletionStatus::remote_operation_error;
   switch (aeth.syndrome.nak_code().value_or(NakCode::remote_operational_error)) {
     case NakCode::invalid_request:
@@ -140,6 +145,7 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
     }
     case AethKind::rnr_nak:
     case AethKind::nak:
+      // RC-REQ-13
       if (acknowledge(device, qp, psn - 1)) on_progress(qp, now);
       if (aeth.syndrome.kind() == AethKind::nak) {
         on_nak(device, qp, psn, aeth, now);
@@ -148,11 +154,12 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
       }
       break;
     case AethKind::reserved:
+      // RC-REQ-29
       break;
   }
 }
 
-/// The part of a READ that a response carries. Its place follows from the PSN alone.
+/// The part of a READ that a response carries. Its place follows from the PSN alone (RC-REQ-21).
 [[nodiscard]] CompletionStatus take_read_response(DeviceState& device, Qp& qp, const SendWqe& wqe,
                                                   const Packet& packet) {
   const auto index = static_cast<std::uint32_t>(packet.bth().psn.distance_from(wqe.first_psn));
@@ -169,6 +176,7 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
 }
 
 [[nodiscard]] CompletionStatus take_response(DeviceState& device, Qp& qp, const SendWqe& wqe, const Packet& packet) {
+  // RC-REQ-26
   const CompletionStatus wrong = device.profile().bad_response_status;
   const bool is_atomic = wqe.opcode == WorkOpcode::compare_swap || wqe.opcode == WorkOpcode::fetch_add;
   const std::optional<Aeth> aeth = packet.get<Aeth>();
@@ -198,6 +206,7 @@ void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packe
   }
   if (psn.newer_than(wqe->last_psn())) return on_implied_nak(device, qp, now);
   if (psn != req.una) {
+    // RC-REQ-23
     if (device.profile().read_gap_restarts) on_implied_nak(device, qp, now);
     return;
   }
@@ -241,6 +250,7 @@ void seek_una(Qp& qp) {
   for (req.next = req.head; req.next != req.fresh; ++req.next) {
     const SendWqe& wqe = req.wqe(req.next);
     if (wqe.psn_count != 0 && req.una.distance_from(wqe.last_psn()) <= 0) {
+      // RC-REQ-24
       const std::int32_t sent = req.una.distance_from(wqe.first_psn);
       req.next_packet = static_cast<std::uint32_t>(std::max(sent, 0));
       return;
@@ -253,6 +263,7 @@ void go_back(DeviceState& device, Qp& qp, Time now) {
   Requester& req = qp.req;
   const bool infinite = qp.attributes.retry_count == kInfiniteRetries && device.profile().retry_count_7_is_infinite;
   if (!infinite) {
+    // RC-REQ-16
     if (req.retries_left == 0) {
       ++qp.counters.retries_exceeded;
       fail_request(device, qp, req.head, CompletionStatus::retry_exceeded, 0);
@@ -266,18 +277,22 @@ void go_back(DeviceState& device, Qp& qp, Time now) {
   make_ready(device, qp);
 }
 
+// RC-REQ-28
 void fail_request(DeviceState& device, Qp& qp, std::uint32_t index, CompletionStatus status, std::uint8_t syndrome) {
   Requester& req = qp.req;
+  // A local request counts as not done if one before it was not.
+  bool flushing = false;
   while (req.head != index) {
     const SendWqe& wqe = req.wqe(req.head);
-    complete_send(device, qp, wqe.done ? wqe.status : CompletionStatus::flushed);
+    flushing = flushing || !wqe.done;
+    complete_send(device, qp, flushing ? CompletionStatus::flushed : wqe.status);
   }
   complete_send(device, qp, status, syndrome);
   if (qp.init.type == QpType::rc) {
     enter_error(device, qp, false);
     return;
   }
-  // Datagram and unreliable QPs stop sending and go on receiving (IBTA vol. 1, 10.3.1).
+  // Datagram and unreliable QPs stop sending and go on receiving (IBTA vol. 1, 10.3.1; QP-11).
   qp.state = QpState::sqe;
   while (req.head != req.tail) complete_send(device, qp, CompletionStatus::flushed);
   req.una = req.sent_end = req.next_psn;
@@ -290,6 +305,7 @@ void retire(DeviceState& device, Qp& qp) {
     if (status != CompletionStatus::success) return fail_request(device, qp, req.head, status, 0);
     complete_send(device, qp, CompletionStatus::success);
   }
+  // QP-10
   if (qp.state == QpState::sqd && !req.drain_reported && req.head == req.fresh) {
     req.drain_reported = true;
     device.report(Event{.type = EventType::sq_drained, .qpn = qp.qpn});
@@ -298,11 +314,13 @@ void retire(DeviceState& device, Qp& qp) {
 
 void on_response(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {
   Requester& req = qp.req;
+  // QP-05
   if (qp.state != QpState::rts && qp.state != QpState::sqd) {
     ++qp.counters.wrong_state;
     return;
   }
   const std::int32_t ahead = bth.psn.distance_from(req.una);
+  // RC-REQ-12
   const bool in_window = ahead >= 0 && req.sent_end.newer_than(bth.psn);
   if (!in_window) {
     ++qp.counters.ghost_acks;
@@ -332,6 +350,7 @@ void on_requester_timer(DeviceState& device, Qp& qp, Time now) {
     req.rnr_until = kNever;
     make_ready(device, qp);
   }
+  // RC-REQ-15
   if (req.timeout_at <= now) {
     req.timeout_at = kNever;
     // Sending again after the RNR wait sets the timer again.

@@ -20,6 +20,7 @@ constexpr std::uint32_t kIcrcSize = 4;
   return static_cast<std::uint32_t>(headers) + ((payload + 3) & ~3U) + kIcrcSize;
 }
 
+// RC-REQ-03
 [[nodiscard]] std::uint8_t send_opcode(const SendWqe& wqe, bool first, bool last) {
   const auto code = [](Opcode opcode) { return static_cast<std::uint8_t>(opcode); };
   const bool write = wqe.opcode == WorkOpcode::write || wqe.opcode == WorkOpcode::write_with_immediate;
@@ -51,17 +52,22 @@ constexpr std::uint32_t kIcrcSize = 4;
   return bth;
 }
 
-/// Whether a packet that ends a message asks for an ACK.
+/// Whether a packet that ends a message asks for an ACK: every so many do, and those that something waits for
+/// (RC-REQ-05).
 [[nodiscard]] bool end_asks_for_ack(const DeviceState& device, Requester& req, const SendWqe& wqe) {
-  // Without credits for the next request only an answer brings new ones.
-  const bool out_of_credits = req.credit_limited && !req.credit_limit.newer_than(wqe.ssn);
-  const bool asks = req.messages_without_ack_request + 1 >= device.profile().messages_per_ack_request ||
-                    req.next + 1 == req.tail || out_of_credits;
+  bool asks = req.recovering || req.messages_without_ack_request + 1 >= device.profile().messages_per_ack_request ||
+              req.next + 1 == req.tail;
+  if (!asks) {
+    const SendWqe& following = req.wqe(req.next + 1);
+    // Without credits for the next request only an answer brings new ones.
+    const bool out_of_credits = req.credit_limited && !req.credit_limit.newer_than(wqe.ssn);
+    asks = out_of_credits || following.fence || following.opcode == WorkOpcode::local_invalidate;
+  }
   req.messages_without_ack_request = asks ? 0 : req.messages_without_ack_request + 1;
   return asks;
 }
 
-/// The request ends with an error, once those before it are complete.
+/// The request ends with an error, once those before it are complete (RC-REQ-27).
 void fail_locally(SendWqe& wqe) {
   wqe.done = true;
   wqe.status = CompletionStatus::local_protection_error;
@@ -71,6 +77,7 @@ void fail_locally(SendWqe& wqe) {
 bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now) {
   Requester& req = qp.req;
   const std::uint64_t offset = std::uint64_t{req.next_packet} * qp.mtu;
+  // RC-REQ-02
   const auto payload = static_cast<std::uint32_t>(std::min<std::uint64_t>(wqe.length - offset, qp.mtu));
   const bool first = req.next_packet == 0;
   const bool last = req.next_packet + 1 == wqe.psn_count;
@@ -91,6 +98,7 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
     if (in_flight + 1 >= device.profile().window) bth.ack_req = true;
     req.packets_without_ack_request = bth.ack_req ? 0 : req.packets_without_ack_request + 1;
   }
+  // RC-REQ-04
   bth.solicited = last && wqe.solicited && wqe.takes_receive();
   write(bth, bytes);
   std::byte* next = bytes + kSize<Bth>;
@@ -116,7 +124,8 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
   return true;
 }
 
-/// The one packet of a READ, atomic, ATOMIC WRITE or FLUSH. A READ is asked for from the response that is missing.
+/// The one packet of a READ, atomic, ATOMIC WRITE or FLUSH. A READ is asked for from the response that is missing
+/// (RC-REQ-22).
 bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now) {
   Requester& req = qp.req;
   const auto write_bth = [&](std::byte* bytes, Opcode opcode, Psn psn) {
@@ -199,15 +208,20 @@ void execute_local(DeviceState& device, Qp& qp, SendWqe& wqe) {
 /// Whether a request may be sent for the first time now.
 [[nodiscard]] bool may_start(const DeviceState& device, const Qp& qp, const SendWqe& wqe) {
   const Requester& req = qp.req;
+  // QP-10
   if (qp.state == QpState::sqd) return false;
+  // QP-17
   if (wqe.fence && req.rd_outstanding > 0) return false;
-  // What a local invalidate takes away may still be in use by any request before it.
+  // What a local invalidate takes away may still be in use by any request before it (QP-18).
   if (wqe.opcode == WorkOpcode::local_invalidate && req.next != req.head) return false;
+  // RC-REQ-07
   if (wqe.is_rd_atomic() && req.rd_outstanding >= qp.attributes.max_rd_atomic) return false;
   if (wqe.takes_receive() && req.credit_limited && device.profile().honour_credits) {
-    // One request more than there are credits goes out as a probe (IBTA vol. 1, 9.7.7.2.1).
-    if (wqe.ssn.newer_than(req.credit_limit + 1)) return false;
+    // One request more than there are credits goes out as a probe (IBTA vol. 1, 9.7.7.2.1), and any when no answer is
+    // due that could bring more (RC-REQ-09).
+    if (req.next != req.head && wqe.ssn.newer_than(req.credit_limit + 1)) return false;
   }
+  // RC-REQ-08
   if (wqe.opcode == WorkOpcode::read && req.outstanding()) {
     const auto in_flight = static_cast<std::uint32_t>(req.next_psn.distance_from(req.una));
     if (in_flight + wqe.psn_count > device.profile().window) return false;
@@ -215,6 +229,7 @@ void execute_local(DeviceState& device, Qp& qp, SendWqe& wqe) {
   return true;
 }
 
+// RC-REQ-01
 void start(Qp& qp, SendWqe& wqe) {
   Requester& req = qp.req;
   wqe.first_psn = req.next_psn;
@@ -258,7 +273,13 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
     if (req.next == req.fresh) {
       if (!may_start(device, qp, wqe)) return Served::idle;
       start(qp, wqe);
-      if (wqe.is_local()) execute_local(device, qp, wqe);
+      if (wqe.is_local()) {
+        execute_local(device, qp, wqe);
+        // With nothing before it, it is complete: a request that waits for that may start.
+        retire(device, qp);
+        if (qp.state == QpState::err || qp.state == QpState::sqe) return Served::idle;
+        continue;
+      }
     }
     if (wqe.done) {
       if (wqe.status != CompletionStatus::success) break;
@@ -268,6 +289,7 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
     }
     if (quantum == 0) return Served::more;
     const Psn psn = wqe.first_psn + req.next_packet;
+    // RC-REQ-06
     if (qp.init.type == QpType::rc && req.outstanding() &&
         static_cast<std::uint32_t>(psn.distance_from(req.una)) >= device.profile().window) {
       return Served::idle;
@@ -291,6 +313,7 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
       if (wqe.is_rd_atomic()) ++req.rd_outstanding;
       ++req.next;
       req.next_packet = 0;
+      // UC-01
       if (qp.init.type == QpType::uc) {
         wqe.done = true;
         req.una = req.sent_end;

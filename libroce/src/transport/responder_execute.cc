@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t kMaxMessage = 1U << 31;
 
+// RC-RESP-04
 [[nodiscard]] bool in_order(Responder::Open open, const OpcodeInfo& info) {
   const bool starts = info.position == Position::first || info.position == Position::only;
   if (open == Responder::Open::nothing) return starts;
@@ -23,6 +24,7 @@ constexpr std::uint32_t kMaxMessage = 1U << 31;
   return !starts && info.operation == expected;
 }
 
+// RC-RESP-05
 [[nodiscard]] bool qp_allows(const Qp& qp, const Request& request) {
   const Access access = qp.access;
   switch (request.info.operation) {
@@ -47,12 +49,17 @@ constexpr std::uint32_t kMaxMessage = 1U << 31;
   return resp.replays[resp.next_replay++ & (resp.replays.size() - 1)];
 }
 
-/// Whether one more READ or atomic can be taken; FLUSH keeps a place in the replay store as well.
-[[nodiscard]] bool may_take_rd_atomic(const Qp& qp) {
-  return qp.attributes.max_dest_rd_atomic != 0 && qp.resp.rd_pending < qp.resp.replays.size() &&
-         qp.resp.responses.size() + 2 < qp.resp.responses.capacity();
+/// Whether a request that is answered by more than an ACK can be taken now.
+[[nodiscard]] bool has_room_for_answer(const Responder& resp) {
+  return resp.responses.size() + 2 < resp.responses.capacity();
 }
 
+/// Whether one more READ or atomic can be taken (RC-RESP-06).
+[[nodiscard]] bool may_take_rd_atomic(const Qp& qp) {
+  return qp.attributes.max_dest_rd_atomic != 0 && qp.resp.rd_pending < qp.resp.replays.size();
+}
+
+// RC-RESP-31
 void complete_message(DeviceState& device, Qp& qp, const Request& request, std::uint32_t length, bool write) {
   Completion completion{};
   completion.wr_id = qp.resp.receive.wr_id;
@@ -82,11 +89,12 @@ Outcome execute_send(DeviceState& device, Qp& qp, Request& request) {
   }
   const Profile& profile = device.profile();
   const std::span<const Sge> sges{resp.receive_sges.data(), resp.receive.sge_count};
-  switch (scatter(device, qp.pd, sges, resp.receive_offset, request.packet.payload())) {
+  switch (scatter(device, qp.receive_pd, sges, resp.receive_offset, request.packet.payload())) {
     case Scattered::done:
       break;
     case Scattered::too_long:
       ++qp.counters.local_length_errors;
+      // RC-RESP-13
       return request.refuse(profile.short_receive_nak, profile.short_receive_status);
     case Scattered::bad_key:
       return request.refuse(NakCode::remote_operational_error, profile.bad_receive_key_status);
@@ -98,6 +106,7 @@ Outcome execute_send(DeviceState& device, Qp& qp, Request& request) {
   resp.open = Responder::Open::nothing;
   ++qp.counters.sends_received;
   if (const std::optional<Ieth> ieth = request.packet.get<Ieth>()) {
+    // RC-RESP-16
     if (!device.memory.invalidate(ieth->r_key, qp.pd, qp.qpn)) {
       if (profile.ack_failed_invalidate && request.bth.ack_req) {
         answer(device, qp, ack_syndrome(device, qp), request.bth.psn);
@@ -111,7 +120,7 @@ Outcome execute_send(DeviceState& device, Qp& qp, Request& request) {
   return Outcome::executed;
 }
 
-/// Checks a WRITE's packet against what the RETH announced.
+/// Checks a WRITE's packet against what the RETH announced (RC-RESP-09).
 [[nodiscard]] bool write_length_fits(const Qp& qp, const Request& request) {
   const std::uint32_t length = request.packet.payload_length();
   const bool ends = request.info.position == Position::last || request.info.position == Position::only;
@@ -122,6 +131,7 @@ Outcome execute_write(DeviceState& device, Qp& qp, Request& request) {
   Responder& resp = qp.resp;
   const bool ends = request.info.position == Position::last || request.info.position == Position::only;
   const bool immediate = request.info.immediate;
+  // RC-RESP-10
   const auto refuse_access = [&] {
     ++qp.counters.responder_access_errors;
     return request.refuse(NakCode::remote_access_error,
@@ -131,11 +141,14 @@ Outcome execute_write(DeviceState& device, Qp& qp, Request& request) {
   if (!payload_fits(request.info.payload, request.packet.payload_length(), qp.mtu)) {
     return request.refuse(NakCode::invalid_request);
   }
+  std::byte* to = nullptr;
   if (const std::optional<Reth> reth = request.packet.get<Reth>()) {
     if (reth->dma_length > kMaxMessage) return request.refuse(NakCode::invalid_request);
-    if (reth->dma_length != 0 && device.memory.remote(reth->r_key, qp.pd, qp.qpn, reth->virtual_address,
-                                                      reth->dma_length, Access::remote_write) == nullptr) {
-      return refuse_access();
+    // RC-RESP-11
+    if (reth->dma_length != 0) {
+      to = device.memory.remote(reth->r_key, qp.pd, qp.qpn, reth->virtual_address, reth->dma_length,
+                                Access::remote_write);
+      if (to == nullptr) return refuse_access();
     }
     resp.write_address = reth->virtual_address;
     resp.write_key = reth->r_key;
@@ -144,10 +157,12 @@ Outcome execute_write(DeviceState& device, Qp& qp, Request& request) {
   }
   if (!write_length_fits(qp, request)) return request.refuse(NakCode::invalid_request);
   if (const Bytes payload = request.packet.payload(); !payload.empty()) {
-    // The key may have been taken away since the first packet.
-    std::byte* to =
-        device.memory.remote(resp.write_key, qp.pd, qp.qpn, resp.write_address, payload.size(), Access::remote_write);
-    if (to == nullptr) return refuse_access();
+    if (to == nullptr) {
+      // The key may have been taken away since the first packet (MEM-12).
+      to =
+          device.memory.remote(resp.write_key, qp.pd, qp.qpn, resp.write_address, payload.size(), Access::remote_write);
+      if (to == nullptr) return refuse_access();
+    }
     std::memcpy(to, payload.data(), payload.size());
     resp.write_address += payload.size();
     resp.write_left -= static_cast<std::uint32_t>(payload.size());
@@ -167,11 +182,13 @@ Outcome execute_read(DeviceState& device, Qp& qp, Request& request) {
   if (reth.dma_length > kMaxMessage || request.packet.payload_length() != 0) {
     return request.refuse(NakCode::invalid_request);
   }
+  // RC-RESP-11
   if (reth.dma_length != 0 && device.memory.remote(reth.r_key, qp.pd, qp.qpn, reth.virtual_address, reth.dma_length,
                                                    Access::remote_read) == nullptr) {
     ++qp.counters.responder_access_errors;
     return request.refuse(NakCode::remote_access_error);
   }
+  // RC-RESP-17
   ++qp.counters.read_requests;
   ++resp.msn;
   const std::uint32_t packets = reth.dma_length == 0 ? 1 : (reth.dma_length + qp.mtu - 1) / qp.mtu;
@@ -190,7 +207,7 @@ Outcome execute_read(DeviceState& device, Qp& qp, Request& request) {
   response.length = reth.dma_length;
   response.packets = packets;
   ++resp.rd_pending;
-  // The responses take the PSNs that follow (IBTA vol. 1, 9.7.2).
+  // The responses take the PSNs that follow (IBTA vol. 1, 9.7.2; RC-RESP-18).
   resp.e_psn = resp.e_psn + (packets - 1);
   return Outcome::executed;
 }
@@ -198,18 +215,21 @@ Outcome execute_read(DeviceState& device, Qp& qp, Request& request) {
 /// Queues the answer to an atomic, or to what is answered by an empty READ response.
 void answer_at_once(DeviceState& device, Qp& qp, const Request& request, Replay::Kind kind, std::uint64_t original) {
   Responder& resp = qp.resp;
-  new_replay(resp) = {kind, request.bth.psn, 1, RKey{}, original, 0};
+  // A FLUSH does not count against max_rd_atomic, so it may not take the place of what does. It needs none: its answer
+  // says nothing.
+  const bool counts = kind != Replay::Kind::none;
+  if (counts) new_replay(resp) = {kind, request.bth.psn, 1, RKey{}, original, 0};
   resp.acks_held = 0;
   resp.ack_due = kNever;
   Response& response = resp.responses.push();
   response = {};
   response.kind = kind == Replay::Kind::atomic ? Response::Kind::atomic_ack : Response::Kind::read;
-  response.counts = true;
+  response.counts = counts;
   response.psn = request.bth.psn;
   response.msn = resp.msn;
   response.syndrome = ack_syndrome(device, qp);
   response.value = original;
-  ++resp.rd_pending;
+  if (counts) ++resp.rd_pending;
 }
 
 Outcome execute_atomic(DeviceState& device, Qp& qp, Request& request) {
@@ -223,9 +243,11 @@ Outcome execute_atomic(DeviceState& device, Qp& qp, Request& request) {
     ++qp.counters.responder_access_errors;
     return request.refuse(NakCode::remote_access_error);
   }
+  // RC-RESP-12
   if (header.virtual_address % sizeof value != 0) return request.refuse(NakCode::invalid_request);
   ++qp.counters.atomic_requests;
   std::memcpy(&value, at, sizeof value);
+  // RC-RESP-32
   const std::uint64_t original = value;
   if (request.info.operation == Operation::fetch_add) {
     value += header.swap_or_add;
@@ -242,6 +264,7 @@ Outcome execute_atomic_write(DeviceState& device, Qp& qp, Request& request) {
   constexpr std::uint32_t operand = 8;
   if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
   const auto reth = *request.packet.get<Reth>();
+  // RC-RESP-14
   if (request.packet.payload_length() != operand || request.bth.pad_count != 0 || reth.dma_length != operand) {
     return request.refuse(NakCode::invalid_request);
   }
@@ -257,9 +280,8 @@ Outcome execute_atomic_write(DeviceState& device, Qp& qp, Request& request) {
   return Outcome::executed;
 }
 
-/// FLUSH: what was written is visible in memory at once here, so only the rights are left to check.
+/// FLUSH: what was written is visible in memory at once here, so only the rights are left to check (RC-RESP-15).
 Outcome execute_flush(DeviceState& device, Qp& qp, Request& request) {
-  if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
   const auto feth = *request.packet.get<Feth>();
   const auto reth = *request.packet.get<Reth>();
   if (request.packet.payload_length() != 0 || (!feth.persistence && !feth.visibility)) {
@@ -281,7 +303,7 @@ Outcome execute_flush(DeviceState& device, Qp& qp, Request& request) {
     return request.refuse(NakCode::remote_access_error);
   }
   ++qp.resp.msn;
-  answer_at_once(device, qp, request, Replay::Kind::placement, 0);
+  answer_at_once(device, qp, request, Replay::Kind::none, 0);
   return Outcome::executed;
 }
 
@@ -290,9 +312,12 @@ Outcome execute_flush(DeviceState& device, Qp& qp, Request& request) {
 Outcome execute(DeviceState& device, Qp& qp, Request& request) {
   if (!in_order(qp.resp.open, request.info)) return request.refuse(NakCode::invalid_request);
   if (!qp_allows(qp, request)) return request.refuse(NakCode::invalid_request);
+  // RC-RESP-08
   if (request.bth.pad_count != ((0 - request.packet.payload_length()) & 3)) {
     return request.refuse(NakCode::invalid_request);
   }
+  const bool is_answered = request.info.operation != Operation::send && request.info.operation != Operation::write;
+  if (is_answered && !has_room_for_answer(qp.resp)) return Outcome::dropped;
   switch (request.info.operation) {
     case Operation::send:
       return execute_send(device, qp, request);

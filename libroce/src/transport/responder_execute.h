@@ -17,6 +17,7 @@ enum class Outcome : std::uint8_t {
   refused,    ///< answer with `Refusal` and go to ERR
   not_ready,  ///< answer with an RNR NAK
   failed,     ///< go to ERR without an answer
+  dropped,    ///< there is no room for an answer: as if it had been lost
 };
 
 struct Request {

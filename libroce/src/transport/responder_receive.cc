@@ -20,6 +20,7 @@ void stop(DeviceState& device, Qp& qp, CompletionStatus status, EventType event)
   enter_error(device, qp, true);
 }
 
+// RC-RESP-24
 void refuse(DeviceState& device, Qp& qp, Psn psn, NakCode code, CompletionStatus receive_status) {
   release_ack(device, qp);
   answer(device, qp, AethSyndrome::nak(code), psn);
@@ -27,7 +28,7 @@ void refuse(DeviceState& device, Qp& qp, Psn psn, NakCode code, CompletionStatus
        code == NakCode::remote_access_error ? EventType::qp_access_error : EventType::qp_request_error);
 }
 
-/// Counts a request towards the next ACK.
+/// Counts a request towards the next ACK (RC-RESP-22).
 void acknowledge(DeviceState& device, Qp& qp, const Bth& bth, Time now) {
   Responder& resp = qp.resp;
   const Profile& profile = device.profile();
@@ -49,6 +50,7 @@ void acknowledge(DeviceState& device, Qp& qp, const Bth& bth, Time now) {
 
 void on_gap(DeviceState& device, Qp& qp) {
   ++qp.counters.out_of_sequence;
+  // RC-RESP-02
   if (qp.resp.nak_latched) return;
   qp.resp.nak_latched = true;
   release_ack(device, qp);
@@ -66,6 +68,7 @@ void on_gap(DeviceState& device, Qp& qp) {
 
 }  // namespace
 
+// RC-RESP-25
 AethSyndrome ack_syndrome(const DeviceState& device, const Qp& qp) {
   if (!device.profile().send_credits || qp.srq != nullptr) return AethSyndrome::ack();
   const std::uint32_t posted = qp.resp.queue.size();
@@ -97,6 +100,7 @@ void answer(DeviceState& device, Qp& qp, AethSyndrome syndrome, Psn psn) {
   response = {};
   response.syndrome = syndrome;
   response.psn = psn;
+  // RC-RESP-17
   response.msn = resp.msn;
   make_ready(device, qp);
 }
@@ -111,10 +115,12 @@ void release_ack(DeviceState& device, Qp& qp) {
 
 void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {
   Responder& resp = qp.resp;
+  // QP-05
   if (qp.state != QpState::rtr && qp.state != QpState::rts && qp.state != QpState::sqd) {
     ++qp.counters.wrong_state;
     return;
   }
+  // QP-06
   if (!resp.established) {
     resp.established = true;
     if (qp.state == QpState::rtr) {
@@ -122,6 +128,7 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
     }
   }
   if (misbehave(device, qp, packet, bth.psn, now)) return;
+  // RC-RESP-01
   const std::int32_t ahead = bth.psn.distance_from(resp.e_psn);
   if (ahead > 0) return on_gap(device, qp);
   if (ahead < 0) return on_duplicate(device, qp, packet, bth, now);
@@ -139,9 +146,11 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
       }
       return;
     case Outcome::not_ready:
+      // RC-RESP-07
       ++qp.counters.out_of_buffer;
       release_ack(device, qp);
       answer(device, qp, AethSyndrome::rnr_nak(qp.attributes.min_rnr_timer), bth.psn);
+      // RC-RESP-03
       resp.nak_latched = !device.profile().nak_behind_rnr;
       return;
     case Outcome::refused:
@@ -150,6 +159,8 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
     case Outcome::failed:
       release_ack(device, qp);
       stop(device, qp, request.refusal.receive_status, EventType::qp_request_error);
+      return;
+    case Outcome::dropped:
       return;
   }
 }

@@ -36,6 +36,7 @@ bool send_acknowledge(DeviceState& device, Qp& qp, const Response& response, Emi
   return true;
 }
 
+// RC-RESP-20
 [[nodiscard]] Opcode read_response_opcode(const Response& response, bool first, bool last) {
   if (response.resumed) return last ? Opcode::rc_read_response_last : Opcode::rc_read_response_middle;
   if (first) return last ? Opcode::rc_read_response_only : Opcode::rc_read_response_first;
@@ -44,7 +45,7 @@ bool send_acknowledge(DeviceState& device, Qp& qp, const Response& response, Emi
 
 enum class ReadPart : std::uint8_t { sent, no_room, key_gone };
 
-/// The next packet of a READ's answer. The data is fetched now; its key may have been taken away meanwhile.
+/// The next packet of a READ's answer. The data is fetched now; its key may have been taken away meanwhile (MEM-12).
 ReadPart send_read_part(DeviceState& device, Qp& qp, Response& response, bool first, Emitter& out, Time now) {
   const std::uint32_t length = std::min(response.length, qp.mtu);
   const bool last = response.packets == 1;
@@ -90,18 +91,19 @@ void finish_answer(Qp& qp) {
   return false;
 }
 
+// RC-RESP-26
 void duplicate_send_or_write(DeviceState& device, Qp& qp, const Bth& bth) {
   Responder& resp = qp.resp;
   const Profile& profile = device.profile();
   if (!bth.ack_req && !profile.duplicate_acks_always) return;
-  // An ACK that passed an answer which is still due would be taken for its loss.
+  // An ACK that passed an answer which is still due would be taken for its loss (RC-RESP-23).
   if (!profile.duplicate_ack_skips_reads && read_is_pending(resp)) return;
   release_ack(device, qp);
   answer(device, qp, ack_syndrome(device, qp),
          profile.duplicate_ack_skips_reads ? resp.last_non_read_psn : resp.e_psn - 1);
 }
 
-/// A READ asked for again, whole or from a packet within: executed again if it asks for part of the same.
+/// A READ asked for again, whole or from a packet within: executed again if it asks for part of the same (RC-RESP-27).
 void duplicate_read(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth) {
   Responder& resp = qp.resp;
   const auto reth = *packet.get<Reth>();
@@ -121,6 +123,7 @@ void duplicate_read(DeviceState& device, Qp& qp, const Packet& packet, const Bth
     Response& response = resp.responses.push();
     response = {};
     response.kind = Response::Kind::read;
+    // RC-RESP-30
     response.resumed = index != 0 && device.profile().read_resumes_in_middle;
     response.psn = bth.psn;
     response.msn = resp.msn;
@@ -134,21 +137,26 @@ void duplicate_read(DeviceState& device, Qp& qp, const Packet& packet, const Bth
   }
 }
 
-/// An atomic, ATOMIC WRITE or FLUSH is answered from memory, never executed again.
-void duplicate_atomic(DeviceState& device, Qp& qp, const Bth& bth, Replay::Kind kind) {
+/// The answer to an atomic, or to what is answered by an empty READ response.
+void answer_again(DeviceState& device, Qp& qp, const Bth& bth, Response::Kind kind, std::uint64_t value) {
   Responder& resp = qp.resp;
-  for (const Replay& replay : resp.replays) {
+  if (resp.responses.size() + 2 >= resp.responses.capacity()) return;
+  Response& response = resp.responses.push();
+  response = {};
+  response.kind = kind;
+  response.psn = bth.psn;
+  response.msn = resp.msn;
+  response.syndrome = ack_syndrome(device, qp);
+  response.value = value;
+  make_ready(device, qp);
+}
+
+/// An atomic or ATOMIC WRITE is answered from memory, never executed again (RC-RESP-28).
+void duplicate_atomic(DeviceState& device, Qp& qp, const Bth& bth, Replay::Kind kind) {
+  for (const Replay& replay : qp.resp.replays) {
     if (replay.kind != kind || replay.first_psn != bth.psn) continue;
-    if (resp.responses.size() + 2 >= resp.responses.capacity()) return;
-    Response& response = resp.responses.push();
-    response = {};
-    response.kind = kind == Replay::Kind::atomic ? Response::Kind::atomic_ack : Response::Kind::read;
-    response.psn = bth.psn;
-    response.msn = resp.msn;
-    response.syndrome = ack_syndrome(device, qp);
-    response.value = replay.value;
-    make_ready(device, qp);
-    return;
+    const bool atomic = kind == Replay::Kind::atomic;
+    return answer_again(device, qp, bth, atomic ? Response::Kind::atomic_ack : Response::Kind::read, replay.value);
   }
 }
 
@@ -168,14 +176,19 @@ void on_duplicate(DeviceState& device, Qp& qp, const Packet& packet, const Bth& 
     case Operation::fetch_add:
       duplicate_atomic(device, qp, bth, Replay::Kind::atomic);
       break;
-    default:
+    case Operation::atomic_write:
       duplicate_atomic(device, qp, bth, Replay::Kind::placement);
+      break;
+    default:
+      // FLUSH: what it flushed stays so.
+      answer_again(device, qp, bth, Response::Kind::read, 0);
       break;
   }
 }
 
 Served serve_responder(DeviceState& device, Qp& qp, Emitter& out, std::uint32_t& quantum, Time now) {
   Responder& resp = qp.resp;
+  // RC-RESP-21
   while (!resp.responses.empty()) {
     if (quantum == 0) return Served::more;
     Response& response = resp.responses.front();
@@ -195,6 +208,7 @@ Served serve_responder(DeviceState& device, Qp& qp, Emitter& out, std::uint32_t&
       case ReadPart::no_room:
         return Served::no_room;
       case ReadPart::key_gone: {
+        // RC-RESP-19
         ++qp.counters.responder_access_errors;
         const Psn psn = response.psn;
         resp.responses.clear();

@@ -70,19 +70,19 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
   if (qp.limiter != nullptr) {
     if (qp.may_send_at > now) {
       arm_timer(device, qp);
-      // What is paced is data; an ACK that waits would slow the peer down.
+      // What is paced is data; an ACK that waits would slow the peer down (CC-07).
       while (!qp.resp.responses.empty() && qp.resp.responses.front().kind != Response::Kind::read) {
         std::uint32_t share = 1;
         if (serve_responder(device, qp, out, share, now) == Served::no_room) return Served::no_room;
       }
       return Served::idle;
     }
-    quantum = 1;
+    if (qp.limiter->rate_bps(now) != 0) quantum = 1;
   }
   const std::uint64_t bytes_before = qp.counters.sent_bytes;
   Served result = Served::idle;
   for (int half = 0; half < 2 && quantum > 0; ++half) {
-    // Each half begins in turn: neither a long READ answer nor our own requests starve the other.
+    // Each half begins in turn: neither a long READ answer nor our own requests starve the other (CC-08).
     const bool respond = qp.respond_next;
     qp.respond_next = !respond;
     std::uint32_t share = quantum;
@@ -126,14 +126,18 @@ void unschedule(DeviceState& device, Qp& qp) {
   if (list.last == qp.slot) list.last = previous;
 }
 
-void arm_timer(DeviceState& device, Qp& qp) {
+void arm_timer(DeviceState& device, Qp& qp, Time served) {
   Time next = std::min({qp.req.timeout_at, qp.req.rnr_until, qp.resp.ack_due});
+  // What is due stays so until the QP is served, for which it is ready: a timer for it would never come to rest.
+  const auto wait_for = [&next, served](Time due) {
+    if (due > served) next = std::min(next, due);
+  };
   if (qp.limiter != nullptr) {
-    if (qp.may_send_at > Time{}) next = std::min(next, qp.may_send_at);
-    next = std::min(next, qp.limiter->next_change());
+    wait_for(qp.may_send_at);
+    wait_for(qp.limiter->next_change());
   }
   if (qp.misbehaviour != nullptr) {
-    for (const Misbehaviour::Held& held : qp.misbehaviour->held) next = std::min(next, held.due);
+    for (const Misbehaviour::Held& held : qp.misbehaviour->held) wait_for(held.due);
   }
   if (next != kNever) device.timers.set_earlier(qp.slot, next);
 }
@@ -191,10 +195,12 @@ void charge_pacer(DeviceState& device, Qp& qp, std::uint64_t bytes_before, Time 
 
 /// The QPs that are ready, in turn, until nothing is left or the buffer is full.
 std::size_t serve_all(DeviceState& device, Emitter& out, Time now) {
+  // CC-05
   if (!serve_cnps(device, out)) return out.finish();
   for (int idle_classes = 0; idle_classes < 8;) {
     const std::uint8_t priority = device.next_class;
     DeviceState::ReadyList& list = device.ready[priority];
+    // CC-06
     if (list.first == DeviceState::kNoQp || (device.paused >> priority & 1) != 0) {
       device.next_class = (device.next_class + 7) & 7;
       ++idle_classes;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint32_t kMaxMessage = 1U << 31;
 
-/// Gives the open message up. Its receive is used for the next one; one from an SRQ cannot wait and ends with an error.
+/// Gives the open message up. Its receive is used for the next one; one from an SRQ cannot wait and ends with an error
+/// (UC-03).
 void abandon(DeviceState& device, Qp& qp) {
   Responder& resp = qp.resp;
   resp.open = Responder::Open::nothing;
@@ -51,7 +52,7 @@ void complete_message(DeviceState& device, Qp& qp, const Packet& packet, const B
     resp.receive_offset = 0;
   }
   const std::span<const Sge> sges{resp.receive_sges.data(), resp.receive.sge_count};
-  if (scatter(device, qp.pd, sges, resp.receive_offset, packet.payload()) != Scattered::done) {
+  if (scatter(device, qp.receive_pd, sges, resp.receive_offset, packet.payload()) != Scattered::done) {
     ++qp.counters.local_length_errors;
     return false;
   }
@@ -114,6 +115,7 @@ void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth&
   }
   const OpcodeInfo& info = packet.info();
   const bool starts = info.position == Position::first || info.position == Position::only;
+  // UC-02
   if (bth.psn != resp.e_psn) {
     ++qp.counters.out_of_sequence;
     abandon(device, qp);
@@ -129,6 +131,7 @@ void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth&
   const bool fits = payload_fits(info.payload, packet.payload_length(), qp.mtu);
   const bool taken = fits && (info.operation == Operation::send ? take_send(device, qp, packet, bth)
                                                                 : take_write(device, qp, packet, bth));
+  // UC-04
   if (!taken) abandon(device, qp);
 }
 

@@ -128,6 +128,7 @@ std::uint32_t crc32(std::uint32_t crc, Bytes bytes) {
   return run_crc(crc, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
+// W-ICRC-1
 std::uint32_t compute_icrc(Bytes covered, HeaderId network, std::size_t bth_offset) {
   const auto* p = reinterpret_cast<const std::uint8_t*>(covered.data());
   std::uint32_t seed = 0;
@@ -158,6 +159,7 @@ std::uint32_t compute_icrc(Bytes transport, const NetMeta& net) {
 
 IcrcVerdict check_icrc(const Packet& packet) {
   IcrcVerdict verdict;
+  // W-ICRC-3
   if (!packet.has_icrc()) {
     verdict.reason = why_unchecked(packet);
     return verdict;
@@ -178,7 +180,7 @@ IcrcVerdict check_icrc(const Packet& packet) {
   verdict.status = verdict.computed == verdict.stored ? IcrcStatus::good : IcrcStatus::bad;
   if (net.version == RoceVersion::v2_ipv4 && !net.ip_id) {
     // The two bytes of the identification go straight into the register, so a difference in them alone, taken back to
-    // where they stand, shows as the difference itself.
+    // where they stand, shows as the difference itself (W-ICRC-4).
     constexpr std::size_t id_offset = 4;
     const std::size_t behind_id = kSize<Ipv4> + kSize<Udp> + transport.size() - id_offset;
     const std::uint32_t difference = crc::rewind_far(verdict.computed ^ verdict.stored, behind_id);

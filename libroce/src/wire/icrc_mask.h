@@ -11,7 +11,7 @@ namespace roce {
 
 /// Calls `use(position, mask, mistake)` for each byte of which the ICRC reads the bits of `mask` as ones (IBTA vol. 1,
 /// annexes A16.4.3 and A17.4.4), in packet order. Positions count from the network header; `mistake` is what leaving
-/// the mask out is called.
+/// the mask out is called (W-ICRC-2).
 template <typename Use>
 constexpr void for_each_masked_byte(HeaderId network, std::size_t bth_offset, Use use) {
   if (network == HeaderId::ipv4) {

@@ -31,6 +31,7 @@ void PacketParser::ethernet() {
   if (const std::byte* header = take<Ethernet>()) ether_type(FieldOf<&Ethernet::ether_type>::get(header));
 }
 
+// W-ENC-4
 void PacketParser::ether_type(EtherType type) {
   for (;;) {
     switch (type) {

@@ -94,6 +94,7 @@ void PacketParser::ipv6() {
   }
 }
 
+// W-ENC-1
 void PacketParser::grh() {
   const std::uint32_t start = position_;
   const std::byte* header = take<Grh>();
@@ -109,6 +110,7 @@ void PacketParser::grh() {
   transport(RoceVersion::v1);
 }
 
+// W-ENC-4
 void PacketParser::ip_protocol(IpProtocol protocol) {
   switch (protocol) {
     case IpProtocol::udp:
@@ -125,6 +127,7 @@ void PacketParser::ip_protocol(IpProtocol protocol) {
   }
 }
 
+// W-ENC-2
 void PacketParser::udp() {
   const std::uint32_t start = position_;
   const std::byte* header = take<Udp>();

@@ -89,7 +89,8 @@ class PacketParser {
     return take(kHeader<H>.id, kSize<H>) ? header : nullptr;
   }
 
-  /// The layer that begins at `start` says that it is `length` bytes long: nothing behind it belongs to the packet.
+  /// The layer that begins at `start` says that it is `length` bytes long: nothing behind it belongs to the packet
+  /// (W-ENC-3).
   void enclose(HeaderId id, std::uint32_t start, std::uint32_t length) {
     if (length > end_ - start) {
       note_at(start, ParseReason::bad_length, id, length, end_ - start);

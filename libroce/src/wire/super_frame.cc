@@ -83,6 +83,7 @@ class Search {
 
 }  // namespace
 
+// W-ENC-5
 std::optional<SuperFrame> find_super_frame(const Packet& packet) {
   const bool is_v2 = packet.version() == RoceVersion::v2_ipv4 || packet.version() == RoceVersion::v2_ipv6;
   const ParseError& problem = packet.problem();

@@ -83,6 +83,7 @@ std::string to_string(const Ipv4Address& address) {
   return out;
 }
 
+// W-TEXT-1
 std::string to_string(const Gid& gid) {
   if (gid.is_ipv4_mapped()) return to_string(gid.ipv4());
   const auto group = [&](std::size_t i) -> unsigned {

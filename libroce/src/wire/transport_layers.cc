@@ -26,6 +26,7 @@ void PacketParser::transport(RoceVersion version) {
   packet_.bth_offset_ = position_;
   packet_.outer_count_ = packet_.layer_count_;
   packet_.chain_ = static_cast<std::uint8_t>(bth[0]);
+  // W-OPC-5
   const detail::HeaderChain& chain = detail::kHeaderChains[std::to_integer<std::size_t>(bth[0])];
   for (std::size_t i = 0; i < chain.count; ++i) {
     const Layer& header = chain.layers[i];

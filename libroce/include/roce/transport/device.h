@@ -69,7 +69,7 @@ struct DeviceConfig {
 
 /// Where random numbers come from: seeded in simulation, from the system in programs.
 using RandomSource = std::function<std::uint64_t()>;
-/// Makes the rate limiter of a QP whose rate limit is `rate_limit_bps`.
+/// Makes the rate limiter of a QP that goes to RTS, or whose rate limit is set to `rate_limit_bps` (0: none).
 using RateLimiterFactory = std::function<std::unique_ptr<RateLimiter>(std::uint64_t rate_limit_bps)>;
 
 /// What a link takes.
@@ -162,7 +162,8 @@ class Device {
   VerbResult<void> set_neighbour(const Gid& gid, std::optional<std::uint16_t> vlan_id, const MacAddress& mac);
   /// Stops or resumes a priority class 0 … 7 (as PFC does). Packets already handed out are not called back.
   VerbResult<void> set_paused(std::uint8_t priority, bool paused);
-  /// Adds or replaces a GID table entry. Error: `in_use` when QPs or AHs use it.
+  /// Adds or replaces a GID table entry. Error: `in_use` when a QP sends from it. An address handle keeps the entry it
+  /// was made with.
   VerbResult<void> set_gid(std::uint16_t index, const GidEntry& entry);
 
   // Objects. Each `create` fails with `no_resources` at the device's limit; each `destroy` with `in_use` while another

@@ -24,6 +24,8 @@ struct Profile {
   /// In ONLY and LAST packets AckReq is set when so many messages went out without, or nothing more is posted.
   std::uint32_t messages_per_ack_request = 1;
 
+  bool gsi_asks_for_ack = false;  ///< AckReq in each packet of QP1, where receivers ignore it
+
   // Responder.
   std::uint32_t ack_coalesce_packets = 1;  ///< requests with AckReq answered by one ACK; 1: each at once
   Duration ack_coalesce_delay{0};          ///< the longest an ACK is held back

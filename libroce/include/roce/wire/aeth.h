@@ -37,7 +37,7 @@ inline constexpr std::array<std::uint32_t, 32> kRnrTimers{
 
 }  // namespace detail
 
-/// The syndrome byte of an AETH with its meaning. Every byte value is kept as it came.
+/// The syndrome byte of an AETH with its meaning. Every byte value is kept as it came (W-AETH-1).
 class AethSyndrome {
  public:
   using rep = std::uint8_t;

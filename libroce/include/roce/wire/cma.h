@@ -9,7 +9,7 @@
 namespace roce {
 
 /// RDMA IP CM header, 36 bytes at the start of the private data of a REQ or SIDR_REQ (IBTA vol. 1, annex A11). An IPv4
-/// address is 12 zero bytes and the address.
+/// address is 12 zero bytes and the address (W-CM-2).
 struct Cma {
   std::uint8_t major_version{};  ///< 0
   std::uint8_t minor_version{};  ///< 0

@@ -80,6 +80,7 @@ class FrameBuilder {
   /// in bytes. Error: `truncated` at the header or payload for which the buffer was too small.
   [[nodiscard]] Result<std::size_t> finish() {
     const bool has_bth = bth_ != kNone;
+    // W-PAD-1
     const std::size_t pad = has_bth ? (0 - (size_ - payload_)) & 3 : 0;
     if (has_bth && room(HeaderId::icrc, pad + 4)) {
       std::byte* bth = buffer_.data() + bth_;

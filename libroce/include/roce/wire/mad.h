@@ -73,7 +73,7 @@ inline constexpr std::array kMadAttributeNames{
 inline constexpr std::size_t kMadSize = 256;
 
 /// The common header of a management datagram, 24 bytes (IBTA vol. 1, 13.4). A new one is that of a CM message but for
-/// `transaction_id` and `attribute_id`.
+/// `transaction_id` and `attribute_id` (W-CM-1).
 struct Mad {
   std::uint8_t base_version = 1;
   MgmtClass mgmt_class = MgmtClass::communication;

@@ -54,7 +54,7 @@ enum class PayloadRule : std::uint8_t {
   opaque,         ///< unknown
 };
 
-/// One row of the opcode table: everything that follows from the opcode alone.
+/// One row of the opcode table: everything that follows from the opcode alone (W-OPC-1).
 struct OpcodeInfo {
   std::string_view name;  ///< `RC_SEND_FIRST`, `CNP`; empty for an opcode that no specification defines
   Service service = Service::reserved;
@@ -325,6 +325,7 @@ inline constexpr std::array kOperationRows{
                  Position::first,
                  PayloadRule::exactly_mtu,
                  {aeth}},
+    // W-OPC-4
     OperationRow{0x0E,
                  "RC_READ_RESPONSE_MIDDLE",
                  "",
@@ -472,7 +473,7 @@ constexpr void append_header(OpcodeInfo& info, HeaderId id) {
   info.immediate = row.headers[0] == immdt || row.headers[1] == immdt;
   info.invalidate = row.headers[0] == ieth;
   // RD puts RDETH first and, in requests, DETH behind it; UD puts DETH first; XRC requests put XRCETH first. The memory
-  // placement requests of RD have no DETH (annex A19).
+  // placement requests of RD have no DETH (annex A19) (W-OPC-3).
   const bool request = !info.is_response();
   const bool placement = row.operation == Operation::flush || row.operation == Operation::atomic_write;
   if (service == Service::rd) append_header(info, rdeth);

@@ -28,7 +28,7 @@ inline constexpr auto kFields<CnTag> =
 inline constexpr std::size_t kCnmMaxMsdu = 64;
 
 /// Congestion notification message, the 24 bytes behind EtherType 0x22E7 (IEEE 802.1Q, 33.4); `msdu_length` bytes of
-/// the sampled frame, at most 64, follow.
+/// the sampled frame, at most 64, follow (W-QCN-1).
 struct Cnm {
   std::uint8_t version{};
   std::uint8_t reserved1{};

@@ -67,7 +67,7 @@ class PKey {
 inline constexpr PKey kDefaultPKey{0xFFFF};
 
 /// A number of 24 bits that counts modulo 2^24. There is no "less than": of two such numbers one is ahead of the other
-/// by at most 2^23-1, or behind it by at most 2^23.
+/// by at most 2^23-1, or behind it by at most 2^23 (W-PSN-1).
 template <typename Tag>
 class Serial24 {
  public:
