@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "roce/impair/engine.h"
+#include "roce/link/capture_writer.h"
+#include "roce/transport/device.h"
+#include "sim/link.h"
+#include "sim/random.h"
+
+namespace roce::sim {
+
+using NodeId = std::size_t;
+
+/// Where on its way over a link a frame is seen.
+enum class Tap : std::uint8_t {
+  sent,      ///< handed to the link, before its queue
+  impaired,  ///< behind queue and fault rules, before the delay
+  received,  ///< at the other end
+};
+
+/// A frame that was seen.
+struct TraceFrame {
+  Time time{};
+  Tap tap{};
+  NodeId from = 0;
+  NodeId to = 0;
+  Frame bytes;
+};
+
+/// Devices, switches and links in virtual time. What happens is ordered by (time, number), so that the same seed and
+/// the same calls give the same bytes. All is done in one thread; nothing waits for a real clock.
+class SimNetwork {
+ public:
+  /// `seed` is where all random numbers come from: those of the devices and those of the fault rules.
+  explicit SimNetwork(std::uint64_t seed = 1);
+  SimNetwork(const SimNetwork&) = delete;
+  SimNetwork& operator=(const SimNetwork&) = delete;
+  ~SimNetwork();
+
+  // What there is.
+
+  /// A device with one port. Throws when the device refuses `config`.
+  NodeId add_device(const transport::DeviceConfig& config, const transport::TxCaps& caps = {},
+                    const transport::RateLimiterFactory& limiters = {});
+  /// A forwarding element: it learns which MAC address lives where; groups and unknown addresses go to all other ports.
+  NodeId add_switch();
+  /// Something else at the end of a link, which is called for each frame.
+  NodeId add_sink(std::function<void(Bytes frame, Time now)> on_frame);
+  void connect(NodeId a, NodeId b, const LinkConfig& both = {});
+  /// Each direction has its own queue and its own fault rules.
+  void connect(NodeId a, NodeId b, const LinkConfig& a_to_b, const LinkConfig& b_to_a);
+
+  [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
+  [[nodiscard]] transport::Device& device(NodeId node);
+  /// Of the direction from `from` to `to`.
+  [[nodiscard]] const LinkStats& link_stats(NodeId from, NodeId to) const;
+  /// The fault rules' engine of the direction from `from` to `to`; none without rules.
+  [[nodiscard]] impair::Engine* engine(NodeId from, NodeId to);
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  [[nodiscard]] Time now() const { return now_; }
+
+  // What happens.
+
+  /// Sends a frame from a node's port, as if the node had made it.
+  void inject(NodeId from, Bytes frame);
+  /// Calls `action` in `delay` from now.
+  void after(Duration delay, std::function<void()> action);
+  /// Whether neighbour_wanted events are answered at once; they are, unless told otherwise.
+  void answer_neighbours(bool answer) { answer_neighbours_ = answer; }
+  /// The events of a device so far, but for the answered neighbour_wanted.
+  [[nodiscard]] std::vector<transport::Event>& events(NodeId node);
+  /// How many events one run may take before it counts as endless.
+  void set_max_steps(std::uint64_t steps) { max_steps_ = steps; }
+
+  /// Runs until nothing is under way and no device has a timer. Failure: the seed, the time and what is still to come.
+  [[nodiscard]] testing::AssertionResult run_until_idle();
+  /// Runs until `condition`. Failure: it became idle before, or an hour passed.
+  [[nodiscard]] testing::AssertionResult run_until(const std::function<bool()>& condition, const std::string& what);
+  [[nodiscard]] testing::AssertionResult run_for(Duration duration);
+
+  // What was seen.
+
+  /// Keeps the frames at a tap in `trace()`.
+  void keep_trace(Tap tap) { kept_tap_ = tap; }
+  [[nodiscard]] const std::vector<TraceFrame>& trace() const { return trace_; }
+  void clear_trace() { trace_.clear(); }
+  /// The trace as text, one line a frame.
+  [[nodiscard]] std::string trace_text() const;
+  /// Writes the frames at a tap (of all links, or of those from or to `node`) into a capture file with nanoseconds.
+  void record(const std::string& path, Tap tap, std::optional<NodeId> node = {});
+  /// Ends the capture files.
+  void stop_recording();
+
+ private:
+  struct Node;
+  struct Direction;
+  struct EngineOf;
+  struct Event;
+  struct Recorder;
+  enum class Goal : std::uint8_t { idle, condition, time };
+
+  [[nodiscard]] testing::AssertionResult run(Goal goal, const std::function<bool()>& condition, const std::string& what,
+                                             Time deadline);
+  void add_direction(NodeId from, NodeId to, const LinkConfig& config, std::size_t engine, impair::Direction side);
+  std::size_t add_engine(const LinkConfig& config);
+  void handle(Event event);
+  void serve(NodeId node);
+  void transmit(NodeId node);
+  void poll_events(NodeId node);
+  bool answer(NodeId node, const transport::Event& event);
+  void send(std::size_t direction, Frame frame);
+  void leave_queue(std::size_t direction);
+  void pass_engine(std::size_t engine);
+  void depart(std::size_t direction, Frame frame);
+  void arrive(std::size_t direction, const Frame& frame);
+  void forward(std::size_t direction, const Frame& frame);
+  void see(Tap tap, std::size_t direction, Bytes frame);
+  void schedule(Event event);
+  [[nodiscard]] std::string state(const std::string& problem, std::uint64_t steps) const;
+
+  std::uint64_t seed_;
+  Random random_;
+  Time now_{};
+  std::uint64_t next_number_ = 0;
+  std::uint64_t max_steps_ = 3'000'000;
+  bool answer_neighbours_ = true;
+  std::string failure_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<std::unique_ptr<Direction>> directions_;
+  std::vector<std::unique_ptr<EngineOf>> engines_;
+  std::vector<Event> events_;  ///< a heap, the next one first
+  std::optional<Tap> kept_tap_;
+  std::vector<TraceFrame> trace_;
+  std::vector<std::unique_ptr<Recorder>> recorders_;
+};
+
+}  // namespace roce::sim

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The model check: random programs on two devices over a bad link come to what they come to when each request is
+// executed at once, in order. ROCE_MODEL_SEED=<seed> runs just one.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "model_run.h"
+
+namespace roce::model {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::uint64_t kProgramsPerTest = 50;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer)
+constexpr std::uint64_t kProgramsPerTest = 50;
+#else
+constexpr std::uint64_t kProgramsPerTest = 1250;
+#endif
+#else
+constexpr std::uint64_t kProgramsPerTest = 1250;
+#endif
+
+class ModelCheck : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(ModelCheck, MatchesTheReference) {
+  std::uint64_t first = GetParam() * 10'000;
+  std::uint64_t count = kProgramsPerTest;
+  if (const char* seed = std::getenv("ROCE_MODEL_SEED")) {
+    first = std::strtoull(seed, nullptr, 0);
+    if (first / 10'000 != GetParam()) GTEST_SKIP() << "another range has the seed";
+    count = 1;
+  }
+  std::uint64_t frames = 0;
+  std::uint64_t completions = 0;
+  std::uint64_t errors = 0;
+  int failures = 0;
+  for (std::uint64_t seed = first; seed < first + count && failures < 5; ++seed) {
+    const Program program = make_program(seed);
+    const Result result = run(program);
+    frames += result.frames;
+    completions += result.completions;
+    errors += result.errors;
+    if (result.failure.empty()) continue;
+    ++failures;
+    ADD_FAILURE() << "seed " << seed << " (again: ROCE_MODEL_SEED=" << seed << " with this test): " << result.failure
+                  << "\n"
+                  << describe(program);
+  }
+  RecordProperty("frames", std::to_string(frames));
+  RecordProperty("completions", std::to_string(completions));
+  RecordProperty("errors", std::to_string(errors));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ModelCheck, testing::Range(std::uint64_t{0}, std::uint64_t{8}));
+
+}  // namespace
+}  // namespace roce::model
