@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "roce/transport/device.h"
+
+namespace roce::bench {
+
+/// What the two endpoints are made with.
+struct PairShape {
+  std::uint32_t mtu = 1024;
+  std::size_t region_bytes = 1 << 20;
+  std::uint32_t qps = 1;
+  std::uint32_t max_send = 64;
+  std::uint32_t receives_ahead = 0;
+  std::uint32_t messages_per_ack = 1;  ///< one ACK for so many messages
+};
+
+/// Two devices in one thread; every packet of the one goes straight into the other. Time stands still.
+class EndpointPair {
+ public:
+  explicit EndpointPair(const PairShape& shape);
+
+  /// A signaled request on a QP of the first device; for SEND the receive is posted too.
+  void post(std::uint32_t qp, transport::WorkOpcode opcode, std::uint32_t bytes);
+  /// Until neither has anything to send.
+  void run();
+  /// Whether so many requests were completed with success, and nothing else.
+  [[nodiscard]] bool all_completed(std::uint64_t messages);
+  /// Whether the first bytes of both regions are the same.
+  [[nodiscard]] bool memories_equal(std::size_t bytes) const;
+  [[nodiscard]] std::size_t memory_per_qp() const;
+
+ private:
+  struct End {
+    explicit End(transport::Device made) : device(std::move(made)) {}
+
+    transport::Device device;
+    std::vector<std::byte> memory;
+    transport::Cq cq{};
+    transport::MrInfo region{};
+    std::vector<Qpn> qps;
+    std::uint64_t successes = 0;
+    std::uint64_t failures = 0;
+  };
+
+  static End make_end(const PairShape& shape, std::uint8_t number);
+  void post_receive(Qpn qp, std::uint32_t bytes);
+  static void connect(End& end, const End& peer, const PairShape& shape, std::uint8_t peer_number);
+  bool carry(End& from, End& to);
+  static void collect(End& end);
+
+  End requester_;
+  End responder_;
+  std::vector<std::byte> buffer_;
+  std::vector<transport::TxUnit> units_;
+  std::uint64_t receives_ = 0;
+};
+
+}  // namespace roce::bench
