@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks the dependency rule on the include lines of libroce, and that no file of the tree needs anything outside it.
+"""Checks the dependency rule on the include lines of libroce, that no file of the tree needs anything outside it, and that
+docs/rules.md and the code name the same rules and the tests that there are.
 
 usage: check_tree.py FOLDER
 
@@ -46,6 +47,13 @@ OUTSIDE = re.compile(r"\.\./" + r"shared\b")
 MACHINE_PATH = re.compile(r"(?<![\w.$}/-])/(?:" + "|".join(["work", "farm", "root", "home"]) + r")/\w")
 
 BUILD_FOLDERS = {".git", "build", ".cache"}
+
+# A row of a table of rules: identifier, what, source, function, test.
+RULES = "docs/rules.md"
+RULE_ROW = re.compile(r"\| ([A-Z]+(?:-[A-Z]+)*-\d+) \|(.*)\|$")
+# A test that a rule names: a file in tests/, and the suite or the test in it where one is meant.
+RULE_TEST = re.compile(r"`([\w/]+)(?: (\w+)(?:\.(\w+))?)?`$")
+NO_TEST = "–"
 
 
 def files_of(top):
@@ -125,16 +133,69 @@ def check_text(top, lines):
             yield number, "has an absolute path of a machine"
 
 
+def check_rule_tests(cell, files):
+    """What is wrong with the tests that a rule names; `files` are the lines of each file by its name."""
+    if cell == NO_TEST:
+        return
+    for item in cell.split(", "):
+        match = RULE_TEST.match(item)
+        if not match:
+            yield f"{item} does not name a test: write `folder/file_test`, `folder/file_test Suite` or {NO_TEST}"
+            continue
+        name, suite, test = match.groups()
+        path = next((path for path in (f"tests/{name}.cc", f"tests/{name}.py") if path in files), None)
+        if path is None:
+            yield f"there is no test file tests/{name}.cc"
+        elif suite is not None:
+            heads = [f"{macro}({suite}, {test + ')' if test else ''}" for macro in ("TEST", "TEST_F", "TEST_P")]
+            if not any(line.startswith(tuple(heads)) for line in files[path]):
+                yield f"{path} has no test {suite}{'.' + test if test else ''}"
+
+
+def check_rules(files):
+    """Findings (path, line number, text): rules that only the book or only the code knows, and tests that do not exist.
+
+    `files` are the lines of each file by its name.
+    """
+    rules = {}
+    for number, line in enumerate(files.get(RULES, []), 1):
+        match = RULE_ROW.match(line)
+        if not match:
+            continue
+        if match.group(1) in rules:
+            yield RULES, number, f"{match.group(1)} is there twice"
+        rules[match.group(1)] = number
+        for finding in check_rule_tests(match.group(2).split(" | ")[-1].strip(), files):
+            yield RULES, number, f"{match.group(1)}: {finding}"
+    if not rules:
+        return
+    # What begins like a rule and ends in a number is meant as one, whatever stands between.
+    areas = sorted({rule.split("-")[0] for rule in rules})
+    identifier = re.compile(rf"(?<![\w-])(?:{'|'.join(areas)})(?:-[A-Z]+)*-\d+(?![\w-])")
+    followed = set()
+    for path, lines in files.items():
+        for number, line in enumerate(lines, 1):
+            for rule in identifier.findall(line):
+                if rule not in rules:
+                    yield path, number, f"{rule} is not in {RULES}"
+                elif path.startswith("libroce/"):
+                    followed.add(rule)
+    for rule in rules.keys() - followed:
+        yield RULES, rules[rule], f"{rule} is named nowhere in libroce: name it in a comment where the code follows it"
+
+
 def check(top):
     """All findings of a tree, as lines for people."""
     top = os.path.realpath(top)
     findings = []
+    files = {}
     for path in files_of(top):
         with open(os.path.join(top, path), "rb") as file:
             content = file.read()
         if b"\0" in content:
             continue
         lines = content.decode("utf-8", "replace").splitlines()
+        files[path] = lines
         found = list(check_text(top, lines))
         if path.endswith((".h", ".cc", ".inc")) and folder_of(path) is not None:
             if folder_of(path) in MAY_INCLUDE:
@@ -142,7 +203,7 @@ def check(top):
             else:
                 found.append((1, f"libroce has no folder {folder_of(path)}: add it to MAY_INCLUDE"))
         findings += [f"{path}:{number}: {text}" for number, text in sorted(found)]
-    return findings
+    return findings + [f"{path}:{number}: {text}" for path, number, text in sorted(check_rules(files))]
 
 
 def main():
@@ -151,7 +212,7 @@ def main():
     if not os.path.isdir(os.path.join(sys.argv[1], "libroce")):
         sys.exit(f"{sys.argv[1]} has no folder libroce")
     findings = check(sys.argv[1])
-    print("\n".join(findings) if findings else "the tree keeps the dependency rule")
+    print("\n".join(findings) if findings else "the tree keeps the dependency rule, and its rules are named and tested")
     sys.exit(1 if findings else 0)
 
 

@@ -111,5 +111,62 @@ class Outside(unittest.TestCase):
         self.assertEqual(findings({"captures/x.pcap": "\0 ../" + "shared"}), [])
 
 
+class Rules(unittest.TestCase):
+    # No rule of ours begins with X, so that these are not taken for ones.
+    BOOK = "docs/rules.md"
+    CODE = "libroce/src/wire/x.cc"
+    TEST = "tests/wire/x_test.cc"
+    FILES = {
+        BOOK: "| rule | what | source | function | test |\n|---|---|---|---|---|\n"
+              "| X-SUM-01 | sums | IBTA 9.2 | `sum` | `wire/x_test`, `wire/x_test Sum`, `wire/x_test Sum.Adds` |\n"
+              "| X-02 | no test yet | – | `other` | – |",
+        CODE: "// X-SUM-01\nvoid sum();  // why (X-02)",
+        TEST: "TEST(Sum, Adds) {}\nTEST_P(Difference, Subtracts) {}  // X-02",
+    }
+
+    def assert_found(self, changes, where, *words):
+        found = findings({**self.FILES, **changes})
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith(where), found)
+        for word in words:
+            self.assertIn(word, found[0])
+
+    def in_book(self, old, new):
+        self.assertIn(old, self.FILES[self.BOOK])
+        return {self.BOOK: self.FILES[self.BOOK].replace(old, new)}
+
+    def test_a_book_that_fits_the_code(self):
+        self.assertEqual(findings(self.FILES), [])
+        self.assertEqual(findings({self.CODE: "// X-SUM-01"}), [], "no book, no rules")
+
+    def test_a_rule_that_the_book_does_not_have(self):
+        for path in [self.CODE, self.TEST, "docs/x.md", "dissector/x.cc", "scripts/x"]:
+            for rule in ["X-03", "X-SUM-1", "X-SUN-01", "X-SUM-DIF-01"]:
+                changed = self.FILES.get(path, "") + f"\n// because of {rule}."
+                self.assert_found({path: changed}, path, f"{rule} is not in docs/rules.md")
+
+    def test_what_only_looks_like_a_rule(self):
+        for text in ["AX-03", "X-03-2", "X-SUM", "x-03", "3X-03", "X-03a"]:
+            self.assertEqual(findings({**self.FILES, "docs/x.md": text}), [], text)
+
+    def test_a_rule_that_the_code_does_not_name(self):
+        self.assert_found({self.CODE: "// X-SUM-01"}, f"{self.BOOK}:4: ", "X-02 is named nowhere in libroce")
+
+    def test_a_rule_that_is_there_twice(self):
+        self.assert_found(self.in_book("X-02", "X-02 | a | b | c | – |\n| X-02"), f"{self.BOOK}:5: ", "X-02", "twice")
+
+    def test_tests_that_do_not_exist(self):
+        self.assert_found(self.in_book("`wire/x_test`", "`wire/y_test`"), f"{self.BOOK}:3: ", "tests/wire/y_test.cc")
+        self.assert_found(self.in_book("Sum`", "Product`"), f"{self.BOOK}:3: ", "x_test.cc has no test Product")
+        self.assert_found(self.in_book("Sum.Adds", "Sum.Add"), f"{self.BOOK}:3: ", "x_test.cc has no test Sum.Add")
+        self.assert_found(self.in_book("Sum.Adds", "Sum.Subtracts"), f"{self.BOOK}:3: ", "has no test Sum.Subtracts")
+        self.assertEqual(findings({**self.FILES, **self.in_book("Sum.Adds", "Difference.Subtracts")}), [])
+
+    def test_a_test_that_is_not_named(self):
+        for cell in ["", "x_test", "`wire/x_test Sum Adds`", "see `wire/x_test`"]:
+            self.assert_found(self.in_book("other` | – |", f"other` | {cell} |"), f"{self.BOOK}:4: ", "X-02",
+                              "does not name a test")
+
+
 if __name__ == "__main__":
     unittest.main()
