@@ -123,10 +123,7 @@ QpChange to_init(const Connection& connection, QpType type) {
   } else {
     change.q_key = kQKey;
   }
-  if (type == QpType::gsi) {
-    change.port = {};
-    change.q_key = QKey{0x80010000};
-  }
+  if (type == QpType::gsi) change.q_key = QKey{0x80010000};
   return change;
 }
 

@@ -23,7 +23,6 @@ class CongestionScenario : public ScenarioTest {
     Pair::Options options = Pair::with(profile());
     options.a_host.profile.mark_ect = true;
     options.a_host.profile.send_cnps = true;
-    options.a_host.profile.send_cnps = true;
     return options;
   }
 
@@ -162,6 +161,22 @@ TEST_P(CongestionScenario, APausedPriorityWaitsAndTheOthersGo) {
   EXPECT_THAT(pair.a.sent(), ElementsAre(Succeeded(held)));
   EXPECT_EQ(pair.a.counters().timeouts, 0U) << "what was never sent cannot time out";
   EXPECT_FALSE(device().set_paused(8, true));
+}
+
+TEST_P(CongestionScenario, ACnpWaitsWhileItsPriorityIsPaused) {
+  Pair::Options options = CongestionScenario::options();
+  options.link.impair = "mark_ce:dir=a_to_b";
+  options.a_host.adjust = [](transport::DeviceConfig& config) { config.cnp.priority = 4; };
+  Pair pair{options};
+  pair.network.keep_trace(Tap::sent);
+  must(pair.b.device().set_paused(4, true));
+  const std::uint64_t id = pair.a.post({.opcode = WorkOpcode::write, .length = 10});
+  ASSERT_TRUE(pair.network.run_for(10ms));
+  EXPECT_THAT(pair.a.sent(), ElementsAre(Succeeded(id))) << "the ACK is of another priority";
+  EXPECT_THAT(cnps(pair.network), IsEmpty());
+  must(pair.b.device().set_paused(4, false));
+  ASSERT_TRUE(pair.network.run_until_idle());
+  EXPECT_EQ(cnps(pair.network).size(), 1U);
 }
 
 TEST_P(CongestionScenario, AQpKeepsItsRate) {

@@ -111,8 +111,10 @@ constexpr std::array kTransitions{
     if (row.from != qp.state || row.to != to) continue;
     const bool rc = qp.init.type == QpType::rc;
     const bool uc = qp.init.type == QpType::uc;
-    const std::uint32_t needs = rc ? row.rc_needs : uc ? row.uc_needs : row.ud_needs;
+    std::uint32_t needs = rc ? row.rc_needs : uc ? row.uc_needs : row.ud_needs;
     const std::uint32_t allows = needs | (rc ? row.rc_allows : uc ? row.uc_allows : row.ud_allows);
+    // QP1 belongs to its port already.
+    if (qp.init.type == QpType::gsi) needs &= ~kPort;
     if ((needs & ~given) != 0) {
       return refuse(VerbErrorCode::missing_attribute, first_name(needs & ~given), "to be set in this transition", given,
                     needs);

@@ -198,14 +198,15 @@ struct alignas(64) Qp {
   CompletionQueue* receive_cq = nullptr;
   SharedReceiveQueue* srq = nullptr;
 
+  QpInit init{};
+  Duration timeout{0};  ///< 0: none
+
   Requester req;
   Responder resp;
   Path path{};
-  QpInit init{};
   Counters counters{};
 
   QpAttributes attributes{};
-  Duration timeout{0};  ///< 0: none
 
   // Congestion.
   bool cnp_sent_before = false;
