@@ -85,12 +85,12 @@ TEST(ImpairCombination, CopiesAndDelaysAddUpAndTheFarthestReorderCounts) {
 
 TEST(ImpairCombination, ALogRecordTellsAllAboutItsAction) {
   Engine engine = engine_of("edit:field=ip.ttl,value=1,psn=9; drop:name=lose again,psn=1,tx=2,skip=1");
-  for (const std::uint32_t psn : {100, 101, 101, 101}) {
+  for (const std::uint32_t psn : {100U, 101U, 101U, 101U}) {
     ASSERT_EQ(engine.submit(Direction::b_to_a, middle(psn), at(psn)), Submitted::taken);
   }
   EXPECT_TRUE(drain_log(engine).empty());
   Engine other = engine_of("edit:field=ip.ttl,value=1,psn=9; drop:name=lose again,psn=1,tx=2..,skip=1");
-  for (const std::uint32_t psn : {100, 101, 101, 101}) {
+  for (const std::uint32_t psn : {100U, 101U, 101U, 101U}) {
     ASSERT_EQ(other.submit(Direction::b_to_a, middle(psn), at(1'000'000'000 + psn)), Submitted::taken);
   }
   const auto records = drain_log(other);
