@@ -20,7 +20,7 @@ constexpr std::uint64_t kRegionStart = 0x10000;
 
 /// The value, or the end of the program with what was wrong.
 template <typename T>
-T need(transport::VerbResult<T> result, std::string_view what) {
+T need(transport::VerbResult<T>&& result, std::string_view what) {
   if (!result) {
     std::cerr << what << ": " << to_string(result.error()) << '\n';
     std::exit(1);
@@ -112,7 +112,7 @@ void EndpointPair::connect(End& end, const End& peer, const PairShape& shape, st
 }
 
 EndpointPair::EndpointPair(const PairShape& shape)
-    : requester_(make_end(shape, 1)), responder_(make_end(shape, 2)), buffer_(kUnits * kUnitBytes), units_(kUnits) {
+    : requester_(make_end(shape, 1)), responder_(make_end(shape, 2)), buffer_(kUnits * kUnitBytes), units_(kUnits), packets_(kUnits) {
   connect(requester_, responder_, shape, 2);
   connect(responder_, requester_, shape, 1);
   // Receives ahead of the messages, as a program that wants speed has them: the ACKs then grant credits.
@@ -142,11 +142,10 @@ void EndpointPair::post(std::uint32_t qp, transport::WorkOpcode opcode, std::uin
 bool EndpointPair::carry(End& from, End& to) {
   const std::size_t count = from.device.transmit(buffer_, units_, {.max_bytes = kUnitBytes}, Time{});
   // A burst, as a link gives it; the packets are made where they stay.
-  std::array<std::optional<Packet>, kUnits> packets;
   for (std::size_t i = 0; i < count; ++i) {
-    to.device.prefetch(packets[i].emplace(InPlace{units_[i].bytes}));
+    to.device.prefetch(packets_[i].emplace(InPlace{units_[i].bytes}));
   }
-  for (std::size_t i = 0; i < count; ++i) to.device.receive(*packets[i], Time{});
+  for (std::size_t i = 0; i < count; ++i) to.device.receive(*packets_[i], Time{});
   return count != 0;
 }
 

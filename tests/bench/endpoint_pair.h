@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "roce/transport/device.h"
@@ -56,6 +57,7 @@ class EndpointPair {
   End responder_;
   std::vector<std::byte> buffer_;
   std::vector<transport::TxUnit> units_;
+  std::vector<std::optional<Packet>> packets_;  // as `units_`
   std::uint64_t receives_ = 0;
 };
 

@@ -121,12 +121,8 @@ std::size_t Device::transmit(std::span<std::byte> buffer, std::span<TxUnit> unit
 
 bool Device::has_output() const {
   const DeviceState& device = *state_;
-  const auto paused = [&device](std::size_t priority) { return (device.paused >> priority & 1) != 0; };
-  if (!device.cnps.empty() && !paused(device.config.cnp.priority)) return true;
-  for (std::size_t priority = 0; priority < device.ready.size(); ++priority) {
-    if (device.ready[priority].first != DeviceState::kNoQp && !paused(priority)) return true;
-  }
-  return false;
+  const bool cnp_may_go = (device.paused >> device.config.cnp.priority & 1) == 0;
+  return (!device.cnps.empty() && cnp_may_go) || (device.ready_classes & ~device.paused) != 0;
 }
 
 Time Device::next_timeout() const {

@@ -75,7 +75,8 @@ struct DeviceState {
     std::uint32_t last = kNoQp;
   };
   std::array<ReadyList, 8> ready;
-  std::uint8_t paused = 0;  ///< a bit for each class
+  std::uint8_t ready_classes = 0;  ///< a bit for each class whose list is not empty
+  std::uint8_t paused = 0;         ///< a bit for each class
   std::uint8_t next_class = 7;
   Ring<PendingCnp> cnps;
 
@@ -84,6 +85,7 @@ struct DeviceState {
 
   Ring<Event> events;
   std::uint64_t lost_events = 0;
+  std::uint32_t prefetched = kNoQp;  ///< slot of the QP fetched last: a burst is often of one QP
   bool cq_overflowed = false;  ///< some CQ did since its QPs were last told
   Counters other{};            ///< of no QP that exists
 
@@ -135,10 +137,20 @@ void make_ready(DeviceState& device, Qp& qp);
 void unschedule(DeviceState& device, Qp& qp);
 /// Sets the QP's timer to the earliest of what it waits for. What was due at `served` needs no timer any more.
 void arm_timer(DeviceState& device, Qp& qp, Time served = Time{});
+/// What `send_placed` does for a QP with a misbehaviour hook, after the ICRC.
+void send_misbehaving(DeviceState& device, Qp& qp, Emitter& out, Time now);
 /// Completes what was placed last: computes the ICRC, asks the misbehaviour hook, counts.
-void send_placed(DeviceState& device, Qp& qp, Emitter& out, Time now);
+inline void send_placed(DeviceState& device, Qp& qp, Emitter& out, Time now) {
+  out.seal();
+  if (qp.misbehaviour != nullptr) [[unlikely]] return send_misbehaving(device, qp, out, now);
+  ++qp.counters.sent_packets;
+  qp.counters.sent_bytes += out.last().size();
+}
 /// Room for a packet of the QP, or nullptr.
-[[nodiscard]] std::byte* place(Qp& qp, Path& path, Emitter& out, std::uint32_t size);
+[[nodiscard]] inline std::byte* place(Qp& qp, Path& path, Emitter& out, std::uint32_t size) {
+  const bool alone = qp.misbehaviour != nullptr;
+  return out.place(path, path.priority, qp.qpn.value(), size, alone);
+}
 /// Charges the QP's pacer with what was sent since it had sent `bytes_before` bytes.
 void charge_pacer(DeviceState& device, Qp& qp, std::uint64_t bytes_before, Time now);
 

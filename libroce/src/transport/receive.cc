@@ -18,8 +18,7 @@ constexpr std::uint16_t kVlanMask = 0x0FFF;
 
 // NET-14
 [[nodiscard]] bool is_whole(const Packet& packet) {
-  return packet.is_roce() && packet.has_icrc() && packet.info().defined() && packet.bth().version == 0 &&
-         packet.bth().dest_qp.value() != 0;
+  return packet.is_roce() && packet.has_icrc() && packet.info().defined();
 }
 
 [[nodiscard]] bool service_fits(const Qp& qp, Service service) {
@@ -41,9 +40,8 @@ constexpr std::uint16_t kVlanMask = 0x0FFF;
   if (!packet.is_between(ours.version, ours.destination, ours.source)) return false;
   // A link without Ethernet headers does not tell the VLAN.
   if (packet.network_header() == HeaderId::none) return true;
-  const std::optional<std::uint16_t> tci = packet.vlan_tci();
-  const bool tagged = tci && (*tci & kVlanMask) != 0;
-  return qp.path.vlan_id ? tagged && (*tci & kVlanMask) == *qp.path.vlan_id : !tagged;
+  // A tag with VLAN 0 is one of priority only.
+  return (packet.vlan_tci().value_or(0) & kVlanMask) == qp.path.vlan_id.value_or(0);
 }
 
 // NET-16
@@ -128,8 +126,10 @@ using namespace detail;
 
 void Device::prefetch(const Packet& packet) const {
   if (!packet.is_roce()) return;
-  const Qp* qp = state_->qps[packet.bth().dest_qp.value() >> state_->config.shard_bits & state_->slot_mask].get();
-  if (qp != nullptr) qp->prefetch();
+  const std::uint32_t slot = packet.bth().dest_qp.value() >> state_->config.shard_bits & state_->slot_mask;
+  if (slot == state_->prefetched) return;
+  state_->prefetched = slot;
+  if (const Qp* qp = state_->qps[slot].get()) qp->prefetch();
 }
 
 void Device::receive(const Packet& packet, Time now) {
@@ -139,6 +139,10 @@ void Device::receive(const Packet& packet, Time now) {
     return;
   }
   const Bth bth = packet.bth();
+  if (bth.version != 0 || bth.dest_qp.value() == 0) {
+    ++device.other.malformed;
+    return;
+  }
   const bool multicast = bth.dest_qp == kMulticastQpn && packet.info().service == Service::ud;
   Qp* qp = multicast ? nullptr : device.find_qp(bth.dest_qp);
   if (!multicast && qp == nullptr) {

@@ -118,7 +118,7 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
     fail_locally(wqe);
     return false;
   }
-  std::memset(next + payload, 0, bth.pad_count);
+  if (bth.pad_count != 0) std::memset(next + payload, 0, bth.pad_count);
   send_placed(device, qp, out, now);
   ++req.next_packet;
   return true;

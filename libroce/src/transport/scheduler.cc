@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Whose turn it is: eight classes in turn, QPs of a class in turn, the two halves of a QP in turn.
 #include <algorithm>
+#include <bit>
 
 #include "transport/device_state.h"
 
@@ -23,12 +24,21 @@ void append(DeviceState& device, Qp& qp, std::uint8_t priority) {
     device.qps[list.last]->next_ready = qp.slot;
   }
   list.last = qp.slot;
+  device.ready_classes |= static_cast<std::uint8_t>(1U << priority);
+}
+
+/// After a QP was taken out of the class's list.
+void note_if_empty(DeviceState& device, std::uint8_t priority) {
+  DeviceState::ReadyList& list = device.ready[priority];
+  if (list.first != DeviceState::kNoQp) return;
+  list.last = DeviceState::kNoQp;
+  device.ready_classes &= static_cast<std::uint8_t>(~(1U << priority));
 }
 
 void remove_first(DeviceState& device, std::uint8_t priority) {
   DeviceState::ReadyList& list = device.ready[priority];
   list.first = device.qps[list.first]->next_ready;
-  if (list.first == DeviceState::kNoQp) list.last = DeviceState::kNoQp;
+  note_if_empty(device, priority);
 }
 
 /// Sends what a hook held back and is due now. False when there is no room.
@@ -124,6 +134,7 @@ void unschedule(DeviceState& device, Qp& qp) {
   }
   *link = qp.next_ready;
   if (list.last == qp.slot) list.last = previous;
+  note_if_empty(device, qp.ready_class);
 }
 
 void arm_timer(DeviceState& device, Qp& qp, Time served) {
@@ -142,14 +153,8 @@ void arm_timer(DeviceState& device, Qp& qp, Time served) {
   if (next != kNever) device.timers.set_earlier(qp.slot, next);
 }
 
-std::byte* place(Qp& qp, Path& path, Emitter& out, std::uint32_t size) {
-  const bool alone = qp.misbehaviour != nullptr;
-  return out.place(path, path.priority, qp.qpn.value(), size, alone);
-}
-
-void send_placed(DeviceState& device, Qp& qp, Emitter& out, Time now) {
-  out.seal();
-  if (qp.misbehaviour != nullptr && qp.misbehaviour->hook != nullptr) {
+void send_misbehaving(DeviceState& device, Qp& qp, Emitter& out, Time now) {
+  if (qp.misbehaviour->hook != nullptr) {
     std::vector<Misbehaviour::Held>& held = qp.misbehaviour->held;
     const TxVerdict verdict = qp.misbehaviour->hook->on_transmit(out.last(), now);
     if (verdict.seal_again) out.seal_again();
@@ -197,24 +202,19 @@ void charge_pacer(DeviceState& device, Qp& qp, std::uint64_t bytes_before, Time 
 std::size_t serve_all(DeviceState& device, Emitter& out, Time now) {
   // CC-05
   if (!serve_cnps(device, out)) return out.finish();
-  for (int idle_classes = 0; idle_classes < 8;) {
-    const std::uint8_t priority = device.next_class;
-    DeviceState::ReadyList& list = device.ready[priority];
-    // CC-06
-    if (list.first == DeviceState::kNoQp || (device.paused >> priority & 1) != 0) {
-      device.next_class = (device.next_class + 7) & 7;
-      ++idle_classes;
-      continue;
-    }
-    Qp& qp = *device.qps[list.first];
+  // CC-06
+  while (const auto may_send = static_cast<std::uint8_t>(device.ready_classes & ~device.paused)) {
+    // The next one downwards, round and round.
+    const int skipped = std::countl_zero(std::rotl(may_send, 7 - device.next_class));
+    const auto priority = static_cast<std::uint8_t>((device.next_class - skipped) & 7);
+    Qp& qp = *device.qps[device.ready[priority].first];
     prefetch_next(device, qp);
     const Served served = serve(device, qp, out, now);
     if (served == Served::no_room) break;
     remove_first(device, priority);
     qp.queued = false;
     if (served == Served::more) make_ready(device, qp);
-    device.next_class = (device.next_class + 7) & 7;
-    idle_classes = 0;
+    device.next_class = (priority + 7) & 7;
   }
   return out.finish();
 }
