@@ -203,7 +203,8 @@ class Model {
     window->rights = access;
     window->start = request.address;
     window->length = request.length;
-    window->base = region->base + (request.address - region->start);
+    // Unbinding names no place in the region.
+    window->base = unbinds ? nullptr : region->base + (request.address - region->start);
     window->qpn = qpn;
     window->of = region->mr;
   }
