@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "roce/link/link.h"
+
+namespace roce::link {
+
+struct RawLinkOptions {
+  std::string interface;
+  /// A libpcap filter expression, applied by the kernel; empty: all frames. The kernel takes the outer VLAN tag off
+  /// before the filter sees the frame.
+  std::string filter;
+  /// Frames to other stations too.
+  bool promiscuous = false;
+  /// Room for received frames, in bytes of memory that stays locked.
+  std::size_t ring_bytes = 16 << 20;
+  /// How frames reach us. By slot, each is there at once. By block, several come together: more frames a second, but
+  /// one that is alone waits for a timer of milliseconds, so that only those who mostly listen want it.
+  enum class Delivery : std::uint8_t { slot, block } delivery = Delivery::slot;
+};
+
+/// An Ethernet interface through packet sockets (Linux packet(7)): received by a ring in shared memory (TPACKET_V2 for
+/// `slot`, TPACKET_V3 for `block`), sent by `sendmmsg`. VLAN tags that the kernel took off stand in the frame again.
+/// Frames that this machine sends are not received. Needs CAP_NET_RAW in the interface's network namespace.
+class RawLink final : public Link {
+ public:
+  /// Errors: no such interface, not an Ethernet, no permission, filter not understood, no memory for the ring.
+  [[nodiscard]] static LinkResult<std::unique_ptr<RawLink>> open(const RawLinkOptions& options);
+  ~RawLink() override;
+
+  [[nodiscard]] LinkKind kind() const override { return LinkKind::ethernet; }
+  [[nodiscard]] std::size_t max_bytes() const override;
+  [[nodiscard]] LinkResult<std::size_t> receive(std::span<RxFrame> frames) override;
+  [[nodiscard]] LinkResult<std::size_t> send(std::span<const TxFrame> frames) override;
+  [[nodiscard]] int fd() const override;
+  [[nodiscard]] LinkResult<void> check() override;
+  [[nodiscard]] LinkCounters counters() const override;
+
+  /// The interface's own address.
+  [[nodiscard]] const std::array<std::byte, 6>& mac() const;
+  [[nodiscard]] int interface_index() const;
+
+ private:
+  struct State;
+  explicit RawLink(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace roce::link

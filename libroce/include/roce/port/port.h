@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "roce/link/link.h"
+#include "roce/port/neighbours.h"
+#include "roce/transport/device.h"
+
+namespace roce::port {
+
+/// Which way a frame went.
+enum class Direction : std::uint8_t { received, sent };
+
+/// Sees each frame as it passes, whole and from its Ethernet header; where the link hides the headers they are made up
+/// from what it tells, with Ethernet addresses of zero. `timestamp_ns` counts since the Unix epoch. The bytes are valid
+/// during the call.
+using Tap = std::function<void(Direction, Bytes frame, std::int64_t timestamp_ns)>;
+
+/// Binds a device to a link: what comes in on the link goes to the device, what the device sends goes out, and the
+/// addresses it wants are looked up. One thread at a time.
+class Port {
+ public:
+  /// All have to outlive the port. `neighbours` may be nullptr where the link needs no Ethernet addresses.
+  Port(transport::Device& device, link::Link& link, Neighbours* neighbours);
+
+  /// One round: takes a batch of frames, lets time pass, looks up neighbours, sends what is ready. Returns whether
+  /// anything moved; then there may be more to do at once. Error: the link is gone.
+  [[nodiscard]] link::LinkResult<bool> turn(Time now);
+  /// When `turn` has to be called at the latest although nothing arrives; `kNever` if only then.
+  [[nodiscard]] Time next_timeout() const;
+  /// To be polled for reading beside the link's: then `take_neighbours` has something. -1 if there is nothing to wait
+  /// for.
+  [[nodiscard]] int neighbour_fd() const { return neighbours_ != nullptr ? neighbours_->fd() : -1; }
+  /// Hands what became known of neighbours to the device.
+  void take_neighbours(Time now);
+  /// Whether frames wait for room on the link: poll it for writing too.
+  [[nodiscard]] bool wants_to_write() const { return pending_ != pending_end_; }
+
+  /// The device's oldest event that the port did not take care of.
+  [[nodiscard]] std::optional<transport::Event> poll_event(Time now);
+  /// Replaces the tap; an empty function removes it.
+  void set_tap(Tap tap) { tap_ = std::move(tap); }
+
+ private:
+  [[nodiscard]] link::LinkResult<std::size_t> receive(Time now);
+  [[nodiscard]] link::LinkResult<std::size_t> transmit(Time now);
+  [[nodiscard]] link::LinkResult<std::size_t> flush();
+  void take_events(Time now);
+  void show(Direction direction, Bytes bytes, const NetMeta& net, std::int64_t timestamp_ns);
+
+  transport::Device& device_;
+  link::Link& link_;
+  Neighbours* neighbours_;
+  transport::TxCaps caps_;
+  std::vector<link::RxFrame> received_;
+  std::vector<std::optional<Packet>> packets_;  // as `received_`
+  std::vector<std::byte> buffer_;
+  std::vector<transport::TxUnit> units_;
+  std::vector<link::TxFrame> frames_;  // as `units_`; from `pending_` to `pending_end_` not yet taken by the link
+  std::size_t pending_ = 0;
+  std::size_t pending_end_ = 0;
+  std::deque<transport::Event> events_;
+  std::vector<std::byte> shown_;  // a frame for the tap
+  Tap tap_;
+};
+
+}  // namespace roce::port

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "link/packet_ring.h"
+
+#include <linux/if_ether.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+namespace roce::link {
+
+namespace {
+
+constexpr std::uint32_t kSlotBlockBytes = 1 << 20;
+// Small blocks fill, and so arrive, sooner.
+constexpr std::uint32_t kBlockBytes = 1 << 18;
+constexpr unsigned kBlockTimeoutMs = 1;
+constexpr std::uint32_t kTagBytes = 4;
+constexpr std::size_t kAddressBytes = 12;
+// What PACKET_VNET_HDR puts in front of a frame: struct virtio_net_hdr, whose header is no C++.
+struct Offload {
+  std::uint8_t flags = 0;
+  std::uint8_t segmentation = 0;
+  std::uint16_t header_bytes = 0;
+  std::uint16_t segment_size = 0;
+  std::uint16_t checksum_start = 0;   // from here to the end of the frame
+  std::uint16_t checksum_offset = 0;  // from there
+};
+constexpr std::uint8_t kNeedsChecksum = 1;
+constexpr std::uint8_t kUdpSegmentation = 5;
+// Where SCTP has its checksum, which is no sum; no other protocol has one there.
+constexpr std::uint16_t kSctpChecksumOffset = 8;
+
+[[nodiscard]] Offload offload_of(const std::byte* start) {
+  Offload header;
+  std::memcpy(&header, start - sizeof header, sizeof header);
+  return header;
+}
+
+/// The Internet checksum (RFC 1071) of `bytes`, in the byte order of this machine.
+[[nodiscard]] std::uint16_t internet_checksum(std::span<const std::byte> bytes) {
+  std::uint64_t sum = 0;
+  std::size_t at = 0;
+  for (; at + 4 <= bytes.size(); at += 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    sum += word;
+  }
+  std::uint32_t last = 0;
+  std::memcpy(&last, bytes.data() + at, bytes.size() - at);
+  sum += last;
+  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>(~sum);
+}
+
+/// Does what the sender's stack left to the NIC: the field holds the sum of the pseudo header.
+void finish_checksum(std::span<std::byte> frame, const Offload& offload) {
+  const std::size_t field = std::size_t{offload.checksum_start} + offload.checksum_offset;
+  if ((offload.flags & kNeedsChecksum) == 0 || offload.checksum_offset == kSctpChecksumOffset ||
+      field + sizeof(std::uint16_t) > frame.size()) {
+    return;
+  }
+  std::uint16_t checksum = internet_checksum(frame.subspan(offload.checksum_start));
+  // A UDP checksum of 0 would say that there is none; to the others both mean the same.
+  if (checksum == 0) checksum = 0xffff;
+  std::memcpy(frame.data() + field, &checksum, sizeof checksum);
+}
+
+/// The frame at `start`, its VLAN tag put back in front of the type; the ring has room for it there.
+[[nodiscard]] std::span<const std::byte> frame_at(std::byte* start, std::uint32_t captured, std::uint32_t status,
+                                                  std::uint16_t tci, std::uint16_t tpid) {
+  if ((status & TP_STATUS_VLAN_VALID) == 0 || captured < kAddressBytes) return {start, captured};
+  if ((status & TP_STATUS_VLAN_TPID_VALID) == 0) tpid = ETH_P_8021Q;
+  std::byte* tagged = start - kTagBytes;
+  std::memmove(tagged, start, kAddressBytes);
+  tagged[12] = static_cast<std::byte>(tpid >> 8);
+  tagged[13] = static_cast<std::byte>(tpid);
+  tagged[14] = static_cast<std::byte>(tci >> 8);
+  tagged[15] = static_cast<std::byte>(tci);
+  return {tagged, captured + kTagBytes};
+}
+
+[[nodiscard]] constexpr std::int64_t nanoseconds(std::uint32_t seconds, std::uint32_t fraction) {
+  return static_cast<std::int64_t>(seconds) * 1'000'000'000 + fraction;
+}
+
+/// What TPACKET_V2 and TPACKET_V3 say alike of a frame.
+struct FrameHeader {
+  std::uint32_t captured = 0;
+  std::uint32_t length = 0;
+  std::uint32_t status = 0;
+  std::uint16_t tci = 0;
+  std::uint16_t tpid = 0;
+  std::int64_t timestamp_ns = 0;
+};
+
+void fill(RxFrame& frame, std::byte* start, const FrameHeader& header) {
+  // Read first: the VLAN tag comes to lie over it.
+  const Offload offload = offload_of(start);
+  if (header.captured == header.length) finish_checksum({start, header.captured}, offload);
+  frame.bytes = frame_at(start, header.captured, header.status, header.tci, header.tpid);
+  frame.wire_length = header.length + static_cast<std::uint32_t>(frame.bytes.size() - header.captured);
+  frame.timestamp_ns = header.timestamp_ns;
+  frame.segment_size = offload.segmentation == kUdpSegmentation ? offload.segment_size : 0;
+}
+
+[[nodiscard]] std::uint32_t load(const std::uint32_t& status) {
+  return std::atomic_ref(const_cast<std::uint32_t&>(status)).load(std::memory_order_acquire);
+}
+
+void store(std::uint32_t& status, std::uint32_t value) {
+  std::atomic_ref(status).store(value, std::memory_order_release);
+}
+
+[[nodiscard]] int set(int socket, int option, const void* value, std::size_t size) {
+  return ::setsockopt(socket, SOL_PACKET, option, value, static_cast<socklen_t>(size)) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+PacketRing::~PacketRing() {
+  if (memory_ != nullptr) ::munmap(memory_, size_);
+}
+
+int PacketRing::open(int socket, bool blocks, std::size_t ring_bytes, std::size_t frame_bytes) {
+  blocks_ = blocks;
+  const int version = blocks ? TPACKET_V3 : TPACKET_V2;
+  if (const int error = set(socket, PACKET_VERSION, &version, sizeof version)) return error;
+  // Each frame then has a virtio_net_hdr directly in front of it, which says what the sender left to the NIC.
+  const int on = 1;
+  if (const int error = set(socket, PACKET_VNET_HDR, &on, sizeof on)) return error;
+  const unsigned reserve = kTagBytes;
+  if (const int error = set(socket, PACKET_RESERVE, &reserve, sizeof reserve)) return error;
+  // In front of a frame stand its header, the sender's address and what the kernel aligns to.
+  const std::size_t overhead =
+      (blocks ? TPACKET3_HDRLEN : TPACKET2_HDRLEN) + 2 * TPACKET_ALIGNMENT + reserve + sizeof(Offload);
+  slot_bytes_ = static_cast<std::uint32_t>(TPACKET_ALIGN(overhead + frame_bytes));
+  block_bytes_ = std::max(blocks ? kBlockBytes : kSlotBlockBytes, std::bit_ceil(slot_bytes_));
+  slots_per_block_ = block_bytes_ / slot_bytes_;
+  block_count_ = static_cast<std::uint32_t>(std::max<std::size_t>(2, ring_bytes / block_bytes_));
+  slot_count_ = slots_per_block_ * block_count_;
+  tpacket_req3 request{};
+  request.tp_block_size = block_bytes_;
+  request.tp_block_nr = block_count_;
+  request.tp_frame_size = slot_bytes_;
+  request.tp_frame_nr = slot_count_;
+  request.tp_retire_blk_tov = kBlockTimeoutMs;
+  const std::size_t request_bytes = blocks ? sizeof(tpacket_req3) : sizeof(tpacket_req);
+  if (const int error = set(socket, PACKET_RX_RING, &request, request_bytes)) return error;
+  size_ = std::size_t{block_bytes_} * block_count_;
+  void* memory = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, socket, 0);
+  if (memory == MAP_FAILED) return errno;
+  memory_ = static_cast<std::byte*>(memory);
+  return 0;
+}
+
+std::size_t PacketRing::receive(std::span<RxFrame> frames) {
+  return blocks_ ? receive_blocks(frames) : receive_slots(frames);
+}
+
+void PacketRing::release_slots() {
+  for (; held_ != 0; --held_) {
+    std::byte* slot = memory_ + std::size_t{held_from_ / slots_per_block_} * block_bytes_ +
+                      std::size_t{held_from_ % slots_per_block_} * slot_bytes_;
+    store(reinterpret_cast<tpacket2_hdr*>(slot)->tp_status, TP_STATUS_KERNEL);
+    held_from_ = held_from_ + 1 == slot_count_ ? 0 : held_from_ + 1;
+  }
+}
+
+std::size_t PacketRing::receive_slots(std::span<RxFrame> frames) {
+  release_slots();
+  held_from_ = next_;
+  std::size_t count = 0;
+  while (count < frames.size()) {
+    std::byte* slot = memory_ + std::size_t{next_ / slots_per_block_} * block_bytes_ +
+                      std::size_t{next_ % slots_per_block_} * slot_bytes_;
+    auto& header = *reinterpret_cast<tpacket2_hdr*>(slot);
+    const std::uint32_t status = load(header.tp_status);
+    if ((status & TP_STATUS_USER) == 0) break;
+    fill(frames[count++], slot + header.tp_mac,
+         {.captured = header.tp_snaplen,
+          .length = header.tp_len,
+          .status = status,
+          .tci = header.tp_vlan_tci,
+          .tpid = header.tp_vlan_tpid,
+          .timestamp_ns = nanoseconds(header.tp_sec, header.tp_nsec)});
+    next_ = next_ + 1 == slot_count_ ? 0 : next_ + 1;
+    ++held_;
+  }
+  return count;
+}
+
+void PacketRing::release_blocks() {
+  for (; held_ != 0; --held_) {
+    auto& block = *reinterpret_cast<tpacket_block_desc*>(memory_ + std::size_t{held_from_} * block_bytes_);
+    store(block.hdr.bh1.block_status, TP_STATUS_KERNEL);
+    held_from_ = held_from_ + 1 == block_count_ ? 0 : held_from_ + 1;
+  }
+}
+
+std::size_t PacketRing::receive_blocks(std::span<RxFrame> frames) {
+  release_blocks();
+  std::size_t count = 0;
+  while (count < frames.size()) {
+    if (left_in_block_ == 0) {
+      std::byte* start = memory_ + std::size_t{next_} * block_bytes_;
+      auto& block = *reinterpret_cast<tpacket_block_desc*>(start);
+      if ((load(block.hdr.bh1.block_status) & TP_STATUS_USER) == 0) break;
+      left_in_block_ = block.hdr.bh1.num_pkts;
+      in_block_ = reinterpret_cast<tpacket3_hdr*>(start + block.hdr.bh1.offset_to_first_pkt);
+    }
+    if (left_in_block_ != 0) {
+      tpacket3_hdr& header = *in_block_;
+      auto* start = reinterpret_cast<std::byte*>(&header);
+      fill(frames[count++], start + header.tp_mac,
+           {.captured = header.tp_snaplen,
+            .length = header.tp_len,
+            .status = header.tp_status,
+            .tci = static_cast<std::uint16_t>(header.hv1.tp_vlan_tci),
+            .tpid = header.hv1.tp_vlan_tpid,
+            .timestamp_ns = nanoseconds(header.tp_sec, header.tp_nsec)});
+      in_block_ = reinterpret_cast<tpacket3_hdr*>(start + header.tp_next_offset);
+      --left_in_block_;
+    }
+    if (left_in_block_ == 0) {
+      next_ = next_ + 1 == block_count_ ? 0 : next_ + 1;
+      ++held_;
+    }
+  }
+  return count;
+}
+
+}  // namespace roce::link

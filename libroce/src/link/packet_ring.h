@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <linux/if_packet.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "roce/link/link.h"
+
+namespace roce::link {
+
+/// The memory in which the kernel hands frames to a packet socket (Linux Documentation/networking/packet_mmap).
+class PacketRing {
+ public:
+  PacketRing() = default;
+  PacketRing(const PacketRing&) = delete;
+  PacketRing& operator=(const PacketRing&) = delete;
+  ~PacketRing();
+
+  /// Makes the ring of a socket, for frames up to `frame_bytes`, of about `ring_bytes`. One slot a frame
+  /// (TPACKET_V2), or blocks of frames (TPACKET_V3). Returns 0 or an errno.
+  [[nodiscard]] int open(int socket, bool blocks, std::size_t ring_bytes, std::size_t frame_bytes);
+
+  /// Gives back what the last call handed out, and hands out what is there.
+  std::size_t receive(std::span<RxFrame> frames);
+
+ private:
+  std::size_t receive_slots(std::span<RxFrame> frames);
+  std::size_t receive_blocks(std::span<RxFrame> frames);
+  void release_slots();
+  void release_blocks();
+
+  std::byte* memory_ = nullptr;
+  std::size_t size_ = 0;
+  bool blocks_ = false;
+  std::uint32_t block_bytes_ = 0;
+  std::uint32_t block_count_ = 0;
+  std::uint32_t slot_bytes_ = 0;
+  std::uint32_t slots_per_block_ = 0;
+  std::uint32_t slot_count_ = 0;
+  std::uint32_t next_ = 0;            // slot or block to look at next
+  std::uint32_t held_from_ = 0;       // first slot or block not given back
+  std::uint32_t held_ = 0;            // how many, from there
+  tpacket3_hdr* in_block_ = nullptr;  // the next frame of the block `next_`
+  std::uint32_t left_in_block_ = 0;
+};
+
+}  // namespace roce::link

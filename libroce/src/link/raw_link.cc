@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "roce/link/raw_link.h"
+
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <pcap/pcap.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "link/file_descriptor.h"
+#include "link/packet_ring.h"
+
+namespace roce::link {
+
+namespace {
+
+constexpr std::size_t kBatch = 64;
+constexpr std::size_t kEthernetBytes = 14;
+constexpr std::size_t kTagBytes = 4;
+constexpr int kSendBuffer = 4 << 20;
+
+[[nodiscard]] std::uint16_t network_order(std::uint16_t value) {
+  return __builtin_bswap16(value);
+}
+
+[[nodiscard]] tl::unexpected<LinkError> failure(const std::string& what, int error, const std::string& advice = {}) {
+  LinkError result;
+  result.message = what + ": " + std::strerror(error);
+  result.no_permission = error == EPERM || error == EACCES;
+  if (result.no_permission) {
+    result.message +=
+        "; it needs CAP_NET_RAW: run it as root, in a user namespace of your own (unshare -rn), or use --link udp";
+  } else if (!advice.empty()) {
+    result.message += "; " + advice;
+  }
+  return tl::unexpected(std::move(result));
+}
+
+/// Compiles a filter expression and gives it to the kernel.
+[[nodiscard]] LinkResult<void> attach_filter(int socket, const std::string& expression, int snap_length) {
+  std::unique_ptr<pcap_t, decltype(&pcap_close)> handle{pcap_open_dead(DLT_EN10MB, snap_length), &pcap_close};
+  bpf_program program{};
+  if (handle == nullptr || pcap_compile(handle.get(), &program, expression.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0) {
+    return tl::unexpected(LinkError{"the filter \"" + expression + "\" is not understood: " +
+                                    (handle != nullptr ? pcap_geterr(handle.get()) : "no memory") +
+                                    "; see pcap-filter(7)"});
+  }
+  static_assert(sizeof(bpf_insn) == sizeof(sock_filter));
+  sock_fprog filter{};
+  filter.len = static_cast<unsigned short>(program.bf_len);
+  filter.filter = reinterpret_cast<sock_filter*>(program.bf_insns);
+  const int result = ::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+  const int error = errno;
+  pcap_freecode(&program);
+  if (result != 0) return failure("cannot set the filter \"" + expression + "\"", error);
+  return {};
+}
+
+}  // namespace
+
+struct RawLink::State {
+  std::string interface;
+  FileDescriptor receiver;
+  FileDescriptor sender;
+  PacketRing ring;
+  int index = 0;
+  std::size_t max_bytes = 0;
+  std::array<std::byte, 6> mac{};
+  LinkCounters counters;
+  std::array<mmsghdr, kBatch> messages{};
+  std::array<iovec, kBatch> pieces{};
+
+  [[nodiscard]] LinkResult<void> find_interface();
+  [[nodiscard]] LinkResult<void> open_receiver(const RawLinkOptions& options);
+  [[nodiscard]] LinkResult<void> open_sender();
+  [[nodiscard]] sockaddr_ll address(std::uint16_t protocol) const {
+    sockaddr_ll result{};
+    result.sll_family = AF_PACKET;
+    result.sll_protocol = network_order(protocol);
+    result.sll_ifindex = index;
+    return result;
+  }
+  [[nodiscard]] LinkError gone(int error) const {
+    return {"interface " + interface + " is gone: " + std::strerror(error) + "; start again once it is back"};
+  }
+};
+
+LinkResult<void> RawLink::State::find_interface() {
+  const FileDescriptor query{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  ifreq request{};
+  if (interface.empty() || interface.size() >= sizeof request.ifr_name) {
+    return tl::unexpected(LinkError{"\"" + interface + "\" is not the name of an interface; roce-gen gids lists them"});
+  }
+  interface.copy(request.ifr_name, sizeof request.ifr_name - 1);
+  if (::ioctl(query.get(), SIOCGIFINDEX, &request) != 0) {
+    return failure("cannot find interface " + interface, errno, "roce-gen gids lists the interfaces that there are");
+  }
+  index = request.ifr_ifindex;
+  if (::ioctl(query.get(), SIOCGIFHWADDR, &request) != 0)
+    return failure("cannot ask " + interface + " for its address", errno);
+  if (request.ifr_hwaddr.sa_family != ARPHRD_ETHER && request.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK) {
+    return tl::unexpected(LinkError{"interface " + interface + " is not an Ethernet; take one that is, or --link udp"});
+  }
+  std::memcpy(mac.data(), request.ifr_hwaddr.sa_data, mac.size());
+  if (::ioctl(query.get(), SIOCGIFMTU, &request) != 0)
+    return failure("cannot ask " + interface + " for its MTU", errno);
+  max_bytes = static_cast<std::size_t>(request.ifr_mtu) + kEthernetBytes + kTagBytes;
+  if (::ioctl(query.get(), SIOCGIFFLAGS, &request) != 0)
+    return failure("cannot ask " + interface + " for its state", errno);
+  if ((request.ifr_flags & IFF_UP) == 0) {
+    return tl::unexpected(LinkError{"interface " + interface + " is down; ip link set " + interface + " up"});
+  }
+  return {};
+}
+
+LinkResult<void> RawLink::State::open_receiver(const RawLinkOptions& options) {
+  // Protocol 0: nothing arrives before the filter is there.
+  receiver = FileDescriptor{::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  if (!receiver) return failure("cannot open a packet socket on " + interface, errno);
+  const int on = 1;
+  if (::setsockopt(receiver.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on) != 0) {
+    return failure("cannot leave out our own frames on " + interface, errno, "it needs Linux 4.20");
+  }
+  if (!options.filter.empty()) {
+    if (auto attached = attach_filter(receiver.get(), options.filter, static_cast<int>(max_bytes)); !attached)
+      return attached;
+  }
+  const bool blocks = options.delivery == RawLinkOptions::Delivery::block;
+  if (const int error = ring.open(receiver.get(), blocks, options.ring_bytes, max_bytes)) {
+    return failure("cannot make a receive ring of " + std::to_string(options.ring_bytes) + " bytes on " + interface,
+                   error, "take a smaller one");
+  }
+  if (options.promiscuous) {
+    packet_mreq membership{};
+    membership.mr_ifindex = index;
+    membership.mr_type = PACKET_MR_PROMISC;
+    if (::setsockopt(receiver.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &membership, sizeof membership) != 0) {
+      return failure("cannot make " + interface + " promiscuous", errno);
+    }
+  }
+  const sockaddr_ll where = address(ETH_P_ALL);
+  if (::bind(receiver.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
+    return failure("cannot receive on " + interface, errno);
+  }
+  return {};
+}
+
+LinkResult<void> RawLink::State::open_sender() {
+  sender = FileDescriptor{::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  if (!sender) return failure("cannot open a packet socket on " + interface, errno);
+  // Where the limit is lower the kernel takes what it allows.
+  (void)::setsockopt(sender.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
+  const sockaddr_ll where = address(0);
+  if (::bind(sender.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
+    return failure("cannot send on " + interface, errno);
+  }
+  return {};
+}
+
+RawLink::RawLink(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RawLink::~RawLink() = default;
+
+LinkResult<std::unique_ptr<RawLink>> RawLink::open(const RawLinkOptions& options) {
+  auto state = std::make_unique<State>();
+  state->interface = options.interface;
+  if (auto found = state->find_interface(); !found) return tl::unexpected(std::move(found.error()));
+  if (auto opened = state->open_receiver(options); !opened) return tl::unexpected(std::move(opened.error()));
+  if (auto opened = state->open_sender(); !opened) return tl::unexpected(std::move(opened.error()));
+  return std::unique_ptr<RawLink>{new RawLink{std::move(state)}};
+}
+
+std::size_t RawLink::max_bytes() const {
+  return state_->max_bytes - kTagBytes;
+}
+int RawLink::fd() const {
+  return state_->receiver.get();
+}
+const std::array<std::byte, 6>& RawLink::mac() const {
+  return state_->mac;
+}
+int RawLink::interface_index() const {
+  return state_->index;
+}
+
+LinkResult<std::size_t> RawLink::receive(std::span<RxFrame> frames) {
+  const std::size_t count = state_->ring.receive(frames);
+  for (std::size_t i = 0; i < count; ++i) state_->counters.received_bytes += frames[i].bytes.size();
+  state_->counters.received += count;
+  return count;
+}
+
+LinkResult<std::size_t> RawLink::send(std::span<const TxFrame> frames) {
+  State& state = *state_;
+  std::size_t taken = 0;
+  while (taken < frames.size()) {
+    const std::size_t count = std::min(kBatch, frames.size() - taken);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::span<const std::byte> bytes = frames[taken + i].bytes;
+      state.pieces[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+      state.messages[i].msg_hdr.msg_iov = &state.pieces[i];
+      state.messages[i].msg_hdr.msg_iovlen = 1;
+    }
+    const int result = ::sendmmsg(state.sender.get(), state.messages.data(), static_cast<unsigned>(count), 0);
+    if (result > 0) {
+      for (std::size_t i = 0; i < static_cast<std::size_t>(result); ++i) {
+        state.counters.sent_bytes += frames[taken + i].bytes.size();
+      }
+      state.counters.sent += static_cast<std::uint64_t>(result);
+      taken += static_cast<std::size_t>(result);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN) break;
+    if (errno == ENXIO || errno == ENODEV) return tl::unexpected(state.gone(errno));
+    // A queue that is full or a cable that is out loses the frame, as a wire may; so does a frame that is too long.
+    ++state.counters.send_errors;
+    ++taken;
+  }
+  return taken;
+}
+
+LinkResult<void> RawLink::check() {
+  int error = 0;
+  socklen_t size = sizeof error;
+  // An interface that is only down comes back.
+  if (::getsockopt(state_->receiver.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error == 0 ||
+      error == ENETDOWN) {
+    char name[IF_NAMESIZE];
+    if (::if_indextoname(static_cast<unsigned>(state_->index), name) != nullptr) return {};
+    error = ENODEV;
+  }
+  return tl::unexpected(state_->gone(error));
+}
+
+LinkCounters RawLink::counters() const {
+  tpacket_stats_v3 statistics{};
+  socklen_t size = sizeof statistics;
+  // Asking sets the kernel's count back.
+  if (::getsockopt(state_->receiver.get(), SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0) {
+    state_->counters.receive_drops += statistics.tp_drops;
+  }
+  return state_->counters;
+}
+
+}  // namespace roce::link

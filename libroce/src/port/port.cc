@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "roce/port/port.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "roce/wire/frame_template.h"
+#include "roce/wire/icrc.h"
+
+namespace roce::port {
+
+namespace {
+
+constexpr std::size_t kBatch = 64;
+// What is sent in one round before the link is asked again what came in.
+constexpr int kTransmitsPerTurn = 4;
+constexpr std::size_t kMaxEvents = 4096;
+
+/// Makes a packet where it stays.
+struct InPlace {
+  const link::RxFrame& frame;
+  const NetMeta* net;  // of a link that hides the headers
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  operator Packet() const {
+    return net != nullptr ? parse_transport(frame.bytes, *net, frame.wire_length)
+                          : parse_frame(frame.bytes, LinkType::ethernet, frame.wire_length);
+  }
+};
+
+[[nodiscard]] Gid gid_of(const std::array<std::byte, 16>& address) {
+  Gid gid;
+  std::transform(address.begin(), address.end(), gid.octets.begin(),
+                 [](std::byte byte) { return std::to_integer<std::uint8_t>(byte); });
+  return gid;
+}
+
+[[nodiscard]] std::array<std::byte, 16> address_of(const Gid& gid) {
+  std::array<std::byte, 16> address{};
+  std::transform(gid.octets.begin(), gid.octets.end(), address.begin(),
+                 [](std::uint8_t octet) { return std::byte{octet}; });
+  return address;
+}
+
+[[nodiscard]] NetMeta net_of(const link::UdpMeta& udp, std::int64_t timestamp_ns) {
+  NetMeta net;
+  net.source = gid_of(udp.source);
+  net.destination = gid_of(udp.destination);
+  net.version = net.destination.is_ipv4_mapped() ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6;
+  net.traffic_class = udp.traffic_class;
+  net.hop_limit = udp.hop_limit;
+  net.udp_source_port = udp.source_port;
+  net.timestamp_ns = timestamp_ns;
+  return net;
+}
+
+[[nodiscard]] link::UdpMeta udp_of(const NetMeta& net) {
+  return {address_of(net.source), address_of(net.destination), net.udp_source_port, net.traffic_class, net.hop_limit};
+}
+
+[[nodiscard]] std::int64_t wall_clock() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+Port::Port(transport::Device& device, link::Link& link, Neighbours* neighbours)
+    : device_(device),
+      link_(link),
+      neighbours_(neighbours),
+      received_(kBatch),
+      packets_(kBatch),
+      buffer_(kBatch * link.max_bytes()),
+      units_(kBatch),
+      frames_(kBatch) {
+  caps_.link =
+      link.kind() == link::LinkKind::udp ? transport::TxCaps::Link::transport : transport::TxCaps::Link::ethernet;
+  caps_.max_bytes = link.max_bytes();
+}
+
+link::LinkResult<bool> Port::turn(Time now) {
+  const link::LinkResult<std::size_t> came = receive(now);
+  if (!came) return tl::unexpected(came.error());
+  if (device_.next_timeout() <= now) device_.advance(now);
+  take_events(now);
+  if (neighbours_ != nullptr && neighbours_->next_timeout() <= now) take_neighbours(now);
+  const link::LinkResult<std::size_t> went = transmit(now);
+  if (!went) return tl::unexpected(went.error());
+  return *came + *went != 0;
+}
+
+Time Port::next_timeout() const {
+  // Work posted, or an address learnt, since the last round.
+  if (device_.has_output() && !wants_to_write()) return Time::min();
+  const Time device = device_.next_timeout();
+  return neighbours_ != nullptr ? std::min(device, neighbours_->next_timeout()) : device;
+}
+
+std::optional<transport::Event> Port::poll_event(Time now) {
+  take_events(now);
+  if (events_.empty()) return std::nullopt;
+  const transport::Event event = events_.front();
+  events_.pop_front();
+  return event;
+}
+
+link::LinkResult<std::size_t> Port::receive(Time now) {
+  const link::LinkResult<std::size_t> count = link_.receive(received_);
+  if (!count) return count;
+  const bool hidden = link_.kind() == link::LinkKind::udp;
+  for (std::size_t i = 0; i < *count; ++i) {
+    NetMeta net;
+    if (hidden) net = net_of(received_[i].udp, received_[i].timestamp_ns);
+    device_.prefetch(packets_[i].emplace(InPlace{received_[i], hidden ? &net : nullptr}));
+  }
+  for (std::size_t i = 0; i < *count; ++i) {
+    const Packet& packet = *packets_[i];
+    if (tap_) {
+      NetMeta net;
+      if (hidden) {
+        net = packet.net();
+        net.ip_id = check_icrc(packet).ip_id;
+      }
+      show(Direction::received, received_[i].bytes, net, received_[i].timestamp_ns);
+    }
+    device_.receive(packet, now);
+  }
+  return count;
+}
+
+link::LinkResult<std::size_t> Port::flush() {
+  std::size_t taken = 0;
+  while (pending_ != pending_end_) {
+    const link::LinkResult<std::size_t> sent =
+        link_.send(std::span{frames_}.subspan(pending_, pending_end_ - pending_));
+    if (!sent) return sent;
+    if (*sent == 0) break;
+    pending_ += *sent;
+    taken += *sent;
+  }
+  return taken;
+}
+
+link::LinkResult<std::size_t> Port::transmit(Time now) {
+  std::size_t moved = 0;
+  for (int round = 0; round < kTransmitsPerTurn; ++round) {
+    const link::LinkResult<std::size_t> sent = flush();
+    if (!sent) return sent;
+    moved += *sent;
+    if (pending_ != pending_end_) break;
+    const std::size_t count = device_.transmit(buffer_, units_, caps_, now);
+    if (count == 0) break;
+    const std::int64_t timestamp_ns = tap_ ? wall_clock() : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      frames_[i].bytes = units_[i].bytes;
+      if (caps_.link == transport::TxCaps::Link::transport) frames_[i].udp = udp_of(*units_[i].net);
+      if (tap_) show(Direction::sent, units_[i].bytes, *units_[i].net, timestamp_ns);
+    }
+    pending_ = 0;
+    pending_end_ = count;
+  }
+  const link::LinkResult<std::size_t> sent = flush();
+  if (!sent) return sent;
+  return moved + *sent;
+}
+
+void Port::take_events(Time now) {
+  while (const std::optional<transport::Event> event = device_.poll_event()) {
+    if (event->type != transport::EventType::neighbour_wanted) {
+      if (events_.size() < kMaxEvents) events_.push_back(*event);
+    } else if (neighbours_ != nullptr) {
+      const std::optional<MacAddress> mac = neighbours_->find(event->gid, event->vlan_id, now);
+      // Refused is only an address that nobody waits for any more.
+      if (mac) (void)device_.set_neighbour(event->gid, event->vlan_id, *mac);
+    }
+  }
+}
+
+void Port::take_neighbours(Time now) {
+  if (neighbours_ == nullptr) return;
+  for (const Neighbours::Answer& answer : neighbours_->poll(now)) {
+    (void)device_.set_neighbour(answer.ip, answer.vlan_id, answer.mac);
+  }
+}
+
+void Port::show(Direction direction, Bytes bytes, const NetMeta& net, std::int64_t timestamp_ns) {
+  if (link_.kind() != link::LinkKind::udp) return tap_(direction, bytes, timestamp_ns);
+  const FrameTemplate headers = FrameTemplate::ethernet(net, MacAddress{}, MacAddress{});
+  shown_.resize(headers.header_bytes() + bytes.size());
+  headers.write_headers(shown_.data(), bytes.size(), net.ip_id.value_or(0));
+  std::copy(bytes.begin(), bytes.end(), shown_.begin() + static_cast<std::ptrdiff_t>(headers.header_bytes()));
+  tap_(direction, shown_, timestamp_ns);
+}
+
+}  // namespace roce::port

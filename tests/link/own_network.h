@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "support/network_namespace.h"
+
+namespace roce::link::test {
+
+/// A new network namespace with a loopback interface that has 127.0.0.1/8, ::1, fd00::1 and fd00::2. The process is in
+/// it from then on, until the next one.
+class OwnNetwork {
+ public:
+  /// Why there can be none; then the process stays where it is.
+  [[nodiscard]] static const std::optional<std::string>& unavailable() {
+    static const std::optional<std::string> reason = ask();
+    return reason;
+  }
+
+  /// Only if there is nothing in `unavailable()`.
+  OwnNetwork() {
+    const int inside = ::open(space_.path().c_str(), O_RDONLY | O_CLOEXEC);
+    const bool entered = inside >= 0 && ::setns(inside, CLONE_NEWNET) == 0;
+    if (inside >= 0) ::close(inside);
+    if (!entered) throw std::system_error(errno, std::generic_category(), "cannot enter the network namespace");
+    space_.ip("link set lo up");
+    for (const char* own : {"fd00::1", "fd00::2"}) {
+      // Without nodad the kernel takes a moment to let it be used.
+      has_v6_ = space_.run(std::string("ip address add dev lo nodad ") + own).exit_code == 0;
+    }
+  }
+
+  [[nodiscard]] bool has_v6() const { return has_v6_; }
+  void ip(const std::string& arguments) const { space_.ip(arguments); }
+  void set_mtu(int mtu) const { space_.ip("link set lo mtu " + std::to_string(mtu)); }
+
+ private:
+  /// Asked in a child, because a process that was let into a user namespace, but no further, cannot come back.
+  static std::optional<std::string> ask() {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(roce::test::NetworkNamespace::unavailable() ? 1 : 0);
+    int status = 0;
+    if (child > 0 && ::waitpid(child, &status, 0) == child && status == 0) {
+      return roce::test::NetworkNamespace::unavailable();
+    }
+    return "network namespaces are not allowed here, or there is no program `ip` (iproute2)";
+  }
+
+  roce::test::NetworkNamespace space_;
+  bool has_v6_ = false;
+};
+
+}  // namespace roce::link::test

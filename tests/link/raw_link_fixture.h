@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "link_tools.h"
+#include "roce/link/raw_link.h"
+#include "support/network_namespace.h"
+
+namespace roce::link::test {
+
+/// Two namespaces with a veth pair, `va` in a and `vb` in b.
+struct Wire {
+  roce::test::NetworkNamespace a;
+  roce::test::NetworkNamespace b;
+  Wire() { roce::test::connect_by_veth(a, "va", b, "vb"); }
+};
+
+/// A test with a wire of its own.
+class RawLinkTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto& reason = roce::test::NetworkNamespace::unavailable();
+    if (reason) GTEST_SKIP() << *reason;
+    wire_.emplace();
+  }
+  /// nullptr, and a failure, if it cannot be opened.
+  [[nodiscard]] std::unique_ptr<RawLink> open_a(RawLinkOptions options) const {
+    return open(wire_->a, "va", std::move(options));
+  }
+  [[nodiscard]] std::unique_ptr<RawLink> open_b(RawLinkOptions options) const {
+    return open(wire_->b, "vb", std::move(options));
+  }
+
+  std::optional<Wire> wire_;
+
+ private:
+  static std::unique_ptr<RawLink> open(const roce::test::NetworkNamespace& space, const char* name,
+                                       RawLinkOptions options) {
+    options.interface = name;
+    auto opened = space.in([&] { return RawLink::open(options); });
+    if (opened) return std::move(*opened);
+    ADD_FAILURE() << opened.error().message;
+    return nullptr;
+  }
+};
+
+/// A broadcast frame of `size` bytes with a type that nobody knows.
+inline Bytes frame(std::size_t size, unsigned seed) {
+  Bytes bytes = pattern(size, seed);
+  std::fill_n(bytes.begin(), 6, std::byte{0xff});
+  bytes[6] = std::byte{0x02};
+  bytes[12] = std::byte{0x88};
+  bytes[13] = std::byte{0xb5};
+  return bytes;
+}
+
+struct Tag {
+  std::uint16_t tpid;
+  std::uint16_t tci;
+};
+
+/// The frame with one more VLAN tag in front.
+inline Bytes tagged(Bytes bytes, Tag tag) {
+  const std::array<std::byte, 4> inserted{static_cast<std::byte>(tag.tpid >> 8),
+                                          static_cast<std::byte>(tag.tpid & 0xff), static_cast<std::byte>(tag.tci >> 8),
+                                          static_cast<std::byte>(tag.tci & 0xff)};
+  bytes.insert(bytes.begin() + 12, inserted.begin(), inserted.end());
+  return bytes;
+}
+
+/// The kernel's own sockets on side a of a wire; their frames go to side b, whose address nobody has to look up.
+class KernelSender {
+ public:
+  /// With a VLAN the packets go through a VLAN device.
+  explicit KernelSender(const Wire& wire, unsigned vlan = 0) : wire_(wire) {
+    std::string device = "va";
+    if (vlan != 0) {
+      device = "vlan";
+      wire.a.ip("link add link va name vlan type vlan id " + std::to_string(vlan));
+      wire.a.ip("link set vlan addrgenmode none");
+      wire.a.ip("link set vlan up");
+    }
+    wire.a.ip("address add 10.7.0.1/24 dev " + device);
+    wire.a.ip("address add fd07::1/64 nodad dev " + device);
+    for (const char* address : {"10.7.0.2", "fd07::2"}) {
+      wire.a.ip("neighbour add " + std::string(address) + " lladdr 02:00:00:00:00:02 dev " + device);
+    }
+  }
+
+  /// One datagram to port 4791; with `segment`, several of that size by UDP_SEGMENT.
+  [[nodiscard]] bool send_udp(bool v6, const Bytes& bytes, int segment = 0) const {
+    return wire_.a.in([&] {
+      const int fd = open(v6, SOCK_DGRAM);
+      const bool is_set = segment == 0 || ::setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment) == 0;
+      const bool sent = is_set && ::send(fd, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
+      ::close(fd);
+      return sent;
+    });
+  }
+  /// Begins a connection, so that a SYN goes out.
+  void begin_tcp() const {
+    wire_.a.enter([] { ::close(open(false, SOCK_STREAM | SOCK_NONBLOCK)); });
+  }
+
+ private:
+  static int open(bool v6, int type) {
+    const int fd = ::socket(v6 ? AF_INET6 : AF_INET, type, 0);
+    sockaddr_in6 to6{
+        .sin6_family = AF_INET6, .sin6_port = htons(4791), .sin6_flowinfo = 0, .sin6_addr = {}, .sin6_scope_id = 0};
+    sockaddr_in to4{.sin_family = AF_INET, .sin_port = htons(4791), .sin_addr = {}, .sin_zero = {}};
+    ::inet_pton(AF_INET6, "fd07::2", &to6.sin6_addr);
+    ::inet_pton(AF_INET, "10.7.0.2", &to4.sin_addr);
+    (void)::connect(fd, v6 ? reinterpret_cast<sockaddr*>(&to6) : reinterpret_cast<sockaddr*>(&to4),
+                    v6 ? sizeof to6 : sizeof to4);
+    return fd;
+  }
+
+  const Wire& wire_;
+};
+
+/// Where the IP header of a frame with at most one VLAN tag begins.
+inline std::size_t ip_offset(const Bytes& bytes) {
+  return bytes[12] == std::byte{0x81} ? 18 : 14;
+}
+
+inline std::uint32_t two_bytes(const Bytes& bytes, std::size_t at) {
+  const auto octet = [&](std::size_t i) { return i < bytes.size() ? std::to_integer<std::uint32_t>(bytes[i]) : 0U; };
+  return octet(at) << 8U | octet(at + 1);
+}
+
+/// RFC 768, RFC 9293, RFC 8200: the complement of the sum over the pseudo header and the packet, 0 when its checksum is
+/// right. For IPv4 without options and IPv6 without extension headers.
+inline std::uint32_t transport_checksum_of(const Bytes& bytes) {
+  const std::size_t ip = ip_offset(bytes);
+  const bool v6 = std::to_integer<unsigned>(bytes[ip]) >> 4U == 6;
+  const std::size_t transport = ip + (v6 ? 40 : 20);
+  std::uint32_t sum = std::to_integer<std::uint32_t>(bytes[ip + (v6 ? 6 : 9)]);
+  sum += static_cast<std::uint32_t>(bytes.size() - transport);
+  for (std::size_t at = ip + (v6 ? 8 : 12); at < transport; at += 2) sum += two_bytes(bytes, at);
+  for (std::size_t at = transport; at < bytes.size(); at += 2) sum += two_bytes(bytes, at);
+  while (sum > 0xffff) sum = (sum & 0xffffU) + (sum >> 16U);
+  return 0xffff - sum;
+}
+
+inline std::uint32_t udp_checksum_field(const Bytes& bytes) {
+  const std::size_t ip = ip_offset(bytes);
+  return two_bytes(bytes, ip + (std::to_integer<unsigned>(bytes[ip]) >> 4U == 6 ? 40 : 20) + 6);
+}
+
+/// Whether packet sockets say how UDP segmentation divides a frame.
+inline bool kernel_tells_udp_segments() {
+  utsname name{};
+  int major = 0;
+  int minor = 0;
+  if (::uname(&name) != 0 || std::sscanf(name.release, "%d.%d", &major, &minor) != 2) return false;
+  return major > 6 || (major == 6 && minor >= 2);
+}
+
+}  // namespace roce::link::test
