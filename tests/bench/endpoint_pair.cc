@@ -112,7 +112,11 @@ void EndpointPair::connect(End& end, const End& peer, const PairShape& shape, st
 }
 
 EndpointPair::EndpointPair(const PairShape& shape)
-    : requester_(make_end(shape, 1)), responder_(make_end(shape, 2)), buffer_(kUnits * kUnitBytes), units_(kUnits), packets_(kUnits) {
+    : requester_(make_end(shape, 1)),
+      responder_(make_end(shape, 2)),
+      buffer_(kUnits * kUnitBytes),
+      units_(kUnits),
+      packets_(kUnits) {
   connect(requester_, responder_, shape, 2);
   connect(responder_, requester_, shape, 1);
   // Receives ahead of the messages, as a program that wants speed has them: the ACKs then grant credits.

@@ -132,6 +132,11 @@ class KernelSender {
   const Wire& wire_;
 };
 
+/// Whether this kernel has VLAN devices.
+inline bool has_vlan_devices(const Wire& wire) {
+  return wire.a.run("ip link add link va name trial type vlan id 9 && ip link del trial").exit_code == 0;
+}
+
 /// Where the IP header of a frame with at most one VLAN tag begins.
 inline std::size_t ip_offset(const Bytes& bytes) {
   return bytes[12] == std::byte{0x81} ? 18 : 14;

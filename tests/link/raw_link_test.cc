@@ -39,26 +39,29 @@ class WithoutRawSockets {
 
 class RawLinkErrors : public RawLinkTest {
  protected:
-  std::string error_of(const RawLinkOptions& options) {
+  std::string error_of(const std::string& interface, const std::string& filter = {}) {
+    RawLinkOptions options;
+    options.interface = interface;
+    options.filter = filter;
     const auto opened = wire_->a.in([&] { return RawLink::open(options); });
     return opened ? "no error" : opened.error().message;
   }
 };
 
 TEST_F(RawLinkErrors, SayWhatIsWrongAndWhatToDo) {
-  EXPECT_EQ(error_of({.interface = "vx"}),
+  EXPECT_EQ(error_of("vx"),
             "cannot find interface vx: No such device; roce-gen gids lists the interfaces that there are");
-  EXPECT_THAT(error_of({.interface = ""}), HasSubstr("is not the name of an interface"));
-  EXPECT_THAT(error_of({.interface = "a-name-that-is-too-long"}), HasSubstr("is not the name of an interface"));
-  EXPECT_THAT(error_of({.interface = "va", .filter = "nonsense and"}), HasSubstr("\"nonsense and\""));
+  EXPECT_THAT(error_of(""), HasSubstr("is not the name of an interface"));
+  EXPECT_THAT(error_of("a-name-that-is-too-long"), HasSubstr("is not the name of an interface"));
+  EXPECT_THAT(error_of("va", "nonsense and"), HasSubstr("\"nonsense and\""));
   wire_->a.ip("link set va down");
-  EXPECT_EQ(error_of({.interface = "va"}), "interface va is down; ip link set va up");
+  EXPECT_EQ(error_of("va"), "interface va is down; ip link set va up");
 }
 
 TEST_F(RawLinkErrors, SayThatItIsNotAllowed) {
   wire_->a.enter([] {
     const WithoutRawSockets reduced;
-    const auto opened = RawLink::open({.interface = "va"});
+    const auto opened = RawLink::open({.interface = "va", .filter = {}});
     ASSERT_FALSE(opened);
     EXPECT_TRUE(opened.error().no_permission);
     EXPECT_THAT(opened.error().message, HasSubstr("CAP_NET_RAW"));
@@ -75,7 +78,7 @@ class RawLinkDelivery : public RawLinkTest, public ::testing::WithParamInterface
 };
 
 INSTANTIATE_TEST_SUITE_P(Raw, RawLinkDelivery, ::testing::Values(Delivery::slot, Delivery::block),
-                         [](const auto& info) { return info.param == Delivery::slot ? "Slot" : "Block"; });
+                         [](const auto& which) { return which.param == Delivery::slot ? "Slot" : "Block"; });
 
 TEST_P(RawLinkDelivery, CarriesFramesUnchangedAndInOrderBothWays) {
   const auto a = open_a(by());
@@ -189,6 +192,7 @@ TEST_P(RawLinkDelivery, FinishesChecksumsThatTheSenderLeftToItsNic) {
 }
 
 TEST_P(RawLinkDelivery, FinishesChecksumsBehindVlanTags) {
+  if (!has_vlan_devices(*wire_)) GTEST_SKIP() << "this kernel has no VLAN devices (8021q)";
   const auto b = open_b(by());
   ASSERT_TRUE(b);
   const KernelSender sender{*wire_, 7};

@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "link/file_descriptor.h"
 #include "link/packet_ring.h"
@@ -25,6 +27,11 @@ constexpr std::size_t kBatch = 64;
 constexpr std::size_t kEthernetBytes = 14;
 constexpr std::size_t kTagBytes = 4;
 constexpr int kSendBuffer = 4 << 20;
+/// How long an interface that went down is watched for being deleted.
+constexpr int kLooksForDeletion = 25;
+constexpr std::chrono::milliseconds kLookInterval{10};
+// Where a filter cuts what it lets through: nowhere, because super-frames are longer than the MTU.
+constexpr int kSnapLength = 1 << 18;
 
 [[nodiscard]] std::uint16_t network_order(std::uint16_t value) {
   return __builtin_bswap16(value);
@@ -44,8 +51,8 @@ constexpr int kSendBuffer = 4 << 20;
 }
 
 /// Compiles a filter expression and gives it to the kernel.
-[[nodiscard]] LinkResult<void> attach_filter(int socket, const std::string& expression, int snap_length) {
-  std::unique_ptr<pcap_t, decltype(&pcap_close)> handle{pcap_open_dead(DLT_EN10MB, snap_length), &pcap_close};
+[[nodiscard]] LinkResult<void> attach_filter(int socket, const std::string& expression) {
+  std::unique_ptr<pcap_t, decltype(&pcap_close)> handle{pcap_open_dead(DLT_EN10MB, kSnapLength), &pcap_close};
   bpf_program program{};
   if (handle == nullptr || pcap_compile(handle.get(), &program, expression.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0) {
     return tl::unexpected(LinkError{"the filter \"" + expression + "\" is not understood: " +
@@ -129,8 +136,7 @@ LinkResult<void> RawLink::State::open_receiver(const RawLinkOptions& options) {
     return failure("cannot leave out our own frames on " + interface, errno, "it needs Linux 4.20");
   }
   if (!options.filter.empty()) {
-    if (auto attached = attach_filter(receiver.get(), options.filter, static_cast<int>(max_bytes)); !attached)
-      return attached;
+    if (auto attached = attach_filter(receiver.get(), options.filter); !attached) return attached;
   }
   const bool blocks = options.delivery == RawLinkOptions::Delivery::block;
   if (const int error = ring.open(receiver.get(), blocks, options.ring_bytes, max_bytes)) {
@@ -229,14 +235,21 @@ LinkResult<std::size_t> RawLink::send(std::span<const TxFrame> frames) {
 LinkResult<void> RawLink::check() {
   int error = 0;
   socklen_t size = sizeof error;
-  // An interface that is only down comes back.
-  if (::getsockopt(state_->receiver.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error == 0 ||
-      error == ENETDOWN) {
-    char name[IF_NAMESIZE];
-    if (::if_indextoname(static_cast<unsigned>(state_->index), name) != nullptr) return {};
-    error = ENODEV;
+  if (::getsockopt(state_->receiver.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != 0 &&
+      error != ENETDOWN) {
+    return tl::unexpected(state_->gone(error));
   }
-  return tl::unexpected(state_->gone(error));
+  // An interface that is only down comes back. One that is being deleted goes down first, and of the rest we are told
+  // nothing.
+  const int looks = error == ENETDOWN ? kLooksForDeletion : 1;
+  for (int look = 0; look < looks; ++look) {
+    if (look != 0) std::this_thread::sleep_for(kLookInterval);
+    // Asked of the socket, because this thread may be in another namespace by now.
+    ifreq request{};
+    request.ifr_ifindex = state_->index;
+    if (::ioctl(state_->receiver.get(), SIOCGIFNAME, &request) != 0) return tl::unexpected(state_->gone(ENODEV));
+  }
+  return {};
 }
 
 LinkCounters RawLink::counters() const {

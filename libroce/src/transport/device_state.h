@@ -86,8 +86,8 @@ struct DeviceState {
   Ring<Event> events;
   std::uint64_t lost_events = 0;
   std::uint32_t prefetched = kNoQp;  ///< slot of the QP fetched last: a burst is often of one QP
-  bool cq_overflowed = false;  ///< some CQ did since its QPs were last told
-  Counters other{};            ///< of no QP that exists
+  bool cq_overflowed = false;        ///< some CQ did since its QPs were last told
+  Counters other{};                  ///< of no QP that exists
 
   [[nodiscard]] const Profile& profile() const { return config.profile; }
   [[nodiscard]] Qp* find_qp(Qpn qpn) const {
@@ -142,7 +142,8 @@ void send_misbehaving(DeviceState& device, Qp& qp, Emitter& out, Time now);
 /// Completes what was placed last: computes the ICRC, asks the misbehaviour hook, counts.
 inline void send_placed(DeviceState& device, Qp& qp, Emitter& out, Time now) {
   out.seal();
-  if (qp.misbehaviour != nullptr) [[unlikely]] return send_misbehaving(device, qp, out, now);
+  if (qp.misbehaviour != nullptr) [[unlikely]]
+    return send_misbehaving(device, qp, out, now);
   ++qp.counters.sent_packets;
   qp.counters.sent_bytes += out.last().size();
 }

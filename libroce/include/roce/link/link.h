@@ -88,7 +88,8 @@ class Link {
   [[nodiscard]] virtual LinkResult<std::size_t> send(std::span<const TxFrame> frames) = 0;
   /// For poll: readable when `receive` would find something.
   [[nodiscard]] virtual int fd() const = 0;
-  /// To be asked when poll reports an error on `fd`: whether the link is gone, or can go on.
+  /// To be asked when poll reports an error on `fd`: whether the link is gone, or can go on. May take a quarter of a
+  /// second.
   [[nodiscard]] virtual LinkResult<void> check() { return {}; }
   [[nodiscard]] virtual LinkCounters counters() const = 0;
 };
