@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "gen/exit_code.h"
+
+namespace roce::gen {
+
+/// Adds `roce-gen flush`; `code` is what it ended with. `app` and `code` have to outlive the parsing.
+void add_flush(CLI::App& app, ExitCode& code);
+
+}  // namespace roce::gen

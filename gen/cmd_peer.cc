@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/cmd_peer.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <list>
+#include <memory>
+
+#include "gen/control_server.h"
+#include "gen/endpoint.h"
+#include "gen/pingpong_connection.h"
+#include "gen/pingpong_options.h"
+#include "gen/pingpong_report.h"
+#include "gen/tcp.h"
+
+namespace roce::gen {
+
+namespace {
+
+struct PeerOptions {
+  EndpointOptions endpoint;
+  PingpongOptions pingpong;
+  std::uint16_t port = kPingpongPort;
+  std::string control;
+  std::uint16_t control_port = 0;
+  std::string token_file;
+  bool once = false;
+};
+
+/// Pingpong servers, as many at a time as come.
+class Peer {
+ public:
+  Peer(Endpoint& endpoint, const PeerOptions& options, Tcp listener)
+      : endpoint_(endpoint), options_(options), listener_(std::move(listener)) {
+    endpoint_.driver().watch(listener_.fd(), POLLIN, [this](short) { accept(); });
+  }
+
+  [[nodiscard]] Driver::Step step(Time time) {
+    bool moved = false;
+    for (auto it = connections_.begin(); it != connections_.end();) {
+      PingpongConnection& connection = *it->connection;
+      moved |= connection.step(time);
+      if (!it->reported && connection.state() >= PingpongConnection::State::lingering) {
+        it->reported = true;
+        print_pingpong(connection, PingpongSession::Role::server, options_.endpoint.json);
+        failed_ |= !connection.succeeded();
+      }
+      if (connection.state() == PingpongConnection::State::over) {
+        it = connections_.erase(it);
+        if (options_.once && connections_.empty()) return Driver::Step::done;
+      } else {
+        endpoint_.driver().wake_at(connection.next_timeout());
+        ++it;
+      }
+    }
+    while (endpoint_.port().poll_event(time)) {
+    }
+    return moved ? Driver::Step::busy : Driver::Step::idle;
+  }
+
+  /// Whether any exchange failed.
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  void accept() {
+    for (Tcp tcp = listener_.accept(); tcp.fd() >= 0; tcp = listener_.accept()) {
+      std::string name = tcp.peer_name();
+      connections_.push_back({std::make_unique<PingpongConnection>(
+          endpoint_, options_.pingpong, PingpongSession::Role::server, std::move(tcp), std::move(name), now())});
+    }
+  }
+
+  Endpoint& endpoint_;
+  const PeerOptions& options_;
+  Tcp listener_;
+  struct Served {
+    std::unique_ptr<PingpongConnection> connection;
+    bool reported = false;  // how it ended
+  };
+  std::list<Served> connections_;
+  bool failed_ = false;
+};
+
+[[nodiscard]] Outcome<ExitCode> run(const PeerOptions& options) {
+  Outcome<std::unique_ptr<Endpoint>> endpoint = Endpoint::open(options.endpoint);
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  Outcome<Tcp> listener = Tcp::listen(options.port);
+  if (!listener) return tl::unexpected(listener.error());
+  ControlAddress address;
+  address.socket = options.control.empty() ? default_control_socket(options.endpoint.interface) : options.control;
+  address.port = options.control_port;
+  if (address.port != 0) {
+    if (options.token_file.empty()) {
+      return cannot("a control port lets others write this program's memory; give it a secret with --token-file");
+    }
+    Outcome<std::string> token = read_token(options.token_file);
+    if (!token) return tl::unexpected(token.error());
+    address.token = std::move(*token);
+  }
+  const Outcome<std::unique_ptr<ControlServer>> control = ControlServer::open(**endpoint, address);
+  if (!control) return tl::unexpected(control.error());
+  Peer peer{**endpoint, options, std::move(*listener)};
+  const std::string where = address.port != 0 ? fmt::format("TCP port {}", address.port) : address.socket;
+  print_note("ready",
+             fmt::format("{}; pingpong clients on TCP port {}, control on {}", (*endpoint)->description(), options.port,
+                         where),
+             options.endpoint.json);
+  const Outcome<bool> ran = (*endpoint)->driver().run([&](Time time) {
+    const bool moved = (*control)->step();
+    const Driver::Step stepped = peer.step(time);
+    return stepped == Driver::Step::idle && moved ? Driver::Step::busy : stepped;
+  });
+  if (!ran) return tl::unexpected(ran.error());
+  if (Outcome<void> closed = (*endpoint)->close(); !closed) return tl::unexpected(closed.error());
+  return peer.failed() ? ExitCode::failed : ExitCode::ok;
+}
+
+}  // namespace
+
+void add_peer(CLI::App& app, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("peer", "Stay up and answer like an RNIC");
+  auto options = std::make_shared<PeerOptions>();
+  add_endpoint_options(*command, options->endpoint);
+  add_pingpong_options(*command, options->pingpong, options->port);
+  command
+      ->add_option("--control", options->control,
+                   "Unix socket of the control protocol (default: roce-gen-INTERFACE.sock in $XDG_RUNTIME_DIR)")
+      ->type_name("PATH");
+  command
+      ->add_option("--control-port", options->control_port,
+                   "TCP port of the control protocol instead; needs --token-file")
+      ->check(CLI::Range(1, 65535));
+  command->add_option("--token-file", options->token_file, "File with the secret that clients on TCP have to know")
+      ->type_name("FILE");
+  command->add_flag("--once", options->once, "End after the first exchange");
+  command->footer(
+      "Examples:\n"
+      "  roce-gen peer -i eth0                    then elsewhere: ibv_rc_pingpong -d mlx5_0 -g 3 -c HOST\n"
+      "  roce-gen peer -i eth0 -k ud -s 1024      then elsewhere: ibv_ud_pingpong -d rxe0 -g 1 HOST\n"
+      "  roce-gen peer -i eth0 --link udp         without any privilege\n"
+      "Exit code: 0 every exchange completed, 1 one failed, 2 wrong command line or no such interface.");
+  command->callback([options, &code] {
+    const Outcome<ExitCode> ended = run(*options);
+    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
+    code = ended ? *ended : ended.error().code;
+  });
+}
+
+}  // namespace roce::gen

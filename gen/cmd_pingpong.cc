@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/cmd_pingpong.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "gen/endpoint.h"
+#include "gen/pingpong_connection.h"
+#include "gen/pingpong_options.h"
+#include "gen/pingpong_report.h"
+#include "gen/tcp.h"
+
+namespace roce::gen {
+
+namespace {
+
+struct ClientOptions {
+  EndpointOptions endpoint;
+  PingpongOptions pingpong;
+  std::uint16_t port = kPingpongPort;
+  std::string host;
+};
+
+[[nodiscard]] Outcome<ExitCode> run(const ClientOptions& options) {
+  Outcome<std::unique_ptr<Endpoint>> opened = Endpoint::open(options.endpoint);
+  if (!opened) return tl::unexpected(opened.error());
+  Endpoint& endpoint = **opened;
+  print_note("ready", endpoint.description(), options.endpoint.json);
+  Outcome<Tcp> tcp = Tcp::connect(options.host, options.port);
+  if (!tcp) return tl::unexpected(tcp.error());
+  PingpongConnection connection{endpoint,
+                                options.pingpong,
+                                PingpongSession::Role::client,
+                                std::move(*tcp),
+                                fmt::format("{} port {}", options.host, options.port),
+                                now()};
+  const Outcome<bool> ran = endpoint.driver().run([&](Time time) {
+    const bool moved = connection.step(time);
+    while (endpoint.port().poll_event(time)) {
+    }
+    if (connection.state() == PingpongConnection::State::over) return Driver::Step::done;
+    endpoint.driver().wake_at(connection.next_timeout());
+    return moved ? Driver::Step::busy : Driver::Step::idle;
+  });
+  if (!ran) return tl::unexpected(ran.error());
+  print_pingpong(connection, PingpongSession::Role::client, options.endpoint.json);
+  if (Outcome<void> closed = endpoint.close(); !closed) return tl::unexpected(closed.error());
+  return connection.succeeded() ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
+
+void add_pingpong(CLI::App& app, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("pingpong", "Be the client of an ibv_*_pingpong server or of roce-gen peer");
+  auto options = std::make_shared<ClientOptions>();
+  add_endpoint_options(*command, options->endpoint);
+  add_pingpong_options(*command, options->pingpong, options->port);
+  command->add_option("host", options->host, "Host on which the server listens")->required();
+  command->footer(
+      "Examples:\n"
+      "  roce-gen pingpong -i eth0 192.0.2.7           where ibv_rc_pingpong -d mlx5_0 -g 3 -c runs\n"
+      "  roce-gen pingpong -i eth0 -k srq -n 100 192.0.2.7\n"
+      "Exit code: 0 all messages went and came back right, 1 the exchange failed, 2 wrong command line.");
+  command->callback([options, &code] {
+    const Outcome<ExitCode> ended = run(*options);
+    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
+    code = ended ? *ended : ended.error().code;
+  });
+}
+
+}  // namespace roce::gen

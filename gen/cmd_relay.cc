@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/cmd_relay.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/driver.h"
+#include "gen/pingpong_report.h"
+#include "gen/relay.h"
+#include "gen/relay_recorder.h"
+#include "gen/relay_report.h"
+#include "gen/relay_rules.h"
+#include "gen/stop_signal.h"
+#include "roce/link/raw_link.h"
+
+namespace roce::gen {
+
+namespace {
+
+// The kernel wakes us late by some tens of microseconds; what is due sooner is waited for here.
+constexpr Duration kWakeLate = std::chrono::microseconds{60};
+// A link tells that it is full, but not when there is room again.
+constexpr Duration kRetrySend = std::chrono::microseconds{100};
+constexpr Duration kLiveInterval = std::chrono::seconds{1};
+
+// A second of a fast link's delay, rather than the endpoint-sized defaults.
+constexpr impair::Limits kLimits{
+    .held_packets = 1 << 17, .held_bytes = 256 << 20, .flows = 4096, .psns_per_flow = 1024};
+
+struct RelayOptions {
+  RelayInterfaces interfaces;
+  std::string events;
+  std::vector<std::string> rules;
+  std::string log;
+  std::string pcap;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+[[nodiscard]] Outcome<std::unique_ptr<link::RawLink>> open_link(const std::string& interface) {
+  link::LinkResult<std::unique_ptr<link::RawLink>> opened =
+      link::RawLink::open({.interface = interface, .filter = {}, .promiscuous = true});
+  if (opened) return std::move(*opened);
+  if (!opened.error().no_permission) return cannot(opened.error().message);
+  return cannot(
+      fmt::format("cannot relay frames of {}: this needs CAP_NET_RAW; run it as root, or in a network "
+                  "namespace of your own (unshare -rn)",
+                  interface));
+}
+
+/// The relay on its interfaces, with what is told about it.
+class RelayRun {
+ public:
+  [[nodiscard]] static Outcome<std::unique_ptr<RelayRun>> open(const RelayOptions& options);
+
+  /// Relays until a signal comes. Failure: an interface is gone.
+  [[nodiscard]] Outcome<void> run();
+  /// Says what happened, and ends the files.
+  [[nodiscard]] Outcome<void> finish();
+
+ private:
+  explicit RelayRun(const RelayOptions& options) : options_(options) {}
+  [[nodiscard]] Outcome<void> wait(Time time, Time until);
+  void show_live(Time time);
+  [[nodiscard]] std::array<RelayCounters, 2> counters() const {
+    return {relay_->counters(impair::Direction::a_to_b), relay_->counters(impair::Direction::b_to_a)};
+  }
+
+  const RelayOptions& options_;
+  StopSignal signal_;
+  std::array<std::unique_ptr<link::RawLink>, 2> links_;
+  std::optional<Relay> relay_;
+  std::optional<RelayLog> log_;
+  std::optional<RelayRecorder> recorder_;
+  bool stopped_ = false;
+  Time began_ = now();
+  bool is_live_ = false;
+  Time shown_at_ = began_;
+  std::array<RelayCounters, 2> shown_{};
+};
+
+Outcome<std::unique_ptr<RelayRun>> RelayRun::open(const RelayOptions& options) {
+  Outcome<impair::RuleSet> rules = load_rules(options.events, options.rules);
+  if (!rules) return tl::unexpected(rules.error());
+  std::unique_ptr<RelayRun> run{new RelayRun{options}};
+  for (std::size_t side = 0; side < run->links_.size(); ++side) {
+    Outcome<std::unique_ptr<link::RawLink>> opened = open_link(options.interfaces[side]);
+    if (!opened) return tl::unexpected(opened.error());
+    run->links_[side] = std::move(*opened);
+  }
+  const auto& [a, b] = run->links_;
+  if (a->interface_index() == b->interface_index()) {
+    return cannot(fmt::format("-i and -o are both {}; a relay goes between two interfaces", options.interfaces[0]));
+  }
+  run->relay_.emplace(*a, *b, impair::Engine{std::move(*rules), options.seed, kLimits});
+  if (!options.log.empty()) {
+    Outcome<RelayLog> log = RelayLog::create(options.log);
+    if (!log) return tl::unexpected(log.error());
+    run->log_.emplace(std::move(*log));
+    run->relay_->set_log(
+        [&run = *run](const impair::LogRecord& record) { run.log_->write(record, run.relay_->engine().rules()); });
+  }
+  if (!options.pcap.empty()) {
+    Outcome<RelayRecorder> recorder = RelayRecorder::create(options.pcap, options.interfaces);
+    if (!recorder) return tl::unexpected(recorder.error());
+    run->recorder_.emplace(std::move(*recorder));
+    run->relay_->set_tap([&run = *run](std::size_t side, bool sent, Bytes frame, std::int64_t timestamp_ns) {
+      run.recorder_->record(side, sent, frame, timestamp_ns);
+    });
+  }
+  if (a->max_bytes() != b->max_bytes()) {
+    const std::size_t longer = a->max_bytes() > b->max_bytes() ? 0 : 1;
+    print_note(
+        "warning",
+        fmt::format("the MTU of {} is larger than that of {}: what {} does not carry is lost (ip link set {} mtu)",
+                    options.interfaces[longer], options.interfaces[1 - longer], options.interfaces[1 - longer],
+                    options.interfaces[1 - longer]),
+        options.json);
+  }
+  run->is_live_ = !options.json && ::isatty(STDERR_FILENO) != 0;
+  return run;
+}
+
+Outcome<void> RelayRun::run() {
+  print_note("ready",
+             fmt::format("relaying between {} and {}, {} rules, seed {}", options_.interfaces[0],
+                         options_.interfaces[1], relay_->engine().rules().rules().size(), options_.seed),
+             options_.json);
+  began_ = shown_at_ = now();
+  Time look_at = began_;
+  while (!stopped_) {
+    const Time time = now();
+    const link::LinkResult<bool> moved = relay_->turn(time);
+    if (!moved) return failed(moved.error().message);
+    if (*moved && time - look_at < kLiveInterval / 100) continue;
+    look_at = time;
+    if (is_live_ && time - shown_at_ >= kLiveInterval) show_live(time);
+    Time until = *moved ? time : relay_->next_timeout();
+    if (relay_->wants_to_write()) until = std::min(until, time + kRetrySend);
+    if (is_live_) until = std::min(until, shown_at_ + kLiveInterval);
+    if (Outcome<void> waited = wait(time, until); !waited) return waited;
+  }
+  return {};
+}
+
+Outcome<void> RelayRun::wait(Time time, Time until) {
+  std::array<pollfd, 3> set{{{signal_.fd(), POLLIN, 0}, {links_[0]->fd(), POLLIN, 0}, {links_[1]->fd(), POLLIN, 0}}};
+  timespec timeout{};
+  if (until != kNever && until - time > kWakeLate) {
+    if (log_) log_->flush();
+    const auto left = (until - time - kWakeLate).count();
+    timeout.tv_sec = static_cast<time_t>(left / 1'000'000'000);
+    timeout.tv_nsec = static_cast<long>(left % 1'000'000'000);
+  } else if (until == kNever && log_) {
+    log_->flush();
+  }
+  if (::ppoll(set.data(), set.size(), until != kNever ? &timeout : nullptr, nullptr) <= 0) return {};
+  stopped_ = set[0].revents != 0 && signal_.take();
+  for (std::size_t side = 0; side < links_.size(); ++side) {
+    if ((set[side + 1].revents & (POLLERR | POLLHUP | POLLNVAL)) == 0) continue;
+    if (const link::LinkResult<void> alive = links_[side]->check(); !alive) return failed(alive.error().message);
+  }
+  return {};
+}
+
+void RelayRun::show_live(Time time) {
+  const std::array<RelayCounters, 2> current = counters();
+  fmt::print(stderr, "\r\033[K{}", relay_live_line(options_.interfaces, current, shown_, time - shown_at_));
+  std::fflush(stderr);
+  shown_ = current;
+  shown_at_ = time;
+}
+
+Outcome<void> RelayRun::finish() {
+  if (is_live_) fmt::print(stderr, "\r\033[K");
+  print_relay_totals(options_.interfaces, *relay_, now() - began_, options_.json);
+  Outcome<void> ended;
+  if (log_) ended = log_->close();
+  if (recorder_) {
+    if (Outcome<void> closed = recorder_->close(); !closed && ended) ended = std::move(closed);
+  }
+  return ended;
+}
+
+[[nodiscard]] Outcome<ExitCode> run(const RelayOptions& options) {
+  const Outcome<std::unique_ptr<RelayRun>> relay = RelayRun::open(options);
+  if (!relay) return tl::unexpected(relay.error());
+  const Outcome<void> ran = (*relay)->run();
+  const Outcome<void> finished = (*relay)->finish();
+  if (!ran) return tl::unexpected(ran.error());
+  if (!finished) return tl::unexpected(finished.error());
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_relay(CLI::App& app, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("relay", "Pass frames between two interfaces, with faults on purpose");
+  auto options = std::make_shared<RelayOptions>();
+  command->add_option("-i,--in", options->interfaces[0], "Interface a")->required()->type_name("IFACE");
+  command->add_option("-o,--out", options->interfaces[1], "Interface b")->required()->type_name("IFACE");
+  command->add_option("-e,--event", options->rules, "A rule (docs/impair.md); may be repeated")
+      ->type_name("RULE")
+      ->allow_extra_args(false);
+  command->add_option("--events", options->events, "File of rules, one a line, or JSON (*.json); before those of -e")
+      ->type_name("FILE");
+  command->add_option("--log", options->log, "Write each action of a rule as a line of JSON")->type_name("FILE");
+  command->add_option("--pcap", options->pcap, "Write each frame that comes in or goes out to a capture file (pcapng)")
+      ->type_name("FILE");
+  command->add_option("--seed", options->seed, "Of the random numbers of the rules: the same seed, the same choices")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON, one object a line");
+  command->footer(
+      "Every frame passes, both ways and in order, unless a rule says otherwise. Ends with SIGINT or SIGTERM.\n"
+      "Examples:\n"
+      "  roce-gen relay -i eth1 -o eth2                                    a wire\n"
+      "  roce-gen relay -i eth1 -o eth2 -e drop:probability=0.02           that loses 2 % of the RoCE packets\n"
+      "  roce-gen relay -i eth1 -o eth2 -e 'drop:dir=a_to_b,op=write_last,tx=1,count=1' --log actions.jsonl\n"
+      "  roce-gen relay -i eth1 -o eth2 -e delay:any_frame=true,by=1ms     1 ms longer, each way\n"
+      "Exit code: 0 stopped by a signal, 1 an interface went away or a file could not be written, 2 wrong command "
+      "line\n"
+      "or no such interface.");
+  command->callback([options, &code] {
+    const Outcome<ExitCode> ended = run(*options);
+    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
+    code = ended ? *ended : ended.error().code;
+  });
+}
+
+}  // namespace roce::gen

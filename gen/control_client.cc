@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/control_client.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace roce::gen {
+
+namespace {
+
+constexpr Duration kAnswerTime = std::chrono::seconds{10};
+/// Between two looks at our own frames while an answer is waited for.
+constexpr int kLookMs = 1;
+
+[[nodiscard]] Outcome<int> connect_unix(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return cannot(fmt::format("the path is too long for a socket: {}", path));
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+  const int error = errno;
+  ::close(fd);
+  return cannot(fmt::format("no peer listens on {}: {}; start roce-gen peer there, and give its --control path", path,
+                            std::strerror(error)));
+}
+
+[[nodiscard]] Outcome<int> connect_tcp(const std::string& host, std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int error = ::getaddrinfo(host.c_str(), fmt::format("{}", port).c_str(), &hints, &found); error != 0) {
+    return cannot(fmt::format("\"{}\" is no host that is known: {}", host, ::gai_strerror(error)));
+  }
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list{found, &::freeaddrinfo};
+  const int fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  // A host that drops what comes must not hold us up for minutes.
+  const timeval limit{5, 0};
+  (void)::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  if (::connect(fd, found->ai_addr, found->ai_addrlen) == 0) return fd;
+  const int error = errno;
+  ::close(fd);
+  return cannot(fmt::format("cannot connect to {} port {}: {}; is roce-gen peer running there with --control-port?",
+                            host, port, std::strerror(error == EINPROGRESS ? ETIMEDOUT : error)));
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<ControlClient>> ControlClient::open(Endpoint& endpoint, const ControlAddress& address) {
+  const Outcome<int> fd = address.port != 0 ? connect_tcp(address.host, address.port) : connect_unix(address.socket);
+  if (!fd) return tl::unexpected(fd.error());
+  std::unique_ptr<ControlClient> client{new ControlClient{endpoint, *fd}};
+  nlohmann::ordered_json hello{{"version", ControlSession::kVersion}};
+  if (!address.token.empty()) hello["token"] = address.token;
+  Outcome<nlohmann::json> answer = client->call("hello", std::move(hello));
+  if (!answer) return tl::unexpected(answer.error());
+  client->hello_ = std::move(*answer);
+  return client;
+}
+
+Outcome<nlohmann::json> ControlClient::call(std::string_view op, nlohmann::ordered_json request) {
+  const std::uint64_t id = next_id_++;
+  request["id"] = id;
+  request["op"] = op;
+  if (!lines_.send(request))
+    return failed(fmt::format("the peer is gone: its control connection closed before \"{}\"", op));
+  const Time deadline = now() + kAnswerTime;
+  bool open = true;
+  while (now() < deadline) {
+    while (std::optional<nlohmann::json> answer = lines_.next()) {
+      if (answer->is_discarded() || !answer->is_object()) {
+        return failed("what answers on the control connection is not a roce-gen peer");
+      }
+      if (answer->value("id", std::uint64_t{0}) != id) continue;
+      if (answer->value("ok", false)) return std::move(*answer);
+      return failed(fmt::format("the peer refused \"{}\": {}", op, answer->value("error", "without a reason")));
+    }
+    if (!open) return failed(fmt::format("the peer closed the control connection instead of answering \"{}\"", op));
+    if (const link::LinkResult<bool> moved = endpoint_.port().turn(now()); !moved) return failed(moved.error().message);
+    pollfd set{lines_.fd(), static_cast<short>(POLLIN | (lines_.wants_to_write() ? POLLOUT : 0)), 0};
+    (void)::poll(&set, 1, kLookMs);
+    // Its last answer may stand in front of the end.
+    open = lines_.flush() && ((set.revents & (POLLIN | POLLHUP | POLLERR)) == 0 || lines_.receive());
+  }
+  return failed(fmt::format("the peer did not answer \"{}\" in 10 s", op));
+}
+
+}  // namespace roce::gen

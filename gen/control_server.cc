@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/control_server.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace roce::gen {
+
+namespace {
+
+constexpr int kBacklog = 16;
+constexpr std::size_t kMaxClients = 64;
+
+[[nodiscard]] Outcome<sockaddr_un> unix_address(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return cannot(
+        fmt::format("the path of the control socket is longer than {} bytes: {}", sizeof address.sun_path - 1, path));
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+/// Whether somebody listens on a Unix socket.
+[[nodiscard]] bool is_alive(const sockaddr_un& address) {
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool alive = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  ::close(fd);
+  return alive;
+}
+
+[[nodiscard]] Outcome<int> listen_unix(const std::string& path) {
+  const Outcome<sockaddr_un> address = unix_address(path);
+  if (!address) return tl::unexpected(address.error());
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  // From the first moment nobody else may connect.
+  const mode_t mask = ::umask(0177);
+  int result = ::bind(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
+  struct stat status {};
+  if (result != 0 && errno == EADDRINUSE && ::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode) &&
+      !is_alive(*address)) {
+    // Left behind by a process that was killed.
+    ::unlink(path.c_str());
+    result = ::bind(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
+  }
+  const int error = errno;
+  ::umask(mask);
+  if (result == 0 && ::listen(fd, kBacklog) == 0) return fd;
+  ::close(fd);
+  return cannot(
+      fmt::format("cannot listen on the control socket {}: {}; stop the peer that uses it, or give another path "
+                  "with --control",
+                  path, std::strerror(error)));
+}
+
+[[nodiscard]] Outcome<int> listen_tcp(std::uint16_t port) {
+  const int fd = ::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  const int off = 0;
+  (void)::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  (void)::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(port);
+  if (fd >= 0 && ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+      ::listen(fd, kBacklog) == 0) {
+    return fd;
+  }
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  return cannot(fmt::format("cannot listen on TCP port {} for the control protocol: {}; choose another", port,
+                            std::strerror(error)));
+}
+
+}  // namespace
+
+std::string default_control_socket(const std::string& interface) {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && *runtime != '\0') return fmt::format("{}/roce-gen-{}.sock", runtime, interface);
+  return fmt::format("/tmp/roce-gen-{}-{}.sock", ::getuid(), interface);
+}
+
+Outcome<std::string> read_token(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    return cannot(fmt::format("cannot read the token file {}: {}", path, std::strerror(errno)));
+  }
+  if ((status.st_mode & 0077) != 0) {
+    return cannot(fmt::format("others may read the token file {0}; chmod 600 {0}", path));
+  }
+  std::ifstream file{path};
+  std::string token;
+  std::getline(file, token);
+  if (token.empty()) return cannot(fmt::format("the token file {} is empty; write a secret into its first line", path));
+  return token;
+}
+
+ControlServer::ControlServer(Endpoint& endpoint, ControlAddress address, int fd)
+    : endpoint_(endpoint), address_(std::move(address)), fd_(fd) {
+  endpoint_.driver().watch(fd_, POLLIN, [this](short) { accept(); });
+}
+
+Outcome<std::unique_ptr<ControlServer>> ControlServer::open(Endpoint& endpoint, const ControlAddress& address) {
+  const Outcome<int> fd = address.port != 0 ? listen_tcp(address.port) : listen_unix(address.socket);
+  if (!fd) return tl::unexpected(fd.error());
+  return std::unique_ptr<ControlServer>{new ControlServer{endpoint, address, *fd}};
+}
+
+ControlServer::~ControlServer() {
+  for (const auto& client : clients_) endpoint_.driver().forget(client->lines.fd());
+  endpoint_.driver().forget(fd_);
+  ::close(fd_);
+  if (address_.port == 0) ::unlink(address_.socket.c_str());
+}
+
+void ControlServer::accept() {
+  while (true) {
+    const int fd = ::accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) return;
+    if (clients_.size() >= kMaxClients) {
+      ::close(fd);
+      continue;
+    }
+    clients_.push_back(std::make_unique<Client>(endpoint_, address_.token, fd));
+    watch(*clients_.back());
+  }
+}
+
+void ControlServer::watch(Client& client) {
+  const short events = static_cast<short>(POLLIN | (client.lines.wants_to_write() ? POLLOUT : 0));
+  endpoint_.driver().watch(client.lines.fd(), events, [this, &client](short ready) { serve(client, ready); });
+}
+
+void ControlServer::serve(Client& client, short events) {
+  bool alive = (events & POLLOUT) == 0 || client.lines.flush();
+  if (alive && (events & (POLLIN | POLLHUP | POLLERR)) != 0) alive = client.lines.receive();
+  while (const std::optional<nlohmann::json> request = client.lines.next()) {
+    // Completions that are there belong to what was asked before.
+    client.session.poll();
+    alive = client.lines.send(client.session.handle(*request, now())) && alive;
+    if (client.session.refused()) alive = false;
+  }
+  if (alive) return watch(client);
+  endpoint_.driver().forget(client.lines.fd());
+  client.over = true;
+}
+
+bool ControlServer::step() {
+  bool moved = false;
+  for (const auto& client : clients_) moved |= client->session.poll();
+  // Here and not in `serve`: that runs as a function of the client.
+  std::erase_if(clients_, [](const auto& client) { return client->over; });
+  return moved;
+}
+
+}  // namespace roce::gen

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+
+#include "gen/control_session.h"
+#include "gen/endpoint.h"
+#include "gen/json_lines.h"
+
+namespace roce::gen {
+
+/// Where a control server listens, or a client finds it.
+struct ControlAddress {
+  std::string socket;      ///< path of a Unix socket, or
+  std::string host;        ///< a host to connect to; not for servers
+  std::uint16_t port = 0;  ///< a TCP port
+  std::string token;       ///< secret that TCP clients have to know
+};
+
+/// The path of the Unix socket of the peer on `interface` unless told otherwise: in the user's runtime directory, else
+/// in /tmp with the user's number in its name.
+[[nodiscard]] std::string default_control_socket(const std::string& interface);
+/// The first line of a file that only its owner may read. Failure: it cannot be read, is empty, or others may read it.
+[[nodiscard]] Outcome<std::string> read_token(const std::string& path);
+
+/// Serves the control protocol (docs/control.md) to any number of clients.
+class ControlServer {
+ public:
+  /// Listens on the socket, whose file gets mode 0600 and takes the place of one that nobody listens on, or on the TCP
+  /// port. Failures: the address is taken, or not allowed.
+  [[nodiscard]] static Outcome<std::unique_ptr<ControlServer>> open(Endpoint& endpoint, const ControlAddress& address);
+  ~ControlServer();
+  ControlServer(const ControlServer&) = delete;
+  ControlServer& operator=(const ControlServer&) = delete;
+
+  /// Takes completions for the clients; true if there was one.
+  bool step();
+
+ private:
+  struct Client {
+    Client(Endpoint& endpoint, std::string token, int fd) : lines(fd), session(endpoint, std::move(token)) {}
+    JsonLines lines;
+    ControlSession session;
+    bool over = false;
+  };
+
+  ControlServer(Endpoint& endpoint, ControlAddress address, int fd);
+  void accept();
+  void serve(Client& client, short events);
+  void watch(Client& client);
+
+  Endpoint& endpoint_;
+  ControlAddress address_;
+  int fd_;
+  std::list<std::unique_ptr<Client>> clients_;
+};
+
+}  // namespace roce::gen

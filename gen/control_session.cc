@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/control_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <random>
+#include <stdexcept>
+
+#include "gen/control_names.h"
+#include "gen/pattern.h"
+
+namespace roce::gen {
+
+namespace {
+
+using transport::Access;
+using transport::QpState;
+using transport::QpType;
+
+constexpr std::uint64_t kMaxMemory = std::uint64_t{4} << 30;
+constexpr std::uint64_t kMaxInline = 1 << 20;  // bytes of memory in one line
+constexpr std::size_t kMaxCompletions = 65536;
+constexpr std::uint32_t kCqSize = 1 << 18;
+constexpr std::uint32_t kMaxQueue = 4096;
+constexpr std::uint32_t kNetworkHeader = 40;
+/// Work request numbers of sinks, apart from those of the client.
+constexpr std::uint64_t kSinkRequest = std::uint64_t{1} << 63;
+
+/// What a request cannot have; the answer says it.
+using Refusal = std::runtime_error;
+
+template <typename T>
+T granted(transport::VerbResult<T> result, std::string_view what) {
+  if (!result) throw Refusal(fmt::format("{}: {}", what, to_string(result.error())));
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+template <typename T>
+[[nodiscard]] T number(const nlohmann::json& request, const char* name, std::uint64_t smallest, std::uint64_t largest,
+                       std::optional<T> otherwise = std::nullopt) {
+  const auto found = request.find(name);
+  if (found == request.end()) {
+    if (otherwise) return *otherwise;
+    throw Refusal(fmt::format("\"{}\" is missing", name));
+  }
+  if (!found->is_number_unsigned() || found->get<std::uint64_t>() < smallest || found->get<std::uint64_t>() > largest) {
+    throw Refusal(
+        fmt::format("\"{}\" is {}, needs a whole number from {} to {}", name, found->dump(), smallest, largest));
+  }
+  return static_cast<T>(found->get<std::uint64_t>());
+}
+
+[[nodiscard]] std::string text(const nlohmann::json& request, const char* name) {
+  const auto found = request.find(name);
+  if (found == request.end() || !found->is_string()) throw Refusal(fmt::format("\"{}\" is missing or no text", name));
+  return found->get<std::string>();
+}
+
+[[nodiscard]] std::string to_hex(std::span<const std::byte> bytes) {
+  std::string result;
+  result.reserve(2 * bytes.size());
+  for (const std::byte byte : bytes)
+    fmt::format_to(std::back_inserter(result), "{:02x}", std::to_integer<unsigned>(byte));
+  return result;
+}
+
+[[nodiscard]] std::vector<std::byte> from_hex(std::string_view digits) {
+  std::vector<std::byte> bytes(digits.size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::uint8_t value = 0;
+    const char* at = digits.data() + 2 * i;
+    const auto [end, error] = std::from_chars(at, at + 2, value, 16);
+    if (error != std::errc{} || end != at + 2)
+      throw Refusal(fmt::format("\"data\": \"{}\" is no hexadecimal byte", std::string_view{at, 2}));
+    bytes[i] = std::byte{value};
+  }
+  if (digits.size() % 2 != 0) throw Refusal("\"data\" has an odd number of hexadecimal digits");
+  return bytes;
+}
+
+}  // namespace
+
+ControlSession::ControlSession(Endpoint& endpoint, std::string token)
+    : endpoint_(endpoint), device_(endpoint.device()), token_(std::move(token)) {
+  // A device without room for them says so when the client asks for more.
+  pd_ = device_.create_pd().value_or(transport::Pd{});
+  cq_ = device_.create_cq(kCqSize).value_or(transport::Cq{});
+}
+
+ControlSession::~ControlSession() {
+  for (const auto& [qpn, type] : qps_) (void)device_.destroy_qp(qpn);
+  for (const auto& [qpn, ah] : ahs_) (void)device_.destroy_ah(ah);
+  for (const auto& [id, memory] : memories_) (void)device_.deregister_memory(memory->mr);
+  (void)device_.destroy_cq(cq_);
+  (void)device_.destroy_pd(pd_);
+}
+
+const std::map<std::string_view, ControlSession::Operation>& ControlSession::operations() {
+  static const std::map<std::string_view, Operation> kOperations{
+      {"hello", &ControlSession::hello},
+      {"create_memory", &ControlSession::create_memory},
+      {"fill_memory", &ControlSession::fill_memory},
+      {"check_memory", &ControlSession::check_memory},
+      {"read_memory", &ControlSession::read_memory},
+      {"write_memory", &ControlSession::write_memory},
+      {"create_qp", &ControlSession::create_qp},
+      {"connect_qp", &ControlSession::connect_qp},
+      {"destroy_qp", &ControlSession::destroy_qp},
+      {"post_receive", &ControlSession::post_receive},
+      {"post_send", &ControlSession::post_send},
+      {"poll", &ControlSession::poll_completions},
+      {"sink", &ControlSession::sink},
+      {"sink_status", &ControlSession::sink_status},
+      {"counters", &ControlSession::counters},
+  };
+  return kOperations;
+}
+
+nlohmann::ordered_json ControlSession::handle(const Json& request, Time now) {
+  Answer answer;
+  try {
+    if (!request.is_object()) throw Refusal("a request is one JSON object on a line");
+    if (const auto id = request.find("id"); id != request.end()) answer["id"] = *id;
+    const std::string op = text(request, "op");
+    const auto found = operations().find(op);
+    if (found == operations().end()) throw Refusal(fmt::format("there is no operation \"{}\"", op));
+    if (!greeted_ && op != "hello") throw Refusal("say hello first");
+    Answer result = (this->*found->second)(request, now);
+    answer["ok"] = true;
+    if (!result.is_null()) answer.update(result);
+  } catch (const std::exception& refusal) {
+    answer["ok"] = false;
+    answer["error"] = refusal.what();
+  }
+  return answer;
+}
+
+ControlSession::Answer ControlSession::hello(const Json& request, Time) {
+  refused_ = true;
+  const int version = number<int>(request, "version", 0, 1'000'000);
+  if (version != kVersion) {
+    throw Refusal(
+        fmt::format("version {} is not spoken here, {} is; use the same roce-gen on both sides", version, kVersion));
+  }
+  if (!token_.empty() && (!request.contains("token") || text(request, "token") != token_)) {
+    throw Refusal("the token is wrong; give --token-file the file that the peer was started with");
+  }
+  refused_ = false;
+  greeted_ = true;
+  return {{"version", kVersion}, {"gid", to_string(endpoint_.gid())}, {"max_path_mtu", endpoint_.max_path_mtu()}};
+}
+
+ControlSession::Memory& ControlSession::memory_of(const Json& request) {
+  const auto found = memories_.find(number<std::uint32_t>(request, "memory", 0, 0xFFFF'FFFF));
+  if (found == memories_.end()) throw Refusal("\"memory\" was not made by this connection");
+  return *found->second;
+}
+
+std::span<std::byte> ControlSession::range_of(const Json& request, std::uint64_t longest) {
+  Memory& memory = memory_of(request);
+  const auto offset = number<std::uint64_t>(request, "offset", 0, memory.bytes.size(), 0);
+  const std::uint64_t left = memory.bytes.size() - offset;
+  const auto length = number<std::uint64_t>(request, "length", 0, std::min(left, longest), std::min(left, longest));
+  return std::span{memory.bytes}.subspan(offset, length);
+}
+
+Qpn ControlSession::qp_of(const Json& request) const {
+  const Qpn qpn{number<std::uint32_t>(request, "qp", 0, Qpn::kMax)};
+  if (!qps_.contains(qpn)) throw Refusal("\"qp\" was not made by this connection");
+  return qpn;
+}
+
+ControlSession::Answer ControlSession::create_memory(const Json& request, Time) {
+  const auto length = number<std::uint64_t>(request, "length", 1, kMaxMemory - memory_bytes_);
+  Access access = Access::local_write;
+  for (const Json& name : request.value("access", Json::array())) access = access | access_of(name.get<std::string>());
+  auto memory = std::make_unique<Memory>();
+  memory->bytes.resize(length);
+  memory->mr = granted(device_.register_memory(pd_, {.memory = memory->bytes, .access = access}), "create_memory");
+  memory->info = *device_.query_mr(memory->mr);
+  memory_bytes_ += length;
+  const std::uint32_t id = next_memory_++;
+  Answer answer{
+      {"memory", id}, {"address", memory->info.address}, {"r_key", memory->info.r_key.value()}, {"length", length}};
+  memories_.emplace(id, std::move(memory));
+  return answer;
+}
+
+ControlSession::Answer ControlSession::fill_memory(const Json& request, Time) {
+  fill_pattern(range_of(request, kMaxMemory), number<std::uint64_t>(request, "seed", 0, UINT64_MAX));
+  return {};
+}
+
+ControlSession::Answer ControlSession::check_memory(const Json& request, Time) {
+  const Json one = Json::array({request});
+  for (const Json& part : request.contains("parts") ? request.at("parts") : one) {
+    Json range = part;
+    range["memory"] = request.at("memory");
+    const std::optional<std::size_t> wrong =
+        find_wrong_byte(range_of(range, kMaxMemory), number<std::uint64_t>(part, "seed", 0, UINT64_MAX));
+    if (wrong)
+      return {{"equal", false}, {"wrong_at", number<std::uint64_t>(part, "offset", 0, UINT64_MAX, 0) + *wrong}};
+  }
+  return {{"equal", true}};
+}
+
+ControlSession::Answer ControlSession::read_memory(const Json& request, Time) {
+  return {{"data", to_hex(range_of(request, kMaxInline))}};
+}
+
+ControlSession::Answer ControlSession::write_memory(const Json& request, Time) {
+  const std::vector<std::byte> data = from_hex(text(request, "data"));
+  Memory& memory = memory_of(request);
+  const auto offset = number<std::uint64_t>(request, "offset", 0, memory.bytes.size(), 0);
+  if (data.size() > memory.bytes.size() - offset) throw Refusal("\"data\" goes beyond the memory's end");
+  std::copy(data.begin(), data.end(), memory.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  return {};
+}
+
+ControlSession::Answer ControlSession::create_qp(const Json& request, Time now) {
+  const QpType type = qp_type_of(text(request, "type"));
+  transport::QpInit init;
+  init.type = type;
+  init.pd = pd_;
+  init.send_cq = init.receive_cq = cq_;
+  init.max_send = number<std::uint32_t>(request, "max_send", 1, kMaxQueue, 64);
+  init.max_receive = number<std::uint32_t>(request, "max_receive", 1, kMaxQueue, 64);
+  init.max_send_sge = init.max_receive_sge = 1;
+  const Qpn qpn = granted(device_.create_qp(init), "create_qp");
+  qps_.emplace(qpn, type);
+  endpoint_.adopt(qpn);
+  transport::QpChange change{.state = QpState::init, .p_key_index = 0, .port = 1};
+  if (type == QpType::ud) {
+    change.q_key = QKey{number<std::uint32_t>(request, "q_key", 0, 0xFFFF'FFFF, kControlQKey)};
+  } else {
+    change.access = Access::remote_write | Access::remote_read | Access::remote_atomic | Access::flush_global |
+                    Access::flush_persistent;
+  }
+  granted(device_.modify_qp(qpn, change, now), "create_qp");
+  const Psn psn{std::random_device{}() & Psn::kMax};
+  return {{"qp", qpn.value()}, {"psn", psn.value()}};
+}
+
+ControlSession::Answer ControlSession::connect_qp(const Json& request, Time now) {
+  const Qpn qpn = qp_of(request);
+  const QpType type = qps_.at(qpn);
+  const std::optional<Gid> gid = gid_of_text(text(request, "gid"));
+  if (!gid) throw Refusal("\"gid\" is no IP address");
+  ConnectOptions options;
+  options.sgid_index = endpoint_.sgid_index();
+  options.gid = *gid;
+  options.remote_qp = Qpn{number<std::uint32_t>(request, "remote_qp", 0, Qpn::kMax, 0)};
+  options.remote_psn = Psn{number<std::uint32_t>(request, "remote_psn", 0, Psn::kMax, 0)};
+  options.psn = Psn{number<std::uint32_t>(request, "psn", 0, Psn::kMax)};
+  options.path_mtu = number<std::uint32_t>(request, "path_mtu", 256, endpoint_.max_path_mtu(), 1024);
+  options.timeout = number<std::uint8_t>(request, "timeout", 0, 31, 14);
+  options.retry_count = number<std::uint8_t>(request, "retry_count", 0, 7, 7);
+  options.rnr_retry = number<std::uint8_t>(request, "rnr_retry", 0, 7, 7);
+  options.rd_atomic = number<std::uint8_t>(request, "rd_atomic", 0, 128, 16);
+  granted(connect(device_, qpn, type, options, now), "connect_qp");
+  if (type == QpType::ud && !ahs_.contains(qpn)) {
+    ahs_[qpn] = granted(device_.create_ah(pd_, {.sgid_index = options.sgid_index, .dgid = options.gid}), "connect_qp");
+  }
+  return {};
+}
+
+ControlSession::Answer ControlSession::destroy_qp(const Json& request, Time) {
+  const Qpn qpn = qp_of(request);
+  granted(device_.destroy_qp(qpn), "destroy_qp");
+  if (const auto ah = ahs_.find(qpn); ah != ahs_.end()) {
+    (void)device_.destroy_ah(ah->second);
+    ahs_.erase(ah);
+  }
+  sinks_.erase(qpn);
+  qps_.erase(qpn);
+  return {};
+}
+
+transport::Sge ControlSession::sge_of(const Json& request) {
+  const std::span<std::byte> range = range_of(request, UINT32_MAX);
+  const Memory& memory = memory_of(request);
+  return {memory.info.address + static_cast<std::uint64_t>(range.data() - memory.bytes.data()),
+          static_cast<std::uint32_t>(range.size()), memory.info.l_key};
+}
+
+ControlSession::Answer ControlSession::post_receive(const Json& request, Time) {
+  const transport::Sge sge = sge_of(request);
+  const auto wr_id = number<std::uint64_t>(request, "wr_id", 0, kSinkRequest - 1, 0);
+  granted(device_.post_receive(qp_of(request), {.wr_id = wr_id, .sges = {&sge, 1}}), "post_receive");
+  return {};
+}
+
+ControlSession::Answer ControlSession::post_send(const Json& request, Time) {
+  const Qpn qpn = qp_of(request);
+  transport::SendRequest send;
+  send.wr_id = number<std::uint64_t>(request, "wr_id", 0, kSinkRequest - 1, 0);
+  send.opcode = opcode_of(text(request, "opcode"));
+  transport::Sge sge{};
+  if (request.contains("memory")) {
+    sge = sge_of(request);
+    send.sges = {&sge, 1};
+  }
+  send.solicited = request.value("solicited", false);
+  send.fence = request.value("fence", false);
+  send.immediate = number<std::uint32_t>(request, "immediate", 0, 0xFFFF'FFFF, 0);
+  send.invalidate = RKey{number<std::uint32_t>(request, "invalidate", 0, 0xFFFF'FFFF, 0)};
+  send.remote.address = number<std::uint64_t>(request, "remote_address", 0, UINT64_MAX, 0);
+  send.remote.r_key = RKey{number<std::uint32_t>(request, "r_key", 0, 0xFFFF'FFFF, 0)};
+  send.compare_add = number<std::uint64_t>(request, "compare_add", 0, UINT64_MAX, 0);
+  send.swap = number<std::uint64_t>(request, "swap", 0, UINT64_MAX, 0);
+  send.flush.length = number<std::uint32_t>(request, "flush_length", 0, 0xFFFF'FFFF, 0);
+  send.flush.persistent = request.value("persistent", false);
+  if (const auto ah = ahs_.find(qpn); ah != ahs_.end()) {
+    send.datagram.ah = ah->second;
+    send.datagram.qpn = Qpn{number<std::uint32_t>(request, "remote_qp", 0, Qpn::kMax)};
+    send.datagram.q_key = QKey{number<std::uint32_t>(request, "q_key", 0, 0xFFFF'FFFF, kControlQKey)};
+  }
+  granted(device_.post_send(qpn, send), "post_send");
+  return {};
+}
+
+ControlSession::Answer ControlSession::poll_completions(const Json& request, Time) {
+  const auto most = number<std::size_t>(request, "max", 1, 4096, 256);
+  const std::size_t count = std::min(most, completions_.size());
+  Answer list = Answer::array();
+  for (std::size_t i = 0; i < count; ++i) {
+    const transport::Completion& c = completions_[i];
+    Answer item{{"wr_id", c.wr_id},
+                {"status", std::string{to_string(c.status)}},
+                {"opcode", std::string{to_string(c.opcode)}},
+                {"qp", c.qpn.value()},
+                {"byte_length", c.byte_length}};
+    if (c.has_immediate) item["immediate"] = c.immediate;
+    if (c.has_invalidated) item["invalidated"] = c.invalidated.value();
+    if (c.has_network_header) item["source_qp"] = c.source_qp.value();
+    list.push_back(std::move(item));
+  }
+  completions_.erase(completions_.begin(), completions_.begin() + static_cast<std::ptrdiff_t>(count));
+  return {{"completions", std::move(list)}, {"lost", lost_completions_}};
+}
+
+void ControlSession::post_sink(Qpn qpn, const Sink& sink, std::uint64_t slot) {
+  const Memory& memory = *memories_.at(sink.memory);
+  const transport::Sge sge{memory.info.address + sink.offset + slot * sink.slot_bytes, sink.slot_bytes,
+                           memory.info.l_key};
+  granted(device_.post_receive(qpn, {.wr_id = kSinkRequest | slot, .sges = {&sge, 1}}), "sink");
+}
+
+ControlSession::Answer ControlSession::sink(const Json& request, Time) {
+  const Qpn qpn = qp_of(request);
+  const Memory& memory = memory_of(request);
+  Sink sink;
+  sink.memory = number<std::uint32_t>(request, "memory", 0, 0xFFFF'FFFF);
+  sink.offset = number<std::uint64_t>(request, "offset", 0, memory.bytes.size(), 0);
+  sink.datagrams = qps_.at(qpn) == QpType::ud;
+  sink.slot_bytes = number<std::uint32_t>(request, "slot_bytes", 1, UINT32_MAX);
+  sink.index = number<std::uint32_t>(request, "index", 0, 0xFFFF, 0);
+  sink.seed = number<std::uint64_t>(request, "seed", 0, UINT64_MAX);
+  const auto slots = number<std::uint64_t>(request, "slots", 1, kMaxQueue);
+  if (slots > (memory.bytes.size() - sink.offset) / sink.slot_bytes) throw Refusal("the slots do not fit the memory");
+  if (sinks_.contains(qpn)) throw Refusal("this queue pair has a sink");
+  for (std::uint64_t slot = 0; slot < slots; ++slot) post_sink(qpn, sink, slot);
+  sinks_.emplace(qpn, sink);
+  return {};
+}
+
+ControlSession::Answer ControlSession::sink_status(const Json& request, Time) {
+  const auto found = sinks_.find(qp_of(request));
+  if (found == sinks_.end()) throw Refusal("this queue pair has no sink");
+  return {{"received", found->second.received}, {"wrong", found->second.wrong}};
+}
+
+ControlSession::Answer ControlSession::counters(const Json& request, Time) {
+  const transport::Counters values =
+      request.contains("qp") ? granted(device_.counters(qp_of(request)), "counters") : device_.counters();
+  Answer list;
+  for (const transport::CounterName& name : transport::counter_names())
+    list[std::string{name.name}] = values.*name.member;
+  return {{"counters", std::move(list)}};
+}
+
+void ControlSession::take(const transport::Completion& completion) {
+  if ((completion.wr_id & kSinkRequest) == 0) {
+    if (completions_.size() < kMaxCompletions) {
+      completions_.push_back(completion);
+    } else {
+      ++lost_completions_;
+    }
+    return;
+  }
+  const auto found = sinks_.find(completion.qpn);
+  if (found == sinks_.end() || completion.status != transport::CompletionStatus::success) return;
+  Sink& sink = found->second;
+  const std::uint64_t slot = completion.wr_id & ~kSinkRequest;
+  const std::uint32_t header = sink.datagrams ? kNetworkHeader : 0;
+  const auto data = std::span{memories_.at(sink.memory)->bytes}.subspan(sink.offset + slot * sink.slot_bytes + header,
+                                                                        completion.byte_length - header);
+  // Datagrams may be lost; each says its number as immediate data.
+  const std::uint64_t expected = sink.datagrams ? completion.immediate : sink.received;
+  if (find_wrong_byte(data, message_seed(sink.seed, sink.index, expected))) ++sink.wrong;
+  ++sink.received;
+  try {
+    post_sink(completion.qpn, sink, slot);
+  } catch (const Refusal&) {
+    // A queue pair in error takes no receives; its completions tell.
+  }
+}
+
+bool ControlSession::poll() {
+  std::array<transport::Completion, 64> completions;
+  const std::size_t count = device_.poll_cq(cq_, completions);
+  for (std::size_t i = 0; i < count; ++i) take(completions[i]);
+  return count != 0;
+}
+
+}  // namespace roce::gen

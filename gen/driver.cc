@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/driver.h"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <vector>
+
+namespace roce::gen {
+
+namespace {
+
+constexpr int kSettleRounds = 64;
+
+[[nodiscard]] sigset_t stopping_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
+}  // namespace
+
+Time now() {
+  return Time{std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
+}
+
+Driver::Driver(link::Link& link, port::Port& port) : link_(link), port_(port) {
+  const sigset_t set = stopping_signals();
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  signals_ = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+  // A peer that closes its end is an error of the write, not the end of the program.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+Driver::~Driver() {
+  if (signals_ >= 0) ::close(signals_);
+}
+
+void Driver::watch(int fd, short events, std::function<void(short)> ready) {
+  watched_[fd] = {events, std::move(ready)};
+}
+
+void Driver::forget(int fd) {
+  watched_.erase(fd);
+}
+
+void Driver::wake_at(Time time) {
+  wake_at_ = std::min(wake_at_, time);
+}
+
+Outcome<bool> Driver::run(const std::function<Step(Time)>& step) {
+  Time busy_at = now();
+  Time look_at = busy_at;
+  while (true) {
+    const Time time = now();
+    const link::LinkResult<bool> moved = port_.turn(time);
+    if (!moved) return failed(moved.error().message);
+    if (wake_at_ <= time) wake_at_ = kNever;
+    const Step stepped = step(time);
+    if (stepped == Step::done) return true;
+    if (*moved || stepped == Step::busy) {
+      busy_at = time;
+      // Others than the link are asked now and then also while frames keep coming.
+      if (time - look_at < spin_) continue;
+      look_at = time;
+      wait(time);
+    } else if (time - busy_at < spin_) {
+      continue;
+    } else {
+      look_at = time;
+      wait(std::min(port_.next_timeout(), wake_at_));
+    }
+    if (stopped_) return false;
+    if (link_error_) {
+      link_error_ = false;
+      if (const link::LinkResult<void> alive = link_.check(); !alive) return failed(alive.error().message);
+    }
+  }
+}
+
+void Driver::settle(Time deadline) {
+  for (int round = 0; round < kSettleRounds; ++round) {
+    const Time time = now();
+    const link::LinkResult<bool> moved = port_.turn(time);
+    if (!moved || (!*moved && !port_.wants_to_write()) || time > deadline) return;
+  }
+}
+
+void Driver::wait(Time until) {
+  std::vector<pollfd> set;
+  set.push_back({signals_, POLLIN, 0});
+  set.push_back({link_.fd(), static_cast<short>(POLLIN | (port_.wants_to_write() ? POLLOUT : 0)), 0});
+  set.push_back({port_.neighbour_fd(), POLLIN, 0});
+  for (const auto& [fd, watched] : watched_) set.push_back({fd, watched.events, 0});
+  timespec timeout{};
+  if (until != kNever) {
+    const Time time = now();
+    const Duration left = until > time ? until - time : Duration{0};
+    timeout.tv_sec = static_cast<time_t>(left.count() / 1'000'000'000);
+    timeout.tv_nsec = static_cast<long>(left.count() % 1'000'000'000);
+  }
+  if (::ppoll(set.data(), set.size(), until != kNever ? &timeout : nullptr, nullptr) <= 0) return;
+  if (set[0].revents != 0) {
+    signalfd_siginfo info{};
+    stopped_ = ::read(signals_, &info, sizeof info) == sizeof info;
+  }
+  link_error_ = (set[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+  if (set[2].revents != 0) port_.take_neighbours(now());
+  for (std::size_t i = 3; i < set.size(); ++i) {
+    if (set[i].revents == 0) continue;
+    // It may have been forgotten by one called before it.
+    const auto found = watched_.find(set[i].fd);
+    if (found == watched_.end()) continue;
+    const std::function<void(short)> ready = found->second.ready;
+    ready(set[i].revents);
+  }
+}
+
+}  // namespace roce::gen

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gen/driver.h"
+#include "gen/endpoint_options.h"
+#include "gen/failure.h"
+#include "gen/recorder.h"
+#include "roce/link/link.h"
+#include "roce/link/port_holder.h"
+#include "roce/port/neighbours.h"
+#include "roce/port/port.h"
+#include "roce/transport/device.h"
+
+namespace roce::gen {
+
+/// A device on a link of this machine, with all it needs to run.
+class Endpoint {
+ public:
+  /// Opens what the options say. Failures: everything that is wrong with interface, address, link and capture file.
+  [[nodiscard]] static Outcome<std::unique_ptr<Endpoint>> open(const EndpointOptions& options);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  [[nodiscard]] transport::Device& device() { return *device_; }
+  [[nodiscard]] port::Port& port() { return *port_; }
+  [[nodiscard]] link::Link& link() { return *link_; }
+  [[nodiscard]] Driver& driver() { return *driver_; }
+  /// Our address, and where it is in the GID table.
+  [[nodiscard]] const Gid& gid() const { return gid_; }
+  [[nodiscard]] std::uint16_t sgid_index() const { return sgid_index_; }
+  /// The largest path MTU that the interface takes, in bytes.
+  [[nodiscard]] std::uint32_t max_path_mtu() const { return max_path_mtu_; }
+  /// What was opened, and why: one line.
+  [[nodiscard]] const std::string& description() const { return description_; }
+
+  /// To be called for each QP that is made: options that make it misbehave take effect.
+  void adopt(Qpn qp);
+  /// Ends the capture file, if there is one.
+  [[nodiscard]] Outcome<void> close();
+
+ private:
+  Endpoint() = default;
+  [[nodiscard]] Outcome<void> open_link(const EndpointOptions& options, const port::Interface& interface);
+  [[nodiscard]] Outcome<void> open_raw(const EndpointOptions& options);
+  [[nodiscard]] Outcome<void> open_udp(const EndpointOptions& options);
+  [[nodiscard]] Outcome<void> open_neighbours(const EndpointOptions& options, const port::Interface& interface);
+
+  std::unique_ptr<link::Link> link_;
+  std::optional<link::PortHolder> port_holder_;
+  std::unique_ptr<port::Neighbours> neighbours_;
+  std::optional<transport::Device> device_;
+  std::optional<port::Port> port_;
+  std::optional<Driver> driver_;
+  std::optional<Recorder> recorder_;
+  std::unique_ptr<transport::MisbehaviourHook> hook_;
+  Gid gid_{};
+  std::uint16_t sgid_index_ = 0;
+  std::uint32_t max_path_mtu_ = 0;
+  std::string description_;
+};
+
+}  // namespace roce::gen

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+
+namespace roce::gen {
+
+/// Which way frames go, as `--link` says.
+enum class LinkChoice : std::uint8_t { automatic, raw, udp };
+
+/// What every command that is an endpoint can be told.
+struct EndpointOptions {
+  std::string interface;
+  LinkChoice link = LinkChoice::automatic;
+  std::string address;   ///< the local IP address; empty: the interface's first, IPv4 before IPv6
+  bool roce_v1 = false;  ///< else v2
+  int vlan = -1;         ///< 0 … 4094; -1: none
+  std::string peer_mac;  ///< instead of asking the kernel
+  std::string profile = "hardware_like";
+  std::string pcap;       ///< file that gets each frame; empty: none
+  bool bad_icrc = false;  ///< every frame leaves with a wrong ICRC
+  bool json = false;
+};
+
+/// Adds the options to a command.
+void add_endpoint_options(CLI::App& command, EndpointOptions& options);
+
+}  // namespace roce::gen

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gen/control_client.h"
+#include "gen/endpoint.h"
+#include "gen/latency.h"
+#include "roce/transport/counters.h"
+
+namespace roce::gen {
+
+/// What an exchange does over and over.
+enum class ExchangeKind : std::uint8_t { send, write, read, fetch_add, compare_swap, flush, datagram };
+
+/// Sizes of messages, taken in turn.
+struct SizePlan {
+  std::vector<std::uint32_t> sizes{4096};  ///< bytes
+
+  [[nodiscard]] std::uint32_t of(std::uint64_t number) const { return sizes[number % sizes.size()]; }
+  [[nodiscard]] std::uint32_t largest() const;
+};
+
+struct ExchangeOptions {
+  ExchangeKind kind = ExchangeKind::write;
+  bool unreliable = false;  ///< UC instead of RC, for SEND and WRITE
+  SizePlan sizes;
+  std::uint64_t count = 1000;  ///< messages on each QP, unless `seconds` is given
+  double seconds = 0;          ///< how long; 0: `count` counts
+  std::uint32_t qps = 1;
+  std::uint32_t depth = 16;    ///< requests under way on each QP
+  std::uint32_t path_mtu = 0;  ///< bytes; 0: the largest that both sides take
+  std::uint64_t rate_bps = 0;  ///< of all QPs together, bits of packets a second; 0: as fast as it goes
+  std::uint8_t timeout = 14;
+  std::uint8_t traffic_class = 0;
+  bool allow_loss = false;  ///< lost datagrams and UC messages are no failure
+  bool live = false;        ///< one line a second on standard error
+};
+
+/// How an exchange went.
+struct ExchangeResult {
+  std::uint64_t completed = 0;
+  std::uint64_t bytes = 0;  ///< of completed messages
+  std::uint64_t lost = 0;   ///< sent and not received, on UC and UD
+  double seconds = 0;
+  LatencyHistogram latency;  ///< from posting to completion
+  transport::Counters ours;
+  nlohmann::json theirs;  ///< counters of the peer's device
+  bool stopped = false;   ///< by a signal
+};
+
+/// Runs an exchange with a peer: makes queue pairs and memory on both sides, runs the operations, and compares all data
+/// that it can: each received SEND and datagram and the result of each READ and atomic; of WRITEs what lies in the
+/// peer's memory at the end.
+[[nodiscard]] Outcome<ExchangeResult> run_exchange(Endpoint& endpoint, ControlClient& peer,
+                                                   const ExchangeOptions& options);
+
+}  // namespace roce::gen

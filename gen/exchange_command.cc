@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/exchange_command.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "gen/exchange_report.h"
+#include "gen/pingpong_report.h"
+
+namespace roce::gen {
+
+namespace {
+
+constexpr std::uint32_t kLargestMessage = 1U << 30;
+/// What stands around the data of a packet on the wire, for a rate in packets.
+constexpr std::uint32_t kPacketOverhead = 14 + 20 + 8 + 12 + 4;
+
+[[nodiscard]] std::optional<std::uint32_t> parse_size(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const double factor = unit.empty() ? 1 : unit == "k" || unit == "K" ? 1024 : unit == "M" ? 1048576 : 0;
+  const double bytes = value * factor;
+  if (end == text.c_str() || factor == 0 || bytes < 1 || bytes > kLargestMessage || bytes != std::floor(bytes)) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(bytes);
+}
+
+[[nodiscard]] Outcome<ControlAddress> address_of(const ExchangeCommand& command) {
+  ControlAddress address;
+  if (!command.token_file.empty()) {
+    const Outcome<std::string> token = read_token(command.token_file);
+    if (!token) return tl::unexpected(token.error());
+    address.token = *token;
+  }
+  if (command.target.find('/') != std::string::npos) {
+    address.socket = command.target;
+    return address;
+  }
+  const std::size_t colon = command.target.rfind(':');
+  const std::string port = colon == std::string::npos ? "" : command.target.substr(colon + 1);
+  const unsigned long number = std::strtoul(port.c_str(), nullptr, 10);
+  if (number == 0 || number > 65535 || port.find_first_not_of("0123456789") != std::string::npos) {
+    return cannot(
+        fmt::format("\"{}\" is neither the path of a control socket (with a /) nor HOST:PORT", command.target));
+  }
+  address.host = command.target.substr(0, colon);
+  if (address.host.starts_with('[') && address.host.ends_with(']')) {
+    address.host = address.host.substr(1, address.host.size() - 2);
+  }
+  address.port = static_cast<std::uint16_t>(number);
+  if (address.token.empty()) {
+    return cannot("a peer on TCP wants a token; give --token-file the file that it was started with");
+  }
+  return address;
+}
+
+[[nodiscard]] Outcome<ExitCode> run(ExchangeCommand& command) {
+  const Outcome<SizePlan> sizes = parse_sizes(command.sizes);
+  if (!sizes) return tl::unexpected(sizes.error());
+  command.exchange.sizes = *sizes;
+  const Outcome<ControlAddress> address = address_of(command);
+  if (!address) return tl::unexpected(address.error());
+  Outcome<std::unique_ptr<Endpoint>> endpoint = Endpoint::open(command.endpoint);
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  if (!command.rate.empty()) {
+    const std::uint32_t mtu = command.exchange.path_mtu != 0 ? command.exchange.path_mtu : (*endpoint)->max_path_mtu();
+    const Outcome<std::uint64_t> rate = parse_rate(command.rate, std::min(mtu, sizes->largest()) + kPacketOverhead);
+    if (!rate) return tl::unexpected(rate.error());
+    command.exchange.rate_bps = *rate;
+  }
+  command.exchange.live = !command.endpoint.json && ::isatty(STDERR_FILENO) != 0;
+  Outcome<std::unique_ptr<ControlClient>> peer = ControlClient::open(**endpoint, *address);
+  if (!peer) return tl::unexpected(peer.error());
+  print_note("ready", (*endpoint)->description(), command.endpoint.json);
+  const Outcome<ExchangeResult> result = run_exchange(**endpoint, **peer, command.exchange);
+  const Outcome<void> closed = (*endpoint)->close();
+  if (!result) return tl::unexpected(result.error());
+  print_exchange(command.exchange, *result, command.endpoint.json);
+  if (!closed) return tl::unexpected(closed.error());
+  return result->stopped ? ExitCode::failed : ExitCode::ok;
+}
+
+}  // namespace
+
+Outcome<SizePlan> parse_sizes(const std::string& text) {
+  SizePlan plan;
+  plan.sizes.clear();
+  const auto wrong = [&text] {
+    return cannot(
+        fmt::format("\"{}\" is no size; write 4096, 64k, 64,1024,4096 or 64-4096, each from 1 to 1024M", text));
+  };
+  if (const std::size_t dash = text.find('-'); dash != std::string::npos) {
+    const auto from = parse_size(text.substr(0, dash));
+    const auto to = parse_size(text.substr(dash + 1));
+    if (!from || !to || *from > *to) return wrong();
+    for (std::uint64_t size = *from; size < *to; size *= 2) plan.sizes.push_back(static_cast<std::uint32_t>(size));
+    plan.sizes.push_back(*to);
+    return plan;
+  }
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const auto size = parse_size(text.substr(at, comma - at));
+    if (!size) return wrong();
+    plan.sizes.push_back(*size);
+    at = comma + 1;
+  }
+  return plan;
+}
+
+Outcome<std::uint64_t> parse_rate(const std::string& text, std::uint32_t packet_bytes) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  double factor = 0;
+  if (unit == "Gbit") factor = 1e9;
+  if (unit == "Mbit") factor = 1e6;
+  if (unit == "kbit") factor = 1e3;
+  if (unit == "pps") factor = 8.0 * packet_bytes;
+  if (unit == "kpps") factor = 8e3 * packet_bytes;
+  if (unit == "Mpps") factor = 8e6 * packet_bytes;
+  const double rate = value * factor;
+  if (end == text.c_str() || factor == 0 || !(rate >= 1) || rate > 1e15) {
+    return cannot(fmt::format("\"{}\" is no rate; write it like 2.5Gbit, 800Mbit, 100kpps or 5000pps", text));
+  }
+  return static_cast<std::uint64_t>(rate);
+}
+
+CLI::App* add_exchange(CLI::App& app, ExitCode& code, const std::string& name, const std::string& what,
+                       const std::shared_ptr<ExchangeCommand>& command) {
+  CLI::App* subcommand = app.add_subcommand(name, what);
+  ExchangeOptions& exchange = command->exchange;
+  add_endpoint_options(*subcommand, command->endpoint);
+  subcommand
+      ->add_option("target", command->target,
+                   "The peer's control socket (a path with a /), or HOST:PORT of its control port")
+      ->required();
+  subcommand->add_option("--token-file", command->token_file, "File with the secret of a peer on TCP")
+      ->type_name("FILE");
+  const bool atomic = exchange.kind == ExchangeKind::fetch_add;
+  if (!atomic) {
+    subcommand
+        ->add_option("-s,--size", command->sizes, "Bytes of a message: 4096, 64k, a list 64,1024, a range 64-4096")
+        ->capture_default_str();
+  }
+  subcommand->add_option("-n,--iters", exchange.count, "Messages on each queue pair")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->capture_default_str();
+  subcommand->add_option("-D,--duration", exchange.seconds, "Seconds to run, instead of a count")
+      ->check(CLI::Range(0.001, 1e6));
+  subcommand->add_option("-q,--qps", exchange.qps, "Queue pairs")->check(CLI::Range(1U, 1000U))->capture_default_str();
+  subcommand->add_option("-t,--depth", exchange.depth, "Requests under way on each queue pair")
+      ->check(CLI::Range(1U, 1024U))
+      ->capture_default_str();
+  subcommand->add_option("-m,--mtu", exchange.path_mtu, "Path MTU (default: the largest that fits both interfaces)")
+      ->check(CLI::IsMember({256U, 512U, 1024U, 2048U, 4096U}));
+  subcommand->add_option("--rate", command->rate, "Limit of all queue pairs together: 2.5Gbit, 800Mbit, 100kpps")
+      ->type_name("RATE");
+  subcommand->add_option("--timeout", exchange.timeout, "ACK timeout: 4.096 us * 2^N")
+      ->check(CLI::Range(1, 31))
+      ->capture_default_str();
+  subcommand->add_option("--tos", exchange.traffic_class, "Traffic class: DSCP * 4 + ECN")->check(CLI::Range(0, 255));
+  subcommand->callback([command, &code] {
+    const Outcome<ExitCode> ended = run(*command);
+    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
+    code = ended ? *ended : ended.error().code;
+  });
+  return subcommand;
+}
+
+}  // namespace roce::gen

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "gen/endpoint_options.h"
+#include "gen/exchange.h"
+#include "gen/exit_code.h"
+
+namespace roce::gen {
+
+/// All that a command that runs an exchange can be told.
+struct ExchangeCommand {
+  EndpointOptions endpoint;
+  ExchangeOptions exchange;
+  std::string target;  ///< path of a Unix socket, or HOST:PORT
+  std::string token_file;
+  std::string sizes = "4096";
+  std::string rate;
+};
+
+/// Adds a subcommand that runs an exchange of `kind`, with the options they all have; more can be added to what is
+/// returned. `code` is what it ended with; it has to outlive the parsing, as `app`.
+CLI::App* add_exchange(CLI::App& app, ExitCode& code, const std::string& name, const std::string& what,
+                       const std::shared_ptr<ExchangeCommand>& command);
+
+/// `4096`, `64,1024,4096`, or `64-4096` (powers of two from the one to the other). Failure: something else, or more
+/// than 2^30.
+[[nodiscard]] Outcome<SizePlan> parse_sizes(const std::string& text);
+/// Bits a second from `2.5Gbit`, `800Mbit`, or packets of `packet_bytes` bytes a second from `100kpps`, `5000pps`.
+[[nodiscard]] Outcome<std::uint64_t> parse_rate(const std::string& text, std::uint32_t packet_bytes);
+
+}  // namespace roce::gen

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace roce::gen {
+
+/// Fills memory with bytes that follow from `seed` and the place alone: 64-bit words, least significant byte first,
+/// word i being (seed + i + 1) * 0x9E3779B97F4A7C15 modulo 2^64 (docs/control.md). Two seeds share no word in its
+/// place.
+void fill_pattern(std::span<std::byte> memory, std::uint64_t seed);
+/// Where memory first differs from what `fill_pattern` would write; none if it does not.
+[[nodiscard]] std::optional<std::size_t> find_wrong_byte(std::span<const std::byte> memory, std::uint64_t seed);
+
+/// The seed of message `number` on queue pair `index` of an exchange that has `base`.
+[[nodiscard]] constexpr std::uint64_t message_seed(std::uint64_t base, std::uint32_t index, std::uint64_t number) {
+  return base + (std::uint64_t{index} << 48) + (number << 20);
+}
+
+}  // namespace roce::gen

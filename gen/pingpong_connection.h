@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "gen/endpoint.h"
+#include "gen/pingpong_session.h"
+#include "gen/tcp.h"
+
+namespace roce::gen {
+
+/// One pingpong from the TCP handshake to its last message (rdma-core, libibverbs/examples): the client tells its QPs,
+/// the server connects its own and answers, the client says `done`, and the messages begin.
+class PingpongConnection {
+ public:
+  /// A connection just accepted, or begun to `peer`.
+  PingpongConnection(Endpoint& endpoint, const PingpongOptions& options, PingpongSession::Role role, Tcp tcp,
+                     std::string peer, Time now);
+  ~PingpongConnection();
+  PingpongConnection(const PingpongConnection&) = delete;
+  PingpongConnection& operator=(const PingpongConnection&) = delete;
+
+  enum class State : std::uint8_t { handshake, messages, lingering, over };
+
+  /// Takes completions and looks at the time; true if something happened.
+  bool step(Time now);
+  [[nodiscard]] State state() const { return state_; }
+  /// When `step` has to be called although nothing came.
+  [[nodiscard]] Time next_timeout() const { return deadline_; }
+  /// Why it failed; empty if it did not.
+  [[nodiscard]] const std::string& error() const { return error_; }
+  /// The messages went through; the QPs still answer repeated packets until the state is `over`.
+  [[nodiscard]] bool succeeded() const { return error_.empty() && state_ >= State::lingering; }
+  /// Who is at the other end of the TCP connection.
+  [[nodiscard]] const std::string& peer() const { return peer_; }
+  [[nodiscard]] const PingpongSession* session() const { return session_.get(); }
+  /// From the first message to the last.
+  [[nodiscard]] Duration duration() const { return finished_ - started_; }
+
+ private:
+  void handshake(short events, Time now);
+  void server_handshake(Time now);
+  void client_handshake(Time now);
+  void begin(Time now);
+  void fail(std::string error);
+  [[nodiscard]] bool send_local();
+  [[nodiscard]] bool take_remote();
+
+  Endpoint& endpoint_;
+  PingpongOptions options_;
+  PingpongSession::Role role_;
+  Tcp tcp_;
+  std::string peer_;
+  std::unique_ptr<PingpongSession> session_;
+  std::vector<PingpongMessage> remote_;
+  std::string data_;  // read and not yet understood
+  State state_ = State::handshake;
+  bool exchanged_ = false;  // our messages were sent
+  std::string error_;
+  Time deadline_ = kNever;
+  Time started_{};
+  Time finished_{};
+};
+
+}  // namespace roce::gen

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+
+#include "gen/pingpong_session.h"
+
+namespace roce::gen {
+
+/// Where pingpong programs meet unless told otherwise.
+inline constexpr std::uint16_t kPingpongPort = 18515;
+
+/// Adds the options that both ends of a pingpong have, with the letters of the pingpong programs.
+void add_pingpong_options(CLI::App& command, PingpongOptions& options, std::uint16_t& port);
+
+}  // namespace roce::gen

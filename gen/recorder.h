@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+#include "gen/failure.h"
+#include "roce/link/capture_writer.h"
+#include "roce/port/port.h"
+
+namespace roce::gen {
+
+/// Writes the frames that pass a port to a capture file.
+class Recorder {
+ public:
+  /// `path` decides pcapng or pcap (`.pcap`), and compression (see link::CaptureWriter).
+  [[nodiscard]] static Outcome<Recorder> create(const std::string& path, const std::string& interface);
+
+  /// For `port::Port::set_tap`. The first error is kept for `close`.
+  void record(port::Direction direction, Bytes frame, std::int64_t timestamp_ns);
+  /// Ends the file.
+  [[nodiscard]] Outcome<void> close();
+
+ private:
+  explicit Recorder(link::CaptureWriter writer) : writer_(std::move(writer)) {}
+  link::CaptureWriter writer_;
+  std::string error_;
+};
+
+}  // namespace roce::gen

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/relay.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace roce::gen {
+
+namespace {
+
+constexpr std::size_t kBatch = 64;
+// Beside the MTU and the Ethernet header, which a link counts.
+constexpr std::size_t kTagBytes = 4;
+
+[[nodiscard]] impair::Direction direction_from(std::size_t side) {
+  return side == 0 ? impair::Direction::a_to_b : impair::Direction::b_to_a;
+}
+
+}  // namespace
+
+Relay::Relay(link::Link& a, link::Link& b, impair::Engine engine)
+    : links_{&a, &b}, engine_(std::move(engine)), received_(kBatch), rules_(engine_.rules().rules().size()) {}
+
+link::LinkResult<bool> Relay::turn(Time now) {
+  std::size_t moved = 0;
+  for (std::size_t side = 0; side < links_.size(); ++side) {
+    // Where nothing can go on, nothing more is taken: the receive ring is the queue.
+    if (outboxes_[side].ends.empty()) {
+      const link::LinkResult<std::size_t> count = receive(side, now);
+      if (!count) return tl::unexpected(count.error());
+      moved += *count;
+    }
+  }
+  const link::LinkResult<std::size_t> count = pass_on(now);
+  if (!count) return tl::unexpected(count.error());
+  for (std::size_t direction = 0; direction < outboxes_.size(); ++direction) {
+    if (const link::LinkResult<void> flushed = flush(direction); !flushed) return tl::unexpected(flushed.error());
+  }
+  return moved + *count != 0;
+}
+
+bool Relay::is_sendable(const link::RxFrame& frame, const link::Link& out) const {
+  return frame.segment_size == 0 && frame.bytes.size() >= frame.wire_length &&
+         frame.bytes.size() <= out.max_bytes() + kTagBytes;
+}
+
+link::LinkResult<std::size_t> Relay::receive(std::size_t side, Time now) {
+  link::LinkResult<std::size_t> count = links_[side]->receive(received_);
+  if (!count) return count;
+  RelayCounters& counters = counters_[side];
+  for (std::size_t i = 0; i < *count; ++i) {
+    const link::RxFrame& frame = received_[i];
+    ++counters.received;
+    counters.received_bytes += frame.bytes.size();
+    if (tap_) tap_(side, false, frame.bytes, frame.timestamp_ns);
+    if (!is_sendable(frame, *links_[1 - side])) {
+      ++counters.unsendable;
+      continue;
+    }
+    impair::Submitted submitted = engine_.submit(direction_from(side), frame.bytes, now);
+    while (submitted == impair::Submitted::full) {
+      if (link::LinkResult<std::size_t> passed = pass_on(now); !passed) return passed;
+      submitted = engine_.submit(direction_from(side), frame.bytes, now);
+    }
+    if (submitted == impair::Submitted::too_long) ++counters.unsendable;
+    take_log();
+  }
+  return count;
+}
+
+link::LinkResult<std::size_t> Relay::pass_on(Time now) {
+  std::size_t count = 0;
+  while (const std::optional<impair::Output> output = engine_.poll(now)) {
+    const auto direction = static_cast<std::size_t>(output->direction);
+    Outbox& outbox = outboxes_[direction];
+    outbox.bytes.insert(outbox.bytes.end(), output->bytes.begin(), output->bytes.end());
+    outbox.ends.push_back(outbox.bytes.size());
+    ++count;
+    if (tap_) tap_(1 - direction, true, output->bytes, 0);
+    if (outbox.ends.size() % kBatch == 0) {
+      if (const link::LinkResult<void> flushed = flush(direction); !flushed) return tl::unexpected(flushed.error());
+    }
+  }
+  return count;
+}
+
+link::LinkResult<void> Relay::flush(std::size_t direction) {
+  Outbox& outbox = outboxes_[direction];
+  if (outbox.ends.empty()) return {};
+  sent_.clear();
+  std::size_t start = 0;
+  for (const std::size_t end : outbox.ends) {
+    sent_.push_back({Bytes{outbox.bytes}.subspan(start, end - start), {}});
+    start = end;
+  }
+  const link::LinkResult<std::size_t> taken = links_[1 - direction]->send(sent_);
+  if (!taken) return tl::unexpected(taken.error());
+  if (*taken == 0) return {};
+  const std::size_t gone = outbox.ends[*taken - 1];
+  outbox.bytes.erase(outbox.bytes.begin(), outbox.bytes.begin() + static_cast<std::ptrdiff_t>(gone));
+  outbox.ends.erase(outbox.ends.begin(), outbox.ends.begin() + static_cast<std::ptrdiff_t>(*taken));
+  for (std::size_t& end : outbox.ends) end -= gone;
+  return {};
+}
+
+void Relay::take_log() {
+  while (const std::optional<impair::LogRecord> record = engine_.poll_log()) {
+    const auto direction = static_cast<std::size_t>(record->flow.direction);
+    RuleCounters& rule = rules_[record->rule];
+    if (record->outcome == impair::LogOutcome::done) {
+      ++rule.done[direction];
+    } else {
+      ++rule.over_limit;
+    }
+    const impair::Action& action = engine_.rules().rules()[record->rule].action;
+    if (std::holds_alternative<impair::Drop>(action)) {
+      ++counters_[direction].dropped;
+    } else if (const auto* duplicate = std::get_if<impair::Duplicate>(&action)) {
+      counters_[direction].duplicates += duplicate->copies;
+    }
+    if (log_) log_(*record);
+  }
+}
+
+RelayCounters Relay::counters(impair::Direction direction) const {
+  const auto index = static_cast<std::size_t>(direction);
+  const link::LinkCounters in = links_[index]->counters();
+  const link::LinkCounters out = links_[1 - index]->counters();
+  RelayCounters counters = counters_[index];
+  counters.missed = in.receive_drops;
+  counters.passed = out.sent;
+  counters.passed_bytes = out.sent_bytes;
+  counters.refused = out.send_errors;
+  counters.held = counters.received + counters.duplicates - counters.unsendable - counters.dropped - counters.passed -
+                  counters.refused;
+  return counters;
+}
+
+}  // namespace roce::gen

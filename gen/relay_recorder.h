@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "gen/failure.h"
+#include "roce/link/capture_writer.h"
+#include "roce/wire/types.h"
+
+namespace roce::gen {
+
+/// Writes what a relay receives and sends to a pcapng file, each interface with its name.
+class RelayRecorder {
+ public:
+  /// `path` decides compression (see link::CaptureWriter).
+  [[nodiscard]] static Outcome<RelayRecorder> create(const std::string& path,
+                                                     const std::array<std::string, 2>& interfaces);
+
+  /// For `Relay::set_tap`. The first error is kept for `close`.
+  void record(std::size_t side, bool sent, Bytes frame, std::int64_t timestamp_ns);
+  /// Ends the file.
+  [[nodiscard]] Outcome<void> close();
+
+ private:
+  explicit RelayRecorder(link::CaptureWriter writer) : writer_(std::move(writer)) {}
+
+  link::CaptureWriter writer_;
+  std::array<std::uint32_t, 2> ids_{};  // of the interfaces in the file
+  std::string error_;
+};
+
+}  // namespace roce::gen

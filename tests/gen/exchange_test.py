@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""roce-gen end to end: peer and client in two network namespaces joined by a veth pair.
+
+usage: exchange_test.py ROCE_GEN ROCE_ANALYZE [UNITTEST ARGUMENT...]
+
+Makes the namespaces itself, in a user namespace of its own, so that it needs no privilege; prints why and exits with 77 where
+that is forbidden.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SKIPPED = 77
+INSIDE = "ROCE_TEST_INSIDE"
+WAIT = 60  # seconds for anything
+
+
+def enter_namespaces():
+    """Starts this program again as the root of user, network and mount namespaces of its own."""
+    command = ["unshare", "--user", "--map-root-user", "--net"]
+    trial = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
+    if trial.returncode != 0:
+        print("skipped: this system allows no user and network namespaces of one's own:", trial.stderr.strip())
+        sys.exit(SKIPPED)
+    os.execvpe("unshare", [*command, sys.executable, *sys.argv], {**os.environ, INSIDE: "1"})
+
+
+class Wire:
+    """Two network namespaces, a and b, joined by a veth pair: interface "v" in both, 10.9.0.1 and .2, fd09::1 and ::2."""
+
+    def __init__(self, mtu):
+        self.holders = {}
+        for name in "ab":
+            # Says a word once it is in its namespace, and keeps it as long as its input is open.
+            holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo in; cat"], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE)
+            holder.stdout.readline()
+            self.holders[name] = holder
+        for name in "ab":
+            # Addresses that are still looked for elsewhere, and a link that is not up yet, would lose the first packets.
+            subprocess.run(self.inside(name, "sh", "-c", "echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad"), check=True)
+        pids = {name: str(holder.pid) for name, holder in self.holders.items()}
+        self.run_ip("a", "link", "add", "v", "type", "veth", "peer", "name", "v", "netns", pids["b"])
+        for name, number in (("a", 1), ("b", 2)):
+            self.run_ip(name, "address", "add", f"10.9.0.{number}/24", "dev", "v")
+            self.run_ip(name, "address", "add", f"fd09::{number}/64", "dev", "v", "nodad")
+            self.run_ip(name, "link", "set", "lo", "up")
+            self.run_ip(name, "link", "set", "v", "up", "mtu", str(mtu))
+        for name in "ab":
+            deadline = time.monotonic() + WAIT
+            while '"operstate":"UP"' not in subprocess.run(self.inside(name, "ip", "-j", "link", "show", "v"), check=True,
+                                                          capture_output=True, text=True).stdout:
+                if time.monotonic() > deadline:
+                    raise AssertionError("the veth pair does not come up")
+
+    def inside(self, name, *command):
+        return ["nsenter", "--net", "--target", str(self.holders[name].pid), *command]
+
+    def run_ip(self, name, *arguments):
+        subprocess.run(self.inside(name, "ip", *arguments), check=True)
+
+    def close(self):
+        for holder in self.holders.values():
+            holder.stdin.close()
+            holder.wait(WAIT)
+            holder.stdout.close()
+
+
+class Peer:
+    """roce-gen peer in namespace b."""
+
+    def __init__(self, test, *arguments):
+        self.socket = os.path.join(test.folder, "control.sock")
+        self.process = subprocess.Popen(
+            test.wire.inside("b", ROCE_GEN, "peer", "-i", "v", "--json", "--control", self.socket, *arguments),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        if not line:
+            raise AssertionError(f"peer did not start: {self.process.communicate()[1]}")
+        self.ready = json.loads(line)
+
+    def stop(self, number=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=WAIT)
+        return self.process.returncode, [json.loads(line) for line in out.splitlines()], err
+
+
+class LiveTest(unittest.TestCase):
+    mtu = 9000
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="roce-gen-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.wire = Wire(self.mtu)
+        self.addCleanup(self.wire.close)
+
+    @contextlib.contextmanager
+    def peer(self, *arguments):
+        peer = Peer(self, *arguments)
+        try:
+            yield peer
+        finally:
+            peer.stop(signal.SIGKILL)
+
+    def client(self, *arguments, timeout=WAIT):
+        done = subprocess.run(self.wire.inside("a", ROCE_GEN, *arguments), capture_output=True, text=True, check=False,
+                              timeout=timeout)
+        return done.returncode, done.stdout, done.stderr
+
+    def exchange(self, peer, *arguments):
+        code, out, err = self.client(arguments[0], "-i", "v", "--json", *arguments[1:], peer.socket)
+        self.assertEqual((code, err), (0, ""))
+        return json.loads(out.splitlines()[-1])
+
+
+OPERATIONS = [
+    ("send", "-s", "1-16k", "-q", "3", "-n", "60"),
+    ("write", "-s", "1,4097,65536", "-n", "60"),
+    ("read", "-s", "1,4096,30000", "-q", "2", "-n", "60"),
+    ("atomic", "-n", "100", "-q", "2"),
+    ("atomic", "--operation", "compare_swap", "-n", "100"),
+    ("flush", "-s", "3000", "-n", "50"),
+    ("ud", "-s", "1,255,1024", "-n", "50", "-t", "4"),
+]
+
+
+class EveryOperation(LiveTest):
+    """Both sides' memories are compared by the tool itself; SpoiledIcrc and WrongData show that it notices."""
+
+    def run_all(self, *, ours, theirs):
+        with self.peer(*theirs) as peer:
+            for operation in OPERATIONS:
+                with self.subTest(operation=operation):
+                    result = self.exchange(peer, *operation, *ours)
+                    qps = int(operation[operation.index("-q") + 1]) if "-q" in operation else 1
+                    self.assertEqual(result["messages"], int(operation[operation.index("-n") + 1]) * qps)
+                    self.assertTrue(result["ok"])
+                    self.assertEqual(result["lost"], 0)
+            self.assertEqual(peer.stop()[0], 0)
+
+    def test_raw_ipv4(self):
+        self.run_all(ours=("--link", "raw"), theirs=("--link", "raw"))
+
+    def test_raw_ipv6(self):
+        self.run_all(ours=("--link", "raw", "--address", "fd09::1"), theirs=("--link", "raw", "--address", "fd09::2"))
+
+    def test_raw_roce_v1(self):
+        self.run_all(ours=("--link", "raw", "--v1"), theirs=("--link", "raw", "--v1"))
+
+    def test_udp_ipv4(self):
+        self.run_all(ours=("--link", "udp"), theirs=("--link", "udp"))
+
+    def test_udp_ipv6(self):
+        self.run_all(ours=("--link", "udp", "--address", "fd09::1"), theirs=("--link", "udp", "--address", "fd09::2"))
+
+    def test_raw_with_udp(self):
+        self.run_all(ours=("--link", "raw"), theirs=("--link", "udp"))
+
+
+class SmallMtu(EveryOperation):
+    mtu = 1500
+
+
+class Pingpong(LiveTest):
+    def test_every_kind(self):
+        for kind in (("rc",), ("uc",), ("srq",), ("ud", "-s", "1024")):
+            with self.subTest(kind=kind), self.peer("--once", "-k", *kind) as peer:
+                code, out, err = self.client("pingpong", "-i", "v", "--json", "-n", "200", "-k", *kind, "10.9.0.2")
+                self.assertEqual((code, err), (0, ""))
+                self.assertGreaterEqual(json.loads(out.splitlines()[-1])["messages_received"], 200)
+                del peer
+
+
+class Wrong(LiveTest):
+    """What must fail does, with a sentence and the right exit code."""
+
+    def assert_refused(self, code, pattern, *arguments):
+        got, _, err = self.client(*arguments)
+        self.assertEqual(got, code, err)
+        self.assertRegex(err, pattern)
+        self.assertEqual(err.count("\n"), 1, err)
+
+    def test_spoiled_icrc_is_never_accepted(self):
+        with self.peer("--profile", "strict") as peer:
+            self.assert_refused(1, "retry counter exceeded", "write", "-i", "v", "--bad-icrc", "--timeout", "8", "--json",
+                                "-n", "3", peer.socket)
+
+    def test_environment(self):
+        self.assert_refused(2, "no network interface 'nope'.*v", "write", "-i", "nope", "/x.sock")
+        self.assert_refused(2, "1.2.3.4 is not an address of interface v", "write", "-i", "v", "--address", "1.2.3.4", "/x.sock")
+        self.assert_refused(2, "no peer listens", "write", "-i", "v", "/x.sock")
+        self.assert_refused(2, "token", "write", "-i", "v", "10.9.0.2:9")
+        self.assert_refused(2, "RoCE v2 only", "write", "-i", "v", "--link", "udp", "--v1", "/x.sock")
+        self.wire.run_ip("a", "link", "set", "v", "mtu", "1500")
+        with self.peer() as peer:
+            self.assert_refused(2, "path MTU of 4096 does not fit", "write", "-i", "v", "-m", "4096", "--json", peer.socket)
+        self.wire.run_ip("a", "link", "set", "v", "down")
+        self.assert_refused(2, "is down", "write", "-i", "v", "/x.sock")
+
+    def test_token(self):
+        token, other = (os.path.join(self.folder, name) for name in ("token", "other"))
+        for path, text in ((token, "right\n"), (other, "wrong\n")):
+            with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+                file.write(text)
+        with self.peer("--control-port", "7000", "--token-file", token):
+            code, out, err = self.client("write", "-i", "v", "--json", "-n", "5", "--token-file", token, "10.9.0.2:7000")
+            self.assertEqual((code, err), (0, ""), out)
+            self.assert_refused(1, "the token is wrong", "write", "-i", "v", "--token-file", other, "10.9.0.2:7000")
+        os.chmod(token, 0o644)
+        self.assert_refused(2, "chmod 600", "write", "-i", "v", "--token-file", token, "10.9.0.2:7000")
+
+    def test_garbage_on_the_control_socket(self):
+        with self.peer() as peer:
+            self.assertEqual(os.stat(peer.socket).st_mode & 0o777, 0o600)
+            for rubbish in (b"\0\xff" * 5000 + b"\n", b"[" * 100000 + b"\n", b"{}\n", b'{"op":"read_memory"}\n', b"x" * (5 << 20)):
+                with socket.socket(socket.AF_UNIX) as client:
+                    client.connect(peer.socket)
+                    client.settimeout(WAIT)
+                    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                        client.sendall(rubbish)
+                        client.shutdown(socket.SHUT_WR)
+                        while client.recv(65536):
+                            pass
+            self.exchange(peer, "write", "-n", "5")
+
+    def test_garbage_on_the_pingpong_port(self):
+        with self.peer() as peer:
+            for rubbish in (b"GET / HTTP/1.1\r\n\r\n" * 4, b"", b"\0" * 52):
+                script = f"import socket; s = socket.create_connection(('10.9.0.2', 18515)); s.sendall({rubbish!r}); s.shutdown(1); s.recv(100)"
+                subprocess.run(self.wire.inside("a", sys.executable, "-c", script), check=False, timeout=WAIT)
+            self.exchange(peer, "write", "-n", "5")
+            _, events, _ = peer.stop()
+            self.assertEqual([event["ok"] for event in events if event["event"] == "pingpong"], [False] * 3)
+
+
+class Killed(LiveTest):
+    def test_a_killed_peer_hinders_nobody(self):
+        for _ in range(2):
+            with self.peer() as peer:
+                self.exchange(peer, "write", "-n", "5")
+                running = subprocess.Popen(self.wire.inside("a", ROCE_GEN, "write", "-i", "v", "--json", "-D", "60", "--timeout",
+                                                            "10", peer.socket), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                           text=True)
+                self.assertIn("ready", running.stdout.readline())
+                peer.stop(signal.SIGKILL)
+                _, err = running.communicate(timeout=WAIT)
+                self.assertEqual(running.returncode, 1)
+                self.assertRegex(err, "retry counter exceeded|closed the control connection")
+
+    def test_a_killed_client_hinders_nobody(self):
+        with self.peer() as peer:
+            running = subprocess.Popen(self.wire.inside("a", ROCE_GEN, "write", "-i", "v", "--json", "-D", "60", peer.socket),
+                                       stdout=subprocess.PIPE)
+            self.assertIn(b"ready", running.stdout.readline())
+            running.kill()
+            running.communicate()
+            self.exchange(peer, "write", "-n", "5")
+
+    def test_ctrl_c_ends_with_totals(self):
+        with self.peer() as peer:
+            running = subprocess.Popen(self.wire.inside("a", ROCE_GEN, "write", "-i", "v", "--json", "-D", "60", peer.socket),
+                                       stdout=subprocess.PIPE, text=True)
+            self.assertIn("ready", running.stdout.readline())
+            running.send_signal(signal.SIGINT)
+            out, _ = running.communicate(timeout=WAIT)
+            self.assertFalse(json.loads(out.splitlines()[-1])["ok"])
+            self.assertEqual(peer.stop(signal.SIGINT)[0], 0)
+
+
+class Recorded(LiveTest):
+    """What the capture file has is what went over the wire: as many frames as the counters say, each with a good ICRC."""
+
+    def check(self, *link):
+        path = os.path.join(self.folder, "exchange.pcapng")
+        with self.peer(*link) as peer:
+            result = self.exchange(peer, "write", "-s", "5000", "-n", "20", "--pcap", path, *link)
+        counters = result["counters"]
+        decoded = subprocess.run([ROCE_ANALYZE, "decode", "--json", path], capture_output=True, text=True, check=True)
+        packets = [json.loads(line) for line in decoded.stdout.splitlines()]
+        self.assertEqual(len(packets), counters["sent_packets"] + counters["received_packets"])
+        bad = subprocess.run([ROCE_ANALYZE, "decode", "--only-bad-icrc", path], capture_output=True, text=True, check=False)
+        self.assertEqual(bad.stdout, "")
+        fields = subprocess.run(["tshark", "-r", path, "-T", "fields", "-e", "infiniband.bth.opcode", "-e", "_ws.malformed"],
+                                capture_output=True, text=True, check=True).stdout.splitlines()
+        self.assertEqual(len(fields), len(packets))
+        for line in fields:
+            self.assertTrue(re.fullmatch(r"\d+\t", line), line)
+
+    def test_raw(self):
+        self.check("--link", "raw")
+
+    def test_udp(self):
+        self.check("--link", "udp")
+
+
+if __name__ == "__main__":
+    if INSIDE not in os.environ:
+        enter_namespaces()
+    ROCE_GEN, ROCE_ANALYZE = (os.path.abspath(path) for path in sys.argv[1:3])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

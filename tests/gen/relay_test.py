@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""roce-gen relay between a peer and a client, each in a network namespace of its own.
+
+usage: relay_test.py ROCE_GEN [UNITTEST ARGUMENT...]
+
+Makes the namespaces itself, in a user namespace of its own, so that it needs no privilege; prints why and exits with 77 where
+that is forbidden.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SKIPPED = 77
+INSIDE = "ROCE_TEST_INSIDE"
+WAIT = 60  # seconds for anything
+ETHERTYPE = 0x88B5  # for experiments: not RoCE
+
+
+def enter_namespaces():
+    """Starts this program again as the root of user and network namespaces of its own."""
+    command = ["unshare", "--user", "--map-root-user", "--net"]
+    trial = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
+    if trial.returncode != 0:
+        print("skipped: this system allows no user and network namespaces of one's own:", trial.stderr.strip())
+        sys.exit(SKIPPED)
+    os.execvpe("unshare", [*command, sys.executable, *sys.argv], {**os.environ, INSIDE: "1"})
+
+
+class Network:
+    """va in namespace a - ra in namespace m, rb in namespace m - vb in namespace b."""
+
+    def __init__(self):
+        self.holders = {}
+        for name in "amb":
+            # Says a word once it is in its namespace, and keeps it as long as its input is open.
+            holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo in; cat"], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE)
+            holder.stdout.readline()
+            self.holders[name] = holder
+        for end, number in (("a", 1), ("b", 2)):
+            # It starts up beside others: a link of a pair whose other end is not up yet would lose the first packets.
+            self.ip("m", "link", "add", f"r{end}", "type", "veth", "peer", "name", f"v{end}", "netns",
+                    str(self.holders[end].pid))
+            for name, interface in (("m", f"r{end}"), (end, f"v{end}")):
+                self.ip(name, "link", "set", interface, "addrgenmode", "none")
+                self.ip(name, "link", "set", interface, "up")
+            self.ip(end, "address", "add", f"10.9.0.{number}/24", "dev", f"v{end}")
+
+    def inside(self, name, *command):
+        return ["nsenter", "--net", "--target", str(self.holders[name].pid), *command]
+
+    def ip(self, name, *arguments):
+        return subprocess.run(self.inside(name, "ip", *arguments), check=True, capture_output=True, text=True).stdout
+
+    @staticmethod
+    def enter(namespace):
+        if ctypes.CDLL(None, use_errno=True).setns(namespace, 0) != 0:
+            raise OSError(ctypes.get_errno(), "setns")
+
+    def packet_socket(self, end):
+        """A socket for all frames of v`end`."""
+        holder = os.open(f"/proc/{self.holders[end].pid}/ns/net", os.O_RDONLY)
+        own = os.open("/proc/self/ns/net", os.O_RDONLY)
+        try:
+            self.enter(holder)
+            link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
+            link.bind((f"v{end}", ETHERTYPE))
+        finally:
+            self.enter(own)
+            os.close(own)
+            os.close(holder)
+        link.settimeout(WAIT)
+        return link
+
+    def close(self):
+        for holder in self.holders.values():
+            holder.stdin.close()
+            holder.wait(WAIT)
+            holder.stdout.close()
+
+
+class Program:
+    """roce-gen in a namespace, with --json; it is ready when this returns."""
+
+    def __init__(self, network, name, *arguments):
+        self.process = subprocess.Popen(network.inside(name, ROCE_GEN, *arguments, "--json"), stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        self.notes = []
+        for line in self.process.stdout:
+            note = json.loads(line)
+            if note["event"] == "ready":
+                return
+            self.notes.append(note)
+        self.process.wait(WAIT)
+        raise AssertionError(f"roce-gen {arguments} did not start: {self.process.stderr.read()}")
+
+    def result(self, stop=None):
+        """Waits for the end, after a signal if one is named: exit code and last line."""
+        if stop is not None:
+            self.process.send_signal(stop)
+        # Not `communicate`, which knows nothing of what the lines before left in the buffer.
+        lines = self.process.stdout.read().splitlines()
+        error = self.process.stderr.read()
+        return self.process.wait(WAIT), json.loads(lines[-1]) if lines else error
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(WAIT)
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+def frame(number, size=100):
+    """A broadcast frame that is not RoCE."""
+    return b"\xff" * 6 + b"\x02\0\0\0\0\1" + ETHERTYPE.to_bytes(2, "big") + number.to_bytes(4, "big") + bytes(size - 18)
+
+
+class RelayTest(unittest.TestCase):
+    def setUp(self):
+        self.network = Network()
+        self.addCleanup(self.network.close)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def start(self, name, *arguments):
+        program = Program(self.network, name, *arguments)
+        self.addCleanup(program.end)
+        return program
+
+    def relay(self, *arguments):
+        return self.start("m", "relay", "-i", "ra", "-o", "rb", *arguments)
+
+    def refused(self, *arguments):
+        """What a relay that cannot start says."""
+        run = subprocess.run(self.network.inside("m", ROCE_GEN, "relay", *arguments), capture_output=True, text=True,
+                             timeout=WAIT, check=False)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        return run.stderr
+
+    def check_balance(self, totals):
+        for way in ("a_to_b", "b_to_a"):
+            count = totals[way]
+            self.assertEqual(count["received"] + count["duplicates"],
+                             count["passed"] + count["dropped"] + count["unsendable"] + count["refused"] + count["held"], count)
+
+    def exchange(self, *rules):
+        """A whole pingpong through a relay with rules: its totals and the lines of its log."""
+        log = os.path.join(self.folder, "log.jsonl")
+        options = [argument for rule in rules for argument in ("-e", rule)]
+        relay = self.relay(*options, "--log", log)
+        peer = self.start("b", "peer", "-i", "vb", "--link", "raw", "-n", "200", "--once")
+        client = self.start("a", "pingpong", "-i", "va", "--link", "raw", "-n", "200", "10.9.0.2")
+        for program in (client, peer):
+            code, result = program.result()
+            self.assertEqual((code, result["ok"], result["messages_received"]), (0, True, 200), result)
+        code, totals = relay.result(signal.SIGTERM)
+        self.assertEqual(code, 0)
+        self.check_balance(totals)
+        with open(log, encoding="ascii") as file:
+            actions = [json.loads(line) for line in file]
+        for rule in totals["rules"]:
+            of_rule = [action for action in actions if action["rule"] == rule["rule"]]
+            for way in ("a_to_b", "b_to_a"):
+                self.assertEqual(len([action for action in of_rule if action["direction"] == way]), rule[way])
+            self.assertTrue(all(action["action"] == rule["action"] for action in of_rule))
+        self.assertEqual(len(actions), sum(rule["a_to_b"] + rule["b_to_a"] for rule in totals["rules"]))
+        return totals, actions
+
+    def test_is_a_wire_without_rules(self):
+        totals, actions = self.exchange()
+        self.assertEqual(actions, [])
+        for way in ("a_to_b", "b_to_a"):
+            # 200 messages of four packets, and what acknowledges and connects.
+            self.assertGreater(totals[way]["passed"], 800)
+            self.assertEqual((totals[way]["lost"], totals[way]["dropped"], totals[way]["duplicates"]), (0, 0, 0))
+            self.assertEqual(totals[way]["passed_bytes"], totals[way]["received_bytes"])
+
+    def test_drops(self):
+        totals, actions = self.exchange("drop:probability=0.02")
+        self.assertGreater(len(actions), 5)
+        self.assertEqual(totals["a_to_b"]["dropped"] + totals["b_to_a"]["dropped"], len(actions))
+        times = [action["time_ns"] for action in actions]
+        self.assertLess(max(times) - min(times), totals["seconds"] * 1e9)
+
+    def test_duplicates(self):
+        totals, actions = self.exchange("duplicate:probability=0.02,copies=2")
+        self.assertGreater(len(actions), 5)
+        self.assertEqual(totals["a_to_b"]["duplicates"] + totals["b_to_a"]["duplicates"], 2 * len(actions))
+
+    def test_reorders(self):
+        _, actions = self.exchange("reorder:probability=0.02,by=3")
+        self.assertGreater(len(actions), 5)
+
+    def test_corrupts(self):
+        _, actions = self.exchange("corrupt:probability=0.02")
+        self.assertGreater(len(actions), 5)
+
+    def test_repairs_the_icrc_after_edits(self):
+        # A packet whose ICRC did not fit would be thrown away, and this many lost packets end the exchange.
+        _, actions = self.exchange("edit:field=bth.se,value=1,op=send", "edit:field=bth.ack_req,value=1,op=send")
+        self.assertGreaterEqual(len(actions), 3200)
+
+    def test_goes_through_several_rules_of_a_file(self):
+        events = os.path.join(self.folder, "events")
+        with open(events, "w", encoding="ascii") as file:
+            file.write("# lose the third packet once\ndrop:dir=a_to_b,op=send,psn=2,tx=1,name=third\n\nduplicate:op=ack,nth=2\n")
+        relay = self.relay("--events", events, "-e", "drop:op=cnp")
+        code, totals = relay.result(signal.SIGINT)
+        self.assertEqual(code, 0)
+        self.assertEqual([(rule["action"], rule["name"]) for rule in totals["rules"]],
+                         [("drop", "third"), ("duplicate", ""), ("drop", "")])
+
+    def test_passes_all_frames_in_order_both_ways(self):
+        relay = self.relay("--pcap", os.path.join(self.folder, "all.pcapng"))
+        a, b = self.network.packet_socket("a"), self.network.packet_socket("b")
+        self.addCleanup(a.close)
+        self.addCleanup(b.close)
+        sent = [frame(number, 60 + number % 1400) for number in range(2000)]
+        for source, sink in ((a, b), (b, a)):
+            for first in range(0, len(sent), 50):
+                for bytes_out in sent[first:first + 50]:
+                    source.send(bytes_out)
+                for bytes_out in sent[first:first + 50]:
+                    self.assertEqual(sink.recv(2000), bytes_out)
+        code, totals = relay.result(signal.SIGTERM)
+        self.assertEqual(code, 0)
+        for way in ("a_to_b", "b_to_a"):
+            self.assertEqual((totals[way]["received"], totals[way]["passed"]), (2000, 2000))
+        self.assertGreater(os.path.getsize(os.path.join(self.folder, "all.pcapng")), 4 * sum(map(len, sent)))
+
+    def test_delays_and_says_what_it_holds_at_the_end(self):
+        relay = self.relay("-e", "delay:any_frame=true,dir=a_to_b,by=100ms", "-e", "delay:any_frame=true,dir=b_to_a,by=1000s")
+        a, b = self.network.packet_socket("a"), self.network.packet_socket("b")
+        self.addCleanup(a.close)
+        self.addCleanup(b.close)
+        b.send(frame(1))
+        a.send(frame(2))
+        self.assertEqual(b.recv(2000), frame(2))
+        code, totals = relay.result(signal.SIGTERM)
+        self.assertEqual(code, 0)
+        self.assertGreaterEqual(totals["seconds"], 0.1)
+        self.assertEqual((totals["a_to_b"]["passed"], totals["a_to_b"]["held"]), (1, 0))
+        self.assertEqual((totals["b_to_a"]["passed"], totals["b_to_a"]["held"]), (0, 1))
+        self.check_balance(totals)
+
+    def test_counts_frames_that_the_other_side_cannot_carry(self):
+        for interface, name in (("va", "a"), ("ra", "m")):
+            self.network.ip(name, "link", "set", interface, "mtu", "9000")
+        relay = self.relay()
+        self.assertEqual([note["event"] for note in relay.notes], ["warning"])
+        a, b = self.network.packet_socket("a"), self.network.packet_socket("b")
+        self.addCleanup(a.close)
+        self.addCleanup(b.close)
+        for number, size in ((1, 4000), (2, 1514)):
+            a.send(frame(number, size))
+        self.assertEqual(b.recv(2000), frame(2, 1514))
+        code, totals = relay.result(signal.SIGTERM)
+        self.assertEqual((code, totals["a_to_b"]["unsendable"], totals["a_to_b"]["passed"]), (0, 1, 1))
+        self.check_balance(totals)
+
+    def test_leaves_nothing_behind_when_killed(self):
+        before = self.network.ip("m", "-d", "link", "show")
+        relay = self.relay("-e", "delay:any_frame=true,by=1000s")
+        a = self.network.packet_socket("a")
+        self.addCleanup(a.close)
+        for number in range(100):
+            a.send(frame(number))
+        self.assertIn("promiscuity 1", self.network.ip("m", "-d", "link", "show"))
+        relay.result(signal.SIGKILL)
+        self.assertEqual(self.network.ip("m", "-d", "link", "show"), before)
+        self.exchange()
+
+    def test_ends_when_an_interface_goes_away(self):
+        relay = self.relay()
+        self.network.ip("m", "link", "del", "ra")
+        error = relay.process.stderr.read()
+        code, totals = relay.result()
+        self.assertEqual((code, totals["event"]), (1, "totals"))
+        self.assertIn("interface ra is gone", error)
+
+    def test_says_that_the_log_could_not_be_written(self):
+        relay = self.relay("-e", "duplicate:any_frame=true", "--log", "/dev/full")
+        a, b = self.network.packet_socket("a"), self.network.packet_socket("b")
+        self.addCleanup(a.close)
+        self.addCleanup(b.close)
+        a.send(frame(1))
+        self.assertEqual([b.recv(2000), b.recv(2000)], [frame(1)] * 2)
+        relay.process.send_signal(signal.SIGTERM)
+        error = relay.process.stderr.read()
+        self.assertEqual(relay.result()[0], 1)
+        self.assertIn("the log /dev/full could not be written whole", error)
+
+    def test_says_what_is_wrong(self):
+        self.assertIn("cannot find interface rx", self.refused("-i", "rx", "-o", "rb"))
+        self.assertIn("are both ra", self.refused("-i", "ra", "-o", "ra"))
+        self.assertIn("-e \"drop:psn=five\": rule 1: psn: expected", self.refused("-i", "ra", "-o", "rb", "-e", "drop:psn=five"))
+        events = os.path.join(self.folder, "events")
+        with open(events, "w", encoding="ascii") as file:
+            file.write("# one; two\n\ndrop;drop:psn=1 # fine\n\ndrop; loose:psn=2\n")
+        self.assertIn("line 5: rule 4: ", self.refused("-i", "ra", "-o", "rb", "--events", events))
+        with open(events + ".json", "w", encoding="ascii") as file:
+            file.write('[{"action": "drop"}, {"action": "drop", "psn": "five"}]')
+        self.assertIn("rule 2: psn: expected", self.refused("-i", "ra", "-o", "rb", "--events", events + ".json"))
+        self.assertIn("cannot read the rules", self.refused("-i", "ra", "-o", "rb", "--events", events + ".none"))
+        self.assertIn("cannot write the log", self.refused("-i", "ra", "-o", "rb", "--log", events + "/log"))
+        self.network.ip("m", "link", "set", "rb", "down")
+        self.assertIn("interface rb is down", self.refused("-i", "ra", "-o", "rb"))
+
+    def test_says_that_it_is_not_allowed(self):
+        run = subprocess.run(self.network.inside("m", "setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw", ROCE_GEN,
+                                                 "relay", "-i", "ra", "-o", "rb"),
+                             capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn("this needs CAP_NET_RAW", run.stderr)
+
+
+if __name__ == "__main__":
+    if os.environ.get(INSIDE) is None:
+        enter_namespaces()
+    ROCE_GEN = sys.argv.pop(1)
+    unittest.main()
