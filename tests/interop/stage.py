@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the cases of interop_test.py have in common: one network, one guest, one roce-gen."""
+
+import contextlib
+import json
+import queue
+import re
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from guest import GuestError
+
+# What the kernel prints when something in it went wrong.
+KERNEL_COMPLAINTS = re.compile(r"BUG|WARNING|Oops|Call Trace|general protection|lockdep|refcount_t|soft lockup|hung task")
+
+
+class Program:
+    """A roce-gen that runs in a namespace with --json: its events as they come, and its end."""
+
+    def __init__(self, namespace, words):
+        self.words = words
+        self._process = namespace.popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._lines = queue.Queue()
+        self.said, self.stderr = [], ""
+        self._threads = [threading.Thread(target=self._read_stdout, daemon=True),
+                         threading.Thread(target=self._read_stderr, daemon=True)]
+        for thread in self._threads:
+            thread.start()
+
+    def _read_stdout(self):
+        with self._process.stdout as pipe:
+            for line in pipe:
+                self.said.append(line)
+                self._lines.put(line)
+        self._lines.put(None)
+
+    def _read_stderr(self):
+        with self._process.stderr as pipe:
+            for line in pipe:
+                self.stderr += line
+
+    def explain(self, text):
+        return f"{text}\n`{' '.join(self.words)}` said:\n{''.join(self.said)}{self.stderr}"
+
+    def event(self, name, timeout=30):
+        """The next event of that name."""
+        while True:
+            try:
+                line = self._lines.get(timeout=timeout)
+            except queue.Empty:
+                raise GuestError(self.explain(f"No event {name} within {timeout} s.")) from None
+            if line is None:
+                raise GuestError(self.explain(f"It ended before the event {name}."))
+            with contextlib.suppress(ValueError):
+                event = json.loads(line)
+                if event.get("event") == name:
+                    return event
+
+    def wait(self, timeout=30):
+        """Its exit code."""
+        try:
+            code = self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            raise GuestError(self.explain(f"It did not end within {timeout} s.")) from None
+        for thread in self._threads:
+            thread.join()
+        return code
+
+    def stop(self):
+        """Asks it to end, by SIGTERM."""
+        self._process.terminate()
+
+    def end(self):
+        self._process.kill()
+        self.wait()
+
+
+class Case(unittest.TestCase):
+    """Base of all cases. interop_test.py sets the three before the first one runs."""
+
+    network = guest = roce_gen = None
+    _complaints = ()
+
+    def setUp(self):
+        self._processes = []
+        # For files of the case; goes with it.
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+
+    def tearDown(self):
+        for process in self._processes:
+            process.kill()
+            process.wait(10)
+        before = Case._complaints
+        Case._complaints = [line for line in self.guest.dmesg().splitlines() if KERNEL_COMPLAINTS.search(line)]
+        self.assertEqual(Case._complaints, list(before), "the guest's kernel complains")
+
+    def in_guest(self, command):
+        """Starts a command in the guest that ends with the case at the latest."""
+        process = self.guest.popen(command)
+        self._processes.append(process)
+        return process
+
+    def gen(self, *words, namespace=None):
+        """Starts roce-gen, in the host's namespace unless told another; it ends with the case at the latest."""
+        if self.roce_gen is None:
+            self.skipTest("there is no roce-gen: ROCE_GEN does not name it")
+        program = Program(namespace or self.network.host, [self.roce_gen, *map(str, words)])
+        self.addCleanup(program.end)
+        return program
+
+    @contextlib.contextmanager
+    def counted(self):
+        """Gives a dict that, after the block, has by how much each of rxe0's counters rose within it."""
+        before, rose = self.guest.hw_counters(), {}
+        yield rose
+        rose.update((name, value - before[name]) for name, value in self.guest.hw_counters().items())
