@@ -58,10 +58,16 @@ class Wire:
             self.run_ip(name, "link", "set", "v", "up", "mtu", str(mtu))
         for name in "ab":
             deadline = time.monotonic() + WAIT
-            while '"operstate":"UP"' not in subprocess.run(self.inside(name, "ip", "-j", "link", "show", "v"), check=True,
-                                                          capture_output=True, text=True).stdout:
+            while not self.is_usable(name):
                 if time.monotonic() > deadline:
                     raise AssertionError("the veth pair does not come up")
+
+    def is_usable(self, name):
+        """Whether the interface is up, and the kernel lets its addresses be used: also those without a search for duplicates
+        take a moment."""
+        link, tentative = (subprocess.run(self.inside(name, "ip", *words.split()), check=True, capture_output=True, text=True).stdout
+                           for words in ("-j link show v", "-6 address show dev v tentative"))
+        return '"operstate":"UP"' in link and not tentative
 
     def inside(self, name, *command):
         return ["nsenter", "--net", "--target", str(self.holders[name].pid), *command]

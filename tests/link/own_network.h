@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 
@@ -33,8 +35,12 @@ class OwnNetwork {
     if (!entered) throw std::system_error(errno, std::generic_category(), "cannot enter the network namespace");
     space_.ip("link set lo up");
     for (const char* own : {"fd00::1", "fd00::2"}) {
-      // Without nodad the kernel takes a moment to let it be used.
       has_v6_ = space_.run(std::string("ip address add dev lo nodad ") + own).exit_code == 0;
+    }
+    // The kernel takes a moment to let them be used, also without a search for duplicates.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+    while (has_v6_ && !space_.ip("-6 address show dev lo tentative").empty()) {
+      if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("the addresses of lo stay tentative");
     }
   }
 
