@@ -99,6 +99,7 @@ transport::VerbResult<void> connect(transport::Device& device, Qpn qpn, QpType t
     rts.rnr_retry = options.rnr_retry;
   }
   if (options.rate_limit_bps != 0) rts.rate_limit_bps = options.rate_limit_bps;
+  if (options.rate_limit_pps != 0) rts.rate_limit_pps = options.rate_limit_pps;
   if (transport::VerbResult<void> moved = device.modify_qp(qpn, rtr, now); !moved) return moved;
   return device.modify_qp(qpn, rts, now);
 }

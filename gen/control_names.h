@@ -33,6 +33,7 @@ struct ConnectOptions {
   std::uint8_t rnr_retry = 7;
   std::uint8_t rd_atomic = 16;       ///< READs and atomics under way, each direction
   std::uint64_t rate_limit_bps = 0;  ///< 0: none
+  std::uint64_t rate_limit_pps = 0;  ///< 0: none
   std::uint8_t traffic_class = 0;
 };
 /// Moves a QP from INIT over RTR to RTS.

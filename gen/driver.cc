@@ -64,18 +64,15 @@ Outcome<bool> Driver::run(const std::function<Step(Time)>& step) {
     if (wake_at_ <= time) wake_at_ = kNever;
     const Step stepped = step(time);
     if (stepped == Step::done) return true;
-    if (*moved || stepped == Step::busy) {
-      busy_at = time;
-      // Others than the link are asked now and then also while frames keep coming.
-      if (time - look_at < spin_) continue;
-      look_at = time;
-      wait(time);
-    } else if (time - busy_at < spin_) {
-      continue;
-    } else {
-      look_at = time;
-      wait(std::min(port_.next_timeout(), wake_at_));
-    }
+    const bool active = *moved || stepped == Step::busy;
+    if (active) busy_at = time;
+    // Waking up takes a while: what is due soon is waited for without sleep.
+    const Time until = std::min(port_.next_timeout(), wake_at_);
+    const bool sleeps = !active && time - busy_at >= spin_ && until >= time + spin_;
+    // Others than the link are asked now and then also while frames keep coming.
+    if (!sleeps && time - look_at < spin_) continue;
+    look_at = time;
+    wait(!sleeps ? time : until == kNever ? kNever : until - spin_);
     if (stopped_) return false;
     if (link_error_) {
       link_error_ = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <numeric>
 #include <random>
 
 #include "gen/control_names.h"
@@ -66,6 +67,7 @@ class Exchange {
   [[nodiscard]] Outcome<void> check_peer();
   [[nodiscard]] Outcome<void> check_peer_memory();
   [[nodiscard]] Outcome<void> check_sinks();
+  [[nodiscard]] Rate rate_of_a_pair() const;
   [[nodiscard]] bool may_post(const Pair& pair, Time now) const;
   void show_live(Time now);
 
@@ -180,6 +182,20 @@ Outcome<void> Exchange::make_memory() {
   return {};
 }
 
+Rate Exchange::rate_of_a_pair() const {
+  constexpr std::uint64_t bits_per_byte = 8;
+  const auto share = [this](std::uint64_t all) {
+    return all == 0 ? 0 : std::max<std::uint64_t>(1, all / options_.qps);
+  };
+  Rate rate{.bps = share(options_.rate.bps), .pps = share(options_.rate.pps)};
+  if (options_.kind == ExchangeKind::read && rate.bps != 0) {
+    // We send the requests only; it is the answers that fill the wire.
+    rate.pps = std::max<std::uint64_t>(1, rate.bps / (options_.sizes.mean() * bits_per_byte));
+    rate.bps = 0;
+  }
+  return rate;
+}
+
 Outcome<void> Exchange::make_pair(std::uint32_t index) {
   transport::QpInit init;
   init.type = type();
@@ -240,7 +256,9 @@ Outcome<void> Exchange::make_pair(std::uint32_t index) {
   options.psn = own.psn;
   options.path_mtu = path_mtu_;
   options.timeout = options_.timeout;
-  options.rate_limit_bps = options_.rate_bps == 0 ? 0 : std::max<std::uint64_t>(1, options_.rate_bps / options_.qps);
+  const Rate rate = rate_of_a_pair();
+  options.rate_limit_bps = rate.bps;
+  options.rate_limit_pps = rate.pps;
   options.traffic_class = options_.traffic_class;
   if (Outcome<void> done = expect(connect(device_, own.qpn, init.type, options, now()), "connect a queue pair"); !done)
     return done;
@@ -486,6 +504,10 @@ Outcome<ExchangeResult> Exchange::run() {
 
 std::uint32_t SizePlan::largest() const {
   return *std::max_element(sizes.begin(), sizes.end());
+}
+
+std::uint32_t SizePlan::mean() const {
+  return static_cast<std::uint32_t>(std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}) / sizes.size());
 }
 
 Outcome<ExchangeResult> run_exchange(Endpoint& endpoint, ControlClient& peer, const ExchangeOptions& options) {

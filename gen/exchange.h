@@ -21,6 +21,14 @@ struct SizePlan {
 
   [[nodiscard]] std::uint32_t of(std::uint64_t number) const { return sizes[number % sizes.size()]; }
   [[nodiscard]] std::uint32_t largest() const;
+  [[nodiscard]] std::uint32_t mean() const;
+};
+
+/// How fast data goes at most. On READs it is the answers that are meant by `bps`, the requests by `pps`.
+struct Rate {
+  std::uint64_t bps = 0;  ///< bits a second, BTH through ICRC; 0: no limit
+  std::uint64_t pps = 0;  ///< packets a second; 0: no limit
+  friend bool operator==(const Rate&, const Rate&) = default;
 };
 
 struct ExchangeOptions {
@@ -32,7 +40,7 @@ struct ExchangeOptions {
   std::uint32_t qps = 1;
   std::uint32_t depth = 16;    ///< requests under way on each QP
   std::uint32_t path_mtu = 0;  ///< bytes; 0: the largest that both sides take
-  std::uint64_t rate_bps = 0;  ///< of all QPs together, bits of packets a second; 0: as fast as it goes
+  Rate rate{};                 ///< of all QPs together
   std::uint8_t timeout = 14;
   std::uint8_t traffic_class = 0;
   bool allow_loss = false;  ///< lost datagrams and UC messages are no failure

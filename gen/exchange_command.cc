@@ -15,8 +15,6 @@ namespace roce::gen {
 namespace {
 
 constexpr std::uint32_t kLargestMessage = 1U << 30;
-/// What stands around the data of a packet on the wire, for a rate in packets.
-constexpr std::uint32_t kPacketOverhead = 14 + 20 + 8 + 12 + 4;
 
 [[nodiscard]] std::optional<std::uint32_t> parse_size(const std::string& text) {
   char* end = nullptr;
@@ -63,16 +61,15 @@ constexpr std::uint32_t kPacketOverhead = 14 + 20 + 8 + 12 + 4;
   const Outcome<SizePlan> sizes = parse_sizes(command.sizes);
   if (!sizes) return tl::unexpected(sizes.error());
   command.exchange.sizes = *sizes;
+  if (!command.rate.empty()) {
+    const Outcome<Rate> rate = parse_rate(command.rate);
+    if (!rate) return tl::unexpected(rate.error());
+    command.exchange.rate = *rate;
+  }
   const Outcome<ControlAddress> address = address_of(command);
   if (!address) return tl::unexpected(address.error());
   Outcome<std::unique_ptr<Endpoint>> endpoint = Endpoint::open(command.endpoint);
   if (!endpoint) return tl::unexpected(endpoint.error());
-  if (!command.rate.empty()) {
-    const std::uint32_t mtu = command.exchange.path_mtu != 0 ? command.exchange.path_mtu : (*endpoint)->max_path_mtu();
-    const Outcome<std::uint64_t> rate = parse_rate(command.rate, std::min(mtu, sizes->largest()) + kPacketOverhead);
-    if (!rate) return tl::unexpected(rate.error());
-    command.exchange.rate_bps = *rate;
-  }
   command.exchange.live = !command.endpoint.json && ::isatty(STDERR_FILENO) != 0;
   Outcome<std::unique_ptr<ControlClient>> peer = ControlClient::open(**endpoint, *address);
   if (!peer) return tl::unexpected(peer.error());
@@ -112,22 +109,21 @@ Outcome<SizePlan> parse_sizes(const std::string& text) {
   return plan;
 }
 
-Outcome<std::uint64_t> parse_rate(const std::string& text, std::uint32_t packet_bytes) {
+Outcome<Rate> parse_rate(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   const std::string unit = end;
   double factor = 0;
-  if (unit == "Gbit") factor = 1e9;
-  if (unit == "Mbit") factor = 1e6;
-  if (unit == "kbit") factor = 1e3;
-  if (unit == "pps") factor = 8.0 * packet_bytes;
-  if (unit == "kpps") factor = 8e3 * packet_bytes;
-  if (unit == "Mpps") factor = 8e6 * packet_bytes;
+  if (unit == "Gbit" || unit == "Gpps") factor = 1e9;
+  if (unit == "Mbit" || unit == "Mpps") factor = 1e6;
+  if (unit == "kbit" || unit == "kpps") factor = 1e3;
+  if (unit == "pps") factor = 1;
   const double rate = value * factor;
   if (end == text.c_str() || factor == 0 || !(rate >= 1) || rate > 1e15) {
     return cannot(fmt::format("\"{}\" is no rate; write it like 2.5Gbit, 800Mbit, 100kpps or 5000pps", text));
   }
-  return static_cast<std::uint64_t>(rate);
+  const auto whole = static_cast<std::uint64_t>(rate);
+  return unit.ends_with("pps") ? Rate{.bps = 0, .pps = whole} : Rate{.bps = whole, .pps = 0};
 }
 
 CLI::App* add_exchange(CLI::App& app, ExitCode& code, const std::string& name, const std::string& what,

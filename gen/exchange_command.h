@@ -29,7 +29,7 @@ CLI::App* add_exchange(CLI::App& app, ExitCode& code, const std::string& name, c
 /// `4096`, `64,1024,4096`, or `64-4096` (powers of two from the one to the other). Failure: something else, or more
 /// than 2^30.
 [[nodiscard]] Outcome<SizePlan> parse_sizes(const std::string& text);
-/// Bits a second from `2.5Gbit`, `800Mbit`, or packets of `packet_bytes` bytes a second from `100kpps`, `5000pps`.
-[[nodiscard]] Outcome<std::uint64_t> parse_rate(const std::string& text, std::uint32_t packet_bytes);
+/// From `2.5Gbit`, `800Mbit`, `100kpps`, `5000pps`.
+[[nodiscard]] Outcome<Rate> parse_rate(const std::string& text);
 
 }  // namespace roce::gen

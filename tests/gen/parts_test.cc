@@ -93,12 +93,12 @@ TEST(Sizes, AreNumbersListsAndRanges) {
 }
 
 TEST(Rate, CountsBitsOrPackets) {
-  EXPECT_EQ(*parse_rate("2.5Gbit", 100), 2'500'000'000U);
-  EXPECT_EQ(*parse_rate("800Mbit", 100), 800'000'000U);
-  EXPECT_EQ(*parse_rate("100kpps", 100), 80'000'000U);
-  EXPECT_EQ(*parse_rate("1pps", 100), 800U);
+  EXPECT_EQ(*parse_rate("2.5Gbit"), (Rate{.bps = 2'500'000'000}));
+  EXPECT_EQ(*parse_rate("800Mbit"), (Rate{.bps = 800'000'000}));
+  EXPECT_EQ(*parse_rate("100kpps"), (Rate{.pps = 100'000}));
+  EXPECT_EQ(*parse_rate("1pps"), (Rate{.pps = 1}));
   for (const char* wrong : {"", "5", "Gbit", "-1Gbit", "0pps", "1Tbit", "nanpps", "infGbit"}) {
-    EXPECT_FALSE(parse_rate(wrong, 100)) << wrong;
+    EXPECT_FALSE(parse_rate(wrong)) << wrong;
   }
 }
 

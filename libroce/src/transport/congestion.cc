@@ -68,7 +68,7 @@ void on_cnp(Qp& qp, const Packet& packet, Time now) {
     return;
   }
   ++qp.counters.cnps_handled;
-  if (qp.limiter != nullptr) qp.limiter->on_cnp(now);
+  if (qp.pacer != nullptr && qp.pacer->limiter() != nullptr) qp.pacer->limiter()->on_cnp(now);
 }
 
 bool serve_cnps(DeviceState& device, Emitter& out) {

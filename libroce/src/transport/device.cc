@@ -67,7 +67,7 @@ constexpr std::uint8_t kMaxDscp = 63;
 void on_timer(DeviceState& device, Qp& qp, Time now) {
   on_requester_timer(device, qp, now);
   if (qp.resp.ack_due <= now) release_ack(device, qp);
-  if (qp.limiter != nullptr || qp.misbehaviour != nullptr) make_ready(device, qp);
+  if (qp.pacer != nullptr || qp.misbehaviour != nullptr) make_ready(device, qp);
   arm_timer(device, qp, now);
 }
 

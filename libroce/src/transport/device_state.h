@@ -152,9 +152,6 @@ inline void send_placed(DeviceState& device, Qp& qp, Emitter& out, Time now) {
   const bool alone = qp.misbehaviour != nullptr;
   return out.place(path, path.priority, qp.qpn.value(), size, alone);
 }
-/// Charges the QP's pacer with what was sent since it had sent `bytes_before` bytes.
-void charge_pacer(DeviceState& device, Qp& qp, std::uint64_t bytes_before, Time now);
-
 /// Serves the QPs that are ready, in turn, until nothing is left or `out` is full; returns how many units it filled.
 [[nodiscard]] std::size_t serve_all(DeviceState& device, Emitter& out, Time now);
 

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 17> kAttributeNames{
     "p_key_index",        "port",          "access",  "q_key",       "address",
     "path_mtu",           "dest_qp",       "rq_psn",  "sq_psn",      "max_rd_atomic",
     "max_dest_rd_atomic", "min_rnr_timer", "timeout", "retry_count", "rnr_retry",
-    "sq_drained_notify",  "rate_limit_bps"};
+    "sq_drained_notify",  "rate_limit"};
 
 [[nodiscard]] std::uint32_t attributes_of(const QpChange& change) {
   std::uint32_t set = 0;
@@ -55,7 +55,7 @@ constexpr std::array<std::string_view, 17> kAttributeNames{
   add(change.retry_count.has_value(), kRetryCount);
   add(change.rnr_retry.has_value(), kRnrRetry);
   add(change.sq_drained_notify.has_value(), kDrainNotify);
-  add(change.rate_limit_bps.has_value(), kRateLimit);
+  add(change.rate_limit_bps.has_value() || change.rate_limit_pps.has_value(), kRateLimit);
   return set;
 }
 
@@ -192,9 +192,8 @@ void reset(DeviceState& device, Qp& qp) {
   resp.rd_pending = 0;
   for (Replay& replay : resp.replays) replay = {};
   qp.path = {};
-  qp.limiter.reset();
+  qp.pacer.reset();
   if (qp.misbehaviour != nullptr) qp.misbehaviour->held.clear();
-  qp.may_send_at = Time::min();
   qp.state = QpState::reset;
 }
 
@@ -204,6 +203,20 @@ void make_responder_store(Qp& qp) {
   constexpr std::uint32_t acks = 16;
   if (qp.resp.replays.size() != replays) qp.resp.replays.assign(replays, Replay{});
   if (qp.resp.responses.capacity() != 2 * replays + acks) qp.resp.responses = Ring<Response>{2 * replays + acks};
+}
+
+void make_pacer(const DeviceState& device, Qp& qp) {
+  const QpAttributes& attributes = qp.attributes;
+  std::unique_ptr<RateLimiter> limiter;
+  if (device.limiters) {
+    limiter = device.limiters(attributes.rate_limit_bps);
+  } else if (attributes.rate_limit_bps != 0) {
+    limiter = std::make_unique<FixedRate>(attributes.rate_limit_bps);
+  }
+  qp.pacer.reset();
+  if (limiter != nullptr || attributes.rate_limit_pps != 0) {
+    qp.pacer = std::make_unique<Pacer>(std::move(limiter), attributes.rate_limit_pps);
+  }
 }
 
 void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optional<Path>& path) {
@@ -224,6 +237,7 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
   set(attributes.retry_count, change.retry_count);
   set(attributes.rnr_retry, change.rnr_retry);
   set(attributes.rate_limit_bps, change.rate_limit_bps);
+  set(attributes.rate_limit_pps, change.rate_limit_pps);
   qp.dest_qp = attributes.dest_qp;
   qp.access = attributes.access;
   qp.p_key = device.config.p_keys[attributes.p_key_index];
@@ -244,16 +258,8 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
   if (change.rnr_retry) qp.req.rnr_left = *change.rnr_retry;
   if (change.max_dest_rd_atomic || change.state == QpState::rtr) make_responder_store(qp);
   // A limiter hears of congestion from the start, also while there is no limit yet.
-  const bool starts = change.state == QpState::rts && qp.limiter == nullptr && device.limiters;
-  if (change.rate_limit_bps || starts) {
-    qp.limiter.reset();
-    if (device.limiters) {
-      qp.limiter = device.limiters(attributes.rate_limit_bps);
-    } else if (attributes.rate_limit_bps != 0) {
-      qp.limiter = std::make_unique<FixedRate>(attributes.rate_limit_bps);
-    }
-    qp.may_send_at = Time::min();
-  }
+  const bool starts = change.state == QpState::rts && qp.pacer == nullptr && device.limiters;
+  if (change.rate_limit_bps || change.rate_limit_pps || starts) make_pacer(device, qp);
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 
 #include "roce/transport/counters.h"
 #include "roce/transport/hook.h"
-#include "roce/transport/pacing.h"
 #include "roce/transport/qp_attributes.h"
 #include "roce/wire/aeth.h"
 #include "transport/emitter.h"
+#include "transport/pacer.h"
 #include "transport/queues.h"
 
 namespace roce::transport::detail {
@@ -192,7 +192,7 @@ struct alignas(64) Qp {
   bool waits_for_neighbour = false;
   bool respond_next = true;  ///< whose turn it is, the responder's or the requester's
 
-  std::unique_ptr<RateLimiter> limiter;
+  std::unique_ptr<Pacer> pacer;
   std::unique_ptr<Misbehaviour> misbehaviour;
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* receive_cq = nullptr;
@@ -211,7 +211,6 @@ struct alignas(64) Qp {
   // Congestion.
   bool cnp_sent_before = false;
   Time last_cnp{};
-  Time may_send_at = Time::min();
   std::uint32_t groups = 0;  ///< multicast attachments
 
   [[nodiscard]] bool is_datagram() const { return init.type == QpType::ud || init.type == QpType::gsi; }

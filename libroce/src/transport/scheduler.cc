@@ -70,26 +70,9 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
   if (next.next_ready != DeviceState::kNoQp) device.qps[next.next_ready]->prefetch();
 }
 
-/// One turn of a QP.
-[[nodiscard]] Served serve(DeviceState& device, Qp& qp, Emitter& out, Time now) {
-  std::uint32_t quantum = kQuantum;
+/// Sends up to `quantum` packets of what is ready.
+[[nodiscard]] Served serve_halves(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t quantum) {
   if (qp.is_datagram()) return serve_datagrams(device, qp, out, now, quantum);
-  if (qp.state == QpState::reset || qp.state == QpState::init) return Served::idle;
-  if (!build_path(device, qp, qp.path, out.link())) return Served::idle;
-  if (!serve_held(qp, out, now)) return Served::no_room;
-  if (qp.limiter != nullptr) {
-    if (qp.may_send_at > now) {
-      arm_timer(device, qp);
-      // What is paced is data; an ACK that waits would slow the peer down (CC-07).
-      while (!qp.resp.responses.empty() && qp.resp.responses.front().kind != Response::Kind::read) {
-        std::uint32_t share = 1;
-        if (serve_responder(device, qp, out, share, now) == Served::no_room) return Served::no_room;
-      }
-      return Served::idle;
-    }
-    if (qp.limiter->rate_bps(now) != 0) quantum = 1;
-  }
-  const std::uint64_t bytes_before = qp.counters.sent_bytes;
   Served result = Served::idle;
   for (int half = 0; half < 2 && quantum > 0; ++half) {
     // Each half begins in turn: neither a long READ answer nor our own requests starve the other (CC-08).
@@ -107,8 +90,39 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
     if (half_result == Served::more) result = Served::more;
   }
   if (quantum == 0 && result == Served::idle) result = Served::more;
-  if (qp.limiter != nullptr) charge_pacer(device, qp, bytes_before, now);
   return result;
+}
+
+/// Sends one packet if its time has come.
+// CC-07
+[[nodiscard]] Served serve_paced(DeviceState& device, Qp& qp, Emitter& out, Time now) {
+  Pacer& pacer = *qp.pacer;
+  if (pacer.may_send_at() > now) {
+    pacer.hold_back();
+    arm_timer(device, qp);
+    // What is paced is data; an ACK that waits would slow the peer down.
+    while (!qp.resp.responses.empty() && qp.resp.responses.front().kind != Response::Kind::read) {
+      std::uint32_t share = 1;
+      if (serve_responder(device, qp, out, share, now) == Served::no_room) return Served::no_room;
+    }
+    return Served::idle;
+  }
+  const std::uint64_t bytes_before = qp.counters.sent_bytes;
+  const Served result = serve_halves(device, qp, out, now, 1);
+  pacer.charge(qp.counters.sent_bytes - bytes_before, result != Served::idle, now);
+  arm_timer(device, qp, now);
+  return result;
+}
+
+/// One turn of a QP.
+[[nodiscard]] Served serve(DeviceState& device, Qp& qp, Emitter& out, Time now) {
+  if (!qp.is_datagram()) {
+    if (qp.state == QpState::reset || qp.state == QpState::init) return Served::idle;
+    if (!build_path(device, qp, qp.path, out.link())) return Served::idle;
+    if (!serve_held(qp, out, now)) return Served::no_room;
+  }
+  if (qp.pacer != nullptr) return serve_paced(device, qp, out, now);
+  return serve_halves(device, qp, out, now, kQuantum);
 }
 
 }  // namespace
@@ -143,9 +157,9 @@ void arm_timer(DeviceState& device, Qp& qp, Time served) {
   const auto wait_for = [&next, served](Time due) {
     if (due > served) next = std::min(next, due);
   };
-  if (qp.limiter != nullptr) {
-    wait_for(qp.may_send_at);
-    wait_for(qp.limiter->next_change());
+  if (qp.pacer != nullptr) {
+    wait_for(qp.pacer->may_send_at());
+    wait_for(qp.pacer->next_change());
   }
   if (qp.misbehaviour != nullptr) {
     for (const Misbehaviour::Held& held : qp.misbehaviour->held) wait_for(held.due);
@@ -180,22 +194,6 @@ void send_misbehaving(DeviceState& device, Qp& qp, Emitter& out, Time now) {
   }
   ++qp.counters.sent_packets;
   qp.counters.sent_bytes += out.last().size();
-}
-
-void charge_pacer(DeviceState& device, Qp& qp, std::uint64_t bytes_before, Time now) {
-  constexpr std::uint64_t bits_per_byte = 8;
-  constexpr std::uint64_t ns_per_second = 1'000'000'000;
-  const std::uint64_t bytes = qp.counters.sent_bytes - bytes_before;
-  if (bytes == 0) return;
-  qp.limiter->on_sent(bytes, now);
-  const std::uint64_t rate = qp.limiter->rate_bps(now);
-  if (rate == 0) {
-    qp.may_send_at = now;
-    return;
-  }
-  const std::uint64_t bits = bytes * bits_per_byte;
-  qp.may_send_at = std::max(qp.may_send_at, now) + Duration{(bits * ns_per_second + rate - 1) / rate};
-  arm_timer(device, qp);
 }
 
 /// The QPs that are ready, in turn, until nothing is left or the buffer is full.

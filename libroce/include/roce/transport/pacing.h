@@ -16,7 +16,7 @@ class RateLimiter {
   RateLimiter& operator=(const RateLimiter&) = delete;
   virtual ~RateLimiter() = default;
 
-  /// Bits a second that may be sent from now on; 0: no limit.
+  /// Bits a second (BTH through ICRC) that may be sent from now on; 0: no limit.
   [[nodiscard]] virtual std::uint64_t rate_bps(Time now) = 0;
   /// A congestion notification packet has come for this QP.
   virtual void on_cnp(Time now) = 0;

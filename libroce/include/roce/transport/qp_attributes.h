@@ -46,7 +46,8 @@ struct QpChange {
   std::optional<std::uint8_t> retry_count{};         ///< 0 … 7
   std::optional<std::uint8_t> rnr_retry{};           ///< 0 … 7; 7: without end
   std::optional<bool> sq_drained_notify{};
-  std::optional<std::uint64_t> rate_limit_bps{};  ///< bits a second; 0: none
+  std::optional<std::uint64_t> rate_limit_bps{};  ///< bits a second, BTH through ICRC; 0: none
+  std::optional<std::uint64_t> rate_limit_pps{};  ///< packets a second, besides; 0: none
 };
 
 /// What `query_qp` tells.
@@ -68,6 +69,7 @@ struct QpAttributes {
   std::uint8_t retry_count = 0;
   std::uint8_t rnr_retry = 0;
   std::uint64_t rate_limit_bps = 0;
+  std::uint64_t rate_limit_pps = 0;
   bool sq_draining = false;
   std::uint32_t sends_outstanding = 0;     ///< posted and not yet completed
   std::uint32_t receives_outstanding = 0;  ///< posted and not yet completed
