@@ -157,6 +157,16 @@ std::uint32_t compute_icrc(Bytes transport, const NetMeta& net) {
   return crc32(seed ^ TransportMasks::kResv8a[std::to_integer<std::uint8_t>(transport[kBthResv8a])], transport);
 }
 
+void move_icrc(std::span<std::byte> transport, const NetMeta& from, const NetMeta& to) {
+  constexpr std::size_t icrc_size = 4;
+  const Bytes covered = transport.first(transport.size() - icrc_size);
+  std::uint32_t difference = compute_icrc(covered, from) ^ compute_icrc(covered, to);
+  for (std::byte& byte : transport.last(icrc_size)) {
+    byte ^= static_cast<std::byte>(difference);
+    difference >>= 8U;
+  }
+}
+
 IcrcVerdict check_icrc(const Packet& packet) {
   IcrcVerdict verdict;
   // W-ICRC-3

@@ -68,6 +68,7 @@ void PacketParser::ether_type(EtherType type) {
         return;
       case EtherType::transparent_ethernet:
         return ethernet();
+      case EtherType::arp:
       case EtherType::erspan2:
       case EtherType::erspan3:
         break;

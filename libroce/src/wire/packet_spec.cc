@@ -136,6 +136,8 @@ void PacketSpec::name_protocols() {
         return EtherType::erspan3;
       case HeaderId::lldp_tlv:
         return EtherType::lldp;
+      case HeaderId::arp:
+        return EtherType::arp;
       default:
         return EtherType::ipv4;
     }
@@ -150,6 +152,15 @@ void PacketSpec::name_protocols() {
         return IpProtocol::gre;
       case HeaderId::mpls:
         return IpProtocol::mpls;
+      case HeaderId::icmp:
+        return IpProtocol::icmp;
+      case HeaderId::igmp:
+      case HeaderId::igmp_report:
+        return IpProtocol::igmp;
+      case HeaderId::icmpv6:
+        return IpProtocol::icmpv6;
+      case HeaderId::ipv6_router_alert:
+        return IpProtocol::hop_by_hop;
       default:
         return IpProtocol::udp;
     }

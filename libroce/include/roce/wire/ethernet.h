@@ -11,6 +11,7 @@ namespace roce {
 /// EtherTypes this codec follows or recognises (IEEE 802 numbers; 0x8915 is RoCE v1, IBTA annex A16).
 enum class EtherType : std::uint16_t {
   ipv4 = 0x0800,
+  arp = 0x0806,
   transparent_ethernet = 0x6558,
   vlan = 0x8100,
   ipv6 = 0x86DD,
@@ -27,12 +28,22 @@ enum class EtherType : std::uint16_t {
   cn_tag = 0x22E9,
 };
 
-inline constexpr std::array kEtherTypeNames{
-    ValueName{0x0800, "IPv4"},           ValueName{0x22E7, "CNM"},         ValueName{0x22E9, "CN-TAG"},
-    ValueName{0x22EB, "ERSPAN III"},     ValueName{0x6558, "Ethernet"},    ValueName{0x8100, "802.1Q"},
-    ValueName{0x86DD, "IPv6"},           ValueName{0x8808, "MAC control"}, ValueName{0x8847, "MPLS"},
-    ValueName{0x8848, "MPLS multicast"}, ValueName{0x88A8, "802.1ad"},     ValueName{0x88BE, "ERSPAN II"},
-    ValueName{0x88CC, "LLDP"},           ValueName{0x8915, "RoCE v1"},     ValueName{0x9100, "802.1QinQ"}};
+inline constexpr std::array kEtherTypeNames{ValueName{0x0800, "IPv4"},
+                                            ValueName{0x0806, "ARP"},
+                                            ValueName{0x22E7, "CNM"},
+                                            ValueName{0x22E9, "CN-TAG"},
+                                            ValueName{0x22EB, "ERSPAN III"},
+                                            ValueName{0x6558, "Ethernet"},
+                                            ValueName{0x8100, "802.1Q"},
+                                            ValueName{0x86DD, "IPv6"},
+                                            ValueName{0x8808, "MAC control"},
+                                            ValueName{0x8847, "MPLS"},
+                                            ValueName{0x8848, "MPLS multicast"},
+                                            ValueName{0x88A8, "802.1ad"},
+                                            ValueName{0x88BE, "ERSPAN II"},
+                                            ValueName{0x88CC, "LLDP"},
+                                            ValueName{0x8915, "RoCE v1"},
+                                            ValueName{0x9100, "802.1QinQ"}};
 
 /// Ethernet II header (IEEE 802.3), 14 bytes.
 struct Ethernet {

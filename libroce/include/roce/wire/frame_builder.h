@@ -8,6 +8,7 @@
 #include <span>
 
 #include "roce/wire/bth.h"
+#include "roce/wire/checksum.h"
 #include "roce/wire/grh.h"
 #include "roce/wire/header.h"
 #include "roce/wire/icrc.h"
@@ -16,28 +17,6 @@
 #include "roce/wire/udp.h"
 
 namespace roce {
-
-namespace detail {
-
-/// The sum of a header's 32-bit words, to be folded into a ones' complement sum.
-[[nodiscard]] constexpr std::uint64_t word_sum(Bytes header) {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i + 4 <= header.size(); i += 4) sum += load_big_endian<4>(header.data() + i);
-  return sum;
-}
-
-[[nodiscard]] constexpr std::uint16_t fold_checksum(std::uint64_t sum) {
-  while (sum >> 16 != 0) sum = (sum & 0xFFFF) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
-}
-
-}  // namespace detail
-
-/// The ones' complement sum of an IPv4 header, its checksum field counting as 0 (RFC 1071). `header` holds 20 … 60
-/// bytes, a multiple of 4.
-[[nodiscard]] constexpr std::uint16_t ipv4_checksum(Bytes header) {
-  return detail::fold_checksum(detail::word_sum(header) - FieldOf<&Ipv4::checksum>::get(header.data()));
-}
 
 /// Writes one frame front to back into a buffer of the caller: headers in wire order, then the payload, then
 /// `finish()`, which fills in what follows from the rest. Nothing is allocated.

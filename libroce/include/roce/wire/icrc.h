@@ -60,6 +60,10 @@ struct IcrcVerdict {
 /// headers that `net` describes. An unknown IPv4 identification counts as 0.
 [[nodiscard]] std::uint32_t compute_icrc(Bytes transport, const NetMeta& net);
 
+/// Makes a transport packet, from its BTH through its ICRC, that was made for the network headers of `from` one for
+/// those of `to`. An ICRC that was wrong stays so, in the same bits.
+void move_icrc(std::span<std::byte> transport, const NetMeta& from, const NetMeta& to);
+
 /// The CRC-32 of IEEE 802.3, continued: `crc` is 0 or the result for the bytes before. Equal to zlib's crc32().
 [[nodiscard]] std::uint32_t crc32(std::uint32_t crc, Bytes bytes);
 

@@ -11,6 +11,8 @@ namespace roce {
 /// IP protocol numbers and IPv6 next headers this codec follows.
 enum class IpProtocol : std::uint8_t {
   hop_by_hop = 0,
+  icmp = 1,
+  igmp = 2,
   ipv4 = 4,
   tcp = 6,
   udp = 17,
@@ -27,10 +29,10 @@ enum class IpProtocol : std::uint8_t {
 };
 
 inline constexpr std::array kIpProtocolNames{
-    ValueName{0, "Hop-by-Hop"}, ValueName{1, "ICMP"},     ValueName{4, "IPv4"},  ValueName{6, "TCP"},
-    ValueName{17, "UDP"},       ValueName{0x1B, "BTH"},   ValueName{41, "IPv6"}, ValueName{43, "Routing"},
-    ValueName{44, "Fragment"},  ValueName{47, "GRE"},     ValueName{51, "AH"},   ValueName{58, "ICMPv6"},
-    ValueName{59, "none"},      ValueName{60, "Options"}, ValueName{137, "MPLS"}};
+    ValueName{0, "Hop-by-Hop"}, ValueName{1, "ICMP"},      ValueName{2, "IGMP"},     ValueName{4, "IPv4"},
+    ValueName{6, "TCP"},        ValueName{17, "UDP"},      ValueName{0x1B, "BTH"},   ValueName{41, "IPv6"},
+    ValueName{43, "Routing"},   ValueName{44, "Fragment"}, ValueName{47, "GRE"},     ValueName{51, "AH"},
+    ValueName{58, "ICMPv6"},    ValueName{59, "none"},     ValueName{60, "Options"}, ValueName{137, "MPLS"}};
 
 inline constexpr std::array kEcnNames{ValueName{0, "Not-ECT"}, ValueName{1, "ECT(1)"}, ValueName{2, "ECT(0)"},
                                       ValueName{3, "CE"}};
