@@ -143,12 +143,18 @@ LinkResult<void> RawLink::State::open_receiver(const RawLinkOptions& options) {
     return failure("cannot make a receive ring of " + std::to_string(options.ring_bytes) + " bytes on " + interface,
                    error, "take a smaller one");
   }
+  packet_mreq membership{};
+  membership.mr_ifindex = index;
   if (options.promiscuous) {
-    packet_mreq membership{};
-    membership.mr_ifindex = index;
     membership.mr_type = PACKET_MR_PROMISC;
     if (::setsockopt(receiver.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &membership, sizeof membership) != 0) {
       return failure("cannot make " + interface + " promiscuous", errno);
+    }
+  }
+  if (options.all_multicast) {
+    membership.mr_type = PACKET_MR_ALLMULTI;
+    if (::setsockopt(receiver.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &membership, sizeof membership) != 0) {
+      return failure("cannot make " + interface + " receive all multicast groups", errno);
     }
   }
   const sockaddr_ll where = address(ETH_P_ALL);

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "roce/wire/ethernet.h"
 #include "roce/wire/frame_template.h"
 #include "roce/wire/icrc.h"
+#include "roce/wire/super_frame.h"
 
 namespace roce::port {
 
@@ -64,15 +66,19 @@ struct InPlace {
 
 }  // namespace
 
-Port::Port(transport::Device& device, link::Link& link, Neighbours* neighbours)
+Port::Port(transport::Device& device, link::Link& link, Neighbours* neighbours, OwnAddress* own,
+           std::uint64_t bits_per_second)
     : device_(device),
       link_(link),
       neighbours_(neighbours),
+      own_(own),
       received_(kBatch),
       packets_(kBatch),
       buffer_(kBatch * link.max_bytes()),
       units_(kBatch),
-      frames_(kBatch) {
+      frames_(kBatch),
+      pauses_(bits_per_second) {
+  to_ourselves_.reserve(kBatch);
   caps_.link =
       link.kind() == link::LinkKind::udp ? transport::TxCaps::Link::transport : transport::TxCaps::Link::ethernet;
   caps_.max_bytes = link.max_bytes();
@@ -81,19 +87,26 @@ Port::Port(transport::Device& device, link::Link& link, Neighbours* neighbours)
 link::LinkResult<bool> Port::turn(Time now) {
   const link::LinkResult<std::size_t> came = receive(now);
   if (!came) return tl::unexpected(came.error());
+  if (pause_ends_ <= now) apply_pauses(now);
   if (device_.next_timeout() <= now) device_.advance(now);
   take_events(now);
   if (neighbours_ != nullptr && neighbours_->next_timeout() <= now) take_neighbours(now);
+  // Whose answers nobody wants where others know the neighbours.
+  if (own_ != nullptr && own_ != neighbours_ && own_->next_timeout() <= now) (void)own_->poll(now);
   const link::LinkResult<std::size_t> went = transmit(now);
   if (!went) return tl::unexpected(went.error());
-  return *came + *went != 0;
+  const link::LinkResult<std::size_t> own = send_own();
+  if (!own) return tl::unexpected(own.error());
+  return *came + *went + *own != 0;
 }
 
 Time Port::next_timeout() const {
   // Work posted, or an address learnt, since the last round.
   if (device_.has_output() && !wants_to_write()) return Time::min();
-  const Time device = device_.next_timeout();
-  return neighbours_ != nullptr ? std::min(device, neighbours_->next_timeout()) : device;
+  if (own_ != nullptr && !own_->output().empty() && !own_waits_) return Time{};
+  Time next = std::min(device_.next_timeout(), pause_ends_);
+  if (own_ != nullptr) next = std::min(next, own_->next_timeout());
+  return neighbours_ != nullptr ? std::min(next, neighbours_->next_timeout()) : next;
 }
 
 std::optional<transport::Event> Port::poll_event(Time now) {
@@ -123,9 +136,50 @@ link::LinkResult<std::size_t> Port::receive(Time now) {
       }
       show(Direction::received, received_[i].bytes, net, received_[i].timestamp_ns);
     }
-    device_.receive(packet, now);
+    take(packet, received_[i], now);
   }
   return count;
+}
+
+void Port::take(const Packet& packet, const link::RxFrame& frame, Time now) {
+  if (frame.segment_size != 0 && packet.is_roce()) [[unlikely]] {
+    if (const std::optional<SuperFrame> parts = find_super_frame(packet)) {
+      for (std::uint32_t i = 0; i < parts->count; ++i) device_.receive(segment(packet, *parts, i), now);
+      return;
+    }
+  }
+  if (!packet.is_roce()) {
+    if (pauses_.receive(packet, now)) return apply_pauses(now);
+    if (own_ != nullptr && own_->receive(frame.bytes, now)) return;
+  }
+  device_.receive(packet, now);
+}
+
+link::LinkResult<std::size_t> Port::send_own() {
+  std::size_t taken = 0;
+  own_waits_ = false;
+  if (own_ == nullptr) return taken;
+  for (; !own_->output().empty(); own_->pop_output()) {
+    const link::TxFrame frame{own_->output(), {}};
+    const link::LinkResult<std::size_t> sent = link_.send({&frame, 1});
+    if (!sent) return sent;
+    own_waits_ = *sent == 0;
+    if (own_waits_) break;
+    if (tap_) tap_(Direction::sent, frame.bytes, wall_clock());
+    ++taken;
+  }
+  return taken;
+}
+
+void Port::apply_pauses(Time now) {
+  const std::uint8_t paused = pauses_.paused(now);
+  for (unsigned priority = 0; priority < 8; ++priority) {
+    const unsigned bit = 1U << priority;
+    if (((paused ^ paused_) & bit) == 0) continue;
+    (void)device_.set_paused(static_cast<std::uint8_t>(priority), (paused & bit) != 0);
+  }
+  paused_ = paused;
+  pause_ends_ = pauses_.next_end(now);
 }
 
 link::LinkResult<std::size_t> Port::flush() {
@@ -149,19 +203,45 @@ link::LinkResult<std::size_t> Port::transmit(Time now) {
     moved += *sent;
     if (pending_ != pending_end_) break;
     const std::size_t count = device_.transmit(buffer_, units_, caps_, now);
-    if (count == 0) break;
-    const std::int64_t timestamp_ns = tap_ ? wall_clock() : 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      frames_[i].bytes = units_[i].bytes;
-      if (caps_.link == transport::TxCaps::Link::transport) frames_[i].udp = udp_of(*units_[i].net);
-      if (tap_) show(Direction::sent, units_[i].bytes, *units_[i].net, timestamp_ns);
+    if (count == 0) {
+      // It may be that an address was wanted, and is known.
+      take_events(now);
+      if (!device_.has_output()) break;
+      continue;
     }
-    pending_ = 0;
-    pending_end_ = count;
+    const std::int64_t timestamp_ns = tap_ ? wall_clock() : 0;
+    pending_ = pending_end_ = 0;
+    for (const transport::TxUnit& unit : std::span{units_}.first(count)) {
+      send_unit(unit);
+      if (tap_) show(Direction::sent, unit.bytes, *unit.net, timestamp_ns);
+    }
+    for (const std::span<std::byte> bytes : to_ourselves_) device_.receive(parse_frame(bytes, LinkType::ethernet), now);
+    moved += to_ourselves_.size();
+    to_ourselves_.clear();
   }
   const link::LinkResult<std::size_t> sent = flush();
   if (!sent) return sent;
   return moved + *sent;
+}
+
+void Port::send_unit(const transport::TxUnit& unit) {
+  if (caps_.link == transport::TxCaps::Link::ethernet) {
+    if (FieldOf<&Ethernet::destination>::get(unit.bytes.data()) == device_.config().mac) {
+      to_ourselves_.push_back(unit.bytes);
+      return;
+    }
+    frames_[pending_end_++].bytes = unit.bytes;
+    return;
+  }
+  link::TxFrame& frame = frames_[pending_end_++];
+  frame.bytes = unit.bytes;
+  frame.udp = udp_of(*unit.net);
+  frame.udp.source_port = link_.source_port(unit.net->udp_source_port);
+  if (frame.udp.source_port == unit.net->udp_source_port) [[likely]]
+    return;
+  NetMeta real = *unit.net;
+  real.udp_source_port = frame.udp.source_port;
+  move_icrc(unit.bytes, *unit.net, real);
 }
 
 void Port::take_events(Time now) {
@@ -170,8 +250,13 @@ void Port::take_events(Time now) {
       if (events_.size() < kMaxEvents) events_.push_back(*event);
     } else if (neighbours_ != nullptr) {
       const std::optional<MacAddress> mac = neighbours_->find(event->gid, event->vlan_id, now);
+      if (!mac) {
+        wanted_.emplace(event->gid, event->vlan_id);
+        continue;
+      }
       // Refused is only an address that nobody waits for any more.
-      if (mac) (void)device_.set_neighbour(event->gid, event->vlan_id, *mac);
+      (void)device_.set_neighbour(event->gid, event->vlan_id, *mac);
+      wanted_.erase({event->gid, event->vlan_id});
     }
   }
 }
@@ -180,7 +265,12 @@ void Port::take_neighbours(Time now) {
   if (neighbours_ == nullptr) return;
   for (const Neighbours::Answer& answer : neighbours_->poll(now)) {
     (void)device_.set_neighbour(answer.ip, answer.vlan_id, answer.mac);
+    wanted_.erase({answer.ip, answer.vlan_id});
   }
+}
+
+std::string Port::why_waiting() const {
+  return wanted_.empty() ? std::string{} : neighbours_->why_unknown(wanted_.begin()->first, wanted_.begin()->second);
 }
 
 void Port::show(Direction direction, Bytes bytes, const NetMeta& net, std::int64_t timestamp_ns) {

@@ -91,6 +91,9 @@ class Link {
   /// To be asked when poll reports an error on `fd`: whether the link is gone, or can go on. May take a quarter of a
   /// second.
   [[nodiscard]] virtual LinkResult<void> check() { return {}; }
+  /// Of `LinkKind::udp`: the source port with which a frame really goes out whose `udp.source_port` is `wanted`. It may
+  /// be another where a program on this machine holds that one; the ICRC covers it.
+  [[nodiscard]] virtual std::uint16_t source_port(std::uint16_t wanted) { return wanted; }
   [[nodiscard]] virtual LinkCounters counters() const = 0;
 };
 

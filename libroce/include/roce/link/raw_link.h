@@ -18,6 +18,8 @@ struct RawLinkOptions {
   std::string filter;
   /// Frames to other stations too.
   bool promiscuous = false;
+  /// Frames to every multicast group too, also where the kernel of the host is in none of them.
+  bool all_multicast = false;
   /// Room for received frames, in bytes of memory that stays locked.
   std::size_t ring_bytes = 16 << 20;
   /// How frames reach us. By slot, each is there at once. By block, several come together: more frames a second, but

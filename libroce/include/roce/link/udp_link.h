@@ -59,7 +59,7 @@ class UdpLink final : public Link {
   /// kernel, where a program on this machine holds that one. An ICRC covers the source port, so who makes packets asks
   /// here first. The answer holds until that port is given up (`UdpLinkOptions::max_source_ports`); `wanted` itself if
   /// no socket can be had at all.
-  [[nodiscard]] std::uint16_t source_port(std::uint16_t wanted);
+  [[nodiscard]] std::uint16_t source_port(std::uint16_t wanted) override;
 
  private:
   struct State;

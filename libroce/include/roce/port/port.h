@@ -4,10 +4,15 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "roce/link/link.h"
 #include "roce/port/neighbours.h"
+#include "roce/port/own_address.h"
+#include "roce/port/pause_timers.h"
 #include "roce/transport/device.h"
 
 namespace roce::port {
@@ -21,11 +26,19 @@ enum class Direction : std::uint8_t { received, sent };
 using Tap = std::function<void(Direction, Bytes frame, std::int64_t timestamp_ns)>;
 
 /// Binds a device to a link: what comes in on the link goes to the device, what the device sends goes out, and the
-/// addresses it wants are looked up. One thread at a time.
+/// addresses it wants are looked up. Super-frames that a link hands out are taken apart; packets to the device's own
+/// Ethernet address, which no link brings back, go to the device; PAUSE and PFC hold the device's priorities back. One
+/// thread at a time.
 class Port {
  public:
-  /// All have to outlive the port. `neighbours` may be nullptr where the link needs no Ethernet addresses.
-  Port(transport::Device& device, link::Link& link, Neighbours* neighbours);
+  /// Of the wire, where nobody tells another: pause quanta are counted in it.
+  static constexpr std::uint64_t kUsualSpeed = 10'000'000'000;
+
+  /// All have to outlive the port. `neighbours` may be nullptr where the link needs no Ethernet addresses. `own` gets
+  /// the frames that are no RoCE, and sends its own; it may be the `neighbours` too. The speed of the wire is 1000 …
+  /// 10^13.
+  Port(transport::Device& device, link::Link& link, Neighbours* neighbours, OwnAddress* own = nullptr,
+       std::uint64_t bits_per_second = kUsualSpeed);
 
   /// One round: takes a batch of frames, lets time pass, looks up neighbours, sends what is ready. Returns whether
   /// anything moved; then there may be more to do at once. Error: the link is gone.
@@ -37,8 +50,10 @@ class Port {
   [[nodiscard]] int neighbour_fd() const { return neighbours_ != nullptr ? neighbours_->fd() : -1; }
   /// Hands what became known of neighbours to the device.
   void take_neighbours(Time now);
+  /// Why packets wait for the Ethernet address of their next hop: a sentence with what to do. Empty if none do.
+  [[nodiscard]] std::string why_waiting() const;
   /// Whether frames wait for room on the link: poll it for writing too.
-  [[nodiscard]] bool wants_to_write() const { return pending_ != pending_end_; }
+  [[nodiscard]] bool wants_to_write() const { return pending_ != pending_end_ || own_waits_; }
 
   /// The device's oldest event that the port did not take care of.
   [[nodiscard]] std::optional<transport::Event> poll_event(Time now);
@@ -49,12 +64,19 @@ class Port {
   [[nodiscard]] link::LinkResult<std::size_t> receive(Time now);
   [[nodiscard]] link::LinkResult<std::size_t> transmit(Time now);
   [[nodiscard]] link::LinkResult<std::size_t> flush();
+  void take(const Packet& packet, const link::RxFrame& frame, Time now);
+  [[nodiscard]] link::LinkResult<std::size_t> send_own();
+  void send_unit(const transport::TxUnit& unit);
+  void apply_pauses(Time now);
   void take_events(Time now);
   void show(Direction direction, Bytes bytes, const NetMeta& net, std::int64_t timestamp_ns);
 
   transport::Device& device_;
   link::Link& link_;
   Neighbours* neighbours_;
+  OwnAddress* own_;
+  bool own_waits_ = false;                                         // its frames, for room on the link
+  std::set<std::pair<Gid, std::optional<std::uint16_t>>> wanted_;  // neighbours, with their VLAN
   transport::TxCaps caps_;
   std::vector<link::RxFrame> received_;
   std::vector<std::optional<Packet>> packets_;  // as `received_`
@@ -64,6 +86,10 @@ class Port {
   std::size_t pending_ = 0;
   std::size_t pending_end_ = 0;
   std::deque<transport::Event> events_;
+  std::vector<std::span<std::byte>> to_ourselves_;  // from `units_`
+  PauseTimers pauses_;
+  std::uint8_t paused_ = 0;  // as the device was told
+  Time pause_ends_ = kNever;
   std::vector<std::byte> shown_;  // a frame for the tap
   Tap tap_;
 };

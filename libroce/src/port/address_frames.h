@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Frames of the protocols around an IP address: ARP, ICMP and IGMP over IPv4, ICMPv6 over IPv6.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "roce/wire/arp.h"
+#include "roce/wire/header.h"
+#include "roce/wire/ipv4.h"
+#include "roce/wire/ipv6.h"
+#include "roce/wire/types.h"
+
+namespace roce::port {
+
+using Frame = std::vector<std::byte>;
+
+inline constexpr MacAddress kBroadcastMac{{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
+
+/// Whose frames they are.
+struct Sender {
+  MacAddress mac{};
+  std::optional<std::uint16_t> vlan_id{};
+};
+
+/// The headers behind each other.
+template <HeaderType... Headers>
+[[nodiscard]] std::vector<std::byte> joined(const Headers&... headers) {
+  std::vector<std::byte> bytes((std::size_t{0} + ... + kSize<Headers>));
+  std::byte* out = bytes.data();
+  ((write(headers, out), out += kSize<Headers>), ...);
+  return bytes;
+}
+
+[[nodiscard]] Frame arp_frame(const Sender& sender, const MacAddress& destination, const Arp& arp);
+/// A message of ICMP or IGMP, as `ip.protocol` says; lengths and checksums of `ip` and `message` are computed.
+[[nodiscard]] Frame ipv4_frame(const Sender& sender, const MacAddress& destination, const Ipv4& ip,
+                               std::vector<std::byte> message, bool router_alert = false);
+/// A message of ICMPv6; lengths and checksums of `ip` and `message` are computed.
+[[nodiscard]] Frame ipv6_frame(const Sender& sender, const MacAddress& destination, Ipv6 ip,
+                               std::vector<std::byte> message, bool router_alert = false);
+
+/// What an Ethernet frame carries.
+struct ReceivedEthernet {
+  MacAddress source{};
+  EtherType type{};
+  Bytes payload;
+};
+/// None for a frame with another VLAN tag, from the receiver itself, or to another station.
+[[nodiscard]] std::optional<ReceivedEthernet> read_ethernet(const Sender& receiver, Bytes frame);
+
+/// A whole message of ICMP, IGMP or ICMPv6.
+struct ReceivedMessage {
+  MacAddress source_mac{};
+  Gid source{};
+  Gid destination{};
+  std::uint8_t hop_limit = 0;
+  IpProtocol protocol{};
+  Bytes message;
+};
+/// None for other protocols, fragments, and whatever is cut off or has a wrong length or checksum.
+[[nodiscard]] std::optional<ReceivedMessage> read_message(const ReceivedEthernet& ethernet);
+
+}  // namespace roce::port

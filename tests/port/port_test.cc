@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A port between a device and a link: what it does to frames on their way, seen from the link and from the completions.
+#include "roce/port/port.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+
+#include "roce/link/memory_link.h"
+#include "roce/wire/ethernet.h"
+#include "roce/wire/frame_builder.h"
+#include "roce/wire/icrc.h"
+#include "roce/wire/mac_control.h"
+
+namespace roce::port {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+using transport::Completion;
+using transport::CompletionStatus;
+using transport::QpState;
+using transport::WorkOpcode;
+
+constexpr Time kNow{1h};
+constexpr std::uint32_t kMtu = 1024;
+
+template <typename T>
+T must(transport::VerbResult<T> result) {
+  if (!result) throw std::runtime_error(to_string(result.error()));
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+/// A link whose other end is the test: it takes what is sent and gives what is put there.
+class ScriptedLink final : public link::Link {
+ public:
+  explicit ScriptedLink(link::LinkKind kind) : kind_(kind) {}
+
+  std::vector<link::RxFrame> incoming;
+  std::vector<std::pair<std::vector<std::byte>, link::UdpMeta>> sent;
+  std::uint16_t only_source_port = 0;  ///< 0: any
+
+  [[nodiscard]] link::LinkKind kind() const override { return kind_; }
+  [[nodiscard]] std::size_t max_bytes() const override { return 9216; }
+  [[nodiscard]] link::LinkResult<std::size_t> receive(std::span<link::RxFrame> frames) override {
+    const std::size_t count = std::min(frames.size(), incoming.size());
+    std::copy_n(incoming.begin(), count, frames.begin());
+    incoming.erase(incoming.begin(), incoming.begin() + static_cast<std::ptrdiff_t>(count));
+    return count;
+  }
+  [[nodiscard]] link::LinkResult<std::size_t> send(std::span<const link::TxFrame> frames) override {
+    for (const link::TxFrame& frame : frames) {
+      sent.emplace_back(std::vector<std::byte>{frame.bytes.begin(), frame.bytes.end()}, frame.udp);
+    }
+    return frames.size();
+  }
+  [[nodiscard]] int fd() const override { return -1; }
+  [[nodiscard]] std::uint16_t source_port(std::uint16_t wanted) override {
+    return only_source_port == 0 ? wanted : only_source_port;
+  }
+  [[nodiscard]] link::LinkCounters counters() const override { return {}; }
+
+ private:
+  link::LinkKind kind_;
+};
+
+/// A device on 192.0.2.`number` with 64 KiB of memory, which knows the addresses of its like.
+struct Host {
+  explicit Host(std::uint8_t number)
+      : gid(Gid::from_ipv4({{192, 0, 2, number}})),
+        memory(1U << 16U),
+        device(must(transport::Device::make(
+            {.mac = {{2, 0, 0, 0, 0, number}}, .gids = {{.gid = gid}}, .port_mtu = kMtu}, std::mt19937_64{number}))),
+        pd(must(device.create_pd())),
+        cq(must(device.create_cq(256))),
+        mr(must(device.register_memory(
+            pd, {.memory = memory, .access = transport::Access::local_write | transport::Access::remote_write}))),
+        keys(must(device.query_mr(mr))) {
+    for (std::uint8_t other = 1; other < 4; ++other) {
+      neighbours.set(Gid::from_ipv4({{192, 0, 2, other}}), std::nullopt, {{2, 0, 0, 0, 0, other}});
+    }
+  }
+
+  [[nodiscard]] Qpn make_qp() {
+    return must(device.create_qp(
+        {.type = transport::QpType::rc, .pd = pd, .send_cq = cq, .receive_cq = cq, .max_send = 64, .max_receive = 64}));
+  }
+  void connect(Qpn qp, const Gid& peer, Qpn peer_qp, std::uint8_t service_level = 0) {
+    must(device.modify_qp(
+        qp, {.state = QpState::init, .p_key_index = 0, .port = 1, .access = transport::Access::remote_write}, kNow));
+    must(device.modify_qp(qp,
+                          {.state = QpState::rtr,
+                           .address = transport::AddressVector{.dgid = peer, .service_level = service_level},
+                           .path_mtu = kMtu,
+                           .dest_qp = peer_qp,
+                           .rq_psn = Psn{100},
+                           .max_dest_rd_atomic = 1,
+                           .min_rnr_timer = 12},
+                          kNow));
+    must(device.modify_qp(qp,
+                          {.state = QpState::rts,
+                           .sq_psn = Psn{100},
+                           .max_rd_atomic = 1,
+                           .timeout = 14,
+                           .retry_count = 7,
+                           .rnr_retry = 7},
+                          kNow));
+  }
+  /// From the beginning of the memory to the peer's second half.
+  void write(Qpn qp, std::uint32_t length, const transport::MrInfo& to) {
+    const transport::Sge sge{keys.address, length, keys.l_key};
+    must(device.post_send(
+        qp, {.wr_id = 1, .opcode = WorkOpcode::write, .sges = {&sge, 1}, .remote = {to.address + half(), to.r_key}}));
+  }
+  [[nodiscard]] std::size_t half() const { return memory.size() / 2; }
+  void fill() {
+    std::mt19937 random{7};
+    std::generate(memory.begin(), memory.end(), [&random] { return static_cast<std::byte>(random()); });
+  }
+  [[nodiscard]] std::vector<CompletionStatus> completed() {
+    std::array<Completion, 16> completions;
+    const std::size_t count = device.poll_cq(cq, completions);
+    std::vector<CompletionStatus> statuses;
+    for (std::size_t i = 0; i < count; ++i) statuses.push_back(completions[i].status);
+    return statuses;
+  }
+
+  Gid gid;
+  std::vector<std::byte> memory;
+  transport::Device device;
+  transport::Pd pd;
+  transport::Cq cq;
+  transport::Mr mr;
+  transport::MrInfo keys;
+  StaticNeighbours neighbours;
+};
+
+[[nodiscard]] bool second_half_is(const Host& receiver, const Host& sender, std::size_t length) {
+  const auto at = receiver.memory.begin() + static_cast<std::ptrdiff_t>(receiver.half());
+  return std::equal(at, at + static_cast<std::ptrdiff_t>(length), sender.memory.begin());
+}
+
+/// Later than ACKs are held back.
+constexpr Time kLater = kNow + 20us;
+
+/// Turns the port until nothing moves.
+void run(Port& port, Time now = kNow) {
+  for (int i = 0; i < 1000; ++i) {
+    if (!port.turn(now).value()) return;
+  }
+  FAIL() << "the port does not come to rest";
+}
+
+TEST(Port, CarriesBetweenDevicesOnAWire) {
+  for (const link::LinkKind kind : {link::LinkKind::ethernet, link::LinkKind::udp}) {
+    auto [left, right] = std::move(*link::MemoryLink::make_pair({.kind = kind}));
+    Host a{1};
+    Host b{2};
+    a.fill();
+    Port a_port{a.device, *left, &a.neighbours};
+    Port b_port{b.device, *right, &b.neighbours};
+    const Qpn a_qp = a.make_qp();
+    const Qpn b_qp = b.make_qp();
+    a.connect(a_qp, b.gid, b_qp);
+    b.connect(b_qp, a.gid, a_qp);
+    a.write(a_qp, 5000, b.keys);
+    for (const Time now : {kNow, kNow, kLater, kLater}) {
+      run(a_port, now);
+      run(b_port, now);
+    }
+    EXPECT_THAT(a.completed(), ElementsAre(CompletionStatus::success));
+    EXPECT_TRUE(second_half_is(b, a, 5000));
+  }
+}
+
+TEST(Port, TwoQpsOfOneDeviceReachEachOtherWithoutTheWire) {
+  ScriptedLink link{link::LinkKind::ethernet};
+  Host host{1};
+  host.fill();
+  Port port{host.device, link, &host.neighbours};
+  const Qpn one = host.make_qp();
+  const Qpn other = host.make_qp();
+  host.connect(one, host.gid, other);
+  host.connect(other, host.gid, one);
+  host.write(one, 5000, host.keys);
+  std::size_t shown = 0;
+  port.set_tap([&shown](Direction direction, Bytes, std::int64_t) { shown += direction == Direction::sent ? 1 : 0; });
+  run(port);
+  run(port, kLater);
+  EXPECT_THAT(host.completed(), ElementsAre(CompletionStatus::success));
+  EXPECT_TRUE(second_half_is(host, host, 5000));
+  EXPECT_THAT(link.sent, IsEmpty());
+  EXPECT_EQ(shown, 6U) << "5 packets and an ACK";
+}
+
+TEST(Port, TakesSuperFramesApart) {
+  Host a{1};
+  Host b{2};
+  a.fill();
+  const Qpn a_qp = a.make_qp();
+  const Qpn b_qp = b.make_qp();
+  a.connect(a_qp, b.gid, b_qp);
+  b.connect(b_qp, a.gid, a_qp);
+  must(a.device.set_neighbour(b.gid, std::nullopt, b.device.config().mac));
+  a.write(a_qp, 5000, b.keys);
+  // A NIC that coalesces hands out what one that segments takes. The first packet has a longer header than the next.
+  std::vector<std::byte> buffer(1U << 16U);
+  std::array<transport::TxUnit, 8> units;
+  const std::size_t count = a.device.transmit(buffer, units, {.max_bytes = 1U << 14U, .max_segments = 8}, kNow);
+  std::uint32_t most = 0;
+  ScriptedLink link{link::LinkKind::ethernet};
+  for (const transport::TxUnit& unit : std::span{units}.first(count)) {
+    most = std::max(most, unit.segments);
+    link.incoming.push_back({.bytes = unit.bytes,
+                             .wire_length = static_cast<std::uint32_t>(unit.bytes.size()),
+                             .segment_size = unit.segments > 1 ? unit.segment_size : 0});
+  }
+  ASSERT_GE(most, 3U) << "no super-frame was made";
+  Port port{b.device, link, &b.neighbours};
+  run(port);
+  EXPECT_TRUE(second_half_is(b, a, 5000));
+  EXPECT_EQ(b.device.counters().icrc_errors, 0U);
+}
+
+/// A PFC or PAUSE frame.
+template <typename Parameters>
+[[nodiscard]] std::vector<std::byte> control_frame(MacControlOpcode opcode, const Parameters& parameters) {
+  std::vector<std::byte> frame(60);
+  FrameBuilder builder{frame};
+  builder.add(Ethernet{MacAddress{{0x01, 0x80, 0xC2, 0, 0, 0x01}}, {{2, 0, 0, 0, 0, 9}}, EtherType::mac_control})
+      .add(MacControl{opcode})
+      .add(parameters);
+  EXPECT_TRUE(builder.finish());
+  return frame;
+}
+
+/// A paused host with a WRITE of priority 3 to send; 65535 quanta are 3.36 ms at 10 Gbit/s.
+class PausedPort : public testing::Test {
+ protected:
+  PausedPort() {
+    const Qpn qp = host_.make_qp();
+    host_.connect(qp, Host{2}.gid, Qpn{77}, 3);
+    EXPECT_EQ(must(host_.device.query_qp(qp)).service_level, 3);
+    qp_ = qp;
+  }
+
+  void receive(const std::vector<std::byte>& frame, Time now) {
+    link_.incoming.push_back({.bytes = frame, .wire_length = static_cast<std::uint32_t>(frame.size())});
+    run(port_, now);
+  }
+  void write() { host_.write(qp_, 8, host_.keys); }
+
+  Host host_{1};
+  ScriptedLink link_{link::LinkKind::ethernet};
+  Port port_{host_.device, link_, &host_.neighbours};
+  Qpn qp_{};
+};
+
+TEST_F(PausedPort, PfcHoldsItsPriorityUntilItsTimerEnds) {
+  Pfc pfc;
+  pfc.set(3, 0xFFFF);
+  receive(control_frame(MacControlOpcode::pfc, pfc), kNow);
+  write();
+  run(port_, kNow);
+  EXPECT_THAT(link_.sent, IsEmpty());
+  const Time end = port_.next_timeout();
+  EXPECT_EQ(end - kNow, 3355392ns);
+  run(port_, end - 1ns);
+  EXPECT_THAT(link_.sent, IsEmpty());
+  run(port_, end);
+  EXPECT_THAT(link_.sent, SizeIs(1));
+}
+
+TEST_F(PausedPort, PfcOfAnotherPriorityHoldsNothing) {
+  Pfc pfc;
+  pfc.set(4, 0xFFFF);
+  receive(control_frame(MacControlOpcode::pfc, pfc), kNow);
+  write();
+  run(port_, kNow);
+  EXPECT_THAT(link_.sent, SizeIs(1));
+}
+
+TEST_F(PausedPort, AZeroTimerResumesAtOnce) {
+  Pfc pfc;
+  pfc.set(3, 0xFFFF);
+  receive(control_frame(MacControlOpcode::pfc, pfc), kNow);
+  write();
+  pfc.set(3, 0);
+  receive(control_frame(MacControlOpcode::pfc, pfc), kNow + 1us);
+  EXPECT_THAT(link_.sent, SizeIs(1));
+}
+
+TEST_F(PausedPort, PauseHoldsAllPriorities) {
+  receive(control_frame(MacControlOpcode::pause, Pause{100}), kNow);
+  write();
+  run(port_, kNow);
+  EXPECT_THAT(link_.sent, IsEmpty());
+  EXPECT_EQ(port_.next_timeout() - kNow, 5120ns);
+  run(port_, kNow + 5120ns);
+  EXPECT_THAT(link_.sent, SizeIs(1));
+}
+
+TEST(Port, MakesTheIcrcForTheSourcePortThatTheLinkReallyHas) {
+  for (const bool is_wrong : {false, true}) {
+    Host host{1};
+    ScriptedLink link{link::LinkKind::udp};
+    link.only_source_port = 40'000;
+    Port port{host.device, link, nullptr};
+    const Qpn qp = host.make_qp();
+    host.connect(qp, Host{2}.gid, Qpn{77});
+    struct Breaker final : transport::MisbehaviourHook {
+      transport::TxVerdict on_transmit(std::span<std::byte> packet, Time) override {
+        packet.back() ^= std::byte{1};
+        return {};
+      }
+    } breaker;
+    if (is_wrong) must(host.device.set_hook(qp, &breaker));
+    host.write(qp, 8, host.keys);
+    run(port);
+    ASSERT_THAT(link.sent, SizeIs(1));
+    const auto& [bytes, udp] = link.sent.front();
+    EXPECT_EQ(udp.source_port, 40'000);
+    NetMeta net;
+    net.version = RoceVersion::v2_ipv4;
+    net.source = host.gid;
+    net.destination = Host{2}.gid;
+    net.udp_source_port = udp.source_port;
+    net.ip_id = 0;
+    const IcrcVerdict verdict = check_icrc(parse_transport(bytes, net, static_cast<std::uint32_t>(bytes.size())));
+    EXPECT_EQ(verdict.status, is_wrong ? IcrcStatus::bad : IcrcStatus::good) << to_string(verdict);
+    EXPECT_EQ(verdict.stored ^ verdict.computed, is_wrong ? 0x0100'0000U : 0U) << "wrong in the bit that was meant";
+  }
+}
+
+}  // namespace
+}  // namespace roce::port
