@@ -61,7 +61,8 @@ Outcome<std::unique_ptr<ControlClient>> ControlClient::open(Endpoint& endpoint, 
   nlohmann::ordered_json hello{{"version", ControlSession::kVersion}};
   if (!address.token.empty()) hello["token"] = address.token;
   Outcome<nlohmann::json> answer = client->call("hello", std::move(hello));
-  if (!answer) return tl::unexpected(answer.error());
+  // Another version, a wrong token, no peer at all: what was asked for is wrong, no exchange has failed.
+  if (!answer) return cannot(answer.error().message);
   client->hello_ = std::move(*answer);
   return client;
 }

@@ -20,6 +20,8 @@ class ControlClient {
   [[nodiscard]] Outcome<nlohmann::json> call(std::string_view op, nlohmann::ordered_json request = {});
   /// The answer to `hello`.
   [[nodiscard]] const nlohmann::json& hello() const { return hello_; }
+  /// What becomes readable between two calls only when the peer is gone.
+  [[nodiscard]] int fd() const { return lines_.fd(); }
 
  private:
   ControlClient(Endpoint& endpoint, int fd) : endpoint_(endpoint), lines_(fd) {}

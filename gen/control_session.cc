@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <random>
-#include <stdexcept>
 
 #include "gen/control_names.h"
+#include "gen/control_request.h"
 #include "gen/pattern.h"
 
 namespace roce::gen {
@@ -29,56 +28,10 @@ constexpr std::uint32_t kNetworkHeader = 40;
 /// Work request numbers of sinks, apart from those of the client.
 constexpr std::uint64_t kSinkRequest = std::uint64_t{1} << 63;
 
-/// What a request cannot have; the answer says it.
-using Refusal = std::runtime_error;
-
 template <typename T>
 T granted(transport::VerbResult<T> result, std::string_view what) {
   if (!result) throw Refusal(fmt::format("{}: {}", what, to_string(result.error())));
   if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
-
-template <typename T>
-[[nodiscard]] T number(const nlohmann::json& request, const char* name, std::uint64_t smallest, std::uint64_t largest,
-                       std::optional<T> otherwise = std::nullopt) {
-  const auto found = request.find(name);
-  if (found == request.end()) {
-    if (otherwise) return *otherwise;
-    throw Refusal(fmt::format("\"{}\" is missing", name));
-  }
-  if (!found->is_number_unsigned() || found->get<std::uint64_t>() < smallest || found->get<std::uint64_t>() > largest) {
-    throw Refusal(
-        fmt::format("\"{}\" is {}, needs a whole number from {} to {}", name, found->dump(), smallest, largest));
-  }
-  return static_cast<T>(found->get<std::uint64_t>());
-}
-
-[[nodiscard]] std::string text(const nlohmann::json& request, const char* name) {
-  const auto found = request.find(name);
-  if (found == request.end() || !found->is_string()) throw Refusal(fmt::format("\"{}\" is missing or no text", name));
-  return found->get<std::string>();
-}
-
-[[nodiscard]] std::string to_hex(std::span<const std::byte> bytes) {
-  std::string result;
-  result.reserve(2 * bytes.size());
-  for (const std::byte byte : bytes)
-    fmt::format_to(std::back_inserter(result), "{:02x}", std::to_integer<unsigned>(byte));
-  return result;
-}
-
-[[nodiscard]] std::vector<std::byte> from_hex(std::string_view digits) {
-  std::vector<std::byte> bytes(digits.size() / 2);
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::uint8_t value = 0;
-    const char* at = digits.data() + 2 * i;
-    const auto [end, error] = std::from_chars(at, at + 2, value, 16);
-    if (error != std::errc{} || end != at + 2)
-      throw Refusal(fmt::format("\"data\": \"{}\" is no hexadecimal byte", std::string_view{at, 2}));
-    bytes[i] = std::byte{value};
-  }
-  if (digits.size() % 2 != 0) throw Refusal("\"data\" has an odd number of hexadecimal digits");
-  return bytes;
 }
 
 }  // namespace
@@ -176,7 +129,10 @@ Qpn ControlSession::qp_of(const Json& request) const {
 ControlSession::Answer ControlSession::create_memory(const Json& request, Time) {
   const auto length = number<std::uint64_t>(request, "length", 1, kMaxMemory - memory_bytes_);
   Access access = Access::local_write;
-  for (const Json& name : request.value("access", Json::array())) access = access | access_of(name.get<std::string>());
+  for (const Json& name : list(request, "access")) {
+    if (!name.is_string()) throw Refusal(fmt::format("\"access\" has {}, needs names of rights", name.dump()));
+    access = access | access_of(name.get<std::string>());
+  }
   auto memory = std::make_unique<Memory>();
   memory->bytes.resize(length);
   memory->mr = granted(device_.register_memory(pd_, {.memory = memory->bytes, .access = access}), "create_memory");
@@ -195,10 +151,11 @@ ControlSession::Answer ControlSession::fill_memory(const Json& request, Time) {
 }
 
 ControlSession::Answer ControlSession::check_memory(const Json& request, Time) {
-  const Json one = Json::array({request});
-  for (const Json& part : request.contains("parts") ? request.at("parts") : one) {
+  const Json parts = request.contains("parts") ? list(request, "parts") : Json::array({request});
+  for (const Json& part : parts) {
+    if (!part.is_object()) throw Refusal(fmt::format("\"parts\" has {}, needs objects", part.dump()));
     Json range = part;
-    range["memory"] = request.at("memory");
+    range["memory"] = number<std::uint32_t>(request, "memory", 0, UINT32_MAX);
     const std::optional<std::size_t> wrong =
         find_wrong_byte(range_of(range, kMaxMemory), number<std::uint64_t>(part, "seed", 0, UINT64_MAX));
     if (wrong)
@@ -303,8 +260,8 @@ ControlSession::Answer ControlSession::post_send(const Json& request, Time) {
     sge = sge_of(request);
     send.sges = {&sge, 1};
   }
-  send.solicited = request.value("solicited", false);
-  send.fence = request.value("fence", false);
+  send.solicited = flag(request, "solicited");
+  send.fence = flag(request, "fence");
   send.immediate = number<std::uint32_t>(request, "immediate", 0, 0xFFFF'FFFF, 0);
   send.invalidate = RKey{number<std::uint32_t>(request, "invalidate", 0, 0xFFFF'FFFF, 0)};
   send.remote.address = number<std::uint64_t>(request, "remote_address", 0, UINT64_MAX, 0);
@@ -312,7 +269,7 @@ ControlSession::Answer ControlSession::post_send(const Json& request, Time) {
   send.compare_add = number<std::uint64_t>(request, "compare_add", 0, UINT64_MAX, 0);
   send.swap = number<std::uint64_t>(request, "swap", 0, UINT64_MAX, 0);
   send.flush.length = number<std::uint32_t>(request, "flush_length", 0, 0xFFFF'FFFF, 0);
-  send.flush.persistent = request.value("persistent", false);
+  send.flush.persistent = flag(request, "persistent");
   if (const auto ah = ahs_.find(qpn); ah != ahs_.end()) {
     send.datagram.ah = ah->second;
     send.datagram.qpn = Qpn{number<std::uint32_t>(request, "remote_qp", 0, Qpn::kMax)};

@@ -8,9 +8,11 @@
 #include <cstdio>
 #include <random>
 
+#include "gen/own_ip.h"
 #include "roce/link/raw_link.h"
 #include "roce/link/udp_link.h"
 #include "roce/port/interfaces.h"
+#include "roce/port/link_speed.h"
 #include "roce/transport/profile.h"
 
 namespace roce::gen {
@@ -19,10 +21,11 @@ namespace {
 
 /// What may stand around the data of the longest packet: IPv6 or GRH, UDP, BTH, RETH, ImmDt, ICRC.
 constexpr std::uint32_t kLargestOverhead = 40 + 8 + 12 + 16 + 4 + 4;
-/// What an endpoint has to see, also where the kernel leaves the VLAN tag in the frame.
-constexpr std::string_view kRoceFilter = "udp dst port 4791 or ether proto 0x8915";
-constexpr std::string_view kTaggedRoceFilter =
-    "udp dst port 4791 or ether proto 0x8915 or (vlan and (udp dst port 4791 or ether proto 0x8915))";
+/// What an endpoint has to see: RoCE v2 and v1, PAUSE and PFC.
+constexpr std::string_view kRoceFilter = "udp dst port 4791 or ether proto 0x8915 or ether proto 0x8808";
+
+/// What an address of its own needs besides; the hop-by-hop header is in front of multicast listener queries.
+constexpr std::string_view kAddressFilter = "arp or icmp or igmp or icmp6 or ip6 proto 0";
 
 /// Leaves the ICRC of everything wrong by one bit.
 class BadIcrc final : public transport::MisbehaviourHook {
@@ -54,6 +57,12 @@ class BadIcrc final : public transport::MisbehaviourHook {
   const auto in_chosen_vlan = [&](const port::GidTableRow& row) {
     return row.entry.vlan_id.has_value() ? *row.entry.vlan_id == options.vlan : options.vlan < 0;
   };
+  if (options.gid_index >= 0 && !table.empty()) {
+    const auto index = static_cast<std::size_t>(options.gid_index);
+    if (index < table.size()) return table[index];
+    return cannot(fmt::format("interface {} has GIDs 0 to {}, and no {}; roce-gen gids -i {} lists them",
+                              interface.name, table.size() - 1, index, interface.name));
+  }
   const port::GidTableRow* best = nullptr;
   const auto rank = [](const port::GidTableRow& row) {
     if (row.entry.gid.is_ipv4_mapped()) return 2;
@@ -76,6 +85,20 @@ class BadIcrc final : public transport::MisbehaviourHook {
                             options.address, interface.name, in_vlan, interface.name));
 }
 
+/// The interface with the address that is asked for. Linux takes all of 127.0.0.0/8 for the loopback interface's own,
+/// whether it stands there or not.
+[[nodiscard]] port::Interface with_loopback_address(port::Interface interface, const std::string& address) {
+  constexpr std::uint8_t loopback_net = 127;
+  constexpr std::uint8_t prefix_bits = 8;
+  constexpr std::size_t ipv4_offset = 12;
+  const std::optional<Gid> gid = parse_ip(address);
+  if (!interface.loopback || !gid || !gid->is_ipv4_mapped() || gid->octets[ipv4_offset] != loopback_net) {
+    return interface;
+  }
+  interface.addresses.push_back({*gid, prefix_bits});
+  return interface;
+}
+
 [[nodiscard]] std::uint32_t largest_path_mtu(std::uint32_t interface_mtu) {
   for (const std::uint32_t mtu : {4096U, 2048U, 1024U, 512U}) {
     if (mtu + kLargestOverhead <= interface_mtu) return mtu;
@@ -88,26 +111,19 @@ class BadIcrc final : public transport::MisbehaviourHook {
 Endpoint::~Endpoint() = default;
 
 Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options) {
-  const port::Result<std::vector<port::Interface>> interfaces = port::list_interfaces();
-  if (!interfaces) return cannot(interfaces.error().message);
   const port::Result<port::Interface> interface = port::find_interface(options.interface);
   if (!interface) return cannot(interface.error().message);
   if (!interface->up) {
     return cannot(fmt::format("interface {0} is down; ip link set {0} up", interface->name));
   }
-  const std::vector<port::GidTableRow> table = port::gid_table(*interface, *interfaces);
-  const Outcome<port::GidTableRow> row = choose_gid(options, *interface, table);
-  if (!row) return tl::unexpected(row.error());
-
   std::unique_ptr<Endpoint> endpoint{new Endpoint};
-  endpoint->gid_ = row->entry.gid;
-  endpoint->sgid_index_ = row->index;
-  endpoint->max_path_mtu_ = largest_path_mtu(row->mtu);
+  Outcome<std::vector<transport::GidEntry>> gids = endpoint->choose_address(options, *interface);
+  if (!gids) return tl::unexpected(gids.error());
   if (Outcome<void> opened = endpoint->open_link(options, *interface); !opened) return tl::unexpected(opened.error());
 
   transport::DeviceConfig config;
   config.mac = interface->mac;
-  config.gids = port::gid_entries(table);
+  config.gids = std::move(*gids);
   config.port_mtu = endpoint->max_path_mtu_;
   config.profile = transport::profile_of(options.profile);
   // Keys and numbers that nobody can guess.
@@ -119,7 +135,10 @@ Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options
   transport::VerbResult<transport::Device> device = transport::Device::make(std::move(config), random);
   if (!device) return cannot("cannot make the device: " + to_string(device.error()));
   endpoint->device_.emplace(std::move(*device));
-  endpoint->port_.emplace(*endpoint->device_, *endpoint->link_, endpoint->neighbours_.get());
+  port::OwnAddress* const own = endpoint->own_address_.get();
+  endpoint->port_.emplace(*endpoint->device_, *endpoint->link_,
+                          endpoint->neighbours_ != nullptr ? endpoint->neighbours_.get() : own, own,
+                          port::link_speed_bps(interface->name).value_or(port::Port::kUsualSpeed));
   endpoint->driver_.emplace(*endpoint->link_, *endpoint->port_);
   if (!options.pcap.empty()) {
     Outcome<Recorder> recorder = Recorder::create(options.pcap, options.interface);
@@ -131,23 +150,73 @@ Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options
         });
   }
   if (options.bad_icrc) endpoint->hook_ = std::make_unique<BadIcrc>();
+  if (Outcome<void> claimed = endpoint->claim_address(); !claimed) return tl::unexpected(claimed.error());
   return endpoint;
+}
+
+Outcome<std::vector<transport::GidEntry>> Endpoint::choose_address(const EndpointOptions& options,
+                                                                   const port::Interface& interface) {
+  if (!options.ip.empty()) {
+    Outcome<std::unique_ptr<port::OwnAddress>> own = open_own_address(options, interface, now());
+    if (!own) return tl::unexpected(own.error());
+    own_address_ = std::move(*own);
+    gid_ = parse_own_ip(options.ip)->gid;
+    roce_v1_ = options.roce_v1;
+    if (options.vlan >= 0) vlan_ = static_cast<std::uint16_t>(options.vlan);
+    sgid_index_ = options.roce_v1 ? 0 : 1;
+    max_path_mtu_ = largest_path_mtu(interface.mtu);
+    std::vector<transport::GidEntry> gids;
+    for (const transport::GidType type : {transport::GidType::roce_v1, transport::GidType::roce_v2}) {
+      gids.push_back({.gid = gid_, .type = type});
+      if (options.vlan >= 0) gids.back().vlan_id = static_cast<std::uint16_t>(options.vlan);
+    }
+    return gids;
+  }
+  const port::Result<std::vector<port::Interface>> interfaces = port::list_interfaces();
+  if (!interfaces) return cannot(interfaces.error().message);
+  const std::vector<port::GidTableRow> table =
+      port::gid_table(with_loopback_address(interface, options.address), *interfaces);
+  const Outcome<port::GidTableRow> row = choose_gid(options, interface, table);
+  if (!row) return tl::unexpected(row.error());
+  roce_v1_ = row->entry.type == transport::GidType::roce_v1;
+  vlan_ = row->entry.vlan_id;
+  gid_ = row->entry.gid;
+  sgid_index_ = row->index;
+  max_path_mtu_ = largest_path_mtu(row->mtu);
+  return port::gid_entries(table);
+}
+
+Outcome<void> Endpoint::claim_address() {
+  if (own_address_ == nullptr) return {};
+  const Outcome<bool> ran = driver_->run([this](Time) {
+    return own_address_->state() == port::OwnAddress::State::probing ? Driver::Step::idle : Driver::Step::done;
+  });
+  if (!ran) return tl::unexpected(ran.error());
+  if (!*ran) return failed(fmt::format("stopped while asking whether another host has {}", to_string(gid_)));
+  if (own_address_->state() != port::OwnAddress::State::owned) return cannot(own_address_->duplicate_text());
+  return {};
 }
 
 Outcome<void> Endpoint::open_raw(const EndpointOptions& options) {
   link::RawLinkOptions raw;
   raw.interface = options.interface;
-  raw.filter = options.vlan >= 0 ? kTaggedRoceFilter : kRoceFilter;
+  std::string filter{kRoceFilter};
+  if (own_address_ != nullptr) filter += fmt::format(" or {}", kAddressFilter);
+  // The kernel may leave the tag in the frame.
+  if (vlan_.has_value()) filter += fmt::format(" or (vlan and ({}))", filter);
+  raw.filter = filter;
+  raw.all_multicast = own_address_ != nullptr;
   link::LinkResult<std::unique_ptr<link::RawLink>> opened = link::RawLink::open(raw);
   if (!opened) return cannot(opened.error().message);
   link_ = std::move(*opened);
-  port_holder_.emplace();
+  // For an address that it does not have the kernel says nothing.
+  if (own_address_ == nullptr) port_holder_.emplace();
   return {};
 }
 
 Outcome<void> Endpoint::open_udp(const EndpointOptions& options) {
-  if (options.roce_v1) return cannot("--link udp carries RoCE v2 only; leave out --v1, or use --link raw");
-  if (options.vlan >= 0) {
+  if (roce_v1_) return cannot("--link udp carries RoCE v2 only; take a GID of v2 (leave out --v1), or use --link raw");
+  if (vlan_.has_value()) {
     return cannot("--link udp does not choose VLANs; take the VLAN device's name for -i and leave out --vlan");
   }
   link::UdpLinkOptions udp;
@@ -162,6 +231,10 @@ Outcome<void> Endpoint::open_udp(const EndpointOptions& options) {
 
 Outcome<void> Endpoint::open_link(const EndpointOptions& options, const port::Interface& interface) {
   std::string why;
+  if (own_address_ != nullptr && options.link == LinkChoice::udp) {
+    return cannot(
+        "--link udp has the host's addresses only; leave out --link for --ip, or take --address instead of --ip");
+  }
   if (options.link != LinkChoice::udp) {
     Outcome<void> raw = open_raw(options);
     if (raw) {
@@ -170,6 +243,9 @@ Outcome<void> Endpoint::open_link(const EndpointOptions& options, const port::In
       if (Outcome<void> opened = open_neighbours(options, interface); !opened) return opened;
     } else if (options.link == LinkChoice::raw) {
       return raw;
+    } else if (own_address_ != nullptr) {
+      return cannot(fmt::format("an address of its own (--ip) needs --link raw, and that is not possible: {}",
+                                raw.error().message));
     } else {
       why = fmt::format(" (raw is not possible: {})", raw.error().message);
     }
@@ -178,7 +254,7 @@ Outcome<void> Endpoint::open_link(const EndpointOptions& options, const port::In
     if (Outcome<void> opened = open_udp(options); !opened) return opened;
     description_ = "UDP sockets";
   }
-  description_ += fmt::format(", {} {}{}", options.roce_v1 ? "RoCE v1" : "RoCE v2", to_string(gid_), why);
+  description_ += fmt::format(", {} {}{}", roce_v1_ ? "RoCE v1" : "RoCE v2", to_string(gid_), why);
   return {};
 }
 
@@ -189,6 +265,7 @@ Outcome<void> Endpoint::open_neighbours(const EndpointOptions& options, const po
     neighbours_ = std::make_unique<port::StaticNeighbours>(*mac);
     return {};
   }
+  if (own_address_ != nullptr) return {};
   port::Result<std::unique_ptr<port::Neighbours>> opened = port::open_kernel_neighbours(interface);
   if (!opened) return cannot(opened.error().message);
   neighbours_ = std::move(*opened);

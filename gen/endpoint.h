@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gen/driver.h"
 #include "gen/endpoint_options.h"
@@ -12,6 +13,7 @@
 #include "roce/link/link.h"
 #include "roce/link/port_holder.h"
 #include "roce/port/neighbours.h"
+#include "roce/port/own_address.h"
 #include "roce/port/port.h"
 #include "roce/transport/device.h"
 
@@ -48,11 +50,17 @@ class Endpoint {
   [[nodiscard]] Outcome<void> open_link(const EndpointOptions& options, const port::Interface& interface);
   [[nodiscard]] Outcome<void> open_raw(const EndpointOptions& options);
   [[nodiscard]] Outcome<void> open_udp(const EndpointOptions& options);
+  /// The address that the endpoint will have, with its GID table.
+  [[nodiscard]] Outcome<std::vector<transport::GidEntry>> choose_address(const EndpointOptions& options,
+                                                                         const port::Interface& interface);
+  /// Waits until it is sure that nobody else has the own address.
+  [[nodiscard]] Outcome<void> claim_address();
   [[nodiscard]] Outcome<void> open_neighbours(const EndpointOptions& options, const port::Interface& interface);
 
   std::unique_ptr<link::Link> link_;
   std::optional<link::PortHolder> port_holder_;
-  std::unique_ptr<port::Neighbours> neighbours_;
+  std::unique_ptr<port::OwnAddress> own_address_;
+  std::unique_ptr<port::Neighbours> neighbours_;  ///< without an own address, or instead of its search
   std::optional<transport::Device> device_;
   std::optional<port::Port> port_;
   std::optional<Driver> driver_;
@@ -60,6 +68,8 @@ class Endpoint {
   std::unique_ptr<transport::MisbehaviourHook> hook_;
   Gid gid_{};
   std::uint16_t sgid_index_ = 0;
+  bool roce_v1_ = false;
+  std::optional<std::uint16_t> vlan_{};
   std::uint32_t max_path_mtu_ = 0;
   std::string description_;
 };

@@ -16,13 +16,28 @@ void add_endpoint_options(CLI::App& command, EndpointOptions& options) {
       ->transform(CLI::CheckedTransformer(links, CLI::ignore_case).description(""))
       ->default_str("auto")
       ->type_name("KIND");
+  CLI::Option* address = command.add_option("--address", options.address,
+                                            "Local IP address (default: the interface's first, IPv4 before IPv6)");
+  address->type_name("IP");
+  CLI::Option* ip = command.add_option(
+      "--ip", options.ip, "Own an address that the host does not have: answer ARP, neighbour discovery and ping (raw)");
+  ip->type_name("IP/PREFIX")->excludes(address);
+  command.add_option("--gateway", options.gateway, "Router to other networks than that of --ip")
+      ->type_name("IP")
+      ->needs(ip);
+  CLI::Option* v1 = command.add_flag("--v1", options.roce_v1, "RoCE v1 instead of v2");
+  CLI::Option* vlan = command.add_option("--vlan", options.vlan, "VLAN to send and receive in")
+                          ->check(CLI::Range(0, 4094))
+                          ->type_name("ID");
   command
-      .add_option("--address", options.address, "Local IP address (default: the interface's first, IPv4 before IPv6)")
-      ->type_name("IP");
-  command.add_flag("--v1", options.roce_v1, "RoCE v1 instead of v2");
-  command.add_option("--vlan", options.vlan, "VLAN to send and receive in")
-      ->check(CLI::Range(0, 4094))
-      ->type_name("ID");
+      .add_option("--gid-index", options.gid_index,
+                  "Row of the GID table (roce-gen gids), which says address, version and VLAN")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->excludes(address)
+      ->excludes(ip)
+      ->excludes(v1)
+      ->excludes(vlan);
   command.add_option("--peer-mac", options.peer_mac, "The peer's Ethernet address (default: the kernel is asked)")
       ->type_name("MAC");
   command.add_option("--profile", options.profile, "Behave like: hardware_like, rxe or strict")

@@ -15,6 +15,9 @@ struct EndpointOptions {
   std::string interface;
   LinkChoice link = LinkChoice::automatic;
   std::string address;   ///< the local IP address; empty: the interface's first, IPv4 before IPv6
+  std::string ip;        ///< an address of the endpoint's own with its prefix, instead of one of the interface
+  std::string gateway;   ///< with `ip`: the router to other networks
+  int gid_index = -1;    ///< row of the GID table; -1: chosen by the others
   bool roce_v1 = false;  ///< else v2
   int vlan = -1;         ///< 0 … 4094; -1: none
   std::string peer_mac;  ///< instead of asking the kernel

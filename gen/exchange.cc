@@ -2,6 +2,7 @@
 #include "gen/exchange.h"
 
 #include <fmt/core.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -30,6 +31,8 @@ constexpr std::uint32_t kDatagramSlots = 1 << 16;
 constexpr std::uint32_t kMaxSlots = 4096;
 /// Nothing completes in this time: the exchange has failed.
 constexpr Duration kLongestWait = std::chrono::seconds{30};
+/// Neighbours are asked for each second.
+constexpr Duration kLongestSearch = std::chrono::seconds{5};
 constexpr Duration kLiveInterval = std::chrono::seconds{1};
 /// How long what is still on its way may take after the last request completed.
 constexpr Duration kDrainTime = std::chrono::seconds{1};
@@ -471,6 +474,8 @@ Outcome<ExchangeResult> Exchange::run() {
   if (options_.seconds > 0) stop_at_ = started_ + Duration{static_cast<Duration::rep>(options_.seconds * 1e9)};
   if (options_.live) next_live_ = started_ + kLiveInterval;
   Outcome<void> state{};
+  bool peer_gone = false;
+  endpoint_.driver().watch(peer_.fd(), POLLIN, [&peer_gone](short) { peer_gone = true; });
   const Outcome<bool> ran = endpoint_.driver().run([&](Time time) {
     std::array<transport::Completion, 64> completions;
     const std::size_t count = device_.poll_cq(cq_, completions);
@@ -479,13 +484,21 @@ Outcome<ExchangeResult> Exchange::run() {
     while (endpoint_.port().poll_event(time)) {
     }
     show_live(time);
-    if (state && under_way_ != 0 && time - last_progress_ > kLongestWait) {
+    const Duration idle = time - last_progress_;
+    if (state && under_way_ != 0 && idle > kLongestSearch) {
+      if (const std::string why = endpoint_.port().why_waiting(); !why.empty()) state = failed(why);
+    }
+    if (state && under_way_ != 0 && idle > kLongestWait) {
       state = failed(fmt::format("nothing completed for 30 s, with {} requests under way", under_way_));
     }
+    // Datagrams would go on and on.
+    if (state && peer_gone) state = failed("the peer is gone: it closed the control connection");
     if (!state || under_way_ == 0) return Driver::Step::done;
-    endpoint_.driver().wake_at(std::min(next_live_, last_progress_ + kLongestWait));
+    endpoint_.driver().wake_at(
+        std::min(next_live_, last_progress_ + (idle > kLongestSearch ? kLongestWait : kLongestSearch)));
     return count != 0 ? Driver::Step::busy : Driver::Step::idle;
   });
+  endpoint_.driver().forget(peer_.fd());
   if (options_.live && next_live_ != started_ + kLiveInterval) fmt::print(stderr, "\n");
   if (!ran) return tl::unexpected(ran.error());
   if (!state) return tl::unexpected(state.error());

@@ -22,6 +22,9 @@ int main(int argc, char** argv) {
   app.name("roce-gen");
   app.set_version_flag("--version", "roce-gen " ROCE_VERSION);
   app.require_subcommand(1);
+  app.set_config("--config", "",
+                 "Options from a file: a section a command, OPTION = VALUE, e.g. [peer] interface = eth0")
+      ->type_name("FILE");
   ExitCode code = ExitCode::ok;
   roce::gen::add_peer(app, code);
   roce::gen::add_pingpong(app, code);

@@ -17,69 +17,9 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-SKIPPED = 77
-INSIDE = "ROCE_TEST_INSIDE"
-WAIT = 60  # seconds for anything
-
-
-def enter_namespaces():
-    """Starts this program again as the root of user, network and mount namespaces of its own."""
-    command = ["unshare", "--user", "--map-root-user", "--net"]
-    trial = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
-    if trial.returncode != 0:
-        print("skipped: this system allows no user and network namespaces of one's own:", trial.stderr.strip())
-        sys.exit(SKIPPED)
-    os.execvpe("unshare", [*command, sys.executable, *sys.argv], {**os.environ, INSIDE: "1"})
-
-
-class Wire:
-    """Two network namespaces, a and b, joined by a veth pair: interface "v" in both, 10.9.0.1 and .2, fd09::1 and ::2."""
-
-    def __init__(self, mtu):
-        self.holders = {}
-        for name in "ab":
-            # Says a word once it is in its namespace, and keeps it as long as its input is open.
-            holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo in; cat"], stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE)
-            holder.stdout.readline()
-            self.holders[name] = holder
-        for name in "ab":
-            # Addresses that are still looked for elsewhere, and a link that is not up yet, would lose the first packets.
-            subprocess.run(self.inside(name, "sh", "-c", "echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad"), check=True)
-        pids = {name: str(holder.pid) for name, holder in self.holders.items()}
-        self.run_ip("a", "link", "add", "v", "type", "veth", "peer", "name", "v", "netns", pids["b"])
-        for name, number in (("a", 1), ("b", 2)):
-            self.run_ip(name, "address", "add", f"10.9.0.{number}/24", "dev", "v")
-            self.run_ip(name, "address", "add", f"fd09::{number}/64", "dev", "v", "nodad")
-            self.run_ip(name, "link", "set", "lo", "up")
-            self.run_ip(name, "link", "set", "v", "up", "mtu", str(mtu))
-        for name in "ab":
-            deadline = time.monotonic() + WAIT
-            while not self.is_usable(name):
-                if time.monotonic() > deadline:
-                    raise AssertionError("the veth pair does not come up")
-
-    def is_usable(self, name):
-        """Whether the interface is up, and the kernel lets its addresses be used: also those without a search for duplicates
-        take a moment."""
-        link, tentative = (subprocess.run(self.inside(name, "ip", *words.split()), check=True, capture_output=True, text=True).stdout
-                           for words in ("-j link show v", "-6 address show dev v tentative"))
-        return '"operstate":"UP"' in link and not tentative
-
-    def inside(self, name, *command):
-        return ["nsenter", "--net", "--target", str(self.holders[name].pid), *command]
-
-    def run_ip(self, name, *arguments):
-        subprocess.run(self.inside(name, "ip", *arguments), check=True)
-
-    def close(self):
-        for holder in self.holders.values():
-            holder.stdin.close()
-            holder.wait(WAIT)
-            holder.stdout.close()
+from live import WAIT, Wire, enter_namespaces
 
 
 class Peer:
@@ -205,14 +145,38 @@ class Wrong(LiveTest):
     def test_environment(self):
         self.assert_refused(2, "no network interface 'nope'.*v", "write", "-i", "nope", "/x.sock")
         self.assert_refused(2, "1.2.3.4 is not an address of interface v", "write", "-i", "v", "--address", "1.2.3.4", "/x.sock")
+        self.assert_refused(2, "has GIDs 0 to .*, and no 99", "write", "-i", "v", "--gid-index", "99", "/x.sock")
         self.assert_refused(2, "no peer listens", "write", "-i", "v", "/x.sock")
         self.assert_refused(2, "token", "write", "-i", "v", "10.9.0.2:9")
         self.assert_refused(2, "RoCE v2 only", "write", "-i", "v", "--link", "udp", "--v1", "/x.sock")
-        self.wire.run_ip("a", "link", "set", "v", "mtu", "1500")
+        self.wire.ip("a", "link", "set", "v", "mtu", "1500")
         with self.peer() as peer:
             self.assert_refused(2, "path MTU of 4096 does not fit", "write", "-i", "v", "-m", "4096", "--json", peer.socket)
-        self.wire.run_ip("a", "link", "set", "v", "down")
+        self.wire.ip("a", "link", "set", "v", "down")
         self.assert_refused(2, "is down", "write", "-i", "v", "/x.sock")
+
+    def test_gid_index(self):
+        table = json.loads(subprocess.run(self.wire.inside("a", ROCE_GEN, "gids", "-i", "v", "--json"), check=True,
+                                          capture_output=True, text=True).stdout)
+        rows = {row["type"]: str(row["index"]) for row in table if row["ipv4"]}
+        self.assertEqual(len(rows), 2)
+        for version, index in rows.items():
+            with self.peer("--link", "raw", *(["--v1"] if version == "v1" else [])) as peer:
+                self.exchange(peer, "write", "-n", "5", "--link", "raw", "--gid-index", index)
+        self.assert_refused(2, "RoCE v2 only", "write", "-i", "v", "--link", "udp", "--gid-index", rows["v1"], "/x.sock")
+
+    def test_config_file(self):
+        path = os.path.join(self.folder, "config")
+        with open(path, "w") as file:
+            file.write("[write]\ninterface = v\niters = 7\nsize = 64\n")
+        with self.peer() as peer:
+            done = subprocess.run(self.wire.inside("a", ROCE_GEN, "--config", path, "write", "--json", peer.socket), check=False,
+                                  capture_output=True, text=True, timeout=WAIT)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            self.assertEqual(json.loads(done.stdout.splitlines()[-1])["messages"], 7)
+        code, _, err = self.client("--config", "/nowhere", "write", "-i", "v", "/x.sock")
+        self.assertEqual(code, 2)
+        self.assertRegex(err, "/nowhere was not readable")
 
     def test_token(self):
         token, other = (os.path.join(self.folder, name) for name in ("token", "other"))
@@ -222,7 +186,7 @@ class Wrong(LiveTest):
         with self.peer("--control-port", "7000", "--token-file", token):
             code, out, err = self.client("write", "-i", "v", "--json", "-n", "5", "--token-file", token, "10.9.0.2:7000")
             self.assertEqual((code, err), (0, ""), out)
-            self.assert_refused(1, "the token is wrong", "write", "-i", "v", "--token-file", other, "10.9.0.2:7000")
+            self.assert_refused(2, "the token is wrong", "write", "-i", "v", "--token-file", other, "10.9.0.2:7000")
         os.chmod(token, 0o644)
         self.assert_refused(2, "chmod 600", "write", "-i", "v", "--token-file", token, "10.9.0.2:7000")
 
@@ -262,7 +226,7 @@ class Killed(LiveTest):
                 peer.stop(signal.SIGKILL)
                 _, err = running.communicate(timeout=WAIT)
                 self.assertEqual(running.returncode, 1)
-                self.assertRegex(err, "retry counter exceeded|closed the control connection")
+                self.assertRegex(err, "retry counter exceeded|closed the control connection|peer is gone")
 
     def test_a_killed_client_hinders_nobody(self):
         with self.peer() as peer:
@@ -311,7 +275,6 @@ class Recorded(LiveTest):
 
 
 if __name__ == "__main__":
-    if INSIDE not in os.environ:
-        enter_namespaces()
+    enter_namespaces()
     ROCE_GEN, ROCE_ANALYZE = (os.path.abspath(path) for path in sys.argv[1:3])
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

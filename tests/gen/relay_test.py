@@ -7,134 +7,34 @@ Makes the namespaces itself, in a user namespace of its own, so that it needs no
 that is forbidden.
 """
 
-import ctypes
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import unittest
 
-SKIPPED = 77
-INSIDE = "ROCE_TEST_INSIDE"
-WAIT = 60  # seconds for anything
-ETHERTYPE = 0x88B5  # for experiments: not RoCE
-
-
-def enter_namespaces():
-    """Starts this program again as the root of user and network namespaces of its own."""
-    command = ["unshare", "--user", "--map-root-user", "--net"]
-    trial = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
-    if trial.returncode != 0:
-        print("skipped: this system allows no user and network namespaces of one's own:", trial.stderr.strip())
-        sys.exit(SKIPPED)
-    os.execvpe("unshare", [*command, sys.executable, *sys.argv], {**os.environ, INSIDE: "1"})
-
-
-class Network:
-    """va in namespace a - ra in namespace m, rb in namespace m - vb in namespace b."""
-
-    def __init__(self):
-        self.holders = {}
-        for name in "amb":
-            # Says a word once it is in its namespace, and keeps it as long as its input is open.
-            holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo in; cat"], stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE)
-            holder.stdout.readline()
-            self.holders[name] = holder
-        for end, number in (("a", 1), ("b", 2)):
-            # It starts up beside others: a link of a pair whose other end is not up yet would lose the first packets.
-            self.ip("m", "link", "add", f"r{end}", "type", "veth", "peer", "name", f"v{end}", "netns",
-                    str(self.holders[end].pid))
-            for name, interface in (("m", f"r{end}"), (end, f"v{end}")):
-                self.ip(name, "link", "set", interface, "addrgenmode", "none")
-                self.ip(name, "link", "set", interface, "up")
-            self.ip(end, "address", "add", f"10.9.0.{number}/24", "dev", f"v{end}")
-
-    def inside(self, name, *command):
-        return ["nsenter", "--net", "--target", str(self.holders[name].pid), *command]
-
-    def ip(self, name, *arguments):
-        return subprocess.run(self.inside(name, "ip", *arguments), check=True, capture_output=True, text=True).stdout
-
-    @staticmethod
-    def enter(namespace):
-        if ctypes.CDLL(None, use_errno=True).setns(namespace, 0) != 0:
-            raise OSError(ctypes.get_errno(), "setns")
-
-    def packet_socket(self, end):
-        """A socket for all frames of v`end`."""
-        holder = os.open(f"/proc/{self.holders[end].pid}/ns/net", os.O_RDONLY)
-        own = os.open("/proc/self/ns/net", os.O_RDONLY)
-        try:
-            self.enter(holder)
-            link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
-            link.bind((f"v{end}", ETHERTYPE))
-        finally:
-            self.enter(own)
-            os.close(own)
-            os.close(holder)
-        link.settimeout(WAIT)
-        return link
-
-    def close(self):
-        for holder in self.holders.values():
-            holder.stdin.close()
-            holder.wait(WAIT)
-            holder.stdout.close()
-
-
-class Program:
-    """roce-gen in a namespace, with --json; it is ready when this returns."""
-
-    def __init__(self, network, name, *arguments):
-        self.process = subprocess.Popen(network.inside(name, ROCE_GEN, *arguments, "--json"), stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
-        self.notes = []
-        for line in self.process.stdout:
-            note = json.loads(line)
-            if note["event"] == "ready":
-                return
-            self.notes.append(note)
-        self.process.wait(WAIT)
-        raise AssertionError(f"roce-gen {arguments} did not start: {self.process.stderr.read()}")
-
-    def result(self, stop=None):
-        """Waits for the end, after a signal if one is named: exit code and last line."""
-        if stop is not None:
-            self.process.send_signal(stop)
-        # Not `communicate`, which knows nothing of what the lines before left in the buffer.
-        lines = self.process.stdout.read().splitlines()
-        error = self.process.stderr.read()
-        return self.process.wait(WAIT), json.loads(lines[-1]) if lines else error
-
-    def end(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait(WAIT)
-        self.process.stdout.close()
-        self.process.stderr.close()
-
-
-def frame(number, size=100):
-    """A broadcast frame that is not RoCE."""
-    return b"\xff" * 6 + b"\x02\0\0\0\0\1" + ETHERTYPE.to_bytes(2, "big") + number.to_bytes(4, "big") + bytes(size - 18)
+from live import ETHERTYPE, WAIT, Program, RelayedWire, enter_namespaces, frame
 
 
 class RelayTest(unittest.TestCase):
     def setUp(self):
-        self.network = Network()
+        self.network = RelayedWire()
         self.addCleanup(self.network.close)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
     def start(self, name, *arguments):
-        program = Program(self.network, name, *arguments)
+        program = Program(ROCE_GEN, self.network, name, *arguments)
         self.addCleanup(program.end)
         return program
+
+    def packet_socket(self, end):
+        link = self.network.packet_socket(end, f"v{end}", ETHERTYPE)
+        self.addCleanup(link.close)
+        return link
 
     def relay(self, *arguments):
         return self.start("m", "relay", "-i", "ra", "-o", "rb", *arguments)
@@ -222,9 +122,7 @@ class RelayTest(unittest.TestCase):
 
     def test_passes_all_frames_in_order_both_ways(self):
         relay = self.relay("--pcap", os.path.join(self.folder, "all.pcapng"))
-        a, b = self.network.packet_socket("a"), self.network.packet_socket("b")
-        self.addCleanup(a.close)
-        self.addCleanup(b.close)
+        a, b = self.packet_socket("a"), self.packet_socket("b")
         sent = [frame(number, 60 + number % 1400) for number in range(2000)]
         for source, sink in ((a, b), (b, a)):
             for first in range(0, len(sent), 50):
@@ -240,9 +138,7 @@ class RelayTest(unittest.TestCase):
 
     def test_delays_and_says_what_it_holds_at_the_end(self):
         relay = self.relay("-e", "delay:any_frame=true,dir=a_to_b,by=100ms", "-e", "delay:any_frame=true,dir=b_to_a,by=1000s")
-        a, b = self.network.packet_socket("a"), self.network.packet_socket("b")
-        self.addCleanup(a.close)
-        self.addCleanup(b.close)
+        a, b = self.packet_socket("a"), self.packet_socket("b")
         b.send(frame(1))
         a.send(frame(2))
         self.assertEqual(b.recv(2000), frame(2))
@@ -258,9 +154,7 @@ class RelayTest(unittest.TestCase):
             self.network.ip(name, "link", "set", interface, "mtu", "9000")
         relay = self.relay()
         self.assertEqual([note["event"] for note in relay.notes], ["warning"])
-        a, b = self.network.packet_socket("a"), self.network.packet_socket("b")
-        self.addCleanup(a.close)
-        self.addCleanup(b.close)
+        a, b = self.packet_socket("a"), self.packet_socket("b")
         for number, size in ((1, 4000), (2, 1514)):
             a.send(frame(number, size))
         self.assertEqual(b.recv(2000), frame(2, 1514))
@@ -271,8 +165,7 @@ class RelayTest(unittest.TestCase):
     def test_leaves_nothing_behind_when_killed(self):
         before = self.network.ip("m", "-d", "link", "show")
         relay = self.relay("-e", "delay:any_frame=true,by=1000s")
-        a = self.network.packet_socket("a")
-        self.addCleanup(a.close)
+        a = self.packet_socket("a")
         for number in range(100):
             a.send(frame(number))
         self.assertIn("promiscuity 1", self.network.ip("m", "-d", "link", "show"))
@@ -290,9 +183,7 @@ class RelayTest(unittest.TestCase):
 
     def test_says_that_the_log_could_not_be_written(self):
         relay = self.relay("-e", "duplicate:any_frame=true", "--log", "/dev/full")
-        a, b = self.network.packet_socket("a"), self.network.packet_socket("b")
-        self.addCleanup(a.close)
-        self.addCleanup(b.close)
+        a, b = self.packet_socket("a"), self.packet_socket("b")
         a.send(frame(1))
         self.assertEqual([b.recv(2000), b.recv(2000)], [frame(1)] * 2)
         relay.process.send_signal(signal.SIGTERM)
@@ -325,7 +216,6 @@ class RelayTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if os.environ.get(INSIDE) is None:
-        enter_namespaces()
+    enter_namespaces()
     ROCE_GEN = sys.argv.pop(1)
     unittest.main()

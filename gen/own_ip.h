@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gen/endpoint_options.h"
+#include "gen/failure.h"
+#include "roce/port/interfaces.h"
+#include "roce/port/own_address.h"
+#include "roce/wire/time.h"
+#include "roce/wire/types.h"
+
+namespace roce::gen {
+
+/// The GID of an IPv4 or IPv6 address as people write it; none if it is not one.
+[[nodiscard]] std::optional<Gid> parse_ip(const std::string& text);
+
+/// The address that `--ip` and `--gateway` describe, which no interface of this host may have. Failures: text that is
+/// no address with a prefix, an address of this host, or what `port::OwnAddress::make` refuses.
+[[nodiscard]] Outcome<std::unique_ptr<port::OwnAddress>> open_own_address(const EndpointOptions& options,
+                                                                          const port::Interface& interface, Time now);
+/// The same address alone.
+[[nodiscard]] Outcome<port::InterfaceAddress> parse_own_ip(const std::string& text);
+
+}  // namespace roce::gen
