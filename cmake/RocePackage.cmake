@@ -55,7 +55,7 @@ install(
 
 # --- the programs ---
 
-foreach(program IN ITEMS roce-analyze)
+foreach(program IN ITEMS roce-analyze roce-gen)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
     install(
@@ -115,6 +115,7 @@ This package has the headers, the static library, and what CMake and pkg-config 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME roce-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION net)
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION
-    "roce-analyze decodes captures of RoCEv1 and RoCEv2 traffic, with a verdict on the ICRC of every packet.")
+    "roce-analyze decodes captures of RoCEv1 and RoCEv2 traffic, with a verdict on the ICRC of every packet. roce-gen is a live \
+RoCE endpoint, traffic generator and faulty relay on ordinary network interfaces.")
 
 include(CPack)
