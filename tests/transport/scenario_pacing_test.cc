@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/endpoint.h"
+#include "sim/matchers.h"
 #include "sim/profiles.h"
 
 namespace roce::sim {
@@ -129,7 +130,26 @@ TEST_P(PacingScenario, ALimitInPacketsCountsPackets) {
   EXPECT_EQ(packets_at(1ms), 8U) << "without a limit again";
 }
 
+class PacedConnection : public ScenarioTest {};
+
+TEST_P(PacedConnection, ARateSlowerThanTheTimeoutIsNoLoss) {
+  Pair::Options options = Pair::with(profile());
+  options.a_host.profile.min_timeout = Duration{0};
+  options.connection.timeout = 8;  // 1.05 ms
+  // A packet in 0.9 ms, so that only the message takes longer than the timeout; and one in 8.6 ms.
+  for (const std::uint64_t rate : {10'000'000U, 1'000'000U}) {
+    options.connection.rate_limit_bps = rate;
+    Pair pair{options};
+    const std::uint64_t id = pair.a.post({.opcode = WorkOpcode::write, .length = 20'000});
+    ASSERT_TRUE(pair.network.run_until_idle());
+    EXPECT_THAT(pair.a.sent(), testing::ElementsAre(Succeeded(id)));
+    EXPECT_EQ(pair.a.counters().timeouts, 0U) << rate;
+    EXPECT_EQ(pair.a.counters().retransmitted_packets, 0U) << rate;
+  }
+}
+
 ROCE_UNDER_EACH_PROFILE(PacingScenario);
+ROCE_UNDER_EACH_PROFILE(PacedConnection);
 
 }  // namespace
 }  // namespace roce::sim

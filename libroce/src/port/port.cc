@@ -118,7 +118,7 @@ std::optional<transport::Event> Port::poll_event(Time now) {
 }
 
 link::LinkResult<std::size_t> Port::receive(Time now) {
-  const link::LinkResult<std::size_t> count = link_.receive(received_);
+  link::LinkResult<std::size_t> count = link_.receive(received_);
   if (!count) return count;
   const bool hidden = link_.kind() == link::LinkKind::udp;
   for (std::size_t i = 0; i < *count; ++i) {
@@ -161,7 +161,7 @@ link::LinkResult<std::size_t> Port::send_own() {
   if (own_ == nullptr) return taken;
   for (; !own_->output().empty(); own_->pop_output()) {
     const link::TxFrame frame{own_->output(), {}};
-    const link::LinkResult<std::size_t> sent = link_.send({&frame, 1});
+    link::LinkResult<std::size_t> sent = link_.send({&frame, 1});
     if (!sent) return sent;
     own_waits_ = *sent == 0;
     if (own_waits_) break;
@@ -185,7 +185,7 @@ void Port::apply_pauses(Time now) {
 link::LinkResult<std::size_t> Port::flush() {
   std::size_t taken = 0;
   while (pending_ != pending_end_) {
-    const link::LinkResult<std::size_t> sent =
+    link::LinkResult<std::size_t> sent =
         link_.send(std::span{frames_}.subspan(pending_, pending_end_ - pending_));
     if (!sent) return sent;
     if (*sent == 0) break;
@@ -198,7 +198,7 @@ link::LinkResult<std::size_t> Port::flush() {
 link::LinkResult<std::size_t> Port::transmit(Time now) {
   std::size_t moved = 0;
   for (int round = 0; round < kTransmitsPerTurn; ++round) {
-    const link::LinkResult<std::size_t> sent = flush();
+    link::LinkResult<std::size_t> sent = flush();
     if (!sent) return sent;
     moved += *sent;
     if (pending_ != pending_end_) break;
@@ -219,7 +219,7 @@ link::LinkResult<std::size_t> Port::transmit(Time now) {
     moved += to_ourselves_.size();
     to_ourselves_.clear();
   }
-  const link::LinkResult<std::size_t> sent = flush();
+  link::LinkResult<std::size_t> sent = flush();
   if (!sent) return sent;
   return moved + *sent;
 }

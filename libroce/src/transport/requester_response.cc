@@ -351,6 +351,11 @@ void on_requester_timer(DeviceState& device, Qp& qp, Time now) {
     make_ready(device, qp);
   }
   // RC-REQ-15
+  const bool holds_message_back = req.next_packet != 0 && qp.pacer != nullptr && qp.pacer->may_send_at() > now;
+  if (req.timeout_at <= now && holds_message_back) {
+    // The packet that asks for the ACK has not gone yet.
+    req.timeout_at = qp.pacer->may_send_at() + qp.timeout;
+  }
   if (req.timeout_at <= now) {
     req.timeout_at = kNever;
     // Sending again after the RNR wait sets the timer again.

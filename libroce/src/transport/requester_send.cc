@@ -305,9 +305,12 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
     if (again) ++qp.counters.retransmitted_packets;
     const Psn end = wqe.first_psn + req.next_packet;
     if (end.newer_than(req.sent_end)) req.sent_end = end;
-    if (req.timeout_at == kNever && qp.timeout.count() != 0 && qp.init.type == QpType::rc) {
+    // RC-REQ-15
+    if (qp.timeout.count() != 0 && qp.init.type == QpType::rc) {
+      const bool is_armed = req.timeout_at != kNever;
       req.timeout_at = now + qp.timeout;
-      arm_timer(device, qp);
+      // An armed one is put off when it fires.
+      if (!is_armed) arm_timer(device, qp);
     }
     if (req.next_packet == wqe.psn_count) {
       if (wqe.is_rd_atomic()) ++req.rd_outstanding;
