@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is measured on a wire between two interfaces: each by our endpoints and by bare loops on the same path.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace roce::bench {
+
+/// The two interfaces; both are seen from the namespace of the calling thread.
+struct Wire {
+  std::string near;
+  std::string far;
+};
+
+/// One way, from the near to the far end: bits of payload a second.
+[[nodiscard]] double our_goodput(const Wire& wire, std::uint32_t mtu, std::uint32_t message_bytes,
+                                 std::uint64_t messages);
+[[nodiscard]] double bare_goodput(const Wire& wire, std::uint32_t mtu, std::uint64_t packets);
+
+/// One way, messages of 16 bytes a second.
+[[nodiscard]] double our_message_rate(const Wire& wire, std::uint64_t messages);
+[[nodiscard]] double bare_message_rate(const Wire& wire, std::uint64_t messages);
+
+/// There and back, 16 bytes, the median in nanoseconds.
+[[nodiscard]] double our_round_trip(const Wire& wire, std::uint64_t rounds, bool blocking);
+[[nodiscard]] double bare_round_trip(const Wire& wire, std::uint64_t rounds, bool blocking);
+
+/// How even packets go that are to go at `packets_per_second`.
+struct Pace {
+  double gap_error_ns = 0;  ///< the median of how far gaps are off
+  double drift = 0;         ///< how much longer than planned the whole took, as a part of it
+};
+[[nodiscard]] Pace our_pace(const Wire& wire, std::uint64_t packets_per_second, std::uint64_t packets);
+[[nodiscard]] Pace bare_pace(const Wire& wire, std::uint64_t packets_per_second, std::uint64_t packets);
+
+}  // namespace roce::bench
