@@ -193,7 +193,8 @@ Rate Exchange::rate_of_a_pair() const {
   Rate rate{.bps = share(options_.rate.bps), .pps = share(options_.rate.pps)};
   if (options_.kind == ExchangeKind::read && rate.bps != 0) {
     // We send the requests only; it is the answers that fill the wire.
-    rate.pps = std::max<std::uint64_t>(1, rate.bps / (options_.sizes.mean() * bits_per_byte));
+    const std::uint64_t bytes = std::max(1U, options_.sizes.mean());
+    rate.pps = std::max<std::uint64_t>(1, rate.bps / (bytes * bits_per_byte));
     rate.bps = 0;
   }
   return rate;

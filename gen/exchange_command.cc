@@ -158,7 +158,7 @@ CLI::App* add_exchange(CLI::App& app, ExitCode& code, const std::string& name, c
       ->type_name("RATE");
   subcommand->add_option("--timeout", exchange.timeout, "ACK timeout: 4.096 us * 2^N")
       ->check(CLI::Range(1, 31))
-      ->capture_default_str();
+      ->default_str(fmt::format("{}", exchange.timeout));
   subcommand->add_option("--tos", exchange.traffic_class, "Traffic class: DSCP * 4 + ECN")->check(CLI::Range(0, 255));
   subcommand->callback([command, &code] {
     const Outcome<ExitCode> ended = run(*command);

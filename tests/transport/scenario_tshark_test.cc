@@ -20,7 +20,7 @@ using transport::WorkOpcode;
 
 /// Lines that tshark prints about a capture.
 std::vector<std::string> tshark(const std::string& arguments) {
-  const std::string command = "tshark -n " + arguments + " 2>/dev/null";
+  const std::string command = "tshark -n --disable-heuristic eth_over_ib " + arguments + " 2>/dev/null";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::string text;
   std::array<char, 4096> buffer{};
