@@ -146,8 +146,22 @@ class OwnAddress(unittest.TestCase):
             for version in ([], ["--v1"]):
                 with self.subTest(ip=ip, version=version), self.peer("b", "--ip", f"{ip}/{prefix}", *version):
                     self.exchanges("a", "--ip", f"{other}/{prefix}", *version)
-        with self.subTest("in a VLAN that no kernel knows"), self.peer("b", "--ip", "10.7.0.77/24", "--vlan", "5"):
-            self.exchanges("a", "--ip", "10.7.0.78/24", "--vlan", "5")
+
+    def test_every_operation_in_a_vlan_that_no_kernel_knows(self):
+        for mtu in ("1500", "9000"):
+            for name in "ab":
+                self.wire.ip(name, "link", "set", "v", "mtu", mtu)
+            with self.subTest(mtu=mtu), self.peer("b", "--ip", "10.7.0.77/24", "--vlan", "5"):
+                self.exchanges("a", "--ip", "10.7.0.78/24", "--vlan", "5")
+                for operation in (("atomic", "-n", "50"), ("atomic", "--operation", "compare_swap", "-n", "50"),
+                                  ("flush", "-s", "3000", "-n", "50"), ("ud", "-s", "1,255,1024", "-n", "50", "-t", "4")):
+                    self.exchange("a", *operation, "--ip", "10.7.0.78/24", "--vlan", "5")
+
+    def test_nobody_answers_in_another_vlan(self):
+        with self.peer("b", "--ip", "10.7.0.77/24", "--vlan", "5"):
+            code, _, err = self.run_gen("a", "write", "-i", "v", "--ip", "10.7.0.78/24", "--vlan", "6", self.socket)
+            self.assertEqual(code, 1, err)
+            self.assertRegex(err, "10.7.0.77")
 
     def test_two_on_one_interface_do_not_disturb_each_other(self):
         other = Program(ROCE_GEN, self.wire, "b", "peer", "-i", "v", "-p", "18516", "--ip", "10.9.0.78/24", "--control",
