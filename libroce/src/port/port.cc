@@ -185,8 +185,7 @@ void Port::apply_pauses(Time now) {
 link::LinkResult<std::size_t> Port::flush() {
   std::size_t taken = 0;
   while (pending_ != pending_end_) {
-    link::LinkResult<std::size_t> sent =
-        link_.send(std::span{frames_}.subspan(pending_, pending_end_ - pending_));
+    link::LinkResult<std::size_t> sent = link_.send(std::span{frames_}.subspan(pending_, pending_end_ - pending_));
     if (!sent) return sent;
     if (*sent == 0) break;
     pending_ += *sent;
