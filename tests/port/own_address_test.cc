@@ -8,6 +8,7 @@
 #include <random>
 
 #include "own_address_frames.h"
+#include "own_frame_check.h"
 #include "roce/transport/address.h"
 #include "roce/wire/checksum.h"
 #include "roce/wire/icmpv6.h"
@@ -26,6 +27,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Le;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 using Answers = std::vector<Neighbours::Answer>;
 using State = OwnAddress::State;
@@ -415,21 +417,46 @@ TEST_F(OwnAddressTest, ADamagedMessageIsPassedOver) {
 
 TEST_F(OwnAddressTest, NoFrameMakesItStumble) {
   std::mt19937 random(40);
-  for (const char* ip : {"10.9.0.77", "fd09::77"}) {
+  for (const std::string ip : {"10.9.0.77", "fd09::77"}) {
+    const bool is_ipv4 = ip == "10.9.0.77";
+    const std::string other = is_ipv4 ? "10.9.0.1" : "fd09::1";
     make_owned(ip, 24);
-    static_cast<void>(find("10.9.0.1"));
-    static_cast<void>(find("fd09::1"));
+    static_cast<void>(find(other));
+    std::size_t answered = 0;
     for (int round = 0; round < 30000; ++round) {
       std::vector<std::byte> frame = from_hex(kForUs.at(random() % kForUs.size()));
       if (random() % 2 == 0) frame.resize(random() % (frame.size() + 1));
       for (unsigned edits = random() % 4; edits > 0 && !frame.empty(); --edits) {
         frame[random() % frame.size()] = static_cast<std::byte>(random());
       }
+      if (random() % 2 == 0) test::repair_checksums(frame);
       // On the heap and of exactly this size, so that a sanitizer sees each byte too many.
       own_->receive(std::vector<std::byte>(frame), now_);
-      if (random() % 16 == 0) let_pass(Duration{random() % 1'000'000'000});
-      own_->pop_output();
+      std::vector<std::string> sent = output();
+      answered += sent.size();
+      ASSERT_THAT(sent, SizeIs(Le(1U))) << "an amplifier, for " << to_hex(frame);
+      if (random() % 16 == 0) {
+        const std::vector<std::string> later = sent_in(Duration{random() % 1'000'000'000});
+        // A question to the one neighbour and the reports to queries, general and of a group.
+        ASSERT_THAT(later, SizeIs(Le(3U))) << "after " << to_hex(frame);
+        sent.insert(sent.end(), later.begin(), later.end());
+      }
+      for (const std::string& one : sent) {
+        ASSERT_EQ(test::flaw_of(from_hex(one), kOurs, gid(ip)), "") << one << " after " << to_hex(frame);
+      }
     }
+    EXPECT_GT(answered, 1000U) << "too little of it was understood to show anything";
+    // As if nothing had been.
+    EXPECT_EQ(own_->state(), State::owned);
+    let_pass(60s);
+    for (const auto& [question, answer] :
+         {std::pair{is_ipv4 ? kArpAskUs : kNdAskUs, is_ipv4 ? kArpOurReply : kNdOurAnswer},
+          std::pair{is_ipv4 ? kPing4 : kPing6, is_ipv4 ? kPong4 : kPong6}}) {
+      EXPECT_TRUE(receive(question));
+      EXPECT_THAT(output(), ElementsAre(answer));
+    }
+    EXPECT_TRUE(receive(is_ipv4 ? kArpHisReply : kNdHisAnswer));
+    EXPECT_EQ(find(other), kHis);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "roce/wire/frame_builder.h"
 #include "roce/wire/icrc.h"
 #include "roce/wire/mac_control.h"
+#include "roce/wire/udp.h"
 
 namespace roce::port {
 namespace {
@@ -188,14 +189,21 @@ TEST(Port, TwoQpsOfOneDeviceReachEachOtherWithoutTheWire) {
   host.connect(one, host.gid, other);
   host.connect(other, host.gid, one);
   host.write(one, 5000, host.keys);
-  std::size_t shown = 0;
-  port.set_tap([&shown](Direction direction, Bytes, std::int64_t) { shown += direction == Direction::sent ? 1 : 0; });
+  std::vector<std::vector<std::byte>> sent;
+  std::vector<std::vector<std::byte>> received;
+  port.set_tap([&](Direction direction, Bytes frame, std::int64_t) {
+    (direction == Direction::sent ? sent : received).emplace_back(frame.begin(), frame.end());
+  });
   run(port);
   run(port, kLater);
   EXPECT_THAT(host.completed(), ElementsAre(CompletionStatus::success));
   EXPECT_TRUE(second_half_is(host, host, 5000));
   EXPECT_THAT(link.sent, IsEmpty());
-  EXPECT_EQ(shown, 6U) << "5 packets and an ACK";
+  EXPECT_THAT(sent, SizeIs(6)) << "5 packets and an ACK";
+  EXPECT_EQ(received, sent) << "what goes back to the device is shown as it comes in";
+  for (const std::vector<std::byte>& frame : received) {
+    EXPECT_EQ(check_icrc(parse_frame(frame, LinkType::ethernet)).status, IcrcStatus::good);
+  }
 }
 
 TEST(Port, TakesSuperFramesApart) {
@@ -305,7 +313,7 @@ TEST_F(PausedPort, PauseHoldsAllPriorities) {
   EXPECT_THAT(link_.sent, SizeIs(1));
 }
 
-TEST(Port, MakesTheIcrcForTheSourcePortThatTheLinkReallyHas) {
+TEST(Port, MakesAndShowsTheIcrcForTheSourcePortThatTheLinkReallyHas) {
   for (const bool is_wrong : {false, true}) {
     Host host{1};
     ScriptedLink link{link::LinkKind::udp};
@@ -320,6 +328,8 @@ TEST(Port, MakesTheIcrcForTheSourcePortThatTheLinkReallyHas) {
       }
     } breaker;
     if (is_wrong) must(host.device.set_hook(qp, &breaker));
+    std::vector<std::byte> shown;
+    port.set_tap([&shown](Direction, Bytes frame, std::int64_t) { shown.assign(frame.begin(), frame.end()); });
     host.write(qp, 8, host.keys);
     run(port);
     ASSERT_THAT(link.sent, SizeIs(1));
@@ -331,9 +341,14 @@ TEST(Port, MakesTheIcrcForTheSourcePortThatTheLinkReallyHas) {
     net.destination = Host{2}.gid;
     net.udp_source_port = udp.source_port;
     net.ip_id = 0;
-    const IcrcVerdict verdict = check_icrc(parse_transport(bytes, net, static_cast<std::uint32_t>(bytes.size())));
-    EXPECT_EQ(verdict.status, is_wrong ? IcrcStatus::bad : IcrcStatus::good) << to_string(verdict);
-    EXPECT_EQ(verdict.stored ^ verdict.computed, is_wrong ? 0x0100'0000U : 0U) << "wrong in the bit that was meant";
+    const Packet tapped = parse_frame(shown, LinkType::ethernet);
+    ASSERT_TRUE(tapped.get<Udp>());
+    EXPECT_EQ(tapped.get<Udp>()->source_port, 40'000);
+    for (const Packet& packet : {parse_transport(bytes, net, static_cast<std::uint32_t>(bytes.size())), tapped}) {
+      const IcrcVerdict verdict = check_icrc(packet);
+      EXPECT_EQ(verdict.status, is_wrong ? IcrcStatus::bad : IcrcStatus::good) << to_string(verdict);
+      EXPECT_EQ(verdict.stored ^ verdict.computed, is_wrong ? 0x0100'0000U : 0U) << "wrong in the bit that was meant";
+    }
   }
 }
 

@@ -211,10 +211,16 @@ link::LinkResult<std::size_t> Port::transmit(Time now) {
     const std::int64_t timestamp_ns = tap_ ? wall_clock() : 0;
     pending_ = pending_end_ = 0;
     for (const transport::TxUnit& unit : std::span{units_}.first(count)) {
-      send_unit(unit);
-      if (tap_) show(Direction::sent, unit.bytes, *unit.net, timestamp_ns);
+      const std::uint16_t source_port = send_unit(unit);
+      if (!tap_) continue;
+      NetMeta real = *unit.net;
+      real.udp_source_port = source_port;
+      show(Direction::sent, unit.bytes, real, timestamp_ns);
     }
-    for (const std::span<std::byte> bytes : to_ourselves_) device_.receive(parse_frame(bytes, LinkType::ethernet), now);
+    for (const std::span<std::byte> bytes : to_ourselves_) {
+      if (tap_) tap_(Direction::received, bytes, timestamp_ns);
+      device_.receive(parse_frame(bytes, LinkType::ethernet), now);
+    }
     moved += to_ourselves_.size();
     to_ourselves_.clear();
   }
@@ -223,24 +229,25 @@ link::LinkResult<std::size_t> Port::transmit(Time now) {
   return moved + *sent;
 }
 
-void Port::send_unit(const transport::TxUnit& unit) {
+std::uint16_t Port::send_unit(const transport::TxUnit& unit) {
   if (caps_.link == transport::TxCaps::Link::ethernet) {
     if (FieldOf<&Ethernet::destination>::get(unit.bytes.data()) == device_.config().mac) {
       to_ourselves_.push_back(unit.bytes);
-      return;
+    } else {
+      frames_[pending_end_++].bytes = unit.bytes;
     }
-    frames_[pending_end_++].bytes = unit.bytes;
-    return;
+    return unit.net->udp_source_port;
   }
   link::TxFrame& frame = frames_[pending_end_++];
   frame.bytes = unit.bytes;
   frame.udp = udp_of(*unit.net);
   frame.udp.source_port = link_.source_port(unit.net->udp_source_port);
   if (frame.udp.source_port == unit.net->udp_source_port) [[likely]]
-    return;
+    return frame.udp.source_port;
   NetMeta real = *unit.net;
   real.udp_source_port = frame.udp.source_port;
   move_icrc(unit.bytes, *unit.net, real);
+  return frame.udp.source_port;
 }
 
 void Port::take_events(Time now) {

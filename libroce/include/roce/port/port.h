@@ -21,8 +21,8 @@ namespace roce::port {
 enum class Direction : std::uint8_t { received, sent };
 
 /// Sees each frame as it passes, whole and from its Ethernet header; where the link hides the headers they are made up
-/// from what it tells, with Ethernet addresses of zero. `timestamp_ns` counts since the Unix epoch. The bytes are valid
-/// during the call.
+/// from what it tells, with Ethernet addresses of zero. A frame to the device's own Ethernet address is seen twice, as
+/// it is sent and as it comes back. `timestamp_ns` counts since the Unix epoch. The bytes are valid during the call.
 using Tap = std::function<void(Direction, Bytes frame, std::int64_t timestamp_ns)>;
 
 /// Binds a device to a link: what comes in on the link goes to the device, what the device sends goes out, and the
@@ -66,7 +66,8 @@ class Port {
   [[nodiscard]] link::LinkResult<std::size_t> flush();
   void take(const Packet& packet, const link::RxFrame& frame, Time now);
   [[nodiscard]] link::LinkResult<std::size_t> send_own();
-  void send_unit(const transport::TxUnit& unit);
+  /// Returns the UDP source port that it goes out with.
+  std::uint16_t send_unit(const transport::TxUnit& unit);
   void apply_pauses(Time now);
   void take_events(Time now);
   void show(Direction direction, Bytes bytes, const NetMeta& net, std::int64_t timestamp_ns);
