@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "roce/wire/aeth.h"
+#include "roce/wire/icrc.h"
+#include "roce/wire/mad.h"
+#include "roce/wire/opcode.h"
+#include "roce/wire/packet.h"
+#include "roce/wire/time.h"
+#include "roce/wire/types.h"
+
+namespace roce::analysis {
+
+/// A packet of a capture: the number of its frame, from 1 in the order of the capture, and its place in the frame,
+/// which is 0 unless the frame holds several (segmentation offload). Ordered as captured.
+struct PacketId {
+  std::uint64_t frame = 0;  ///< 0: no packet
+  std::uint32_t segment = 0;
+
+  [[nodiscard]] constexpr explicit operator bool() const { return frame != 0; }
+  friend constexpr bool operator==(PacketId, PacketId) = default;
+  friend constexpr auto operator<=>(PacketId, PacketId) = default;
+};
+
+/// What a CM message says about a connection; `attribute` is 0 when the packet is none.
+struct CmFacts {
+  MadAttribute attribute{};
+  std::uint32_t local_id = 0;   ///< communication identifier of the sender
+  std::uint32_t remote_id = 0;  ///< of the receiver, as far as the message has it
+  Qpn local_qpn{};              ///< REQ and REP: the sender's
+  Psn starting_psn{};           ///< REQ and REP: the first PSN that the sender expects
+  std::uint16_t path_mtu = 0;   ///< REQ: bytes; 0 unknown
+};
+
+/// What the analysis keeps of a packet. Made where the packet is decoded, possibly in another thread; refers to
+/// nothing.
+struct Observation {
+  Time time{};  ///< of the capture's clock
+  PacketId id{};
+  Gid source{};
+  Gid destination{};
+  std::uint64_t domain = 0;           ///< tells VLANs, tunnels and RoCE versions apart: streams never span two
+  std::uint64_t virtual_address = 0;  ///< RETH, AtomicETH
+  std::uint32_t dma_length = 0;       ///< RETH
+  RKey r_key{};                       ///< RETH, AtomicETH
+  Qpn dest_qp{};
+  Qpn source_qp{};  ///< DETH
+  Psn psn{};
+  Msn msn{};                         ///< AETH
+  std::uint32_t payload_length = 0;  ///< bytes on the wire, without pad
+  std::uint32_t wire_length = 0;     ///< bytes of the frame; of a segment, from its BTH through its ICRC
+  std::uint32_t icrc = 0;            ///< as on the wire; only with `has_icrc`
+  std::uint16_t ip_id = 0;           ///< only with `has_ip_id`
+  std::uint16_t udp_source_port = 0;
+  PacketKind kind = PacketKind::other;
+  RoceVersion version = RoceVersion::none;
+  Opcode opcode{};
+  AethSyndrome syndrome{};  ///< only with `has_aeth`
+  std::uint8_t traffic_class = 0;
+  std::uint8_t hop_limit = 0;
+  std::uint8_t priority = 0;  ///< PCP of the innermost VLAN tag
+  bool has_icrc = false;
+  bool icrc_bad = false;  ///< it was checked and is wrong
+  bool has_ip_id = false;
+  bool has_aeth = false;
+  bool has_reth = false;
+  bool has_atomic = false;
+  bool ack_req = false;
+  bool solicited = false;
+  bool is_whole = false;  ///< the parser came to the end of the transport headers
+  MacAddress source_mac{};
+  MacAddress destination_mac{};
+  CmFacts cm{};
+  std::array<std::uint16_t, 8> pause_quanta{};  ///< PFC, PAUSE (in [0]): in units of 512 bit times
+  std::uint8_t pause_enabled = 0;               ///< PFC: bit n: priority n; PAUSE: 0xFF
+
+  [[nodiscard]] const OpcodeInfo& info() const { return opcode_info(opcode); }
+  [[nodiscard]] bool is_ce() const { return (traffic_class & 3) == 3; }
+};
+
+/// What the analysis needs of `packet`. `time` is that of the capture's clock.
+[[nodiscard]] Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time time, PacketId id);
+
+}  // namespace roce::analysis

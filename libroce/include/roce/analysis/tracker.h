@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "roce/analysis/observation.h"
+#include "roce/analysis/stream_summary.h"
+#include "roce/analysis/verdict.h"
+
+namespace roce::analysis {
+
+inline constexpr std::uint32_t kNoStream = 0xFFFF'FFFF;
+
+enum class PacketRole : std::uint8_t { other, request, response, datagram, cnp, management };
+
+/// What is known of a packet when it is seen: everything but what later packets tell.
+struct PacketAnalysis {
+  std::uint32_t stream = kNoStream;
+  std::uint8_t direction = 0;  ///< 0: from `StreamSummary::ends[0]`
+  PacketRole role = PacketRole::other;
+  std::int64_t relative_psn = 0;        ///< from the first PSN of its requester that was seen, across wraps
+  std::uint64_t message = 0;            ///< number of its message, from 1; 0 unknown
+  PacketId message_first{};             ///< the first packet of its message
+  PacketId request{};                   ///< of a response: the (last) request packet that it answers
+  Duration latency{};                   ///< with `request`: since that packet
+  Duration since_last{};                ///< since the stream's last packet; 0 for the first
+  std::span<const Verdict> verdicts{};  ///< the immediate ones; valid until the next call of the tracker
+};
+
+/// A request packet and what answered it, known when the answer is seen.
+struct Answer {
+  PacketId request{};
+  PacketId response{};
+  Duration latency{};
+};
+
+/// How much a tracker keeps. Its memory never exceeds what follows from these numbers.
+struct Limits {
+  std::size_t streams = 65'536;              ///< the one that was silent longest is closed for a new one
+  std::size_t requests_per_stream = 16'384;  ///< request packets that are remembered, each direction
+  std::size_t responses_per_stream = 4'096;  ///< response packets that are remembered, each direction
+  std::uint32_t max_gap = 1U << 20U;         ///< a farther jump of the PSN is another connection, not a gap
+};
+
+/// How much was let go because of `Limits`.
+struct Evictions {
+  std::uint64_t streams = 0;
+  std::uint64_t requests = 0;  ///< request packets that were not acknowledged yet
+};
+
+struct TrackerOptions {
+  Limits limits{};
+  bool keep_messages = true;  ///< whether `drain_messages` has something to give
+  bool keep_answers = true;   ///< whether `drain_answers` has
+};
+
+/// Follows the connections of a capture. Takes the packets in the order of the capture; deterministic, bounded, without
+/// I/O and clock. Packets of different host pairs do not influence each other, so that several trackers may share the
+/// work by host pair.
+class Tracker {
+ public:
+  explicit Tracker(const TrackerOptions& options = {});
+  ~Tracker();
+  Tracker(Tracker&&) noexcept;
+  Tracker& operator=(Tracker&&) noexcept;
+
+  /// Takes the next packet. The result is valid until the next call of a member that is not const.
+  const PacketAnalysis& observe(const Observation& observation);
+  /// The end of the capture: what could still be explained by later packets is not. Further packets begin anew.
+  void finish();
+
+  /// Appends the retrospective verdicts since the last call, in the order in which they became certain.
+  void drain(std::vector<Verdict>& into);
+  /// Appends the messages that ended since the last call, in the order of their ends.
+  void drain_messages(std::vector<Message>& into);
+  /// Appends the answers since the last call.
+  void drain_answers(std::vector<Answer>& into);
+
+  /// The streams that are open, and then those that were closed since the last call of `drain_closed`, by number.
+  [[nodiscard]] std::vector<StreamSummary> streams() const;
+  [[nodiscard]] std::size_t stream_count() const;
+  [[nodiscard]] const Evictions& evictions() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace roce::analysis

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "analysis/ring.h"
+#include "roce/analysis/observation.h"
+#include "roce/analysis/stream_summary.h"
+#include "roce/analysis/verdict.h"
+
+namespace roce::analysis {
+
+/// A PSN that does not wrap. Where a channel's first PSN lies is arbitrary.
+using LongPsn = std::int64_t;
+
+/// A request packet that was seen.
+struct Request {
+  LongPsn psn = 0;
+  PacketId first{};  ///< the first time it was seen
+  PacketId last{};   ///< the last time
+  Time first_time{};
+  Time last_time{};
+  Time previous_time{};      ///< the time before the last
+  std::uint32_t span = 1;    ///< PSNs: 1, or the answer's packets of a READ
+  std::uint32_t icrc = 0;    ///< of the last time
+  std::uint32_t length = 0;  ///< payload; of a READ what it asks for; of a first WRITE packet its whole message
+  std::uint16_t payload = 0;
+  Opcode opcode{};
+  std::uint8_t transmissions = 1;
+  bool has_icrc = false;
+  bool asks_for_ack = false;
+  bool acknowledged = false;   ///< by an ACK or its own answer, as seen here
+  bool came_late = false;      ///< the last time it was seen here behind its successors
+  bool span_is_guess = false;  ///< a READ while the path MTU is unknown: `span` is the least it can be
+
+  [[nodiscard]] LongPsn end() const { return psn + span; }
+  [[nodiscard]] const OpcodeInfo& info() const { return opcode_info(opcode); }
+  [[nodiscard]] bool needs_own_answer() const;
+};
+
+/// A range of PSNs that was not seen.
+struct Gap {
+  LongPsn first = 0;
+  std::uint32_t count = 0;
+  PacketId revealed_by{};
+  Time revealed_at{};
+  PacketId nak{};  ///< the NAK for its first PSN
+  Time nak_time{};
+  PacketId corrupted{};        ///< a packet with a wrong ICRC and one of its PSNs
+  PacketId acknowledged_by{};  ///< a response that shows that the responder had it
+  Time acknowledged_at{};
+
+  [[nodiscard]] LongPsn end() const { return first + count; }
+  [[nodiscard]] bool covers(LongPsn psn) const { return psn >= first && psn < end(); }
+};
+
+/// A response packet that was seen.
+struct Response {
+  LongPsn psn = 0;
+  PacketId packet{};
+  Time time{};
+  std::uint32_t icrc = 0;
+  AethSyndrome syndrome{};
+  Opcode opcode{};
+  bool has_icrc = false;
+  bool is_lost = false;  ///< known not to have arrived
+};
+
+/// A READ or atomic that waits for its answer, or had it lately.
+struct Read {
+  LongPsn psn = 0;
+  std::uint32_t span = 1;
+  LongPsn next_response = 0;
+  PacketId request{};
+  Time request_time{};
+  bool passed = false;  ///< a response behind it was seen while it was incomplete
+  PacketId passed_by{};
+  Time passed_at{};
+  LongPsn highest = 0;  ///< behind the newest response, whatever was asked for again since
+
+  [[nodiscard]] LongPsn end() const { return psn + span; }
+  [[nodiscard]] bool is_complete(const struct Channel& channel) const;
+};
+
+/// A go-back of the requester that is under way: it sends again from some PSN on.
+struct Restart {
+  bool active = false;
+  Cause cause = Cause::none;
+  LongPsn first = 0;
+  LongPsn next = 0;
+  Time begin{};
+  Time latest{};          ///< of its newest packet
+  bool answered = false;  ///< something of it was acknowledged
+  PacketId reason{};
+  Time reason_time{};
+};
+
+/// A NAK (sequence error or RNR) that the requester has not reacted to yet.
+struct PendingNak {
+  bool arrived_late = false;  ///< what it asked for was acknowledged all the same: it had only been late
+  LongPsn psn = 0;
+  PacketId packet{};
+  Time time{};
+  Duration wait{};     ///< of an RNR NAK
+  PacketId suspect{};  ///< the transmission that did not arrive in time, if it was seen
+  Time suspect_time{};
+};
+
+/// A request packet that was seen with a wrong ICRC.
+struct Corrupted {
+  LongPsn psn = 0;
+  PacketId packet{};
+};
+
+/// A message of the requester as far as its packets were walked through in order of their PSNs.
+struct OpenMessage {
+  bool active = false;
+  bool whole = true;
+  Message message{};
+  LongPsn next = 0;
+  Operation operation{};
+};
+
+/// One PSN space: the requests of one QP, and what the other end answers to them.
+struct Channel {
+  bool requests_seen = false;
+  bool responses_seen = false;
+
+  LongPsn first = 0;          ///< where relative PSNs count from
+  LongPsn next = 0;           ///< behind the newest request
+  LongPsn next_max = 0;       ///< while a READ's span is a guess: the most that `next` can be
+  Ring<Request> requests;     ///< by PSN
+  std::size_t settled = 0;    ///< how many of `requests`, from the front, are acknowledged
+  Ring<Gap> gaps;             ///< by PSN
+  Ring<Corrupted> corrupted;  ///< the latest few
+  Restart restart;
+  std::uint64_t message_count = 0;
+  PacketId message_first{};
+  Opcode last_opcode{};
+
+  LongPsn acknowledged = 0;  ///< every request before it is acknowledged, or will never be
+  bool has_response = false;
+  LongPsn newest_response = 0;  ///< the highest PSN of a response
+  Ring<Response> responses;     ///< in the order they were seen
+  Ring<Read> reads;             ///< by PSN
+  Ring<Gap> response_gaps;      ///< by PSN
+  Ring<PendingNak> naks;        ///< for sequence errors, in the order they were seen; a few
+  PendingNak rnr;               ///< the latest; `packet` says whether there is one
+  bool rnr_waits = false;       ///< and the requester has not reacted to it yet
+  bool refused = false;         ///< an error NAK was seen: the QP is in ERR
+  Duration least_latency = Duration::max();
+  OpenMessage open;
+  std::uint64_t messages_walked = 0;
+};
+
+}  // namespace roce::analysis

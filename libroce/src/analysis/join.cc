@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+#include <utility>
+
+#include "analysis/tracker_state.h"
+
+namespace roce::analysis {
+
+namespace {
+
+constexpr std::size_t kRememberedRequests = 1024;
+constexpr std::size_t kRememberedPairs = 65'536;
+// Streams that are looked through for the requests that a response answers, those with the newest packets first.
+constexpr std::size_t kCandidates = 512;
+// The first responses of a flow look for their requests; later only some do, so that a capture of one direction costs
+// no search per packet.
+constexpr std::uint32_t kEagerSearches = 16;
+constexpr std::uint32_t kSearchEvery = 64;
+
+bool is_reverse(const Flow& flow, const Flow& other) {
+  return flow.key.source == other.key.destination && flow.key.destination == other.key.source &&
+         flow.key.domain == other.key.domain;
+}
+
+// Makes `flow` the other direction of `stream`; what a stream of its own knew about its requests is kept.
+void adopt(TrackerState& state, Stream& stream, Flow& flow) {
+  Stream* const before = flow.stream;
+  stream.flows[1] = &flow;
+  flow.direction = 1;
+  flow.stream = &stream;
+  StreamSummary& summary = stream.summary;
+  summary.joined = true;
+  summary.qpns[0] = Qpn{flow.key.qpn};
+  if (before == nullptr) return;
+  stream.channels[1] = std::move(before->channels[0]);
+  stream.path_mtu = std::max(stream.path_mtu, before->path_mtu);
+  const StreamSummary& old = before->summary;
+  summary.directions[1] = old.directions[0];
+  for (std::size_t i = 0; i < summary.verdicts.size(); ++i) summary.verdicts[i] += old.verdicts[i];
+  for (std::size_t i = 0; i < summary.retransmissions.size(); ++i) summary.retransmissions[i] += old.retransmissions[i];
+  summary.spurious_retransmissions += old.spurious_retransmissions;
+  summary.start = std::min(summary.start, old.start);
+  summary.first = std::min(summary.first, old.first);
+  (before->older != nullptr ? before->older->newer : state.oldest) = before->newer;
+  (before->newer != nullptr ? before->newer->older : state.newest) = before->older;
+  state.streams.erase(before->index);
+}
+
+// How well the response under way fits the requests of a stream: 0 not at all, 2 it answers a packet that asks for it.
+unsigned fit(const Stream& stream, const Flow& flow, const Observation& packet) {
+  const Channel& channel = stream.channels[0];
+  if (!channel.requests_seen || channel.requests.empty()) return 0;
+  const LongPsn psn = long_psn(channel, packet.psn, channel.next);
+  const Request& oldest = channel.requests.front();
+  if (psn < oldest.psn || psn >= std::max(channel.next, channel.next_max)) return 0;
+  const bool same_port = packet.udp_source_port == stream.flows[0]->udp_source_port && flow.udp_source_port != 0;
+  return same_port ? 2 : 1;
+}
+
+}  // namespace
+
+bool may_search(const Flow& flow) {
+  return flow.packets < kEagerSearches || flow.packets % kSearchEvery == 0;
+}
+
+bool join_by_response(TrackerState& state, Flow& flow) {
+  const Observation& packet = *state.packet;
+  Stream* best = nullptr;
+  unsigned best_fit = 0;
+  bool ambiguous = false;
+  std::size_t looked = 0;
+  for (Stream* stream = state.newest; stream != nullptr && looked < kCandidates; stream = stream->older, ++looked) {
+    if (stream->flows[1] != nullptr || stream == flow.stream || !stream->is_connected) continue;
+    if (!is_reverse(flow, *stream->flows[0])) continue;
+    const unsigned fits = fit(*stream, flow, packet);
+    if (fits == 0 || fits < best_fit) continue;
+    ambiguous = fits == best_fit;
+    best_fit = fits;
+    best = stream;
+  }
+  if (best == nullptr || ambiguous) return false;
+  // The flow that began first gives the connection its number.
+  if (flow.stream != nullptr && flow.stream->index < best->index) {
+    Stream& stream = *flow.stream;
+    Flow& other = *best->flows[0];
+    adopt(state, stream, other);
+  } else {
+    adopt(state, *best, flow);
+  }
+  return true;
+}
+
+bool rejoin_by_response(TrackerState& state, Flow& flow) {
+  const Observation& packet = *state.packet;
+  Stream& stream = *flow.stream;
+  const Channel& channel = stream.channels[flow.direction == 0 ? 1 : 0];
+  const LongPsn psn = long_psn(channel, packet.psn, channel.next);
+  // Only what the connection cannot have asked for.
+  if (!channel.requests_seen || (psn >= channel.acknowledged && psn < channel.next)) return false;
+  const bool is_known = channel.settled < channel.requests.size();
+  if (is_known) return false;
+  std::size_t looked = 0;
+  for (Stream* other = state.newest; other != nullptr && looked < kCandidates; other = other->older, ++looked) {
+    if (other == &stream || other->flows[1] != nullptr || !is_reverse(flow, *other->flows[0])) continue;
+    const Channel& requests = other->channels[0];
+    if (!requests.requests_seen) continue;
+    const LongPsn asked = long_psn(requests, packet.psn, requests.next);
+    if (asked < requests.acknowledged || asked >= std::max(requests.next, requests.next_max)) continue;
+    close_stream(state, stream, &flow);
+    adopt(state, *other, flow);
+    return true;
+  }
+  return false;
+}
+
+void join_by_cm(TrackerState& state, Flow& flow) {
+  const auto known = state.peer_qpns.find(flow.key);
+  if (known == state.peer_qpns.end()) return;
+  const FlowKey reverse{flow.key.destination, flow.key.source, flow.key.domain, known->second.value()};
+  const auto other = state.flows.find(reverse);
+  if (other == state.flows.end() || other->second->stream == nullptr) return;
+  if (other->second->stream->flows[1] == nullptr) adopt(state, *other->second->stream, flow);
+}
+
+void on_management(TrackerState& state) {
+  const Observation& packet = *state.packet;
+  const CmFacts& facts = packet.cm;
+  if (facts.attribute == MadAttribute::cm_req) {
+    if (state.cm_requests.size() >= kRememberedRequests) state.cm_requests.pop_front();
+    state.cm_requests.push_back(
+        {packet.source, packet.destination, packet.domain, facts.local_id, facts.local_qpn, facts.path_mtu});
+    return;
+  }
+  if (facts.attribute != MadAttribute::cm_rep) return;
+  const auto request = std::find_if(state.cm_requests.rbegin(), state.cm_requests.rend(), [&](const CmRequest& each) {
+    return each.local_id == facts.remote_id && each.source == packet.destination && each.destination == packet.source &&
+           each.domain == packet.domain;
+  });
+  if (request == state.cm_requests.rend()) return;
+  const FlowKey forth{request->source, request->destination, packet.domain, facts.local_qpn.value()};
+  const FlowKey back{request->destination, request->source, packet.domain, request->qpn.value()};
+  const auto remember = [&](const FlowKey& key, Qpn qpn) {
+    if (state.peer_qpns.insert_or_assign(key, qpn).second) state.peer_qpns_order.push_back(key);
+    if (state.peer_qpns_order.size() > kRememberedPairs) {
+      state.peer_qpns.erase(state.peer_qpns_order.front());
+      state.peer_qpns_order.pop_front();
+    }
+  };
+  remember(forth, request->qpn);
+  remember(back, facts.local_qpn);
+}
+
+}  // namespace roce::analysis

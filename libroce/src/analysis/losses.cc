@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+
+#include "analysis/tracker_state.h"
+
+namespace roce::analysis {
+
+namespace {
+
+// Two directions of a capture may be recorded with clocks or queues of their own.
+constexpr Duration kGapSettles = std::chrono::microseconds{100};
+// Whoever misses a READ response that was passed asks for it again at once; who goes on with new requests has it.
+constexpr Duration kReadSettles = std::chrono::milliseconds{10};
+
+// The answers of the responder to `psn` or later ones: had one of them arrived, `psn` would not be sent again.
+bool lose_responses(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Time now = ref.packet().time;
+  bool any = false;
+  for (std::size_t i = channel.responses.size(); i-- > 0;) {
+    Response& response = channel.responses[i];
+    if (response.is_lost) continue;
+    // A refusal acknowledges what is in front of it.
+    const bool refuses =
+        opcode_info(response.opcode).operation == Operation::acknowledge && response.syndrome.kind() != AethKind::ack;
+    if (response.psn < psn + (refuses ? 1 : 0)) continue;
+    // On its way still, perhaps.
+    if (channel.least_latency != Duration::max() && now - response.time < channel.least_latency) continue;
+    response.is_lost = true;
+    any = true;
+    Verdict& verdict =
+        say_later(ref.state, ref.stream, VerdictKind::response_lost_after, response.packet, response.time);
+    verdict.first_psn = ref.wire(response.psn);
+    verdict.other = ref.packet().id;
+    ++ref.stream.summary.lost_psns;
+  }
+  return any;
+}
+
+void say_lost_beyond(ChannelRef ref, const Request& request, LongPsn first) {
+  Verdict& verdict = say_later(ref.state, ref.stream, VerdictKind::lost_beyond, request.last, request.last_time);
+  verdict.first_psn = ref.wire(first);
+  verdict.psn_count = static_cast<std::uint32_t>(request.end() - first);
+  verdict.other = ref.packet().id;
+  ++ref.stream.summary.lost_psns;
+}
+
+// Nothing was heard of a request and those behind it. The first of them that asked for an answer got none: one of them
+// up to it was lost, or the answer. Where none asked, the one that did is not in the capture.
+void say_nothing_heard(ChannelRef ref, std::size_t index) {
+  const Channel& channel = ref.channel;
+  const LongPsn first = channel.requests[index].psn;
+  LongPsn next = first;
+  for (; index < channel.requests.size(); ++index) {
+    const Request& request = channel.requests[index];
+    // Without one before it, it was discarded if it arrived.
+    if (request.psn != next) return;
+    for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
+      if (channel.gaps[i].covers(request.psn)) return;
+    }
+    next = request.end();
+    if (request.asks_for_ack || request.needs_own_answer()) {
+      say_lost_beyond(ref, request, first);
+      return;
+    }
+  }
+}
+
+// A NAK shows what did not arrive in time, whether the requester heard of it or not.
+bool say_refused(ChannelRef ref, const Restart& restart) {
+  Channel& channel = ref.channel;
+  bool any = false;
+  for (std::size_t i = 0; i < channel.naks.size();) {
+    const PendingNak nak = channel.naks[i];
+    const bool is_covered = nak.packet == restart.reason || (restart.cause != Cause::nak && nak.psn >= restart.first);
+    if (!is_covered) {
+      ++i;
+      continue;
+    }
+    any = true;
+    if (nak.suspect && !nak.arrived_late) {
+      Verdict& verdict =
+          say_later(ref.state, ref.stream, VerdictKind::request_lost_after, nak.suspect, nak.suspect_time);
+      verdict.first_psn = ref.wire(nak.psn);
+      verdict.other = nak.packet;
+      verdict.elapsed = nak.time - nak.suspect_time;
+      ++ref.stream.summary.lost_psns;
+    }
+    channel.naks.erase(i);
+  }
+  return any;
+}
+
+// The answer to a READ or atomic is asked for again from `psn` on.
+void lose_answer(ChannelRef ref, const Read& read, const Request& request, const Restart& restart) {
+  Channel& channel = ref.channel;
+  const LongPsn psn = restart.first;
+  const bool is_implied = restart.cause == Cause::implied_nak;
+  // The reason is older than the latest request: it says nothing about what became of that.
+  if (is_implied && restart.reason_time < read.request_time) return;
+  for (std::size_t i = channel.responses.size(); i-- > 0;) {
+    Response& response = channel.responses[i];
+    if (response.psn != psn || response.time < read.request_time ||
+        opcode_info(response.opcode).operation == Operation::acknowledge) {
+      continue;
+    }
+    // It came behind the response that made the requester ask again: late, not lost.
+    if (response.is_lost || (read.passed && response.time > read.passed_at)) return;
+    response.is_lost = true;
+    // Whoever asks again because of a later response may only have been overtaken by it.
+    const VerdictKind kind = is_implied ? VerdictKind::response_not_in_time : VerdictKind::response_lost_after;
+    Verdict& verdict = say_later(ref.state, ref.stream, kind, response.packet, response.time);
+    verdict.first_psn = ref.wire(psn);
+    verdict.other = ref.packet().id;
+    if (!is_implied) ++ref.stream.summary.lost_psns;
+    return;
+  }
+  const bool executed = read.next_response > read.psn || read.passed;
+  if (!executed) {
+    if (restart.cause == Cause::timeout) say_lost_beyond(ref, request, request.psn);
+    return;
+  }
+  if (restart.cause == Cause::unknown) return;
+  PacketId revealed_by = read.request;
+  if (const Gap* gap = find_gap(channel.response_gaps, psn)) revealed_by = gap->revealed_by;
+  Verdict& verdict =
+      say_later(ref.state, ref.stream, VerdictKind::response_lost_before, revealed_by, read.request_time);
+  verdict.first_psn = ref.wire(psn);
+  verdict.other = ref.packet().id;
+  ++ref.stream.summary.lost_psns;
+}
+
+// What is asked for again is not missing any more.
+void drop_response_gaps(Channel& channel, const Read& read) {
+  for (std::size_t i = 0; i < channel.response_gaps.size();) {
+    const Gap& gap = channel.response_gaps[i];
+    if (gap.first >= read.psn && gap.first < read.end()) {
+      channel.response_gaps.erase(i);
+    } else {
+      ++i;
+    }
+  }
+}
+
+}  // namespace
+
+void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet) {
+  drop_response_gaps(channel, read);
+  read.next_response = psn;
+  read.passed = false;
+  read.request = packet.id;
+  read.request_time = packet.time;
+}
+
+void on_restart(ChannelRef ref, const Restart& restart) {
+  Channel& channel = ref.channel;
+  const bool was_refused = say_refused(ref, restart);
+  if (restart.cause == Cause::nak || restart.cause == Cause::rnr) return;
+  const std::size_t index = find_request(channel, restart.first);
+  if (index >= channel.requests.size()) return;
+  const Request& request = channel.requests[index];
+  if (const Read* read = find_read(channel, restart.first); read != nullptr && request.needs_own_answer()) {
+    lose_answer(ref, *read, request, restart);
+  } else if (restart.cause == Cause::timeout && !lose_responses(ref, restart.first) && !was_refused) {
+    say_nothing_heard(ref, index);
+  }
+}
+
+void resolve_gap(ChannelRef ref, Ring<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind, Cause cause) {
+  const LongPsn end = first + count;
+  const VerdictKind meant = kind;
+  for (std::size_t i = 0; i < gaps.size();) {
+    Gap gap = gaps[i];
+    if (gap.end() <= first || gap.first >= end) {
+      ++i;
+      continue;
+    }
+    // It was seen after all, with a wrong ICRC.
+    const bool was_damaged = meant == VerdictKind::missed_by_capture && gap.corrupted && gap.count == 1;
+    kind = was_damaged ? VerdictKind::request_lost_before : meant;
+    const LongPsn from = std::max(first, gap.first);
+    const LongPsn to = std::min(end, gap.end());
+    Verdict& verdict = say_later(ref.state, ref.stream, kind, gap.revealed_by, gap.revealed_at);
+    verdict.cause = was_damaged ? Cause::corrupted : cause;
+    verdict.first_psn = ref.wire(from);
+    verdict.psn_count = static_cast<std::uint32_t>(to - from);
+    verdict.other = gap.corrupted ? gap.corrupted : gap.nak ? gap.nak : gap.acknowledged_by;
+    if (kind == VerdictKind::request_lost_before) ref.stream.summary.lost_psns += verdict.psn_count;
+    if (kind == VerdictKind::missed_by_capture) ref.stream.summary.missed_psns += verdict.psn_count;
+    gaps.erase(i);
+    if (to < gap.end()) {
+      Gap rest = gap;
+      rest.first = to;
+      rest.count = static_cast<std::uint32_t>(gap.end() - to);
+      gaps.insert(i, rest);
+    }
+    if (from > gap.first) {
+      Gap rest = gap;
+      rest.count = static_cast<std::uint32_t>(from - gap.first);
+      gaps.insert(i, rest);
+      ++i;
+    }
+  }
+}
+
+void settle(ChannelRef ref, Time now) {
+  Channel& channel = ref.channel;
+  while (!channel.gaps.empty()) {
+    const Gap& gap = channel.gaps.front();
+    if (!gap.acknowledged_by || now - gap.acknowledged_at < kGapSettles) break;
+    resolve_gap(ref, channel.gaps, gap.first, gap.count, VerdictKind::missed_by_capture, Cause::none);
+  }
+  for (std::size_t i = 0; i < channel.reads.size(); ++i) {
+    Read& read = channel.reads[i];
+    if (!read.passed || read.is_complete(channel) || channel.restart.active) continue;
+    if (now - read.passed_at < kReadSettles) break;
+    miss_answer(ref, read);
+  }
+}
+
+void miss_answer(ChannelRef ref, Read& read) {
+  Channel& channel = ref.channel;
+  for (;;) {
+    bool found = false;
+    for (std::size_t i = 0; i < channel.response_gaps.size() && !found; ++i) {
+      const Gap gap = channel.response_gaps[i];
+      if (gap.first < read.psn || gap.first >= read.end()) continue;
+      resolve_gap(ref, channel.response_gaps, gap.first, gap.count, VerdictKind::missed_by_capture, Cause::none);
+      found = true;
+    }
+    if (!found) break;
+  }
+  if (read.next_response < read.end()) {
+    Verdict& verdict =
+        say_later(ref.state, ref.stream, VerdictKind::missed_by_capture, read.request, read.request_time);
+    verdict.first_psn = ref.wire(read.next_response);
+    verdict.psn_count = static_cast<std::uint32_t>(read.end() - read.next_response);
+    verdict.other = read.passed_by;
+    ref.stream.summary.missed_psns += verdict.psn_count;
+    read.next_response = read.end();
+  }
+  acknowledge(ref, channel.newest_response + 1);
+}
+
+void finish_channel(ChannelRef ref) {
+  Channel& channel = ref.channel;
+  while (!channel.gaps.empty()) {
+    const Gap gap = channel.gaps.front();
+    resolve_gap(ref, channel.gaps, gap.first, gap.count,
+                gap.acknowledged_by ? VerdictKind::missed_by_capture : VerdictKind::unexplained, Cause::unknown);
+  }
+  while (!channel.response_gaps.empty()) {
+    const Gap gap = channel.response_gaps.front();
+    resolve_gap(ref, channel.response_gaps, gap.first, gap.count, VerdictKind::unexplained, Cause::unknown);
+  }
+  for (std::size_t i = channel.settled; i < channel.requests.size() && channel.responses_seen; ++i) {
+    const Request& request = channel.requests[i];
+    if (request.acknowledged) continue;
+    if (request.transmissions > 1 && !channel.refused) {
+      Verdict& verdict = say_later(ref.state, ref.stream, VerdictKind::no_answer, request.last, request.last_time);
+      verdict.first_psn = ref.wire(request.psn);
+      verdict.psn_count = request.span;
+      verdict.other = request.first;
+    }
+    break;
+  }
+  finish_messages(ref);
+}
+
+}  // namespace roce::analysis

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+#include <optional>
+
+#include "analysis/tracker_state.h"
+
+namespace roce::analysis {
+
+namespace {
+
+// Acknowledged requests that are remembered, to tell what is sent again from what is new.
+constexpr std::size_t kHistory = 128;
+constexpr std::size_t kGaps = 1024;
+// A copy that follows its packet within this is no repetition, while no round trip has been seen.
+constexpr Duration kCopyAge = std::chrono::microseconds{20};
+// No ACK timeout in use is shorter; what is sent again sooner has a reason that was not seen.
+constexpr Duration kLeastTimeout = std::chrono::microseconds{300};
+
+bool is_read(const Request& request) {
+  return request.info().operation == Operation::read_request;
+}
+
+std::uint32_t packets_for(std::uint32_t length, std::uint32_t mtu) {
+  return std::max(1U, static_cast<std::uint32_t>((std::uint64_t{length} + mtu - 1) / mtu));
+}
+
+Request make_request(const Observation& packet, LongPsn psn) {
+  Request request;
+  request.psn = psn;
+  request.first = request.last = packet.id;
+  request.first_time = request.previous_time = request.last_time;
+  request.last_time = packet.time;
+  request.icrc = packet.icrc;
+  request.has_icrc = packet.has_icrc;
+  request.asks_for_ack = packet.ack_req;
+  request.opcode = packet.opcode;
+  request.payload = static_cast<std::uint16_t>(std::min<std::uint32_t>(packet.payload_length, 0xFFFF));
+  request.length = packet.has_reth ? packet.dma_length : packet.payload_length;
+  return request;
+}
+
+// While a READ's span is a guess, `next` may be anything up to `next_max`: the next request decides.
+void settle_guess(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  if (channel.next_max <= channel.next || psn <= channel.next || channel.requests.empty()) return;
+  const Request& read = channel.requests.back();
+  for (std::uint32_t mtu = 256; mtu <= 4096; mtu *= 2) {
+    if (read.psn + packets_for(read.length, mtu) == psn) {
+      learn_mtu(ref.state, ref.stream, mtu);
+      return;
+    }
+  }
+}
+
+void remember(ChannelRef ref, const Request& request) {
+  Channel& channel = ref.channel;
+  Ring<Request>& log = channel.requests;
+  if (log.size() == log.capacity() && log.size() >= kHistory) {
+    const std::size_t limit = ref.state.options.limits.requests_per_stream;
+    if (channel.settled > kHistory / 2) {
+      log.pop_front();
+      --channel.settled;
+    } else if (log.size() >= limit) {
+      if (channel.settled != 0) {
+        --channel.settled;
+      } else {
+        // Whatever becomes of it now, it is not known any more.
+        ++ref.state.evictions.requests;
+        channel.acknowledged = std::max(channel.acknowledged, log.front().end());
+      }
+      log.pop_front();
+    }
+  }
+  log.push_back(request);
+}
+
+void count_message(Channel& channel, const Request& request) {
+  const Position position = request.info().position;
+  if (position == Position::first || position == Position::only || channel.message_count == 0) {
+    ++channel.message_count;
+    channel.message_first = request.first;
+  }
+}
+
+void add_gap(ChannelRef ref, LongPsn first, LongPsn end) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  Gap gap;
+  gap.first = first;
+  gap.count = static_cast<std::uint32_t>(end - first);
+  gap.revealed_by = packet.id;
+  gap.revealed_at = packet.time;
+  for (std::size_t i = 0; i < channel.corrupted.size(); ++i) {
+    if (gap.covers(channel.corrupted[i].psn)) gap.corrupted = channel.corrupted[i].packet;
+  }
+  if (channel.gaps.size() >= kGaps) {
+    const Gap& oldest = channel.gaps.front();
+    resolve_gap(ref, channel.gaps, oldest.first, oldest.count, VerdictKind::unexplained, Cause::unknown);
+  }
+  std::size_t at = channel.gaps.size();
+  while (at > 0 && channel.gaps[at - 1].first > first) --at;
+  channel.gaps.insert(at, gap);
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::gap);
+  verdict.first_psn = ref.wire(first);
+  verdict.psn_count = gap.count;
+}
+
+// What a go-back should have sent again in front of `psn` was not seen, unless it was acknowledged meanwhile.
+void add_gap_of_restart(ChannelRef ref, LongPsn psn) {
+  const Channel& channel = ref.channel;
+  LongPsn first = std::max(channel.restart.next, channel.acknowledged);
+  if (channel.has_response) first = std::max(first, channel.newest_response + 1);
+  if (!channel.restart.active || first >= psn || channel.restart.cause == Cause::unknown) return;
+  for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
+    if (channel.gaps[i].first < psn && channel.gaps[i].end() > first) return;
+  }
+  add_gap(ref, first, psn);
+}
+
+// The usual case: the request behind the newest one.
+void append(ChannelRef ref, const Observation& packet, LongPsn psn) {
+  Channel& channel = ref.channel;
+  Request request = make_request(packet, psn);
+  channel.next_max = 0;
+  add_gap_of_restart(ref, psn);
+  if (is_read(request)) set_read_span(channel, request, ref.stream.path_mtu);
+  channel.next = request.end();
+  channel.restart.active = false;
+  count_message(channel, request);
+  remember(ref, request);
+  if (request.needs_own_answer()) add_read(ref, request);
+  if (packet.info().service == Service::uc) walk_unanswered(ref, request);
+  PacketAnalysis& result = ref.state.result;
+  result.message = channel.message_count;
+  result.message_first = channel.message_first;
+}
+
+// The NAK that `psn` is sent again for: one for just this PSN, or for one before it that has arrived since.
+std::size_t find_nak(const Channel& channel, LongPsn psn) {
+  std::size_t found = channel.naks.size();
+  for (std::size_t i = channel.naks.size(); i-- > 0;) {
+    if (channel.naks[i].psn == psn) return i;
+    if (channel.naks[i].psn < psn && found == channel.naks.size()) found = i;
+  }
+  return found;
+}
+
+// Why the requester would send `psn` again: what a responder said, or else that nothing was heard. What was said is not
+// a reason for anything later.
+Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
+  Restart reason;
+  reason.active = true;
+  reason.cause = Cause::timeout;
+  reason.first = reason.next = psn;
+  reason.begin = now;
+  Read* const read = find_read(channel, psn);
+  std::size_t nak = find_nak(channel, psn);
+  if (nak < channel.naks.size()) {
+    reason.cause = Cause::nak;
+  } else if (channel.rnr_waits && channel.rnr.psn <= psn) {
+    reason.cause = Cause::rnr;
+    reason.reason = channel.rnr.packet;
+    reason.reason_time = channel.rnr.time;
+  } else if (read != nullptr && read->passed) {
+    reason.cause = Cause::implied_nak;
+    reason.reason = read->passed_by;
+    reason.reason_time = read->passed_at;
+  } else if (read != nullptr && !channel.naks.empty() && channel.naks.back().psn >= read->end()) {
+    nak = channel.naks.size() - 1;
+    reason.cause = Cause::implied_nak;
+  } else if (!channel.responses_seen || now - last_sent < kLeastTimeout) {
+    reason.cause = Cause::unknown;
+  }
+  if (nak < channel.naks.size()) {
+    reason.reason = channel.naks[nak].packet;
+    reason.reason_time = channel.naks[nak].time;
+  }
+  return reason;
+}
+
+void say_retransmission(ChannelRef ref, const Restart& reason, PacketId before, Time before_time, bool spurious) {
+  const Observation& packet = ref.packet();
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::retransmission);
+  verdict.cause = reason.cause;
+  verdict.other = before;
+  verdict.elapsed = before ? packet.time - before_time : Duration{};
+  verdict.spurious = spurious;
+  ++ref.stream.summary.retransmissions[static_cast<std::size_t>(reason.cause)];
+  if (spurious) ++ref.stream.summary.spurious_retransmissions;
+}
+
+// Begins a go-back unless the packet goes on with the one under way.
+const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time last_sent) {
+  Channel& channel = ref.channel;
+  Restart& restart = channel.restart;
+  if (!restart.active || psn < restart.next) {
+    restart = reason_for(channel, psn, last_sent, ref.packet().time);
+    on_restart(ref, restart);
+    channel.rnr_waits = false;
+    // What was refused before its reason is dealt with too.
+    while (!channel.naks.empty() && channel.naks.front().time <= restart.reason_time) channel.naks.pop_front();
+  } else {
+    add_gap_of_restart(ref, psn);
+  }
+  restart.next = end;
+  restart.latest = ref.packet().time;
+  return restart;
+}
+
+// Whether the packet is a copy of the request as it was last seen, not sent again by the requester.
+bool is_copy(const Channel& channel, const Flow& flow, const Request& request, const Observation& packet, LongPsn psn) {
+  if (!request.has_icrc || !packet.has_icrc || request.icrc != packet.icrc) return false;
+  if (flow.ip_id_varies) return true;
+  // The same bits could also have been sent again. No repetition follows faster than an answer could come.
+  if (channel.restart.active && channel.restart.next == psn) return false;
+  const Duration age = packet.time - request.last_time;
+  const bool known = channel.least_latency != Duration::max();
+  return age < (known ? channel.least_latency : kCopyAge);
+}
+
+// Whether later packets of the flow were sent after this one; none where the identifications do not tell.
+std::optional<bool> was_overtaken(const Flow& flow, const Observation& packet) {
+  if (!flow.ip_id_varies || !packet.has_ip_id) return std::nullopt;
+  return static_cast<std::int16_t>(packet.ip_id - flow.last_ip_id) < 0;
+}
+
+// Whether the packet belongs to the latest go-back and was overtaken by others of it.
+bool is_late_of_restart(const Channel& channel, const Flow& flow, const Request& request, const Observation& packet,
+                        LongPsn psn) {
+  const Restart& restart = channel.restart;
+  if (restart.begin == Time{} || psn >= restart.next || request.last_time >= restart.begin) return false;
+  if (const std::optional<bool> overtaken = was_overtaken(flow, packet)) return *overtaken;
+  if (!restart.active || psn < restart.first) return false;
+  const bool known = channel.least_latency != Duration::max();
+  return packet.time - restart.latest < (known ? channel.least_latency : kCopyAge);
+}
+
+void on_late(ChannelRef ref, Request& request, LongPsn psn, bool is_sent_again) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
+  verdict.other = request.last;
+  verdict.elapsed = packet.time - request.last_time;
+  if (is_sent_again) {
+    say_retransmission(ref, channel.restart, request.last, request.last_time, request.acknowledged);
+    channel.restart.first = std::min(channel.restart.first, psn);
+    if (request.transmissions != 0xFF) ++request.transmissions;
+    request.last = packet.id;
+    request.previous_time = request.last_time;
+    request.last_time = packet.time;
+    request.icrc = packet.icrc;
+    request.has_icrc = packet.has_icrc;
+  }
+  request.came_late = true;
+  if (find_gap(channel.gaps, psn) != nullptr) {
+    resolve_gap(ref, channel.gaps, psn, request.span, VerdictKind::reordered, Cause::none);
+  }
+  if (Read* read = find_read(channel, psn); read != nullptr && is_sent_again) reset_read(channel, *read, psn, packet);
+}
+
+void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  Request& request = channel.requests[index];
+  if (request.psn == psn && is_copy(channel, flow, request, packet, psn)) {
+    say_copy(ref, flow, request.last, request.last_time);
+    return;
+  }
+  if (is_late_of_restart(channel, flow, request, packet, psn)) {
+    on_late(ref, request, psn, true);
+    return;
+  }
+  if (was_overtaken(flow, packet).value_or(false)) {
+    // An earlier transmission than the newest one that was seen.
+    on_late(ref, request, psn, false);
+    return;
+  }
+  const PacketId before = request.last;
+  const Time before_time = request.last_time;
+  // A READ asked for again from its middle takes the PSNs that are left of it.
+  const LongPsn end = request.end();
+  const bool was_missing = find_gap(channel.gaps, psn) != nullptr;
+  const Restart& reason = continue_restart(ref, psn, end, before_time);
+  say_retransmission(ref, reason, before, before_time, request.acknowledged);
+  // It had been missing of the go-back before.
+  if (was_missing) {
+    resolve_gap(ref, channel.gaps, psn, 1,
+                request.acknowledged ? VerdictKind::missed_by_capture : VerdictKind::request_lost_before, Cause::none);
+  }
+  request.last = packet.id;
+  request.previous_time = request.last_time;
+  request.last_time = packet.time;
+  request.icrc = packet.icrc;
+  request.has_icrc = packet.has_icrc;
+  request.came_late = false;
+  if (request.transmissions != 0xFF) ++request.transmissions;
+  if (Read* read = find_read(channel, psn)) reset_read(channel, *read, psn, packet);
+}
+
+// Whether a packet that comes behind its successors was sent again, or only overtaken.
+bool was_sent_again(const Channel& channel, const Flow& flow, const Gap& gap, const Observation& packet, LongPsn psn) {
+  if (const std::optional<bool> overtaken = was_overtaken(flow, packet)) return !*overtaken;
+  if (channel.restart.active && channel.restart.next == psn) return true;
+  const bool known = channel.least_latency != Duration::max();
+  const Duration age = packet.time - gap.revealed_at;
+  if (known && age < channel.least_latency) return false;
+  return find_nak(channel, psn) < channel.naks.size() || (channel.rnr_waits && channel.rnr.psn <= psn) ||
+         age > std::chrono::milliseconds{1};
+}
+
+void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  Request request = make_request(packet, psn);
+  if (is_read(request)) set_read_span(channel, request, ref.stream.path_mtu);
+  const auto span = static_cast<std::uint32_t>(std::min<LongPsn>(request.span, gap.end() - psn));
+  const PacketId corrupted = gap.corrupted;
+  if (was_sent_again(channel, flow, gap, packet, psn)) {
+    const Restart& reason = continue_restart(ref, psn, psn + span, gap.revealed_at);
+    say_retransmission(ref, reason, {}, {}, static_cast<bool>(gap.acknowledged_by));
+    const bool had_it = static_cast<bool>(gap.acknowledged_by);
+    resolve_gap(ref, channel.gaps, psn, span,
+                had_it ? VerdictKind::missed_by_capture : VerdictKind::request_lost_before,
+                corrupted ? Cause::corrupted : Cause::none);
+  } else {
+    Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
+    verdict.other = gap.revealed_by;
+    verdict.elapsed = packet.time - gap.revealed_at;
+    request.came_late = true;
+    resolve_gap(ref, channel.gaps, psn, span, VerdictKind::reordered, Cause::none);
+  }
+  // In its place among the others.
+  std::size_t at = channel.requests.size();
+  while (at > 0 && channel.requests[at - 1].psn > psn) --at;
+  if (at < channel.settled) request.acknowledged = true;
+  channel.requests.insert(at, request);
+  if (at < channel.settled) ++channel.settled;
+  if (request.needs_own_answer()) add_read(ref, request);
+}
+
+void start(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  channel.requests_seen = true;
+  channel.first = psn;
+  channel.next = psn;
+  channel.acknowledged = psn;
+  ref.stream.summary.is_open_start = ref.stream.summary.is_open_start ||
+                                     ref.packet().info().position == Position::middle ||
+                                     ref.packet().info().position == Position::last;
+}
+
+void restart_stream(ChannelRef ref, Flow& flow, LongPsn psn) {
+  begin_anew(ref.state, flow);
+  Stream& stream = *flow.stream;
+  (void)say_now(ref.state, stream, VerdictKind::new_connection);
+  const ChannelRef anew{ref.state, stream, stream.channels[0], 0};
+  start(anew, psn);
+  ref.state.result.relative_psn = 0;
+  append(anew, ref.packet(), psn);
+}
+
+// A message that begins in front of all that is remembered: far back, or while nothing is under way that could be sent
+// again.
+bool is_of_another_connection(ChannelRef ref, LongPsn psn) {
+  const Channel& channel = ref.channel;
+  const Position position = ref.packet().info().position;
+  if (channel.requests.empty() || (position != Position::first && position != Position::only)) return false;
+  const bool nothing_under_way = channel.settled == channel.requests.size() && channel.requests.size() >= 2;
+  return nothing_under_way || channel.next - psn > static_cast<LongPsn>(ref.state.options.limits.max_gap);
+}
+
+}  // namespace
+
+void say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time) {
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::duplicate);
+  verdict.other = of;
+  verdict.elapsed = ref.packet().time - time;
+  // Where half of all packets are there twice, it is the capture: a network does that to few.
+  verdict.cause = flow.packets < 8 ? Cause::unknown : flow.copies * 3 > flow.packets ? Cause::capture : Cause::network;
+  ++flow.copies;
+}
+
+bool Request::needs_own_answer() const {
+  switch (info().operation) {
+    case Operation::read_request:
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+    case Operation::flush:
+    case Operation::atomic_write:
+      return true;
+    default:
+      return false;
+  }
+}
+
+LongPsn long_psn(const Channel& channel, Psn psn, LongPsn near) {
+  (void)channel;
+  return near + psn.distance_from(Psn{static_cast<std::uint32_t>(near & 0xFF'FFFF)});
+}
+
+std::size_t find_request(const Channel& channel, LongPsn psn) {
+  const Ring<Request>& log = channel.requests;
+  std::size_t low = 0;
+  std::size_t high = log.size();
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (log[middle].end() <= psn) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < log.size() && log[low].psn <= psn ? low : log.size();
+}
+
+Gap* find_gap(Ring<Gap>& gaps, LongPsn psn) {
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    if (gaps[i].covers(psn)) return &gaps[i];
+  }
+  return nullptr;
+}
+
+void set_read_span(Channel& channel, Request& request, std::uint16_t mtu) {
+  request.span = packets_for(request.length, mtu != 0 ? mtu : 4096);
+  request.span_is_guess = mtu == 0 && request.length > 256;
+  // More than half of all PSNs cannot be asked for at once; whoever claims to is not believed.
+  request.span = std::min(request.span, 0x7F'FFFFU);
+  channel.next_max = request.span_is_guess ? request.psn + std::min(packets_for(request.length, 256), 0x7F'FFFFU) : 0;
+}
+
+void learn_mtu(TrackerState& state, Stream& stream, std::uint32_t mtu) {
+  if (stream.path_mtu != 0 || mtu < 256 || mtu > 4096 || (mtu & (mtu - 1)) != 0) return;
+  stream.path_mtu = static_cast<std::uint16_t>(mtu);
+  for (Channel& channel : stream.channels) {
+    for (std::size_t i = 0; i < channel.requests.size(); ++i) {
+      Request& request = channel.requests[i];
+      if (!request.span_is_guess) continue;
+      request.span = std::min(packets_for(request.length, mtu), 0x7F'FFFFU);
+      request.span_is_guess = false;
+      if (i + 1 == channel.requests.size()) channel.next = std::max(channel.next, request.end());
+    }
+    for (std::size_t i = 0; i < channel.reads.size(); ++i) {
+      const std::size_t at = find_request(channel, channel.reads[i].psn);
+      if (at < channel.requests.size()) channel.reads[i].span = channel.requests[at].span;
+    }
+    channel.next_max = 0;
+  }
+  (void)state;
+}
+
+void on_request(ChannelRef ref, Flow& flow) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  PacketAnalysis& result = ref.state.result;
+  ++flow.packets;
+  if (packet.info().position == Position::first || packet.info().position == Position::middle) {
+    learn_mtu(ref.state, ref.stream, packet.payload_length);
+  }
+  if (!channel.requests_seen) start(ref, static_cast<LongPsn>(packet.psn.value()) + (LongPsn{1} << 32U));
+  LongPsn psn = long_psn(channel, packet.psn, channel.next);
+  settle_guess(ref, psn);
+  result.relative_psn = psn - channel.first;
+
+  if (psn == channel.next) {
+    append(ref, packet, psn);
+  } else if (psn > channel.next) {
+    if (psn - channel.next > ref.state.options.limits.max_gap) {
+      // Too far for a loss: nobody has so much under way.
+      restart_stream(ref, flow, psn);
+      return;
+    }
+    add_gap(ref, channel.next, psn);
+    append(ref, packet, psn);
+  } else if (const std::size_t index = find_request(channel, psn); index < channel.requests.size()) {
+    on_repeated(ref, flow, index, psn);
+  } else if (Gap* gap = find_gap(channel.gaps, psn)) {
+    on_missing(ref, flow, *gap, psn);
+  } else if (is_of_another_connection(ref, psn)) {
+    restart_stream(ref, flow, psn);
+    return;
+  } else {
+    // Before anything that is remembered: it was sent before the capture began, or long ago.
+    const Restart& reason = continue_restart(ref, psn, psn + 1, Time{});
+    say_retransmission(ref, reason, {}, {}, psn < channel.acknowledged);
+  }
+  settle(ref, packet.time);
+}
+
+}  // namespace roce::analysis

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+#include <optional>
+
+#include "analysis/tracker_state.h"
+
+namespace roce::analysis {
+
+namespace {
+
+constexpr std::size_t kResponses = 256;
+constexpr std::size_t kReads = 128;
+constexpr std::size_t kNaks = 8;
+// An ACK this far ahead of all requests belongs to something else.
+constexpr LongPsn kFarAhead = 1 << 16;
+
+bool is_acknowledgement(const Observation& packet) {
+  return packet.info().operation == Operation::acknowledge && packet.syndrome.kind() == AethKind::ack;
+}
+
+VerdictKind kind_of(NakCode code) {
+  switch (code) {
+    case NakCode::psn_sequence_error:
+      return VerdictKind::nak_sequence_error;
+    case NakCode::invalid_request:
+      return VerdictKind::nak_invalid_request;
+    case NakCode::remote_access_error:
+      return VerdictKind::nak_remote_access_error;
+    case NakCode::remote_operational_error:
+      return VerdictKind::nak_remote_operational_error;
+    case NakCode::invalid_rd_request:
+      return VerdictKind::nak_invalid_rd_request;
+  }
+  return VerdictKind::nak_invalid_request;
+}
+
+// The same response as one seen before, when it is a copy and was not sent again.
+const Response* find_copy(const Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
+  if (!packet.has_icrc) return nullptr;
+  const std::size_t count = std::min<std::size_t>(channel.responses.size(), 64);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Response& seen = channel.responses[channel.responses.size() - 1 - i];
+    if (seen.psn != psn || !seen.has_icrc || seen.icrc != packet.icrc || seen.opcode != packet.opcode) continue;
+    if (flow.ip_id_varies) return &seen;
+    // Two equal ACKs may both be meant; a READ response is not repeated without being asked for again.
+    const bool is_ack = packet.info().operation == Operation::acknowledge;
+    if (!is_ack && channel.least_latency != Duration::max() && packet.time - seen.time < channel.least_latency) {
+      return &seen;
+    }
+    return nullptr;
+  }
+  return nullptr;
+}
+
+bool was_seen(const Channel& channel, LongPsn psn) {
+  for (std::size_t i = channel.responses.size(); i-- > 0;) {
+    if (channel.responses[i].psn == psn) return true;
+  }
+  return false;
+}
+
+void remember(Channel& channel, const Observation& packet, LongPsn psn) {
+  if (channel.responses.size() == channel.responses.capacity() && channel.responses.size() >= kResponses) {
+    channel.responses.pop_front();
+  }
+  channel.responses.push_back(
+      {psn, packet.id, packet.time, packet.icrc, packet.syndrome, packet.opcode, packet.has_icrc, false});
+}
+
+// The requests before `end` have reached the responder: those that were not seen here, only the capture does not have.
+void mark_arrived(ChannelRef ref, LongPsn end) {
+  const Observation& packet = ref.packet();
+  Ring<Gap>& gaps = ref.channel.gaps;
+  for (std::size_t i = 0; i < gaps.size() && gaps[i].first < end; ++i) {
+    if (gaps[i].acknowledged_by) continue;
+    if (gaps[i].end() > end) {
+      Gap rest = gaps[i];
+      gaps[i].count = static_cast<std::uint32_t>(end - gaps[i].first);
+      rest.count = static_cast<std::uint32_t>(rest.end() - end);
+      rest.first = end;
+      gaps.insert(i + 1, rest);
+    }
+    gaps[i].acknowledged_by = packet.id;
+    gaps[i].acknowledged_at = packet.time;
+  }
+}
+
+void link(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const std::size_t index = find_request(channel, psn);
+  if (index >= channel.requests.size()) return;
+  const Request& request = channel.requests[index];
+  const Observation& packet = ref.packet();
+  PacketAnalysis& result = ref.state.result;
+  result.request = request.last;
+  result.latency = packet.time - request.last_time;
+  if (request.transmissions == 1 && !request.acknowledged && result.latency >= Duration{}) {
+    channel.least_latency = std::min(channel.least_latency, result.latency);
+  }
+  if (ref.state.options.keep_answers) ref.state.answers.push_back({request.last, packet.id, result.latency});
+}
+
+// READs and atomics before `psn` whose answer is not complete have been passed.
+void pass_reads(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  const Read* oldest = nullptr;
+  LongPsn end = 0;
+  for (std::size_t i = channel.reads.size(); i-- > 0;) {
+    Read& read = channel.reads[i];
+    if (read.end() > psn) continue;
+    // Those in front of it were passed with it, but for those that were asked for again.
+    if (read.passed && !channel.restart.active) break;
+    if (read.passed) continue;
+    read.passed = true;
+    read.passed_by = packet.id;
+    read.passed_at = packet.time;
+    if (read.is_complete(channel)) continue;
+    if (oldest == nullptr) end = read.end();
+    oldest = &read;
+  }
+  if (oldest == nullptr) return;
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::implied_nak);
+  verdict.other = oldest->request;
+  verdict.first_psn = ref.wire(oldest->psn);
+  verdict.psn_count = static_cast<std::uint32_t>(end - oldest->psn);
+  verdict.elapsed = packet.time - oldest->request_time;
+}
+
+// What was refused arrived all the same, or is acknowledged because it was sent again.
+void note_arrival(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  for (std::size_t i = 0; i < channel.naks.size();) {
+    PendingNak& nak = channel.naks[i];
+    if (psn < nak.psn || nak.arrived_late) {
+      ++i;
+      continue;
+    }
+    if (channel.restart.begin > nak.time) {
+      channel.naks.erase(i);
+      continue;
+    }
+    nak.arrived_late = true;
+    const Duration since = ref.packet().time - nak.time;
+    // Faster than a repetition could be answered.
+    if (nak.suspect && channel.least_latency != Duration::max() && since < channel.least_latency) {
+      Verdict& verdict =
+          say_later(ref.state, ref.stream, VerdictKind::request_late_after, nak.suspect, nak.suspect_time);
+      verdict.first_psn = ref.wire(nak.psn);
+      verdict.other = nak.packet;
+      verdict.elapsed = since;
+    }
+    ++i;
+  }
+}
+
+void on_unseen(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  if (psn < std::max(channel.next, channel.next_max) || psn - channel.next > kFarAhead) return;
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::ack_of_unseen);
+  verdict.first_psn = ref.wire(channel.next);
+  verdict.psn_count = static_cast<std::uint32_t>(psn + 1 - channel.next);
+  Gap gap;
+  gap.first = channel.next;
+  gap.count = verdict.psn_count;
+  gap.revealed_by = packet.id;
+  gap.revealed_at = packet.time;
+  channel.gaps.push_back(gap);
+  channel.next = psn + 1;
+  channel.next_max = 0;
+}
+
+void on_ack(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  on_unseen(ref, psn);
+  if (channel.has_response && psn <= channel.newest_response) {
+    const VerdictKind kind = psn == channel.newest_response ? VerdictKind::duplicate_ack
+                             : was_seen(channel, psn)       ? VerdictKind::ghost_ack
+                                                            : VerdictKind::response_out_of_order;
+    (void)say_now(ref.state, ref.stream, kind);
+  }
+  // An ACK with the PSN of a READ or atomic does not pass it: only its own answer answers it.
+  pass_reads(ref, psn);
+  mark_arrived(ref, psn + 1);
+  if (psn >= channel.restart.first) channel.restart.answered = true;
+  note_arrival(ref, psn);
+  link(ref, psn);
+  channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
+  channel.has_response = true;
+  acknowledge(ref, channel.newest_response + 1);
+}
+
+void say_refusal(ChannelRef ref, LongPsn psn, VerdictKind kind, Duration wait) {
+  const PacketAnalysis& result = ref.state.result;
+  link(ref, psn);
+  Verdict& verdict = say_now(ref.state, ref.stream, kind);
+  verdict.other = result.request;
+  verdict.elapsed = kind == VerdictKind::rnr_nak ? wait : result.latency;
+}
+
+// Whether a NAK for `psn` means that the latest transmission of the request did not arrive in time.
+bool is_suspect(const Channel& channel, const Request& request, LongPsn psn) {
+  if (request.psn != psn || request.came_late) return false;
+  // It had been refused for want of a receive, and the NAK is for those that followed it then.
+  if (channel.rnr.packet && channel.rnr.psn == psn) return false;
+  // One before it was late: it may have arrived in between, and was discarded.
+  for (std::size_t i = 0; i < channel.naks.size(); ++i) {
+    if (channel.naks[i].arrived_late) return false;
+  }
+  // Of transmissions closer to each other than an answer it could be about either, unless the later go-back has been
+  // answered already.
+  return request.transmissions == 1 || channel.least_latency == Duration::max() || channel.restart.answered ||
+         request.last_time - request.previous_time >= channel.least_latency;
+}
+
+void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
+  Channel& channel = ref.channel;
+  PendingNak pending = nak;
+  if (Gap* gap = find_gap(channel.gaps, nak.psn)) {
+    gap->nak = nak.packet;
+    gap->nak_time = nak.time;
+  } else if (const std::size_t index = find_request(channel, nak.psn);
+             index < channel.requests.size() && is_suspect(channel, channel.requests[index], nak.psn)) {
+    pending.suspect = channel.requests[index].last;
+    pending.suspect_time = channel.requests[index].last_time;
+  }
+  if (channel.naks.size() >= kNaks) channel.naks.pop_front();
+  channel.naks.push_back(pending);
+}
+
+void on_nak(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  const bool is_rnr = packet.syndrome.kind() == AethKind::rnr_nak;
+  const std::optional<NakCode> code = packet.syndrome.nak_code();
+  if (!is_rnr && !code) return;
+  const Duration wait = is_rnr ? Duration{*packet.syndrome.rnr_timer()} : Duration{};
+  say_refusal(ref, psn, is_rnr ? VerdictKind::rnr_nak : kind_of(*code), wait);
+  // Whatever it refuses, what came before has arrived.
+  pass_reads(ref, psn);
+  mark_arrived(ref, psn);
+  note_arrival(ref, psn - 1);
+  if (channel.requests_seen) acknowledge(ref, psn);
+  PendingNak pending;
+  pending.psn = psn;
+  pending.packet = packet.id;
+  pending.time = packet.time;
+  pending.wait = wait;
+  if (is_rnr) {
+    channel.rnr = pending;
+    channel.rnr_waits = true;
+  } else if (*code != NakCode::psn_sequence_error) {
+    channel.refused = true;
+    refuse_message(ref, psn);
+  } else if (!channel.rnr_waits || channel.rnr.psn != psn) {
+    // Whoever had no receive for a request refuses those behind it as out of sequence; the wait is what counts (rxe).
+    on_sequence_error(ref, pending);
+  }
+}
+
+}  // namespace
+
+bool Read::is_complete(const Channel& channel) const {
+  if (next_response < end()) return false;
+  for (std::size_t i = 0; i < channel.response_gaps.size(); ++i) {
+    const Gap& gap = channel.response_gaps[i];
+    if (gap.first >= psn && gap.first < end()) return false;
+  }
+  return true;
+}
+
+Read* find_read(Channel& channel, LongPsn psn) {
+  for (std::size_t i = channel.reads.size(); i-- > 0;) {
+    Read& read = channel.reads[i];
+    if (psn >= read.psn) return psn < read.end() ? &read : nullptr;
+  }
+  return nullptr;
+}
+
+void add_read(ChannelRef ref, const Request& request) {
+  Channel& channel = ref.channel;
+  Read read;
+  read.psn = request.psn;
+  read.span = request.span;
+  read.next_response = read.highest = request.psn;
+  read.request = request.last;
+  read.request_time = request.last_time;
+  if (channel.reads.size() >= kReads && (channel.reads.front().is_complete(channel) ||
+                                         channel.reads.size() >= ref.state.options.limits.responses_per_stream)) {
+    channel.reads.pop_front();
+  }
+  std::size_t at = channel.reads.size();
+  while (at > 0 && channel.reads[at - 1].psn > read.psn) --at;
+  channel.reads.insert(at, read);
+}
+
+void on_own_answer(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  on_unseen(ref, psn);
+  Read* read = find_read(channel, psn);
+  mark_arrived(ref, psn + 1);
+  if (psn >= channel.restart.first) channel.restart.answered = true;
+  note_arrival(ref, psn);
+  if (read == nullptr) {
+    pass_reads(ref, psn);
+    channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
+    channel.has_response = true;
+    return;
+  }
+  const LongPsn read_psn = read->psn;
+  pass_reads(ref, read_psn);
+  PacketAnalysis& result = ref.state.result;
+  result.request = read->request;
+  result.latency = packet.time - read->request_time;
+  if (psn == read_psn) link(ref, psn);
+  if (psn < read->next_response) {
+    if (find_gap(channel.response_gaps, psn) != nullptr) {
+      Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::response_out_of_order);
+      verdict.other = read->request;
+      resolve_gap(ref, channel.response_gaps, psn, 1, VerdictKind::reordered, Cause::none);
+    } else {
+      say_now(ref.state, ref.stream, VerdictKind::response_repeated).other = read->request;
+    }
+  } else {
+    if (psn > read->next_response) {
+      Gap gap;
+      gap.first = read->next_response;
+      gap.count = static_cast<std::uint32_t>(psn - read->next_response);
+      gap.revealed_by = packet.id;
+      gap.revealed_at = packet.time;
+      channel.response_gaps.push_back(gap);
+      Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::response_gap);
+      verdict.other = read->request;
+      verdict.first_psn = ref.wire(gap.first);
+      verdict.psn_count = gap.count;
+    } else if (psn < read->highest) {
+      say_now(ref.state, ref.stream, VerdictKind::response_repeated).other = read->request;
+    }
+    read->next_response = psn + 1;
+    read->highest = std::max(read->highest, psn + 1);
+  }
+  channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
+  channel.has_response = true;
+  acknowledge(ref, channel.newest_response + 1);
+}
+
+void on_response(ChannelRef ref, Flow& flow) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  ++flow.packets;
+  channel.responses_seen = true;
+  const OpcodeInfo& info = packet.info();
+  if (info.operation == Operation::read_response &&
+      (info.position == Position::first || info.position == Position::middle)) {
+    learn_mtu(ref.state, ref.stream, packet.payload_length);
+  }
+  const LongPsn near = channel.requests_seen  ? channel.next
+                       : channel.has_response ? channel.newest_response
+                                              : static_cast<LongPsn>(packet.psn.value()) + (LongPsn{1} << 32U);
+  const LongPsn psn = long_psn(channel, packet.psn, near);
+  if (!channel.requests_seen) channel.first = channel.has_response ? channel.first : psn;
+  ref.state.result.relative_psn = psn - channel.first;
+  if (const Response* copy = find_copy(channel, flow, packet, psn)) {
+    say_copy(ref, flow, copy->packet, copy->time);
+    return;
+  }
+  if (!channel.requests_seen) {
+    // Without the requests only refusals say something.
+    if (info.operation == Operation::acknowledge && !is_acknowledgement(packet)) on_nak(ref, psn);
+    channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
+    channel.has_response = true;
+  } else if (is_acknowledgement(packet)) {
+    on_ack(ref, psn);
+  } else if (info.operation == Operation::acknowledge) {
+    on_nak(ref, psn);
+  } else {
+    on_own_answer(ref, psn);
+  }
+  remember(channel, packet, psn);
+}
+
+}  // namespace roce::analysis

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace roce::analysis {
+
+/// A queue in an array whose size is a power of two, with access by index from the front. It takes no memory while it
+/// is empty for the first time, and gives none back.
+template <typename T>
+class Ring {
+ public:
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }
+  [[nodiscard]] bool empty() const { return begin_ == end_; }
+  [[nodiscard]] std::size_t capacity() const { return slots_.size(); }
+
+  [[nodiscard]] T& operator[](std::size_t i) { return slots_[(begin_ + i) & (slots_.size() - 1)]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const { return slots_[(begin_ + i) & (slots_.size() - 1)]; }
+  [[nodiscard]] T& front() { return (*this)[0]; }
+  [[nodiscard]] T& back() { return (*this)[size() - 1]; }
+  [[nodiscard]] const T& front() const { return (*this)[0]; }
+  [[nodiscard]] const T& back() const { return (*this)[size() - 1]; }
+
+  /// Makes room where there is none.
+  T& push_back(const T& value) {
+    if (size() == slots_.size()) grow();
+    T& slot = slots_[end_++ & (slots_.size() - 1)];
+    slot = value;
+    return slot;
+  }
+  void pop_front() { ++begin_; }
+  void clear() { begin_ = end_ = 0; }
+
+  /// Puts `value` in front of the element with index `i`; the shorter way is not looked for, because what is inserted
+  /// belongs near the back.
+  T& insert(std::size_t i, const T& value) {
+    push_back(value);
+    for (std::size_t at = size() - 1; at > i; --at) std::swap((*this)[at], (*this)[at - 1]);
+    return (*this)[i];
+  }
+  void erase(std::size_t i) {
+    for (; i + 1 < size(); ++i) (*this)[i] = (*this)[i + 1];
+    --end_;
+  }
+
+ private:
+  void grow() {
+    std::vector<T> larger(slots_.empty() ? 4 : slots_.size() * 2);
+    const std::size_t count = size();
+    for (std::size_t i = 0; i < count; ++i) larger[i] = (*this)[i];
+    slots_ = std::move(larger);
+    begin_ = 0;
+    end_ = count;
+  }
+
+  std::vector<T> slots_;
+  std::uint64_t begin_ = 0;
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace roce::analysis

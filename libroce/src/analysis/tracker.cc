@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "roce/analysis/tracker.h"
+
+#include <algorithm>
+
+#include "analysis/tracker_state.h"
+
+namespace roce::analysis {
+
+class Tracker::State : public TrackerState {};
+
+namespace {
+
+bool is_ecn_capable(const Observation& packet) {
+  return (packet.traffic_class & 3) != 0;
+}
+
+void count(Stream& stream, std::uint8_t direction, const Observation& packet) {
+  StreamSummary& summary = stream.summary;
+  DirectionSummary& counts = summary.directions[direction];
+  counts.seen = true;
+  ++counts.packets;
+  counts.bytes += packet.wire_length;
+  counts.ecn_capable += is_ecn_capable(packet) ? 1 : 0;
+  summary.last = packet.id;
+  summary.end = std::max(summary.end, packet.time);
+  const OpcodeInfo& info = packet.info();
+  if (info.operation == Operation::acknowledge) {
+    ++counts.acks;
+  } else if (info.is_response()) {
+    counts.response_bytes += packet.payload_length;
+  } else if (info.operation != Operation::cnp) {
+    ++counts.request_packets;
+    counts.request_bytes += packet.payload_length;
+  }
+}
+
+void follow_ip_id(Flow& flow, const Observation& packet) {
+  if (!packet.has_ip_id) return;
+  if (flow.has_ip_id && packet.ip_id != flow.last_ip_id) flow.ip_id_varies = true;
+  flow.has_ip_id = true;
+  // Of packets that overtook each other the newest counts.
+  if (static_cast<std::int16_t>(packet.ip_id - flow.last_ip_id) > 0 || !flow.ip_id_varies) {
+    flow.last_ip_id = packet.ip_id;
+  }
+}
+
+PacketRole role_of(const Observation& packet) {
+  const OpcodeInfo& info = packet.info();
+  if (info.operation == Operation::cnp) return PacketRole::cnp;
+  if (info.service == Service::ud) return packet.dest_qp == Qpn{1} ? PacketRole::management : PacketRole::datagram;
+  return info.is_response() ? PacketRole::response : PacketRole::request;
+}
+
+void note_corrupted(Stream& stream, std::uint8_t direction, const Observation& packet) {
+  Channel& channel = stream.channels[direction];
+  if (!channel.requests_seen || packet.info().is_response()) return;
+  channel.corrupted.push_back({long_psn(channel, packet.psn, channel.next), packet.id});
+  if (channel.corrupted.size() > 16) channel.corrupted.pop_front();
+}
+
+}  // namespace
+
+Tracker::Tracker(const TrackerOptions& options) : state_(std::make_unique<State>()) {
+  state_->options = options;
+}
+Tracker::~Tracker() = default;
+Tracker::Tracker(Tracker&&) noexcept = default;
+Tracker& Tracker::operator=(Tracker&&) noexcept = default;
+
+const PacketAnalysis& Tracker::observe(const Observation& observation) {
+  TrackerState& state = *state_;
+  state.result = PacketAnalysis{};
+  state.immediate.clear();
+  state.packet = &observation;
+  if (observation.kind != PacketKind::roce || !observation.info().defined()) return state.result;
+  // What the capture cut off inside the transport headers, or what contradicts itself, is not followed.
+  if (!observation.is_whole) return state.result;
+
+  PacketAnalysis& result = state.result;
+  result.role = role_of(observation);
+  if (observation.icrc_bad) {
+    // None of its fields can be trusted, so that it must not found a stream.
+    if (Flow* flow = find_flow(state, observation)) {
+      result.stream = flow->stream->index;
+      result.direction = flow->direction;
+      (void)say_now(state, *flow->stream, VerdictKind::bad_icrc);
+      note_corrupted(*flow->stream, flow->direction, observation);
+    } else {
+      Verdict verdict;
+      verdict.kind = VerdictKind::bad_icrc;
+      verdict.stream = kNoStream;
+      verdict.packet = observation.id;
+      verdict.time = observation.time;
+      verdict.first_psn = observation.psn;
+      state.immediate.push_back(verdict);
+    }
+    result.verdicts = state.immediate;
+    return result;
+  }
+  if (result.role == PacketRole::management) on_management(state);
+  Flow& flow = flow_of(state, observation);
+  touch(state, *flow.stream);
+  result.since_last = observation.time - flow.stream->last_time;
+  if (result.role == PacketRole::response) {
+    if (flow.stream->flows[1] == nullptr && may_search(flow)) (void)join_by_response(state, flow);
+    if (flow.stream->flows[1] != nullptr) (void)rejoin_by_response(state, flow);
+    const std::uint8_t channel = flow.direction == 0 ? 1 : 0;
+    on_response({state, *flow.stream, flow.stream->channels[channel], channel}, flow);
+  } else if (result.role == PacketRole::request) {
+    on_request({state, *flow.stream, flow.stream->channels[flow.direction], flow.direction}, flow);
+  }
+  follow_ip_id(flow, observation);
+  Stream& stream = *flow.stream;
+  if (result.role == PacketRole::cnp) (void)say_now(state, stream, VerdictKind::cnp);
+  if (observation.is_ce()) (void)say_now(state, stream, VerdictKind::ce_mark);
+  result.stream = stream.index;
+  result.direction = flow.direction;
+  count(stream, flow.direction, observation);
+  stream.last_time = observation.time;
+  result.verdicts = state.immediate;
+  return result;
+}
+
+void Tracker::finish() {
+  TrackerState& state = *state_;
+  while (state.oldest != nullptr) close_stream(state, *state.oldest);
+  std::sort(state.closed.begin(), state.closed.end(),
+            [](const StreamSummary& a, const StreamSummary& b) { return a.stream < b.stream; });
+}
+
+void Tracker::drain(std::vector<Verdict>& into) {
+  into.insert(into.end(), state_->retrospective.begin(), state_->retrospective.end());
+  state_->retrospective.clear();
+}
+
+void Tracker::drain_messages(std::vector<Message>& into) {
+  into.insert(into.end(), state_->messages.begin(), state_->messages.end());
+  state_->messages.clear();
+}
+
+void Tracker::drain_answers(std::vector<Answer>& into) {
+  into.insert(into.end(), state_->answers.begin(), state_->answers.end());
+  state_->answers.clear();
+}
+
+std::vector<StreamSummary> Tracker::streams() const {
+  std::vector<StreamSummary> all = state_->closed;
+  for (const auto& [index, stream] : state_->streams) {
+    all.push_back(stream->summary);
+    all.back().path_mtu = stream->path_mtu;
+  }
+  std::sort(all.begin(), all.end(), [](const StreamSummary& a, const StreamSummary& b) { return a.stream < b.stream; });
+  return all;
+}
+
+std::size_t Tracker::stream_count() const {
+  return state_->streams.size();
+}
+
+const Evictions& Tracker::evictions() const {
+  return state_->evictions;
+}
+
+}  // namespace roce::analysis

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/stream.h"
+#include "roce/analysis/tracker.h"
+
+namespace roce::analysis {
+
+struct FlowKeyHash {
+  std::size_t operator()(const FlowKey& key) const { return static_cast<std::size_t>(hash_of(key)); }
+};
+
+/// A REQ that waits for its REP, and what both say then: which QP belongs to which.
+struct CmRequest {
+  Gid source{};
+  Gid destination{};
+  std::uint64_t domain = 0;
+  std::uint32_t local_id = 0;
+  Qpn qpn{};
+  std::uint16_t path_mtu = 0;
+};
+
+/// Everything a tracker knows. Which functions act on it is below.
+struct TrackerState {
+  TrackerOptions options;
+  std::unordered_map<FlowKey, std::unique_ptr<Flow>, FlowKeyHash> flows;
+  std::unordered_map<std::uint32_t, std::unique_ptr<Stream>> streams;
+  std::vector<StreamSummary> closed;
+  Stream* oldest = nullptr;
+  Stream* newest = nullptr;
+  std::uint32_t next_stream = 0;
+  Evictions evictions;
+
+  std::deque<CmRequest> cm_requests;
+  std::unordered_map<FlowKey, Qpn, FlowKeyHash> peer_qpns;  ///< known from the CM: the QPN of a flow's other direction
+  std::deque<FlowKey> peer_qpns_order;
+
+  PacketAnalysis result;
+  std::vector<Verdict> immediate;
+  std::vector<Verdict> retrospective;
+  std::vector<Message> messages;
+  std::vector<Answer> answers;
+
+  // Of the packet under way.
+  const Observation* packet = nullptr;
+};
+
+/// A channel with what belongs to it, for the functions that act on one.
+struct ChannelRef {
+  TrackerState& state;
+  Stream& stream;
+  Channel& channel;
+  std::uint8_t direction;  ///< of the channel's requests
+
+  [[nodiscard]] const Observation& packet() const { return *state.packet; }
+  [[nodiscard]] Psn wire(LongPsn psn) const { return Psn{static_cast<std::uint32_t>(psn & 0xFF'FFFF)}; }
+};
+
+// streams.cc: which stream a packet belongs to.
+[[nodiscard]] Flow& flow_of(TrackerState& state, const Observation& packet);
+[[nodiscard]] Flow* find_flow(TrackerState& state, const Observation& packet);
+void touch(TrackerState& state, Stream& stream);
+/// The flow `kept`, if any, outlives the stream and belongs to none then.
+void close_stream(TrackerState& state, Stream& stream, const Flow* kept = nullptr);
+/// Gives the flow a stream of its own, for a connection that uses its numbers again.
+void begin_anew(TrackerState& state, Flow& flow);
+
+// join.cc: which two flows are the directions of one connection.
+/// Whether the next response of a flow without requests is worth a search for them.
+[[nodiscard]] bool may_search(const Flow& flow);
+/// Looks for the requests that the response under way answers; on success the flow belongs to their stream.
+bool join_by_response(TrackerState& state, Flow& flow);
+void on_management(TrackerState& state);
+void join_by_cm(TrackerState& state, Flow& flow);
+/// Whether the response under way answers another connection than that of its flow: then its flow belongs to that now.
+bool rejoin_by_response(TrackerState& state, Flow& flow);
+
+// requests.cc, responses.cc
+/// The packet under way is a copy of one that was seen at `time`.
+void say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time);
+void on_request(ChannelRef ref, Flow& flow);
+void on_response(ChannelRef ref, Flow& flow);
+/// A READ response, or another answer of its own to a request; `psn` is that of the packet.
+void on_own_answer(ChannelRef ref, LongPsn psn);
+/// What a READ's packets can be told from once the path MTU is known.
+void learn_mtu(TrackerState& state, Stream& stream, std::uint32_t mtu);
+void set_read_span(Channel& channel, Request& request, std::uint16_t mtu);
+[[nodiscard]] std::size_t find_request(const Channel& channel, LongPsn psn);  ///< covering; size() when there is none
+[[nodiscard]] Gap* find_gap(Ring<Gap>& gaps, LongPsn psn);
+[[nodiscard]] Read* find_read(Channel& channel, LongPsn psn);
+[[nodiscard]] LongPsn long_psn(const Channel& channel, Psn psn, LongPsn near);
+void add_read(ChannelRef ref, const Request& request);
+
+// losses.cc: what became of what was missing.
+/// The requester begins to send again.
+void on_restart(ChannelRef ref, const Restart& restart);
+/// The PSNs `first` … are known to have ended as `kind`; they leave the gaps.
+void resolve_gap(ChannelRef ref, Ring<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind, Cause cause);
+/// Resolves the gaps that later packets have explained.
+void settle(ChannelRef ref, Time now);
+/// What is missing of a READ's answer was there; only the capture does not have it.
+void miss_answer(ChannelRef ref, Read& read);
+/// The READ is asked for again from `psn` on.
+void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet);
+/// The end of what can be known.
+void finish_channel(ChannelRef ref);
+
+// messages.cc
+/// Acknowledges what precedes `end`, as far as it needs no answer of its own.
+void acknowledge(ChannelRef ref, LongPsn end);
+void refuse_message(ChannelRef ref, LongPsn psn);
+void finish_messages(ChannelRef ref);
+void walk_unanswered(ChannelRef ref, const Request& request);
+
+// Verdicts.
+Verdict& say_now(TrackerState& state, Stream& stream, VerdictKind kind);
+Verdict& say_later(TrackerState& state, Stream& stream, VerdictKind kind, PacketId about, Time time);
+
+}  // namespace roce::analysis
