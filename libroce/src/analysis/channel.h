@@ -80,7 +80,6 @@ struct Read {
   LongPsn highest = 0;  ///< behind the newest response, whatever was asked for again since
 
   [[nodiscard]] LongPsn end() const { return psn + span; }
-  [[nodiscard]] bool is_complete(const struct Channel& channel) const;
 };
 
 /// A go-back of the requester that is under way: it sends again from some PSN on.
@@ -141,9 +140,11 @@ struct Channel {
 
   LongPsn acknowledged = 0;  ///< every request before it is acknowledged, or will never be
   bool has_response = false;
-  LongPsn newest_response = 0;  ///< the highest PSN of a response
+  LongPsn newest_response = 0;   ///< the highest PSN that was acknowledged or answered
+  LongPsn highest_response = 0;  ///< the highest PSN of a response, refusals among them
   Ring<Response> responses;     ///< in the order they were seen
   Ring<Read> reads;             ///< by PSN
+  bool read_was_passed = false;  ///< one that was incomplete, and may be still
   Ring<Gap> response_gaps;      ///< by PSN
   Ring<PendingNak> naks;        ///< for sequence errors, in the order they were seen; a few
   PendingNak rnr;               ///< the latest; `packet` says whether there is one
@@ -153,5 +154,15 @@ struct Channel {
   OpenMessage open;
   std::uint64_t messages_walked = 0;
 };
+
+/// Whether every response of the READ was seen since it was asked for last.
+[[nodiscard]] inline bool is_complete(const Channel& channel, const Read& read) {
+  if (read.next_response < read.end()) return false;
+  for (std::size_t i = 0; i < channel.response_gaps.size(); ++i) {
+    const Gap& gap = channel.response_gaps[i];
+    if (gap.first >= read.psn && gap.first < read.end()) return false;
+  }
+  return true;
+}
 
 }  // namespace roce::analysis

@@ -210,11 +210,16 @@ void settle(ChannelRef ref, Time now) {
     if (!gap.acknowledged_by || now - gap.acknowledged_at < kGapSettles) break;
     resolve_gap(ref, channel.gaps, gap.first, gap.count, VerdictKind::missed_by_capture, Cause::none);
   }
+  if (!channel.read_was_passed || channel.restart.active) return;
+  channel.read_was_passed = false;
   for (std::size_t i = 0; i < channel.reads.size(); ++i) {
     Read& read = channel.reads[i];
-    if (!read.passed || read.is_complete(channel) || channel.restart.active) continue;
-    if (now - read.passed_at < kReadSettles) break;
-    miss_answer(ref, read);
+    if (!read.passed || is_complete(channel, read)) continue;
+    if (now - read.passed_at < kReadSettles) {
+      channel.read_was_passed = true;
+    } else {
+      miss_answer(ref, read);
+    }
   }
 }
 

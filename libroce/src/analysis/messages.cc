@@ -91,7 +91,7 @@ void acknowledge(ChannelRef ref, LongPsn end) {
     if (request.psn >= end) break;
     if (request.needs_own_answer()) {
       const Read* read = find_read(channel, request.psn);
-      if (read != nullptr && !read->is_complete(channel)) break;
+      if (read != nullptr && !is_complete(channel, *read)) break;
     } else if (request.end() > end) {
       break;
     }

@@ -59,6 +59,7 @@ CmFacts cm_facts(const Packet& packet) {
 }
 
 void observe_pause(const Packet& packet, Observation& seen) {
+  if (const auto ethernet = packet.get<Ethernet>()) seen.source_mac = ethernet->source;
   if (const auto pfc = packet.get<Pfc>()) {
     for (unsigned priority = 0; priority < 8; ++priority) {
       if (pfc->enabled(priority)) seen.pause_enabled = static_cast<std::uint8_t>(seen.pause_enabled | 1U << priority);
@@ -70,6 +71,47 @@ void observe_pause(const Packet& packet, Observation& seen) {
   }
 }
 
+// What the headers in front of the BTH say.
+void observe_network(const Packet& packet, Observation& seen) {
+  const std::byte* network = packet.bytes().data() + packet.network_offset();
+  switch (packet.network_header()) {
+    case HeaderId::ipv4:
+      seen.source = Gid::from_ipv4(FieldOf<&Ipv4::source>::get(network));
+      seen.destination = Gid::from_ipv4(FieldOf<&Ipv4::destination>::get(network));
+      seen.ip_id = FieldOf<&Ipv4::identification>::get(network);
+      seen.has_ip_id = true;
+      seen.hop_limit = FieldOf<&Ipv4::ttl>::get(network);
+      seen.traffic_class = packet.traffic_class();
+      break;
+    case HeaderId::ipv6:
+    case HeaderId::grh:
+      // A GRH has the shape of an IPv6 header (IBTA vol. 1, 8.3).
+      seen.source = FieldOf<&Ipv6::source>::get(network);
+      seen.destination = FieldOf<&Ipv6::destination>::get(network);
+      seen.hop_limit = FieldOf<&Ipv6::hop_limit>::get(network);
+      seen.traffic_class = packet.traffic_class();
+      break;
+    default: {
+      const NetMeta net = packet.net();
+      seen.source = net.source;
+      seen.destination = net.destination;
+      seen.has_ip_id = net.ip_id.has_value();
+      seen.ip_id = net.ip_id.value_or(0);
+      seen.hop_limit = net.hop_limit;
+      seen.traffic_class = net.traffic_class;
+      seen.udp_source_port = net.udp_source_port;
+      break;
+    }
+  }
+  if (const std::optional<Layer> udp = packet.find(HeaderId::udp)) {
+    seen.udp_source_port = FieldOf<&Udp::source_port>::get(packet.bytes().data() + udp->offset);
+  }
+  if (const std::optional<std::uint16_t> tci = packet.vlan_tci()) seen.priority = static_cast<std::uint8_t>(*tci >> 13U);
+  // With nothing but Ethernet in front of the network header there is neither a tag nor a tunnel.
+  seen.domain = packet.network_offset() == kSize<Ethernet> ? static_cast<std::uint64_t>(packet.version())
+                                                           : domain_of(packet);
+}
+
 }  // namespace
 
 Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time time, PacketId id) {
@@ -78,29 +120,12 @@ Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time t
   seen.id = id;
   seen.kind = packet.kind();
   seen.wire_length = packet.reported_length();
-  if (const std::optional<Layer> ethernet = packet.find(HeaderId::ethernet)) {
-    const std::byte* bytes = packet.layer_bytes(*ethernet).data();
-    seen.source_mac = FieldOf<&Ethernet::source>::get(bytes);
-    seen.destination_mac = FieldOf<&Ethernet::destination>::get(bytes);
-  }
   if (!packet.is_roce()) {
     if (seen.kind == PacketKind::pfc || seen.kind == PacketKind::pause) observe_pause(packet, seen);
     return seen;
   }
-  const NetMeta net = packet.net();
   seen.version = packet.version();
-  seen.source = net.source;
-  seen.destination = net.destination;
-  // With nothing but Ethernet in front of the network header there is neither a tag nor a tunnel.
-  seen.domain =
-      packet.network_offset() == kSize<Ethernet> ? static_cast<std::uint64_t>(net.version) : domain_of(packet);
-  seen.traffic_class = net.traffic_class;
-  seen.hop_limit = net.hop_limit;
-  seen.udp_source_port = net.udp_source_port;
-  seen.has_ip_id = net.ip_id.has_value();
-  seen.ip_id = net.ip_id.value_or(0);
-  seen.priority = static_cast<std::uint8_t>(net.vlan_tci.value_or(0) >> 13U);
-
+  observe_network(packet, seen);
   const Bth bth = packet.bth();
   seen.opcode = bth.opcode;
   seen.dest_qp = bth.dest_qp;
@@ -112,22 +137,37 @@ Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time t
   seen.has_icrc = packet.has_icrc();
   if (seen.has_icrc) seen.icrc = packet.stored_icrc();
   seen.icrc_bad = icrc.status == IcrcStatus::bad;
-  if (const auto aeth = packet.get<Aeth>()) {
-    seen.has_aeth = true;
-    seen.syndrome = aeth->syndrome;
-    seen.msn = aeth->msn;
+  for (const HeaderId header : packet.info().headers()) {
+    switch (header) {
+      case HeaderId::aeth:
+        if (const auto aeth = packet.get<Aeth>()) {
+          seen.has_aeth = true;
+          seen.syndrome = aeth->syndrome;
+          seen.msn = aeth->msn;
+        }
+        break;
+      case HeaderId::reth:
+        if (const auto reth = packet.get<Reth>()) {
+          seen.has_reth = true;
+          seen.virtual_address = reth->virtual_address;
+          seen.r_key = reth->r_key;
+          seen.dma_length = reth->dma_length;
+        }
+        break;
+      case HeaderId::atomiceth:
+        if (const auto atomic = packet.get<AtomicEth>()) {
+          seen.has_atomic = true;
+          seen.virtual_address = atomic->virtual_address;
+          seen.r_key = atomic->r_key;
+        }
+        break;
+      case HeaderId::deth:
+        if (const auto deth = packet.get<Deth>()) seen.source_qp = deth->source_qp;
+        break;
+      default:
+        break;
+    }
   }
-  if (const auto reth = packet.get<Reth>()) {
-    seen.has_reth = true;
-    seen.virtual_address = reth->virtual_address;
-    seen.r_key = reth->r_key;
-    seen.dma_length = reth->dma_length;
-  } else if (const auto atomic = packet.get<AtomicEth>()) {
-    seen.has_atomic = true;
-    seen.virtual_address = atomic->virtual_address;
-    seen.r_key = atomic->r_key;
-  }
-  if (const auto deth = packet.get<Deth>()) seen.source_qp = deth->source_qp;
   if (bth.dest_qp == Qpn{1}) seen.cm = cm_facts(packet);
   return seen;
 }

@@ -400,6 +400,11 @@ LongPsn long_psn(const Channel& channel, Psn psn, LongPsn near) {
 
 std::size_t find_request(const Channel& channel, LongPsn psn) {
   const Ring<Request>& log = channel.requests;
+  // Mostly it is one of the newest, and each takes one PSN.
+  if (const LongPsn back = channel.next - psn; back > 0 && back <= static_cast<LongPsn>(log.size())) {
+    const std::size_t guess = log.size() - static_cast<std::size_t>(back);
+    if (log[guess].psn == psn) return guess;
+  }
   std::size_t low = 0;
   std::size_t high = log.size();
   while (low < high) {

@@ -9,7 +9,7 @@ namespace roce::analysis {
 namespace {
 
 constexpr std::size_t kResponses = 256;
-constexpr std::size_t kReads = 128;
+constexpr std::size_t kReads = 64;
 constexpr std::size_t kNaks = 8;
 // An ACK this far ahead of all requests belongs to something else.
 constexpr LongPsn kFarAhead = 1 << 16;
@@ -36,7 +36,8 @@ VerdictKind kind_of(NakCode code) {
 
 // The same response as one seen before, when it is a copy and was not sent again.
 const Response* find_copy(const Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
-  if (!packet.has_icrc) return nullptr;
+  // What is farther than everything before it was not there before.
+  if (!packet.has_icrc || channel.responses.empty() || psn > channel.highest_response) return nullptr;
   const std::size_t count = std::min<std::size_t>(channel.responses.size(), 64);
   for (std::size_t i = 0; i < count; ++i) {
     const Response& seen = channel.responses[channel.responses.size() - 1 - i];
@@ -60,6 +61,7 @@ bool was_seen(const Channel& channel, LongPsn psn) {
 }
 
 void remember(Channel& channel, const Observation& packet, LongPsn psn) {
+  channel.highest_response = channel.responses.empty() ? psn : std::max(channel.highest_response, psn);
   if (channel.responses.size() == channel.responses.capacity() && channel.responses.size() >= kResponses) {
     channel.responses.pop_front();
   }
@@ -115,11 +117,12 @@ void pass_reads(ChannelRef ref, LongPsn psn) {
     read.passed = true;
     read.passed_by = packet.id;
     read.passed_at = packet.time;
-    if (read.is_complete(channel)) continue;
+    if (is_complete(channel, read)) continue;
     if (oldest == nullptr) end = read.end();
     oldest = &read;
   }
   if (oldest == nullptr) return;
+  channel.read_was_passed = true;
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::implied_nak);
   verdict.other = oldest->request;
   verdict.first_psn = ref.wire(oldest->psn);
@@ -261,15 +264,6 @@ void on_nak(ChannelRef ref, LongPsn psn) {
 
 }  // namespace
 
-bool Read::is_complete(const Channel& channel) const {
-  if (next_response < end()) return false;
-  for (std::size_t i = 0; i < channel.response_gaps.size(); ++i) {
-    const Gap& gap = channel.response_gaps[i];
-    if (gap.first >= psn && gap.first < end()) return false;
-  }
-  return true;
-}
-
 Read* find_read(Channel& channel, LongPsn psn) {
   for (std::size_t i = channel.reads.size(); i-- > 0;) {
     Read& read = channel.reads[i];
@@ -286,7 +280,7 @@ void add_read(ChannelRef ref, const Request& request) {
   read.next_response = read.highest = request.psn;
   read.request = request.last;
   read.request_time = request.last_time;
-  if (channel.reads.size() >= kReads && (channel.reads.front().is_complete(channel) ||
+  if (channel.reads.size() >= kReads && (is_complete(channel, channel.reads.front()) ||
                                          channel.reads.size() >= ref.state.options.limits.responses_per_stream)) {
     channel.reads.pop_front();
   }
