@@ -28,6 +28,7 @@ struct Request {
   std::uint16_t payload = 0;
   Opcode opcode{};
   std::uint8_t transmissions = 1;
+  std::uint8_t hop_limit = 0;
   bool has_icrc = false;
   bool asks_for_ack = false;
   bool acknowledged = false;   ///< by an ACK or its own answer, as seen here
@@ -48,6 +49,7 @@ struct Gap {
   PacketId nak{};  ///< the NAK for its first PSN
   Time nak_time{};
   PacketId corrupted{};        ///< a packet with a wrong ICRC and one of its PSNs
+  bool of_restart = false;     ///< the PSNs had been seen before, and are missing of a go-back
   PacketId acknowledged_by{};  ///< a response that shows that the responder had it
   Time acknowledged_at{};
 
@@ -71,10 +73,14 @@ struct Response {
 struct Read {
   LongPsn psn = 0;
   std::uint32_t span = 1;
-  LongPsn next_response = 0;
+  LongPsn asked_psn = 0;      ///< where the last request for it begins
+  LongPsn next_response = 0;  ///< what is still to come of the answer to the last request
+  LongPsn position = 0;       ///< behind the latest response, whichever request it answers
   PacketId request{};
   Time request_time{};
-  bool passed = false;  ///< a response behind it was seen while it was incomplete
+  std::uint32_t asked = 1;    ///< how often it was asked for
+  bool was_complete = false;  ///< it had been answered completely once
+  bool passed = false;        ///< a response behind it was seen while it was incomplete
   PacketId passed_by{};
   Time passed_at{};
   LongPsn highest = 0;  ///< behind the newest response, whatever was asked for again since
@@ -91,6 +97,7 @@ struct Restart {
   Time begin{};
   Time latest{};          ///< of its newest packet
   bool answered = false;  ///< something of it was acknowledged
+  LongPsn asked_for = 0;  ///< what its reason asked for; `first` without one
   PacketId reason{};
   Time reason_time{};
 };
@@ -131,6 +138,7 @@ struct Channel {
   LongPsn next_max = 0;       ///< while a READ's span is a guess: the most that `next` can be
   Ring<Request> requests;     ///< by PSN
   std::size_t settled = 0;    ///< how many of `requests`, from the front, are acknowledged
+  LongPsn latest = 0;         ///< of the request packet that was seen last
   Ring<Gap> gaps;             ///< by PSN
   Ring<Corrupted> corrupted;  ///< the latest few
   Restart restart;
@@ -142,14 +150,14 @@ struct Channel {
   bool has_response = false;
   LongPsn newest_response = 0;   ///< the highest PSN that was acknowledged or answered
   LongPsn highest_response = 0;  ///< the highest PSN of a response, refusals among them
-  Ring<Response> responses;     ///< in the order they were seen
-  Ring<Read> reads;             ///< by PSN
+  Ring<Response> responses;      ///< in the order they were seen
+  Ring<Read> reads;              ///< by PSN
   bool read_was_passed = false;  ///< one that was incomplete, and may be still
-  Ring<Gap> response_gaps;      ///< by PSN
-  Ring<PendingNak> naks;        ///< for sequence errors, in the order they were seen; a few
-  PendingNak rnr;               ///< the latest; `packet` says whether there is one
-  bool rnr_waits = false;       ///< and the requester has not reacted to it yet
-  bool refused = false;         ///< an error NAK was seen: the QP is in ERR
+  Ring<Gap> response_gaps;       ///< by PSN
+  Ring<PendingNak> naks;         ///< for sequence errors, in the order they were seen; a few
+  PendingNak rnr;                ///< the latest; `packet` says whether there is one
+  bool rnr_waits = false;        ///< and the requester has not reacted to it yet
+  bool refused = false;          ///< an error NAK was seen: the QP is in ERR
   Duration least_latency = Duration::max();
   OpenMessage open;
   std::uint64_t messages_walked = 0;

@@ -103,7 +103,9 @@ bool rejoin_by_response(TrackerState& state, Flow& flow) {
   for (Stream* other = state.newest; other != nullptr && looked < kCandidates; other = other->older, ++looked) {
     if (other == &stream || other->flows[1] != nullptr || !is_reverse(flow, *other->flows[0])) continue;
     const Channel& requests = other->channels[0];
-    if (!requests.requests_seen) continue;
+    // A connection that still sends is the one that is answered.
+    const Time last_request = channel.requests.empty() ? Time{} : channel.requests.back().last_time;
+    if (!requests.requests_seen || last_request >= other->summary.start) continue;
     const LongPsn asked = long_psn(requests, packet.psn, requests.next);
     if (asked < requests.acknowledged || asked >= std::max(requests.next, requests.next_max)) continue;
     close_stream(state, stream, &flow);

@@ -96,8 +96,14 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
   Channel& channel = ref.channel;
   const LongPsn psn = restart.first;
   const bool is_implied = restart.cause == Cause::implied_nak;
+  if (restart.cause == Cause::unknown) return;
   // The reason is older than the latest request: it says nothing about what became of that.
   if (is_implied && restart.reason_time < read.request_time) return;
+  // Answers to what was asked for before are still under way.
+  const bool known = channel.least_latency != Duration::max();
+  if (is_implied && read.asked > 1 && known && restart.reason_time - read.request_time < channel.least_latency / 8) {
+    return;
+  }
   for (std::size_t i = channel.responses.size(); i-- > 0;) {
     Response& response = channel.responses[i];
     if (response.psn != psn || response.time < read.request_time ||
@@ -107,12 +113,13 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
     // It came behind the response that made the requester ask again: late, not lost.
     if (response.is_lost || (read.passed && response.time > read.passed_at)) return;
     response.is_lost = true;
-    // Whoever asks again because of a later response may only have been overtaken by it.
-    const VerdictKind kind = is_implied ? VerdictKind::response_not_in_time : VerdictKind::response_lost_after;
+    // Where a later response followed, it may only have been overtaken by that.
+    const bool in_doubt = is_implied || psn + 1 < read.highest;
+    const VerdictKind kind = in_doubt ? VerdictKind::response_not_in_time : VerdictKind::response_lost_after;
     Verdict& verdict = say_later(ref.state, ref.stream, kind, response.packet, response.time);
     verdict.first_psn = ref.wire(psn);
     verdict.other = ref.packet().id;
-    if (!is_implied) ++ref.stream.summary.lost_psns;
+    if (!in_doubt) ++ref.stream.summary.lost_psns;
     return;
   }
   const bool executed = read.next_response > read.psn || read.passed;
@@ -120,7 +127,6 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
     if (restart.cause == Cause::timeout) say_lost_beyond(ref, request, request.psn);
     return;
   }
-  if (restart.cause == Cause::unknown) return;
   PacketId revealed_by = read.request;
   if (const Gap* gap = find_gap(channel.response_gaps, psn)) revealed_by = gap->revealed_by;
   Verdict& verdict =
@@ -146,7 +152,9 @@ void drop_response_gaps(Channel& channel, const Read& read) {
 
 void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet) {
   drop_response_gaps(channel, read);
-  read.next_response = psn;
+  read.was_complete = read.was_complete || read.next_response == read.end();
+  read.asked_psn = read.next_response = psn;
+  ++read.asked;
   read.passed = false;
   read.request = packet.id;
   read.request_time = packet.time;
@@ -208,7 +216,8 @@ void settle(ChannelRef ref, Time now) {
   while (!channel.gaps.empty()) {
     const Gap& gap = channel.gaps.front();
     if (!gap.acknowledged_by || now - gap.acknowledged_at < kGapSettles) break;
-    resolve_gap(ref, channel.gaps, gap.first, gap.count, VerdictKind::missed_by_capture, Cause::none);
+    resolve_gap(ref, channel.gaps, gap.first, gap.count,
+                gap.of_restart ? VerdictKind::unexplained : VerdictKind::missed_by_capture, Cause::none);
   }
   if (!channel.read_was_passed || channel.restart.active) return;
   channel.read_was_passed = false;
@@ -252,7 +261,8 @@ void finish_channel(ChannelRef ref) {
   while (!channel.gaps.empty()) {
     const Gap gap = channel.gaps.front();
     resolve_gap(ref, channel.gaps, gap.first, gap.count,
-                gap.acknowledged_by ? VerdictKind::missed_by_capture : VerdictKind::unexplained, Cause::unknown);
+                gap.acknowledged_by && !gap.of_restart ? VerdictKind::missed_by_capture : VerdictKind::unexplained,
+                Cause::unknown);
   }
   while (!channel.response_gaps.empty()) {
     const Gap gap = channel.response_gaps.front();

@@ -106,10 +106,11 @@ void observe_network(const Packet& packet, Observation& seen) {
   if (const std::optional<Layer> udp = packet.find(HeaderId::udp)) {
     seen.udp_source_port = FieldOf<&Udp::source_port>::get(packet.bytes().data() + udp->offset);
   }
-  if (const std::optional<std::uint16_t> tci = packet.vlan_tci()) seen.priority = static_cast<std::uint8_t>(*tci >> 13U);
+  if (const std::optional<std::uint16_t> tci = packet.vlan_tci())
+    seen.priority = static_cast<std::uint8_t>(*tci >> 13U);
   // With nothing but Ethernet in front of the network header there is neither a tag nor a tunnel.
-  seen.domain = packet.network_offset() == kSize<Ethernet> ? static_cast<std::uint64_t>(packet.version())
-                                                           : domain_of(packet);
+  seen.domain =
+      packet.network_offset() == kSize<Ethernet> ? static_cast<std::uint64_t>(packet.version()) : domain_of(packet);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace {
 // Acknowledged requests that are remembered, to tell what is sent again from what is new.
 constexpr std::size_t kHistory = 128;
 constexpr std::size_t kGaps = 1024;
-// A copy that follows its packet within this is no repetition, while no round trip has been seen.
-constexpr Duration kCopyAge = std::chrono::microseconds{20};
+// What overtakes does so within this, while no round trip has been seen.
+constexpr Duration kOvertaken = std::chrono::microseconds{20};
 // No ACK timeout in use is shorter; what is sent again sooner has a reason that was not seen.
 constexpr Duration kLeastTimeout = std::chrono::microseconds{300};
 
@@ -32,6 +32,7 @@ Request make_request(const Observation& packet, LongPsn psn) {
   request.last_time = packet.time;
   request.icrc = packet.icrc;
   request.has_icrc = packet.has_icrc;
+  request.hop_limit = packet.hop_limit;
   request.asks_for_ack = packet.ack_req;
   request.opcode = packet.opcode;
   request.payload = static_cast<std::uint16_t>(std::min<std::uint32_t>(packet.payload_length, 0xFFFF));
@@ -44,12 +45,17 @@ void settle_guess(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   if (channel.next_max <= channel.next || psn <= channel.next || channel.requests.empty()) return;
   const Request& read = channel.requests.back();
+  LongPsn next = channel.next;
   for (std::uint32_t mtu = 256; mtu <= 4096; mtu *= 2) {
-    if (read.psn + packets_for(read.length, mtu) == psn) {
+    const LongPsn end = read.psn + packets_for(read.length, mtu);
+    if (end == psn) {
       learn_mtu(ref.state, ref.stream, mtu);
       return;
     }
+    if (end < psn) next = std::max(next, end);
   }
+  // With a hole behind it as well: what the READ may have taken is not missing for certain.
+  channel.next = next;
 }
 
 void remember(ChannelRef ref, const Request& request) {
@@ -82,7 +88,7 @@ void count_message(Channel& channel, const Request& request) {
   }
 }
 
-void add_gap(ChannelRef ref, LongPsn first, LongPsn end) {
+void add_gap(ChannelRef ref, LongPsn first, LongPsn end, bool of_restart = false) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
   Gap gap;
@@ -90,6 +96,7 @@ void add_gap(ChannelRef ref, LongPsn first, LongPsn end) {
   gap.count = static_cast<std::uint32_t>(end - first);
   gap.revealed_by = packet.id;
   gap.revealed_at = packet.time;
+  gap.of_restart = of_restart;
   for (std::size_t i = 0; i < channel.corrupted.size(); ++i) {
     if (gap.covers(channel.corrupted[i].psn)) gap.corrupted = channel.corrupted[i].packet;
   }
@@ -114,7 +121,7 @@ void add_gap_of_restart(ChannelRef ref, LongPsn psn) {
   for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
     if (channel.gaps[i].first < psn && channel.gaps[i].end() > first) return;
   }
-  add_gap(ref, first, psn);
+  add_gap(ref, first, psn, true);
 }
 
 // The usual case: the request behind the newest one.
@@ -168,10 +175,18 @@ Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
   } else if (read != nullptr && !channel.naks.empty() && channel.naks.back().psn >= read->end()) {
     nak = channel.naks.size() - 1;
     reason.cause = Cause::implied_nak;
+  } else if (read != nullptr && read->position > psn + 1 && !channel.responses.empty() &&
+             channel.responses.back().time >= read->request_time) {
+    // Later parts of its own answer came by.
+    reason.cause = Cause::implied_nak;
+    reason.reason = channel.responses.back().packet;
+    reason.reason_time = channel.responses.back().time;
   } else if (!channel.responses_seen || now - last_sent < kLeastTimeout) {
     reason.cause = Cause::unknown;
   }
+  reason.asked_for = psn;
   if (nak < channel.naks.size()) {
+    reason.asked_for = channel.naks[nak].psn;
     reason.reason = channel.naks[nak].packet;
     reason.reason_time = channel.naks[nak].time;
   }
@@ -208,14 +223,17 @@ const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time l
 }
 
 // Whether the packet is a copy of the request as it was last seen, not sent again by the requester.
-bool is_copy(const Channel& channel, const Flow& flow, const Request& request, const Observation& packet, LongPsn psn) {
+bool is_copy(Channel& channel, const Flow& flow, const Request& request, const Observation& packet, LongPsn psn) {
   if (!request.has_icrc || !packet.has_icrc || request.icrc != packet.icrc) return false;
-  if (flow.ip_id_varies) return true;
-  // The same bits could also have been sent again. No repetition follows faster than an answer could come.
-  if (channel.restart.active && channel.restart.next == psn) return false;
-  const Duration age = packet.time - request.last_time;
-  const bool known = channel.least_latency != Duration::max();
-  return age < (known ? channel.least_latency : kCopyAge);
+  // Routers count the hop limit down; what is sent again starts with the same.
+  if (flow.ip_id_varies || request.hop_limit != packet.hop_limit) return true;
+  // The same bits could also have been sent again. A copy comes directly behind, and nothing has asked for it.
+  if (psn != channel.latest || packet.time - request.last_time >= kLeastTimeout) return false;
+  const bool is_refused = find_nak(channel, psn) < channel.naks.size() || (channel.rnr_waits && channel.rnr.psn == psn);
+  const Read* const read = find_read(channel, psn);
+  if (is_refused || (read != nullptr && read->passed)) return false;
+  // Nor has the responder said anything since.
+  return channel.responses.empty() || channel.responses.back().time <= request.last_time;
 }
 
 // Whether later packets of the flow were sent after this one; none where the identifications do not tell.
@@ -230,9 +248,13 @@ bool is_late_of_restart(const Channel& channel, const Flow& flow, const Request&
   const Restart& restart = channel.restart;
   if (restart.begin == Time{} || psn >= restart.next || request.last_time >= restart.begin) return false;
   if (const std::optional<bool> overtaken = was_overtaken(flow, packet)) return *overtaken;
-  if (!restart.active || psn < restart.first) return false;
+  if (!restart.active || (psn < restart.first && psn != restart.asked_for)) return false;
+  // It was asked for since, and is sent again once more.
+  for (std::size_t i = 0; i < channel.naks.size(); ++i) {
+    if (channel.naks[i].psn == psn) return false;
+  }
   const bool known = channel.least_latency != Duration::max();
-  return packet.time - restart.latest < (known ? channel.least_latency : kCopyAge);
+  return packet.time - restart.latest < (known ? channel.least_latency : kOvertaken);
 }
 
 void on_late(ChannelRef ref, Request& request, LongPsn psn, bool is_sent_again) {
@@ -284,8 +306,8 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
   say_retransmission(ref, reason, before, before_time, request.acknowledged);
   // It had been missing of the go-back before.
   if (was_missing) {
-    resolve_gap(ref, channel.gaps, psn, 1,
-                request.acknowledged ? VerdictKind::missed_by_capture : VerdictKind::request_lost_before, Cause::none);
+    resolve_gap(ref, channel.gaps, psn, static_cast<std::uint32_t>(request.end() - psn),
+                request.acknowledged ? VerdictKind::unexplained : VerdictKind::request_lost_before, Cause::none);
   }
   request.last = packet.id;
   request.previous_time = request.last_time;
@@ -301,11 +323,9 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
 bool was_sent_again(const Channel& channel, const Flow& flow, const Gap& gap, const Observation& packet, LongPsn psn) {
   if (const std::optional<bool> overtaken = was_overtaken(flow, packet)) return !*overtaken;
   if (channel.restart.active && channel.restart.next == psn) return true;
-  const bool known = channel.least_latency != Duration::max();
-  const Duration age = packet.time - gap.revealed_at;
-  if (known && age < channel.least_latency) return false;
-  return find_nak(channel, psn) < channel.naks.size() || (channel.rnr_waits && channel.rnr.psn <= psn) ||
-         age > std::chrono::milliseconds{1};
+  const std::size_t nak = find_nak(channel, psn);
+  return (nak < channel.naks.size() && channel.naks[nak].psn == psn) || (channel.rnr_waits && channel.rnr.psn == psn) ||
+         packet.time - gap.revealed_at > kLeastTimeout;
 }
 
 void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
@@ -488,6 +508,7 @@ void on_request(ChannelRef ref, Flow& flow) {
     const Restart& reason = continue_restart(ref, psn, psn + 1, Time{});
     say_retransmission(ref, reason, {}, {}, psn < channel.acknowledged);
   }
+  channel.latest = psn;
   settle(ref, packet.time);
 }
 

@@ -43,12 +43,9 @@ const Response* find_copy(const Channel& channel, const Flow& flow, const Observ
     const Response& seen = channel.responses[channel.responses.size() - 1 - i];
     if (seen.psn != psn || !seen.has_icrc || seen.icrc != packet.icrc || seen.opcode != packet.opcode) continue;
     if (flow.ip_id_varies) return &seen;
-    // Two equal ACKs may both be meant; a READ response is not repeated without being asked for again.
+    // Two equal ACKs may both be meant; a READ response comes directly behind its copy only.
     const bool is_ack = packet.info().operation == Operation::acknowledge;
-    if (!is_ack && channel.least_latency != Duration::max() && packet.time - seen.time < channel.least_latency) {
-      return &seen;
-    }
-    return nullptr;
+    return i == 0 && !is_ack ? &seen : nullptr;
   }
   return nullptr;
 }
@@ -117,7 +114,10 @@ void pass_reads(ChannelRef ref, LongPsn psn) {
     read.passed = true;
     read.passed_by = packet.id;
     read.passed_at = packet.time;
-    if (is_complete(channel, read)) continue;
+    // Once it was answered, answers that were under way when it was asked for again say nothing.
+    if (is_complete(channel, read) || read.was_complete || (read.asked > 1 && read.highest == read.end())) {
+      continue;
+    }
     if (oldest == nullptr) end = read.end();
     oldest = &read;
   }
@@ -203,8 +203,11 @@ void say_refusal(ChannelRef ref, LongPsn psn, VerdictKind kind, Duration wait) {
 }
 
 // Whether a NAK for `psn` means that the latest transmission of the request did not arrive in time.
-bool is_suspect(const Channel& channel, const Request& request, LongPsn psn) {
+bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Time now) {
   if (request.psn != psn || request.came_late) return false;
+  // Its predecessor was behind it already when they passed here.
+  const std::size_t index = find_request(channel, psn - 1);
+  if (index < channel.requests.size() && channel.requests[index].last > request.last) return false;
   // It had been refused for want of a receive, and the NAK is for those that followed it then.
   if (channel.rnr.packet && channel.rnr.psn == psn) return false;
   // One before it was late: it may have arrived in between, and was discarded.
@@ -214,7 +217,8 @@ bool is_suspect(const Channel& channel, const Request& request, LongPsn psn) {
   // Of transmissions closer to each other than an answer it could be about either, unless the later go-back has been
   // answered already.
   return request.transmissions == 1 || channel.least_latency == Duration::max() || channel.restart.answered ||
-         request.last_time - request.previous_time >= channel.least_latency;
+         (request.last_time - request.previous_time >= channel.least_latency &&
+          now - request.last_time >= channel.least_latency / 8);
 }
 
 void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
@@ -224,7 +228,7 @@ void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
     gap->nak = nak.packet;
     gap->nak_time = nak.time;
   } else if (const std::size_t index = find_request(channel, nak.psn);
-             index < channel.requests.size() && is_suspect(channel, channel.requests[index], nak.psn)) {
+             index < channel.requests.size() && is_suspect(channel, channel.requests[index], nak.psn, nak.time)) {
     pending.suspect = channel.requests[index].last;
     pending.suspect_time = channel.requests[index].last_time;
   }
@@ -262,6 +266,46 @@ void on_nak(ChannelRef ref, LongPsn psn) {
   }
 }
 
+void add_response_gap(ChannelRef ref, Read& read, LongPsn first, LongPsn end) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  Gap gap;
+  gap.first = first;
+  gap.count = static_cast<std::uint32_t>(end - first);
+  gap.revealed_by = packet.id;
+  gap.revealed_at = packet.time;
+  channel.response_gaps.push_back(gap);
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::response_gap);
+  verdict.other = read.request;
+  verdict.first_psn = ref.wire(gap.first);
+  verdict.psn_count = gap.count;
+  if (read.next_response == first) read.next_response = end;
+}
+
+// Answers follow in order of their PSNs. A READ that was asked for again may have several under way: then one begins at
+// a PSN that was asked for, and those before it go on where they were.
+void on_read_response(ChannelRef ref, Read& read, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const bool was_seen_before = psn < read.highest;
+  if (psn > read.position) {
+    add_response_gap(ref, read, read.position, psn);
+  } else if (psn < read.position && psn != read.asked_psn && find_gap(channel.response_gaps, psn) != nullptr) {
+    // Of a READ that was asked for more than once it may belong to another answer.
+    const bool in_doubt = read.asked > 1;
+    if (!in_doubt) say_now(ref.state, ref.stream, VerdictKind::response_out_of_order).other = read.request;
+    resolve_gap(ref, channel.response_gaps, psn, 1, in_doubt ? VerdictKind::unexplained : VerdictKind::reordered,
+                Cause::none);
+    if (psn == read.next_response) ++read.next_response;
+    return;
+  }
+  if (was_seen_before && find_gap(channel.response_gaps, psn) == nullptr) {
+    say_now(ref.state, ref.stream, VerdictKind::response_repeated).other = read.request;
+  }
+  if (psn == read.next_response) ++read.next_response;
+  read.position = psn + 1;
+  read.highest = std::max(read.highest, psn + 1);
+}
+
 }  // namespace
 
 Read* find_read(Channel& channel, LongPsn psn) {
@@ -277,7 +321,7 @@ void add_read(ChannelRef ref, const Request& request) {
   Read read;
   read.psn = request.psn;
   read.span = request.span;
-  read.next_response = read.highest = request.psn;
+  read.asked_psn = read.next_response = read.position = read.highest = request.psn;
   read.request = request.last;
   read.request_time = request.last_time;
   if (channel.reads.size() >= kReads && (is_complete(channel, channel.reads.front()) ||
@@ -309,32 +353,7 @@ void on_own_answer(ChannelRef ref, LongPsn psn) {
   result.request = read->request;
   result.latency = packet.time - read->request_time;
   if (psn == read_psn) link(ref, psn);
-  if (psn < read->next_response) {
-    if (find_gap(channel.response_gaps, psn) != nullptr) {
-      Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::response_out_of_order);
-      verdict.other = read->request;
-      resolve_gap(ref, channel.response_gaps, psn, 1, VerdictKind::reordered, Cause::none);
-    } else {
-      say_now(ref.state, ref.stream, VerdictKind::response_repeated).other = read->request;
-    }
-  } else {
-    if (psn > read->next_response) {
-      Gap gap;
-      gap.first = read->next_response;
-      gap.count = static_cast<std::uint32_t>(psn - read->next_response);
-      gap.revealed_by = packet.id;
-      gap.revealed_at = packet.time;
-      channel.response_gaps.push_back(gap);
-      Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::response_gap);
-      verdict.other = read->request;
-      verdict.first_psn = ref.wire(gap.first);
-      verdict.psn_count = gap.count;
-    } else if (psn < read->highest) {
-      say_now(ref.state, ref.stream, VerdictKind::response_repeated).other = read->request;
-    }
-    read->next_response = psn + 1;
-    read->highest = std::max(read->highest, psn + 1);
-  }
+  on_read_response(ref, *read, psn);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
   channel.has_response = true;
   acknowledge(ref, channel.newest_response + 1);

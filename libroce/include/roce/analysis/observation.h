@@ -70,7 +70,7 @@ struct Observation {
   bool has_atomic = false;
   bool ack_req = false;
   bool solicited = false;
-  bool is_whole = false;  ///< the parser came to the end of the transport headers
+  bool is_whole = false;    ///< the parser came to the end of the transport headers
   MacAddress source_mac{};  ///< of PFC and PAUSE
   CmFacts cm{};
   std::array<std::uint16_t, 8> pause_quanta{};  ///< PFC, PAUSE (in [0]): in units of 512 bit times
