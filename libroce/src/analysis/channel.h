@@ -76,6 +76,7 @@ struct Read {
   LongPsn asked_psn = 0;      ///< where the last request for it begins
   LongPsn next_response = 0;  ///< what is still to come of the answer to the last request
   LongPsn position = 0;       ///< behind the latest response, whichever request it answers
+  LongPsn other = 0;          ///< where an answer to an earlier request may go on; the end when there is none
   PacketId request{};
   Time request_time{};
   std::uint32_t asked = 1;    ///< how often it was asked for
@@ -119,6 +120,15 @@ struct Corrupted {
   PacketId packet{};
 };
 
+/// A missing request that came after a NAK for it: sent again, or overtaken and late. The next request tells.
+struct Filled {
+  bool active = false;
+  LongPsn first = 0;
+  std::uint32_t count = 0;
+  Cause cause = Cause::none;
+  PendingNak nak;
+};
+
 /// A message of the requester as far as its packets were walked through in order of their PSNs.
 struct OpenMessage {
   bool active = false;
@@ -155,9 +165,10 @@ struct Channel {
   bool read_was_passed = false;  ///< one that was incomplete, and may be still
   Ring<Gap> response_gaps;       ///< by PSN
   Ring<PendingNak> naks;         ///< for sequence errors, in the order they were seen; a few
-  PendingNak rnr;                ///< the latest; `packet` says whether there is one
-  bool rnr_waits = false;        ///< and the requester has not reacted to it yet
-  bool refused = false;          ///< an error NAK was seen: the QP is in ERR
+  Filled filled;
+  PendingNak rnr;          ///< the latest; `packet` says whether there is one
+  bool rnr_waits = false;  ///< and the requester has not reacted to it yet
+  bool refused = false;    ///< an error NAK was seen: the QP is in ERR
   Duration least_latency = Duration::max();
   OpenMessage open;
   std::uint64_t messages_walked = 0;

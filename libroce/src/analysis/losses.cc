@@ -258,6 +258,7 @@ void miss_answer(ChannelRef ref, Read& read) {
 
 void finish_channel(ChannelRef ref) {
   Channel& channel = ref.channel;
+  settle_filled(ref, channel.filled.first + 1);
   while (!channel.gaps.empty()) {
     const Gap gap = channel.gaps.front();
     resolve_gap(ref, channel.gaps, gap.first, gap.count,

@@ -11,6 +11,10 @@ namespace {
 // Acknowledged requests that are remembered, to tell what is sent again from what is new.
 constexpr std::size_t kHistory = 128;
 constexpr std::size_t kGaps = 1024;
+// How many PSNs a packet may fall behind others without being lost.
+constexpr LongPsn kReordering = 8;
+// Copies come this close behind their packet.
+constexpr Duration kCopyAge = std::chrono::microseconds{2};
 // What overtakes does so within this, while no round trip has been seen.
 constexpr Duration kOvertaken = std::chrono::microseconds{20};
 // No ACK timeout in use is shorter; what is sent again sooner has a reason that was not seen.
@@ -44,18 +48,17 @@ Request make_request(const Observation& packet, LongPsn psn) {
 void settle_guess(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   if (channel.next_max <= channel.next || psn <= channel.next || channel.requests.empty()) return;
-  const Request& read = channel.requests.back();
+  Request& read = channel.requests.back();
   LongPsn next = channel.next;
   for (std::uint32_t mtu = 256; mtu <= 4096; mtu *= 2) {
     const LongPsn end = read.psn + packets_for(read.length, mtu);
-    if (end == psn) {
-      learn_mtu(ref.state, ref.stream, mtu);
-      return;
-    }
-    if (end < psn) next = std::max(next, end);
+    if (end <= psn) next = std::max(next, end);
   }
-  // With a hole behind it as well: what the READ may have taken is not missing for certain.
+  // What the READ may have taken is not missing for certain. With a hole behind it the guess is too large; what comes
+  // in its place then corrects it.
   channel.next = next;
+  read.span = static_cast<std::uint32_t>(next - read.psn);
+  if (Read* waiting = find_read(channel, read.psn)) waiting->span = read.span;
 }
 
 void remember(ChannelRef ref, const Request& request) {
@@ -228,7 +231,7 @@ bool is_copy(Channel& channel, const Flow& flow, const Request& request, const O
   // Routers count the hop limit down; what is sent again starts with the same.
   if (flow.ip_id_varies || request.hop_limit != packet.hop_limit) return true;
   // The same bits could also have been sent again. A copy comes directly behind, and nothing has asked for it.
-  if (psn != channel.latest || packet.time - request.last_time >= kLeastTimeout) return false;
+  if (psn != channel.latest || packet.time - request.last_time >= kCopyAge) return false;
   const bool is_refused = find_nak(channel, psn) < channel.naks.size() || (channel.rnr_waits && channel.rnr.psn == psn);
   const Read* const read = find_read(channel, psn);
   if (is_refused || (read != nullptr && read->passed)) return false;
@@ -249,6 +252,8 @@ bool is_late_of_restart(const Channel& channel, const Flow& flow, const Request&
   if (restart.begin == Time{} || psn >= restart.next || request.last_time >= restart.begin) return false;
   if (const std::optional<bool> overtaken = was_overtaken(flow, packet)) return *overtaken;
   if (!restart.active || (psn < restart.first && psn != restart.asked_for)) return false;
+  // Nothing falls behind far.
+  if (restart.next - psn > kReordering) return false;
   // It was asked for since, and is sent again once more.
   for (std::size_t i = 0; i < channel.naks.size(); ++i) {
     if (channel.naks[i].psn == psn) return false;
@@ -301,13 +306,20 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
   const Time before_time = request.last_time;
   // A READ asked for again from its middle takes the PSNs that are left of it.
   const LongPsn end = request.end();
-  const bool was_missing = find_gap(channel.gaps, psn) != nullptr;
+  const Gap* const gap = find_gap(channel.gaps, psn);
+  const bool was_missing = gap != nullptr;
+  const std::size_t nak = find_nak(channel, psn);
+  // In a go-back it is the one that the NAK is for, or goes with that.
+  const bool was_asked_for =
+      was_missing && ((nak < channel.naks.size() && channel.naks[nak].time >= gap->revealed_at) ||
+                      (channel.restart.active && channel.restart.reason_time >= gap->revealed_at));
   const Restart& reason = continue_restart(ref, psn, end, before_time);
   say_retransmission(ref, reason, before, before_time, request.acknowledged);
-  // It had been missing of the go-back before.
+  // It had been missing of the go-back before. Where nothing asked for it since, that went on behind a stray packet.
   if (was_missing) {
+    const bool was_lost = !request.acknowledged && (was_asked_for || reason.cause == Cause::timeout);
     resolve_gap(ref, channel.gaps, psn, static_cast<std::uint32_t>(request.end() - psn),
-                request.acknowledged ? VerdictKind::unexplained : VerdictKind::request_lost_before, Cause::none);
+                was_lost ? VerdictKind::request_lost_before : VerdictKind::unexplained, Cause::none);
   }
   request.last = packet.id;
   request.previous_time = request.last_time;
@@ -322,7 +334,7 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
 // Whether a packet that comes behind its successors was sent again, or only overtaken.
 bool was_sent_again(const Channel& channel, const Flow& flow, const Gap& gap, const Observation& packet, LongPsn psn) {
   if (const std::optional<bool> overtaken = was_overtaken(flow, packet)) return !*overtaken;
-  if (channel.restart.active && channel.restart.next == psn) return true;
+  if (channel.restart.active && psn >= channel.restart.next) return true;
   const std::size_t nak = find_nak(channel, psn);
   return (nak < channel.naks.size() && channel.naks[nak].psn == psn) || (channel.rnr_waits && channel.rnr.psn == psn) ||
          packet.time - gap.revealed_at > kLeastTimeout;
@@ -336,12 +348,18 @@ void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
   const auto span = static_cast<std::uint32_t>(std::min<LongPsn>(request.span, gap.end() - psn));
   const PacketId corrupted = gap.corrupted;
   if (was_sent_again(channel, flow, gap, packet, psn)) {
-    const Restart& reason = continue_restart(ref, psn, psn + span, gap.revealed_at);
-    say_retransmission(ref, reason, {}, {}, static_cast<bool>(gap.acknowledged_by));
     const bool had_it = static_cast<bool>(gap.acknowledged_by);
-    resolve_gap(ref, channel.gaps, psn, span,
-                had_it ? VerdictKind::missed_by_capture : VerdictKind::request_lost_before,
-                corrupted ? Cause::corrupted : Cause::none);
+    const Cause cause = corrupted ? Cause::corrupted : Cause::none;
+    const std::size_t nak = find_nak(channel, psn);
+    const bool is_for_nak = nak < channel.naks.size() && channel.naks[nak].psn == psn && !channel.restart.active;
+    const bool in_doubt = is_for_nak && !had_it && !was_overtaken(flow, packet).has_value();
+    if (in_doubt) channel.filled = {true, psn, span, cause, channel.naks[nak]};
+    const Restart& reason = continue_restart(ref, psn, psn + span, gap.revealed_at);
+    say_retransmission(ref, reason, {}, {}, had_it);
+    if (!in_doubt) {
+      resolve_gap(ref, channel.gaps, psn, span,
+                  had_it ? VerdictKind::missed_by_capture : VerdictKind::request_lost_before, cause);
+    }
   } else {
     Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
     verdict.other = gap.revealed_by;
@@ -473,6 +491,43 @@ void learn_mtu(TrackerState& state, Stream& stream, std::uint32_t mtu) {
   (void)state;
 }
 
+namespace {
+
+// What comes in the middle of a READ whose span was guessed, and is no READ of its rest, shows that the READ ends
+// there: there was a hole behind it.
+bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn) {
+  if (!read.span_is_guess || psn == read.psn || ref.packet().info().operation == Operation::read_request) return false;
+  Gap gap;
+  gap.first = psn;
+  gap.count = static_cast<std::uint32_t>(read.end() - psn);
+  gap.revealed_by = ref.packet().id;
+  gap.revealed_at = ref.packet().time;
+  read.span = static_cast<std::uint32_t>(psn - read.psn);
+  if (Read* waiting = find_read(ref.channel, read.psn)) waiting->span = read.span;
+  std::size_t at = ref.channel.gaps.size();
+  while (at > 0 && ref.channel.gaps[at - 1].first > gap.first) --at;
+  ref.channel.gaps.insert(at, gap);
+  return true;
+}
+
+}  // namespace
+
+void settle_filled(ChannelRef ref, LongPsn next_request) {
+  Channel& channel = ref.channel;
+  if (!channel.filled.active) return;
+  channel.filled.active = false;
+  const Filled filled = channel.filled;
+  // A go-back goes on with what follows. Who only was late is followed by something new, or comes once more.
+  const LongPsn end = filled.first + filled.count;
+  const bool comes_again = next_request == filled.first;
+  const bool was_late = comes_again || (next_request == channel.next && end < channel.next);
+  resolve_gap(ref, channel.gaps, filled.first, filled.count,
+              was_late ? VerdictKind::reordered : VerdictKind::request_lost_before, filled.cause);
+  if (!was_late) return;
+  channel.restart.active = false;
+  if (comes_again) channel.naks.push_back(filled.nak);
+}
+
 void on_request(ChannelRef ref, Flow& flow) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
@@ -484,6 +539,7 @@ void on_request(ChannelRef ref, Flow& flow) {
   if (!channel.requests_seen) start(ref, static_cast<LongPsn>(packet.psn.value()) + (LongPsn{1} << 32U));
   LongPsn psn = long_psn(channel, packet.psn, channel.next);
   settle_guess(ref, psn);
+  settle_filled(ref, psn);
   result.relative_psn = psn - channel.first;
 
   if (psn == channel.next) {
@@ -496,7 +552,8 @@ void on_request(ChannelRef ref, Flow& flow) {
     }
     add_gap(ref, channel.next, psn);
     append(ref, packet, psn);
-  } else if (const std::size_t index = find_request(channel, psn); index < channel.requests.size()) {
+  } else if (const std::size_t index = find_request(channel, psn);
+             index < channel.requests.size() && !corrects_guess(ref, channel.requests[index], psn)) {
     on_repeated(ref, flow, index, psn);
   } else if (Gap* gap = find_gap(channel.gaps, psn)) {
     on_missing(ref, flow, *gap, psn);

@@ -35,7 +35,7 @@ VerdictKind kind_of(NakCode code) {
 }
 
 // The same response as one seen before, when it is a copy and was not sent again.
-const Response* find_copy(const Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
+const Response* find_copy(Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
   // What is farther than everything before it was not there before.
   if (!packet.has_icrc || channel.responses.empty() || psn > channel.highest_response) return nullptr;
   const std::size_t count = std::min<std::size_t>(channel.responses.size(), 64);
@@ -44,8 +44,9 @@ const Response* find_copy(const Channel& channel, const Flow& flow, const Observ
     if (seen.psn != psn || !seen.has_icrc || seen.icrc != packet.icrc || seen.opcode != packet.opcode) continue;
     if (flow.ip_id_varies) return &seen;
     // Two equal ACKs may both be meant; a READ response comes directly behind its copy only.
-    const bool is_ack = packet.info().operation == Operation::acknowledge;
-    return i == 0 && !is_ack ? &seen : nullptr;
+    const Read* const read = find_read(channel, psn);
+    const bool is_certain = read != nullptr && read->asked == 1 && packet.info().operation != Operation::acknowledge;
+    return i == 0 && is_certain && packet.time - seen.time < std::chrono::microseconds{2} ? &seen : nullptr;
   }
   return nullptr;
 }
@@ -282,27 +283,41 @@ void add_response_gap(ChannelRef ref, Read& read, LongPsn first, LongPsn end) {
   if (read.next_response == first) read.next_response = end;
 }
 
-// Answers follow in order of their PSNs. A READ that was asked for again may have several under way: then one begins at
-// a PSN that was asked for, and those before it go on where they were.
+// Answers follow in order of their PSNs. A READ that was asked for again may have two under way: then one begins at a
+// PSN that was asked for, and the other goes on where it was.
 void on_read_response(ChannelRef ref, Read& read, LongPsn psn) {
   Channel& channel = ref.channel;
-  const bool was_seen_before = psn < read.highest;
-  if (psn > read.position) {
-    add_response_gap(ref, read, read.position, psn);
-  } else if (psn < read.position && psn != read.asked_psn && find_gap(channel.response_gaps, psn) != nullptr) {
+  const bool was_missing = find_gap(channel.response_gaps, psn) != nullptr;
+  const bool is_again = read.asked > 1;
+  const bool has_other = is_again && read.other < read.end();
+  if (psn < read.position && was_missing && !(is_again && psn == read.asked_psn)) {
     // Of a READ that was asked for more than once it may belong to another answer.
-    const bool in_doubt = read.asked > 1;
-    if (!in_doubt) say_now(ref.state, ref.stream, VerdictKind::response_out_of_order).other = read.request;
-    resolve_gap(ref, channel.response_gaps, psn, 1, in_doubt ? VerdictKind::unexplained : VerdictKind::reordered,
+    if (!is_again) say_now(ref.state, ref.stream, VerdictKind::response_out_of_order).other = read.request;
+    resolve_gap(ref, channel.response_gaps, psn, 1, is_again ? VerdictKind::unexplained : VerdictKind::reordered,
                 Cause::none);
     if (psn == read.next_response) ++read.next_response;
     return;
   }
-  if (was_seen_before && find_gap(channel.response_gaps, psn) == nullptr) {
+  if (psn < read.highest && !was_missing) {
     say_now(ref.state, ref.stream, VerdictKind::response_repeated).other = read.request;
   }
+  if (has_other && psn == read.other) {
+    ++read.other;
+  } else if (psn == read.position) {
+    ++read.position;
+  } else if (psn < read.position) {
+    // Another answer begins.
+    read.other = read.position;
+    read.position = psn + 1;
+  } else if (has_other && psn < read.other) {
+    read.position = psn + 1;
+  } else {
+    const LongPsn first = has_other ? std::max(read.other, read.position) : read.position;
+    add_response_gap(ref, read, first, psn);
+    read.position = psn + 1;
+    if (has_other) read.other = read.end();
+  }
   if (psn == read.next_response) ++read.next_response;
-  read.position = psn + 1;
   read.highest = std::max(read.highest, psn + 1);
 }
 
@@ -322,6 +337,7 @@ void add_read(ChannelRef ref, const Request& request) {
   read.psn = request.psn;
   read.span = request.span;
   read.asked_psn = read.next_response = read.position = read.highest = request.psn;
+  read.other = request.end();
   read.request = request.last;
   read.request_time = request.last_time;
   if (channel.reads.size() >= kReads && (is_complete(channel, channel.reads.front()) ||

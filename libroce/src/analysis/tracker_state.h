@@ -85,6 +85,8 @@ bool rejoin_by_response(TrackerState& state, Flow& flow);
 /// The packet under way is a copy of one that was seen at `time`.
 void say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time);
 void on_request(ChannelRef ref, Flow& flow);
+/// The request `next_request` follows a missing one that came after a NAK.
+void settle_filled(ChannelRef ref, LongPsn next_request);
 void on_response(ChannelRef ref, Flow& flow);
 /// A READ response, or another answer of its own to a request; `psn` is that of the packet.
 void on_own_answer(ChannelRef ref, LongPsn psn);
