@@ -95,6 +95,8 @@ struct Restart {
   Cause cause = Cause::none;
   LongPsn first = 0;
   LongPsn next = 0;
+  LongPsn jump_from = 0;  ///< where its latest packet left some out
+  LongPsn jump_to = 0;
   Time begin{};
   Time latest{};          ///< of its newest packet
   bool answered = false;  ///< something of it was acknowledged
@@ -109,8 +111,9 @@ struct PendingNak {
   LongPsn psn = 0;
   PacketId packet{};
   Time time{};
-  Duration wait{};     ///< of an RNR NAK
-  PacketId suspect{};  ///< the transmission that did not arrive in time, if it was seen
+  Duration wait{};                ///< of an RNR NAK
+  bool suspect_is_first = false;  ///< the suspect was sent for the first time
+  PacketId suspect{};             ///< the transmission that did not arrive in time, if it was seen
   Time suspect_time{};
 };
 

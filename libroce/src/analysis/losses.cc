@@ -127,6 +127,10 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
     if (restart.cause == Cause::timeout) say_lost_beyond(ref, request, request.psn);
     return;
   }
+  // What was seen before it was asked for again came by, and may be the answer that is meant, unless there was time for
+  // another one.
+  const bool was_seen = psn < read.highest && find_gap(channel.response_gaps, psn) == nullptr;
+  if (is_implied && was_seen && known && restart.reason_time - read.request_time < channel.least_latency / 2) return;
   PacketId revealed_by = read.request;
   if (const Gap* gap = find_gap(channel.response_gaps, psn)) revealed_by = gap->revealed_by;
   Verdict& verdict =

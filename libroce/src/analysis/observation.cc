@@ -134,7 +134,11 @@ Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time t
   seen.ack_req = bth.ack_req;
   seen.solicited = bth.solicited;
   seen.payload_length = packet.payload_length();
-  seen.is_whole = packet.problem().reason == ParseReason::none;
+  // A snap length may cut the payload and the ICRC off; what is followed stands in front of them.
+  const ParseError& problem = packet.problem();
+  seen.is_whole =
+      problem.reason == ParseReason::none || (problem.reason == ParseReason::cut_short &&
+                                              (problem.layer == HeaderId::payload || problem.layer == HeaderId::icrc));
   seen.has_icrc = packet.has_icrc();
   if (seen.has_icrc) seen.icrc = packet.stored_icrc();
   seen.icrc_bad = icrc.status == IcrcStatus::bad;

@@ -32,8 +32,7 @@ Request make_request(const Observation& packet, LongPsn psn) {
   Request request;
   request.psn = psn;
   request.first = request.last = packet.id;
-  request.first_time = request.previous_time = request.last_time;
-  request.last_time = packet.time;
+  request.first_time = request.previous_time = request.last_time = packet.time;
   request.icrc = packet.icrc;
   request.has_icrc = packet.has_icrc;
   request.hop_limit = packet.hop_limit;
@@ -117,7 +116,9 @@ void add_gap(ChannelRef ref, LongPsn first, LongPsn end, bool of_restart = false
 
 // What a go-back should have sent again in front of `psn` was not seen, unless it was acknowledged meanwhile.
 void add_gap_of_restart(ChannelRef ref, LongPsn psn) {
-  const Channel& channel = ref.channel;
+  Channel& channel = ref.channel;
+  channel.restart.jump_from = channel.restart.next;
+  channel.restart.jump_to = psn;
   LongPsn first = std::max(channel.restart.next, channel.acknowledged);
   if (channel.has_response) first = std::max(first, channel.newest_response + 1);
   if (!channel.restart.active || first >= psn || channel.restart.cause == Cause::unknown) return;
@@ -125,6 +126,16 @@ void add_gap_of_restart(ChannelRef ref, LongPsn psn) {
     if (channel.gaps[i].first < psn && channel.gaps[i].end() > first) return;
   }
   add_gap(ref, first, psn, true);
+}
+
+// A go-back that continues where it was before its latest packet: that packet was a stray of an earlier one.
+void undo_jump(ChannelRef ref, LongPsn psn) {
+  Restart& restart = ref.channel.restart;
+  if (!restart.active || restart.jump_from != psn || restart.jump_to <= psn || ref.channel.latest != restart.jump_to)
+    return;
+  restart.next = psn;
+  resolve_gap(ref, ref.channel.gaps, psn, static_cast<std::uint32_t>(restart.jump_to - psn), VerdictKind::unexplained,
+              Cause::none);
 }
 
 // The usual case: the request behind the newest one.
@@ -232,7 +243,9 @@ bool is_copy(Channel& channel, const Flow& flow, const Request& request, const O
   if (flow.ip_id_varies || request.hop_limit != packet.hop_limit) return true;
   // The same bits could also have been sent again. A copy comes directly behind, and nothing has asked for it.
   if (psn != channel.latest || packet.time - request.last_time >= kCopyAge) return false;
-  const bool is_refused = find_nak(channel, psn) < channel.naks.size() || (channel.rnr_waits && channel.rnr.psn == psn);
+  const std::size_t nak = find_nak(channel, psn);
+  const bool is_nacked = nak < channel.naks.size() && channel.naks[nak].psn == psn;
+  const bool is_refused = is_nacked || (channel.rnr_waits && channel.rnr.psn == psn);
   const Read* const read = find_read(channel, psn);
   if (is_refused || (read != nullptr && read->passed)) return false;
   // Nor has the responder said anything since.
@@ -256,7 +269,7 @@ bool is_late_of_restart(const Channel& channel, const Flow& flow, const Request&
   if (restart.next - psn > kReordering) return false;
   // It was asked for since, and is sent again once more.
   for (std::size_t i = 0; i < channel.naks.size(); ++i) {
-    if (channel.naks[i].psn == psn) return false;
+    if (channel.naks[i].psn == psn && channel.naks[i].time >= restart.begin) return false;
   }
   const bool known = channel.least_latency != Duration::max();
   return packet.time - restart.latest < (known ? channel.least_latency : kOvertaken);
@@ -306,6 +319,7 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
   const Time before_time = request.last_time;
   // A READ asked for again from its middle takes the PSNs that are left of it.
   const LongPsn end = request.end();
+  undo_jump(ref, psn);
   const Gap* const gap = find_gap(channel.gaps, psn);
   const bool was_missing = gap != nullptr;
   const std::size_t nak = find_nak(channel, psn);

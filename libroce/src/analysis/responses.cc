@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kResponses = 256;
 constexpr std::size_t kReads = 64;
 constexpr std::size_t kNaks = 8;
+constexpr Duration kOvertaken = std::chrono::microseconds{2};
 // An ACK this far ahead of all requests belongs to something else.
 constexpr LongPsn kFarAhead = 1 << 16;
 
@@ -147,7 +148,8 @@ void note_arrival(ChannelRef ref, LongPsn psn) {
     nak.arrived_late = true;
     const Duration since = ref.packet().time - nak.time;
     // Faster than a repetition could be answered.
-    if (nak.suspect && channel.least_latency != Duration::max() && since < channel.least_latency) {
+    if (nak.suspect && nak.suspect_is_first && channel.least_latency != Duration::max() &&
+        since < channel.least_latency) {
       Verdict& verdict =
           say_later(ref.state, ref.stream, VerdictKind::request_late_after, nak.suspect, nak.suspect_time);
       verdict.first_psn = ref.wire(nak.psn);
@@ -219,7 +221,7 @@ bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Tim
   // answered already.
   return request.transmissions == 1 || channel.least_latency == Duration::max() || channel.restart.answered ||
          (request.last_time - request.previous_time >= channel.least_latency &&
-          now - request.last_time >= channel.least_latency / 8);
+          now - request.last_time >= channel.least_latency / 2);
 }
 
 void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
@@ -232,6 +234,7 @@ void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
              index < channel.requests.size() && is_suspect(channel, channel.requests[index], nak.psn, nak.time)) {
     pending.suspect = channel.requests[index].last;
     pending.suspect_time = channel.requests[index].last_time;
+    pending.suspect_is_first = channel.requests[index].transmissions == 1;
   }
   if (channel.naks.size() >= kNaks) channel.naks.pop_front();
   channel.naks.push_back(pending);
@@ -287,8 +290,11 @@ void add_response_gap(ChannelRef ref, Read& read, LongPsn first, LongPsn end) {
 // PSN that was asked for, and the other goes on where it was.
 void on_read_response(ChannelRef ref, Read& read, LongPsn psn) {
   Channel& channel = ref.channel;
-  const bool was_missing = find_gap(channel.response_gaps, psn) != nullptr;
-  const bool is_again = read.asked > 1;
+  const Gap* const gap = find_gap(channel.response_gaps, psn);
+  const bool was_missing = gap != nullptr;
+  // Directly behind those that overtook it, it belongs to the same answer.
+  const bool is_close = was_missing && ref.packet().time - gap->revealed_at < kOvertaken;
+  const bool is_again = read.asked > 1 && !is_close;
   const bool has_other = is_again && read.other < read.end();
   if (psn < read.position && was_missing && !(is_again && psn == read.asked_psn)) {
     // Of a READ that was asked for more than once it may belong to another answer.

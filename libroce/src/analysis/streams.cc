@@ -35,7 +35,7 @@ void link_newest(TrackerState& state, Stream& stream) {
 }
 
 Stream& new_stream(TrackerState& state, Flow& flow) {
-  if (state.streams.size() >= state.options.limits.streams) {
+  if (state.oldest != nullptr && state.streams.size() >= state.options.limits.streams) {
     ++state.evictions.streams;
     close_stream(state, *state.oldest);
   }
@@ -133,6 +133,8 @@ void begin_anew(TrackerState& state, Flow& flow) {
   Flow* const other = before.flows[flow.direction == 0 ? 1 : 0];
   const std::uint32_t index = before.index;
   const std::uint16_t mtu = before.path_mtu;
+  // Before the new one takes its place: that needs no other stream to end.
+  state.streams.erase(index);
   // Both directions go on under the numbers they had.
   Stream& stream = new_stream(state, flow);
   if (other != nullptr) {
@@ -143,7 +145,6 @@ void begin_anew(TrackerState& state, Flow& flow) {
     stream.summary.qpns[0] = Qpn{other->key.qpn};
   }
   stream.path_mtu = mtu;
-  state.streams.erase(index);
 }
 
 Verdict& say_now(TrackerState& state, Stream& stream, VerdictKind kind) {
