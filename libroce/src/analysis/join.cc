@@ -33,6 +33,11 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   summary.qpns[0] = Qpn{flow.key.qpn};
   if (before == nullptr) return;
   stream.channels[1] = std::move(before->channels[0]);
+  // What was answered before they were joined is not known; of those READs nothing is expected any more.
+  for (Channel& channel : stream.channels) {
+    channel.reads.clear();
+    channel.response_gaps.clear();
+  }
   stream.path_mtu = std::max(stream.path_mtu, before->path_mtu);
   const StreamSummary& old = before->summary;
   summary.directions[1] = old.directions[0];

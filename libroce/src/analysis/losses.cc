@@ -131,10 +131,10 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
   // another one.
   const bool was_seen = psn < read.highest && find_gap(channel.response_gaps, psn) == nullptr;
   if (is_implied && was_seen && known && restart.reason_time - read.request_time < channel.least_latency / 2) return;
-  PacketId revealed_by = read.request;
-  if (const Gap* gap = find_gap(channel.response_gaps, psn)) revealed_by = gap->revealed_by;
-  Verdict& verdict =
-      say_later(ref.state, ref.stream, VerdictKind::response_lost_before, revealed_by, read.request_time);
+  const Gap* const gap = find_gap(channel.response_gaps, psn);
+  const PacketId about = gap != nullptr ? gap->revealed_by : read.request;
+  const Time time = gap != nullptr ? gap->revealed_at : read.request_time;
+  Verdict& verdict = say_later(ref.state, ref.stream, VerdictKind::response_lost_before, about, time);
   verdict.first_psn = ref.wire(psn);
   verdict.other = ref.packet().id;
   ++ref.stream.summary.lost_psns;
