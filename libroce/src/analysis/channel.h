@@ -80,6 +80,7 @@ struct Read {
   PacketId request{};
   Time request_time{};
   std::uint32_t asked = 1;    ///< how often it was asked for
+  bool answered = false;      ///< a response came since it was asked for last
   bool was_complete = false;  ///< it had been answered completely once
   bool passed = false;        ///< a response behind it was seen while it was incomplete
   PacketId passed_by{};

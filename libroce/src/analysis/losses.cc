@@ -15,6 +15,11 @@ constexpr Duration kReadSettles = std::chrono::milliseconds{10};
 // The answers of the responder to `psn` or later ones: had one of them arrived, `psn` would not be sent again.
 bool lose_responses(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
+  // Behind a READ that was asked for again they may have arrived, and not have counted.
+  for (std::size_t i = channel.reads.size(); i-- > 0;) {
+    const Read& read = channel.reads[i];
+    if (read.end() <= psn && (read.asked > 1 || !is_complete(channel, read))) return true;
+  }
   const Time now = ref.packet().time;
   bool any = false;
   for (std::size_t i = channel.responses.size(); i-- > 0;) {
@@ -122,7 +127,7 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
     if (!in_doubt) ++ref.stream.summary.lost_psns;
     return;
   }
-  const bool executed = read.next_response > read.psn || read.passed;
+  const bool executed = read.answered || read.passed;
   if (!executed) {
     if (restart.cause == Cause::timeout) say_lost_beyond(ref, request, request.psn);
     return;
@@ -159,6 +164,7 @@ void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& pa
   read.was_complete = read.was_complete || read.next_response == read.end();
   read.asked_psn = read.next_response = psn;
   ++read.asked;
+  read.answered = false;
   read.passed = false;
   read.request = packet.id;
   read.request_time = packet.time;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "roce/analysis/observation.h"
 
+#include <algorithm>
+
 #include "roce/wire/all_headers.h"
 #include "roce/wire/cm_messages.h"
 #include "roce/wire/mac_control.h"
@@ -8,6 +10,9 @@
 namespace roce::analysis {
 
 namespace {
+
+// The difference of two such times can be told: it fits in a Duration.
+constexpr Time kFarthest{Duration{(std::int64_t{1} << 62U) - 1}};
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash ^= value + 0x9E37'79B9'7F4A'7C15 + (hash << 6U) + (hash >> 2U);
@@ -117,7 +122,7 @@ void observe_network(const Packet& packet, Observation& seen) {
 
 Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time time, PacketId id) {
   Observation seen;
-  seen.time = time;
+  seen.time = std::clamp(time, Time{-kFarthest.time_since_epoch()}, kFarthest);
   seen.id = id;
   seen.kind = packet.kind();
   seen.wire_length = packet.reported_length();

@@ -133,6 +133,8 @@ void undo_jump(ChannelRef ref, LongPsn psn) {
   Restart& restart = ref.channel.restart;
   if (!restart.active || restart.jump_from != psn || restart.jump_to <= psn || ref.channel.latest != restart.jump_to)
     return;
+  // One that is a few packets behind was overtaken by the latest.
+  if (restart.jump_to - psn <= kReordering / 2) return;
   restart.next = psn;
   resolve_gap(ref, ref.channel.gaps, psn, static_cast<std::uint32_t>(restart.jump_to - psn), VerdictKind::unexplained,
               Cause::none);
@@ -306,6 +308,7 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
     say_copy(ref, flow, request.last, request.last_time);
     return;
   }
+  undo_jump(ref, psn);
   if (is_late_of_restart(channel, flow, request, packet, psn)) {
     on_late(ref, request, psn, true);
     return;
@@ -319,7 +322,6 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
   const Time before_time = request.last_time;
   // A READ asked for again from its middle takes the PSNs that are left of it.
   const LongPsn end = request.end();
-  undo_jump(ref, psn);
   const Gap* const gap = find_gap(channel.gaps, psn);
   const bool was_missing = gap != nullptr;
   const std::size_t nak = find_nak(channel, psn);

@@ -290,6 +290,7 @@ void add_response_gap(ChannelRef ref, Read& read, LongPsn first, LongPsn end) {
 // PSN that was asked for, and the other goes on where it was.
 void on_read_response(ChannelRef ref, Read& read, LongPsn psn) {
   Channel& channel = ref.channel;
+  read.answered = true;
   const Gap* const gap = find_gap(channel.response_gaps, psn);
   const bool was_missing = gap != nullptr;
   // Directly behind those that overtook it, it belongs to the same answer.

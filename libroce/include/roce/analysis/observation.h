@@ -38,7 +38,7 @@ struct CmFacts {
 /// What the analysis keeps of a packet. Made where the packet is decoded, possibly in another thread; refers to
 /// nothing.
 struct Observation {
-  Time time{};  ///< of the capture's clock
+  Time time{};  ///< of the capture's clock; less than 2^62 ns before or after its epoch
   PacketId id{};
   Gid source{};
   Gid destination{};
@@ -80,7 +80,8 @@ struct Observation {
   [[nodiscard]] bool is_ce() const { return (traffic_class & 3) == 3; }
 };
 
-/// What the analysis needs of `packet`. `time` is that of the capture's clock.
+/// What the analysis needs of `packet`. `time` is that of the capture's clock; what is 2^62 ns (146 years) or more away
+/// from its epoch becomes the nearest that is not.
 [[nodiscard]] Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time time, PacketId id);
 
 }  // namespace roce::analysis
