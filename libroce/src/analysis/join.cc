@@ -52,6 +52,7 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
 }
 
 // How well the response under way fits the requests of a stream: 0 not at all, 2 it answers a packet that asks for it.
+// A-CON-3
 unsigned fit(const Stream& stream, const Flow& flow, const Observation& packet) {
   const Channel& channel = stream.channels[0];
   if (!channel.requests_seen || channel.requests.empty()) return 0;
@@ -129,6 +130,7 @@ void join_by_cm(TrackerState& state, Flow& flow) {
   if (other->second->stream->flows[1] == nullptr) adopt(state, *other->second->stream, flow);
 }
 
+// A-CON-2
 void on_management(TrackerState& state) {
   const Observation& packet = *state.packet;
   const CmFacts& facts = packet.cm;

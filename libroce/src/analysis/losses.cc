@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
+#include <limits>
 
 #include "analysis/tracker_state.h"
 
@@ -7,15 +8,21 @@ namespace roce::analysis {
 
 namespace {
 
-// Two directions of a capture may be recorded with clocks or queues of their own.
+// Gaps that are remembered, of requests and of responses.
+constexpr std::size_t kGaps = 1024;
+// Two directions of a capture may be recorded with clocks or queues of their
+// own.
 constexpr Duration kGapSettles = std::chrono::microseconds{100};
-// Whoever misses a READ response that was passed asks for it again at once; who goes on with new requests has it.
+// Whoever misses a READ response that was passed asks for it again at once; who
+// goes on with new requests has it.
 constexpr Duration kReadSettles = std::chrono::milliseconds{10};
 
-// The answers of the responder to `psn` or later ones: had one of them arrived, `psn` would not be sent again.
+// The answers of the responder to `psn` or later ones: had one of them arrived,
+// `psn` would not be sent again.
 bool lose_responses(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
-  // Behind a READ that was asked for again they may have arrived, and not have counted.
+  // Behind a READ that was asked for again they may have arrived, and not have
+  // counted.
   for (std::size_t i = channel.reads.size(); i-- > 0;) {
     const Read& read = channel.reads[i];
     if (read.end() <= psn && (read.asked > 1 || !is_complete(channel, read))) return true;
@@ -50,19 +57,22 @@ void say_lost_beyond(ChannelRef ref, const Request& request, LongPsn first) {
   ++ref.stream.summary.lost_psns;
 }
 
-// Nothing was heard of a request and those behind it. The first of them that asked for an answer got none: one of them
-// up to it was lost, or the answer. Where none asked, the one that did is not in the capture.
+// Nothing was heard of a request and those behind it. The first of them that
+// asked for an answer got none: one of them up to it was lost, or the answer.
+// Where none asked, the one that did is not in the capture.
 void say_nothing_heard(ChannelRef ref, std::size_t index) {
   const Channel& channel = ref.channel;
   const LongPsn first = channel.requests[index].psn;
   LongPsn next = first;
+  // The first that is missing behind it.
+  LongPsn missing = std::numeric_limits<LongPsn>::max();
+  for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
+    if (channel.gaps[i].end() > first) missing = std::min(missing, std::max(channel.gaps[i].first, first));
+  }
   for (; index < channel.requests.size(); ++index) {
     const Request& request = channel.requests[index];
     // Without one before it, it was discarded if it arrived.
-    if (request.psn != next) return;
-    for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
-      if (channel.gaps[i].covers(request.psn)) return;
-    }
+    if (request.psn != next || request.psn >= missing) return;
     next = request.end();
     if (request.asks_for_ack || request.needs_own_answer()) {
       say_lost_beyond(ref, request, first);
@@ -71,7 +81,8 @@ void say_nothing_heard(ChannelRef ref, std::size_t index) {
   }
 }
 
-// A NAK shows what did not arrive in time, whether the requester heard of it or not.
+// A NAK shows what did not arrive in time, whether the requester heard of it or
+// not (A-LOSS-1).
 bool say_refused(ChannelRef ref, const Restart& restart) {
   Channel& channel = ref.channel;
   bool any = false;
@@ -102,7 +113,8 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
   const LongPsn psn = restart.first;
   const bool is_implied = restart.cause == Cause::implied_nak;
   if (restart.cause == Cause::unknown) return;
-  // The reason is older than the latest request: it says nothing about what became of that.
+  // The reason is older than the latest request: it says nothing about what
+  // became of that.
   if (is_implied && restart.reason_time < read.request_time) return;
   // Answers to what was asked for before are still under way.
   const bool known = channel.least_latency != Duration::max();
@@ -115,7 +127,8 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
         opcode_info(response.opcode).operation == Operation::acknowledge) {
       continue;
     }
-    // It came behind the response that made the requester ask again: late, not lost.
+    // It came behind the response that made the requester ask again: late, not
+    // lost.
     if (response.is_lost || (read.passed && response.time > read.passed_at)) return;
     response.is_lost = true;
     // Where a later response followed, it may only have been overtaken by that.
@@ -132,8 +145,8 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
     if (restart.cause == Cause::timeout) say_lost_beyond(ref, request, request.psn);
     return;
   }
-  // What was seen before it was asked for again came by, and may be the answer that is meant, unless there was time for
-  // another one.
+  // What was seen before it was asked for again came by, and may be the answer
+  // that is meant, unless there was time for another one.
   const bool was_seen = psn < read.highest && find_gap(channel.response_gaps, psn) == nullptr;
   if (is_implied && was_seen && known && restart.reason_time - read.request_time < channel.least_latency / 2) return;
   const Gap* const gap = find_gap(channel.response_gaps, psn);
@@ -159,6 +172,7 @@ void drop_response_gaps(Channel& channel, const Read& read) {
 
 }  // namespace
 
+// A-RTX-2
 void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet) {
   drop_response_gaps(channel, read);
   read.was_complete = read.was_complete || read.next_response == read.end();
@@ -177,8 +191,8 @@ void on_restart(ChannelRef ref, const Restart& restart) {
   const std::size_t index = find_request(channel, restart.first);
   if (index >= channel.requests.size()) return;
   const Request& request = channel.requests[index];
-  if (const Read* read = find_read(channel, restart.first); read != nullptr && request.needs_own_answer()) {
-    lose_answer(ref, *read, request, restart);
+  if (request.needs_own_answer()) {
+    if (const Read* read = find_read(channel, restart.first)) lose_answer(ref, *read, request, restart);
   } else if (restart.cause == Cause::timeout && !lose_responses(ref, restart.first) && !was_refused) {
     say_nothing_heard(ref, index);
   }
@@ -188,11 +202,11 @@ void resolve_gap(ChannelRef ref, Ring<Gap>& gaps, LongPsn first, std::uint32_t c
   const LongPsn end = first + count;
   const VerdictKind meant = kind;
   for (std::size_t i = 0; i < gaps.size();) {
-    Gap gap = gaps[i];
-    if (gap.end() <= first || gap.first >= end) {
+    if (gaps[i].end() <= first || gaps[i].first >= end) {
       ++i;
       continue;
     }
+    const Gap gap = gaps[i];
     // It was seen after all, with a wrong ICRC.
     const bool was_damaged = meant == VerdictKind::missed_by_capture && gap.corrupted && gap.count == 1;
     kind = was_damaged ? VerdictKind::request_lost_before : meant;
@@ -217,6 +231,18 @@ void resolve_gap(ChannelRef ref, Ring<Gap>& gaps, LongPsn first, std::uint32_t c
       rest.count = static_cast<std::uint32_t>(from - gap.first);
       gaps.insert(i, rest);
       ++i;
+    }
+  }
+}
+
+void limit_gaps(ChannelRef ref) {
+  Channel& channel = ref.channel;
+  for (Ring<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
+    while (gaps->size() > kGaps) {
+      const Gap gap = gaps->front();
+      const bool is_missed = gap.acknowledged_by && !gap.of_restart;
+      resolve_gap(ref, *gaps, gap.first, gap.count,
+                  is_missed ? VerdictKind::missed_by_capture : VerdictKind::unexplained, Cause::unknown);
     }
   }
 }
@@ -266,6 +292,7 @@ void miss_answer(ChannelRef ref, Read& read) {
   acknowledge(ref, channel.newest_response + 1);
 }
 
+// A-LOSS-2
 void finish_channel(ChannelRef ref) {
   Channel& channel = ref.channel;
   settle_filled(ref, channel.filled.first + 1);

@@ -46,7 +46,7 @@ void end_open(ChannelRef ref, MessageEnd end) {
   emit(ref, open.message);
 }
 
-// Puts a request behind those before it. True when it ends its message.
+// Puts a request behind those before it. True when it ends its message (A-MSG-1).
 bool add(ChannelRef ref, const Request& request) {
   OpenMessage& open = ref.channel.open;
   const OpcodeInfo& info = request.info();
@@ -83,6 +83,7 @@ bool add(ChannelRef ref, const Request& request) {
 
 }  // namespace
 
+// A-ACK-1
 void acknowledge(ChannelRef ref, LongPsn end) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
@@ -112,6 +113,7 @@ void walk_unanswered(ChannelRef ref, const Request& request) {
   ref.channel.settled = ref.channel.requests.size();
 }
 
+// A-NAK-3
 void refuse_message(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   // The message that the refused packet belongs to ends here; what follows it is never executed.

@@ -20,7 +20,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 }
 
 // VLAN ids and tunnels of the headers in front of the BTH; priorities and addresses do not count, they may change on
-// the way.
+// the way (A-CON-1).
 std::uint64_t domain_of(const Packet& packet) {
   std::uint64_t domain = static_cast<std::uint64_t>(packet.version());
   for (const Layer& layer : packet.layers()) {
@@ -104,7 +104,6 @@ void observe_network(const Packet& packet, Observation& seen) {
       seen.ip_id = net.ip_id.value_or(0);
       seen.hop_limit = net.hop_limit;
       seen.traffic_class = net.traffic_class;
-      seen.udp_source_port = net.udp_source_port;
       break;
     }
   }

@@ -10,14 +10,13 @@ namespace {
 
 // Acknowledged requests that are remembered, to tell what is sent again from what is new.
 constexpr std::size_t kHistory = 128;
-constexpr std::size_t kGaps = 1024;
 // How many PSNs a packet may fall behind others without being lost.
 constexpr LongPsn kReordering = 8;
 // Copies come this close behind their packet.
 constexpr Duration kCopyAge = std::chrono::microseconds{2};
 // What overtakes does so within this, while no round trip has been seen.
 constexpr Duration kOvertaken = std::chrono::microseconds{20};
-// No ACK timeout in use is shorter; what is sent again sooner has a reason that was not seen.
+// No ACK timeout in use is shorter; what is sent again sooner has a reason that was not seen (A-RTX-3).
 constexpr Duration kLeastTimeout = std::chrono::microseconds{300};
 
 bool is_read(const Request& request) {
@@ -53,14 +52,14 @@ void settle_guess(ChannelRef ref, LongPsn psn) {
     const LongPsn end = read.psn + packets_for(read.length, mtu);
     if (end <= psn) next = std::max(next, end);
   }
-  // What the READ may have taken is not missing for certain. With a hole behind it the guess is too large; what comes
-  // in its place then corrects it.
+  // What the READ may have taken is not missing for certain. With a hole behind
+  // it the guess is too large; what comes in its place then corrects it.
   channel.next = next;
   read.span = static_cast<std::uint32_t>(next - read.psn);
   if (Read* waiting = find_read(channel, read.psn)) waiting->span = read.span;
 }
 
-void remember(ChannelRef ref, const Request& request) {
+void make_room(ChannelRef ref) {
   Channel& channel = ref.channel;
   Ring<Request>& log = channel.requests;
   if (log.size() == log.capacity() && log.size() >= kHistory) {
@@ -79,7 +78,11 @@ void remember(ChannelRef ref, const Request& request) {
       log.pop_front();
     }
   }
-  log.push_back(request);
+}
+
+void remember(ChannelRef ref, const Request& request) {
+  make_room(ref);
+  ref.channel.requests.push_back(request);
 }
 
 void count_message(Channel& channel, const Request& request) {
@@ -101,10 +104,6 @@ void add_gap(ChannelRef ref, LongPsn first, LongPsn end, bool of_restart = false
   gap.of_restart = of_restart;
   for (std::size_t i = 0; i < channel.corrupted.size(); ++i) {
     if (gap.covers(channel.corrupted[i].psn)) gap.corrupted = channel.corrupted[i].packet;
-  }
-  if (channel.gaps.size() >= kGaps) {
-    const Gap& oldest = channel.gaps.front();
-    resolve_gap(ref, channel.gaps, oldest.first, oldest.count, VerdictKind::unexplained, Cause::unknown);
   }
   std::size_t at = channel.gaps.size();
   while (at > 0 && channel.gaps[at - 1].first > first) --at;
@@ -168,8 +167,8 @@ std::size_t find_nak(const Channel& channel, LongPsn psn) {
   return found;
 }
 
-// Why the requester would send `psn` again: what a responder said, or else that nothing was heard. What was said is not
-// a reason for anything later.
+// Why the requester would send `psn` again: what a responder said, or else that
+// nothing was heard. What was said is not a reason for anything later (A-RTX-1).
 Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
   Restart reason;
   reason.active = true;
@@ -238,7 +237,7 @@ const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time l
   return restart;
 }
 
-// Whether the packet is a copy of the request as it was last seen, not sent again by the requester.
+// Whether the packet is a copy of the request as it was last seen, not sent again by the requester (A-COPY-1).
 bool is_copy(Channel& channel, const Flow& flow, const Request& request, const Observation& packet, LongPsn psn) {
   if (!request.has_icrc || !packet.has_icrc || request.icrc != packet.icrc) return false;
   // Routers count the hop limit down; what is sent again starts with the same.
@@ -254,7 +253,7 @@ bool is_copy(Channel& channel, const Flow& flow, const Request& request, const O
   return channel.responses.empty() || channel.responses.back().time <= request.last_time;
 }
 
-// Whether later packets of the flow were sent after this one; none where the identifications do not tell.
+// Whether later packets of the flow were sent after this one; none where the identifications do not tell (A-COPY-2).
 std::optional<bool> was_overtaken(const Flow& flow, const Observation& packet) {
   if (!flow.ip_id_varies || !packet.has_ip_id) return std::nullopt;
   return static_cast<std::int16_t>(packet.ip_id - flow.last_ip_id) < 0;
@@ -361,6 +360,13 @@ void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
   const Observation& packet = ref.packet();
   Request request = make_request(packet, psn);
   if (is_read(request)) set_read_span(channel, request, ref.stream.path_mtu);
+  // While the path MTU is unknown, it takes as much of what is missing as it can.
+  for (std::uint32_t mtu = 256; request.span_is_guess && mtu <= 4096; mtu *= 2) {
+    const std::uint32_t span = packets_for(request.length, mtu);
+    if (psn + span > gap.end()) continue;
+    request.span = span;
+    break;
+  }
   const auto span = static_cast<std::uint32_t>(std::min<LongPsn>(request.span, gap.end() - psn));
   const PacketId corrupted = gap.corrupted;
   if (was_sent_again(channel, flow, gap, packet, psn)) {
@@ -384,8 +390,16 @@ void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
     resolve_gap(ref, channel.gaps, psn, span, VerdictKind::reordered, Cause::none);
   }
   // In its place among the others.
-  std::size_t at = channel.requests.size();
-  while (at > 0 && channel.requests[at - 1].psn > psn) --at;
+  make_room(ref);
+  std::size_t at = 0;
+  for (std::size_t high = channel.requests.size(); at < high;) {
+    const std::size_t middle = (at + high) / 2;
+    if (channel.requests[middle].psn > psn) {
+      high = middle;
+    } else {
+      at = middle + 1;
+    }
+  }
   if (at < channel.settled) request.acknowledged = true;
   channel.requests.insert(at, request);
   if (at < channel.settled) ++channel.settled;
@@ -413,8 +427,8 @@ void restart_stream(ChannelRef ref, Flow& flow, LongPsn psn) {
   append(anew, ref.packet(), psn);
 }
 
-// A message that begins in front of all that is remembered: far back, or while nothing is under way that could be sent
-// again.
+// A message that begins in front of all that is remembered: far back, or while
+// nothing is under way that could be sent again (A-CON-4).
 bool is_of_another_connection(ChannelRef ref, LongPsn psn) {
   const Channel& channel = ref.channel;
   const Position position = ref.packet().info().position;
@@ -447,6 +461,7 @@ bool Request::needs_own_answer() const {
   }
 }
 
+// A-PSN-1
 LongPsn long_psn(const Channel& channel, Psn psn, LongPsn near) {
   (void)channel;
   return near + psn.distance_from(Psn{static_cast<std::uint32_t>(near & 0xFF'FFFF)});
@@ -479,6 +494,7 @@ Gap* find_gap(Ring<Gap>& gaps, LongPsn psn) {
   return nullptr;
 }
 
+// A-PSN-2
 void set_read_span(Channel& channel, Request& request, std::uint16_t mtu) {
   request.span = packets_for(request.length, mtu != 0 ? mtu : 4096);
   request.span_is_guess = mtu == 0 && request.length > 256;
@@ -509,8 +525,8 @@ void learn_mtu(TrackerState& state, Stream& stream, std::uint32_t mtu) {
 
 namespace {
 
-// What comes in the middle of a READ whose span was guessed, and is no READ of its rest, shows that the READ ends
-// there: there was a hole behind it.
+// What comes in the middle of a READ whose span was guessed, and is no READ of
+// its rest, shows that the READ ends there: there was a hole behind it.
 bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn) {
   if (!read.span_is_guess || psn == read.psn || ref.packet().info().operation == Operation::read_request) return false;
   Gap gap;
@@ -549,6 +565,7 @@ void on_request(ChannelRef ref, Flow& flow) {
   const Observation& packet = ref.packet();
   PacketAnalysis& result = ref.state.result;
   ++flow.packets;
+  limit_gaps(ref);
   if (packet.info().position == Position::first || packet.info().position == Position::middle) {
     learn_mtu(ref.state, ref.stream, packet.payload_length);
   }

@@ -35,7 +35,8 @@ VerdictKind kind_of(NakCode code) {
   return VerdictKind::nak_invalid_request;
 }
 
-// The same response as one seen before, when it is a copy and was not sent again.
+// The same response as one seen before, when it is a copy and was not sent
+// again.
 const Response* find_copy(Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
   // What is farther than everything before it was not there before.
   if (!packet.has_icrc || channel.responses.empty() || psn > channel.highest_response) return nullptr;
@@ -44,7 +45,8 @@ const Response* find_copy(Channel& channel, const Flow& flow, const Observation&
     const Response& seen = channel.responses[channel.responses.size() - 1 - i];
     if (seen.psn != psn || !seen.has_icrc || seen.icrc != packet.icrc || seen.opcode != packet.opcode) continue;
     if (flow.ip_id_varies) return &seen;
-    // Two equal ACKs may both be meant; a READ response comes directly behind its copy only.
+    // Two equal ACKs may both be meant; a READ response comes directly behind
+    // its copy only.
     const Read* const read = find_read(channel, psn);
     const bool is_certain = read != nullptr && read->asked == 1 && packet.info().operation != Operation::acknowledge;
     return i == 0 && is_certain && packet.time - seen.time < std::chrono::microseconds{2} ? &seen : nullptr;
@@ -68,7 +70,8 @@ void remember(Channel& channel, const Observation& packet, LongPsn psn) {
       {psn, packet.id, packet.time, packet.icrc, packet.syndrome, packet.opcode, packet.has_icrc, false});
 }
 
-// The requests before `end` have reached the responder: those that were not seen here, only the capture does not have.
+// The requests before `end` have reached the responder: those that were not
+// seen here, only the capture does not have.
 void mark_arrived(ChannelRef ref, LongPsn end) {
   const Observation& packet = ref.packet();
   Ring<Gap>& gaps = ref.channel.gaps;
@@ -101,7 +104,7 @@ void link(ChannelRef ref, LongPsn psn) {
   if (ref.state.options.keep_answers) ref.state.answers.push_back({request.last, packet.id, result.latency});
 }
 
-// READs and atomics before `psn` whose answer is not complete have been passed.
+// READs and atomics before `psn` whose answer is not complete have been passed (A-ACK-2).
 void pass_reads(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
@@ -110,13 +113,15 @@ void pass_reads(ChannelRef ref, LongPsn psn) {
   for (std::size_t i = channel.reads.size(); i-- > 0;) {
     Read& read = channel.reads[i];
     if (read.end() > psn) continue;
-    // Those in front of it were passed with it, but for those that were asked for again.
+    // Those in front of it were passed with it, but for those that were asked
+    // for again.
     if (read.passed && !channel.restart.active) break;
     if (read.passed) continue;
     read.passed = true;
     read.passed_by = packet.id;
     read.passed_at = packet.time;
-    // Once it was answered, answers that were under way when it was asked for again say nothing.
+    // Once it was answered, answers that were under way when it was asked for
+    // again say nothing.
     if (is_complete(channel, read) || read.was_complete || (read.asked > 1 && read.highest == read.end())) {
       continue;
     }
@@ -132,7 +137,8 @@ void pass_reads(ChannelRef ref, LongPsn psn) {
   verdict.elapsed = packet.time - oldest->request_time;
 }
 
-// What was refused arrived all the same, or is acknowledged because it was sent again.
+// What was refused arrived all the same, or is acknowledged because it was sent
+// again.
 void note_arrival(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   for (std::size_t i = 0; i < channel.naks.size();) {
@@ -186,7 +192,8 @@ void on_ack(ChannelRef ref, LongPsn psn) {
                                                             : VerdictKind::response_out_of_order;
     (void)say_now(ref.state, ref.stream, kind);
   }
-  // An ACK with the PSN of a READ or atomic does not pass it: only its own answer answers it.
+  // An ACK with the PSN of a READ or atomic does not pass it: only its own
+  // answer answers it.
   pass_reads(ref, psn);
   mark_arrived(ref, psn + 1);
   if (psn >= channel.restart.first) channel.restart.answered = true;
@@ -205,25 +212,28 @@ void say_refusal(ChannelRef ref, LongPsn psn, VerdictKind kind, Duration wait) {
   verdict.elapsed = kind == VerdictKind::rnr_nak ? wait : result.latency;
 }
 
-// Whether a NAK for `psn` means that the latest transmission of the request did not arrive in time.
+// Whether a NAK for `psn` means that the latest transmission of the request did
+// not arrive in time.
 bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Time now) {
   if (request.psn != psn || request.came_late) return false;
   // Its predecessor was behind it already when they passed here.
   const std::size_t index = find_request(channel, psn - 1);
   if (index < channel.requests.size() && channel.requests[index].last > request.last) return false;
-  // It had been refused for want of a receive, and the NAK is for those that followed it then.
+  // It had been refused for want of a receive, and the NAK is for those that
+  // followed it then.
   if (channel.rnr.packet && channel.rnr.psn == psn) return false;
   // One before it was late: it may have arrived in between, and was discarded.
   for (std::size_t i = 0; i < channel.naks.size(); ++i) {
     if (channel.naks[i].arrived_late) return false;
   }
-  // Of transmissions closer to each other than an answer it could be about either, unless the later go-back has been
-  // answered already.
+  // Of transmissions closer to each other than an answer it could be about
+  // either, unless the later go-back has been answered already.
   return request.transmissions == 1 || channel.least_latency == Duration::max() || channel.restart.answered ||
          (request.last_time - request.previous_time >= channel.least_latency &&
           now - request.last_time >= channel.least_latency / 2);
 }
 
+// A-NAK-1
 void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
   Channel& channel = ref.channel;
   PendingNak pending = nak;
@@ -240,6 +250,7 @@ void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
   channel.naks.push_back(pending);
 }
 
+// A-NAK-2
 void on_nak(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
@@ -265,7 +276,8 @@ void on_nak(ChannelRef ref, LongPsn psn) {
     channel.refused = true;
     refuse_message(ref, psn);
   } else if (!channel.rnr_waits || channel.rnr.psn != psn) {
-    // Whoever had no receive for a request refuses those behind it as out of sequence; the wait is what counts (rxe).
+    // Whoever had no receive for a request refuses those behind it as out of
+    // sequence; the wait is what counts (rxe).
     on_sequence_error(ref, pending);
   }
 }
@@ -286,8 +298,9 @@ void add_response_gap(ChannelRef ref, Read& read, LongPsn first, LongPsn end) {
   if (read.next_response == first) read.next_response = end;
 }
 
-// Answers follow in order of their PSNs. A READ that was asked for again may have two under way: then one begins at a
-// PSN that was asked for, and the other goes on where it was.
+// Answers follow in order of their PSNs. A READ that was asked for again may
+// have two under way: then one begins at a PSN that was asked for, and the
+// other goes on where it was.
 void on_read_response(ChannelRef ref, Read& read, LongPsn psn) {
   Channel& channel = ref.channel;
   read.answered = true;
@@ -298,7 +311,8 @@ void on_read_response(ChannelRef ref, Read& read, LongPsn psn) {
   const bool is_again = read.asked > 1 && !is_close;
   const bool has_other = is_again && read.other < read.end();
   if (psn < read.position && was_missing && !(is_again && psn == read.asked_psn)) {
-    // Of a READ that was asked for more than once it may belong to another answer.
+    // Of a READ that was asked for more than once it may belong to another
+    // answer.
     if (!is_again) say_now(ref.state, ref.stream, VerdictKind::response_out_of_order).other = read.request;
     resolve_gap(ref, channel.response_gaps, psn, 1, is_again ? VerdictKind::unexplained : VerdictKind::reordered,
                 Cause::none);
@@ -386,6 +400,7 @@ void on_response(ChannelRef ref, Flow& flow) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
   ++flow.packets;
+  limit_gaps(ref);
   channel.responses_seen = true;
   const OpcodeInfo& info = packet.info();
   if (info.operation == Operation::read_response &&

@@ -8,8 +8,9 @@
 
 namespace roce::analysis {
 
-/// A queue in an array whose size is a power of two, with access by index from the front. It takes no memory while it
-/// is empty for the first time, and gives none back.
+/// A queue in an array whose size is a power of two, with access by index from
+/// the front. It takes no memory while it is empty for the first time, and
+/// gives none back.
 template <typename T>
 class Ring {
  public:
@@ -34,16 +35,27 @@ class Ring {
   void pop_front() { ++begin_; }
   void clear() { begin_ = end_ = 0; }
 
-  /// Puts `value` in front of the element with index `i`; the shorter way is not looked for, because what is inserted
-  /// belongs near the back.
+  /// Puts `value` in front of the element with index `i`; those on the shorter
+  /// side of it make room.
   T& insert(std::size_t i, const T& value) {
-    push_back(value);
-    for (std::size_t at = size() - 1; at > i; --at) std::swap((*this)[at], (*this)[at - 1]);
-    return (*this)[i];
+    if (size() == slots_.size()) grow();
+    if (i < size() / 2) {
+      --begin_;
+      for (std::size_t at = 0; at < i; ++at) (*this)[at] = (*this)[at + 1];
+    } else {
+      ++end_;
+      for (std::size_t at = size() - 1; at > i; --at) (*this)[at] = (*this)[at - 1];
+    }
+    return (*this)[i] = value;
   }
   void erase(std::size_t i) {
-    for (; i + 1 < size(); ++i) (*this)[i] = (*this)[i + 1];
-    --end_;
+    if (i < size() / 2) {
+      for (; i > 0; --i) (*this)[i] = (*this)[i - 1];
+      ++begin_;
+    } else {
+      for (; i + 1 < size(); ++i) (*this)[i] = (*this)[i + 1];
+      --end_;
+    }
   }
 
  private:

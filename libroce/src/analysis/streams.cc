@@ -12,7 +12,7 @@ bool is_connected(Service service) {
   return service == Service::rc || service == Service::uc || service == Service::xrc || service == Service::cnp;
 }
 
-// Of datagrams each pair of QPs is a stream; of connections the destination QP says all.
+// Of datagrams each pair of QPs is a stream; of connections the destination QP says all (A-CON-1).
 FlowKey key_of(const Observation& packet) {
   FlowKey key{packet.source, packet.destination, packet.domain, packet.dest_qp.value()};
   if (!is_connected(packet.info().service)) {
@@ -82,7 +82,12 @@ Flow* find_flow(TrackerState& state, const Observation& packet) {
 
 Flow& flow_of(TrackerState& state, const Observation& packet) {
   const FlowKey key = key_of(packet);
-  if (const auto found = state.flows.find(key); found != state.flows.end()) return *found->second;
+  Flow*& recent = state.recent_flows[hash_of(key) % state.recent_flows.size()];
+  if (recent != nullptr && recent->key == key) return *recent;
+  if (const auto found = state.flows.find(key); found != state.flows.end()) {
+    recent = found->second.get();
+    return *recent;
+  }
   Flow* flow = nullptr;
   {
     auto owned = std::make_unique<Flow>();
@@ -117,7 +122,9 @@ void close_stream(TrackerState& state, Stream& stream, const Flow* kept) {
     if (flow == nullptr) continue;
     flow->stream = nullptr;
     const FlowKey key = flow->key;
-    if (flow != kept) state.flows.erase(key);
+    if (flow == kept) continue;
+    state.recent_flows[hash_of(key) % state.recent_flows.size()] = nullptr;
+    state.flows.erase(key);
   }
   state.streams.erase(stream.index);
 }

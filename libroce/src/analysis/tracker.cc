@@ -74,13 +74,14 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
   state.immediate.clear();
   state.packet = &observation;
   if (observation.kind != PacketKind::roce || !observation.info().defined()) return state.result;
-  // What the capture cut off inside the transport headers, or what contradicts itself, is not followed.
+  // What the capture cut off inside the transport headers, or what contradicts
+  // itself, is not followed.
   if (!observation.is_whole) return state.result;
 
   PacketAnalysis& result = state.result;
   result.role = role_of(observation);
   if (observation.icrc_bad) {
-    // None of its fields can be trusted, so that it must not found a stream.
+    // None of its fields can be trusted, so that it must not found a stream (A-ICRC-1).
     if (Flow* flow = find_flow(state, observation)) {
       result.stream = flow->stream->index;
       result.direction = flow->direction;
@@ -112,6 +113,7 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
   }
   follow_ip_id(flow, observation);
   Stream& stream = *flow.stream;
+  // A-CN-1
   if (result.role == PacketRole::cnp) (void)say_now(state, stream, VerdictKind::cnp);
   if (observation.is_ce()) (void)say_now(state, stream, VerdictKind::ce_mark);
   result.stream = stream.index;
@@ -142,6 +144,11 @@ void Tracker::drain_messages(std::vector<Message>& into) {
 void Tracker::drain_answers(std::vector<Answer>& into) {
   into.insert(into.end(), state_->answers.begin(), state_->answers.end());
   state_->answers.clear();
+}
+
+void Tracker::drain_closed(std::vector<StreamSummary>& into) {
+  into.insert(into.end(), state_->closed.begin(), state_->closed.end());
+  state_->closed.clear();
 }
 
 std::vector<StreamSummary> Tracker::streams() const {

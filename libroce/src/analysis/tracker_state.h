@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -30,6 +31,8 @@ struct CmRequest {
 struct TrackerState {
   TrackerOptions options;
   std::unordered_map<FlowKey, std::unique_ptr<Flow>, FlowKeyHash> flows;
+  /// Flows of the latest packets, by a part of their keys' hashes: most packets are of one of these.
+  std::array<Flow*, 1024> recent_flows{};
   std::unordered_map<std::uint32_t, std::unique_ptr<Stream>> streams;
   std::vector<StreamSummary> closed;
   Stream* oldest = nullptr;
@@ -104,6 +107,8 @@ void add_read(ChannelRef ref, const Request& request);
 void on_restart(ChannelRef ref, const Restart& restart);
 /// The PSNs `first` … are known to have ended as `kind`; they leave the gaps.
 void resolve_gap(ChannelRef ref, Ring<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind, Cause cause);
+/// Resolves the oldest gaps where there are too many.
+void limit_gaps(ChannelRef ref);
 /// Resolves the gaps that later packets have explained.
 void settle(ChannelRef ref, Time now);
 /// What is missing of a READ's answer was there; only the capture does not have it.

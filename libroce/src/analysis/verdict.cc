@@ -85,7 +85,6 @@ constexpr std::array kInfos{
     VerdictInfo{reordered, "reordered", retrospective, note, "what was missing came later; nothing was lost", ""},
     VerdictInfo{unexplained, "unexplained", retrospective, note,
                 "what became of the missing packets is not in the capture", ""},
-    VerdictInfo{rule_violation, "rule_violation", immediate, warning, "a rule of the protocol was broken", ""},
 };
 
 [[nodiscard]] constexpr bool in_order() {

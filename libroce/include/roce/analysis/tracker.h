@@ -80,7 +80,10 @@ class Tracker {
   /// Appends the answers since the last call.
   void drain_answers(std::vector<Answer>& into);
 
-  /// The streams that are open, and then those that were closed since the last call of `drain_closed`, by number.
+  /// Appends the streams that were closed since the last call, in the order of their ends. What is not taken is kept.
+  void drain_closed(std::vector<StreamSummary>& into);
+
+  /// The streams that are open, and those that were closed since the last call of `drain_closed`, by number.
   [[nodiscard]] std::vector<StreamSummary> streams() const;
   [[nodiscard]] std::size_t stream_count() const;
   [[nodiscard]] const Evictions& evictions() const;

@@ -52,8 +52,6 @@ enum class VerdictKind : std::uint8_t {
   missed_by_capture,     ///< it was there; only the capture does not have it
   reordered,             ///< it was seen later, and nothing was lost
   unexplained,           ///< what became of it is not in the capture
-  // A rule of the protocol that an end broke, when it is seen.
-  rule_violation,
   count,
 };
 
@@ -97,8 +95,7 @@ enum class Cause : std::uint8_t {
 struct Verdict {
   VerdictKind kind{};
   Cause cause = Cause::none;
-  bool spurious = false;   ///< of a retransmission: the responder had acknowledged it before, as seen here
-  std::uint16_t rule = 0;  ///< of a rule violation: index in `rules()`
+  bool spurious = false;  ///< of a retransmission: the responder had acknowledged it before, as seen here
   std::uint32_t stream = 0;
   PacketId packet{};  ///< what it is about
   PacketId other{};   ///< the packet it refers to: the transmission before, the NAK, the request
