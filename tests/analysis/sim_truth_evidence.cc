@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What can be known from a capture: the rules of docs/analysis.md, "Ground truth", as far as they hold in captures that
+// may miss packets. What differs:
+// - Two packets with the same bits are a copy and its original only where the IP identification tells (or, for
+//   requests, where no answer could have come between the two).
+// - A request that fills a gap was overtaken, not sent again, if the IP identification says so, or if it comes sooner
+//   than any answer could have asked for it.
+// - A NAKed request only came late if an answer that covers it is seen sooner than it could have been sent again.
+// - A request that was never seen, and that a response shows to have arrived, was missed by the capture.
+// - What is said of a READ that was asked for again waits until the first response of the new answer.
+// - A response that says "acknowledged" counts against its requester only when it had the time to arrive.
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "analysis/sim_truth_judge.h"
+
+namespace roce::sim_truth {
+
+using analysis::VerdictKind;
+using enum analysis::VerdictKind;
+
+namespace {
+
+// No ACK timeout is shorter, no reordering lasts longer: what is sent again later than this, without a refusal, is so
+// because nothing came.
+constexpr Duration kLeastTimeout = std::chrono::milliseconds{1};
+constexpr Duration kLongestHold = std::chrono::microseconds{20};
+
+VerdictKind nak_kind(const Sent& sent) {
+  switch (sent.syndrome.nak_code().value_or(NakCode::invalid_request)) {
+    case NakCode::psn_sequence_error:
+      return nak_sequence_error;
+    case NakCode::invalid_request:
+      return nak_invalid_request;
+    case NakCode::remote_access_error:
+      return nak_remote_access_error;
+    case NakCode::remote_operational_error:
+      return nak_remote_operational_error;
+    case NakCode::invalid_rd_request:
+      return nak_invalid_rd_request;
+  }
+  return nak_invalid_request;
+}
+
+/// A packet of a view; `at` is its passage.
+struct Entry {
+  const Sent* sent = nullptr;
+  std::size_t at = 0;
+  Time time{};
+};
+
+/// What a view has of one READ or atomic.
+struct Asked {
+  Entry entry;
+  LongPsn first = 0;
+  LongPsn end = 0;
+  LongPsn next = 0;            ///< the response that comes next
+  std::set<LongPsn> answered;  ///< since it was requested last
+  std::set<LongPsn> ever;
+  std::set<LongPsn> missing;
+  bool was_passed = false;
+  bool is_repeated = false;
+  std::optional<LongPsn> awaited;  ///< the first response to the latest request, while it was not seen
+
+  [[nodiscard]] bool covers(LongPsn psn) const { return first <= psn && psn < end; }
+  [[nodiscard]] bool is_answered() const { return answered.size() == static_cast<std::size_t>(end - first); }
+};
+
+class ChannelEvidence {
+ public:
+  ChannelEvidence(const View& view, std::size_t channel, std::vector<Unit>& units)
+      : run_(*view.run), channel_(channel), units_(units) {
+    const bool from_b = run_.channels[channel].from_b;
+    to_responder_ = from_b ? run_.to_a : run_.to_b;
+    to_requester_ = from_b ? run_.to_b : run_.to_a;
+  }
+
+  void take(const Entry& entry) {
+    if (entry.sent->is_request) {
+      on_request(entry);
+    } else {
+      on_response(entry);
+    }
+    if (entry.sent->info().position == Position::first || entry.sent->info().position == Position::middle) {
+      mtu_seen_ = true;
+    }
+  }
+  void finish() {
+    while (!suspects_.empty()) convict(suspects_.begin()->first);
+  }
+
+ private:
+  void add(VerdictKind kind, const Entry& entry, std::string_view why) {
+    units_.push_back({kind, entry.at, channel_, 0, 0, why});
+  }
+  void add(VerdictKind kind, const Entry& entry, LongPsn first, LongPsn end, std::string_view why) {
+    units_.push_back({kind, entry.at, channel_, first, static_cast<std::uint32_t>(end - first), why});
+  }
+
+  // Requests
+
+  void on_request(const Entry& entry) {
+    const LongPsn psn = entry.sent->psn;
+    const LongPsn end = entry.sent->end();
+    if (!next_) next_ = psn;
+    std::string_view again;
+    if (psn > *next_) {
+      const LongPsn first = std::max(*next_, shown_);
+      if (is_measured()) {
+        if (first < psn) add(gap, entry, first, psn, "PSNs left out");
+        for (LongPsn hole = *next_; hole < psn; ++hole) missing_.emplace(hole, entry);
+      }
+    } else if (psn < *next_) {
+      again = on_earlier(entry);
+    }
+    const bool is_start = !again.empty() && is_new_run(entry);
+    if (!again.empty()) {
+      if (missing_.contains(psn) && !seen_.contains(psn) && !acknowledged_.contains(psn)) {
+        add(request_lost_before, missing_.at(psn), psn, psn + 1, "gap, asked for, sent again");
+      }
+      explain(entry, is_start);
+      convict(psn);
+      if (is_start || !run_next_) {
+        resent_.clear();
+        run_first_ = psn;
+        run_begin_ = entry.time;
+      }
+      resent_.insert(psn);
+      run_next_ = end;
+      last_again_ = entry.at;
+    } else {
+      run_next_.reset();
+    }
+    if (has_hole_before(psn) || is_refused(psn)) discarded_.insert(entry.at);
+    transmissions_.push_back(entry);
+    for (LongPsn each = psn; each < end; ++each) {
+      seen_[each] = entry;
+      suspects_.erase(each);
+    }
+    next_ = std::max(*next_, end);
+    if (entry.sent->needs_answer()) open(entry);
+  }
+
+  /// Whether a packet that is sent again does not belong to those sent again before it: all of them, or it, are older.
+  [[nodiscard]] bool is_new_run(const Entry& entry) const {
+    const LongPsn psn = entry.sent->psn;
+    if (!run_next_ || resent_.contains(psn)) return true;
+    return psn < run_first_ && entry.time - run_begin_ > (to_responder_ + to_requester_) * 2 + kLongestHold;
+  }
+
+  /// A request that is not farther than all before it. Why it is sent again, if it is.
+  std::string_view on_earlier(const Entry& entry) {
+    const LongPsn psn = entry.sent->psn;
+    const bool was_seen = seen_.contains(psn);
+    const auto hole = missing_.find(psn);
+    if (!was_seen && hole == missing_.end()) return {};
+    if (run_.has_ip_id) {
+      // Each packet that was sent has a number of its own: no other sign is needed.
+      const bool is_late = entry.sent->transmission == 0;
+      if (is_late) {
+        if (!was_seen && was_overtaken(entry)) add(out_of_order, entry, "its identification is older");
+        return {};
+      }
+      if (was_seen) {
+        add(retransmission, entry, "seen before");
+        return "seen before";
+      }
+      const std::string_view why = reason(psn, hole->second);
+      if (!why.empty()) add(retransmission, entry, why);
+      return why;
+    }
+    if (was_seen) {
+      add(retransmission, entry, "seen before");
+      return "seen before";
+    }
+    if (entry.time - hole->second.time < to_responder_ * 2 && last_again_.value_or(0) < hole->second.at &&
+        reason(psn, hole->second).empty()) {
+      add(out_of_order, entry, "sooner than anything could have asked for it again");
+      return {};
+    }
+    const std::string_view why = reason(psn, hole->second);
+    if (!why.empty()) add(retransmission, entry, why);
+    return why;
+  }
+
+  [[nodiscard]] bool was_overtaken(const Entry& entry) const {
+    return std::ranges::any_of(transmissions_, [&](const Entry& other) { return other.sent > entry.sent; });
+  }
+
+  /// How many PSNs the last READ takes is known only when the path MTU was seen.
+  [[nodiscard]] bool is_measured() const {
+    constexpr std::uint32_t least_mtu = 256;
+    const auto last = seen_.find(*next_ - 1);
+    return last == seen_.end() || last->second.sent->read_length <= least_mtu || mtu_seen_;
+  }
+
+  [[nodiscard]] std::string_view reason(LongPsn psn, const Entry& reveal) const {
+    const bool is_refused = std::ranges::any_of(
+        responses_, [&](const Entry& e) { return !e.sent->is_positive() && e.sent->psn == psn && e.at > reveal.at; });
+    if (is_refused) return "gap that was NAKed";
+    return run_next_ == psn ? "goes on with what is sent again" : std::string_view{};
+  }
+
+  [[nodiscard]] bool has_hole_before(LongPsn psn) const {
+    return std::any_of(missing_.begin(), missing_.lower_bound(psn),
+                       [&](const auto& hole) { return !seen_.contains(hole.first); });
+  }
+
+  /// Whether the responder waits for a PSN in front of `psn` that was not sent again yet.
+  [[nodiscard]] bool is_refused(LongPsn psn) const {
+    return std::ranges::any_of(responses_, [&](const Entry& e) {
+      if (e.sent->is_positive() || e.sent->psn >= psn) return false;
+      const auto sent = seen_.find(e.sent->psn);
+      return sent != seen_.end() && sent->second.at < e.at;
+    });
+  }
+
+  void open(const Entry& entry) {
+    const LongPsn psn = entry.sent->psn;
+    for (Asked& asked : open_) {
+      if (asked.first > psn || asked.end != entry.sent->end()) continue;
+      asked.entry = entry;  // the rest of it, or all, is asked for again
+      asked.is_repeated = true;
+      asked.next = psn;
+      asked.answered.erase(asked.answered.lower_bound(psn), asked.answered.end());
+      asked.awaited = psn;
+      return;
+    }
+    Asked asked;
+    asked.entry = entry;
+    asked.first = asked.next = psn;
+    asked.end = entry.sent->end();
+    // It had been asked for before, unseen: answers to that may be on their way.
+    if (missing_.contains(psn) || psn < shown_) {
+      asked.is_repeated = true;
+      asked.awaited = psn;
+    }
+    open_.push_back(asked);
+  }
+
+  // Responses
+
+  void on_response(const Entry& entry) {
+    const Sent& sent = *entry.sent;
+    const LongPsn psn = sent.psn;
+    if (!sent.is_positive()) {
+      on_refusal(entry);
+      show(entry, psn);
+      pass(entry);
+    } else {
+      for (const LongPsn suspect : suspects_up_to(psn + 1)) late(suspect, entry);
+      if (next_ && psn >= *next_ && is_measured()) {
+        // The first response is known to belong to these requests only if it answers one of them.
+        if (!responses_.empty()) add(ack_of_unseen, entry, *next_, psn + 1, "answers what was not seen");
+        for (LongPsn hole = *next_; hole <= psn; ++hole) missing_.emplace(hole, entry);
+        next_ = psn + 1;
+      }
+      show(entry, psn + 1);
+      if (std::ranges::any_of(open_, [&](const Asked& asked) { return asked.end <= psn && !asked.is_answered(); })) {
+        blocked_.insert(entry.at);
+      }
+      pass(entry);
+      if (sent.is_answer()) answer(entry);
+    }
+    responses_.push_back(entry);
+  }
+
+  /// What is in front of `end` has arrived.
+  void show(const Entry& entry, LongPsn end) {
+    (void)entry;
+    for (const auto& [psn, reveal] : missing_) {
+      if (psn >= end) break;
+      if (seen_.contains(psn) || !acknowledged_.insert(psn).second) continue;
+      add(missed_by_capture, reveal, psn, psn + 1, "never seen, and arrived");
+    }
+    shown_ = std::max(shown_, end);
+  }
+
+  [[nodiscard]] std::vector<LongPsn> suspects_up_to(LongPsn end) const {
+    std::vector<LongPsn> all;
+    for (const auto& [psn, entry] : suspects_) {
+      if (psn < end) all.push_back(psn);
+    }
+    return all;
+  }
+
+  void on_refusal(const Entry& entry) {
+    const LongPsn psn = entry.sent->psn;
+    for (const LongPsn suspect : suspects_up_to(psn)) late(suspect, entry);
+    const auto sent = seen_.find(psn);
+    if (entry.sent->syndrome.nak_code() != NakCode::psn_sequence_error || sent == seen_.end() ||
+        sent->second.sent->psn != psn || discarded_.contains(sent->second.at)) {
+      return;
+    }
+    const std::size_t since = sent->second.at;
+    // Sooner than an answer can come: it is about the time before.
+    if (entry.time < sent->second.time + to_responder_ * 2) return;
+    if (missing_.contains(psn) || late_ends_.contains(psn)) return;
+    for (const Entry& e : transmissions_) {
+      if (e.at > since && e.sent->psn < psn) return;
+    }
+    for (const Entry& e : responses_) {
+      if (!e.sent->is_positive() && (e.at > since || e.sent->psn == psn)) return;
+    }
+    suspects_[psn] = sent->second;
+    refused_at_[psn] = entry.time;
+  }
+
+  void late(LongPsn psn, const Entry& by) {
+    const Entry sent = suspects_.at(psn);
+    suspects_.erase(psn);
+    late_ends_.insert(sent.sent->end());
+    const auto times = std::ranges::count_if(transmissions_, [&](const Entry& e) { return e.sent->covers(psn); });
+    if (times != 1) return;  // the NAK may be about the one before
+    if (by.time - refused_at_.at(psn) >= to_responder_ * 2) return;
+    add(request_late_after, sent, "NAKed, and answered sooner than it could have been sent again");
+  }
+
+  void convict(LongPsn psn) {
+    const auto suspect = suspects_.find(psn);
+    if (suspect == suspects_.end()) return;
+    add(request_lost_after, suspect->second, "NAKed, not answered before it was sent again");
+    suspects_.erase(suspect);
+  }
+
+  void pass(const Entry& entry) {
+    bool said = false;
+    for (Asked& asked : open_) {
+      if (asked.end > entry.sent->psn || asked.is_answered() || asked.was_passed) continue;
+      asked.was_passed = true;
+      // A refusal passes it as well; whether that is said of the refusal or of the first ACK behind it is left open.
+      if (entry.sent->is_positive() && !asked.is_repeated && !said) {
+        add(implied_nak, entry, "passes a READ or atomic");
+        said = true;
+      }
+    }
+  }
+
+  void answer(const Entry& entry) {
+    const LongPsn psn = entry.sent->psn;
+    const auto found =
+        std::ranges::find_if(open_, [&](const Asked& asked) { return asked.first <= psn && psn < asked.end; });
+    if (found == open_.end()) return;
+    Asked& asked = *found;
+    if (asked.awaited) {
+      // Until then these may be responses to the request before.
+      if (psn != *asked.awaited || entry.time < asked.entry.time + to_responder_ * 2) return;
+      asked.awaited.reset();
+    }
+    if (psn < asked.next && asked.answered.contains(psn)) {
+      // The responder was asked again, unseen, and begins anew.
+      asked.next = psn;
+      asked.missing.clear();
+      hole_at_.erase(hole_at_.lower_bound(asked.first), hole_at_.lower_bound(asked.end));
+    }
+    const auto was = [&](const std::set<LongPsn>& set, LongPsn first, LongPsn end) {
+      return set.lower_bound(first) != set.lower_bound(end);
+    };
+    if (psn > asked.next) {
+      if (!was(asked.missing, asked.next, psn) && !was(asked.ever, asked.next, psn)) {
+        add(response_gap, entry, asked.next, psn, "left out of an answer");
+      }
+      for (LongPsn hole = asked.next; hole < psn; ++hole) {
+        asked.missing.insert(hole);
+        hole_at_.emplace(hole, entry.time);
+      }
+    } else if (psn < asked.next && !asked.answered.contains(psn) &&
+               entry.sent->info().operation == Operation::read_response) {
+      const auto hole = hole_at_.find(psn);
+      const bool is_soon = hole != hole_at_.end() && entry.time - hole->second < to_requester_ * 2;
+      if (is_soon) add(response_out_of_order, entry, "behind a later response to the same READ");
+    }
+    asked.answered.insert(psn);
+    asked.ever.insert(psn);
+    asked.missing.erase(psn);
+    asked.next = std::max(asked.next, psn + 1);
+  }
+
+  // Why something is sent again
+
+  void explain(const Entry& entry, bool is_start) {
+    const LongPsn psn = entry.sent->psn;
+    const auto found = seen_.find(psn);
+    if (!is_start || found == seen_.end() || has_older_unanswered(psn) || responses_.empty()) return;
+    const Entry earlier = found->second;
+    std::vector<Entry> since;
+    for (const Entry& e : responses_) {
+      if (e.at > earlier.at) since.push_back(e);
+    }
+    for (const Entry& e : since) {
+      if (!e.sent->is_positive() && e.sent->psn <= psn) return;  // asked for again
+    }
+    if (discarded_.contains(earlier.at)) return;
+    if (earlier.sent->needs_answer()) {
+      explain_answer(entry, earlier);
+      return;
+    }
+    if (entry.time - earlier.time < kLeastTimeout) return;
+    bool any = false;
+    for (const Entry& e : since) {
+      if (e.sent->psn < psn || (e.sent->psn == psn && !e.sent->is_positive())) continue;
+      any = true;
+      if (!e.sent->is_positive() || blocked_.contains(e.at)) continue;
+      if (e.time + to_requester_ * 2 > entry.time) continue;
+      add(response_lost_after, e, "acknowledges what is sent again");
+    }
+    if (!any && earlier.sent->ack_req) add(lost_beyond, earlier, "not answered, sent again");
+  }
+
+  void explain_answer(const Entry& entry, const Entry& earlier) {
+    const LongPsn psn = entry.sent->psn;
+    const auto asked =
+        std::ranges::find_if(open_, [&](const Asked& each) { return each.first <= psn && psn < each.end; });
+    if (asked == open_.end()) return;
+    const bool is_timeout = entry.time - earlier.time >= kLeastTimeout;
+    bool is_executed = false;
+    bool is_passed = false;
+    bool is_overtaken = false;
+    std::vector<Entry> answers;
+    for (const Entry& e : responses_) {
+      // What comes sooner answers the time before.
+      if (e.at < earlier.at || e.time < earlier.time + to_responder_ * 2) continue;
+      if (e.sent->psn == psn && e.sent->is_answer()) answers.push_back(e);
+      is_executed = is_executed || e.sent->psn >= asked->end || (e.sent->is_answer() && asked->covers(e.sent->psn));
+      is_passed = is_passed || e.sent->psn >= asked->end;
+      is_overtaken = is_overtaken || e.sent->psn > psn || (e.sent->psn == psn && !e.sent->is_answer());
+    }
+    if (!answers.empty()) {
+      for (const Entry& e : answers) {
+        // A later response makes its requester ask again as well, whether this one was lost or only out of its turn.
+        if (is_passed || (is_overtaken && !is_timeout)) continue;
+        if (blocked_.contains(e.at) || e.time + to_requester_ * 2 > entry.time) continue;
+        add(is_overtaken ? response_not_in_time : response_lost_after, e, "asked for again");
+      }
+    } else if (is_executed) {
+      add(response_lost_before, earlier, psn, psn + 1, "executed, asked for again");
+    } else if (is_timeout) {
+      add(lost_beyond, earlier, "not answered, asked for again");
+    }
+  }
+
+  /// Whether a request in front of `psn` still waits for its answer, as far as the view shows.
+  [[nodiscard]] bool has_older_unanswered(LongPsn psn) const {
+    if (has_hole_before(psn)) return true;
+    for (const Asked& asked : open_) {
+      if (asked.end <= psn && !asked.is_answered()) return true;
+    }
+    const auto behind = seen_.lower_bound(psn);
+    if (behind == seen_.begin()) return false;
+    const auto& [last, entry] = *std::prev(behind);
+    if (entry.sent->needs_answer()) return false;
+    for (const Entry& e : responses_) {
+      if (e.sent->psn + (e.sent->is_positive() ? 1 : 0) > last) return false;
+    }
+    return true;
+  }
+
+  const Run& run_;
+  std::size_t channel_;
+  std::vector<Unit>& units_;
+  Duration to_responder_{};
+  Duration to_requester_{};
+
+  std::optional<LongPsn> next_;
+  LongPsn shown_ = 0;                 ///< behind what responses have shown to have arrived
+  std::map<LongPsn, Entry> seen_;     ///< the latest transmission
+  std::map<LongPsn, Entry> missing_;  ///< what revealed the gap
+  std::set<LongPsn> acknowledged_;    ///< of what is missing
+  std::optional<LongPsn> run_next_;   ///< behind what was sent again last, if that was the last request
+  LongPsn run_first_ = 0;
+  Time run_begin_{};
+  std::set<LongPsn> resent_;  ///< in the run under way
+  std::optional<std::size_t> last_again_;
+  std::vector<Entry> responses_;
+  std::vector<Entry> transmissions_;
+  std::vector<Asked> open_;
+  bool mtu_seen_ = false;
+  std::map<LongPsn, Entry> suspects_;  ///< the transmission that a NAK says did not arrive
+  std::map<LongPsn, Time> refused_at_;
+  std::set<LongPsn> late_ends_;      ///< behind requests that arrived late: what was sent with them was discarded
+  std::set<std::size_t> discarded_;  ///< requests that came while one in front of them was missing, or refused
+  std::set<std::size_t> blocked_;    ///< responses that came while an older READ or atomic had no answer
+  std::map<LongPsn, Time> hole_at_;
+};
+
+/// Goes through a view once.
+class Evidence {
+ public:
+  explicit Evidence(const View& view) : view_(view), run_(*view.run) {
+    for (std::size_t i = 0; i < run_.channels.size(); ++i) channels_.emplace_back(view, i, units);
+  }
+
+  void take(std::size_t at) {
+    const Passage& passage = run_.passages[at];
+    const Sent& sent = run_.sent[passage.sent];
+    const Entry entry{&sent, at, passage.time};
+    if (passage.is_corrupted) {
+      add(bad_icrc, entry, "");
+      return;
+    }
+    if (passage.is_ce) add(ce_mark, entry, "");
+    if (sent.channel == kNone) return;
+    const bool is_copy = view_.saw(sent, at);
+    if (is_copy) {
+      if (is_known_copy(entry)) add(duplicate, entry, "copied");
+    } else {
+      if (sent.is_nak()) add(nak_kind(sent), entry, "");
+      if (sent.is_rnr()) add(rnr_nak, entry, "");
+    }
+    last_of_[{sent.channel, sent.is_request}] = entry;
+    ++count_of_[{sent.channel, sent.is_request}];
+    if (!is_copy) channels_[sent.channel].take(entry);
+  }
+  void finish() {
+    for (ChannelEvidence& channel : channels_) channel.finish();
+  }
+
+  std::vector<Unit> units;
+
+ private:
+  void add(VerdictKind kind, const Entry& entry, std::string_view why) {
+    units.push_back({kind, entry.at, entry.sent->channel, 0, 0, why});
+  }
+
+  [[nodiscard]] bool is_known_copy(const Entry& entry) {
+    const std::pair key{entry.sent->channel, entry.sent->is_request};
+    // That the identifications count is known when two of them were seen.
+    if (run_.has_ip_id) return count_of_[key] >= 2 || entry.sent->is_request;
+    if (entry.sent->is_response) return false;
+    const auto last = last_of_.find(key);
+    return last != last_of_.end() && last->second.sent == entry.sent && last->second.time == entry.time;
+  }
+
+  const View& view_;
+  const Run& run_;
+  std::vector<ChannelEvidence> channels_;
+  std::map<std::pair<std::size_t, bool>, Entry> last_of_;
+  std::map<std::pair<std::size_t, bool>, std::size_t> count_of_;
+};
+
+}  // namespace
+
+std::vector<Unit> evidence(const View& view) {
+  Evidence all(view);
+  for (const std::size_t at : view.kept) all.take(at);
+  all.finish();
+  return std::move(all.units);
+}
+
+}  // namespace roce::sim_truth

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "roce/analysis/tracker.h"
+#include "roce/wire/opcode.h"
+#include "sim/random.h"
+
+// All of the heap that this program takes is counted here.
+namespace {
+
+std::size_t heap_now = 0;
+std::size_t heap_peak = 0;
+
+void* take(std::size_t size) {
+  void* memory = std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc{};
+  heap_now += malloc_usable_size(memory);
+  heap_peak = std::max(heap_peak, heap_now);
+  return memory;
+}
+
+void give_back(void* memory) {
+  if (memory == nullptr) return;
+  heap_now -= malloc_usable_size(memory);
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  return take(size);
+}
+void* operator new[](std::size_t size) {
+  return take(size);
+}
+void operator delete(void* memory) noexcept {
+  give_back(memory);
+}
+void operator delete[](void* memory) noexcept {
+  give_back(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  give_back(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  give_back(memory);
+}
+
+namespace {
+
+using namespace roce;
+using namespace roce::analysis;
+
+constexpr std::size_t kMebibyte = std::size_t{1} << 20U;
+constexpr Opcode kSendOnly{0x04};
+constexpr Opcode kReadRequest{0x0C};
+constexpr Opcode kReadMiddle{0x0E};
+constexpr Opcode kAcknowledge{0x11};
+
+Gid host(std::uint32_t number) {
+  return Gid::from_ipv4({{10, static_cast<std::uint8_t>(number >> 16U), static_cast<std::uint8_t>(number >> 8U),
+                          static_cast<std::uint8_t>(number)}});
+}
+
+/// Feeds a tracker as a program does, which takes what there is to say from time to time.
+class Feed {
+ public:
+  explicit Feed(const Limits& limits) : before_(heap_now), tracker_({.limits = limits}) {
+    heap_peak = heap_now;
+    verdicts_.reserve(kEvery * 64);
+  }
+
+  Observation request(std::uint32_t pair, std::uint32_t qpn, std::uint32_t psn, Opcode opcode = kSendOnly) {
+    Observation packet;
+    packet.kind = PacketKind::roce;
+    packet.version = RoceVersion::v2_ipv4;
+    packet.source = host(2 * pair);
+    packet.destination = host(2 * pair + 1);
+    packet.dest_qp = Qpn{qpn};
+    packet.psn = Psn{psn & 0xFF'FFFFU};
+    packet.opcode = opcode;
+    packet.is_whole = true;
+    packet.has_icrc = true;
+    packet.icrc = static_cast<std::uint32_t>(id_);
+    packet.payload_length = 1024;
+    packet.wire_length = 1098;
+    return packet;
+  }
+  Observation response(std::uint32_t pair, std::uint32_t qpn, std::uint32_t psn, Opcode opcode = kAcknowledge,
+                       AethSyndrome syndrome = AethSyndrome::ack()) {
+    Observation packet = request(pair, qpn, psn, opcode);
+    std::swap(packet.source, packet.destination);
+    packet.has_aeth = true;
+    packet.syndrome = syndrome;
+    return packet;
+  }
+  Observation read(std::uint32_t pair, std::uint32_t qpn, std::uint32_t psn, std::uint32_t length) {
+    Observation packet = request(pair, qpn, psn, kReadRequest);
+    packet.has_reth = true;
+    packet.dma_length = length;
+    packet.payload_length = 0;
+    return packet;
+  }
+  const PacketAnalysis& feed(Observation packet) {
+    packet.id = {++id_, 0};
+    packet.time = Time{std::chrono::milliseconds{id_}};
+    if (id_ % kEvery == 0) drain();
+    return tracker_.observe(packet);
+  }
+  void drain() {
+    verdicts_.clear();
+    messages_.clear();
+    answers_.clear();
+    tracker_.drain(verdicts_);
+    tracker_.drain_messages(messages_);
+    tracker_.drain_answers(answers_);
+    closed_.clear();
+    tracker_.drain_closed(closed_);
+  }
+  [[nodiscard]] Tracker& tracker() { return tracker_; }
+  /// The most that was taken at any time, with what the caller keeps between two drains.
+  [[nodiscard]] std::size_t peak() const { return heap_peak - before_; }
+
+ private:
+  static constexpr std::uint64_t kEvery = 1024;
+
+  std::size_t before_;
+  Tracker tracker_;
+  std::uint64_t id_ = 0;
+  std::vector<Verdict> verdicts_;
+  std::vector<Message> messages_;
+  std::vector<Answer> answers_;
+  std::vector<StreamSummary> closed_;
+};
+
+constexpr Limits kSmall{.streams = 64, .requests_per_stream = 256, .responses_per_stream = 64, .max_gap = 1U << 16U};
+
+// Packets of 100,000 flows in no order: requests with losses, READs of 2 GiB, answers and NAKs.
+void feed_many_flows(Feed& feed, unsigned packets) {
+  sim::Random random{1};
+  std::vector<std::uint32_t> psns(100'000);
+  for (unsigned i = 0; i < packets; ++i) {
+    const auto flow = static_cast<std::uint32_t>(random.below(psns.size()));
+    const std::uint32_t pair = flow % 1000;
+    const std::uint32_t qpn = 2 + flow / 1000;
+    std::uint32_t& psn = psns[flow];
+    switch (random.below(8)) {
+      case 0:
+        feed.feed(feed.response(pair, 1000 + qpn, psn - 1));
+        break;
+      case 1:
+        feed.feed(
+            feed.response(pair, 1000 + qpn, psn - 1, kAcknowledge, AethSyndrome::nak(NakCode::psn_sequence_error)));
+        break;
+      case 2:
+        psn += 1 + static_cast<std::uint32_t>(random.below(1000));
+        feed.feed(feed.request(pair, qpn, psn++));
+        break;
+      case 3:
+        feed.feed(feed.read(pair, qpn, psn++, 0x8000'0000));
+        break;
+      default:
+        feed.feed(feed.request(pair, qpn, psn++));
+        break;
+    }
+  }
+}
+
+/// What a stream may take with `limits`, and what the caller keeps between two drains.
+std::size_t bound_of(const Limits& limits) {
+  constexpr std::size_t stream = 16 * 1024;    // with its summary, flows and what answers it
+  constexpr std::size_t request = 2 * 96 * 2;  // a ring has up to twice as many slots, both directions
+  return 32 * kMebibyte + limits.streams * (stream + limits.requests_per_stream * request);
+}
+
+// What is known of a stream that ended is for the caller to take.
+TEST(TrackerBounds, OfManyFlows) {
+  Feed feed{Limits{}};
+  feed_many_flows(feed, 300'000);
+  EXPECT_LT(feed.peak(), 600 * kMebibyte);
+  EXPECT_GT(feed.tracker().evictions().streams, 30'000U);
+  EXPECT_EQ(feed.tracker().stream_count(), Limits{}.streams);
+}
+
+TEST(TrackerBounds, OfManyFlowsAndSmallLimits) {
+  Feed feed{kSmall};
+  feed_many_flows(feed, 300'000);
+  EXPECT_LT(feed.peak(), bound_of(kSmall));
+  EXPECT_GT(feed.tracker().evictions().streams, 200'000U);
+  EXPECT_EQ(feed.tracker().stream_count(), kSmall.streams);
+}
+
+TEST(TrackerBounds, OfJumpsOfThePsn) {
+  Feed feed{kSmall};
+  for (std::uint32_t i = 0; i < 300'000; ++i) feed.feed(feed.request(1, 2, i * 0x30'0000U));
+  EXPECT_LT(feed.peak(), bound_of(kSmall));
+  EXPECT_EQ(feed.tracker().stream_count(), 1U);
+}
+
+TEST(TrackerBounds, OfUnansweredRequests) {
+  Feed feed{Limits{}};
+  for (std::uint32_t i = 0; i < 3'000'000; ++i) feed.feed(feed.request(1, 2, i));
+  EXPECT_LT(feed.peak(), 16 * kMebibyte);
+  EXPECT_EQ(feed.tracker().evictions().requests, 3'000'000U - Limits{}.requests_per_stream);
+}
+
+TEST(TrackerBounds, OfGapsThatAreNeverFilled) {
+  Feed feed{Limits{}};
+  for (std::uint32_t i = 0; i < 100'000; ++i) feed.feed(feed.request(1, 2, 2 * i));
+  EXPECT_LT(feed.peak(), 16 * kMebibyte);
+}
+
+// Of every second PSN of a huge gap, from its end on: each belongs in front of what was seen.
+TEST(TrackerBounds, OfAGapThatIsFilledBackwards) {
+  Feed feed{kSmall};
+  feed.feed(feed.request(1, 2, 0));
+  feed.feed(feed.request(1, 2, 60'000));
+  for (std::uint32_t psn = 59'998; psn > 0; psn -= 2) feed.feed(feed.request(1, 2, psn));
+  EXPECT_LT(feed.peak(), 16 * kMebibyte);
+}
+
+// The requests are on a way that the capture does not have.
+TEST(TrackerBounds, OfAnswersToUnseenRequests) {
+  Feed feed{Limits{}};
+  feed.feed(feed.request(1, 2, 0));
+  for (std::uint32_t i = 0; i < 100'000; ++i) feed.feed(feed.response(1, 3, i));
+  EXPECT_LT(feed.peak(), 16 * kMebibyte);
+}
+
+TEST(TrackerBounds, OfHugeReadsAnsweredInPart) {
+  Feed feed{Limits{}};
+  for (std::uint32_t round = 0; round < 4; ++round) {
+    feed.feed(feed.read(1, 2, round << 22U, 0x8000'0000));
+    for (std::uint32_t i = 0; i < 25'000; ++i) {
+      feed.feed(feed.response(1, 3, (round << 22U) + 2 * i, kReadMiddle));
+    }
+  }
+  EXPECT_LT(feed.peak(), 16 * kMebibyte);
+}
+
+TEST(TrackerBounds, OfReadsThatAreNeverAnswered) {
+  Feed feed{Limits{}};
+  for (std::uint32_t i = 0; i < 300'000; ++i) {
+    feed.feed(feed.read(1, 2, i, 1));
+    feed.feed(feed.response(1, 3, i));
+  }
+  EXPECT_LT(feed.peak(), 16 * kMebibyte);
+}
+
+// Nothing asks for an answer, there are gaps, and what is sent again is always one further back.
+TEST(TrackerBounds, OfRepetitionsWithoutAnEnd) {
+  Feed feed{Limits{}};
+  feed.feed(feed.request(1, 2, 0));
+  feed.feed(feed.response(1, 3, 0));
+  for (std::uint32_t i = 0; i < 1000; ++i) feed.feed(feed.request(1, 2, 2 * i + 2));
+  for (std::uint32_t i = 0; i < 15'000; ++i) feed.feed(feed.request(1, 2, 2002 + i));
+  for (std::uint32_t i = 0; i < 13'000; ++i) feed.feed(feed.request(1, 2, 16'000 - i));
+  EXPECT_LT(feed.peak(), 16 * kMebibyte);
+}
+
+}  // namespace

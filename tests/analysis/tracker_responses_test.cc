@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is said of responses, and of what became of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trace.h"
+
+namespace roce::analysis {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(ResponseVerdicts, AcknowledgementLostBehindTheCapturePoint) {
+  const Findings found = analyse(R"(
+       0  A>B  SEND_ONLY  100  ar
+      10  B>A  ACK        100
+    5000  A>B  SEND_ONLY  100  ar
+    5010  B>A  ACK        100)");
+  EXPECT_THAT(found.now,
+              ElementsAre("3 retransmission 100 cause=timeout of=1 after=5000us spurious", "4 duplicate_ack 100"));
+  EXPECT_THAT(found.later, ElementsAre("2 response_lost_after 100 of=3"));
+}
+
+TEST(ResponseVerdicts, ReadResponseLostBehindTheCapturePoint) {
+  const Findings found = analyse(R"(
+       0  A>B  READ  100
+      10  B>A  ONLY  100
+    5000  A>B  READ  100
+    5010  B>A  ONLY  100)");
+  EXPECT_THAT(found.now, ElementsAre("3 retransmission 100 cause=timeout of=1 after=5000us spurious",
+                                     "4 response_repeated 100 of=3"));
+  EXPECT_THAT(found.later, ElementsAre("2 response_lost_after 100 of=3"));
+}
+
+TEST(ResponseVerdicts, AtomicResponseLostBehindTheCapturePoint) {
+  const Findings found = analyse(R"(
+       0  A>B  FETCH_ADD           100
+      10  B>A  ATOMIC_ACKNOWLEDGE  100
+    5000  A>B  FETCH_ADD           100
+    5010  B>A  ATOMIC_ACKNOWLEDGE  100)");
+  EXPECT_THAT(found.now, ElementsAre("3 retransmission 100 cause=timeout of=1 after=5000us spurious",
+                                     "4 response_repeated 100 of=3"));
+  EXPECT_THAT(found.later, ElementsAre("2 response_lost_after 100 of=3"));
+}
+
+TEST(ResponseVerdicts, ReadResponseNotInTime) {
+  const Findings found = analyse(R"(
+     0  A>B  READ  100
+     1  A>B  READ  101
+    10  B>A  ONLY  100
+    11  B>A  ONLY  101
+    13  A>B  READ  100
+    14  A>B  READ  101
+    23  B>A  ONLY  100
+    24  B>A  ONLY  101)");
+  EXPECT_THAT(found.now, ElementsAre("5 retransmission 100 cause=implied_nak of=1 after=13us spurious",
+                                     "6 retransmission 101 cause=implied_nak of=2 after=13us spurious",
+                                     "7 response_repeated 100 of=5", "8 response_repeated 101 of=6"));
+  EXPECT_THAT(found.later, ElementsAre("3 response_not_in_time 100 of=5"));
+}
+
+TEST(ResponseVerdicts, ReadPassedWithoutAnAnswer) {
+  const Findings found = analyse(R"(
+     0  A>B  READ       100
+     1  A>B  SEND_ONLY  101  ar
+    10  B>A  ACK        101
+    12  A>B  READ       100
+    13  A>B  SEND_ONLY  101  ar
+    20  B>A  ONLY       100
+    21  B>A  ACK        101)");
+  EXPECT_THAT(found.now,
+              ElementsAre("3 implied_nak 100 of=1 after=10us", "4 retransmission 100 cause=implied_nak of=1 after=12us",
+                          "5 retransmission 101 cause=implied_nak of=2 after=12us", "7 duplicate_ack 101"));
+  EXPECT_THAT(found.later, ElementsAre("1 response_lost_before 100 of=4"));
+}
+
+TEST(ResponseVerdicts, AReadThatIsAnsweredInTimeIsNotPassed) {
+  const Findings found = analyse(R"(
+     0  A>B  READ       100
+     1  A>B  SEND_ONLY  101  ar
+    10  B>A  ONLY       100
+    11  B>A  ACK        101)");
+  EXPECT_THAT(found.now, IsEmpty());
+  EXPECT_THAT(found.later, IsEmpty());
+}
+
+TEST(ResponseVerdicts, PartOfAnAnswerLostInFrontOfTheCapturePoint) {
+  const Findings found = analyse(R"(
+     0  A>B  READ    100  dma=1024
+    10  B>A  FIRST   100
+    11  B>A  LAST    103  len=256
+    13  A>B  READ    101  dma=768
+    20  B>A  FIRST   101
+    21  B>A  MIDDLE  102
+    22  B>A  LAST    103  len=256)");
+  EXPECT_THAT(
+      found.now,
+      ElementsAre("3 response_gap 101x2 of=1", "4 retransmission 101 cause=implied_nak of=1 after=13us",
+                  "5 response_repeated 101 of=4", "6 response_repeated 102 of=4", "7 response_repeated 103 of=4"));
+  EXPECT_THAT(found.later, ElementsAre("3 response_lost_before 101 of=4"));
+}
+
+TEST(ResponseVerdicts, PartOfAnAnswerLostBehindTheCapturePoint) {
+  const Findings found = analyse(R"(
+     0  A>B  READ    100  dma=768
+    10  B>A  FIRST   100
+    11  B>A  MIDDLE  101
+    12  B>A  LAST    102  len=256
+    15  A>B  READ    101  dma=512
+    20  B>A  FIRST   101
+    21  B>A  LAST    102  len=256)");
+  // Whether the middle one was lost or overtaken by the last one cannot be seen from here.
+  EXPECT_THAT(found.later, ElementsAre("3 response_not_in_time 101 of=5"));
+}
+
+TEST(ResponseVerdicts, ResponsesOvertakeEachOther) {
+  const Findings found = analyse(R"(
+     0  A>B  READ    100  dma=768
+    10  B>A  FIRST   100
+    11  B>A  LAST    102  len=256
+    12  B>A  MIDDLE  101
+    20  A>B  SEND_ONLY 103 ar
+    30  B>A  ACK     103)");
+  EXPECT_THAT(found.now, ElementsAre("3 response_gap 101 of=1", "4 response_out_of_order 101 of=1"));
+  EXPECT_THAT(found.later, ElementsAre("3 reordered 101"));
+}
+
+TEST(ResponseVerdicts, OnlyTheCaptureMissedPartOfAnAnswer) {
+  const Findings found = analyse(R"(
+        0  A>B  READ       100  dma=768
+       10  B>A  FIRST      100
+       11  B>A  LAST       102  len=256
+       20  A>B  SEND_ONLY  103  ar
+       30  B>A  ACK        103
+    20000  A>B  SEND_ONLY  104  ar
+    20010  B>A  ACK        104)");
+  EXPECT_THAT(found.now, ElementsAre("3 response_gap 101 of=1", "5 implied_nak 100x3 of=1 after=30us"));
+  EXPECT_THAT(found.later, ElementsAre("3 missed_by_capture 101"));
+}
+
+TEST(ResponseVerdicts, AcknowledgementsThatSayNothingNew) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100
+     1  A>B  SEND_ONLY  101
+     2  A>B  SEND_ONLY  102
+     3  A>B  SEND_ONLY  103
+    10  B>A  ACK        101
+    11  B>A  ACK        103
+    12  B>A  ACK        103
+    13  B>A  ACK        101
+    14  B>A  ACK        102)");
+  EXPECT_THAT(found.now, ElementsAre("7 duplicate_ack 103", "8 ghost_ack 101", "9 response_out_of_order 102"));
+  EXPECT_THAT(found.later, IsEmpty());
+}
+
+TEST(ResponseVerdicts, ACopyOfAnAcknowledgementIsNeitherDuplicateNorGhost) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100
+     1  A>B  SEND_ONLY  101
+    10  B>A  ACK        100  id=7
+    11  B>A  ACK        101  id=8
+    12  B>A  ACK        101  id=8
+    13  B>A  ACK        100  id=7)");
+  EXPECT_THAT(found.now, ElementsAre("5 duplicate 101 cause=unknown of=4 after=1us",
+                                     "6 duplicate 100 cause=unknown of=3 after=3us"));
+}
+
+TEST(ResponseVerdicts, AcknowledgementOfWhatTheCaptureDoesNotHave) {
+  const Findings found = analyse(R"(
+       0  A>B  SEND_ONLY  100  ar
+      10  B>A  ACK        100
+      20  B>A  ACK        102
+     500  A>B  SEND_ONLY  103  ar
+     510  B>A  ACK        103)");
+  EXPECT_THAT(found.now, ElementsAre("3 ack_of_unseen 101x2"));
+  EXPECT_THAT(found.later, ElementsAre("3 missed_by_capture 101x2 of=3"));
+}
+
+struct Refusal {
+  const char* opcode;
+  const char* verdict;
+};
+
+class Refusals : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(Refusals, EndTheMessage) {
+  const Findings found = analyse("0 A>B WRITE_ONLY 100 ar\n10 B>A " + std::string{GetParam().opcode} + " 100");
+  EXPECT_THAT(found.now, ElementsAre("2 " + std::string{GetParam().verdict} + " 100 of=1 after=10us"));
+  EXPECT_THAT(found.later, IsEmpty());
+  ASSERT_EQ(found.messages.size(), 1U);
+  EXPECT_EQ(found.messages[0].end, MessageEnd::refused);
+  EXPECT_EQ(found.messages[0].answer, (PacketId{2, 0}));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Refusals,
+                         ::testing::Values(Refusal{"NAK_INVALID", "nak_invalid_request"},
+                                           Refusal{"NAK_ACCESS", "nak_remote_access_error"},
+                                           Refusal{"NAK_OPERATION", "nak_remote_operational_error"},
+                                           Refusal{"NAK_RD", "nak_invalid_rd_request"}),
+                         [](const auto& refusal) { return std::string{refusal.param.verdict}; });
+
+TEST(ResponseVerdicts, AnswersAreLinkedToTheirRequests) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100
+     3  A>B  READ       101  dma=512
+    10  B>A  FIRST      101
+    11  B>A  LAST       102  len=256
+    20  A>B  SEND_ONLY  103  ar
+    26  B>A  ACK        103)");
+  EXPECT_EQ(found.packets[2].request, (PacketId{2, 0}));
+  EXPECT_EQ(found.packets[2].latency, std::chrono::microseconds{7});
+  EXPECT_EQ(found.packets[3].request, (PacketId{2, 0}));
+  EXPECT_EQ(found.packets[5].request, (PacketId{5, 0}));
+  ASSERT_EQ(found.answers.size(), 2U);
+  EXPECT_EQ(found.answers[0].request, (PacketId{2, 0}));
+  EXPECT_EQ(found.answers[0].response, (PacketId{3, 0}));
+  EXPECT_EQ(found.answers[1].request, (PacketId{5, 0}));
+  EXPECT_EQ(found.answers[1].latency, std::chrono::microseconds{6});
+}
+
+}  // namespace
+}  // namespace roce::analysis

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which packets belong together.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "trace.h"
+
+namespace roce::analysis {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::uint32_t> streams_of(const Findings& found) {
+  std::vector<std::uint32_t> streams;
+  for (const PacketAnalysis& packet : found.packets) streams.push_back(packet.stream);
+  return streams;
+}
+
+TEST(Streams, DirectionsAreJoinedByTheirPsns) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100  qp=0x22
+     1  A>B  SEND_ONLY  900  qp=0x23
+    10  B>A  ACK        900  qp=0x13
+    11  B>A  ACK        100  qp=0x12)");
+  EXPECT_THAT(streams_of(found), ElementsAre(0, 1, 1, 0));
+  ASSERT_EQ(found.streams.size(), 2U);
+  EXPECT_TRUE(found.streams[0].joined);
+  EXPECT_EQ(found.streams[0].qpns[0], Qpn{0x12});
+  EXPECT_EQ(found.streams[0].qpns[1], Qpn{0x22});
+  EXPECT_EQ(found.streams[1].qpns[0], Qpn{0x13});
+  EXPECT_EQ(found.packets[2].direction, 1);
+}
+
+TEST(Streams, EqualPsnsAreJoinedByTheUdpSourcePort) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100  qp=0x22  port=50001
+     1  A>B  SEND_ONLY  100  qp=0x23  port=50002
+    10  B>A  ACK        100  qp=0x13  port=50002
+    11  B>A  ACK        100  qp=0x12  port=50001)");
+  EXPECT_THAT(streams_of(found), ElementsAre(0, 1, 1, 0));
+}
+
+TEST(Streams, WhatCouldAnswerTwoConnectionsIsJoinedToNeither) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100  qp=0x22  port=50001
+     1  A>B  SEND_ONLY  100  qp=0x23  port=50002
+    10  B>A  ACK        100  qp=0x13  port=50003)");
+  EXPECT_THAT(streams_of(found), ElementsAre(0, 1, 2));
+  for (const StreamSummary& stream : found.streams) EXPECT_FALSE(stream.joined);
+}
+
+// A line with a REQ or REP.
+std::string cm(const std::string& time, const std::string& hosts, const std::string& message,
+               const std::string& fields) {
+  const std::string name = "cm_" + message;
+  std::string line =
+      time + ' ' + hosts + " UD_SEND_ONLY 1 qp=1 headers=" + name + " mad.mgmt_class=7 mad.attribute_id=";
+  line += message == "req" ? "0x10" : "0x13";
+  std::istringstream words{fields};
+  for (std::string word; words >> word;) line += ' ' + name + '.' + word;
+  return line + '\n';
+}
+
+TEST(Streams, EqualPsnsAreJoinedByConnectionManagement) {
+  const Findings found = analyse(cm("0", "A>B", "req", "local_comm_id=71 local_qpn=0x12 path_mtu=3") +
+                                 cm("1", "B>A", "rep", "local_comm_id=81 remote_comm_id=71 local_qpn=0x22") +
+                                 cm("2", "A>B", "req", "local_comm_id=72 local_qpn=0x13 path_mtu=3") +
+                                 cm("3", "B>A", "rep", "local_comm_id=82 remote_comm_id=72 local_qpn=0x23") + R"(
+    10  A>B  SEND_ONLY     100  qp=0x22
+    11  A>B  SEND_ONLY     100  qp=0x23
+    20  B>A  ACK           100  qp=0x13
+    21  B>A  ACK           100  qp=0x12)");
+  EXPECT_EQ(found.packets[0].role, PacketRole::management);
+  EXPECT_EQ(found.packets[4].role, PacketRole::request);
+  EXPECT_EQ(found.packets[6].stream, found.packets[5].stream);
+  EXPECT_EQ(found.packets[7].stream, found.packets[4].stream);
+  EXPECT_THAT(found.now, IsEmpty());
+}
+
+TEST(Streams, VlansVersionsAndHostsAreKeptApart) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100
+     1  A>B  SEND_ONLY  100  vlan=5
+     2  A>B  SEND_ONLY  100  vlan=6
+     3  A>B  SEND_ONLY  100  v6
+     4  A>B  SEND_ONLY  100  v1
+     5  A>C  SEND_ONLY  100  qp=0x22
+    10  B>A  ACK        100  vlan=6
+    11  B>A  ACK        100  v1
+    12  B>A  ACK        100)");
+  EXPECT_THAT(streams_of(found), ElementsAre(0, 1, 2, 3, 4, 5, 2, 4, 0));
+  EXPECT_EQ(found.streams[4].version, RoceVersion::v1);
+  EXPECT_THAT(found.now, IsEmpty());
+}
+
+TEST(Streams, APriorityIsNotAVlan) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100  vlan=5
+     1  A>B  SEND_ONLY  101  vlan=24581)");  // VLAN 5 with priority 3
+  EXPECT_THAT(streams_of(found), ElementsAre(0, 0));
+}
+
+TEST(Streams, AQpThatIsUsedAgainIsAnotherStream) {
+  const Findings found = analyse(R"(
+          0  A>B  SEND_ONLY  5000000  ar
+         10  B>A  ACK        5000000
+         20  A>B  SEND_ONLY  5000001  ar
+         30  B>A  ACK        5000001
+    9000000  A>B  SEND_ONLY  100      ar
+    9000010  B>A  ACK        100
+    9000020  A>B  SEND_ONLY  101      ar)");
+  EXPECT_THAT(streams_of(found), ElementsAre(0, 0, 0, 0, 1, 1, 1));
+  EXPECT_THAT(found.now, ElementsAre("5 new_connection 100"));
+  EXPECT_THAT(found.later, IsEmpty());
+  EXPECT_EQ(found.packets[4].relative_psn, 0);
+  ASSERT_EQ(found.streams.size(), 2U);
+  EXPECT_TRUE(found.streams[1].joined);
+}
+
+TEST(Streams, AJumpForwardIsAnotherConnectionToo) {
+  const Findings found = analyse(R"(
+          0  A>B  SEND_ONLY  100      ar
+         10  B>A  ACK        100
+    9000000  A>B  SEND_ONLY  5000000  ar
+    9000010  B>A  ACK        5000000)");
+  EXPECT_THAT(streams_of(found), ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(found.now, ElementsAre("3 new_connection 5000000"));
+}
+
+TEST(Streams, PsnsAreRelativeToTheFirstAndTimesToTheLast) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100
+     4  A>B  SEND_ONLY  101
+    10  B>A  ACK        101)");
+  EXPECT_EQ(found.packets[1].relative_psn, 1);
+  EXPECT_EQ(found.packets[2].relative_psn, 1);
+  EXPECT_EQ(found.packets[0].since_last, Duration{});
+  EXPECT_EQ(found.packets[1].since_last, std::chrono::microseconds{4});
+  EXPECT_EQ(found.packets[2].since_last, std::chrono::microseconds{6});
+}
+
+// 600 bytes are three packets of 256, two of 512, and one of 1024 and more.
+TEST(PathMtu, TheRequestBehindAReadShowsItsLength) {
+  const Findings found = analyse(R"(
+     0  A>B  READ       100  dma=600
+     1  A>B  SEND_ONLY  103  ar)");
+  EXPECT_THAT(found.now, IsEmpty());
+  EXPECT_THAT(found.later, IsEmpty());
+  ASSERT_EQ(found.messages.size(), 2U);
+  EXPECT_EQ(found.messages[0].psn_count, 3U);
+}
+
+TEST(PathMtu, AnAnswerBehindARequestBehindARead) {
+  const Findings found = analyse(R"(
+     0  A>B  READ       100  dma=600
+     1  A>B  SEND_ONLY  103  ar
+    10  B>A  FIRST      100
+    11  B>A  MIDDLE     101
+    12  B>A  LAST       102  len=88
+    13  B>A  ACK        103)");
+  EXPECT_THAT(found.now, IsEmpty());
+  EXPECT_THAT(found.later, IsEmpty());
+  EXPECT_EQ(found.streams[0].path_mtu, 256);
+}
+
+TEST(PathMtu, ShownByTheFirstResponse) {
+  const Findings found = analyse(R"(
+     0  A>B  READ       100  dma=600
+    10  B>A  FIRST      100  len=512
+    11  B>A  LAST       101  len=88
+    20  A>B  SEND_ONLY  102  ar
+    30  B>A  ACK        102)");
+  EXPECT_THAT(found.now, IsEmpty());
+  EXPECT_THAT(found.later, IsEmpty());
+  EXPECT_EQ(found.streams[0].path_mtu, 512);
+}
+
+TEST(PathMtu, AGapBehindAReadOfUnknownLengthIsNotSaid) {
+  const Findings found = analyse(R"(
+     0  A>B  READ       100  dma=600
+     1  A>B  SEND_ONLY  102  ar)");
+  EXPECT_THAT(found.now, IsEmpty());
+}
+
+TEST(PathMtu, AGapBehindAReadOfKnownLengthIsSaid) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_FIRST 97
+     1  A>B  SEND_LAST  98
+     2  A>B  READ       99   dma=600
+     3  A>B  SEND_ONLY  103  ar)");
+  EXPECT_THAT(found.now, ElementsAre("4 gap 102"));
+}
+
+}  // namespace
+}  // namespace roce::analysis
