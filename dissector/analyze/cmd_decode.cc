@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -80,16 +79,6 @@ void add_options(CLI::App& command, DecodeOptions& options) {
   command.add_flag("--hex", options.hex, "Decode hex text instead: the arguments, or standard input without any")
       ->group("Input");
   command.footer(std::string{kExamples});
-}
-
-Palette choose_palette(ColourWhen when) {
-  if (when == ColourWhen::never) return {};
-  const char* no_colour = std::getenv("NO_COLOR");
-  const bool is_refused = no_colour != nullptr && *no_colour != '\0';
-  const char* terminal = std::getenv("TERM");
-  const bool is_dumb = terminal != nullptr && std::string_view{terminal} == "dumb";
-  const bool automatic = isatty(STDOUT_FILENO) != 0 && !is_refused && !is_dumb;
-  return when == ColourWhen::always || automatic ? kColours : Palette{};
 }
 
 std::unique_ptr<PacketFormat> make_format(const DecodeOptions& options) {

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 
+#include "analyze/frame_info.h"
 #include "analyze/hex_input.h"
 #include "analyze/progress.h"
 #include "roce/wire/icrc.h"
@@ -32,13 +33,6 @@ bool may_wait(Liveness input) {
   if (input != Liveness::standard_input) return input == Liveness::pipe;
   pollfd ready{STDIN_FILENO, POLLIN, 0};
   return ::poll(&ready, 1, 0) == 0;
-}
-
-/// Whether nothing of a frame could be looked at, because its link type is not known.
-bool has_unknown_link_type(const Packet& packet) {
-  const ParseError& problem = packet.problem();
-  return problem.reason == ParseReason::not_roce && problem.layer == HeaderId::none && problem.offset == 0 &&
-         !packet.bytes().empty();
 }
 
 /// The frame as the link type under which it makes sense: text is often pasted without its Ethernet header.
@@ -92,24 +86,8 @@ class DecodeRun::Source {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] Liveness liveness() const { return liveness_; }
 
-  void describe(const link::CaptureRecord& record, FrameInfo& frame) const {
-    constexpr std::uint8_t kMicroseconds = 6;
-    constexpr std::uint8_t kBinary = 0x80;
-    const auto& interfaces = reader_.interfaces();
-    if (record.interface_id < interfaces.size()) {
-      const link::CaptureInterface& interface = interfaces[record.interface_id];
-      frame.interface_name = interface.name;
-      const std::uint8_t resolution = interface.timestamp_resolution;
-      frame.time_digits = resolution <= kMicroseconds && (resolution & kBinary) == 0 ? 6 : 9;
-    }
-    frame.file = path_;
-    frame.number = record.number;
-    frame.length = std::max(record.original_length, static_cast<std::uint32_t>(record.bytes.size()));
-    frame.captured = static_cast<std::uint32_t>(record.bytes.size());
-    frame.link_type = record.link_type;
-    frame.interface_id = record.interface_id;
-    frame.comment = record.comment;
-    frame.drops = record.drop_count;
+  [[nodiscard]] FrameInfo describe(const link::CaptureRecord& record) const {
+    return describe_frame(reader_, record, path_);
   }
 
  private:
@@ -170,14 +148,12 @@ void DecodeRun::decode_records(Source& source) {
         ++counts_.good;
         continue;
       }
-      FrameInfo frame;
-      source.describe(record, frame);
+      FrameInfo frame = source.describe(record);
       frame.relative_ns = relative_ns;
       if (has_time) frame.time_ns = record.timestamp_ns;
       decode_roce(packet, icrc, frame);
     } else if (!only_bad && is_shown(packet) && filter_.passes_transport(packet)) {
-      FrameInfo frame;
-      source.describe(record, frame);
+      FrameInfo frame = source.describe(record);
       frame.relative_ns = relative_ns;
       if (has_time) frame.time_ns = record.timestamp_ns;
       emit({frame, packet, packet, {}});

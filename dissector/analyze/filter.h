@@ -22,6 +22,10 @@ class AddressPattern {
   [[nodiscard]] static tl::expected<AddressPattern, std::string> parse(std::string_view text);
 
   [[nodiscard]] bool is_mac() const { return mac_.has_value(); }
+  /// What was read, unless `is_mac()`: the address, with the bits behind the prefix as they stood.
+  [[nodiscard]] const Gid& address() const { return address_; }
+  /// How many of the 128 bits of `address()` count; of an IPv4 address at least 96.
+  [[nodiscard]] unsigned prefix() const { return prefix_; }
   [[nodiscard]] bool matches(const Gid& address) const;
   [[nodiscard]] bool matches(const MacAddress& address) const { return mac_ == address; }
 

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analyze/analysis_run.h"
+#include "analyze/display_filter.h"
+
+namespace roce::analyze {
+
+struct PacketIdHash {
+  std::size_t operator()(const analysis::PacketId& id) const {
+    return std::hash<std::uint64_t>{}(id.frame * 0x9E37'79B9'7F4A'7C15 + id.segment);
+  }
+};
+
+/// Packets that were chosen: a bit for each frame, more only for the packets of super-frames.
+class PacketSet {
+ public:
+  void insert(analysis::PacketId id);
+  [[nodiscard]] bool contains(analysis::PacketId id) const;
+  /// All packets of the set are in it no more.
+  void clear();
+
+ private:
+  std::vector<bool> frames_;  ///< by number; of super-frames their first packet
+  std::unordered_set<analysis::PacketId, PacketIdHash> segments_;
+};
+
+/// What is known of packets only after they were seen: retrospective verdicts and the answers of requests.
+class LaterFacts final : public AnalysisConsumer {
+ public:
+  struct Facts {
+    std::uint64_t verdicts = 0;  ///< bit n: `VerdictKind` n
+    std::uint16_t causes = 0;    ///< bit n: `Cause` n
+    analysis::Answer answer{};
+  };
+
+  void on_verdict(const analysis::Verdict& verdict) override;
+  void on_answer(const analysis::Answer& answer) override;
+
+  [[nodiscard]] Facts find(analysis::PacketId id) const;
+
+ private:
+  std::unordered_map<analysis::PacketId, Facts, PacketIdHash> facts_;
+};
+
+/// A filter expression over the fields of packets, `roce.analysis.*` among them:
+/// - `stream`, `direction`, `role`, `relative_psn`, `message`, `since_last`;
+/// - `latency`: of a response since its request, of a request until its answer; `request`, `response`: that frame;
+/// - a boolean for each verdict (`roce.analysis.retransmission`); `verdict`, `cause`: all of a packet's, by name;
+///   `spurious`.
+class AnalysisFilter {
+ public:
+  /// Passes everything.
+  AnalysisFilter() = default;
+
+  /// Error: a sentence for people.
+  [[nodiscard]] static tl::expected<AnalysisFilter, std::string> compile(std::string_view expression);
+
+  [[nodiscard]] bool passes_everything() const { return filter_.passes_everything(); }
+  /// Whether it names something that later packets tell, so that `matches` needs the facts of a whole pass.
+  [[nodiscard]] bool needs_later_facts() const { return needs_later_; }
+  /// `facts` may be null.
+  [[nodiscard]] bool matches(const AnalysedPacket& packet, const LaterFacts* facts) const;
+
+ private:
+  DisplayFilter filter_;
+  bool needs_later_ = false;
+};
+
+}  // namespace roce::analyze

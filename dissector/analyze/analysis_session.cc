@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/analysis_session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+
+#include "analyze/decode_run.h"
+
+namespace roce::analyze {
+
+void add_common_options(CLI::App& command, AnalysisOptions& options) {
+  command.add_option("FILE", options.inputs,
+                     "Capture files (pcap, pcapng, .gz, .zst) or directories of them; - is standard input");
+  command.add_flag("--json", options.json, "For programs: JSON");
+  command.add_option("--from", options.from, "Not before: seconds since the first packet or 1970, or RFC 3339")
+      ->type_name("TIME");
+  command.add_option("--to", options.to, "Not after")->type_name("TIME");
+  command.add_option("--names", options.names, "Names for addresses: lines of an address (/prefix) and a name")
+      ->type_name("FILE");
+  command.add_option("--color,--colour", options.colour, "auto (the default: on a terminal), always or never")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, ColourWhen>{{"auto", ColourWhen::automatic},
+                                                                            {"always", ColourWhen::always},
+                                                                            {"never", ColourWhen::never}})
+                      .description(""))
+      ->type_name("WHEN");
+}
+
+void add_list_options(CLI::App& command, AnalysisOptions& options) {
+  command.add_flag("--csv", options.csv, "For programs: CSV")->excludes("--json");
+  command
+      .add_option("-Y,--filter", options.filter,
+                  "Only what concerns packets that pass this expression; fields are those of decode --json, and "
+                  "roce.analysis.*")
+      ->type_name("EXPRESSION");
+  command.add_option("--stream", options.stream, "Only this stream")->type_name("NUMBER");
+}
+
+/// Finds out which packets pass the filter, and hands everything on.
+class ChoosingConsumer final : public AnalysisConsumer {
+ public:
+  ChoosingConsumer(AnalysisSession& session, const LaterFacts* facts, AnalysisConsumer& next)
+      : session_(session), facts_(facts), next_(next) {}
+
+  void on_packet(const AnalysedPacket& packet) override {
+    if (session_.filter_.matches(packet, facts_)) session_.chosen_.insert(packet.observation.id);
+    next_.on_packet(packet);
+  }
+  void on_verdict(const analysis::Verdict& verdict) override { next_.on_verdict(verdict); }
+  void on_message(const analysis::Message& message) override { next_.on_message(message); }
+  void on_answer(const analysis::Answer& answer) override { next_.on_answer(answer); }
+  [[nodiscard]] bool is_over() const override { return next_.is_over(); }
+
+ private:
+  AnalysisSession& session_;
+  const LaterFacts* facts_;
+  AnalysisConsumer& next_;
+};
+
+AnalysisSession::AnalysisSession(const AnalysisOptions& options)
+    : options_(options), output_(STDOUT_FILENO, isatty(STDOUT_FILENO) != 0) {}
+
+void AnalysisSession::prepare_output() {
+  // A reader that has gone is noticed by the write, which ends the run quietly.
+  std::signal(SIGPIPE, SIG_IGN);
+  layout_.palette = choose_palette(options_.colour);
+  layout_.charset = locale_charset();
+  layout_.width = terminal_width(STDOUT_FILENO);
+}
+
+bool AnalysisSession::open() {
+  prepare_output();
+  const auto refuse = [&](std::string_view why) {
+    report(why);
+    code_ = ExitCode::usage;
+    return false;
+  };
+  if (options_.inputs.empty()) {
+    return refuse("which file? roce-analyze [COMMAND] FILE... (- is standard input; --help shows examples)");
+  }
+  auto window = TimeWindow::make(options_.from, options_.to);
+  if (!window) return refuse(window.error());
+  window_ = *window;
+  auto filter = AnalysisFilter::compile(options_.filter);
+  if (!filter) return refuse(filter.error());
+  filter_ = *std::move(filter);
+  if (!options_.names.empty()) {
+    auto names = NameFile::load(options_.names);
+    if (!names) {
+      report(names.error());
+      code_ = ExitCode::input;
+      return false;
+    }
+    names_ = *std::move(names);
+  }
+  inputs_ = expand_inputs(options_.inputs);
+  for (const std::string& warning : inputs_.warnings) report(fmt::format("warning: {}", warning));
+  for (const std::string& error : inputs_.errors) report(error);
+  if (!inputs_.errors.empty()) code_ = ExitCode::input;
+  if (filter_.needs_later_facts()) {
+    for (const InputFile& file : inputs_.files) {
+      if (file.is_regular) continue;
+      return refuse(fmt::format(
+          "-Y asks for what is known only at the end, so that the input has to be read twice: '{}' cannot be; save it "
+          "to a file first",
+          file.path == "-" ? "standard input" : file.path));
+    }
+  }
+  if (inputs_.files.empty() && inputs_.errors.empty()) {
+    report("there is no capture file in what was given");
+    code_ = ExitCode::input;
+  }
+  return !inputs_.files.empty();
+}
+
+AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::TrackerOptions& tracker) {
+  AnalysisRunOptions options;
+  options.window = window_;
+  options.tracker = tracker;
+  options.progress = isatty(STDERR_FILENO) != 0;
+  LaterFacts facts;
+  if (filter_.needs_later_facts()) {
+    options.tracker.keep_answers = true;
+    static_cast<void>(run_analysis(inputs_.files, options, facts));
+    options.tracker = tracker;
+    options.quiet = true;
+  }
+  AnalysisResult result;
+  if (filter_.passes_everything()) {
+    result = run_analysis(inputs_.files, options, consumer);
+  } else {
+    ChoosingConsumer choosing{*this, filter_.needs_later_facts() ? &facts : nullptr, consumer};
+    result = run_analysis(inputs_.files, options, choosing);
+  }
+  if (!result.is_complete()) code_ = ExitCode::input;
+  return result;
+}
+
+ExitCode AnalysisSession::finish() {
+  output_.flush();
+  if (output_.error()) {
+    report(*output_.error());
+    return ExitCode::output;
+  }
+  return code_;
+}
+
+RowWriter::RowWriter(AnalysisSession& session, std::vector<TableColumn> columns, std::size_t for_programs)
+    : session_(session), columns_(std::move(columns)), table_({}) {
+  if (!session.options().json && !session.options().csv) columns_.resize(columns_.size() - for_programs);
+  table_ = TextTable{columns_};
+}
+
+void RowWriter::add(std::vector<TableCell> cells) {
+  cells.resize(std::min(cells.size(), columns_.size()));
+  table_.add_row(std::move(cells));
+  if (table_.row_count() == kAligned) write();
+}
+
+void RowWriter::finish() {
+  const AnalysisOptions& options = session_.options();
+  if (table_.row_count() == 0 && !has_headings_ && !options.json && !options.csv) report("nothing matches");
+  if (table_.row_count() != 0 || !has_headings_) write();
+  session_.output().flush();
+}
+
+void RowWriter::write() {
+  TextBuffer& out = session_.output().buffer();
+  if (session_.options().json) {
+    table_.append_ndjson(out);
+  } else if (session_.options().csv) {
+    table_.append_csv(out, !has_headings_);
+  } else if (table_.row_count() != 0) {
+    TextTable::Layout layout = session_.layout();
+    layout.with_headings = !has_headings_;
+    table_.append_text(out, layout);
+  }
+  has_headings_ = true;
+  table_ = TextTable{columns_};
+  session_.output().commit();
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyze/analysis_filter.h"
+#include "analyze/analysis_run.h"
+#include "analyze/exit_code.h"
+#include "analyze/name_file.h"
+#include "analyze/output.h"
+#include "analyze/text_table.h"
+
+namespace roce::analyze {
+
+/// What the commands that analyse captures have in common on their command lines.
+struct AnalysisOptions {
+  std::vector<std::string> inputs;
+  std::string from;
+  std::string to;
+  std::string names;
+  std::string filter;
+  std::optional<std::uint32_t> stream;
+  bool json = false;
+  bool csv = false;
+  ColourWhen colour = ColourWhen::automatic;
+};
+
+/// FILE, --from, --to, --names, --colour and --json. `options` must outlive the command.
+void add_common_options(CLI::App& command, AnalysisOptions& options);
+/// --csv, -Y and --stream.
+void add_list_options(CLI::App& command, AnalysisOptions& options);
+
+/// One run of such a command: its inputs and its output. What is wrong with them goes to standard error.
+class AnalysisSession {
+ public:
+  explicit AnalysisSession(const AnalysisOptions& options);
+
+  /// Reads the options. False: there is nothing to do, and `finish` says why.
+  [[nodiscard]] bool open();
+  /// What `open` does about the output, for commands without inputs.
+  void prepare_output();
+  /// Analyses all inputs; a filter that asks for what is known later has them read twice. Before a packet is handed
+  /// over, `is_chosen` knows it.
+  [[nodiscard]] AnalysisResult run(AnalysisConsumer& consumer, const analysis::TrackerOptions& tracker = {});
+  /// Writes what is left of the output; the exit code of the program.
+  [[nodiscard]] ExitCode finish();
+
+  /// Whether a packet passed the filter; only of packets that were seen.
+  [[nodiscard]] bool is_chosen(analysis::PacketId id) const {
+    return filter_.passes_everything() || chosen_.contains(id);
+  }
+  [[nodiscard]] bool is_wanted(std::uint32_t stream) const { return !options_.stream || *options_.stream == stream; }
+  [[nodiscard]] bool has_filter() const { return !filter_.passes_everything(); }
+
+  [[nodiscard]] const AnalysisOptions& options() const { return options_; }
+  [[nodiscard]] const std::vector<InputFile>& inputs() const { return inputs_.files; }
+  [[nodiscard]] const NameFile& names() const { return names_; }
+  [[nodiscard]] Output& output() { return output_; }
+  [[nodiscard]] const TextTable::Layout& layout() const { return layout_; }
+  [[nodiscard]] const TimeWindow& window() const { return window_; }
+  void fail(ExitCode code) { code_ = code; }
+
+ private:
+  friend class ChoosingConsumer;
+
+  const AnalysisOptions& options_;
+  InputFiles inputs_;
+  TimeWindow window_;
+  NameFile names_;
+  AnalysisFilter filter_;
+  PacketSet chosen_;
+  TextTable::Layout layout_;
+  Output output_;
+  ExitCode code_ = ExitCode::ok;
+};
+
+/// Writes rows as they come, in the form that the options ask for: a table, CSV or NDJSON.
+class RowWriter {
+ public:
+  /// `for_programs`: so many of the last columns are not in the table for people.
+  RowWriter(AnalysisSession& session, std::vector<TableColumn> columns, std::size_t for_programs = 0);
+
+  void add(std::vector<TableCell> cells);
+  /// Writes what was held back to align it.
+  void finish();
+
+ private:
+  static constexpr std::size_t kAligned = 2000;
+
+  void write();
+
+  AnalysisSession& session_;
+  std::vector<TableColumn> columns_;
+  TextTable table_;
+  bool has_headings_ = false;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <set>
+
+#include "analyze/analysis_session.h"
+#include "analyze/event_order.h"
+#include "analyze/event_text.h"
+#include "analyze/human_units.h"
+#include "analyze/json_values.h"
+#include "analyze/list_commands.h"
+#include "analyze/stream_text.h"
+
+namespace roce::analyze {
+
+namespace {
+
+using analysis::Severity;
+using analysis::Verdict;
+
+constexpr std::string_view kExamples = R"(Examples:
+  roce-analyze events trace.pcap                        everything, in the order of the packets
+  roce-analyze events --severity error trace.pcap       only what is bad
+  roce-analyze events --verdict rnr_nak --verdict retransmission trace.pcap
+  roce-analyze events -Y 'bth.opcode contains "READ"' --stream 3 trace.pcap
+  roce-analyze events --json trace.pcap | jq -c 'select(.cause == "timeout") | [.frame, .stream]')";
+
+struct EventsOptions {
+  AnalysisOptions common;
+  Severity severity = Severity::note;
+  std::vector<std::string> verdicts;
+};
+
+std::vector<TableColumn> columns() {
+  return {{"event", Align::right},
+          {"frame", Align::right},
+          {"time", Align::right},
+          {"stream", Align::right},
+          {"from to", Align::left, "ends"},
+          {"severity", Align::left},
+          {"verdict", Align::left},
+          {"PSN", Align::right, "first_psn"},
+          {"packets", Align::right, "psn_count"},
+          {"cause", Align::left},
+          {"see frame", Align::right, "other"},
+          {"elapsed", Align::right, "elapsed_ns"},
+          {"what it means", Align::left, "text"},
+          {"spurious", Align::left},
+          {"segment", Align::right},
+          {"file", Align::left}};
+}
+
+class EventsConsumer final : public AnalysisConsumer {
+ public:
+  EventsConsumer(AnalysisSession& session, const EventsOptions& options)
+      : session_(session),
+        options_(options),
+        verdicts_(options.verdicts.begin(), options.verdicts.end()),
+        rows_(session, columns(), 3),
+        order_([this](std::uint64_t number, const Verdict& verdict) { show(number, verdict); }) {}
+
+  void on_packet(const AnalysedPacket& packet) override {
+    ends_.learn(packet);
+    files_.learn(packet.file);
+    if (!start_ns_) start_ns_ = capture_start(packet);
+  }
+  void on_verdict(const Verdict& verdict) override { order_.add(verdict); }
+  [[nodiscard]] bool is_over() const override { return session_.output().is_over(); }
+
+  void finish() {
+    order_.finish();
+    rows_.finish();
+  }
+
+ private:
+  void show(std::uint64_t number, const Verdict& verdict) {
+    const analysis::VerdictInfo& info = verdict_info(verdict.kind);
+    if (info.severity < options_.severity || !session_.is_wanted(verdict.stream)) return;
+    if (!verdicts_.empty() && !verdicts_.contains(std::string{info.name})) return;
+    if (!session_.is_chosen(verdict.packet)) return;
+    if (!options_.common.json) return rows_.add(row_of(number, verdict));
+    append(session_.output().buffer(), json_line(event_json(number, verdict, files_)));
+    session_.output().commit();
+  }
+
+  [[nodiscard]] std::vector<TableCell> row_of(std::uint64_t number, const Verdict& verdict) const {
+    const analysis::VerdictInfo& info = verdict_info(verdict.kind);
+    const FramePlace place = files_.find(verdict.packet.frame);
+    const std::int64_t time = verdict.time.time_since_epoch().count();
+    const bool has_stream = verdict.stream != analysis::kNoStream;
+    const Tone tone = info.severity == Severity::error     ? Tone::bad
+                      : info.severity == Severity::warning ? Tone::caution
+                                                           : Tone::plain;
+    const std::uint64_t other = verdict.other ? files_.find(verdict.other.frame).number : 0;
+    std::string frame = frame_text(place, files_);
+    if (verdict.packet.segment != 0) frame += fmt::format(".{}", verdict.packet.segment + 1);
+    return {{std::to_string(number), Tone::faint, number},
+            {std::move(frame), Tone::plain, place.number},
+            {seconds_text(time - start_ns_.value_or(time)), Tone::plain, utc_text(time)},
+            has_stream ? TableCell{std::to_string(verdict.stream), Tone::plain, std::uint64_t{verdict.stream}}
+                       : TableCell{},
+            {has_stream ? ends_.text(verdict.stream, 0, session_.names(), session_.layout().charset) : ""},
+            {std::string{severity_text(info.severity)}, tone},
+            {std::string{info.name}, tone},
+            {std::to_string(verdict.first_psn.value()), Tone::plain, std::uint64_t{verdict.first_psn.value()}},
+            {count_text(verdict.psn_count), Tone::plain, std::uint64_t{verdict.psn_count}},
+            {std::string{to_string(verdict.cause)} + (verdict.spurious ? " spurious" : ""), Tone::plain,
+             std::string{to_string(verdict.cause)}},
+            other != 0 ? TableCell{std::to_string(other), Tone::plain, other} : TableCell{},
+            verdict.elapsed != Duration{}
+                ? TableCell{duration_text(verdict.elapsed.count()), Tone::plain, std::int64_t{verdict.elapsed.count()}}
+                : TableCell{},
+            {event_text(verdict)},
+            {"", Tone::plain, verdict.spurious},
+            {"", Tone::plain, std::uint64_t{verdict.packet.segment}},
+            {place.file != nullptr ? place.file->path : std::string{}}};
+  }
+
+  AnalysisSession& session_;
+  const EventsOptions& options_;
+  std::set<std::string> verdicts_;
+  RowWriter rows_;
+  EventOrder order_;
+  StreamEnds ends_;
+  SeenFiles files_;
+  std::optional<std::int64_t> start_ns_;
+};
+
+ExitCode run_events(const EventsOptions& options) {
+  AnalysisSession session{options.common};
+  if (!session.open()) return session.finish();
+  EventsConsumer consumer{session, options};
+  analysis::TrackerOptions tracker;
+  tracker.keep_messages = tracker.keep_answers = false;
+  static_cast<void>(session.run(consumer, tracker));
+  consumer.finish();
+  return session.finish();
+}
+
+}  // namespace
+
+void add_events(CLI::App& app, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("events", "One row a verdict, in the order of the packets");
+  const auto options = std::make_shared<EventsOptions>();
+  add_common_options(*command, options->common);
+  add_list_options(*command, options->common);
+  command->add_option("--severity", options->severity, "note (the default), warning or error: only these and worse")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Severity>{{"note", Severity::note},
+                                                                          {"warning", Severity::warning},
+                                                                          {"error", Severity::error}})
+                      .description(""))
+      ->type_name("LEVEL");
+  command->add_option("--verdict", options->verdicts, "Only this verdict; roce-analyze rules lists them")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->check([](const std::string& name) {
+        return analysis::verdict_from_name(name)
+                   ? std::string{}
+                   : fmt::format("there is no verdict '{}'; roce-analyze rules lists them", name);
+      })
+      ->type_name("NAME");
+  command->footer(std::string{kExamples});
+  command->callback([options, &code] { code = run_events(*options); });
+}
+
+}  // namespace roce::analyze

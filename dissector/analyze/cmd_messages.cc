@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+
+#include "analyze/analysis_session.h"
+#include "analyze/human_units.h"
+#include "analyze/json_values.h"
+#include "analyze/list_commands.h"
+#include "analyze/stream_text.h"
+
+namespace roce::analyze {
+
+namespace {
+
+using analysis::Message;
+using analysis::MessageEnd;
+
+constexpr std::string_view kExamples = R"(Examples:
+  roce-analyze messages trace.pcap                      every message, in the order of their ends
+  roce-analyze messages --top 20 trace.pcap             the slowest
+  roce-analyze messages --stream 3 --csv trace.pcap
+  roce-analyze messages -Y 'roce.analysis.request_lost_after' trace.pcap
+  roce-analyze messages --json trace.pcap | jq 'select(.type == "READ") | .latency_ns')";
+
+struct MessagesOptions {
+  AnalysisOptions common;
+  std::size_t top = 0;
+};
+
+std::vector<TableColumn> columns() {
+  return {{"stream", Align::right},
+          {"from to", Align::left, "ends"},
+          {"message", Align::right},
+          {"type", Align::left},
+          {"start", Align::right, "start"},
+          {"first", Align::right, "first_frame"},
+          {"last", Align::right, "last_frame"},
+          {"answer", Align::right, "answer_frame"},
+          {"PSN", Align::right, "first_psn"},
+          {"packets", Align::right, "psn_count"},
+          {"bytes", Align::right},
+          {"resent", Align::right},
+          {"latency", Align::right, "latency_ns"},
+          {"end", Align::left},
+          {"file", Align::left}};
+}
+
+class MessagesConsumer final : public AnalysisConsumer {
+ public:
+  MessagesConsumer(AnalysisSession& session, std::size_t top)
+      : session_(session), top_(top), rows_(session, columns(), 1) {}
+
+  void on_packet(const AnalysedPacket& packet) override {
+    ends_.learn(packet);
+    files_.learn(packet.file);
+    if (!start_ns_) start_ns_ = capture_start(packet);
+  }
+
+  void on_message(const Message& message) override {
+    const bool is_chosen =
+        session_.is_chosen(message.first) || session_.is_chosen(message.last) || session_.is_chosen(message.answer);
+    if (!is_chosen || !session_.is_wanted(message.stream)) return;
+    if (top_ == 0) return rows_.add(row_of(message));
+    if (!is_done(message)) return;
+    slowest_.push_back(message);
+    std::push_heap(slowest_.begin(), slowest_.end(), &is_slower);
+    if (slowest_.size() <= top_) return;
+    std::pop_heap(slowest_.begin(), slowest_.end(), &is_slower);
+    slowest_.pop_back();
+  }
+
+  void finish() {
+    std::sort_heap(slowest_.begin(), slowest_.end(), &is_slower);
+    for (const Message& message : slowest_) rows_.add(row_of(message));
+    rows_.finish();
+  }
+
+  [[nodiscard]] bool is_over() const override { return session_.output().is_over(); }
+
+ private:
+  static bool is_done(const Message& message) {
+    return message.end == MessageEnd::acknowledged || message.end == MessageEnd::sent;
+  }
+  static bool is_slower(const Message& a, const Message& b) {
+    return std::tuple{a.latency(), b.first} > std::tuple{b.latency(), a.first};
+  }
+
+  [[nodiscard]] TableCell frame(analysis::PacketId id) const {
+    if (!id) return {};
+    const FramePlace place = files_.find(id.frame);
+    return {frame_text(place, files_), Tone::plain, place.number};
+  }
+
+  [[nodiscard]] std::vector<TableCell> row_of(const Message& message) const {
+    const std::int64_t start = message.start.time_since_epoch().count();
+    const FramePlace place = files_.find(message.first.frame);
+    const bool has_latency = is_done(message) && message.start_seen;
+    std::string type{to_string(message.type)};
+    if (message.has_immediate) type += "_IMM";
+    if (message.has_invalidate) type += "_INV";
+    const bool is_bad = message.end == MessageEnd::refused || message.end == MessageEnd::open;
+    return {{std::to_string(message.stream), Tone::plain, std::uint64_t{message.stream}},
+            {ends_.text(message.stream, message.direction, session_.names(), session_.layout().charset)},
+            {std::to_string(message.number), Tone::plain, message.number},
+            {type},
+            {seconds_text(start - start_ns_.value_or(start)), Tone::plain, utc_text(start)},
+            frame(message.first),
+            frame(message.last),
+            frame(message.answer),
+            {std::to_string(message.first_psn.value()), Tone::plain, std::uint64_t{message.first_psn.value()}},
+            {count_text(message.psn_count), Tone::plain, std::uint64_t{message.psn_count}},
+            {count_text(message.bytes), Tone::plain, message.bytes},
+            {message.retransmissions == 0 ? "-" : count_text(message.retransmissions),
+             message.retransmissions == 0 ? Tone::faint : Tone::caution, std::uint64_t{message.retransmissions}},
+            has_latency ? TableCell{duration_text(message.latency().count()), Tone::plain,
+                                    std::int64_t{message.latency().count()}}
+                        : TableCell{},
+            {std::string{to_string(message.end)}, is_bad ? Tone::bad : Tone::plain},
+            {place.file != nullptr ? place.file->path : std::string{}}};
+  }
+
+  AnalysisSession& session_;
+  std::size_t top_;
+  RowWriter rows_;
+  StreamEnds ends_;
+  SeenFiles files_;
+  std::vector<Message> slowest_;  ///< a heap, the quickest of them in front
+  std::optional<std::int64_t> start_ns_;
+};
+
+ExitCode run_messages(const MessagesOptions& options) {
+  AnalysisSession session{options.common};
+  if (!session.open()) return session.finish();
+  MessagesConsumer consumer{session, options.top};
+  analysis::TrackerOptions tracker;
+  tracker.keep_answers = false;
+  static_cast<void>(session.run(consumer, tracker));
+  consumer.finish();
+  return session.finish();
+}
+
+}  // namespace
+
+void add_messages(CLI::App& app, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("messages", "One row a message: a SEND, WRITE, READ, atomic …");
+  const auto options = std::make_shared<MessagesOptions>();
+  add_common_options(*command, options->common);
+  add_list_options(*command, options->common);
+  command->add_option("--top", options->top, "Only the slowest that were completed, the slowest first")
+      ->type_name("NUMBER");
+  command->footer(std::string{kExamples});
+  command->callback([options, &code] { code = run_messages(*options); });
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/cmd_summary.h"
+
+#include <memory>
+
+#include "analyze/analysis_session.h"
+#include "analyze/summary_format.h"
+
+namespace roce::analyze {
+
+namespace {
+
+constexpr std::string_view kExamples = R"(Examples:
+  roce-analyze trace.pcap                          what is in it, and what is wrong
+  roce-analyze ring/                               all pieces of a ring buffer as one capture
+  roce-analyze --names hosts.txt --top 30 a.pcapng.gz b.pcapng.zst
+  roce-analyze summary --json trace.pcap | jq '.verdict, .lost'
+  tcpdump -i eth0 -s 256 -c 1000000 -w - udp port 4791 | roce-analyze -
+
+Exit status: 0 all files were read, whatever is wrong in them; 1 wrong command line, 2 a file could not be read (to
+its end; what was read is judged), 3 the output could not be written.)";
+
+struct SummaryOptions {
+  AnalysisOptions common;
+  std::size_t top = 10;
+};
+
+ExitCode run_summary(const SummaryOptions& options) {
+  AnalysisSession session{options.common};
+  if (!session.open()) return session.finish();
+  VerdictCounter verdicts;
+  analysis::TrackerOptions tracker;
+  tracker.keep_messages = false;
+  tracker.keep_answers = false;
+  const AnalysisResult result = session.run(verdicts, tracker);
+  const Summary summary = summarise(result, verdicts);
+  const SummaryView view{result, verdicts, summary, session.names(), options.top};
+  if (options.common.json) {
+    append_summary_json(session.output().buffer(), view);
+  } else {
+    append_summary_text(session.output().buffer(), view, session.layout());
+  }
+  return session.finish();
+}
+
+}  // namespace
+
+void add_summary(CLI::App& app, ExitCode& code) {
+  CLI::App* command = app.add_subcommand("summary", "What is in these files, and what is wrong (the default)");
+  const auto options = std::make_shared<SummaryOptions>();
+  add_common_options(*command, options->common);
+  command->add_option("--top", options->top, "How many streams are listed (10); 0: all")->type_name("NUMBER");
+  command->footer(std::string{kExamples});
+  command->callback([options, &code] { code = run_summary(*options); });
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "analyze/exit_code.h"
+
+namespace roce::analyze {
+
+/// Adds the subcommand `summary`, which runs while `app` parses its command line and sets `code`. `code` must outlive
+/// `app`.
+void add_summary(CLI::App& app, ExitCode& code);
+
+}  // namespace roce::analyze

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "roce/analysis/observation.h"
+#include "roce/wire/super_frame.h"
+
+namespace roce::analyze {
+
+/// One packet out of a frame, with what the analysis keeps of it.
+struct DecodedPart {
+  const Packet& packet;
+  const IcrcVerdict& icrc;
+  std::uint32_t segment = 0;   ///< its place in a super-frame, from 0
+  std::uint32_t segments = 0;  ///< packets of the super-frame; 0: the frame is one packet
+  std::uint32_t base = 0;      ///< where the bytes of `packet` begin in the frame
+  analysis::Observation observation;
+};
+
+/// Whether a frame says anything that is judged: RoCE, PFC and PAUSE.
+[[nodiscard]] inline bool is_judged(const Packet& whole) {
+  return whole.is_roce() || whole.kind() == PacketKind::pfc || whole.kind() == PacketKind::pause;
+}
+
+/// Calls `use(const DecodedPart&)` for each packet of a frame that `is_judged`. Depends on nothing but its arguments,
+/// so that frames may be decoded in any order and thread.
+template <typename Use>
+void decode_step(const Packet& whole, Time time, std::uint64_t frame, Use use) {
+  const IcrcVerdict icrc = check_icrc(whole);
+  std::optional<SuperFrame> super_frame;
+  if (icrc.status != IcrcStatus::good && whole.is_roce()) super_frame = find_super_frame(whole);
+  if (!super_frame) {
+    use(DecodedPart{whole, icrc, 0, 0, 0, analysis::observe_packet(whole, icrc, time, {frame, 0})});
+    return;
+  }
+  for (std::uint32_t i = 0; i < super_frame->count; ++i) {
+    const Packet part = segment(whole, *super_frame, i);
+    const IcrcVerdict verdict = check_icrc(part);
+    use(DecodedPart{part, verdict, i, super_frame->count, whole.bth_offset() + i * super_frame->segment_size,
+                    analysis::observe_packet(part, verdict, time, {frame, i})});
+  }
+}
+
+}  // namespace roce::analyze

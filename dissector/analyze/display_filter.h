@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "analyze/filter_fields.h"
+#include "analyze/filter_lexer.h"
+
+namespace roce::analyze {
+
+/// A filter expression over the fields of a packet, in the grammar of Wireshark's display filters:
+///
+///     aeth and not bth.opcode == RC_ACKNOWLEDGE
+///     bth.psn in {10, 20..30} or (roce.src == 192.0.2.0/24 && bth.ack_req)
+///     aeth.syndrome == "NAK remote access error" or bth.opcode contains "READ_RESPONSE"
+///
+/// - `== != < <= > >=`, also `eq ne lt le gt ge`; `contains`; `in { value, low..high }`, `not in`;
+///   `and or not`, also `&& || !`; `not` binds closest, then `and`.
+/// - A bare name: the packet has the field, and if it is a boolean, it is true.
+/// - A field of several values passes a comparison when any value does, but `!=` only when all do. A packet without the
+///   field passes no comparison; `not` turns that over.
+/// - `contains`: of bytes and texts a part of them; of numbers that have names, a part of the name, in any case.
+///
+/// Immutable; copies share what was compiled, and threads may evaluate one at once.
+class DisplayFilter {
+ public:
+  /// The filter that passes everything.
+  DisplayFilter() = default;
+
+  /// Compiles an expression; blank passes everything. The catalogue is not needed afterwards. Error: unknown names, and
+  /// values that do not fit their fields, are found here and never later.
+  [[nodiscard]] static tl::expected<DisplayFilter, FilterError> compile(std::string_view expression,
+                                                                        const FieldCatalogue& catalogue);
+
+  /// Whether a packet with these values passes. Allocates nothing.
+  [[nodiscard]] bool matches(const FieldValues& values) const;
+
+  [[nodiscard]] bool passes_everything() const { return program_ == nullptr; }
+  /// The fields that the expression names, ascending, each once: what need not be computed for `matches` is not here.
+  [[nodiscard]] std::span<const FieldId> fields() const;
+
+ private:
+  struct Program;
+  explicit DisplayFilter(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+
+  std::shared_ptr<const Program> program_;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "roce/analysis/verdict.h"
+
+namespace roce::analyze {
+
+/// Brings verdicts into the order of the packets that they are about, and numbers them from 1. At most `kHeld` are held
+/// back: a retrospective verdict that comes later than that stands where it came.
+class EventOrder {
+ public:
+  using Use = std::function<void(std::uint64_t number, const analysis::Verdict& verdict)>;
+
+  explicit EventOrder(Use use) : use_(std::move(use)) {}
+
+  void add(const analysis::Verdict& verdict);
+  /// Hands over what is still held back.
+  void finish();
+
+ private:
+  static constexpr std::size_t kHeld = 1U << 20U;
+
+  void release(std::size_t count);
+
+  Use use_;
+  std::vector<analysis::Verdict> held_;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string_view>
+
+#include "analyze/decoded_packet.h"
+#include "roce/link/capture_reader.h"
+
+namespace roce::analyze {
+
+/// What a file says about one of its frames; the times are left out. The texts live until the reader's next record, the
+/// name of the file as long as `file`.
+[[nodiscard]] FrameInfo describe_frame(const link::CaptureReader& reader, const link::CaptureRecord& record,
+                                       std::string_view file);
+
+/// Whether nothing of a frame could be looked at, because its link type is not known.
+[[nodiscard]] bool has_unknown_link_type(const Packet& packet);
+
+}  // namespace roce::analyze

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace roce::analyze {
+
+// Quantities for people: three digits that count and a unit, so that a column of them reads at a glance. For a fixed
+// width: `append_right` with the width that is named.
+
+/// `0 ns`, `850 ns`, `12.3 us`, `4.56 ms`, `1.20 s`, `12.3 min`, `5.00 h`, `3.20 d`, `-1.50 ms`. At most 9 characters.
+[[nodiscard]] std::string duration_text(std::int64_t ns);
+/// `0`, `999`, `9,999`, then `12.3 k`, `1.20 M`, `3.40 G`, `18.4 E`. At most 6 characters.
+[[nodiscard]] std::string count_text(std::uint64_t count);
+/// `0 B`, `1023 B`, `1.00 KiB`, `3.40 GiB`, `16.0 EiB`. At most 8 characters.
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);
+/// `0 bit/s`, `<0.01 bit/s`, `950 bit/s`, `12.3 Gbit/s`. At most 11 characters below 1000 Ebit/s. `-` for what is
+/// negative, infinite or no number.
+[[nodiscard]] std::string bit_rate_text(double bits_per_second);
+/// Of things a second: `0 /s`, `0.25 /s`, `1.20 M/s`. At most 8 characters below 1000 E/s. `-` as above.
+[[nodiscard]] std::string rate_text(double per_second);
+/// `0 %`, `<0.001 %`, `0.010 %`, `12.3 %`, `99.950 %`, `>99.999 %`, `100 %`: "none" and "all" are said only when they
+/// are exact. At most 9 characters. `-` of nothing. A `part` above `whole` counts as all.
+[[nodiscard]] std::string percent_text(std::uint64_t part, std::uint64_t whole);
+
+/// Reads `10us`, `1.5ms`, `2s`, `0.25`: a decimal number with a unit (ns, us, ms, s, min, h, d), of seconds without
+/// one; one space may stand between them. Nanoseconds; what is finer is cut off. None for anything else or what 64 bits
+/// do not hold.
+[[nodiscard]] std::optional<std::int64_t> parse_duration(std::string_view text);
+
+}  // namespace roce::analyze

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/json_values.h"
+
+#include "analyze/stream_text.h"
+#include "analyze/summary_model.h"
+#include "analyze/time_text.h"
+
+namespace roce::analyze {
+
+namespace {
+
+using analysis::MessageType;
+
+OrderedJson direction_json(const analysis::DirectionSummary& direction) {
+  OrderedJson json;
+  json["seen"] = direction.seen;
+  json["packets"] = direction.packets;
+  json["bytes"] = direction.bytes;
+  json["request_packets"] = direction.request_packets;
+  json["request_bytes"] = direction.request_bytes;
+  json["response_bytes"] = direction.response_bytes;
+  json["goodput_bytes"] = direction.goodput_bytes;
+  OrderedJson messages = OrderedJson::object();
+  for (std::size_t i = 0; i < direction.messages.size(); ++i) {
+    if (direction.messages[i] != 0)
+      messages[std::string{to_string(static_cast<MessageType>(i))}] = direction.messages[i];
+  }
+  json["messages"] = std::move(messages);
+  json["messages_refused"] = direction.messages_refused;
+  json["acks"] = direction.acks;
+  json["ecn_capable"] = direction.ecn_capable;
+  json["latency"] = latency_json(direction.latency);
+  return json;
+}
+
+}  // namespace
+
+std::string_view severity_text(analysis::Severity severity) {
+  switch (severity) {
+    case analysis::Severity::error:
+      return "error";
+    case analysis::Severity::warning:
+      return "warning";
+    case analysis::Severity::note:
+      break;
+  }
+  return "note";
+}
+
+std::string utc_text(std::int64_t ns) {
+  TextBuffer text;
+  UtcText{}.append(text, ns, 9);
+  return fmt::to_string(text);
+}
+
+OrderedJson latency_json(const analysis::Histogram& latency) {
+  OrderedJson json;
+  json["count"] = latency.count();
+  if (latency.count() == 0) return json;
+  json["min_ns"] = latency.min().count();
+  json["mean_ns"] = latency.mean().count();
+  json["p50_ns"] = latency.quantile(0.5).count();
+  json["p90_ns"] = latency.quantile(0.9).count();
+  json["p99_ns"] = latency.quantile(0.99).count();
+  json["p999_ns"] = latency.quantile(0.999).count();
+  json["max_ns"] = latency.max().count();
+  return json;
+}
+
+OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names) {
+  OrderedJson json;
+  json["stream"] = stream.stream;
+  json["service"] = service_text(stream.service);
+  json["version"] = to_string(stream.version);
+  json["vlan"] = stream.vlan ? OrderedJson(*stream.vlan) : OrderedJson{};
+  OrderedJson ends = OrderedJson::array();
+  for (std::size_t i = 0; i < 2; ++i) {
+    OrderedJson end;
+    end["address"] = to_string(stream.ends[i]);
+    const std::string_view name = names.find(stream.ends[i]);
+    if (!name.empty()) end["name"] = name;
+    end["qp"] = stream.qpns[i] ? OrderedJson(stream.qpns[i]->value()) : OrderedJson{};
+    ends.push_back(std::move(end));
+  }
+  json["ends"] = std::move(ends);
+  json["joined"] = stream.joined;
+  json["had_begun"] = stream.is_open_start;
+  json["path_mtu"] = stream.path_mtu != 0 ? OrderedJson(stream.path_mtu) : OrderedJson{};
+  json["start"] = utc_text(stream.start.time_since_epoch().count());
+  json["duration_ns"] = (stream.end - stream.start).count();
+  json["goodput_bits_per_second"] = goodput(stream);
+  OrderedJson directions = OrderedJson::array();
+  for (const analysis::DirectionSummary& direction : stream.directions) directions.push_back(direction_json(direction));
+  json["directions"] = std::move(directions);
+  OrderedJson verdicts = OrderedJson::object();
+  for (const analysis::VerdictInfo& info : analysis::verdict_infos()) {
+    if (stream.count(info.kind) != 0) verdicts[std::string{info.name}] = stream.count(info.kind);
+  }
+  json["verdicts"] = std::move(verdicts);
+  OrderedJson causes = OrderedJson::object();
+  for (std::size_t i = 0; i < stream.retransmissions.size(); ++i) {
+    const std::string_view cause = i == 0 ? "none" : to_string(static_cast<analysis::Cause>(i));
+    if (stream.retransmissions[i] != 0) causes[std::string{cause}] = stream.retransmissions[i];
+  }
+  json["retransmissions"] = std::move(causes);
+  json["spurious_retransmissions"] = stream.spurious_retransmissions;
+  json["lost_psns"] = stream.lost_psns;
+  json["missed_psns"] = stream.missed_psns;
+  json["latency"] = latency_json(latencies(stream));
+  return json;
+}
+
+std::string json_line(const OrderedJson& value) {
+  return value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+}  // namespace roce::analyze

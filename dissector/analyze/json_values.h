@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyze/analysis_run.h"
+#include "analyze/name_file.h"
+#include "roce/analysis/histogram.h"
+
+namespace roce::analyze {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// `error`, `warning`, `note`
+[[nodiscard]] std::string_view severity_text(analysis::Severity severity);
+
+/// `2026-11-20T23:55:31.479194000Z`
+[[nodiscard]] std::string utc_text(std::int64_t ns);
+
+/// Count, min, p50, p90, p99, p999 and max in nanoseconds; only the count without any.
+[[nodiscard]] OrderedJson latency_json(const analysis::Histogram& latency);
+
+/// Everything that is known of a stream.
+[[nodiscard]] OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names);
+
+/// One line; bytes that are no UTF-8 (names of files) become replacement characters.
+[[nodiscard]] std::string json_line(const OrderedJson& value);
+
+}  // namespace roce::analyze

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "analyze/exit_code.h"
+
+namespace roce::analyze {
+
+// Each adds a subcommand that runs while `app` parses its command line and sets `code`, which must outlive `app`.
+
+void add_streams(CLI::App& app, ExitCode& code);   ///< `streams`: one row a stream
+void add_messages(CLI::App& app, ExitCode& code);  ///< `messages`: one row a message
+void add_events(CLI::App& app, ExitCode& code);    ///< `events`: one row a verdict
+void add_latency(CLI::App& app, ExitCode& code);   ///< `latency`: distributions by type of message
+void add_timeline(CLI::App& app, ExitCode& code);  ///< `timeline`: rates and losses over time
+void add_rules(CLI::App& app, ExitCode& code);     ///< `rules`: what verdicts there are
+
+}  // namespace roce::analyze

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+
+#include "analyze/name_file.h"
+#include "analyze/summary_model.h"
+#include "analyze/text_table.h"
+
+namespace roce::analyze {
+
+/// What a summary is made of.
+struct SummaryView {
+  const AnalysisResult& result;
+  const VerdictCounter& verdicts;
+  const Summary& summary;
+  const NameFile& names;
+  std::size_t top = 10;  ///< streams at most; 0: all
+};
+
+/// Appends the summary for people: one screen, the worst first.
+void append_summary_text(TextBuffer& out, const SummaryView& view, const TextTable::Layout& layout);
+/// Appends it as one JSON object, one line.
+void append_summary_json(TextBuffer& out, const SummaryView& view);
+
+}  // namespace roce::analyze

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "analyze/human_units.h"
+#include "analyze/stream_text.h"
+#include "analyze/summary_format.h"
+#include "analyze/time_text.h"
+
+namespace roce::analyze {
+
+namespace {
+
+using analysis::Severity;
+using analysis::StreamSummary;
+using analysis::VerdictKind;
+
+Tone tone_of(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return Tone::bad;
+    case Severity::warning:
+      return Tone::caution;
+    case Severity::note:
+      break;
+  }
+  return Tone::plain;
+}
+
+std::string_view colour(const Palette& palette, Severity severity) {
+  return severity == Severity::error ? palette.bad : severity == Severity::warning ? palette.caution : "";
+}
+
+class SummaryText {
+ public:
+  SummaryText(TextBuffer& out, const SummaryView& view, const TextTable::Layout& layout)
+      : out_(out), view_(view), layout_(layout) {}
+
+  void append_all() {
+    append_capture();
+    append_statements();
+    append_findings();
+    append_streams();
+    append_lacks();
+  }
+
+ private:
+  /// A line that is cut where the terminal ends.
+  void line(std::string_view text) {
+    append_printable(out_, text);
+    out_.push_back('\n');
+  }
+  void heading(std::string_view text) {
+    out_.push_back('\n');
+    append(out_, layout_.palette.faint);
+    append(out_, text);
+    append(out_, layout_.palette.reset);
+    out_.push_back('\n');
+  }
+
+  void append_capture() {
+    const AnalysisResult& result = view_.result;
+    const CaptureCounts& counts = result.counts;
+    const std::size_t files = result.files.size();
+    std::string text =
+        files == 1 ? result.files.front().path
+                   : fmt::format("{} … {}: {} files", result.files.front().path, result.files.back().path, files);
+    text += fmt::format(": {} frames, {}", count_text(counts.frames), bytes_text(counts.bytes));
+    if (counts.first_ns) {
+      TextBuffer time;
+      UtcText{}.append(time, *counts.first_ns, 6);
+      text += fmt::format(", {} from {}", duration_text(*counts.last_ns - *counts.first_ns), fmt::to_string(time));
+    }
+    line(text);
+    if (counts.outside_window != 0) {
+      line(fmt::format("{} frames outside --from and --to were passed over", count_text(counts.outside_window)));
+    }
+    if (counts.roce_packets == 0) return;
+    std::string roce = fmt::format("{} RoCE packets in {} of the frames", count_text(counts.roce_packets),
+                                   percent_text(counts.roce_frames, counts.frames));
+    for (const RoceVersion version : {RoceVersion::v1, RoceVersion::v2_ipv4, RoceVersion::v2_ipv6}) {
+      const std::uint64_t count = counts.versions[static_cast<std::size_t>(version)];
+      if (count == counts.roce_packets) {
+        roce += fmt::format(", {}", to_string(version));
+      } else if (count != 0) {
+        roce += fmt::format(", {} {}", count_text(count), to_string(version));
+      }
+    }
+    const std::uint64_t connections = view_.summary.connections;
+    roce += fmt::format("; {} hosts, {} {}", view_.summary.hosts, count_text(connections),
+                        connections == 1 ? "connection" : "connections");
+    if (view_.summary.datagram_flows != 0) {
+      roce += fmt::format(", {} datagram flows", count_text(view_.summary.datagram_flows));
+    }
+    line(roce);
+  }
+
+  void append_statements() {
+    out_.push_back('\n');
+    for (const Statement& statement : view_.summary.statements) {
+      const std::string_view sequence = colour(layout_.palette, statement.severity);
+      append(out_, sequence);
+      append_printable(out_, statement.text);
+      if (!sequence.empty()) append(out_, layout_.palette.reset);
+      out_.push_back('\n');
+    }
+  }
+
+  void append_findings() {
+    if (view_.summary.findings.empty()) return;
+    heading("What was found, and what to do");
+    TextTable table({{"finding"},
+                     {"count", Align::right},
+                     {"packets", Align::right},
+                     {"streams", Align::right},
+                     {"most in"},
+                     {"meaning"}});
+    for (const Finding& finding : view_.summary.findings) {
+      std::string worst;
+      for (const Finding::Share& share : finding.worst) {
+        worst += fmt::format("{}{}:{}", worst.empty() ? "" : " ", share.stream, count_text(share.count));
+      }
+      table.add_row({{std::string{finding.info->name}, tone_of(finding.info->severity)},
+                     {count_text(finding.count)},
+                     {count_text(finding.packets)},
+                     {count_text(finding.streams)},
+                     {worst},
+                     {std::string{finding.info->text}}});
+    }
+    TextBuffer rows;
+    TextTable::Layout layout = layout_;
+    layout.indent = kIndent;
+    table.append_text(rows, layout);
+    // What to do stands under the row that it is about, where it is not cut.
+    std::string_view text{rows.data(), rows.size()};
+    for (std::size_t i = 0; !text.empty(); ++i) {
+      const std::size_t end = text.find('\n') + 1;
+      append(out_, text.substr(0, end));
+      text.remove_prefix(end);
+      if (i != 0) append_advice(*view_.summary.findings[i - 1].info);
+    }
+  }
+
+  void append_advice(const analysis::VerdictInfo& info) {
+    if (info.advice.empty() || info.severity == Severity::note) return;
+    append_spaces(out_, 2 * kIndent);
+    append(out_, layout_.charset == Charset::utf8 ? "→ " : "-> ");
+    append(out_, info.advice);
+    out_.push_back('\n');
+  }
+
+  void append_streams() {
+    const auto& streams = view_.summary.worst;
+    if (streams.empty()) return;
+    const std::size_t shown = view_.top == 0 ? streams.size() : std::min(view_.top, streams.size());
+    heading(shown == streams.size() ? std::string{"Streams, the worst first"}
+                                    : fmt::format("The {} worst of {} streams", shown, count_text(streams.size())));
+    std::vector<std::vector<TableCell>> rows;
+    for (std::size_t i = 0; i < shown; ++i) rows.push_back(row_of(*streams[i]));
+    std::vector<TableColumn> columns{{"stream", Align::right},
+                                     {"ends"},
+                                     {"svc"},
+                                     {"packets", Align::right},
+                                     {"goodput", Align::right},
+                                     {"resent", Align::right},
+                                     {"lost b/a/?", Align::right},
+                                     {"NAK/RNR", Align::right},
+                                     {"CE/CNP", Align::right},
+                                     {"p50", Align::right},
+                                     {"p99", Align::right},
+                                     {"max", Align::right}};
+    // Columns in which nothing stands would only make the lines longer.
+    for (std::size_t column = columns.size(); column-- > 0;) {
+      const bool is_empty = std::all_of(rows.begin(), rows.end(), [&](const std::vector<TableCell>& row) {
+        return row[column].text.empty() || row[column].text == "0 %";
+      });
+      if (!is_empty) continue;
+      columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
+      for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+    }
+    TextTable table(std::move(columns));
+    for (auto& row : rows) table.add_row(std::move(row));
+    TextTable::Layout layout = layout_;
+    layout.indent = kIndent;
+    table.append_text(out_, layout);
+    if (view_.summary.losses.total() != 0) {
+      append(out_, layout_.palette.faint);
+      append(out_, "  lost: before / after the capture point / on the responder's side of it, there or back");
+      append(out_, layout_.palette.reset);
+      out_.push_back('\n');
+    }
+  }
+
+  [[nodiscard]] std::vector<TableCell> row_of(const StreamSummary& stream) const {
+    const LossPlaces lost = view_.verdicts.losses(stream.stream);
+    const std::uint64_t packets = stream.directions[0].packets + stream.directions[1].packets;
+    const std::uint64_t requests = stream.directions[0].request_packets + stream.directions[1].request_packets;
+    const std::uint64_t naks = error_naks(stream) + stream.count(VerdictKind::nak_sequence_error);
+    const std::uint64_t rnr = stream.count(VerdictKind::rnr_nak);
+    const std::uint64_t ce = stream.count(VerdictKind::ce_mark);
+    const std::uint64_t cnp = stream.count(VerdictKind::cnp);
+    const analysis::Histogram latency = latencies(stream);
+    const auto pair = [](std::uint64_t a, std::uint64_t b) {
+      return a + b == 0 ? std::string{} : fmt::format("{}/{}", count_text(a), count_text(b));
+    };
+    const auto at = [&](Duration duration) {
+      return TableCell{latency.count() == 0 ? std::string{} : duration_text(duration.count())};
+    };
+    const std::uint64_t resent = retransmissions(stream);
+    const double rate = goodput(stream);
+    return {{std::to_string(stream.stream)},
+            {ends_text(stream, view_.names, layout_.charset)},
+            {std::string{service_text(stream.service)}},
+            {count_text(packets)},
+            {rate > 0 ? bit_rate_text(rate) : std::string{}},
+            {percent_text(resent, requests), resent != 0 ? Tone::caution : Tone::plain},
+            {lost.total() == 0
+                 ? std::string{}
+                 : fmt::format("{}/{}/{}", count_text(lost.before), count_text(lost.after), count_text(lost.beyond)),
+             Tone::bad},
+            {pair(naks, rnr), error_naks(stream) != 0 ? Tone::bad : Tone::caution},
+            {pair(ce, cnp)},
+            at(latency.quantile(0.5)),
+            at(latency.quantile(0.99)),
+            at(latency.max())};
+  }
+
+  void append_lacks() {
+    if (view_.summary.lacks.empty()) return;
+    heading("What the capture itself lacks");
+    for (const std::string& lack : view_.summary.lacks) line("  " + lack);
+  }
+
+  static constexpr std::size_t kIndent = 2;
+
+  TextBuffer& out_;
+  const SummaryView& view_;
+  const TextTable::Layout& layout_;
+};
+
+}  // namespace
+
+void append_summary_text(TextBuffer& out, const SummaryView& view, const TextTable::Layout& layout) {
+  SummaryText{out, view, layout}.append_all();
+}
+
+}  // namespace roce::analyze

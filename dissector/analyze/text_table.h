@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "analyze/palette.h"
+#include "analyze/terminal.h"
+#include "analyze/text_buffer.h"
+
+namespace roce::analyze {
+
+enum class Align : std::uint8_t { left, right };
+
+/// How a cell is coloured; see `Palette`.
+enum class Tone : std::uint8_t { plain, bad, caution, faint };
+
+/// What a cell says to a program. Nothing: the cell's text.
+using ExactValue = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string>;
+
+struct TableColumn {
+  std::string heading;  ///< for people
+  Align align = Align::left;
+  std::string key{};  ///< for programs: in CSV and JSON; empty: the heading
+};
+
+struct TableCell {
+  std::string text;  ///< for people, one line of UTF-8
+  Tone tone = Tone::plain;
+  ExactValue exact{};  ///< for programs, where the text is rounded or has a unit
+};
+
+/// Rows under headings: aligned text for people, CSV and NDJSON for programs.
+class TextTable {
+ public:
+  struct Layout {
+    Palette palette{};
+    Charset charset = Charset::utf8;
+    std::size_t width = 0;  ///< columns of the terminal; 0: as wide as is needed
+    std::size_t indent = 0;
+    bool with_headings = true;
+  };
+
+  explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
+
+  /// Cells from the left; those that are missing are empty, and there may not be more than columns.
+  void add_row(std::vector<TableCell> cells);
+  [[nodiscard]] std::size_t row_count() const { return rows_.size(); }
+
+  /// Appends the table in lines. What is too wide for the terminal is taken from the widest left-aligned columns, which
+  /// get a mark where they were cut; right-aligned ones hold numbers, which are never cut. Control characters become
+  /// `?`.
+  void append_text(TextBuffer& out, const Layout& layout) const;
+  /// Appends the keys and the rows as CSV (RFC 4180, lines that end with CR LF).
+  void append_csv(TextBuffer& out, bool with_keys = true) const;
+  /// Appends a JSON object a row, one a line. Cells that are missing or empty are null.
+  void append_ndjson(TextBuffer& out) const;
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> widths(const Layout& layout) const;
+
+  std::vector<TableColumn> columns_;
+  std::vector<std::vector<TableCell>> rows_;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "analyze/decoded_packet.h"
+#include "analyze/filter_fields.h"
+
+namespace roce::analyze {
+
+/// The fields that a packet has by itself, with ids from 0. Further fields are added behind them.
+/// - every field of the codec's field table (`bth.psn`), and every header by its name (`aeth`);
+/// - `roce` (a BTH was found), `roce.version`, `roce.src`, `roce.dst`, `roce.addr` (either), `roce.icrc.status` (good,
+///   bad, not_checked), `roce.payload_length`, `roce.problem` (the packet could not be parsed to its end);
+/// - `frame.number`, `frame.time`, `frame.time_relative`, `frame.len`, `frame.cap_len`, `frame.segment`, `frame.file`,
+///   `frame.interface_name`, `frame.comment`.
+[[nodiscard]] FieldCatalogue wire_catalogue();
+
+/// The values of one packet's fields for a filter that was compiled with `wire_catalogue()`, or with more fields behind
+/// it. Of a header that stands several times in a packet (tags, tunnels, TLVs) each is a value, the outermost first.
+class PacketValues final : public FieldValues {
+ public:
+  /// `others` answers for the fields behind those of `wire_catalogue()`; null: the packet has none of them. What the
+  /// arguments refer to must outlive the object.
+  explicit PacketValues(const DecodedPacket& decoded, const FieldValues* others = nullptr)
+      : decoded_(decoded), others_(others) {}
+
+  [[nodiscard]] std::optional<FilterValue> value(FieldId id, std::size_t index) const override;
+
+ private:
+  const DecodedPacket& decoded_;
+  const FieldValues* others_;
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "dissector/frames.h"
+#include "dissector/program.h"
+#include "roce/link/capture_reader.h"
+
+namespace roce::analyze::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class SummaryTest : public ProgramTest {
+ protected:
+  [[nodiscard]] json summary(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"summary", "--json"});
+    const Outcome outcome = run(std::move(arguments));
+    return json::parse(outcome.out);
+  }
+
+  /// Frames `from` … `to` (from 1, both included) of a capture, as a pcapng file of its own.
+  [[nodiscard]] std::string save_part(const std::string& name, const std::string& capture, std::uint64_t from,
+                                      std::uint64_t to, bool with_drops = false) const {
+    auto reader = link::CaptureReader::open(capture);
+    auto writer = link::CaptureWriter::create(path(name));
+    EXPECT_TRUE(reader.has_value() && writer.has_value());
+    link::CaptureRecord record;
+    while (reader->next(record)) {
+      if (record.number < from || record.number > to) continue;
+      record.interface_id = 0;
+      if (with_drops && record.number == to) record.drop_count = 7;
+      EXPECT_TRUE(writer->write(record).has_value());
+    }
+    if (with_drops) {
+      link::CaptureStatistics statistics;
+      statistics.timestamp_ns = 1'795'213'331'000'000'000;
+      statistics.dropped_interface = 5;
+      EXPECT_TRUE(writer->write_statistics(0, statistics).has_value());
+    }
+    EXPECT_TRUE(writer->close().has_value());
+    return path(name);
+  }
+};
+
+TEST_F(SummaryTest, LossesAreCountedOnTheirSideOfTheCapturePoint) {
+  // Both hold the same run: twelve requests were dropped between the two capture points. One of them is the first of a
+  // burst that no view can tell from what followed it.
+  const json received = summary({softroce("rc-drop-requests.rx.pcap")});
+  EXPECT_GE(received["lost"]["before"], 11);
+  EXPECT_LE(received["lost"]["before"], 12);
+  EXPECT_EQ(received["lost"]["after"], 0);
+  EXPECT_EQ(received["clean"], false);
+  EXPECT_THAT(received["verdict"].get<std::string>(), HasSubstr("1 of 1 connection lost packets"));
+  const json sent = summary({softroce("rc-drop-requests.tx.pcap")});
+  EXPECT_GT(sent["lost"]["after"], 0);
+  EXPECT_EQ(sent["lost"]["before"], 0);
+}
+
+TEST_F(SummaryTest, CleanCaptureHasNothingWrong) {
+  for (const char* name : {"rc-mix-v4.tx.pcap", "rc-mix-v6.tx.pcap", "ud-mix.tx.pcap", "cm-rping.tx.pcap"}) {
+    SCOPED_TRACE(name);
+    const json clean = summary({softroce(name)});
+    EXPECT_EQ(clean["verdict"], "nothing wrong seen");
+    EXPECT_EQ(clean["clean"], true);
+    for (const json& finding : clean["findings"]) EXPECT_EQ(finding["severity"], "note") << finding;
+  }
+}
+
+TEST_F(SummaryTest, CountsAgreeWithTheTruth) {
+  for (const std::string name : {"rc-drop-requests", "rc-corrupt", "rc-ecn-ce", "rc-rnr"}) {
+    SCOPED_TRACE(name);
+    std::ifstream in(softroce(name + ".truth.json"));
+    const json truth = json::parse(in)["tx"];
+    const json found = summary({softroce(name + ".tx.pcap")});
+    EXPECT_EQ(found["capture"]["frames"], truth["frames"]);
+    EXPECT_EQ(found["capture"]["roce_packets"], truth["roce"]);
+    EXPECT_EQ(found["capture"]["icrc_bad"], truth["icrc_bad"]);
+  }
+}
+
+TEST_F(SummaryTest, IsTheDefaultAndFitsOnAScreen) {
+  const std::string file = softroce("rc-drop-requests.rx.pcap");
+  const Outcome explicitly = run({"summary", file});
+  const Outcome silently = run({file});
+  EXPECT_EQ(silently.exit_code, 0);
+  EXPECT_EQ(silently.out, explicitly.out);
+  EXPECT_LE(lines(silently.out).size(), 40U);
+  // The headline stands above everything that explains it.
+  EXPECT_LT(silently.out.find("connection lost packets"), silently.out.find("request_lost_before"));
+  EXPECT_THAT(silently.out, Not(HasSubstr("\033[")));
+  EXPECT_THAT(run({"--colour", "always", file}).out, HasSubstr("\033[1;31m"));
+}
+
+TEST_F(SummaryTest, MistakesOnTheCommandLine) {
+  EXPECT_EQ(run({}).exit_code, 1);
+  EXPECT_EQ(run({"summary"}).exit_code, 1);
+  const Outcome typo = run({"sumary", softroce("ud-mix.tx.pcap")});
+  EXPECT_EQ(typo.exit_code, 1);
+  EXPECT_THAT(typo.err, HasSubstr("did you mean summary?"));
+  EXPECT_EQ(run({"summary", "--from", "yesterday", softroce("ud-mix.tx.pcap")}).exit_code, 1);
+}
+
+TEST_F(SummaryTest, InputsThatCannotBeRead) {
+  const Outcome missing = run({path("missing.pcap")});
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("missing.pcap"));
+  EXPECT_EQ(missing.out, "");
+  EXPECT_EQ(run({save("text", "not a capture at all")}).exit_code, 2);
+  EXPECT_EQ(run({save("nothing", "")}).exit_code, 2);
+
+  // The others are judged all the same.
+  const Outcome mixed = run({"summary", "--json", path("missing.pcap"), softroce("rc-drop-requests.rx.pcap")});
+  EXPECT_EQ(mixed.exit_code, 2);
+  EXPECT_EQ(json::parse(mixed.out)["capture"]["frames"], 170);
+}
+
+TEST_F(SummaryTest, CapturesWithNothingToJudge) {
+  const Outcome empty = run({save_frames("empty.pcapng", {})});
+  EXPECT_EQ(empty.exit_code, 0);
+  EXPECT_THAT(empty.out, HasSubstr("there are no packets to judge"));
+  const Outcome other = run({save_frames("arp.pcapng", {std::string{kArp}, std::string{kLldp}})});
+  EXPECT_EQ(other.exit_code, 0);
+  EXPECT_THAT(other.out, HasSubstr("there are no RoCE packets to judge"));
+  EXPECT_EQ(summary({path("arp.pcapng")})["clean"], false);
+}
+
+TEST_F(SummaryTest, DamagedCaptureIsJudgedAsFarAsItCanBeRead) {
+  const std::string whole = load(softroce("rc-drop-requests.rx.pcap"));
+  const std::string cut = save("cut.pcap", whole.substr(0, whole.size() / 2));
+  const Outcome outcome = run({"summary", "--json", cut});
+  const json found = json::parse(outcome.out);
+  EXPECT_GT(found["capture"]["roce_packets"], 30);
+  EXPECT_FALSE(found["capture"]["lacks"].empty());
+  EXPECT_NE(outcome.err, "");
+
+  std::string broken = load(save_part("whole.pcapng", softroce("rc-drop-requests.rx.pcap"), 1, 170));
+  broken.replace(broken.size() / 2, 4000, 4000, '\xFF');
+  const Outcome stopped = run({save("broken.pcapng", broken)});
+  EXPECT_EQ(stopped.exit_code, 2);
+  EXPECT_THAT(stopped.out, HasSubstr("RoCE packets"));
+}
+
+TEST_F(SummaryTest, SameFileTwiceCountsOnce) {
+  const std::string file = softroce("rc-drop-requests.rx.pcap");
+  const Outcome twice = run({"summary", "--json", file, file});
+  EXPECT_EQ(json::parse(twice.out)["capture"]["frames"], 170);
+  EXPECT_NE(twice.err, "");
+}
+
+TEST_F(SummaryTest, PiecesAreJudgedAsOne) {
+  const std::string file = softroce("rc-drop-requests.rx.pcap");
+  const json whole = summary({file});
+  for (const std::uint64_t cut : {1, 37, 80, 81, 169}) {
+    SCOPED_TRACE(cut);
+    const json pieces = summary({save_part("1.pcapng", file, 1, cut), save_part("2.pcapng", file, cut + 1, 170)});
+    EXPECT_EQ(pieces["findings"], whole["findings"]);
+    EXPECT_EQ(pieces["statements"], whole["statements"]);
+    EXPECT_EQ(pieces["worst_streams"], whole["worst_streams"]);
+    EXPECT_EQ(pieces["capture"]["files"].size(), 2U);
+  }
+}
+
+TEST_F(SummaryTest, WindowOfTime) {
+  const std::string file = softroce("rc-drop-requests.rx.pcap");
+  const json part = summary({"--from", "0.1", "--to", "0.3", file});
+  EXPECT_GT(part["capture"]["outside_window"], 0);
+  EXPECT_EQ(part["capture"]["outside_window"].get<int>() + part["capture"]["frames"].get<int>(), 170);
+}
+
+TEST_F(SummaryTest, SaysWhatTheCaptureLost) {
+  const json lossy = summary({save_part("drops.pcapng", softroce("rc-mix-v4.tx.pcap"), 1, 100, true)});
+  const json file = lossy["capture"]["files"][0];
+  EXPECT_EQ(file["dropped_interface"], 5);
+  EXPECT_EQ(file["dropped_between"], 7);
+  EXPECT_THAT(lossy["capture"]["lacks"].dump(), HasSubstr("5 by the interface, 7 between its packets"));
+}
+
+TEST_F(SummaryTest, NamesStandForAddresses) {
+  const std::string names = save("names", "10.77.0.2 node2 rank 7\n");
+  EXPECT_THAT(run({"--names", names, softroce("rc-mix-v4.tx.pcap")}).out, HasSubstr("node2 rank 7"));
+  EXPECT_EQ(run({"--names", path("missing"), softroce("rc-mix-v4.tx.pcap")}).exit_code, 2);
+}
+
+TEST_F(SummaryTest, OutputThatCannotBeWritten) {
+  const Outcome full = run({softroce("rc-mix-v4.tx.pcap")}, {}, "/dev/full");
+  EXPECT_EQ(full.exit_code, 3);
+  EXPECT_THAT(full.err, HasSubstr("cannot write"));
+}
+
+}  // namespace
+}  // namespace roce::analyze::test
