@@ -139,6 +139,37 @@ TEST(ResponseVerdicts, OnlyTheCaptureMissedPartOfAnAnswer) {
   EXPECT_THAT(found.later, ElementsAre("3 missed_by_capture 101"));
 }
 
+TEST(ResponseVerdicts, ALostSecondAnswerIsNotMissed) {
+  const Findings found = analyse(R"(
+       0  A>B  READ       100  dma=64
+       1  A>B  READ       101  dma=64
+      10  B>A  ONLY       100
+      11  B>A  ONLY       101
+      12  A>B  READ       100  dma=64
+      13  A>B  READ       101  dma=64
+      23  B>A  ONLY       101
+      25  A>B  READ       102  dma=64
+      26  A>B  SEND_ONLY  103  ar
+      36  B>A  ACK        103
+   20000  A>B  SEND_ONLY  104  ar
+   20010  B>A  ACK        104)");
+  EXPECT_THAT(found.later, ElementsAre("3 response_not_in_time 100 of=5", "5 unexplained 100 of=7",
+                                       "8 missed_by_capture 102 of=10"));
+  EXPECT_EQ(found.streams.at(0).missed_psns, 1U);
+}
+
+TEST(ResponseVerdicts, AResponseBehindThoseThatPassedItIsOfAnotherAnswer) {
+  const Findings found = analyse(R"(
+       0  A>B  READ       100  dma=768
+       1  A>B  SEND_ONLY  103  ar
+      10  B>A  FIRST      100
+      12  B>A  LAST       102
+      14  B>A  ACK        103
+     100  B>A  ONLY       101)");
+  EXPECT_THAT(found.now, ElementsAre("4 response_gap 101 of=1", "5 implied_nak 100x3 of=1 after=14us"));
+  EXPECT_THAT(found.later, ElementsAre("4 unexplained 101"));
+}
+
 TEST(ResponseVerdicts, AcknowledgementsThatSayNothingNew) {
   const Findings found = analyse(R"(
      0  A>B  SEND_ONLY  100

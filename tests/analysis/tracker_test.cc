@@ -118,6 +118,18 @@ TEST(RequestVerdicts, OvertakenIsKnownByTimeWhereIdentificationsDoNotTell) {
   EXPECT_THAT(found.later, ElementsAre("2 reordered 101"));
 }
 
+TEST(RequestVerdicts, WhatWasAnsweredWasNotOnlyOvertaken) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100  id=0
+     2  A>B  SEND_ONLY  102  id=0 ar
+    10  B>A  ACK        102
+    12  A>B  SEND_ONLY  101  id=0
+    13  A>B  SEND_ONLY  102  id=0 ar)");
+  EXPECT_THAT(found.now, ElementsAre("2 gap 101", "4 retransmission 101 cause=unknown spurious",
+                                     "5 retransmission 102 cause=unknown of=2 after=11us spurious"));
+  EXPECT_THAT(found.later, ElementsAre("2 missed_by_capture 101 of=3"));
+}
+
 TEST(RequestVerdicts, OnlyTheCaptureMissedIt) {
   const Findings found = analyse(R"(
       0  A>B  SEND_ONLY  100

@@ -270,23 +270,24 @@ void settle(ChannelRef ref, Time now) {
 
 void miss_answer(ChannelRef ref, Read& read) {
   Channel& channel = ref.channel;
+  // Who had the whole answer before does without this one, lost or not.
+  const VerdictKind kind = read.was_complete ? VerdictKind::unexplained : VerdictKind::missed_by_capture;
   for (;;) {
     bool found = false;
     for (std::size_t i = 0; i < channel.response_gaps.size() && !found; ++i) {
       const Gap gap = channel.response_gaps[i];
       if (gap.first < read.psn || gap.first >= read.end()) continue;
-      resolve_gap(ref, channel.response_gaps, gap.first, gap.count, VerdictKind::missed_by_capture, Cause::none);
+      resolve_gap(ref, channel.response_gaps, gap.first, gap.count, kind, Cause::none);
       found = true;
     }
     if (!found) break;
   }
   if (read.next_response < read.end()) {
-    Verdict& verdict =
-        say_later(ref.state, ref.stream, VerdictKind::missed_by_capture, read.request, read.request_time);
+    Verdict& verdict = say_later(ref.state, ref.stream, kind, read.request, read.request_time);
     verdict.first_psn = ref.wire(read.next_response);
     verdict.psn_count = static_cast<std::uint32_t>(read.end() - read.next_response);
     verdict.other = read.passed_by;
-    ref.stream.summary.missed_psns += verdict.psn_count;
+    if (kind == VerdictKind::missed_by_capture) ref.stream.summary.missed_psns += verdict.psn_count;
     read.next_response = read.end();
   }
   acknowledge(ref, channel.newest_response + 1);

@@ -349,6 +349,8 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
 // Whether a packet that comes behind its successors was sent again, or only overtaken.
 bool was_sent_again(const Channel& channel, const Flow& flow, const Gap& gap, const Observation& packet, LongPsn psn) {
   if (const std::optional<bool> overtaken = was_overtaken(flow, packet)) return !*overtaken;
+  // What has been answered was there before.
+  if (gap.acknowledged_by) return true;
   if (channel.restart.active && psn >= channel.restart.next) return true;
   const std::size_t nak = find_nak(channel, psn);
   return (nak < channel.naks.size() && channel.naks[nak].psn == psn) || (channel.rnr_waits && channel.rnr.psn == psn) ||

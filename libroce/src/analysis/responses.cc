@@ -308,7 +308,7 @@ void on_read_response(ChannelRef ref, Read& read, LongPsn psn) {
   const bool was_missing = gap != nullptr;
   // Directly behind those that overtook it, it belongs to the same answer.
   const bool is_close = was_missing && ref.packet().time - gap->revealed_at < kOvertaken;
-  const bool is_again = read.asked > 1 && !is_close;
+  const bool is_again = (read.asked > 1 || read.passed) && !is_close;
   const bool has_other = is_again && read.other < read.end();
   if (psn < read.position && was_missing && !(is_again && psn == read.asked_psn)) {
     // Of a READ that was asked for more than once it may belong to another
