@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <gmock/gmock.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <sstream>
 
 #include "dissector/frames.h"
 #include "dissector/program.h"
@@ -20,6 +24,26 @@ class SummaryTest : public ProgramTest {
     arguments.insert(arguments.begin(), {"summary", "--json"});
     const Outcome outcome = run(std::move(arguments));
     return json::parse(outcome.out);
+  }
+
+  /// What `events` says of these files, with frames numbered through all of them; `first` says where each begins.
+  [[nodiscard]] std::vector<json> events(const std::vector<std::string>& files,
+                                         const std::map<std::string, std::uint64_t>& first) const {
+    std::vector<std::string> arguments{"events", "--json"};
+    arguments.insert(arguments.end(), files.begin(), files.end());
+    std::istringstream lines{run(std::move(arguments)).out};
+    std::vector<json> all;
+    for (std::string line; std::getline(lines, line);) {
+      json event = json::parse(line);
+      const std::string file = event["file"];
+      const std::string other_file = event.value("other_file", file);
+      event["frame"] = event["frame"].get<std::uint64_t>() + first.at(file) - 1;
+      if (event["other"] != 0) event["other"] = event["other"].get<std::uint64_t>() + first.at(other_file) - 1;
+      event.erase("file");
+      event.erase("other_file");
+      all.push_back(std::move(event));
+    }
+    return all;
   }
 
   /// Frames `from` … `to` (from 1, both included) of a capture, as a pcapng file of its own.
@@ -161,6 +185,33 @@ TEST_F(SummaryTest, PiecesAreJudgedAsOne) {
     EXPECT_EQ(pieces["statements"], whole["statements"]);
     EXPECT_EQ(pieces["worst_streams"], whole["worst_streams"]);
     EXPECT_EQ(pieces["capture"]["files"].size(), 2U);
+  }
+}
+
+TEST_F(SummaryTest, EventsOfPiecesCutAnywhereAreThoseOfTheWhole) {
+  std::mt19937_64 random{20261121};
+  for (const char* const name :
+       {"rc-drop-random.rx.pcap", "rc-drop-random.tx.pcap", "rc-drop-read-middle.rx.pcap", "rc-reorder.rx.pcap",
+        "rc-drop-responses.tx.pcap", "rc-psn-wrap.rx.pcap", "rc-duplicate.rx.pcap", "rc-corrupt.rx.pcap"}) {
+    SCOPED_TRACE(name);
+    const std::string file = softroce(name);
+    const std::vector<json> whole = events({file}, {{file, 1}});
+    ASSERT_FALSE(whole.empty());
+    const std::uint64_t frames = summary({file})["capture"]["frames"];
+    for (int round = 0; round < 6; ++round) {
+      std::set<std::uint64_t> ends{frames};
+      while (ends.size() < 2 + random() % 4) ends.insert(1 + random() % (frames - 1));
+      std::vector<std::string> pieces;
+      std::map<std::string, std::uint64_t> first;
+      std::uint64_t from = 1;
+      for (const std::uint64_t end : ends) {
+        pieces.push_back(save_part(std::to_string(from) + ".pcapng", file, from, end));
+        first[pieces.back()] = from;
+        from = end + 1;
+      }
+      SCOPED_TRACE(testing::PrintToString(ends));
+      EXPECT_EQ(events(pieces, first), whole);
+    }
   }
 }
 
