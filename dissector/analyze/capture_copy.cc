@@ -98,7 +98,7 @@ tl::expected<std::uint32_t, CopyFailure> CaptureCopy::output_interface(const lin
   // There are files with packets beyond their own snap length.
   interface.snaplen = std::max(
       {interface.snaplen, static_cast<std::uint32_t>(record.bytes.size()), interface.snaplen == 0 ? kUsualSnaplen : 0});
-  const auto number = add_interface(interface);
+  auto number = add_interface(interface);
   if (number) known = *number;
   return number;
 }

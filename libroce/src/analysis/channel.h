@@ -144,9 +144,6 @@ struct OpenMessage {
 
 /// One PSN space: the requests of one QP, and what the other end answers to them.
 struct Channel {
-  bool requests_seen = false;
-  bool responses_seen = false;
-
   LongPsn first = 0;          ///< where relative PSNs count from
   LongPsn next = 0;           ///< behind the newest request
   LongPsn next_max = 0;       ///< while a READ's span is a guess: the most that `next` can be
@@ -158,24 +155,26 @@ struct Channel {
   Restart restart;
   std::uint64_t message_count = 0;
   PacketId message_first{};
-  Opcode last_opcode{};
 
-  LongPsn acknowledged = 0;  ///< every request before it is acknowledged, or will never be
-  bool has_response = false;
+  LongPsn acknowledged = 0;      ///< every request before it is acknowledged, or will never be
   LongPsn newest_response = 0;   ///< the highest PSN that was acknowledged or answered
   LongPsn highest_response = 0;  ///< the highest PSN of a response, refusals among them
   Ring<Response> responses;      ///< in the order they were seen
   Ring<Read> reads;              ///< by PSN
-  bool read_was_passed = false;  ///< one that was incomplete, and may be still
   Ring<Gap> response_gaps;       ///< by PSN
   Ring<PendingNak> naks;         ///< for sequence errors, in the order they were seen; a few
   Filled filled;
-  PendingNak rnr;          ///< the latest; `packet` says whether there is one
-  bool rnr_waits = false;  ///< and the requester has not reacted to it yet
-  bool refused = false;    ///< an error NAK was seen: the QP is in ERR
+  PendingNak rnr;  ///< the latest; `packet` says whether there is one
   Duration least_latency = Duration::max();
   OpenMessage open;
   std::uint64_t messages_walked = 0;
+
+  bool requests_seen = false;
+  bool responses_seen = false;
+  bool has_response = false;     ///< `newest_response` is one
+  bool read_was_passed = false;  ///< one that was incomplete, and may be still
+  bool rnr_waits = false;        ///< the requester has not reacted to `rnr` yet
+  bool refused = false;          ///< an error NAK was seen: the QP is in ERR
 };
 
 /// Whether every response of the READ was seen since it was asked for last.
