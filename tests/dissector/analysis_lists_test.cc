@@ -245,7 +245,7 @@ TEST(EventOrderTest, LaterVerdictsStandAtTheirPackets) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;
   EventOrder order{
       [&](std::uint64_t number, const analysis::Verdict& verdict) { seen.emplace_back(number, verdict.packet.frame); }};
-  for (const std::uint64_t frame : {5, 9, 2, 9, 7}) {
+  for (const std::uint64_t frame : {5U, 9U, 2U, 9U, 7U}) {
     analysis::Verdict verdict;
     verdict.packet = {frame, 0};
     order.add(verdict);

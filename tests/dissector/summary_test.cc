@@ -178,7 +178,7 @@ TEST_F(SummaryTest, SameFileTwiceCountsOnce) {
 TEST_F(SummaryTest, PiecesAreJudgedAsOne) {
   const std::string file = softroce("rc-drop-requests.rx.pcap");
   const json whole = summary({file});
-  for (const std::uint64_t cut : {1, 37, 80, 81, 169}) {
+  for (const std::uint64_t cut : {1U, 37U, 80U, 81U, 169U}) {
     SCOPED_TRACE(cut);
     const json pieces = summary({save_part("1.pcapng", file, 1, cut), save_part("2.pcapng", file, cut + 1, 170)});
     EXPECT_EQ(pieces["findings"], whole["findings"]);
