@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/cmd_atomic.h"
 
+#include <CLI/CLI.hpp>
 #include <map>
 
 #include "gen/exchange_command.h"

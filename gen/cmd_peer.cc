@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <poll.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <list>
 #include <memory>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/cmd_read.h"
 
+#include <CLI/CLI.hpp>
+
 #include "gen/exchange_command.h"
 
 namespace roce::gen {

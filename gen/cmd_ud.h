@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "gen/exit_code.h"
+
+namespace CLI {
+class App;
+}
 
 namespace roce::gen {
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
 #include "gen/endpoint_options.h"
 #include "gen/exchange.h"
 #include "gen/exit_code.h"
+
+namespace CLI {
+class App;
+}
 
 namespace roce::gen {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/pingpong_options.h"
 
+#include <CLI/CLI.hpp>
 #include <map>
 
 namespace roce::gen {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 
 #include "gen/pingpong_session.h"
+
+namespace CLI {
+class App;
+}
 
 namespace roce::gen {
 

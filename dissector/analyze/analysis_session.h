@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +12,10 @@
 #include "analyze/name_file.h"
 #include "analyze/output.h"
 #include "analyze/text_table.h"
+
+namespace CLI {
+class App;
+}
 
 namespace roce::analyze {
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "analyze/exit_code.h"
+
+namespace CLI {
+class App;
+}
 
 namespace roce::analyze {
 

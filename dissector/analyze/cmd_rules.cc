@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "analyze/analysis_session.h"

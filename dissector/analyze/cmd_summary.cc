@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analyze/cmd_summary.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "analyze/analysis_session.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analyze/event_text.h"
 
+#include <nlohmann/json.hpp>
+
 namespace roce::analyze {
 
 std::string event_text(const analysis::Verdict& verdict) {

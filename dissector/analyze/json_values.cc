@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analyze/json_values.h"
 
+#include <nlohmann/json.hpp>
+
 #include "analyze/stream_text.h"
 #include "analyze/summary_model.h"
 #include "analyze/time_text.h"

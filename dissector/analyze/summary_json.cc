@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "analyze/json_values.h"
 #include "analyze/summary_format.h"
