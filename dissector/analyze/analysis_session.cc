@@ -23,6 +23,11 @@ void add_common_options(CLI::App& command, AnalysisOptions& options) {
   command.add_option("--to", options.to, "Not after")->type_name("TIME");
   command.add_option("--names", options.names, "Names for addresses: lines of an address (/prefix) and a name")
       ->type_name("FILE");
+  command
+      .add_option("--threads", options.threads,
+                  "At most so many, where the work can be shared (0, the default: one a processor); the result is the "
+                  "same")
+      ->type_name("NUMBER");
   command.add_option("--color,--colour", options.colour, "auto (the default: on a terminal), always or never")
       ->transform(CLI::CheckedTransformer(std::map<std::string, ColourWhen>{{"auto", ColourWhen::automatic},
                                                                             {"always", ColourWhen::always},
@@ -122,6 +127,7 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
   AnalysisRunOptions options;
   options.window = window_;
   options.tracker = tracker;
+  options.threads = options_.threads;
   options.progress = isatty(STDERR_FILENO) != 0;
   LaterFacts facts;
   if (filter_.needs_later_facts()) {

@@ -27,12 +27,13 @@ struct AnalysisOptions {
   std::string names;
   std::string filter;
   std::optional<std::uint32_t> stream;
+  unsigned threads = 0;
   bool json = false;
   bool csv = false;
   ColourWhen colour = ColourWhen::automatic;
 };
 
-/// FILE, --from, --to, --names, --colour and --json. `options` must outlive the command.
+/// FILE, --from, --to, --names, --threads, --colour and --json. `options` must outlive the command.
 void add_common_options(CLI::App& command, AnalysisOptions& options);
 /// --csv, -Y and --stream.
 void add_list_options(CLI::App& command, AnalysisOptions& options);

@@ -89,6 +89,7 @@ class StreamsConsumer final : public AnalysisConsumer {
     if (session_.has_filter() && session_.is_chosen(packet.observation.id)) chosen_.insert(packet.analysis.stream);
   }
   void on_verdict(const analysis::Verdict& verdict) override { verdicts_.on_verdict(verdict); }
+  [[nodiscard]] bool wants_packets() const override { return session_.has_filter(); }
 
   [[nodiscard]] bool is_wanted(std::uint32_t stream) const {
     return session_.is_wanted(stream) && (!session_.has_filter() || chosen_.contains(stream));

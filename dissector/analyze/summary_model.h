@@ -25,6 +25,7 @@ struct LossPlaces {
 class VerdictCounter final : public AnalysisConsumer {
  public:
   void on_verdict(const analysis::Verdict& verdict) override;
+  [[nodiscard]] bool wants_packets() const override { return false; }
 
   struct Count {
     std::uint64_t verdicts = 0;

@@ -8,8 +8,8 @@ namespace roce::analysis {
 
 namespace {
 
-constexpr std::size_t kRememberedRequests = 1024;
-constexpr std::size_t kRememberedPairs = 65'536;
+constexpr std::size_t kRememberedRequests = 256;
+constexpr std::size_t kRememberedPairs = 16'384;
 // Streams that are looked through for the requests that a response answers, those with the newest packets first.
 constexpr std::size_t kCandidates = 512;
 // The first responses of a flow look for their requests; later only some do, so that a capture of one direction costs

@@ -107,8 +107,10 @@ void observe_network(const Packet& packet, Observation& seen) {
       break;
     }
   }
-  if (const std::optional<Layer> udp = packet.find(HeaderId::udp)) {
-    seen.udp_source_port = FieldOf<&Udp::source_port>::get(packet.bytes().data() + udp->offset);
+  if (packet.version() != RoceVersion::v1 && packet.bth_offset() >= kSize<Udp>) {
+    // The BTH follows the UDP header at once (A17); a packet of a super-frame begins with its BTH.
+    const std::byte* udp = packet.bytes().data() + packet.bth_offset() - kSize<Udp>;
+    seen.udp_source_port = FieldOf<&Udp::source_port>::get(udp);
   }
   if (const std::optional<std::uint16_t> tci = packet.vlan_tci())
     seen.priority = static_cast<std::uint8_t>(*tci >> 13U);

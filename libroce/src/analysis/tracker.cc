@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/move_to.h"
 #include "analysis/tracker_state.h"
 
 namespace roce::analysis {
@@ -132,23 +133,19 @@ void Tracker::finish() {
 }
 
 void Tracker::drain(std::vector<Verdict>& into) {
-  into.insert(into.end(), state_->retrospective.begin(), state_->retrospective.end());
-  state_->retrospective.clear();
+  move_to(state_->retrospective, into);
 }
 
 void Tracker::drain_messages(std::vector<Message>& into) {
-  into.insert(into.end(), state_->messages.begin(), state_->messages.end());
-  state_->messages.clear();
+  move_to(state_->messages, into);
 }
 
 void Tracker::drain_answers(std::vector<Answer>& into) {
-  into.insert(into.end(), state_->answers.begin(), state_->answers.end());
-  state_->answers.clear();
+  move_to(state_->answers, into);
 }
 
 void Tracker::drain_closed(std::vector<StreamSummary>& into) {
-  into.insert(into.end(), state_->closed.begin(), state_->closed.end());
-  state_->closed.clear();
+  move_to(state_->closed, into);
 }
 
 std::vector<StreamSummary> Tracker::streams() const {
@@ -163,6 +160,19 @@ std::vector<StreamSummary> Tracker::streams() const {
 
 std::size_t Tracker::stream_count() const {
   return state_->streams.size();
+}
+
+std::uint32_t Tracker::streams_begun() const {
+  return state_->next_stream;
+}
+
+PacketId Tracker::longest_silent() const {
+  return state_->oldest == nullptr ? PacketId{} : state_->oldest->summary.last;
+}
+
+void Tracker::evict_longest_silent() {
+  ++state_->evictions.streams;
+  close_stream(*state_, *state_->oldest);
 }
 
 const Evictions& Tracker::evictions() const {

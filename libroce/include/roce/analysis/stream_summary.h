@@ -49,6 +49,8 @@ struct Message {
 
   /// From the first packet to the answer (UC, UD: to the last packet), at the capture point.
   [[nodiscard]] Duration latency() const { return finish - start; }
+
+  friend bool operator==(const Message&, const Message&) = default;
 };
 
 /// Counts of what went one way.
@@ -65,6 +67,8 @@ struct DirectionSummary {
   std::uint64_t acks = 0;
   std::uint64_t ecn_capable = 0;  ///< ECT or CE
   Histogram latency;              ///< of completed messages of this requester
+
+  friend bool operator==(const DirectionSummary&, const DirectionSummary&) = default;
 };
 
 /// Everything about one stream: a connection, or one direction of one. Of two captures that follow one another they
@@ -92,6 +96,8 @@ struct StreamSummary {
   std::uint64_t missed_psns = 0;  ///< that only the capture does not have
 
   [[nodiscard]] std::uint64_t count(VerdictKind kind) const { return verdicts[static_cast<std::size_t>(kind)]; }
+
+  friend bool operator==(const StreamSummary&, const StreamSummary&) = default;
 };
 
 }  // namespace roce::analysis

@@ -36,6 +36,8 @@ struct Answer {
   PacketId request{};
   PacketId response{};
   Duration latency{};
+
+  friend bool operator==(const Answer&, const Answer&) = default;
 };
 
 /// How much a tracker keeps. Its memory never exceeds what follows from these numbers.
@@ -50,6 +52,8 @@ struct Limits {
 struct Evictions {
   std::uint64_t streams = 0;
   std::uint64_t requests = 0;  ///< request packets that were not acknowledged yet
+
+  friend bool operator==(const Evictions&, const Evictions&) = default;
 };
 
 struct TrackerOptions {
@@ -85,8 +89,14 @@ class Tracker {
 
   /// The streams that are open, and those that were closed since the last call of `drain_closed`, by number.
   [[nodiscard]] std::vector<StreamSummary> streams() const;
-  [[nodiscard]] std::size_t stream_count() const;
+  [[nodiscard]] std::size_t stream_count() const;     ///< open ones
+  [[nodiscard]] std::uint32_t streams_begun() const;  ///< so far: the number of the next one
   [[nodiscard]] const Evictions& evictions() const;
+
+  /// The last packet of the open stream that was silent longest; none when no stream is open.
+  [[nodiscard]] PacketId longest_silent() const;
+  /// Closes that stream, as `Limits::streams` does; it counts as evicted. There has to be one.
+  void evict_longest_silent();
 
  private:
   class State;

@@ -103,6 +103,8 @@ struct Verdict {
   Psn first_psn{};    ///< what it is about, for what was not seen the PSNs that are missing
   std::uint32_t psn_count = 1;
   Duration elapsed{};  ///< since `other`; of an RNR NAK the wait it asks for; 0 unknown
+
+  friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
 }  // namespace roce::analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -145,7 +146,13 @@ struct Gid {
     return Ipv4Address{{octets[12], octets[13], octets[14], octets[15]}};
   }
 
-  friend constexpr bool operator==(const Gid&, const Gid&) = default;
+  friend constexpr bool operator==(const Gid& a, const Gid& b) {
+    // Two words: the comparison of 16 octets would be a call of memcmp.
+    using Words = std::array<std::uint64_t, 2>;
+    const Words left = std::bit_cast<Words>(a.octets);
+    const Words right = std::bit_cast<Words>(b.octets);
+    return left[0] == right[0] && left[1] == right[1];
+  }
   friend constexpr auto operator<=>(const Gid&, const Gid&) = default;
 };
 

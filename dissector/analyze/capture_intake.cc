@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/capture_intake.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "analyze/decode_run.h"
+
+namespace roce::analyze {
+
+CaptureIntake::CaptureIntake(std::span<const InputFile> inputs, const AnalysisRunOptions& options,
+                             AnalysisResult& result)
+    : inputs_(inputs), options_(options), result_(result) {}
+
+bool CaptureIntake::next() {
+  while (reader_ != nullptr || open_next()) {
+    while (reader_->next(record_)) {
+      file().frames = record_.number;
+      if (record_.number % kProgressFrames == 0) progress_->update(reader_->position_bytes(), record_.number);
+      if (admit()) return true;
+    }
+    close();
+  }
+  return false;
+}
+
+void CaptureIntake::stop() {
+  if (reader_ != nullptr) close();
+  opened_ = inputs_.size();
+}
+
+void CaptureIntake::finish() {
+  for (CaptureFile& file : result_.files) {
+    if (file.unknown_link == 0) continue;
+    file.problems.push_back(
+        fmt::format("{} frames of link type {} were not looked at: only Ethernet, Linux cooked and raw IP are decoded",
+                    file.unknown_link, file.unknown_link_type));
+    say(fmt::format("{}: warning: {}", file.path, file.problems.back()));
+  }
+}
+
+bool CaptureIntake::open_next() {
+  while (opened_ < inputs_.size()) {
+    const InputFile& input = inputs_[opened_++];
+    CaptureFile& file = result_.files.emplace_back();
+    file.path = input.path;
+    file.frame_base = frames_;
+    auto reader = link::CaptureReader::open(input.path);
+    if (!reader) {
+      fail(reader.error().message);
+      continue;
+    }
+    reader_ = std::make_shared<link::CaptureReader>(*std::move(reader));
+    file.format = reader_->format();
+    file.size_bytes = reader_->size_bytes();
+    progress_.emplace(options_.progress, file.path, file.size_bytes);
+    return true;
+  }
+  return false;
+}
+
+bool CaptureIntake::admit() {
+  CaptureCounts& counts = result_.counts;
+  const bool has_time = record_.timestamp_ns != link::kNoTimestamp;
+  if (has_time) {
+    if (!start_ns_) start_ns_ = record_.timestamp_ns;
+    widen(file().first_ns, file().last_ns, record_.timestamp_ns);
+  }
+  time_ns_ = has_time ? std::optional{record_.timestamp_ns} : std::nullopt;
+  if (!options_.window.contains(time_ns_, start_ns_.value_or(0))) {
+    ++counts.outside_window;
+    return false;
+  }
+  if (has_time) {
+    if (counts.last_ns && record_.timestamp_ns < last_ns_) ++counts.clock_backwards;
+    last_ns_ = record_.timestamp_ns;
+    widen(counts.first_ns, counts.last_ns, record_.timestamp_ns);
+  } else {
+    ++counts.without_time;
+  }
+  return true;
+}
+
+void CaptureIntake::close() {
+  CaptureFile& file = this->file();
+  progress_->clear();
+  frames_ += file.frames;
+  for (const link::CaptureInterface& interface : reader_->interfaces()) {
+    file.dropped_between += interface.packet_drops;
+    if (!interface.statistics) continue;
+    file.dropped_interface += interface.statistics->dropped_interface.value_or(0);
+    file.dropped_os += interface.statistics->dropped_os.value_or(0);
+  }
+  for (const link::CaptureWarning& warning : reader_->warnings()) {
+    file.problems.push_back(warning.message);
+    say(fmt::format("warning: {}", warning.message));
+  }
+  if (reader_->error()) fail(reader_->error()->message);
+  reader_.reset();
+}
+
+void CaptureIntake::fail(const std::string& message) {
+  file().is_damaged = true;
+  file().problems.push_back(message);
+  say(message);
+}
+
+void CaptureIntake::say(std::string_view text) const {
+  if (!options_.quiet) report(text);
+}
+
+}  // namespace roce::analyze

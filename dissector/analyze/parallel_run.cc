@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/parallel_run.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "analyze/capture_intake.h"
+#include "analyze/worker_threads.h"
+#include "roce/analysis/tracker_shards.h"
+
+namespace roce::analyze {
+
+namespace {
+
+using analysis::TrackerShards;
+
+/// A frame that waits to be decoded.
+struct Frame {
+  Bytes bytes;
+  std::size_t offset = 0;  ///< in the batch's storage; only where the file is not mapped
+  std::uint32_t original_length = 0;
+  std::uint16_t link_type = 0;
+  Time time{};
+  std::uint64_t number = 0;  ///< overall
+};
+
+/// Frames that follow each other in one file, and what they hold.
+struct Batch {
+  static constexpr std::size_t kPieces = 8;
+  /// A batch with so many copied bytes takes no more.
+  static constexpr std::size_t kStorage = 8U << 20U;
+
+  /// A part of the frames that is decoded by one thread.
+  struct Piece {
+    std::vector<analysis::Observation> observations;
+    std::array<std::vector<std::uint32_t>, TrackerShards::kShards> of_shard;  ///< indices of `observations`
+    CaptureCounts counts;
+    std::uint16_t unknown_link_type = 0;
+  };
+
+  std::uint64_t number = 0;  ///< `TrackerShards::batch_of` its frames
+  std::size_t file_index = 0;
+  std::shared_ptr<link::CaptureReader> reader;  ///< keeps the bytes of a mapped file
+  std::vector<std::byte> storage;
+  std::vector<Frame> frames;
+  std::array<Piece, kPieces> pieces;
+
+  [[nodiscard]] bool empty() const { return frames.empty(); }
+  void clear() {
+    reader.reset();
+    storage.clear();
+    frames.clear();
+    for (Piece& piece : pieces) {
+      piece.observations.clear();
+      for (std::vector<std::uint32_t>& indices : piece.of_shard) indices.clear();
+      piece.counts = {};
+    }
+  }
+};
+
+void decode(Batch& batch, std::size_t index) {
+  Batch::Piece& piece = batch.pieces[index];
+  const std::size_t begin = batch.frames.size() * index / Batch::kPieces;
+  const std::size_t end = batch.frames.size() * (index + 1) / Batch::kPieces;
+  for (std::size_t i = begin; i < end; ++i) {
+    const Frame& frame = batch.frames[i];
+    const Packet whole = parse_frame(frame.bytes, LinkType{frame.link_type}, frame.original_length);
+    const std::uint64_t unknown = piece.counts.unknown_link;
+    if (!piece.counts.count_frame(whole, frame.bytes.size())) {
+      if (piece.counts.unknown_link != unknown) piece.unknown_link_type = frame.link_type;
+      continue;
+    }
+    decode_step(whole, frame.time, frame.number, [&](const DecodedPart& part) {
+      piece.counts.count(part);
+      const auto at = static_cast<std::uint32_t>(piece.observations.size());
+      piece.observations.push_back(part.observation);
+      piece.of_shard[TrackerShards::shard_of(part.observation)].push_back(at);
+    });
+  }
+}
+
+class ParallelRun {
+ public:
+  ParallelRun(std::span<const InputFile> inputs, const AnalysisRunOptions& options, AnalysisConsumer& consumer,
+              unsigned threads)
+      : options_(options),
+        consumer_(consumer),
+        intake_(inputs, options, result_),
+        shards_(options.tracker),
+        workers_(threads) {}
+
+  AnalysisResult run() {
+    Batch* reading = &batches_[0];
+    Batch* decoding = &batches_[1];
+    Batch* following = &batches_[2];
+    has_frame_ = intake_.next();
+    while (has_frame_ || !decoding->empty() || !following->empty()) {
+      work(*reading, *decoding, *following);
+      following->clear();
+      std::swap(following, decoding);
+      std::swap(decoding, reading);
+      if (consumer_.is_over()) has_frame_ = false;
+    }
+    intake_.stop();
+    intake_.finish();
+    shards_.finish();
+    hand_over();
+    shards_.drain_closed(result_.streams);
+    result_.evictions = shards_.evictions();
+    return std::move(result_);
+  }
+
+ private:
+  // One step of all three batches.
+  void work(Batch& reading, Batch& decoding, Batch& following) {
+    // The longest first, so that nobody waits long for the last one.
+    std::array<std::size_t, TrackerShards::kShards> sizes{};
+    for (const Batch::Piece& piece : following.pieces) {
+      for (std::size_t shard = 0; shard < sizes.size(); ++shard) sizes[shard] += piece.of_shard[shard].size();
+    }
+    std::array<std::size_t, TrackerShards::kShards> order{};
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+    const auto busy = static_cast<std::size_t>(
+        std::find_if(order.begin(), order.end(), [&](std::size_t shard) { return sizes[shard] == 0; }) - order.begin());
+    const std::size_t pieces = decoding.empty() ? 0 : Batch::kPieces;
+    if (busy != 0) shards_.begin_batch(following.number);
+    workers_.run(1 + busy + pieces, [&](std::size_t task) {
+      if (task == 0) {
+        read(reading);
+      } else if (task <= busy) {
+        follow(following, order[task - 1]);
+      } else {
+        decode(decoding, task - 1 - busy);
+      }
+    });
+    if (busy != 0) {
+      shards_.end_batch();
+      hand_over();
+    }
+    for (Batch::Piece& piece : decoding.pieces) add_counts(decoding, piece);
+  }
+
+  void read(Batch& batch) {
+    if (!has_frame_) return;
+    batch.number = TrackerShards::batch_of({intake_.number(), 0});
+    batch.file_index = intake_.file_index();
+    batch.reader = intake_.reader();
+    const bool is_mapped = batch.reader->is_mapped();
+    do {
+      const link::CaptureRecord& record = intake_.record();
+      Frame frame{record.bytes,     batch.storage.size(), record.original_length,
+                  record.link_type, intake_.time(),       intake_.number()};
+      if (!is_mapped) batch.storage.insert(batch.storage.end(), record.bytes.begin(), record.bytes.end());
+      batch.frames.push_back(frame);
+      has_frame_ = intake_.next();
+    } while (has_frame_ && intake_.reader() == batch.reader && batch.storage.size() < Batch::kStorage &&
+             TrackerShards::batch_of({intake_.number(), 0}) == batch.number);
+    if (is_mapped) return;
+    for (Frame& frame : batch.frames) frame.bytes = Bytes{batch.storage}.subspan(frame.offset, frame.bytes.size());
+  }
+
+  void follow(const Batch& batch, std::size_t shard) {
+    for (const Batch::Piece& piece : batch.pieces) {
+      for (const std::uint32_t i : piece.of_shard[shard]) shards_.observe_in_batch(shard, piece.observations[i]);
+    }
+  }
+
+  void add_counts(const Batch& batch, const Batch::Piece& piece) {
+    result_.counts += piece.counts;
+    if (piece.counts.unknown_link == 0) return;
+    CaptureFile& file = result_.files[batch.file_index];
+    file.unknown_link += piece.counts.unknown_link;
+    file.unknown_link_type = piece.unknown_link_type;
+  }
+
+  void hand_over() {
+    verdicts_.clear();
+    shards_.drain(verdicts_);
+    for (const analysis::Verdict& verdict : verdicts_) consumer_.on_verdict(verdict);
+    if (options_.tracker.keep_answers) {
+      answers_.clear();
+      shards_.drain_answers(answers_);
+      for (const analysis::Answer& answer : answers_) consumer_.on_answer(answer);
+    }
+    if (options_.tracker.keep_messages) {
+      messages_.clear();
+      shards_.drain_messages(messages_);
+      for (const analysis::Message& message : messages_) consumer_.on_message(message);
+    }
+  }
+
+  const AnalysisRunOptions& options_;
+  AnalysisConsumer& consumer_;
+  AnalysisResult result_;
+  CaptureIntake intake_;
+  TrackerShards shards_;
+  WorkerThreads workers_;
+  std::array<Batch, 3> batches_;
+  bool has_frame_ = false;  ///< the intake's frame is not in a batch yet
+  std::vector<analysis::Verdict> verdicts_;
+  std::vector<analysis::Message> messages_;
+  std::vector<analysis::Answer> answers_;
+};
+
+}  // namespace
+
+AnalysisResult run_parallel(std::span<const InputFile> inputs, const AnalysisRunOptions& options,
+                            AnalysisConsumer& consumer, unsigned threads) {
+  return ParallelRun{inputs, options, consumer, threads}.run();
+}
+
+}  // namespace roce::analyze

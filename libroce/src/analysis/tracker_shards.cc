@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "roce/analysis/tracker_shards.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "analysis/move_to.h"
+
+namespace roce::analysis {
+
+TrackerShards::TrackerShards(const TrackerOptions& options) : limit_(options.limits.streams) {
+  TrackerOptions each = options;
+  // A packet begins two streams at most: its own, and another one when its QPs are used again.
+  each.limits.streams = limit_ + 2 * kBatchFrames;
+  shards_.reserve(kShards);
+  for (std::size_t i = 0; i < kShards; ++i) shards_.emplace_back(each);
+}
+
+std::size_t TrackerShards::shard_of(const Observation& packet) {
+  using Words = std::array<std::uint64_t, 2>;
+  const auto source = std::bit_cast<Words>(packet.source.octets);
+  const auto destination = std::bit_cast<Words>(packet.destination.octets);
+  // The sum does not depend on which is which.
+  const std::uint64_t sum =
+      (source[0] + destination[0]) * 0x9E37'79B9'7F4A'7C15 + (source[1] + destination[1]) * 0xFF51'AFD7'ED55'8CCD;
+  return static_cast<std::size_t>((sum ^ sum >> 29U) * 0x9E37'79B9'7F4A'7C15 >> 60U);
+}
+
+const PacketAnalysis& TrackerShards::observe(const Observation& packet) {
+  begin_batch(batch_of(packet.id));
+  Shard& shard = shards_[shard_of(packet)];
+  result_ = shard.tracker.observe(packet);
+  while (shard.numbers.size() < shard.tracker.streams_begun()) shard.numbers.push_back(next_stream_++);
+  result_.stream = number_of(shard, result_.stream);
+  if (!result_.verdicts.empty()) {
+    immediate_.assign(result_.verdicts.begin(), result_.verdicts.end());
+    for (Verdict& verdict : immediate_) verdict.stream = number_of(shard, verdict.stream);
+    result_.verdicts = immediate_;
+  }
+  collect(shard);
+  return result_;
+}
+
+void TrackerShards::begin_batch(std::uint64_t batch) {
+  if (batch == batch_) return;
+  batch_ = batch;
+  enforce_limit();
+}
+
+void TrackerShards::observe_in_batch(std::size_t index, const Observation& packet) {
+  Shard& shard = shards_[index];
+  const std::uint32_t before = shard.tracker.streams_begun();
+  const PacketAnalysis& known = shard.tracker.observe(packet);
+  shard.immediate.insert(shard.immediate.end(), known.verdicts.begin(), known.verdicts.end());
+  for (std::uint32_t i = before; i < shard.tracker.streams_begun(); ++i) shard.begun.push_back(packet.id);
+}
+
+void TrackerShards::end_batch() {
+  std::vector<std::pair<PacketId, Shard*>> begun;
+  for (Shard& shard : shards_) {
+    for (const PacketId id : shard.begun) begun.emplace_back(id, &shard);
+    shard.begun.clear();
+  }
+  std::stable_sort(begun.begin(), begun.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [id, shard] : begun) shard->numbers.push_back(next_stream_++);
+  for (Shard& shard : shards_) {
+    for (Verdict& verdict : shard.immediate) verdict.stream = number_of(shard, verdict.stream);
+    move_to(shard.immediate, verdicts_);
+    collect(shard);
+  }
+}
+
+void TrackerShards::finish() {
+  for (Shard& shard : shards_) {
+    shard.tracker.finish();
+    collect(shard);
+  }
+}
+
+void TrackerShards::drain(std::vector<Verdict>& into) {
+  move_to(verdicts_, into);
+}
+
+void TrackerShards::drain_messages(std::vector<Message>& into) {
+  move_to(messages_, into);
+}
+
+void TrackerShards::drain_answers(std::vector<Answer>& into) {
+  move_to(answers_, into);
+}
+
+void TrackerShards::drain_closed(std::vector<StreamSummary>& into) {
+  for (Shard& shard : shards_) {
+    std::vector<StreamSummary> closed;
+    shard.tracker.drain_closed(closed);
+    for (StreamSummary& stream : closed) stream.stream = number_of(shard, stream.stream);
+    move_to(closed, into);
+  }
+  std::sort(into.begin(), into.end(),
+            [](const StreamSummary& a, const StreamSummary& b) { return a.stream < b.stream; });
+}
+
+Evictions TrackerShards::evictions() const {
+  Evictions all;
+  for (const Shard& shard : shards_) {
+    all.streams += shard.tracker.evictions().streams;
+    all.requests += shard.tracker.evictions().requests;
+  }
+  return all;
+}
+
+// Takes what the shard's tracker has to say.
+void TrackerShards::collect(Shard& shard) {
+  const auto take = [&](auto& all, auto member) {
+    const std::size_t before = all.size();
+    (shard.tracker.*member)(all);
+    for (std::size_t i = before; i < all.size(); ++i) all[i].stream = number_of(shard, all[i].stream);
+  };
+  take(verdicts_, &Tracker::drain);
+  take(messages_, &Tracker::drain_messages);
+  shard.tracker.drain_answers(answers_);
+}
+
+void TrackerShards::enforce_limit() {
+  std::size_t open = 0;
+  for (const Shard& shard : shards_) open += shard.tracker.stream_count();
+  for (; open > limit_; --open) {
+    Shard* silent = nullptr;
+    for (Shard& shard : shards_) {
+      if (shard.tracker.stream_count() == 0) continue;
+      if (silent == nullptr || shard.tracker.longest_silent() < silent->tracker.longest_silent()) silent = &shard;
+    }
+    silent->tracker.evict_longest_silent();
+    collect(*silent);
+  }
+}
+
+}  // namespace roce::analysis
