@@ -18,6 +18,7 @@ bool CaptureIntake::next() {
     while (reader_->next(record_)) {
       file().frames = record_.number;
       if (record_.number % kProgressFrames == 0) progress_->update(reader_->position_bytes(), record_.number);
+      if (record_.number % kReleaseFrames == 0) reader_->release_memory(kKeptBytes);
       if (admit()) return true;
     }
     close();

@@ -42,6 +42,9 @@ class CaptureIntake {
 
  private:
   static constexpr std::uint64_t kProgressFrames = 1U << 16U;
+  static constexpr std::uint64_t kReleaseFrames = 1U << 14U;
+  /// More than what other threads may still look at.
+  static constexpr std::uint64_t kKeptBytes = 64U << 20U;
 
   [[nodiscard]] bool open_next();
   [[nodiscard]] bool admit();

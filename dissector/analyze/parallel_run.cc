@@ -31,8 +31,8 @@ struct Frame {
 /// Frames that follow each other in one file, and what they hold.
 struct Batch {
   static constexpr std::size_t kPieces = 8;
-  /// A batch with so many copied bytes takes no more.
-  static constexpr std::size_t kStorage = 8U << 20U;
+  /// A batch with so many bytes takes no more.
+  static constexpr std::size_t kMostBytes = 8U << 20U;
 
   /// A part of the frames that is decoded by one thread.
   struct Piece {
@@ -151,14 +151,16 @@ class ParallelRun {
     batch.file_index = intake_.file_index();
     batch.reader = intake_.reader();
     const bool is_mapped = batch.reader->is_mapped();
+    std::size_t bytes = 0;
     do {
       const link::CaptureRecord& record = intake_.record();
       Frame frame{record.bytes,     batch.storage.size(), record.original_length,
                   record.link_type, intake_.time(),       intake_.number()};
       if (!is_mapped) batch.storage.insert(batch.storage.end(), record.bytes.begin(), record.bytes.end());
       batch.frames.push_back(frame);
+      bytes += record.bytes.size();
       has_frame_ = intake_.next();
-    } while (has_frame_ && intake_.reader() == batch.reader && batch.storage.size() < Batch::kStorage &&
+    } while (has_frame_ && intake_.reader() == batch.reader && bytes < Batch::kMostBytes &&
              TrackerShards::batch_of({intake_.number(), 0}) == batch.number);
     if (is_mapped) return;
     for (Frame& frame : batch.frames) frame.bytes = Bytes{batch.storage}.subspan(frame.offset, frame.bytes.size());

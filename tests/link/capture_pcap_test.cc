@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "capture_builder.h"
 #include "temporary_directory.h"
@@ -228,6 +231,48 @@ TEST_F(PcapFiles, MappedSpansOutliveTheNextCall) {
   ASSERT_TRUE(reader->next(second));
   EXPECT_EQ(text(first.bytes), "a");
   EXPECT_EQ(text(second.bytes), "b");
+}
+
+// Of pages that are mapped from files.
+std::size_t resident_file_bytes() {
+  std::ifstream statm{"/proc/self/statm"};
+  std::size_t total = 0;
+  std::size_t resident = 0;
+  std::size_t shared = 0;
+  statm >> total >> resident >> shared;
+  return shared * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(PcapFiles, MemoryOfWhatWasReadCanBeGivenBack) {
+  constexpr std::size_t kRecords = 256;
+  constexpr std::size_t kLength = 60'000;
+  FileBuilder builder;
+  builder.pcap_header(kMicroseconds);
+  for (std::size_t i = 0; i < kRecords; ++i) {
+    builder.pcap_record(1, 2, std::string(kLength, static_cast<char>('a' + i % 26)));
+  }
+  auto reader = CaptureReader::open(save("a.pcap", builder.bytes()));
+  ASSERT_TRUE(reader);
+  std::vector<CaptureRecord> records;
+  CaptureRecord record;
+  for (std::size_t i = 0; i < kRecords / 2; ++i) {
+    ASSERT_TRUE(reader->next(record));
+    EXPECT_EQ(std::to_integer<char>(record.bytes.back()), static_cast<char>('a' + i % 26));
+    records.push_back(record);
+  }
+  // What was read once stays in memory …
+  for (const CaptureRecord& each : records) EXPECT_EQ(text(each.bytes), std::string(kLength, text(each.bytes)[0]));
+  const std::size_t before = resident_file_bytes();
+  reader->release_memory();
+  // … until then.
+  EXPECT_LT(resident_file_bytes() + kRecords / 2 * kLength * 9 / 10, before);
+  reader->release_memory();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    EXPECT_EQ(text(records[i].bytes), std::string(kLength, static_cast<char>('a' + i % 26)));
+  }
+  for (std::size_t i = kRecords / 2; i < kRecords; ++i) ASSERT_TRUE(reader->next(record));
+  EXPECT_EQ(text(record.bytes), std::string(kLength, static_cast<char>('a' + (kRecords - 1) % 26)));
+  EXPECT_FALSE(reader->next(record));
 }
 
 TEST_F(PcapFiles, ReaderCanBeMoved) {

@@ -51,9 +51,19 @@ class Mapping {
   }
   [[nodiscard]] std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(start_), size_}; }
 
+  // Lets go of the pages in front of `end`; whoever reads them again gets them from the file.
+  void release(std::uint64_t end) {
+    static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t whole = static_cast<std::size_t>(std::min<std::uint64_t>(end, size_)) / page * page;
+    if (start_ == nullptr || whole <= released_) return;
+    madvise(static_cast<std::byte*>(start_) + released_, whole - released_, MADV_DONTNEED);
+    released_ = whole;
+  }
+
  private:
   void* start_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t released_ = 0;
 };
 
 CaptureError system_error(const std::string& path, const char* what) {
@@ -321,6 +331,9 @@ std::string_view CaptureReader::format() const {
 }
 bool CaptureReader::is_mapped() const {
   return !impl_->window.is_stream() && !impl_->libpcap;
+}
+void CaptureReader::release_memory(std::uint64_t keep) {
+  if (is_mapped() && cursor_.offset() > keep) impl_->mapping.release(cursor_.offset() - keep);
 }
 std::uint64_t CaptureReader::size_bytes() const {
   return impl_->size_bytes;

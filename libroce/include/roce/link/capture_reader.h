@@ -96,6 +96,10 @@ class CaptureReader {
   /// Whether the record spans stay valid until the reader is destroyed.
   [[nodiscard]] bool is_mapped() const;
 
+  /// Gives back the memory of what was read of a mapped file but its last `keep` bytes, so that a file may be larger
+  /// than memory. Spans stay valid: what is looked at again is read again, and stays.
+  void release_memory(std::uint64_t keep = 0);
+
   /// Size of the file as stored (compressed, if it is), 0 if unknown.
   [[nodiscard]] std::uint64_t size_bytes() const;
 
