@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analyze/analysis_run.h"
+#include "analyze/filter.h"
+#include "analyze/host_facts.h"
+#include "analyze/request_channel.h"
+
+namespace roce::analyze {
+
+/// How well a capture knows a number.
+enum class Certainty : std::uint8_t {
+  exact,       ///< nothing that the capture does not have can change it
+  inferred,    ///< from what others did, or packets may have been lost where the capture does not see it
+  unknowable,  ///< it is not on the wire
+};
+
+[[nodiscard]] std::string_view to_string(Certainty certainty);
+
+/// How often something happened: at least `least` and at most `most` times by what was seen. Where it is inferred,
+/// what left no trace comes on top.
+struct Figure {
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  Certainty certainty = Certainty::inferred;
+
+  [[nodiscard]] bool holds(std::uint64_t value) const { return least <= value && value <= most; }
+};
+
+/// What one address did.
+struct HostCounts {
+  Gid address{};
+  FactCounts facts{};
+  bool is_capture_point = false;  ///< the capture was taken at this host
+  bool is_whole = true;           ///< nothing says that the capture lacks packets of it
+  bool has_unchecked = false;     ///< packets to it whose ICRC could not be checked
+
+  [[nodiscard]] Figure figure(HostFact fact) const;
+};
+
+/// Counts what each host did, in the order in which they were seen first. Multicast groups are no hosts: who receives
+/// what is sent to them is not known.
+class HostCounters final : public AnalysisConsumer {
+ public:
+  /// `capture_points`: addresses of the host at which the capture was taken; none: it may be anywhere.
+  explicit HostCounters(std::vector<AddressPattern> capture_points) : capture_points_(std::move(capture_points)) {}
+
+  void on_packet(const AnalysedPacket& packet) override;
+  void on_verdict(const analysis::Verdict& verdict) override;
+  void on_message(const analysis::Message& message) override;
+
+  /// The end: what is still open remains so. `result` says what the capture lacks.
+  [[nodiscard]] std::vector<HostCounts> finish(const AnalysisResult& result);
+
+ private:
+  static constexpr std::uint32_t kNobody = 0xFFFF'FFFF;
+  /// Verdicts that come later than this many packets are only counted as doubts.
+  static constexpr std::size_t kMaxRemembered = 262'144;
+
+  /// What a packet was counted as, to take it back.
+  struct Seen {
+    analysis::PacketId id{};
+    std::uint32_t from = kNobody;
+    std::uint32_t to = kNobody;
+    std::uint32_t bytes = 0;
+    HostFact received_as = HostFact::count;  ///< besides a packet; `count`: nothing
+    bool is_response = false;
+    bool has_ce = false;
+  };
+
+  /// One direction of a stream.
+  struct Way {
+    std::uint32_t from = kNobody;
+    std::uint32_t to = kNobody;
+    std::int64_t packets = 0;  ///< that counted as received
+    std::int64_t bytes = 0;
+    std::int64_t packets_since_put_off = 0;  ///< of those, since the responder was not ready the last time
+    RequestChannel requests;                 ///< that go this way
+  };
+  struct Stream {
+    std::array<Way, 2> ways{};
+    std::uint32_t path_mtu = 0;  ///< bytes; 0 not known yet
+    bool is_reliable = false;
+    bool is_refused = false;  ///< an error NAK has ended it
+  };
+
+  [[nodiscard]] std::uint32_t host(const Gid& address);
+  [[nodiscard]] FactCounts& facts(std::uint32_t host) { return host == kNobody ? nobody_ : hosts_[host].facts; }
+  [[nodiscard]] bool is_here(std::uint32_t host) const { return host != kNobody && hosts_[host].is_capture_point; }
+  [[nodiscard]] const Seen* find(analysis::PacketId id) const;
+  void count_transfer(const AnalysedPacket& packet, Seen& seen);
+  void count_request(const AnalysedPacket& packet, Stream& stream);
+  void count_response(const AnalysedPacket& packet, Stream& stream, Seen& seen);
+  void take_back_arrival(const Seen& seen, bool is_sure);
+  void lacks_packets(std::uint32_t host);
+  void count_unseen(const analysis::Verdict& verdict, std::uint32_t sender);
+
+  std::vector<AddressPattern> capture_points_;
+  std::deque<HostCounts> hosts_;
+  std::map<Gid, std::uint32_t> by_address_;
+  FactCounts nobody_;
+  std::vector<Stream> streams_;
+  std::deque<Seen> seen_;
+};
+
+}  // namespace roce::analyze
