@@ -10,9 +10,9 @@ using enum FactBasis;
 
 constexpr std::array<HostFactInfo, kHostFacts> kInfos{{
     {packets_sent, "packets_sent", "RoCE packets sent", sent},
-    {bytes_sent, "bytes_sent", "bytes of their frames", sent},
+    {bytes_sent, "bytes_sent", "bytes of the frames sent", sent},
     {packets_received, "packets_received", "RoCE packets received with a good ICRC", received},
-    {bytes_received, "bytes_received", "bytes of their frames", received},
+    {bytes_received, "bytes_received", "bytes of the frames received", received},
     {sends_completed, "sends_completed", "SENDs that ended", concluded},
     {receives_completed, "receives_completed", "receives that were used", concluded},
     {write_requests, "write_requests", "WRITE requests received", received},
@@ -25,7 +25,7 @@ constexpr std::array<HostFactInfo, kHostFacts> kInfos{{
     {access_naks_sent, "access_naks_sent", "NAKs (remote access error) sent", sent},
     {invalid_naks_sent, "invalid_naks_sent", "NAKs (invalid request) sent", sent},
     {sequence_naks_received, "sequence_naks_received", "NAKs (PSN sequence error) received", received},
-    {progress_naks_received, "progress_naks_received", "of those: not for what was to be acknowledged next", concluded},
+    {progress_naks_received, "progress_naks_received", "sequence NAKs received that acknowledge more", concluded},
     {rnr_naks_received, "rnr_naks_received", "RNR NAKs received", received},
     {access_naks_received, "access_naks_received", "NAKs (remote access error) received", received},
     {invalid_naks_received, "invalid_naks_received", "NAKs (invalid request) received", received},

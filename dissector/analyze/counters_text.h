@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "analyze/analysis_session.h"
+#include "analyze/counter_comparison.h"
+#include "analyze/host_counters.h"
+#include "analyze/nic_counter_names.h"
+
+namespace roce::analyze {
+
+/// What is shown of counters.
+struct CountersView {
+  std::optional<NicVendor> vendor{};  ///< only the counters of this one
+  bool with_all = false;              ///< for people: also what is 0, and what no capture can tell
+};
+
+/// `17`, `3 to 5`
+[[nodiscard]] std::string figure_text(const Figure& figure);
+
+/// A table for each host.
+void show_counters_text(AnalysisSession& session, std::span<const HostCounts> hosts, const CountersView& view);
+/// An object a host.
+void show_counters_json(AnalysisSession& session, std::span<const HostCounts> hosts, const CountersView& view);
+/// A line a host and counter.
+void show_counters_csv(AnalysisSession& session, std::span<const HostCounts> hosts, const CountersView& view);
+
+/// A row a counter; for people without those that are 0 on both sides, unless all are wanted.
+void show_comparison(AnalysisSession& session, std::span<const ComparedCounter> counters, const CountersView& view);
+
+}  // namespace roce::analyze
