@@ -81,6 +81,8 @@ TEST(RequestChannel, WhatWasNotExecutedWasNoDuplicateWhenItCameAgain) {
   f.request(0, true);
   f.channel.on_rnr_nak(0, f.responder);
   f.expect(duplicate_requests, 0, 0);
+  f.channel.on_rnr_nak(0, f.responder);
+  f.expect(duplicate_requests, 0, 0);
 }
 
 TEST(RequestChannel, BehindARefusedRequestNothingNeedBeTaken) {
