@@ -17,10 +17,14 @@ namespace roce::analyze {
 void add_common_options(CLI::App& command, AnalysisOptions& options) {
   command.add_option("FILE", options.inputs,
                      "Capture files (pcap, pcapng, .gz, .zst) or directories of them; - is standard input");
-  command.add_flag("--json", options.json, "For programs: JSON");
   command.add_option("--from", options.from, "Not before: seconds since the first packet or 1970, or RFC 3339")
       ->type_name("TIME");
   command.add_option("--to", options.to, "Not after")->type_name("TIME");
+  add_output_options(command, options);
+}
+
+void add_output_options(CLI::App& command, AnalysisOptions& options) {
+  command.add_flag("--json", options.json, "For programs: JSON");
   command.add_option("--names", options.names, "Names for addresses: lines of an address (/prefix) and a name")
       ->type_name("FILE");
   command

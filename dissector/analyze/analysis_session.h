@@ -35,6 +35,8 @@ struct AnalysisOptions {
 
 /// FILE, --from, --to, --names, --threads, --colour and --json. `options` must outlive the command.
 void add_common_options(CLI::App& command, AnalysisOptions& options);
+/// Of these --names, --colour and --json, for commands that take files in another way.
+void add_output_options(CLI::App& command, AnalysisOptions& options);
 /// --csv, -Y and --stream.
 void add_list_options(CLI::App& command, AnalysisOptions& options);
 

@@ -17,6 +17,7 @@ void add_events(CLI::App& app, ExitCode& code);    ///< `events`: one row a verd
 void add_latency(CLI::App& app, ExitCode& code);   ///< `latency`: distributions by type of message
 void add_timeline(CLI::App& app, ExitCode& code);  ///< `timeline`: rates and losses over time
 void add_counters(CLI::App& app, ExitCode& code);  ///< `counters`: those of the NICs, recomputed
+void add_join(CLI::App& app, ExitCode& code);      ///< `join`: what happened between two capture points
 void add_rules(CLI::App& app, ExitCode& code);     ///< `rules`: what verdicts there are
 
 }  // namespace roce::analyze

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   roce::analyze::add_latency(app, code);
   roce::analyze::add_timeline(app, code);
   roce::analyze::add_counters(app, code);
+  roce::analyze::add_join(app, code);
   roce::analyze::add_rules(app, code);
   roce::analyze::add_extract(app, code);
   roce::analyze::add_annotate(app, code);
