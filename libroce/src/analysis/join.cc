@@ -33,6 +33,7 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   summary.qpns[0] = Qpn{flow.key.qpn};
   if (before == nullptr) return;
   stream.channels[1] = std::move(before->channels[0]);
+  adopt_congestion(stream, *before);
   // What was answered before they were joined is not known; of those READs nothing is expected any more.
   for (Channel& channel : stream.channels) {
     channel.reads.clear();
@@ -40,6 +41,7 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   }
   stream.path_mtu = std::max(stream.path_mtu, before->path_mtu);
   const StreamSummary& old = before->summary;
+  if (summary.service == Service::cnp) summary.service = old.service;
   summary.directions[1] = old.directions[0];
   for (std::size_t i = 0; i < summary.verdicts.size(); ++i) summary.verdicts[i] += old.verdicts[i];
   for (std::size_t i = 0; i < summary.retransmissions.size(); ++i) summary.retransmissions[i] += old.retransmissions[i];

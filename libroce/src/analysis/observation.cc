@@ -63,8 +63,23 @@ CmFacts cm_facts(const Packet& packet) {
   return facts;
 }
 
+// A tunnel has another Ethernet header inside; that of the link is the first of all (A-PFC-3).
+void observe_link(const std::byte* ethernet, Observation& seen) {
+  seen.source_mac = FieldOf<&Ethernet::source>::get(ethernet);
+  seen.destination_mac = FieldOf<&Ethernet::destination>::get(ethernet);
+}
+
+void observe_link_of(const Packet& packet, Observation& seen) {
+  const LayerList layers = packet.layers();
+  if (layers.empty() || layers[0].id != HeaderId::ethernet) return;
+  observe_link(packet.bytes().data(), seen);
+  if (layers.size() > 1 && layers[1].id == HeaderId::vlan) {
+    seen.link_priority = FieldOf<&VlanTag::priority>::get(packet.layer_bytes(layers[1]).data());
+  }
+}
+
 void observe_pause(const Packet& packet, Observation& seen) {
-  if (const auto ethernet = packet.get<Ethernet>()) seen.source_mac = ethernet->source;
+  observe_link_of(packet, seen);
   if (const auto pfc = packet.get<Pfc>()) {
     for (unsigned priority = 0; priority < 8; ++priority) {
       if (pfc->enabled(priority)) seen.pause_enabled = static_cast<std::uint8_t>(seen.pause_enabled | 1U << priority);
@@ -115,11 +130,23 @@ void observe_network(const Packet& packet, Observation& seen) {
   if (const std::optional<std::uint16_t> tci = packet.vlan_tci())
     seen.priority = static_cast<std::uint8_t>(*tci >> 13U);
   // With nothing but Ethernet in front of the network header there is neither a tag nor a tunnel.
-  seen.domain =
-      packet.network_offset() == kSize<Ethernet> ? static_cast<std::uint64_t>(packet.version()) : domain_of(packet);
+  if (packet.network_offset() == kSize<Ethernet>) {
+    seen.domain = static_cast<std::uint64_t>(packet.version());
+    observe_link(packet.bytes().data(), seen);
+  } else {
+    seen.domain = domain_of(packet);
+    observe_link_of(packet, seen);
+  }
 }
 
 }  // namespace
+
+bool Observation::pauses() const {
+  for (std::size_t i = 0; i < pause_quanta.size(); ++i) {
+    if ((pause_enabled >> i & 1U) != 0 && pause_quanta[i] != 0) return true;
+  }
+  return false;
+}
 
 Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time time, PacketId id) {
   Observation seen;

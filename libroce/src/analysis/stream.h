@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analysis/channel.h"
+#include "analysis/congestion_state.h"
 #include "roce/analysis/stream_summary.h"
 #include "roce/wire/types.h"
 
@@ -41,8 +42,9 @@ struct Flow {
 /// A connection, or one direction of one while the other is unknown.
 struct Stream {
   std::uint32_t index = 0;
-  std::array<Flow*, 2> flows{};     ///< [1] is absent until it is known
-  std::array<Channel, 2> channels;  ///< [d]: requests go in direction d
+  std::array<Flow*, 2> flows{};               ///< [1] is absent until it is known
+  std::array<Channel, 2> channels;            ///< [d]: requests go in direction d
+  std::array<CongestionState, 2> congestion;  ///< [d]: of the data in direction d
   std::uint16_t path_mtu = 0;
   bool is_connected = false;  ///< of a service with a peer QP: RC, UC, XRC
   Time last_time{};

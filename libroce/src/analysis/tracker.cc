@@ -112,6 +112,7 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
   } else if (result.role == PacketRole::request) {
     on_request({state, *flow.stream, flow.stream->channels[flow.direction], flow.direction}, flow);
   }
+  on_congestion(state, flow);
   follow_ip_id(flow, observation);
   Stream& stream = *flow.stream;
   // A-CN-1

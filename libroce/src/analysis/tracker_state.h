@@ -125,6 +125,12 @@ void refuse_message(ChannelRef ref, LongPsn psn);
 void finish_messages(ChannelRef ref);
 void walk_unanswered(ChannelRef ref, const Request& request);
 
+// congestion.cc
+/// The packet under way may be data, marked or not, or a CNP.
+void on_congestion(TrackerState& state, const Flow& flow);
+/// `before` becomes direction 1 of `stream`.
+void adopt_congestion(Stream& stream, const Stream& before);
+
 // Verdicts.
 Verdict& say_now(TrackerState& state, Stream& stream, VerdictKind kind);
 Verdict& say_later(TrackerState& state, Stream& stream, VerdictKind kind, PacketId about, Time time);

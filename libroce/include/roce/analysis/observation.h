@@ -38,6 +38,8 @@ struct CmFacts {
 /// What the analysis keeps of a packet. Made where the packet is decoded, possibly in another thread; refers to
 /// nothing.
 struct Observation {
+  static constexpr std::uint8_t kNoPriority = 0xFF;  ///< a frame without a VLAN tag
+
   Time time{};  ///< of the capture's clock; less than 2^62 ns before or after its epoch
   PacketId id{};
   Gid source{};
@@ -71,12 +73,16 @@ struct Observation {
   bool ack_req = false;
   bool solicited = false;
   bool is_whole = false;    ///< the parser came to the end of the transport headers
-  MacAddress source_mac{};  ///< of PFC and PAUSE
+  MacAddress source_mac{};  ///< on the captured link; zeros where it is no Ethernet
+  MacAddress destination_mac{};
+  std::uint8_t link_priority = kNoPriority;  ///< PCP of the outermost VLAN tag
   CmFacts cm{};
   std::array<std::uint16_t, 8> pause_quanta{};  ///< PFC, PAUSE (in [0]): in units of 512 bit times
   std::uint8_t pause_enabled = 0;               ///< PFC: bit n: priority n; PAUSE: 0xFF
 
   [[nodiscard]] const OpcodeInfo& info() const { return opcode_info(opcode); }
+  /// Of PFC and PAUSE: whether it pauses any priority, and does not only resume.
+  [[nodiscard]] bool pauses() const;
   [[nodiscard]] bool is_ce() const { return (traffic_class & 3) == 3; }
 };
 

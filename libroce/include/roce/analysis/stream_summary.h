@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "roce/analysis/congestion.h"
 #include "roce/analysis/histogram.h"
 #include "roce/analysis/observation.h"
 #include "roce/analysis/verdict.h"
@@ -94,6 +96,8 @@ struct StreamSummary {
   std::uint64_t spurious_retransmissions = 0;
   std::uint64_t lost_psns = 0;    ///< of all losses, whatever their place
   std::uint64_t missed_psns = 0;  ///< that only the capture does not have
+  /// Of each direction whose data was marked or whose sender got CNPs; by direction.
+  std::vector<CongestionSummary> congestion{};
 
   [[nodiscard]] std::uint64_t count(VerdictKind kind) const { return verdicts[static_cast<std::size_t>(kind)]; }
 

@@ -20,11 +20,12 @@ enum class VerdictKind : std::uint8_t {
   retransmission,  ///< its PSN was sent before
   out_of_order,    ///< it belongs in front of packets that were seen already, and was not sent again
   // About any packet, when it is seen.
-  duplicate,       ///< a copy of a packet, made by the network or by the way the capture was made
-  bad_icrc,        ///< its receiver ignores it, and so does all of the following
-  ce_mark,         ///< a switch marked it "congestion experienced"
-  cnp,             ///< a congestion notification
-  new_connection,  ///< the QP numbers are used again by another connection
+  duplicate,          ///< a copy of a packet, made by the network or by the way the capture was made
+  bad_icrc,           ///< its receiver ignores it, and so does all of the following
+  ce_mark,            ///< a switch marked it "congestion experienced"
+  cnp,                ///< a congestion notification
+  new_connection,     ///< the QP numbers are used again by another connection
+  sent_while_paused,  ///< it goes to a station that had paused its priority; said by `PauseTracker`
   // About a response packet, when it is seen.
   response_gap,           ///< READ responses in front of it were not seen
   response_out_of_order,  ///< a READ response that belongs in front of ones that were seen already

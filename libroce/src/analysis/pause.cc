@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "roce/analysis/pause.h"
+
+#include <algorithm>
+
+namespace roce::analysis {
+
+namespace {
+
+constexpr std::uint64_t kBitsPerQuantum = 512;
+constexpr std::uint64_t kFastestLink = 800'000'000'000;
+constexpr std::uint64_t kSlowestLink = 10'000'000'000;
+// More than what IEEE 802.3, 31B.3.7 grants a station to stop, with the longest frame that it had begun.
+constexpr std::uint64_t kReactionQuanta = 2048;
+// Cables of a kilometre, both ways, and time stamps that are not quite those of the wire.
+constexpr Duration kReactionTime = std::chrono::microseconds{10};
+
+bool is_pause(const Observation& packet) {
+  return packet.kind == PacketKind::pfc || packet.kind == PacketKind::pause;
+}
+
+// As far as the pause in force reaches into the capture.
+Duration uncounted(Time counted, Time end, Time now) {
+  return std::max(std::min(end, now) - counted, Duration{});
+}
+
+}  // namespace
+
+Duration PauseTracker::time_of(std::uint64_t quanta, std::uint64_t assumed_speed) const {
+  const std::uint64_t speed = options_.link_bits_per_second != 0 ? options_.link_bits_per_second : assumed_speed;
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  return Duration{static_cast<Duration::rep>(quanta * kBitsPerQuantum * kSecond / speed)};
+}
+
+std::optional<PauseBreach> PauseTracker::observe(const Observation& packet) {
+  latest_ = std::max(latest_.value_or(packet.time), packet.time);
+  if (is_pause(packet)) {
+    on_pause(packet);
+    return std::nullopt;
+  }
+  if (packet.kind != PacketKind::roce || packet.destination_mac == MacAddress{}) return std::nullopt;
+  follow_link(packet);
+  if (stations_.empty()) return std::nullopt;
+  if (std::find(common_ends_.begin(), common_ends_.end(), packet.destination_mac) == common_ends_.end()) {
+    return std::nullopt;
+  }
+  const auto found = stations_.find(packet.destination_mac);
+  if (found == stations_.end()) return std::nullopt;
+  const std::array<Pause, 9>& pauses = found->second.pauses;
+  // Which priority a packet without a tag has is a matter of how the hosts are set up (A-PFC-3).
+  if (packet.link_priority < PauseSummary::kAll) {
+    if (const auto breach = check(pauses[packet.link_priority], packet.time)) return breach;
+  }
+  return check(pauses[PauseSummary::kAll], packet.time);
+}
+
+// A-PFC-2
+std::optional<PauseBreach> PauseTracker::check(const Pause& pause, Time now) const {
+  const Duration allowance = time_of(kReactionQuanta, kSlowestLink) + kReactionTime;
+  if (!pause.active || now >= pause.end || now - pause.xoff_time <= allowance) return std::nullopt;
+  return PauseBreach{pause.xoff, now - pause.xoff_time};
+}
+
+void PauseTracker::follow_link(const Observation& packet) {
+  if (!has_ends_) {
+    has_ends_ = true;
+    common_ends_ = {packet.source_mac, packet.destination_mac};
+    return;
+  }
+  for (std::optional<MacAddress>& end : common_ends_) {
+    if (end && *end != packet.source_mac && *end != packet.destination_mac) end.reset();
+  }
+}
+
+void PauseTracker::on_pause(const Observation& packet) {
+  auto found = stations_.find(packet.source_mac);
+  if (found == stations_.end()) {
+    if (stations_.size() >= options_.stations) {
+      ++uncounted_frames_;
+      return;
+    }
+    found = stations_.emplace(packet.source_mac, Station{}).first;
+    found->second.summary.source = packet.source_mac;
+    found->second.summary.first = packet.id;
+  }
+  Station& station = found->second;
+  ++station.summary.frames;
+  station.summary.last = packet.id;
+  if (packet.kind == PacketKind::pause) {
+    apply(station, PauseSummary::kAll, packet, packet.pause_quanta[0]);
+    return;
+  }
+  for (std::size_t priority = 0; priority < packet.pause_quanta.size(); ++priority) {
+    if ((packet.pause_enabled >> priority & 1U) != 0) apply(station, priority, packet, packet.pause_quanta[priority]);
+  }
+}
+
+// A-PFC-1
+void PauseTracker::apply(Station& station, std::size_t priority, const Observation& packet, std::uint16_t quanta) {
+  PauseCounts& counts = station.summary.counts[priority];
+  Pause& pause = station.pauses[priority];
+  if (options_.link_bits_per_second != 0) {
+    counts.paused = counts.paused.value_or(Duration{}) + uncounted(pause.counted, pause.end, packet.time);
+  }
+  const bool was_over = !pause.active || packet.time >= pause.end;
+  // The newest timer replaces what is left of the one before.
+  pause.counted = packet.time;
+  pause.end = packet.time + time_of(quanta, kFastestLink);
+  if (quanta == 0) {
+    ++counts.xon;
+    if (!pause.active) return;
+    const Duration lasted = std::max(packet.time - pause.begin, Duration{});
+    ++counts.ended;
+    counts.xoff_to_xon += lasted;
+    counts.longest_until_xon = std::max(counts.longest_until_xon, lasted);
+    pause.active = false;
+    return;
+  }
+  ++counts.xoff;
+  counts.quanta += quanta;
+  if (!pause.active) {
+    pause.active = true;
+    pause.begin = packet.time;
+  }
+  if (was_over) {
+    pause.xoff = packet.id;
+    pause.xoff_time = packet.time;
+  }
+}
+
+std::vector<PauseSummary> PauseTracker::summaries() const {
+  std::vector<PauseSummary> all;
+  for (const auto& [source, station] : stations_) {
+    PauseSummary& summary = all.emplace_back(station.summary);
+    for (std::size_t i = 0; i < summary.counts.size(); ++i) {
+      std::optional<Duration>& paused = summary.counts[i].paused;
+      const Pause& pause = station.pauses[i];
+      if (paused) *paused += uncounted(pause.counted, pause.end, *latest_);
+    }
+  }
+  return all;
+}
+
+}  // namespace roce::analysis

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// PFC and PAUSE: how long somebody was silenced, and who sent all the same.
+#include "roce/analysis/pause.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace roce::analysis {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr MacAddress kHost{{2, 0, 0, 0, 0, 1}};
+constexpr MacAddress kSwitch{{2, 0, 0, 0, 0, 9}};
+constexpr MacAddress kOther{{2, 0, 0, 0, 0, 2}};
+constexpr std::uint64_t k100G = 100'000'000'000;  // a quantum is 5.12 ns
+
+/// Feeds a tracker; frames count from 1, times are microseconds.
+class PauseTest : public ::testing::Test {
+ protected:
+  void use(const PauseOptions& options) { tracker_ = PauseTracker{options}; }
+
+  void pfc(double time, unsigned priority, std::uint16_t quanta, MacAddress from = kHost) {
+    Observation packet = frame(time, PacketKind::pfc, from, MacAddress{{1, 0x80, 0xC2, 0, 0, 1}});
+    packet.pause_enabled = static_cast<std::uint8_t>(1U << priority);
+    packet.pause_quanta.fill(1);
+    packet.pause_quanta[priority] = quanta;
+    EXPECT_EQ(observe(packet), std::nullopt);
+  }
+  void pause(double time, std::uint16_t quanta, MacAddress from = kHost) {
+    Observation packet = frame(time, PacketKind::pause, from, MacAddress{{1, 0x80, 0xC2, 0, 0, 1}});
+    packet.pause_enabled = 0xFF;
+    packet.pause_quanta.fill(quanta);
+    EXPECT_EQ(observe(packet), std::nullopt);
+  }
+  /// A packet to the host; since when its priority is paused, in microseconds, if it should not have been sent.
+  std::optional<double> data(double time, unsigned priority, MacAddress to = kHost, MacAddress from = kSwitch) {
+    Observation packet = frame(time, PacketKind::roce, from, to);
+    packet.link_priority = static_cast<std::uint8_t>(priority);
+    return observe(packet);
+  }
+  [[nodiscard]] std::vector<PauseSummary> summaries() const { return tracker_.summaries(); }
+  [[nodiscard]] PauseCounts counts(std::size_t priority) const { return summaries().at(0).counts.at(priority); }
+  [[nodiscard]] const PauseTracker& tracker() const { return tracker_; }
+  [[nodiscard]] PacketId xoff() const { return xoff_; }
+
+ private:
+  Observation frame(double time, PacketKind kind, MacAddress from, MacAddress to) {
+    Observation packet;
+    packet.time = Time{nanoseconds{static_cast<std::int64_t>(time * 1000)}};
+    packet.id = {++frames_, 0};
+    packet.kind = kind;
+    packet.source_mac = from;
+    packet.destination_mac = to;
+    return packet;
+  }
+  std::optional<double> observe(const Observation& packet) {
+    const std::optional<PauseBreach> breach = tracker_.observe(packet);
+    if (!breach) return std::nullopt;
+    xoff_ = breach->xoff;
+    return static_cast<double>(breach->elapsed.count()) / 1000;
+  }
+
+  PauseTracker tracker_{{k100G}};
+  std::uint64_t frames_ = 0;
+  PacketId xoff_{};
+};
+
+TEST_F(PauseTest, OverlappingPausesCountOnce) {
+  pfc(0, 3, 1000);  // until 5.12
+  pfc(2, 3, 1000);  // until 7.12
+  pfc(5, 3, 0);
+  ASSERT_THAT(summaries(), SizeIs(1));
+  EXPECT_EQ(summaries()[0].source, kHost);
+  EXPECT_EQ(summaries()[0].frames, 3U);
+  const PauseCounts found = counts(3);
+  EXPECT_EQ(found.xoff, 2U);
+  EXPECT_EQ(found.xon, 1U);
+  EXPECT_EQ(found.quanta, 2000U);
+  EXPECT_EQ(found.paused, microseconds{5});
+  EXPECT_EQ(found.xoff_to_xon, microseconds{5});
+  EXPECT_EQ(found.ended, 1U);
+}
+
+TEST_F(PauseTest, APauseEndsByItself) {
+  pfc(0, 3, 1000);
+  pfc(100, 3, 1000);
+  EXPECT_EQ(counts(3).paused, nanoseconds{5120}) << "what comes behind the end of the capture does not count";
+  (void)data(102, 3);
+  EXPECT_EQ(counts(3).paused, nanoseconds{7120});
+  (void)data(200, 3);
+  EXPECT_EQ(counts(3).paused, nanoseconds{10'240});
+  EXPECT_EQ(counts(3).ended, 0U) << "no XON ended it";
+}
+
+TEST_F(PauseTest, AShorterTimerTakesThePlaceOfALongerOne) {
+  pfc(0, 3, 10'000);  // until 51.2
+  pfc(10, 3, 1000);   // until 15.12
+  (void)data(1000, 3);
+  EXPECT_EQ(counts(3).paused, nanoseconds{15'120});
+}
+
+TEST_F(PauseTest, PrioritiesAndStationsAreApart) {
+  pfc(0, 3, 1000);
+  pfc(0, 4, 2000, kSwitch);
+  pause(0, 3000, kSwitch);
+  (void)data(1000, 3);
+  ASSERT_THAT(summaries(), SizeIs(2));
+  EXPECT_EQ(counts(3).paused, nanoseconds{5120});
+  EXPECT_EQ(counts(4).paused, std::nullopt) << "the timer of a priority that is not enabled is ignored";
+  EXPECT_EQ(summaries()[1].counts[4].paused, nanoseconds{10'240});
+  EXPECT_EQ(summaries()[1].counts[PauseSummary::kAll].paused, nanoseconds{15'360});
+  EXPECT_EQ(summaries()[1].counts[0].xoff, 0U);
+}
+
+TEST_F(PauseTest, WithoutALinkSpeedOnlyTheTimeUntilXonIsKnown) {
+  use({});
+  pfc(0, 3, 65'535);
+  pfc(20, 3, 0);
+  pfc(50, 3, 65'535);
+  pfc(55, 3, 0);
+  EXPECT_EQ(counts(3).paused, std::nullopt);
+  EXPECT_EQ(counts(3).ended, 2U);
+  EXPECT_EQ(counts(3).xoff_to_xon, microseconds{25});
+  EXPECT_EQ(counts(3).longest_until_xon, microseconds{20});
+}
+
+TEST_F(PauseTest, SentWhilePaused) {
+  pfc(0, 3, 65'535);  // until 335.5
+  EXPECT_EQ(data(15, 3), std::nullopt) << "a partner needs time to stop";
+  EXPECT_EQ(data(50, 4), std::nullopt) << "another priority";
+  EXPECT_EQ(data(50, Observation::kNoPriority), std::nullopt) << "no tag says which priority it has";
+  EXPECT_EQ(data(50, 3), 50);
+  EXPECT_EQ(xoff(), (PacketId{1, 0}));
+  EXPECT_EQ(data(50, 3, kSwitch, kHost), std::nullopt) << "the other way";
+  EXPECT_EQ(data(335, 3), 335);
+  EXPECT_EQ(data(336, 3), std::nullopt) << "the pause is over";
+}
+
+TEST_F(PauseTest, ResumedByXon) {
+  pfc(0, 3, 65'535);
+  pfc(40, 3, 0);
+  EXPECT_EQ(data(50, 3), std::nullopt);
+}
+
+TEST_F(PauseTest, APauseThatIsRenewedInTimeGoesOn) {
+  pfc(0, 3, 65'535);
+  pfc(300, 3, 65'535);
+  EXPECT_EQ(data(305, 3), 305);
+  EXPECT_EQ(xoff(), (PacketId{1, 0}));
+}
+
+TEST_F(PauseTest, APauseThatBeginsAnewHasItsAllowance) {
+  pfc(0, 3, 65'535);
+  pfc(400, 3, 65'535);
+  EXPECT_EQ(data(405, 3), std::nullopt);
+  EXPECT_EQ(data(450, 3), 50);
+  EXPECT_EQ(xoff(), (PacketId{2, 0}));
+}
+
+TEST_F(PauseTest, PauseHoldsForAllPriorities) {
+  pause(0, 65'535);
+  EXPECT_EQ(data(50, 5), 50);
+  EXPECT_EQ(data(51, Observation::kNoPriority), 51);
+}
+
+TEST_F(PauseTest, ACaptureOfSeveralLinksProvesNothing) {
+  EXPECT_EQ(data(0, 0, kSwitch, kOther), std::nullopt);
+  pfc(1, 3, 65'535);
+  EXPECT_EQ(data(50, 3), std::nullopt) << "seen on its way to the switch, perhaps";
+}
+
+TEST_F(PauseTest, WithoutALinkSpeedAPauseIsShortAndAPartnerSlow) {
+  use({});
+  pfc(0, 3, 65'535);  // at least 41.9
+  EXPECT_EQ(data(30, 3), std::nullopt);
+  EXPECT_EQ(data(150, 3), std::nullopt);
+  for (int time = 200; time <= 400; time += 40) pfc(time, 3, 65'535);
+  EXPECT_EQ(data(410, 3), 210);
+}
+
+TEST_F(PauseTest, StationsAreBounded) {
+  use({k100G, 1});
+  pfc(0, 3, 1000);
+  pfc(1, 3, 1000, kOther);
+  pfc(2, 3, 0, kOther);
+  EXPECT_THAT(summaries(), SizeIs(1));
+  EXPECT_EQ(tracker().uncounted_frames(), 2U);
+}
+
+TEST_F(PauseTest, NothingWithoutSuchFrames) {
+  EXPECT_EQ(data(0, 3), std::nullopt);
+  EXPECT_THAT(summaries(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace roce::analysis
