@@ -5,7 +5,9 @@
 
 #include "analyze/capture_intake.h"
 #include "analyze/frame_info.h"
+#include "analyze/hand_over.h"
 #include "analyze/parallel_run.h"
+#include "analyze/pause_watch.h"
 #include "analyze/worker_threads.h"
 #include "roce/analysis/tracker_shards.h"
 
@@ -17,17 +19,22 @@ namespace {
 class SerialRun {
  public:
   SerialRun(std::span<const InputFile> inputs, const AnalysisRunOptions& options, AnalysisConsumer& consumer)
-      : options_(options), consumer_(consumer), intake_(inputs, options, result_), shards_(options.tracker) {}
+      : consumer_(consumer),
+        intake_(inputs, options, result_),
+        shards_(options.tracker),
+        hand_over_(shards_, options.tracker, consumer),
+        pause_(options.pause) {}
 
   AnalysisResult run() {
     while (!consumer_.is_over() && intake_.next()) take();
     intake_.stop();
-    hand_over();
+    hand_over_();
     intake_.finish();
     shards_.finish();
-    hand_over();
+    hand_over_();
     shards_.drain_closed(result_.streams);
     result_.evictions = shards_.evictions();
+    pause_.finish(result_);
     return std::move(result_);
   }
 
@@ -52,39 +59,36 @@ class SerialRun {
       frame.segment = part.segments == 0 ? 0 : part.segment + 1;
       frame.segments = part.segments;
       result_.counts.count(part);
-      const analysis::PacketAnalysis& known = shards_.observe(part.observation);
+      const analysis::PacketAnalysis& tracked = shards_.observe(part.observation);
+      const std::optional<analysis::PauseBreach> breach = pause_.observe(part.observation);
+      const analysis::PacketAnalysis& known = breach ? with_breach(tracked, part.observation, *breach) : tracked;
       const DecodedPacket decoded{frame, whole, part.packet, part.icrc, part.base};
       consumer_.on_packet({decoded, part.observation, known, file});
       for (const analysis::Verdict& verdict : known.verdicts) consumer_.on_verdict(verdict);
-      if (++since_hand_over_ == kHandOverPackets) hand_over();
+      if (++since_hand_over_ < kHandOverPackets) return;
+      since_hand_over_ = 0;
+      hand_over_();
     });
   }
 
-  void hand_over() {
-    since_hand_over_ = 0;
-    verdicts_.clear();
-    shards_.drain(verdicts_);
-    for (const analysis::Verdict& verdict : verdicts_) consumer_.on_verdict(verdict);
-    if (options_.tracker.keep_answers) {
-      answers_.clear();
-      shards_.drain_answers(answers_);
-      for (const analysis::Answer& answer : answers_) consumer_.on_answer(answer);
-    }
-    if (options_.tracker.keep_messages) {
-      messages_.clear();
-      shards_.drain_messages(messages_);
-      for (const analysis::Message& message : messages_) consumer_.on_message(message);
-    }
+  const analysis::PacketAnalysis& with_breach(const analysis::PacketAnalysis& tracked,
+                                              const analysis::Observation& packet,
+                                              const analysis::PauseBreach& breach) {
+    with_breach_ = tracked;
+    immediate_.assign(tracked.verdicts.begin(), tracked.verdicts.end());
+    immediate_.push_back(pause_.judge(packet, breach, tracked.stream));
+    with_breach_.verdicts = immediate_;
+    return with_breach_;
   }
 
-  const AnalysisRunOptions& options_;
   AnalysisConsumer& consumer_;
   AnalysisResult result_;
   CaptureIntake intake_;
   analysis::TrackerShards shards_;
-  std::vector<analysis::Verdict> verdicts_;
-  std::vector<analysis::Message> messages_;
-  std::vector<analysis::Answer> answers_;
+  HandOver hand_over_;
+  PauseWatch pause_;
+  analysis::PacketAnalysis with_breach_;
+  std::vector<analysis::Verdict> immediate_;  ///< of that packet
   unsigned since_hand_over_ = 0;
 };
 

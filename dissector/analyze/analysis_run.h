@@ -12,6 +12,7 @@
 #include "analyze/decoded_packet.h"
 #include "analyze/input_files.h"
 #include "analyze/time_window.h"
+#include "roce/analysis/pause.h"
 #include "roce/analysis/tracker.h"
 
 namespace roce::analyze {
@@ -46,6 +47,7 @@ class AnalysisConsumer {
 struct AnalysisRunOptions {
   TimeWindow window{};
   analysis::TrackerOptions tracker{};
+  analysis::PauseOptions pause{};
   bool progress = false;  ///< show on standard error how far a long file is
   bool quiet = false;     ///< say nothing about the files on standard error: somebody did already
   unsigned threads = 0;   ///< at most so many, where the consumer allows for more than one; 0: one a processor
@@ -57,6 +59,8 @@ struct AnalysisResult {
   CaptureCounts counts;
   std::vector<analysis::StreamSummary> streams;
   analysis::Evictions evictions;
+  std::vector<analysis::PauseSummary> pauses;  ///< what stations asked for by PFC and PAUSE, by address
+  std::uint64_t uncounted_pause_frames = 0;    ///< of stations that there was no room to remember
 
   /// Whether each file was read to its end.
   [[nodiscard]] bool is_complete() const;

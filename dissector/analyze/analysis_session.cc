@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/decode_run.h"
+#include "analyze/human_units.h"
 
 namespace roce::analyze {
 
@@ -20,6 +21,15 @@ void add_common_options(CLI::App& command, AnalysisOptions& options) {
   command.add_option("--from", options.from, "Not before: seconds since the first packet or 1970, or RFC 3339")
       ->type_name("TIME");
   command.add_option("--to", options.to, "Not after")->type_name("TIME");
+  command
+      .add_option("--threads", options.threads,
+                  "At most so many, where the work can be shared (0, the default: one a processor); the result is the "
+                  "same")
+      ->type_name("NUMBER");
+  command
+      .add_option("--link-speed", options.link_speed,
+                  "Of the captured links (100G, 2.5G): what PFC and PAUSE ask for is in bit times")
+      ->type_name("RATE");
   add_output_options(command, options);
 }
 
@@ -27,11 +37,6 @@ void add_output_options(CLI::App& command, AnalysisOptions& options) {
   command.add_flag("--json", options.json, "For programs: JSON");
   command.add_option("--names", options.names, "Names for addresses: lines of an address (/prefix) and a name")
       ->type_name("FILE");
-  command
-      .add_option("--threads", options.threads,
-                  "At most so many, where the work can be shared (0, the default: one a processor); the result is the "
-                  "same")
-      ->type_name("NUMBER");
   command.add_option("--color,--colour", options.colour, "auto (the default: on a terminal), always or never")
       ->transform(CLI::CheckedTransformer(std::map<std::string, ColourWhen>{{"auto", ColourWhen::automatic},
                                                                             {"always", ColourWhen::always},
@@ -95,6 +100,14 @@ bool AnalysisSession::open() {
   auto window = TimeWindow::make(options_.from, options_.to);
   if (!window) return refuse(window.error());
   window_ = *window;
+  if (!options_.link_speed.empty()) {
+    const auto speed = parse_bit_rate(options_.link_speed);
+    if (!speed) {
+      return refuse(fmt::format("--link-speed takes bits a second such as 100G, 2.5Gbit or 400Gbit/s, not '{}'",
+                                options_.link_speed));
+    }
+    pause_.link_bits_per_second = *speed;
+  }
   auto filter = AnalysisFilter::compile(options_.filter);
   if (!filter) return refuse(filter.error());
   filter_ = *std::move(filter);
@@ -132,6 +145,7 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
   options.window = window_;
   options.tracker = tracker;
   options.threads = options_.threads;
+  options.pause = pause_;
   options.progress = isatty(STDERR_FILENO) != 0;
   LaterFacts facts;
   if (filter_.needs_later_facts()) {

@@ -26,6 +26,7 @@ struct AnalysisOptions {
   std::string to;
   std::string names;
   std::string filter;
+  std::string link_speed;
   std::optional<std::uint32_t> stream;
   unsigned threads = 0;
   bool json = false;
@@ -33,7 +34,7 @@ struct AnalysisOptions {
   ColourWhen colour = ColourWhen::automatic;
 };
 
-/// FILE, --from, --to, --names, --threads, --colour and --json. `options` must outlive the command.
+/// FILE, --from, --to, --names, --threads, --link-speed, --colour and --json. `options` must outlive the command.
 void add_common_options(CLI::App& command, AnalysisOptions& options);
 /// Of these --names, --colour and --json, for commands that take files in another way.
 void add_output_options(CLI::App& command, AnalysisOptions& options);
@@ -76,6 +77,7 @@ class AnalysisSession {
   const AnalysisOptions& options_;
   InputFiles inputs_;
   TimeWindow window_;
+  analysis::PauseOptions pause_;
   NameFile names_;
   AnalysisFilter filter_;
   PacketSet chosen_;

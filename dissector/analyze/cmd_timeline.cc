@@ -41,10 +41,12 @@ class TimelineConsumer final : public AnalysisConsumer {
   void on_packet(const AnalysedPacket& packet) override {
     if (!start_ns_) start_ns_ = capture_start(packet);
     const analysis::Observation& seen = packet.observation;
-    if (seen.kind != PacketKind::roce || !session_.is_wanted(packet.analysis.stream) || !session_.is_chosen(seen.id)) {
+    if (!session_.is_wanted(packet.analysis.stream) || !session_.is_chosen(seen.id)) return;
+    TimeBin& bin = bins_.at(seen.time.time_since_epoch().count());
+    if (seen.kind != PacketKind::roce) {
+      if (seen.pauses()) ++bin.xoff;
       return;
     }
-    TimeBin& bin = bins_.at(seen.time.time_since_epoch().count());
     ++bin.packets;
     bin.bytes += seen.wire_length;
     const auto& verdicts = packet.analysis.verdicts;
@@ -115,6 +117,7 @@ void show_rows(AnalysisSession& session, const TimeBins& bins, std::int64_t star
                   {"RNR", Align::right, "rnr"},
                   {"CE", Align::right, "ce"},
                   {"CNP", Align::right, "cnp"},
+                  {"XOFF", Align::right, "xoff"},
                   {"interval_ns", Align::right}},
                  1};
   const auto number = [](std::uint64_t value, Tone tone = Tone::plain) {
@@ -135,6 +138,7 @@ void show_rows(AnalysisSession& session, const TimeBins& bins, std::int64_t star
               number(bin.rnr, Tone::caution),
               number(bin.ce),
               number(bin.cnp),
+              number(bin.xoff),
               {"", Tone::plain, bins.width_ns()}});
   }
   rows.finish();
@@ -170,6 +174,7 @@ void show_lines(AnalysisSession& session, const TimeBins& bins, std::int64_t sta
   add("RNR", &TimeBin::rnr, false, Tone::caution);
   add("CE", &TimeBin::ce, false, Tone::plain);
   add("CNP", &TimeBin::cnp, false, Tone::plain);
+  add("XOFF", &TimeBin::xoff, false, Tone::plain);
   table.append_text(out, session.layout());
 }
 

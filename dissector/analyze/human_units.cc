@@ -170,4 +170,22 @@ std::optional<std::int64_t> parse_duration(std::string_view text) {
   return negative ? -ns : ns;
 }
 
+std::optional<std::uint64_t> parse_bit_rate(std::string_view text) {
+  constexpr std::string_view kUnits = "MGT";
+  constexpr double kMost = 1e15;
+  if (text.empty() || !is_digit(text[0])) return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (text.size() > 1 && text[0] == ' ') text.remove_prefix(1);
+  const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text[0]);
+  if (unit == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(1);
+  if (!text.empty() && text != "bit" && text != "bit/s") return std::nullopt;
+  const double rate = number * std::pow(1000.0, static_cast<double>(unit + 2));
+  if (rate < 1e6 || rate > kMost) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(rate));
+}
+
 }  // namespace roce::analyze

@@ -31,4 +31,8 @@ namespace roce::analyze {
 /// do not hold.
 [[nodiscard]] std::optional<std::int64_t> parse_duration(std::string_view text);
 
+/// Reads `100G`, `2.5Gbit`, `400 Gbit/s`, `10000M`: a decimal number with a unit (M, G, T), in bits a second. None for
+/// anything else, for less than 1 Mbit/s, and for more than 1000 Tbit/s.
+[[nodiscard]] std::optional<std::uint64_t> parse_bit_rate(std::string_view text);
+
 }  // namespace roce::analyze

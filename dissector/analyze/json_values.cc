@@ -35,6 +35,41 @@ OrderedJson direction_json(const analysis::DirectionSummary& direction) {
   return json;
 }
 
+OrderedJson reaction_json(const analysis::CnpReaction& reaction) {
+  OrderedJson json;
+  json["cnps"] = reaction.cnps;
+  json["slowed"] = reaction.slowed;
+  if (reaction.cnps == 0) return json;
+  json["bits_per_second_before"] = bits_per_second(reaction.bytes_before, reaction.time_before);
+  json["bits_per_second_after"] = bits_per_second(reaction.bytes_after, reaction.time_after);
+  return json;
+}
+
+OrderedJson congestion_json(const analysis::CongestionSummary& congestion) {
+  OrderedJson json;
+  json["direction"] = congestion.direction;
+  json["marks"] = congestion.marks;
+  json["cnps"] = congestion.cnps;
+  json["cnps_without_mark"] = congestion.cnps_without_mark;
+  json["marks_since_cnp"] = congestion.marks_since_cnp;
+  json["mark_to_cnp"] = latency_json(congestion.mark_to_cnp);
+  json["cnp_spacing"] = latency_json(congestion.cnp_spacing);
+  json["reaction"] = reaction_json(congestion.reaction);
+  return json;
+}
+
+OrderedJson pause_counts_json(const analysis::PauseCounts& counts) {
+  OrderedJson json;
+  json["xoff"] = counts.xoff;
+  json["xon"] = counts.xon;
+  json["quanta"] = counts.quanta;
+  json["ended_by_xon"] = counts.ended;
+  json["xoff_to_xon_ns"] = counts.xoff_to_xon.count();
+  json["longest_until_xon_ns"] = counts.longest_until_xon.count();
+  json["paused_ns"] = counts.paused ? OrderedJson(counts.paused->count()) : OrderedJson{};
+  return json;
+}
+
 }  // namespace
 
 std::string_view severity_text(analysis::Severity severity) {
@@ -109,6 +144,26 @@ OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& n
   json["lost_psns"] = stream.lost_psns;
   json["missed_psns"] = stream.missed_psns;
   json["latency"] = latency_json(latencies(stream));
+  OrderedJson congestion = OrderedJson::array();
+  for (const analysis::CongestionSummary& each : stream.congestion) congestion.push_back(congestion_json(each));
+  json["congestion"] = std::move(congestion);
+  return json;
+}
+
+OrderedJson pause_json(const analysis::PauseSummary& pause) {
+  OrderedJson json;
+  json["source"] = to_string(pause.source);
+  json["frames"] = pause.frames;
+  OrderedJson priorities = OrderedJson::array();
+  for (std::size_t i = 0; i < pause.counts.size(); ++i) {
+    const analysis::PauseCounts& counts = pause.counts[i];
+    if (counts.xoff + counts.xon == 0) continue;
+    OrderedJson row;
+    row["priority"] = i == analysis::PauseSummary::kAll ? OrderedJson("all") : OrderedJson(i);
+    row.update(pause_counts_json(counts));
+    priorities.push_back(std::move(row));
+  }
+  json["priorities"] = std::move(priorities);
   return json;
 }
 

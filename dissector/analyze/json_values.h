@@ -27,6 +27,9 @@ using OrderedJson = nlohmann::ordered_json;
 /// Everything that is known of a stream.
 [[nodiscard]] OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names);
 
+/// What one station asked for by PFC and PAUSE; priorities that it did not mention are left out.
+[[nodiscard]] OrderedJson pause_json(const analysis::PauseSummary& pause);
+
 /// One line; bytes that are no UTF-8 (names of files) become replacement characters.
 [[nodiscard]] std::string json_line(const OrderedJson& value);
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "analyze/capture_intake.h"
+#include "analyze/hand_over.h"
+#include "analyze/pause_watch.h"
 #include "analyze/worker_threads.h"
 #include "roce/analysis/tracker_shards.h"
 
@@ -37,6 +39,7 @@ struct Batch {
   /// A part of the frames that is decoded by one thread.
   struct Piece {
     std::vector<analysis::Observation> observations;
+    std::vector<std::uint32_t> streams;  ///< of the observations, each as its shard numbers it
     std::array<std::vector<std::uint32_t>, TrackerShards::kShards> of_shard;  ///< indices of `observations`
     CaptureCounts counts;
     std::uint16_t unknown_link_type = 0;
@@ -56,6 +59,7 @@ struct Batch {
     frames.clear();
     for (Piece& piece : pieces) {
       piece.observations.clear();
+      piece.streams.clear();
       for (std::vector<std::uint32_t>& indices : piece.of_shard) indices.clear();
       piece.counts = {};
     }
@@ -78,6 +82,7 @@ void decode(Batch& batch, std::size_t index) {
       piece.counts.count(part);
       const auto at = static_cast<std::uint32_t>(piece.observations.size());
       piece.observations.push_back(part.observation);
+      piece.streams.push_back(analysis::kNoStream);
       piece.of_shard[TrackerShards::shard_of(part.observation)].push_back(at);
     });
   }
@@ -87,10 +92,11 @@ class ParallelRun {
  public:
   ParallelRun(std::span<const InputFile> inputs, const AnalysisRunOptions& options, AnalysisConsumer& consumer,
               unsigned threads)
-      : options_(options),
-        consumer_(consumer),
+      : consumer_(consumer),
         intake_(inputs, options, result_),
         shards_(options.tracker),
+        hand_over_(shards_, options.tracker, consumer),
+        pause_(options.pause),
         workers_(threads) {}
 
   AnalysisResult run() {
@@ -108,9 +114,10 @@ class ParallelRun {
     intake_.stop();
     intake_.finish();
     shards_.finish();
-    hand_over();
+    hand_over_();
     shards_.drain_closed(result_.streams);
     result_.evictions = shards_.evictions();
+    pause_.finish(result_);
     return std::move(result_);
   }
 
@@ -129,18 +136,22 @@ class ParallelRun {
         std::find_if(order.begin(), order.end(), [&](std::size_t shard) { return sizes[shard] == 0; }) - order.begin());
     const std::size_t pieces = decoding.empty() ? 0 : Batch::kPieces;
     if (busy != 0) shards_.begin_batch(following.number);
-    workers_.run(1 + busy + pieces, [&](std::size_t task) {
+    const std::size_t first_piece = 2 + busy;
+    workers_.run(first_piece + pieces, [&](std::size_t task) {
       if (task == 0) {
         read(reading);
-      } else if (task <= busy) {
-        follow(following, order[task - 1]);
+      } else if (task == 1) {
+        watch(following);
+      } else if (task < first_piece) {
+        follow(following, order[task - 2]);
       } else {
-        decode(decoding, task - 1 - busy);
+        decode(decoding, task - first_piece);
       }
     });
     if (busy != 0) {
       shards_.end_batch();
-      hand_over();
+      hand_over_();
+      judge_breaches();
     }
     for (Batch::Piece& piece : decoding.pieces) add_counts(decoding, piece);
   }
@@ -166,11 +177,38 @@ class ParallelRun {
     for (Frame& frame : batch.frames) frame.bytes = Bytes{batch.storage}.subspan(frame.offset, frame.bytes.size());
   }
 
-  void follow(const Batch& batch, std::size_t shard) {
-    for (const Batch::Piece& piece : batch.pieces) {
-      for (const std::uint32_t i : piece.of_shard[shard]) shards_.observe_in_batch(shard, piece.observations[i]);
+  void follow(Batch& batch, std::size_t shard) {
+    for (Batch::Piece& piece : batch.pieces) {
+      for (const std::uint32_t i : piece.of_shard[shard]) {
+        piece.streams[i] = shards_.observe_in_batch(shard, piece.observations[i]);
+      }
     }
   }
+
+  // PFC and PAUSE concern the packets of all shards.
+  void watch(const Batch& batch) {
+    for (const Batch::Piece& piece : batch.pieces) {
+      for (std::size_t i = 0; i < piece.observations.size(); ++i) {
+        if (const auto breach = pause_.observe(piece.observations[i])) breaches_.push_back({&piece, i, *breach});
+      }
+    }
+  }
+
+  void judge_breaches() {
+    for (const Breach& each : breaches_) {
+      const analysis::Observation& packet = each.piece->observations[each.index];
+      const std::uint32_t stream =
+          shards_.stream_number(TrackerShards::shard_of(packet), each.piece->streams[each.index]);
+      consumer_.on_verdict(pause_.judge(packet, each.breach, stream));
+    }
+    breaches_.clear();
+  }
+
+  struct Breach {
+    const Batch::Piece* piece = nullptr;
+    std::size_t index = 0;
+    analysis::PauseBreach breach;
+  };
 
   void add_counts(const Batch& batch, const Batch::Piece& piece) {
     result_.counts += piece.counts;
@@ -180,33 +218,16 @@ class ParallelRun {
     file.unknown_link_type = piece.unknown_link_type;
   }
 
-  void hand_over() {
-    verdicts_.clear();
-    shards_.drain(verdicts_);
-    for (const analysis::Verdict& verdict : verdicts_) consumer_.on_verdict(verdict);
-    if (options_.tracker.keep_answers) {
-      answers_.clear();
-      shards_.drain_answers(answers_);
-      for (const analysis::Answer& answer : answers_) consumer_.on_answer(answer);
-    }
-    if (options_.tracker.keep_messages) {
-      messages_.clear();
-      shards_.drain_messages(messages_);
-      for (const analysis::Message& message : messages_) consumer_.on_message(message);
-    }
-  }
-
-  const AnalysisRunOptions& options_;
   AnalysisConsumer& consumer_;
   AnalysisResult result_;
   CaptureIntake intake_;
   TrackerShards shards_;
+  HandOver hand_over_;
+  PauseWatch pause_;
+  std::vector<Breach> breaches_;  ///< of the batch that is followed
   WorkerThreads workers_;
   std::array<Batch, 3> batches_;
   bool has_frame_ = false;  ///< the intake's frame is not in a batch yet
-  std::vector<analysis::Verdict> verdicts_;
-  std::vector<analysis::Message> messages_;
-  std::vector<analysis::Answer> answers_;
 };
 
 }  // namespace

@@ -96,6 +96,9 @@ void append_summary_json(TextBuffer& out, const SummaryView& view) {
     streams.push_back(std::move(row));
   }
   json["worst_streams"] = std::move(streams);
+  OrderedJson pauses = OrderedJson::array();
+  for (const analysis::PauseSummary& pause : view.result.pauses) pauses.push_back(pause_json(pause));
+  json["pauses"] = std::move(pauses);
   OrderedJson capture = counts_json(view.result.counts);
   OrderedJson files = OrderedJson::array();
   for (const CaptureFile& file : view.result.files) files.push_back(file_json(file));

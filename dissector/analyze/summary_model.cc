@@ -62,6 +62,7 @@ class Statements {
     if (result_.counts.roce_packets == 0) {
       add(Severity::note,
           result_.counts.frames == 0 ? "there are no packets to judge" : "there are no RoCE packets to judge");
+      add_pauses();
       return std::move(statements_);
     }
     add_dead();
@@ -71,6 +72,7 @@ class Statements {
     add_not_ready();
     add_repeated();
     add_congestion();
+    add_pauses();
     if (statements_.empty() || statements_.front().severity == Severity::note) {
       statements_.insert(statements_.begin(), {Severity::note, "nothing wrong seen"});
     }
@@ -165,6 +167,31 @@ class Statements {
     if (marks + notes == 0) return;
     add(Severity::note, fmt::format("congestion: {} with a CE mark, {}", counted(marks, "packet", "packets"),
                                     counted(notes, "CNP", "CNPs")));
+    const auto is_ignored = [](const StreamSummary& stream) {
+      // Of one direction alone nobody knows whether the other had CNPs.
+      return stream.directions[0].seen && stream.directions[1].seen &&
+             std::any_of(stream.congestion.begin(), stream.congestion.end(),
+                         [](const analysis::CongestionSummary& each) { return each.marks != 0 && each.cnps == 0; });
+    };
+    if (std::any_of(result_.streams.begin(), result_.streams.end(), is_ignored)) {
+      add(Severity::note, connections_that(is_ignored, "had CE marks, and no CNP was seen for it",
+                                           "had CE marks, and no CNP was seen for them"));
+    }
+  }
+
+  void add_pauses() {
+    const std::uint64_t breaches = verdicts_.of(VerdictKind::sent_while_paused).verdicts;
+    if (breaches != 0) {
+      add(Severity::warning, counted(breaches, "packet was on its way to a station that had paused its priority",
+                                     "packets were on their way to stations that had paused their priorities"));
+    }
+    const auto stations = static_cast<std::uint64_t>(
+        std::count_if(result_.pauses.begin(), result_.pauses.end(), [](const analysis::PauseSummary& pause) {
+          return std::any_of(pause.counts.begin(), pause.counts.end(),
+                             [](const analysis::PauseCounts& counts) { return counts.xoff != 0; });
+        }));
+    if (stations == 0) return;
+    add(Severity::note, fmt::format("flow control: {} asked for silence", counted(stations, "station", "stations")));
   }
 
   const AnalysisResult& result_;
@@ -238,6 +265,11 @@ std::vector<std::string> find_lacks(const AnalysisResult& result, const VerdictC
                                 counted(result.evictions.streams, "stream was", "streams were"),
                                 counted(result.evictions.requests, "request was", "requests were")));
   }
+  if (result.uncounted_pause_frames != 0) {
+    lacks.push_back("memory is bounded: " +
+                    counted(result.uncounted_pause_frames, "PFC or PAUSE frame was", "PFC or PAUSE frames were") +
+                    " not counted, of more stations than are remembered");
+  }
   return lacks;
 }
 
@@ -285,8 +317,12 @@ std::uint64_t retransmissions(const StreamSummary& stream) {
 }
 
 double goodput(const StreamSummary& stream) {
-  const double seconds = std::chrono::duration<double>(stream.end - stream.start).count();
-  const std::uint64_t bytes = stream.directions[0].goodput_bytes + stream.directions[1].goodput_bytes;
+  return bits_per_second(stream.directions[0].goodput_bytes + stream.directions[1].goodput_bytes,
+                         stream.end - stream.start);
+}
+
+double bits_per_second(std::uint64_t bytes, Duration time) {
+  const double seconds = std::chrono::duration<double>(time).count();
   return seconds > 0 ? static_cast<double>(bytes) * 8 / seconds : 0;
 }
 

@@ -83,6 +83,8 @@ struct Summary {
 [[nodiscard]] std::uint64_t retransmissions(const analysis::StreamSummary& stream);
 /// Payload that arrived, both ways together, in bits a second; 0 when there is no time to speak of.
 [[nodiscard]] double goodput(const analysis::StreamSummary& stream);
+/// 0 when there is no time to speak of.
+[[nodiscard]] double bits_per_second(std::uint64_t bytes, Duration time);
 /// Completed messages of both ends.
 [[nodiscard]] analysis::Histogram latencies(const analysis::StreamSummary& stream);
 /// Whether `a` is to be looked at before `b`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "analyze/congestion_text.h"
 #include "analyze/human_units.h"
 #include "analyze/stream_text.h"
 #include "analyze/summary_format.h"
@@ -43,6 +44,8 @@ class SummaryText {
     append_statements();
     append_findings();
     append_streams();
+    append_congestion();
+    append_pauses();
     append_lacks();
   }
 
@@ -55,6 +58,19 @@ class SummaryText {
   void heading(std::string_view text) {
     out_.push_back('\n');
     append(out_, layout_.palette.faint);
+    append(out_, text);
+    append(out_, layout_.palette.reset);
+    out_.push_back('\n');
+  }
+
+  void indented(const TextTable& table) {
+    TextTable::Layout layout = layout_;
+    layout.indent = kIndent;
+    table.append_text(out_, layout);
+  }
+  void footnote(std::string_view text) {
+    append(out_, layout_.palette.faint);
+    append_spaces(out_, kIndent);
     append(out_, text);
     append(out_, layout_.palette.reset);
     out_.push_back('\n');
@@ -172,24 +188,40 @@ class SummaryText {
                                      {"p99", Align::right},
                                      {"max", Align::right}};
     // Columns in which nothing stands would only make the lines longer.
-    for (std::size_t column = columns.size(); column-- > 0;) {
-      const bool is_empty = std::all_of(rows.begin(), rows.end(), [&](const std::vector<TableCell>& row) {
-        return row[column].text.empty() || row[column].text == "0 %";
-      });
-      if (!is_empty) continue;
-      columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
-      for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
-    }
+    drop_empty_columns(columns, rows, "0 %");
     TextTable table(std::move(columns));
     for (auto& row : rows) table.add_row(std::move(row));
-    TextTable::Layout layout = layout_;
-    layout.indent = kIndent;
-    table.append_text(out_, layout);
+    indented(table);
     if (view_.summary.losses.total() != 0) {
-      append(out_, layout_.palette.faint);
-      append(out_, "  lost: before / after the capture point / on the responder's side of it, there or back");
-      append(out_, layout_.palette.reset);
-      out_.push_back('\n');
+      footnote("lost: before / after the capture point / on the responder's side of it, there or back");
+    }
+  }
+
+  void append_congestion() {
+    const TextTable table = congestion_table(view_, layout_.charset);
+    if (table.row_count() == 0) return;
+    heading("Congestion notification");
+    indented(table);
+    const auto& streams = view_.result.streams;
+    const bool has_reaction = std::any_of(streams.begin(), streams.end(), [](const StreamSummary& stream) {
+      return std::any_of(stream.congestion.begin(), stream.congestion.end(),
+                         [](const analysis::CongestionSummary& each) { return each.reaction.cnps != 0; });
+    });
+    if (has_reaction) footnote("before CNP, after: what was sent in the millisecond before and after one");
+  }
+
+  void append_pauses() {
+    const TextTable table = pause_table(view_);
+    if (table.row_count() == 0) return;
+    heading("Flow control: who asked for silence");
+    indented(table);
+    const auto& pauses = view_.result.pauses;
+    const bool is_known = std::any_of(pauses.begin(), pauses.end(), [](const analysis::PauseSummary& pause) {
+      return std::any_of(pause.counts.begin(), pause.counts.end(),
+                         [](const analysis::PauseCounts& counts) { return counts.paused.has_value(); });
+    });
+    if (!is_known) {
+      footnote("how long that was follows from the link speed, which is not in a capture: --link-speed 100G");
     }
   }
 

@@ -171,4 +171,16 @@ void TextTable::append_ndjson(TextBuffer& out) const {
   }
 }
 
+void drop_empty_columns(std::vector<TableColumn>& columns, std::vector<std::vector<TableCell>>& rows,
+                        std::string_view nothing) {
+  for (std::size_t column = columns.size(); column-- > 0;) {
+    const bool is_empty = std::all_of(rows.begin(), rows.end(), [&](const std::vector<TableCell>& row) {
+      return row[column].text.empty() || row[column].text == nothing;
+    });
+    if (!is_empty) continue;
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(column));
+    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+}
+
 }  // namespace roce::analyze

@@ -67,4 +67,8 @@ class TextTable {
   std::vector<std::vector<TableCell>> rows_;
 };
 
+/// Takes out the columns in which no row has a text, or none but `nothing`. Each row must have a cell for each column.
+void drop_empty_columns(std::vector<TableColumn>& columns, std::vector<std::vector<TableCell>>& rows,
+                        std::string_view nothing = {});
+
 }  // namespace roce::analyze

@@ -15,6 +15,7 @@ TimeBin& TimeBin::operator+=(const TimeBin& other) {
   rnr += other.rnr;
   ce += other.ce;
   cnp += other.cnp;
+  xoff += other.xoff;
   return *this;
 }
 

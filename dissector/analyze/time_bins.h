@@ -19,6 +19,7 @@ struct TimeBin {
   std::uint64_t rnr = 0;
   std::uint64_t ce = 0;
   std::uint64_t cnp = 0;
+  std::uint64_t xoff = 0;  ///< PFC and PAUSE frames that pause
 
   TimeBin& operator+=(const TimeBin& other);
   friend bool operator==(const TimeBin&, const TimeBin&) = default;

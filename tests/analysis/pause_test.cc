@@ -175,6 +175,14 @@ TEST_F(PauseTest, ACaptureOfSeveralLinksProvesNothing) {
   EXPECT_EQ(data(50, 3), std::nullopt) << "seen on its way to the switch, perhaps";
 }
 
+TEST_F(PauseTest, ACaptureThatTurnsOutToHaveSeveralLinksProvesNothing) {
+  pfc(0, 3, 65'535);
+  EXPECT_EQ(data(50, 3), 50);
+  EXPECT_EQ(data(51, 0, kSwitch, kOther), std::nullopt);
+  EXPECT_EQ(data(52, 3), std::nullopt);
+  EXPECT_EQ(data(53, 3), std::nullopt);
+}
+
 TEST_F(PauseTest, WithoutALinkSpeedAPauseIsShortAndAPartnerSlow) {
   use({});
   pfc(0, 3, 65'535);  // at least 41.9

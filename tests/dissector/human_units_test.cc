@@ -119,6 +119,19 @@ TEST(HumanUnitsTest, ReadsDurations) {
   }
 }
 
+TEST(HumanUnitsTest, ReadsBitRates) {
+  EXPECT_EQ(parse_bit_rate("100G"), 100'000'000'000U);
+  EXPECT_EQ(parse_bit_rate("2.5Gbit"), 2'500'000'000U);
+  EXPECT_EQ(parse_bit_rate("400 Gbit/s"), 400'000'000'000U);
+  EXPECT_EQ(parse_bit_rate("1M"), 1'000'000U);
+  EXPECT_EQ(parse_bit_rate("1.6T"), 1'600'000'000'000U);
+  EXPECT_EQ(parse_bit_rate("1000T"), 1'000'000'000'000'000U);
+  for (const char* text : {"", "G", "100", "100g", "100k", "-1G", "+1G", "1e3G", "0.5M", "1001T", "100  G", "100Gbyte",
+                           "100G ", "inf G", "nan", "0x10G", "99999999999999999999999G"}) {
+    EXPECT_FALSE(parse_bit_rate(text).has_value()) << text;
+  }
+}
+
 TEST(HumanUnitsTest, ReadsWhatItWrites) {
   for (const std::int64_t ns : {0LL, 850LL, 12'300LL, 4'560'000LL, 1'200'000'000LL, 90'000'000'000LL, -1'500'000LL}) {
     EXPECT_EQ(parse_duration(duration_text(ns)), ns);

@@ -67,6 +67,7 @@ class ParallelRunTest : public ProgramTest {
       EXPECT_TRUE(result.files == expected.files);
       EXPECT_TRUE(result.streams == expected.streams);
       EXPECT_TRUE(result.evictions == expected.evictions);
+      EXPECT_TRUE(result.pauses == expected.pauses);
     }
   }
 };

@@ -24,6 +24,11 @@ Duration uncounted(Time counted, Time end, Time now) {
   return std::max(std::min(end, now) - counted, Duration{});
 }
 
+// Clocks that jump make any number of long times.
+Duration saturating_sum(Duration a, Duration b) {
+  return a > Duration::max() - b ? Duration::max() : a + b;
+}
+
 }  // namespace
 
 Duration PauseTracker::time_of(std::uint64_t quanta, std::uint64_t assumed_speed) const {
@@ -100,7 +105,8 @@ void PauseTracker::apply(Station& station, std::size_t priority, const Observati
   PauseCounts& counts = station.summary.counts[priority];
   Pause& pause = station.pauses[priority];
   if (options_.link_bits_per_second != 0) {
-    counts.paused = counts.paused.value_or(Duration{}) + uncounted(pause.counted, pause.end, packet.time);
+    counts.paused =
+        saturating_sum(counts.paused.value_or(Duration{}), uncounted(pause.counted, pause.end, packet.time));
   }
   const bool was_over = !pause.active || packet.time >= pause.end;
   // The newest timer replaces what is left of the one before.
@@ -111,7 +117,7 @@ void PauseTracker::apply(Station& station, std::size_t priority, const Observati
     if (!pause.active) return;
     const Duration lasted = std::max(packet.time - pause.begin, Duration{});
     ++counts.ended;
-    counts.xoff_to_xon += lasted;
+    counts.xoff_to_xon = saturating_sum(counts.xoff_to_xon, lasted);
     counts.longest_until_xon = std::max(counts.longest_until_xon, lasted);
     pause.active = false;
     return;
@@ -135,7 +141,7 @@ std::vector<PauseSummary> PauseTracker::summaries() const {
     for (std::size_t i = 0; i < summary.counts.size(); ++i) {
       std::optional<Duration>& paused = summary.counts[i].paused;
       const Pause& pause = station.pauses[i];
-      if (paused) *paused += uncounted(pause.counted, pause.end, *latest_);
+      if (paused) paused = saturating_sum(*paused, uncounted(pause.counted, pause.end, *latest_));
     }
   }
   return all;

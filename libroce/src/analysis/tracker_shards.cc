@@ -48,12 +48,13 @@ void TrackerShards::begin_batch(std::uint64_t batch) {
   enforce_limit();
 }
 
-void TrackerShards::observe_in_batch(std::size_t index, const Observation& packet) {
+std::uint32_t TrackerShards::observe_in_batch(std::size_t index, const Observation& packet) {
   Shard& shard = shards_[index];
   const std::uint32_t before = shard.tracker.streams_begun();
   const PacketAnalysis& known = shard.tracker.observe(packet);
   shard.immediate.insert(shard.immediate.end(), known.verdicts.begin(), known.verdicts.end());
   for (std::uint32_t i = before; i < shard.tracker.streams_begun(); ++i) shard.begun.push_back(packet.id);
+  return known.stream;
 }
 
 void TrackerShards::end_batch() {

@@ -21,6 +21,8 @@ struct CnpReaction {
   std::uint64_t bytes_after = 0;
   Duration time_before{};
   Duration time_after{};
+
+  friend bool operator==(const CnpReaction&, const CnpReaction&) = default;
 };
 
 /// Congestion notification (RFC 3168; IBTA annex A17) about the data of one direction of a stream: requests, and
@@ -36,6 +38,8 @@ struct CongestionSummary {
   Histogram mark_to_cnp;              ///< from the first mark since the CNP before until the CNP
   Histogram cnp_spacing;              ///< between one CNP and the next
   CnpReaction reaction;
+
+  friend bool operator==(const CongestionSummary&, const CongestionSummary&) = default;
 };
 
 }  // namespace roce::analysis

@@ -24,6 +24,8 @@ struct PauseCounts {
   Duration longest_until_xon{};  ///< of these
   /// How long the partner was not to send: the union of all pauses, as far as the capture goes. Needs the link speed.
   std::optional<Duration> paused{};
+
+  friend bool operator==(const PauseCounts&, const PauseCounts&) = default;
 };
 
 /// What one station asked for.
@@ -36,6 +38,8 @@ struct PauseSummary {
   PacketId first{};
   PacketId last{};
   std::array<PauseCounts, 9> counts{};
+
+  friend bool operator==(const PauseSummary&, const PauseSummary&) = default;
 };
 
 /// A packet that was seen on its way to a station that had paused its priority.

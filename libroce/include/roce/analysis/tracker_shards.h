@@ -33,10 +33,14 @@ class TrackerShards {
   /// Packets of this batch follow, all or some of it.
   void begin_batch(std::uint64_t batch);
   /// Takes the next packet of a shard. Different shards may be served by different threads at once; nothing else may be
-  /// called meanwhile. Immediate verdicts are kept for `drain`.
-  void observe_in_batch(std::size_t shard, const Observation& packet);
+  /// called meanwhile. Immediate verdicts are kept for `drain`. Its stream, as the shard numbers it.
+  std::uint32_t observe_in_batch(std::size_t shard, const Observation& packet);
   /// Puts together what the shards found since `begin_batch`.
   void end_batch();
+  /// The number overall of a stream that `observe_in_batch` gave, once the batch has ended.
+  [[nodiscard]] std::uint32_t stream_number(std::size_t shard, std::uint32_t stream) const {
+    return number_of(shards_[shard], stream);
+  }
 
   /// The end of the capture, as of a Tracker.
   void finish();
