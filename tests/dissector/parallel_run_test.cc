@@ -21,10 +21,12 @@ using analysis::Verdict;
 /// Keeps everything that may come in any order, in one order.
 class Everything final : public AnalysisConsumer {
  public:
+  explicit Everything(bool wants_packets) : wants_packets_(wants_packets) {}
+
   void on_verdict(const Verdict& verdict) override { verdicts.push_back(verdict); }
   void on_message(const Message& message) override { messages.push_back(message); }
   void on_answer(const analysis::Answer& answer) override { answers.push_back(answer); }
-  [[nodiscard]] bool wants_packets() const override { return false; }
+  [[nodiscard]] bool wants_packets() const override { return wants_packets_; }
 
   void sort() {
     std::sort(verdicts.begin(), verdicts.end(), [](const Verdict& a, const Verdict& b) {
@@ -42,22 +44,24 @@ class Everything final : public AnalysisConsumer {
   std::vector<Verdict> verdicts;
   std::vector<Message> messages;
   std::vector<analysis::Answer> answers;
+
+ private:
+  bool wants_packets_;
 };
 
 class ParallelRunTest : public ProgramTest {
  protected:
-  /// Analyses the same with one thread and with several, and expects the same.
+  /// Analyses the same packet by packet and in batches with several threads, and expects the same.
   void expect_same(const std::vector<std::string>& arguments, AnalysisRunOptions options = {}) {
     const InputFiles inputs = expand_inputs(arguments);
     options.quiet = true;
-    options.threads = 1;
-    Everything serial;
+    Everything serial{true};
     const AnalysisResult expected = run_analysis(inputs.files, options, serial);
     serial.sort();
     EXPECT_GT(expected.counts.frames, 0U);
     for (const unsigned threads : {1U, 2U, 3U, 8U}) {
       SCOPED_TRACE(threads);
-      Everything parallel;
+      Everything parallel{false};
       const AnalysisResult result = run_parallel(inputs.files, options, parallel, threads);
       parallel.sort();
       EXPECT_TRUE(serial.verdicts == parallel.verdicts);
