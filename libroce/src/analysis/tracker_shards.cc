@@ -132,6 +132,7 @@ void TrackerShards::enforce_limit() {
       if (shard.tracker.stream_count() == 0) continue;
       if (silent == nullptr || shard.tracker.longest_silent() < silent->tracker.longest_silent()) silent = &shard;
     }
+    if (silent == nullptr) return;
     silent->tracker.evict_longest_silent();
     collect(*silent);
   }
