@@ -48,9 +48,19 @@ struct AnalysisRunOptions {
   TimeWindow window{};
   analysis::TrackerOptions tracker{};
   analysis::PauseOptions pause{};
-  bool progress = false;  ///< show on standard error how far a long file is
-  bool quiet = false;     ///< say nothing about the files on standard error: somebody did already
-  unsigned threads = 0;   ///< at most so many, where the consumer allows for more than one; 0: one a processor
+  bool progress = false;          ///< show on standard error how far a long file is
+  bool quiet = false;             ///< say nothing about the files on standard error: somebody did already
+  std::uint64_t most_frames = 0;  ///< after so many in the window nothing more is read; 0: all are
+  unsigned threads = 0;           ///< at most so many, where the consumer allows for more than one; 0: one a processor
+};
+
+/// What was read where `AnalysisRunOptions::most_frames` left a rest.
+struct CaptureSample {
+  std::uint64_t frames = 0;
+  std::uint64_t bytes = 0;     ///< as stored, up to where reading ended
+  std::uint64_t of_bytes = 0;  ///< of all inputs; 0 unknown
+
+  friend bool operator==(const CaptureSample&, const CaptureSample&) = default;
 };
 
 /// Everything that is known at the end.
@@ -59,6 +69,7 @@ struct AnalysisResult {
   CaptureCounts counts;
   std::vector<analysis::StreamSummary> streams;
   analysis::Evictions evictions;
+  std::optional<CaptureSample> sample;         ///< none: everything was read
   std::vector<analysis::PauseSummary> pauses;  ///< what stations asked for by PFC and PAUSE, by address
   std::uint64_t uncounted_pause_frames = 0;    ///< of stations that there was no room to remember
 

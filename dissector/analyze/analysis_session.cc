@@ -144,6 +144,7 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
   AnalysisRunOptions options;
   options.window = window_;
   options.tracker = tracker;
+  options.most_frames = options_.most_frames;
   options.threads = options_.threads;
   options.pause = pause_;
   options.progress = isatty(STDERR_FILENO) != 0;

@@ -28,6 +28,7 @@ struct AnalysisOptions {
   std::string filter;
   std::string link_speed;
   std::optional<std::uint32_t> stream;
+  std::uint64_t most_frames = 0;  ///< analyse no more than the first of them; 0: all
   unsigned threads = 0;
   bool json = false;
   bool csv = false;

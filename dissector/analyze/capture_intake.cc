@@ -14,16 +14,41 @@ CaptureIntake::CaptureIntake(std::span<const InputFile> inputs, const AnalysisRu
     : inputs_(inputs), options_(options), result_(result) {}
 
 bool CaptureIntake::next() {
+  if (options_.most_frames != 0 && admitted_ == options_.most_frames) {
+    stop_at_limit();
+    return false;
+  }
   while (reader_ != nullptr || open_next()) {
     while (reader_->next(record_)) {
       file().frames = record_.number;
       if (record_.number % kProgressFrames == 0) progress_->update(reader_->position_bytes(), record_.number);
       if (record_.number % kReleaseFrames == 0) reader_->release_memory(kKeptBytes);
-      if (admit()) return true;
+      if (!admit()) continue;
+      ++admitted_;
+      return true;
     }
+    bytes_ += file().size_bytes;
     close();
   }
   return false;
+}
+
+void CaptureIntake::stop_at_limit() {
+  CaptureSample sample{admitted_, bytes_, 0};
+  bool has_more = opened_ < inputs_.size();
+  if (reader_ != nullptr) {
+    sample.bytes += reader_->position_bytes();
+    has_more = reader_->next(record_) || has_more;
+  }
+  for (const InputFile& input : inputs_) {
+    if (!input.is_regular) {
+      sample.of_bytes = 0;
+      break;
+    }
+    sample.of_bytes += input.size_bytes;
+  }
+  if (has_more) result_.sample = sample;
+  stop();
 }
 
 void CaptureIntake::stop() {

@@ -20,7 +20,8 @@ class CaptureIntake {
   /// Everything must outlive the intake; it adds the files and what it counts to `result`.
   CaptureIntake(std::span<const InputFile> inputs, const AnalysisRunOptions& options, AnalysisResult& result);
 
-  /// Goes to the next frame that is in the time window. False: there is none, or `stop` was called.
+  /// Goes to the next frame that is in the time window. False: there is none, `stop` was called, or there were as many
+  /// as the options allow.
   [[nodiscard]] bool next();
   /// Leaves the rest unread.
   void stop();
@@ -47,6 +48,7 @@ class CaptureIntake {
   static constexpr std::uint64_t kKeptBytes = 64U << 20U;
 
   [[nodiscard]] bool open_next();
+  void stop_at_limit();
   [[nodiscard]] bool admit();
   void close();
   void fail(const std::string& message);
@@ -63,6 +65,8 @@ class CaptureIntake {
   std::optional<std::int64_t> start_ns_;
   std::int64_t last_ns_ = 0;
   std::uint64_t frames_ = 0;
+  std::uint64_t bytes_ = 0;     ///< of the files that were read to their end
+  std::uint64_t admitted_ = 0;  ///< frames in the window
 };
 
 }  // namespace roce::analyze

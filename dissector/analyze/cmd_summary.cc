@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kExamples = R"(Examples:
   roce-analyze trace.pcap                          what is in it, and what is wrong
   roce-analyze ring/                               all pieces of a ring buffer as one capture
+  roce-analyze --quick huge.pcap                        the same of its first million frames
   roce-analyze --names hosts.txt --top 30 a.pcapng.gz b.pcapng.zst
   roce-analyze summary --json trace.pcap | jq '.verdict, .lost'
   tcpdump -i eth0 -s 256 -c 1000000 -w - udp port 4791 | roce-analyze -
@@ -21,8 +22,11 @@ constexpr std::string_view kExamples = R"(Examples:
 Exit status: 0 all files were read, whatever is wrong in them; 1 wrong command line, 2 a file could not be read (to
 its end; what was read is judged), 3 the output could not be written.)";
 
+constexpr std::uint64_t kQuickFrames = 1'000'000;
+
 struct SummaryOptions {
   AnalysisOptions common;
+  bool quick = false;
   std::size_t top = 10;
 };
 
@@ -51,8 +55,13 @@ void add_summary(CLI::App& app, ExitCode& code) {
   const auto options = std::make_shared<SummaryOptions>();
   add_common_options(*command, options->common);
   command->add_option("--top", options->top, "How many streams are listed (10); 0: all")->type_name("NUMBER");
+  command->add_flag("--quick", options->quick,
+                    "Only the first million frames (of the time window); the summary says that it is of a sample");
   command->footer(std::string{kExamples});
-  command->callback([options, &code] { code = run_summary(*options); });
+  command->callback([options, &code] {
+    if (options->quick) options->common.most_frames = kQuickFrames;
+    code = run_summary(*options);
+  });
 }
 
 }  // namespace roce::analyze

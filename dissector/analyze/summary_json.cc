@@ -105,6 +105,9 @@ void append_summary_json(TextBuffer& out, const SummaryView& view) {
   capture["files"] = std::move(files);
   capture["lacks"] = summary.lacks;
   json["capture"] = std::move(capture);
+  if (const std::optional<CaptureSample>& sample = view.result.sample) {
+    json["sample"] = OrderedJson{{"frames", sample->frames}, {"bytes", sample->bytes}, {"of_bytes", sample->of_bytes}};
+  }
   json["evicted_streams"] = view.result.evictions.streams;
   json["evicted_requests"] = view.result.evictions.requests;
   append(out, json_line(json));

@@ -63,6 +63,7 @@ class Statements {
       add(Severity::note,
           result_.counts.frames == 0 ? "there are no packets to judge" : "there are no RoCE packets to judge");
       add_pauses();
+      add_sample();
       return std::move(statements_);
     }
     add_dead();
@@ -73,6 +74,7 @@ class Statements {
     add_repeated();
     add_congestion();
     add_pauses();
+    add_sample();
     if (statements_.empty() || statements_.front().severity == Severity::note) {
       statements_.insert(statements_.begin(), {Severity::note, "nothing wrong seen"});
     }
@@ -192,6 +194,18 @@ class Statements {
         }));
     if (stations == 0) return;
     add(Severity::note, fmt::format("flow control: {} asked for silence", counted(stations, "station", "stations")));
+  }
+
+  void add_sample() {
+    if (!result_.sample) return;
+    const CaptureSample& sample = *result_.sample;
+    std::string share;
+    if (sample.of_bytes != 0) {
+      share = fmt::format(", {:.1f} % of the bytes",
+                          static_cast<double>(sample.bytes) * 100 / static_cast<double>(sample.of_bytes));
+    }
+    add(Severity::note,
+        fmt::format("a sample: only the first {}{} were looked at", counted(sample.frames, "frame", "frames"), share));
   }
 
   const AnalysisResult& result_;

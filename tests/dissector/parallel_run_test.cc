@@ -72,6 +72,7 @@ class ParallelRunTest : public ProgramTest {
       EXPECT_TRUE(result.streams == expected.streams);
       EXPECT_TRUE(result.evictions == expected.evictions);
       EXPECT_TRUE(result.pauses == expected.pauses);
+      EXPECT_TRUE(result.sample == expected.sample);
     }
   }
 };
@@ -90,6 +91,12 @@ TEST_F(ParallelRunTest, WindowOfTime) {
   AnalysisRunOptions options;
   options.window = TimeWindow::make("0.01", "0.2").value();
   expect_same({softroce("rc-drop-requests.rx.pcap")}, options);
+}
+
+TEST_F(ParallelRunTest, OnlyTheFirstFrames) {
+  AnalysisRunOptions options;
+  options.most_frames = 500;
+  expect_same({ROCE_CAPTURES "/softroce"}, options);
 }
 
 TEST_F(ParallelRunTest, CompressedAndDamagedFiles) {

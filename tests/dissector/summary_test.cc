@@ -222,6 +222,28 @@ TEST_F(SummaryTest, WindowOfTime) {
   EXPECT_EQ(part["capture"]["outside_window"].get<int>() + part["capture"]["frames"].get<int>(), 170);
 }
 
+TEST_F(SummaryTest, SampleSaysThatItIsOne) {
+  // 1,200,000 frames: one of the capture's, again and again, so that there is more than a sample holds.
+  auto reader = link::CaptureReader::open(softroce("ud-mix.tx.pcap"));
+  auto writer = link::CaptureWriter::create(path("long.pcapng"));
+  ASSERT_TRUE(reader.has_value() && writer.has_value());
+  link::CaptureRecord record;
+  ASSERT_TRUE(reader->next(record));
+  for (int i = 0; i < 1'200'000; ++i) ASSERT_TRUE(writer->write(record).has_value());
+  ASSERT_TRUE(writer->close().has_value());
+  const json sample = summary({"--quick", path("long.pcapng")});
+  EXPECT_EQ(sample["capture"]["frames"], 1'000'000);
+  EXPECT_EQ(sample["sample"]["frames"], 1'000'000);
+  EXPECT_EQ(sample["sample"]["of_bytes"], std::filesystem::file_size(path("long.pcapng")));
+  const double share = sample["sample"]["bytes"].get<double>() / sample["sample"]["of_bytes"].get<double>();
+  EXPECT_NEAR(share, 10.0 / 12, 0.001);
+  EXPECT_THAT(run({"summary", "--quick", path("long.pcapng")}).out,
+              HasSubstr("a sample: only the first 1.00 M frames, 83.3 %"));
+  EXPECT_FALSE(summary({path("long.pcapng")}).contains("sample"));
+  // A file that ends before is no sample.
+  EXPECT_FALSE(summary({"--quick", softroce("ud-mix.tx.pcap")}).contains("sample"));
+}
+
 TEST_F(SummaryTest, SaysWhatTheCaptureLost) {
   const json lossy = summary({save_part("drops.pcapng", softroce("rc-mix-v4.tx.pcap"), 1, 100, true)});
   const json file = lossy["capture"]["files"][0];
