@@ -8,11 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/capture_intake.h"
-#include "analyze/hand_over.h"
-#include "analyze/pause_watch.h"
+#include "analyze/run_state.h"
 #include "analyze/worker_threads.h"
-#include "roce/analysis/tracker_shards.h"
 
 namespace roce::analyze {
 
@@ -92,33 +89,21 @@ class ParallelRun {
  public:
   ParallelRun(std::span<const InputFile> inputs, const AnalysisRunOptions& options, AnalysisConsumer& consumer,
               unsigned threads)
-      : consumer_(consumer),
-        intake_(inputs, options, result_),
-        shards_(options.tracker),
-        hand_over_(shards_, options.tracker, consumer),
-        pause_(options.pause),
-        workers_(threads) {}
+      : state_(inputs, options, consumer), workers_(threads) {}
 
   AnalysisResult run() {
     Batch* reading = &batches_[0];
     Batch* decoding = &batches_[1];
     Batch* following = &batches_[2];
-    has_frame_ = intake_.next();
+    has_frame_ = state_.intake.next();
     while (has_frame_ || !decoding->empty() || !following->empty()) {
       work(*reading, *decoding, *following);
       following->clear();
       std::swap(following, decoding);
       std::swap(decoding, reading);
-      if (consumer_.is_over()) has_frame_ = false;
+      if (state_.consumer.is_over()) has_frame_ = false;
     }
-    intake_.stop();
-    intake_.finish();
-    shards_.finish();
-    hand_over_();
-    shards_.drain_closed(result_.streams);
-    result_.evictions = shards_.evictions();
-    pause_.finish(result_);
-    return std::move(result_);
+    return state_.finish();
   }
 
  private:
@@ -135,7 +120,7 @@ class ParallelRun {
     const auto busy = static_cast<std::size_t>(
         std::find_if(order.begin(), order.end(), [&](std::size_t shard) { return sizes[shard] == 0; }) - order.begin());
     const std::size_t pieces = decoding.empty() ? 0 : Batch::kPieces;
-    if (busy != 0) shards_.begin_batch(following.number);
+    if (busy != 0) state_.shards.begin_batch(following.number);
     const std::size_t first_piece = 2 + busy;
     workers_.run(first_piece + pieces, [&](std::size_t task) {
       if (task == 0) {
@@ -149,8 +134,8 @@ class ParallelRun {
       }
     });
     if (busy != 0) {
-      shards_.end_batch();
-      hand_over_();
+      state_.shards.end_batch();
+      state_.hand_over();
       judge_breaches();
     }
     for (Batch::Piece& piece : decoding.pieces) add_counts(decoding, piece);
@@ -158,21 +143,21 @@ class ParallelRun {
 
   void read(Batch& batch) {
     if (!has_frame_) return;
-    batch.number = TrackerShards::batch_of({intake_.number(), 0});
-    batch.file_index = intake_.file_index();
-    batch.reader = intake_.reader();
+    batch.number = TrackerShards::batch_of({state_.intake.number(), 0});
+    batch.file_index = state_.intake.file_index();
+    batch.reader = state_.intake.reader();
     const bool is_mapped = batch.reader->is_mapped();
     std::size_t bytes = 0;
     do {
-      const link::CaptureRecord& record = intake_.record();
+      const link::CaptureRecord& record = state_.intake.record();
       Frame frame{record.bytes,     batch.storage.size(), record.original_length,
-                  record.link_type, intake_.time(),       intake_.number()};
+                  record.link_type, state_.intake.time(), state_.intake.number()};
       if (!is_mapped) batch.storage.insert(batch.storage.end(), record.bytes.begin(), record.bytes.end());
       batch.frames.push_back(frame);
       bytes += record.bytes.size();
-      has_frame_ = intake_.next();
-    } while (has_frame_ && intake_.reader() == batch.reader && bytes < Batch::kMostBytes &&
-             TrackerShards::batch_of({intake_.number(), 0}) == batch.number);
+      has_frame_ = state_.intake.next();
+    } while (has_frame_ && state_.intake.reader() == batch.reader && bytes < Batch::kMostBytes &&
+             TrackerShards::batch_of({state_.intake.number(), 0}) == batch.number);
     if (is_mapped) return;
     for (Frame& frame : batch.frames) frame.bytes = Bytes{batch.storage}.subspan(frame.offset, frame.bytes.size());
   }
@@ -180,7 +165,7 @@ class ParallelRun {
   void follow(Batch& batch, std::size_t shard) {
     for (Batch::Piece& piece : batch.pieces) {
       for (const std::uint32_t i : piece.of_shard[shard]) {
-        piece.streams[i] = shards_.observe_in_batch(shard, piece.observations[i]);
+        piece.streams[i] = state_.shards.observe_in_batch(shard, piece.observations[i]);
       }
     }
   }
@@ -189,7 +174,7 @@ class ParallelRun {
   void watch(const Batch& batch) {
     for (const Batch::Piece& piece : batch.pieces) {
       for (std::size_t i = 0; i < piece.observations.size(); ++i) {
-        if (const auto breach = pause_.observe(piece.observations[i])) breaches_.push_back({&piece, i, *breach});
+        if (const auto breach = state_.pause.observe(piece.observations[i])) breaches_.push_back({&piece, i, *breach});
       }
     }
   }
@@ -198,8 +183,8 @@ class ParallelRun {
     for (const Breach& each : breaches_) {
       const analysis::Observation& packet = each.piece->observations[each.index];
       const std::uint32_t stream =
-          shards_.stream_number(TrackerShards::shard_of(packet), each.piece->streams[each.index]);
-      consumer_.on_verdict(pause_.judge(packet, each.breach, stream));
+          state_.shards.stream_number(TrackerShards::shard_of(packet), each.piece->streams[each.index]);
+      state_.consumer.on_verdict(state_.pause.judge(packet, each.breach, stream));
     }
     breaches_.clear();
   }
@@ -211,19 +196,14 @@ class ParallelRun {
   };
 
   void add_counts(const Batch& batch, const Batch::Piece& piece) {
-    result_.counts += piece.counts;
+    state_.result.counts += piece.counts;
     if (piece.counts.unknown_link == 0) return;
-    CaptureFile& file = result_.files[batch.file_index];
+    CaptureFile& file = state_.result.files[batch.file_index];
     file.unknown_link += piece.counts.unknown_link;
     file.unknown_link_type = piece.unknown_link_type;
   }
 
-  AnalysisConsumer& consumer_;
-  AnalysisResult result_;
-  CaptureIntake intake_;
-  TrackerShards shards_;
-  HandOver hand_over_;
-  PauseWatch pause_;
+  RunState state_;
   std::vector<Breach> breaches_;  ///< of the batch that is followed
   WorkerThreads workers_;
   std::array<Batch, 3> batches_;

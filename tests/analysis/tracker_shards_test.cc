@@ -70,13 +70,8 @@ std::vector<Observation> many_hosts() {
   return all;
 }
 
-Findings one_after_the_other(const std::vector<Observation>& packets, const TrackerOptions& options) {
-  TrackerShards shards{options};
-  Findings found;
-  for (const Observation& packet : packets) {
-    const PacketAnalysis& known = shards.observe(packet);
-    found.verdicts.insert(found.verdicts.end(), known.verdicts.begin(), known.verdicts.end());
-  }
+/// Adds what the shards know at the end.
+Findings finish(TrackerShards& shards, Findings found) {
   shards.finish();
   shards.drain(found.verdicts);
   shards.drain_messages(found.messages);
@@ -84,6 +79,16 @@ Findings one_after_the_other(const std::vector<Observation>& packets, const Trac
   shards.drain_closed(found.streams);
   found.evictions = shards.evictions();
   return found;
+}
+
+Findings one_after_the_other(const std::vector<Observation>& packets, const TrackerOptions& options) {
+  TrackerShards shards{options};
+  Findings found;
+  for (const Observation& packet : packets) {
+    const PacketAnalysis& known = shards.observe(packet);
+    found.verdicts.insert(found.verdicts.end(), known.verdicts.begin(), known.verdicts.end());
+  }
+  return finish(shards, std::move(found));
 }
 
 /// As threads would do it: in each batch the shards in an order left to chance. `cuts`: batches are given in parts.
@@ -108,13 +113,7 @@ Findings in_batches(const std::vector<Observation>& packets, const TrackerOption
     shards.end_batch();
     begin = end;
   }
-  shards.finish();
-  shards.drain(found.verdicts);
-  shards.drain_messages(found.messages);
-  shards.drain_answers(found.answers);
-  shards.drain_closed(found.streams);
-  found.evictions = shards.evictions();
-  return found;
+  return finish(shards, std::move(found));
 }
 
 void expect_equal(Findings a, Findings b) {
