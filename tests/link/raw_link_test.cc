@@ -8,8 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 
 #include "raw_link_fixture.h"
 
@@ -266,6 +268,33 @@ TEST_P(RawLinkDelivery, CountsWhatFindsNoRoom) {
   EXPECT_EQ(b->counters().received, received);
   EXPECT_EQ(b->counters().receive_drops, kCount - received);
   EXPECT_EQ(b->counters().receive_drops, kCount - received) << "asking does not change it";
+}
+
+TEST_P(RawLinkDelivery, GivesEachFrameOnceWhenMoreIsAskedForThanTheRingHolds) {
+  const auto a = open_a(by());
+  RawLinkOptions options = by();
+  options.ring_bytes = 1;
+  const auto b = open_b(options);
+  ASSERT_TRUE(a && b);
+  std::vector<Bytes> sent(6000, frame(1000, 1));
+  std::vector<TxFrame> frames;
+  for (std::uint32_t i = 0; i < sent.size(); ++i) {
+    std::memcpy(sent[i].data() + 20, &i, sizeof i);
+    frames.push_back({sent[i], {}});
+  }
+  ASSERT_EQ(a->send(frames), sent.size());
+  std::vector<std::uint32_t> numbers;
+  std::vector<RxFrame> got(4096);
+  while (readable(*b, 200)) {
+    const std::size_t count = b->receive(got).value_or(0);
+    for (std::size_t i = 0; i < count; ++i) {
+      numbers.emplace_back();
+      std::memcpy(&numbers.back(), got[i].bytes.data() + 20, sizeof numbers.back());
+    }
+  }
+  EXPECT_GT(numbers.size(), 0U);
+  EXPECT_TRUE(std::ranges::is_sorted(numbers, std::ranges::less_equal{})) << "a frame came again";
+  EXPECT_EQ(numbers.size() + b->counters().receive_drops, sent.size());
 }
 
 TEST_P(RawLinkDelivery, CarriesJumboFrames) {

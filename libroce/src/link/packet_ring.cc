@@ -175,7 +175,8 @@ std::size_t PacketRing::receive_slots(std::span<RxFrame> frames) {
   release_slots();
   held_from_ = next_;
   std::size_t count = 0;
-  while (count < frames.size()) {
+  // A slot that is held still says that it is ours: going round the whole ring would give its frame a second time.
+  while (count < frames.size() && held_ < slot_count_) {
     std::byte* slot = memory_ + std::size_t{next_ / slots_per_block_} * block_bytes_ +
                       std::size_t{next_ % slots_per_block_} * slot_bytes_;
     auto& header = *reinterpret_cast<tpacket2_hdr*>(slot);
@@ -205,7 +206,8 @@ void PacketRing::release_blocks() {
 std::size_t PacketRing::receive_blocks(std::span<RxFrame> frames) {
   release_blocks();
   std::size_t count = 0;
-  while (count < frames.size()) {
+  // As with slots: a block that is held still says that it is ours.
+  while (count < frames.size() && held_ < block_count_) {
     if (left_in_block_ == 0) {
       std::byte* start = memory_ + std::size_t{next_} * block_bytes_;
       auto& block = *reinterpret_cast<tpacket_block_desc*>(start);
