@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -11,8 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "command_line/program.h"
 #include "roce/port/interfaces.h"
 
 namespace roce::gen {
@@ -137,13 +138,13 @@ ExitCode run_gids(const GidsOptions& options) {
 
 }  // namespace
 
-void add_gids(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("gids", "Print the GID table of an interface");
+void add_gids(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("gids", "Print the GID table of an interface");
   const auto options = std::make_shared<GidsOptions>();
-  command->add_option("-i,--interface", options->interface, "The interface; without it, all")->type_name("IFACE");
-  command->add_flag("--json", options->json, "One JSON array of all rows");
-  command->footer(std::string{kExamples});
-  command->callback([options, &code] { code = run_gids(*options); });
+  command.add_option("-i,--interface", options->interface, "The interface; without it, all").type_name("IFACE");
+  command.add_flag("--json", options->json, "One JSON array of all rows");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] { code = run_gids(*options); });
 }
 
 }  // namespace roce::gen

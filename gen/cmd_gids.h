@@ -3,14 +3,14 @@
 
 #include "gen/exit_code.h"
 
-namespace CLI {
-class App;
+namespace roce::command_line {
+class Program;
 }
 
 namespace roce::gen {
 
-/// Adds the subcommand `gids`, which runs while `app` parses its command line and sets `code`. `code` must outlive
-/// `app`.
-void add_gids(CLI::App& app, ExitCode& code);
+/// Adds the subcommand `gids`, which runs while `program` parses its command line and sets `code`. `code` must outlive
+/// `program`.
+void add_gids(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::gen

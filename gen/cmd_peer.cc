@@ -4,11 +4,11 @@
 #include <fmt/core.h>
 #include <poll.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
+#include <cstdio>
 #include <list>
 #include <memory>
 
+#include "command_line/program.h"
 #include "gen/control_server.h"
 #include "gen/endpoint.h"
 #include "gen/pingpong_connection.h"
@@ -120,29 +120,29 @@ class Peer {
 
 }  // namespace
 
-void add_peer(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("peer", "Stay up and answer like an RNIC");
+void add_peer(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("peer", "Stay up and answer like an RNIC");
   auto options = std::make_shared<PeerOptions>();
-  add_endpoint_options(*command, options->endpoint);
-  add_pingpong_options(*command, options->pingpong, options->port);
+  add_endpoint_options(command, options->endpoint);
+  add_pingpong_options(command, options->pingpong, options->port);
   command
-      ->add_option("--control", options->control,
-                   "Unix socket of the control protocol (default: roce-gen-INTERFACE.sock in $XDG_RUNTIME_DIR)")
-      ->type_name("PATH");
+      .add_option("--control", options->control,
+                  "Unix socket of the control protocol (default: roce-gen-INTERFACE.sock in $XDG_RUNTIME_DIR)")
+      .type_name("PATH");
   command
-      ->add_option("--control-port", options->control_port,
-                   "TCP port of the control protocol instead; needs --token-file")
-      ->check(CLI::Range(1, 65535));
-  command->add_option("--token-file", options->token_file, "File with the secret that clients on TCP have to know")
-      ->type_name("FILE");
-  command->add_flag("--once", options->once, "End after the first exchange");
-  command->footer(
+      .add_option("--control-port", options->control_port,
+                  "TCP port of the control protocol instead; needs --token-file")
+      .range(1, 65535);
+  command.add_option("--token-file", options->token_file, "File with the secret that clients on TCP have to know")
+      .type_name("FILE");
+  command.add_flag("--once", options->once, "End after the first exchange");
+  command.footer(
       "Examples:\n"
       "  roce-gen peer -i eth0                    then elsewhere: ibv_rc_pingpong -d mlx5_0 -g 3 -c HOST\n"
       "  roce-gen peer -i eth0 -k ud -s 1024      then elsewhere: ibv_ud_pingpong -d rxe0 -g 1 HOST\n"
       "  roce-gen peer -i eth0 --link udp         without any privilege\n"
       "Exit code: 0 every exchange completed, 1 one failed, 2 wrong command line or no such interface.");
-  command->callback([options, &code] {
+  command.callback([options, &code] {
     const Outcome<ExitCode> ended = run(*options);
     if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
     code = ended ? *ended : ended.error().code;

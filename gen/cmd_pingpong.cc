@@ -3,9 +3,10 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
+#include <cstdio>
 #include <memory>
 
+#include "command_line/program.h"
 #include "gen/endpoint.h"
 #include "gen/pingpong_connection.h"
 #include "gen/pingpong_options.h"
@@ -52,18 +53,19 @@ struct ClientOptions {
 
 }  // namespace
 
-void add_pingpong(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("pingpong", "Be the client of an ibv_*_pingpong server or of roce-gen peer");
+void add_pingpong(command_line::Program& program, ExitCode& code) {
+  command_line::Command command =
+      program.add_subcommand("pingpong", "Be the client of an ibv_*_pingpong server or of roce-gen peer");
   auto options = std::make_shared<ClientOptions>();
-  add_endpoint_options(*command, options->endpoint);
-  add_pingpong_options(*command, options->pingpong, options->port);
-  command->add_option("host", options->host, "Host on which the server listens")->required();
-  command->footer(
+  add_endpoint_options(command, options->endpoint);
+  add_pingpong_options(command, options->pingpong, options->port);
+  command.add_option("host", options->host, "Host on which the server listens").required();
+  command.footer(
       "Examples:\n"
       "  roce-gen pingpong -i eth0 192.0.2.7           where ibv_rc_pingpong -d mlx5_0 -g 3 -c runs\n"
       "  roce-gen pingpong -i eth0 -k srq -n 100 192.0.2.7\n"
       "Exit code: 0 all messages went and came back right, 1 the exchange failed, 2 wrong command line.");
-  command->callback([options, &code] {
+  command.callback([options, &code] {
     const Outcome<ExitCode> ended = run(*options);
     if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
     code = ended ? *ended : ended.error().code;

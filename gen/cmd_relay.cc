@@ -5,13 +5,15 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "command_line/program.h"
 #include "gen/driver.h"
 #include "gen/pingpong_report.h"
 #include "gen/relay.h"
@@ -202,23 +204,24 @@ Outcome<void> RelayRun::finish() {
 
 }  // namespace
 
-void add_relay(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("relay", "Pass frames between two interfaces, with faults on purpose");
+void add_relay(command_line::Program& program, ExitCode& code) {
+  command_line::Command command =
+      program.add_subcommand("relay", "Pass frames between two interfaces, with faults on purpose");
   auto options = std::make_shared<RelayOptions>();
-  command->add_option("-i,--in", options->interfaces[0], "Interface a")->required()->type_name("IFACE");
-  command->add_option("-o,--out", options->interfaces[1], "Interface b")->required()->type_name("IFACE");
-  command->add_option("-e,--event", options->rules, "A rule (docs/impair.md); may be repeated")
-      ->type_name("RULE")
-      ->allow_extra_args(false);
-  command->add_option("--events", options->events, "File of rules, one a line, or JSON (*.json); before those of -e")
-      ->type_name("FILE");
-  command->add_option("--log", options->log, "Write each action of a rule as a line of JSON")->type_name("FILE");
-  command->add_option("--pcap", options->pcap, "Write each frame that comes in or goes out to a capture file (pcapng)")
-      ->type_name("FILE");
-  command->add_option("--seed", options->seed, "Of the random numbers of the rules: the same seed, the same choices")
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON, one object a line");
-  command->footer(
+  command.add_option("-i,--in", options->interfaces[0], "Interface a").required().type_name("IFACE");
+  command.add_option("-o,--out", options->interfaces[1], "Interface b").required().type_name("IFACE");
+  command.add_option("-e,--event", options->rules, "A rule (docs/impair.md); may be repeated")
+      .type_name("RULE")
+      .allow_extra_args(false);
+  command.add_option("--events", options->events, "File of rules, one a line, or JSON (*.json); before those of -e")
+      .type_name("FILE");
+  command.add_option("--log", options->log, "Write each action of a rule as a line of JSON").type_name("FILE");
+  command.add_option("--pcap", options->pcap, "Write each frame that comes in or goes out to a capture file (pcapng)")
+      .type_name("FILE");
+  command.add_option("--seed", options->seed, "Of the random numbers of the rules: the same seed, the same choices")
+      .capture_default_str();
+  command.add_flag("--json", options->json, "Print JSON, one object a line");
+  command.footer(
       "Every frame passes, both ways and in order, unless a rule says otherwise. Ends with SIGINT or SIGTERM.\n"
       "Examples:\n"
       "  roce-gen relay -i eth1 -o eth2                                    a wire\n"
@@ -228,7 +231,7 @@ void add_relay(CLI::App& app, ExitCode& code) {
       "Exit code: 0 stopped by a signal, 1 an interface went away or a file could not be written, 2 wrong command "
       "line\n"
       "or no such interface.");
-  command->callback([options, &code] {
+  command.callback([options, &code] {
     const Outcome<ExitCode> ended = run(*options);
     if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
     code = ended ? *ended : ended.error().code;

@@ -3,13 +3,13 @@
 
 #include "gen/exit_code.h"
 
-namespace CLI {
-class App;
+namespace roce::command_line {
+class Program;
 }
 
 namespace roce::gen {
 
-/// Adds `roce-gen write`; `code` is what it ended with. `app` and `code` have to outlive the parsing.
-void add_write(CLI::App& app, ExitCode& code);
+/// Adds `roce-gen write`; `code` is what it ended with. `program` and `code` have to outlive the parsing.
+void add_write(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::gen

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-namespace CLI {
-class App;
+namespace roce::command_line {
+class Command;
 }
 
 namespace roce::gen {
@@ -31,6 +31,6 @@ struct EndpointOptions {
 };
 
 /// Adds the options to a command.
-void add_endpoint_options(CLI::App& command, EndpointOptions& options);
+void add_endpoint_options(command_line::Command& command, EndpointOptions& options);
 
 }  // namespace roce::gen

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <random>
 
 #include "gen/control_names.h"
@@ -516,14 +515,6 @@ Outcome<ExchangeResult> Exchange::run() {
 }
 
 }  // namespace
-
-std::uint32_t SizePlan::largest() const {
-  return *std::max_element(sizes.begin(), sizes.end());
-}
-
-std::uint32_t SizePlan::mean() const {
-  return static_cast<std::uint32_t>(std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}) / sizes.size());
-}
 
 Outcome<ExchangeResult> run_exchange(Endpoint& endpoint, ControlClient& peer, const ExchangeOptions& options) {
   return Exchange{endpoint, peer, options}.run();

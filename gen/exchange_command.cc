@@ -4,10 +4,15 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <optional>
 
+#include "gen/control_client.h"
+#include "gen/endpoint.h"
+#include "gen/exchange.h"
 #include "gen/exchange_report.h"
 #include "gen/pingpong_report.h"
 
@@ -127,41 +132,38 @@ Outcome<Rate> parse_rate(const std::string& text) {
   return unit.ends_with("pps") ? Rate{.bps = 0, .pps = whole} : Rate{.bps = whole, .pps = 0};
 }
 
-CLI::App* add_exchange(CLI::App& app, ExitCode& code, const std::string& name, const std::string& what,
-                       const std::shared_ptr<ExchangeCommand>& command) {
-  CLI::App* subcommand = app.add_subcommand(name, what);
+command_line::Command add_exchange(command_line::Program& program, ExitCode& code, const std::string& name,
+                                   const std::string& what, const std::shared_ptr<ExchangeCommand>& command) {
+  command_line::Command subcommand = program.add_subcommand(name, what);
   ExchangeOptions& exchange = command->exchange;
-  add_endpoint_options(*subcommand, command->endpoint);
+  add_endpoint_options(subcommand, command->endpoint);
   subcommand
-      ->add_option("target", command->target,
-                   "The peer's control socket (a path with a /), or HOST:PORT of its control port")
-      ->required();
-  subcommand->add_option("--token-file", command->token_file, "File with the secret of a peer on TCP")
-      ->type_name("FILE");
+      .add_option("target", command->target,
+                  "The peer's control socket (a path with a /), or HOST:PORT of its control port")
+      .required();
+  subcommand.add_option("--token-file", command->token_file, "File with the secret of a peer on TCP").type_name("FILE");
   const bool atomic = exchange.kind == ExchangeKind::fetch_add;
   if (!atomic) {
-    subcommand
-        ->add_option("-s,--size", command->sizes, "Bytes of a message: 4096, 64k, a list 64,1024, a range 64-4096")
-        ->capture_default_str();
+    subcommand.add_option("-s,--size", command->sizes, "Bytes of a message: 4096, 64k, a list 64,1024, a range 64-4096")
+        .capture_default_str();
   }
-  subcommand->add_option("-n,--iters", exchange.count, "Messages on each queue pair")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
-      ->capture_default_str();
-  subcommand->add_option("-D,--duration", exchange.seconds, "Seconds to run, instead of a count")
-      ->check(CLI::Range(0.001, 1e6));
-  subcommand->add_option("-q,--qps", exchange.qps, "Queue pairs")->check(CLI::Range(1U, 1000U))->capture_default_str();
-  subcommand->add_option("-t,--depth", exchange.depth, "Requests under way on each queue pair")
-      ->check(CLI::Range(1U, 1024U))
-      ->capture_default_str();
-  subcommand->add_option("-m,--mtu", exchange.path_mtu, "Path MTU (default: the largest that fits both interfaces)")
-      ->check(CLI::IsMember({256U, 512U, 1024U, 2048U, 4096U}));
-  subcommand->add_option("--rate", command->rate, "Limit of all queue pairs together: 2.5Gbit, 800Mbit, 100kpps")
-      ->type_name("RATE");
-  subcommand->add_option("--timeout", exchange.timeout, "ACK timeout: 4.096 us * 2^N")
-      ->check(CLI::Range(1, 31))
-      ->default_str(fmt::format("{}", exchange.timeout));
-  subcommand->add_option("--tos", exchange.traffic_class, "Traffic class: DSCP * 4 + ECN")->check(CLI::Range(0, 255));
-  subcommand->callback([command, &code] {
+  subcommand.add_option("-n,--iters", exchange.count, "Messages on each queue pair")
+      .range(std::uint64_t{1}, std::uint64_t{1} << 40)
+      .capture_default_str();
+  subcommand.add_option("-D,--duration", exchange.seconds, "Seconds to run, instead of a count").range(0.001, 1e6);
+  subcommand.add_option("-q,--qps", exchange.qps, "Queue pairs").range(1U, 1000U).capture_default_str();
+  subcommand.add_option("-t,--depth", exchange.depth, "Requests under way on each queue pair")
+      .range(1U, 1024U)
+      .capture_default_str();
+  subcommand.add_option("-m,--mtu", exchange.path_mtu, "Path MTU (default: the largest that fits both interfaces)")
+      .one_of({256U, 512U, 1024U, 2048U, 4096U});
+  subcommand.add_option("--rate", command->rate, "Limit of all queue pairs together: 2.5Gbit, 800Mbit, 100kpps")
+      .type_name("RATE");
+  subcommand.add_option("--timeout", exchange.timeout, "ACK timeout: 4.096 us * 2^N")
+      .range(1, 31)
+      .default_str(fmt::format("{}", exchange.timeout));
+  subcommand.add_option("--tos", exchange.traffic_class, "Traffic class: DSCP * 4 + ECN").range(0, 255);
+  subcommand.callback([command, &code] {
     const Outcome<ExitCode> ended = run(*command);
     if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
     code = ended ? *ended : ended.error().code;

@@ -4,13 +4,11 @@
 #include <memory>
 #include <string>
 
+#include "command_line/program.h"
 #include "gen/endpoint_options.h"
-#include "gen/exchange.h"
+#include "gen/exchange_options.h"
 #include "gen/exit_code.h"
-
-namespace CLI {
-class App;
-}
+#include "gen/failure.h"
 
 namespace roce::gen {
 
@@ -25,9 +23,9 @@ struct ExchangeCommand {
 };
 
 /// Adds a subcommand that runs an exchange of `kind`, with the options they all have; more can be added to what is
-/// returned. `code` is what it ended with; it has to outlive the parsing, as `app`.
-CLI::App* add_exchange(CLI::App& app, ExitCode& code, const std::string& name, const std::string& what,
-                       const std::shared_ptr<ExchangeCommand>& command);
+/// returned. `code` is what it ended with; it has to outlive the parsing, as `program`.
+command_line::Command add_exchange(command_line::Program& program, ExitCode& code, const std::string& name,
+                                   const std::string& what, const std::shared_ptr<ExchangeCommand>& command);
 
 /// `4096`, `64,1024,4096`, or `64-4096` (powers of two from the one to the other). Failure: something else, or more
 /// than 2^30.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
+#include <cstdio>
 #include <exception>
 
+#include "command_line/program.h"
 #include "gen/cmd_atomic.h"
 #include "gen/cmd_flush.h"
 #include "gen/cmd_gids.h"
@@ -18,28 +19,26 @@
 
 int main(int argc, char** argv) {
   using roce::gen::ExitCode;
-  CLI::App app{"Speaks RDMA over Converged Ethernet: a live peer, generator and relay without an RNIC."};
-  app.name("roce-gen");
-  app.set_version_flag("--version", "roce-gen " ROCE_VERSION);
-  app.require_subcommand(1);
-  app.set_config("--config", "",
-                 "Options from a file: a section a command, OPTION = VALUE, e.g. [peer] interface = eth0")
-      ->type_name("FILE");
+  roce::command_line::Program program{
+      "roce-gen", "Speaks RDMA over Converged Ethernet: a live peer, generator and relay without an RNIC."};
+  program.set_version("roce-gen " ROCE_VERSION);
+  program.require_subcommand();
+  program
+      .set_config("--config", "Options from a file: a section a command, OPTION = VALUE, e.g. [peer] interface = eth0")
+      .type_name("FILE");
   ExitCode code = ExitCode::ok;
-  roce::gen::add_peer(app, code);
-  roce::gen::add_pingpong(app, code);
-  roce::gen::add_send(app, code);
-  roce::gen::add_write(app, code);
-  roce::gen::add_read(app, code);
-  roce::gen::add_atomic(app, code);
-  roce::gen::add_flush(app, code);
-  roce::gen::add_ud(app, code);
-  roce::gen::add_relay(app, code);
-  roce::gen::add_gids(app, code);
+  roce::gen::add_peer(program, code);
+  roce::gen::add_pingpong(program, code);
+  roce::gen::add_send(program, code);
+  roce::gen::add_write(program, code);
+  roce::gen::add_read(program, code);
+  roce::gen::add_atomic(program, code);
+  roce::gen::add_flush(program, code);
+  roce::gen::add_ud(program, code);
+  roce::gen::add_relay(program, code);
+  roce::gen::add_gids(program, code);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    if (!program.parse(argc, argv)) return static_cast<int>(ExitCode::usage);
   } catch (const std::exception& error) {
     fmt::print(stderr, "roce-gen: {}\n", error.what());
     return static_cast<int>(ExitCode::failed);

@@ -5,8 +5,8 @@
 
 #include "gen/pingpong_session.h"
 
-namespace CLI {
-class App;
+namespace roce::command_line {
+class Command;
 }
 
 namespace roce::gen {
@@ -15,6 +15,6 @@ namespace roce::gen {
 inline constexpr std::uint16_t kPingpongPort = 18515;
 
 /// Adds the options that both ends of a pingpong have, with the letters of the pingpong programs.
-void add_pingpong_options(CLI::App& command, PingpongOptions& options, std::uint16_t& port);
+void add_pingpong_options(command_line::Command& command, PingpongOptions& options, std::uint16_t& port);
 
 }  // namespace roce::gen

@@ -28,13 +28,15 @@ enum class Field : std::uint8_t {
   response,
   verdict,
   cause,
+  rule,
   spurious,
   count,  ///< from here on the verdicts, in their order
 };
 
 constexpr std::size_t kVerdicts = static_cast<std::size_t>(VerdictKind::count);
 constexpr std::size_t kCauses = static_cast<std::size_t>(analysis::Cause::corrupted) + 1;
-static_assert(kVerdicts <= 64);
+constexpr std::size_t kRules = static_cast<std::size_t>(analysis::Rule::count);
+static_assert(kVerdicts <= 64 && kRules <= 64);
 
 constexpr std::array kRoleNames{ValueName{0, "other"},    ValueName{1, "request"}, ValueName{2, "response"},
                                 ValueName{3, "datagram"}, ValueName{4, "cnp"},     ValueName{5, "management"}};
@@ -59,6 +61,17 @@ std::span<const ValueName> cause_names() {
   return names;
 }
 
+std::span<const ValueName> rule_names() {
+  static const auto names = [] {
+    std::array<ValueName, kRules - 1> all{};
+    for (const analysis::RuleInfo& info : analysis::rule_infos()) {
+      all[static_cast<std::size_t>(info.rule) - 1] = {static_cast<std::uint64_t>(info.rule), info.identifier};
+    }
+    return all;
+  }();
+  return names;
+}
+
 /// The fields of packets with those of the analysis behind them.
 struct Catalogue {
   FieldCatalogue fields = wire_catalogue();
@@ -76,6 +89,7 @@ struct Catalogue {
     add("response", FieldType::number);
     add("verdict", FieldType::number, verdict_names());
     add("cause", FieldType::number, cause_names());
+    add("rule", FieldType::number, rule_names());
     add("spurious", FieldType::boolean);
     for (const ValueName& verdict : verdict_names()) add(verdict.name, FieldType::boolean);
   }
@@ -117,6 +131,7 @@ class AnalysisValues final : public FieldValues {
     for (const analysis::Verdict& verdict : packet.analysis.verdicts) {
       facts_.verdicts |= std::uint64_t{1} << static_cast<unsigned>(verdict.kind);
       facts_.causes = static_cast<std::uint16_t>(facts_.causes | 1U << static_cast<unsigned>(verdict.cause));
+      rules_ |= std::uint64_t{1} << static_cast<unsigned>(verdict.rule);
       is_spurious_ = is_spurious_ || verdict.spurious;
     }
   }
@@ -127,6 +142,7 @@ class AnalysisValues final : public FieldValues {
     const auto field = static_cast<Field>(std::min(number, kFixed));
     if (field == Field::verdict) return set_bit(facts_.verdicts, index);
     if (field == Field::cause) return set_bit(facts_.causes & ~1U, index);
+    if (field == Field::rule) return set_bit(rules_ & ~std::uint64_t{1}, index);
     if (index != 0) return std::nullopt;
     if (field != Field::count) return single_value(field);
     return is_set(number - kFixed) ? std::optional<FilterValue>{true} : std::nullopt;
@@ -172,6 +188,7 @@ class AnalysisValues final : public FieldValues {
 
   const AnalysedPacket& packet_;
   LaterFacts::Facts facts_;
+  std::uint64_t rules_ = 0;  ///< bit n: `Rule` n
   bool is_spurious_ = false;
 };
 

@@ -56,7 +56,7 @@ class LaterFacts final : public AnalysisConsumer {
 /// - `stream`, `direction`, `role`, `relative_psn`, `message`, `since_last`;
 /// - `latency`: of a response since its request, of a request until its answer; `request`, `response`: that frame;
 /// - a boolean for each verdict (`roce.analysis.retransmission`); `verdict`, `cause`: all of a packet's, by name;
-///   `spurious`.
+///   `rule`: all rules that its sender breaks with it, by identifier; `spurious`.
 class AnalysisFilter {
  public:
   /// Passes everything.

@@ -4,55 +4,56 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
-#include <map>
-#include <nlohmann/json.hpp>
 
 #include "analyze/decode_run.h"
 #include "analyze/human_units.h"
+#include "command_line/command.h"
 
 namespace roce::analyze {
 
-void add_common_options(CLI::App& command, AnalysisOptions& options) {
+void add_common_options(command_line::Command& command, AnalysisOptions& options) {
   command.add_option("FILE", options.inputs,
                      "Capture files (pcap, pcapng, .gz, .zst) or directories of them; - is standard input");
   command.add_option("--from", options.from, "Not before: seconds since the first packet or 1970, or RFC 3339")
-      ->type_name("TIME");
-  command.add_option("--to", options.to, "Not after")->type_name("TIME");
+      .type_name("TIME");
+  command.add_option("--to", options.to, "Not after").type_name("TIME");
   command
       .add_option("--threads", options.threads,
                   "At most so many, where the work can be shared (0, the default: one a processor); the result is the "
                   "same")
-      ->type_name("NUMBER");
+      .type_name("NUMBER");
   command
       .add_option("--link-speed", options.link_speed,
                   "Of the captured links (100G, 2.5G): what PFC and PAUSE ask for is in bit times")
-      ->type_name("RATE");
+      .type_name("RATE");
+  command
+      .add_option("--cnp-interval", options.cnp_interval,
+                  "The least time between two CNPs for one QP (50us): what comes faster breaks a rule")
+      .type_name("TIME");
   add_output_options(command, options);
 }
 
-void add_output_options(CLI::App& command, AnalysisOptions& options) {
+void add_output_options(command_line::Command& command, AnalysisOptions& options) {
   command.add_flag("--json", options.json, "For programs: JSON");
   command.add_option("--names", options.names, "Names for addresses: lines of an address (/prefix) and a name")
-      ->type_name("FILE");
-  command.add_option("--color,--colour", options.colour, "auto (the default: on a terminal), always or never")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ColourWhen>{{"auto", ColourWhen::automatic},
-                                                                            {"always", ColourWhen::always},
-                                                                            {"never", ColourWhen::never}})
-                      .description(""))
-      ->type_name("WHEN");
+      .type_name("FILE");
+  command
+      .add_choice("--color,--colour", options.colour,
+                  {{"auto", ColourWhen::automatic}, {"always", ColourWhen::always}, {"never", ColourWhen::never}},
+                  "auto (the default: on a terminal), always or never")
+      .type_name("WHEN");
 }
 
-void add_list_options(CLI::App& command, AnalysisOptions& options) {
-  command.add_flag("--csv", options.csv, "For programs: CSV")->excludes("--json");
+void add_list_options(command_line::Command& command, AnalysisOptions& options) {
+  command.add_flag("--csv", options.csv, "For programs: CSV").excludes("--json");
   command
       .add_option("-Y,--filter", options.filter,
                   "Only what concerns packets that pass this expression; fields are those of decode --json, and "
                   "roce.analysis.*")
-      ->type_name("EXPRESSION");
-  command.add_option("--stream", options.stream, "Only this stream")->type_name("NUMBER");
+      .type_name("EXPRESSION");
+  command.add_option("--stream", options.stream, "Only this stream").type_name("NUMBER");
 }
 
 /// Finds out which packets pass the filter, and hands everything on.
@@ -108,6 +109,13 @@ bool AnalysisSession::open() {
     }
     pause_.link_bits_per_second = *speed;
   }
+  if (!options_.cnp_interval.empty()) {
+    const auto interval = parse_duration(options_.cnp_interval);
+    if (!interval || *interval <= 0) {
+      return refuse(fmt::format("--cnp-interval takes a time such as 50us, not '{}'", options_.cnp_interval));
+    }
+    cnp_interval_ = Duration{*interval};
+  }
   auto filter = AnalysisFilter::compile(options_.filter);
   if (!filter) return refuse(filter.error());
   filter_ = *std::move(filter);
@@ -144,6 +152,7 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
   AnalysisRunOptions options;
   options.window = window_;
   options.tracker = tracker;
+  options.tracker.cnp_interval = cnp_interval_;
   options.most_frames = options_.most_frames;
   options.threads = options_.threads;
   options.pause = pause_;
@@ -152,7 +161,7 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
   if (filter_.needs_later_facts()) {
     options.tracker.keep_answers = true;
     static_cast<void>(run_analysis(inputs_.files, options, facts));
-    options.tracker = tracker;
+    options.tracker.keep_answers = tracker.keep_answers;
     options.quiet = true;
   }
   AnalysisResult result;

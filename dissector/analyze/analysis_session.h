@@ -13,8 +13,8 @@
 #include "analyze/output.h"
 #include "analyze/text_table.h"
 
-namespace CLI {
-class App;
+namespace roce::command_line {
+class Command;
 }
 
 namespace roce::analyze {
@@ -27,6 +27,7 @@ struct AnalysisOptions {
   std::string names;
   std::string filter;
   std::string link_speed;
+  std::string cnp_interval;
   std::optional<std::uint32_t> stream;
   std::uint64_t most_frames = 0;  ///< analyse no more than the first of them; 0: all
   unsigned threads = 0;
@@ -35,12 +36,13 @@ struct AnalysisOptions {
   ColourWhen colour = ColourWhen::automatic;
 };
 
-/// FILE, --from, --to, --names, --threads, --link-speed, --colour and --json. `options` must outlive the command.
-void add_common_options(CLI::App& command, AnalysisOptions& options);
+/// FILE, --from, --to, --names, --threads, --link-speed, --cnp-interval, --colour and --json. `options` must outlive
+/// the command.
+void add_common_options(command_line::Command& command, AnalysisOptions& options);
 /// Of these --names, --colour and --json, for commands that take files in another way.
-void add_output_options(CLI::App& command, AnalysisOptions& options);
+void add_output_options(command_line::Command& command, AnalysisOptions& options);
 /// --csv, -Y and --stream.
-void add_list_options(CLI::App& command, AnalysisOptions& options);
+void add_list_options(command_line::Command& command, AnalysisOptions& options);
 
 /// One run of such a command: its inputs and its output. What is wrong with them goes to standard error.
 class AnalysisSession {
@@ -79,6 +81,7 @@ class AnalysisSession {
   InputFiles inputs_;
   TimeWindow window_;
   analysis::PauseOptions pause_;
+  Duration cnp_interval_{};
   NameFile names_;
   AnalysisFilter filter_;
   PacketSet chosen_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <map>
 #include <memory>
 
 #include "analyze/analysis_session.h"
@@ -11,6 +9,7 @@
 #include "analyze/decode_run.h"
 #include "analyze/event_order.h"
 #include "analyze/packet_remarks.h"
+#include "command_line/program.h"
 
 namespace roce::analyze {
 
@@ -86,19 +85,19 @@ ExitCode run_annotate(const AnnotateOptions& options) {
 
 }  // namespace
 
-void add_annotate(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("annotate", "Write a capture again with the verdicts as packet comments");
+void add_annotate(command_line::Program& program, ExitCode& code) {
+  command_line::Command command =
+      program.add_subcommand("annotate", "Write a capture again with the verdicts as packet comments");
   const auto options = std::make_shared<AnnotateOptions>();
-  command->add_option("IN", options->input, "Capture file (pcap, pcapng, .gz, .zst)")->required();
-  command->add_option("OUT", options->output, "What to write: .pcapng, .pcapng.gz or .pcapng.zst")->required();
-  command->add_option("--severity", options->severity, "note (the default), warning or error: only these and worse")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Severity>{{"note", Severity::note},
-                                                                          {"warning", Severity::warning},
-                                                                          {"error", Severity::error}})
-                      .description(""))
-      ->type_name("LEVEL");
-  command->footer(std::string{kExamples});
-  command->callback([options, &code] { code = run_annotate(*options); });
+  command.add_option("IN", options->input, "Capture file (pcap, pcapng, .gz, .zst)").required();
+  command.add_option("OUT", options->output, "What to write: .pcapng, .pcapng.gz or .pcapng.zst").required();
+  command
+      .add_choice("--severity", options->severity,
+                  {{"note", Severity::note}, {"warning", Severity::warning}, {"error", Severity::error}},
+                  "note (the default), warning or error: only these and worse")
+      .type_name("LEVEL");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] { code = run_annotate(*options); });
 }
 
 }  // namespace roce::analyze

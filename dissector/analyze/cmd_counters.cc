@@ -2,9 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <span>
 
 #include "analyze/analysis_session.h"
 #include "analyze/counter_comparison.h"
@@ -13,6 +14,7 @@
 #include "analyze/host_counters.h"
 #include "analyze/list_commands.h"
 #include "analyze/nic_statistics.h"
+#include "command_line/program.h"
 
 namespace roce::analyze {
 
@@ -176,31 +178,31 @@ ExitCode run_counters(const CountersOptions& options) {
 
 }  // namespace
 
-void add_counters(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("counters", "The counters of the NICs, recomputed from the capture");
+void add_counters(command_line::Program& program, ExitCode& code) {
+  command_line::Command command =
+      program.add_subcommand("counters", "The counters of the NICs, recomputed from the capture");
   const auto options = std::make_shared<CountersOptions>();
-  add_common_options(*command, options->common);
-  command->add_flag("--csv", options->common.csv, "For programs: CSV")->excludes("--json");
+  add_common_options(command, options->common);
+  command.add_flag("--csv", options->common.csv, "For programs: CSV").excludes("--json");
   std::vector<std::string> vendors;
   for (const NicVendor vendor : kNicVendors) vendors.emplace_back(to_string(vendor));
-  command->add_option("--vendor", options->vendor_name, "Only the counters of mlx5, rxe or irdma")
-      ->check(CLI::IsMember(vendors).description(""))
-      ->type_name("NAME");
-  command->add_option("--host", options->hosts, "Only this host; with --compare, several are addresses of one NIC")
-      ->type_name("ADDRESS")
-      ->allow_extra_args(false);
-  command
-      ->add_option("--at", options->capture_points, "The capture was taken at the host with this address, on its NIC")
-      ->type_name("ADDRESS")
-      ->allow_extra_args(false);
-  CLI::Option* compare =
-      command->add_option("--compare", options->compare, "Compare with these counters of the NIC")->type_name("FILE");
-  command->add_option("--before", options->before, "Its counters before the capture began, to be subtracted")
-      ->type_name("FILE")
-      ->needs(compare);
-  command->add_flag("--all", options->all, "Also counters that are 0, and those that no capture can tell");
-  command->footer(std::string{kExamples});
-  command->callback([options, &code] {
+  command.add_option("--vendor", options->vendor_name, "Only the counters of mlx5, rxe or irdma")
+      .one_of(vendors, command_line::Listing::hidden)
+      .type_name("NAME");
+  command.add_option("--host", options->hosts, "Only this host; with --compare, several are addresses of one NIC")
+      .type_name("ADDRESS")
+      .allow_extra_args(false);
+  command.add_option("--at", options->capture_points, "The capture was taken at the host with this address, on its NIC")
+      .type_name("ADDRESS")
+      .allow_extra_args(false);
+  command_line::Option compare =
+      command.add_option("--compare", options->compare, "Compare with these counters of the NIC").type_name("FILE");
+  command.add_option("--before", options->before, "Its counters before the capture began, to be subtracted")
+      .type_name("FILE")
+      .needs(compare);
+  command.add_flag("--all", options->all, "Also counters that are 0, and those that no capture can tell");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] {
     for (const NicVendor vendor : kNicVendors) {
       if (options->vendor_name == to_string(vendor)) options->vendor = vendor;
     }

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <map>
 #include <memory>
 
 #include "analyze/decode_options.h"
@@ -16,6 +15,7 @@
 #include "analyze/json_format.h"
 #include "analyze/line_format.h"
 #include "analyze/verbose_format.h"
+#include "command_line/program.h"
 
 namespace roce::analyze {
 
@@ -33,39 +33,36 @@ constexpr std::string_view kExamples = R"(Examples:
 Exit status: 0 all files were read, 1 wrong command line, 2 a file could not be read (to its end; the others still
 are), 3 the output could not be written.)";
 
-void add_options(CLI::App& command, DecodeOptions& options) {
+void add_options(command_line::Command& command, DecodeOptions& options) {
   command.add_option("FILE", options.inputs, "Capture files (pcap, pcapng, .gz, .zst); - is standard input");
 
   const auto show = "What is printed";
-  command.add_flag("-v,--verbose", options.verbose, "Every field of every header with its byte offset")->group(show);
-  command.add_flag("--json", options.json, "One JSON object a packet, one a line")->group(show)->excludes("--verbose");
-  command.add_flag("--payload", options.payload, "With -v and --json: the bytes of the payload too")->group(show);
+  command.add_flag("-v,--verbose", options.verbose, "Every field of every header with its byte offset").group(show);
+  command.add_flag("--json", options.json, "One JSON object a packet, one a line").group(show).excludes("--verbose");
+  command.add_flag("--payload", options.payload, "With -v and --json: the bytes of the payload too").group(show);
   command.add_flag("--explain", options.explain, "Say which common mistake or damage makes a wrong ICRC match")
-      ->group(show);
+      .group(show);
   command.add_flag("--summary", options.summary, "Counts on standard error at the end (on a terminal always)")
-      ->group(show);
-  command.add_option("--time", options.time, "relative (to the first packet; the default), epoch or utc")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, TimeStyle>{{"relative", TimeStyle::relative},
-                                                                           {"epoch", TimeStyle::epoch},
-                                                                           {"utc", TimeStyle::utc}})
-                      .description(""))
-      ->type_name("STYLE")
-      ->group(show);
-  command.add_option("--color,--colour", options.colour, "auto (the default: on a terminal), always or never")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ColourWhen>{{"auto", ColourWhen::automatic},
-                                                                            {"always", ColourWhen::always},
-                                                                            {"never", ColourWhen::never}})
-                      .description(""))
-      ->type_name("WHEN")
-      ->group(show);
+      .group(show);
+  command
+      .add_choice("--time", options.time,
+                  {{"relative", TimeStyle::relative}, {"epoch", TimeStyle::epoch}, {"utc", TimeStyle::utc}},
+                  "relative (to the first packet; the default), epoch or utc")
+      .type_name("STYLE")
+      .group(show);
+  command
+      .add_choice("--color,--colour", options.colour,
+                  {{"auto", ColourWhen::automatic}, {"always", ColourWhen::always}, {"never", ColourWhen::never}},
+                  "auto (the default: on a terminal), always or never")
+      .type_name("WHEN")
+      .group(show);
 
   const auto which = "Which packets (all given kinds must hold; of one kind, any)";
-  command.add_flag("--only-bad-icrc", options.only_bad_icrc, "Packets whose ICRC is wrong, one line each")
-      ->group(which);
-  command.add_flag("--all", options.all, "Also frames that are neither RoCE nor PFC, PAUSE, LLDP or CNM")->group(which);
+  command.add_flag("--only-bad-icrc", options.only_bad_icrc, "Packets whose ICRC is wrong, one line each").group(which);
+  command.add_flag("--all", options.all, "Also frames that are neither RoCE nor PFC, PAUSE, LLDP or CNM").group(which);
   const auto several = [&](const char* name, std::vector<std::string>& into, const char* type, const char* text) {
-    CLI::Option* option = command.add_option(name, into, text)->type_name(type)->expected(1)->take_all();
-    option->allow_extra_args(false)->group(which);  // CLI11 would take the files that follow for further values.
+    command_line::Option option = command.add_option(name, into, text).type_name(type).expected(1).take_all();
+    option.allow_extra_args(false).group(which);  // CLI11 would take the files that follow for further values.
   };
   several("--qp", options.qps, "NUMBER", "Destination QP (of datagrams also the source)");
   several("--opcode", options.opcodes, "NAME", "Opcode: a name, a pattern such as 'RC_WRITE*', or a number");
@@ -73,12 +70,12 @@ void add_options(CLI::App& command, DecodeOptions& options) {
   several("--src", options.sources, "ADDRESS", "Source address");
   several("--dst", options.destinations, "ADDRESS", "Destination address");
   command.add_option("--from", options.from, "Not before: seconds since the first packet or 1970, or RFC 3339")
-      ->type_name("TIME")
-      ->group(which);
-  command.add_option("--to", options.to, "Not after")->type_name("TIME")->group(which);
+      .type_name("TIME")
+      .group(which);
+  command.add_option("--to", options.to, "Not after").type_name("TIME").group(which);
 
   command.add_flag("--hex", options.hex, "Decode hex text instead: the arguments, or standard input without any")
-      ->group("Input");
+      .group("Input");
   command.footer(std::string{kExamples});
 }
 
@@ -156,11 +153,11 @@ ExitCode run_decode(const DecodeOptions& options) {
 
 }  // namespace
 
-void add_decode(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("decode", "Print packets with a verdict on the ICRC of each");
+void add_decode(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("decode", "Print packets with a verdict on the ICRC of each");
   const auto options = std::make_shared<DecodeOptions>();
-  add_options(*command, *options);
-  command->callback([options, &code] { code = run_decode(*options); });
+  add_options(command, *options);
+  command.callback([options, &code] { code = run_decode(*options); });
 }
 
 }  // namespace roce::analyze

@@ -3,14 +3,14 @@
 
 #include "analyze/exit_code.h"
 
-namespace CLI {
-class App;
+namespace roce::command_line {
+class Program;
 }
 
 namespace roce::analyze {
 
-/// Adds the subcommand `decode`, which runs while `app` parses its command line and sets `code`. `code` must outlive
-/// `app`.
-void add_decode(CLI::App& app, ExitCode& code);
+/// Adds the subcommand `decode`, which runs while `program` parses its command line and sets `code`. `code` must
+/// outlive `program`.
+void add_decode(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::analyze

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "analyze/analysis_session.h"
@@ -14,6 +12,7 @@
 #include "analyze/json_values.h"
 #include "analyze/list_commands.h"
 #include "analyze/stream_text.h"
+#include "command_line/program.h"
 
 namespace roce::analyze {
 
@@ -51,7 +50,8 @@ std::vector<TableColumn> columns() {
           {"what it means", Align::left, "text"},
           {"spurious", Align::left},
           {"segment", Align::right},
-          {"file", Align::left}};
+          {"file", Align::left},
+          {"rule", Align::left}};
 }
 
 class EventsConsumer final : public AnalysisConsumer {
@@ -60,7 +60,7 @@ class EventsConsumer final : public AnalysisConsumer {
       : session_(session),
         options_(options),
         verdicts_(options.verdicts.begin(), options.verdicts.end()),
-        rows_(session, columns(), 3),
+        rows_(session, columns(), 4),
         order_([this](std::uint64_t number, const Verdict& verdict) { show(number, verdict); }) {}
 
   void on_packet(const AnalysedPacket& packet) override {
@@ -83,7 +83,7 @@ class EventsConsumer final : public AnalysisConsumer {
     if (!verdicts_.empty() && !verdicts_.contains(std::string{info.name})) return;
     if (!session_.is_chosen(verdict.packet)) return;
     if (!options_.common.json) return rows_.add(row_of(number, verdict));
-    append(session_.output().buffer(), json_line(event_json(number, verdict, files_)));
+    append(session_.output().buffer(), event_line(number, verdict, files_));
     session_.output().commit();
   }
 
@@ -117,7 +117,8 @@ class EventsConsumer final : public AnalysisConsumer {
             {event_text(verdict)},
             {"", Tone::plain, verdict.spurious},
             {"", Tone::plain, std::uint64_t{verdict.packet.segment}},
-            {place.file != nullptr ? place.file->path : std::string{}}};
+            {place.file != nullptr ? place.file->path : std::string{}},
+            {std::string{rule_info(verdict.rule).identifier}}};
   }
 
   AnalysisSession& session_;
@@ -143,29 +144,28 @@ ExitCode run_events(const EventsOptions& options) {
 
 }  // namespace
 
-void add_events(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("events", "One row a verdict, in the order of the packets");
+void add_events(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("events", "One row a verdict, in the order of the packets");
   const auto options = std::make_shared<EventsOptions>();
-  add_common_options(*command, options->common);
-  add_list_options(*command, options->common);
-  command->add_option("--severity", options->severity, "note (the default), warning or error: only these and worse")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Severity>{{"note", Severity::note},
-                                                                          {"warning", Severity::warning},
-                                                                          {"error", Severity::error}})
-                      .description(""))
-      ->type_name("LEVEL");
-  command->add_option("--verdict", options->verdicts, "Only this verdict; roce-analyze rules lists them")
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false)
-      ->check([](const std::string& name) {
+  add_common_options(command, options->common);
+  add_list_options(command, options->common);
+  command
+      .add_choice("--severity", options->severity,
+                  {{"note", Severity::note}, {"warning", Severity::warning}, {"error", Severity::error}},
+                  "note (the default), warning or error: only these and worse")
+      .type_name("LEVEL");
+  command.add_option("--verdict", options->verdicts, "Only this verdict; roce-analyze rules lists them")
+      .expected(1)
+      .take_all()
+      .allow_extra_args(false)
+      .check([](const std::string& name) {
         return analysis::verdict_from_name(name)
                    ? std::string{}
                    : fmt::format("there is no verdict '{}'; roce-analyze rules lists them", name);
       })
-      ->type_name("NAME");
-  command->footer(std::string{kExamples});
-  command->callback([options, &code] { code = run_events(*options); });
+      .type_name("NAME");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] { code = run_events(*options); });
 }
 
 }  // namespace roce::analyze

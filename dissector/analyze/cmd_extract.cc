@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "analyze/analysis_session.h"
 #include "analyze/capture_copy.h"
@@ -12,6 +11,7 @@
 #include "analyze/event_order.h"
 #include "analyze/human_units.h"
 #include "analyze/packet_remarks.h"
+#include "command_line/program.h"
 
 namespace roce::analyze {
 
@@ -157,25 +157,26 @@ ExitCode run_extract(const ExtractOptions& options) {
 
 }  // namespace
 
-void add_extract(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("extract", "Cut out the packets worth looking at, for Wireshark");
+void add_extract(command_line::Program& program, ExitCode& code) {
+  command_line::Command command =
+      program.add_subcommand("extract", "Cut out the packets worth looking at, for Wireshark");
   const auto options = std::make_shared<ExtractOptions>();
-  command->add_option("FILE", options->common.inputs, "Capture files or directories of them");
-  command->add_option("-o,--output", options->output, "What to write: .pcapng, .pcapng.gz or .pcapng.zst")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--stream", options->common.stream, "The packets of this stream")->type_name("NUMBER");
-  command->add_option("-Y,--filter", options->common.filter, "The packets that pass this expression")
-      ->type_name("EXPRESSION");
-  command->add_option("--event", options->event, "The packets around this event, of its stream")
-      ->check(CLI::PositiveNumber)
-      ->type_name("NUMBER");
-  command->add_option("--around", options->around, "How far before and after the event (10ms)")->type_name("DURATION");
-  command->add_flag("--all-streams", options->all_streams, "Around the event, the packets of every stream");
-  command->add_option("--from", options->common.from, "Analyse nothing before this time")->type_name("TIME");
-  command->add_option("--to", options->common.to, "Analyse nothing after this time")->type_name("TIME");
-  command->footer(std::string{kExamples});
-  command->callback([options, &code] { code = run_extract(*options); });
+  command.add_option("FILE", options->common.inputs, "Capture files or directories of them");
+  command.add_option("-o,--output", options->output, "What to write: .pcapng, .pcapng.gz or .pcapng.zst")
+      .required()
+      .type_name("FILE");
+  command.add_option("--stream", options->common.stream, "The packets of this stream").type_name("NUMBER");
+  command.add_option("-Y,--filter", options->common.filter, "The packets that pass this expression")
+      .type_name("EXPRESSION");
+  command.add_option("--event", options->event, "The packets around this event, of its stream")
+      .positive()
+      .type_name("NUMBER");
+  command.add_option("--around", options->around, "How far before and after the event (10ms)").type_name("DURATION");
+  command.add_flag("--all-streams", options->all_streams, "Around the event, the packets of every stream");
+  command.add_option("--from", options->common.from, "Analyse nothing before this time").type_name("TIME");
+  command.add_option("--to", options->common.to, "Analyse nothing after this time").type_name("TIME");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] { code = run_extract(*options); });
 }
 
 }  // namespace roce::analyze

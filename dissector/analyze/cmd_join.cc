@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
-#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "analyze/analysis_session.h"
 #include "analyze/decode_run.h"
 #include "analyze/human_units.h"
 #include "analyze/join_format.h"
 #include "analyze/list_commands.h"
+#include "command_line/program.h"
 
 namespace roce::analyze {
 
@@ -156,36 +157,37 @@ ExitCode run_join(JoinCommandOptions& options) {
 
 }  // namespace
 
-void add_join(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("join", "What happened between two capture points");
+void add_join(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("join", "What happened between two capture points");
   const auto options = std::make_shared<JoinCommandOptions>();
   command
-      ->add_option("A B", options->points,
-                   "The capture of each point: a file (pcap, pcapng, .gz, .zst) or a directory of them")
-      ->type_name("");
-  command->add_option("--a", options->a, "Files and directories that are the capture of A together")->type_name("FILE");
-  command->add_option("--b", options->b, "Of B")->type_name("FILE");
-  add_output_options(*command, options->common);
-  command->add_flag("--csv", options->common.csv, "For programs: the packets as CSV")->excludes("--json");
-  command->add_flag("--packets", options->packets, "A row for each packet to which something happened");
-  std::map<std::string, Fate> fates;
-  for (std::size_t i = 0; i < kFates; ++i) fates.emplace(to_string(static_cast<Fate>(i)), static_cast<Fate>(i));
-  command->add_option("--fate", options->fates, "Only packets with this fate (see below); may be given several times")
-      ->transform(CLI::CheckedTransformer(fates).description(""))
-      ->expected(1)
-      ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  command->add_option("--offset", options->offset, "How far B's clock is ahead of A's, if it is known: 0, 12us, =-3ms")
-      ->type_name("TIME");
-  command->add_option("--within", options->within, "How much longer than usual a packet may take (1s)")
-      ->type_name("TIME");
-  command->add_flag("--same-span", options->same_span,
-                    "Both captures ran all the time: what is missing at their starts and ends was lost");
-  command->add_option("--top", options->top, "How many directions of streams are listed (10); 0: all")
-      ->type_name("NUMBER");
-  command->footer(std::string{kExamples});
-  command->callback([options, &code] { code = run_join(*options); });
+      .add_option("A B", options->points,
+                  "The capture of each point: a file (pcap, pcapng, .gz, .zst) or a directory of them")
+      .type_name("");
+  command.add_option("--a", options->a, "Files and directories that are the capture of A together").type_name("FILE");
+  command.add_option("--b", options->b, "Of B").type_name("FILE");
+  add_output_options(command, options->common);
+  command.add_flag("--csv", options->common.csv, "For programs: the packets as CSV").excludes("--json");
+  command.add_flag("--packets", options->packets, "A row for each packet to which something happened");
+  command_line::Choices<Fate> fates;
+  for (std::size_t i = 0; i < kFates; ++i) fates.emplace_back(to_string(static_cast<Fate>(i)), static_cast<Fate>(i));
+  command
+      .add_choices("--fate", options->fates, fates,
+                   "Only packets with this fate (see below); may be given several times")
+      .expected(1)
+      .take_all()
+      .allow_extra_args(false)
+      .type_name("NAME");
+  command.add_option("--offset", options->offset, "How far B's clock is ahead of A's, if it is known: 0, 12us, =-3ms")
+      .type_name("TIME");
+  command.add_option("--within", options->within, "How much longer than usual a packet may take (1s)")
+      .type_name("TIME");
+  command.add_flag("--same-span", options->same_span,
+                   "Both captures ran all the time: what is missing at their starts and ends was lost");
+  command.add_option("--top", options->top, "How many directions of streams are listed (10); 0: all")
+      .type_name("NUMBER");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] { code = run_join(*options); });
 }
 
 }  // namespace roce::analyze

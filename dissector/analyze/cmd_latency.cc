@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -13,6 +13,7 @@
 #include "analyze/list_commands.h"
 #include "analyze/sparkline.h"
 #include "analyze/stream_text.h"
+#include "command_line/program.h"
 
 namespace roce::analyze {
 
@@ -200,16 +201,16 @@ ExitCode run_latency(const LatencyOptions& options) {
 
 }  // namespace
 
-void add_latency(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("latency", "How long messages take, by type");
+void add_latency(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("latency", "How long messages take, by type");
   const auto options = std::make_shared<LatencyOptions>();
-  add_common_options(*command, options->common);
-  add_list_options(*command, options->common);
-  command->add_flag("--by-stream", options->by_stream, "Each direction of each stream for itself");
-  command->add_option("--top", options->top, "Only these many with the longest p99 (with --by-stream)")
-      ->type_name("NUMBER");
-  command->footer(std::string{kExamples});
-  command->callback([options, &code] { code = run_latency(*options); });
+  add_common_options(command, options->common);
+  add_list_options(command, options->common);
+  command.add_flag("--by-stream", options->by_stream, "Each direction of each stream for itself");
+  command.add_option("--top", options->top, "Only these many with the longest p99 (with --by-stream)")
+      .type_name("NUMBER");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] { code = run_latency(*options); });
 }
 
 }  // namespace roce::analyze

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include "analyze/analysis_session.h"
@@ -11,6 +11,7 @@
 #include "analyze/json_values.h"
 #include "analyze/list_commands.h"
 #include "analyze/stream_text.h"
+#include "command_line/program.h"
 
 namespace roce::analyze {
 
@@ -145,15 +146,16 @@ ExitCode run_messages(const MessagesOptions& options) {
 
 }  // namespace
 
-void add_messages(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("messages", "One row a message: a SEND, WRITE, READ, atomic …");
+void add_messages(command_line::Program& program, ExitCode& code) {
+  command_line::Command command =
+      program.add_subcommand("messages", "One row a message: a SEND, WRITE, READ, atomic …");
   const auto options = std::make_shared<MessagesOptions>();
-  add_common_options(*command, options->common);
-  add_list_options(*command, options->common);
-  command->add_option("--top", options->top, "Only the slowest that were completed, the slowest first")
-      ->type_name("NUMBER");
-  command->footer(std::string{kExamples});
-  command->callback([options, &code] { code = run_messages(*options); });
+  add_common_options(command, options->common);
+  add_list_options(command, options->common);
+  command.add_option("--top", options->top, "Only the slowest that were completed, the slowest first")
+      .type_name("NUMBER");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] { code = run_messages(*options); });
 }
 
 }  // namespace roce::analyze

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -15,6 +14,7 @@
 #include "analyze/list_commands.h"
 #include "analyze/stream_text.h"
 #include "analyze/summary_model.h"
+#include "command_line/program.h"
 
 namespace roce::analyze {
 
@@ -202,19 +202,20 @@ ExitCode run_streams(const StreamsOptions& options) {
 
 }  // namespace
 
-void add_streams(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("streams", "One row a stream (a connection, or a flow of datagrams)");
+void add_streams(command_line::Program& program, ExitCode& code) {
+  command_line::Command command =
+      program.add_subcommand("streams", "One row a stream (a connection, or a flow of datagrams)");
   const auto options = std::make_shared<StreamsOptions>();
-  add_common_options(*command, options->common);
-  add_list_options(*command, options->common);
+  add_common_options(command, options->common);
+  add_list_options(command, options->common);
   std::vector<std::string> keys{"worst", "stream"};
   for (const auto& [name, key] : sort_keys()) keys.push_back(name);
-  command->add_option("--sort", options->sort, fmt::format("What comes first: {} (worst)", fmt::join(keys, ", ")))
-      ->check(CLI::IsMember(keys).description(""))
-      ->type_name("KEY");
-  command->add_option("--top", options->top, "How many rows at most")->type_name("NUMBER");
-  command->footer(std::string{kExamples});
-  command->callback([options, &code] { code = run_streams(*options); });
+  command.add_option("--sort", options->sort, fmt::format("What comes first: {} (worst)", fmt::join(keys, ", ")))
+      .one_of(keys, command_line::Listing::hidden)
+      .type_name("KEY");
+  command.add_option("--top", options->top, "How many rows at most").type_name("NUMBER");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] { code = run_streams(*options); });
 }
 
 }  // namespace roce::analyze

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analyze/cmd_summary.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "analyze/analysis_session.h"
 #include "analyze/summary_format.h"
+#include "command_line/program.h"
 
 namespace roce::analyze {
 
@@ -50,15 +50,16 @@ ExitCode run_summary(const SummaryOptions& options) {
 
 }  // namespace
 
-void add_summary(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("summary", "What is in these files, and what is wrong (the default)");
+void add_summary(command_line::Program& program, ExitCode& code) {
+  command_line::Command command =
+      program.add_subcommand("summary", "What is in these files, and what is wrong (the default)");
   const auto options = std::make_shared<SummaryOptions>();
-  add_common_options(*command, options->common);
-  command->add_option("--top", options->top, "How many streams are listed (10); 0: all")->type_name("NUMBER");
-  command->add_flag("--quick", options->quick,
-                    "Only the first million frames (of the time window); the summary says that it is of a sample");
-  command->footer(std::string{kExamples});
-  command->callback([options, &code] {
+  add_common_options(command, options->common);
+  command.add_option("--top", options->top, "How many streams are listed (10); 0: all").type_name("NUMBER");
+  command.add_flag("--quick", options->quick,
+                   "Only the first million frames (of the time window); the summary says that it is of a sample");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] {
     if (options->quick) options->common.most_frames = kQuickFrames;
     code = run_summary(*options);
   });

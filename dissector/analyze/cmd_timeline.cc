@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "analyze/analysis_session.h"
 #include "analyze/decode_run.h"
@@ -13,6 +13,7 @@
 #include "analyze/sparkline.h"
 #include "analyze/stream_text.h"
 #include "analyze/time_bins.h"
+#include "command_line/program.h"
 
 namespace roce::analyze {
 
@@ -212,15 +213,15 @@ ExitCode run_timeline(const TimelineOptions& options) {
 
 }  // namespace
 
-void add_timeline(CLI::App& app, ExitCode& code) {
-  CLI::App* command = app.add_subcommand("timeline", "Goodput, losses and congestion over time");
+void add_timeline(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("timeline", "Goodput, losses and congestion over time");
   const auto options = std::make_shared<TimelineOptions>();
-  add_common_options(*command, options->common);
-  add_list_options(*command, options->common);
-  command->add_option("--interval", options->interval, "Length of an interval (60 of them)")->type_name("DURATION");
-  command->add_flag("--rows", options->rows, "One row an interval instead of one line a series");
-  command->footer(std::string{kExamples});
-  command->callback([options, &code] { code = run_timeline(*options); });
+  add_common_options(command, options->common);
+  add_list_options(command, options->common);
+  command.add_option("--interval", options->interval, "Length of an interval (60 of them)").type_name("DURATION");
+  command.add_flag("--rows", options->rows, "One row an interval instead of one line a series");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] { code = run_timeline(*options); });
 }
 
 }  // namespace roce::analyze

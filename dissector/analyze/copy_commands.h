@@ -3,15 +3,18 @@
 
 #include "analyze/exit_code.h"
 
-namespace CLI {
-class App;
+namespace roce::command_line {
+class Program;
 }
 
 namespace roce::analyze {
 
-// Each adds a subcommand that runs while `app` parses its command line and sets `code`, which must outlive `app`.
+// Each adds a subcommand that runs while `program` parses its command line and sets `code`, which must outlive
+// `program`.
 
-void add_extract(CLI::App& app, ExitCode& code);   ///< `extract`: the packets worth looking at, as a capture
-void add_annotate(CLI::App& app, ExitCode& code);  ///< `annotate`: a capture with the verdicts as packet comments
+void add_extract(command_line::Program& program,
+                 ExitCode& code);  ///< `extract`: the packets worth looking at, as a capture
+void add_annotate(command_line::Program& program,
+                  ExitCode& code);  ///< `annotate`: a capture with the verdicts as packet comments
 
 }  // namespace roce::analyze

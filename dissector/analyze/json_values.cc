@@ -134,6 +134,11 @@ OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& n
     if (stream.count(info.kind) != 0) verdicts[std::string{info.name}] = stream.count(info.kind);
   }
   json["verdicts"] = std::move(verdicts);
+  OrderedJson rules = OrderedJson::object();
+  for (const analysis::RuleInfo& info : analysis::rule_infos()) {
+    if (stream.count(info.rule) != 0) rules[std::string{info.identifier}] = stream.count(info.rule);
+  }
+  json["rules"] = std::move(rules);
   OrderedJson causes = OrderedJson::object();
   for (std::size_t i = 0; i < stream.retransmissions.size(); ++i) {
     const std::string_view cause = i == 0 ? "none" : to_string(static_cast<analysis::Cause>(i));

@@ -3,21 +3,22 @@
 
 #include "analyze/exit_code.h"
 
-namespace CLI {
-class App;
+namespace roce::command_line {
+class Program;
 }
 
 namespace roce::analyze {
 
-// Each adds a subcommand that runs while `app` parses its command line and sets `code`, which must outlive `app`.
+// Each adds a subcommand that runs while `program` parses its command line and sets `code`, which must outlive
+// `program`.
 
-void add_streams(CLI::App& app, ExitCode& code);   ///< `streams`: one row a stream
-void add_messages(CLI::App& app, ExitCode& code);  ///< `messages`: one row a message
-void add_events(CLI::App& app, ExitCode& code);    ///< `events`: one row a verdict
-void add_latency(CLI::App& app, ExitCode& code);   ///< `latency`: distributions by type of message
-void add_timeline(CLI::App& app, ExitCode& code);  ///< `timeline`: rates and losses over time
-void add_counters(CLI::App& app, ExitCode& code);  ///< `counters`: those of the NICs, recomputed
-void add_join(CLI::App& app, ExitCode& code);      ///< `join`: what happened between two capture points
-void add_rules(CLI::App& app, ExitCode& code);     ///< `rules`: what verdicts there are
+void add_streams(command_line::Program& program, ExitCode& code);   ///< `streams`: one row a stream
+void add_messages(command_line::Program& program, ExitCode& code);  ///< `messages`: one row a message
+void add_events(command_line::Program& program, ExitCode& code);    ///< `events`: one row a verdict
+void add_latency(command_line::Program& program, ExitCode& code);   ///< `latency`: distributions by type of message
+void add_timeline(command_line::Program& program, ExitCode& code);  ///< `timeline`: rates and losses over time
+void add_counters(command_line::Program& program, ExitCode& code);  ///< `counters`: those of the NICs, recomputed
+void add_join(command_line::Program& program, ExitCode& code);   ///< `join`: what happened between two capture points
+void add_rules(command_line::Program& program, ExitCode& code);  ///< `rules`: what verdicts there are
 
 }  // namespace roce::analyze

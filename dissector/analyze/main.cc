@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -15,17 +15,17 @@
 #include "analyze/exit_code.h"
 #include "analyze/filter_fields.h"
 #include "analyze/list_commands.h"
+#include "command_line/program.h"
 
 namespace {
 
 using roce::analyze::ExitCode;
 
 /// Without a command word, files are summed up. False: the first word is neither.
-bool complete_command(const CLI::App& app, std::vector<std::string>& arguments) {
+bool complete_command(const roce::command_line::Program& program, std::vector<std::string>& arguments) {
   if (arguments.empty()) return true;
   const std::string& first = arguments.front();
-  std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
+  const std::vector<std::string> commands = program.subcommands();
   const bool is_known = std::find(commands.begin(), commands.end(), first) != commands.end();
   if (is_known || first == "--help" || first == "-h" || first == "--version") return true;
   std::error_code ignored;
@@ -44,33 +44,29 @@ bool complete_command(const CLI::App& app, std::vector<std::string>& arguments) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{
-      "Judges captures of RDMA over Converged Ethernet, and decodes them.\n"
-      "roce-analyze FILE... says what is in them and what is wrong."};
-  app.name("roce-analyze");
-  app.set_version_flag("--version", "roce-analyze " ROCE_VERSION);
-  app.require_subcommand(1);
+  roce::command_line::Program program{"roce-analyze",
+                                      "Judges captures of RDMA over Converged Ethernet, and decodes them.\n"
+                                      "roce-analyze FILE... says what is in them and what is wrong."};
+  program.set_version("roce-analyze " ROCE_VERSION);
+  program.require_subcommand();
   ExitCode code = ExitCode::ok;
-  roce::analyze::add_summary(app, code);
-  roce::analyze::add_streams(app, code);
-  roce::analyze::add_messages(app, code);
-  roce::analyze::add_events(app, code);
-  roce::analyze::add_latency(app, code);
-  roce::analyze::add_timeline(app, code);
-  roce::analyze::add_counters(app, code);
-  roce::analyze::add_join(app, code);
-  roce::analyze::add_rules(app, code);
-  roce::analyze::add_extract(app, code);
-  roce::analyze::add_annotate(app, code);
-  roce::analyze::add_decode(app, code);
+  roce::analyze::add_summary(program, code);
+  roce::analyze::add_streams(program, code);
+  roce::analyze::add_messages(program, code);
+  roce::analyze::add_events(program, code);
+  roce::analyze::add_latency(program, code);
+  roce::analyze::add_timeline(program, code);
+  roce::analyze::add_counters(program, code);
+  roce::analyze::add_join(program, code);
+  roce::analyze::add_rules(program, code);
+  roce::analyze::add_extract(program, code);
+  roce::analyze::add_annotate(program, code);
+  roce::analyze::add_decode(program, code);
   try {
     std::vector<std::string> arguments(argv + 1, argv + argc);
-    if (!complete_command(app, arguments)) return static_cast<int>(ExitCode::usage);
-    // CLI11 takes them from the back.
-    std::reverse(arguments.begin(), arguments.end());
-    app.parse(std::move(arguments));
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    if (!complete_command(program, arguments) || !program.parse(std::move(arguments))) {
+      return static_cast<int>(ExitCode::usage);
+    }
   } catch (const std::exception& error) {
     fmt::print(stderr, "roce-analyze: {}\n", error.what());
     return static_cast<int>(ExitCode::output);

@@ -5,6 +5,7 @@
 
 #include "analyze/event_text.h"
 #include "analyze/human_units.h"
+#include "analyze/json_values.h"
 
 namespace roce::analyze {
 

@@ -6,15 +6,7 @@ namespace roce::analyze {
 analysis::Verdict PauseWatch::judge(const analysis::Observation& packet, const analysis::PauseBreach& breach,
                                     std::uint32_t stream) {
   if (stream != analysis::kNoStream) ++breaches_[stream];
-  analysis::Verdict verdict;
-  verdict.kind = analysis::VerdictKind::sent_while_paused;
-  verdict.stream = stream;
-  verdict.packet = packet.id;
-  verdict.other = breach.xoff;
-  verdict.time = packet.time;
-  verdict.first_psn = packet.psn;
-  verdict.elapsed = breach.elapsed;
-  return verdict;
+  return breach_verdict(packet, breach, stream);
 }
 
 void PauseWatch::finish(AnalysisResult& result) const {
@@ -23,7 +15,9 @@ void PauseWatch::finish(AnalysisResult& result) const {
   constexpr auto kKind = static_cast<std::size_t>(analysis::VerdictKind::sent_while_paused);
   for (analysis::StreamSummary& stream : result.streams) {
     const auto found = breaches_.find(stream.stream);
-    if (found != breaches_.end()) stream.verdicts[kKind] += found->second;
+    if (found == breaches_.end()) continue;
+    stream.verdicts[kKind] += found->second;
+    stream.broken[static_cast<std::size_t>(analysis::Rule::pause)] += found->second;
   }
 }
 

@@ -68,6 +68,7 @@ class Statements {
     }
     add_dead();
     add_refused();
+    add_broken_rules();
     add_losses();
     add_damaged();
     add_not_ready();
@@ -113,6 +114,17 @@ class Statements {
         fmt::format("{}: {}",
                     connections_that(is_refused, "was broken off by an error NAK", "were broken off by error NAKs"),
                     joined(parts)));
+  }
+
+  void add_broken_rules() {
+    if (verdicts_.of(VerdictKind::rule_broken).verdicts == 0) return;
+    std::vector<std::string> parts;
+    for (const analysis::RuleInfo& info : analysis::rule_infos()) {
+      const std::uint64_t count = verdicts_.of(info.rule);
+      if (count != 0 && info.rule != analysis::Rule::pause)
+        parts.push_back(fmt::format("{} {} ({})", count_text(count), info.identifier, info.text));
+    }
+    add(Severity::error, fmt::format("rules of the protocol are broken: {}", joined(parts)));
   }
 
   void add_losses() {
@@ -293,6 +305,7 @@ void VerdictCounter::on_verdict(const analysis::Verdict& verdict) {
   Count& count = counts_[static_cast<std::size_t>(verdict.kind)];
   ++count.verdicts;
   count.packets += verdict.psn_count;
+  ++rules_[static_cast<std::size_t>(verdict.rule)];
   const auto lose = [&](std::uint64_t LossPlaces::*place) {
     losses_.*place += verdict.psn_count;
     by_stream_[verdict.stream].*place += verdict.psn_count;

@@ -32,12 +32,14 @@ class VerdictCounter final : public AnalysisConsumer {
     std::uint64_t packets = 0;  ///< that they are about
   };
   [[nodiscard]] const Count& of(analysis::VerdictKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] std::uint64_t of(analysis::Rule rule) const { return rules_[static_cast<std::size_t>(rule)]; }
   [[nodiscard]] const LossPlaces& losses() const { return losses_; }
   [[nodiscard]] LossPlaces losses(std::uint32_t stream) const;
   [[nodiscard]] std::size_t lossy_streams() const { return by_stream_.size(); }
 
  private:
   std::array<Count, static_cast<std::size_t>(analysis::VerdictKind::count)> counts_{};
+  std::array<std::uint64_t, static_cast<std::size_t>(analysis::Rule::count)> rules_{};
   LossPlaces losses_;
   std::unordered_map<std::uint32_t, LossPlaces> by_stream_;
 };

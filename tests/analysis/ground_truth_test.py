@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from fault_truth import VIEWS, Capture, names  # noqa: E402
 from ground_truth import FOLDER, Case, check  # noqa: E402
-from verdict_kinds import KINDS, PSN_KINDS  # noqa: E402
+from verdict_kinds import KINDS, NEVER, PSN_KINDS  # noqa: E402
 
 DETERMINABLE = {  # in tx, rx, hostA, hostB: what recall is measured on must not shrink unnoticed
     "retransmission": (512, 486, 490, 508),
@@ -99,6 +99,12 @@ class GroundTruth(unittest.TestCase):
                 if entry.frame.is_roce:
                     verdict = {"verdict": kind, "frame": entry.number, "first_psn": entry.frame.psn, "psn_count": 1}
                     self.assertEqual(len(case.judge([verdict])[2]), 1, (kind, entry.number))
+
+    def test_no_rule_is_broken(self):
+        case = Case(Capture(FOLDER, "rc-mix-v4"), "tx")
+        for kind in NEVER:
+            verdict = {"verdict": kind, "frame": 1, "rule": "RC-RESP-02", "first_psn": 0, "psn_count": 1}
+            self.assertEqual(len(case.judge([verdict])[2]), 1, kind)
 
     def test_losses_are_on_their_side_of_the_point(self):
         capture = Capture(FOLDER, "rc-drop-requests")

@@ -14,11 +14,12 @@ void print(const roce::analysis::Verdict& verdict) {
   const VerdictInfo& info = verdict_info(verdict.kind);
   std::printf(
       "{\"verdict\": \"%s\", \"frame\": %llu, \"segment\": %u, \"stream\": %u, \"cause\": \"%s\", "
-      "\"spurious\": %s, \"first_psn\": %u, \"psn_count\": %u, \"other\": %llu, \"elapsed_ns\": %lld}\n",
+      "\"spurious\": %s, \"rule\": \"%s\", \"first_psn\": %u, \"psn_count\": %u, \"other\": %llu, \"elapsed_ns\": "
+      "%lld}\n",
       std::string(info.name).c_str(), static_cast<unsigned long long>(verdict.packet.frame), verdict.packet.segment,
       verdict.stream, std::string(to_string(verdict.cause)).c_str(), verdict.spurious ? "true" : "false",
-      verdict.first_psn.value(), verdict.psn_count, static_cast<unsigned long long>(verdict.other.frame),
-      static_cast<long long>(verdict.elapsed.count()));
+      std::string(rule_info(verdict.rule).identifier).c_str(), verdict.first_psn.value(), verdict.psn_count,
+      static_cast<unsigned long long>(verdict.other.frame), static_cast<long long>(verdict.elapsed.count()));
 }
 
 }  // namespace

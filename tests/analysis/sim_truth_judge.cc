@@ -95,6 +95,8 @@ class Judge {
         return why_in_order(sent_.is_request);
       case response_out_of_order:
         return why_in_order(sent_.is_response);
+      case rule_broken:
+        return fmt::format("our endpoint keeps {}", rule_info(verdict_.rule).identifier);
       case new_connection:
         return "there is but one connection";
       case response_gap:

@@ -165,6 +165,7 @@ std::string to_text(const Verdict& verdict) {
   std::string text =
       fmt::format("{} {} {}", verdict.packet.frame, verdict_info(verdict.kind).name, verdict.first_psn.value());
   if (verdict.psn_count != 1) text += fmt::format("x{}", verdict.psn_count);
+  if (verdict.rule != Rule::none) text += fmt::format(" rule={}", rule_info(verdict.rule).identifier);
   if (verdict.cause != Cause::none) text += fmt::format(" cause={}", to_string(verdict.cause));
   if (verdict.other) text += fmt::format(" of={}", verdict.other.frame);
   if (verdict.elapsed != Duration{}) text += fmt::format(" after={}us", verdict.elapsed.count() / 1000);

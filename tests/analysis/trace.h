@@ -20,8 +20,8 @@ struct Findings {
   Evictions evictions;
 };
 
-/// `3 gap 102x2 cause=nak of=1 after=10us spurious`: the frame, the verdict, the first PSN and how many (unless it is
-/// one), and what else it says.
+/// `3 gap 102x2 rule=CC-06 cause=nak of=1 after=10us spurious`: the frame, the verdict, the first PSN and how many
+/// (unless it is one), and what else it says.
 [[nodiscard]] std::string to_text(const Verdict& verdict);
 
 /// Makes a frame of each line of a trace, parses it, and hands it to `tracker`, then ends the capture. Lines are

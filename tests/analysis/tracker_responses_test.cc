@@ -163,7 +163,7 @@ TEST(ResponseVerdicts, AResponseBehindThoseThatPassedItIsOfAnotherAnswer) {
        0  A>B  READ       100  dma=768
        1  A>B  SEND_ONLY  103  ar
       10  B>A  FIRST      100
-      12  B>A  LAST       102
+      12  B>A  LAST       102  len=256
       14  B>A  ACK        103
      100  B>A  ONLY       101)");
   EXPECT_THAT(found.now, ElementsAre("4 response_gap 101 of=1", "5 implied_nak 100x3 of=1 after=14us"));

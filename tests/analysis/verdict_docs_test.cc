@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// docs/analysis.md has a section for every verdict, and says of each what the code says.
+// docs/analysis.md has a section for every verdict and every rule that is judged, and says of each what the code says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <map>
@@ -23,15 +24,15 @@ std::string read_docs() {
   return text.str();
 }
 
-// The text below each heading `### name`, up to the next heading.
-std::map<std::string, std::string> sections() {
+// The text below each heading `### name`, up to the next heading. `mark` is that of the heading: `### `.
+std::map<std::string, std::string> sections(std::string_view mark = "### ") {
   std::map<std::string, std::string> all;
   std::istringstream lines{read_docs()};
   std::string heading;
   bool is_code = false;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("```")) is_code = !is_code;
-    if (!is_code && line.starts_with("#")) heading = line.starts_with("### ") ? line.substr(4) : "";
+    if (!is_code && line.starts_with("#")) heading = line.starts_with(mark) ? line.substr(mark.size()) : "";
     if (!heading.empty()) all[heading] += line + '\n';
   }
   return all;
@@ -67,6 +68,36 @@ TEST_P(VerdictDocs, HasAName) {
 
 INSTANTIATE_TEST_SUITE_P(All, VerdictDocs, ::testing::ValuesIn(verdict_infos().begin(), verdict_infos().end()),
                          [](const auto& each) { return std::string{each.param.name}; });
+
+class RuleDocs : public ::testing::TestWithParam<RuleInfo> {};
+
+TEST_P(RuleDocs, HasItsSection) {
+  const RuleInfo& info = GetParam();
+  const auto all = sections("#### ");
+  const auto found = all.find(std::string{info.identifier});
+  ASSERT_NE(found, all.end()) << "docs/analysis.md has no heading #### " << info.identifier;
+  const std::string party = info.party == RuleParty::either      ? "Either end"
+                            : info.party == RuleParty::requester ? "Requester"
+                                                                 : "Responder";
+  std::string sentence{info.text};
+  sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+  EXPECT_THAT(found->second, HasSubstr('*' + party + ".* " + sentence + ".\n"));
+}
+
+TEST_P(RuleDocs, IsInTheBookOfRules) {
+  std::ifstream file{ROCE_SOURCE_DIR "/docs/rules.md"};
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_THAT(text.str(), HasSubstr("\n| " + std::string{GetParam().identifier} + " | "));
+}
+
+std::string name_of_rule(const ::testing::TestParamInfo<RuleInfo>& test) {
+  std::string name{test.param.identifier};
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RuleDocs, ::testing::ValuesIn(rule_infos().begin(), rule_infos().end()), name_of_rule);
 
 TEST(VerdictNames, OthersAreNone) {
   EXPECT_EQ(verdict_from_name(""), std::nullopt);

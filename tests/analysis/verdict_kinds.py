@@ -9,4 +9,5 @@ PSN_KINDS = ("request_lost_before", "response_lost_before", "missed_by_capture",
 KINDS = FRAME_KINDS + PSN_KINDS
 NAKS = {0x60: "nak_sequence_error", 0x61: "nak_invalid_request", 0x62: "nak_remote_access_error",
         0x63: "nak_remote_operational_error", 0x64: "nak_invalid_rd_request"}
+NEVER = ("rule_broken", "credit_stall")  # Soft-RoCE keeps the rules that are judged, and gives no credits
 LOSSES = ("request_lost_after", "response_lost_after", "request_lost_before", "response_lost_before", "lost_beyond")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks the dependency rule on the include lines of libroce, that no file of the tree needs anything outside it, and that
-docs/rules.md and the code name the same rules and the tests that there are.
+"""Checks the dependency rule on the include lines of libroce, that one file alone includes CLI11, that no file of the tree
+needs anything outside it, and that docs/rules.md and the code name the same rules and the tests that there are.
 
 usage: check_tree.py FOLDER
 
@@ -40,6 +40,10 @@ IMPURE_STANDARD = {
 CLOCK = re.compile(r"\b(system|steady|high_resolution|utc|tai|gps|file)_clock\b|\bclock_gettime\b|\bgettimeofday\b")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+# CLI11 takes a compiler ten seconds and more for each file that includes it.
+COMMAND_LINE = "tools/command_line/command_line.cc"
+COMMAND_LINE_LIBRARY = re.compile(r"CLI/\w+\.hpp$")
 
 # Spelled so that this file does not contain what it looks for.
 OUTSIDE = re.compile(r"\.\./" + r"shared\b")
@@ -123,6 +127,14 @@ def check_source(path, lines):
             yield number, f"{folder} may not read a clock"
 
 
+def check_command_line(path, lines):
+    """Findings (line number, text) of one source file: CLI11 anywhere but behind our own headers."""
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if match and COMMAND_LINE_LIBRARY.match(match.group(2)) and path != COMMAND_LINE:
+            yield number, f"only {COMMAND_LINE} includes <{match.group(2)}>: see command_line/program.h"
+
+
 def check_text(top, lines):
     """Findings of any text file: references to what is outside the tree."""
     checkout = re.compile(r"(?<![\w.$}/-])" + re.escape(top) + r"(?![\w-])")
@@ -197,8 +209,10 @@ def check(top):
         lines = content.decode("utf-8", "replace").splitlines()
         files[path] = lines
         found = list(check_text(top, lines))
-        if path.endswith((".h", ".cc", ".inc")) and folder_of(path) is not None:
-            if folder_of(path) in MAY_INCLUDE:
+        if path.endswith((".h", ".cc", ".inc")):
+            if folder_of(path) is None:
+                found += check_command_line(path, lines)
+            elif folder_of(path) in MAY_INCLUDE:
                 found += check_source(path, lines)
             else:
                 found.append((1, f"libroce has no folder {folder_of(path)}: add it to MAY_INCLUDE"))

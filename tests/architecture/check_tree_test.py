@@ -78,6 +78,14 @@ class Includes(unittest.TestCase):
         self.assert_clean("libroce/src/link/x.cc", "#include <pcap/pcap.h>")
         self.assert_found("libroce/src/link/x.cc", '#include "roce/wire/packet.h"', "link may not include wire")
 
+    def test_one_file_includes_the_library_of_command_lines(self):
+        for header in ["CLI/CLI.hpp", "CLI/App.hpp"]:
+            for path in ["gen/x.cc", "dissector/analyze/x.h", "tools/command_line/x.h", "tests/bench/live/x.cc"]:
+                self.assert_found(path, f"#include <{header}>", header, "tools/command_line/command_line.cc")
+            self.assert_clean("tools/command_line/command_line.cc", f"#include <{header}>")
+        self.assert_clean("gen/x.cc", '#include "command_line/program.h"')
+        self.assert_found(WIRE, "#include <CLI/CLI.hpp>", "CLI/CLI.hpp")
+
     def test_clocks(self):
         self.assert_clean(WIRE, "#include <chrono>")
         self.assert_clean(WIRE, "using Clock = DeviceClock;")

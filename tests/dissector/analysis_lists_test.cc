@@ -218,8 +218,18 @@ TEST(TimeBinsTest, JoinInsteadOfGrowing) {
 
 TEST_F(AnalysisListsTest, RulesListEveryVerdict) {
   const std::vector<json> rules = rows({"rules"});
-  ASSERT_EQ(rules.size(), analysis::verdict_infos().size());
-  for (std::size_t i = 0; i < rules.size(); ++i) EXPECT_EQ(rules[i]["verdict"], analysis::verdict_infos()[i].name);
+  const auto verdicts = analysis::verdict_infos();
+  ASSERT_EQ(rules.size(), verdicts.size() + analysis::rule_infos().size());
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    EXPECT_EQ(rules[i]["verdict"], verdicts[i].name);
+    EXPECT_TRUE(rules[i]["rule"].is_null());
+  }
+  for (std::size_t i = verdicts.size(); i < rules.size(); ++i) {
+    const analysis::RuleInfo& info = analysis::rule_infos()[i - verdicts.size()];
+    EXPECT_EQ(rules[i]["verdict"], info.rule == analysis::Rule::pause ? "sent_while_paused" : "rule_broken");
+    EXPECT_EQ(rules[i]["rule"], info.identifier);
+    EXPECT_THAT(rules[i]["text"].get<std::string>(), HasSubstr(info.text));
+  }
 }
 
 TEST_F(AnalysisListsTest, SurviveWhatHasNothingToShow) {

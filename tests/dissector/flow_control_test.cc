@@ -104,6 +104,7 @@ TEST_F(FlowControlTest, SentWhilePaused) {
   EXPECT_EQ(events[0]["other"], 1);
   EXPECT_EQ(events[0]["elapsed_ns"], 50'000);
   EXPECT_EQ(events[0]["severity"], "warning");
+  EXPECT_EQ(events[0]["rule"], "CC-06");
   EXPECT_THAT(frames_of(ndjson({"events", "--json", "--verdict", "sent_while_paused", "--link-speed", "100G", "-Y",
                                 "roce.analysis.sent_while_paused and frame.number > 3", file})),
               ElementsAre(6))
@@ -121,8 +122,11 @@ TEST_F(FlowControlTest, TheSummaryCountsIt) {
   ASSERT_NE(found, findings.end());
   EXPECT_EQ((*found)["count"], 2);
   std::uint64_t in_streams = 0;
+  std::uint64_t by_rule = 0;
   for (const json& stream : summary["worst_streams"]) in_streams += stream["verdicts"].value("sent_while_paused", 0U);
   EXPECT_EQ(in_streams, 2U);
+  for (const json& stream : summary["worst_streams"]) by_rule += stream["rules"].value("CC-06", 0U);
+  EXPECT_EQ(by_rule, 2U);
   ASSERT_THAT(summary["pauses"], SizeIs(1));
   const json& pause = summary["pauses"][0];
   EXPECT_EQ(pause["source"], kStation);

@@ -85,7 +85,11 @@ struct Read {
   bool passed = false;        ///< a response behind it was seen while it was incomplete
   PacketId passed_by{};
   Time passed_at{};
-  LongPsn highest = 0;  ///< behind the newest response, whatever was asked for again since
+  LongPsn highest = 0;        ///< behind the newest response, whatever was asked for again since
+  std::uint32_t length = 0;   ///< of a READ: what it asks for
+  std::uint16_t payload = 0;  ///< of the FIRST and MIDDLE packets of its answer; 0 none was seen
+  bool is_sure = false;       ///< a READ, and nothing since has contradicted `length`
+  bool is_original = false;   ///< it begins at `psn`: it is not the rest of a READ that was not seen
 
   [[nodiscard]] LongPsn end() const { return psn + span; }
 };
@@ -104,6 +108,42 @@ struct Restart {
   LongPsn asked_for = 0;  ///< what its reason asked for; `first` without one
   PacketId reason{};
   Time reason_time{};
+};
+
+/// What the request packet before says of the one behind it.
+struct RequestOrder {
+  bool is_known = false;
+  bool is_open = false;    ///< it is inside a message
+  bool has_left = false;   ///< a WRITE of which everything was seen, so that `left` is known
+  Operation operation{};   ///< of the open message
+  std::uint16_t mtu = 0;   ///< payload of the open message's FIRST and MIDDLE; 0 unknown
+  std::uint32_t left = 0;  ///< bytes still to come
+  LongPsn next = 0;        ///< the PSN behind it
+};
+
+/// The AETH that was seen last.
+struct LatestAeth {
+  bool is_known = false;
+  bool is_sequence_error = false;
+  std::uint16_t ip_id = 0;
+  Msn msn{};
+  LongPsn psn = 0;
+  PacketId packet{};
+  Time time{};
+};
+
+/// End-to-end flow control. Messages are numbered as the responder's MSN counts them.
+struct Credits {
+  bool knows_sent = false;
+  bool knows_limit = false;
+  bool are_ignored = false;  ///< the requester does not keep to them
+  bool is_stalled = false;   ///< `probe` is under way, and nothing more may be sent
+  bool was_refused = false;  ///< the probe, by an RNR NAK
+  Msn sent{};                ///< number of the newest message
+  Msn limit{};               ///< of the newest that may be sent; one more as a probe
+  LongPsn probe = 0;
+  PacketId packet{};  ///< of the probe
+  Time since{};
 };
 
 /// A NAK (sequence error or RNR) that the requester has not reacted to yet.
@@ -168,6 +208,9 @@ struct Channel {
   Duration least_latency = Duration::max();
   OpenMessage open;
   std::uint64_t messages_walked = 0;
+  RequestOrder order;
+  LatestAeth aeth;
+  Credits credits;
 
   bool requests_seen = false;
   bool responses_seen = false;
@@ -175,6 +218,7 @@ struct Channel {
   bool read_was_passed = false;  ///< one that was incomplete, and may be still
   bool rnr_waits = false;        ///< the requester has not reacted to `rnr` yet
   bool refused = false;          ///< an error NAK was seen: the QP is in ERR
+  bool in_doubt = false;         ///< a PSN came again with another opcode: two connections may have used its numbers
 };
 
 /// Whether every response of the READ was seen since it was asked for last.

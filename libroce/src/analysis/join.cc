@@ -44,6 +44,7 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   if (summary.service == Service::cnp) summary.service = old.service;
   summary.directions[1] = old.directions[0];
   for (std::size_t i = 0; i < summary.verdicts.size(); ++i) summary.verdicts[i] += old.verdicts[i];
+  for (std::size_t i = 0; i < summary.broken.size(); ++i) summary.broken[i] += old.broken[i];
   for (std::size_t i = 0; i < summary.retransmissions.size(); ++i) summary.retransmissions[i] += old.retransmissions[i];
   summary.spurious_retransmissions += old.spurious_retransmissions;
   summary.start = std::min(summary.start, old.start);

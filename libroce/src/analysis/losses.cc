@@ -175,6 +175,8 @@ void drop_response_gaps(Channel& channel, const Read& read) {
 // A-RTX-2
 void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet) {
   drop_response_gaps(channel, read);
+  read.is_sure = read.is_sure && packet.info().operation == Operation::read_request &&
+                 (psn == read.psn ? packet.dma_length == read.length : packet.dma_length < read.length);
   read.was_complete = read.was_complete || read.next_response == read.end();
   read.asked_psn = read.next_response = psn;
   ++read.asked;

@@ -166,6 +166,8 @@ Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time t
   seen.psn = bth.psn;
   seen.ack_req = bth.ack_req;
   seen.solicited = bth.solicited;
+  seen.pad_count = bth.pad_count;
+  seen.transport_version = bth.version;
   seen.payload_length = packet.payload_length();
   // A snap length may cut the payload and the ICRC off; what is followed stands in front of them.
   const ParseError& problem = packet.problem();
@@ -175,6 +177,7 @@ Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time t
   seen.has_icrc = packet.has_icrc();
   if (seen.has_icrc) seen.icrc = packet.stored_icrc();
   seen.icrc_bad = icrc.status == IcrcStatus::bad;
+  seen.icrc_good = icrc.status == IcrcStatus::good || icrc.status == IcrcStatus::good_for_ip_id;
   for (const HeaderId header : packet.info().headers()) {
     switch (header) {
       case HeaderId::aeth:

@@ -31,6 +31,19 @@ Duration saturating_sum(Duration a, Duration b) {
 
 }  // namespace
 
+Verdict breach_verdict(const Observation& packet, const PauseBreach& breach, std::uint32_t stream) {
+  Verdict verdict;
+  verdict.kind = VerdictKind::sent_while_paused;
+  verdict.rule = Rule::pause;
+  verdict.stream = stream;
+  verdict.packet = packet.id;
+  verdict.other = breach.xoff;
+  verdict.time = packet.time;
+  verdict.first_psn = packet.psn;
+  verdict.elapsed = breach.elapsed;
+  return verdict;
+}
+
 Duration PauseTracker::time_of(std::uint64_t quanta, std::uint64_t assumed_speed) const {
   const std::uint64_t speed = options_.link_bits_per_second != 0 ? options_.link_bits_per_second : assumed_speed;
   constexpr std::uint64_t kSecond = 1'000'000'000;

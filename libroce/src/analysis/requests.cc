@@ -149,8 +149,11 @@ void append(ChannelRef ref, const Observation& packet, LongPsn psn) {
   channel.next = request.end();
   channel.restart.active = false;
   count_message(channel, request);
+  count_credits(ref, request);
+  const bool is_behind = channel.order.is_known && channel.order.next == psn;
+  judge_request(ref, request);
   remember(ref, request);
-  if (request.needs_own_answer()) add_read(ref, request);
+  if (request.needs_own_answer()) add_read(ref, request, is_behind);
   if (packet.info().service == Service::uc) walk_unanswered(ref, request);
   PacketAnalysis& result = ref.state.result;
   result.message = channel.message_count;
@@ -307,6 +310,9 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
     say_copy(ref, flow, request.last, request.last_time);
     return;
   }
+  // What follows may be of another connection with the same numbers.
+  channel.order.is_known = false;
+  channel.in_doubt = channel.in_doubt || (request.psn == psn && request.opcode != packet.opcode);
   undo_jump(ref, psn);
   if (is_late_of_restart(channel, flow, request, packet, psn)) {
     on_late(ref, request, psn, true);
@@ -405,7 +411,7 @@ void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
   if (at < channel.settled) request.acknowledged = true;
   channel.requests.insert(at, request);
   if (at < channel.settled) ++channel.settled;
-  if (request.needs_own_answer()) add_read(ref, request);
+  if (request.needs_own_answer()) add_read(ref, request, false);
 }
 
 void start(ChannelRef ref, LongPsn psn) {

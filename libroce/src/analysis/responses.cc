@@ -352,7 +352,7 @@ Read* find_read(Channel& channel, LongPsn psn) {
   return nullptr;
 }
 
-void add_read(ChannelRef ref, const Request& request) {
+void add_read(ChannelRef ref, const Request& request, bool is_original) {
   Channel& channel = ref.channel;
   Read read;
   read.psn = request.psn;
@@ -361,6 +361,9 @@ void add_read(ChannelRef ref, const Request& request) {
   read.other = request.end();
   read.request = request.last;
   read.request_time = request.last_time;
+  read.length = request.length;
+  read.is_sure = request.info().operation == Operation::read_request;
+  read.is_original = is_original;
   if (channel.reads.size() >= kReads && (is_complete(channel, channel.reads.front()) ||
                                          channel.reads.size() >= ref.state.options.limits.responses_per_stream)) {
     channel.reads.pop_front();
@@ -390,6 +393,7 @@ void on_own_answer(ChannelRef ref, LongPsn psn) {
   result.request = read->request;
   result.latency = packet.time - read->request_time;
   if (psn == read_psn) link(ref, psn);
+  if (packet.info().operation == Operation::read_response) judge_answer(ref, *read, psn);
   on_read_response(ref, *read, psn);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
   channel.has_response = true;
@@ -417,6 +421,8 @@ void on_response(ChannelRef ref, Flow& flow) {
     say_copy(ref, flow, copy->packet, copy->time);
     return;
   }
+  judge_aeth(ref, psn);
+  const bool is_news = !channel.has_response || psn > channel.newest_response;
   if (!channel.requests_seen) {
     // Without the requests only refusals say something.
     if (info.operation == Operation::acknowledge && !is_acknowledgement(packet)) on_nak(ref, psn);
@@ -429,6 +435,7 @@ void on_response(ChannelRef ref, Flow& flow) {
   } else {
     on_own_answer(ref, psn);
   }
+  take_credits(ref, psn, is_news);
   remember(channel, packet, psn);
 }
 

@@ -37,6 +37,11 @@ struct Flow {
   std::uint16_t udp_source_port = 0;
   std::uint32_t packets = 0;  ///< lately, for the share of copies
   std::uint32_t copies = 0;
+  // CNPs: the one before, and when the next one is due.
+  std::uint16_t cnp_ip_id = 0;
+  PacketId cnp{};
+  Time cnp_time{};
+  Time cnp_due{};
 };
 
 /// A connection, or one direction of one while the other is unknown.

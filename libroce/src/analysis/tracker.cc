@@ -53,6 +53,11 @@ PacketRole role_of(const Observation& packet) {
   return info.is_response() ? PacketRole::response : PacketRole::request;
 }
 
+bool is_copy(const TrackerState& state) {
+  return std::any_of(state.immediate.begin(), state.immediate.end(),
+                     [](const Verdict& verdict) { return verdict.kind == VerdictKind::duplicate; });
+}
+
 void note_corrupted(Stream& stream, std::uint8_t direction, const Observation& packet) {
   Channel& channel = stream.channels[direction];
   if (!channel.requests_seen || packet.info().is_response()) return;
@@ -100,6 +105,7 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
     result.verdicts = state.immediate;
     return result;
   }
+  state.broken = rule_broken_by(observation);
   if (result.role == PacketRole::management) on_management(state);
   Flow& flow = flow_of(state, observation);
   touch(state, *flow.stream);
@@ -113,8 +119,10 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
     on_request({state, *flow.stream, flow.stream->channels[flow.direction], flow.direction}, flow);
   }
   on_congestion(state, flow);
+  if (result.role == PacketRole::cnp) judge_cnp(state, flow);
   follow_ip_id(flow, observation);
   Stream& stream = *flow.stream;
+  if (state.broken != Rule::none && !is_copy(state)) (void)say_broken(state, stream, state.broken);
   // A-CN-1
   if (result.role == PacketRole::cnp) (void)say_now(state, stream, VerdictKind::cnp);
   if (observation.is_ce()) (void)say_now(state, stream, VerdictKind::ce_mark);

@@ -52,6 +52,7 @@ struct TrackerState {
 
   // Of the packet under way.
   const Observation* packet = nullptr;
+  Rule broken = Rule::none;  ///< that it breaks all by itself
 };
 
 /// A channel with what belongs to it, for the functions that act on one.
@@ -100,7 +101,8 @@ void set_read_span(Channel& channel, Request& request, std::uint16_t mtu);
 [[nodiscard]] Gap* find_gap(Ring<Gap>& gaps, LongPsn psn);
 [[nodiscard]] Read* find_read(Channel& channel, LongPsn psn);
 [[nodiscard]] LongPsn long_psn(const Channel& channel, Psn psn, LongPsn near);
-void add_read(ChannelRef ref, const Request& request);
+/// `is_original`: the request is not the rest of a READ that was not seen.
+void add_read(ChannelRef ref, const Request& request, bool is_original);
 
 // losses.cc: what became of what was missing.
 /// The requester begins to send again.
@@ -130,6 +132,28 @@ void walk_unanswered(ChannelRef ref, const Request& request);
 void on_congestion(TrackerState& state, const Flow& flow);
 /// `before` becomes direction 1 of `stream`.
 void adopt_congestion(Stream& stream, const Stream& before);
+
+// conformance.cc: which rules an end breaks.
+/// Whether nothing but the two directions of the stream can belong together: by the connection management, or by a UDP
+/// source port that no other connection of these hosts has.
+[[nodiscard]] bool is_surely_joined(const TrackerState& state, const Stream& stream);
+/// The rule that a packet breaks whatever came before it.
+[[nodiscard]] Rule rule_broken_by(const Observation& packet);
+Verdict& say_broken(TrackerState& state, Stream& stream, Rule rule);
+/// The packet under way is a new request.
+void judge_request(ChannelRef ref, const Request& request);
+/// The packet under way is a response, and no copy.
+void judge_aeth(ChannelRef ref, LongPsn psn);
+/// The packet under way is a READ response.
+void judge_answer(ChannelRef ref, Read& read, LongPsn psn);
+/// The packet under way is a CNP.
+void judge_cnp(TrackerState& state, Flow& flow);
+
+// credits.cc: end-to-end flow control.
+/// The packet under way is a new request.
+void count_credits(ChannelRef ref, const Request& request);
+/// The packet under way is a response, and no copy; `is_news`: it acknowledges what none did before.
+void take_credits(ChannelRef ref, LongPsn psn, bool is_news);
 
 // Verdicts.
 Verdict& say_now(TrackerState& state, Stream& stream, VerdictKind kind);

@@ -33,6 +33,8 @@ constexpr std::array kInfos{
     VerdictInfo{sent_while_paused, "sent_while_paused", immediate, warning,
                 "it was seen on its way to a station that had paused its priority",
                 "its sender ignores PFC for this priority: compare the PFC settings of both ends of the link"},
+    VerdictInfo{rule_broken, "rule_broken", immediate, error, "its sender breaks a rule of the protocol",
+                "its firmware or driver is at fault, not the network: compare versions and report it to the vendor"},
     VerdictInfo{response_gap, "response_gap", immediate, note, "READ responses in front of it were not seen",
                 "what became of them is said by a later verdict"},
     VerdictInfo{response_out_of_order, "response_out_of_order", immediate, note, "it was overtaken by later responses",
@@ -54,6 +56,9 @@ constexpr std::array kInfos{
                 "the responder refuses a reliable datagram", ""},
     VerdictInfo{rnr_nak, "rnr_nak", immediate, warning, "the responder had no receive posted",
                 "the application on the responder posts receives too late; post more of them, or use an SRQ"},
+    VerdictInfo{credit_stall, "credit_stall", immediate, warning,
+                "the requester had used up its credits, and it gives more",
+                "the application on the responder posts receives too late or too few"},
     VerdictInfo{duplicate_ack, "duplicate_ack", immediate, note, "it acknowledges the same as the one before", ""},
     VerdictInfo{ghost_ack, "ghost_ack", immediate, note, "it acknowledges less than one before it", ""},
     VerdictInfo{ack_of_unseen, "ack_of_unseen", immediate, note, "it answers requests that the capture does not have",
@@ -113,6 +118,10 @@ std::optional<VerdictKind> verdict_from_name(std::string_view name) {
       std::find_if(kInfos.begin(), kInfos.end(), [&](const VerdictInfo& info) { return info.name == name; });
   if (found == kInfos.end()) return std::nullopt;
   return found->kind;
+}
+
+VerdictKind verdict_of(Rule rule) {
+  return rule == Rule::pause ? sent_while_paused : rule_broken;
 }
 
 std::string_view to_string(Cause cause) {

@@ -2,13 +2,15 @@
 // Endpoints on a real (virtual) wire beside bare loops on the same: in turn, round by round, the median of the ratios.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
+#include <cstdio>
+#include <exception>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "command_line/program.h"
 #include "live/gaps.h"
 #include "live/runs.h"
 #include "support/network_namespace.h"
@@ -110,16 +112,16 @@ struct Result {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Endpoints on a virtual wire beside bare loops on the same"};
+  command_line::Program program{"bench_live", "Endpoints on a virtual wire beside bare loops on the same"};
   int rounds = 9;
   std::string only;
   bool json = false;
   bool markdown = false;
-  app.add_option("--rounds", rounds, "How often each is measured")->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_option("--only", only, "Rows whose name contains this");
-  app.add_flag("--json", json, "Print JSON");
-  app.add_flag("--markdown", markdown, "Print a table for docs/benchmarks.md");
-  CLI11_PARSE(app, argc, argv);
+  program.add_option("--rounds", rounds, "How often each is measured").range(1, 1000).capture_default_str();
+  program.add_option("--only", only, "Rows whose name contains this");
+  program.add_flag("--json", json, "Print JSON");
+  program.add_flag("--markdown", markdown, "Print a table for docs/benchmarks.md");
+  if (!program.parse(argc, argv)) return 2;
   if (const std::optional<std::string>& why = test::NetworkNamespace::unavailable()) {
     fmt::print(stderr, "no benchmark: {}\n", *why);
     return 2;

@@ -64,8 +64,11 @@ struct Observation {
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 0;
   std::uint8_t priority = 0;  ///< PCP of the innermost VLAN tag
+  std::uint8_t pad_count = 0;
+  std::uint8_t transport_version = 0;  ///< TVer
   bool has_icrc = false;
-  bool icrc_bad = false;  ///< it was checked and is wrong
+  bool icrc_bad = false;   ///< it was checked and is wrong
+  bool icrc_good = false;  ///< it was checked and is right: the packet is what its sender sent
   bool has_ip_id = false;
   bool has_aeth = false;
   bool has_reth = false;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "roce/analysis/observation.h"
+#include "roce/analysis/verdict.h"
 #include "roce/wire/time.h"
 #include "roce/wire/types.h"
 
@@ -47,6 +48,9 @@ struct PauseBreach {
   PacketId xoff{};     ///< the frame that began the pause
   Duration elapsed{};  ///< since that frame
 };
+
+/// The verdict `sent_while_paused` about `packet`, which belongs to `stream` (`kNoStream`: none).
+[[nodiscard]] Verdict breach_verdict(const Observation& packet, const PauseBreach& breach, std::uint32_t stream);
 
 struct PauseOptions {
   std::uint64_t link_bits_per_second = 0;  ///< of every link in the capture; 0 unknown

@@ -92,7 +92,8 @@ struct StreamSummary {
   Time end{};
   std::array<DirectionSummary, 2> directions{};
   std::array<std::uint64_t, static_cast<std::size_t>(VerdictKind::count)> verdicts{};
-  std::array<std::uint64_t, 9> retransmissions{};  ///< by `Cause`
+  std::array<std::uint64_t, static_cast<std::size_t>(Rule::count)> broken{};  ///< verdicts with a rule, by `Rule`
+  std::array<std::uint64_t, 9> retransmissions{};                             ///< by `Cause`
   std::uint64_t spurious_retransmissions = 0;
   std::uint64_t lost_psns = 0;    ///< of all losses, whatever their place
   std::uint64_t missed_psns = 0;  ///< that only the capture does not have
@@ -100,6 +101,7 @@ struct StreamSummary {
   std::vector<CongestionSummary> congestion{};
 
   [[nodiscard]] std::uint64_t count(VerdictKind kind) const { return verdicts[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] std::uint64_t count(Rule rule) const { return broken[static_cast<std::size_t>(rule)]; }
 
   friend bool operator==(const StreamSummary&, const StreamSummary&) = default;
 };

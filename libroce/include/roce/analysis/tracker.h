@@ -60,6 +60,7 @@ struct TrackerOptions {
   Limits limits{};
   bool keep_messages = true;  ///< whether `drain_messages` has something to give
   bool keep_answers = true;   ///< whether `drain_answers` has
+  Duration cnp_interval{};    ///< the least between two CNPs for one QP (CC-01); 0 unknown: they are not judged
 };
 
 /// Follows the connections of a capture. Takes the packets in the order of the capture; deterministic, bounded, without

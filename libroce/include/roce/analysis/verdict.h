@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "roce/analysis/observation.h"
+#include "roce/analysis/rule.h"
 #include "roce/wire/time.h"
 #include "roce/wire/types.h"
 
@@ -26,6 +27,7 @@ enum class VerdictKind : std::uint8_t {
   cnp,                ///< a congestion notification
   new_connection,     ///< the QP numbers are used again by another connection
   sent_while_paused,  ///< it goes to a station that had paused its priority; said by `PauseTracker`
+  rule_broken,        ///< its sender breaks a rule of the protocol: `Verdict::rule`
   // About a response packet, when it is seen.
   response_gap,           ///< READ responses in front of it were not seen
   response_out_of_order,  ///< a READ response that belongs in front of ones that were seen already
@@ -36,6 +38,7 @@ enum class VerdictKind : std::uint8_t {
   nak_remote_operational_error,
   nak_invalid_rd_request,
   rnr_nak,
+  credit_stall,   ///< the requester had used up its credits; it gives more
   duplicate_ack,  ///< it acknowledges what the last one did
   ghost_ack,      ///< it acknowledges less than one before it
   ack_of_unseen,  ///< it answers requests that are not in the capture
@@ -77,6 +80,9 @@ struct VerdictInfo {
 [[nodiscard]] std::span<const VerdictInfo> verdict_infos();
 [[nodiscard]] std::optional<VerdictKind> verdict_from_name(std::string_view name);
 
+/// The verdict that says that a rule is broken.
+[[nodiscard]] VerdictKind verdict_of(Rule rule);
+
 /// Why something happened, as far as it can be told.
 enum class Cause : std::uint8_t {
   none,
@@ -96,7 +102,8 @@ enum class Cause : std::uint8_t {
 struct Verdict {
   VerdictKind kind{};
   Cause cause = Cause::none;
-  bool spurious = false;  ///< of a retransmission: the responder had acknowledged it before, as seen here
+  Rule rule = Rule::none;  ///< that the sender of `packet` breaks
+  bool spurious = false;   ///< of a retransmission: the responder had acknowledged it before, as seen here
   std::uint32_t stream = 0;
   PacketId packet{};  ///< what it is about
   PacketId other{};   ///< the packet it refers to: the transmission before, the NAK, the request

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+
+#include "analyze/palette.h"
+#include "analyze/text_buffer.h"
+#include "roce/wire/header.h"
+#include "roce/wire/packet.h"
+
+namespace roce::analyze {
+
+/// Appends what is particular to a RoCE, PFC or PAUSE packet or a CNM: each item with two spaces in front of it. What
+/// an AETH says comes first, then addresses and keys, data, marks.
+void append_packet_text(TextBuffer& out, const Packet& packet, const Palette& palette);
+
+/// A field of a header by the names of its values, or as the field table shows it.
+[[nodiscard]] std::string value_text(const FieldInfo& field, Bytes header);
+
+/// Appends an item with two spaces in front of it.
+template <typename Format, typename... Args>
+void append_item(TextBuffer& out, const Format& format, const Args&... args) {
+  append(out, "  ");
+  fmt::format_to(std::back_inserter(out), format, args...);
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace roce::gen {
+
+/// What an exchange does over and over.
+enum class ExchangeKind : std::uint8_t { send, write, read, fetch_add, compare_swap, flush, datagram };
+
+/// Sizes of messages, taken in turn.
+struct SizePlan {
+  std::vector<std::uint32_t> sizes{4096};  ///< bytes
+
+  [[nodiscard]] std::uint32_t of(std::uint64_t number) const { return sizes[number % sizes.size()]; }
+  [[nodiscard]] std::uint32_t largest() const;
+  [[nodiscard]] std::uint32_t mean() const;
+};
+
+/// How fast data goes at most. On READs it is the answers that are meant by `bps`, the requests by `pps`.
+struct Rate {
+  std::uint64_t bps = 0;  ///< bits a second, BTH through ICRC; 0: no limit
+  std::uint64_t pps = 0;  ///< packets a second; 0: no limit
+  friend bool operator==(const Rate&, const Rate&) = default;
+};
+
+/// What an exchange can be told.
+struct ExchangeOptions {
+  ExchangeKind kind = ExchangeKind::write;
+  bool unreliable = false;  ///< UC instead of RC, for SEND and WRITE
+  SizePlan sizes;
+  std::uint64_t count = 1000;  ///< messages on each QP, unless `seconds` is given
+  double seconds = 0;          ///< how long; 0: `count` counts
+  std::uint32_t qps = 1;
+  std::uint32_t depth = 16;    ///< requests under way on each QP
+  std::uint32_t path_mtu = 0;  ///< bytes; 0: the largest that both sides take
+  Rate rate{};                 ///< of all QPs together
+  std::uint8_t timeout = 14;
+  std::uint8_t traffic_class = 0;
+  bool allow_loss = false;  ///< lost datagrams and UC messages are no failure
+  bool live = false;        ///< one line a second on standard error
+};
+
+}  // namespace roce::gen

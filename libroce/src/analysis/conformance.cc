@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which rules of docs/rules.md an end breaks. Whatever the capture itself may have done to the packets (missed, copied,
+// put in another order) is no reason for a verdict.
+#include <algorithm>
+
+#include "analysis/tracker_state.h"
+
+namespace roce::analysis {
+
+namespace {
+
+constexpr std::uint32_t kLeastMtu = 256;
+constexpr std::uint32_t kMostMtu = 4096;
+// IPv4 identifications count up to 65,535 and begin anew; nobody gets through all of them within this.
+constexpr Duration kIdsAreInOrder = std::chrono::milliseconds{10};
+constexpr std::int32_t kMostIds = 4096;
+// A connection that uses the numbers of another has its PSNs elsewhere.
+constexpr LongPsn kNear = 1 << 16;
+// A queue in front of the capture point may hold CNPs back and let them go at once, but none for longer.
+constexpr Duration kCnpJitter = std::chrono::milliseconds{1};
+
+// Streams that are looked through for one whose responses these may be.
+constexpr std::size_t kStreams = 512;
+// After so many packets of a connection all that began with it have been seen too.
+constexpr std::uint32_t kPacketsOfAll = 64;
+
+bool is_mtu(std::uint32_t length) {
+  return length >= kLeastMtu && length <= kMostMtu && (length & (length - 1)) == 0;
+}
+
+bool begins(Position position) {
+  return position == Position::first || position == Position::only;
+}
+
+bool ends(Position position) {
+  return position == Position::last || position == Position::only;
+}
+
+// How many packets of its flow a host sent from `before` to the packet; 0 where that is unknown (A-RULE-1).
+std::int32_t sent_since(const LatestAeth& before, const Observation& packet) {
+  const Duration elapsed = packet.time - before.time;
+  if (!packet.has_ip_id || elapsed < Duration{} || elapsed > kIdsAreInOrder) return 0;
+  const auto ids = static_cast<std::int16_t>(packet.ip_id - before.ip_id);
+  return ids > 0 && ids <= kMostIds ? ids : 0;
+}
+
+// What a message's packets carry, all but the length of the whole.
+bool fits_message(const RequestOrder& order, const Observation& packet) {
+  switch (packet.info().position) {
+    case Position::middle:
+      return order.mtu == 0 || packet.payload_length == order.mtu;
+    case Position::last:
+      return order.mtu == 0 || packet.payload_length <= order.mtu;
+    default:
+      return true;
+  }
+}
+
+// The bytes of a WRITE that are still to come behind the packet under way; none: they are too many or too few.
+std::optional<std::uint32_t> left_behind(const RequestOrder& order, const Observation& packet) {
+  const Position position = packet.info().position;
+  const std::uint32_t left = begins(position) ? packet.dma_length : order.left;
+  if (ends(position) ? packet.payload_length != left : packet.payload_length >= left) return std::nullopt;
+  return left - packet.payload_length;
+}
+
+Rule rule_broken_after(const RequestOrder& order, const Observation& packet) {
+  const OpcodeInfo& info = packet.info();
+  const bool continues = order.is_open && !begins(info.position) && info.operation == order.operation;
+  // RC-REQ-30
+  if (order.is_open ? !continues : !begins(info.position)) return Rule::request_order;
+  // RC-REQ-02
+  if (packet.icrc_good && continues && !fits_message(order, packet)) return Rule::request_payload;
+  return Rule::none;
+}
+
+void follow_request(RequestOrder& order, const Request& request, const Observation& packet, bool is_behind) {
+  const OpcodeInfo& info = packet.info();
+  const bool continues = is_behind && order.is_open && !begins(info.position);
+  if (!continues) order.mtu = 0;
+  if (info.position == Position::first || info.position == Position::middle) {
+    order.mtu = static_cast<std::uint16_t>(is_mtu(packet.payload_length) ? packet.payload_length : 0);
+  }
+  order.operation = info.operation;
+  order.is_open = !ends(info.position);
+  order.next = request.end();
+  // Where the path MTU is not known for certain, the PSN behind a READ is not either.
+  order.is_known = info.operation != Operation::read_request || request.length <= kLeastMtu;
+}
+
+bool is_between_same_hosts(const FlowKey& a, const FlowKey& b) {
+  return a.domain == b.domain && ((a.source == b.source && a.destination == b.destination) ||
+                                  (a.source == b.destination && a.destination == b.source));
+}
+
+}  // namespace
+
+// A-CON-5
+bool is_surely_joined(const TrackerState& state, const Stream& stream) {
+  const Flow* const forth = stream.flows[0];
+  const Flow* const back = stream.flows[1];
+  if (forth == nullptr || back == nullptr) return false;
+  if (const auto known = state.peer_qpns.find(forth->key); known != state.peer_qpns.end()) {
+    return known->second.value() == back->key.qpn;
+  }
+  if (forth->udp_source_port == 0 || forth->udp_source_port != back->udp_source_port) return false;
+  if (forth->packets < kPacketsOfAll || back->packets < kPacketsOfAll) return false;
+  std::size_t looked = 0;
+  for (const Stream* other = state.newest; other != nullptr; other = other->older) {
+    if (++looked > kStreams) return false;
+    for (const Flow* flow : other->flows) {
+      if (other != &stream && flow != nullptr && flow->udp_source_port == forth->udp_source_port &&
+          is_between_same_hosts(flow->key, forth->key)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+Rule rule_broken_by(const Observation& packet) {
+  // Several packets that were captured as one have no right ICRC.
+  if (!packet.icrc_good) return Rule::none;
+  // W-BTH-2
+  if (packet.transport_version != 0) return Rule::transport_version;
+  // W-PAD-1
+  if (((packet.payload_length + packet.pad_count) & 3U) != 0) return Rule::padding;
+  const OpcodeInfo& info = packet.info();
+  // RC-REQ-02
+  const bool is_request = info.operation == Operation::send || info.operation == Operation::write;
+  if ((!is_request && info.operation != Operation::read_response) || info.service == Service::ud) return Rule::none;
+  const Rule rule = is_request ? Rule::request_payload : Rule::answer_order;
+  switch (info.position) {
+    case Position::first:
+    case Position::middle:
+      return is_mtu(packet.payload_length) ? Rule::none : rule;
+    case Position::last:
+      return packet.payload_length != 0 && packet.payload_length <= kMostMtu ? Rule::none : rule;
+    case Position::only:
+      break;
+  }
+  return packet.payload_length <= kMostMtu ? Rule::none : rule;
+}
+
+Verdict& say_broken(TrackerState& state, Stream& stream, Rule rule) {
+  Verdict& verdict = say_now(state, stream, VerdictKind::rule_broken);
+  verdict.rule = rule;
+  ++stream.summary.broken[static_cast<std::size_t>(rule)];
+  return verdict;
+}
+
+void judge_request(ChannelRef ref, const Request& request) {
+  // PSNs of reliable datagrams count for the pair of hosts, not for a QP.
+  if (!ref.stream.is_connected) return;
+  RequestOrder& order = ref.channel.order;
+  const Observation& packet = ref.packet();
+  const OpcodeInfo& info = packet.info();
+  const bool is_behind = order.is_known && order.next == request.psn;
+  Rule rule = Rule::none;
+  if (is_behind && !ref.channel.in_doubt) rule = rule_broken_after(order, packet);
+  if (rule != Rule::none || ref.state.broken != Rule::none) {
+    // The rest of what is broken already says nothing new.
+    if (rule != Rule::none && ref.state.broken == Rule::none) (void)say_broken(ref.state, ref.stream, rule);
+    order.is_known = false;
+    return;
+  }
+  // RC-REQ-31
+  const bool is_followed = info.operation == Operation::write && packet.icrc_good &&
+                           (begins(info.position) ? packet.has_reth : is_behind && order.has_left);
+  order.has_left = false;
+  if (is_followed) {
+    const std::optional<std::uint32_t> left = left_behind(order, packet);
+    order.has_left = left.has_value();
+    order.left = left.value_or(0);
+    if (!left) (void)say_broken(ref.state, ref.stream, Rule::write_length);
+  }
+  follow_request(order, request, packet, is_behind);
+}
+
+void judge_aeth(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  if (!packet.has_aeth) {
+    channel.aeth.is_sequence_error = false;
+    return;
+  }
+  const bool is_sequence_error =
+      packet.info().operation == Operation::acknowledge && packet.syndrome.nak_code() == NakCode::psn_sequence_error;
+  LatestAeth& before = channel.aeth;
+  const std::int32_t sent = before.is_known && !channel.in_doubt ? sent_since(before, packet) : 0;
+  Rule rule = Rule::none;
+  if (sent == 1 && is_sequence_error && before.is_sequence_error && before.psn == psn && before.msn == packet.msn) {
+    // RC-RESP-02: had the missing request come in between, it would have been executed, or answered.
+    rule = Rule::one_nak_per_gap;
+  } else if (sent > 0 && channel.requests_seen && psn > before.psn && psn - before.psn < kNear &&
+             before.msn.newer_than(packet.msn)) {
+    // RC-RESP-17
+    rule = Rule::current_msn;
+  }
+  if (rule != Rule::none) {
+    Verdict& verdict = say_broken(ref.state, ref.stream, rule);
+    verdict.other = before.packet;
+    verdict.elapsed = packet.time - before.time;
+  }
+  // What was overtaken is not the latest.
+  if (before.is_known && packet.has_ip_id && static_cast<std::int16_t>(packet.ip_id - before.ip_id) < 0 &&
+      packet.time - before.time <= kIdsAreInOrder) {
+    return;
+  }
+  before = {true, is_sequence_error, packet.ip_id, packet.msn, psn, packet.id, packet.time};
+}
+
+void judge_answer(ChannelRef ref, Read& read, LongPsn psn) {
+  const Observation& packet = ref.packet();
+  const Position position = packet.info().position;
+  if (!read.is_sure || !packet.icrc_good || ref.channel.in_doubt || ref.state.broken != Rule::none) return;
+  // What was asked for again may have been asked for in any piece.
+  if (psn < read.highest) return;
+  const bool is_full = position == Position::first || position == Position::middle;
+  if (is_full && read.payload == 0) read.payload = static_cast<std::uint16_t>(packet.payload_length);
+  Rule rule = Rule::none;
+  if (is_full && packet.payload_length != read.payload) {
+    rule = Rule::answer_order;
+  } else if (psn == read.psn && !begins(position)) {
+    // RC-RESP-20: who answers the rest of a READ may go on where the answer ended (rxe).
+    if (read.is_original) rule = Rule::answer_order;
+  } else if (psn == read.psn && position == Position::only) {
+    if (packet.payload_length != read.length) rule = Rule::answer_length;
+  } else if (read.payload != 0) {
+    // RC-RESP-33
+    const auto before = static_cast<std::uint64_t>(psn - read.psn) * read.payload;
+    const bool is_end = before + read.payload >= read.length;
+    const bool fits = before <= read.length && (is_end ? before + packet.payload_length == read.length : is_full);
+    if (!fits || (is_end && is_full)) rule = Rule::answer_length;
+  }
+  if (rule == Rule::none) return;
+  read.is_sure = false;
+  if (is_surely_joined(ref.state, ref.stream)) say_broken(ref.state, ref.stream, rule).other = read.request;
+}
+
+// CC-01
+void judge_cnp(TrackerState& state, Flow& flow) {
+  const Observation& packet = *state.packet;
+  const Duration interval = state.options.cnp_interval;
+  // Without identifications that count, a copy looks like the next one.
+  if (interval <= Duration{} || !packet.has_ip_id) return;
+  const bool is_first = !flow.cnp || packet.time < flow.cnp_time;
+  if (!is_first && packet.ip_id == flow.cnp_ip_id) return;
+  const PacketId before = flow.cnp;
+  const Duration elapsed = packet.time - flow.cnp_time;
+  flow.cnp = packet.id;
+  flow.cnp_ip_id = packet.ip_id;
+  flow.cnp_time = packet.time;
+  flow.cnp_due = is_first ? packet.time : std::max(flow.cnp_due + interval, packet.time);
+  if (flow.cnp_due - packet.time <= kCnpJitter) return;
+  Verdict& verdict = say_broken(state, *flow.stream, Rule::cnp_interval);
+  verdict.other = before;
+  verdict.elapsed = elapsed;
+  flow.cnp_due = packet.time;
+}
+
+}  // namespace roce::analysis

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// End-to-end flow control (RC-REQ-09, RC-RESP-25): which messages a requester may send, and when it had to wait
+// (A-CRD-1).
+#include "analysis/tracker_state.h"
+
+namespace roce::analysis {
+
+void count_credits(ChannelRef ref, const Request& request) {
+  Credits& credits = ref.channel.credits;
+  const OpcodeInfo& info = request.info();
+  // A message whose begin was not seen, and those in front of it, are not counted.
+  if (request.psn != ref.channel.order.next) credits.knows_sent = credits.is_stalled = false;
+  if (!credits.knows_sent || (info.position != Position::first && info.position != Position::only)) return;
+  ++credits.sent;
+  if (!credits.knows_limit || credits.are_ignored || info.operation != Operation::send) return;
+  const std::int32_t beyond = credits.sent.distance_from(credits.limit);
+  if (beyond > 1) {
+    credits.are_ignored = true;
+    credits.is_stalled = false;
+  } else if (beyond == 1) {
+    credits.is_stalled = true;
+    credits.was_refused = false;
+    credits.probe = request.psn;
+    credits.packet = request.first;
+    credits.since = request.first_time;
+  }
+}
+
+void take_credits(ChannelRef ref, LongPsn psn, bool is_news) {
+  Channel& channel = ref.channel;
+  Credits& credits = channel.credits;
+  const Observation& packet = ref.packet();
+  if (!packet.has_aeth) return;
+  if (packet.syndrome.kind() == AethKind::rnr_nak && credits.is_stalled && psn == credits.probe) {
+    credits.was_refused = true;
+  }
+  if (packet.syndrome.kind() != AethKind::ack) return;
+  const std::optional<std::uint16_t> granted = packet.syndrome.credits();
+  if (!granted) {
+    credits.knows_limit = credits.is_stalled = false;
+    return;
+  }
+  // The newest request ends the message that is counted last.
+  if (psn + 1 == channel.next && !channel.requests.empty() && channel.requests.back().psn == psn &&
+      packet.info().operation == Operation::acknowledge) {
+    const Position position = channel.requests.back().info().position;
+    credits.knows_sent = position == Position::last || position == Position::only;
+    credits.sent = packet.msn;
+  }
+  const Msn limit = packet.msn + *granted;
+  if (credits.knows_limit && !limit.newer_than(credits.limit)) return;
+  credits.knows_limit = true;
+  credits.limit = limit;
+  if (!credits.is_stalled || credits.sent.newer_than(limit)) return;
+  credits.is_stalled = false;
+  // A probe that is taken at once cost nothing.
+  if (is_news && !credits.was_refused) return;
+  if (!is_surely_joined(ref.state, ref.stream)) return;
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::credit_stall);
+  verdict.other = credits.packet;
+  verdict.elapsed = packet.time - credits.since;
+}
+
+}  // namespace roce::analysis
