@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What `cmake --install` puts where, in three components, and the .deb that cpack makes of each.
+# What `cmake --install` puts where, in components, and the .deb that cpack makes of each.
 #   runtime       libroce0      the shared library
 #   development   libroce-dev   headers, static library, roceConfig.cmake, roce.pc
 #   tools         roce-tools    the programs and their man pages
+#   plugin        roce-wireshark the Wireshark plugin
 
 include(CMakePackageConfigHelpers)
 
@@ -65,6 +66,20 @@ foreach(program IN ITEMS roce-analyze roce-gen)
   endif()
 endforeach()
 
+# --- the Wireshark plugin ---
+
+if(TARGET roce_wireshark)
+  install(TARGETS roce_wireshark LIBRARY DESTINATION "${ROCE_WIRESHARK_PLUGIN_DIR}/epan" COMPONENT plugin)
+  install(
+    DIRECTORY dissector/plugin/profile/RoCE
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/wireshark/profiles"
+    COMPONENT plugin)
+  install(
+    FILES dissector/plugin/copyright
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/roce-wireshark"
+    COMPONENT plugin)
+endif()
+
 # --- the .debs ---
 
 foreach(package IN ITEMS runtime:libroce0 development:libroce-dev tools:roce-tools)
@@ -87,6 +102,9 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL runtime development)
 if(TARGET roce-analyze)
   list(APPEND CPACK_COMPONENTS_ALL tools)
+endif()
+if(TARGET roce_wireshark)
+  list(APPEND CPACK_COMPONENTS_ALL plugin)
 endif()
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -117,5 +135,11 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION net)
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION
     "roce-analyze decodes captures of RoCEv1 and RoCEv2 traffic, with a verdict on the ICRC of every packet. roce-gen is a live \
 RoCE endpoint, traffic generator and faulty relay on ordinary network interfaces.")
+
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME roce-wireshark)
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION net)
+set(CPACK_COMPONENT_PLUGIN_DESCRIPTION
+    "A plugin for Wireshark and tshark that dissects RoCEv1 and RoCEv2 with all their headers, checks the ICRC of every packet, and \
+marks retransmissions, losses, NAKs and latencies.")
 
 include(CPack)

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "plugin/epan.h"
+#include "plugin/field_numbers.h"
+#include "plugin/records.h"
+#include "roce/analysis/verdict.h"
+
+namespace roce::plugin {
+
+/// The fields of the analysis, all under `roce.analysis.`, but `roce.stream`.
+enum class AnalysisField : std::uint8_t {
+  tree,
+  stream,
+  direction,
+  source,
+  destination,
+  end,
+  role,
+  relative_psn,
+  message,
+  message_first,
+  since_last,
+  request,
+  response,
+  latency,
+  verdict,
+  text,
+  rule,
+  cause,
+  spurious,
+  other,
+  first_psn,
+  psn_count,
+  elapsed,
+  about,
+  count,
+};
+
+inline constexpr auto kVerdictCount = static_cast<std::size_t>(analysis::VerdictKind::count);
+
+/// What Wireshark knows the plugin's fields by.
+struct Fields {
+  int proto = -1;
+  int tree = -1;
+  std::array<int, static_cast<std::size_t>(HeaderId::count)> header{};
+  std::array<int, static_cast<std::size_t>(HeaderId::count)> header_tree{};
+  std::vector<int> field;          ///< by `FieldNumbers`; -1: not shown
+  std::vector<unsigned> encoding;  ///< of these
+  std::array<int, static_cast<std::size_t>(Derived::count)> derived{};
+  int icrc_explanation = -1;
+  std::array<int, static_cast<std::size_t>(AnalysisField::count)> analysis{};
+  int analysis_tree = -1;
+  int verdict_tree = -1;
+  expert_field icrc_bad = EI_INIT;
+  expert_field malformed = EI_INIT;
+  expert_field cut_short = EI_INIT;
+  std::array<expert_field, kVerdictCount> verdict{};
+
+  [[nodiscard]] int of(Derived id) const { return derived[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] int of(AnalysisField id) const { return analysis[static_cast<std::size_t>(id)]; }
+};
+
+/// Registers the protocol `roce` with all its fields: those of the codec's field table by its names (`roce.bth.psn`),
+/// what follows from them (`roce.icrc.status`) and those of the analysis (`roce.analysis.retransmission`). Once.
+void register_fields();
+/// What was registered.
+[[nodiscard]] const Fields& fields();
+/// The same for epan, which takes expert fields by pointer without changing them.
+[[nodiscard]] Fields& mutable_fields();
+
+}  // namespace roce::plugin

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+// What Wireshark looks for in a plugin.
+
+#include "plugin/dissector.h"
+#include "plugin/epan.h"
+#include "plugin/fields.h"
+#include "plugin/ports.h"
+#include "plugin/preferences.h"
+#include "plugin/statistics.h"
+#include "plugin/tap.h"
+
+namespace {
+
+void register_protocol() {
+  roce::plugin::register_fields();
+  const int proto = roce::plugin::fields().proto;
+  roce::plugin::register_preferences(proto, roce::plugin::take_ports);
+  roce::plugin::register_taps();
+  roce::plugin::register_operation_tree();
+  roce::plugin::register_conversations(proto);
+  roce::plugin::register_tables();
+  register_init_routine(roce::plugin::begin_capture);
+  register_cleanup_routine(roce::plugin::end_capture);
+  register_postseq_cleanup_routine(roce::plugin::finish_first_pass);
+}
+
+void hand_off() {
+  roce::plugin::make_handles(roce::plugin::fields().proto);
+}
+
+}  // namespace
+
+extern "C" {
+
+// Declared first: a constant alone would not be visible outside.
+WS_DLL_PUBLIC const gchar plugin_version[];
+WS_DLL_PUBLIC const int plugin_want_major;
+WS_DLL_PUBLIC const int plugin_want_minor;
+WS_DLL_PUBLIC void plugin_register();
+
+const gchar plugin_version[] = ROCE_VERSION;
+const int plugin_want_major = ROCE_WIRESHARK_MAJOR;
+const int plugin_want_minor = ROCE_WIRESHARK_MINOR;
+
+void plugin_register() {
+  static proto_plugin plugin;
+  plugin.register_protoinfo = register_protocol;
+  plugin.register_handoff = hand_off;
+  proto_register_plugin(&plugin);
+}
+
+}  // extern "C"

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "plugin/epan.h"
+
+namespace roce::plugin {
+
+/// Who dissects RoCE.
+enum class Mode : std::uint8_t {
+  own,   ///< the plugin
+  wrap,  ///< Wireshark's built-in dissector, with the ICRC and the analysis of the plugin behind it
+  off,   ///< the built-in dissector alone
+};
+
+/// What the user set.
+struct Preferences {
+  gint mode = static_cast<gint>(Mode::own);
+  range_t* ports = nullptr;  ///< UDP destination ports of RoCE v2
+  gboolean check_icrc = TRUE;
+  gboolean analyse = TRUE;
+  gboolean marks = TRUE;  ///< verdicts in the Info column
+  guint link_gbits = 0;   ///< link speed in Gbit/s; 0: unknown
+
+  [[nodiscard]] Mode dissector() const { return static_cast<Mode>(mode); }
+  [[nodiscard]] std::uint64_t link_bits_per_second() const { return std::uint64_t{link_gbits} * 1'000'000'000; }
+};
+
+/// Registers the preferences of the protocol `proto`; `changed` is called when one was changed.
+void register_preferences(int proto, void (*changed)());
+[[nodiscard]] const Preferences& preferences();
+
+}  // namespace roce::plugin

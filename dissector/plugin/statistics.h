@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+namespace roce::plugin {
+
+/// `-z roce,tree`: packets by service and operation, verdicts by severity, ICRCs by what came of their check.
+void register_operation_tree();
+
+/// `-z conv,roce` and `-z endpoints,roce` for the protocol `proto`. Both ends are shown with their QP numbers.
+void register_conversations(int proto);
+
+/// `-z roce,srt`, `-z roce,counters` and `-z roce,cc`.
+void register_tables();
+
+}  // namespace roce::plugin

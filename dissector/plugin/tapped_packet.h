@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "plugin/capture_analysis.h"
+#include "roce/analysis/observation.h"
+#include "roce/wire/icrc.h"
+
+namespace roce::plugin {
+
+/// A packet as statistics see it.
+struct TappedPacket {
+  const analysis::Observation& observation;
+  IcrcStatus icrc = IcrcStatus::not_checked;
+  const CaptureAnalysis* analysis = nullptr;  ///< null: there is none
+  const PacketFacts* facts = nullptr;         ///< null: it is not analysed
+  bool has_hindsight = false;  ///< the capture was read to its end before: what later packets tell is known
+};
+
+}  // namespace roce::plugin
