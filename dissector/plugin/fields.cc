@@ -226,6 +226,16 @@ void add_derived() {
   all.add(registered.icrc_explanation, {"icrc.explanation", "Explanation", FT_STRING, BASE_NONE});
 }
 
+void add_reassembly() {
+  Registry& all = registry();
+  all.add(registered.reassembled, {"reassembled", "Reassembled Message"});
+  all.add(registered.reassembled_packet, {"reassembled.packet", "Packet in Frame", FT_FRAMENUM, BASE_NONE});
+  all.add(registered.reassembled_length, {"reassembled.length", "Length", FT_UINT32, BASE_DEC});
+  all.add(registered.reassembled_data, {"reassembled.data", "Data", FT_BYTES, BASE_NONE});
+  all.add(registered.reassembled_in, {"reassembled.in", "Reassembled in Frame", FT_FRAMENUM, BASE_NONE});
+  all.add_tree(registered.reassembled_tree);
+}
+
 std::vector<ValueName> verdict_names() {
   std::vector<ValueName> names;
   for (const analysis::VerdictInfo& info : analysis::verdict_infos()) {
@@ -306,6 +316,7 @@ void register_fields() {
   all.add_tree(registered.tree);
   add_table();
   add_derived();
+  add_reassembly();
   add_analysis();
   all.add_expert(registered.icrc_bad, "icrc.bad", PI_CHECKSUM, PI_ERROR, "Bad ICRC: the receiver drops this packet");
   all.add_expert(registered.malformed, "malformed", PI_MALFORMED, PI_ERROR, "Malformed RoCE packet");

@@ -53,6 +53,12 @@ struct Fields {
   std::vector<unsigned> encoding;  ///< of these
   std::array<int, static_cast<std::size_t>(Derived::count)> derived{};
   int icrc_explanation = -1;
+  int reassembled = -1;  ///< a message of several packets, in the packet that made it whole
+  int reassembled_packet = -1;
+  int reassembled_length = -1;
+  int reassembled_data = -1;
+  int reassembled_in = -1;  ///< in the other packets of the message
+  int reassembled_tree = -1;
   std::array<int, static_cast<std::size_t>(AnalysisField::count)> analysis{};
   int analysis_tree = -1;
   int verdict_tree = -1;

@@ -34,6 +34,10 @@ void register_preferences(int proto, void (*changed)()) {
                                  &current.check_icrc);
   prefs_register_bool_preference(module, "analysis", "Analyse connections",
                                  "Find retransmissions, losses, NAKs and latencies", &current.analyse);
+  prefs_register_bool_preference(module, "reassemble", "Reassemble messages",
+                                 "Put the packets of a SEND together before its payload goes to the dissector of the "
+                                 "upper protocol. Needs the analysis of connections.",
+                                 &current.reassemble);
   prefs_register_bool_preference(module, "marks", "Verdicts in the Info column",
                                  "Begin the Info column with what was found about the packet", &current.marks);
   prefs_register_uint_preference(module, "link_speed", "Link speed in Gbit/s",

@@ -20,8 +20,9 @@ struct Preferences {
   range_t* ports = nullptr;  ///< UDP destination ports of RoCE v2
   gboolean check_icrc = TRUE;
   gboolean analyse = TRUE;
-  gboolean marks = TRUE;  ///< verdicts in the Info column
-  guint link_gbits = 0;   ///< link speed in Gbit/s; 0: unknown
+  gboolean reassemble = TRUE;  ///< SENDs of several packets, for upper protocols; only with `analyse`
+  gboolean marks = TRUE;       ///< verdicts in the Info column
+  guint link_gbits = 0;        ///< link speed in Gbit/s; 0: unknown
 
   [[nodiscard]] Mode dissector() const { return static_cast<Mode>(mode); }
   [[nodiscard]] std::uint64_t link_bits_per_second() const { return std::uint64_t{link_gbits} * 1'000'000'000; }

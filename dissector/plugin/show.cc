@@ -58,7 +58,11 @@ class TreeWriter {
     if (!visible_) return;
     tree_ = proto_item_add_subtree(item, fields().header_tree[record.id]);
     const Text text = header_text(shown_.packet, static_cast<HeaderId>(record.id));
-    if (!text.empty()) proto_item_append_text(item, ", %s", text.c_str());
+    // Setting the whole label costs less than reading the one that is there and adding to it.
+    if (!text.empty()) {
+      const char* const name = proto_registrar_get_name(fields().header[record.id]);
+      proto_item_set_text(item, "%s, %s", name, text.c_str());
+    }
   }
 
   void add_derived(const Record& record) {
@@ -79,10 +83,9 @@ class TreeWriter {
         proto_tree_add_item(tree_, field, tvb_, place(record), size(record), ENC_NA);
         return;
       case Derived::icrc:
-        icrc_item_ = proto_tree_add_item(tree_, field, tvb_, place(record), size(record), ENC_LITTLE_ENDIAN);
-        return;
+        return add_icrc(record);
       case Derived::icrc_status:
-        return add_icrc_status(record);
+        return add_icrc_status();
       case Derived::aeth_rnr_us:
         item = proto_tree_add_double(tree_, field, tvb_, place(record), size(record),
                                      static_cast<double>(record.value) / kMicrosecondsPerMillisecond);
@@ -104,23 +107,42 @@ class TreeWriter {
     proto_item_set_generated(item);
   }
 
-  void add_icrc_status(const Record& record) {
-    const auto status = static_cast<IcrcStatus>(record.value);
+  [[nodiscard]] proto_checksum_enum_e checksum_status() const {
+    switch (shown_.icrc.status) {
+      case IcrcStatus::good:
+      case IcrcStatus::good_for_ip_id:
+        return PROTO_CHECKSUM_E_GOOD;
+      case IcrcStatus::bad:
+        return PROTO_CHECKSUM_E_BAD;
+      default:
+        return PROTO_CHECKSUM_E_UNVERIFIED;
+    }
+  }
+
+  void add_icrc(const Record& record) {
+    const int field = fields().of(Derived::icrc);
+    const auto value = static_cast<guint32>(record.value);
+    if (!visible_) {
+      icrc_item_ = proto_tree_add_uint(tree_, field, tvb_, place(record), size(record), value);
+      return;
+    }
+    const proto_checksum_enum_e status = checksum_status();
+    const char* const word = status == PROTO_CHECKSUM_E_GOOD  ? "correct"
+                             : status == PROTO_CHECKSUM_E_BAD ? "incorrect"
+                                                              : "unverified";
+    icrc_item_ = proto_tree_add_uint_format(tree_, field, tvb_, place(record), size(record), value,
+                                            "Invariant CRC: 0x%08x [%s]", value, word);
+  }
+
+  void add_icrc_status() {
+    const IcrcStatus status = shown_.icrc.status;
     if (status != IcrcStatus::bad && !is_wanted(fields().of(Derived::icrc_status))) return;
-    const bool is_good = status == IcrcStatus::good || status == IcrcStatus::good_for_ip_id;
-    const auto checksum = is_good                     ? PROTO_CHECKSUM_E_GOOD
-                          : status == IcrcStatus::bad ? PROTO_CHECKSUM_E_BAD
-                                                      : PROTO_CHECKSUM_E_UNVERIFIED;
     icrc_tree_ = icrc_item_ != nullptr
                      ? proto_item_add_subtree(icrc_item_, fields().header_tree[static_cast<std::size_t>(HeaderId::bth)])
                      : root_;
-    proto_item* const item = proto_tree_add_uint(icrc_tree_, fields().of(Derived::icrc_status), tvb_, 0, 0, checksum);
+    proto_item* const item =
+        proto_tree_add_uint(icrc_tree_, fields().of(Derived::icrc_status), tvb_, 0, 0, checksum_status());
     proto_item_set_generated(item);
-    if (icrc_item_ != nullptr) {
-      proto_item_append_text(icrc_item_, is_good                     ? " [correct]"
-                                         : status == IcrcStatus::bad ? " [incorrect]"
-                                                                     : " [unverified]");
-    }
     if (status != IcrcStatus::bad) return;
     expert_add_info(pinfo_, item, &mutable_fields().icrc_bad);
     // The search for an explanation takes as long as a thousand checks.

@@ -21,6 +21,11 @@ class AnalysisWriter {
     return proto_field_is_referenced(tree_, fields().of(id)) != 0;
   }
 
+  /// Whether a filter or a list of fields names it. A tree that is shown wants every item, a hidden one for nothing.
+  [[nodiscard]] static bool is_asked_for(AnalysisField id) {
+    return proto_registrar_get_nth(static_cast<guint>(fields().of(id)))->ref_type != HF_REF_TYPE_NONE;
+  }
+
   proto_item* number(AnalysisField id, std::uint32_t value) const {
     if (!is_wanted(id)) return nullptr;
     return done(proto_tree_add_uint(tree_, fields().of(id), tvb_, 0, 0, value));
@@ -38,12 +43,14 @@ class AnalysisWriter {
   }
   /// An end of the stream, under its name and, for filters alone, as one of the two.
   void end(AnalysisField id, const StreamEnd& end) const {
-    if (is_wanted(AnalysisField::end)) {
-      const Text text = end_text(end.address, end.qpn);
+    const bool is_named = is_asked_for(AnalysisField::end);
+    if (!is_named && !is_wanted(id)) return;
+    const Text text = end_text(end.address, end.qpn);
+    if (is_named) {
       proto_item_set_hidden(
           done(proto_tree_add_string(tree_, fields().of(AnalysisField::end), tvb_, 0, 0, text.c_str())));
     }
-    if (is_wanted(id)) string(id, end_text(end.address, end.qpn));
+    string(id, text);
   }
   void truth(AnalysisField id) const {
     if (is_wanted(id)) done(proto_tree_add_boolean(tree_, fields().of(id), tvb_, 0, 0, TRUE));

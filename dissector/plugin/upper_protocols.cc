@@ -3,6 +3,8 @@
 
 #include "plugin/cm_conversations.h"
 #include "plugin/fields.h"
+#include "plugin/message_assembly.h"
+#include "plugin/preferences.h"
 #include "plugin/qp_conversations.h"
 #include "plugin/qp_table.h"
 #include "plugin/source_qps.h"
@@ -17,6 +19,7 @@ constexpr guint32 kManagementQp = 1;
 constexpr std::size_t kNvmeQueuePlace = kSize<CmReq> - sizeof(CmReq::private_data) + kSize<Cma> + 2;
 
 SourceQps source_qps;
+MessageAssembly assembly;
 
 /// RPC-over-RDMA keeps the last one that it saw, for when it is called without any.
 infinibandinfo info;
@@ -130,11 +133,11 @@ void mark_rpc(packet_info* pinfo, const heur_dtbl_entry_t* entry) {
   }
 }
 
-void fill_info(proto_tree* tree, const Packet& packet, bool with_pad) {
+void fill_info(proto_tree* tree, const Packet& packet, Opcode opcode, bool with_pad) {
   const Bth bth = packet.bth();
   info = {};
   info.payload_tree = tree;
-  info.opCode = static_cast<guint8>(packet.opcode());
+  info.opCode = static_cast<guint8>(opcode);
   info.pad_count = with_pad ? bth.pad_count : guint8{0};
   info.packet_seq_num = bth.psn.value();
   if (const std::optional<Reth> reth = packet.get<Reth>()) {
@@ -158,14 +161,15 @@ bool call_heuristics(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree) {
   return true;
 }
 
-void call_decode_as(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree) {
+bool call_decode_as(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree) {
   static const dissector_table_t table = find_dissector_table("infiniband");
-  if (table != nullptr) dissector_try_payload_new(table, payload, pinfo, tree, TRUE, &info);
+  return table != nullptr && dissector_try_payload_new(table, payload, pinfo, tree, TRUE, &info) > 0;
 }
 
-void call_upper_protocol(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree, const QpEntry* entry) {
-  if (entry != nullptr && !entry->dissector.empty() && call_named(payload, pinfo, tree, *entry)) return;
-  if (!call_heuristics(payload, pinfo, tree)) call_decode_as(payload, pinfo, tree);
+/// Whether somebody wanted the payload.
+bool call_upper_protocol(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree, const QpEntry* entry) {
+  if (entry != nullptr && !entry->dissector.empty() && call_named(payload, pinfo, tree, *entry)) return true;
+  return call_heuristics(payload, pinfo, tree) || call_decode_as(payload, pinfo, tree);
 }
 
 /// Whether there is enough of the payload for an upper protocol. Of a message of several packets it wants all.
@@ -177,16 +181,84 @@ bool is_whole_enough(const Packet& packet) {
          !packet.payload().empty();
 }
 
+/// Whether the payload goes to the upper protocol together with that of other packets. WRITEs and READ responses are
+/// not put together: upper protocols know themselves by the R_Key what belongs together.
+bool is_part_of_message(const ShownPacket& shown) {
+  const OpcodeInfo& opcode = shown.packet.info();
+  return preferences().reassemble != FALSE && is_connected(opcode.service) && opcode.operation == Operation::send &&
+         opcode.position != Position::only && shown.facts != nullptr &&
+         shown.facts->role == analysis::PacketRole::request;
+}
+
+/// The message that a packet is a part of, if all of it was seen by now.
+const MessageAssembly::Message* find_message(const packet_info* pinfo, const ShownPacket& shown) {
+  const PacketFacts& facts = *shown.facts;
+  const MessageAssembly::Channel channel{facts.stream, facts.direction};
+  // A receiver drops what is damaged.
+  if (shown.icrc.status == IcrcStatus::bad) return nullptr;
+  if (pinfo->fd->visited) return assembly.find(channel, facts.relative_psn);
+  return assembly.add({.channel = channel,
+                       .psn = facts.relative_psn,
+                       .place = {pinfo->num, facts.offset},
+                       .opcode = shown.packet.opcode(),
+                       .payload = shown.packet.payload()});
+}
+
+/// Returns the tree of the message.
+proto_tree* show_parts(tvbuff_t* tvb, proto_tree* tree, const MessageAssembly::Message& message) {
+  const auto number = [](auto value) { return static_cast<guint32>(value); };
+  const MessageAssembly::Part& end = message.parts.back();
+  proto_item* const item = proto_tree_add_item(tree, fields().reassembled, tvb, 0, 0, ENC_NA);
+  proto_item_append_text(item, " (%u bytes in %u packets)", end.offset + end.size, number(message.parts.size()));
+  proto_item_set_generated(item);
+  proto_tree* const inner = proto_item_add_subtree(item, fields().reassembled_tree);
+  for (const MessageAssembly::Part& part : message.parts) {
+    proto_item* const link = proto_tree_add_uint(inner, fields().reassembled_packet, tvb, 0, 0, number(part.frame));
+    proto_item_append_text(link, " (%u bytes)", part.size);
+    proto_item_set_generated(link);
+  }
+  proto_item_set_generated(proto_tree_add_uint(inner, fields().reassembled_length, tvb, 0, 0, end.offset + end.size));
+  return inner;
+}
+
+void dissect_message(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const ShownPacket& shown,
+                     const MessageAssembly::Message& message, const QpEntry* entry) {
+  proto_tree* const parts = show_parts(tvb, tree, message);
+  if (message.bytes.empty()) return;
+  const auto size = static_cast<int>(message.bytes.size());
+  const auto* const bytes = reinterpret_cast<const guint8*>(message.bytes.data());
+  tvbuff_t* const whole = tvb_new_child_real_data(tvb, bytes, static_cast<guint>(size), size);
+  fill_info(tree, shown.packet, message.opcode, false);
+  if (call_upper_protocol(whole, pinfo, tree, entry)) {
+    add_new_data_source(pinfo, whole, "Reassembled RoCE message");
+    proto_tree_add_item(parts, fields().reassembled_data, whole, 0, size, ENC_NA);
+  } else {
+    assembly.drop_last();
+  }
+}
+
+void dissect_part(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const ShownPacket& shown, const QpEntry* entry) {
+  const MessageAssembly::Message* const message = find_message(pinfo, shown);
+  if (message == nullptr) return;
+  if (message->completed_by == MessageAssembly::Place{pinfo->num, shown.facts->offset}) {
+    dissect_message(tvb, pinfo, tree, shown, *message, entry);
+  } else {
+    proto_item_set_generated(proto_tree_add_uint(tree, fields().reassembled_in, tvb, 0, 0,
+                                                 static_cast<guint32>(message->completed_by.frame)));
+  }
+}
+
 void dissect_payload(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const ShownPacket& shown,
                      const QpEntry* entry) {
   const Packet& packet = shown.packet;
   if (!carries_upper_protocol(packet.info().operation) || !is_whole_enough(packet)) return;
+  if (is_part_of_message(shown)) return dissect_part(tvb, pinfo, tree, shown, entry);
   const bool with_pad = wants_pad(pinfo, packet);
   const std::size_t pad = with_pad ? packet.pad().size() : 0;
   const int begin = static_cast<int>(shown.base + packet.payload_offset() - shown.tvb_base);
   tvbuff_t* const payload = tvb_new_subset_length_caplen(tvb, begin, static_cast<int>(packet.payload().size() + pad),
                                                          static_cast<int>(packet.payload_length() + pad));
-  fill_info(tree, packet, with_pad);
+  fill_info(tree, packet, packet.opcode(), with_pad);
   call_upper_protocol(payload, pinfo, tree, entry);
 }
 
@@ -204,6 +276,7 @@ void dissect_by_qp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const Sh
 
 void begin_upper_protocols() {
   source_qps.clear();
+  assembly.clear();
   begin_qp_conversations();
   begin_cm_conversations();
 }
