@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
-#include <optional>
 
 #include "analysis/tracker_state.h"
 
@@ -10,14 +9,6 @@ namespace {
 
 // Acknowledged requests that are remembered, to tell what is sent again from what is new.
 constexpr std::size_t kHistory = 128;
-// How many PSNs a packet may fall behind others without being lost.
-constexpr LongPsn kReordering = 8;
-// Copies come this close behind their packet.
-constexpr Duration kCopyAge = std::chrono::microseconds{2};
-// What overtakes does so within this, while no round trip has been seen.
-constexpr Duration kOvertaken = std::chrono::microseconds{20};
-// No ACK timeout in use is shorter; what is sent again sooner has a reason that was not seen (A-RTX-3).
-constexpr Duration kLeastTimeout = std::chrono::microseconds{300};
 
 bool is_read(const Request& request) {
   return request.info().operation == Operation::read_request;
@@ -113,20 +104,6 @@ void add_gap(ChannelRef ref, LongPsn first, LongPsn end, bool of_restart = false
   verdict.psn_count = gap.count;
 }
 
-// What a go-back should have sent again in front of `psn` was not seen, unless it was acknowledged meanwhile.
-void add_gap_of_restart(ChannelRef ref, LongPsn psn) {
-  Channel& channel = ref.channel;
-  channel.restart.jump_from = channel.restart.next;
-  channel.restart.jump_to = psn;
-  LongPsn first = std::max(channel.restart.next, channel.acknowledged);
-  if (channel.has_response) first = std::max(first, channel.newest_response + 1);
-  if (!channel.restart.active || first >= psn || channel.restart.cause == Cause::unknown) return;
-  for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
-    if (channel.gaps[i].first < psn && channel.gaps[i].end() > first) return;
-  }
-  add_gap(ref, first, psn, true);
-}
-
 // A go-back that continues where it was before its latest packet: that packet was a stray of an earlier one.
 void undo_jump(ChannelRef ref, LongPsn psn) {
   Restart& restart = ref.channel.restart;
@@ -158,125 +135,6 @@ void append(ChannelRef ref, const Observation& packet, LongPsn psn) {
   PacketAnalysis& result = ref.state.result;
   result.message = channel.message_count;
   result.message_first = channel.message_first;
-}
-
-// The NAK that `psn` is sent again for: one for just this PSN, or for one before it that has arrived since.
-std::size_t find_nak(const Channel& channel, LongPsn psn) {
-  std::size_t found = channel.naks.size();
-  for (std::size_t i = channel.naks.size(); i-- > 0;) {
-    if (channel.naks[i].psn == psn) return i;
-    if (channel.naks[i].psn < psn && found == channel.naks.size()) found = i;
-  }
-  return found;
-}
-
-// Why the requester would send `psn` again: what a responder said, or else that
-// nothing was heard. What was said is not a reason for anything later (A-RTX-1).
-Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
-  Restart reason;
-  reason.active = true;
-  reason.cause = Cause::timeout;
-  reason.first = reason.next = psn;
-  reason.begin = now;
-  Read* const read = find_read(channel, psn);
-  std::size_t nak = find_nak(channel, psn);
-  if (nak < channel.naks.size()) {
-    reason.cause = Cause::nak;
-  } else if (channel.rnr_waits && channel.rnr.psn <= psn) {
-    reason.cause = Cause::rnr;
-    reason.reason = channel.rnr.packet;
-    reason.reason_time = channel.rnr.time;
-  } else if (read != nullptr && read->passed) {
-    reason.cause = Cause::implied_nak;
-    reason.reason = read->passed_by;
-    reason.reason_time = read->passed_at;
-  } else if (read != nullptr && !channel.naks.empty() && channel.naks.back().psn >= read->end()) {
-    nak = channel.naks.size() - 1;
-    reason.cause = Cause::implied_nak;
-  } else if (read != nullptr && read->position > psn + 1 && !channel.responses.empty() &&
-             channel.responses.back().time >= read->request_time) {
-    // Later parts of its own answer came by.
-    reason.cause = Cause::implied_nak;
-    reason.reason = channel.responses.back().packet;
-    reason.reason_time = channel.responses.back().time;
-  } else if (!channel.responses_seen || now - last_sent < kLeastTimeout) {
-    reason.cause = Cause::unknown;
-  }
-  reason.asked_for = psn;
-  if (nak < channel.naks.size()) {
-    reason.asked_for = channel.naks[nak].psn;
-    reason.reason = channel.naks[nak].packet;
-    reason.reason_time = channel.naks[nak].time;
-  }
-  return reason;
-}
-
-void say_retransmission(ChannelRef ref, const Restart& reason, PacketId before, Time before_time, bool spurious) {
-  const Observation& packet = ref.packet();
-  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::retransmission);
-  verdict.cause = reason.cause;
-  verdict.other = before;
-  verdict.elapsed = before ? packet.time - before_time : Duration{};
-  verdict.spurious = spurious;
-  ++ref.stream.summary.retransmissions[static_cast<std::size_t>(reason.cause)];
-  if (spurious) ++ref.stream.summary.spurious_retransmissions;
-}
-
-// Begins a go-back unless the packet goes on with the one under way.
-const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time last_sent) {
-  Channel& channel = ref.channel;
-  Restart& restart = channel.restart;
-  if (!restart.active || psn < restart.next) {
-    restart = reason_for(channel, psn, last_sent, ref.packet().time);
-    on_restart(ref, restart);
-    channel.rnr_waits = false;
-    // What was refused before its reason is dealt with too.
-    while (!channel.naks.empty() && channel.naks.front().time <= restart.reason_time) channel.naks.pop_front();
-  } else {
-    add_gap_of_restart(ref, psn);
-  }
-  restart.next = end;
-  restart.latest = ref.packet().time;
-  return restart;
-}
-
-// Whether the packet is a copy of the request as it was last seen, not sent again by the requester (A-COPY-1).
-bool is_copy(Channel& channel, const Flow& flow, const Request& request, const Observation& packet, LongPsn psn) {
-  if (!request.has_icrc || !packet.has_icrc || request.icrc != packet.icrc) return false;
-  // Routers count the hop limit down; what is sent again starts with the same.
-  if (flow.ip_id_varies || request.hop_limit != packet.hop_limit) return true;
-  // The same bits could also have been sent again. A copy comes directly behind, and nothing has asked for it.
-  if (psn != channel.latest || packet.time - request.last_time >= kCopyAge) return false;
-  const std::size_t nak = find_nak(channel, psn);
-  const bool is_nacked = nak < channel.naks.size() && channel.naks[nak].psn == psn;
-  const bool is_refused = is_nacked || (channel.rnr_waits && channel.rnr.psn == psn);
-  const Read* const read = find_read(channel, psn);
-  if (is_refused || (read != nullptr && read->passed)) return false;
-  // Nor has the responder said anything since.
-  return channel.responses.empty() || channel.responses.back().time <= request.last_time;
-}
-
-// Whether later packets of the flow were sent after this one; none where the identifications do not tell (A-COPY-2).
-std::optional<bool> was_overtaken(const Flow& flow, const Observation& packet) {
-  if (!flow.ip_id_varies || !packet.has_ip_id) return std::nullopt;
-  return static_cast<std::int16_t>(packet.ip_id - flow.last_ip_id) < 0;
-}
-
-// Whether the packet belongs to the latest go-back and was overtaken by others of it.
-bool is_late_of_restart(const Channel& channel, const Flow& flow, const Request& request, const Observation& packet,
-                        LongPsn psn) {
-  const Restart& restart = channel.restart;
-  if (restart.begin == Time{} || psn >= restart.next || request.last_time >= restart.begin) return false;
-  if (const std::optional<bool> overtaken = was_overtaken(flow, packet)) return *overtaken;
-  if (!restart.active || (psn < restart.first && psn != restart.asked_for)) return false;
-  // Nothing falls behind far.
-  if (restart.next - psn > kReordering) return false;
-  // It was asked for since, and is sent again once more.
-  for (std::size_t i = 0; i < channel.naks.size(); ++i) {
-    if (channel.naks[i].psn == psn && channel.naks[i].time >= restart.begin) return false;
-  }
-  const bool known = channel.least_latency != Duration::max();
-  return packet.time - restart.latest < (known ? channel.least_latency : kOvertaken);
 }
 
 void on_late(ChannelRef ref, Request& request, LongPsn psn, bool is_sent_again) {
@@ -350,17 +208,6 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
   request.came_late = false;
   if (request.transmissions != 0xFF) ++request.transmissions;
   if (Read* read = find_read(channel, psn)) reset_read(channel, *read, psn, packet);
-}
-
-// Whether a packet that comes behind its successors was sent again, or only overtaken.
-bool was_sent_again(const Channel& channel, const Flow& flow, const Gap& gap, const Observation& packet, LongPsn psn) {
-  if (const std::optional<bool> overtaken = was_overtaken(flow, packet)) return !*overtaken;
-  // What has been answered was there before.
-  if (gap.acknowledged_by) return true;
-  if (channel.restart.active && psn >= channel.restart.next) return true;
-  const std::size_t nak = find_nak(channel, psn);
-  return (nak < channel.naks.size() && channel.naks[nak].psn == psn) || (channel.rnr_waits && channel.rnr.psn == psn) ||
-         packet.time - gap.revealed_at > kLeastTimeout;
 }
 
 void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
@@ -447,13 +294,17 @@ bool is_of_another_connection(ChannelRef ref, LongPsn psn) {
 
 }  // namespace
 
-void say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time) {
-  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::duplicate);
-  verdict.other = of;
-  verdict.elapsed = ref.packet().time - time;
-  // Where half of all packets are there twice, it is the capture: a network does that to few.
-  verdict.cause = flow.packets < 8 ? Cause::unknown : flow.copies * 3 > flow.packets ? Cause::capture : Cause::network;
-  ++flow.copies;
+void add_gap_of_restart(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  channel.restart.jump_from = channel.restart.next;
+  channel.restart.jump_to = psn;
+  LongPsn first = std::max(channel.restart.next, channel.acknowledged);
+  if (channel.has_response) first = std::max(first, channel.newest_response + 1);
+  if (!channel.restart.active || first >= psn || channel.restart.cause == Cause::unknown) return;
+  for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
+    if (channel.gaps[i].first < psn && channel.gaps[i].end() > first) return;
+  }
+  add_gap(ref, first, psn, true);
 }
 
 bool Request::needs_own_answer() const {

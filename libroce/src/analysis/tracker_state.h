@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -85,9 +86,37 @@ void join_by_cm(TrackerState& state, Flow& flow);
 /// Whether the response under way answers another connection than that of its flow: then its flow belongs to that now.
 bool rejoin_by_response(TrackerState& state, Flow& flow);
 
-// requests.cc, responses.cc
+/// How many PSNs a packet may fall behind others without being lost.
+inline constexpr LongPsn kReordering = 8;
+/// No ACK timeout in use is shorter; what is sent again sooner has a reason that was not seen (A-RTX-3).
+inline constexpr Duration kLeastTimeout = std::chrono::microseconds{300};
+
+// copies.cc: what is a copy, what was overtaken, and what was sent again.
+/// Whether the packet is a copy of the request as it was last seen, not sent again by the requester (A-COPY-1).
+[[nodiscard]] bool is_copy(Channel& channel, const Flow& flow, const Request& request, const Observation& packet,
+                           LongPsn psn);
 /// The packet under way is a copy of one that was seen at `time`.
 void say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time);
+/// Whether later packets of the flow were sent after this one; none where the identifications do not tell (A-COPY-2).
+[[nodiscard]] std::optional<bool> was_overtaken(const Flow& flow, const Observation& packet);
+/// Whether the packet belongs to the latest go-back and was overtaken by others of it.
+[[nodiscard]] bool is_late_of_restart(const Channel& channel, const Flow& flow, const Request& request,
+                                      const Observation& packet, LongPsn psn);
+/// Whether a packet that comes behind its successors was sent again, or only overtaken.
+[[nodiscard]] bool was_sent_again(const Channel& channel, const Flow& flow, const Gap& gap, const Observation& packet,
+                                  LongPsn psn);
+
+// restarts.cc: where the requester goes back, and why.
+/// The NAK that `psn` is sent again for: one for just this PSN, or for one before it that has arrived since; the number
+/// of NAKs where there is none.
+[[nodiscard]] std::size_t find_nak(const Channel& channel, LongPsn psn);
+/// Begins a go-back unless the packet under way goes on with the one that is; `end` is behind its PSNs.
+const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time last_sent);
+void say_retransmission(ChannelRef ref, const Restart& reason, PacketId before, Time before_time, bool spurious);
+
+// requests.cc, responses.cc
+/// What a go-back should have sent again in front of `psn` was not seen, unless it was acknowledged meanwhile.
+void add_gap_of_restart(ChannelRef ref, LongPsn psn);
 void on_request(ChannelRef ref, Flow& flow);
 /// The request `next_request` follows a missing one that came after a NAK.
 void settle_filled(ChannelRef ref, LongPsn next_request);
