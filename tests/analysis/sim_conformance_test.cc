@@ -14,6 +14,7 @@
 #include "analysis/sim_truth_judge.h"
 #include "roce/analysis/tracker.h"
 #include "sim/random.h"
+#include "support/sanitized.h"
 
 namespace roce::sim_truth {
 namespace {
@@ -22,18 +23,7 @@ using analysis::Observation;
 using analysis::Verdict;
 using analysis::VerdictKind;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kIsSlow = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer)
-constexpr bool kIsSlow = true;
-#else
-constexpr bool kIsSlow = false;
-#endif
-#else
-constexpr bool kIsSlow = false;
-#endif
-constexpr std::uint64_t kRuns = kIsSlow ? 30 : 500;
+constexpr std::uint64_t kRuns = test::kIsSanitized ? 30 : 500;
 constexpr std::uint64_t kFirstSeed = 2'000'000;
 
 /// What a capture does to the packets that come by.

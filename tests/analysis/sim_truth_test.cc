@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "analysis/sim_truth_judge.h"
+#include "support/sanitized.h"
 
 namespace roce::sim_truth {
 namespace {
@@ -21,18 +22,7 @@ namespace {
 using analysis::Verdict;
 using analysis::VerdictKind;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kIsSlow = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer)
-constexpr bool kIsSlow = true;
-#else
-constexpr bool kIsSlow = false;
-#endif
-#else
-constexpr bool kIsSlow = false;
-#endif
-constexpr std::uint64_t kRunsPerTest = kIsSlow ? 20 : 250;
+constexpr std::uint64_t kRunsPerTest = test::kIsSanitized ? 20 : 250;
 constexpr std::uint32_t kWithheld = 50;  ///< of a thousand
 /// What the tracker reaches today in every case, so that it does not get worse unnoticed. The aim is 0.999 for all four
 /// (docs/analysis.md, "How good it is").
@@ -283,7 +273,7 @@ TEST_P(SimTruth, VerdictsAreTrueAndComplete) {
   std::string examples;
   for (std::size_t i = 0; i < sorted.size() && i < 5; ++i)
     examples += sorted[i].first + "\n" + sorted[i].second.front() + "\n";
-  const Reached& least = kIsSlow ? kFewRuns : withheld == 0 ? kWhole : kWithPacketsWithheld;
+  const Reached& least = test::kIsSanitized ? kFewRuns : withheld == 0 ? kWhole : kWithPacketsWithheld;
   EXPECT_GE(static_cast<double>(right), least.precision * static_cast<double>(right + wrong)) << examples;
   EXPECT_GE(static_cast<double>(found), least.recall * static_cast<double>(determinable)) << examples;
   EXPECT_LE(static_cast<double>(contradictions), kMostContradictions * static_cast<double>(determinable)) << examples;

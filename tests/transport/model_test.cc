@@ -7,21 +7,12 @@
 #include <string>
 
 #include "model_run.h"
+#include "support/sanitized.h"
 
 namespace roce::model {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kProgramsPerTest = 50;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer)
-constexpr std::uint64_t kProgramsPerTest = 50;
-#else
-constexpr std::uint64_t kProgramsPerTest = 1250;
-#endif
-#else
-constexpr std::uint64_t kProgramsPerTest = 1250;
-#endif
+constexpr std::uint64_t kProgramsPerTest = test::kIsSanitized ? 50 : 1250;
 
 class ModelCheck : public testing::TestWithParam<std::uint64_t> {};
 
