@@ -183,7 +183,7 @@ void show_tree(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const ShownP
   proto_tree* const root = proto_item_add_subtree(item, fields().tree);
   if (PTREE_DATA(root)->visible) {
     const Text text = header_text(packet, HeaderId::bth);
-    proto_item_append_text(item, ", %s", text.c_str());
+    proto_item_set_text(item, "%s, %s", proto_registrar_get_name(fields().proto), text.c_str());
     if (shown.segment != 0) {
       proto_item_append_text(item, ", packet %u of %u in this frame", shown.segment, shown.segment_count);
     }
