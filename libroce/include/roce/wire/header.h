@@ -180,7 +180,8 @@ constexpr void write(const H& header, std::byte* out) {
   std::uint64_t words[whole + 1]{};
   kFields<H>.apply([&]<typename... Rows>(const Rows&...) {
     (detail::put_number<Rows>(header, words), ...);
-    for (std::size_t i = 0; i < whole; ++i) store_big_endian<8>(out + i * 8, words[i]);
+    // Not `<`: of a header shorter than a word, that is a comparison which GCC 14 warns about.
+    for (std::size_t i = 0; i != whole; ++i) store_big_endian<8>(out + i * 8, words[i]);
     if constexpr ((rest & 4) != 0) store_big_endian<4>(out + whole * 8, words[whole] >> 32);
     if constexpr ((rest & 2) != 0)
       store_big_endian<2>(out + whole * 8 + (rest & 4), words[whole] >> ((rest & 4) != 0 ? 16 : 48));
