@@ -23,7 +23,20 @@
 #include <epan/unit_strings.h>
 #include <wireshark.h>
 
+#include <cstdint>
+#include <type_traits>
+
 // This one does not say itself that it is C.
 extern "C" {
 #include <epan/show_exception.h>
 }
+
+namespace roce::plugin {
+
+/// What Wireshark keeps truths in and wants them as from callbacks: an `int` until 4.2, a `bool` since.
+using EpanBool = std::invoke_result_t<wmem_foreach_func, const void*, void*, void*>;
+
+/// What 4.4 wants to be told of a plugin like this one. Its header is not installed with 4.0.
+constexpr std::uint32_t kPluginIsDissector = 1;
+
+}  // namespace roce::plugin

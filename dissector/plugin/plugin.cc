@@ -2,6 +2,8 @@
 
 // What Wireshark looks for in a plugin.
 
+#include <cstdint>
+
 #include "plugin/dissector.h"
 #include "plugin/epan.h"
 #include "plugin/fields.h"
@@ -38,6 +40,7 @@ WS_DLL_PUBLIC const gchar plugin_version[];
 WS_DLL_PUBLIC const int plugin_want_major;
 WS_DLL_PUBLIC const int plugin_want_minor;
 WS_DLL_PUBLIC void plugin_register();
+WS_DLL_PUBLIC std::uint32_t plugin_describe();
 
 const gchar plugin_version[] = ROCE_VERSION;
 const int plugin_want_major = ROCE_WIRESHARK_MAJOR;
@@ -48,6 +51,11 @@ void plugin_register() {
   plugin.register_protoinfo = register_protocol;
   plugin.register_handoff = hand_off;
   proto_register_plugin(&plugin);
+}
+
+// For the list of plugins; before 4.4, Wireshark finds that out itself.
+std::uint32_t plugin_describe() {
+  return roce::plugin::kPluginIsDissector;
 }
 
 }  // extern "C"

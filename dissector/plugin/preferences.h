@@ -18,10 +18,10 @@ enum class Mode : std::uint8_t {
 struct Preferences {
   gint mode = static_cast<gint>(Mode::own);
   range_t* ports = nullptr;  ///< UDP destination ports of RoCE v2
-  gboolean check_icrc = TRUE;
-  gboolean analyse = TRUE;
-  gboolean reassemble = TRUE;  ///< SENDs of several packets, for upper protocols; only with `analyse`
-  gboolean marks = TRUE;       ///< verdicts in the Info column
+  EpanBool check_icrc = TRUE;
+  EpanBool analyse = TRUE;
+  EpanBool reassemble = TRUE;  ///< SENDs of several packets, for upper protocols; only with `analyse`
+  EpanBool marks = TRUE;       ///< verdicts in the Info column
   guint link_gbits = 0;        ///< link speed in Gbit/s; 0: unknown
 
   [[nodiscard]] Mode dissector() const { return static_cast<Mode>(mode); }

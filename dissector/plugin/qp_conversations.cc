@@ -21,7 +21,7 @@ ServiceData* service_data(const conversation_t* conversation) {
   return static_cast<ServiceData*>(conversation_get_proto_data(conversation, service_proto()));
 }
 
-gboolean copy_state(const void* key, void* value, void* to) {
+EpanBool copy_state(const void* key, void* value, void* to) {
   const auto proto = static_cast<int>(GPOINTER_TO_UINT(key));
   auto* const conversation = static_cast<conversation_t*>(to);
   if (proto != service_proto() && conversation_get_proto_data(conversation, proto) == nullptr) {

@@ -185,8 +185,8 @@ bool is_whole_enough(const Packet& packet) {
 /// not put together: upper protocols know themselves by the R_Key what belongs together.
 bool is_part_of_message(const ShownPacket& shown) {
   const OpcodeInfo& opcode = shown.packet.info();
-  return preferences().reassemble != FALSE && is_connected(opcode.service) && opcode.operation == Operation::send &&
-         opcode.position != Position::only && shown.facts != nullptr &&
+  return static_cast<bool>(preferences().reassemble) && is_connected(opcode.service) &&
+         opcode.operation == Operation::send && opcode.position != Position::only && shown.facts != nullptr &&
          shown.facts->role == analysis::PacketRole::request;
 }
 

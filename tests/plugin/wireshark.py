@@ -17,7 +17,7 @@ import xml.etree.ElementTree
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 CAPTURES = sorted((TOP / "captures").glob("**/*.pcap*"))
 NOBODY = 65534
-# Wireshark 4.0 takes some payloads for RPC-over-RDMA and fails on them in the second pass, with its own dissection too.
+# Wireshark 4.0 and 4.4 take some payloads for RPC-over-RDMA and fail on them in the second pass, with their own dissection too.
 KNOWN_BUG = "protocol RPCoRDMA"
 
 
