@@ -112,12 +112,34 @@ void take_packet(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, ShownPacke
   show_marks(pinfo, shown);
 }
 
+void set_address(packet_info* pinfo, address* address, const Gid& gid) {
+  constexpr int kIpv4 = 4;
+  constexpr int kIpv6 = 16;
+  if (gid.is_ipv4_mapped()) {
+    alloc_address_wmem(pinfo->pool, address, AT_IPv4, kIpv4, gid.octets.data() + kIpv6 - kIpv4);
+  } else {
+    alloc_address_wmem(pinfo->pool, address, AT_IPv6, kIpv6, gid.octets.data());
+  }
+}
+
+/// RoCE v1 goes from GID to GID.
+void set_addresses(packet_info* pinfo, const NetMeta& net) {
+  set_address(pinfo, &pinfo->net_src, net.source);
+  set_address(pinfo, &pinfo->net_dst, net.destination);
+  copy_address_shallow(&pinfo->src, &pinfo->net_src);
+  copy_address_shallow(&pinfo->dst, &pinfo->net_dst);
+}
+
 int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, RoceVersion version) {
   const PacketPlace place = place_of(tvb, pinfo, version);
   const LocatedPacket located = locate(place);
   const Packet& packet = located.packet;
   if (!packet.is_roce()) return 0;
-  if (preferences().dissector() == Mode::wrap) col_clear(pinfo->cinfo, COL_INFO);
+  if (preferences().dissector() == Mode::wrap) {
+    col_clear(pinfo->cinfo, COL_INFO);
+  } else if (version == RoceVersion::v1) {
+    set_addresses(pinfo, packet.net());
+  }
   const IcrcVerdict icrc = preferences().check_icrc ? check_icrc(located) : IcrcVerdict{};
   const bool may_be_several = preferences().check_icrc && icrc.status != IcrcStatus::good;
   const std::optional<SuperFrame> several = may_be_several ? find_super_frame(packet) : std::nullopt;

@@ -14,6 +14,7 @@
 #include <epan/exceptions.h>
 #include <epan/expert.h>
 #include <epan/packet.h>
+#include <epan/prefs-int.h>
 #include <epan/prefs.h>
 #include <epan/proto.h>
 #include <epan/stat_tap_ui.h>

@@ -166,10 +166,19 @@ bool call_decode_as(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree) {
   return table != nullptr && dissector_try_payload_new(table, payload, pinfo, tree, TRUE, &info) > 0;
 }
 
+/// Which of the two comes first is a preference of the built-in dissector.
+bool tries_heuristics_first() {
+  static pref_t* const preference = prefs_find_preference(prefs_find_module("infiniband"), "try_heuristic_first");
+  return preference != nullptr && static_cast<bool>(prefs_get_bool_value(preference, pref_current));
+}
+
 /// Whether somebody wanted the payload.
 bool call_upper_protocol(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree, const QpEntry* entry) {
   if (entry != nullptr && !entry->dissector.empty() && call_named(payload, pinfo, tree, *entry)) return true;
-  return call_heuristics(payload, pinfo, tree) || call_decode_as(payload, pinfo, tree);
+  if (tries_heuristics_first()) {
+    return call_heuristics(payload, pinfo, tree) || call_decode_as(payload, pinfo, tree);
+  }
+  return call_decode_as(payload, pinfo, tree) || call_heuristics(payload, pinfo, tree);
 }
 
 /// Whether there is enough of the payload for an upper protocol. Of a message of several packets it wants all.

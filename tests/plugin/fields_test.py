@@ -78,6 +78,14 @@ class Fields(wireshark.PluginTest):
                     packets += 1
         self.assertGreater(packets, 1000)
 
+    def test_a_packet_of_v1_goes_from_gid_to_gid(self):
+        v1 = wireshark.TOP / "captures/made/opcodes-v1.pcapng"
+        columns = ("_ws.col.Source", "_ws.col.Destination", "roce.grh.sgid", "roce.grh.dgid")
+        rows = self.wireshark.rows(columns, "-n", "-r", v1, "-Y", "roce.version == 1")
+        self.assertTrue(rows)
+        for source, destination, sgid, dgid in rows:
+            self.assertEqual((sgid, dgid), (source, destination))
+
 
 if __name__ == "__main__":
     wireshark.main()

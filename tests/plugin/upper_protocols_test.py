@@ -181,6 +181,14 @@ class WithoutConnectionManager(UpperProtocols):
         self.connection.send(CLIENT, frames.smc_confirm_link())
         self.assert_as_built_in()
 
+    def test_decode_as_comes_first_unless_the_built_ins_preference_says_otherwise(self):
+        self.connection.send(CLIENT, frames.smb_direct_negotiate())
+        self.write()
+        for first, protocol in (("FALSE", "SMC-R"), ("TRUE", "SMBDirect")):
+            options = ("-d", "infiniband,smc", "-o", f"infiniband.try_heuristic_first:{first}")
+            for mode in ((), OFF):
+                self.assertEqual(protocol, self.values("_ws.col.Protocol", options=(*options, *mode))[0])
+
     def test_the_marks_of_the_analysis_stay_in_the_info_column(self):
         psn = self.connection.request(CLIENT, frames.SEND_ONLY, payload=frames.smb_direct_negotiate())
         self.connection.packet(CLIENT, frames.SEND_ONLY, psn, payload=frames.smb_direct_negotiate())
