@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "roce/cm/connection_manager.h"
+
+namespace roce::cm {
+
+/// A connection with what is needed to keep it going.
+struct Link : Connection {
+  std::uint64_t remote_ca_guid = 0;  ///< 0 while unknown
+  Qpn local_qpn{};
+  Qpn remote_qpn{};
+  std::uint64_t transaction_id = 0;
+  OutMessage waits_for_answer{};  ///< what is sent again
+  Duration interval{};            ///< and how often
+  std::uint8_t max_retries = 0;
+  std::uint8_t retries_left = 0;
+  std::uint8_t service_timeout = 0;  ///< what we asked for by an MRA
+  Time deadline = kNever;
+  bool is_silent = false;  ///< abandoned: nobody wants its events
+};
+
+struct ConnectionManager::Impl {
+  Config config;
+  RandomSource random;
+  std::unordered_map<std::uint32_t, Link> links;  ///< by our name for them
+  std::set<std::pair<Time, std::uint32_t>> deadlines;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> by_comm_id;  ///< CA GUID and name of the peer
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> by_qpn;      ///< CA GUID and QPN of the peer
+  std::set<std::pair<std::uint64_t, std::array<std::uint8_t, 16>>> listeners;   ///< service and address; zeros: any
+  std::deque<OutMessage> messages;
+  std::deque<Event> events;
+  Counters counters;
+  std::uint32_t next_id = 0;
+  std::uint64_t next_transaction = 0;
+  Time now{};  ///< of the call that is under way
+
+  // connection_manager.cc: links and messages.
+  [[nodiscard]] Link* find(CommId id);
+  [[nodiscard]] Link* find_by_comm_id(std::uint64_t ca_guid, CommId remote);
+  [[nodiscard]] Link* find_by_qpn(std::uint64_t ca_guid, Qpn qpn);
+  /// Null: as many as are allowed.
+  [[nodiscard]] Link* make_link();
+  void name_peer(Link& link, std::uint64_t ca_guid, CommId remote, Qpn qpn);
+  void forget(Link& link);
+  void ignore(Ignored reason) { ++counters.ignored[static_cast<std::size_t>(reason)]; }
+  void say(EventKind kind, const Link& link, const CmRej& rejection = {}) {
+    if (!link.is_silent) events.push_back({kind, link.local, rejection});
+  }
+  template <typename H>
+  OutMessage& send(const Peer& to, std::uint64_t transaction, MadAttribute attribute, const H& header) {
+    OutMessage& message = messages.emplace_back();
+    message.to = to;
+    Mad mad;
+    mad.transaction_id = transaction;
+    mad.attribute_id = attribute;
+    write(mad, message.mad.data());
+    write(header, message.mad.data() + kSize<Mad>);
+    ++counters.sent;
+    return message;
+  }
+  /// The message that was sent last is sent again until something stops it.
+  void repeat_last(Link& link, Duration interval, std::uint8_t retries);
+  void wait_until(Link& link, Time deadline);
+  void stop_waiting(Link& link) { wait_until(link, kNever); }
+
+  // establish.cc: REQ, REP, RTU, MRA.
+  [[nodiscard]] bool is_listening(ServiceId service, Bytes private_data) const;
+  void on_req(const CmReq& req, const Mad& mad, const Peer& from);
+  void on_duplicate_req(Link& link, const Mad& mad);
+  void on_rep(const CmRep& rep);
+  void on_duplicate_rep(const CmRep& rep);
+  void on_rtu(const CmRtu& rtu);
+  void on_mra(const CmMra& mra);
+  void send_mra(Link& link);
+
+  // release.cc: REJ, DREQ, DREP, timewait, and what comes when nothing came.
+  void send_rej(const Peer& to, std::uint64_t transaction, const CmRej& rej);
+  void send_rej(Link& link, CmMessageKind message, const Rejection& rejection);
+  /// REJ 4 names the sender by its CA GUID (CM-REJ-2).
+  void send_timeout_rej(Link& link, CmMessageKind message);
+  void on_rej(const CmRej& rej);
+  void on_dreq(const CmDreq& dreq, const Mad& mad, const Peer& from);
+  void on_drep(const CmDrep& drep);
+  void on_lap(const CmLap& lap, const Mad& mad);
+  void send_dreq(Link& link);
+  void release_stale(Link& link);
+  void send_drep(const Peer& to, std::uint64_t transaction, CommId local, CommId remote);
+  void enter_timewait(Link& link);
+  void give_up(Link& link);
+};
+
+/// What may stand in the fields of a message, by length.
+template <std::size_t N>
+bool fits(std::span<const std::byte> data, const std::array<std::byte, N>&) {
+  return data.size() <= N;
+}
+template <std::size_t N>
+void put(std::span<const std::byte> data, std::array<std::byte, N>& into) {
+  std::copy(data.begin(), data.end(), into.begin());
+}
+
+}  // namespace roce::cm

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// REJ, DREQ, DREP and LAP, timewait, and what is done when no answer comes: how a connection comes to its end.
+#include <algorithm>
+
+#include "cm/manager_state.h"
+#include "cm/mistakes.h"
+
+namespace roce::cm {
+
+namespace {
+
+constexpr std::size_t kGuidBytes = 8;
+
+/// The sender's CA GUID that a REJ for a timeout carries (CM-REJ-2); 0: none.
+std::uint64_t guid_in(const CmRej& rej) {
+  if (rej.reason != CmRejReason::timeout || rej.info_length < kGuidBytes) return 0;
+  std::uint64_t guid = 0;
+  for (std::size_t i = 0; i < kGuidBytes; ++i) guid = guid << 8U | std::to_integer<std::uint64_t>(rej.info[i]);
+  return guid;
+}
+
+/// Which message of the peer a REJ in this state refuses.
+CmMessageKind refused_in(State state) {
+  switch (state) {
+    case State::req_received:
+    case State::mra_req_sent:
+      return CmMessageKind::req;
+    case State::rep_received:
+    case State::mra_rep_sent:
+      return CmMessageKind::rep;
+    default:
+      return CmMessageKind::other;
+  }
+}
+
+}  // namespace
+
+VerbResult<void> ConnectionManager::reject(CommId connection, const Rejection& rejection, Time now) {
+  impl_->now = now;
+  Link* const link = impl_->find(connection);
+  if (link == nullptr) return tl::unexpected(no_such_connection(connection));
+  const CmMessageKind message = refused_in(link->state);
+  if (message == CmMessageKind::other) return tl::unexpected(wrong_state("a REQ or REP that was not answered yet"));
+  const CmRej fields;
+  if (!fits(rejection.info, fields.info)) {
+    return tl::unexpected(too_long("info", "at most 72 bytes", rejection.info.size(), fields.info.size()));
+  }
+  if (!fits(rejection.private_data, fields.private_data)) {
+    return tl::unexpected(
+        too_long("private_data", "at most 148 bytes", rejection.private_data.size(), fields.private_data.size()));
+  }
+  impl_->send_rej(*link, message, rejection);
+  impl_->forget(*link);
+  return {};
+}
+
+VerbResult<void> ConnectionManager::disconnect(CommId connection, Time now) {
+  impl_->now = now;
+  Link* const link = impl_->find(connection);
+  if (link == nullptr) return tl::unexpected(no_such_connection(connection));
+  if (link->state != State::established) return tl::unexpected(wrong_state("established"));
+  impl_->send_dreq(*link);
+  return {};
+}
+
+VerbResult<void> ConnectionManager::abandon(CommId connection, Time now) {
+  impl_->now = now;
+  Link* const link = impl_->find(connection);
+  if (link == nullptr) return tl::unexpected(no_such_connection(connection));
+  link->is_silent = true;
+  switch (link->state) {
+    case State::req_sent:
+    case State::mra_req_received:
+      impl_->send_timeout_rej(*link, CmMessageKind::req);
+      impl_->forget(*link);
+      break;
+    case State::established:
+      impl_->send_dreq(*link);
+      break;
+    case State::dreq_sent:
+    case State::timewait:
+      break;
+    default:
+      impl_->send_rej(*link, refused_in(link->state), {});
+      impl_->forget(*link);
+  }
+  return {};
+}
+
+void ConnectionManager::Impl::send_rej(const Peer& to, std::uint64_t transaction, const CmRej& rej) {
+  send(to, transaction, MadAttribute::cm_rej, rej);
+}
+
+void ConnectionManager::Impl::send_rej(Link& link, CmMessageKind message, const Rejection& rejection) {
+  CmRej rej;
+  rej.local_comm_id = link.local;
+  rej.remote_comm_id = link.remote;
+  rej.message = message;
+  rej.reason = rejection.reason;
+  rej.info_length = static_cast<std::uint8_t>(rejection.info.size());
+  put(rejection.info, rej.info);
+  put(rejection.private_data, rej.private_data);
+  send_rej(link.peer, link.transaction_id, rej);
+}
+
+void ConnectionManager::Impl::send_timeout_rej(Link& link, CmMessageKind message) {
+  std::array<std::byte, kGuidBytes> guid{};
+  for (std::size_t i = 0; i < kGuidBytes; ++i) guid[i] = static_cast<std::byte>(config.ca_guid >> (56 - 8 * i));
+  send_rej(link, message, {.reason = CmRejReason::timeout, .info = guid});
+}
+
+void ConnectionManager::Impl::on_rej(const CmRej& rej) {
+  Link* link = nullptr;
+  if (const std::uint64_t guid = guid_in(rej)) link = find_by_comm_id(guid, rej.local_comm_id);
+  if (link == nullptr) {
+    link = find(rej.remote_comm_id);
+    // Who rejects a REQ may have no name for it.
+    const bool is_for_req = rej.message == CmMessageKind::req && link != nullptr &&
+                            (link->state == State::req_sent || link->state == State::mra_req_received);
+    if (link == nullptr || (!is_for_req && link->remote != rej.local_comm_id)) {
+      return ignore(Ignored::unknown_connection);
+    }
+  }
+  switch (link->state) {
+    case State::req_sent:
+    case State::mra_req_received:
+    case State::req_received:
+    case State::mra_req_sent:
+    case State::rep_sent:
+    case State::mra_rep_received:
+      say(EventKind::rejected, *link, rej);
+      // The peer has a connection of these names still: neither side may use them soon (CM-STALE-2).
+      if (rej.reason == CmRejReason::stale_connection) return enter_timewait(*link);
+      return forget(*link);
+    case State::rep_received:
+    case State::mra_rep_sent:
+    case State::established:
+      say(EventKind::rejected, *link, rej);
+      return enter_timewait(*link);
+    case State::dreq_sent:
+      say(EventKind::disconnected, *link);
+      return enter_timewait(*link);
+    default:
+      return ignore(Ignored::wrong_state);
+  }
+}
+
+// CM-DREQ-1
+void ConnectionManager::Impl::on_dreq(const CmDreq& dreq, const Mad& mad, const Peer& from) {
+  Link* const link = find(dreq.remote_comm_id);
+  const auto answer = [&] { send_drep(from, mad.transaction_id, dreq.remote_comm_id, dreq.local_comm_id); };
+  if (link == nullptr || link->remote != dreq.local_comm_id) {
+    // Whoever asks has to come to an end, too.
+    ignore(Ignored::unknown_connection);
+    return answer();
+  }
+  if (dreq.remote_qpn != link->local_qpn) return ignore(Ignored::wrong_qpn);
+  switch (link->state) {
+    case State::established:
+    case State::rep_sent:
+    case State::mra_rep_received:
+    case State::dreq_sent:
+      answer();
+      say(EventKind::disconnected, *link);
+      return enter_timewait(*link);
+    case State::timewait:
+      ignore(Ignored::duplicate);
+      return answer();
+    default:
+      return ignore(Ignored::wrong_state);
+  }
+}
+
+void ConnectionManager::Impl::on_drep(const CmDrep& drep) {
+  Link* const link = find(drep.remote_comm_id);
+  if (link == nullptr || link->remote != drep.local_comm_id) return ignore(Ignored::unknown_connection);
+  if (link->state != State::dreq_sent) return ignore(Ignored::wrong_state);
+  say(EventKind::disconnected, *link);
+  enter_timewait(*link);
+}
+
+// RoCE has no alternate paths (CM-LAP-1).
+void ConnectionManager::Impl::on_lap(const CmLap& lap, const Mad& mad) {
+  Link* const link = find(lap.remote_comm_id);
+  if (link == nullptr || link->remote != lap.local_comm_id) return ignore(Ignored::unknown_connection);
+  if (link->state != State::established) return ignore(Ignored::wrong_state);
+  ignore(Ignored::unsupported);
+  CmApr apr;
+  apr.local_comm_id = link->local;
+  apr.remote_comm_id = link->remote;
+  apr.status = CmAprStatus::unsupported;
+  send(link->peer, mad.transaction_id, MadAttribute::cm_apr, apr);
+}
+
+void ConnectionManager::Impl::send_dreq(Link& link) {
+  CmDreq dreq;
+  dreq.local_comm_id = link.local;
+  dreq.remote_comm_id = link.remote;
+  dreq.remote_qpn = link.remote_qpn;
+  // The exchange that the active side began goes on; the passive one begins its own.
+  send(link.peer, link.is_active ? link.transaction_id : next_transaction++, MadAttribute::cm_dreq, dreq);
+  link.state = State::dreq_sent;
+  repeat_last(link, link.interval, link.max_retries);
+}
+
+// The peer does not know it any more.
+void ConnectionManager::Impl::release_stale(Link& link) {
+  if (link.state == State::established) send_dreq(link);
+}
+
+void ConnectionManager::Impl::send_drep(const Peer& to, std::uint64_t transaction, CommId local, CommId remote) {
+  CmDrep drep;
+  drep.local_comm_id = local;
+  drep.remote_comm_id = remote;
+  send(to, transaction, MadAttribute::cm_drep, drep);
+}
+
+// CM-TIME-5
+void ConnectionManager::Impl::enter_timewait(Link& link) {
+  link.state = State::timewait;
+  wait_until(link, now + time_of(link.agreement().timeout));
+}
+
+void ConnectionManager::Impl::give_up(Link& link) {
+  switch (link.state) {
+    case State::req_sent:
+    case State::mra_req_received:
+      send_timeout_rej(link, CmMessageKind::req);
+      say(EventKind::unreachable, link);
+      return forget(link);
+    case State::rep_sent:
+    case State::mra_rep_received:
+      send_timeout_rej(link, CmMessageKind::other);
+      say(EventKind::unreachable, link);
+      return forget(link);
+    default:
+      say(EventKind::disconnected, link);
+      return enter_timewait(link);
+  }
+}
+
+}  // namespace roce::cm

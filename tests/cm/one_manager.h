@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "roce/cm/connection_manager.h"
+
+namespace roce::cm::test {
+
+/// A communication manager and a peer that is all by hand.
+class OneManager {
+ public:
+  static constexpr ServiceId kService{PortSpace::tcp, 7174};
+  static constexpr std::uint64_t kPeerGuid = 0xBEEF;
+  static constexpr CommId kPeerId{0x77};
+  static constexpr Qpn kPeerQpn{0x22};
+  static constexpr Qpn kQpn{0x11};
+
+  explicit OneManager(Config config = {});
+
+  /// The states that an active, and those that a passive side can be in.
+  void enter_as_active(State state);
+  void enter_as_passive(State state);
+
+  template <typename H>
+  void receive(MadAttribute attribute, const H& header) {
+    std::array<std::byte, kMadSize> bytes{};
+    Mad mad;
+    mad.attribute_id = attribute;
+    mad.transaction_id = 0x5555;
+    write(mad, bytes.data());
+    write(header, bytes.data() + kSize<Mad>);
+    manager.receive(bytes, peer(), now);
+  }
+  void receive_req(CommId id = kPeerId, Qpn qpn = kPeerQpn);
+  void receive_rep();
+  void receive_rej(CmMessageKind message, CmRejReason reason);
+  /// A REQ as the peer would send it.
+  [[nodiscard]] static CmReq req(CommId id = kPeerId, Qpn qpn = kPeerQpn);
+
+  [[nodiscard]] static Peer peer();
+  [[nodiscard]] State state() const;
+  /// What was sent and not yet taken, as `REJ(stale_connection)`; takes it.
+  std::string take_sent();
+  /// The events; takes them.
+  std::string take_events();
+
+  ConnectionManager manager;
+  Time now{};
+  CommId connection{};
+  std::vector<OutMessage> last_sent;  ///< by `take_sent`
+};
+
+}  // namespace roce::cm::test
