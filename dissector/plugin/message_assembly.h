@@ -60,8 +60,8 @@ class MessageAssembly {
   const Message* add(const Packet& packet) noexcept;
   /// The whole message that a PSN belongs to, or null.
   [[nodiscard]] const Message* find(Channel channel, std::int64_t psn) const noexcept;
-  /// Nobody wanted the message that became whole last: its bytes are forgotten when a packet of a later frame is taken,
-  /// since what is shown of this frame may still point at them.
+  /// On the first pass: nobody wanted the message that became whole last: its bytes are forgotten when a packet of a
+  /// later frame is taken, since what is shown of this frame may still point at them.
   void drop_last() noexcept { unwanted_ = last_; }
   void clear() noexcept;
 

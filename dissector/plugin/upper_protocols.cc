@@ -241,7 +241,7 @@ void dissect_message(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const 
   if (call_upper_protocol(whole, pinfo, tree, entry)) {
     add_new_data_source(pinfo, whole, "Reassembled RoCE message");
     proto_tree_add_item(parts, fields().reassembled_data, whole, 0, size, ENC_NA);
-  } else {
+  } else if (!pinfo->fd->visited) {
     assembly.drop_last();
   }
 }
