@@ -58,11 +58,7 @@ class TreeWriter {
     if (!visible_) return;
     tree_ = proto_item_add_subtree(item, fields().header_tree[record.id]);
     const Text text = header_text(shown_.packet, static_cast<HeaderId>(record.id));
-    // Setting the whole label costs less than reading the one that is there and adding to it.
-    if (!text.empty()) {
-      const char* const name = proto_registrar_get_name(fields().header[record.id]);
-      proto_item_set_text(item, "%s, %s", name, text.c_str());
-    }
+    if (!text.empty()) proto_item_append_text(item, ", %s", text.c_str());
   }
 
   void add_derived(const Record& record) {
