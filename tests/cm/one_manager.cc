@@ -99,8 +99,9 @@ std::string OneManager::take_sent() {
 std::string OneManager::take_events() {
   std::string text;
   while (const std::optional<Event> event = manager.poll_event()) {
-    if (event->kind == EventKind::request) connection = event->connection;
-    constexpr std::array kNames{"request", "reply", "established", "rejected", "unreachable", "disconnected", "closed"};
+    if (event->kind == EventKind::request || event->kind == EventKind::resolve_request) connection = event->connection;
+    constexpr std::array kNames{"request",      "reply",  "established",     "rejected", "unreachable",
+                                "disconnected", "closed", "resolve_request", "resolved"};
     add(text, kNames[static_cast<std::size_t>(event->kind)]);
   }
   return text;

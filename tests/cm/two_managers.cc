@@ -50,6 +50,10 @@ std::string text_of(const Event& event) {
       return "disconnected";
     case EventKind::closed:
       return "closed";
+    case EventKind::resolve_request:
+      return "resolve_request";
+    case EventKind::resolved:
+      return "resolved " + std::to_string(static_cast<unsigned>(event.resolution.status));
   }
   return "?";
 }
@@ -113,6 +117,10 @@ void TwoManagers::take_events(ConnectionManager& of, bool is_a) {
     if (event->kind == EventKind::request) {
       of_b = event->connection;
       if (accepts) (void)of.accept(of_b, reply, now);
+    } else if (event->kind == EventKind::resolve_request) {
+      (void)of.answer(event->connection, resolution, now);
+    } else if (event->kind == EventKind::resolved) {
+      resolved = event->resolution;
     } else if (event->kind == EventKind::reply && confirms) {
       (void)of.confirm(event->connection, {}, now);
     }

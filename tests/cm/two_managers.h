@@ -44,6 +44,8 @@ class TwoManagers {
   bool confirms = true;           ///< `a` answers REPs
   CommId of_b{};                  ///< the connection of the last REQ at `b`
   Reply reply;
+  Resolution resolution;  ///< what `b` answers to a SIDR_REQ
+  CmSidrRep resolved{};   ///< what `a` was answered to one
 
  private:
   struct Arrival {

@@ -70,7 +70,7 @@ class Run {
   }
 
   void step() {
-    switch (program_.byte() % 12) {
+    switch (program_.byte() % 14) {
       case 0: {
         ConnectRequest request;
         request.service = kService;
@@ -105,7 +105,15 @@ class Run {
       case 7:
         manager_.data_arrived(some_connection(), now_);
         return;
-      case 8:
+      case 8: {
+        const auto made = manager_.resolve({.service = kService}, now_);
+        if (made) names_.push_back(*made);
+        return;
+      }
+      case 9:
+        (void)manager_.answer(some_connection(), {.qpn = Qpn{program_.byte()}}, now_);
+        return;
+      case 10:
         now_ += std::chrono::milliseconds{std::int64_t{1} << (program_.byte() % 20)};
         manager_.advance(now_);
         return;
@@ -130,9 +138,20 @@ class Run {
       req.path_mtu = PathMtu::mtu_1024;
       req.max_cm_retries = program_.byte() % 16;
       req.local_cm_response_timeout = program_.byte() % 32;
-      Cma cma;
+      const Cma cma;
       write(cma, req.private_data.data());
       write(req, data);
+    } else if (mad.attribute_id == MadAttribute::cm_sidr_req) {
+      CmSidrReq req;
+      req.request_id = program_.byte();
+      req.service_id = kService;
+      const Cma cma;
+      write(cma, req.private_data.data());
+      write(req, data);
+    } else if (mad.attribute_id == MadAttribute::cm_sidr_rep) {
+      CmSidrRep rep;
+      rep.request_id = some_connection().value();
+      write(rep, data);
     } else if (mad.attribute_id == MadAttribute::cm_rep) {
       CmRep rep;
       rep.local_comm_id = CommId{program_.byte()};
@@ -155,7 +174,8 @@ class Run {
 
   void look() {
     while (const auto event = manager_.poll_event()) {
-      if (event->kind == EventKind::request) names_.push_back(event->connection);
+      if (event->kind == EventKind::request || event->kind == EventKind::resolve_request)
+        names_.push_back(event->connection);
       check(std::ranges::find(names_, event->connection) != names_.end());
     }
     while (manager_.poll_message()) {

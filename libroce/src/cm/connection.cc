@@ -10,8 +10,9 @@ namespace roce::cm {
 
 std::string_view to_string(State state) {
   constexpr std::array<std::string_view, kStateCount> kNames{
-      "none",         "req_sent", "mra_req_received", "rep_received", "mra_rep_sent", "req_received",
-      "mra_req_sent", "rep_sent", "mra_rep_received", "established",  "dreq_sent",    "timewait"};
+      "none",         "req_sent",     "mra_req_received", "rep_received",     "mra_rep_sent",
+      "req_received", "mra_req_sent", "rep_sent",         "mra_rep_received", "established",
+      "dreq_sent",    "timewait",     "sidr_req_sent",    "sidr_req_received"};
   return kNames[static_cast<std::size_t>(state)];
 }
 

@@ -8,16 +8,6 @@
 
 namespace roce::cm {
 
-namespace {
-
-std::array<std::uint8_t, 16> key_of(const std::optional<Gid>& address) {
-  std::array<std::uint8_t, 16> key{};
-  if (address) std::copy(address->octets.begin(), address->octets.end(), key.begin());
-  return key;
-}
-
-}  // namespace
-
 VerbResult<ConnectionManager> ConnectionManager::make(const Config& config, RandomSource random) {
   constexpr std::uint8_t kMostRetries = 15;
   if (config.ca_guid == 0) return tl::unexpected(bad("ca_guid", "not 0"));
@@ -46,14 +36,14 @@ ConnectionManager& ConnectionManager::operator=(ConnectionManager&&) noexcept = 
 ConnectionManager::~ConnectionManager() = default;
 
 VerbResult<void> ConnectionManager::listen(ServiceId service, std::optional<Gid> address) {
-  if (!impl_->listeners.emplace(service.value(), key_of(address)).second) {
+  if (!impl_->listeners.emplace(service.value(), key_of(address.value_or(Gid{}))).second) {
     return tl::unexpected(VerbError{VerbErrorCode::in_use, "service", "nobody listening for it yet", service.value()});
   }
   return {};
 }
 
 VerbResult<void> ConnectionManager::stop_listening(ServiceId service, std::optional<Gid> address) {
-  if (impl_->listeners.erase({service.value(), key_of(address)}) == 0) {
+  if (impl_->listeners.erase({service.value(), key_of(address.value_or(Gid{}))}) == 0) {
     return tl::unexpected(
         VerbError{VerbErrorCode::unknown_handle, "service", "one that is listened for", service.value()});
   }
@@ -84,6 +74,10 @@ void ConnectionManager::receive(Bytes mad, const Peer& from, Time now) {
       return impl.on_drep(read<CmDrep>(data));
     case HeaderId::cm_lap:
       return impl.on_lap(read<CmLap>(data), header);
+    case HeaderId::cm_sidr_req:
+      return impl.on_sidr_req(read<CmSidrReq>(data), header, from);
+    case HeaderId::cm_sidr_rep:
+      return impl.on_sidr_rep(read<CmSidrRep>(data));
     case HeaderId::none:
       return impl.ignore(Ignored::not_cm);
     default:
@@ -183,6 +177,9 @@ void ConnectionManager::Impl::forget(Link& link) {
   };
   erase_if_ours(by_comm_id, link.remote_ca_guid, link.remote.value());
   erase_if_ours(by_qpn, link.remote_ca_guid, link.remote_qpn.value());
+  if (link.state == State::sidr_req_received) {
+    by_question.erase({key_of(link.peer.remote), link.sidr_request.request_id});
+  }
   links.erase(id);
 }
 

@@ -124,8 +124,7 @@ VerbResult<CommId> ConnectionManager::connect(const ConnectRequest& request, Tim
   impl.now = now;
   Link* const link = impl.make_link();
   if (link == nullptr) {
-    return tl::unexpected(VerbError{VerbErrorCode::no_resources, "connections", "fewer than max_connections",
-                                    impl.links.size(), impl.config.max_connections});
+    return tl::unexpected(no_room(impl.links.size(), impl.config.max_connections));
   }
   link->state = State::req_sent;
   link->is_active = true;
@@ -211,14 +210,16 @@ void ConnectionManager::data_arrived(CommId connection, Time now) {
   impl_->say(EventKind::established, *link);
 }
 
+bool ConnectionManager::Impl::has_listener(ServiceId service) const {
+  const auto first = listeners.lower_bound({service.value(), {}});
+  return first != listeners.end() && first->first == service.value();
+}
+
 bool ConnectionManager::Impl::is_listening(ServiceId service, Bytes private_data) const {
   constexpr std::array<std::uint8_t, 16> kAny{};
   if (listeners.contains({service.value(), kAny})) return true;
   if (!service.is_rdma_ip()) return false;
-  const Gid address = read<Cma>(private_data.data()).destination_gid();
-  std::array<std::uint8_t, 16> key{};
-  std::copy(address.octets.begin(), address.octets.end(), key.begin());
-  return listeners.contains({service.value(), key});
+  return listeners.contains({service.value(), key_of(read<Cma>(private_data.data()).destination_gid())});
 }
 
 // What Linux rejects, it rejects for the same reasons (CM-REJ-1).
@@ -234,8 +235,7 @@ void ConnectionManager::Impl::on_req(const CmReq& req, const Mad& mad, const Pee
     refuse(rejection_of(req, CmRejReason::stale_connection));
     return release_stale(*old);
   }
-  const auto of_service = listeners.lower_bound({req.service_id.value(), {}});
-  if (of_service == listeners.end() || of_service->first != req.service_id.value()) {
+  if (!has_listener(req.service_id)) {
     return refuse(rejection_of(req, CmRejReason::invalid_service_id));
   }
   if (!is_connected(req.transport_service)) return refuse(rejection_of(req, CmRejReason::invalid_transport_type));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -36,6 +37,8 @@ struct ConnectionManager::Impl {
   std::set<std::pair<std::uint64_t, std::array<std::uint8_t, 16>>> listeners;   ///< service and address; zeros: any
   std::deque<OutMessage> messages;
   std::deque<Event> events;
+  std::map<std::pair<std::array<std::uint8_t, 16>, std::uint32_t>, std::uint32_t>
+      by_question;  ///< who asks, and his name
   Counters counters;
   std::uint32_t next_id = 0;
   std::uint64_t next_transaction = 0;
@@ -51,7 +54,7 @@ struct ConnectionManager::Impl {
   void forget(Link& link);
   void ignore(Ignored reason) { ++counters.ignored[static_cast<std::size_t>(reason)]; }
   void say(EventKind kind, const Link& link, const CmRej& rejection = {}) {
-    if (!link.is_silent) events.push_back({kind, link.local, rejection});
+    if (!link.is_silent) events.push_back({.kind = kind, .connection = link.local, .rejection = rejection});
   }
   template <typename H>
   OutMessage& send(const Peer& to, std::uint64_t transaction, MadAttribute attribute, const H& header) {
@@ -71,6 +74,9 @@ struct ConnectionManager::Impl {
   void stop_waiting(Link& link) { wait_until(link, kNever); }
 
   // establish.cc: REQ, REP, RTU, MRA.
+  /// At any address at all.
+  [[nodiscard]] bool has_listener(ServiceId service) const;
+  /// At the address that the private data names, too.
   [[nodiscard]] bool is_listening(ServiceId service, Bytes private_data) const;
   void on_req(const CmReq& req, const Mad& mad, const Peer& from);
   void on_duplicate_req(Link& link, const Mad& mad);
@@ -79,6 +85,11 @@ struct ConnectionManager::Impl {
   void on_rtu(const CmRtu& rtu);
   void on_mra(const CmMra& mra);
   void send_mra(Link& link);
+
+  // sidr.cc: datagram services.
+  void on_sidr_req(const CmSidrReq& req, const Mad& mad, const Peer& from);
+  void on_sidr_rep(const CmSidrRep& rep);
+  void send_sidr_rep(const Peer& to, std::uint64_t transaction, const CmSidrReq& req, const Resolution& resolution);
 
   // release.cc: REJ, DREQ, DREP, timewait, and what comes when nothing came.
   void send_rej(const Peer& to, std::uint64_t transaction, const CmRej& rej);
@@ -95,6 +106,12 @@ struct ConnectionManager::Impl {
   void enter_timewait(Link& link);
   void give_up(Link& link);
 };
+
+[[nodiscard]] inline std::array<std::uint8_t, 16> key_of(const Gid& address) {
+  std::array<std::uint8_t, 16> key{};
+  std::copy(address.octets.begin(), address.octets.end(), key.begin());
+  return key;
+}
 
 /// What may stand in the fields of a message, by length.
 template <std::size_t N>

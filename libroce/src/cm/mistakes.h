@@ -20,6 +20,9 @@ using transport::VerbErrorCode;
 [[nodiscard]] inline VerbError no_such_connection(CommId connection) {
   return {VerbErrorCode::unknown_handle, "connection", "one that there is", connection.value()};
 }
+[[nodiscard]] constexpr VerbError no_room(std::size_t found, std::size_t most) {
+  return {VerbErrorCode::no_resources, "connections", "fewer than max_connections", found, most};
+}
 [[nodiscard]] constexpr VerbError wrong_state(std::string_view needs) {
   return {VerbErrorCode::wrong_state, "connection", needs};
 }

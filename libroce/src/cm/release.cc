@@ -80,6 +80,11 @@ VerbResult<void> ConnectionManager::abandon(CommId connection, Time now) {
     case State::dreq_sent:
     case State::timewait:
       break;
+    case State::sidr_req_sent:
+      impl_->forget(*link);
+      break;
+    case State::sidr_req_received:
+      return answer(connection, {.status = CmSidrStatus::rejected}, now);
     default:
       impl_->send_rej(*link, refused_in(link->state), {});
       impl_->forget(*link);
@@ -226,6 +231,9 @@ void ConnectionManager::Impl::give_up(Link& link) {
     case State::req_sent:
     case State::mra_req_received:
       send_timeout_rej(link, CmMessageKind::req);
+      say(EventKind::unreachable, link);
+      return forget(link);
+    case State::sidr_req_sent:
       say(EventKind::unreachable, link);
       return forget(link);
     case State::rep_sent:

@@ -22,10 +22,12 @@ enum class State : std::uint8_t {
   rep_sent,          ///< passive: waits for an RTU
   mra_rep_received,  ///< passive: the peer asked for time to answer the REP
   established,
-  dreq_sent,  ///< waits for a DREP
-  timewait,   ///< packets of the connection may still be under way: its QPN is not to be used again
+  dreq_sent,          ///< waits for a DREP
+  timewait,           ///< packets of the connection may still be under way: its QPN is not to be used again
+  sidr_req_sent,      ///< active, of a datagram service: waits for its QP number
+  sidr_req_received,  ///< passive, of a datagram service: the caller decides
 };
-inline constexpr std::uint8_t kStateCount = 12;
+inline constexpr std::uint8_t kStateCount = 14;
 
 /// `rep_sent`
 [[nodiscard]] std::string_view to_string(State state);
@@ -78,7 +80,8 @@ struct Connection {
   bool is_active = false;  ///< we sent the REQ
   Peer peer{};
   CmReq request{};
-  CmRep reply{};  ///< ours or the peer's; empty before it
+  CmRep reply{};             ///< ours or the peer's; empty before it
+  CmSidrReq sidr_request{};  ///< in the two states of a datagram service
 
   /// What the QP needs; of use once there is a reply.
   [[nodiscard]] Agreement agreement() const;

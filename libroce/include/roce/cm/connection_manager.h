@@ -68,20 +68,40 @@ struct Rejection {
   std::span<const std::byte> private_data{};  ///< at most 148 bytes
 };
 
+/// What an active side asks for that wants to send datagrams to a service (IBTA vol. 1, 12.11).
+struct ResolveRequest {
+  Peer peer{};
+  ServiceId service{};
+  PKey p_key = kDefaultPKey;
+  std::span<const std::byte> private_data{};  ///< at most 216 bytes; of an RDMA IP service a `Cma` in front
+};
+
+/// What a passive side answers to that.
+struct Resolution {
+  CmSidrStatus status = CmSidrStatus::success;
+  Qpn qpn{};  ///< of the UD QP; it and the Q_Key with `success` only
+  QKey q_key{};
+  std::span<const std::byte> info{};          ///< at most 72 bytes
+  std::span<const std::byte> private_data{};  ///< at most 136 bytes
+};
+
 enum class EventKind : std::uint8_t {
   request,      ///< passive: a REQ for a service that is listened for; `accept` or `reject` it
   reply,        ///< active: a REP; make the QP ready and call `confirm`, or `reject` it
   established,  ///< passive: the peer's QP is ready
   rejected,  ///< by the peer; `rejection` says why. The connection is gone, but for a stale one, which is in timewait
-  unreachable,   ///< no answer to a REQ or REP. The connection is gone
-  disconnected,  ///< by the peer, or by us and confirmed or never answered; the connection is in timewait
-  closed,        ///< timewait is over: the QPN may be used again
+  unreachable,      ///< no answer to a REQ, REP or SIDR_REQ. The connection is gone
+  disconnected,     ///< by the peer, or by us and confirmed or never answered; the connection is in timewait
+  closed,           ///< timewait is over: the QPN may be used again
+  resolve_request,  ///< passive: a SIDR_REQ for a service that is listened for; `answer` it
+  resolved,         ///< active: `resolution` has the QP of the service, or why there is none. The name is gone
 };
 
 struct Event {
   EventKind kind{};
   CommId connection{};
-  CmRej rejection{};  ///< of `rejected`
+  CmRej rejection{};       ///< of `rejected`
+  CmSidrRep resolution{};  ///< of `resolved`
 };
 
 /// Why a message that came in had no effect.
@@ -114,8 +134,9 @@ struct OutMessage {
   std::array<std::byte, kMadSize> mad{};
 };
 
-/// The communication manager of a node (IBTA vol. 1, chapter 12), for RC and UC: it takes MADs that QP1 received, and
-/// the time, and hands out MADs and events. It moves no QP itself; `Connection::agreement()` says what a QP needs.
+/// The communication manager of a node (IBTA vol. 1, chapter 12), for RC, UC and the datagram services of UD: it takes
+/// MADs that QP1 received, and the time, and hands out MADs and events. It moves no QP itself;
+/// `Connection::agreement()` says what a QP needs.
 ///
 /// After each call that may change something: take all of `poll_message()` and `poll_event()`, and call `advance` at
 /// `next_timeout()`. Calls that fail have changed nothing.
@@ -151,6 +172,11 @@ class ConnectionManager {
   /// Wants nothing more of a connection in any state, and tells the peer what there is to tell. No event follows.
   /// Error: `unknown_handle`.
   VerbResult<void> abandon(CommId connection, Time now);
+
+  /// Asks for the QP behind a datagram service; returns a name for the question. Errors as of `connect`.
+  [[nodiscard]] VerbResult<CommId> resolve(const ResolveRequest& request, Time now);
+  /// Passive: answers a `resolve_request`, whose name is gone then. Errors as of `accept`.
+  VerbResult<void> answer(CommId question, const Resolution& resolution, Time now);
 
   /// Takes the payload of a datagram that QP1 received; nothing of it is kept.
   void receive(Bytes mad, const Peer& from, Time now);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// SIDR_REQ and SIDR_REP: which QP is behind a datagram service.
+#include "cm/manager_state.h"
+#include "cm/mistakes.h"
+
+namespace roce::cm {
+
+VerbResult<CommId> ConnectionManager::resolve(const ResolveRequest& request, Time now) {
+  Impl& impl = *impl_;
+  impl.now = now;
+  CmSidrReq req;
+  if (!fits(request.private_data, req.private_data)) {
+    return tl::unexpected(
+        too_long("private_data", "at most 216 bytes", request.private_data.size(), req.private_data.size()));
+  }
+  Link* const link = impl.make_link();
+  if (link == nullptr) return tl::unexpected(no_room(impl.links.size(), impl.config.max_connections));
+  req.request_id = link->local.value();
+  req.p_key = request.p_key;
+  req.service_id = request.service;
+  put(request.private_data, req.private_data);
+  link->state = State::sidr_req_sent;
+  link->is_active = true;
+  link->peer = request.peer;
+  link->sidr_request = req;
+  link->transaction_id = impl.next_transaction++;
+  impl.send(link->peer, link->transaction_id, MadAttribute::cm_sidr_req, req);
+  // CM-SIDR-1
+  impl.repeat_last(*link, time_of(impl.config.response_timeout), impl.config.max_retries);
+  return link->local;
+}
+
+VerbResult<void> ConnectionManager::answer(CommId question, const Resolution& resolution, Time now) {
+  impl_->now = now;
+  Link* const link = impl_->find(question);
+  if (link == nullptr) return tl::unexpected(no_such_connection(question));
+  if (link->state != State::sidr_req_received)
+    return tl::unexpected(wrong_state("a SIDR_REQ that was not answered yet"));
+  const CmSidrRep fields;
+  if (!fits(resolution.info, fields.info)) {
+    return tl::unexpected(too_long("info", "at most 72 bytes", resolution.info.size(), fields.info.size()));
+  }
+  if (!fits(resolution.private_data, fields.private_data)) {
+    return tl::unexpected(
+        too_long("private_data", "at most 136 bytes", resolution.private_data.size(), fields.private_data.size()));
+  }
+  impl_->send_sidr_rep(link->peer, link->transaction_id, link->sidr_request, resolution);
+  impl_->forget(*link);
+  return {};
+}
+
+// CM-SIDR-2
+void ConnectionManager::Impl::on_sidr_req(const CmSidrReq& req, const Mad& mad, const Peer& from) {
+  const std::pair question{key_of(from.remote), req.request_id};
+  if (by_question.contains(question)) return ignore(Ignored::duplicate);
+  const auto refuse = [&](CmSidrStatus status) {
+    ++counters.rejected;
+    send_sidr_rep(from, mad.transaction_id, req, {.status = status});
+  };
+  if (!has_listener(req.service_id)) return refuse(CmSidrStatus::unsupported);
+  const bool is_rdma_ip = req.service_id.is_rdma_ip();
+  if ((is_rdma_ip && !has_cma(req.service_id, req.private_data)) || !is_listening(req.service_id, req.private_data)) {
+    return refuse(CmSidrStatus::rejected);
+  }
+  Link* const link = make_link();
+  if (link == nullptr) return ignore(Ignored::no_room);
+  link->state = State::sidr_req_received;
+  link->peer = from;
+  link->sidr_request = req;
+  link->transaction_id = mad.transaction_id;
+  by_question[question] = link->local.value();
+  say(EventKind::resolve_request, *link);
+}
+
+void ConnectionManager::Impl::on_sidr_rep(const CmSidrRep& rep) {
+  Link* const link = find(CommId{rep.request_id});
+  if (link == nullptr) return ignore(Ignored::unknown_connection);
+  if (link->state != State::sidr_req_sent) return ignore(Ignored::wrong_state);
+  events.push_back({.kind = EventKind::resolved, .connection = link->local, .resolution = rep});
+  forget(*link);
+}
+
+void ConnectionManager::Impl::send_sidr_rep(const Peer& to, std::uint64_t transaction, const CmSidrReq& req,
+                                            const Resolution& resolution) {
+  CmSidrRep rep;
+  rep.request_id = req.request_id;
+  rep.status = resolution.status;
+  rep.service_id = req.service_id;
+  if (resolution.status == CmSidrStatus::success) {
+    rep.qpn = resolution.qpn;
+    rep.q_key = resolution.q_key;
+  }
+  rep.info_length = static_cast<std::uint8_t>(resolution.info.size());
+  put(resolution.info, rep.info);
+  put(resolution.private_data, rep.private_data);
+  send(to, transaction, MadAttribute::cm_sidr_rep, rep);
+}
+
+}  // namespace roce::cm
