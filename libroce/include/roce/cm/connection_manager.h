@@ -89,7 +89,9 @@ enum class EventKind : std::uint8_t {
   request,      ///< passive: a REQ for a service that is listened for; `accept` or `reject` it
   reply,        ///< active: a REP; make the QP ready and call `confirm`, or `reject` it
   established,  ///< passive: the peer's QP is ready
-  rejected,  ///< by the peer; `rejection` says why. The connection is gone, but for a stale one, which is in timewait
+  /// By the peer; `rejection` says why. Before both had replied the connection is gone, but for a stale one; that and a
+  /// later one are in timewait.
+  rejected,
   unreachable,      ///< no answer to a REQ, REP or SIDR_REQ. The connection is gone
   disconnected,     ///< by the peer, or by us and confirmed or never answered; the connection is in timewait
   closed,           ///< timewait is over: the QPN may be used again
