@@ -66,6 +66,13 @@ void OneManager::receive_rep() {
   receive(MadAttribute::cm_rep, rep);
 }
 
+void OneManager::receive_drep() {
+  CmDrep drep;
+  drep.local_comm_id = kPeerId;
+  drep.remote_comm_id = connection;
+  receive(MadAttribute::cm_drep, drep);
+}
+
 void OneManager::receive_rej(CmMessageKind message, CmRejReason reason) {
   CmRej rej;
   rej.local_comm_id = kPeerId;
@@ -124,12 +131,7 @@ void OneManager::enter_as_active(State wanted) {
   const bool is_confirmed = wanted == State::established || wanted == State::dreq_sent || wanted == State::timewait;
   if (is_confirmed) (void)manager.confirm(connection, {}, now);
   if (wanted == State::dreq_sent || wanted == State::timewait) (void)manager.disconnect(connection, now);
-  if (wanted == State::timewait) {
-    CmDrep drep;
-    drep.local_comm_id = kPeerId;
-    drep.remote_comm_id = connection;
-    receive(MadAttribute::cm_drep, drep);
-  }
+  if (wanted == State::timewait) receive_drep();
   (void)take_sent();
   (void)take_events();
   if (state() != wanted) throw std::logic_error("state not reached: " + std::string{to_string(wanted)});
@@ -153,12 +155,7 @@ void OneManager::enter_as_passive(State wanted) {
   const bool is_established = wanted == State::established || wanted == State::dreq_sent || wanted == State::timewait;
   if (is_established) manager.data_arrived(connection, now);
   if (wanted == State::dreq_sent || wanted == State::timewait) (void)manager.disconnect(connection, now);
-  if (wanted == State::timewait) {
-    CmDrep drep;
-    drep.local_comm_id = kPeerId;
-    drep.remote_comm_id = connection;
-    receive(MadAttribute::cm_drep, drep);
-  }
+  if (wanted == State::timewait) receive_drep();
   (void)take_sent();
   (void)take_events();
   if (state() != wanted) throw std::logic_error("state not reached: " + std::string{to_string(wanted)});

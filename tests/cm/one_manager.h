@@ -35,6 +35,7 @@ class OneManager {
   }
   void receive_req(CommId id = kPeerId, Qpn qpn = kPeerQpn);
   void receive_rep();
+  void receive_drep();
   void receive_rej(CmMessageKind message, CmRejReason reason);
   /// A REQ as the peer would send it.
   [[nodiscard]] static CmReq req(CommId id = kPeerId, Qpn qpn = kPeerQpn);

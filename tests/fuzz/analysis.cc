@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "input.h"
 #include "roce/analysis/tracker.h"
 #include "roce/wire/icrc.h"
 #include "roce/wire/mad.h"
@@ -21,6 +22,7 @@
 namespace {
 
 using namespace roce;
+using roce::test::Input;
 using namespace roce::analysis;
 
 constexpr std::size_t kMaxPackets = 1000;
@@ -39,27 +41,6 @@ std::vector<Opcode> defined_opcodes() {
   }
   return opcodes;
 }
-
-/// The bytes of the input that are not used yet; zeros behind its end.
-class Input {
- public:
-  explicit Input(Bytes bytes) : bytes_(bytes) {}
-  [[nodiscard]] bool empty() const { return bytes_.empty(); }
-  std::uint8_t byte() {
-    if (bytes_.empty()) return 0;
-    const auto value = std::to_integer<std::uint8_t>(bytes_[0]);
-    bytes_ = bytes_.subspan(1);
-    return value;
-  }
-  Bytes take(std::size_t size) {
-    const Bytes taken = bytes_.first(std::min(size, bytes_.size()));
-    bytes_ = bytes_.subspan(taken.size());
-    return taken;
-  }
-
- private:
-  Bytes bytes_;
-};
 
 /// Feeds a tracker and looks at everything that it says.
 class Checker {

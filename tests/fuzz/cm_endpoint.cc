@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "input.h"
 #include "roce/cm/connection_manager.h"
 
 // The input is a program on one communication manager: what its caller does, messages with names of connections that
@@ -14,6 +15,7 @@
 namespace {
 
 using namespace roce;
+using roce::test::Input;
 using namespace roce::cm;
 
 void check(bool holds) {
@@ -22,22 +24,6 @@ void check(bool holds) {
 
 constexpr std::uint32_t kMost = 8;
 constexpr ServiceId kService{PortSpace::tcp, 7174};
-
-/// The bytes of the input that are not used yet; zeros behind its end.
-class Program {
- public:
-  explicit Program(Bytes bytes) : bytes_(bytes) {}
-  [[nodiscard]] bool empty() const { return bytes_.empty(); }
-  std::uint8_t byte() {
-    if (bytes_.empty()) return 0;
-    const auto value = std::to_integer<std::uint8_t>(bytes_[0]);
-    bytes_ = bytes_.subspan(1);
-    return value;
-  }
-
- private:
-  Bytes bytes_;
-};
 
 class Run {
  public:
@@ -183,7 +169,7 @@ class Run {
     check(manager_.connections() <= kMost);
   }
 
-  Program program_;
+  Input program_;
   ConnectionManager manager_;
   Time now_{};
   std::vector<CommId> names_;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <vector>
 
+#include "input.h"
 #include "roce/transport/device.h"
 #include "sim/random.h"
 
@@ -17,6 +18,7 @@
 namespace {
 
 using namespace roce;
+using roce::test::Input;
 using namespace roce::transport;
 
 void check(bool holds) {
@@ -30,28 +32,6 @@ constexpr std::uint32_t kQueue = 8;
 constexpr std::uint64_t kAddress = 0x1'0000;
 constexpr Access kAll = Access::local_write | Access::remote_write | Access::remote_read | Access::remote_atomic |
                         Access::flush_global | Access::flush_persistent | Access::mw_bind;
-
-/// The bytes of the input that are not used yet; zeros behind its end.
-class Input {
- public:
-  explicit Input(Bytes bytes) : bytes_(bytes) {}
-  [[nodiscard]] bool empty() const { return bytes_.empty(); }
-  std::uint8_t byte() {
-    if (bytes_.empty()) return 0;
-    const auto value = std::to_integer<std::uint8_t>(bytes_[0]);
-    bytes_ = bytes_.subspan(1);
-    return value;
-  }
-  std::uint32_t word() { return std::uint32_t{byte()} << 8U | byte(); }
-  Bytes take(std::size_t size) {
-    const Bytes taken = bytes_.first(std::min(size, bytes_.size()));
-    bytes_ = bytes_.subspan(taken.size());
-    return taken;
-  }
-
- private:
-  Bytes bytes_;
-};
 
 MacAddress mac_of(std::uint8_t node) {
   return {{2, 0, 0, 0, 0, node}};

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "input.h"
 #include "roce/impair/engine.h"
 #include "support/hex.h"
 #include "support/vectors.h"
@@ -17,6 +18,7 @@
 namespace {
 
 using namespace roce;
+using roce::test::Input;
 using namespace roce::impair;
 
 void check(bool holds) {
@@ -41,27 +43,6 @@ const std::vector<std::vector<std::byte>>& known_frames() {
   }();
   return frames;
 }
-
-/// The bytes of the input that are not used yet.
-class Input {
- public:
-  explicit Input(Bytes bytes) : bytes_(bytes) {}
-  [[nodiscard]] bool empty() const { return bytes_.empty(); }
-  std::uint8_t byte() {
-    if (bytes_.empty()) return 0;
-    const auto value = std::to_integer<std::uint8_t>(bytes_[0]);
-    bytes_ = bytes_.subspan(1);
-    return value;
-  }
-  Bytes take(std::size_t size) {
-    const Bytes taken = bytes_.first(std::min(size, bytes_.size()));
-    bytes_ = bytes_.subspan(taken.size());
-    return taken;
-  }
-
- private:
-  Bytes bytes_;
-};
 
 /// What has to come of each frame, by the log and nothing else.
 class Ledger {
