@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "roce/cm/connection_manager.h"
+#include "roce/cm/gsi_agent.h"
 #include "sim/endpoint.h"
 #include "sim/matchers.h"
 #include "two_managers.h"
@@ -20,55 +20,29 @@ using ::testing::ElementsAre;
 using transport::QpType;
 using transport::WorkOpcode;
 
-constexpr QKey kManagementQKey{0x80010000};
-constexpr Qpn kQp1{1};
-constexpr std::uint32_t kGrhBytes = 40;
-constexpr std::uint32_t kSlot = 512;
-constexpr unsigned kSlots = 16;
-
-/// A communication manager on QP1 of a host.
-class Node {
- public:
-  Node(const sim::Host& host, const sim::Host& other, std::uint64_t guid)
-      : qp1_(host, {.type = QpType::gsi}),
-        other_(other),
-        manager_(ConnectionManager::make({.ca_guid = guid}, [guid]() mutable { return guid++; }).value()) {
-    sim::start(qp1_);
-    for (unsigned i = 0; i < kSlots; ++i) qp1_.post_receive(i * kSlot, kGrhBytes + kMadSize, i + 1);
-  }
-
-  /// Hands out what is to be sent and takes what came in; returns whether there was something.
-  bool exchange(Time now) {
-    bool is_busy = false;
-    while (const auto message = manager_.poll_message()) {
-      const std::uint64_t at = kSlots * kSlot + kSlot * (sends_++ % kSlots);
-      std::ranges::copy(message->mad, qp1_.memory(at, kMadSize).begin());
-      const transport::Ah ah = sim::address_of(qp1_, other_);
-      qp1_.post({.length = kMadSize, .local = at, .datagram = {.ah = ah, .qpn = kQp1, .q_key = kManagementQKey}});
-      is_busy = true;
-    }
-    auto& received = qp1_.received();
-    for (; taken_ < received.size(); ++taken_) {
-      const std::uint64_t at = (received[taken_].wr_id - 1) * kSlot;
-      manager_.receive(qp1_.memory(at + kGrhBytes, kMadSize), {}, now);
-      is_busy = true;
-    }
-    return is_busy;
-  }
-
-  ConnectionManager& manager() { return manager_; }
-
- private:
-  Endpoint qp1_;
-  const sim::Host& other_;
-  ConnectionManager manager_;
-  std::uint64_t sends_ = 0;
-  std::size_t taken_ = 0;
+/// Which QPs are connected, and in which version of RoCE QP1 and they speak.
+struct Kind {
+  QpType type;
+  RoceVersion version;
 };
 
+std::string name_of(const Kind& kind) {
+  return std::string{kind.type == QpType::rc ? "Rc" : "Uc"} + (kind.version == RoceVersion::v1        ? "V1"
+                                                               : kind.version == RoceVersion::v2_ipv4 ? "V2Ipv4"
+                                                                                                      : "V2Ipv6");
+}
+
+/// The agent at QP1 of a host.
+std::unique_ptr<GsiAgent> agent_of(const sim::Host& host, std::uint64_t guid, RoceVersion version) {
+  const auto mode = version == RoceVersion::v1 ? transport::GidType::roce_v1 : transport::GidType::roce_v2;
+  return GsiAgent::make(
+             host.device(), {.ca_guid = guid}, [guid]() mutable { return guid++; }, Time{}, mode)
+      .value();
+}
+
 /// As the sim's own connections address their peers.
-transport::AddressVector towards(const Endpoint& peer) {
-  return *sim::to_rtr({}, peer, Psn{0}, QpType::rc).address;
+transport::AddressVector towards(const Endpoint& peer, RoceVersion version) {
+  return *sim::to_rtr({.path = {.version = version}}, peer, Psn{0}, QpType::rc).address;
 }
 
 void make_ready(Endpoint& endpoint, const Agreement& agreement, QpType type, const transport::AddressVector& address) {
@@ -78,49 +52,53 @@ void make_ready(Endpoint& endpoint, const Agreement& agreement, QpType type, con
   endpoint.modify(changes.to_rts);
 }
 
-class CmQueuePairs : public ::testing::TestWithParam<QpType> {};
+class CmQueuePairs : public ::testing::TestWithParam<Kind> {};
 
-INSTANTIATE_TEST_SUITE_P(Types, CmQueuePairs, ::testing::Values(QpType::rc, QpType::uc),
-                         [](const auto& which) { return which.param == QpType::rc ? "Rc" : "Uc"; });
+INSTANTIATE_TEST_SUITE_P(Kinds, CmQueuePairs,
+                         ::testing::Values(Kind{QpType::rc, RoceVersion::v2_ipv4},
+                                           Kind{QpType::rc, RoceVersion::v2_ipv6}, Kind{QpType::rc, RoceVersion::v1},
+                                           Kind{QpType::uc, RoceVersion::v2_ipv4}),
+                         [](const auto& which) { return name_of(which.param); });
 
 TEST_P(CmQueuePairs, CarryDataBothWaysOnceConnected) {
-  const QpType type = GetParam();
+  const auto [type, version] = GetParam();
   Pair::Options options;
   options.a_endpoint.type = type;
   options.is_connected = false;
   Pair pair{options};
-  Node a{pair.a_host, pair.b_host, 0xA000};
-  Node b{pair.b_host, pair.a_host, 0xB000};
+  const auto a = agent_of(pair.a_host, 0xA000, version);
+  const auto b = agent_of(pair.b_host, 0xB000, version);
   const ServiceId service{PortSpace::tcp, 7174};
-  ASSERT_TRUE(b.manager().listen(service));
+  ASSERT_TRUE(b->manager().listen(service));
 
   const std::vector<std::byte> data = rdma_ip_data();
   ConnectRequest request;
+  request.peer = {.local = pair.a_host.gid({.version = version}), .remote = pair.b_host.gid({.version = version})};
   request.service = service;
   request.transport = type == QpType::rc ? CmTransportService::rc : CmTransportService::uc;
   request.qpn = pair.a.qpn();
   request.starting_psn = Psn{0xFFFFFE};
   request.responder_resources = request.initiator_depth = 4;
   request.private_data = data;
-  const CommId of_a = a.manager().connect(request, pair.network.now()).value();
+  const CommId of_a = a->manager().connect(request, pair.network.now()).value();
   bool is_established = false;
   for (unsigned i = 0; i < 20 && !is_established; ++i) {
-    a.exchange(pair.network.now());
-    b.exchange(pair.network.now());
-    while (const auto event = b.manager().poll_event()) {
+    a->step(pair.network.now());
+    b->step(pair.network.now());
+    while (const auto event = b->manager().poll_event()) {
       if (event->kind == EventKind::established) is_established = true;
       if (event->kind != EventKind::request) continue;
       Reply reply;
       reply.qpn = pair.b.qpn();
       reply.starting_psn = Psn{0x000123};
       reply.responder_resources = reply.initiator_depth = 4;
-      ASSERT_TRUE(b.manager().accept(event->connection, reply, pair.network.now()));
-      make_ready(pair.b, b.manager().find(event->connection)->agreement(), type, towards(pair.a));
+      ASSERT_TRUE(b->manager().accept(event->connection, reply, pair.network.now()));
+      make_ready(pair.b, b->manager().find(event->connection)->agreement(), type, towards(pair.a, version));
     }
-    while (const auto event = a.manager().poll_event()) {
+    while (const auto event = a->manager().poll_event()) {
       ASSERT_EQ(event->kind, EventKind::reply);
-      make_ready(pair.a, a.manager().find(of_a)->agreement(), type, towards(pair.b));
-      ASSERT_TRUE(a.manager().confirm(of_a, {}, pair.network.now()));
+      make_ready(pair.a, a->manager().find(of_a)->agreement(), type, towards(pair.b, version));
+      ASSERT_TRUE(a->manager().confirm(of_a, {}, pair.network.now()));
     }
     ASSERT_TRUE(pair.network.run_until_idle());
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "roce/transport/network_header.h"
 #include "roce/wire/deth.h"
 #include "roce/wire/grh.h"
 #include "roce/wire/immdt.h"
@@ -13,23 +14,22 @@ namespace roce::transport::detail {
 
 namespace {
 
-constexpr std::size_t kHeaderArea = 40;
 constexpr std::uint32_t kIcrcSize = 4;
 constexpr std::uint32_t kControlledQKey = 1U << 31;
 constexpr Qpn kMulticastQpn{0xFF'FFFF};
 
 /// What the first 40 bytes of a datagram's buffer hold: the GRH or IPv6 header, or 20 zeros and the IPv4 header. A link
 /// that hides the header has it made up from what is known (UD-04).
-[[nodiscard]] std::array<std::byte, kHeaderArea> header_area(const Packet& packet, const NetMeta& net) {
-  std::array<std::byte, kHeaderArea> area{};
-  std::byte* ipv4 = area.data() + kHeaderArea - kSize<Ipv4>;
+[[nodiscard]] std::array<std::byte, kNetworkHeaderArea> header_area(const Packet& packet, const NetMeta& net) {
+  std::array<std::byte, kNetworkHeaderArea> area{};
+  std::byte* ipv4 = area.data() + kNetworkHeaderArea - kSize<Ipv4>;
   switch (packet.network_header()) {
     case HeaderId::ipv4:
       std::memcpy(ipv4, packet.bytes().data() + packet.network_offset(), kSize<Ipv4>);
       return area;
     case HeaderId::ipv6:
     case HeaderId::grh:
-      std::memcpy(area.data(), packet.bytes().data() + packet.network_offset(), kHeaderArea);
+      std::memcpy(area.data(), packet.bytes().data() + packet.network_offset(), kNetworkHeaderArea);
       return area;
     default:
       break;
@@ -39,9 +39,9 @@ constexpr Qpn kMulticastQpn{0xFF'FFFF};
   const FrameTemplate headers = FrameTemplate::ethernet(net, MacAddress{}, MacAddress{});
   headers.write_headers(frame.data(), transport_bytes, net.ip_id.value_or(0));
   const bool is_v4 = net.version == RoceVersion::v2_ipv4;
-  const std::size_t network =
-      headers.header_bytes() - (net.version == RoceVersion::v1 ? 0 : kSize<Udp>)-(is_v4 ? kSize<Ipv4> : kHeaderArea);
-  std::memcpy(is_v4 ? ipv4 : area.data(), frame.data() + network, is_v4 ? kSize<Ipv4> : kHeaderArea);
+  const std::size_t network = headers.header_bytes() - (net.version == RoceVersion::v1 ? 0 : kSize<Udp>)-(
+                                                           is_v4 ? kSize<Ipv4> : kNetworkHeaderArea);
+  std::memcpy(is_v4 ? ipv4 : area.data(), frame.data() + network, is_v4 ? kSize<Ipv4> : kNetworkHeaderArea);
   return area;
 }
 
@@ -103,19 +103,19 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const NetMeta& n
     return;
   }
   const std::span<const Sge> sges{resp.receive_sges.data(), resp.receive.sge_count};
-  const std::uint64_t length = kHeaderArea + packet.payload_length();
+  const std::uint64_t length = kNetworkHeaderArea + packet.payload_length();
   if (resp.receive.length < length) {
     // The receive stays for the next datagram (UD-05).
     ++qp.counters.local_length_errors;
     return;
   }
-  const std::array<std::byte, kHeaderArea> area = header_area(packet, net);
+  const std::array<std::byte, kNetworkHeaderArea> area = header_area(packet, net);
   Completion completion{};
   completion.wr_id = resp.receive.wr_id;
   completion.opcode = CompletionOpcode::receive;
   completion.qpn = qp.qpn;
   if (scatter(device, qp.receive_pd, sges, 0, area) != Scattered::done ||
-      scatter(device, qp.receive_pd, sges, kHeaderArea, packet.payload()) != Scattered::done) {
+      scatter(device, qp.receive_pd, sges, kNetworkHeaderArea, packet.payload()) != Scattered::done) {
     completion.status = CompletionStatus::local_protection_error;
     complete_receive(device, qp, completion, true);
     return;
