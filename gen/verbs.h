@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gen/endpoint.h"
+#include "gen/script.h"
+#include "roce/transport/device.h"
+
+// The objects of a device as a script uses them: they go with their owner, and what a verb refuses is a ScriptFailure.
+namespace roce::gen {
+
+/// What a verb returned. Throws: ScriptFailure `cannot WHAT: …` if it was refused.
+template <typename T>
+T granted(transport::VerbResult<T> result, std::string_view what) {
+  if (!result) throw ScriptFailure("cannot " + std::string{what} + ": " + to_string(result.error()));
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+/// A protection domain.
+class Domain {
+ public:
+  explicit Domain(transport::Device& device)
+      : device_(device), pd_(granted(device.create_pd(), "make a protection domain")) {}
+  ~Domain() { (void)device_.destroy_pd(pd_); }
+  Domain(const Domain&) = delete;
+  Domain& operator=(const Domain&) = delete;
+
+  [[nodiscard]] transport::Device& device() const { return device_; }
+  [[nodiscard]] transport::Pd pd() const { return pd_; }
+
+ private:
+  transport::Device& device_;
+  transport::Pd pd_;
+};
+
+/// Registered memory, all zeros at first.
+class Memory {
+ public:
+  Memory(const Domain& domain, std::size_t bytes, transport::Access access = transport::Access::local_write);
+  ~Memory() { (void)device_.deregister_memory(mr_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  [[nodiscard]] std::span<std::byte> bytes() { return bytes_; }
+  [[nodiscard]] std::span<std::byte> bytes(std::size_t offset, std::size_t size) {
+    return std::span{bytes_}.subspan(offset, size);
+  }
+  /// Where its first byte is in the region's address space, with the keys.
+  [[nodiscard]] const transport::MrInfo& info() const { return info_; }
+  [[nodiscard]] transport::Sge sge(std::size_t offset, std::size_t size) const {
+    return {info_.address + offset, static_cast<std::uint32_t>(size), info_.l_key};
+  }
+
+ private:
+  transport::Device& device_;
+  std::vector<std::byte> bytes_;
+  transport::Mr mr_{};
+  transport::MrInfo info_{};
+};
+
+/// A QP with its completion queue. It has to go before its memory and its domain.
+class QueuePair {
+ public:
+  struct Options {
+    transport::QpType type = transport::QpType::rc;
+    std::uint32_t max_send = 128;
+    std::uint32_t max_receive = 512;
+  };
+
+  QueuePair(Endpoint& endpoint, const Domain& domain, const Options& options);
+  ~QueuePair();
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
+
+  [[nodiscard]] Qpn qpn() const { return qpn_; }
+  [[nodiscard]] transport::Counters counters() const;
+  void modify(const transport::QpChange& change, Time now, std::string_view what);
+  void post_send(const transport::SendRequest& request);
+  /// Numbers of work requests are below 2^63.
+  void post_receive(std::uint64_t wr_id, const transport::Sge& sge);
+
+  /// Takes new completions into `sent` and `received`.
+  void poll();
+  /// The oldest completion of a send request, or of a receive; there has to be one. Throws: ScriptFailure when it is
+  /// no success.
+  transport::Completion take_sent() { return take(sent_, "send request"); }
+  transport::Completion take_received() { return take(received_, "receive"); }
+  [[nodiscard]] bool has_sent() {
+    poll();
+    return !sent_.empty();
+  }
+  [[nodiscard]] bool has_received() {
+    poll();
+    return !received_.empty();
+  }
+
+ private:
+  static transport::Completion take(std::deque<transport::Completion>& from, std::string_view what);
+
+  transport::Device& device_;
+  transport::Cq cq_{};
+  Qpn qpn_{};
+  std::deque<transport::Completion> sent_;
+  std::deque<transport::Completion> received_;
+};
+
+}  // namespace roce::gen
