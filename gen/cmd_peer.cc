@@ -14,6 +14,7 @@
 #include "gen/pingpong_connection.h"
 #include "gen/pingpong_options.h"
 #include "gen/pingpong_report.h"
+#include "gen/program_server.h"
 #include "gen/tcp.h"
 
 namespace roce::gen {
@@ -27,6 +28,7 @@ struct PeerOptions {
   std::string control;
   std::uint16_t control_port = 0;
   std::string token_file;
+  MessageOptions messages;  // of the programs of librdmacm
   bool once = false;
 };
 
@@ -102,20 +104,25 @@ class Peer {
   }
   const Outcome<std::unique_ptr<ControlServer>> control = ControlServer::open(**endpoint, address);
   if (!control) return tl::unexpected(control.error());
+  const Outcome<std::unique_ptr<ProgramServer>> programs =
+      ProgramServer::open(**endpoint, {.messages = options.messages, .json = options.endpoint.json});
+  if (!programs) return tl::unexpected(programs.error());
   Peer peer{**endpoint, options, std::move(*listener)};
   const std::string where = address.port != 0 ? fmt::format("TCP port {}", address.port) : address.socket;
   print_note("ready",
-             fmt::format("{}; pingpong clients on TCP port {}, control on {}", (*endpoint)->description(), options.port,
-                         where),
+             fmt::format("{}; pingpong clients on TCP port {}, rping, ucmatose and udaddy by RDMA CM, control on {}",
+                         (*endpoint)->description(), options.port, where),
              options.endpoint.json);
   const Outcome<bool> ran = (*endpoint)->driver().run([&](Time time) {
-    const bool moved = (*control)->step();
+    bool moved = (*control)->step();
+    moved |= (*programs)->step(time);
     const Driver::Step stepped = peer.step(time);
+    if (options.once && (*programs)->has_served(time)) return Driver::Step::done;
     return stepped == Driver::Step::idle && moved ? Driver::Step::busy : stepped;
   });
   if (!ran) return tl::unexpected(ran.error());
   if (Outcome<void> closed = (*endpoint)->close(); !closed) return tl::unexpected(closed.error());
-  return peer.failed() ? ExitCode::failed : ExitCode::ok;
+  return peer.failed() || (*programs)->failed() ? ExitCode::failed : ExitCode::ok;
 }
 
 }  // namespace
@@ -136,9 +143,16 @@ void add_peer(command_line::Program& program, ExitCode& code) {
   command.add_option("--token-file", options->token_file, "File with the secret that clients on TCP have to know")
       .type_name("FILE");
   command.add_flag("--once", options->once, "End after the first exchange");
+  command.add_option("--cm-count", options->messages.count, "The -C of ucmatose and udaddy")
+      .range(1U, 10'000U)
+      .capture_default_str();
+  command.add_option("--cm-size", options->messages.size, "The -S of ucmatose and udaddy")
+      .range(1U, 1U << 20)
+      .capture_default_str();
   command.footer(
       "Examples:\n"
       "  roce-gen peer -i eth0                    then elsewhere: ibv_rc_pingpong -d mlx5_0 -g 3 -c HOST\n"
+      "                                           or rping -c -a HOST -C 10 -V, ucmatose -s HOST, udaddy -s HOST\n"
       "  roce-gen peer -i eth0 -k ud -s 1024      then elsewhere: ibv_ud_pingpong -d rxe0 -g 1 HOST\n"
       "  roce-gen peer -i eth0 --link udp         without any privilege\n"
       "Exit code: 0 every exchange completed, 1 one failed, 2 wrong command line or no such interface.");

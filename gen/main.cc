@@ -12,8 +12,11 @@
 #include "gen/cmd_pingpong.h"
 #include "gen/cmd_read.h"
 #include "gen/cmd_relay.h"
+#include "gen/cmd_rping.h"
 #include "gen/cmd_send.h"
+#include "gen/cmd_ucmatose.h"
 #include "gen/cmd_ud.h"
+#include "gen/cmd_udaddy.h"
 #include "gen/cmd_write.h"
 #include "gen/exit_code.h"
 
@@ -29,6 +32,9 @@ int main(int argc, char** argv) {
   ExitCode code = ExitCode::ok;
   roce::gen::add_peer(program, code);
   roce::gen::add_pingpong(program, code);
+  roce::gen::add_rping(program, code);
+  roce::gen::add_ucmatose(program, code);
+  roce::gen::add_udaddy(program, code);
   roce::gen::add_send(program, code);
   roce::gen::add_write(program, code);
   roce::gen::add_read(program, code);

@@ -25,7 +25,33 @@ void send_at_once(int fd) {
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+using AddressList = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+[[nodiscard]] Outcome<AddressList> look_up(const std::string& host, const std::string& port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0) {
+    return cannot(fmt::format("\"{}\" is no host that is known: {}", host, ::gai_strerror(error)));
+  }
+  return AddressList{found, &::freeaddrinfo};
+}
+
 }  // namespace
+
+Outcome<Gid> resolve_host(const std::string& host) {
+  const Outcome<AddressList> found = look_up(host, "0");
+  if (!found) return tl::unexpected(found.error());
+  const sockaddr* address = (*found)->ai_addr;
+  if (address->sa_family == AF_INET) {
+    Ipv4Address ipv4;
+    std::memcpy(ipv4.octets.data(), &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, ipv4.octets.size());
+    return Gid::from_ipv4(ipv4);
+  }
+  Gid gid;
+  std::memcpy(gid.octets.data(), &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, gid.octets.size());
+  return gid;
+}
 
 Tcp::Tcp(Tcp&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 
@@ -64,15 +90,11 @@ Outcome<Tcp> Tcp::listen(std::uint16_t port) {
 }
 
 Outcome<Tcp> Tcp::connect(const std::string& host, std::uint16_t port) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(host.c_str(), fmt::format("{}", port).c_str(), &hints, &found); error != 0) {
-    return cannot(fmt::format("\"{}\" is no host that is known: {}", host, ::gai_strerror(error)));
-  }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list{found, &::freeaddrinfo};
-  Tcp socket{::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
-  if (::connect(socket.fd_, found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS) {
+  const Outcome<AddressList> found = look_up(host, fmt::format("{}", port));
+  if (!found) return tl::unexpected(found.error());
+  const addrinfo& first = **found;
+  Tcp socket{::socket(first.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+  if (::connect(socket.fd_, first.ai_addr, first.ai_addrlen) != 0 && errno != EINPROGRESS) {
     return cannot(fmt::format("cannot connect to {} port {}: {}", host, port, std::strerror(errno)));
   }
   send_at_once(socket.fd_);

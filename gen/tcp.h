@@ -6,8 +6,12 @@
 #include <string_view>
 
 #include "gen/failure.h"
+#include "roce/wire/types.h"
 
 namespace roce::gen {
+
+/// The address of a host, a name or an address; IPv4-mapped for IPv4. Failure: it is not known.
+[[nodiscard]] Outcome<Gid> resolve_host(const std::string& host);
 
 /// A TCP socket that never waits.
 class Tcp {

@@ -21,6 +21,7 @@ import guest
 import network
 from harness_cases import GuestCases, NetworkCases  # pylint: disable=unused-import
 from pingpong_cases import PingpongCases  # pylint: disable=unused-import
+from rdma_cm_cases import RdmaCmCases  # pylint: disable=unused-import
 from relay_cases import RelayCases  # pylint: disable=unused-import
 from stage import Case
 

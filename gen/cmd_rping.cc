@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/cmd_rping.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "command_line/program.h"
+#include "gen/endpoint_options.h"
+#include "gen/program_client.h"
+#include "gen/rping.h"
+
+namespace roce::gen {
+
+namespace {
+
+struct ClientOptions {
+  EndpointOptions endpoint;
+  RpingOptions rping;
+  std::uint16_t port = kRpingPort;
+  std::string host;
+};
+
+[[nodiscard]] Outcome<ExitCode> run(const ClientOptions& options) {
+  return run_client(options.endpoint, "rping", options.host, [&](RdmaCm& cm, Gid to, ProgramReport& report) {
+    return rping_client(cm, to, options.port, options.rping, report);
+  });
+}
+
+}  // namespace
+
+void add_rping(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("rping", "Be the client of rping -s, connected by RDMA CM");
+  auto options = std::make_shared<ClientOptions>();
+  add_endpoint_options(command, options->endpoint);
+  command.add_option("-p,--port", options->port, "RDMA port of the server").range(1, 65535).capture_default_str();
+  command.add_option("-C,--count", options->rping.count, "Pings").range(1U, 1'000'000'000U).capture_default_str();
+  command.add_option("-S,--size", options->rping.size, "Bytes of a ping")
+      .range(16U, kRpingMaxSize)
+      .capture_default_str();
+  command.add_option("host", options->host, "Host on which the server listens").required();
+  command.footer(
+      "Examples:\n"
+      "  roce-gen rping -i eth0 192.0.2.7                where rping -s runs\n"
+      "  roce-gen rping -i eth0 -C 1000 -S 4096 192.0.2.7\n"
+      "Each echo is compared with its ping.\n"
+      "Exit code: 0 all pings came back right, 1 the exchange failed, 2 wrong command line.");
+  command.callback([options, &code] {
+    const Outcome<ExitCode> ended = run(*options);
+    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
+    code = ended ? *ended : ended.error().code;
+  });
+}
+
+}  // namespace roce::gen

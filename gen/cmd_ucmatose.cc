@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/cmd_ucmatose.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "command_line/program.h"
+#include "gen/endpoint_options.h"
+#include "gen/program_client.h"
+#include "gen/ucmatose.h"
+
+namespace roce::gen {
+
+namespace {
+
+struct ClientOptions {
+  EndpointOptions endpoint;
+  MessageOptions messages;
+  std::uint16_t port = kUcmatosePort;
+  std::string host;
+};
+
+[[nodiscard]] Outcome<ExitCode> run(const ClientOptions& options) {
+  return run_client(options.endpoint, "ucmatose", options.host, [&](RdmaCm& cm, Gid to, ProgramReport& report) {
+    return ucmatose_client(cm, to, options.port, options.messages, report);
+  });
+}
+
+}  // namespace
+
+void add_ucmatose(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("ucmatose", "Be the client of ucmatose, connected by RDMA CM");
+  auto options = std::make_shared<ClientOptions>();
+  add_endpoint_options(command, options->endpoint);
+  command.add_option("-p,--port", options->port, "RDMA port of the server").range(1, 65535).capture_default_str();
+  command.add_option("-C,--count", options->messages.count, "Messages each way, as at the server")
+      .range(1U, 10'000U)
+      .capture_default_str();
+  command.add_option("-S,--size", options->messages.size, "Bytes of a message, as at the server")
+      .range(1U, 1U << 20)
+      .capture_default_str();
+  command.add_option("host", options->host, "Host on which the server listens").required();
+  command.footer(
+      "Examples:\n"
+      "  roce-gen ucmatose -i eth0 192.0.2.7                where ucmatose runs\n"
+      "  roce-gen ucmatose -i eth0 -C 100 -S 1000 192.0.2.7   where ucmatose -C 100 -S 1000 runs\n"
+      "The server sends first, then the client; then the server ends the connection.\n"
+      "Exit code: 0 all messages went and came, 1 the exchange failed, 2 wrong command line.");
+  command.callback([options, &code] {
+    const Outcome<ExitCode> ended = run(*options);
+    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
+    code = ended ? *ended : ended.error().code;
+  });
+}
+
+}  // namespace roce::gen

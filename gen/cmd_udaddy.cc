@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/cmd_udaddy.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "command_line/program.h"
+#include "gen/endpoint_options.h"
+#include "gen/program_client.h"
+#include "gen/udaddy.h"
+
+namespace roce::gen {
+
+namespace {
+
+struct ClientOptions {
+  EndpointOptions endpoint;
+  MessageOptions messages;
+  std::uint16_t port = kUdaddyPort;
+  std::string host;
+};
+
+[[nodiscard]] Outcome<ExitCode> run(const ClientOptions& options) {
+  return run_client(options.endpoint, "udaddy", options.host, [&](RdmaCm& cm, Gid to, ProgramReport& report) {
+    return udaddy_client(cm, to, options.port, options.messages, report);
+  });
+}
+
+}  // namespace
+
+void add_udaddy(command_line::Program& program, ExitCode& code) {
+  command_line::Command command =
+      program.add_subcommand("udaddy", "Be the client of udaddy, whose UD queue pair is found by SIDR");
+  auto options = std::make_shared<ClientOptions>();
+  add_endpoint_options(command, options->endpoint);
+  command.add_option("-p,--port", options->port, "RDMA port of the server").range(1, 65535).capture_default_str();
+  command.add_option("-C,--count", options->messages.count, "Messages each way, as at the server")
+      .range(1U, 10'000U)
+      .capture_default_str();
+  command.add_option("-S,--size", options->messages.size, "Bytes of a message, as at the server")
+      .range(1U, 4096U)
+      .capture_default_str();
+  command.add_option("host", options->host, "Host on which the server listens").required();
+  command.footer(
+      "Examples:\n"
+      "  roce-gen udaddy -i eth0 192.0.2.7                where udaddy runs\n"
+      "  roce-gen udaddy -i eth0 -C 100 -S 1000 192.0.2.7   where udaddy -C 100 -S 1000 runs\n"
+      "Datagrams that are lost are not sent again: then it fails.\n"
+      "Exit code: 0 all messages went and came, 1 the exchange failed, 2 wrong command line.");
+  command.callback([options, &code] {
+    const Outcome<ExitCode> ended = run(*options);
+    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
+    code = ended ? *ended : ended.error().code;
+  });
+}
+
+}  // namespace roce::gen

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/program_report.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace roce::gen {
+
+void print_program(const ProgramReport& report, bool json) {
+  const bool is_good = report.error.empty();
+  const bool has_run = report.begun != kNever && report.ended != kNever;
+  const double seconds = has_run ? std::chrono::duration<double>(report.ended - report.begun).count() : 0;
+  if (json) {
+    nlohmann::ordered_json line{{"event", report.program},
+                                {"role", report.is_server ? "server" : "client"},
+                                {"peer", report.peer},
+                                {"ok", is_good},
+                                {"messages", report.messages},
+                                {"bytes", report.bytes},
+                                {"compared", report.is_compared},
+                                {"seconds", seconds}};
+    if (!is_good) line["error"] = report.error;
+    nlohmann::ordered_json& counters = line["counters"] = nlohmann::ordered_json::object();
+    for (const transport::CounterName& name : transport::counter_names()) {
+      if (report.counters.*name.member != 0) counters[std::string{name.name}] = report.counters.*name.member;
+    }
+    fmt::print("{}\n", line.dump());
+  } else if (is_good) {
+    fmt::print("{} {}: {} messages, {} bytes each way{}, {:.3f} s\n", report.peer, report.program, report.messages,
+               report.bytes, report.is_compared ? ", compared" : "", seconds);
+  } else {
+    fmt::print("{} {}: FAILED: {} ({} messages before)\n", report.peer, report.program, report.error, report.messages);
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace roce::gen

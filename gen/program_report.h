@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "roce/transport/counters.h"
+#include "roce/wire/time.h"
+
+namespace roce::gen {
+
+/// What came of an exchange with one of the programs of librdmacm.
+struct ProgramReport {
+  std::string program;  ///< its name: `rping` …
+  bool is_server = false;
+  std::string peer;            ///< its address
+  std::uint64_t messages = 0;  ///< exchanged: pings, or messages each way
+  std::uint64_t bytes = 0;     ///< of their data, each way
+  bool is_compared = false;    ///< what came was compared with what it has to be
+  Time begun = kNever;         ///< when the connection was there
+  Time ended = kNever;
+  std::string error;  ///< why it failed; empty if it did not
+  transport::Counters counters;
+};
+
+/// Prints a report: a line for people, or a JSON object on a line.
+void print_program(const ProgramReport& report, bool json);
+
+}  // namespace roce::gen

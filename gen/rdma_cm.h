@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/endpoint.h"
+#include "gen/script.h"
+#include "gen/verbs.h"
+#include "roce/cm/gsi_agent.h"
+
+namespace roce::gen {
+
+/// The communication manager of an endpoint, for scripts.
+class RdmaCm {
+ public:
+  /// Makes QP1. Failure: what the verbs refuse.
+  [[nodiscard]] static Outcome<std::unique_ptr<RdmaCm>> open(Endpoint& endpoint);
+
+  /// Calls `arrived` with the name of each connection, or question for a datagram QP, that somebody wants of `service`.
+  /// It has to make a `CmConnection` of it, answer the question, or reject it.
+  [[nodiscard]] Outcome<void> listen(ServiceId service, std::function<void(CommId, Time)> arrived);
+
+  /// Moves messages and events; true if there were any. To be called in each step of the program.
+  bool step(Time now);
+
+  [[nodiscard]] Endpoint& endpoint() const { return endpoint_; }
+  [[nodiscard]] cm::GsiAgent& agent() { return *agent_; }
+  [[nodiscard]] cm::ConnectionManager& manager() { return agent_->manager(); }
+  /// How the other end of a connection is reached. Throws: ScriptFailure when it came to an address that is not ours.
+  [[nodiscard]] transport::AddressVector address_of(const cm::Peer& peer) const;
+
+ private:
+  friend class CmConnection;
+  friend class CmQuestion;
+  RdmaCm(Endpoint& endpoint, std::unique_ptr<cm::GsiAgent> agent) : endpoint_(endpoint), agent_(std::move(agent)) {}
+  void take(const cm::Event& event, Time now);
+
+  Endpoint& endpoint_;
+  std::unique_ptr<cm::GsiAgent> agent_;
+  std::map<ServiceId, std::function<void(CommId, Time)>> listeners_;
+  std::map<CommId, std::function<void(const cm::Event&)>> handlers_;
+  Time now_{};
+};
+
+/// What the active side of `rdma_connect` says of itself.
+struct ConnectPlan {
+  Gid to{};
+  std::uint16_t port = 0;
+  std::uint8_t responder_resources = 1;
+  std::uint8_t initiator_depth = 1;
+  std::uint8_t retry_count = 7;
+  std::uint8_t rnr_retry_count = 7;
+  bool flow_control = false;
+};
+
+/// The RDMA IP CM header that an endpoint puts in front of the private data for `to`, from a port that nobody serves.
+[[nodiscard]] std::vector<std::byte> rdma_ip_header(const Endpoint& endpoint, const Gid& to, std::uint16_t source_port);
+/// A port of the range that systems give to those who ask for none: 32768 … 60999.
+[[nodiscard]] std::uint16_t any_source_port();
+
+/// Brings a QP to INIT, so that receives can be posted before it is connected.
+void prepare(QueuePair& qp, Time now);
+
+/// A connection as a script sees it. Who lets go of it has ended it: the peer is told.
+class CmConnection {
+ public:
+  /// One that somebody wants, as `RdmaCm::listen` names it.
+  CmConnection(RdmaCm& cm, CommId id);
+  /// None yet: for `connect`.
+  explicit CmConnection(RdmaCm& cm) : cm_(cm) {}
+  ~CmConnection();
+  CmConnection(const CmConnection&) = delete;
+  CmConnection& operator=(const CmConnection&) = delete;
+
+  /// Sends a REQ, makes `qp` ready when the REP comes, and confirms. Throws: ScriptFailure when it is rejected, nobody
+  /// answers, or it is refused here.
+  Task<> connect(QueuePair& qp, ConnectPlan plan);
+  /// Makes `qp` ready and sends a REP. As many READs and atomics at a time as both sides can, at most `rd_atomic`.
+  /// Throws: ScriptFailure.
+  void accept(QueuePair& qp, std::uint8_t rd_atomic, std::uint8_t rnr_retry_count, Time now);
+  /// Waits until the peer's QP is ready, which a first message shows too. Throws: ScriptFailure when it never is.
+  Task<> established(QueuePair& qp);
+  /// Ends the connection and waits until the peer has agreed, 10 s at most.
+  Task<> disconnect();
+
+  /// Neither side has ended it.
+  [[nodiscard]] bool is_open() const { return state_ == State::established; }
+  /// The peer, or the network, has ended it.
+  [[nodiscard]] bool is_over() const { return state_ == State::over; }
+  [[nodiscard]] const cm::Connection* get() const { return cm_.manager().find(id_); }
+
+ private:
+  friend class RdmaCm;
+  enum class State : std::uint8_t { none, waiting, replied, established, over };
+
+  void take(const cm::Event& event);
+  void make_ready(QueuePair& qp, Time now);
+
+  RdmaCm& cm_;
+  CommId id_{};
+  State state_ = State::none;
+  std::string why_;  // it is over
+};
+
+/// A search for the datagram QP of a service, as a script sees it.
+class CmQuestion {
+ public:
+  explicit CmQuestion(RdmaCm& cm) : cm_(cm) {}
+  ~CmQuestion();
+  CmQuestion(const CmQuestion&) = delete;
+  CmQuestion& operator=(const CmQuestion&) = delete;
+
+  /// Sends a SIDR_REQ for a port of the UDP port space and waits for the QP and its Q_Key. Throws: ScriptFailure when
+  /// there is none, or nobody answers.
+  Task<CmSidrRep> resolve(Gid to, std::uint16_t port);
+
+ private:
+  RdmaCm& cm_;
+  CommId id_{};
+  std::optional<cm::Event> answer_;
+};
+
+}  // namespace roce::gen

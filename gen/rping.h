@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "gen/program_report.h"
+#include "gen/rdma_cm.h"
+
+// The protocol of librdmacm's rping: the client tells where its ping is, the server READs it and WRITEs it back.
+namespace roce::gen {
+
+inline constexpr std::uint16_t kRpingPort = 7174;
+/// Of rping, and so of what a client may ask a server to READ.
+inline constexpr std::uint32_t kRpingMaxSize = 65'536;
+
+struct RpingOptions {
+  std::uint32_t size = 64;   ///< bytes of a ping with its closing zero: 16 … `kRpingMaxSize`
+  std::uint32_t count = 10;  ///< pings
+};
+
+/// The text that the client's ping `number` (from 0) has, and its closing zero: `rdma-ping-NUMBER: ` and characters
+/// from A to z, which begin one further with each ping. `size` ≥ 16.
+[[nodiscard]] std::string rping_text(std::uint32_t number, std::uint32_t size);
+
+/// Serves the client of a connection that it wants until it ends it.
+[[nodiscard]] Task<> rping_server(RdmaCm& cm, CommId wanted, ProgramReport& report);
+/// Connects to the server at `to`, sends pings and compares what comes back.
+[[nodiscard]] Task<> rping_client(RdmaCm& cm, Gid to, std::uint16_t port, RpingOptions options, ProgramReport& report);
+
+}  // namespace roce::gen

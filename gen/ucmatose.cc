@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/ucmatose.h"
+
+#include <fmt/format.h>
+
+namespace roce::gen {
+
+namespace {
+
+constexpr std::uint8_t kRetryCount = 5;
+constexpr std::uint8_t kRnrRetryCount = 0;
+
+/// A queue pair with all receives posted: the peer does not send again for want of one.
+class Side {
+ public:
+  Side(RdmaCm& cm, MessageOptions options, Time now)
+      : options_(options),
+        domain_(cm.endpoint().device()),
+        memory_(domain_, std::size_t{2} * options.size),
+        qp_(cm.endpoint(), domain_, {.max_send = options.count, .max_receive = options.count}) {
+    prepare(qp_, now);
+    for (std::uint32_t i = 0; i < options.count; ++i) qp_.post_receive(i, memory_.sge(options.size, options.size));
+  }
+
+  [[nodiscard]] QueuePair& qp() { return qp_; }
+
+  Task<> send() {
+    const transport::Sge sge = memory_.sge(0, options_.size);
+    for (std::uint32_t i = 0; i < options_.count; ++i) {
+      transport::SendRequest request;
+      request.wr_id = i;
+      request.sges = {&sge, 1};
+      qp_.post_send(request);
+    }
+    for (std::uint32_t i = 0; i < options_.count; ++i) {
+      co_await until([&] { return qp_.has_sent(); });
+      (void)qp_.take_sent();
+    }
+  }
+
+  Task<> receive(const CmConnection& connection, ProgramReport& report) {
+    for (std::uint32_t i = 0; i < options_.count; ++i) {
+      co_await until([&] { return qp_.has_received() || connection.is_over(); });
+      if (!qp_.has_received()) {
+        throw ScriptFailure(fmt::format("the peer ended the connection after {} of {} messages", i, options_.count));
+      }
+      const transport::Completion completion = qp_.take_received();
+      if (completion.byte_length != options_.size) {
+        throw ScriptFailure(fmt::format("a message of {} bytes came, expected {}; use the same -S on both sides",
+                                        completion.byte_length, options_.size));
+      }
+      ++report.messages;
+      report.bytes += options_.size;
+    }
+  }
+
+ private:
+  MessageOptions options_;
+  Domain domain_;
+  Memory memory_;  // sent, then received
+  QueuePair qp_;
+};
+
+}  // namespace
+
+Task<> ucmatose_server(RdmaCm& cm, CommId wanted, MessageOptions options, ProgramReport& report) {
+  const Time now = co_await this_time{};
+  Side side{cm, options, now};
+  CmConnection connection{cm, wanted};
+  connection.accept(side.qp(), 1, kRnrRetryCount, now);
+  co_await connection.established(side.qp());
+  report.begun = co_await this_time{};
+  co_await side.send();
+  co_await side.receive(connection, report);
+  report.ended = co_await this_time{};
+  report.counters = side.qp().counters();
+  co_await connection.disconnect();
+}
+
+Task<> ucmatose_client(RdmaCm& cm, Gid to, std::uint16_t port, MessageOptions options, ProgramReport& report) {
+  const Time now = co_await this_time{};
+  Side side{cm, options, now};
+  CmConnection connection{cm};
+  ConnectPlan plan;
+  plan.to = to;
+  plan.port = port;
+  plan.retry_count = kRetryCount;
+  plan.rnr_retry_count = kRnrRetryCount;
+  co_await connection.connect(side.qp(), plan);
+  report.begun = co_await this_time{};
+  co_await side.receive(connection, report);
+  co_await side.send();
+  report.ended = co_await this_time{};
+  report.counters = side.qp().counters();
+  co_await until([&] { return connection.is_over(); });
+}
+
+}  // namespace roce::gen

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "gen/program_report.h"
+#include "gen/rdma_cm.h"
+
+// The protocol of librdmacm's ucmatose: the server sends its messages, then the client, then the server ends it.
+namespace roce::gen {
+
+inline constexpr std::uint16_t kUcmatosePort = 7471;
+
+/// What ucmatose and udaddy have to be told alike on both sides.
+struct MessageOptions {
+  std::uint32_t size = 100;  ///< bytes of a message
+  std::uint32_t count = 10;  ///< messages each way
+};
+
+/// Serves the client of a connection that it wants.
+[[nodiscard]] Task<> ucmatose_server(RdmaCm& cm, CommId wanted, MessageOptions options, ProgramReport& report);
+/// Connects to the server at `to`.
+[[nodiscard]] Task<> ucmatose_client(RdmaCm& cm, Gid to, std::uint16_t port, MessageOptions options,
+                                     ProgramReport& report);
+
+}  // namespace roce::gen

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "gen/program_report.h"
+#include "gen/rdma_cm.h"
+#include "gen/ucmatose.h"
+
+// The protocol of librdmacm's udaddy: the client finds the server's UD queue pair by SIDR and sends its messages, each
+// with its own QP number as immediate data, and the server answers with as many.
+namespace roce::gen {
+
+inline constexpr std::uint16_t kUdaddyPort = 7174;
+
+/// Gives a client that asked for it a queue pair, and serves it. Its messages have to fit the path MTU.
+[[nodiscard]] Task<> udaddy_server(RdmaCm& cm, CommId question, MessageOptions options, ProgramReport& report);
+/// Finds the server at `to`, sends, and waits for the answers.
+[[nodiscard]] Task<> udaddy_client(RdmaCm& cm, Gid to, std::uint16_t port, MessageOptions options,
+                                   ProgramReport& report);
+
+}  // namespace roce::gen

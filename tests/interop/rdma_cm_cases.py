@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""rping, ucmatose and udaddy of librdmacm, connected by RDMA CM, with `roce-gen peer` and with roce-gen as their client."""
+
+import itertools
+import os
+import typing
+
+from guest import GuestError
+from pingpong_cases import HASTE, PORT, TROUBLE
+from stage import Case
+
+PINGS = 10
+
+
+class Program(typing.NamedTuple):
+    """One of the programs: how the guest is its client and its server, and our client."""
+
+    port: int
+    client: str  # its server's address follows
+    server: str  # the address that it listens at follows
+    ours: tuple  # the guest's address follows
+    messages: int
+
+
+PROGRAMS = {
+    "rping": Program(7174, f"rping -c -V -C {PINGS} -S 1000 -a", f"rping -s -V -C {PINGS} -S 1000 -a",
+                     ("-C", PINGS, "-S", 1000), PINGS),
+    "ucmatose": Program(7471, "ucmatose -s", "ucmatose -b", (), 10),
+    "udaddy": Program(7174, "udaddy -s", "udaddy -b", (), 10),
+}
+EXCHANGES = list(itertools.product(("client", "server"), PROGRAMS, ("ipv4", "ipv6")))
+
+
+class RdmaCm(Case):
+    """Base of the cases that let two programs connect by RDMA CM. It has none itself."""
+
+    def our_options(self, ip):
+        return ["-i", self.network.interface, "--json", "--address", self.network.host6 if ip == "ipv6" else self.network.host4]
+
+    def peer(self, ip, *more):
+        # Not where other peers, of this test or of another on this machine, have theirs.
+        ours = self.gen("peer", "-p", PORT, "--control", os.path.join(self.folder, "control.sock"), *self.our_options(ip), *more)
+        ours.event("ready")
+        return ours
+
+    def listening(self, port):
+        """Until somebody in the guest listens on an RDMA port."""
+        waiter = self.guest.run("until /usr/bin/rdma resource show cm_id | grep 'state LISTEN' | "
+                                f"grep -q 'src-addr [^ ]*:{port} '; do usleep 20000; done", 20)
+        if waiter.code:
+            raise GuestError(self.guest.explain(f"nobody listens on RDMA port {port}: {waiter}"))
+
+    def begin(self, role, name, ip, *more):
+        """Starts an exchange, `role` being the guest's. Returns the guest's Process and our Program."""
+        program = PROGRAMS[name]
+        ours, theirs = ((self.network.host6, self.network.guest6) if ip == "ipv6" else
+                        (self.network.host4, self.network.guest4))
+        if role == "client":
+            peer = self.peer(ip, "--once", *more)
+            return self.in_guest(f"{program.client} {ours}"), peer
+        server = self.in_guest(f"{program.server} {theirs}")
+        self.listening(program.port)
+        return server, self.gen(name, *self.our_options(ip), *program.ours, *more, theirs)
+
+    def good_report(self, name, theirs, ours):
+        """Waits until an exchange that has to succeed is over. Returns our report."""
+        report = ours.event(name)
+        result = theirs.wait()
+        self.assertEqual(result.code, 0, (result, report))
+        self.assertTrue(report["ok"], report)
+        self.assertEqual(report["messages"], PROGRAMS[name].messages, report)
+        self.assertEqual(ours.wait(), 0, ours.explain("It failed."))
+        return report
+
+
+class RdmaCmCases(RdmaCm):
+    def good(self, role, name, ip):
+        with self.counted() as rose:
+            theirs, ours = self.begin(role, name, ip)
+            self.good_report(name, theirs, ours)
+        self.assertGreaterEqual(rose["rcvd_pkts"], PROGRAMS[name].messages)
+        self.assertEqual({key: rose[key] for key in TROUBLE if rose[key]}, {})
+        self.assertEqual({key: rose[key] for key in HASTE if rose[key] >= PROGRAMS[name].messages // 2}, {})
+
+    def test_nobody_listens_here(self):
+        ours = self.peer("ipv4")
+        result = self.in_guest(f"rping -c -p 7999 -a {self.network.host4}").wait()
+        self.assertNotEqual(result.code, 0)
+        # RDMA_CM_EVENT_REJECTED with the reason of an invalid service ID.
+        self.assertIn("RDMA_CM_EVENT_REJECTED, error 8", result.stdout + result.stderr)
+        ours.stop()
+        self.assertEqual(ours.wait(), 0)
+
+    def test_nobody_listens_in_the_guest(self):
+        ours = self.gen("rping", *self.our_options("ipv4"), "-p", 7999, self.network.guest4)
+        report = ours.event("rping")
+        self.assertEqual((ours.wait(), report["ok"]), (1, False), report)
+        self.assertIn("rejected the connection: invalid service ID", report["error"])
+        ours = self.gen("udaddy", *self.our_options("ipv4"), "-p", 7999, self.network.guest4)
+        report = ours.event("udaddy")
+        self.assertEqual((ours.wait(), report["ok"]), (1, False), report)
+        self.assertIn("no queue pair for RDMA port 7999: service ID not supported", report["error"])
+
+
+def add_cases():
+    for case in EXCHANGES:
+        setattr(RdmaCmCases, "test_{1}_guest_is_{0}_{2}".format(*case), lambda self, case=case: self.good(*case))
+
+
+add_cases()
