@@ -21,6 +21,9 @@ namespace roce::gen {
 
 namespace {
 
+/// For what is left to say when it ends.
+constexpr Duration kSettleTime = std::chrono::milliseconds{100};
+
 struct PeerOptions {
   EndpointOptions endpoint;
   PingpongOptions pingpong;
@@ -121,6 +124,8 @@ class Peer {
     return stepped == Driver::Step::idle && moved ? Driver::Step::busy : stepped;
   });
   if (!ran) return tl::unexpected(ran.error());
+  (*programs)->close(now());
+  (*endpoint)->driver().settle(now() + kSettleTime);
   if (Outcome<void> closed = (*endpoint)->close(); !closed) return tl::unexpected(closed.error());
   return peer.failed() || (*programs)->failed() ? ExitCode::failed : ExitCode::ok;
 }

@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "command_line/program.h"
-#include "gen/endpoint_options.h"
 #include "gen/program_client.h"
 #include "gen/rping.h"
 
@@ -15,16 +14,14 @@ namespace roce::gen {
 
 namespace {
 
-struct ClientOptions {
-  EndpointOptions endpoint;
+struct RpingCommand {
+  ClientOptions client;
   RpingOptions rping;
-  std::uint16_t port = kRpingPort;
-  std::string host;
 };
 
-[[nodiscard]] Outcome<ExitCode> run(const ClientOptions& options) {
-  return run_client(options.endpoint, "rping", options.host, [&](RdmaCm& cm, Gid to, ProgramReport& report) {
-    return rping_client(cm, to, options.port, options.rping, report);
+[[nodiscard]] Outcome<ExitCode> run(const RpingCommand& command) {
+  return run_client(command.client, "rping", [&](RdmaCm& cm, const ConnectPlan& plan, ProgramReport& report) {
+    return rping_client(cm, plan, command.rping, report);
   });
 }
 
@@ -32,14 +29,13 @@ struct ClientOptions {
 
 void add_rping(command_line::Program& program, ExitCode& code) {
   command_line::Command command = program.add_subcommand("rping", "Be the client of rping -s, connected by RDMA CM");
-  auto options = std::make_shared<ClientOptions>();
-  add_endpoint_options(command, options->endpoint);
-  command.add_option("-p,--port", options->port, "RDMA port of the server").range(1, 65535).capture_default_str();
+  auto options = std::make_shared<RpingCommand>();
+  options->client.port = kRpingPort;
+  add_client_options(command, options->client);
   command.add_option("-C,--count", options->rping.count, "Pings").range(1U, 1'000'000'000U).capture_default_str();
   command.add_option("-S,--size", options->rping.size, "Bytes of a ping")
       .range(16U, kRpingMaxSize)
       .capture_default_str();
-  command.add_option("host", options->host, "Host on which the server listens").required();
   command.footer(
       "Examples:\n"
       "  roce-gen rping -i eth0 192.0.2.7                where rping -s runs\n"

@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "command_line/program.h"
-#include "gen/endpoint_options.h"
 #include "gen/program_client.h"
 #include "gen/ucmatose.h"
 
@@ -15,16 +14,14 @@ namespace roce::gen {
 
 namespace {
 
-struct ClientOptions {
-  EndpointOptions endpoint;
+struct UcmatoseCommand {
+  ClientOptions client;
   MessageOptions messages;
-  std::uint16_t port = kUcmatosePort;
-  std::string host;
 };
 
-[[nodiscard]] Outcome<ExitCode> run(const ClientOptions& options) {
-  return run_client(options.endpoint, "ucmatose", options.host, [&](RdmaCm& cm, Gid to, ProgramReport& report) {
-    return ucmatose_client(cm, to, options.port, options.messages, report);
+[[nodiscard]] Outcome<ExitCode> run(const UcmatoseCommand& command) {
+  return run_client(command.client, "ucmatose", [&](RdmaCm& cm, const ConnectPlan& plan, ProgramReport& report) {
+    return ucmatose_client(cm, plan, command.messages, report);
   });
 }
 
@@ -32,16 +29,15 @@ struct ClientOptions {
 
 void add_ucmatose(command_line::Program& program, ExitCode& code) {
   command_line::Command command = program.add_subcommand("ucmatose", "Be the client of ucmatose, connected by RDMA CM");
-  auto options = std::make_shared<ClientOptions>();
-  add_endpoint_options(command, options->endpoint);
-  command.add_option("-p,--port", options->port, "RDMA port of the server").range(1, 65535).capture_default_str();
+  auto options = std::make_shared<UcmatoseCommand>();
+  options->client.port = kUcmatosePort;
+  add_client_options(command, options->client);
   command.add_option("-C,--count", options->messages.count, "Messages each way, as at the server")
       .range(1U, 10'000U)
       .capture_default_str();
   command.add_option("-S,--size", options->messages.size, "Bytes of a message, as at the server")
       .range(1U, 1U << 20)
       .capture_default_str();
-  command.add_option("host", options->host, "Host on which the server listens").required();
   command.footer(
       "Examples:\n"
       "  roce-gen ucmatose -i eth0 192.0.2.7                where ucmatose runs\n"

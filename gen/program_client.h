@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -12,12 +13,23 @@
 
 namespace roce::gen {
 
-/// Makes the script of a client that talks to the server at this address.
-using ClientScript = std::function<Task<>(RdmaCm& cm, Gid to, ProgramReport& report)>;
+/// What the clients of all programs of librdmacm can be told.
+struct ClientOptions {
+  EndpointOptions endpoint;
+  std::string host;                ///< a name or an address
+  std::uint16_t port = 0;          ///< RDMA port of the server
+  std::uint8_t traffic_class = 0;  ///< of the connection, both ways
+};
 
-/// Runs the client of one of librdmacm's programs to its end and prints its report. `host` is a name or an address.
-/// Failure: there is no such interface or host.
-[[nodiscard]] Outcome<ExitCode> run_client(const EndpointOptions& options, const std::string& program,
-                                           const std::string& host, const ClientScript& script);
+/// Adds the options to a command; `options.port` is the default of the port.
+void add_client_options(command_line::Command& command, ClientOptions& options);
+
+/// Makes the script of a client that talks to the server that the plan says.
+using ClientScript = std::function<Task<>(RdmaCm& cm, const ConnectPlan& plan, ProgramReport& report)>;
+
+/// Runs the client of one of librdmacm's programs to its end and prints its report. Failure: there is no such interface
+/// or host.
+[[nodiscard]] Outcome<ExitCode> run_client(const ClientOptions& options, const std::string& program,
+                                           const ClientScript& script);
 
 }  // namespace roce::gen

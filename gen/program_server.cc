@@ -84,4 +84,9 @@ bool ProgramServer::step(Time now) {
   return moved;
 }
 
+void ProgramServer::close(Time now) {
+  running_.clear();
+  cm_->step(now);
+}
+
 }  // namespace roce::gen

@@ -29,6 +29,8 @@ class ProgramServer {
   bool step(Time now);
   /// Whether there were clients and all of them are gone, for so long that none repeats its last message any more.
   [[nodiscard]] bool has_served(Time now);
+  /// Ends the connections of all clients that are there, and tells them so. What they had begun is not reported.
+  void close(Time now);
   /// Whether one of them failed.
   [[nodiscard]] bool failed() const { return failed_; }
 

@@ -15,6 +15,8 @@ namespace {
 
 /// How long the other side may take to agree to the end of a connection: two repetitions of our DREQ.
 constexpr Duration kDisconnectTime = std::chrono::seconds{10};
+/// How long an ACK that was lost may still come after the peer, which has all it wanted, has ended the connection.
+constexpr Duration kLateAckTime = std::chrono::seconds{1};
 /// What librdmacm leaves to the kernel is the longest time; a peer that has to wait for a receive should wait less.
 constexpr std::uint8_t kMinRnrTimer = 12;
 
@@ -149,7 +151,7 @@ void CmConnection::take(const cm::Event& event) {
       break;
     case cm::EventKind::disconnected:
       state_ = State::over;
-      why_ = "the connection was ended";
+      why_ = "the peer ended the connection";
       break;
     default:
       break;
@@ -183,7 +185,7 @@ Task<> CmConnection::connect(QueuePair& qp, ConnectPlan plan) {
   request.initiator_depth = plan.initiator_depth;
   request.retry_count = plan.retry_count;
   request.rnr_retry_count = plan.rnr_retry_count;
-  request.flow_control = plan.flow_control;
+  request.traffic_class = plan.traffic_class;
   request.path_mtu = path_mtu_of(endpoint.max_path_mtu());
   // Both ports, as the flow label of a path is to tell flows apart; the UDP source port of the data follows from it.
   request.flow_label = transport::flow_label_of(Qpn{source_port}, Qpn{plan.port});
@@ -220,6 +222,16 @@ Task<> CmConnection::established(QueuePair& qp) {
     state_ = State::established;
   }
   if (state_ != State::established) throw ScriptFailure(why_);
+}
+
+Task<> CmConnection::sent(QueuePair& qp) {
+  co_await until([&] { return qp.has_sent() || state_ == State::over; });
+  if (!qp.has_sent()) {
+    const Time now = co_await this_time{};
+    const bool is_late = co_await until([&] { return qp.has_sent(); }, now + kLateAckTime);
+    if (!is_late) throw ScriptFailure(why_);
+  }
+  (void)qp.take_sent();
 }
 
 Task<> CmConnection::disconnect() {

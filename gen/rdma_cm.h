@@ -56,7 +56,7 @@ struct ConnectPlan {
   std::uint8_t initiator_depth = 1;
   std::uint8_t retry_count = 7;
   std::uint8_t rnr_retry_count = 7;
-  bool flow_control = false;
+  std::uint8_t traffic_class = 0;  ///< DSCP << 2 | ECN, of the packets both ways
 };
 
 /// The RDMA IP CM header that an endpoint puts in front of the private data for `to`, from a port that nobody serves.
@@ -86,6 +86,9 @@ class CmConnection {
   void accept(QueuePair& qp, std::uint8_t rd_atomic, std::uint8_t rnr_retry_count, Time now);
   /// Waits until the peer's QP is ready, which a first message shows too. Throws: ScriptFailure when it never is.
   Task<> established(QueuePair& qp);
+  /// Waits until a send request of `qp` has completed. Throws: ScriptFailure when that fails, or the connection has
+  /// ended.
+  Task<> sent(QueuePair& qp);
   /// Ends the connection and waits until the peer has agreed, 10 s at most.
   Task<> disconnect();
 

@@ -34,8 +34,9 @@ void put(std::span<std::byte> to, std::uint64_t value) {
 /// A side of the conversation: its queue pair, and one buffer for each kind of message.
 class Side {
  public:
-  Side(RdmaCm& cm, std::uint32_t data_bytes, Access access, Time now)
-      : domain_(cm.endpoint().device()),
+  Side(RdmaCm& cm, CmConnection& connection, std::uint32_t data_bytes, Access access, Time now)
+      : connection_(connection),
+        domain_(cm.endpoint().device()),
         messages_(domain_, 2 * BufferInfo::kBytes),
         data_(domain_, data_bytes, Access::local_write | access),
         qp_(cm.endpoint(), domain_, {.max_send = 4, .max_receive = 4}) {
@@ -47,8 +48,8 @@ class Side {
   [[nodiscard]] Memory& data() { return data_; }
 
   /// The next message, or none when the connection ends before it.
-  Task<std::optional<BufferInfo>> receive(const CmConnection& connection) {
-    co_await until([&] { return qp_.has_received() || connection.is_over(); });
+  Task<std::optional<BufferInfo>> receive() {
+    co_await until([&] { return qp_.has_received() || connection_.is_over(); });
     if (!qp_.has_received()) co_return std::nullopt;
     const transport::Completion completion = qp_.take_received();
     if (completion.byte_length != BufferInfo::kBytes) {
@@ -90,11 +91,11 @@ class Side {
  private:
   Task<> carry_out(const transport::SendRequest& request) {
     qp_.post_send(request);
-    co_await until([&] { return qp_.has_sent(); });
-    (void)qp_.take_sent();
+    co_await connection_.sent(qp_);
   }
   void post_receive() { qp_.post_receive(0, messages_.sge(0, BufferInfo::kBytes)); }
 
+  CmConnection& connection_;
   Domain domain_;
   Memory messages_;  // received, then sent
   Memory data_;
@@ -118,12 +119,12 @@ std::string rping_text(std::uint32_t number, std::uint32_t size) {
 Task<> rping_server(RdmaCm& cm, CommId wanted, ProgramReport& report) {
   CmConnection connection{cm, wanted};
   const Time now = co_await this_time{};
-  Side side{cm, kRpingMaxSize, Access::none, now};
+  Side side{cm, connection, kRpingMaxSize, Access::none, now};
   connection.accept(side.qp(), 1, 7, now);
   co_await connection.established(side.qp());
   report.begun = co_await this_time{};
   while (true) {
-    const std::optional<BufferInfo> ping = co_await side.receive(connection);
+    const std::optional<BufferInfo> ping = co_await side.receive();
     if (!ping) break;
     if (ping->size == 0 || ping->size > kRpingMaxSize) {
       throw ScriptFailure(
@@ -131,7 +132,7 @@ Task<> rping_server(RdmaCm& cm, CommId wanted, ProgramReport& report) {
     }
     co_await side.move(WorkOpcode::read, *ping, ping->size);
     co_await side.send(0, ping->size);
-    const std::optional<BufferInfo> echo = co_await side.receive(connection);
+    const std::optional<BufferInfo> echo = co_await side.receive();
     if (!echo) throw ScriptFailure("the client ended the connection between a ping and its echo");
     const std::span<const std::byte> text = side.data().bytes(0, ping->size);
     // As a string is copied: up to the first zero.
@@ -147,14 +148,11 @@ Task<> rping_server(RdmaCm& cm, CommId wanted, ProgramReport& report) {
   if (report.ended == kNever) report.ended = report.begun;
 }
 
-Task<> rping_client(RdmaCm& cm, Gid to, std::uint16_t port, RpingOptions options, ProgramReport& report) {
+Task<> rping_client(RdmaCm& cm, ConnectPlan plan, RpingOptions options, ProgramReport& report) {
   const Time now = co_await this_time{};
   // The ping, then where its echo goes to.
-  Side side{cm, 2 * options.size, Access::remote_read | Access::remote_write, now};
   CmConnection connection{cm};
-  ConnectPlan plan;
-  plan.to = to;
-  plan.port = port;
+  Side side{cm, connection, 2 * options.size, Access::remote_read | Access::remote_write, now};
   co_await connection.connect(side.qp(), plan);
   report.begun = co_await this_time{};
   report.is_compared = true;
@@ -165,11 +163,11 @@ Task<> rping_client(RdmaCm& cm, Gid to, std::uint16_t port, RpingOptions options
     std::ranges::copy(std::as_bytes(std::span{text}), ping.begin());
     std::ranges::fill(echo, std::byte{0xEE});
     co_await side.send(0, options.size);
-    const std::optional<BufferInfo> was_read = co_await side.receive(connection);
+    const std::optional<BufferInfo> was_read = co_await side.receive();
     if (!was_read)
       throw ScriptFailure(fmt::format("the server ended the connection before it had READ ping {}", number));
     co_await side.send(options.size, options.size);
-    const std::optional<BufferInfo> was_written = co_await side.receive(connection);
+    const std::optional<BufferInfo> was_written = co_await side.receive();
     if (!was_written)
       throw ScriptFailure(fmt::format("the server ended the connection before the echo of ping {}", number));
     const auto differs = std::ranges::mismatch(ping, echo);

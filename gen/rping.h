@@ -25,7 +25,7 @@ struct RpingOptions {
 
 /// Serves the client of a connection that it wants until it ends it.
 [[nodiscard]] Task<> rping_server(RdmaCm& cm, CommId wanted, ProgramReport& report);
-/// Connects to the server at `to`, sends pings and compares what comes back.
-[[nodiscard]] Task<> rping_client(RdmaCm& cm, Gid to, std::uint16_t port, RpingOptions options, ProgramReport& report);
+/// Connects to the server, sends pings and compares what comes back.
+[[nodiscard]] Task<> rping_client(RdmaCm& cm, ConnectPlan plan, RpingOptions options, ProgramReport& report);
 
 }  // namespace roce::gen

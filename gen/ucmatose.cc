@@ -24,7 +24,7 @@ class Side {
 
   [[nodiscard]] QueuePair& qp() { return qp_; }
 
-  Task<> send() {
+  Task<> send(CmConnection& connection) {
     const transport::Sge sge = memory_.sge(0, options_.size);
     for (std::uint32_t i = 0; i < options_.count; ++i) {
       transport::SendRequest request;
@@ -33,8 +33,7 @@ class Side {
       qp_.post_send(request);
     }
     for (std::uint32_t i = 0; i < options_.count; ++i) {
-      co_await until([&] { return qp_.has_sent(); });
-      (void)qp_.take_sent();
+      co_await connection.sent(qp_);
     }
   }
 
@@ -70,26 +69,23 @@ Task<> ucmatose_server(RdmaCm& cm, CommId wanted, MessageOptions options, Progra
   connection.accept(side.qp(), 1, kRnrRetryCount, now);
   co_await connection.established(side.qp());
   report.begun = co_await this_time{};
-  co_await side.send();
+  co_await side.send(connection);
   co_await side.receive(connection, report);
   report.ended = co_await this_time{};
   report.counters = side.qp().counters();
   co_await connection.disconnect();
 }
 
-Task<> ucmatose_client(RdmaCm& cm, Gid to, std::uint16_t port, MessageOptions options, ProgramReport& report) {
+Task<> ucmatose_client(RdmaCm& cm, ConnectPlan plan, MessageOptions options, ProgramReport& report) {
   const Time now = co_await this_time{};
   Side side{cm, options, now};
   CmConnection connection{cm};
-  ConnectPlan plan;
-  plan.to = to;
-  plan.port = port;
   plan.retry_count = kRetryCount;
   plan.rnr_retry_count = kRnrRetryCount;
   co_await connection.connect(side.qp(), plan);
   report.begun = co_await this_time{};
   co_await side.receive(connection, report);
-  co_await side.send();
+  co_await side.send(connection);
   report.ended = co_await this_time{};
   report.counters = side.qp().counters();
   co_await until([&] { return connection.is_over(); });

@@ -19,8 +19,7 @@ struct MessageOptions {
 
 /// Serves the client of a connection that it wants.
 [[nodiscard]] Task<> ucmatose_server(RdmaCm& cm, CommId wanted, MessageOptions options, ProgramReport& report);
-/// Connects to the server at `to`.
-[[nodiscard]] Task<> ucmatose_client(RdmaCm& cm, Gid to, std::uint16_t port, MessageOptions options,
-                                     ProgramReport& report);
+/// Connects to the server, with the retry counts of the program.
+[[nodiscard]] Task<> ucmatose_client(RdmaCm& cm, ConnectPlan plan, MessageOptions options, ProgramReport& report);
 
 }  // namespace roce::gen

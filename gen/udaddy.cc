@@ -11,6 +11,8 @@ namespace {
 
 /// That of all UD queue pairs of the RDMA port space UDP (librdmacm: RDMA_UDP_QKEY).
 constexpr QKey kQKey{0x01234567};
+/// Receives that are posted at a time.
+constexpr std::uint32_t kReceives = 64;
 /// How long nothing may come. Datagrams that are lost stay lost.
 constexpr Duration kPatience = std::chrono::seconds{10};
 
@@ -42,9 +44,9 @@ class Side {
   Side(RdmaCm& cm, MessageOptions options, Time now)
       : options_(options),
         domain_(cm.endpoint().device()),
-        memory_(domain_, kSlot + std::size_t{options.count} * (kSlot + options.size) + options.size),
+        memory_(domain_, options.size + std::size_t{kReceives} * (kSlot + options.size)),
         qp_(cm.endpoint(), domain_,
-            {.type = transport::QpType::ud, .max_send = options.count, .max_receive = options.count}) {
+            {.type = transport::QpType::ud, .max_send = options.count, .max_receive = kReceives}) {
     transport::QpChange to_init{.state = transport::QpState::init};
     to_init.p_key_index = std::uint16_t{0};
     to_init.port = std::uint8_t{1};
@@ -52,9 +54,7 @@ class Side {
     qp_.modify(to_init, now, "move the queue pair to INIT");
     qp_.modify({.state = transport::QpState::rtr}, now, "move the queue pair to RTR");
     qp_.modify({.state = transport::QpState::rts, .sq_psn = Psn{0}}, now, "move the queue pair to RTS");
-    for (std::uint32_t i = 0; i < options.count; ++i) {
-      qp_.post_receive(i, memory_.sge(offset_of(i), kSlot + options.size));
-    }
+    for (std::uint32_t slot = 0; slot < kReceives; ++slot) post_receive(slot);
   }
 
   [[nodiscard]] QueuePair& qp() { return qp_; }
@@ -100,6 +100,7 @@ class Side {
       const auto addresses = transport::addresses_in(memory_.bytes(offset_of(slot), kSlot));
       arrival.peer = {.local = addresses->destination, .remote = addresses->source};
       arrival.qpn = Qpn{completion.immediate & Qpn::kMax};
+      post_receive(slot);
       ++report.messages;
       report.bytes += options_.size;
     }
@@ -108,6 +109,7 @@ class Side {
 
  private:
   static constexpr std::uint32_t kSlot = transport::kNetworkHeaderArea;
+  void post_receive(std::uint32_t slot) { qp_.post_receive(slot, memory_.sge(offset_of(slot), kSlot + options_.size)); }
   /// Of a receive: behind the message that is sent.
   [[nodiscard]] std::size_t offset_of(std::uint32_t slot) const {
     return options_.size + std::size_t{slot} * (kSlot + options_.size);
@@ -119,10 +121,21 @@ class Side {
   QueuePair qp_;
 };
 
+[[nodiscard]] std::string too_long(const RdmaCm& cm, MessageOptions options) {
+  return fmt::format("a datagram of {} bytes does not fit the path MTU of {}", options.size,
+                     cm.endpoint().max_path_mtu());
+}
+
 }  // namespace
 
 Task<> udaddy_server(RdmaCm& cm, CommId question, MessageOptions options, ProgramReport& report) {
   const Time now = co_await this_time{};
+  if (options.size > cm.endpoint().max_path_mtu()) {
+    cm::Resolution none;
+    none.status = CmSidrStatus::rejected;
+    granted(cm.manager().answer(question, none, now), "answer the question for a queue pair");
+    throw ScriptFailure(too_long(cm, options));
+  }
   Side side{cm, options, now};
   cm::Resolution resolution;
   resolution.qpn = side.qp().qpn();
@@ -141,13 +154,15 @@ Task<> udaddy_server(RdmaCm& cm, CommId question, MessageOptions options, Progra
   report.counters = side.qp().counters();
 }
 
-Task<> udaddy_client(RdmaCm& cm, Gid to, std::uint16_t port, MessageOptions options, ProgramReport& report) {
+Task<> udaddy_client(RdmaCm& cm, ConnectPlan plan, MessageOptions options, ProgramReport& report) {
   const Time now = co_await this_time{};
+  if (options.size > cm.endpoint().max_path_mtu()) throw ScriptFailure(too_long(cm, options));
   Side side{cm, options, now};
   CmQuestion question{cm};
-  const CmSidrRep found = co_await question.resolve(to, port);
-  const cm::Peer peer{.local = cm.endpoint().gid(), .remote = to};
-  const transport::AddressVector address = cm.address_of(peer);
+  const CmSidrRep found = co_await question.resolve(plan.to, plan.port);
+  const cm::Peer peer{.local = cm.endpoint().gid(), .remote = plan.to};
+  transport::AddressVector address = cm.address_of(peer);
+  address.traffic_class = plan.traffic_class;
   const AddressHandle ah{side.domain(), address};
   report.begun = co_await this_time{};
   transport::DatagramAddress server;

@@ -15,8 +15,7 @@ inline constexpr std::uint16_t kUdaddyPort = 7174;
 
 /// Gives a client that asked for it a queue pair, and serves it. Its messages have to fit the path MTU.
 [[nodiscard]] Task<> udaddy_server(RdmaCm& cm, CommId question, MessageOptions options, ProgramReport& report);
-/// Finds the server at `to`, sends, and waits for the answers.
-[[nodiscard]] Task<> udaddy_client(RdmaCm& cm, Gid to, std::uint16_t port, MessageOptions options,
-                                   ProgramReport& report);
+/// Finds the server, sends, and waits for the answers. Of the plan, address, port and traffic class count.
+[[nodiscard]] Task<> udaddy_client(RdmaCm& cm, ConnectPlan plan, MessageOptions options, ProgramReport& report);
 
 }  // namespace roce::gen

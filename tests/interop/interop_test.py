@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Our programs against Linux's Soft-RoCE, in a guest that runs for all cases.
 
-usage: [ROCE_GEN=FILE] interop_test.py [UNITTEST-ARGUMENT...]       for instance -v -k pingpong
+usage: [ROCE_GEN=FILE] [ROCE_ANALYZE=FILE] interop_test.py [UNITTEST-ARGUMENT...]       for instance -v -k pingpong
 
 Exit code 77, with the reason, where it cannot run; with ROCE_INTEROP_REQUIRED set that is a failure instead.
 """
@@ -22,6 +22,7 @@ import network
 from harness_cases import GuestCases, NetworkCases  # pylint: disable=unused-import
 from pingpong_cases import PingpongCases  # pylint: disable=unused-import
 from rdma_cm_cases import RdmaCmCases  # pylint: disable=unused-import
+from rdma_cm_fault_cases import RdmaCmFaultCases  # pylint: disable=unused-import
 from relay_cases import RelayCases  # pylint: disable=unused-import
 from stage import Case
 
@@ -70,6 +71,7 @@ def main():
         return 1 if os.environ.get("ROCE_INTEROP_REQUIRED") else SKIPPED
     guest.on_signals_exit()
     Case.roce_gen = os.environ.get("ROCE_GEN") or None
+    Case.roce_analyze = os.environ.get("ROCE_ANALYZE") or None
     begin = time.monotonic()
     with network.Network() as Case.network, guest.Guest(Case.network) as Case.guest:
         print(f"guest: {Case.guest.accelerator}, rxe0 ACTIVE {Case.guest.seconds:.1f} s after its start, "

@@ -34,6 +34,10 @@ EXCHANGES = list(itertools.product(("client", "server"), PROGRAMS, ("ipv4", "ipv
 class RdmaCm(Case):
     """Base of the cases that let two programs connect by RDMA CM. It has none itself."""
 
+    def setUp(self):
+        super().setUp()
+        self.capture = os.path.join(self.folder, "ours.pcapng")
+
     def our_options(self, ip):
         return ["-i", self.network.interface, "--json", "--address", self.network.host6 if ip == "ipv6" else self.network.host4]
 
@@ -52,6 +56,7 @@ class RdmaCm(Case):
 
     def begin(self, role, name, ip, *more):
         """Starts an exchange, `role` being the guest's. Returns the guest's Process and our Program."""
+        more = ("--pcap", self.capture, *more)
         program = PROGRAMS[name]
         ours, theirs = ((self.network.host6, self.network.guest6) if ip == "ipv6" else
                         (self.network.host4, self.network.guest4))
@@ -81,6 +86,21 @@ class RdmaCmCases(RdmaCm):
         self.assertGreaterEqual(rose["rcvd_pkts"], PROGRAMS[name].messages)
         self.assertEqual({key: rose[key] for key in TROUBLE if rose[key]}, {})
         self.assertEqual({key: rose[key] for key in HASTE if rose[key] >= PROGRAMS[name].messages // 2}, {})
+        self.assert_keeps_the_rules(self.capture, self.network.host6 if ip == "ipv6" else self.network.host4)
+        if name != "udaddy":
+            self.assert_ports_follow_the_flow_label()
+
+    def assert_ports_follow_the_flow_label(self):
+        """The packets of the connection have, both ways, the UDP source port that the REQ's flow label gives."""
+        ports, labels = set(), set()
+        for packet in self.decoded(self.capture):
+            if packet["bth"]["dest_qp"] != 1:
+                ports.add(packet["udp"]["srcport"])
+            elif "cm_req" in packet:
+                labels.add(packet["cm_req"]["primary_flow_label"])
+        # 14 bits of the label, and the other 6 added without carry (Linux: rdma_flow_label_to_udp_sport).
+        label, = labels
+        self.assertEqual(ports, {0xC000 | (label & 0x3FFF) ^ (label >> 14)})
 
     def test_nobody_listens_here(self):
         ours = self.peer("ipv4")

@@ -79,9 +79,9 @@ class Program:
 
 
 class Case(unittest.TestCase):
-    """Base of all cases. interop_test.py sets the three before the first one runs."""
+    """Base of all cases. interop_test.py sets what they share before the first one runs."""
 
-    network = guest = roce_gen = None
+    network = guest = roce_gen = roce_analyze = None
     _complaints = ()
 
     def setUp(self):
@@ -117,3 +117,21 @@ class Case(unittest.TestCase):
         before, rose = self.guest.hw_counters(), {}
         yield rose
         rose.update((name, value - before[name]) for name, value in self.guest.hw_counters().items())
+
+    def analyze(self, *words):
+        """The objects that roce-analyze prints as JSON."""
+        if self.roce_analyze is None:
+            self.skipTest("there is no roce-analyze: ROCE_ANALYZE does not name it")
+        said = subprocess.run([self.roce_analyze, *words], stdout=subprocess.PIPE, check=True)
+        return [json.loads(line) for line in said.stdout.splitlines()]
+
+    def decoded(self, capture):
+        """The RoCE packets of a capture, as `roce-analyze decode` shows them."""
+        return [packet for packet in self.analyze("decode", "--json", capture) if packet["kind"] == "roce"]
+
+    def assert_keeps_the_rules(self, capture, address):
+        """What `address` sent breaks none of the protocol's rules, as roce-analyze judges the capture."""
+        source = f"ipv6.src == {address}" if ":" in address else f"ip.src == {address}"
+        broken = [(event["frame"], event["rule"], event["text"])
+                  for event in self.analyze("events", "--json", "-Y", source, capture) if event["rule"]]
+        self.assertEqual(broken, [])

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""roce-gen as the client of roce-gen peer, connected by RDMA CM: rping, ucmatose and udaddy over every link.
+
+usage: rdma_cm_test.py ROCE_GEN ROCE_ANALYZE [UNITTEST ARGUMENT...]
+
+What the programs of librdmacm themselves make of it is shown in tests/interop.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from live import WAIT, Program, Wire, enter_namespaces
+
+PEER = {"ipv4": "10.9.0.2", "ipv6": "fd09::2"}
+OURS = {"ipv4": "10.9.0.1", "ipv6": "fd09::1"}
+
+
+class RdmaCm(unittest.TestCase):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="roce-gen-"))
+        self.wire = Wire(9000)
+        self.addCleanup(self.wire.close)
+
+    def start(self, name, *arguments):
+        program = Program(ROCE_GEN, self.wire, name, *arguments)
+        self.addCleanup(program.end)
+        return program
+
+    def peer(self, ip="ipv4", *more):
+        return self.start("b", "peer", "-i", "v", "--address", PEER[ip], "--control", os.path.join(self.folder, "sock"), *more)
+
+    def client(self, program, ip="ipv4", *more):
+        return self.start("a", program, "-i", "v", "--address", OURS[ip], *more, PEER[ip])
+
+    def good(self, program, ip="ipv4", *more):
+        code, report = self.client(program, ip, *more).result()
+        self.assertEqual((code, report["ok"]), (0, True), report)
+        return report
+
+    def decoded(self, path):
+        said = subprocess.run([ROCE_ANALYZE, "decode", "--json", path], capture_output=True, text=True, check=True)
+        return [json.loads(line) for line in said.stdout.splitlines()]
+
+
+class Programs(RdmaCm):
+    def all_of_them(self, ip, theirs=(), ours=()):
+        peer = self.peer(ip, *theirs)
+        self.assertEqual(self.good("rping", ip, "-C", "20", "-S", "5000", *ours)["bytes"], 20 * 5000)
+        self.assertEqual(self.good("ucmatose", ip, *ours)["messages"], 10)
+        self.assertEqual(self.good("udaddy", ip, *ours)["messages"], 10)
+        code, last = peer.result(signal.SIGTERM)
+        self.assertEqual((code, last["event"], last["ok"], last["messages"]), (0, "udaddy", True, 10))
+
+    def test_raw_ipv4(self):
+        self.all_of_them("ipv4", ("--link", "raw"), ("--link", "raw"))
+
+    def test_raw_ipv6(self):
+        self.all_of_them("ipv6", ("--link", "raw"), ("--link", "raw"))
+
+    def test_udp(self):
+        self.all_of_them("ipv4", ("--link", "udp"), ("--link", "udp"))
+
+    def test_udp_ipv6_to_raw(self):
+        self.all_of_them("ipv6", ("--link", "raw"), ("--link", "udp"))
+
+    def test_roce_v1(self):
+        # Addresses choose no version, so that --v1 is given without.
+        peer = self.start("b", "peer", "-i", "v", "--v1", "--control", os.path.join(self.folder, "sock"))
+        path = os.path.join(self.folder, "v1.pcapng")
+        for program in ("rping", "ucmatose", "udaddy"):
+            code, report = self.start("a", program, "-i", "v", "--v1", "--pcap", path, PEER["ipv4"]).result()
+            self.assertEqual((code, report["ok"]), (0, True), report)
+            self.assertEqual({packet["roce"]["version"] for packet in self.decoded(path)}, {"RoCEv1"})
+        self.assertEqual(peer.result(signal.SIGTERM)[0], 0)
+
+    def test_other_sizes_and_counts(self):
+        peer = self.peer("ipv4", "--cm-count", "300", "--cm-size", "3000")
+        for program in ("ucmatose", "udaddy"):
+            self.assertEqual(self.good(program, "ipv4", "-C", "300", "-S", "3000")["bytes"], 300 * 3000)
+        self.assertEqual(self.good("rping", "ipv4", "-C", "3", "-S", "65536")["bytes"], 3 * 65536)
+        self.assertEqual(self.good("rping", "ipv4", "-C", "3", "-S", "16")["bytes"], 3 * 16)
+        self.assertEqual(peer.result(signal.SIGTERM)[0], 0)
+
+    def test_many_at_the_same_time(self):
+        peer = self.peer()
+        # Each on its own address: two of them on one would take each other's packets.
+        for number in range(10, 20):
+            self.wire.ip("a", "address", "add", f"10.9.0.{number}/24", "dev", "v")
+        clients = [self.start("a", "rping", "-i", "v", "--address", f"10.9.0.{number}", "-C", "50", PEER["ipv4"])
+                   for number in range(10, 20)]
+        for client in clients:
+            code, report = client.result()
+            self.assertEqual((code, report["messages"]), (0, 50), report)
+        self.assertEqual(peer.result(signal.SIGTERM)[0], 0)
+
+    def test_once(self):
+        peer = self.peer("ipv4", "--once")
+        self.good("rping")
+        self.assertEqual(peer.result()[0], 0)
+
+
+class OnTheWire(RdmaCm):
+    def test_traffic_class_and_flow(self):
+        path = os.path.join(self.folder, "cm.pcapng")
+        peer = self.peer()
+        self.good("rping", "ipv4", "--tos", "104", "--pcap", path)
+        self.assertEqual(peer.result(signal.SIGTERM)[0], 0)
+        packets = self.decoded(path)
+        data = [packet for packet in packets if packet["bth"]["dest_qp"] != 1]
+        # Its answers too, which know it from the REQ.
+        self.assertEqual({packet["ip"]["dscp"] for packet in data}, {104 >> 2})
+        self.assertEqual({packet["ip"]["src"] for packet in data}, {OURS["ipv4"], PEER["ipv4"]})
+        label, = {packet["cm_req"]["primary_flow_label"] for packet in packets if "cm_req" in packet}
+        self.assertEqual({packet["udp"]["srcport"] for packet in data}, {0xC000 | (label & 0x3FFF) ^ (label >> 14)})
+
+    def test_what_is_sent_is_well_formed(self):
+        path = os.path.join(self.folder, "cm.pcapng")
+        peer = self.peer()
+        for program in ("rping", "ucmatose", "udaddy"):
+            self.good(program, "ipv4", "--pcap", path)
+            said = subprocess.run([ROCE_ANALYZE, "events", "--json", path], capture_output=True, text=True, check=True)
+            broken = [event for event in map(json.loads, said.stdout.splitlines()) if event["rule"]]
+            self.assertEqual(broken, [])
+        self.assertEqual(peer.result(signal.SIGTERM)[0], 0)
+
+
+class Wrong(RdmaCm):
+    def refused(self, pattern, *arguments):
+        code, report = self.client(*arguments).result()
+        self.assertEqual((code, report["ok"]), (1, False), report)
+        self.assertRegex(report["error"], pattern)
+
+    def test_nobody_listens(self):
+        peer = self.peer()
+        self.refused("rejected the connection: invalid service ID", "rping", "ipv4", "-p", "7175")
+        self.refused("no queue pair for RDMA port 7175: service ID not supported", "udaddy", "ipv4", "-p", "7175")
+        self.assertEqual(peer.result(signal.SIGTERM)[0], 0)
+
+    def test_the_other_program(self):
+        # Of ucmatose the server sends first, and what it sends is no message of rping.
+        peer = self.peer()
+        self.refused("a message of 100 bytes came|ended with", "rping", "ipv4", "-p", "7471")
+        self.assertEqual(peer.result(signal.SIGTERM)[0], 1)
+
+    def test_sizes_differ(self):
+        peer = self.peer("ipv4", "--cm-size", "200")
+        self.refused("ended with: local length error", "ucmatose")
+        self.assertEqual(peer.result(signal.SIGTERM)[0], 1)
+
+    def test_spoiled_icrc(self):
+        peer = self.peer("ipv4", "--bad-icrc")
+        client = self.client("rping")
+        # Nothing that the peer says is heard.
+        with self.assertRaises(subprocess.TimeoutExpired):
+            client.process.wait(1)
+        code, report = client.result(signal.SIGTERM)
+        self.assertEqual((code, report["error"]), (1, "interrupted"))
+        # It hears that the client has given up.
+        code, last = peer.result(signal.SIGTERM)
+        self.assertEqual((code, last["ok"]), (1, False), last)
+
+    def connected(self):
+        """A client that pings without end."""
+        client = self.client("rping", "ipv4", "-C", "1000000000")
+        self.assertEqual(json.loads(client.process.stdout.readline())["event"], "connected")
+        return client
+
+    def test_the_client_is_stopped(self):
+        peer = self.peer("ipv4", "--once")
+        code, report = self.connected().result(signal.SIGTERM)
+        self.assertEqual((code, report["error"]), (1, "interrupted"))
+        # It was told, or it would wait for ever.
+        code, last = peer.result()
+        self.assertEqual(last["event"], "rping")
+        self.assertEqual(last["counters"].get("retransmitted_packets", 0), 0)
+
+    def test_the_peer_is_stopped(self):
+        peer = self.peer()
+        client = self.connected()
+        self.assertEqual(peer.result(signal.SIGTERM)[0], 0)
+        code, report = client.result()
+        self.assertEqual((code, report["ok"]), (1, False), report)
+        self.assertRegex(report["error"], "the (peer|server) (ended|rejected) the connection")
+
+    def test_other_kinds_of_address(self):
+        done = subprocess.run(self.wire.inside("a", ROCE_GEN, "rping", "-i", "v", "--address", OURS["ipv4"], PEER["ipv6"]),
+                              capture_output=True, text=True, check=False, timeout=WAIT)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "fd09::2 cannot be reached from 10.9.0.1: .*--address")
+
+
+if __name__ == "__main__":
+    enter_namespaces()
+    ROCE_GEN, ROCE_ANALYZE = (os.path.abspath(path) for path in sys.argv[1:3])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
