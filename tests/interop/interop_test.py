@@ -4,6 +4,8 @@
 
 usage: [ROCE_GEN=FILE] [ROCE_ANALYZE=FILE] interop_test.py [UNITTEST-ARGUMENT...]       for instance -v -k pingpong
 
+With ROCE_INTEROP_TABLE=FILE the results go, as a table, between the two markers of that file (docs/interop.md).
+
 Exit code 77, with the reason, where it cannot run; with ROCE_INTEROP_REQUIRED set that is a failure instead.
 """
 
@@ -27,6 +29,7 @@ from relay_cases import RelayCases  # pylint: disable=unused-import
 from stage import Case
 
 SKIPPED = 77
+MARKERS = "<!-- results -->", "<!-- end of results -->"
 PROGRAMS = (guest.QEMU, "ip", "ethtool", "depmod", "modprobe", "cpio", "dpkg-deb", "apt-get")
 
 
@@ -52,16 +55,47 @@ def obstacle():
 
 
 class TimedResult(unittest.TextTestResult):
-    """Says of each case how long it took."""
+    """Says of each case how long it took, and keeps all for the table."""
+
+    rows = []
 
     def startTest(self, test):
         self._begin = time.monotonic()
         super().startTest(test)
 
+    def _end(self, test, word):
+        seconds = time.monotonic() - self._begin
+        self.rows.append((type(test).__name__, test._testMethodName, word, seconds))
+        return seconds
+
     def addSuccess(self, test):
         super().addSuccess(test)
+        seconds = self._end(test, "passed")
         if self.showAll:
-            self.stream.writeln(f"    {time.monotonic() - self._begin:.1f} s")
+            self.stream.writeln(f"    {seconds:.1f} s")
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._end(test, "FAILED")
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._end(test, "FAILED")
+
+
+def write_table(path, rows):
+    """Puts the rows, a table for each class, between the markers of a Markdown file."""
+    lines = []
+    for group in dict.fromkeys(row[0] for row in rows):
+        cases = [row for row in rows if row[0] == group]
+        lines += [f"{group}: {sum(row[2] == 'passed' for row in cases)} of {len(cases)} passed", "", "| case | result | s |",
+                  "|---|---|---|", *(f"| {name.removeprefix('test_').replace('_', ' ')} | {word} | {seconds:.1f} |"
+                                     for _, name, word, seconds in cases), ""]
+    with open(path, encoding="utf-8") as file:
+        before, _, rest = file.read().partition(MARKERS[0])
+    after = rest.partition(MARKERS[1])[2]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join([before + MARKERS[0], "", *lines]) + MARKERS[1] + after)
 
 
 def main():
@@ -77,6 +111,8 @@ def main():
         print(f"guest: {Case.guest.accelerator}, rxe0 ACTIVE {Case.guest.seconds:.1f} s after its start, "
               f"{time.monotonic() - begin:.1f} s in all", file=sys.stderr, flush=True)
         program = unittest.main(exit=False, testRunner=unittest.TextTestRunner(resultclass=TimedResult, verbosity=2))
+    if os.environ.get("ROCE_INTEROP_TABLE"):
+        write_table(os.environ["ROCE_INTEROP_TABLE"], TimedResult.rows)
     return 0 if program.result.wasSuccessful() and program.result.testsRun else 1
 
 
