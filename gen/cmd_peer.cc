@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <list>
 #include <memory>
+#include <optional>
 
 #include "command_line/program.h"
 #include "gen/control_server.h"
 #include "gen/endpoint.h"
+#include "gen/perftest_server.h"
 #include "gen/pingpong_connection.h"
 #include "gen/pingpong_options.h"
 #include "gen/pingpong_report.h"
@@ -32,6 +34,7 @@ struct PeerOptions {
   std::uint16_t control_port = 0;
   std::string token_file;
   MessageOptions messages;  // of the programs of librdmacm
+  PerftestServerOptions perftest;
   bool once = false;
 };
 
@@ -110,16 +113,26 @@ class Peer {
   const Outcome<std::unique_ptr<ProgramServer>> programs =
       ProgramServer::open(**endpoint, {.messages = options.messages, .json = options.endpoint.json});
   if (!programs) return tl::unexpected(programs.error());
-  Peer peer{**endpoint, options, std::move(*listener)};
+  std::unique_ptr<PerftestServer> perftest;
+  if (!options.perftest.program.empty()) {
+    PerftestServerOptions served = options.perftest;
+    served.json = options.endpoint.json;
+    served.once = options.once;
+    Outcome<std::unique_ptr<PerftestServer>> opened = PerftestServer::open(**endpoint, served, std::move(*listener));
+    if (!opened) return tl::unexpected(opened.error());
+    perftest = std::move(*opened);
+  }
+  std::optional<Peer> peer;
+  if (!perftest) peer.emplace(**endpoint, options, std::move(*listener));
   const std::string where = address.port != 0 ? fmt::format("TCP port {}", address.port) : address.socket;
   print_note("ready",
-             fmt::format("{}; pingpong clients on TCP port {}, rping, ucmatose and udaddy by RDMA CM, control on {}",
-                         (*endpoint)->description(), options.port, where),
+             fmt::format("{}; {} clients on TCP port {}, rping, ucmatose and udaddy by RDMA CM, control on {}",
+                         (*endpoint)->description(), perftest ? perftest->program() : "pingpong", options.port, where),
              options.endpoint.json);
   const Outcome<bool> ran = (*endpoint)->driver().run([&](Time time) {
     bool moved = (*control)->step();
     moved |= (*programs)->step(time);
-    const Driver::Step stepped = peer.step(time);
+    const Driver::Step stepped = perftest ? perftest->step(time) : peer->step(time);
     if (options.once && (*programs)->has_served(time)) return Driver::Step::done;
     return stepped == Driver::Step::idle && moved ? Driver::Step::busy : stepped;
   });
@@ -127,7 +140,8 @@ class Peer {
   (*programs)->close(now());
   (*endpoint)->driver().settle(now() + kSettleTime);
   if (Outcome<void> closed = (*endpoint)->close(); !closed) return tl::unexpected(closed.error());
-  return peer.failed() || (*programs)->failed() ? ExitCode::failed : ExitCode::ok;
+  const bool tcp_failed = perftest ? perftest->failed() : peer->failed();
+  return tcp_failed || (*programs)->failed() ? ExitCode::failed : ExitCode::ok;
 }
 
 }  // namespace
@@ -154,11 +168,14 @@ void add_peer(command_line::Program& program, ExitCode& code) {
   command.add_option("--cm-size", options->messages.size, "The -S of ucmatose and udaddy")
       .range(1U, 1U << 20)
       .capture_default_str();
+  add_perftest_server_options(command, options->perftest);
   command.footer(
       "Examples:\n"
       "  roce-gen peer -i eth0                    then elsewhere: ibv_rc_pingpong -d mlx5_0 -g 3 -c HOST\n"
       "                                           or rping -c -a HOST -C 10 -V, ucmatose -s HOST, udaddy -s HOST\n"
       "  roce-gen peer -i eth0 -k ud -s 1024      then elsewhere: ibv_ud_pingpong -d rxe0 -g 1 HOST\n"
+      "  roce-gen peer -i eth0 --perftest ib_write_bw\n"
+      "                                           then elsewhere: ib_write_bw -d mlx5_0 -x 3 HOST\n"
       "  roce-gen peer -i eth0 --link udp         without any privilege\n"
       "Exit code: 0 every exchange completed, 1 one failed, 2 wrong command line or no such interface.");
   command.callback([options, &code] {

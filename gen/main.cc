@@ -9,6 +9,7 @@
 #include "gen/cmd_flush.h"
 #include "gen/cmd_gids.h"
 #include "gen/cmd_peer.h"
+#include "gen/cmd_perftest.h"
 #include "gen/cmd_pingpong.h"
 #include "gen/cmd_read.h"
 #include "gen/cmd_relay.h"
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
   ExitCode code = ExitCode::ok;
   roce::gen::add_peer(program, code);
   roce::gen::add_pingpong(program, code);
+  roce::gen::add_perftest(program, code);
   roce::gen::add_rping(program, code);
   roce::gen::add_ucmatose(program, code);
   roce::gen::add_udaddy(program, code);

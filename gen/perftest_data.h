@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "gen/perftest_channel.h"
+#include "gen/perftest_keys.h"
+#include "gen/perftest_options.h"
+#include "gen/perftest_pairs.h"
+#include "gen/perftest_report.h"
+#include "gen/script.h"
+
+namespace roce::gen {
+
+/// An exchange whose queue pairs are connected.
+struct PerftestRun {
+  const PerftestOptions& options;  ///< complete
+  PerftestRole role;
+  PerftestChannel& channel;
+  PerftestPairs& pairs;
+  PerftestReport& report;
+};
+
+/// Posts the receives that the peer's messages need, before the peer may send.
+void post_perftest_receives(PerftestRun& run);
+
+/// The data phase, from the barrier before it to where the program has the next exchange; it writes messages, latencies
+/// and what was compared into the report. `run` has to live as long as the task. Throws: ScriptFailure when a request
+/// fails, data are wrong, or the peer is silent or gone.
+[[nodiscard]] Task<> run_perftest_data(PerftestRun& run);
+
+}  // namespace roce::gen

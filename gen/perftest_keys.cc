@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/perftest_keys.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <iterator>
+
+namespace roce::gen {
+
+namespace {
+
+/// Reads numbers of fixed width with a colon behind each.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  /// The next number, of `digits` hexadecimal digits and `most` at most. After a mistake always 0.
+  [[nodiscard]] std::uint64_t number(std::string_view name, std::size_t digits, std::uint64_t most) {
+    if (!error_.empty()) return 0;
+    const std::string_view word = text_.substr(at_, digits);
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, 16);
+    if (error != std::errc{} || end != word.data() + digits || text_[at_ + digits] != ':') {
+      error_ = fmt::format("has no {} of {} hexadecimal digits and a colon at byte {}", name, digits, at_);
+      return 0;
+    }
+    if (value > most) {
+      error_ = fmt::format("has {} 0x{:x}, which is above 0x{:x}", name, value, most);
+      return 0;
+    }
+    at_ += digits + 1;
+    return value;
+  }
+  [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
+  [[nodiscard]] const std::string& error() const { return error_; }
+
+ private:
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string error_;
+};
+
+constexpr std::uint64_t kAny = ~std::uint64_t{0};
+
+}  // namespace
+
+std::string to_text(const PerftestKeys& keys) {
+  std::string text = fmt::format("{:04x}:{:04x}:{:06x}:{:06x}:{:08x}:{:016x}:", keys.lid, keys.out_reads,
+                                 keys.qpn.value(), keys.psn.value(), keys.r_key.value(), keys.address);
+  for (const std::uint8_t octet : keys.gid.octets) fmt::format_to(std::back_inserter(text), "{:02x}:", octet);
+  fmt::format_to(std::back_inserter(text), "{:08x}:", keys.srqn);
+  text.push_back('\0');
+  return text;
+}
+
+tl::expected<PerftestKeys, std::string> parse_perftest_keys(std::string_view text) {
+  if (text.size() != PerftestKeys::kSize) {
+    return tl::unexpected(fmt::format("has {} bytes, not {}", text.size(), PerftestKeys::kSize));
+  }
+  Reader reader{text};
+  PerftestKeys keys;
+  keys.lid = static_cast<std::uint16_t>(reader.number("LID", 4, kAny));
+  keys.out_reads = static_cast<std::uint16_t>(reader.number("number of outstanding READs", 4, kAny));
+  keys.qpn = Qpn{static_cast<std::uint32_t>(reader.number("QPN", 6, Qpn::kMax))};
+  keys.psn = Psn{static_cast<std::uint32_t>(reader.number("PSN", 6, Psn::kMax))};
+  keys.r_key = RKey{static_cast<std::uint32_t>(reader.number("R_Key", 8, kAny))};
+  keys.address = reader.number("address", 16, kAny);
+  for (std::uint8_t& octet : keys.gid.octets) octet = static_cast<std::uint8_t>(reader.number("GID octet", 2, kAny));
+  keys.srqn = static_cast<std::uint32_t>(reader.number("SRQN", 8, kAny));
+  if (!reader.error().empty()) return tl::unexpected(reader.error());
+  if (reader.rest() != std::string_view{"\0", 1}) return tl::unexpected(std::string{"does not end with a NUL"});
+  return keys;
+}
+
+}  // namespace roce::gen

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "gen/latency.h"
+#include "gen/perftest_options.h"
+#include "roce/transport/counters.h"
+#include "roce/wire/time.h"
+
+namespace roce::gen {
+
+/// What came of an exchange with one of the programs of perftest.
+struct PerftestReport {
+  PerftestProgram program = PerftestProgram::send_bw;
+  PerftestRole role = PerftestRole::client;
+  std::string peer;        ///< its address
+  std::string version;     ///< of the peer; empty if it did not tell one
+  std::uint32_t size = 0;  ///< bytes of a message
+  std::uint32_t qps = 0;
+  std::uint32_t path_mtu = 0;     ///< bytes; 0 before it was agreed on
+  std::uint64_t messages = 0;     ///< that went through; each way where both ends send
+  Time begun = kNever;            ///< of the data phase
+  Time ended = kNever;            ///< of the data phase
+  LatencyHistogram latency;       ///< round trips; where both ends send the halves of them
+  std::string compared;           ///< what of the data was compared, for people
+  bool last_ack_missing = false;  ///< the peer had all it waited for and left before it acknowledged our last message
+  std::string error;              ///< why it failed; empty if it did not
+  transport::Counters counters;   ///< of its queue pairs
+};
+
+/// Seconds of the data phase; 0 if it did not end.
+[[nodiscard]] double seconds_of(const PerftestReport& report);
+/// Bytes of all messages a second, in MiB; 0 without a data phase.
+[[nodiscard]] double mib_per_second(const PerftestReport& report);
+[[nodiscard]] double messages_per_second(const PerftestReport& report);
+
+/// Prints a report: a line for people, or a JSON object on a line.
+void print_perftest(const PerftestReport& report, bool json);
+
+}  // namespace roce::gen

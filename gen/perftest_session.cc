@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/perftest_session.h"
+
+#include <fmt/format.h>
+
+#include "gen/perftest_data.h"
+#include "gen/perftest_handshake.h"
+#include "gen/perftest_pairs.h"
+
+namespace roce::gen {
+
+namespace {
+
+/// What the programs write last, and nobody reads.
+constexpr std::string_view kDone{"done\0", 5};
+/// How long the peer may repeat its last message because our acknowledgement was lost, unless it says that it is over.
+constexpr Duration kLinger = std::chrono::seconds{1};
+
+/// Also when the exchange fails the report has the counters.
+class CountersAtEnd {
+ public:
+  CountersAtEnd(const PerftestPairs& pairs, PerftestReport& report) : pairs_(pairs), report_(report) {}
+  ~CountersAtEnd() { report_.counters = pairs_.counters(); }
+  CountersAtEnd(const CountersAtEnd&) = delete;
+  CountersAtEnd& operator=(const CountersAtEnd&) = delete;
+
+ private:
+  const PerftestPairs& pairs_;
+  PerftestReport& report_;
+};
+
+/// Tells all queue pairs, hears of the peer's and connects them.
+[[nodiscard]] Task<> connect_pairs(PerftestRun& run) {
+  for (std::size_t index = 0; index < run.pairs.count(); ++index) {
+    const PerftestKeys remote = co_await exchange_keys(run.channel, run.role, run.pairs.own(index));
+    const Time now = co_await this_time{};
+    run.pairs.connect(index, remote, now);
+  }
+}
+
+/// Waits until the peer is where we are. Its keys are known: their second coming says nothing new.
+[[nodiscard]] Task<> pass_barrier(PerftestRun& run, std::size_t index = 0) {
+  co_await exchange_keys(run.channel, run.role, run.pairs.own(index));
+}
+
+[[nodiscard]] Task<> set_up(PerftestRun& run) {
+  const bool latency = measures_latency(run.options.program);
+  if (latency) co_await pass_barrier(run);
+  co_await connect_pairs(run);
+  if (run.options.program == PerftestProgram::send_bw) co_await pass_barrier(run);
+  for (std::size_t index = 0; index < run.pairs.count(); ++index) co_await pass_barrier(run, index);
+  co_await pass_barrier(run);
+}
+
+/// Compares what a client says that it did with what came.
+void check_figures(const PerftestRun& run, const PerftestFigures& theirs) {
+  if (theirs.size != run.options.size) {
+    throw ScriptFailure(fmt::format("the peer's messages had {} bytes, not {}; use the same -s on both sides",
+                                    theirs.size, run.options.size));
+  }
+  if (theirs.messages != run.report.messages) {
+    throw ScriptFailure(fmt::format("the peer made {} requests, and {} came", theirs.messages, run.report.messages));
+  }
+}
+
+[[nodiscard]] Task<> tell_figures(PerftestRun& run) {
+  PerftestFigures own;
+  if (run.role == PerftestRole::client) {
+    own.size = run.options.size;
+    own.messages = run.report.messages;
+    own.average_mib = mib_per_second(run.report);
+    own.mega_messages = messages_per_second(run.report) / 1e6;
+  }
+  const PerftestFigures theirs = co_await exchange_figures(run.channel, run.role, own);
+  if (run.role == PerftestRole::server) check_figures(run, theirs);
+}
+
+[[nodiscard]] Task<> tear_down(PerftestRun& run) {
+  // ib_write_lat ends with its last message.
+  if (run.options.program != PerftestProgram::write_lat) {
+    if (!measures_latency(run.options.program) && verb_of(run.options.program) != PerftestVerb::send) {
+      co_await pass_barrier(run);
+      co_await tell_figures(run);
+    }
+    co_await pass_barrier(run);
+    try {
+      run.channel.send(kDone);
+    } catch (const ScriptFailure&) {
+      // The peer does not wait for it.
+    }
+  }
+  const Time now = co_await this_time{};
+  co_await until([&run] { return run.channel.is_closed(); }, now + kLinger);
+}
+
+}  // namespace
+
+Task<> run_perftest(Endpoint& endpoint, const PerftestOptions& options, PerftestRole role, PerftestChannel& channel,
+                    PerftestReport& report) {
+  report.size = options.size;
+  report.qps = options.qps;
+  const PerftestAgreement agreed = co_await exchange_agreement(channel, role, options.path_mtu);
+  report.version = agreed.version;
+  report.path_mtu = agreed.path_mtu;
+  PerftestPairs pairs{endpoint, options, agreed};
+  const CountersAtEnd counters{pairs, report};
+  PerftestRun run{.options = options, .role = role, .channel = channel, .pairs = pairs, .report = report};
+  post_perftest_receives(run);
+  co_await set_up(run);
+  report.begun = now();
+  co_await run_perftest_data(run);
+  report.ended = now();
+  co_await tear_down(run);
+}
+
+}  // namespace roce::gen
