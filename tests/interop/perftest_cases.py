@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`roce-gen peer --perftest` and `roce-gen perftest` with the programs of perftest on Linux's Soft-RoCE."""
+
+import collections
+import os
+import socket
+
+from pingpong_cases import HASTE, TROUBLE
+from stage import Case
+
+PORT = 18515
+MTU = 1024
+
+# The role of the guest; of each queue pair `iterations` messages of `size` bytes; `more` are options of both ends.
+Exchange = collections.namedtuple("Exchange", "program role size iterations qps mtu ip more", defaults=(1, MTU, "ipv4", ()))
+
+EXCHANGES = {
+    "send_bw": Exchange("send_bw", "client", 65536, 20),
+    "send_bw_8_qps": Exchange("send_bw", "client", 4096, 10, qps=8),
+    "send_lat": Exchange("send_lat", "client", 2, 50),
+    "write_bw": Exchange("write_bw", "client", 1 << 20, 5),
+    "write_lat": Exchange("write_lat", "client", 1, 300),
+    "read_bw": Exchange("read_bw", "client", 65536, 20),
+    "read_lat": Exchange("read_lat", "client", 100, 30),
+    "atomic_bw": Exchange("atomic_bw", "client", 8, 200),
+    "atomic_lat": Exchange("atomic_lat", "client", 8, 30, more=("-A", "CMP_AND_SWAP")),
+    "write_bw_ipv6": Exchange("write_bw", "client", 5000, 20, ip="ipv6"),
+    "from_send_bw": Exchange("send_bw", "server", 65536, 20),
+    "from_send_lat": Exchange("send_lat", "server", 3000, 30, ip="ipv6"),
+    "from_write_bw": Exchange("write_bw", "server", 10000, 20, mtu=256),
+    "from_write_bw_8_qps": Exchange("write_bw", "server", 1024, 100, qps=8),
+    "from_write_lat": Exchange("write_lat", "server", 4096, 30),
+    "from_read_bw": Exchange("read_bw", "server", 1 << 20, 5),
+    "from_read_lat": Exchange("read_lat", "server", 1, 50),
+    "from_atomic_bw": Exchange("atomic_bw", "server", 8, 200),
+    "from_atomic_bw_compare_swap": Exchange("atomic_bw", "server", 8, 200, more=("-A", "CMP_AND_SWAP")),
+    "from_atomic_lat": Exchange("atomic_lat", "server", 8, 30),
+}
+# Servers that print no results.
+SILENT = (("read_lat", "server"), ("atomic_lat", "server"))
+# A bandwidth program of ours would otherwise have more packets under way than the queue of a tap takes: 1000.
+DEPTH = 4
+
+
+class PerftestCases(Case):
+    def guest_command(self, exchange, host=""):
+        gid = self.guest.gid_index(self.network.guest6 if exchange.ip == "ipv6" else self.network.guest4)
+        # -F: the guest's processor has no frequency to complain about.
+        words = [f"ib_{exchange.program}", "-d", "rxe0", "-x", gid, "-F", "-p", PORT, "-n", exchange.iterations, *exchange.more]
+        if "atomic" not in exchange.program:
+            words += ["-s", exchange.size]
+        if exchange.program.endswith("bw"):
+            words += ["-q", exchange.qps]
+        return " ".join(map(str, [*words, "-m", exchange.mtu, host]))
+
+    def gen_options(self, exchange, prefix):
+        address = self.network.host6 if exchange.ip == "ipv6" else self.network.host4
+        more = [f"--{prefix}atomic" if word == "-A" else word for word in exchange.more]
+        return ["-i", self.network.interface, "--json", "-p", PORT, "--address", address, f"--{prefix}iters", exchange.iterations,
+                f"--{prefix}size", exchange.size, f"--{prefix}qps", exchange.qps, *more]
+
+    def begin(self, exchange, *more):
+        """Starts both ends. Returns the guest's Process and our Program."""
+        if exchange.role == "client":
+            ours = self.gen("peer", "--once", "--control", os.path.join(self.folder, "peer.sock"),
+                            "--perftest", f"ib_{exchange.program}", *self.gen_options(exchange, "perftest-"), *more)
+            ours.event("ready")
+            return self.in_guest(self.guest_command(exchange, self.network.host4)), ours
+        theirs = self.in_guest(self.guest_command(exchange))
+        theirs.wait_listening(PORT)
+        return theirs, self.gen("perftest", *self.gen_options(exchange, ""), "-t", DEPTH, *more, exchange.program,
+                                self.network.guest4)
+
+    def good(self, exchange):
+        with self.counted() as rose:
+            theirs, ours = self.begin(exchange)
+            report = ours.event("perftest")
+            ended = theirs.wait()
+        self.assertTrue(report["ok"], (report, ended))
+        self.assertEqual((ended.code, ours.wait()), (0, 0), (report, ended))
+        if (exchange.program, exchange.role) not in SILENT:
+            self.assertIn("#iterations", ended.stdout)
+        messages = exchange.iterations * exchange.qps
+        self.assertEqual((report["program"], report["messages"], report["bytes"], report["path_mtu"]),
+                         (f"ib_{exchange.program}", messages, messages * exchange.size, exchange.mtu), report)
+        # One packet may acknowledge several messages.
+        requests, answers = ("sent_pkts", "rcvd_pkts") if exchange.role == "client" else ("rcvd_pkts", "sent_pkts")
+        self.assertGreaterEqual(rose[requests], messages)
+        self.assertGreater(rose[answers], 0)
+        self.assertEqual({name: rose[name] for name in TROUBLE if rose[name]}, {})
+        self.assertEqual({name: rose[name] for name in HASTE if rose[name] > messages // 2}, {})
+
+    def test_a_wrong_icrc_fails(self):
+        # Or the good cases show nothing.
+        with self.counted() as rose:
+            theirs, ours = self.begin(EXCHANGES["from_send_bw"], "--bad-icrc")
+            report = ours.event("perftest")
+            self.assertEqual((ours.wait(), report["ok"]), (1, False), report)
+            self.assertIn("retry counter exceeded", report["error"])
+            # It has begun: what failed is not the handshake.
+            self.assertGreater(report["counters"]["sent_packets"], 0)
+            # It waits for ever.
+            theirs.kill()
+            self.assertNotEqual(theirs.wait().code, 0, theirs.output())
+        self.assertEqual(rose["rcvd_pkts"], 0)
+
+    def test_what_is_no_perftest_is_told_so(self):
+        ours = self.gen("peer", "--control", os.path.join(self.folder, "peer.sock"),
+                        *self.gen_options(EXCHANGES["write_lat"], "perftest-"), "--perftest", "ib_write_lat")
+        ours.event("ready")
+        version = b"6.06".ljust(16, b"\0")
+        for sent, said in ((b"GET / HTTP/1.1\r\n\r\n", 'got "GET / HTTP/1.1..'), (b"", "closed the connection"),
+                           (version, "the cycle buffer"),
+                           (version + b"\0\0\x10\0\0\0\0\x403\0" + b"0001:" * 22, "the keys of a queue pair")):
+            with self.subTest(sent):
+                with self.network.host.call(lambda: socket.create_connection((self.network.host4, PORT), 10)) as connection:
+                    connection.sendall(sent)
+                    connection.shutdown(socket.SHUT_WR)
+                    report = ours.event("perftest")
+                self.assertFalse(report["ok"])
+                self.assertIn("expected", report["error"])
+                self.assertIn(said, report["error"])
+        ours.stop()
+        self.assertEqual(ours.wait(), 1)
+
+
+def add_cases():
+    for name, exchange in EXCHANGES.items():
+        setattr(PerftestCases, f"test_{name}", lambda self, exchange=exchange: self.good(exchange))
+
+
+add_cases()
