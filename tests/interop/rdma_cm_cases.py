@@ -5,7 +5,7 @@ import itertools
 import os
 import typing
 
-from guest import GuestError
+from guest import COUNTERS, GuestError
 from pingpong_cases import HASTE, PORT, TROUBLE
 from stage import Case
 
@@ -120,6 +120,68 @@ class RdmaCmCases(RdmaCm):
         report = ours.event("udaddy")
         self.assertEqual((ours.wait(), report["ok"]), (1, False), report)
         self.assertIn("no queue pair for RDMA port 7999: service ID not supported", report["error"])
+
+    def test_messages_too_long_for_us(self):
+        ours = self.peer("ipv4", "--once", "--cm-size", 100, "--pcap", self.capture)
+        theirs = self.in_guest(f"ucmatose -S 200 -s {self.network.host4}")
+        report = ours.event("ucmatose")
+        self.assertEqual((ours.wait(), report["ok"], report["messages"]), (1, False, 0), report)
+        self.assertIn("ended with: local length error", report["error"])
+        # The program does not look at how its messages ended; the NAK for an invalid request tells it.
+        theirs.wait()
+        syndromes = {packet["aeth"]["syndrome"] for packet in self.decoded(self.capture)
+                     if "aeth" in packet and packet["ip"]["src"] == self.network.host4}
+        self.assertIn(0x61, syndromes)
+        self.assert_keeps_the_rules(self.capture, self.network.host4)
+
+    def test_messages_of_another_size_from_the_guest(self):
+        # As server it sends first, and we see at once that it has another size.
+        theirs = self.in_guest(f"ucmatose -S 100 -b {self.network.guest4}")
+        self.listening(PROGRAMS["ucmatose"].port)
+        ours = self.gen("ucmatose", *self.our_options("ipv4"), "-S", 200, self.network.guest4)
+        report = ours.event("ucmatose")
+        self.assertEqual((ours.wait(), report["ok"]), (1, False), report)
+        self.assertIn("a message of 100 bytes came, expected 200", report["error"])
+        theirs.wait()
+
+    def test_our_peer_is_killed(self):
+        # Without a word: the guest finds out by its timeouts. rxe goes on with them for ever.
+        ours = self.peer("ipv4")
+        theirs = self.in_guest(f"rping -c -C 1000000 -a {self.network.host4}")
+        self.wait_for("rcvd_pkts", 1000)
+        ours.end()
+        self.wait_for("completer_retry_err", 2)
+        theirs.kill()
+        self.assertNotEqual(theirs.wait().code, 0)
+
+    def test_our_peer_is_stopped(self):
+        # With a DREQ: the guest is told.
+        ours = self.peer("ipv4")
+        theirs = self.in_guest(f"rping -c -C 1000000 -a {self.network.host4}")
+        self.wait_for("rcvd_pkts", 1000)
+        with self.counted() as rose:
+            ours.stop()
+            self.assertEqual(ours.wait(), 0)
+            self.assertIn("DISCONNECT EVENT", theirs.wait().stderr)
+        self.assertEqual(rose["retry_exceeded_err"], 0)
+
+    def test_the_guest_is_killed(self):
+        # Its kernel ends the connection for it.
+        ours = self.peer("ipv4", "--once")
+        theirs = self.in_guest(f"rping -c -C 1000000 -a {self.network.host4}")
+        self.wait_for("rcvd_pkts", 1000)
+        theirs.kill()
+        report = ours.event("rping")
+        self.assertGreater(report["messages"], 0)
+        # At any moment of a ping.
+        self.assertEqual(ours.wait(), 0 if report["ok"] else 1, report)
+        self.assertEqual(report["counters"].get("timeouts", 0), 0, report)
+
+    def wait_for(self, counter, rise):
+        """Until one of rxe's counters has risen by so much."""
+        begun = self.guest.hw_counters()[counter]
+        waited = self.guest.run(f"until [ $(cat {COUNTERS}/{counter}) -ge {begun + rise} ]; do usleep 20000; done", 30)
+        self.assertEqual(waited.code, 0, waited)
 
 
 def add_cases():
