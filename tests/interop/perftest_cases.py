@@ -42,7 +42,9 @@ SILENT = (("read_lat", "server"), ("atomic_lat", "server"))
 DEPTH = 4
 
 
-class PerftestCases(Case):
+class Perftest(Case):
+    """Base of the cases with two ends of a program of perftest. It has none itself."""
+
     def guest_command(self, exchange, host=""):
         gid = self.guest.gid_index(self.network.guest6 if exchange.ip == "ipv6" else self.network.guest4)
         # -F: the guest's processor has no frequency to complain about.
@@ -71,6 +73,8 @@ class PerftestCases(Case):
         return theirs, self.gen("perftest", *self.gen_options(exchange, ""), "-t", DEPTH, *more, exchange.program,
                                 self.network.guest4)
 
+
+class PerftestCases(Perftest):
     def good(self, exchange):
         with self.counted() as rose:
             theirs, ours = self.begin(exchange)
@@ -103,6 +107,28 @@ class PerftestCases(Case):
             theirs.kill()
             self.assertNotEqual(theirs.wait().code, 0, theirs.output())
         self.assertEqual(rose["rcvd_pkts"], 0)
+
+    def refused(self, ours, theirs, status, syndrome):
+        """Our end refuses the guest's requests by a NAK with this syndrome, and there the first of them ends so."""
+        peer = self.gen("peer", "--once", "--control", os.path.join(self.folder, "peer.sock"), "--pcap", self.capture,
+                        "--perftest", f"ib_{ours.program}", *self.gen_options(ours, "perftest-"))
+        peer.event("ready")
+        guest = self.in_guest(self.guest_command(theirs, self.network.host4))
+        report = peer.event("perftest")
+        result = guest.wait()
+        self.assertNotEqual(result.code, 0, result)
+        self.assertIn(f"Failed status {status}:", result.stdout + result.stderr)
+        self.assertEqual((peer.wait(), report["ok"]), (1, False), report)
+        naks = [packet["aeth"]["syndrome"] for packet in self.decoded(self.capture)
+                if "aeth" in packet and packet["ip"]["src"] == self.network.host4]
+        self.assertEqual(naks, [syndrome])
+        self.assert_keeps_the_rules(self.capture, self.network.host4)
+
+    def test_writes_beyond_our_memory_are_refused(self):
+        self.refused(Exchange("write_bw", "client", 4096, 20), Exchange("write_bw", "client", 65536, 20), 10, 0x62)
+
+    def test_reads_without_the_right_are_refused(self):
+        self.refused(Exchange("write_bw", "client", 4096, 20), Exchange("read_bw", "client", 4096, 20), 9, 0x61)
 
     def test_what_is_no_perftest_is_told_so(self):
         ours = self.gen("peer", "--control", os.path.join(self.folder, "peer.sock"),

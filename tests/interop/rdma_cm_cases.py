@@ -34,10 +34,6 @@ EXCHANGES = list(itertools.product(("client", "server"), PROGRAMS, ("ipv4", "ipv
 class RdmaCm(Case):
     """Base of the cases that let two programs connect by RDMA CM. It has none itself."""
 
-    def setUp(self):
-        super().setUp()
-        self.capture = os.path.join(self.folder, "ours.pcapng")
-
     def our_options(self, ip):
         return ["-i", self.network.interface, "--json", "--address", self.network.host6 if ip == "ipv6" else self.network.host4]
 

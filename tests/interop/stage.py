@@ -3,6 +3,7 @@
 
 import contextlib
 import json
+import os
 import queue
 import re
 import subprocess
@@ -88,6 +89,7 @@ class Case(unittest.TestCase):
         self._processes = []
         # For files of the case; goes with it.
         self.folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.capture = os.path.join(self.folder, "ours.pcapng")
 
     def tearDown(self):
         for process in self._processes:
