@@ -24,7 +24,6 @@ import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 QEMU = "qemu-system-x86_64"
-MAC = "52:54:00:77:00:02"
 COUNTERS = "/sys/class/infiniband/rxe0/ports/1/hw_counters"
 
 # Real checksums and no frames larger than the MTU: what leaves the guest is what would be on a cable.
@@ -170,11 +169,12 @@ class Process:
 class Guest:
     """One machine, from `with` to its end. Its eth0 is on the tap of the Network, rxe0 is on eth0.
 
-    mtu: of eth0, at most 9000; `memory` in MiB. `seconds` is how long it took until rxe0 was ACTIVE."""
+    mtu: of eth0, at most 9000; `memory` in MiB; `initramfs` instead of the one that is built. `seconds` is how long it took
+    until rxe0 was ACTIVE."""
 
-    def __init__(self, network, mtu=1500, memory=512, boot_timeout=120):
+    def __init__(self, network, mtu=1500, memory=512, boot_timeout=120, initramfs=None):
         self.network, self.mtu = network, mtu
-        self._memory, self._boot_timeout = memory, boot_timeout
+        self._memory, self._boot_timeout, self._initramfs = memory, boot_timeout, initramfs
         self._qemu = None
         self._processes = {}
         self._changed = threading.Condition()
@@ -218,10 +218,10 @@ class Guest:
         accel = ["-accel", "kvm", "-cpu", "host"] if self.accelerator == "kvm" else [
             "-accel", "tcg,thread=multi,tb-size=256", "-cpu", "max"]
         # No option ROM: nothing boots from the network, and Debian has it in a package of its own.
-        nic = f"virtio-net-pci,netdev=cable,mac={MAC},host_mtu=9000,romfile={NO_OFFLOADS}"
+        nic = f"virtio-net-pci,netdev=cable,mac={network.guest_mac},host_mtu=9000,romfile={NO_OFFLOADS}"
         return [QEMU, "-name", "roce-interop", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", *accel,
                 "-m", str(self._memory), "-kernel", os.path.join(folder, "vmlinux"),
-                "-initrd", os.path.join(folder, "initramfs"), "-append", " ".join(words), "-serial", "stdio",
+                "-initrd", self._initramfs or os.path.join(folder, "initramfs"), "-append", " ".join(words), "-serial", "stdio",
                 "-netdev", f"tap,id=cable,ifname={network.tap},script=no,downscript=no,vhost=off", "-device", nic,
                 "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
                 "-chardev", f"socket,id=agent,fd={channel}", "-device", "virtserialport,chardev=agent,name=agent"]

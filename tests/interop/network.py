@@ -141,6 +141,7 @@ class Network:
 
     host4, guest4, length4 = "10.77.0.1", "10.77.0.2", 24
     host6, guest6, length6 = "fd77::1", "fd77::2", 64
+    guest_mac = "52:54:00:77:00:02"
     tap = "tap"
     wire_interfaces = ("tap", "towards-host")
 

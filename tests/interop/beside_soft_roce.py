@@ -1,0 +1,160 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Two guests on a bridge: perftest over Soft-RoCE, and the same two guests with our endpoint in its place, in turn.
+
+usage: ROCE_GEN=FILE beside_soft_roce.py [--rounds N] [--mtu BYTES] [--json]
+
+Both ends of a run are of one kind. While ours runs rxe0 is taken away, since it would look at each packet too. Prints the median
+of the rounds and the ratio of the medians. Emulated guests say nothing of speeds on hardware: what counts is the ratio. roce-gen
+should be built for release.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+# pylint: disable=wrong-import-position
+import guest
+import network
+
+PORT = 18515
+OURS = "/ours"
+# Program, bytes, iterations and what is read of it.
+MEASURED = (("write_bw", 65536, 400), ("send_bw", 65536, 400), ("read_bw", 65536, 400), ("send_lat", 2, 500), ("write_lat", 2, 500))
+
+
+class Seat:
+    """What a Guest needs to know of a network: its own cable of several."""
+
+    def __init__(self, whole, number):
+        self.tap, self.guest_mac = f"tap{number}", f"52:54:00:77:00:{number + 1:02x}"
+        self.guest4, self.length4 = f"10.77.0.{number + 1}", 24
+        self.guest6, self.length6 = f"fd77::{number + 1}", 64
+        self.command_at_tap = whole.command
+
+
+@contextlib.contextmanager
+def two_seats(mtu):
+    network.remove_stale()
+    namespace = network.Namespace("bridge")
+    namespace.create()
+    try:
+        namespace.set("ipv6/conf/default/disable_ipv6", 1)
+        namespace.ip("link", "add", "bridge", "type", "bridge", "mcast_snooping", "0")
+        seats = [Seat(namespace, 1), Seat(namespace, 2)]
+        for seat in seats:
+            namespace.ip("tuntap", "add", "dev", seat.tap, "mode", "tap")
+            # Or each burst that is longer than a queue of the kernel's default would be a loss of the bridge.
+            namespace.ip("link", "set", seat.tap, "master", "bridge", "txqueuelen", "10000", "mtu", str(mtu), "up")
+        namespace.ip("link", "set", "bridge", "mtu", str(mtu), "up")
+        yield seats
+    finally:
+        namespace.delete()
+
+
+def initramfs_with(program, folder):
+    """The guest's initramfs with a program in OURS and the shared libraries that it needs. Returns its path in `folder`."""
+    said = subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, check=True).stdout
+    root = os.path.join(folder, "root")
+    os.makedirs(root + OURS)
+    names = [OURS[1:]]
+    for path in [program, *re.findall(r"(/\S+) \(0x", said)]:
+        names.append(f"{OURS[1:]}/{os.path.basename(path)}")
+        # Debugging information is most of a program.
+        subprocess.run(["strip", "-o", os.path.join(root, names[-1]), path], check=True)
+    archive = subprocess.run(["cpio", "--create", "--format=newc", "--quiet", "--owner=+0:+0"], cwd=root, stdout=subprocess.PIPE,
+                             input="\n".join(names).encode(), check=True).stdout
+    result = os.path.join(folder, "initramfs")
+    with open(result, "wb") as file, open(os.path.join(guest.built_guest(), "initramfs"), "rb") as first:
+        # The kernel unpacks one archive after the other.
+        file.write(first.read() + archive)
+    return result
+
+
+def soft_roce(machine, present):
+    """Takes rxe0 away, or puts it back and waits for its GIDs."""
+    if present:
+        machine.check("/usr/bin/rdma link add rxe0 type rxe netdev eth0 && until grep -q ACTIVE "
+                      "/sys/class/infiniband/rxe0/ports/1/state && [ -c /dev/infiniband/uverbs0 ] && "
+                      "[ $(grep -hv '^0000:0000:0000:0000:0000:0000:0000:0000' /sys/class/infiniband/rxe0/ports/1/gids/* | wc -l) -ge 3 ]; "
+                      "do usleep 20000; done")
+    else:
+        machine.check("/usr/bin/rdma link delete rxe0")
+
+
+def measure_theirs(client, server, program, size, iterations, path_mtu):
+    words = f"ib_{program} -d rxe0 -x 1 -F -n {iterations} -s {size} -m {path_mtu}"
+    listening = server.popen(words)
+    listening.wait_listening(PORT)
+    said = client.run(f"{words} {server.network.guest4}", 300)
+    ended = listening.wait(60)
+    if said.code or ended.code:
+        raise guest.GuestError(f"{words}: {said}\n{ended}")
+    row = next(line.split() for line in said.stdout.splitlines() if re.match(rf"\s*{size}\s+{iterations}\s", line))
+    # Of bandwidths the average in MB (2^20) a second, of latencies the typical one in us.
+    return float(row[3] if program.endswith("bw") else row[4])
+
+
+def measure_ours(client, server, program, size, iterations, path_mtu):
+    run = f"LD_LIBRARY_PATH={OURS} {OURS}/roce-gen"
+    options = "-i eth0 --json --link raw"
+    listening = server.popen(f"{run} peer {options} --once --control /tmp/sock --perftest {program} --perftest-size {size} "
+                             f"--perftest-iters {iterations} --perftest-mtu {path_mtu}")
+    listening.wait_listening(PORT)
+    said = client.run(f"{run} perftest {options} -s {size} -n {iterations} -m {path_mtu} {program} {server.network.guest4}", 300)
+    ended = listening.wait(60)
+    if said.code or ended.code:
+        raise guest.GuestError(f"roce-gen perftest {program}: {said}\n{ended}")
+    report = json.loads(said.stdout.splitlines()[-1])
+    return report["mib_per_second"] if program.endswith("bw") else report["latency_us"]["typical"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--mtu", type=int, default=9000, help="of the network: 1500 gives path MTU 1024, 9000 gives 4096")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    os.environ["PATH"] += ":/usr/sbin:/sbin"
+    guest.on_signals_exit()
+    path_mtu = 4096 if options.mtu >= 4200 else 1024
+    figures = {}
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        initramfs = initramfs_with(os.environ["ROCE_GEN"], folder)
+        seats = stack.enter_context(two_seats(options.mtu))
+        machines = [stack.enter_context(guest.Guest(seat, mtu=options.mtu, initramfs=initramfs)) for seat in seats]
+        for number in range(options.rounds):
+            for kind, measure in (("Soft-RoCE", measure_theirs), ("roce-gen", measure_ours)):
+                for machine in machines:
+                    if number or kind == "roce-gen":
+                        soft_roce(machine, kind == "Soft-RoCE")
+                for program, size, iterations in MEASURED:
+                    value = measure(*machines, program, size, iterations, path_mtu)
+                    figures.setdefault((program, size), {}).setdefault(kind, []).append(value)
+                    print(f"round {number + 1} {kind} {program} {size}: {value:.1f}", file=sys.stderr, flush=True)
+    rows = [{"program": program, "bytes": size, "unit": "MiB/s" if program.endswith("bw") else "us",
+             **{kind: statistics.median(values) for kind, values in kinds.items()}} for (program, size), kinds in figures.items()]
+    if options.json:
+        print(json.dumps({"path_mtu": path_mtu, "accelerator": machines[0].accelerator, "rounds": options.rounds, "rows": rows}))
+        return
+    print(f"{'program':<10} {'bytes':>7} {'Soft-RoCE':>10} {'roce-gen':>10} {'':5} {'ratio':>6}   (path MTU {path_mtu}, {machines[0].accelerator})")
+    for row in rows:
+        ratio = row["roce-gen"] / row["Soft-RoCE"]
+        print(f"{row['program']:<10} {row['bytes']:>7} {row['Soft-RoCE']:>10.1f} {row['roce-gen']:>10.1f} {row['unit']:<5} {ratio:>6.2f}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except guest.Ended as ended_by:
+        sys.exit(ended_by.args[0])
