@@ -110,15 +110,18 @@ class Peer {
   }
   const Outcome<std::unique_ptr<ControlServer>> control = ControlServer::open(**endpoint, address);
   if (!control) return tl::unexpected(control.error());
+  const Outcome<std::unique_ptr<RdmaCm>> cm = RdmaCm::open(**endpoint);
+  if (!cm) return tl::unexpected(cm.error());
   const Outcome<std::unique_ptr<ProgramServer>> programs =
-      ProgramServer::open(**endpoint, {.messages = options.messages, .json = options.endpoint.json});
+      ProgramServer::open(**cm, {.messages = options.messages, .json = options.endpoint.json});
   if (!programs) return tl::unexpected(programs.error());
   std::unique_ptr<PerftestServer> perftest;
   if (!options.perftest.program.empty()) {
     PerftestServerOptions served = options.perftest;
     served.json = options.endpoint.json;
     served.once = options.once;
-    Outcome<std::unique_ptr<PerftestServer>> opened = PerftestServer::open(**endpoint, served, std::move(*listener));
+    served.port = options.port;
+    Outcome<std::unique_ptr<PerftestServer>> opened = PerftestServer::open(**cm, served, std::move(*listener));
     if (!opened) return tl::unexpected(opened.error());
     perftest = std::move(*opened);
   }
@@ -126,18 +129,22 @@ class Peer {
   if (!perftest) peer.emplace(**endpoint, options, std::move(*listener));
   const std::string where = address.port != 0 ? fmt::format("TCP port {}", address.port) : address.socket;
   print_note("ready",
-             fmt::format("{}; {} clients on TCP port {}, rping, ucmatose and udaddy by RDMA CM, control on {}",
-                         (*endpoint)->description(), perftest ? perftest->program() : "pingpong", options.port, where),
+             fmt::format("{}; {} clients on TCP port {}{}, rping, ucmatose and udaddy by RDMA CM, control on {}",
+                         (*endpoint)->description(), perftest ? perftest->program() : "pingpong", options.port,
+                         perftest ? " or with -R" : "", where),
              options.endpoint.json);
   const Outcome<bool> ran = (*endpoint)->driver().run([&](Time time) {
     bool moved = (*control)->step();
+    moved |= (*cm)->step(time);
     moved |= (*programs)->step(time);
     const Driver::Step stepped = perftest ? perftest->step(time) : peer->step(time);
     if (options.once && (*programs)->has_served(time)) return Driver::Step::done;
     return stepped == Driver::Step::idle && moved ? Driver::Step::busy : stepped;
   });
   if (!ran) return tl::unexpected(ran.error());
-  (*programs)->close(now());
+  (*programs)->close();
+  if (perftest) perftest->close();
+  (*cm)->step(now());
   (*endpoint)->driver().settle(now() + kSettleTime);
   if (Outcome<void> closed = (*endpoint)->close(); !closed) return tl::unexpected(closed.error());
   const bool tcp_failed = perftest ? perftest->failed() : peer->failed();
@@ -175,7 +182,7 @@ void add_peer(command_line::Program& program, ExitCode& code) {
       "                                           or rping -c -a HOST -C 10 -V, ucmatose -s HOST, udaddy -s HOST\n"
       "  roce-gen peer -i eth0 -k ud -s 1024      then elsewhere: ibv_ud_pingpong -d rxe0 -g 1 HOST\n"
       "  roce-gen peer -i eth0 --perftest ib_write_bw\n"
-      "                                           then elsewhere: ib_write_bw -d mlx5_0 -x 3 HOST\n"
+      "                                           then elsewhere: ib_write_bw -d mlx5_0 -x 3 HOST, with or without -R\n"
       "  roce-gen peer -i eth0 --link udp         without any privilege\n"
       "Exit code: 0 every exchange completed, 1 one failed, 2 wrong command line or no such interface.");
   command.callback([options, &code] {

@@ -10,10 +10,13 @@
 #include "command_line/program.h"
 #include "gen/endpoint.h"
 #include "gen/perftest_channel.h"
+#include "gen/perftest_connections.h"
 #include "gen/perftest_options.h"
+#include "gen/perftest_rdma_channel.h"
 #include "gen/perftest_report.h"
 #include "gen/perftest_session.h"
 #include "gen/pingpong_report.h"
+#include "gen/rdma_cm.h"
 #include "gen/script.h"
 #include "gen/tcp.h"
 
@@ -21,18 +24,60 @@ namespace roce::gen {
 
 namespace {
 
+/// For what is left to say when it ends.
+constexpr Duration kSettleTime = std::chrono::milliseconds{100};
+
 struct ClientOptions {
   EndpointOptions endpoint;
   PerftestOptions perftest;
   std::uint16_t port = kPerftestPort;
   std::string program;
   std::string host;
+  bool by_cm = false;
 };
 
 [[nodiscard]] Task<> be_client(Endpoint& endpoint, const PerftestOptions& options, TcpPerftestChannel& channel,
                                PerftestReport& report) {
   co_await channel.establish();
   co_await run_perftest(endpoint, options, PerftestRole::client, channel, report);
+}
+
+[[nodiscard]] Task<> be_client_by_cm(RdmaCm& cm, const PerftestOptions& options, const ConnectPlan& plan,
+                                     PerftestConnections& connections, PerftestReport& report) {
+  const Time now = co_await this_time{};
+  RdmaPerftestChannel channel{cm, now};
+  co_await channel.connect(plan);
+  co_await run_perftest(cm.endpoint(), options, PerftestRole::client, channel, report, &connections);
+}
+
+/// What a client needs as long as its script runs: that which the options ask for.
+struct Transport {
+  std::unique_ptr<TcpPerftestChannel> tcp;
+  std::unique_ptr<RdmaCm> cm;
+  std::unique_ptr<PerftestConnections> connections;
+  ConnectPlan plan;
+};
+
+[[nodiscard]] Outcome<Transport> open_transport(Endpoint& endpoint, const ClientOptions& options) {
+  Transport transport;
+  if (!options.by_cm) {
+    Outcome<Tcp> tcp = Tcp::connect(options.host, options.port);
+    if (!tcp) return tl::unexpected(tcp.error());
+    transport.tcp = std::make_unique<TcpPerftestChannel>(endpoint.driver(), std::move(*tcp));
+    return transport;
+  }
+  const Outcome<Gid> to = resolve_host(options.host);
+  if (!to) return tl::unexpected(to.error());
+  if (endpoint.gid().is_ipv4_mapped() != to->is_ipv4_mapped()) {
+    return cannot(fmt::format("{} cannot be reached from {}: choose an address of the same kind with --address",
+                              options.host, to_string(endpoint.gid())));
+  }
+  Outcome<std::unique_ptr<RdmaCm>> cm = RdmaCm::open(endpoint);
+  if (!cm) return tl::unexpected(cm.error());
+  transport.cm = std::move(*cm);
+  transport.plan = {.to = *to, .port = options.port, .responder_resources = 0, .initiator_depth = 0};
+  transport.connections = std::make_unique<PerftestConnections>(*transport.cm, transport.plan);
+  return transport;
 }
 
 [[nodiscard]] Outcome<ExitCode> run(ClientOptions options) {
@@ -49,17 +94,22 @@ struct ClientOptions {
   const Outcome<PerftestOptions> perftest = complete(options.perftest, endpoint.max_path_mtu());
   if (!perftest) return tl::unexpected(perftest.error());
   print_note("ready", endpoint.description(), options.endpoint.json);
-  Outcome<Tcp> tcp = Tcp::connect(options.host, options.port);
-  if (!tcp) return tl::unexpected(tcp.error());
+  Outcome<Transport> transport = open_transport(endpoint, options);
+  if (!transport) return tl::unexpected(transport.error());
   PerftestReport report;
   report.program = *program;
   report.role = PerftestRole::client;
   report.peer = fmt::format("{} port {}", options.host, options.port);
-  TcpPerftestChannel channel{endpoint.driver(), std::move(*tcp)};
+  report.by_cm = options.by_cm;
   std::optional<Script> script;
-  script.emplace(be_client(endpoint, *perftest, channel, report));
+  if (options.by_cm) {
+    script.emplace(be_client_by_cm(*transport->cm, *perftest, transport->plan, *transport->connections, report));
+  } else {
+    script.emplace(be_client(endpoint, *perftest, *transport->tcp, report));
+  }
   const Outcome<bool> ran = endpoint.driver().run([&](Time time) {
-    const bool moved = script->step(time);
+    bool moved = transport->cm && transport->cm->step(time);
+    moved |= script->step(time);
     while (endpoint.port().poll_event(time)) {
     }
     if (script->is_over()) return Driver::Step::done;
@@ -70,6 +120,11 @@ struct ClientOptions {
   report.error = *ran ? script->error() : "stopped by a signal";
   // The counters come with the end of the queue pairs.
   script.reset();
+  if (transport->cm) {
+    transport->connections.reset();
+    transport->cm->step(now());
+    endpoint.driver().settle(now() + kSettleTime);
+  }
   print_perftest(report, options.endpoint.json);
   if (Outcome<void> closed = endpoint.close(); !closed) return tl::unexpected(closed.error());
   return report.error.empty() ? ExitCode::ok : ExitCode::failed;
@@ -88,13 +143,18 @@ void add_perftest(command_line::Program& program, ExitCode& code) {
                   "ib_ before it")
       .required();
   command.add_option("host", options->host, "Host on which the server listens").required();
-  command.add_option("-p,--port", options->port, "TCP port of the handshake").range(1, 65535).capture_default_str();
+  command.add_option("-p,--port", options->port, "Port of the handshake: TCP, or with -R RDMA CM")
+      .range(1, 65535)
+      .capture_default_str();
+  command.add_flag("-R,--rdma-cm", options->by_cm,
+                   "Connect by RDMA CM, which carries the handshake too, as -R of perftest");
   add_perftest_options(command, options->perftest);
   command.footer(
       "Examples:\n"
       "  roce-gen perftest -i eth0 ib_write_bw 192.0.2.7       where ib_write_bw -d mlx5_0 -x 3 runs\n"
       "  roce-gen perftest -i eth0 send_lat -n 10000 -s 64 192.0.2.7\n"
       "                                                        where ib_send_lat -d rxe0 -x 1 -n 10000 -s 64 runs\n"
+      "  roce-gen perftest -i eth0 -R read_bw 192.0.2.7        where ib_read_bw -R -d mlx5_0 -x 3 runs\n"
       "Exit code: 0 the exchange completed, 1 it failed, 2 wrong command line.");
   command.callback([options, &code] {
     const Outcome<ExitCode> ended = run(*options);

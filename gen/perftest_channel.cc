@@ -13,6 +13,8 @@ namespace {
 /// A peer that keeps to the protocol is never more than one message ahead.
 constexpr std::size_t kMaxAhead = 4096;
 constexpr std::size_t kMaxQuoted = 48;
+/// What the programs write last, and nobody reads.
+constexpr std::string_view kDone{"done\0", 5};
 
 }  // namespace
 
@@ -69,6 +71,10 @@ void TcpPerftestChannel::read() {
 
 void TcpPerftestChannel::send(std::string_view message) {
   if (!tcp_.write(message)) throw ScriptFailure("the peer closed the connection while we wrote to it");
+}
+
+void TcpPerftestChannel::say_done() {
+  (void)tcp_.write(kDone);
 }
 
 std::string TcpPerftestChannel::take(std::size_t size) {

@@ -29,8 +29,13 @@ class PerftestChannel {
   [[nodiscard]] virtual bool has(std::size_t size) = 0;
   /// Whether no more will come than what is there.
   [[nodiscard]] virtual bool is_closed() = 0;
-  /// Takes `size` bytes, or all there are if these are fewer.
+  /// Takes `size` bytes, or all there are if these are fewer. Where the channel keeps messages apart: the next one, of
+  /// whatever size.
   [[nodiscard]] virtual std::string take(std::size_t size) = 0;
+  /// Whether the keys of QPs go through it in their binary form.
+  [[nodiscard]] virtual bool has_binary_keys() const { return false; }
+  /// Tells the peer that all was said, where the programs do; a peer that is gone does no harm.
+  virtual void say_done() {}
 
   /// The next message. `what` names it in failures and has to live as long as the task. Throws: ScriptFailure when the
   /// channel is closed or silent for 10 s before it is complete.
@@ -53,6 +58,7 @@ class TcpPerftestChannel final : public PerftestChannel {
   [[nodiscard]] bool has(std::size_t size) override { return received_.size() >= size; }
   [[nodiscard]] bool is_closed() override { return closed_; }
   [[nodiscard]] std::string take(std::size_t size) override;
+  void say_done() override;
 
  private:
   void read();

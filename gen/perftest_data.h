@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gen/perftest_channel.h"
+#include "gen/perftest_connections.h"
 #include "gen/perftest_keys.h"
 #include "gen/perftest_options.h"
 #include "gen/perftest_pairs.h"
@@ -17,6 +18,7 @@ struct PerftestRun {
   PerftestChannel& channel;
   PerftestPairs& pairs;
   PerftestReport& report;
+  PerftestConnections* connections;  ///< null: the queue pairs are connected by what they tell of each other
 };
 
 /// Posts the receives that the peer's messages need, before the peer may send.

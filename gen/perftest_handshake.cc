@@ -27,6 +27,9 @@ constexpr char kLargestMtuDigit = '5';
                                          std::string_view what) {
   if (role == PerftestRole::client) channel.send(own);
   std::string theirs = co_await channel.receive(own.size(), what);
+  if (theirs.size() != own.size()) {
+    throw ScriptFailure(fmt::format("expected {}, got {} bytes, {}", what, theirs.size(), quote(theirs)));
+  }
   if (role == PerftestRole::server) channel.send(own);
   co_return theirs;
 }
@@ -113,6 +116,23 @@ constexpr char kLargestMtuDigit = '5';
   co_return std::bit_cast<double>(word);
 }
 
+/// A client cannot know which size its server has, which reads the shorter one right in all that counts here.
+[[nodiscard]] Task<PerftestKeys> exchange_binary_keys(PerftestChannel& channel, PerftestRole role,
+                                                      const PerftestKeys& own) {
+  if (role == PerftestRole::client) channel.send(to_binary(own));
+  const std::string theirs =
+      co_await channel.receive(PerftestKeys::kBinarySize, "the keys of a queue pair (56 or 64 bytes)");
+  const tl::expected<PerftestKeys, std::string> keys = parse_binary_perftest_keys(theirs);
+  if (!keys) {
+    throw ScriptFailure(
+        fmt::format("expected the keys of a queue pair in perftest's binary form, but the message {}: {}; give the "
+                    "peer the same options as us",
+                    keys.error(), quote(theirs)));
+  }
+  if (role == PerftestRole::server) channel.send(to_binary(own, theirs.size()));
+  co_return *keys;
+}
+
 }  // namespace
 
 Task<PerftestAgreement> exchange_agreement(PerftestChannel& channel, PerftestRole role, std::uint32_t path_mtu) {
@@ -127,6 +147,7 @@ Task<PerftestAgreement> exchange_agreement(PerftestChannel& channel, PerftestRol
 }
 
 Task<PerftestKeys> exchange_keys(PerftestChannel& channel, PerftestRole role, const PerftestKeys& own) {
+  if (channel.has_binary_keys()) co_return co_await exchange_binary_keys(channel, role, own);
   const std::string text = to_text(own);
   const std::string theirs = co_await exchange(channel, role, text, "the keys of a queue pair (108 bytes)");
   const tl::expected<PerftestKeys, std::string> keys = parse_perftest_keys(theirs);

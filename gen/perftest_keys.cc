@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 
@@ -43,6 +44,35 @@ class Reader {
 
 constexpr std::uint64_t kAny = ~std::uint64_t{0};
 
+/// Reads big-endian numbers, one behind the other.
+class BinaryReader {
+ public:
+  explicit BinaryReader(std::string_view bytes) : bytes_(bytes) {}
+
+  /// The next number, of `size` bytes and `most` at most. After a mistake always 0.
+  [[nodiscard]] std::uint64_t number(std::string_view name, std::size_t size, std::uint64_t most) {
+    if (!error_.empty()) return 0;
+    std::uint64_t value = 0;
+    for (const char byte : bytes_.substr(0, size)) value = value << 8 | static_cast<unsigned char>(byte);
+    bytes_.remove_prefix(size);
+    if (value <= most) return value;
+    error_ = fmt::format("has {} 0x{:x}, which is above 0x{:x}", name, value, most);
+    return 0;
+  }
+  void skip(std::size_t size) { bytes_.remove_prefix(std::min(size, bytes_.size())); }
+  [[nodiscard]] const std::string& error() const { return error_; }
+
+ private:
+  std::string_view bytes_;
+  std::string error_;
+};
+
+void put(std::string& to, std::uint64_t value, std::size_t size) {
+  for (std::size_t i = size; i-- > 0;) to.push_back(static_cast<char>(value >> (8 * i)));
+}
+
+constexpr std::uint64_t kMax16 = 0xFFFF;
+
 }  // namespace
 
 std::string to_text(const PerftestKeys& keys) {
@@ -70,6 +100,43 @@ tl::expected<PerftestKeys, std::string> parse_perftest_keys(std::string_view tex
   keys.srqn = static_cast<std::uint32_t>(reader.number("SRQN", 8, kAny));
   if (!reader.error().empty()) return tl::unexpected(reader.error());
   if (reader.rest() != std::string_view{"\0", 1}) return tl::unexpected(std::string{"does not end with a NUL"});
+  return keys;
+}
+
+std::string to_binary(const PerftestKeys& keys, std::size_t size) {
+  std::string bytes;
+  put(bytes, keys.lid, 4);
+  put(bytes, keys.out_reads, 4);
+  put(bytes, keys.qpn.value(), 4);
+  put(bytes, keys.psn.value(), 4);
+  put(bytes, keys.r_key.value(), 4);
+  put(bytes, 0, 4);
+  put(bytes, keys.address, 8);
+  if (size == PerftestKeys::kLongBinarySize) put(bytes, 0, 8);
+  for (const std::uint8_t octet : keys.gid.octets) put(bytes, octet, 1);
+  put(bytes, keys.srqn, 4);
+  put(bytes, 0, 4);
+  return bytes;
+}
+
+tl::expected<PerftestKeys, std::string> parse_binary_perftest_keys(std::string_view bytes) {
+  if (bytes.size() != PerftestKeys::kBinarySize && bytes.size() != PerftestKeys::kLongBinarySize) {
+    return tl::unexpected(fmt::format("has {} bytes, not {} or {}", bytes.size(), PerftestKeys::kBinarySize,
+                                      PerftestKeys::kLongBinarySize));
+  }
+  BinaryReader reader{bytes};
+  PerftestKeys keys;
+  keys.lid = static_cast<std::uint16_t>(reader.number("LID", 4, kMax16));
+  keys.out_reads = static_cast<std::uint16_t>(reader.number("number of outstanding READs", 4, kMax16));
+  keys.qpn = Qpn{static_cast<std::uint32_t>(reader.number("QPN", 4, Qpn::kMax))};
+  keys.psn = Psn{static_cast<std::uint32_t>(reader.number("PSN", 4, Psn::kMax))};
+  keys.r_key = RKey{static_cast<std::uint32_t>(reader.number("R_Key", 4, kAny))};
+  reader.skip(4);
+  keys.address = reader.number("address", 8, kAny);
+  if (bytes.size() == PerftestKeys::kLongBinarySize) reader.skip(8);
+  for (std::uint8_t& octet : keys.gid.octets) octet = static_cast<std::uint8_t>(reader.number("GID octet", 1, kAny));
+  keys.srqn = static_cast<std::uint32_t>(reader.number("SRQN", 4, kAny));
+  if (!reader.error().empty()) return tl::unexpected(reader.error());
   return keys;
 }
 

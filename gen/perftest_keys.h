@@ -15,6 +15,9 @@ namespace roce::gen {
 struct PerftestKeys {
   /// Bytes of the message, the final NUL included.
   static constexpr std::size_t kSize = 108;
+  /// Bytes of the binary message, which goes over a connection by RDMA CM; perftest of 2026 has the longer one.
+  static constexpr std::size_t kBinarySize = 56;
+  static constexpr std::size_t kLongBinarySize = 64;
 
   std::uint16_t lid = 0;        ///< 0 on Ethernet
   std::uint16_t out_reads = 1;  ///< READs and atomics that the sender of the message accepts at a time
@@ -33,5 +36,11 @@ struct PerftestKeys {
 /// Takes exactly what `to_text` makes, in either case of letters. Error: what is wrong, as the end of a sentence that
 /// begins with "the message".
 [[nodiscard]] tl::expected<PerftestKeys, std::string> parse_perftest_keys(std::string_view text);
+
+/// Big-endian: LID 4, outstanding READs 4, QPN 4, PSN 4, R_Key 4, nothing 4, address 8, in the long form another
+/// address 8 (here 0), GID 16, SRQN 4, GID index 4 (here 0) bytes. `size`: one of the two of the binary message.
+[[nodiscard]] std::string to_binary(const PerftestKeys& keys, std::size_t size = PerftestKeys::kBinarySize);
+/// Takes either size, and all zeros, which is a barrier before there are queue pairs. Error: as of the text.
+[[nodiscard]] tl::expected<PerftestKeys, std::string> parse_binary_perftest_keys(std::string_view bytes);
 
 }  // namespace roce::gen

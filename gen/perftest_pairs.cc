@@ -78,8 +78,8 @@ void PerftestPairs::connect(std::size_t index, const PerftestKeys& remote, Time 
   if (remote.gid == Gid{}) {
     throw ScriptFailure("the peer told no GID; give the perftest program -x with the index of a RoCE v2 GID");
   }
+  learn(index, remote);
   Pair& pair = pairs_[index];
-  pair.remote = remote;
   transport::QpChange rtr{.state = QpState::rtr};
   rtr.address = transport::AddressVector{.sgid_index = endpoint_.sgid_index(), .dgid = remote.gid};
   rtr.path_mtu = path_mtu_;

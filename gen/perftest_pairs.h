@@ -27,8 +27,12 @@ class PerftestPairs {
 
   [[nodiscard]] std::size_t count() const { return pairs_.size(); }
   [[nodiscard]] QueuePair& qp(std::size_t index) { return *pairs_[index].qp; }
+  /// Bytes, as both ends agreed.
+  [[nodiscard]] std::uint32_t path_mtu() const { return path_mtu_; }
   /// What to tell the peer of a QP.
   [[nodiscard]] const PerftestKeys& own(std::size_t index) const { return pairs_[index].own; }
+  /// Keeps what the peer told of the QP that one of ours is connected to.
+  void learn(std::size_t index, const PerftestKeys& remote) { pairs_[index].remote = remote; }
   /// Moves a QP to RTS, towards what the peer told of its own. Throws: ScriptFailure.
   void connect(std::size_t index, const PerftestKeys& remote, Time now);
   /// Where a connected QP's requests act.

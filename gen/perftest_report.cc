@@ -41,6 +41,7 @@ void print_json(const PerftestReport& report) {
                               {"program", to_string(report.program)},
                               {"role", report.role == PerftestRole::client ? "client" : "server"},
                               {"peer", report.peer},
+                              {"rdma_cm", report.by_cm},
                               {"version", report.version},
                               {"ok", report.error.empty()},
                               {"messages", report.messages},

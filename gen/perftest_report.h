@@ -15,6 +15,7 @@ namespace roce::gen {
 struct PerftestReport {
   PerftestProgram program = PerftestProgram::send_bw;
   PerftestRole role = PerftestRole::client;
+  bool by_cm = false;      ///< connected by RDMA CM, which carries the handshake too
   std::string peer;        ///< its address
   std::string version;     ///< of the peer; empty if it did not tell one
   std::uint32_t size = 0;  ///< bytes of a message

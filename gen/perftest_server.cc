@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <algorithm>
+
 #include "command_line/command.h"
+#include "gen/perftest_rdma_channel.h"
 #include "gen/perftest_session.h"
 
 namespace roce::gen {
@@ -13,13 +16,26 @@ namespace {
 
 /// So that strangers cannot take all memory: each has queue pairs and buffers of its own.
 constexpr std::size_t kMaxClients = 64;
+/// How long a client may repeat its last message of the communication manager because our answer was lost.
+constexpr Duration kLinger = std::chrono::seconds{1};
+
+/// What a client with -R has instead of a TCP connection begins with `wanted`.
+[[nodiscard]] Task<> serve_by_cm(RdmaCm& cm, CommId wanted, const PerftestOptions& options,
+                                 PerftestConnections& connections, PerftestReport& report) {
+  const Time now = co_await this_time{};
+  RdmaPerftestChannel channel{cm, now};
+  co_await channel.accept(wanted);
+  co_await run_perftest(cm.endpoint(), options, PerftestRole::server, channel, report, &connections);
+}
 
 }  // namespace
 
 void add_perftest_server_options(command_line::Command& command, PerftestServerOptions& options) {
   command
-      .add_option("--perftest", options.program,
-                  "Serve this program of perftest on the TCP port, instead of pingpong: ib_send_bw, ib_write_lat …")
+      .add_option(
+          "--perftest", options.program,
+          "Serve this program of perftest on the TCP port, instead of pingpong, and on the same port by RDMA CM: "
+          "ib_send_bw, ib_write_lat …")
       .type_name("PROGRAM")
       .check([](const std::string& name) {
         return find_perftest(name) ? std::string{} : fmt::format("\"{}\" is no program of perftest", name);
@@ -27,20 +43,25 @@ void add_perftest_server_options(command_line::Command& command, PerftestServerO
   add_perftest_options(command, options.perftest, "perftest-");
 }
 
-Outcome<std::unique_ptr<PerftestServer>> PerftestServer::open(Endpoint& endpoint, const PerftestServerOptions& options,
+Outcome<std::unique_ptr<PerftestServer>> PerftestServer::open(RdmaCm& cm, const PerftestServerOptions& options,
                                                               Tcp listener) {
   PerftestOptions perftest = options.perftest;
   const std::optional<PerftestProgram> program = find_perftest(options.program);
   if (!program) return cannot(fmt::format("\"{}\" is no program of perftest", options.program));
   perftest.program = *program;
-  const Outcome<PerftestOptions> completed = complete(perftest, endpoint.max_path_mtu());
+  const Outcome<PerftestOptions> completed = complete(perftest, cm.endpoint().max_path_mtu());
   if (!completed) return tl::unexpected(completed.error());
-  return std::unique_ptr<PerftestServer>{new PerftestServer{endpoint, options, *completed, std::move(listener)}};
+  std::unique_ptr<PerftestServer> server{new PerftestServer{cm, options, *completed, std::move(listener)}};
+  const ServiceId service{PortSpace::tcp, options.port};
+  const Outcome<void> listening =
+      cm.listen(service, [&served = *server](CommId wanted, Time now) { served.take(wanted, now); });
+  if (!listening) return tl::unexpected(listening.error());
+  return server;
 }
 
-PerftestServer::PerftestServer(Endpoint& endpoint, const PerftestServerOptions& options,
-                               const PerftestOptions& perftest, Tcp listener)
-    : endpoint_(endpoint), options_(options), perftest_(perftest), listener_(std::move(listener)) {
+PerftestServer::PerftestServer(RdmaCm& cm, const PerftestServerOptions& options, const PerftestOptions& perftest,
+                               Tcp listener)
+    : cm_(cm), endpoint_(cm.endpoint()), options_(options), perftest_(perftest), listener_(std::move(listener)) {
   endpoint_.driver().watch(listener_.fd(), POLLIN, [this](short) { accept(); });
 }
 
@@ -48,17 +69,50 @@ PerftestServer::~PerftestServer() {
   endpoint_.driver().forget(listener_.fd());
 }
 
+PerftestServer::Client& PerftestServer::add(std::string peer) {
+  Client& client = clients_.emplace_back();
+  client.report.program = perftest_.program;
+  client.report.role = PerftestRole::server;
+  client.report.peer = std::move(peer);
+  return client;
+}
+
 void PerftestServer::accept() {
   for (Tcp tcp = listener_.accept(); tcp.fd() >= 0; tcp = listener_.accept()) {
     if (clients_.size() >= kMaxClients) continue;
-    Client& client = clients_.emplace_back();
-    client.report.program = perftest_.program;
-    client.report.role = PerftestRole::server;
-    client.report.peer = tcp.peer_name();
+    Client& client = add(tcp.peer_name());
     client.channel = std::make_unique<TcpPerftestChannel>(endpoint_.driver(), std::move(tcp));
     client.script = std::make_unique<Script>(
         run_perftest(endpoint_, perftest_, PerftestRole::server, *client.channel, client.report));
   }
+}
+
+void PerftestServer::take(CommId wanted, Time now) {
+  const Gid from = cm_.manager().find(wanted)->peer.remote;
+  // Nothing in it says what a connection is for: the first of a client is its channel, those of its queue pairs follow
+  // when both ends have said so. Of two clients at one address the later one may get what the earlier one waits for.
+  const auto waits = std::ranges::find_if(clients_, [&from](const Client& client) {
+    return client.connections != nullptr && client.connections->wants(from);
+  });
+  if (waits != clients_.end()) {
+    waits->connections->take(wanted);
+    return;
+  }
+  if (clients_.size() >= kMaxClients) {
+    (void)cm_.manager().reject(wanted, {.reason = CmRejReason::no_resources}, now);
+    return;
+  }
+  Client& client = add(to_string(from));
+  client.report.by_cm = true;
+  client.connections = std::make_unique<PerftestConnections>(cm_, ConnectPlan{.to = from});
+  client.script = std::make_unique<Script>(serve_by_cm(cm_, wanted, perftest_, *client.connections, client.report));
+}
+
+bool PerftestServer::is_done(Time now) {
+  if (!options_.once || !clients_.empty() || !has_served_) return false;
+  if (now >= linger_until_) return true;
+  endpoint_.driver().wake_at(linger_until_);
+  return false;
 }
 
 Driver::Step PerftestServer::step(Time now) {
@@ -73,9 +127,11 @@ Driver::Step PerftestServer::step(Time now) {
     it->report.error = it->script->error();
     failed_ |= !it->report.error.empty();
     print_perftest(it->report, options_.json);
+    has_served_ = true;
+    if (it->report.by_cm) linger_until_ = now + kLinger;
     it = clients_.erase(it);
-    if (options_.once && clients_.empty()) return Driver::Step::done;
   }
+  if (is_done(now)) return Driver::Step::done;
   while (endpoint_.port().poll_event(now)) {
   }
   return moved ? Driver::Step::busy : Driver::Step::idle;

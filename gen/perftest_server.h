@@ -9,8 +9,10 @@
 #include "gen/driver.h"
 #include "gen/endpoint.h"
 #include "gen/perftest_channel.h"
+#include "gen/perftest_connections.h"
 #include "gen/perftest_options.h"
 #include "gen/perftest_report.h"
+#include "gen/rdma_cm.h"
 #include "gen/script.h"
 #include "gen/tcp.h"
 
@@ -25,18 +27,19 @@ struct PerftestServerOptions {
   std::string program;  ///< its name; empty: there is no such server
   PerftestOptions perftest;
   bool json = false;
-  bool once = false;  ///< it is done after the first client
+  bool once = false;                   ///< it is done after the first client
+  std::uint16_t port = kPerftestPort;  ///< by RDMA CM
 };
 
 /// Adds --perftest and the options that begin with it.
 void add_perftest_server_options(command_line::Command& command, PerftestServerOptions& options);
 
-/// Serves one perftest program on a TCP port, as many clients at a time as come.
+/// Serves one perftest program on a TCP port and, for clients with -R, by RDMA CM, as many at a time as come.
 class PerftestServer {
  public:
-  /// Serves who connects to `listener`; `endpoint` has to outlive the server. Failure: options that do not fit.
-  [[nodiscard]] static Outcome<std::unique_ptr<PerftestServer>> open(Endpoint& endpoint,
-                                                                     const PerftestServerOptions& options,
+  /// Serves who connects to `listener`, or by `cm`, which has to outlive the server. Failure: options that do not fit,
+  /// or a port that another program has by RDMA CM.
+  [[nodiscard]] static Outcome<std::unique_ptr<PerftestServer>> open(RdmaCm& cm, const PerftestServerOptions& options,
                                                                      Tcp listener);
   ~PerftestServer();
   PerftestServer(const PerftestServer&) = delete;
@@ -46,6 +49,8 @@ class PerftestServer {
   [[nodiscard]] std::string_view program() const { return to_string(perftest_.program); }
   /// Lets the exchanges go on, and prints the report of each that ends.
   [[nodiscard]] Driver::Step step(Time now);
+  /// Ends all exchanges, unreported; the next step of the communication manager tells the peers.
+  void close() { clients_.clear(); }
   /// Whether any exchange failed.
   [[nodiscard]] bool failed() const { return failed_; }
 
@@ -53,19 +58,25 @@ class PerftestServer {
   /// The script refers to the others.
   struct Client {
     PerftestReport report;
-    std::unique_ptr<TcpPerftestChannel> channel;
+    std::unique_ptr<TcpPerftestChannel> channel;       // one of the two
+    std::unique_ptr<PerftestConnections> connections;  // one of the two
     std::unique_ptr<Script> script;
   };
 
-  PerftestServer(Endpoint& endpoint, const PerftestServerOptions& options, const PerftestOptions& perftest,
-                 Tcp listener);
+  PerftestServer(RdmaCm& cm, const PerftestServerOptions& options, const PerftestOptions& perftest, Tcp listener);
+  Client& add(std::string peer);
   void accept();
+  void take(CommId wanted, Time now);
+  [[nodiscard]] bool is_done(Time now);
 
+  RdmaCm& cm_;
   Endpoint& endpoint_;
   PerftestServerOptions options_;
   PerftestOptions perftest_;
   Tcp listener_;
   std::list<Client> clients_;
+  Time linger_until_{};
+  bool has_served_ = false;
   bool failed_ = false;
 };
 

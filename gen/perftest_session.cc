@@ -11,8 +11,6 @@ namespace roce::gen {
 
 namespace {
 
-/// What the programs write last, and nobody reads.
-constexpr std::string_view kDone{"done\0", 5};
 /// How long the peer may repeat its last message because our acknowledgement was lost, unless it says that it is over.
 constexpr Duration kLinger = std::chrono::seconds{1};
 
@@ -29,12 +27,16 @@ class CountersAtEnd {
   PerftestReport& report_;
 };
 
-/// Tells all queue pairs, hears of the peer's and connects them.
+/// Tells all queue pairs, hears of the peer's and connects them where that was not done before.
 [[nodiscard]] Task<> connect_pairs(PerftestRun& run) {
   for (std::size_t index = 0; index < run.pairs.count(); ++index) {
     const PerftestKeys remote = co_await exchange_keys(run.channel, run.role, run.pairs.own(index));
     const Time now = co_await this_time{};
-    run.pairs.connect(index, remote, now);
+    if (run.connections != nullptr) {
+      run.pairs.learn(index, remote);
+    } else {
+      run.pairs.connect(index, remote, now);
+    }
   }
 }
 
@@ -43,7 +45,18 @@ class CountersAtEnd {
   co_await exchange_keys(run.channel, run.role, run.pairs.own(index));
 }
 
+/// Connects the queue pairs by RDMA CM.
+[[nodiscard]] Task<> connect_by_cm(PerftestRun& run) {
+  // A client may connect as soon as it has our part of the barrier.
+  run.connections->expect(run.pairs.count());
+  co_await pass_barrier(run);
+  co_await run.connections->connect(run.pairs, run.role, run.channel);
+  run.report.path_mtu = run.connections->path_mtu();
+  co_await pass_barrier(run);
+}
+
 [[nodiscard]] Task<> set_up(PerftestRun& run) {
+  if (run.connections != nullptr) co_await connect_by_cm(run);
   const bool latency = measures_latency(run.options.program);
   if (latency) co_await pass_barrier(run);
   co_await connect_pairs(run);
@@ -83,12 +96,9 @@ void check_figures(const PerftestRun& run, const PerftestFigures& theirs) {
       co_await tell_figures(run);
     }
     co_await pass_barrier(run);
-    try {
-      run.channel.send(kDone);
-    } catch (const ScriptFailure&) {
-      // The peer does not wait for it.
-    }
+    run.channel.say_done();
   }
+  if (run.connections != nullptr) co_await run.connections->disconnect(run.role);
   const Time now = co_await this_time{};
   co_await until([&run] { return run.channel.is_closed(); }, now + kLinger);
 }
@@ -96,7 +106,7 @@ void check_figures(const PerftestRun& run, const PerftestFigures& theirs) {
 }  // namespace
 
 Task<> run_perftest(Endpoint& endpoint, const PerftestOptions& options, PerftestRole role, PerftestChannel& channel,
-                    PerftestReport& report) {
+                    PerftestReport& report, PerftestConnections* connections) {
   report.size = options.size;
   report.qps = options.qps;
   const PerftestAgreement agreed = co_await exchange_agreement(channel, role, options.path_mtu);
@@ -104,7 +114,12 @@ Task<> run_perftest(Endpoint& endpoint, const PerftestOptions& options, Perftest
   report.path_mtu = agreed.path_mtu;
   PerftestPairs pairs{endpoint, options, agreed};
   const CountersAtEnd counters{pairs, report};
-  PerftestRun run{.options = options, .role = role, .channel = channel, .pairs = pairs, .report = report};
+  PerftestRun run{.options = options,
+                  .role = role,
+                  .channel = channel,
+                  .pairs = pairs,
+                  .report = report,
+                  .connections = connections};
   post_perftest_receives(run);
   co_await set_up(run);
   report.begun = now();

@@ -12,10 +12,8 @@ constexpr Duration kLinger = std::chrono::seconds{1};
 
 }  // namespace
 
-Outcome<std::unique_ptr<ProgramServer>> ProgramServer::open(Endpoint& endpoint, const ProgramServerOptions& options) {
-  Outcome<std::unique_ptr<RdmaCm>> cm = RdmaCm::open(endpoint);
-  if (!cm) return tl::unexpected(cm.error());
-  std::unique_ptr<ProgramServer> server{new ProgramServer{std::move(*cm), options}};
+Outcome<std::unique_ptr<ProgramServer>> ProgramServer::open(RdmaCm& cm, const ProgramServerOptions& options) {
+  std::unique_ptr<ProgramServer> server{new ProgramServer{cm, options}};
   if (Outcome<void> listening = server->listen(); !listening) return tl::unexpected(listening.error());
   return server;
 }
@@ -24,23 +22,23 @@ Outcome<void> ProgramServer::listen() {
   const auto serve = [this](const char* program, auto make_task) {
     return [this, program, make_task](CommId id, Time now) {
       if (running_.size() >= kMaxClients) {
-        (void)cm_->manager().reject(id, {.reason = CmRejReason::no_resources}, now);
+        (void)cm_.manager().reject(id, {.reason = CmRejReason::no_resources}, now);
         return;
       }
       Running& running = add(program, id);
       begin(running, make_task(id, running.report));
     };
   };
-  const auto rping = [this](CommId id, ProgramReport& report) { return rping_server(*cm_, id, report); };
+  const auto rping = [this](CommId id, ProgramReport& report) { return rping_server(cm_, id, report); };
   const auto ucmatose = [this](CommId id, ProgramReport& report) {
-    return ucmatose_server(*cm_, id, options_.messages, report);
+    return ucmatose_server(cm_, id, options_.messages, report);
   };
   const auto udaddy = [this](CommId id, ProgramReport& report) {
-    return udaddy_server(*cm_, id, options_.messages, report);
+    return udaddy_server(cm_, id, options_.messages, report);
   };
-  Outcome<void> listening = cm_->listen(ServiceId{PortSpace::tcp, kRpingPort}, serve("rping", rping));
-  if (listening) listening = cm_->listen(ServiceId{PortSpace::tcp, kUcmatosePort}, serve("ucmatose", ucmatose));
-  if (listening) listening = cm_->listen(ServiceId{PortSpace::udp, kUdaddyPort}, serve("udaddy", udaddy));
+  Outcome<void> listening = cm_.listen(ServiceId{PortSpace::tcp, kRpingPort}, serve("rping", rping));
+  if (listening) listening = cm_.listen(ServiceId{PortSpace::tcp, kUcmatosePort}, serve("ucmatose", ucmatose));
+  if (listening) listening = cm_.listen(ServiceId{PortSpace::udp, kUdaddyPort}, serve("udaddy", udaddy));
   return listening;
 }
 
@@ -48,7 +46,7 @@ ProgramServer::Running& ProgramServer::add(const char* program, CommId id) {
   Running& running = running_.emplace_back();
   running.report.program = program;
   running.report.is_server = true;
-  running.report.peer = to_string(cm_->manager().find(id)->peer.remote);
+  running.report.peer = to_string(cm_.manager().find(id)->peer.remote);
   return running;
 }
 
@@ -65,28 +63,27 @@ void ProgramServer::finish(Running& running, Time now) {
 
 bool ProgramServer::has_served(Time now) {
   if (last_ended_ == kNever || !running_.empty()) return false;
-  cm_->endpoint().driver().wake_at(last_ended_ + kLinger);
+  cm_.endpoint().driver().wake_at(last_ended_ + kLinger);
   return now >= last_ended_ + kLinger;
 }
 
 bool ProgramServer::step(Time now) {
-  bool moved = cm_->step(now);
+  bool moved = false;
   for (auto it = running_.begin(); it != running_.end();) {
     moved |= it->script->step(now);
     if (it->script->is_over()) {
       finish(*it, now);
       it = running_.erase(it);
     } else {
-      cm_->endpoint().driver().wake_at(it->script->next_timeout());
+      cm_.endpoint().driver().wake_at(it->script->next_timeout());
       ++it;
     }
   }
   return moved;
 }
 
-void ProgramServer::close(Time now) {
+void ProgramServer::close() {
   running_.clear();
-  cm_->step(now);
 }
 
 }  // namespace roce::gen

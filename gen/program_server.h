@@ -21,16 +21,16 @@ struct ProgramServerOptions {
 /// Serves rping, ucmatose and udaddy at their ports, as many clients at a time as come.
 class ProgramServer {
  public:
-  /// Listens. Failure: what the communication manager refuses.
-  [[nodiscard]] static Outcome<std::unique_ptr<ProgramServer>> open(Endpoint& endpoint,
-                                                                    const ProgramServerOptions& options);
+  /// Listens; `cm` has to outlive the server. Failure: what the communication manager refuses.
+  [[nodiscard]] static Outcome<std::unique_ptr<ProgramServer>> open(RdmaCm& cm, const ProgramServerOptions& options);
 
-  /// Lets messages and scripts go on, and prints the report of each that ends; true if something happened.
+  /// Lets the scripts go on, after a step of the communication manager, and prints the report of each that ends; true
+  /// if something happened.
   bool step(Time now);
   /// Whether there were clients and all of them are gone, for so long that none repeats its last message any more.
   [[nodiscard]] bool has_served(Time now);
   /// Ends the connections of all clients that are there, and tells them so. What they had begun is not reported.
-  void close(Time now);
+  void close();
   /// Whether one of them failed.
   [[nodiscard]] bool failed() const { return failed_; }
 
@@ -41,14 +41,13 @@ class ProgramServer {
     std::unique_ptr<Script> script;
   };
 
-  ProgramServer(std::unique_ptr<RdmaCm> cm, const ProgramServerOptions& options)
-      : cm_(std::move(cm)), options_(options) {}
+  ProgramServer(RdmaCm& cm, const ProgramServerOptions& options) : cm_(cm), options_(options) {}
   [[nodiscard]] Outcome<void> listen();
   Running& add(const char* program, CommId id);
   void begin(Running& running, Task<> task);
   void finish(Running& running, Time now);
 
-  std::unique_ptr<RdmaCm> cm_;
+  RdmaCm& cm_;
   ProgramServerOptions options_;
   std::list<Running> running_;
   Time last_ended_ = kNever;

@@ -142,6 +142,7 @@ void CmConnection::take(const cm::Event& event) {
       break;
     case cm::EventKind::rejected:
       state_ = State::over;
+      rejected_ = event.rejection.reason;
       why_ = fmt::format("the peer rejected the connection: {}",
                          name_in(kCmRejReasonNames, static_cast<std::uint64_t>(event.rejection.reason)));
       break;
@@ -186,7 +187,7 @@ Task<> CmConnection::connect(QueuePair& qp, ConnectPlan plan) {
   request.retry_count = plan.retry_count;
   request.rnr_retry_count = plan.rnr_retry_count;
   request.traffic_class = plan.traffic_class;
-  request.path_mtu = path_mtu_of(endpoint.max_path_mtu());
+  request.path_mtu = path_mtu_of(plan.path_mtu != 0 ? plan.path_mtu : endpoint.max_path_mtu());
   // Both ports, as the flow label of a path is to tell flows apart; the UDP source port of the data follows from it.
   request.flow_label = transport::flow_label_of(Qpn{source_port}, Qpn{plan.port});
   request.private_data = header;
@@ -195,6 +196,7 @@ Task<> CmConnection::connect(QueuePair& qp, ConnectPlan plan) {
   cm_.handlers_[id_] = [this](const cm::Event& event) { take(event); };
   state_ = State::waiting;
   co_await until([this] { return state_ != State::waiting; });
+  if (rejected_) throw ConnectionRejected(why_, *rejected_);
   if (state_ != State::replied) throw ScriptFailure(why_);
   const Time replied = co_await this_time{};
   make_ready(qp, replied);

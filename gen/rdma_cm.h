@@ -48,6 +48,13 @@ class RdmaCm {
   Time now_{};
 };
 
+/// A connection that the peer rejected.
+class ConnectionRejected : public ScriptFailure {
+ public:
+  ConnectionRejected(const std::string& what, CmRejReason why) : ScriptFailure(what), reason(why) {}
+  CmRejReason reason;
+};
+
 /// What the active side of `rdma_connect` says of itself.
 struct ConnectPlan {
   Gid to{};
@@ -57,6 +64,7 @@ struct ConnectPlan {
   std::uint8_t retry_count = 7;
   std::uint8_t rnr_retry_count = 7;
   std::uint8_t traffic_class = 0;  ///< DSCP << 2 | ECN, of the packets both ways
+  std::uint32_t path_mtu = 0;      ///< bytes; 0: the largest of the endpoint
 };
 
 /// The RDMA IP CM header that an endpoint puts in front of the private data for `to`, from a port that nobody serves.
@@ -78,8 +86,8 @@ class CmConnection {
   CmConnection(const CmConnection&) = delete;
   CmConnection& operator=(const CmConnection&) = delete;
 
-  /// Sends a REQ, makes `qp` ready when the REP comes, and confirms. Throws: ScriptFailure when it is rejected, nobody
-  /// answers, or it is refused here.
+  /// Sends a REQ, makes `qp` ready when the REP comes, and confirms. Throws: ConnectionRejected; ScriptFailure when
+  /// nobody answers, or it is refused here.
   Task<> connect(QueuePair& qp, ConnectPlan plan);
   /// Makes `qp` ready and sends a REP. As many READs and atomics at a time as both sides can, at most `rd_atomic`.
   /// Throws: ScriptFailure.
@@ -109,6 +117,7 @@ class CmConnection {
   CommId id_{};
   State state_ = State::none;
   std::string why_;  // it is over
+  std::optional<CmRejReason> rejected_;
 };
 
 /// A search for the datagram QP of a service, as a script sees it.

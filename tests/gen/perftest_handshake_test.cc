@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,6 +36,25 @@ class MemoryChannel final : public PerftestChannel {
   bool closed = false;
 };
 
+/// One end of a channel that keeps messages apart and has binary keys.
+class MessageChannel final : public PerftestChannel {
+ public:
+  void send(std::string_view message) override { (other != nullptr ? other->received : sent).emplace_back(message); }
+  [[nodiscard]] bool has(std::size_t /*size*/) override { return !received.empty(); }
+  [[nodiscard]] bool is_closed() override { return received.empty() && other == nullptr; }
+  [[nodiscard]] std::string take(std::size_t /*size*/) override {
+    if (received.empty()) return {};
+    std::string message = received.front();
+    received.pop_front();
+    return message;
+  }
+  [[nodiscard]] bool has_binary_keys() const override { return true; }
+
+  MessageChannel* other = nullptr;
+  std::deque<std::string> sent;  // without another end
+  std::deque<std::string> received;
+};
+
 struct Heard {
   PerftestAgreement agreed;
   PerftestKeys keys;
@@ -48,9 +68,10 @@ Task<> tell_all(PerftestChannel& channel, PerftestRole role, std::uint32_t mtu, 
   heard.figures = co_await exchange_figures(channel, role, figures);
 }
 
-TEST(PerftestHandshake, TellsBothEndsTheSame) {
-  MemoryChannel to_server;
-  MemoryChannel to_client;
+template <typename Channel>
+void expect_both_hear_the_same() {
+  Channel to_server;
+  Channel to_client;
   to_server.other = &to_client;
   to_client.other = &to_server;
   const PerftestKeys of_client{.qpn = Qpn{5}, .psn = Psn{6}, .address = 7};
@@ -73,6 +94,34 @@ TEST(PerftestHandshake, TellsBothEndsTheSame) {
   EXPECT_EQ(server.keys, of_client);
   EXPECT_EQ(server.figures.messages, 40U);
   EXPECT_EQ(server.figures.average_mib, 13.6015);
+}
+
+TEST(PerftestHandshake, TellsBothEndsTheSame) {
+  expect_both_hear_the_same<MemoryChannel>();
+}
+
+TEST(PerftestHandshake, TellsBothEndsTheSameInMessages) {
+  expect_both_hear_the_same<MessageChannel>();
+}
+
+Task<> tell_keys(PerftestChannel& channel, const PerftestKeys& own, PerftestKeys& theirs) {
+  theirs = co_await exchange_keys(channel, PerftestRole::server, own);
+}
+
+TEST(PerftestHandshake, AnswersBinaryKeysInTheSizeOfTheClient) {
+  const PerftestKeys own{.qpn = Qpn{8}, .psn = Psn{9}, .address = 10};
+  const PerftestKeys of_client{.qpn = Qpn{5}, .psn = Psn{6}, .address = 7};
+  for (const std::size_t size : {PerftestKeys::kBinarySize, PerftestKeys::kLongBinarySize}) {
+    MessageChannel channel;
+    channel.received = {to_binary(of_client, size)};
+    PerftestKeys theirs;
+    Script script{tell_keys(channel, own, theirs)};
+    script.step(kStart);
+    ASSERT_TRUE(script.is_over());
+    EXPECT_EQ(script.error(), "");
+    EXPECT_EQ(theirs, of_client);
+    EXPECT_EQ(channel.sent, std::deque<std::string>{to_binary(own, size)});
+  }
 }
 
 Task<> agree(PerftestChannel& channel, PerftestAgreement& agreed) {
@@ -128,6 +177,20 @@ TEST(PerftestHandshake, SaysWhatItExpectedAndWhatCame) {
   EXPECT_THAT(error_of(numbers + "0" + '\0'), HasSubstr("expected the path MTU"));
   EXPECT_THAT(error_of(numbers + "6" + '\0'), HasSubstr("expected the path MTU"));
   EXPECT_THAT(error_of(numbers + "33"), HasSubstr("got \"33\""));
+}
+
+TEST(PerftestHandshake, WantsMessagesOfTheRightSize) {
+  MessageChannel channel;
+  channel.received = {"6.06"};
+  PerftestAgreement agreed;
+  Script script{agree(channel, agreed)};
+  script.step(kStart);
+  EXPECT_EQ(script.error(), "expected the version of a perftest program (16 bytes), got 4 bytes, \"6.06\"");
+  channel.received = {std::string(57, '\0')};
+  PerftestKeys theirs;
+  Script keys{tell_keys(channel, {}, theirs)};
+  keys.step(kStart);
+  EXPECT_THAT(keys.error(), HasSubstr("binary form, but the message has 57 bytes, not 56 or 64"));
 }
 
 TEST(PerftestHandshake, WaitsTenSecondsForASilentPeer) {

@@ -11,8 +11,9 @@ from stage import Case
 PORT = 18515
 MTU = 1024
 
-# The role of the guest; of each queue pair `iterations` messages of `size` bytes; `more` are options of both ends.
-Exchange = collections.namedtuple("Exchange", "program role size iterations qps mtu ip more", defaults=(1, MTU, "ipv4", ()))
+# The role of the guest; of each queue pair `iterations` messages of `size` bytes; `more` are options of both ends,
+# with `cm` both have -R.
+Exchange = collections.namedtuple("Exchange", "program role size iterations qps mtu ip more cm", defaults=(1, MTU, "ipv4", (), False))
 
 EXCHANGES = {
     "send_bw": Exchange("send_bw", "client", 65536, 20),
@@ -35,6 +36,20 @@ EXCHANGES = {
     "from_atomic_bw": Exchange("atomic_bw", "server", 8, 200),
     "from_atomic_bw_compare_swap": Exchange("atomic_bw", "server", 8, 200, more=("-A", "CMP_AND_SWAP")),
     "from_atomic_lat": Exchange("atomic_lat", "server", 8, 30),
+    "send_bw_cm": Exchange("send_bw", "client", 65536, 20, cm=True),
+    "send_lat_cm": Exchange("send_lat", "client", 2, 30, cm=True),
+    "write_bw_8_qps_cm": Exchange("write_bw", "client", 4096, 10, qps=8, cm=True),
+    "write_lat_cm": Exchange("write_lat", "client", 1, 30, cm=True),
+    "read_bw_cm": Exchange("read_bw", "client", 65536, 20, cm=True),
+    "read_lat_cm": Exchange("read_lat", "client", 100, 30, cm=True),
+    "atomic_bw_cm": Exchange("atomic_bw", "client", 8, 30, cm=True),
+    "from_send_bw_8_qps_cm": Exchange("send_bw", "server", 4096, 10, qps=8, cm=True),
+    "from_send_lat_cm": Exchange("send_lat", "server", 3000, 30, cm=True),
+    "from_write_bw_cm": Exchange("write_bw", "server", 10000, 20, cm=True),
+    "from_write_lat_cm": Exchange("write_lat", "server", 4096, 30, cm=True),
+    "from_read_bw_cm": Exchange("read_bw", "server", 65536, 20, cm=True),
+    "from_read_lat_cm": Exchange("read_lat", "server", 1, 30, cm=True),
+    "from_atomic_lat_cm": Exchange("atomic_lat", "server", 8, 30, cm=True),
 }
 # Servers that print no results.
 SILENT = (("read_lat", "server"), ("atomic_lat", "server"))
@@ -53,6 +68,8 @@ class Perftest(Case):
             words += ["-s", exchange.size]
         if exchange.program.endswith("bw"):
             words += ["-q", exchange.qps]
+        if exchange.cm:
+            words += ["-R"]
         return " ".join(map(str, [*words, "-m", exchange.mtu, host]))
 
     def gen_options(self, exchange, prefix):
@@ -69,21 +86,27 @@ class Perftest(Case):
             ours.event("ready")
             return self.in_guest(self.guest_command(exchange, self.network.host4)), ours
         theirs = self.in_guest(self.guest_command(exchange))
-        theirs.wait_listening(PORT)
+        if exchange.cm:
+            self.listening(PORT)
+            more = (*more, "-R")
+        else:
+            theirs.wait_listening(PORT)
         return theirs, self.gen("perftest", *self.gen_options(exchange, ""), "-t", DEPTH, *more, exchange.program,
                                 self.network.guest4)
 
 
 class PerftestCases(Perftest):
     def good(self, exchange):
+        capture = os.path.join(self.folder, "ours.pcapng")
         with self.counted() as rose:
-            theirs, ours = self.begin(exchange)
+            theirs, ours = self.begin(exchange, *(("--pcap", capture) if exchange.cm else ()))
             report = ours.event("perftest")
             ended = theirs.wait()
         self.assertTrue(report["ok"], (report, ended))
         self.assertEqual((ended.code, ours.wait()), (0, 0), (report, ended))
         if (exchange.program, exchange.role) not in SILENT:
             self.assertIn("#iterations", ended.stdout)
+        self.assertEqual(report["rdma_cm"], exchange.cm)
         messages = exchange.iterations * exchange.qps
         self.assertEqual((report["program"], report["messages"], report["bytes"], report["path_mtu"]),
                          (f"ib_{exchange.program}", messages, messages * exchange.size, exchange.mtu), report)
@@ -93,6 +116,17 @@ class PerftestCases(Perftest):
         self.assertGreater(rose[answers], 0)
         self.assertEqual({name: rose[name] for name in TROUBLE if rose[name]}, {})
         self.assertEqual({name: rose[name] for name in HASTE if rose[name] > messages // 2}, {})
+        if exchange.cm:
+            self.assert_keeps_the_rules(capture, self.network.host4)
+            self.assert_connects(capture, exchange.qps + 1)
+
+    def assert_connects(self, capture, connections):
+        """So many connections there were, and each was ended."""
+        names = ("cm_rep", "cm_rtu", "cm_drep")
+        seen = collections.Counter(name for packet in self.decoded(capture) for name in names if name in packet)
+        self.assertEqual((seen["cm_rep"], seen["cm_rtu"]), (connections, connections))
+        # Both ends may begin to end it.
+        self.assertGreaterEqual(seen["cm_drep"], connections)
 
     def test_a_wrong_icrc_fails(self):
         # Or the good cases show nothing.
@@ -148,6 +182,25 @@ class PerftestCases(Perftest):
                 self.assertIn(said, report["error"])
         ours.stop()
         self.assertEqual(ours.wait(), 1)
+
+    def test_what_is_no_perftest_by_cm_is_told_so(self):
+        ours = self.gen("peer", "--control", os.path.join(self.folder, "peer.sock"),
+                        *self.gen_options(EXCHANGES["write_lat"], "perftest-"), "--perftest", "ib_write_lat")
+        ours.event("ready")
+        theirs = self.in_guest(f"rping -c -C 1 -p {PORT} -a {self.network.host4}")
+        report = ours.event("perftest")
+        self.assertEqual((report["ok"], report["rdma_cm"]), (False, True), report)
+        self.assertIn("expected the version of a perftest program", report["error"])
+        # It ends, since it is told.
+        theirs.wait()
+        ours.stop()
+        self.assertEqual(ours.wait(), 1)
+
+    def test_nobody_listens_by_cm(self):
+        ours = self.gen("perftest", *self.gen_options(EXCHANGES["from_send_bw"], ""), "-R", "send_bw", self.network.guest4)
+        report = ours.event("perftest")
+        self.assertEqual((ours.wait(), report["ok"]), (1, False), report)
+        self.assertIn("rejected the connection: invalid service ID", report["error"])
 
 
 def add_cases():

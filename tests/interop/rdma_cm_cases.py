@@ -5,7 +5,7 @@ import itertools
 import os
 import typing
 
-from guest import COUNTERS, GuestError
+from guest import COUNTERS
 from pingpong_cases import HASTE, PORT, TROUBLE
 from stage import Case
 
@@ -42,13 +42,6 @@ class RdmaCm(Case):
         ours = self.gen("peer", "-p", PORT, "--control", os.path.join(self.folder, "control.sock"), *self.our_options(ip), *more)
         ours.event("ready")
         return ours
-
-    def listening(self, port):
-        """Until somebody in the guest listens on an RDMA port."""
-        waiter = self.guest.run("until /usr/bin/rdma resource show cm_id | grep 'state LISTEN' | "
-                                f"grep -q 'src-addr [^ ]*:{port} '; do usleep 20000; done", 20)
-        if waiter.code:
-            raise GuestError(self.guest.explain(f"nobody listens on RDMA port {port}: {waiter}"))
 
     def begin(self, role, name, ip, *more):
         """Starts an exchange, `role` being the guest's. Returns the guest's Process and our Program."""

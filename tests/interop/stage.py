@@ -113,6 +113,13 @@ class Case(unittest.TestCase):
         self.addCleanup(program.end)
         return program
 
+    def listening(self, port):
+        """Until somebody in the guest listens on an RDMA port."""
+        waiter = self.guest.run("until /usr/bin/rdma resource show cm_id | grep 'state LISTEN' | "
+                                f"grep -q 'src-addr [^ ]*:{port} '; do usleep 20000; done", 20)
+        if waiter.code:
+            raise GuestError(self.guest.explain(f"nobody listens on RDMA port {port}: {waiter}"))
+
     @contextlib.contextmanager
     def counted(self):
         """Gives a dict that, after the block, has by how much each of rxe0's counters rose within it."""
