@@ -88,6 +88,8 @@ bool RdmaCm::step(Time now) {
 void RdmaCm::take(const cm::Event& event, Time now) {
   if (event.kind == cm::EventKind::request || event.kind == cm::EventKind::resolve_request) {
     const cm::Connection* connection = manager().find(event.connection);
+    // Who wanted it may have given up in the meantime.
+    if (connection == nullptr) return;
     const ServiceId service =
         event.kind == cm::EventKind::request ? connection->request.service_id : connection->sidr_request.service_id;
     listeners_.at(service)(event.connection, now);
@@ -159,8 +161,15 @@ void CmConnection::take(const cm::Event& event) {
   }
 }
 
+const cm::Connection& CmConnection::existing() const {
+  const cm::Connection* connection = get();
+  // The manager may know what has not yet been said to us.
+  if (connection == nullptr) throw ScriptFailure("the peer gave the connection up");
+  return *connection;
+}
+
 void CmConnection::make_ready(QueuePair& qp, Time now) {
-  const cm::Connection& connection = *get();
+  const cm::Connection& connection = existing();
   const cm::Agreement agreement = connection.agreement();
   transport::AddressVector address = cm_.address_of(connection.peer);
   address.flow_label = agreement.flow_label;
@@ -205,7 +214,7 @@ Task<> CmConnection::connect(QueuePair& qp, ConnectPlan plan) {
 }
 
 void CmConnection::accept(QueuePair& qp, std::uint8_t rd_atomic, std::uint8_t rnr_retry_count, Time now) {
-  const CmReq& request = get()->request;
+  const CmReq& request = existing().request;
   cm::Reply reply;
   reply.qpn = qp.qpn();
   reply.starting_psn = Psn{static_cast<std::uint32_t>(random_number()) & Psn::kMax};

@@ -104,6 +104,7 @@ class CmConnection {
   [[nodiscard]] bool is_open() const { return state_ == State::established; }
   /// The peer, or the network, has ended it.
   [[nodiscard]] bool is_over() const { return state_ == State::over; }
+  /// What the manager knows of it; null when it is gone there.
   [[nodiscard]] const cm::Connection* get() const { return cm_.manager().find(id_); }
 
  private:
@@ -112,6 +113,7 @@ class CmConnection {
 
   void take(const cm::Event& event);
   void make_ready(QueuePair& qp, Time now);
+  [[nodiscard]] const cm::Connection& existing() const;
 
   RdmaCm& cm_;
   CommId id_{};

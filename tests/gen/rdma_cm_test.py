@@ -187,6 +187,19 @@ class Wrong(RdmaCm):
         self.assertEqual((code, report["ok"]), (1, False), report)
         self.assertRegex(report["error"], "the (peer|server) (ended|rejected) the connection")
 
+    def test_the_client_gives_up_at_once(self):
+        # The peer finds its REQ and its REJ at the same time, which no other test does.
+        peer = self.peer()
+        for program in ("rping", "ucmatose", "udaddy"):
+            peer.process.send_signal(signal.SIGSTOP)
+            client = self.client(program)
+            with self.assertRaises(subprocess.TimeoutExpired):
+                client.process.wait(0.3)
+            client.result(signal.SIGTERM)
+            peer.process.send_signal(signal.SIGCONT)
+            self.good("rping")
+        self.assertIn(peer.result(signal.SIGTERM)[0], (0, 1))
+
     def test_other_kinds_of_address(self):
         done = subprocess.run(self.wire.inside("a", ROCE_GEN, "rping", "-i", "v", "--address", OURS["ipv4"], PEER["ipv6"]),
                               capture_output=True, text=True, check=False, timeout=WAIT)
