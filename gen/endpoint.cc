@@ -117,6 +117,7 @@ Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options
     return cannot(fmt::format("interface {0} is down; ip link set {0} up", interface->name));
   }
   std::unique_ptr<Endpoint> endpoint{new Endpoint};
+  endpoint->interface_ = interface->name;
   Outcome<std::vector<transport::GidEntry>> gids = endpoint->choose_address(options, *interface);
   if (!gids) return tl::unexpected(gids.error());
   if (Outcome<void> opened = endpoint->open_link(options, *interface); !opened) return tl::unexpected(opened.error());
@@ -205,7 +206,7 @@ Outcome<void> Endpoint::open_raw(const EndpointOptions& options) {
   // The kernel may leave the tag in the frame.
   if (vlan_.has_value()) filter += fmt::format(" or (vlan and ({}))", filter);
   raw.filter = filter;
-  raw.all_multicast = own_address_ != nullptr;
+  raw.all_multicast = options.all_multicast || own_address_ != nullptr;
   link::LinkResult<std::unique_ptr<link::RawLink>> opened = link::RawLink::open(raw);
   if (!opened) return cannot(opened.error().message);
   link_ = std::move(*opened);
@@ -269,6 +270,17 @@ Outcome<void> Endpoint::open_neighbours(const EndpointOptions& options, const po
   port::Result<std::unique_ptr<port::Neighbours>> opened = port::open_kernel_neighbours(interface);
   if (!opened) return cannot(opened.error().message);
   neighbours_ = std::move(*opened);
+  return {};
+}
+
+Outcome<void> Endpoint::join(const Gid& group) {
+  if (own_address_ != nullptr) {
+    if (own_address_->join(group, now())) return {};
+    return cannot(fmt::format("{} is no multicast group of the kind of {}", to_string(group), to_string(gid_)));
+  }
+  Outcome<HostMembership> membership = HostMembership::join(interface_, group);
+  if (!membership) return tl::unexpected(membership.error());
+  memberships_.push_back(std::move(*membership));
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "gen/driver.h"
 #include "gen/endpoint_options.h"
 #include "gen/failure.h"
+#include "gen/host_membership.h"
 #include "gen/recorder.h"
 #include "roce/link/link.h"
 #include "roce/link/port_holder.h"
@@ -40,6 +41,9 @@ class Endpoint {
   /// What was opened, and why: one line.
   [[nodiscard]] const std::string& description() const { return description_; }
 
+  /// Becomes a member of a multicast group, for itself or for the host whose address it has, until it goes. `group` is
+  /// an IPv6 or IPv4-mapped address. Failure: it is no group, or of another kind than the address.
+  [[nodiscard]] Outcome<void> join(const Gid& group);
   /// To be called for each QP that is made: options that make it misbehave take effect.
   void adopt(Qpn qp);
   /// Ends the capture file, if there is one.
@@ -57,6 +61,8 @@ class Endpoint {
   [[nodiscard]] Outcome<void> claim_address();
   [[nodiscard]] Outcome<void> open_neighbours(const EndpointOptions& options, const port::Interface& interface);
 
+  std::string interface_;
+  std::vector<HostMembership> memberships_;
   std::unique_ptr<link::Link> link_;
   std::optional<link::PortHolder> port_holder_;
   std::unique_ptr<port::OwnAddress> own_address_;

@@ -25,8 +25,9 @@ struct EndpointOptions {
   int vlan = -1;         ///< 0 … 4094; -1: none
   std::string peer_mac;  ///< instead of asking the kernel
   std::string profile = "hardware_like";
-  std::string pcap;       ///< file that gets each frame; empty: none
-  bool bad_icrc = false;  ///< every frame leaves with a wrong ICRC
+  bool all_multicast = false;  ///< on a raw link: frames to every multicast group too
+  std::string pcap;            ///< file that gets each frame; empty: none
+  bool bad_icrc = false;       ///< every frame leaves with a wrong ICRC
   bool json = false;
 };
 

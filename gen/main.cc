@@ -8,6 +8,7 @@
 #include "gen/cmd_atomic.h"
 #include "gen/cmd_flush.h"
 #include "gen/cmd_gids.h"
+#include "gen/cmd_mckey.h"
 #include "gen/cmd_peer.h"
 #include "gen/cmd_perftest.h"
 #include "gen/cmd_pingpong.h"
@@ -37,6 +38,7 @@ int main(int argc, char** argv) {
   roce::gen::add_rping(program, code);
   roce::gen::add_ucmatose(program, code);
   roce::gen::add_udaddy(program, code);
+  roce::gen::add_mckey(program, code);
   roce::gen::add_send(program, code);
   roce::gen::add_write(program, code);
   roce::gen::add_read(program, code);

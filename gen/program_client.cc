@@ -3,11 +3,37 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "command_line/command.h"
 #include "gen/pingpong_report.h"
 #include "gen/tcp.h"
 
 namespace roce::gen {
+
+namespace {
+
+constexpr const char* kInterrupted = "interrupted";
+/// For what is left to say when it ends.
+constexpr Duration kSettleTime = std::chrono::milliseconds{100};
+
+[[nodiscard]] Driver::Step step_script(Endpoint& endpoint, Script& script, Time now) {
+  const bool moved = script.step(now);
+  while (endpoint.port().poll_event(now)) {
+  }
+  if (script.is_over()) return Driver::Step::done;
+  endpoint.driver().wake_at(script.next_timeout());
+  return moved ? Driver::Step::busy : Driver::Step::idle;
+}
+
+[[nodiscard]] Outcome<ExitCode> finish(Endpoint& endpoint, const ProgramReport& report, bool json) {
+  endpoint.driver().settle(now() + kSettleTime);
+  print_program(report, json);
+  if (Outcome<void> closed = endpoint.close(); !closed) return tl::unexpected(closed.error());
+  return report.error.empty() ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
 
 void add_client_options(command_line::Command& command, ClientOptions& options) {
   add_endpoint_options(command, options.endpoint);
@@ -37,30 +63,31 @@ Outcome<ExitCode> run_client(const ClientOptions& options, const std::string& pr
   plan.to = *to;
   plan.port = options.port;
   plan.traffic_class = options.traffic_class;
-  auto running = std::make_unique<Script>(script(**cm, plan, report));
+  std::optional<Script> running;
+  running.emplace(script(**cm, plan, report));
   bool is_connected = false;
   const Outcome<bool> ran = endpoint.driver().run([&](Time time) {
-    bool moved = (*cm)->step(time);
-    moved |= running->step(time);
-    while (endpoint.port().poll_event(time)) {
-    }
+    const bool moved = (*cm)->step(time);
+    const Driver::Step stepped = step_script(endpoint, *running, time);
     if (!is_connected && report.begun != kNever) {
       is_connected = true;
       print_note("connected", fmt::format("connected to {} port {}", report.peer, options.port), options.endpoint.json);
     }
-    if (running->is_over()) return Driver::Step::done;
-    endpoint.driver().wake_at(running->next_timeout());
-    return moved ? Driver::Step::busy : Driver::Step::idle;
+    return stepped == Driver::Step::idle && moved ? Driver::Step::busy : stepped;
   });
   if (!ran) return tl::unexpected(ran.error());
-  report.error = *ran ? running->error() : "interrupted";
+  report.error = *ran ? running->error() : kInterrupted;
   // One that was interrupted ends its connection, and the peer is told.
   running.reset();
   (*cm)->step(now());
-  endpoint.driver().settle(now() + std::chrono::milliseconds{100});
-  print_program(report, options.endpoint.json);
-  if (Outcome<void> closed = endpoint.close(); !closed) return tl::unexpected(closed.error());
-  return report.error.empty() ? ExitCode::ok : ExitCode::failed;
+  return finish(endpoint, report, options.endpoint.json);
+}
+
+Outcome<ExitCode> run_to_the_end(Endpoint& endpoint, Script& script, ProgramReport& report, bool json) {
+  const Outcome<bool> ran = endpoint.driver().run([&](Time time) { return step_script(endpoint, script, time); });
+  if (!ran) return tl::unexpected(ran.error());
+  report.error = *ran ? script.error() : kInterrupted;
+  return finish(endpoint, report, json);
 }
 
 }  // namespace roce::gen

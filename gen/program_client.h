@@ -32,4 +32,7 @@ using ClientScript = std::function<Task<>(RdmaCm& cm, const ConnectPlan& plan, P
 [[nodiscard]] Outcome<ExitCode> run_client(const ClientOptions& options, const std::string& program,
                                            const ClientScript& script);
 
+/// Runs a script that needs no connection to its end, and prints the report. Failure: the link is gone.
+[[nodiscard]] Outcome<ExitCode> run_to_the_end(Endpoint& endpoint, Script& script, ProgramReport& report, bool json);
+
 }  // namespace roce::gen

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "gen/datagram_side.h"
 #include "gen/program_report.h"
 #include "gen/rdma_cm.h"
 
@@ -10,12 +11,6 @@
 namespace roce::gen {
 
 inline constexpr std::uint16_t kUcmatosePort = 7471;
-
-/// What ucmatose and udaddy have to be told alike on both sides.
-struct MessageOptions {
-  std::uint32_t size = 100;  ///< bytes of a message
-  std::uint32_t count = 10;  ///< messages each way
-};
 
 /// Serves the client of a connection that it wants.
 [[nodiscard]] Task<> ucmatose_server(RdmaCm& cm, CommId wanted, MessageOptions options, ProgramReport& report);

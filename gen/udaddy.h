@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "gen/datagram_side.h"
 #include "gen/program_report.h"
 #include "gen/rdma_cm.h"
-#include "gen/ucmatose.h"
 
 // The protocol of librdmacm's udaddy: the client finds the server's UD queue pair by SIDR and sends its messages, each
 // with its own QP number as immediate data, and the server answers with as many.

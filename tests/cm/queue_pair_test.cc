@@ -66,6 +66,7 @@ TEST_P(CmQueuePairs, CarryDataBothWaysOnceConnected) {
   options.a_endpoint.type = type;
   options.is_connected = false;
   Pair pair{options};
+  pair.network.keep_trace(sim::Tap::sent);
   const auto a = agent_of(pair.a_host, 0xA000, version);
   const auto b = agent_of(pair.b_host, 0xB000, version);
   const ServiceId service{PortSpace::tcp, 7174};
@@ -103,6 +104,10 @@ TEST_P(CmQueuePairs, CarryDataBothWaysOnceConnected) {
     ASSERT_TRUE(pair.network.run_until_idle());
   }
   ASSERT_TRUE(is_established);
+  EXPECT_GE(pair.network.trace().size(), 3U);
+  for (const sim::TraceFrame& frame : pair.network.trace()) {
+    EXPECT_EQ(parse_frame(frame.bytes, LinkType::ethernet).version(), version);
+  }
 
   pair.a.set_peer(pair.b);
   pair.b.set_peer(pair.a);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""roce-gen as the client of roce-gen peer, connected by RDMA CM: rping, ucmatose and udaddy over every link.
+"""roce-gen as the client of roce-gen peer, connected by RDMA CM: rping, ucmatose and udaddy over every link; mckey.
 
 usage: rdma_cm_test.py ROCE_GEN ROCE_ANALYZE [UNITTEST ARGUMENT...]
 
@@ -102,6 +102,59 @@ class Programs(RdmaCm):
         peer = self.peer("ipv4", "--once")
         self.good("rping")
         self.assertEqual(peer.result()[0], 0)
+
+
+class Multicast(RdmaCm):
+    GROUP = "239.1.2.3"
+
+    def reaches(self, group, ours, theirs):
+        receiver = self.start("b", "mckey", "-i", "v", *theirs, "-C", "20", "-S", "300", group)
+        path = os.path.join(self.folder, "group.pcapng")
+        code, report = self.start("a", "mckey", "-i", "v", "-s", *ours, "-C", "20", "-S", "300", "--pcap", path, group).result()
+        self.assertEqual((code, report["ok"], report["messages"]), (0, True, 20), report)
+        code, report = receiver.result()
+        self.assertEqual((code, report["ok"], report["bytes"]), (0, True, 20 * 300), report)
+        return self.decoded(path)
+
+    def test_ipv4(self):
+        packets = self.reaches(self.GROUP, ("--address", OURS["ipv4"], "--tos", "104"), ("--address", PEER["ipv4"]))
+        self.assertEqual({(packet["eth"]["dst"], packet["ip"]["dst"], packet["ip"]["ttl"], packet["ip"]["dscp"],
+                           packet["bth"]["dest_qp"], packet["deth"]["q_key"]) for packet in packets},
+                         {("01:00:5e:01:02:03", self.GROUP, 64, 26, 0xFFFFFF, 0x01234567)})
+
+    def test_ipv6(self):
+        packets = self.reaches("ff12::1:77", ("--address", OURS["ipv6"]), ("--address", PEER["ipv6"]))
+        self.assertEqual({(packet["eth"]["dst"], packet["ipv6"]["dst"]) for packet in packets},
+                         {("33:33:00:01:00:77", "ff12::1:77")})
+
+    def test_roce_v1(self):
+        packets = self.reaches(self.GROUP, ("--v1",), ("--v1",))
+        self.assertEqual({(packet["eth"]["dst"], packet["grh"]["dgid"]) for packet in packets},
+                         {("33:33:ef:01:02:03", "ff0e::ffff:ef01:203")})
+
+    def test_an_address_of_its_own(self):
+        self.reaches(self.GROUP, ("--address", OURS["ipv4"]), ("--ip", "10.9.0.77/24"))
+
+    def test_the_host_says_that_it_is_a_member(self):
+        receiver = self.start("b", "mckey", "-i", "v", "--address", PEER["ipv4"], self.GROUP)
+        self.assertIn(self.GROUP, self.wire.ip("b", "maddress", "show", "dev", "v"))
+        receiver.result(signal.SIGTERM)
+        self.assertNotIn(self.GROUP, self.wire.ip("b", "maddress", "show", "dev", "v"))
+
+    def test_who_is_no_member_gets_nothing(self):
+        receiver = self.start("b", "mckey", "-i", "v", "--address", PEER["ipv4"], "239.1.2.4")
+        code, report = self.start("a", "mckey", "-i", "v", "-s", "--address", OURS["ipv4"], self.GROUP).result()
+        self.assertEqual((code, report["ok"]), (0, True), report)
+        code, report = receiver.result(signal.SIGTERM)
+        self.assertEqual((code, report["messages"]), (1, 0), report)
+
+    def test_what_is_no_group(self):
+        for arguments, said in ((("10.9.0.7",), "no multicast address"), (("--link", "udp", self.GROUP), "--link udp"),
+                                (("--address", OURS["ipv4"], "ff12::1"), "of another kind")):
+            done = subprocess.run(self.wire.inside("a", ROCE_GEN, "mckey", "-i", "v", *arguments), capture_output=True, text=True,
+                                  check=False, timeout=WAIT)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(said, done.stderr)
 
 
 class OnTheWire(RdmaCm):

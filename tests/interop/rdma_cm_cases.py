@@ -91,6 +91,27 @@ class RdmaCmCases(RdmaCm):
         label, = labels
         self.assertEqual(ports, {0xC000 | (label & 0x3FFF) ^ (label >> 14)})
 
+    GROUP = "239.1.2.3"
+
+    def test_mckey_guest_receives(self):
+        theirs = self.in_guest(f"mckey -m {self.GROUP} -b {self.network.guest4}")
+        # Joined: the group in the kernel's order of bytes.
+        waited = self.guest.run("until grep -q 030201EF /proc/net/igmp; do usleep 20000; done", 20)
+        self.assertEqual(waited.code, 0, waited)
+        ours = self.gen("mckey", "-s", *self.our_options("ipv4"), self.GROUP)
+        self.assertEqual((ours.event("mckey")["messages"], ours.wait()), (10, 0))
+        result = theirs.wait()
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("receiving data transfers", result.stdout)
+
+    def test_mckey_guest_sends(self):
+        ours = self.gen("mckey", *self.our_options("ipv4"), "--pcap", self.capture, self.GROUP)
+        ours.event("ready")
+        theirs = self.in_guest(f"mckey -m {self.GROUP} -s -b {self.network.guest4}")
+        report = ours.event("mckey")
+        self.assertEqual((ours.wait(), report["ok"], report["messages"]), (0, True, 10), report)
+        self.assertEqual(theirs.wait().code, 0)
+
     def test_nobody_listens_here(self):
         ours = self.peer("ipv4")
         result = self.in_guest(f"rping -c -p 7999 -a {self.network.host4}").wait()

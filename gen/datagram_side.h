@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "gen/program_report.h"
+#include "gen/script.h"
+#include "gen/verbs.h"
+#include "roce/cm/connection.h"
+
+namespace roce::gen {
+
+/// What both sides of a program have to be told alike.
+struct MessageOptions {
+  std::uint32_t size = 100;  ///< bytes of a message
+  std::uint32_t count = 10;  ///< messages each way
+};
+
+/// The Q_Key of all UD queue pairs of the RDMA port space UDP, and of its multicast groups (librdmacm: RDMA_UDP_QKEY).
+inline constexpr QKey kUdpPortSpaceQKey{0x01234567};
+
+/// How the other end of a datagram queue pair is reached.
+class AddressHandle {
+ public:
+  AddressHandle(const Domain& domain, const transport::AddressVector& address)
+      : device_(domain.device()), ah_(granted(device_.create_ah(domain.pd(), address), "make an address handle")) {}
+  ~AddressHandle() { (void)device_.destroy_ah(ah_); }
+  AddressHandle(const AddressHandle&) = delete;
+  AddressHandle& operator=(const AddressHandle&) = delete;
+
+  [[nodiscard]] transport::Ah get() const { return ah_; }
+
+ private:
+  transport::Device& device_;
+  transport::Ah ah_;
+};
+
+/// A UD queue pair of one of librdmacm's programs, in RTS and with receives posted. Its messages are SENDs whose
+/// immediate data is the number of the queue pair.
+class DatagramSide {
+ public:
+  /// Throws: ScriptFailure when a message does not fit the path MTU, and for what the device refuses.
+  DatagramSide(Endpoint& endpoint, MessageOptions options, Time now);
+
+  [[nodiscard]] QueuePair& qp() { return qp_; }
+  [[nodiscard]] const Domain& domain() const { return domain_; }
+
+  /// Sends all messages and waits until they are out.
+  Task<> send(transport::DatagramAddress to);
+
+  /// A datagram that came.
+  struct Arrival {
+    cm::Peer peer{};
+    Qpn qpn{};  ///< that the sender tells in the immediate data
+  };
+  /// Waits for all messages, as long as none takes longer than `patience`; returns where the last came from. Throws:
+  /// ScriptFailure when one is late, or has another size.
+  Task<Arrival> receive(ProgramReport& report, Duration patience);
+
+ private:
+  static constexpr std::uint32_t kReceives = 64;
+
+  void post_receive(std::uint32_t slot);
+  /// Of a receive: behind the message that is sent.
+  [[nodiscard]] std::size_t offset_of(std::uint32_t slot) const;
+
+  MessageOptions options_;
+  Domain domain_;
+  Memory memory_;
+  QueuePair qp_;
+};
+
+}  // namespace roce::gen

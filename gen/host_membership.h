@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+#include "gen/failure.h"
+#include "roce/wire/types.h"
+
+namespace roce::gen {
+
+/// Makes the kernel a member of a multicast group on an interface, so that it tells routers and switches (IGMP, MLD).
+/// Nothing is received by it.
+class HostMembership {
+ public:
+  /// `group` is an IPv6 or IPv4-mapped address. Failure: it is no group, or the interface has no such addresses.
+  [[nodiscard]] static Outcome<HostMembership> join(const std::string& interface, const Gid& group);
+  /// Ends the membership.
+  ~HostMembership();
+  HostMembership(HostMembership&& other) noexcept;
+  HostMembership& operator=(HostMembership&& other) noexcept;
+  HostMembership(const HostMembership&) = delete;
+  HostMembership& operator=(const HostMembership&) = delete;
+
+ private:
+  explicit HostMembership(int fd) : fd_(fd) {}
+  int fd_ = -1;
+};
+
+}  // namespace roce::gen

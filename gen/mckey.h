@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "gen/datagram_side.h"
+#include "gen/program_report.h"
+
+// The protocol of librdmacm's mckey: who sends, sends its messages to a multicast group, and all others wait for them.
+namespace roce::gen {
+
+/// The GID of a group, as rdma_join_multicast has it: of RoCE v2 the address itself, IPv4-mapped for IPv4; of RoCE v1
+/// ff0e::ffff:a.b.c.d for IPv4. `address` is a multicast address (IPv4-mapped or IPv6).
+[[nodiscard]] Gid group_gid(const Gid& address, transport::GidType type);
+
+/// Joins the group and waits for all messages, for ever for the first.
+[[nodiscard]] Task<> mckey_receiver(Endpoint& endpoint, Gid group, MessageOptions options, ProgramReport& report);
+/// Sends to the group.
+[[nodiscard]] Task<> mckey_sender(Endpoint& endpoint, Gid group, MessageOptions options, std::uint8_t traffic_class,
+                                  ProgramReport& report);
+
+}  // namespace roce::gen
