@@ -110,7 +110,8 @@ std::size_t PerftestPairs::result_slots() const {
 }
 
 std::size_t PerftestPairs::result_offset(std::size_t index, std::uint64_t number) const {
-  const std::size_t slots = result_slots();
+  // Of programs whose requests bring nothing back nobody asks.
+  const std::size_t slots = std::max<std::size_t>(1, result_slots());
   const std::size_t slot =
       verb_of(options_.program) == PerftestVerb::read ? std::min<std::uint64_t>(number, 1) : number % slots;
   return (index * slots + slot) * options_.size;
