@@ -14,12 +14,7 @@ namespace roce::gen {
 
 namespace {
 
-struct UcmatoseCommand {
-  ClientOptions client;
-  MessageOptions messages;
-};
-
-[[nodiscard]] Outcome<ExitCode> run(const UcmatoseCommand& command) {
+[[nodiscard]] Outcome<ExitCode> run(const MessageClientOptions& command) {
   return run_client(command.client, "ucmatose", [&](RdmaCm& cm, const ConnectPlan& plan, ProgramReport& report) {
     return ucmatose_client(cm, plan, command.messages, report);
   });
@@ -29,15 +24,9 @@ struct UcmatoseCommand {
 
 void add_ucmatose(command_line::Program& program, ExitCode& code) {
   command_line::Command command = program.add_subcommand("ucmatose", "Be the client of ucmatose, connected by RDMA CM");
-  auto options = std::make_shared<UcmatoseCommand>();
+  auto options = std::make_shared<MessageClientOptions>();
   options->client.port = kUcmatosePort;
-  add_client_options(command, options->client);
-  command.add_option("-C,--count", options->messages.count, "Messages each way, as at the server")
-      .range(1U, 10'000U)
-      .capture_default_str();
-  command.add_option("-S,--size", options->messages.size, "Bytes of a message, as at the server")
-      .range(1U, 1U << 20)
-      .capture_default_str();
+  add_message_client_options(command, *options, 1U << 20);
   command.footer(
       "Examples:\n"
       "  roce-gen ucmatose -i eth0 192.0.2.7                where ucmatose runs\n"

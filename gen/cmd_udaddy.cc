@@ -14,12 +14,7 @@ namespace roce::gen {
 
 namespace {
 
-struct UdaddyCommand {
-  ClientOptions client;
-  MessageOptions messages;
-};
-
-[[nodiscard]] Outcome<ExitCode> run(const UdaddyCommand& command) {
+[[nodiscard]] Outcome<ExitCode> run(const MessageClientOptions& command) {
   return run_client(command.client, "udaddy", [&](RdmaCm& cm, const ConnectPlan& plan, ProgramReport& report) {
     return udaddy_client(cm, plan, command.messages, report);
   });
@@ -30,15 +25,9 @@ struct UdaddyCommand {
 void add_udaddy(command_line::Program& program, ExitCode& code) {
   command_line::Command command =
       program.add_subcommand("udaddy", "Be the client of udaddy, whose UD queue pair is found by SIDR");
-  auto options = std::make_shared<UdaddyCommand>();
+  auto options = std::make_shared<MessageClientOptions>();
   options->client.port = kUdaddyPort;
-  add_client_options(command, options->client);
-  command.add_option("-C,--count", options->messages.count, "Messages each way, as at the server")
-      .range(1U, 10'000U)
-      .capture_default_str();
-  command.add_option("-S,--size", options->messages.size, "Bytes of a message, as at the server")
-      .range(1U, 4096U)
-      .capture_default_str();
+  add_message_client_options(command, *options, 4096U);
   command.footer(
       "Examples:\n"
       "  roce-gen udaddy -i eth0 192.0.2.7                where udaddy runs\n"

@@ -43,6 +43,16 @@ void add_client_options(command_line::Command& command, ClientOptions& options) 
   command.add_option("host", options.host, "Host on which the server listens").required();
 }
 
+void add_message_client_options(command_line::Command& command, MessageClientOptions& options, std::uint32_t max_size) {
+  add_client_options(command, options.client);
+  command.add_option("-C,--count", options.messages.count, "Messages each way, as at the server")
+      .range(1U, 10'000U)
+      .capture_default_str();
+  command.add_option("-S,--size", options.messages.size, "Bytes of a message, as at the server")
+      .range(1U, max_size)
+      .capture_default_str();
+}
+
 Outcome<ExitCode> run_client(const ClientOptions& options, const std::string& program, const ClientScript& script) {
   const Outcome<Gid> to = resolve_host(options.host);
   if (!to) return tl::unexpected(to.error());

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "gen/datagram_side.h"
 #include "gen/endpoint_options.h"
 #include "gen/exit_code.h"
 #include "gen/failure.h"
@@ -23,6 +24,15 @@ struct ClientOptions {
 
 /// Adds the options to a command; `options.port` is the default of the port.
 void add_client_options(command_line::Command& command, ClientOptions& options);
+
+/// Of a client whose messages have a count and a size.
+struct MessageClientOptions {
+  ClientOptions client;
+  MessageOptions messages;
+};
+
+/// Adds the options of such a client, whose messages have at most `max_size` bytes.
+void add_message_client_options(command_line::Command& command, MessageClientOptions& options, std::uint32_t max_size);
 
 /// Makes the script of a client that talks to the server that the plan says.
 using ClientScript = std::function<Task<>(RdmaCm& cm, const ConnectPlan& plan, ProgramReport& report)>;

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+
+#include "roce/wire/field.h"
 
 namespace roce::gen {
 
@@ -20,16 +21,6 @@ struct BufferInfo {
   RKey r_key{};
   std::uint32_t size = 0;
 };
-
-void put(std::span<std::byte> to, std::uint64_t value) {
-  for (std::size_t i = to.size(); i-- > 0; value >>= 8) to[i] = static_cast<std::byte>(value);
-}
-
-[[nodiscard]] std::uint64_t get(std::span<const std::byte> from) {
-  std::uint64_t value = 0;
-  for (const std::byte byte : from) value = value << 8 | std::to_integer<std::uint64_t>(byte);
-  return value;
-}
 
 /// A side of the conversation: its queue pair, and one buffer for each kind of message.
 class Side {
@@ -59,9 +50,9 @@ class Side {
     }
     const std::span<const std::byte> bytes = messages_.bytes(0, BufferInfo::kBytes);
     BufferInfo info;
-    info.address = get(bytes.first(8));
-    info.r_key = RKey{static_cast<std::uint32_t>(get(bytes.subspan(8, 4)))};
-    info.size = static_cast<std::uint32_t>(get(bytes.subspan(12, 4)));
+    info.address = load_big_endian<8>(bytes.data());
+    info.r_key = RKey{static_cast<std::uint32_t>(load_big_endian<4>(bytes.data() + 8))};
+    info.size = static_cast<std::uint32_t>(load_big_endian<4>(bytes.data() + 12));
     post_receive();
     co_return info;
   }
@@ -69,9 +60,9 @@ class Side {
   /// Sends where the data are, `size` bytes from `offset`, and waits until that is acknowledged.
   Task<> send(std::size_t offset, std::uint32_t size) {
     const std::span<std::byte> bytes = messages_.bytes(BufferInfo::kBytes, BufferInfo::kBytes);
-    put(bytes.first(8), data_.info().address + offset);
-    put(bytes.subspan(8, 4), data_.info().r_key.value());
-    put(bytes.subspan(12, 4), size);
+    store_big_endian<8>(bytes.data(), data_.info().address + offset);
+    store_big_endian<4>(bytes.data() + 8, data_.info().r_key.value());
+    store_big_endian<4>(bytes.data() + 12, size);
     const transport::Sge sge = messages_.sge(BufferInfo::kBytes, BufferInfo::kBytes);
     transport::SendRequest request;
     request.sges = {&sge, 1};
