@@ -149,6 +149,10 @@ class Process:
             return Result(self._code, *(bytes(text) for text in self._text.values()))
         return Result(self._code, *(text.decode(errors="replace") for text in self._text.values()))
 
+    def ends_within(self, seconds):
+        """Whether it has ended by then."""
+        return self._guest._wait(lambda: self._code is not None, seconds)
+
     def wait_listening(self, port, timeout=20):
         """Until somebody in the guest listens on a TCP port; an error when the process ends before that."""
         self._guest._wait(lambda: self.pid is not None, 10)

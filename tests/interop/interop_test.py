@@ -4,6 +4,8 @@
 
 usage: [ROCE_GEN=FILE] [ROCE_ANALYZE=FILE] interop_test.py [UNITTEST-ARGUMENT...]       for instance -v -k pingpong
 
+Prints a line for each group of cases, with -v for each case, and what failed as soon as it has.
+
 With ROCE_INTEROP_TABLE=FILE the results go, as a table, between the two markers of that file (docs/interop.md).
 
 Exit code 77, with the reason, where it cannot run; with ROCE_INTEROP_REQUIRED set that is a failure instead.
@@ -57,32 +59,74 @@ def obstacle():
 
 
 class TimedResult(unittest.TextTestResult):
-    """Says of each case how long it took, and keeps all for the table."""
+    """Says at once what failed, of each case or each group how long it took, and keeps all for the table."""
 
     rows = []
+
+    def __init__(self, stream, descriptions, verbosity, **more):
+        # No dot for each case: where only the beginning of the output is kept, it is what failed that should be in it.
+        super().__init__(stream, descriptions, verbosity if verbosity > 1 else 0, **more)
 
     def startTest(self, test):
         self._begin = time.monotonic()
         super().startTest(test)
 
-    def _end(self, test, word):
-        seconds = time.monotonic() - self._begin
-        self.rows.append((type(test).__name__, test._testMethodName, word, seconds))
-        return seconds
+    def stopTest(self, test):
+        super().stopTest(test)
+        if self.showAll:
+            self.stream.writeln(f"    {self.rows[-1][3]:.1f} s")
+
+    def _end(self, test, word, error=None):
+        self.rows.append((type(test).__name__, test._testMethodName, word, time.monotonic() - self._begin))
+        if error is not None:
+            self.stream.writeln(f"{word}: {test}\n{self._exc_info_to_string(error, test)}")
 
     def addSuccess(self, test):
         super().addSuccess(test)
-        seconds = self._end(test, "passed")
-        if self.showAll:
-            self.stream.writeln(f"    {seconds:.1f} s")
+        self._end(test, "passed")
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self._end(test, "skipped")
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
-        self._end(test, "FAILED")
+        self._end(test, "FAILED", err)
 
     def addError(self, test, err):
         super().addError(test, err)
-        self._end(test, "FAILED")
+        self._end(test, "FAILED", err)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self._end(subtest, "FAILED", err)
+
+    def printErrors(self):
+        """Once is enough."""
+
+
+class Runner(unittest.TextTestRunner):
+    resultclass = TimedResult
+
+
+class GroupedSuite(unittest.TestSuite):
+    """Says after each group of cases how many passed and how long they took."""
+
+    def run(self, result, debug=False):
+        begin, first = time.monotonic(), len(result.rows)
+        is_group = any(isinstance(test, Case) for test in self)
+        super().run(result, debug)
+        if is_group:
+            rows = result.rows[first:]
+            passed = sum(row[2] == "passed" for row in rows)
+            result.stream.writeln(f"{rows[0][0]}: {passed} of {len(rows)} passed, {time.monotonic() - begin:.1f} s")
+            result.stream.flush()
+        return result
+
+
+class Loader(unittest.TestLoader):
+    suiteClass = GroupedSuite
 
 
 def write_table(path, rows):
@@ -112,7 +156,7 @@ def main():
     with network.Network() as Case.network, guest.Guest(Case.network) as Case.guest:
         print(f"guest: {Case.guest.accelerator}, rxe0 ACTIVE {Case.guest.seconds:.1f} s after its start, "
               f"{time.monotonic() - begin:.1f} s in all", file=sys.stderr, flush=True)
-        program = unittest.main(exit=False, testRunner=unittest.TextTestRunner(resultclass=TimedResult, verbosity=2))
+        program = unittest.main(exit=False, testRunner=Runner, testLoader=Loader())
     if os.environ.get("ROCE_INTEROP_TABLE"):
         write_table(os.environ["ROCE_INTEROP_TABLE"], TimedResult.rows)
     return 0 if program.result.wasSuccessful() and program.result.testsRun else 1

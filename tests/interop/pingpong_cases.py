@@ -17,6 +17,8 @@ SRQ_QPS = 16
 TROUBLE = ("out_of_seq_request", "rcvd_seq_err", "retry_exceeded_err", "send_err", "rcvd_rnr_err", "retry_rnr_exceeded_err")
 # What rises also when an answer takes longer than 67 ms, as it happens on a busy machine.
 HASTE = ("duplicate_request", "completer_retry_err")
+# No stall of the machine makes them rise so far, but an end that never understands the other's answers and sends everything again.
+HASTY = 20
 # The role of the guest, the program, and the version of IP that RoCE has; the handshake goes over IPv4.
 EXCHANGES = list(itertools.product(("client", "server"), SIZES, ("ipv4", "ipv6")))
 
@@ -75,8 +77,7 @@ class PingpongCases(Pingpong):
         self.assertGreaterEqual(rose["rcvd_pkts"], packets)
         self.assertGreaterEqual(rose["sent_pkts"], packets)
         self.assertEqual({name: rose[name] for name in TROUBLE if rose[name]}, {})
-        # An end that never understands the other's answers sends every message again.
-        self.assertEqual({name: rose[name] for name in HASTE if rose[name] >= ITERATIONS // 2}, {})
+        self.assertEqual({name: rose[name] for name in HASTE if rose[name] >= HASTY}, {})
 
     def test_a_wrong_icrc_fails_each_of_them(self):
         # Or the good cases show nothing. All at once: each waits long for what never comes.

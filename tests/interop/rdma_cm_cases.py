@@ -6,7 +6,7 @@ import os
 import typing
 
 from guest import COUNTERS
-from pingpong_cases import HASTE, PORT, TROUBLE
+from pingpong_cases import HASTE, HASTY, PORT, TROUBLE
 from stage import Case
 
 PINGS = 10
@@ -74,7 +74,7 @@ class RdmaCmCases(RdmaCm):
             self.good_report(name, theirs, ours)
         self.assertGreaterEqual(rose["rcvd_pkts"], PROGRAMS[name].messages)
         self.assertEqual({key: rose[key] for key in TROUBLE if rose[key]}, {})
-        self.assertEqual({key: rose[key] for key in HASTE if rose[key] >= PROGRAMS[name].messages // 2}, {})
+        self.assertEqual({key: rose[key] for key in HASTE if rose[key] >= HASTY}, {})
         self.assert_keeps_the_rules(self.capture, self.network.host6 if ip == "ipv6" else self.network.host4)
         if name != "udaddy":
             self.assert_ports_follow_the_flow_label()
@@ -98,8 +98,12 @@ class RdmaCmCases(RdmaCm):
         # Joined: the group in the kernel's order of bytes.
         waited = self.guest.run("until grep -q 030201EF /proc/net/igmp; do usleep 20000; done", 20)
         self.assertEqual(waited.code, 0, waited)
-        ours = self.gen("mckey", "-s", *self.our_options("ipv4"), self.GROUP)
-        self.assertEqual((ours.event("mckey")["messages"], ours.wait()), (10, 0))
+        # Its QP is attached to the group only after that, which nothing shows from outside: again until it has them all.
+        for _ in range(30):
+            ours = self.gen("mckey", "-s", *self.our_options("ipv4"), self.GROUP)
+            self.assertEqual((ours.event("mckey")["messages"], ours.wait()), (10, 0))
+            if theirs.ends_within(1):
+                break
         result = theirs.wait()
         self.assertEqual(result.code, 0, result)
         self.assertIn("receiving data transfers", result.stdout)
@@ -185,7 +189,8 @@ class RdmaCmCases(RdmaCm):
         self.assertGreater(report["messages"], 0)
         # At any moment of a ping.
         self.assertEqual(ours.wait(), 0 if report["ok"] else 1, report)
-        self.assertEqual(report["counters"].get("timeouts", 0), 0, report)
+        # Told by a DREQ, and not by messages that nobody answers.
+        self.assertEqual(report["counters"].get("retries_exceeded", 0), 0, report)
 
     def wait_for(self, counter, rise):
         """Until one of rxe's counters has risen by so much."""
