@@ -108,10 +108,10 @@ class Peer {
     if (!token) return tl::unexpected(token.error());
     address.token = std::move(*token);
   }
-  const Outcome<std::unique_ptr<ControlServer>> control = ControlServer::open(**endpoint, address);
-  if (!control) return tl::unexpected(control.error());
   const Outcome<std::unique_ptr<RdmaCm>> cm = RdmaCm::open(**endpoint);
   if (!cm) return tl::unexpected(cm.error());
+  Outcome<std::unique_ptr<ControlServer>> control = ControlServer::open(**cm, address);
+  if (!control) return tl::unexpected(control.error());
   const Outcome<std::unique_ptr<ProgramServer>> programs =
       ProgramServer::open(**cm, {.messages = options.messages, .json = options.endpoint.json});
   if (!programs) return tl::unexpected(programs.error());
@@ -142,6 +142,7 @@ class Peer {
     return stepped == Driver::Step::idle && moved ? Driver::Step::busy : stepped;
   });
   if (!ran) return tl::unexpected(ran.error());
+  control->reset();
   (*programs)->close();
   if (perftest) perftest->close();
   (*cm)->step(now());

@@ -108,15 +108,15 @@ Outcome<std::string> read_token(const std::string& path) {
   return token;
 }
 
-ControlServer::ControlServer(Endpoint& endpoint, ControlAddress address, int fd)
-    : endpoint_(endpoint), address_(std::move(address)), fd_(fd) {
+ControlServer::ControlServer(RdmaCm& cm, ControlAddress address, int fd)
+    : cm_(cm), endpoint_(cm.endpoint()), address_(std::move(address)), fd_(fd) {
   endpoint_.driver().watch(fd_, POLLIN, [this](short) { accept(); });
 }
 
-Outcome<std::unique_ptr<ControlServer>> ControlServer::open(Endpoint& endpoint, const ControlAddress& address) {
+Outcome<std::unique_ptr<ControlServer>> ControlServer::open(RdmaCm& cm, const ControlAddress& address) {
   const Outcome<int> fd = address.port != 0 ? listen_tcp(address.port) : listen_unix(address.socket);
   if (!fd) return tl::unexpected(fd.error());
-  return std::unique_ptr<ControlServer>{new ControlServer{endpoint, address, *fd}};
+  return std::unique_ptr<ControlServer>{new ControlServer{cm, address, *fd}};
 }
 
 ControlServer::~ControlServer() {
@@ -134,7 +134,7 @@ void ControlServer::accept() {
       ::close(fd);
       continue;
     }
-    clients_.push_back(std::make_unique<Client>(endpoint_, address_.token, fd));
+    clients_.push_back(std::make_unique<Client>(cm_, address_.token, fd));
     watch(*clients_.back());
   }
 }

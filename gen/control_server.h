@@ -30,7 +30,7 @@ class ControlServer {
  public:
   /// Listens on the socket, whose file gets mode 0600 and takes the place of one that nobody listens on, or on the TCP
   /// port. Failures: the address is taken, or not allowed.
-  [[nodiscard]] static Outcome<std::unique_ptr<ControlServer>> open(Endpoint& endpoint, const ControlAddress& address);
+  [[nodiscard]] static Outcome<std::unique_ptr<ControlServer>> open(RdmaCm& cm, const ControlAddress& address);
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
@@ -40,17 +40,18 @@ class ControlServer {
 
  private:
   struct Client {
-    Client(Endpoint& endpoint, std::string token, int fd) : lines(fd), session(endpoint, std::move(token)) {}
+    Client(RdmaCm& cm, std::string token, int fd) : lines(fd), session(cm, std::move(token)) {}
     JsonLines lines;
     ControlSession session;
     bool over = false;
   };
 
-  ControlServer(Endpoint& endpoint, ControlAddress address, int fd);
+  ControlServer(RdmaCm& cm, ControlAddress address, int fd);
   void accept();
   void serve(Client& client, short events);
   void watch(Client& client);
 
+  RdmaCm& cm_;
   Endpoint& endpoint_;
   ControlAddress address_;
   int fd_;

@@ -29,23 +29,40 @@ constexpr std::uint32_t kNetworkHeader = 40;
 /// Work request numbers of sinks, apart from those of the client.
 constexpr std::uint64_t kSinkRequest = std::uint64_t{1} << 63;
 
+[[nodiscard]] std::string name_of(CmAcceptor::State state) {
+  switch (state) {
+    case CmAcceptor::State::none:
+      break;
+    case CmAcceptor::State::waiting:
+      return "waiting";
+    case CmAcceptor::State::connected:
+      return "connected";
+    case CmAcceptor::State::over:
+      return "over";
+  }
+  return "none";
+}
+
 template <typename T>
-T granted(transport::VerbResult<T> result, std::string_view what) {
+T carried_out(transport::VerbResult<T> result, std::string_view what) {
   if (!result) throw Refusal(fmt::format("{}: {}", what, to_string(result.error())));
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
 }  // namespace
 
-ControlSession::ControlSession(Endpoint& endpoint, std::string token)
-    : endpoint_(endpoint), device_(endpoint.device()), token_(std::move(token)) {
+ControlSession::ControlSession(RdmaCm& cm, std::string token)
+    : endpoint_(cm.endpoint()), device_(endpoint_.device()), token_(std::move(token)), acceptor_(cm) {
   // A device without room for them says so when the client asks for more.
   pd_ = device_.create_pd().value_or(transport::Pd{});
   cq_ = device_.create_cq(kCqSize).value_or(transport::Cq{});
 }
 
 ControlSession::~ControlSession() {
-  for (const auto& [qpn, type] : qps_) (void)device_.destroy_qp(qpn);
+  for (const auto& [qpn, type] : qps_) {
+    acceptor_.forget(qpn);
+    (void)device_.destroy_qp(qpn);
+  }
   for (const auto& [qpn, ah] : ahs_) (void)device_.destroy_ah(ah);
   for (const auto& [id, memory] : memories_) (void)device_.deregister_memory(memory->mr);
   (void)device_.destroy_cq(cq_);
@@ -62,6 +79,9 @@ const std::map<std::string_view, ControlSession::Operation>& ControlSession::ope
       {"write_memory", &ControlSession::write_memory},
       {"create_qp", &ControlSession::create_qp},
       {"connect_qp", &ControlSession::connect_qp},
+      {"accept_qp", &ControlSession::accept_qp},
+      {"reject_next", &ControlSession::reject_next},
+      {"qp_status", &ControlSession::qp_status},
       {"destroy_qp", &ControlSession::destroy_qp},
       {"post_receive", &ControlSession::post_receive},
       {"post_send", &ControlSession::post_send},
@@ -136,7 +156,7 @@ ControlSession::Answer ControlSession::create_memory(const Json& request, Time) 
   }
   auto memory = std::make_unique<Memory>();
   memory->bytes.resize(length);
-  memory->mr = granted(device_.register_memory(pd_, {.memory = memory->bytes, .access = access}), "create_memory");
+  memory->mr = carried_out(device_.register_memory(pd_, {.memory = memory->bytes, .access = access}), "create_memory");
   memory->info = *device_.query_mr(memory->mr);
   memory_bytes_ += length;
   const std::uint32_t id = next_memory_++;
@@ -187,7 +207,7 @@ ControlSession::Answer ControlSession::create_qp(const Json& request, Time now) 
   init.max_send = number<std::uint32_t>(request, "max_send", 1, kMaxQueue, 64);
   init.max_receive = number<std::uint32_t>(request, "max_receive", 1, kMaxQueue, 64);
   init.max_send_sge = init.max_receive_sge = 1;
-  const Qpn qpn = granted(device_.create_qp(init), "create_qp");
+  const Qpn qpn = carried_out(device_.create_qp(init), "create_qp");
   qps_.emplace(qpn, type);
   endpoint_.adopt(qpn);
   transport::QpChange change{.state = QpState::init, .p_key_index = 0, .port = 1};
@@ -197,7 +217,7 @@ ControlSession::Answer ControlSession::create_qp(const Json& request, Time now) 
     change.access = Access::remote_write | Access::remote_read | Access::remote_atomic | Access::flush_global |
                     Access::flush_persistent;
   }
-  granted(device_.modify_qp(qpn, change, now), "create_qp");
+  carried_out(device_.modify_qp(qpn, change, now), "create_qp");
   const Psn psn{std::random_device{}() & Psn::kMax};
   return {{"qp", qpn.value()}, {"psn", psn.value()}};
 }
@@ -218,16 +238,46 @@ ControlSession::Answer ControlSession::connect_qp(const Json& request, Time now)
   options.retry_count = number<std::uint8_t>(request, "retry_count", 0, 7, 7);
   options.rnr_retry = number<std::uint8_t>(request, "rnr_retry", 0, 7, 7);
   options.rd_atomic = number<std::uint8_t>(request, "rd_atomic", 0, 128, 16);
-  granted(connect(device_, qpn, type, options, now), "connect_qp");
+  carried_out(connect(device_, qpn, type, options, now), "connect_qp");
   if (type == QpType::ud && !ahs_.contains(qpn)) {
-    ahs_[qpn] = granted(device_.create_ah(pd_, {.sgid_index = options.sgid_index, .dgid = options.gid}), "connect_qp");
+    ahs_[qpn] =
+        carried_out(device_.create_ah(pd_, {.sgid_index = options.sgid_index, .dgid = options.gid}), "connect_qp");
   }
   return {};
 }
 
+ControlSession::Answer ControlSession::accept_qp(const Json& request, Time now) {
+  const Qpn qpn = qp_of(request);
+  CmAcceptor::Terms terms;
+  terms.rd_atomic = number<std::uint8_t>(request, "rd_atomic", 0, 128, 16);
+  terms.rnr_retry = number<std::uint8_t>(request, "rnr_retry", 0, 7, 7);
+  const auto port = number<std::uint16_t>(request, "cm_port", 1, UINT16_MAX);
+  if (qps_.at(qpn) == QpType::ud) {
+    const transport::QpAttributes attributes = carried_out(device_.query_qp(qpn), "accept_qp");
+    terms.q_key = attributes.q_key;
+    if (attributes.state == QpState::init) carried_out(connect(device_, qpn, QpType::ud, {}, now), "accept_qp");
+  }
+  acceptor_.accept(qpn, port, terms);
+  return {};
+}
+
+ControlSession::Answer ControlSession::reject_next(const Json& request, Time) {
+  acceptor_.refuse(number<std::uint16_t>(request, "cm_port", 1, UINT16_MAX));
+  return {};
+}
+
+ControlSession::Answer ControlSession::qp_status(const Json& request, Time) {
+  const Qpn qpn = qp_of(request);
+  const transport::QpAttributes attributes = carried_out(device_.query_qp(qpn), "qp_status");
+  return {{"state", std::string{to_string(attributes.state)}},
+          {"remote_qp", attributes.dest_qp.value()},
+          {"connection", name_of(acceptor_.state(qpn))}};
+}
+
 ControlSession::Answer ControlSession::destroy_qp(const Json& request, Time) {
   const Qpn qpn = qp_of(request);
-  granted(device_.destroy_qp(qpn), "destroy_qp");
+  acceptor_.forget(qpn);
+  carried_out(device_.destroy_qp(qpn), "destroy_qp");
   if (const auto ah = ahs_.find(qpn); ah != ahs_.end()) {
     (void)device_.destroy_ah(ah->second);
     ahs_.erase(ah);
@@ -247,7 +297,7 @@ transport::Sge ControlSession::sge_of(const Json& request) {
 ControlSession::Answer ControlSession::post_receive(const Json& request, Time) {
   const transport::Sge sge = sge_of(request);
   const auto wr_id = number<std::uint64_t>(request, "wr_id", 0, kSinkRequest - 1, 0);
-  granted(device_.post_receive(qp_of(request), {.wr_id = wr_id, .sges = {&sge, 1}}), "post_receive");
+  carried_out(device_.post_receive(qp_of(request), {.wr_id = wr_id, .sges = {&sge, 1}}), "post_receive");
   return {};
 }
 
@@ -276,7 +326,7 @@ ControlSession::Answer ControlSession::post_send(const Json& request, Time) {
     send.datagram.qpn = Qpn{number<std::uint32_t>(request, "remote_qp", 0, Qpn::kMax)};
     send.datagram.q_key = QKey{number<std::uint32_t>(request, "q_key", 0, 0xFFFF'FFFF, kControlQKey)};
   }
-  granted(device_.post_send(qpn, send), "post_send");
+  carried_out(device_.post_send(qpn, send), "post_send");
   return {};
 }
 
@@ -304,7 +354,7 @@ void ControlSession::post_sink(Qpn qpn, const Sink& sink, std::uint64_t slot) {
   const Memory& memory = *memories_.at(sink.memory);
   const transport::Sge sge{memory.info.address + sink.offset + slot * sink.slot_bytes, sink.slot_bytes,
                            memory.info.l_key};
-  granted(device_.post_receive(qpn, {.wr_id = kSinkRequest | slot, .sges = {&sge, 1}}), "sink");
+  carried_out(device_.post_receive(qpn, {.wr_id = kSinkRequest | slot, .sges = {&sge, 1}}), "sink");
 }
 
 ControlSession::Answer ControlSession::sink(const Json& request, Time) {
@@ -333,7 +383,7 @@ ControlSession::Answer ControlSession::sink_status(const Json& request, Time) {
 
 ControlSession::Answer ControlSession::counters(const Json& request, Time) {
   const transport::Counters values =
-      request.contains("qp") ? granted(device_.counters(qp_of(request)), "counters") : device_.counters();
+      request.contains("qp") ? carried_out(device_.counters(qp_of(request)), "counters") : device_.counters();
   Answer list;
   for (const transport::CounterName& name : transport::counter_names())
     list[std::string{name.name}] = values.*name.member;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "gen/cm_acceptor.h"
 #include "gen/endpoint.h"
 
 namespace roce::gen {
@@ -19,7 +20,7 @@ class ControlSession {
   static constexpr int kVersion = 1;
 
   /// `token`: what `hello` has to bring; empty: nothing.
-  ControlSession(Endpoint& endpoint, std::string token);
+  ControlSession(RdmaCm& cm, std::string token);
   ~ControlSession();
   ControlSession(const ControlSession&) = delete;
   ControlSession& operator=(const ControlSession&) = delete;
@@ -60,6 +61,9 @@ class ControlSession {
   [[nodiscard]] Answer write_memory(const Json& request, Time now);
   [[nodiscard]] Answer create_qp(const Json& request, Time now);
   [[nodiscard]] Answer connect_qp(const Json& request, Time now);
+  [[nodiscard]] Answer accept_qp(const Json& request, Time now);
+  [[nodiscard]] Answer reject_next(const Json& request, Time now);
+  [[nodiscard]] Answer qp_status(const Json& request, Time now);
   [[nodiscard]] Answer destroy_qp(const Json& request, Time now);
   [[nodiscard]] Answer post_receive(const Json& request, Time now);
   [[nodiscard]] Answer post_send(const Json& request, Time now);
@@ -89,6 +93,7 @@ class ControlSession {
   std::uint32_t next_memory_ = 1;
   std::map<std::uint32_t, std::unique_ptr<Memory>> memories_;
   std::map<Qpn, transport::QpType> qps_;
+  CmAcceptor acceptor_;
   std::map<Qpn, transport::Ah> ahs_;
   std::map<Qpn, Sink> sinks_;
   std::vector<transport::Completion> completions_;

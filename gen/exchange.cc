@@ -11,6 +11,7 @@
 #include <random>
 
 #include "gen/control_names.h"
+#include "gen/exchange_cm.h"
 #include "gen/pattern.h"
 
 namespace roce::gen {
@@ -41,8 +42,10 @@ constexpr std::size_t kPartsPerCheck = 1024;
 
 class Exchange {
  public:
-  Exchange(Endpoint& endpoint, ControlClient& peer, const ExchangeOptions& options)
-      : endpoint_(endpoint), device_(endpoint.device()), peer_(peer), options_(options) {}
+  Exchange(Endpoint& endpoint, ControlClient& peer, const ExchangeOptions& options, RdmaCm* cm)
+      : endpoint_(endpoint), device_(endpoint.device()), peer_(peer), options_(options) {
+    if (options.cm_port != 0) cm_.emplace(*cm, options);
+  }
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -55,6 +58,7 @@ class Exchange {
     Psn psn{};
     Qpn remote_qp{};
     transport::Ah ah{};
+    QKey q_key{kControlQKey};
     std::uint64_t posted = 0;
     std::uint64_t completed = 0;
     std::vector<Time> posted_at;  // by slot
@@ -63,6 +67,7 @@ class Exchange {
   [[nodiscard]] Outcome<void> set_up();
   [[nodiscard]] Outcome<void> make_memory();
   [[nodiscard]] Outcome<void> make_pair(std::uint32_t index);
+  [[nodiscard]] Outcome<void> connect_pair(Pair& own, const Gid& gid, Psn remote_psn);
   [[nodiscard]] Outcome<void> fill(Time now);
   [[nodiscard]] Outcome<void> post(std::uint32_t index, Time now);
   [[nodiscard]] Outcome<void> take(const transport::Completion& completion, Time now);
@@ -101,6 +106,7 @@ class Exchange {
   transport::Device& device_;
   ControlClient& peer_;
   const ExchangeOptions& options_;
+  std::optional<ExchangeCm> cm_;
   ExchangeResult result_;
   std::uint64_t seed_ = std::random_device{}() & 0xFFFF;
   std::size_t slot_bytes_ = 0;
@@ -223,25 +229,6 @@ Outcome<void> Exchange::make_pair(std::uint32_t index) {
   if (!made) return tl::unexpected(made.error());
   Pair& own = pairs_.back();
   own.remote_qp = Qpn{made->at("qp").get<std::uint32_t>()};
-  const Psn remote_psn{made->at("psn").get<std::uint32_t>()};
-  const Outcome<nlohmann::json> connected = peer_.call("connect_qp", {{"qp", own.remote_qp.value()},
-                                                                      {"gid", to_string(endpoint_.gid())},
-                                                                      {"remote_qp", own.qpn.value()},
-                                                                      {"remote_psn", own.psn.value()},
-                                                                      {"psn", remote_psn.value()},
-                                                                      {"path_mtu", path_mtu_},
-                                                                      {"timeout", options_.timeout}});
-  if (!connected) return tl::unexpected(connected.error());
-  if (is_sent()) {
-    const Outcome<nlohmann::json> sink = peer_.call("sink", {{"qp", own.remote_qp.value()},
-                                                             {"memory", remote_memory_},
-                                                             {"offset", sink_slot_bytes_ * sink_slots_ * index},
-                                                             {"slot_bytes", sink_slot_bytes_},
-                                                             {"slots", sink_slots_},
-                                                             {"index", index},
-                                                             {"seed", seed_}});
-    if (!sink) return tl::unexpected(sink.error());
-  }
   const std::optional<Gid> gid = gid_of_text(peer_.hello().value("gid", ""));
   if (!gid) return failed("the peer told no address; is it a roce-gen peer?");
   transport::QpChange change{.state = QpState::init, .p_key_index = 0, .port = 1};
@@ -252,9 +239,32 @@ Outcome<void> Exchange::make_pair(std::uint32_t index) {
   }
   if (Outcome<void> moved = expect(device_.modify_qp(own.qpn, change, now()), "move a queue pair to INIT"); !moved)
     return moved;
+  if (Outcome<void> connected = connect_pair(own, *gid, Psn{made->at("psn").get<std::uint32_t>()}); !connected)
+    return connected;
+  if (is_sent()) {
+    const Outcome<nlohmann::json> sink = peer_.call("sink", {{"qp", own.remote_qp.value()},
+                                                             {"memory", remote_memory_},
+                                                             {"offset", sink_slot_bytes_ * sink_slots_ * index},
+                                                             {"slot_bytes", sink_slot_bytes_},
+                                                             {"slots", sink_slots_},
+                                                             {"index", index},
+                                                             {"seed", seed_}});
+    if (!sink) return tl::unexpected(sink.error());
+  }
+  if (init.type != QpType::ud) return {};
+  const Outcome<transport::Ah> ah =
+      expect(device_.create_ah(
+                 pd_, {.sgid_index = endpoint_.sgid_index(), .dgid = *gid, .traffic_class = options_.traffic_class}),
+             "make an address handle");
+  if (!ah) return tl::unexpected(ah.error());
+  own.ah = *ah;
+  return {};
+}
+
+Outcome<void> Exchange::connect_pair(Pair& own, const Gid& gid, Psn remote_psn) {
   ConnectOptions options;
   options.sgid_index = endpoint_.sgid_index();
-  options.gid = *gid;
+  options.gid = gid;
   options.remote_qp = own.remote_qp;
   options.remote_psn = remote_psn;
   options.psn = own.psn;
@@ -264,15 +274,28 @@ Outcome<void> Exchange::make_pair(std::uint32_t index) {
   options.rate_limit_bps = rate.bps;
   options.rate_limit_pps = rate.pps;
   options.traffic_class = options_.traffic_class;
-  if (Outcome<void> done = expect(connect(device_, own.qpn, init.type, options, now()), "connect a queue pair"); !done)
-    return done;
-  if (init.type != QpType::ud) return {};
-  const Outcome<transport::Ah> ah = expect(
-      device_.create_ah(pd_, {.sgid_index = options.sgid_index, .dgid = *gid, .traffic_class = options_.traffic_class}),
-      "make an address handle");
-  if (!ah) return tl::unexpected(ah.error());
-  own.ah = *ah;
-  return {};
+  if (cm_) {
+    if (type() != QpType::ud) {
+      if (Outcome<void> done = cm_->connect(peer_, gid, own.qpn, own.remote_qp, path_mtu_); !done) return done;
+      transport::QpChange limits;
+      limits.rate_limit_bps = rate.bps;
+      limits.rate_limit_pps = rate.pps;
+      return expect(device_.modify_qp(own.qpn, limits, now()), "limit the rate of a queue pair");
+    }
+    const Outcome<QKey> q_key = cm_->resolve(peer_, gid, own.remote_qp);
+    if (!q_key) return tl::unexpected(q_key.error());
+    own.q_key = *q_key;
+  } else {
+    const Outcome<nlohmann::json> connected = peer_.call("connect_qp", {{"qp", own.remote_qp.value()},
+                                                                        {"gid", to_string(endpoint_.gid())},
+                                                                        {"remote_qp", own.qpn.value()},
+                                                                        {"remote_psn", own.psn.value()},
+                                                                        {"psn", remote_psn.value()},
+                                                                        {"path_mtu", path_mtu_},
+                                                                        {"timeout", options_.timeout}});
+    if (!connected) return tl::unexpected(connected.error());
+  }
+  return expect(connect(device_, own.qpn, type(), options, now()), "connect a queue pair");
 }
 
 Outcome<void> Exchange::set_up() {
@@ -317,7 +340,7 @@ Outcome<void> Exchange::post(std::uint32_t index, Time now) {
       fill_pattern(data.first(size), message_seed(seed_, index, number));
       request.opcode = WorkOpcode::send_with_immediate;
       request.immediate = static_cast<std::uint32_t>(number);
-      request.datagram = {pair.ah, pair.remote_qp, QKey{kControlQKey}};
+      request.datagram = {pair.ah, pair.remote_qp, pair.q_key};
       break;
     case ExchangeKind::write:
     case ExchangeKind::flush:
@@ -478,6 +501,7 @@ Outcome<ExchangeResult> Exchange::run() {
   bool peer_gone = false;
   endpoint_.driver().watch(peer_.fd(), POLLIN, [&peer_gone](short) { peer_gone = true; });
   const Outcome<bool> ran = endpoint_.driver().run([&](Time time) {
+    if (cm_) cm_->step(time);
     std::array<transport::Completion, 64> completions;
     const std::size_t count = device_.poll_cq(cq_, completions);
     for (std::size_t i = 0; i < count && state; ++i) state = take(completions[i], time);
@@ -511,13 +535,17 @@ Outcome<ExchangeResult> Exchange::run() {
   // What a signal stopped is under way still.
   if (result_.stopped) return std::move(result_);
   if (Outcome<void> checked = check_peer(); !checked) return tl::unexpected(checked.error());
+  if (cm_) {
+    if (Outcome<void> ended = cm_->disconnect(); !ended) return tl::unexpected(ended.error());
+  }
   return std::move(result_);
 }
 
 }  // namespace
 
-Outcome<ExchangeResult> run_exchange(Endpoint& endpoint, ControlClient& peer, const ExchangeOptions& options) {
-  return Exchange{endpoint, peer, options}.run();
+Outcome<ExchangeResult> run_exchange(Endpoint& endpoint, ControlClient& peer, const ExchangeOptions& options,
+                                     RdmaCm* cm) {
+  return Exchange{endpoint, peer, options, cm}.run();
 }
 
 }  // namespace roce::gen

@@ -8,6 +8,7 @@
 #include "gen/endpoint.h"
 #include "gen/exchange_options.h"
 #include "gen/latency.h"
+#include "gen/rdma_cm.h"
 #include "roce/transport/counters.h"
 
 namespace roce::gen {
@@ -26,8 +27,8 @@ struct ExchangeResult {
 
 /// Runs an exchange with a peer: makes queue pairs and memory on both sides, runs the operations, and compares all data
 /// that it can: each received SEND and datagram and the result of each READ and atomic; of WRITEs what lies in the
-/// peer's memory at the end.
+/// peer's memory at the end. `cm` is needed, and used, with `options.cm_port` only.
 [[nodiscard]] Outcome<ExchangeResult> run_exchange(Endpoint& endpoint, ControlClient& peer,
-                                                   const ExchangeOptions& options);
+                                                   const ExchangeOptions& options, RdmaCm* cm);
 
 }  // namespace roce::gen

@@ -80,7 +80,15 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
   Outcome<std::unique_ptr<ControlClient>> peer = ControlClient::open(**endpoint, *address);
   if (!peer) return tl::unexpected(peer.error());
   print_note("ready", (*endpoint)->description(), command.endpoint.json);
-  const Outcome<ExchangeResult> result = run_exchange(**endpoint, **peer, command.exchange);
+  std::unique_ptr<RdmaCm> cm;
+  if (command.exchange.cm_port != 0) {
+    Outcome<std::unique_ptr<RdmaCm>> opened = RdmaCm::open(**endpoint);
+    if (!opened) return tl::unexpected(opened.error());
+    cm = std::move(*opened);
+  }
+  const Outcome<ExchangeResult> result = run_exchange(**endpoint, **peer, command.exchange, cm.get());
+  // What failed or was stopped in the middle ends its connections, and the peer is told.
+  if (cm) cm->step(now());
   const Outcome<void> closed = (*endpoint)->close();
   if (!result) return tl::unexpected(result.error());
   print_exchange(command.exchange, *result, command.endpoint.json);
@@ -162,6 +170,10 @@ command_line::Command add_exchange(command_line::Program& program, ExitCode& cod
   subcommand.add_option("--timeout", exchange.timeout, "ACK timeout: 4.096 us * 2^N")
       .range(1, 31)
       .default_str(fmt::format("{}", exchange.timeout));
+  subcommand.add_option("--cm", exchange.cm_port, "Connect the queue pairs by RDMA CM at this RDMA port of the peer")
+      .type_name("PORT")
+      .range(1, 65535)
+      .excludes("--timeout");
   subcommand.add_option("--tos", exchange.traffic_class, "Traffic class: DSCP * 4 + ECN").range(0, 255);
   subcommand.callback([command, &code] {
     const Outcome<ExitCode> ended = run(*command);

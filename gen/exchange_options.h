@@ -38,6 +38,8 @@ struct ExchangeOptions {
   Rate rate{};                 ///< of all QPs together
   std::uint8_t timeout = 14;
   std::uint8_t traffic_class = 0;
+  std::uint16_t cm_port =
+      0;                    ///< RDMA port at which the queue pairs are connected by RDMA CM; 0: by the control protocol
   bool allow_loss = false;  ///< lost datagrams and UC messages are no failure
   bool live = false;        ///< one line a second on standard error
 };

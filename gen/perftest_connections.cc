@@ -36,7 +36,7 @@ Task<> PerftestConnections::connect_one(QueuePair& qp) {
   for (int attempt = 1;; ++attempt) {
     auto connection = std::make_unique<CmConnection>(cm_);
     try {
-      co_await connection->connect(qp, plan_);
+      co_await connection->connect(qp.qpn(), plan_);
       note(*connection);
       connections_.push_back(std::move(connection));
       co_return;
@@ -65,7 +65,7 @@ Task<> PerftestConnections::accept_all(PerftestPairs& pairs, PerftestChannel& ch
     }
     CmConnection& connection = *connections_[index];
     const Time now = co_await this_time{};
-    connection.accept(pairs.qp(index), PerftestPairs::kOutReads, kRnrRetries, now);
+    connection.accept(pairs.qp(index).qpn(), PerftestPairs::kOutReads, kRnrRetries, now);
     note(connection);
   }
   for (std::size_t index = 0; index < pairs.count(); ++index) {

@@ -26,13 +26,13 @@ RdmaPerftestChannel::RdmaPerftestChannel(RdmaCm& cm, Time now)
 
 Task<> RdmaPerftestChannel::connect(ConnectPlan plan) {
   connection_.emplace(cm_);
-  co_await connection_->connect(qp_, plan);
+  co_await connection_->connect(qp_.qpn(), plan);
 }
 
 Task<> RdmaPerftestChannel::accept(CommId wanted) {
   connection_.emplace(cm_, wanted);
   const Time now = co_await this_time{};
-  connection_->accept(qp_, 0, 7, now);
+  connection_->accept(qp_.qpn(), 0, 7, now);
   co_await connection_->established(qp_);
 }
 

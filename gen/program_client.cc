@@ -7,6 +7,7 @@
 
 #include "command_line/command.h"
 #include "gen/pingpong_report.h"
+#include "gen/run_script.h"
 #include "gen/tcp.h"
 
 namespace roce::gen {
@@ -16,15 +17,6 @@ namespace {
 constexpr const char* kInterrupted = "interrupted";
 /// For what is left to say when it ends.
 constexpr Duration kSettleTime = std::chrono::milliseconds{100};
-
-[[nodiscard]] Driver::Step step_script(Endpoint& endpoint, Script& script, Time now) {
-  const bool moved = script.step(now);
-  while (endpoint.port().poll_event(now)) {
-  }
-  if (script.is_over()) return Driver::Step::done;
-  endpoint.driver().wake_at(script.next_timeout());
-  return moved ? Driver::Step::busy : Driver::Step::idle;
-}
 
 [[nodiscard]] Outcome<ExitCode> finish(Endpoint& endpoint, const ProgramReport& report, bool json) {
   endpoint.driver().settle(now() + kSettleTime);

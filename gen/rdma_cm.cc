@@ -30,6 +30,11 @@ constexpr const char* kUnreachable = "the peer does not answer the messages of t
   return mtu;
 }
 
+[[nodiscard]] CmTransportService transport_service_of(transport::Device& device, Qpn qp) {
+  const transport::QpAttributes attributes = granted(device.query_qp(qp), "look at the queue pair");
+  return attributes.type == transport::QpType::uc ? CmTransportService::uc : CmTransportService::rc;
+}
+
 [[nodiscard]] std::uint64_t random_number() {
   std::random_device source;
   return std::uint64_t{source()} << 32 | source();
@@ -63,6 +68,12 @@ Outcome<void> RdmaCm::listen(ServiceId service, std::function<void(CommId, Time)
   return {};
 }
 
+void RdmaCm::stop_listening(ServiceId service) {
+  // Where nobody listened it is refused, which does no harm.
+  (void)manager().stop_listening(service);
+  listeners_.erase(service);
+}
+
 transport::AddressVector RdmaCm::address_of(const cm::Peer& peer) const {
   const std::optional<std::uint16_t> sgid_index = agent_->sgid_index_of(peer.local);
   if (!sgid_index) throw ScriptFailure(fmt::format("{} is no address of ours", to_string(peer.local)));
@@ -92,7 +103,13 @@ void RdmaCm::take(const cm::Event& event, Time now) {
     if (connection == nullptr) return;
     const ServiceId service =
         event.kind == cm::EventKind::request ? connection->request.service_id : connection->sidr_request.service_id;
-    listeners_.at(service)(event.connection, now);
+    // A copy: who is told may stop listening.
+    if (const auto found = listeners_.find(service); found != listeners_.end()) {
+      const auto arrived = found->second;
+      arrived(event.connection, now);
+    } else {
+      (void)manager().abandon(event.connection, now);
+    }
   } else if (const auto found = handlers_.find(event.connection); found != handlers_.end()) {
     found->second(event);
   }
@@ -168,28 +185,31 @@ const cm::Connection& CmConnection::existing() const {
   return *connection;
 }
 
-void CmConnection::make_ready(QueuePair& qp, Time now) {
+void CmConnection::make_ready(Qpn qp, Time now) {
+  transport::Device& device = cm_.endpoint().device();
+  const transport::QpAttributes attributes = granted(device.query_qp(qp), "look at the queue pair");
   const cm::Connection& connection = existing();
   const cm::Agreement agreement = connection.agreement();
   transport::AddressVector address = cm_.address_of(connection.peer);
   address.flow_label = agreement.flow_label;
   address.traffic_class = agreement.traffic_class;
   address.hop_limit = agreement.hop_limit;
-  cm::QpChanges changes = cm::qp_changes(agreement, transport::QpType::rc, address, kMinRnrTimer);
+  cm::QpChanges changes = cm::qp_changes(agreement, attributes.type, address, kMinRnrTimer);
   // What the peer may do depends on the agreement, and the queue pair was in INIT before it.
-  changes.to_rtr.access = changes.to_init.access;
-  qp.modify(changes.to_rtr, now, "move the queue pair to RTR");
-  qp.modify(changes.to_rts, now, "move the queue pair to RTS");
+  changes.to_rtr.access = attributes.access | *changes.to_init.access;
+  granted(device.modify_qp(qp, changes.to_rtr, now), "move the queue pair to RTR");
+  granted(device.modify_qp(qp, changes.to_rts, now), "move the queue pair to RTS");
 }
 
-Task<> CmConnection::connect(QueuePair& qp, ConnectPlan plan) {
-  const Endpoint& endpoint = cm_.endpoint();
+Task<> CmConnection::connect(Qpn qp, ConnectPlan plan) {
+  Endpoint& endpoint = cm_.endpoint();
   const std::uint16_t source_port = any_source_port();
   const std::vector<std::byte> header = rdma_ip_header(endpoint, plan.to, source_port);
   cm::ConnectRequest request;
   request.peer = {.local = endpoint.gid(), .remote = plan.to};
   request.service = ServiceId{PortSpace::tcp, plan.port};
-  request.qpn = qp.qpn();
+  request.transport = transport_service_of(endpoint.device(), qp);
+  request.qpn = qp;
   request.starting_psn = Psn{static_cast<std::uint32_t>(random_number()) & Psn::kMax};
   request.responder_resources = plan.responder_resources;
   request.initiator_depth = plan.initiator_depth;
@@ -213,10 +233,14 @@ Task<> CmConnection::connect(QueuePair& qp, ConnectPlan plan) {
   state_ = State::established;
 }
 
-void CmConnection::accept(QueuePair& qp, std::uint8_t rd_atomic, std::uint8_t rnr_retry_count, Time now) {
+void CmConnection::accept(Qpn qp, std::uint8_t rd_atomic, std::uint8_t rnr_retry_count, Time now) {
   const CmReq& request = existing().request;
+  if (request.transport_service != transport_service_of(cm_.endpoint().device(), qp)) {
+    (void)cm_.manager().reject(id_, {.reason = CmRejReason::invalid_transport_type}, now);
+    throw ScriptFailure("the peer wants a connection of another type");
+  }
   cm::Reply reply;
-  reply.qpn = qp.qpn();
+  reply.qpn = qp;
   reply.starting_psn = Psn{static_cast<std::uint32_t>(random_number()) & Psn::kMax};
   reply.responder_resources = std::min(rd_atomic, request.initiator_depth);
   reply.initiator_depth = std::min(rd_atomic, request.responder_resources);

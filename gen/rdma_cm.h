@@ -25,6 +25,8 @@ class RdmaCm {
   /// Calls `arrived` with the name of each connection, or question for a datagram QP, that somebody wants of `service`.
   /// It has to make a `CmConnection` of it, answer the question, or reject it.
   [[nodiscard]] Outcome<void> listen(ServiceId service, std::function<void(CommId, Time)> arrived);
+  /// Nobody is told of those who want `service` any more: they are rejected.
+  void stop_listening(ServiceId service);
 
   /// Moves messages and events; true if there were any. To be called in each step of the program.
   bool step(Time now);
@@ -86,12 +88,12 @@ class CmConnection {
   CmConnection(const CmConnection&) = delete;
   CmConnection& operator=(const CmConnection&) = delete;
 
-  /// Sends a REQ, makes `qp` ready when the REP comes, and confirms. Throws: ConnectionRejected; ScriptFailure when
-  /// nobody answers, or it is refused here.
-  Task<> connect(QueuePair& qp, ConnectPlan plan);
-  /// Makes `qp` ready and sends a REP. As many READs and atomics at a time as both sides can, at most `rd_atomic`.
-  /// Throws: ScriptFailure.
-  void accept(QueuePair& qp, std::uint8_t rd_atomic, std::uint8_t rnr_retry_count, Time now);
+  /// Sends a REQ, makes `qp` (RC or UC, in INIT) ready when the REP comes, and confirms. Throws: ConnectionRejected;
+  /// ScriptFailure when nobody answers, or it is refused here.
+  Task<> connect(Qpn qp, ConnectPlan plan);
+  /// Makes `qp` (RC or UC, in INIT) ready and sends a REP. As many READs and atomics at a time as both sides can, at
+  /// most `rd_atomic`. Throws: ScriptFailure.
+  void accept(Qpn qp, std::uint8_t rd_atomic, std::uint8_t rnr_retry_count, Time now);
   /// Waits until the peer's QP is ready, which a first message shows too. Throws: ScriptFailure when it never is.
   Task<> established(QueuePair& qp);
   /// Waits until a send request of `qp` has completed. Throws: ScriptFailure when that fails, or the connection has
@@ -112,7 +114,7 @@ class CmConnection {
   enum class State : std::uint8_t { none, waiting, replied, established, over };
 
   void take(const cm::Event& event);
-  void make_ready(QueuePair& qp, Time now);
+  void make_ready(Qpn qp, Time now);
   [[nodiscard]] const cm::Connection& existing() const;
 
   RdmaCm& cm_;

@@ -111,7 +111,7 @@ Task<> rping_server(RdmaCm& cm, CommId wanted, ProgramReport& report) {
   CmConnection connection{cm, wanted};
   const Time now = co_await this_time{};
   Side side{cm, connection, kRpingMaxSize, Access::none, now};
-  connection.accept(side.qp(), 1, 7, now);
+  connection.accept(side.qp().qpn(), 1, 7, now);
   co_await connection.established(side.qp());
   report.begun = co_await this_time{};
   while (true) {
@@ -144,7 +144,7 @@ Task<> rping_client(RdmaCm& cm, ConnectPlan plan, RpingOptions options, ProgramR
   // The ping, then where its echo goes to.
   CmConnection connection{cm};
   Side side{cm, connection, 2 * options.size, Access::remote_read | Access::remote_write, now};
-  co_await connection.connect(side.qp(), plan);
+  co_await connection.connect(side.qp().qpn(), plan);
   report.begun = co_await this_time{};
   report.is_compared = true;
   const std::span<std::byte> ping = side.data().bytes(0, options.size);

@@ -66,7 +66,7 @@ Task<> ucmatose_server(RdmaCm& cm, CommId wanted, MessageOptions options, Progra
   const Time now = co_await this_time{};
   Side side{cm, options, now};
   CmConnection connection{cm, wanted};
-  connection.accept(side.qp(), 1, kRnrRetryCount, now);
+  connection.accept(side.qp().qpn(), 1, kRnrRetryCount, now);
   co_await connection.established(side.qp());
   report.begun = co_await this_time{};
   co_await side.send(connection);
@@ -82,7 +82,7 @@ Task<> ucmatose_client(RdmaCm& cm, ConnectPlan plan, MessageOptions options, Pro
   CmConnection connection{cm};
   plan.retry_count = kRetryCount;
   plan.rnr_retry_count = kRnrRetryCount;
-  co_await connection.connect(side.qp(), plan);
+  co_await connection.connect(side.qp().qpn(), plan);
   report.begun = co_await this_time{};
   co_await side.receive(connection, report);
   co_await side.send(connection);

@@ -110,6 +110,13 @@ class EveryOperation(LiveTest):
     def test_udp_ipv6(self):
         self.run_all(ours=("--link", "udp", "--address", "fd09::1"), theirs=("--link", "udp", "--address", "fd09::2"))
 
+    def test_raw_rdma_cm(self):
+        self.run_all(ours=("--link", "raw", "--cm", "7999"), theirs=("--link", "raw"))
+
+    def test_udp_rdma_cm_ipv6(self):
+        self.run_all(ours=("--link", "udp", "--address", "fd09::1", "--cm", "7999"),
+                     theirs=("--link", "udp", "--address", "fd09::2"))
+
     def test_raw_with_udp(self):
         self.run_all(ours=("--link", "raw"), theirs=("--link", "udp"))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""roce-gen as the client of roce-gen peer, connected by RDMA CM: rping, ucmatose and udaddy over every link; mckey.
+"""roce-gen as the client of roce-gen peer, connected by RDMA CM: rping, ucmatose and udaddy over every link; mckey; queue pairs of
+the control protocol.
 
 usage: rdma_cm_test.py ROCE_GEN ROCE_ANALYZE [UNITTEST ARGUMENT...]
 
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import unittest
 
+from control import Control
 from live import WAIT, Program, Wire, enter_namespaces
 
 PEER = {"ipv4": "10.9.0.2", "ipv6": "fd09::2"}
@@ -155,6 +157,102 @@ class Multicast(RdmaCm):
                                   check=False, timeout=WAIT)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(said, done.stderr)
+
+
+class ByControl(RdmaCm):
+    """Queue pairs that the control protocol made wait for a connection, here from ucmatose: each side sends ten messages of 100
+    bytes, the server first."""
+
+    PORT, MESSAGES, SIZE = 7999, 10, 100
+
+    def setUp(self):
+        super().setUp()
+        self.process = self.peer()
+        self.control = Control(os.path.join(self.folder, "sock"))
+        self.addCleanup(self.control.close)
+        self.memory = self.control.call("create_memory", length=4096)["memory"]
+
+    def waiting(self, receives, **more):
+        """A queue pair that waits, with so many receives."""
+        qp = self.control.call("create_qp", type="rc")["qp"]
+        for _ in range(receives):
+            self.control.call("post_receive", qp=qp, memory=self.memory, length=self.SIZE)
+        self.control.call("accept_qp", qp=qp, cm_port=self.PORT, **more)
+        return qp
+
+    def ucmatose(self):
+        return self.client("ucmatose", "ipv4", "-p", str(self.PORT))
+
+    def until(self, qp, connection):
+        while (status := self.control.call("qp_status", qp=qp))["connection"] != connection:
+            self.assertIsNone(self.process.process.poll())
+        return status
+
+    def send(self, qp):
+        for _ in range(self.MESSAGES):
+            self.control.call("post_send", qp=qp, opcode="send", memory=self.memory, length=self.SIZE)
+
+    def test_a_client_is_served(self):
+        qp = self.waiting(self.MESSAGES)
+        self.assertEqual(self.control.call("qp_status", qp=qp)["connection"], "waiting")
+        client = self.ucmatose()
+        self.assertEqual(self.until(qp, "connected")["state"], "RTS")
+        self.send(qp)
+        done = self.control.completions(2 * self.MESSAGES)
+        self.assertEqual({(one["status"], one["byte_length"]) for one in done}, {("success", self.SIZE)})
+        self.control.call("destroy_qp", qp=qp)
+        code, report = client.result()
+        self.assertEqual((code, report["ok"], report["messages"]), (0, True, self.MESSAGES), report)
+
+    def test_a_client_without_receives_here(self):
+        qp = self.waiting(0, rnr_retry=0)
+        client = self.ucmatose()
+        self.until(qp, "connected")
+        self.send(qp)
+        code, report = client.result()
+        self.assertEqual(code, 1)
+        self.assertIn("RNR retry counter exceeded", report["error"])
+
+    def test_a_client_is_rejected(self):
+        self.control.call("reject_next", cm_port=self.PORT)
+        code, report = self.ucmatose().result()
+        self.assertEqual(code, 1)
+        self.assertIn("rejected the connection: consumer", report["error"])
+        # That was the next one; now nobody listens.
+        self.assertIn("invalid service ID", self.ucmatose().result()[1]["error"])
+
+    def test_one_after_the_other(self):
+        qps = [self.waiting(0), self.waiting(0)]
+        self.ucmatose()
+        self.until(qps[0], "connected")
+        self.assertEqual(self.control.call("qp_status", qp=qps[1])["connection"], "waiting")
+        self.ucmatose()
+        self.until(qps[1], "connected")
+
+    def test_what_cannot_be(self):
+        qp = self.waiting(0)
+        for pattern, op, members in (
+                ("connected, or waits", "accept_qp", {"qp": qp, "cm_port": 8000}),
+                ("RDMA port 7174: .* needs nobody listening", "reject_next", {"cm_port": 7174}),
+                ('"cm_port" is 0, needs a whole number from 1', "reject_next", {"cm_port": 0}),
+                ('"qp" was not made', "qp_status", {"qp": 1})):
+            with self.subTest(op):
+                answer = self.control.ask(op, **members)
+                self.assertFalse(answer["ok"])
+                self.assertRegex(answer["error"], pattern)
+
+    def test_it_goes_with_its_maker(self):
+        self.waiting(0)
+        self.control.close()
+        other = Control(os.path.join(self.folder, "sock"))
+        self.addCleanup(other.close)
+        other.call("reject_next", cm_port=self.PORT)
+        self.assertIn("consumer", self.ucmatose().result()[1]["error"])
+
+    def test_a_port_of_another_program(self):
+        code, said = self.start("a", "send", "-i", "v", "--cm", "7174", os.path.join(self.folder, "sock")).result()
+        self.assertEqual(code, 1)
+        self.assertIn("cannot listen on RDMA port 7174", said)
 
 
 class OnTheWire(RdmaCm):

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gen/control_client.h"
+#include "gen/exchange_options.h"
+#include "gen/rdma_cm.h"
+
+namespace roce::gen {
+
+/// Connects the queue pairs of an exchange by RDMA CM instead of the control protocol. They end with it.
+class ExchangeCm {
+ public:
+  /// `cm` and `options` have to outlive it.
+  ExchangeCm(RdmaCm& cm, const ExchangeOptions& options) : cm_(cm), options_(options) {}
+
+  /// Lets the peer's queue pair `remote` wait at the RDMA port, and connects `own`, which is in INIT, to it. `path_mtu`
+  /// is in bytes. Failure: the peer refused one or the other.
+  [[nodiscard]] Outcome<void> connect(ControlClient& peer, const Gid& to, Qpn own, Qpn remote, std::uint32_t path_mtu);
+  /// The same for datagrams: asks the peer where `remote` is, and returns its Q_Key.
+  [[nodiscard]] Outcome<QKey> resolve(ControlClient& peer, const Gid& to, Qpn remote);
+  /// Messages and events of the manager; true if there were any.
+  bool step(Time now) { return cm_.step(now); }
+  /// Ends all connections, and waits until the peer has agreed. Failure: the link is gone.
+  [[nodiscard]] Outcome<void> disconnect();
+
+ private:
+  [[nodiscard]] Outcome<void> accept_there(ControlClient& peer, Qpn remote) const;
+
+  RdmaCm& cm_;
+  const ExchangeOptions& options_;
+  std::vector<std::unique_ptr<CmConnection>> connections_;
+};
+
+}  // namespace roce::gen

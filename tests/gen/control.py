@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A client of the control protocol (docs/control.md)."""
+
+import json
+import socket
+
+WAIT = 30  # seconds for an answer
+
+
+class Control:
+    """A connection to a peer's Unix socket."""
+
+    def __init__(self, path):
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(WAIT)
+        self._socket.connect(path)
+        self._lines = self._socket.makefile("rw", encoding="utf-8")
+        self.call("hello", version=1)
+
+    def ask(self, op, **members):
+        """The answer, whatever it is."""
+        self._lines.write(json.dumps({"op": op, **members}) + "\n")
+        self._lines.flush()
+        return json.loads(self._lines.readline())
+
+    def call(self, op, **members):
+        """The answer to what must not be refused."""
+        answer = self.ask(op, **members)
+        if not answer["ok"]:
+            raise AssertionError(f"{op} {members}: {answer['error']}")
+        return answer
+
+    def completions(self, count):
+        """The next so many."""
+        found = []
+        while len(found) < count:
+            found += self.call("poll", max=count - len(found))["completions"]
+        return found
+
+    def close(self):
+        self._lines.close()
+        self._socket.close()
