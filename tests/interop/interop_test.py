@@ -18,11 +18,13 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "gen")]
 
 # pylint: disable=wrong-import-position
 import guest
 import network
+from error_cases import ErrorCases, RelayedErrorCases  # pylint: disable=unused-import
 from harness_cases import GuestCases, NetworkCases  # pylint: disable=unused-import
 from perftest_cases import PerftestCases  # pylint: disable=unused-import
 from perftest_fault_cases import PerftestFaultCases  # pylint: disable=unused-import

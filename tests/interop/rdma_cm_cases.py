@@ -66,6 +66,12 @@ class RdmaCm(Case):
         self.assertEqual(ours.wait(), 0, ours.explain("It failed."))
         return report
 
+    def wait_for(self, counter, rise):
+        """Until one of rxe's counters has risen by so much."""
+        begun = self.guest.hw_counters()[counter]
+        waited = self.guest.run(f"until [ $(cat {COUNTERS}/{counter}) -ge {begun + rise} ]; do usleep 20000; done", 30)
+        self.assertEqual(waited.code, 0, waited)
+
 
 class RdmaCmCases(RdmaCm):
     def good(self, role, name, ip):
@@ -191,12 +197,6 @@ class RdmaCmCases(RdmaCm):
         self.assertEqual(ours.wait(), 0 if report["ok"] else 1, report)
         # Told by a DREQ, and not by messages that nobody answers.
         self.assertEqual(report["counters"].get("retries_exceeded", 0), 0, report)
-
-    def wait_for(self, counter, rise):
-        """Until one of rxe's counters has risen by so much."""
-        begun = self.guest.hw_counters()[counter]
-        waited = self.guest.run(f"until [ $(cat {COUNTERS}/{counter}) -ge {begun + rise} ]; do usleep 20000; done", 30)
-        self.assertEqual(waited.code, 0, waited)
 
 
 def add_cases():
