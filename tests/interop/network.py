@@ -15,6 +15,7 @@ the next Network begins.
 """
 
 import contextlib
+import json
 import ctypes
 import os
 import re
@@ -177,6 +178,12 @@ class Network:
         if addresses:
             namespace.ip("address", "add", f"{self.host4}/{self.length4}", "dev", interface)
             namespace.ip("address", "add", f"{self.host6}/{self.length6}", "dev", interface, "nodad")
+
+    def drops(self):
+        """How many frames for the guest found no room in the tap's queue."""
+        namespace = self.host if self.interface == self.tap else self.wire
+        shown, = json.loads(namespace.ip("-json", "-statistics", "link", "show", self.tap))
+        return shown["stats64"]["tx"]["dropped"]
 
     def command_at_tap(self, words):
         """The command for a program that opens the tap. It is found where it is when a Guest starts: in `host`."""

@@ -34,6 +34,8 @@ FAULTS = {
     "reordering": Fault("reorder:probability=0.02,by=3", *GAPS),
     # rxe does not count a wrong ICRC; the gap shows it.
     "corruption": Fault("corrupt:probability=0.02", ("icrc_errors", *GAPS[0]), GAPS[1]),
+    # Less than what a requester waits for, so that only the order of the packets suffers.
+    "delay": Fault("delay:probability=0.02,by=3ms", *GAPS),
 }
 
 
