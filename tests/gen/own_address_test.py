@@ -69,6 +69,8 @@ class OwnWire(Namespaces):
 
 
 class OwnAddress(unittest.TestCase):
+    """What the tests have in common; it has none itself."""
+
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="roce-gen-")
         self.addCleanup(shutil.rmtree, self.folder)
@@ -107,6 +109,10 @@ class OwnAddress(unittest.TestCase):
         self.assertRegex(err, pattern)
         self.assertEqual(err.count("\n"), 1, err)
 
+
+class AmongHosts(OwnAddress):
+    """The other end has an address of its host."""
+
     def test_the_kernel_finds_and_pings_it(self):
         for ip, prefix, other in (("10.9.0.77", 24, "10.9.0.78"), ("fd09::77", 64, "fd09::78")):
             path = os.path.join(self.folder, "own.pcapng")
@@ -140,37 +146,6 @@ class OwnAddress(unittest.TestCase):
     def test_with_the_sockets_of_the_kernel(self):
         with self.peer("b", "--ip", "10.9.0.77/24"):
             self.exchanges("a", "--link", "udp", "--address", "10.9.0.1")
-
-    def test_between_two(self):
-        for ip, prefix, other in (("10.9.0.77", 24, "10.9.0.78"), ("fd09::77", 64, "fd09::78")):
-            for version in ([], ["--v1"]):
-                with self.subTest(ip=ip, version=version), self.peer("b", "--ip", f"{ip}/{prefix}", *version):
-                    self.exchanges("a", "--ip", f"{other}/{prefix}", *version)
-
-    def test_every_operation_in_a_vlan_that_no_kernel_knows(self):
-        for mtu in ("1500", "9000"):
-            for name in "ab":
-                self.wire.ip(name, "link", "set", "v", "mtu", mtu)
-            with self.subTest(mtu=mtu), self.peer("b", "--ip", "10.7.0.77/24", "--vlan", "5"):
-                self.exchanges("a", "--ip", "10.7.0.78/24", "--vlan", "5")
-                for operation in (("atomic", "-n", "50"), ("atomic", "--operation", "compare_swap", "-n", "50"),
-                                  ("flush", "-s", "3000", "-n", "50"), ("ud", "-s", "1,255,1024", "-n", "50", "-t", "4")):
-                    self.exchange("a", *operation, "--ip", "10.7.0.78/24", "--vlan", "5")
-
-    def test_nobody_answers_in_another_vlan(self):
-        with self.peer("b", "--ip", "10.7.0.77/24", "--vlan", "5"):
-            code, _, err = self.run_gen("a", "write", "-i", "v", "--ip", "10.7.0.78/24", "--vlan", "6", self.socket)
-            self.assertEqual(code, 1, err)
-            self.assertRegex(err, "10.7.0.77")
-
-    def test_two_on_one_interface_do_not_disturb_each_other(self):
-        other = Program(ROCE_GEN, self.wire, "b", "peer", "-i", "v", "-p", "18516", "--ip", "10.9.0.78/24", "--control",
-                        os.path.join(self.folder, "other.sock"))
-        self.addCleanup(other.end)
-        with self.peer("b", "--ip", "10.9.0.77/24"):
-            for ip in ("10.9.0.77", "10.9.0.78"):
-                self.assertEqual(self.wire.ping("a", ip).returncode, 0)
-            self.exchanges("a", "--address", "10.9.0.1")
 
     def test_an_address_that_is_in_use_is_refused(self):
         for ip, prefix in (("10.9.0.1", 24), ("fd09::1", 64)):
@@ -230,6 +205,41 @@ class OwnAddress(unittest.TestCase):
                 self.assertEqual(code, 1, err)
                 self.assertRegex(err, pattern)
                 self.assertEqual(err.count("\n"), 1, err)
+
+
+class AmongItself(OwnAddress):
+    """The other end has an address of its own too, or they share an interface."""
+
+    def test_between_two(self):
+        for ip, prefix, other in (("10.9.0.77", 24, "10.9.0.78"), ("fd09::77", 64, "fd09::78")):
+            for version in ([], ["--v1"]):
+                with self.subTest(ip=ip, version=version), self.peer("b", "--ip", f"{ip}/{prefix}", *version):
+                    self.exchanges("a", "--ip", f"{other}/{prefix}", *version)
+
+    def test_every_operation_in_a_vlan_that_no_kernel_knows(self):
+        for mtu in ("1500", "9000"):
+            for name in "ab":
+                self.wire.ip(name, "link", "set", "v", "mtu", mtu)
+            with self.subTest(mtu=mtu), self.peer("b", "--ip", "10.7.0.77/24", "--vlan", "5"):
+                self.exchanges("a", "--ip", "10.7.0.78/24", "--vlan", "5")
+                for operation in (("atomic", "-n", "50"), ("atomic", "--operation", "compare_swap", "-n", "50"),
+                                  ("flush", "-s", "3000", "-n", "50"), ("ud", "-s", "1,255,1024", "-n", "50", "-t", "4")):
+                    self.exchange("a", *operation, "--ip", "10.7.0.78/24", "--vlan", "5")
+
+    def test_nobody_answers_in_another_vlan(self):
+        with self.peer("b", "--ip", "10.7.0.77/24", "--vlan", "5"):
+            code, _, err = self.run_gen("a", "write", "-i", "v", "--ip", "10.7.0.78/24", "--vlan", "6", self.socket)
+            self.assertEqual(code, 1, err)
+            self.assertRegex(err, "10.7.0.77")
+
+    def test_two_on_one_interface_do_not_disturb_each_other(self):
+        other = Program(ROCE_GEN, self.wire, "b", "peer", "-i", "v", "-p", "18516", "--ip", "10.9.0.78/24", "--control",
+                        os.path.join(self.folder, "other.sock"))
+        self.addCleanup(other.end)
+        with self.peer("b", "--ip", "10.9.0.77/24"):
+            for ip in ("10.9.0.77", "10.9.0.78"):
+                self.assertEqual(self.wire.ping("a", ip).returncode, 0)
+            self.exchanges("a", "--address", "10.9.0.1")
 
 
 if __name__ == "__main__":

@@ -85,9 +85,10 @@ class ErrorCases(Controlled):
         return peer, control, qp, theirs
 
     def test_no_receives_here(self):
+        begun = self.guest.hw_counters()["retry_rnr_exceeded_err"]
         with self.counted() as rose:
             peer, control, qp, theirs = self.ucmatose_without_receives(2)
-            self.wait_for("retry_rnr_exceeded_err", 1)
+            self.wait_for("retry_rnr_exceeded_err", 1, begun)
             ours = self.counters(control, qp)
             # It does not look at how its messages ended, and waits for the end of the connection.
             control.call("destroy_qp", qp=qp)

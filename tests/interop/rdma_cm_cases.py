@@ -66,9 +66,10 @@ class RdmaCm(Case):
         self.assertEqual(ours.wait(), 0, ours.explain("It failed."))
         return report
 
-    def wait_for(self, counter, rise):
-        """Until one of rxe's counters has risen by so much."""
-        begun = self.guest.hw_counters()[counter]
+    def wait_for(self, counter, rise, begun=None):
+        """Until one of rxe's counters has risen by so much, from now on or from what it was."""
+        if begun is None:
+            begun = self.guest.hw_counters()[counter]
         waited = self.guest.run(f"until [ $(cat {COUNTERS}/{counter}) -ge {begun + rise} ]; do usleep 20000; done", 30)
         self.assertEqual(waited.code, 0, waited)
 
