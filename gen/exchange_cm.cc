@@ -39,6 +39,7 @@ Outcome<void> ExchangeCm::connect(ControlClient& peer, const Gid& to, Qpn own, Q
   connections_.push_back(std::make_unique<CmConnection>(cm_));
   CmConnection& connection = *connections_.back();
   if (Outcome<void> connected = run_script(cm_, connection.connect(own, plan)); !connected) return connected;
+  if (connection.get() == nullptr) return failed("the peer ended the connection at once");
   const Qpn found = connection.get()->agreement().dest_qp;
   if (found == remote) return {};
   return failed(
