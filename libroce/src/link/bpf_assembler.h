@@ -25,8 +25,9 @@ class BpfAssembler {
     add_instruction(BPF_ALU | BPF_END | BPF_TO_BE, to, Register::r0, 0, 16);
   }
   void load32(Register to, Register from, std::int16_t offset) { load(BPF_W, to, from, offset); }
+  /// A value of 64 bits (BPF_IMM), which takes two instructions.
   void load_map(Register to, int map) {
-    add_instruction(BPF_LD | BPF_DW | BPF_IMM, to, static_cast<Register>(BPF_PSEUDO_MAP_FD), 0, map);
+    add_instruction(BPF_LD | BPF_DW, to, static_cast<Register>(BPF_PSEUDO_MAP_FD), 0, map);
     add_instruction(0, Register::r0, Register::r0, 0, 0);
   }
   void copy(Register to, Register from) { add_instruction(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0); }

@@ -281,7 +281,7 @@ LinkResult<std::size_t> XdpLink::receive(std::span<RxFrame> frames) {
     state.counters.received += count;
   }
   if (state.copies != nullptr) {
-    const LinkResult<std::size_t> copied = state.copies->receive(frames.subspan(count));
+    LinkResult<std::size_t> copied = state.copies->receive(frames.subspan(count));
     if (!copied) return copied;
     count += *copied;
   }
