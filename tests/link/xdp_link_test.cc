@@ -201,14 +201,19 @@ TEST_F(XdpLinkState, CarriesFramesLongerThanAChunkInTheirOrder) {
   EXPECT_EQ(a->counters().send_errors, 0U);
 }
 
-TEST_F(XdpLinkState, HasTheOtherEndOfAVethCutSuperFrames) {
-  const auto b = open_b({.interface = {}, .mode = Mode::native, .copies = {}});
-  ASSERT_TRUE(b);
+TEST_F(XdpLinkState, HasTheOtherEndOfAVethCutSuperFramesInNativeMode) {
   const KernelSender sender{*wire_};
-  ASSERT_TRUE(sender.send_udp(false, pattern(3 * 1000 + 500, 1), 1000));
-  const auto kept = collect(*b, 4);
-  ASSERT_EQ(kept.size(), 4U);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(kept[i].bytes.size(), 42U + (i < 3 ? 1000U : 500U)) << i;
+  for (const char* mtu : {"1500", "9000"}) {
+    for (const auto& [space, name] : {std::pair{&wire_->a, "va"}, std::pair{&wire_->b, "vb"}}) {
+      space->ip(std::string("link set ") + name + " mtu " + mtu);
+    }
+    const auto b = open_b({.interface = {}, .mode = Mode::native, .copies = {}});
+    ASSERT_TRUE(b);
+    ASSERT_TRUE(sender.send_udp(false, pattern(3 * 1000 + 500, 1), 1000));
+    const auto kept = collect(*b, 4);
+    ASSERT_EQ(kept.size(), 4U) << mtu;
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(kept[i].bytes.size(), 42U + (i < 3 ? 1000U : 500U)) << i;
+  }
 }
 
 TEST_F(XdpLinkState, GivesCopiesOfWhatGoesOnToTheKernel) {

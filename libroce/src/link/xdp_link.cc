@@ -117,8 +117,7 @@ LinkResult<void> XdpLink::State::attach(const XdpLinkOptions& options) {
     bool frags;
   };
   std::vector<Attempt> attempts;
-  // Without frags first: some drivers have native mode for that alone, and the other end of a veth then cuts
-  // super-frames.
+  // Without frags first: some drivers have native mode for that alone.
   if (options.mode != Mode::generic && fits_in_a_chunk()) attempts.push_back({XdpMode::native, false});
   if (options.mode != Mode::generic) attempts.push_back({XdpMode::native, true});
   if (options.mode != Mode::native && !fits_in_a_chunk()) attempts.push_back({XdpMode::generic, true});

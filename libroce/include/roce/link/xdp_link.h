@@ -52,9 +52,9 @@ struct XdpSetup {
 /// IP packets too. The program goes when the link goes, or its process, however that ends.
 ///
 /// One socket a receive queue; everything is sent through the first. A driver that takes VLAN tags or checksums off the
-/// frame (rxvlan, a sender on the other end of a veth) does not put them back, and super-frames come without their
-/// segment size. `RxFrame::timestamp_ns` is the time of `receive`. `receive_drops` are frames for which the rings had
-/// no room.
+/// frame (rxvlan, a sender on the other end of a veth) does not put them back, and super-frames, which
+/// reach a program in generic mode only, come without their segment size or not at all. `RxFrame::timestamp_ns` is the
+/// time of `receive`. `receive_drops` are frames for which the rings had no room.
 ///
 /// `fd` becomes readable also when there is room again after `send` took fewer than it was given, and when something
 /// happened to the interface, which `receive` and `check` then tell.
