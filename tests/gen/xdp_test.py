@@ -87,7 +87,7 @@ class Wrong(LiveTest):
     def test_options(self):
         self.assert_refused("are for --link xdp", "--xdp-mode", "native")
         self.assert_refused("are for --link xdp", "--link", "raw", "--xdp-queues", "1")
-        self.assert_refused("1 receive queues and not 9", *XDP, "--xdp-queues", "9")
+        self.assert_refused("cannot listen on 9 receive queues of v: it has 1", *XDP, "--xdp-queues", "9")
 
     def test_one_program_an_interface(self):
         with self.peer(*XDP) as peer:

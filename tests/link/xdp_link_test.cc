@@ -52,7 +52,7 @@ TEST_F(XdpLinkErrors, SayWhatIsWrongAndWhatToDo) {
   EXPECT_EQ(error_of({.interface = "vx", .copies = {}}),
             "cannot find interface vx: No such device; roce-gen gids lists the interfaces that there are");
   EXPECT_EQ(error_of({.interface = {}, .queues = 2, .copies = {}}),
-            "interface va has 1 receive queues and not 2; take fewer, or ethtool -L");
+            "cannot listen on 2 receive queues of va: it has 1; take fewer, or make more (ethtool -L)");
   EXPECT_THAT(error_of({.interface = {}, .copies = "nonsense and"}), HasSubstr("\"nonsense and\""));
   EXPECT_FALSE(has_program(wire_->a, "va"));
   wire_->a.ip("link set va down");

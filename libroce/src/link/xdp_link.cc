@@ -236,9 +236,9 @@ LinkResult<std::unique_ptr<XdpLink>> XdpLink::open(const XdpLinkOptions& options
   setup.interface_queues = receive_queues(options.interface);
   setup.queues = options.queues == 0 ? setup.interface_queues : options.queues;
   if (setup.queues > setup.interface_queues) {
-    return tl::unexpected(LinkError{"interface " + options.interface + " has " +
-                                    std::to_string(setup.interface_queues) + " receive queues and not " +
-                                    std::to_string(setup.queues) + "; take fewer, or ethtool -L"});
+    return tl::unexpected(LinkError{"cannot listen on " + std::to_string(setup.queues) + " receive queues of " +
+                                    options.interface + ": it has " + std::to_string(setup.interface_queues) +
+                                    "; take fewer, or make more (ethtool -L)"});
   }
   if (auto attached = state->attach(options); !attached) return tl::unexpected(std::move(attached.error()));
   for (unsigned queue = 0; queue < setup.queues; ++queue) {
