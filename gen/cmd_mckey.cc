@@ -31,9 +31,9 @@ struct MckeyCommand {
     return cannot(fmt::format("\"{}\" is no multicast address; write it like 239.1.2.3 or ff12::1", command.group));
   }
   if (command.endpoint.link == LinkChoice::udp) {
-    return cannot("--link udp receives and sends no multicast; take --link raw");
+    return cannot("--link udp receives and sends no multicast; take --link raw or xdp");
   }
-  command.endpoint.link = LinkChoice::raw;
+  if (command.endpoint.link == LinkChoice::automatic) command.endpoint.link = LinkChoice::raw;
   command.endpoint.all_multicast = !command.sends;
   Outcome<std::unique_ptr<Endpoint>> opened = Endpoint::open(command.endpoint);
   if (!opened) return tl::unexpected(opened.error());

@@ -19,6 +19,8 @@ namespace roce::gen {
 
 namespace {
 
+using XdpMode = link::XdpLinkOptions::Mode;
+
 /// What may stand around the data of the longest packet: IPv6 or GRH, UDP, BTH, RETH, ImmDt, ICRC.
 constexpr std::uint32_t kLargestOverhead = 40 + 8 + 12 + 16 + 4 + 4;
 /// What an endpoint has to see: RoCE v2 and v1, PAUSE and PFC.
@@ -26,6 +28,11 @@ constexpr std::string_view kRoceFilter = "udp dst port 4791 or ether proto 0x891
 
 /// What an address of its own needs besides; the hop-by-hop header is in front of multicast listener queries.
 constexpr std::string_view kAddressFilter = "arp or icmp or igmp or icmp6 or ip6 proto 0";
+
+/// The kernel may leave the tag in the frame.
+[[nodiscard]] std::string also_tagged(const std::string& filter) {
+  return fmt::format("{0} or (vlan and ({0}))", filter);
+}
 
 /// Leaves the ICRC of everything wrong by one bit.
 class BadIcrc final : public transport::MisbehaviourHook {
@@ -203,9 +210,7 @@ Outcome<void> Endpoint::open_raw(const EndpointOptions& options) {
   raw.interface = options.interface;
   std::string filter{kRoceFilter};
   if (own_address_ != nullptr) filter += fmt::format(" or {}", kAddressFilter);
-  // The kernel may leave the tag in the frame.
-  if (vlan_.has_value()) filter += fmt::format(" or (vlan and ({}))", filter);
-  raw.filter = filter;
+  raw.filter = vlan_.has_value() ? also_tagged(filter) : filter;
   raw.all_multicast = options.all_multicast || own_address_ != nullptr;
   link::LinkResult<std::unique_ptr<link::RawLink>> opened = link::RawLink::open(raw);
   if (!opened) return cannot(opened.error().message);
@@ -236,7 +241,17 @@ Outcome<void> Endpoint::open_link(const EndpointOptions& options, const port::In
     return cannot(
         "--link udp has the host's addresses only; leave out --link for --ip, or take --address instead of --ip");
   }
-  if (options.link != LinkChoice::udp) {
+  if (options.link != LinkChoice::xdp && (options.xdp_queues != 0 || options.xdp_mode != XdpMode::automatic)) {
+    return cannot("--xdp-mode and --xdp-queues are for --link xdp; add that, or leave them out");
+  }
+  if (options.link == LinkChoice::xdp) {
+    const std::string copies{own_address_ != nullptr ? kAddressFilter : std::string_view{}};
+    if (Outcome<void> opened = open_xdp(options, vlan_.has_value() && !copies.empty() ? also_tagged(copies) : copies);
+        !opened) {
+      return opened;
+    }
+    if (Outcome<void> opened = open_neighbours(options, interface); !opened) return opened;
+  } else if (options.link != LinkChoice::udp) {
     Outcome<void> raw = open_raw(options);
     if (raw) {
       description_ = fmt::format("raw packet socket on {}", interface.name);

@@ -54,6 +54,8 @@ class Endpoint {
   [[nodiscard]] Outcome<void> open_link(const EndpointOptions& options, const port::Interface& interface);
   [[nodiscard]] Outcome<void> open_raw(const EndpointOptions& options);
   [[nodiscard]] Outcome<void> open_udp(const EndpointOptions& options);
+  /// `copies` is a filter for what the kernel gets and we want to see too.
+  [[nodiscard]] Outcome<void> open_xdp(const EndpointOptions& options, const std::string& copies);
   /// The address that the endpoint will have, with its GID table.
   [[nodiscard]] Outcome<std::vector<transport::GidEntry>> choose_address(const EndpointOptions& options,
                                                                          const port::Interface& interface);

@@ -8,17 +8,35 @@ namespace roce::gen {
 void add_endpoint_options(command_line::Command& command, EndpointOptions& options) {
   command.add_option("-i,--interface", options.interface, "Interface to use (roce-gen gids lists them)").required();
   command
-      .add_choice(
-          "--link", options.link, {{"auto", LinkChoice::automatic}, {"raw", LinkChoice::raw}, {"udp", LinkChoice::udp}},
-          "How frames go: raw (packet socket, needs CAP_NET_RAW), udp (plain UDP socket, RoCE v2 only), or auto",
-          command_line::LetterCase::ignored)
+      .add_choice("--link", options.link,
+                  {{"auto", LinkChoice::automatic},
+                   {"raw", LinkChoice::raw},
+                   {"udp", LinkChoice::udp},
+                   {"xdp", LinkChoice::xdp}},
+                  "How frames go: raw (packet socket, needs CAP_NET_RAW), udp (plain UDP socket, RoCE v2 only), xdp "
+                  "(AF_XDP, needs root of the host), or auto: raw or udp",
+                  command_line::LetterCase::ignored)
       .default_str("auto")
       .type_name("KIND");
+  using Mode = link::XdpLinkOptions::Mode;
+  command
+      .add_choice("--xdp-mode", options.xdp_mode,
+                  {{"auto", Mode::automatic}, {"native", Mode::native}, {"generic", Mode::generic}},
+                  "Where the program of --link xdp runs: native (in the driver), generic (behind it), or auto: native "
+                  "if the driver can")
+      .default_str("auto")
+      .type_name("MODE");
+  command
+      .add_option("--xdp-queues", options.xdp_queues,
+                  "With --link xdp: listen on the first N receive queues only (default: all that the interface has)")
+      .positive()
+      .type_name("N");
   command_line::Option address = command.add_option(
       "--address", options.address, "Local IP address (default: the interface's first, IPv4 before IPv6)");
   address.type_name("IP");
   command_line::Option ip = command.add_option(
-      "--ip", options.ip, "Own an address that the host does not have: answer ARP, neighbour discovery and ping (raw)");
+      "--ip", options.ip,
+      "Own an address that the host does not have: answer ARP, neighbour discovery and ping (raw, xdp)");
   ip.type_name("IP/PREFIX").excludes(address);
   command.add_option("--gateway", options.gateway, "Router to other networks than that of --ip")
       .type_name("IP")

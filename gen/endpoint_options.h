@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "roce/link/xdp_link.h"
+
 namespace roce::command_line {
 class Command;
 }
@@ -11,19 +13,21 @@ class Command;
 namespace roce::gen {
 
 /// Which way frames go, as `--link` says.
-enum class LinkChoice : std::uint8_t { automatic, raw, udp };
+enum class LinkChoice : std::uint8_t { automatic, raw, udp, xdp };
 
 /// What every command that is an endpoint can be told.
 struct EndpointOptions {
   std::string interface;
   LinkChoice link = LinkChoice::automatic;
-  std::string address;   ///< the local IP address; empty: the interface's first, IPv4 before IPv6
-  std::string ip;        ///< an address of the endpoint's own with its prefix, instead of one of the interface
-  std::string gateway;   ///< with `ip`: the router to other networks
-  int gid_index = -1;    ///< row of the GID table; -1: chosen by the others
-  bool roce_v1 = false;  ///< else v2
-  int vlan = -1;         ///< 0 … 4094; -1: none
-  std::string peer_mac;  ///< instead of asking the kernel
+  link::XdpLinkOptions::Mode xdp_mode = link::XdpLinkOptions::Mode::automatic;  ///< with `LinkChoice::xdp`
+  std::uint32_t xdp_queues = 0;  ///< with `LinkChoice::xdp`: the first receive queues; 0: all
+  std::string address;           ///< the local IP address; empty: the interface's first, IPv4 before IPv6
+  std::string ip;                ///< an address of the endpoint's own with its prefix, instead of one of the interface
+  std::string gateway;           ///< with `ip`: the router to other networks
+  int gid_index = -1;            ///< row of the GID table; -1: chosen by the others
+  bool roce_v1 = false;          ///< else v2
+  int vlan = -1;                 ///< 0 … 4094; -1: none
+  std::string peer_mac;          ///< instead of asking the kernel
   std::string profile = "hardware_like";
   bool all_multicast = false;  ///< on a raw link: frames to every multicast group too
   std::string pcap;            ///< file that gets each frame; empty: none

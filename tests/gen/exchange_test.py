@@ -81,7 +81,7 @@ OPERATIONS = [
 ]
 
 
-class EveryOperation(LiveTest):
+class OperationsTest(LiveTest):
     """Both sides' memories are compared by the tool itself; SpoiledIcrc and WrongData show that it notices."""
 
     def run_all(self, *, ours, theirs):
@@ -95,6 +95,8 @@ class EveryOperation(LiveTest):
                     self.assertEqual(result["lost"], 0)
             self.assertEqual(peer.stop()[0], 0)
 
+
+class EveryOperation(OperationsTest):
     def test_raw_ipv4(self):
         self.run_all(ours=("--link", "raw"), theirs=("--link", "raw"))
 
@@ -255,7 +257,7 @@ class Killed(LiveTest):
             self.assertEqual(peer.stop(signal.SIGINT)[0], 0)
 
 
-class Recorded(LiveTest):
+class RecordedTest(LiveTest):
     """What the capture file has is what went over the wire: as many frames as the counters say, each with a good ICRC."""
 
     def check(self, *link):
@@ -274,6 +276,8 @@ class Recorded(LiveTest):
         for line in fields:
             self.assertTrue(re.fullmatch(r"\d+\t", line), line)
 
+
+class Recorded(RecordedTest):
     def test_raw(self):
         self.check("--link", "raw")
 

@@ -31,6 +31,22 @@ def enter_namespaces(*identity):
     os.execvpe("unshare", [*command, sys.executable, "-B", *sys.argv], {**os.environ, INSIDE: "1"})
 
 
+def enter_network_of_the_host():
+    """Likewise, but as root of the host in a network namespace only: BPF programs are not for user namespaces. Prints why and
+    exits with SKIPPED where this is no such root."""
+    if INSIDE in os.environ:
+        return
+    needed = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13, "CAP_SYS_ADMIN": 21, "CAP_BPF": 39}
+    with open("/proc/self/status") as status, open("/proc/self/uid_map") as uids:
+        has = int(next(line for line in status if line.startswith("CapEff:")).split()[1], 16)
+        is_host = int(uids.read().split()[2]) == 2**32 - 1
+    missing = [name for name, bit in needed.items() if not has >> bit & 1]
+    if missing or not is_host:
+        print("skipped: XDP programs need root of the host;", f"missing: {' '.join(missing)}" if missing else "this is a user namespace")
+        sys.exit(SKIPPED)
+    os.execvpe("unshare", ["unshare", "--net", sys.executable, "-B", *sys.argv], {**os.environ, INSIDE: "1"})
+
+
 def enter_network(namespace):
     """Moves this program into the network namespace of a file descriptor."""
     if ctypes.CDLL(None, use_errno=True).setns(namespace, 0) != 0:

@@ -16,18 +16,10 @@
 #include <string>
 #include <utility>
 
-#include "link_tools.h"
+#include "ethernet_link_fixture.h"
 #include "roce/link/raw_link.h"
-#include "support/network_namespace.h"
 
 namespace roce::link::test {
-
-/// Two namespaces with a veth pair, `va` in a and `vb` in b.
-struct Wire {
-  roce::test::NetworkNamespace a;
-  roce::test::NetworkNamespace b;
-  Wire() { roce::test::connect_by_veth(a, "va", b, "vb"); }
-};
 
 /// A test with a wire of its own.
 class RawLinkTest : public ::testing::Test {
@@ -57,30 +49,6 @@ class RawLinkTest : public ::testing::Test {
     return nullptr;
   }
 };
-
-/// A broadcast frame of `size` bytes with a type that nobody knows.
-inline Bytes frame(std::size_t size, unsigned seed) {
-  Bytes bytes = pattern(size, seed);
-  std::fill_n(bytes.begin(), 6, std::byte{0xff});
-  bytes[6] = std::byte{0x02};
-  bytes[12] = std::byte{0x88};
-  bytes[13] = std::byte{0xb5};
-  return bytes;
-}
-
-struct Tag {
-  std::uint16_t tpid;
-  std::uint16_t tci;
-};
-
-/// The frame with one more VLAN tag in front.
-inline Bytes tagged(Bytes bytes, Tag tag) {
-  const std::array<std::byte, 4> inserted{static_cast<std::byte>(tag.tpid >> 8),
-                                          static_cast<std::byte>(tag.tpid & 0xff), static_cast<std::byte>(tag.tci >> 8),
-                                          static_cast<std::byte>(tag.tci & 0xff)};
-  bytes.insert(bytes.begin() + 12, inserted.begin(), inserted.end());
-  return bytes;
-}
 
 /// The kernel's own sockets on side a of a wire; their frames go to side b, whose address nobody has to look up.
 class KernelSender {

@@ -26,6 +26,8 @@ namespace {
 
 constexpr const char* kOwnNamespace = "/proc/thread-self/ns/net";
 
+bool stays_on_the_host = false;
+
 [[noreturn]] void fail(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), what);
 }
@@ -46,6 +48,11 @@ bool can_make_namespace() {
 
 /// Makes the process root of a user namespace of its own; or says why it cannot.
 std::optional<std::string> become_root() {
+  if (stays_on_the_host) {
+    if (can_make_namespace()) return std::nullopt;
+    return std::string{"network namespaces of the host are not allowed here, which takes its root: "} +
+           std::strerror(errno);
+  }
   const std::string user = std::to_string(::geteuid());
   const std::string group = std::to_string(::getegid());
   // The network namespace that it leaves belongs to another user namespace: it could not come back there. So it takes a
@@ -96,6 +103,10 @@ const std::optional<std::string>& NetworkNamespace::unavailable() {
     return why;
   }();
   return reason;
+}
+
+void NetworkNamespace::stay_on_the_host() {
+  stays_on_the_host = true;
 }
 
 NetworkNamespace::NetworkNamespace() : fd_(-1) {

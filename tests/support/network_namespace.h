@@ -22,6 +22,9 @@ class NetworkNamespace {
  public:
   /// Why this machine allows no network namespaces here; none if it does. For GTEST_SKIP.
   [[nodiscard]] static const std::optional<std::string>& unavailable();
+  /// To be called before anything else: the process stays root of the host instead of moving into a user namespace,
+  /// whose root may load no BPF program for an interface. Where it is no root, that makes namespaces unavailable.
+  static void stay_on_the_host();
 
   /// Only if there is nothing in `unavailable()`. Throws std::system_error.
   NetworkNamespace();

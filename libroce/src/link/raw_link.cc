@@ -4,10 +4,7 @@
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <net/if.h>
-#include <net/if_arp.h>
 #include <pcap/pcap.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -16,7 +13,9 @@
 #include <cstring>
 #include <thread>
 
+#include "link/ethernet_interface.h"
 #include "link/file_descriptor.h"
+#include "link/link_failure.h"
 #include "link/packet_ring.h"
 
 namespace roce::link {
@@ -24,8 +23,6 @@ namespace roce::link {
 namespace {
 
 constexpr std::size_t kBatch = 64;
-constexpr std::size_t kEthernetBytes = 14;
-constexpr std::size_t kTagBytes = 4;
 constexpr int kSendBuffer = 4 << 20;
 /// How long an interface that went down is watched for being deleted.
 constexpr int kLooksForDeletion = 25;
@@ -37,17 +34,10 @@ constexpr int kSnapLength = 1 << 18;
   return __builtin_bswap16(value);
 }
 
-[[nodiscard]] tl::unexpected<LinkError> failure(const std::string& what, int error, const std::string& advice = {}) {
-  LinkError result;
-  result.message = what + ": " + std::strerror(error);
-  result.no_permission = error == EPERM || error == EACCES;
-  if (result.no_permission) {
-    result.message +=
-        "; it needs CAP_NET_RAW: run it as root, in a user namespace of your own (unshare -rn), or use --link udp";
-  } else if (!advice.empty()) {
-    result.message += "; " + advice;
-  }
-  return tl::unexpected(std::move(result));
+[[nodiscard]] tl::unexpected<LinkError> failure(const std::string& what, int error, std::string_view advice = {}) {
+  return link_failure(
+      what, error, advice,
+      "it needs CAP_NET_RAW: run it as root, in a user namespace of your own (unshare -rn), or use --link udp");
 }
 
 /// Compiles a filter expression and gives it to the kernel.
@@ -73,105 +63,72 @@ constexpr int kSnapLength = 1 << 18;
 }  // namespace
 
 struct RawLink::State {
-  std::string interface;
+  EthernetInterface interface;
   FileDescriptor receiver;
   FileDescriptor sender;
   PacketRing ring;
-  int index = 0;
-  std::size_t max_bytes = 0;
-  std::array<std::byte, 6> mac{};
   LinkCounters counters;
   std::array<mmsghdr, kBatch> messages{};
   std::array<iovec, kBatch> pieces{};
 
-  [[nodiscard]] LinkResult<void> find_interface();
   [[nodiscard]] LinkResult<void> open_receiver(const RawLinkOptions& options);
   [[nodiscard]] LinkResult<void> open_sender();
   [[nodiscard]] sockaddr_ll address(std::uint16_t protocol) const {
     sockaddr_ll result{};
     result.sll_family = AF_PACKET;
     result.sll_protocol = network_order(protocol);
-    result.sll_ifindex = index;
+    result.sll_ifindex = interface.index;
     return result;
   }
-  [[nodiscard]] LinkError gone(int error) const {
-    return {"interface " + interface + " is gone: " + std::strerror(error) + "; start again once it is back"};
-  }
+  [[nodiscard]] LinkError gone(int error) const { return interface_gone(interface.name, error); }
 };
-
-LinkResult<void> RawLink::State::find_interface() {
-  const FileDescriptor query{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
-  ifreq request{};
-  if (interface.empty() || interface.size() >= sizeof request.ifr_name) {
-    return tl::unexpected(LinkError{"\"" + interface + "\" is not the name of an interface; roce-gen gids lists them"});
-  }
-  interface.copy(request.ifr_name, sizeof request.ifr_name - 1);
-  if (::ioctl(query.get(), SIOCGIFINDEX, &request) != 0) {
-    return failure("cannot find interface " + interface, errno, "roce-gen gids lists the interfaces that there are");
-  }
-  index = request.ifr_ifindex;
-  if (::ioctl(query.get(), SIOCGIFHWADDR, &request) != 0)
-    return failure("cannot ask " + interface + " for its address", errno);
-  if (request.ifr_hwaddr.sa_family != ARPHRD_ETHER && request.ifr_hwaddr.sa_family != ARPHRD_LOOPBACK) {
-    return tl::unexpected(LinkError{"interface " + interface + " is not an Ethernet; take one that is, or --link udp"});
-  }
-  std::memcpy(mac.data(), request.ifr_hwaddr.sa_data, mac.size());
-  if (::ioctl(query.get(), SIOCGIFMTU, &request) != 0)
-    return failure("cannot ask " + interface + " for its MTU", errno);
-  max_bytes = static_cast<std::size_t>(request.ifr_mtu) + kEthernetBytes + kTagBytes;
-  if (::ioctl(query.get(), SIOCGIFFLAGS, &request) != 0)
-    return failure("cannot ask " + interface + " for its state", errno);
-  if ((request.ifr_flags & IFF_UP) == 0) {
-    return tl::unexpected(LinkError{"interface " + interface + " is down; ip link set " + interface + " up"});
-  }
-  return {};
-}
 
 LinkResult<void> RawLink::State::open_receiver(const RawLinkOptions& options) {
   // Protocol 0: nothing arrives before the filter is there.
   receiver = FileDescriptor{::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  if (!receiver) return failure("cannot open a packet socket on " + interface, errno);
+  if (!receiver) return failure("cannot open a packet socket on " + interface.name, errno);
   const int on = 1;
   if (::setsockopt(receiver.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on) != 0) {
-    return failure("cannot leave out our own frames on " + interface, errno, "it needs Linux 4.20");
+    return failure("cannot leave out our own frames on " + interface.name, errno, "it needs Linux 4.20");
   }
   if (!options.filter.empty()) {
     if (auto attached = attach_filter(receiver.get(), options.filter); !attached) return attached;
   }
   const bool blocks = options.delivery == RawLinkOptions::Delivery::block;
-  if (const int error = ring.open(receiver.get(), blocks, options.ring_bytes, max_bytes)) {
-    return failure("cannot make a receive ring of " + std::to_string(options.ring_bytes) + " bytes on " + interface,
-                   error, "take a smaller one");
+  if (const int error = ring.open(receiver.get(), blocks, options.ring_bytes, interface.max_frame() + kVlanTagBytes)) {
+    return failure(
+        "cannot make a receive ring of " + std::to_string(options.ring_bytes) + " bytes on " + interface.name, error,
+        "take a smaller one");
   }
   packet_mreq membership{};
-  membership.mr_ifindex = index;
+  membership.mr_ifindex = interface.index;
   if (options.promiscuous) {
     membership.mr_type = PACKET_MR_PROMISC;
     if (::setsockopt(receiver.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &membership, sizeof membership) != 0) {
-      return failure("cannot make " + interface + " promiscuous", errno);
+      return failure("cannot make " + interface.name + " promiscuous", errno);
     }
   }
   if (options.all_multicast) {
     membership.mr_type = PACKET_MR_ALLMULTI;
     if (::setsockopt(receiver.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &membership, sizeof membership) != 0) {
-      return failure("cannot make " + interface + " receive all multicast groups", errno);
+      return failure("cannot make " + interface.name + " receive all multicast groups", errno);
     }
   }
   const sockaddr_ll where = address(ETH_P_ALL);
   if (::bind(receiver.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
-    return failure("cannot receive on " + interface, errno);
+    return failure("cannot receive on " + interface.name, errno);
   }
   return {};
 }
 
 LinkResult<void> RawLink::State::open_sender() {
   sender = FileDescriptor{::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  if (!sender) return failure("cannot open a packet socket on " + interface, errno);
+  if (!sender) return failure("cannot open a packet socket on " + interface.name, errno);
   // Where the limit is lower the kernel takes what it allows.
   (void)::setsockopt(sender.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
   const sockaddr_ll where = address(0);
   if (::bind(sender.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
-    return failure("cannot send on " + interface, errno);
+    return failure("cannot send on " + interface.name, errno);
   }
   return {};
 }
@@ -181,24 +138,25 @@ RawLink::~RawLink() = default;
 
 LinkResult<std::unique_ptr<RawLink>> RawLink::open(const RawLinkOptions& options) {
   auto state = std::make_unique<State>();
-  state->interface = options.interface;
-  if (auto found = state->find_interface(); !found) return tl::unexpected(std::move(found.error()));
+  LinkResult<EthernetInterface> found = find_ethernet_interface(options.interface);
+  if (!found) return tl::unexpected(std::move(found.error()));
+  state->interface = std::move(*found);
   if (auto opened = state->open_receiver(options); !opened) return tl::unexpected(std::move(opened.error()));
   if (auto opened = state->open_sender(); !opened) return tl::unexpected(std::move(opened.error()));
   return std::unique_ptr<RawLink>{new RawLink{std::move(state)}};
 }
 
 std::size_t RawLink::max_bytes() const {
-  return state_->max_bytes - kTagBytes;
+  return state_->interface.max_frame();
 }
 int RawLink::fd() const {
   return state_->receiver.get();
 }
 const std::array<std::byte, 6>& RawLink::mac() const {
-  return state_->mac;
+  return state_->interface.mac;
 }
 int RawLink::interface_index() const {
-  return state_->index;
+  return state_->interface.index;
 }
 
 LinkResult<std::size_t> RawLink::receive(std::span<RxFrame> frames) {
@@ -250,10 +208,7 @@ LinkResult<void> RawLink::check() {
   const int looks = error == ENETDOWN ? kLooksForDeletion : 1;
   for (int look = 0; look < looks; ++look) {
     if (look != 0) std::this_thread::sleep_for(kLookInterval);
-    // Asked of the socket, because this thread may be in another namespace by now.
-    ifreq request{};
-    request.ifr_ifindex = state_->index;
-    if (::ioctl(state_->receiver.get(), SIOCGIFNAME, &request) != 0) return tl::unexpected(state_->gone(ENODEV));
+    if (!is_there(state_->receiver.get(), state_->interface.index)) return tl::unexpected(state_->gone(ENODEV));
   }
   return {};
 }

@@ -10,6 +10,7 @@
 #include "bare/decode.h"
 #include "bare/encode.h"
 #include "bare/packet_socket.h"
+#include "bare/xdp_socket.h"
 #include "live/gaps.h"
 #include "live/runs.h"
 #include "live/two_ends.h"
@@ -31,7 +32,8 @@ constexpr auto kPatience = std::chrono::seconds{20};
 /// `header_bytes` and a payload of `bytes`, for which the IPv4 checksum is right as in ours: what is malformed the
 /// kernel may throw away earlier.
 struct Headers {
-  Headers(std::uint8_t opcode, const PacketSocket& from, const PacketSocket& to, std::size_t frame_header_bytes,
+  template <typename Socket>
+  Headers(std::uint8_t opcode, const Socket& from, const Socket& to, std::size_t frame_header_bytes,
           std::size_t payload_bytes)
       : header_bytes(frame_header_bytes) {
     std::copy(to.mac().begin(), to.mac().end(), bytes.begin());
@@ -67,7 +69,8 @@ struct Headers {
   std::array<std::uint8_t, bare::kHeaderBytes + kRethBytes> bytes{};
 };
 
-[[nodiscard]] bool is_good(const PacketSocket::Received& frame, bare::Decoded& packet) {
+template <typename Received>
+[[nodiscard]] bool is_good(const Received& frame, bare::Decoded& packet) {
   constexpr std::size_t ip = 14;
   if (!bare::decode(frame.bytes, frame.size, packet)) return false;
   std::uint32_t stored = 0;
@@ -77,10 +80,11 @@ struct Headers {
 
 /// Copies `packets` payloads of `bytes` out of memory, sends them, takes them in, checks them and copies them into
 /// memory at the other end. Returns how many arrived in a second.
+template <typename Socket>
 [[nodiscard]] double packets_a_second(const Wire& wire, std::uint8_t opcode, std::size_t header_bytes,
                                       std::size_t bytes, std::uint64_t packets) {
-  PacketSocket near{wire.near};
-  PacketSocket far{wire.far};
+  Socket near{wire.near};
+  Socket far{wire.far};
   std::vector<std::uint8_t> source(kRegion, 1);
   std::vector<std::uint8_t> destination(kRegion, 2);
   std::uint64_t arrived = 0;
@@ -93,7 +97,7 @@ struct Headers {
         start = Clock::now();
         std::size_t offset = 0;
         for (std::uint64_t sent = 0; sent < packets;) {
-          const std::size_t batch = std::min<std::uint64_t>(PacketSocket::kBatch, packets - sent);
+          const std::size_t batch = std::min<std::uint64_t>(Socket::kBatch, packets - sent);
           for (std::size_t i = 0; i < batch; ++i) {
             near.set_length(i, bare::encode(headers.bytes.data(), header_bytes, static_cast<std::uint32_t>(sent + i),
                                             source.data() + offset, bytes, near.frame(i)));
@@ -117,7 +121,7 @@ struct Headers {
       [&](const std::atomic<bool>& stop) {
         std::size_t offset = 0;
         while (!stop.load(std::memory_order_relaxed)) {
-          const PacketSocket::Received frame = far.receive();
+          const typename Socket::Received frame = far.receive();
           if (frame.bytes == nullptr) continue;
           bare::Decoded packet{};
           if (is_good(frame, packet)) {
@@ -187,15 +191,18 @@ class Player {
 
 }  // namespace
 
-double bare_goodput(const Wire& wire, std::uint32_t mtu, std::uint64_t packets) {
+double bare_goodput(const Wire& wire, std::uint32_t mtu, std::uint64_t packets, Path path) {
   constexpr std::uint8_t write_middle = 0x07;
   constexpr double bits = 8;
-  return packets_a_second(wire, write_middle, bare::kHeaderBytes, mtu, packets) * mtu * bits;
+  const double rate = path == Path::xdp
+                          ? packets_a_second<bare::XdpSocket>(wire, write_middle, bare::kHeaderBytes, mtu, packets)
+                          : packets_a_second<PacketSocket>(wire, write_middle, bare::kHeaderBytes, mtu, packets);
+  return rate * mtu * bits;
 }
 
 double bare_message_rate(const Wire& wire, std::uint64_t messages) {
   constexpr std::uint8_t write_only = 0x0A;
-  return packets_a_second(wire, write_only, bare::kHeaderBytes + kRethBytes, kSmall, messages);
+  return packets_a_second<PacketSocket>(wire, write_only, bare::kHeaderBytes + kRethBytes, kSmall, messages);
 }
 
 double bare_round_trip(const Wire& wire, std::uint64_t rounds, bool blocking) {

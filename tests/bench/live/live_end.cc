@@ -10,6 +10,9 @@
 #include <random>
 #include <stdexcept>
 
+#include "roce/link/raw_link.h"
+#include "roce/link/xdp_link.h"
+
 namespace roce::bench {
 
 namespace {
@@ -28,16 +31,26 @@ T must(link::LinkResult<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-[[nodiscard]] std::unique_ptr<link::RawLink> open(const std::string& interface) {
-  link::RawLinkOptions options;
-  options.interface = interface;
-  return must(link::RawLink::open(options));
+[[nodiscard]] MacAddress address_of(const std::array<std::byte, 6>& octets) {
+  MacAddress mac;
+  std::memcpy(mac.octets.data(), octets.data(), octets.size());
+  return mac;
 }
 
-[[nodiscard]] MacAddress mac_of(const link::RawLink& link) {
-  MacAddress mac;
-  std::memcpy(mac.octets.data(), link.mac().data(), mac.octets.size());
-  return mac;
+[[nodiscard]] std::unique_ptr<link::Link> open(const std::string& interface, Path path, MacAddress& mac) {
+  if (path == Path::xdp) {
+    link::XdpLinkOptions options;
+    options.interface = interface;
+    options.mode = link::XdpLinkOptions::Mode::native;
+    auto link = must(link::XdpLink::open(options));
+    mac = address_of(link->mac());
+    return link;
+  }
+  link::RawLinkOptions options;
+  options.interface = interface;
+  auto link = must(link::RawLink::open(options));
+  mac = address_of(link->mac());
+  return link;
 }
 
 }  // namespace
@@ -48,9 +61,8 @@ Time now() {
 
 LiveEnd::LiveEnd(const std::string& interface, std::uint8_t number, const LiveShape& shape)
     : shape_(shape),
-      link_(open(interface)),
+      link_(open(interface, shape.path, mac_)),
       gid_(Gid::from_ipv4({{192, 0, 2, number}})),
-      mac_(mac_of(*link_)),
       memory_(shape.region_bytes, static_cast<std::byte>(number)),
       device_(must(Device::make({.mac = mac_, .gids = {{.gid = gid_}}, .port_mtu = shape.mtu, .profile = shape.profile},
                                 std::mt19937_64{number}))),

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "roce/link/raw_link.h"
+#include "live/runs.h"
+#include "roce/link/link.h"
 #include "roce/port/neighbours.h"
 #include "roce/port/port.h"
 #include "roce/transport/device.h"
@@ -22,12 +23,13 @@ struct LiveShape {
   std::uint32_t max_send = 256;
   transport::Profile profile = transport::hardware_like_profile();
   std::uint64_t packets_per_second = 0;  ///< 0: as fast as it goes
+  Path path = Path::raw;
 };
 
 /// The time of the benchmarks: what the devices are told.
 [[nodiscard]] Time now();
 
-/// An endpoint with one QP on an interface, through RawLink and Port as in roce-gen.
+/// An endpoint with one QP on an interface, through RawLink or XdpLink and Port as in roce-gen.
 class LiveEnd {
  public:
   /// `number` is the last byte of its address, 192.0.2.`number`. Throws std::runtime_error.
@@ -57,9 +59,9 @@ class LiveEnd {
   void connect_to(const LiveEnd& peer);
 
   LiveShape shape_;
-  std::unique_ptr<link::RawLink> link_;
-  Gid gid_;
   MacAddress mac_;
+  std::unique_ptr<link::Link> link_;
+  Gid gid_;
   std::vector<std::byte> memory_;
   transport::Device device_;
   port::StaticNeighbours neighbours_;

@@ -57,8 +57,9 @@ void serve(LiveEnd& end, const std::atomic<bool>& stop) {
 
 }  // namespace
 
-double our_goodput(const Wire& wire, std::uint32_t mtu, std::uint32_t message_bytes, std::uint64_t messages) {
-  const LiveShape shape{.mtu = mtu};
+double our_goodput(const Wire& wire, std::uint32_t mtu, std::uint32_t message_bytes, std::uint64_t messages,
+                   Path path) {
+  const LiveShape shape{.mtu = mtu, .path = path};
   LiveEnd near{wire.near, 1, shape};
   LiveEnd far{wire.far, 2, shape};
   LiveEnd::connect(near, far);

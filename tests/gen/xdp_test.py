@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""roce-gen over AF_XDP, end to end: peer and client in two network namespaces joined by a veth pair.
+
+usage: xdp_test.py ROCE_GEN ROCE_ANALYZE [UNITTEST ARGUMENT...]
+
+Has to be root of the host; prints why and exits with 77 where it is not.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import exchange_test
+from exchange_test import LiveTest, OperationsTest, RecordedTest
+from live import WAIT, enter_network_of_the_host
+
+XDP = ("--link", "xdp")
+GENERIC = ("--link", "xdp", "--xdp-mode", "generic")
+
+
+class OverXdp(OperationsTest):
+    def test_ipv4(self):
+        self.run_all(ours=XDP, theirs=XDP)
+
+    def test_ipv6(self):
+        self.run_all(ours=(*XDP, "--address", "fd09::1"), theirs=(*XDP, "--address", "fd09::2"))
+
+    def test_roce_v1(self):
+        self.run_all(ours=(*XDP, "--v1"), theirs=(*XDP, "--v1"))
+
+    def test_generic(self):
+        self.run_all(ours=GENERIC, theirs=GENERIC)
+
+    def test_with_raw(self):
+        self.run_all(ours=XDP, theirs=("--link", "raw"))
+        self.run_all(ours=("--link", "raw"), theirs=GENERIC)
+
+    def test_with_udp(self):
+        self.run_all(ours=XDP, theirs=("--link", "udp"))
+
+    def test_own_address(self):
+        self.run_all(ours=(*XDP, "--ip", "10.9.0.77/24"), theirs=XDP)
+        self.run_all(ours=(*XDP, "--ip", "fd09::77/64"), theirs=(*XDP, "--ip", "fd09::78/64"))
+        self.run_all(ours=(*XDP, "--ip", "10.9.5.1/24", "--vlan", "5"), theirs=(*XDP, "--ip", "10.9.5.2/24", "--vlan", "5"))
+
+
+class SmallMtu(OverXdp):
+    mtu = 1500
+
+
+class Recorded(RecordedTest):
+    def test_xdp(self):
+        self.check(*XDP)
+
+
+class BesideTheKernel(LiveTest):
+    """What the program does not take goes on to the kernel, and what it takes does not."""
+
+    def test_tcp_goes_on(self):
+        for kind in (("rc",), ("ud", "-s", "1024")):
+            with self.subTest(kind=kind), self.peer("--once", "-k", *kind, *XDP):
+                code, out, err = self.client("pingpong", "-i", "v", "--json", "-n", "200", "-k", *kind, *XDP, "10.9.0.2")
+                self.assertEqual((code, err), (0, ""))
+                self.assertGreaterEqual(json.loads(out.splitlines()[-1])["messages_received"], 200)
+
+    def test_no_port_unreachable(self):
+        with self.peer(*XDP) as peer:
+            self.exchange(peer, "write", "-n", "100", *XDP)
+        for name in "ab":
+            lines = subprocess.run(self.wire.inside(name, "cat", "/proc/net/snmp"), check=True, capture_output=True,
+                                   text=True).stdout.splitlines()
+            names, values = (line.split() for line in lines if line.startswith("Icmp:"))
+            self.assertEqual(values[names.index("OutDestUnreachs")], "0", name)
+
+
+class Wrong(LiveTest):
+    def assert_refused(self, pattern, *arguments):
+        code, _, err = self.client("write", "-i", "v", *arguments, "/x.sock")
+        self.assertEqual(code, 2, err)
+        self.assertRegex(err, pattern)
+        self.assertEqual(err.count("\n"), 1, err)
+
+    def test_options(self):
+        self.assert_refused("are for --link xdp", "--xdp-mode", "native")
+        self.assert_refused("are for --link xdp", "--link", "raw", "--xdp-queues", "1")
+        self.assert_refused("cannot listen on 9 receive queues of v: it has 1", *XDP, "--xdp-queues", "9")
+
+    def test_one_program_an_interface(self):
+        with self.peer(*XDP) as peer:
+            code, _, err = subprocess_result(self.wire.inside("b", exchange_test.ROCE_GEN, "peer", "-i", "v", *XDP, "--control",
+                                                              peer.socket + "2", "-p", "18600"))
+            self.assertEqual(code, 2, err)
+            self.assertRegex(err, "there is another one")
+            self.exchange(peer, "write", "-n", "5", *XDP)
+
+
+def subprocess_result(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=WAIT)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Ends(LiveTest):
+    def has_program(self):
+        return "xdp" in json.loads(self.wire.ip("b", "-j", "-d", "link", "show", "v"))[0]
+
+    def test_a_killed_peer_leaves_no_program(self):
+        with self.peer(*XDP) as peer:
+            self.exchange(peer, "write", "-n", "5", *XDP)
+            self.assertTrue(self.has_program())
+            peer.stop(signal.SIGKILL)
+            # The kernel takes a process apart after it was waited for.
+            deadline = time.monotonic() + WAIT
+            while self.has_program() and time.monotonic() < deadline:
+                pass
+            self.assertFalse(self.has_program())
+        with self.peer(*XDP) as peer:
+            self.exchange(peer, "write", "-n", "5", *XDP)
+
+    def test_the_interface_is_deleted(self):
+        with self.peer(*XDP) as peer:
+            self.exchange(peer, "write", "-n", "5", *XDP)
+            self.wire.ip("b", "link", "del", "v")
+            _, err = peer.process.communicate(timeout=WAIT)
+            self.assertEqual(peer.process.returncode, 1)
+            self.assertRegex(err, "interface v is gone")
+
+
+if __name__ == "__main__":
+    enter_network_of_the_host()
+    exchange_test.ROCE_GEN, exchange_test.ROCE_ANALYZE = (os.path.abspath(path) for path in sys.argv[1:3])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
