@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import socket
+import time
 
 from control import Control
 from pingpong_cases import PORT
@@ -41,10 +42,9 @@ class Controlled(RdmaCm):
 
     def until(self, condition, timeout=30):
         """Asks again and again; each time an answer comes over a socket."""
-        for _ in range(timeout * 1000):
-            if condition():
-                return
-        self.fail("it did not come to that")
+        deadline = time.monotonic() + timeout
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "it did not come to that")
 
     def receive(self, control, qp, count):
         for _ in range(count):
@@ -73,6 +73,13 @@ class Controlled(RdmaCm):
 
 
 class ErrorCases(Controlled):
+    def assert_as_many(self, sent, received, timeouts):
+        """RNR NAKs. A requester whose timer runs out while the machine stalls makes more of them, and takes no notice of those."""
+        if timeouts:
+            self.assertGreaterEqual(sent, received)
+        else:
+            self.assertEqual(sent, received)
+
     def ucmatose_without_receives(self, rnr_retry):
         """ucmatose in the guest, connected to a queue pair here that has no receives."""
         peer, control = self.control()
@@ -96,8 +103,8 @@ class ErrorCases(Controlled):
             peer.stop()
             self.assertEqual(peer.wait(), 0)
         self.assertEqual(rose["retry_rnr_exceeded_err"], 1)
-        self.assertEqual(rose["rcvd_rnr_err"], ours["rnr_naks_sent"])
-        self.assertEqual(ours["rnr_naks_sent"], 3)
+        self.assertEqual(rose["rcvd_rnr_err"], 3)
+        self.assert_as_many(ours["rnr_naks_sent"], 3, rose["completer_retry_err"])
         self.assert_keeps_the_rules(self.capture, self.network.host4)
 
     def test_no_receives_here_for_a_while(self):
@@ -112,7 +119,8 @@ class ErrorCases(Controlled):
             self.assertEqual(theirs.wait().code, 0)
             peer.stop()
             self.assertEqual(peer.wait(), 0)
-        self.assertEqual((rose["retry_rnr_exceeded_err"], rose["rcvd_rnr_err"]), (0, ours["rnr_naks_sent"]))
+        self.assertEqual(rose["retry_rnr_exceeded_err"], 0)
+        self.assert_as_many(ours["rnr_naks_sent"], rose["rcvd_rnr_err"], rose["completer_retry_err"])
         self.assert_keeps_the_rules(self.capture, self.network.host4)
 
     def test_no_receives_there(self):
@@ -130,7 +138,8 @@ class ErrorCases(Controlled):
             done = collections.Counter(one["status"] for one in control.completions(8))
             ours = self.counters(control, qp)
         self.assertEqual(done, {"success": 4, "RNR retry counter exceeded": 1, "work request flushed error": 3})
-        self.assertEqual((rose["send_rnr_err"], ours["rnr_naks_received"]), (3, 3))
+        self.assertEqual(ours["rnr_naks_received"], 3)
+        self.assert_as_many(rose["send_rnr_err"], 3, ours["timeouts"])
         peer.stop()
         self.assertEqual(peer.wait(), 0)
         self.assert_keeps_the_rules(self.capture, self.network.host4)

@@ -66,6 +66,8 @@ class MatrixCases(Relayed, Perftest):
             theirs, ours = self.begin(exchange, "--pcap", self.capture)
             report = ours.event("perftest", 60)
             ended = theirs.wait(60)
+            if exchange.role == "client":
+                ours.stop()
             self.assertEqual((ended.code, ours.wait(), report["ok"]), (0, 0, True), (report, ended))
         messages = exchange.iterations * exchange.qps
         self.assertEqual((report["program"], report["messages"], report["bytes"], report["path_mtu"], report["rdma_cm"]),

@@ -43,9 +43,10 @@ class Perftest(Case):
                 f"--{prefix}size", exchange.size, f"--{prefix}qps", exchange.qps, *more]
 
     def begin(self, exchange, *more):
-        """Starts both ends. Returns the guest's Process and our Program."""
+        """Starts both ends. Returns the guest's Process and our Program; a server of ours stays until it is stopped, as a kernel does that
+        answers what is repeated because the answer was lost."""
         if exchange.role == "client":
-            ours = self.gen("peer", "--once", "--control", os.path.join(self.folder, "peer.sock"),
+            ours = self.gen("peer", "--control", os.path.join(self.folder, "peer.sock"),
                             "--perftest", f"ib_{exchange.program}", *self.gen_options(exchange, "perftest-"), *more)
             ours.event("ready")
             return self.in_guest(self.guest_command(exchange, self.network.host4)), ours
