@@ -73,12 +73,12 @@ class Controlled(RdmaCm):
 
 
 class ErrorCases(Controlled):
-    def assert_as_many(self, sent, received, timeouts):
-        """RNR NAKs. A requester whose timer runs out while the machine stalls makes more of them, and takes no notice of those."""
+    def assert_as_many(self, more, fewer, timeouts):
+        """RNR NAKs. A requester whose timer runs out while the machine stalls gets more of them than it takes notice of."""
         if timeouts:
-            self.assertGreaterEqual(sent, received)
+            self.assertGreaterEqual(more, fewer)
         else:
-            self.assertEqual(sent, received)
+            self.assertEqual(more, fewer)
 
     def ucmatose_without_receives(self, rnr_retry):
         """ucmatose in the guest, connected to a queue pair here that has no receives."""
@@ -103,8 +103,8 @@ class ErrorCases(Controlled):
             peer.stop()
             self.assertEqual(peer.wait(), 0)
         self.assertEqual(rose["retry_rnr_exceeded_err"], 1)
-        self.assertEqual(rose["rcvd_rnr_err"], 3)
-        self.assert_as_many(ours["rnr_naks_sent"], 3, rose["completer_retry_err"])
+        self.assert_as_many(rose["rcvd_rnr_err"], 3, rose["completer_retry_err"])
+        self.assert_as_many(ours["rnr_naks_sent"], rose["rcvd_rnr_err"], rose["completer_retry_err"])
         self.assert_keeps_the_rules(self.capture, self.network.host4)
 
     def test_no_receives_here_for_a_while(self):
@@ -138,8 +138,8 @@ class ErrorCases(Controlled):
             done = collections.Counter(one["status"] for one in control.completions(8))
             ours = self.counters(control, qp)
         self.assertEqual(done, {"success": 4, "RNR retry counter exceeded": 1, "work request flushed error": 3})
-        self.assertEqual(ours["rnr_naks_received"], 3)
-        self.assert_as_many(rose["send_rnr_err"], 3, ours["timeouts"])
+        self.assert_as_many(ours["rnr_naks_received"], 3, ours["timeouts"])
+        self.assert_as_many(rose["send_rnr_err"], ours["rnr_naks_received"], ours["timeouts"])
         peer.stop()
         self.assertEqual(peer.wait(), 0)
         self.assert_keeps_the_rules(self.capture, self.network.host4)
