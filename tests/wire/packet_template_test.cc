@@ -77,6 +77,37 @@ TEST(PacketTemplate, SetsEachFieldToTheBytesThatTheSpecificationBuilds) {
   EXPECT_GT(fields, 5000);
 }
 
+TEST(PacketTemplate, SetsTheFieldsOfEveryHeaderThatThereIs) {
+  std::mt19937_64 random{1};
+  int fields = 0;
+  for (const HeaderInfo& header : header_table()) {
+    PacketSpec spec;
+    if (header.fields.empty() || !spec.set("headers", "eth " + std::string{header.name})) continue;
+    ASSERT_TRUE(spec.set("icrc", "none").has_value());
+    const std::string prefix = header.name == "eth" ? "eth[1]." : std::string{header.name} + '.';
+    for (const FieldInfo& field : header.fields) {
+      const std::string name = prefix + std::string{field.name};
+      const AnyValue value = any_value({&header, &field}, random);
+      PacketSpec changed = spec;
+      ASSERT_TRUE(changed.set(name, value.text).has_value()) << name << ' ' << value.text;
+      EXPECT_EQ(changed.get(name), value.text);
+      PacketSpec start = spec;
+      ASSERT_TRUE(start.get(name) != "auto" || start.set(name, "0").has_value());
+      SpecResult<PacketTemplate> packet = PacketTemplate::make(start, std::vector{name});
+      ASSERT_TRUE(packet.has_value()) << packet.error().message;
+      if (value.octets.empty()) {
+        packet->set_number(0, value.number);
+      } else {
+        packet->set_octets(0, value.octets);
+      }
+      packet->seal();
+      EXPECT_EQ(test::to_hex(packet->bytes()), test::to_hex(built(changed))) << name << " = " << value.text;
+      ++fields;
+    }
+  }
+  EXPECT_GT(fields, 400);
+}
+
 TEST(PacketTemplate, SetsHeadersInsideOthers) {
   for (const auto& [headers, name] :
        std::vector<std::pair<std::string, std::string>>{{"eth vlan vlan ip udp vxlan eth ip udp bth", "ip[1].ttl"},
