@@ -177,6 +177,13 @@ void add_peer(command_line::Program& program, ExitCode& code) {
       .range(1U, 1U << 20)
       .capture_default_str();
   add_perftest_server_options(command, options->perftest);
+  command
+      .add_option(
+          "--pfc", options->endpoint.pfc,
+          "Hold PRIORITY of the other end by PFC from when a receive queue or SRQ of it has LOW receives left until "
+          "it has ENOUGH; may be repeated (raw)")
+      .type_name("PRIORITY:LOW:ENOUGH")
+      .allow_extra_args(false);
   command.footer(
       "Examples:\n"
       "  roce-gen peer -i eth0                    then elsewhere: ibv_rc_pingpong -d mlx5_0 -g 3 -c HOST\n"

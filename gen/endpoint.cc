@@ -106,6 +106,28 @@ class BadIcrc final : public transport::MisbehaviourHook {
   return interface;
 }
 
+/// Reads `PRIORITY:LOW:ENOUGH` into the thresholds of a device.
+[[nodiscard]] Outcome<void> read_thresholds(const std::vector<std::string>& texts, transport::DeviceConfig& config) {
+  for (const std::string& text : texts) {
+    unsigned priority = 0;
+    transport::ReceiveThresholds thresholds;
+    int used = 0;
+    const int read = std::sscanf(text.c_str(), "%u:%u:%u%n", &priority, &thresholds.low, &thresholds.enough, &used);
+    const bool is_right = read == 3 && static_cast<std::size_t>(used) == text.size() && priority < 8 &&
+                          text.find_first_not_of("0123456789:") == std::string::npos &&
+                          thresholds.enough > thresholds.low;
+    if (!is_right) {
+      return cannot(
+          fmt::format("--pfc: expected PRIORITY:LOW:ENOUGH such as 3:16:64, the priority 0 … 7 and LOW "
+                      "below ENOUGH, found \"{}\"",
+                      text));
+    }
+    if (config.receive_thresholds[priority]) return cannot(fmt::format("--pfc: priority {} is there twice", priority));
+    config.receive_thresholds[priority] = thresholds;
+  }
+  return {};
+}
+
 [[nodiscard]] std::uint32_t largest_path_mtu(std::uint32_t interface_mtu) {
   for (const std::uint32_t mtu : {4096U, 2048U, 1024U, 512U}) {
     if (mtu + kLargestOverhead <= interface_mtu) return mtu;
@@ -123,13 +145,17 @@ Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options
   if (!interface->up) {
     return cannot(fmt::format("interface {0} is down; ip link set {0} up", interface->name));
   }
+  transport::DeviceConfig config;
+  if (Outcome<void> read = read_thresholds(options.pfc, config); !read) return tl::unexpected(read.error());
   std::unique_ptr<Endpoint> endpoint{new Endpoint};
   endpoint->interface_ = interface->name;
   Outcome<std::vector<transport::GidEntry>> gids = endpoint->choose_address(options, *interface);
   if (!gids) return tl::unexpected(gids.error());
   if (Outcome<void> opened = endpoint->open_link(options, *interface); !opened) return tl::unexpected(opened.error());
+  if (!options.pfc.empty() && endpoint->link_->kind() != link::LinkKind::ethernet) {
+    return cannot("--pfc sends Ethernet frames, which --link udp cannot; use --link raw, or leave out --pfc");
+  }
 
-  transport::DeviceConfig config;
   config.mac = interface->mac;
   config.gids = std::move(*gids);
   config.port_mtu = endpoint->max_path_mtu_;

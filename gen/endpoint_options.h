@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "roce/link/xdp_link.h"
 
@@ -33,6 +34,7 @@ struct EndpointOptions {
   std::string pcap;            ///< file that gets each frame; empty: none
   bool bad_icrc = false;       ///< every frame leaves with a wrong ICRC
   bool json = false;
+  std::vector<std::string> pfc;  ///< `PRIORITY:LOW:ENOUGH`: receives below which that priority is held by PFC
 };
 
 /// Adds the options to a command.

@@ -6,9 +6,12 @@
 
 #include "command_line/program.h"
 #include "gen/cmd_atomic.h"
+#include "gen/cmd_cnp.h"
+#include "gen/cmd_craft.h"
 #include "gen/cmd_flush.h"
 #include "gen/cmd_gids.h"
 #include "gen/cmd_mckey.h"
+#include "gen/cmd_pause.h"
 #include "gen/cmd_peer.h"
 #include "gen/cmd_perftest.h"
 #include "gen/cmd_pingpong.h"
@@ -46,6 +49,9 @@ int main(int argc, char** argv) {
   roce::gen::add_flush(program, code);
   roce::gen::add_ud(program, code);
   roce::gen::add_relay(program, code);
+  roce::gen::add_craft(program, code);
+  roce::gen::add_cnp(program, code);
+  roce::gen::add_pause(program, code);
   roce::gen::add_gids(program, code);
   try {
     if (!program.parse(argc, argv)) return static_cast<int>(ExitCode::usage);

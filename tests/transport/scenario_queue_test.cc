@@ -60,6 +60,40 @@ TEST_P(QueueScenario, SqdOfAnIdleQueueIsDrainedAtOnce) {
   EXPECT_EQ(pair.a_host.count_events(EventType::sq_drained), 1U);
 }
 
+TEST_P(QueueScenario, APriorityRunsLowUntilEnoughReceivesAreThereAgain) {
+  for (const bool with_srq : {false, true}) {
+    Pair::Options options = QueueScenario::options();
+    options.b_endpoint = Endpoint::Options{.with_srq = with_srq};
+    options.b_host = options.a_host;
+    options.b_host->adjust = [](transport::DeviceConfig& config) {
+      config.receive_thresholds[0] = transport::ReceiveThresholds{.low = 2, .enough = 4};
+    };
+    Pair pair{options};
+    const auto post = [&](std::uint64_t i) { pair.b.post_receive(64 * i, 64, i); };
+    const auto send = [&] {
+      pair.a.post({.length = 8});
+      ASSERT_TRUE(pair.network.run_until_idle());
+    };
+    EXPECT_EQ(pair.b.device().low_priorities(), 0U) << "nothing was taken yet";
+    for (std::uint64_t i = 1; i <= 4; ++i) post(i);
+    send();
+    EXPECT_EQ(pair.b.device().low_priorities(), 0U);
+    send();
+    EXPECT_EQ(pair.b.device().low_priorities(), 1U) << "two are left";
+    post(5);
+    EXPECT_EQ(pair.b.device().low_priorities(), 1U);
+    post(6);
+    EXPECT_EQ(pair.b.device().low_priorities(), 0U) << "four are there";
+    send();
+    send();
+    EXPECT_EQ(pair.b.device().low_priorities(), 1U);
+    pair.b.modify({.state = QpState::err});
+    pair.b.modify({.state = QpState::reset});
+    // What an SRQ has, another QP may still need.
+    EXPECT_EQ(pair.b.device().low_priorities(), with_srq ? 1U : 0U);
+  }
+}
+
 TEST_P(QueueScenario, SrqTellsOnceThatFewerThanItsLimitAreLeft) {
   Pair::Options options = QueueScenario::options();
   options.b_endpoint = Endpoint::Options{.with_srq = true};

@@ -42,6 +42,7 @@ class Command {
   Option add_option(const std::string& names, std::uint32_t& value, const std::string& text);
   Option add_option(const std::string& names, std::uint64_t& value, const std::string& text);
   Option add_option(const std::string& names, std::optional<std::uint32_t>& value, const std::string& text);
+  Option add_option(const std::string& names, std::optional<std::uint64_t>& value, const std::string& text);
   /// A list, of one value at least where the command line has it.
   Option add_option(const std::string& names, std::vector<std::string>& values, const std::string& text);
   /// True where the command line has it.

@@ -151,6 +151,9 @@ Option Command::add_option(const std::string& names, std::uint64_t& value, const
 Option Command::add_option(const std::string& names, std::optional<std::uint32_t>& value, const std::string& text) {
   return Option{*app_->add_option(names, value, text)};
 }
+Option Command::add_option(const std::string& names, std::optional<std::uint64_t>& value, const std::string& text) {
+  return Option{*app_->add_option(names, value, text)};
+}
 
 Option Command::add_option(const std::string& names, std::vector<std::string>& values, const std::string& text) {
   return Option{*app_->add_option(names, values, text)};

@@ -82,6 +82,9 @@ Port::Port(transport::Device& device, link::Link& link, Neighbours* neighbours, 
   caps_.link =
       link.kind() == link::LinkKind::udp ? transport::TxCaps::Link::transport : transport::TxCaps::Link::ethernet;
   caps_.max_bytes = link.max_bytes();
+  const auto& thresholds = device.config().receive_thresholds;
+  const bool may_hold = std::any_of(thresholds.begin(), thresholds.end(), [](const auto& t) { return t.has_value(); });
+  if (may_hold && link.kind() == link::LinkKind::ethernet) holding_.emplace(device.config().mac, bits_per_second);
 }
 
 link::LinkResult<bool> Port::turn(Time now) {
@@ -93,11 +96,14 @@ link::LinkResult<bool> Port::turn(Time now) {
   if (neighbours_ != nullptr && neighbours_->next_timeout() <= now) take_neighbours(now);
   // Whose answers nobody wants where others know the neighbours.
   if (own_ != nullptr && own_ != neighbours_ && own_->next_timeout() <= now) (void)own_->poll(now);
+  // Before all data: who is to stop goes on sending until then.
+  const link::LinkResult<std::size_t> held = send_pfc(now);
+  if (!held) return tl::unexpected(held.error());
   const link::LinkResult<std::size_t> went = transmit(now);
   if (!went) return tl::unexpected(went.error());
   const link::LinkResult<std::size_t> own = send_own();
   if (!own) return tl::unexpected(own.error());
-  return *came + *went + *own != 0;
+  return *came + *held + *went + *own != 0;
 }
 
 Time Port::next_timeout() const {
@@ -105,6 +111,7 @@ Time Port::next_timeout() const {
   if (device_.has_output() && !wants_to_write()) return Time::min();
   if (own_ != nullptr && !own_->output().empty() && !own_waits_) return Time{};
   Time next = std::min(device_.next_timeout(), pause_ends_);
+  if (holding_) next = std::min(next, holding_->next_timeout());
   if (own_ != nullptr) next = std::min(next, own_->next_timeout());
   return neighbours_ != nullptr ? std::min(next, neighbours_->next_timeout()) : next;
 }
@@ -169,6 +176,20 @@ link::LinkResult<std::size_t> Port::send_own() {
     ++taken;
   }
   return taken;
+}
+
+link::LinkResult<std::size_t> Port::send_pfc(Time now) {
+  if (!holding_) return std::size_t{0};
+  // A newer frame says all that an older one did that still waits.
+  pfc_waits_ = holding_->update(device_.low_priorities(), now) || pfc_waits_;
+  if (!pfc_waits_) return std::size_t{0};
+  const link::TxFrame frame{holding_->frame(), {}};
+  link::LinkResult<std::size_t> sent = link_.send({&frame, 1});
+  if (!sent || *sent == 0) return sent;
+  pfc_waits_ = false;
+  ++pfc_sent_;
+  if (tap_) tap_(Direction::sent, frame.bytes, wall_clock());
+  return sent;
 }
 
 void Port::apply_pauses(Time now) {

@@ -114,6 +114,8 @@ bool take_receive(DeviceState& device, Qp& qp) {
 
 void enter_error(DeviceState& device, Qp& qp, bool keep_answers) {
   const bool was_error = qp.state == QpState::err;
+  // What is flushed is no receive that a message could find.
+  qp.resp.queue.watch(nullptr);
   qp.state = QpState::err;
   Requester& req = qp.req;
   Responder& resp = qp.resp;

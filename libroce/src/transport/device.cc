@@ -53,6 +53,11 @@ constexpr std::uint8_t kMaxDscp = 63;
   if (config.shard >> config.shard_bits != 0) return wrong("shard", "shard_bits bits", config.shard, config.shard_bits);
   if (config.cnp.priority > kMaxPriority) return wrong("cnp.priority", "at most", config.cnp.priority, kMaxPriority);
   if (config.cnp.dscp > kMaxDscp) return wrong("cnp.dscp", "at most", config.cnp.dscp, kMaxDscp);
+  for (const std::optional<ReceiveThresholds>& thresholds : config.receive_thresholds) {
+    if (thresholds && thresholds->enough <= thresholds->low) {
+      return wrong("receive_thresholds.enough", "more than low,", thresholds->enough, thresholds->low);
+    }
+  }
   if (config.first_qpn < 2 || config.first_qpn > 0xFF'FFFE) {
     return wrong("first_qpn", "2 to 0xFFFFFE", config.first_qpn);
   }
@@ -91,6 +96,12 @@ DeviceState::DeviceState(DeviceConfig device_config, RandomSource random_source,
       events(config.limits.max_events) {
   if (next_qpn < config.first_qpn) next_qpn += 1U << config.shard_bits;
   waiting_for_neighbour.reserve(qps.size());
+  for (std::size_t priority = 0; priority < receive_levels.size(); ++priority) {
+    if (const std::optional<ReceiveThresholds>& thresholds = config.receive_thresholds[priority]) {
+      receive_levels[priority].low = thresholds->low;
+      receive_levels[priority].enough = thresholds->enough;
+    }
+  }
 }
 
 }  // namespace detail
@@ -163,6 +174,14 @@ VerbResult<void> Device::set_paused(std::uint8_t priority, bool paused) {
   const auto bit = static_cast<std::uint8_t>(1U << priority);
   state_->paused = static_cast<std::uint8_t>(paused ? state_->paused | bit : state_->paused & ~bit);
   return {};
+}
+
+std::uint8_t Device::low_priorities() const {
+  unsigned bits = 0;
+  for (std::size_t priority = 0; priority < state_->receive_levels.size(); ++priority) {
+    if (state_->receive_levels[priority].low_queues != 0) bits |= 1U << priority;
+  }
+  return static_cast<std::uint8_t>(bits);
 }
 
 VerbResult<void> Device::set_gid(std::uint16_t index, const GidEntry& entry) {

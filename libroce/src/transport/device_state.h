@@ -78,6 +78,7 @@ struct DeviceState {
   std::uint8_t ready_classes = 0;  ///< a bit for each class whose list is not empty
   std::uint8_t paused = 0;         ///< a bit for each class
   std::uint8_t next_class = 7;
+  std::array<ReceiveLevel, 8> receive_levels{};  ///< by class
   Ring<PendingCnp> cnps;
 
   std::map<std::pair<Gid, std::uint32_t>, MacAddress> neighbours;  ///< by GID and VLAN id, 0xFFFF for none

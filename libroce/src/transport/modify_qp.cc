@@ -188,6 +188,7 @@ void reset(DeviceState& device, Qp& qp) {
   resp.acks_held = 0;
   resp.ack_due = kNever;
   resp.queue.clear();
+  resp.queue.watch(nullptr);
   resp.responses.clear();
   resp.rd_pending = 0;
   for (Replay& replay : resp.replays) replay = {};
@@ -195,6 +196,14 @@ void reset(DeviceState& device, Qp& qp) {
   qp.pacer.reset();
   if (qp.misbehaviour != nullptr) qp.misbehaviour->held.clear();
   qp.state = QpState::reset;
+}
+
+/// Counts the QP's receives in the level of its priority, if somebody asks for it.
+void watch_receives(DeviceState& device, Qp& qp) {
+  ReceiveLevel& level = device.receive_levels[qp.path.priority];
+  if (level.enough == 0 || qp.init.type == QpType::gsi) return;
+  ReceiveQueue& queue = qp.srq != nullptr ? qp.srq->queue : qp.resp.queue;
+  if (!queue.is_watched()) queue.watch(&level);
 }
 
 void make_responder_store(Qp& qp) {
@@ -248,6 +257,7 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
   }
   if (change.sq_psn) qp.req.una = qp.req.next_psn = qp.req.sent_end = *change.sq_psn;
   if (path) qp.path = *path;
+  if (change.state == QpState::rtr) watch_receives(device, qp);
   if (change.timeout) {
     // RC-REQ-15
     constexpr std::int64_t unit_ns = 4096;

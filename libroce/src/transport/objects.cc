@@ -136,6 +136,7 @@ VerbResult<void> Device::destroy_srq(Srq handle) {
   if (!srq) return tl::unexpected(srq.error());
   if ((*srq)->users != 0) return refuse(VerbErrorCode::in_use, "srq", "no QPs on it", (*srq)->users);
   --state_->pds.at((*srq)->pd).users;
+  (*srq)->queue.watch(nullptr);
   state_->srqs.erase(handle);
   return {};
 }

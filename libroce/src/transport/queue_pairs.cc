@@ -142,6 +142,7 @@ VerbResult<void> Device::destroy_qp(Qpn qpn) {
   --device.pds.at(qp->pd).users;
   --qp->send_cq->users;
   --qp->receive_cq->users;
+  qp->resp.queue.watch(nullptr);
   if (qp->srq != nullptr) --qp->srq->users;
   if (qp->init.type != QpType::gsi) --device.live_qps;
   add(device.other, qp->counters);

@@ -62,6 +62,14 @@ struct ReceiveWqe {
   std::uint8_t sge_count = 0;
 };
 
+/// How many receive queues of a priority run low: from when taking a receive leaves `low` or fewer until there are
+/// `enough` again, or as many as the queue holds.
+struct ReceiveLevel {
+  std::uint32_t low = 0;
+  std::uint32_t enough = 0;  ///< 0: nobody wants to know
+  std::uint32_t low_queues = 0;
+};
+
 /// Receives that wait for messages, of one QP or shared.
 class ReceiveQueue {
  public:
@@ -85,6 +93,7 @@ class ReceiveQueue {
       length += request.sges[i].length;
     }
     ring_.push() = {request.wr_id, length, static_cast<std::uint8_t>(request.sges.size())};
+    if (is_low_ && (ring_.size() >= level_->enough || ring_.full())) set_low(false);
   }
 
   /// Takes the oldest receive; `sges` has room for `max_sge`. The queue must not be empty.
@@ -93,18 +102,33 @@ class ReceiveQueue {
     const std::uint32_t slot = (next_slot_ - ring_.size()) & mask();
     std::copy_n(sges_.begin() + static_cast<std::ptrdiff_t>(std::size_t{slot} * max_sge_), wqe.sge_count, sges.begin());
     ring_.pop();
+    if (level_ != nullptr && !is_low_ && ring_.size() <= level_->low) set_low(true);
     return wqe;
   }
 
   void clear() { ring_.clear(); }
 
+  /// Counts in this level from now on while it runs low, and in no other; nullptr: in none. The level has to outlive
+  /// the queue, or its last `watch`.
+  void watch(ReceiveLevel* level) {
+    if (is_low_) set_low(false);
+    level_ = level;
+  }
+  [[nodiscard]] bool is_watched() const { return level_ != nullptr; }
+
  private:
+  void set_low(bool low) {
+    is_low_ = low;
+    level_->low_queues += low ? 1 : ~std::uint32_t{0};
+  }
   [[nodiscard]] std::uint32_t mask() const { return std::bit_ceil(std::max(ring_.capacity(), 1U)) - 1; }
 
   Ring<ReceiveWqe> ring_;
   std::vector<Sge> sges_;
   std::uint8_t max_sge_ = 0;
+  bool is_low_ = false;
   std::uint32_t next_slot_ = 0;
+  ReceiveLevel* level_ = nullptr;
 };
 
 /// A shared receive queue (IBTA vol. 1, 10.2.9).

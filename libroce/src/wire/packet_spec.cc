@@ -6,6 +6,7 @@
 #include "roce/wire/all_headers.h"
 #include "roce/wire/frame_builder.h"
 #include "roce/wire/visit.h"
+#include "wire/packet_spec_layout.h"
 
 namespace roce {
 
@@ -52,18 +53,6 @@ bool is_network(HeaderId id) {
 }
 
 }  // namespace
-
-/// Where everything of a packet lies once it is built.
-struct PacketSpec::Layout {
-  std::vector<std::size_t> offsets;  ///< of each part
-  std::size_t payload = 0;
-  std::size_t pad = 0;
-  std::size_t pad_size = 0;
-  std::size_t icrc = 0;
-  std::size_t end = 0;                 ///< behind the ICRC: where the trailer begins
-  std::optional<std::size_t> bth;      ///< part
-  std::optional<std::size_t> network;  ///< part: the innermost IP header or GRH in front of the BTH
-};
 
 PacketSpec::Part PacketSpec::make_part(HeaderId id) {
   return {id, default_bytes(id), automatic_fields(id), {}, 0};
@@ -257,9 +246,7 @@ void PacketSpec::fill_automatic(const Layout& layout, std::vector<std::byte>& by
       if (field->name == "payload_length") value = length - header.size();
       if (field->name == "pad_count") value = layout.pad_size;
       if (field->name == "checksum") {
-        std::size_t size = FieldOf<&Ipv4::header_length>::get(header.data()) * std::size_t{4};
-        size = std::clamp(size, kSize<Ipv4>, std::max(kSize<Ipv4>, bytes.size() - layout.offsets[i]) & ~std::size_t{3});
-        value = ipv4_checksum(Bytes{header.data(), size});
+        value = detail::checksum_of_ipv4_at(bytes, layout.offsets[i]);
       }
       set_field_number(*field, header, value);
     }
@@ -295,6 +282,9 @@ SpecResult<std::vector<std::byte>> PacketSpec::build() const {
       if (icrc_mode_ == IcrcMode::wrong) icrc = ~icrc;
     }
     store_big_endian<4>(bytes.data() + layout.icrc, __builtin_bswap32(icrc));
+    // The checksum of an IPv4 header that claims to be longer than it is may reach into the ICRC, which covers no
+    // checksum.
+    fill_automatic(layout, bytes);
   }
   append(trailer_);
   return bytes;

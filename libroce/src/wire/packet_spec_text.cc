@@ -253,6 +253,12 @@ std::optional<std::string> PacketSpec::get(std::string_view name) const {
   return value_text(*target);
 }
 
+SpecResult<SpecField> PacketSpec::field(std::string_view name) const {
+  const SpecResult<Target> target = find(name);
+  if (!target) return tl::unexpected(target.error());
+  return SpecField{&header_info(parts_[target->part].id), target->field};
+}
+
 std::vector<std::string> PacketSpec::names() const {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < parts_.size(); ++i) {

@@ -12,6 +12,7 @@
 #include "roce/link/link.h"
 #include "roce/port/neighbours.h"
 #include "roce/port/own_address.h"
+#include "roce/port/pause_sender.h"
 #include "roce/port/pause_timers.h"
 #include "roce/transport/device.h"
 
@@ -27,8 +28,9 @@ using Tap = std::function<void(Direction, Bytes frame, std::int64_t timestamp_ns
 
 /// Binds a device to a link: what comes in on the link goes to the device, what the device sends goes out, and the
 /// addresses it wants are looked up. Super-frames that a link hands out are taken apart; packets to the device's own
-/// Ethernet address, which no link brings back, go to the device; PAUSE and PFC hold the device's priorities back. One
-/// thread at a time.
+/// Ethernet address, which no link brings back, go to the device; PAUSE and PFC hold the device's priorities back, and
+/// priorities whose receives run low at the device (`DeviceConfig::receive_thresholds`) hold the other end by PFC, on
+/// links of whole frames. One thread at a time.
 class Port {
  public:
   /// Of the wire, where nobody tells another: pause quanta are counted in it.
@@ -53,10 +55,12 @@ class Port {
   /// Why packets wait for the Ethernet address of their next hop: a sentence with what to do. Empty if none do.
   [[nodiscard]] std::string why_waiting() const;
   /// Whether frames wait for room on the link: poll it for writing too.
-  [[nodiscard]] bool wants_to_write() const { return pending_ != pending_end_ || own_waits_; }
+  [[nodiscard]] bool wants_to_write() const { return pending_ != pending_end_ || own_waits_ || pfc_waits_; }
 
   /// The device's oldest event that the port did not take care of.
   [[nodiscard]] std::optional<transport::Event> poll_event(Time now);
+  /// PFC frames that went out because receives ran low, or were there again.
+  [[nodiscard]] std::uint64_t pfc_sent() const { return pfc_sent_; }
   /// Replaces the tap; an empty function removes it.
   void set_tap(Tap tap) { tap_ = std::move(tap); }
 
@@ -66,6 +70,7 @@ class Port {
   [[nodiscard]] link::LinkResult<std::size_t> flush();
   void take(const Packet& packet, const link::RxFrame& frame, Time now);
   [[nodiscard]] link::LinkResult<std::size_t> send_own();
+  [[nodiscard]] link::LinkResult<std::size_t> send_pfc(Time now);
   /// Returns the UDP source port that it goes out with.
   std::uint16_t send_unit(const transport::TxUnit& unit);
   void apply_pauses(Time now);
@@ -89,6 +94,9 @@ class Port {
   std::deque<transport::Event> events_;
   std::vector<std::span<std::byte>> to_ourselves_;  // from `units_`
   PauseTimers pauses_;
+  std::optional<PauseSender> holding_;  // where the device may ask for it
+  bool pfc_waits_ = false;              // its frame, for room on the link
+  std::uint64_t pfc_sent_ = 0;
   std::uint8_t paused_ = 0;  // as the device was told
   Time pause_ends_ = kNever;
   std::vector<std::byte> shown_;  // a frame for the tap

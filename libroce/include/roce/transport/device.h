@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -49,6 +50,15 @@ struct CnpConfig {
   std::uint8_t priority = 6;  ///< class of the transmit scheduler, and PCP
 };
 
+/// When a receive queue of a priority runs low: once `low` or fewer receives are left of those that were there, until
+/// `enough` are there again or the queue is full.
+struct ReceiveThresholds {
+  std::uint32_t low = 0;
+  std::uint32_t enough = 1;  ///< more than `low`
+
+  friend bool operator==(const ReceiveThresholds&, const ReceiveThresholds&) = default;
+};
+
 /// A port and what stands behind it.
 struct DeviceConfig {
   MacAddress mac{};
@@ -60,6 +70,10 @@ struct DeviceConfig {
   TrafficClassPolicy traffic_class{};
   Profile profile = hardware_like_profile();
   CnpConfig cnp{};
+  /// By the priority that a QP sends with; an SRQ counts with the first QP on it that is connected. Without: nobody
+  /// asks
+  /// (`low_priorities`).
+  std::array<std::optional<ReceiveThresholds>, 8> receive_thresholds{};
   Limits limits{};
   bool check_icrc = true;       ///< false only where packets come with a wrong ICRC on purpose: fuzzing
   std::uint8_t shard_bits = 0;  ///< low bits of each QPN that hold the shard number, 0 … 8
@@ -162,6 +176,9 @@ class Device {
   VerbResult<void> set_neighbour(const Gid& gid, std::optional<std::uint16_t> vlan_id, const MacAddress& mac);
   /// Stops or resumes a priority class 0 … 7 (as PFC does). Packets already handed out are not called back.
   VerbResult<void> set_paused(std::uint8_t priority, bool paused);
+  /// Bit p: a receive queue or SRQ of priority p runs low (`DeviceConfig::receive_thresholds`), so that who sends to it
+  /// should be held back.
+  [[nodiscard]] std::uint8_t low_priorities() const;
   /// Adds or replaces a GID table entry. Error: `in_use` when a QP sends from it. An address handle keeps the entry it
   /// was made with.
   VerbResult<void> set_gid(std::uint16_t index, const GidEntry& entry);

@@ -25,6 +25,14 @@ struct SpecError {
 template <typename T>
 using SpecResult = tl::expected<T, SpecError>;
 
+/// A row of the field table that a name of a specification means.
+struct SpecField {
+  const HeaderInfo* header = nullptr;
+  const FieldInfo* field = nullptr;  ///< null for a header without fields
+};
+
+class PacketTemplate;
+
 /// A packet as named values, from which its bytes are built. Names are those of the field table: `ip.ttl`, `bth.psn`;
 /// the second header of a kind is `vlan[1].vid`, counted from 0 at the outside. Besides:
 ///
@@ -58,6 +66,9 @@ class PacketSpec {
   [[nodiscard]] SpecResult<void> set(std::string_view name, std::string_view value);
   /// A value as text, `auto` for one that is computed; none for an unknown name.
   [[nodiscard]] std::optional<std::string> get(std::string_view name) const;
+  /// The row of the field table that a name of a field means. Error: as `set` for the name; `opcode`, `payload` and the
+  /// other names that are no fields are unknown here.
+  [[nodiscard]] SpecResult<SpecField> field(std::string_view name) const;
 
   /// Lines `name: value` that `from_text` reads back to a specification of the same bytes: the headers, each field that
   /// is not at its default, then payload, pad, ICRC and trailer where they are not automatic or empty.
@@ -73,6 +84,8 @@ class PacketSpec {
   friend bool operator==(const PacketSpec&, const PacketSpec&) = default;
 
  private:
+  friend class PacketTemplate;
+
   enum class IcrcMode : std::uint8_t { automatic, wrong, none, value };
 
   /// One header. A nested header is a name for bytes of another one (the CMA header in a CM REQ) or of the payload (the

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "gen/exit_code.h"
+
+namespace roce::command_line {
+class Program;
+}
+
+namespace roce::gen {
+
+/// Adds `roce-gen cnp`: congestion notification packets; `code` is what it ended with. `program` and `code` have to
+/// outlive the parsing.
+void add_cnp(command_line::Program& program, ExitCode& code);
+
+}  // namespace roce::gen

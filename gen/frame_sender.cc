@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/frame_sender.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "gen/driver.h"
+#include "gen/recorder.h"
+
+namespace roce::gen {
+
+namespace {
+
+constexpr std::size_t kBatch = 64;
+// The kernel wakes us late by some tens of microseconds; what is due sooner is waited for here.
+constexpr Duration kWakeLate = std::chrono::microseconds{60};
+// A link tells that it is full, but not when there is room again.
+constexpr Duration kRetrySend = std::chrono::microseconds{100};
+constexpr Duration kLookInterval = std::chrono::milliseconds{1};
+constexpr Duration kProgressInterval = std::chrono::seconds{1};
+
+/// Whether a signal came until then.
+[[nodiscard]] bool wait(StopSignal& signal, Duration time) {
+  pollfd set{signal.fd(), POLLIN, 0};
+  timespec timeout{};
+  constexpr Duration::rep ns_per_second = 1'000'000'000;
+  const Duration::rep left = std::max<Duration::rep>((time - kWakeLate).count(), 0);
+  timeout.tv_sec = static_cast<time_t>(left / ns_per_second);
+  timeout.tv_nsec = static_cast<long>(left % ns_per_second);
+  return ::ppoll(&set, 1, &timeout, nullptr) > 0 && signal.take();
+}
+
+[[nodiscard]] std::int64_t wall_clock() {
+  return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+FrameSender::FrameSender(link::Link& link, SendPlan plan, std::function<void(const SendTotals&)> progress)
+    : link_(link),
+      feed_(std::move(plan), now()),
+      progress_(std::move(progress)),
+      slots_(kBatch),
+      frames_(kBatch),
+      begin_(now()),
+      before_(link.counters()) {}
+
+Outcome<void> FrameSender::fill(Time now) {
+  pending_ = filled_ = 0;
+  while (filled_ < kBatch) {
+    const SpecResult<std::optional<Bytes>> frame = feed_.next(now);
+    if (!frame) return failed(frame.error().message);
+    if (!*frame) break;
+    slots_[filled_].assign((*frame)->begin(), (*frame)->end());
+    frames_[filled_].bytes = slots_[filled_];
+    ++filled_;
+  }
+  return {};
+}
+
+Outcome<void> FrameSender::flush(Time now) {
+  const link::LinkResult<std::size_t> taken = link_.send(std::span{frames_}.subspan(pending_, filled_ - pending_));
+  if (!taken) return failed(taken.error().message);
+  pending_ += *taken;
+  if (*taken == 0) return {};
+  if (sent_at_ != kNever) totals_.longest_gap = std::max(totals_.longest_gap, now - sent_at_);
+  sent_at_ = feed_.is_open() ? now : kNever;
+  return {};
+}
+
+void FrameSender::count(Time now) {
+  const link::LinkCounters counters = link_.counters();
+  totals_.frames = counters.sent - before_.sent;
+  totals_.bytes = counters.sent_bytes - before_.sent_bytes;
+  totals_.refused = counters.send_errors - before_.send_errors;
+  totals_.time = now - begin_;
+}
+
+Outcome<void> FrameSender::run() {
+  Time looked_at = begin_;
+  Time told_at = begin_;
+  Outcome<void> done;
+  while (done && (!feed_.is_over() || pending_ != filled_)) {
+    const Time time = now();
+    bool moved = false;
+    if (pending_ == filled_) done = fill(time);
+    if (done && pending_ != filled_) {
+      const std::size_t before = pending_;
+      done = flush(time);
+      moved = pending_ != before;
+    }
+    const bool is_blocked = pending_ != filled_ && !moved;
+    const Time until = is_blocked ? time + kRetrySend : pending_ != filled_ ? time : feed_.next_time(time);
+    Time wake = until;
+    if (progress_) wake = std::min(wake, told_at + kProgressInterval);
+    const bool sleeps = !feed_.is_over() && wake - kWakeLate > time;
+    if (sleeps || is_blocked || time - looked_at >= kLookInterval) {
+      looked_at = time;
+      if (wait(signal_, sleeps && wake != kNever ? wake - time : is_blocked ? kRetrySend + kWakeLate : Duration{0})) {
+        totals_.stopped = true;
+        feed_.stop();
+        // What the link does not take now is not waited for.
+        if (is_blocked) filled_ = pending_;
+      }
+      if (progress_ && time - told_at >= kProgressInterval) {
+        count(time);
+        progress_(totals_);
+        told_at = time;
+      }
+    }
+  }
+  count(now());
+  return done;
+}
+
+Outcome<SendTotals> write_frames(SendPlan plan, const std::string& path) {
+  Outcome<Recorder> recorder = Recorder::create(path, "");
+  if (!recorder) return tl::unexpected(recorder.error());
+  const Time begin{};
+  FrameFeed feed{std::move(plan), begin};
+  const std::int64_t epoch = wall_clock();
+  SendTotals totals;
+  Time time = begin;
+  Time sent_at = kNever;
+  while (true) {
+    const SpecResult<std::optional<Bytes>> frame = feed.next(time);
+    if (!frame) return failed(frame.error().message);
+    if (*frame) {
+      recorder->record(port::Direction::sent, **frame, epoch + (time - begin).count());
+      ++totals.frames;
+      totals.bytes += (*frame)->size();
+      if (sent_at != kNever) totals.longest_gap = std::max(totals.longest_gap, time - sent_at);
+      sent_at = feed.is_open() ? time : kNever;
+      continue;
+    }
+    const Time next = feed.next_time(time);
+    if (next == kNever) break;
+    time = std::max(next, time);
+  }
+  totals.time = time - begin;
+  if (Outcome<void> closed = recorder->close(); !closed) return tl::unexpected(closed.error());
+  return totals;
+}
+
+}  // namespace roce::gen

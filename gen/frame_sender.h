@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gen/failure.h"
+#include "gen/frame_feed.h"
+#include "gen/stop_signal.h"
+#include "roce/link/link.h"
+
+namespace roce::gen {
+
+/// What went out.
+struct SendTotals {
+  std::uint64_t frames = 0;  ///< that the link or the file took
+  std::uint64_t bytes = 0;
+  std::uint64_t refused = 0;  ///< that the link refused for good; they are lost
+  Duration time{0};
+  Duration longest_gap{0};  ///< between two frames that went, pauses of the plan not counted
+  bool stopped = false;     ///< by a signal
+};
+
+/// Sends what a plan says through a link, as fast as its schedule and the link allow, until it is over or SIGINT or
+/// SIGTERM comes.
+class FrameSender {
+ public:
+  /// Signals count from now on. `progress` is called about once a second with the totals so far, if it is there.
+  FrameSender(link::Link& link, SendPlan plan, std::function<void(const SendTotals&)> progress);
+
+  /// Failures: the link is gone; a packet that cannot be built. `totals` says what went before.
+  [[nodiscard]] Outcome<void> run();
+  [[nodiscard]] const SendTotals& totals() const { return totals_; }
+
+ private:
+  [[nodiscard]] Outcome<void> fill(Time now);
+  [[nodiscard]] Outcome<void> flush(Time now);
+  void count(Time now);
+
+  link::Link& link_;
+  StopSignal signal_;
+  FrameFeed feed_;
+  std::function<void(const SendTotals&)> progress_;
+  std::vector<std::vector<std::byte>> slots_;
+  std::vector<link::TxFrame> frames_;  ///< from `pending_` to `filled_` not yet taken by the link
+  std::size_t pending_ = 0;
+  std::size_t filled_ = 0;
+  Time begin_;
+  Time sent_at_ = kNever;  ///< the last frame, if another is to follow without a pause
+  link::LinkCounters before_;
+  SendTotals totals_;
+};
+
+/// Writes the frames of a plan to a capture file (its name decides pcapng or pcap, `-` is standard output), with the
+/// times at which they would have been sent. Needs a plan with an end. Failures: the file cannot be written; a packet
+/// that cannot be built.
+[[nodiscard]] Outcome<SendTotals> write_frames(SendPlan plan, const std::string& path);
+
+}  // namespace roce::gen

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "roce/wire/packet_spec.h"
+
+namespace roce::gen {
+
+/// What a value of a packet is from packet to packet, as the text behind `NAME=` says:
+///
+///     VALUE              always this
+///     A/B/C              one after the other, and again from the first
+///     LO..HI, LO..HI+N   from LO to HI in steps of N (1 without it), and again from LO
+///     START+N, +N        from START on in steps of N, or -N, within the bits of the field; without START from its
+///     value rand, rand:LO..HI  a random number of the field's bits, or from LO to HI, both included
+///
+/// What is a value of the field as it stands is one.
+struct ValueRule {
+  enum class Kind : std::uint8_t { constant, list, count, random };
+  Kind kind = Kind::constant;
+  /// Of `constant` and `list`, as `PacketSpec::set` takes them.
+  std::vector<std::string> texts{};
+  // Of `count` and `random`: numbers of a field, or of the last eight bytes of a field of octets.
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::uint64_t step = 1;
+  /// The value of a `count` or `random` that the packet has at first, as `PacketSpec::set` takes it; empty: the one it
+  /// has.
+  std::string start{};
+  /// Whether a `count` keeps to first … last; else it wraps around at the end of the field's bits.
+  bool bounded = true;
+
+  /// Reads a rule for a value of `spec` by name. Error: what was expected and found; what `PacketSpec::set` says.
+  [[nodiscard]] static SpecResult<ValueRule> read(const PacketSpec& spec, const std::string& name,
+                                                  std::string_view text);
+};
+
+/// The values of a `count` or `random` rule in their order.
+class NumberSequence {
+ public:
+  /// The same `seed` gives the same random numbers on every machine.
+  NumberSequence(const ValueRule& rule, std::uint64_t seed);
+  /// The next value; of an unbounded count its low bits count.
+  [[nodiscard]] std::uint64_t next();
+
+ private:
+  ValueRule::Kind kind_;
+  std::uint64_t first_;
+  std::uint64_t span_;  ///< values from first to last, less one
+  std::uint64_t step_;
+  bool bounded_;
+  std::uint64_t offset_ = 0;  ///< of the next value of a count from the first
+  std::mt19937_64 random_;
+};
+
+}  // namespace roce::gen

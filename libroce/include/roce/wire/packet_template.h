@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "roce/wire/fields.h"
+#include "roce/wire/packet_spec.h"
+
+namespace roce {
+
+/// A packet that is built once and then changed where its fields lie: for many packets that differ in a few fields.
+///
+///     auto packet = PacketTemplate::make(spec, names);     // names = {"bth.psn"}
+///     packet->set_number(0, 5);
+///     packet->seal();
+///     send(packet->bytes());
+class PacketTemplate {
+ public:
+  /// The packet of `spec`, of which the fields `names` may change. Errors: those of `PacketSpec::build`; a name that is
+  /// no field of the packet, or one that is computed: a length, a checksum or a pad count that was not set to a value.
+  [[nodiscard]] static SpecResult<PacketTemplate> make(const PacketSpec& spec, std::span<const std::string> names);
+
+  /// Writes the low bits of `number` into field `which` of the names; of a field of octets into its last eight.
+  void set_number(std::size_t which, std::uint64_t number);
+  /// Writes a field of octets; `octets` has its size.
+  void set_octets(std::size_t which, Bytes octets);
+  /// Makes the IPv4 header checksums and the ICRC that are computed fit again, once all fields are set. A wrong ICRC
+  /// stays wrong in the same bits.
+  void seal();
+
+  /// The packet; valid as long as the template.
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+
+ private:
+  struct Place {
+    const FieldInfo* field = nullptr;
+    std::size_t header = 0;  ///< where the header begins
+    std::size_t size = 0;    ///< of the header
+  };
+  struct Icrc {
+    HeaderId network = HeaderId::none;
+    std::size_t start = 0;       ///< of the network header
+    std::size_t bth_offset = 0;  ///< from there
+    std::size_t place = 0;
+    bool is_wrong = false;
+  };
+
+  std::vector<std::byte> bytes_;
+  std::size_t end_ = 0;                 ///< behind the ICRC
+  std::vector<Place> places_;           ///< as the names
+  std::vector<std::size_t> checksums_;  ///< IPv4 headers whose checksum is computed
+  std::optional<Icrc> icrc_;            ///< if it is computed
+};
+
+}  // namespace roce

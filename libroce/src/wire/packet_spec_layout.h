@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "roce/wire/checksum.h"
+#include "roce/wire/packet_spec.h"
+
+namespace roce {
+
+/// Where everything of a packet lies once it is built.
+struct PacketSpec::Layout {
+  std::vector<std::size_t> offsets;  ///< of each part
+  std::size_t payload = 0;
+  std::size_t pad = 0;
+  std::size_t pad_size = 0;
+  std::size_t icrc = 0;
+  std::size_t end = 0;                 ///< behind the ICRC: where the trailer begins
+  std::optional<std::size_t> bth;      ///< part
+  std::optional<std::size_t> network;  ///< part: the innermost IP header or GRH in front of the BTH
+};
+
+namespace detail {
+
+/// The checksum of the IPv4 header at this offset, as long as it says and the packet goes.
+[[nodiscard]] inline std::uint16_t checksum_of_ipv4_at(Bytes packet, std::size_t offset) {
+  const Bytes header = packet.subspan(offset);
+  std::size_t size = FieldOf<&Ipv4::header_length>::get(header.data()) * std::size_t{4};
+  size = std::clamp(size, kSize<Ipv4>, std::max(kSize<Ipv4>, header.size()) & ~std::size_t{3});
+  return ipv4_checksum(header.first(size));
+}
+
+}  // namespace detail
+
+}  // namespace roce
