@@ -28,8 +28,9 @@ T must(link::LinkResult<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-[[nodiscard]] std::unique_ptr<link::RawLink> open(const std::string& interface) {
+[[nodiscard]] std::unique_ptr<link::RawLink> open(const std::string& interface, bool segmented) {
   link::RawLinkOptions options;
+  options.segmentation = segmented;
   options.interface = interface;
   return must(link::RawLink::open(options));
 }
@@ -48,7 +49,7 @@ Time now() {
 
 LiveEnd::LiveEnd(const std::string& interface, std::uint8_t number, const LiveShape& shape)
     : shape_(shape),
-      link_(open(interface)),
+      link_(open(interface, shape.segmented)),
       gid_(Gid::from_ipv4({{192, 0, 2, number}})),
       mac_(mac_of(*link_)),
       memory_(shape.region_bytes, static_cast<std::byte>(number)),

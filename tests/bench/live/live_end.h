@@ -22,6 +22,7 @@ struct LiveShape {
   std::uint32_t max_send = 256;
   transport::Profile profile = transport::hardware_like_profile();
   std::uint64_t packets_per_second = 0;  ///< 0: as fast as it goes
+  bool segmented = false;                ///< super-frames
 };
 
 /// The time of the benchmarks: what the devices are told.

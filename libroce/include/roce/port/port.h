@@ -21,12 +21,14 @@ namespace roce::port {
 enum class Direction : std::uint8_t { received, sent };
 
 /// Sees each frame as it passes, whole and from its Ethernet header; where the link hides the headers they are made up
-/// from what it tells, with Ethernet addresses of zero. A frame to the device's own Ethernet address is seen twice, as
-/// it is sent and as it comes back. `timestamp_ns` counts since the Unix epoch. The bytes are valid during the call.
+/// from what it tells, with Ethernet addresses of zero. The packets of a super-frame are seen one by one, as they are
+/// on the wire. A frame to the device's own Ethernet address is seen twice, as it is sent and as it comes back.
+/// `timestamp_ns` counts since the Unix epoch. The bytes are valid during the call.
 using Tap = std::function<void(Direction, Bytes frame, std::int64_t timestamp_ns)>;
 
 /// Binds a device to a link: what comes in on the link goes to the device, what the device sends goes out, and the
-/// addresses it wants are looked up. Super-frames that a link hands out are taken apart; packets to the device's own
+/// addresses it wants are looked up. Where the link sends super-frames the device makes them; those that a link hands
+/// out are taken apart; packets to the device's own
 /// Ethernet address, which no link brings back, go to the device; PAUSE and PFC hold the device's priorities back. One
 /// thread at a time.
 class Port {
@@ -57,6 +59,8 @@ class Port {
 
   /// The device's oldest event that the port did not take care of.
   [[nodiscard]] std::optional<transport::Event> poll_event(Time now);
+  /// Called once, with a sentence, when the link refuses super-frames and sends packets one by one from then on.
+  void set_on_refusal(std::function<void(const std::string&)> on_refusal) { on_refusal_ = std::move(on_refusal); }
   /// Replaces the tap; an empty function removes it.
   void set_tap(Tap tap) { tap_ = std::move(tap); }
 
@@ -65,6 +69,11 @@ class Port {
   [[nodiscard]] link::LinkResult<std::size_t> transmit(Time now);
   [[nodiscard]] link::LinkResult<std::size_t> flush();
   void take(const Packet& packet, const link::RxFrame& frame, Time now);
+  void show_received(const Packet& packet, const link::RxFrame& frame);
+  void show_sent(const transport::TxUnit& unit, std::uint16_t source_port, std::int64_t timestamp_ns);
+  void take_back_to_ourselves(Time now);
+  [[nodiscard]] bool cut_refused();
+  void cut_unit(const link::TxFrame& frame);
   [[nodiscard]] link::LinkResult<std::size_t> send_own();
   /// Returns the UDP source port that it goes out with.
   std::uint16_t send_unit(const transport::TxUnit& unit);
@@ -87,11 +96,14 @@ class Port {
   std::size_t pending_ = 0;
   std::size_t pending_end_ = 0;
   std::deque<transport::Event> events_;
-  std::vector<std::span<std::byte>> to_ourselves_;  // from `units_`
+  std::vector<transport::TxUnit> to_ourselves_;  // from `units_`
+  std::vector<std::vector<std::byte>> cut_;      // what `frames_` refers to after a refusal
+  std::function<void(const std::string&)> on_refusal_;
   PauseTimers pauses_;
   std::uint8_t paused_ = 0;  // as the device was told
   Time pause_ends_ = kNever;
-  std::vector<std::byte> shown_;  // a frame for the tap
+  std::vector<std::byte> shown_;    // a frame for the tap
+  std::vector<std::byte> segment_;  // a packet of a super-frame for it
   Tap tap_;
 };
 
