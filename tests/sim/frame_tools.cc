@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "roce/wire/aeth.h"
+#include "roce/wire/checksum.h"
 #include "roce/wire/grh.h"
 #include "roce/wire/ipv4.h"
 #include "roce/wire/ipv6.h"

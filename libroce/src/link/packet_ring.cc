@@ -80,7 +80,8 @@ struct FrameHeader {
 void fill(RxFrame& frame, std::byte* start, const FrameHeader& header) {
   // Read first: the VLAN tag comes to lie over it.
   const Offload offload = offload_of(start);
-  if (header.captured == header.length) finish_checksum({start, header.captured}, offload);
+  // That of a super-frame is of no packet in it.
+  if (header.captured == header.length && offload.segmentation == 0) finish_checksum({start, header.captured}, offload);
   frame.bytes = frame_at(start, header.captured, header.status, header.tci, header.tpid);
   frame.wire_length = header.length + static_cast<std::uint32_t>(frame.bytes.size() - header.captured);
   frame.timestamp_ns = header.timestamp_ns;

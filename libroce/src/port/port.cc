@@ -165,7 +165,8 @@ void Port::show_received(const Packet& packet, const link::RxFrame& frame) {
 
 void Port::take(const Packet& packet, const link::RxFrame& frame, Time now) {
   if (const std::optional<SuperFrame> parts = parts_of(packet, frame)) {
-    for (std::uint32_t i = 0; i < parts->count; ++i) device_.receive(segment(packet, *parts, i), now);
+    const NetMeta net = packet.net();
+    for (std::uint32_t i = 0; i < parts->count; ++i) device_.receive(segment(packet, *parts, i, net), now);
     return;
   }
   if (!packet.is_roce()) {

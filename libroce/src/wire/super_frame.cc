@@ -138,7 +138,10 @@ std::optional<SuperFrame> super_frame_of(const Packet& packet, std::uint32_t seg
 }
 
 Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_t index) {
-  NetMeta net = packet.net();
+  return segment(packet, super_frame, index, packet.net());
+}
+
+Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_t index, NetMeta net) {
   if (net.ip_id) net.ip_id = static_cast<std::uint16_t>(*net.ip_id + super_frame.ip_id_step * index);
   const std::uint32_t start = packet.bth_offset() + index * super_frame.segment_size;
   const std::uint32_t end = packet.icrc_offset() + kIcrcSize;

@@ -33,6 +33,8 @@ struct SuperFrame {
 
 /// Packet `index` (below `count`) of a super-frame, as a view of the same bytes.
 [[nodiscard]] Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_t index);
+/// The same where many are looked at: `net` is `packet.net()`.
+[[nodiscard]] Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_t index, NetMeta net);
 
 /// Packet `index` (below `count`) as the frame that it is on the wire: the bytes in front of the BTH with lengths, IPv4
 /// identification and IPv4 checksum of this packet, UDP checksum 0, then the packet. `whole` was parsed from a frame
