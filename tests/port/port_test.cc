@@ -341,6 +341,19 @@ TEST_P(PortSegmentation, GoesOnPacketByPacketWhenTheLinkRefuses) {
   run(from);
   EXPECT_EQ(std::ranges::count(pair.a_link.sent_segment_sizes, 0U) + 1, std::ssize(pair.a_link.sent_segment_sizes))
       << "one super-frame, and the rest alone";
+  for (std::size_t i = 0; i < pair.a_link.sent.size(); ++i) {
+    const auto& [bytes, udp] = pair.a_link.sent[i];
+    if (GetParam() != link::LinkKind::udp || pair.a_link.sent_segment_sizes[i] != 0) continue;
+    NetMeta net;
+    net.version = RoceVersion::v2_ipv4;
+    net.source = pair.a.gid;
+    net.destination = pair.b.gid;
+    net.traffic_class = udp.traffic_class;
+    net.hop_limit = udp.hop_limit;
+    net.udp_source_port = udp.source_port;
+    net.ip_id = 0;
+    EXPECT_EQ(check_icrc(parse_transport(bytes, net)).status, IcrcStatus::good) << i;
+  }
   pair.exchange(from, to);
   EXPECT_THAT(refusals, ElementsAre("it was tired"));
   EXPECT_THAT(pair.a.completed(),

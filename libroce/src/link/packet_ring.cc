@@ -204,7 +204,7 @@ std::byte* PacketRing::receive_long(std::size_t place, std::uint32_t length) {
   do {
     got = ::recv(socket_, start, kLongFrameBytes, MSG_DONTWAIT);
     // Word of the interface's state comes before the frame.
-  } while (got < 0 && errno != EAGAIN && errno != EBADF);
+  } while (got < 0 && (errno == EINTR || errno == ENETDOWN));
   return got == static_cast<ssize_t>(sizeof(Offload) + length) ? start + sizeof(Offload) : nullptr;
 }
 

@@ -313,7 +313,7 @@ LinkResult<std::size_t> RawLink::send(std::span<const TxFrame> frames) {
     if (segmented && !state.segmenter) break;
     std::size_t run = 1;
     while (run < kBatch && taken + run < frames.size() && (frames[taken + run].segment_size != 0) == segmented) ++run;
-    const LinkResult<std::size_t> sent = state.send_run(frames.subspan(taken, run), segmented);
+    LinkResult<std::size_t> sent = state.send_run(frames.subspan(taken, run), segmented);
     if (!sent) return sent;
     if (*sent == 0) break;
     taken += *sent;
