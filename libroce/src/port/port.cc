@@ -112,6 +112,7 @@ link::LinkResult<bool> Port::turn(Time now) {
 }
 
 Time Port::next_timeout() const {
+  if (taken_ != came_) return Time::min();
   // Work posted, or an address learnt, since the last round.
   if (device_.has_output() && !wants_to_write()) return Time::min();
   if (own_ != nullptr && !own_->output().empty() && !own_waits_) return Time{};
@@ -129,19 +130,38 @@ std::optional<transport::Event> Port::poll_event(Time now) {
 }
 
 link::LinkResult<std::size_t> Port::receive(Time now) {
-  link::LinkResult<std::size_t> count = link_.receive(received_);
-  if (!count) return count;
-  const bool hidden = link_.kind() == link::LinkKind::udp;
-  for (std::size_t i = 0; i < *count; ++i) {
-    NetMeta net;
-    if (hidden) net = net_of(received_[i].udp, received_[i].timestamp_ns);
-    device_.prefetch(packets_[i].emplace(InPlace{received_[i], hidden ? &net : nullptr}));
+  if (taken_ == came_) {
+    link::LinkResult<std::size_t> count = link_.receive(received_);
+    if (!count) return count;
+    came_ = *count;
+    taken_ = 0;
+    const bool hidden = link_.kind() == link::LinkKind::udp;
+    for (std::size_t i = 0; i < came_; ++i) {
+      NetMeta net;
+      if (hidden) net = net_of(received_[i].udp, received_[i].timestamp_ns);
+      device_.prefetch(packets_[i].emplace(InPlace{received_[i], hidden ? &net : nullptr}));
+    }
   }
-  for (std::size_t i = 0; i < *count; ++i) {
-    if (tap_) show_received(*packets_[i], received_[i]);
-    take(*packets_[i], received_[i], now);
+  // No more packets a round than without super-frames: the program has to post receives meanwhile.
+  std::size_t packets = 0;
+  while (taken_ < came_ && packets < kBatch) {
+    const Packet& packet = *packets_[taken_];
+    const link::RxFrame& frame = received_[taken_];
+    if (tap_ && next_part_ == 0) show_received(packet, frame);
+    if (const std::optional<SuperFrame> parts = parts_of(packet, frame)) {
+      const NetMeta net = packet.net();
+      for (; next_part_ < parts->count && packets < kBatch; ++next_part_, ++packets) {
+        device_.receive(segment(packet, *parts, next_part_, net), now);
+      }
+      if (next_part_ < parts->count) break;
+      next_part_ = 0;
+    } else {
+      take(packet, frame, now);
+      ++packets;
+    }
+    ++taken_;
   }
-  return count;
+  return packets;
 }
 
 void Port::show_received(const Packet& packet, const link::RxFrame& frame) {

@@ -90,6 +90,9 @@ class Port {
   transport::TxCaps caps_;
   std::vector<link::RxFrame> received_;
   std::vector<std::optional<Packet>> packets_;  // as `received_`
+  std::size_t came_ = 0;                        // of `received_`
+  std::size_t taken_ = 0;                       // of these
+  std::uint32_t next_part_ = 0;                 // of the super-frame that is next
   std::vector<std::byte> buffer_;
   std::vector<transport::TxUnit> units_;
   std::vector<link::TxFrame> frames_;  // as `units_`; from `pending_` to `pending_end_` not yet taken by the link
