@@ -9,6 +9,7 @@
 #include <random>
 
 #include "gen/own_ip.h"
+#include "gen/pingpong_report.h"
 #include "roce/link/raw_link.h"
 #include "roce/link/udp_link.h"
 #include "roce/port/interfaces.h"
@@ -173,6 +174,7 @@ Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options
   endpoint->port_.emplace(*endpoint->device_, *endpoint->link_,
                           endpoint->neighbours_ != nullptr ? endpoint->neighbours_.get() : own, own,
                           port::link_speed_bps(interface->name).value_or(port::Port::kUsualSpeed));
+  if (options.verbose) endpoint->tell_segmentation(options);
   endpoint->driver_.emplace(*endpoint->link_, *endpoint->port_);
   if (!options.pcap.empty()) {
     Outcome<Recorder> recorder = Recorder::create(options.pcap, options.interface);
@@ -237,6 +239,7 @@ Outcome<void> Endpoint::open_raw(const EndpointOptions& options) {
   std::string filter{kRoceFilter};
   if (own_address_ != nullptr) filter += fmt::format(" or {}", kAddressFilter);
   raw.filter = vlan_.has_value() ? also_tagged(filter) : filter;
+  raw.segmentation = options.segmentation && !roce_v1_;
   raw.all_multicast = options.all_multicast || own_address_ != nullptr;
   link::LinkResult<std::unique_ptr<link::RawLink>> opened = link::RawLink::open(raw);
   if (!opened) return cannot(opened.error().message);
@@ -253,6 +256,7 @@ Outcome<void> Endpoint::open_udp(const EndpointOptions& options) {
   }
   link::UdpLinkOptions udp;
   udp.interface = options.interface;
+  udp.segmentation = options.segmentation;
   std::transform(gid_.octets.begin(), gid_.octets.end(), udp.local.begin(),
                  [](std::uint8_t octet) { return std::byte{octet}; });
   link::LinkResult<std::unique_ptr<link::UdpLink>> opened = link::UdpLink::open(udp);
@@ -298,6 +302,21 @@ Outcome<void> Endpoint::open_link(const EndpointOptions& options, const port::In
   }
   description_ += fmt::format(", {} {}{}", roce_v1_ ? "RoCE v1" : "RoCE v2", to_string(gid_), why);
   return {};
+}
+
+void Endpoint::tell_segmentation(const EndpointOptions& options) {
+  const link::Segmentation segmentation = link_->segmentation();
+  const auto tell = [json = options.json](const std::string& text) { print_note("segmentation", text, json); };
+  const auto tell_refusal = [tell](const std::string& why) { tell(fmt::format("packets go out one by one: {}", why)); };
+  if (segmentation.max_segments > 1) {
+    tell(fmt::format("the kernel cuts super-frames of up to {} packets and {} bytes", segmentation.max_segments,
+                     segmentation.max_bytes));
+    port_->set_on_refusal(tell_refusal);
+  } else if (!options.segmentation) {
+    tell_refusal("--no-segmentation");
+  } else {
+    tell_refusal(roce_v1_ ? "the kernel cuts no RoCE v1" : segmentation.refusal);
+  }
 }
 
 Outcome<void> Endpoint::open_neighbours(const EndpointOptions& options, const port::Interface& interface) {

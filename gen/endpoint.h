@@ -61,6 +61,8 @@ class Endpoint {
                                                                          const port::Interface& interface);
   /// Waits until it is sure that nobody else has the own address.
   [[nodiscard]] Outcome<void> claim_address();
+  /// Says whether packets leave as super-frames, and later if the kernel refuses them.
+  void tell_segmentation(const EndpointOptions& options);
   [[nodiscard]] Outcome<void> open_neighbours(const EndpointOptions& options, const port::Interface& interface);
 
   std::string interface_;

@@ -59,6 +59,10 @@ void add_endpoint_options(command_line::Command& command, EndpointOptions& optio
       .one_of({"hardware_like", "rxe", "strict"})
       .capture_default_str();
   command.add_option("--pcap", options.pcap, "Write each frame sent and received to a capture file").type_name("FILE");
+  command.add_flag(
+      "!--no-segmentation", options.segmentation,
+      "Hand the kernel each packet by itself (default: many at once where it can cut them, which is faster)");
+  command.add_flag("--verbose", options.verbose, "Say too whether the kernel cuts packets for us, and why not");
   command.add_flag("--bad-icrc", options.bad_icrc, "Send every frame with a wrong ICRC, which no peer may accept");
   command.add_flag("--json", options.json, "Print JSON, one object a line");
 }

@@ -32,6 +32,8 @@ struct EndpointOptions {
   std::string profile = "hardware_like";
   bool all_multicast = false;  ///< on a raw link: frames to every multicast group too
   std::string pcap;            ///< file that gets each frame; empty: none
+  bool segmentation = true;    ///< packets leave as super-frames where the kernel takes them
+  bool verbose = false;        ///< say what else is chosen, and what was refused
   bool bad_icrc = false;       ///< every frame leaves with a wrong ICRC
   bool json = false;
   std::vector<std::string> pfc;  ///< `PRIORITY:LOW:ENOUGH`: receives below which that priority is held by PFC

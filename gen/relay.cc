@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/relay.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "roce/wire/super_frame.h"
 
 namespace roce::gen {
 
@@ -39,33 +40,47 @@ link::LinkResult<bool> Relay::turn(Time now) {
   return moved + *count != 0;
 }
 
-bool Relay::is_sendable(const link::RxFrame& frame, const link::Link& out) const {
-  return frame.segment_size == 0 && frame.bytes.size() >= frame.wire_length &&
-         frame.bytes.size() <= out.max_bytes() + kTagBytes;
-}
-
 link::LinkResult<std::size_t> Relay::receive(std::size_t side, Time now) {
   link::LinkResult<std::size_t> count = links_[side]->receive(received_);
   if (!count) return count;
-  RelayCounters& counters = counters_[side];
   for (std::size_t i = 0; i < *count; ++i) {
     const link::RxFrame& frame = received_[i];
-    ++counters.received;
-    counters.received_bytes += frame.bytes.size();
-    if (tap_) tap_(side, false, frame.bytes, frame.timestamp_ns);
-    if (!is_sendable(frame, *links_[1 - side])) {
-      ++counters.unsendable;
-      continue;
+    const bool is_whole = frame.bytes.size() >= frame.wire_length;
+    if (frame.segment_size != 0) {
+      const Packet packet = parse_frame(frame.bytes, LinkType::ethernet, frame.wire_length);
+      if (const std::optional<SuperFrame> parts = super_frame_of(packet, frame.segment_size); parts && is_whole) {
+        for (std::uint32_t part = 0; part < parts->count; ++part) {
+          cut_frame(packet, *parts, part, segment_);
+          const auto submitted = submit(side, segment_, frame.timestamp_ns, true, now);
+          if (!submitted) return tl::unexpected(submitted.error());
+        }
+        continue;
+      }
     }
-    impair::Submitted submitted = engine_.submit(direction_from(side), frame.bytes, now);
-    while (submitted == impair::Submitted::full) {
-      if (link::LinkResult<std::size_t> passed = pass_on(now); !passed) return passed;
-      submitted = engine_.submit(direction_from(side), frame.bytes, now);
-    }
-    if (submitted == impair::Submitted::too_long) ++counters.unsendable;
-    take_log();
+    const auto submitted = submit(side, frame.bytes, frame.timestamp_ns, is_whole && frame.segment_size == 0, now);
+    if (!submitted) return tl::unexpected(submitted.error());
   }
   return count;
+}
+
+link::LinkResult<void> Relay::submit(std::size_t side, Bytes bytes, std::int64_t timestamp_ns, bool is_whole,
+                                     Time now) {
+  RelayCounters& counters = counters_[side];
+  ++counters.received;
+  counters.received_bytes += bytes.size();
+  if (tap_) tap_(side, false, bytes, timestamp_ns);
+  if (!is_whole || bytes.size() > links_[1 - side]->max_bytes() + kTagBytes) {
+    ++counters.unsendable;
+    return {};
+  }
+  impair::Submitted submitted = engine_.submit(direction_from(side), bytes, now);
+  while (submitted == impair::Submitted::full) {
+    if (const link::LinkResult<std::size_t> passed = pass_on(now); !passed) return tl::unexpected(passed.error());
+    submitted = engine_.submit(direction_from(side), bytes, now);
+  }
+  if (submitted == impair::Submitted::too_long) ++counters.unsendable;
+  take_log();
+  return {};
 }
 
 link::LinkResult<std::size_t> Relay::pass_on(Time now) {

@@ -9,6 +9,7 @@
 
 #include "roce/impair/engine.h"
 #include "roce/link/link.h"
+#include "roce/wire/packet.h"
 
 namespace roce::gen {
 
@@ -22,7 +23,7 @@ struct RelayCounters {
   std::uint64_t duplicates = 0;  ///< copies that rules made
   std::uint64_t held = 0;        ///< wait inside, now
   std::uint64_t missed = 0;      ///< lost before we saw them: the receive ring was full
-  std::uint64_t unsendable = 0;  ///< lost: longer than the other interface's MTU, or super-frames
+  std::uint64_t unsendable = 0;  ///< lost: longer than the other interface's MTU, or super-frames of others than RoCE
   std::uint64_t refused = 0;     ///< lost: the kernel did not take them
 
   [[nodiscard]] std::uint64_t lost() const { return missed + unsendable + refused; }
@@ -35,6 +36,7 @@ struct RuleCounters {
 };
 
 /// Passes frames between two Ethernet links, and lets a fault engine have its way with them. It waits for nothing.
+/// Super-frames of RoCE packets pass as the frames that they are on a wire.
 class Relay {
  public:
   /// Sees each action of the engine.
@@ -72,7 +74,9 @@ class Relay {
   [[nodiscard]] link::LinkResult<std::size_t> receive(std::size_t side, Time now);
   [[nodiscard]] link::LinkResult<std::size_t> pass_on(Time now);
   [[nodiscard]] link::LinkResult<void> flush(std::size_t direction);
-  [[nodiscard]] bool is_sendable(const link::RxFrame& frame, const link::Link& out) const;
+  /// A frame that came in, or one of the packets in it.
+  [[nodiscard]] link::LinkResult<void> submit(std::size_t side, Bytes bytes, std::int64_t timestamp_ns, bool is_whole,
+                                              Time now);
   void take_log();
 
   std::array<link::Link*, 2> links_;
@@ -80,6 +84,7 @@ class Relay {
   Log log_;
   Tap tap_;
   std::vector<link::RxFrame> received_;
+  std::vector<std::byte> segment_;
   std::vector<link::TxFrame> sent_;
   std::array<Outbox, 2> outboxes_;  // by direction
   std::array<RelayCounters, 2> counters_;

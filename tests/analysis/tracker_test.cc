@@ -118,6 +118,23 @@ TEST(RequestVerdicts, OvertakenIsKnownByTimeWhereIdentificationsDoNotTell) {
   EXPECT_THAT(found.later, ElementsAre("2 reordered 101"));
 }
 
+TEST(RequestVerdicts, IdentificationsThatBeginAgainInEachSuperFrameTellNothing) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY     100  id=0
+     1  A>B  SEND_ONLY     101  id=1
+     2  A>B  SEND_ONLY     102  id=2 ar
+     5  B>A  ACK           102
+    10  A>B  SEND_ONLY     103  id=0
+    11  A>B  SEND_ONLY     105  id=2
+    20  B>A  NAK_SEQUENCE  104
+    30  A>B  SEND_ONLY     104  id=0
+    31  A>B  SEND_ONLY     105  id=1 ar
+    40  B>A  ACK           105)");
+  EXPECT_THAT(found.now, ElementsAre("6 gap 104", "7 nak_sequence_error 104", "8 retransmission 104 cause=nak",
+                                     "9 retransmission 105 cause=nak of=6 after=20us"));
+  EXPECT_THAT(found.later, ElementsAre("6 request_lost_before 104 of=7"));
+}
+
 TEST(RequestVerdicts, WhatWasAnsweredWasNotOnlyOvertaken) {
   const Findings found = analyse(R"(
      0  A>B  SEND_ONLY  100  id=0

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import unittest
 
+from control import Control
 from live import SKIPPED, WAIT, Program, Wire, enter_namespaces
 
 try:
@@ -247,6 +248,11 @@ class Files(unittest.TestCase):
         self.assertIn("bth.dest_qp: expected", self.refused("cnp", "-w", self.path, "--qp", "0x1000000"))
 
 
+# Seconds: of the longest pause, 65535 times 512 bits at the 10 Gbit/s of a veth; and in which a stalled machine sees what came.
+EXPIRY = 0.0033
+STALL = 0.05
+
+
 class OnTheWire(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -299,24 +305,31 @@ class OnTheWire(unittest.TestCase):
         self.assertIn("interface v is down", self.craft("craft", "-i", "v", code=2).stderr)
 
     def test_a_cnp_reaches_its_queue_pair(self):
-        peer = self.start("b", "peer", "-i", "v", "--link", "raw", "-n", "20", "--once")
-        # No queue pair has this number: what is counted is that it came and was for nobody.
-        self.craft("cnp", "-i", "v", "--to", "10.9.0.2", "--qp", "0x123456", "-n", "3")
-        client = self.start("a", "pingpong", "-i", "v", "--link", "raw", "-n", "20", "10.9.0.2")
-        self.assertEqual(client.result()[0], 0)
-        self.assertEqual(peer.result()[0], 0)
+        path = os.path.join(self.folder, "control.sock")
+        self.start("b", "peer", "-i", "v", "--link", "raw", "--control", path)
+        control = Control(path)
+        self.addCleanup(control.close)
+        made = control.call("create_qp", type="rc")
+        control.call("connect_qp", qp=made["qp"], gid="10.9.0.1", remote_qp=0x123, psn=made["psn"])
+        self.craft("cnp", "-i", "v", "--to", "10.9.0.2", "--qp", str(made["qp"]), "-n", "3")
+        while (handled := control.call("counters", qp=made["qp"])["counters"]["cnps_handled"]) < 3:
+            pass
+        self.assertEqual(handled, 3)
 
     def check_storm(self, *options):
+        """A storm for priority 2, from before a transfer with it begins until one with priority 0 has ended. Times of the pauses and of the
+        transfer's packets, as its sender saw them, and the file with both."""
         control = os.path.join(self.folder, "control.sock")
         self.start("b", "peer", "-i", "v", "--link", "raw", "--control", control)
-        storm = self.start("b", "pfc", "-i", "v", "-p", "2", "--storm", "-D", "3", *options)
-        free = self.start("a", "write", "-i", "v", "--link", "raw", "-n", "200", "--tos", "0", control)
+        storm = self.start("b", "pfc", "-i", "v", "-p", "2", "--storm", *options)
+        path = os.path.join(self.folder, "held.pcapng")
+        # It goes on until long after the storm, however often that has let it go because the machine stalled.
+        held = self.start("a", "write", "-i", "v", "--link", "raw", "-s", "64", "-D", "6", "--rate", "2kpps", "--tos", "8", "--pcap", path,
+                          control)
+        free = self.start("a", "write", "-i", "v", "--link", "raw", "-n", "2000", "--tos", "0", control)
         code, result = free.result()
         self.assertEqual(code, 0, result)
-        self.assertIsNone(storm.process.poll(), "priority 0 was not held: it ended while the storm went on")
-        path = os.path.join(self.folder, "held.pcapng")
-        held = self.start("a", "write", "-i", "v", "--link", "raw", "-n", "200", "--tos", "8", "--pcap", path, control)
-        code, said = storm.result()
+        code, said = storm.result(signal.SIGINT)
         self.assertEqual(code, 0)
         self.assertEqual(said["effect_confirmed"], False)
         code, result = held.result()
@@ -328,26 +341,26 @@ class OnTheWire(unittest.TestCase):
                 pauses.append((float(packet["frame"]["time_epoch"]), packet["pfc"]["timer2"]))
             elif packet["ip"]["src"] == "10.9.0.1":
                 data.append(float(packet["frame"]["time_epoch"]))
-        return pauses, data, said, path
+        return pauses, data, path
 
     def test_a_storm_stops_its_priority_and_no_other(self):
-        pauses, data, said, path = self.check_storm()
-        self.assertTrue(said["gapless"] or said["longest_gap_seconds"] < 0.05)
-        self.assertGreater(len(pauses), 100)
+        pauses, data, path = self.check_storm()
         self.assertEqual(pauses[-1][1], 0)
-        first, resumed = pauses[0][0], pauses[-1][0]
-        if said["gapless"]:
-            self.assertEqual([time for time in data if first + 0.001 < time < resumed], [])
-        self.assertGreater(len([time for time in data if time >= resumed]), 0)
+        times = [time for time, _ in pauses]
+        # Where the machine stalled a pause may run out before the next one is there, and be noticed late.
+        free = [(last + EXPIRY, new + STALL) for last, new in zip(times, times[1:]) if new - last > EXPIRY]
+        sent = [time for time in data if times[0] + STALL < time < times[-1]]
+        self.assertEqual([time for time in sent if not any(begin <= time <= end for begin, end in free)], [])
+        self.assertGreater(len([time for time in data if time >= times[-1]]), 0)
         timeline = run(ROCE_ANALYZE, "timeline", path).stdout
         self.assertIn("XOFF", timeline)
 
     def test_without_a_resume_the_priority_goes_on_when_its_time_is_over(self):
-        pauses, data, said, _ = self.check_storm("--no-resume")
+        pauses, data, _ = self.check_storm("--no-resume")
         last = pauses[-1][0]
         self.assertEqual(pauses[-1][1], 65535)
         after = [time - last for time in data if time > last]
-        self.assertGreaterEqual(min(after), 0.0033)
+        self.assertGreaterEqual(min(after), EXPIRY)
 
     def test_a_peer_that_runs_low_of_receives_holds_the_other_end(self):
         # It posts its 4096 receives again after each batch of datagrams that it took: those of a burst are gone for a moment.

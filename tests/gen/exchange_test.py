@@ -119,12 +119,56 @@ class EveryOperation(OperationsTest):
         self.run_all(ours=("--link", "udp", "--address", "fd09::1", "--cm", "7999"),
                      theirs=("--link", "udp", "--address", "fd09::2"))
 
+    def test_raw_packet_by_packet(self):
+        self.run_all(ours=("--link", "raw", "--no-segmentation"), theirs=("--link", "raw", "--no-segmentation"))
+
+    def test_udp_packet_by_packet(self):
+        self.run_all(ours=("--link", "udp", "--no-segmentation"), theirs=("--link", "udp", "--no-segmentation"))
+
+    def test_super_frames_one_way(self):
+        self.run_all(ours=("--link", "raw"), theirs=("--link", "udp", "--no-segmentation"))
+
     def test_raw_with_udp(self):
         self.run_all(ours=("--link", "raw"), theirs=("--link", "udp"))
 
 
 class SmallMtu(EveryOperation):
     mtu = 1500
+
+
+class CutBeforeTheWire(EveryOperation):
+    """The kernel cuts super-frames before they reach the other side."""
+
+    def setUp(self):
+        super().setUp()
+        for name in "ab":
+            self.wire.cut_when_sending(name, "v")
+
+
+class Segmentation(LiveTest):
+    def notes(self, peer, *arguments):
+        """What the client says of segmentation, while its exchange goes well."""
+        code, out, err = self.client("write", "-i", "v", "--json", "-s", "64k", "-n", "20", *arguments, peer.socket)
+        self.assertEqual((code, err), (0, ""))
+        return [line["text"] for line in map(json.loads, out.splitlines()) if line["event"] == "segmentation"]
+
+    def test_is_told_when_asked(self):
+        with self.peer() as peer:
+            self.assertEqual(self.notes(peer), [])
+            self.assertRegex(self.notes(peer, "--verbose")[0], "cuts super-frames of up to 64 packets")
+            self.assertRegex(self.notes(peer, "--verbose", "--link", "udp")[0], "cuts super-frames of up to 64 packets")
+            for link in ("raw", "udp"):
+                self.assertEqual(self.notes(peer, "--verbose", "--no-segmentation", "--link", link),
+                                 ["packets go out one by one: --no-segmentation"])
+        with self.peer("--v1") as peer:
+            self.assertEqual(self.notes(peer, "--verbose", "--v1"), ["packets go out one by one: the kernel cuts no RoCE v1"])
+
+    def test_paces_each_packet(self):
+        with self.peer() as peer:
+            for link in ("raw", "udp"):
+                result = self.exchange(peer, "write", "-s", "64k", "-n", "10", "--rate", "1000pps", "--link", link)
+                # 16 packets a message, the first of all at once.
+                self.assertGreater(result["seconds"], 0.155)
 
 
 class Pingpong(LiveTest):

@@ -77,6 +77,11 @@ class Namespaces:
     def ip(self, name, *arguments):
         return subprocess.run(self.inside(name, "ip", *arguments), check=True, capture_output=True, text=True).stdout
 
+    def cut_when_sending(self, name, interface):
+        """From now on the kernel cuts super-frames in front of this interface, as for a NIC that does not."""
+        subprocess.run(self.inside(name, "ethtool", "-K", interface, "tx-udp-segmentation", "off"), check=True,
+                       capture_output=True)
+
     def join(self, name, interface, other, other_interface):
         """A veth pair between two namespaces; its ends are down and have no addresses."""
         self.ip(name, "link", "add", interface, "type", "veth", "peer", "name", other_interface, "netns",

@@ -85,6 +85,20 @@ class RelayTest(unittest.TestCase):
             self.assertEqual((totals[way]["lost"], totals[way]["dropped"], totals[way]["duplicates"]), (0, 0, 0))
             self.assertEqual(totals[way]["passed_bytes"], totals[way]["received_bytes"])
 
+    def test_passes_the_packets_of_super_frames_one_by_one(self):
+        relay = self.relay()
+        control = os.path.join(self.folder, "control.sock")
+        self.start("b", "peer", "-i", "vb", "--link", "raw", "--control", control)
+        for link in ("raw", "udp"):
+            client = self.start("a", "write", "-i", "va", "--link", link, "-s", "64k", "-n", "50", control)
+            code, result = client.result()
+            self.assertEqual((code, result["ok"], result["counters"]["retransmitted_packets"]), (0, True, 0), result)
+        code, totals = relay.result(signal.SIGTERM)
+        self.check_balance(totals)
+        self.assertEqual((totals["a_to_b"]["lost"], totals["b_to_a"]["lost"]), (0, 0), totals)
+        # 64 packets a message.
+        self.assertGreaterEqual(totals["a_to_b"]["passed"], 2 * 50 * 64)
+
     def test_drops(self):
         totals, actions = self.exchange("drop:probability=0.02")
         self.assertGreater(len(actions), 5)

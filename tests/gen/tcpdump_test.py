@@ -108,6 +108,11 @@ class OnTheWire(unittest.TestCase):
                              check=True)
         return [line.split("\t") for line in run.stdout.splitlines()[:-1]]
 
+    def decoded(self):
+        """roce-analyze's view of each packet."""
+        run = subprocess.run([ROCE_ANALYZE, "decode", "--json", self.path], capture_output=True, text=True, check=True)
+        return [packet for packet in map(json.loads, run.stdout.splitlines()) if packet["kind"] == "roce"]
+
     def bad_icrcs(self):
         run = subprocess.run([ROCE_ANALYZE, "decode", "--only-bad-icrc", self.path], capture_output=True, text=True, check=True)
         return run.stdout.splitlines()
@@ -115,7 +120,8 @@ class OnTheWire(unittest.TestCase):
     def mac(self, name):
         return json.loads(self.wire.ip(name, "-j", "link", "show", "v"))[0]["address"]
 
-    def check(self, *, ours, theirs):
+    def sent(self, ours, theirs):
+        """How many packets each side says it sent, while all operations were recorded."""
         results = self.record(OPERATIONS, ours, theirs)
         sent = {"a": 0, "b": 0}
         for (name, *_), (code, result) in zip(OPERATIONS, results):
@@ -123,31 +129,59 @@ class OnTheWire(unittest.TestCase):
             sent["a"] += result["counters"]["sent_packets"]
             # The peer's are those of its whole life.
             sent["b"] = result["peer_counters"]["sent_packets"]
+        self.assertGreater(min(sent.values()), 300)
+        return sent
 
+    def check(self, *, ours, theirs):
+        sent = self.sent(ours, theirs)
         packets = self.fields("eth.src", "infiniband.bth.opcode", "_ws.malformed", "_ws.expert.severity")
         seen = collections.Counter(source for source, *_ in packets)
         self.assertEqual(seen, {self.mac("a"): sent["a"], self.mac("b"): sent["b"]})
-        self.assertGreater(min(sent.values()), 300)
         for number, (_, opcode, malformed, severities) in enumerate(packets, 1):
             self.assertTrue(opcode.isdigit() and not malformed, f"frame {number}: opcode {opcode}, malformed {malformed}")
             self.assertTrue(all(int(severity) < SEVERITY_ERROR for severity in severities.split(",") if severity),
                             f"frame {number}: {severities}")
         self.assertEqual(self.bad_icrcs(), [])
 
+    def check_cut(self, *, ours, theirs):
+        """As `check`, the kernel cutting super-frames before they reach the wire."""
+        for name in "ab":
+            self.wire.cut_when_sending(name, "v")
+        self.check(ours=ours, theirs=theirs)
+
+    def check_super_frames(self, *link):
+        """Of super-frames that pass uncut each packet is found, and good."""
+        sent = self.sent(link, link)
+        self.assertLess(len(self.fields("frame.number")), sum(sent.values()) * 3 // 4)
+        self.assertEqual(len(self.decoded()), sum(sent.values()))
+        self.assertEqual(self.bad_icrcs(), [])
+
+    def test_raw_super_frames(self):
+        self.check_super_frames("--link", "raw")
+
+    def test_udp_super_frames(self):
+        self.check_super_frames("--link", "udp")
+
+    def test_raw_packet_by_packet(self):
+        self.check(ours=("--link", "raw", "--no-segmentation"), theirs=("--link", "raw", "--no-segmentation"))
+
+    def test_udp_packet_by_packet(self):
+        self.check(ours=("--link", "udp", "--no-segmentation"), theirs=("--link", "udp", "--no-segmentation"))
+
     def test_raw_ipv4(self):
-        self.check(ours=("--link", "raw"), theirs=("--link", "raw"))
+        self.check_cut(ours=("--link", "raw"), theirs=("--link", "raw"))
 
     def test_raw_ipv6(self):
-        self.check(ours=("--link", "raw", "--address", "fd09::1"), theirs=("--link", "raw", "--address", "fd09::2"))
+        self.check_cut(ours=("--link", "raw", "--address", "fd09::1"), theirs=("--link", "raw", "--address", "fd09::2"))
 
     def test_raw_roce_v1(self):
-        self.check(ours=("--link", "raw", "--v1"), theirs=("--link", "raw", "--v1"))
+        self.check_cut(ours=("--link", "raw", "--v1"), theirs=("--link", "raw", "--v1"))
 
     def test_udp_ipv4(self):
-        self.check(ours=("--link", "udp"), theirs=("--link", "udp"))
+        self.check_cut(ours=("--link", "udp"), theirs=("--link", "udp"))
 
     def test_udp_ipv6(self):
-        self.check(ours=("--link", "udp", "--address", "fd09::1"), theirs=("--link", "udp", "--address", "fd09::2"))
+        self.check_cut(ours=("--link", "udp", "--address", "fd09::1"), theirs=("--link", "udp", "--address", "fd09::2"))
 
     def test_wrong_icrcs_are_seen(self):
         [(code, _)] = self.record([("write", "--bad-icrc", "-n", "3", "--timeout", "8")], (), ("--profile", "strict"))

@@ -45,6 +45,9 @@ class ScriptedLink final : public link::Link {
   std::vector<link::RxFrame> incoming;
   std::vector<std::pair<std::vector<std::byte>, link::UdpMeta>> sent;
   std::uint16_t only_source_port = 0;  ///< 0: any
+  std::uint32_t max_segments = 1;
+  std::size_t refuses_after = SIZE_MAX;  ///< super-frames
+  std::vector<std::uint32_t> sent_segment_sizes;
 
   [[nodiscard]] link::LinkKind kind() const override { return kind_; }
   [[nodiscard]] std::size_t max_bytes() const override { return 9216; }
@@ -55,10 +58,20 @@ class ScriptedLink final : public link::Link {
     return count;
   }
   [[nodiscard]] link::LinkResult<std::size_t> send(std::span<const link::TxFrame> frames) override {
-    for (const link::TxFrame& frame : frames) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const link::TxFrame& frame = frames[i];
+      if (frame.segment_size != 0 && (max_segments == 1 || refuses_after-- == 0)) {
+        max_segments = 1;
+        return i;
+      }
+      sent_segment_sizes.push_back(frame.segment_size);
       sent.emplace_back(std::vector<std::byte>{frame.bytes.begin(), frame.bytes.end()}, frame.udp);
     }
     return frames.size();
+  }
+  [[nodiscard]] link::Segmentation segmentation() const override {
+    if (max_segments == 1) return {.refusal = "it was tired"};
+    return {.max_segments = max_segments, .max_bytes = 65507};
   }
   [[nodiscard]] int fd() const override { return -1; }
   [[nodiscard]] std::uint16_t source_port(std::uint16_t wanted) override {
@@ -233,6 +246,152 @@ TEST(Port, TakesSuperFramesApart) {
   run(port);
   EXPECT_TRUE(second_half_is(b, a, 5000));
   EXPECT_EQ(b.device.counters().icrc_errors, 0U);
+}
+
+/// Two hosts on links of a kind, the first of which sends super-frames; what it sends goes to the second.
+struct SegmentedPair {
+  explicit SegmentedPair(link::LinkKind kind) : a_link(kind), b_link(kind) {
+    a_link.max_segments = 64;
+    a.fill();
+    a_qp = a.make_qp();
+    const Qpn b_qp = b.make_qp();
+    a.connect(a_qp, b.gid, b_qp);
+    b.connect(b_qp, a.gid, a_qp);
+    must(a.device.set_neighbour(b.gid, std::nullopt, b.device.config().mac));
+    must(b.device.set_neighbour(a.gid, std::nullopt, a.device.config().mac));
+  }
+  /// Until nothing moves any more.
+  void exchange(Port& from, Port& to) {
+    Time now = kNow;
+    // Later by what an ACK is held back.
+    for (int round = 0; round < 10; ++round, now += kLater - kNow) {
+      run(from, now);
+      b_link.incoming.clear();
+      for (std::size_t i = 0; i < a_link.sent.size(); ++i) {
+        b_link.incoming.push_back({.bytes = a_link.sent[i].first,
+                                   .wire_length = static_cast<std::uint32_t>(a_link.sent[i].first.size()),
+                                   .segment_size = a_link.sent_segment_sizes[i],
+                                   .udp = a_link.sent[i].second});
+      }
+      run(to, now);
+      a_link.sent.clear();
+      a_link.sent_segment_sizes.clear();
+      for (const auto& [bytes, udp] : b_link.sent) {
+        a_link.incoming.push_back(
+            {.bytes = bytes, .wire_length = static_cast<std::uint32_t>(bytes.size()), .udp = udp});
+      }
+      run(from, now);
+      b_link.sent.clear();
+    }
+  }
+
+  Host a{1};
+  Host b{2};
+  Qpn a_qp{};
+  ScriptedLink a_link;
+  ScriptedLink b_link;
+};
+
+class PortSegmentation : public testing::TestWithParam<link::LinkKind> {};
+INSTANTIATE_TEST_SUITE_P(Of, PortSegmentation, testing::Values(link::LinkKind::ethernet, link::LinkKind::udp),
+                         [](const auto& which) {
+                           return which.param == link::LinkKind::udp ? std::string("Udp") : std::string("Ethernet");
+                         });
+
+TEST_P(PortSegmentation, SendsSuperFramesAndShowsTheirPackets) {
+  SegmentedPair pair{GetParam()};
+  pair.a.write(pair.a_qp, 20'000, pair.b.keys);
+  Port from{pair.a.device, pair.a_link, &pair.a.neighbours};
+  Port to{pair.b.device, pair.b_link, &pair.b.neighbours};
+  std::vector<std::vector<std::byte>> sent;
+  std::vector<std::vector<std::byte>> received;
+  from.set_tap([&](Direction direction, Bytes frame, std::int64_t) {
+    if (direction == Direction::sent) sent.emplace_back(frame.begin(), frame.end());
+  });
+  to.set_tap([&](Direction direction, Bytes frame, std::int64_t) {
+    if (direction == Direction::received) received.emplace_back(frame.begin(), frame.end());
+  });
+  run(from);
+  EXPECT_TRUE(std::ranges::any_of(pair.a_link.sent_segment_sizes, [](std::uint32_t size) { return size != 0; }));
+  EXPECT_LT(pair.a_link.sent.size(), 10U);
+  pair.exchange(from, to);
+  EXPECT_THAT(pair.a.completed(), ElementsAre(CompletionStatus::success));
+  EXPECT_TRUE(second_half_is(pair.b, pair.a, 20'000));
+  EXPECT_EQ(pair.b.device.counters().icrc_errors, 0U);
+  EXPECT_EQ(pair.a.device.counters().retransmitted_packets, 0U);
+  EXPECT_THAT(sent, SizeIs(pair.a.device.counters().sent_packets));
+  ASSERT_THAT(received, SizeIs(sent.size()));
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const Packet packet = parse_frame(sent[i], LinkType::ethernet);
+    EXPECT_EQ(packet.problem().reason, ParseReason::none) << i;
+    EXPECT_EQ(check_icrc(packet).status, IcrcStatus::good) << i;
+    EXPECT_EQ(check_icrc(parse_frame(received[i], LinkType::ethernet)).status, IcrcStatus::good) << i;
+    EXPECT_EQ(packet.get<Bth>()->psn, parse_frame(received[i], LinkType::ethernet).get<Bth>()->psn) << i;
+  }
+}
+
+TEST_P(PortSegmentation, GoesOnPacketByPacketWhenTheLinkRefuses) {
+  SegmentedPair pair{GetParam()};
+  for (int i = 0; i < 3; ++i) pair.a.write(pair.a_qp, 20'000, pair.b.keys);
+  pair.a_link.refuses_after = 1;
+  Port from{pair.a.device, pair.a_link, &pair.a.neighbours};
+  Port to{pair.b.device, pair.b_link, &pair.b.neighbours};
+  std::vector<std::string> refusals;
+  from.set_on_refusal([&](const std::string& why) { refusals.push_back(why); });
+  run(from);
+  EXPECT_EQ(std::ranges::count(pair.a_link.sent_segment_sizes, 0U) + 1, std::ssize(pair.a_link.sent_segment_sizes))
+      << "one super-frame, and the rest alone";
+  for (std::size_t i = 0; i < pair.a_link.sent.size(); ++i) {
+    const auto& [bytes, udp] = pair.a_link.sent[i];
+    if (GetParam() != link::LinkKind::udp || pair.a_link.sent_segment_sizes[i] != 0) continue;
+    NetMeta net;
+    net.version = RoceVersion::v2_ipv4;
+    net.source = pair.a.gid;
+    net.destination = pair.b.gid;
+    net.traffic_class = udp.traffic_class;
+    net.hop_limit = udp.hop_limit;
+    net.udp_source_port = udp.source_port;
+    net.ip_id = 0;
+    EXPECT_EQ(check_icrc(parse_transport(bytes, net)).status, IcrcStatus::good) << i;
+  }
+  pair.exchange(from, to);
+  EXPECT_THAT(refusals, ElementsAre("it was tired"));
+  EXPECT_THAT(pair.a.completed(),
+              ElementsAre(CompletionStatus::success, CompletionStatus::success, CompletionStatus::success));
+  EXPECT_TRUE(second_half_is(pair.b, pair.a, 20'000));
+  EXPECT_EQ(pair.b.device.counters().icrc_errors, 0U);
+  EXPECT_EQ(pair.a.device.counters().retransmitted_packets, 0U) << "nothing was lost";
+}
+
+TEST_P(PortSegmentation, MovesTheIcrcsToAnotherSourcePort) {
+  if (GetParam() != link::LinkKind::udp) return;
+  SegmentedPair pair{GetParam()};
+  pair.a_link.only_source_port = 61'111;
+  pair.a.write(pair.a_qp, 20'000, pair.b.keys);
+  Port from{pair.a.device, pair.a_link, &pair.a.neighbours};
+  Port to{pair.b.device, pair.b_link, &pair.b.neighbours};
+  pair.exchange(from, to);
+  EXPECT_TRUE(second_half_is(pair.b, pair.a, 20'000));
+  EXPECT_EQ(pair.b.device.counters().icrc_errors, 0U);
+}
+
+TEST(PortSegmentation, TakesSuperFramesToOneselfApart) {
+  Host host{1};
+  host.fill();
+  ScriptedLink link{link::LinkKind::ethernet};
+  link.max_segments = 64;
+  Port port{host.device, link, &host.neighbours};
+  const Qpn one = host.make_qp();
+  const Qpn other = host.make_qp();
+  host.connect(one, host.gid, other);
+  host.connect(other, host.gid, one);
+  host.write(one, 5000, host.keys);
+  run(port);
+  run(port, kLater);
+  EXPECT_THAT(host.completed(), ElementsAre(CompletionStatus::success));
+  EXPECT_TRUE(second_half_is(host, host, 5000));
+  EXPECT_EQ(host.device.counters().retransmitted_packets, 0U);
+  EXPECT_THAT(link.sent, IsEmpty());
 }
 
 /// A PFC or PAUSE frame.

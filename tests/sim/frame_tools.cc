@@ -7,37 +7,14 @@
 #include <stdexcept>
 
 #include "roce/wire/aeth.h"
-#include "roce/wire/frame_builder.h"
+#include "roce/wire/checksum.h"
 #include "roce/wire/grh.h"
 #include "roce/wire/ipv4.h"
 #include "roce/wire/ipv6.h"
 #include "roce/wire/packet.h"
 #include "roce/wire/super_frame.h"
-#include "roce/wire/udp.h"
 
 namespace roce::sim {
-
-namespace {
-
-void put_lengths_right(Frame& frame, const LayerList& layers, std::uint16_t ip_id) {
-  for (const Layer& layer : layers) {
-    std::byte* header = frame.data() + layer.offset;
-    const auto length = static_cast<std::uint16_t>(frame.size() - layer.offset);
-    if (layer.id == HeaderId::ipv4) {
-      FieldOf<&Ipv4::total_length>::set(header, length);
-      FieldOf<&Ipv4::identification>::set(header, ip_id);
-      FieldOf<&Ipv4::checksum>::set(header, ipv4_checksum({header, kSize<Ipv4>}));
-    } else if (layer.id == HeaderId::ipv6) {
-      FieldOf<&Ipv6::payload_length>::set(header, static_cast<std::uint16_t>(length - kSize<Ipv6>));
-    } else if (layer.id == HeaderId::grh) {
-      FieldOf<&Grh::payload_length>::set(header, static_cast<std::uint16_t>(length - kSize<Grh>));
-    } else if (layer.id == HeaderId::udp) {
-      FieldOf<&Udp::length>::set(header, length);
-    }
-  }
-}
-
-}  // namespace
 
 std::vector<Frame> cut(Bytes unit, std::uint32_t segments, std::uint32_t segment_size) {
   if (segments <= 1) return {Frame(unit.begin(), unit.end())};
@@ -54,18 +31,9 @@ std::vector<Frame> cut(Bytes unit, std::uint32_t segments, std::uint32_t segment
     throw std::logic_error(fmt::format("a unit of {} packets of {} bytes reads as {} of {}", segments, segment_size,
                                        found->count, found->segment_size));
   }
-  const std::uint32_t ip_id_step = found ? found->ip_id_step : 1;
-  const std::optional<Ipv4> ip = whole.get<Ipv4>();
-  const LayerList layers = whole.layers();
-  std::vector<Frame> frames;
-  for (std::uint32_t i = 0; i < segments; ++i) {
-    const Bytes rest = unit.subspan(headers + std::size_t{i} * segment_size);
-    const Bytes packet = rest.first(std::min<std::size_t>(rest.size(), segment_size));
-    Frame& frame = frames.emplace_back(unit.begin(), unit.begin() + static_cast<std::ptrdiff_t>(headers));
-    frame.insert(frame.end(), packet.begin(), packet.end());
-    const std::uint32_t id = (ip ? ip->identification : 0U) + i * ip_id_step;
-    put_lengths_right(frame, layers, static_cast<std::uint16_t>(id));
-  }
+  const SuperFrame super_frame{segment_size, segments, std::uint16_t{1}};
+  std::vector<Frame> frames(segments);
+  for (std::uint32_t i = 0; i < segments; ++i) cut_frame(whole, super_frame, i, frames[i]);
   return frames;
 }
 

@@ -90,6 +90,41 @@ TEST_P(IcrcOfSuperFrame, ShowsADamagedPacketAmongGoodOnes) {
   EXPECT_EQ(bad, 1);
 }
 
+TEST_P(IcrcOfSuperFrame, IsCutIntoTheFramesThatItWasMadeOf) {
+  const Case& c = GetParam();
+  const std::vector<Frame> frames = packets_of(c);
+  Frame all = coalesce(frames);
+  const Packet whole = parse_frame(all, LinkType::ethernet);
+  const auto segment_size = static_cast<std::uint32_t>(frames.front().size() - whole.bth_offset());
+  // As who segments leaves it; nobody who cuts knows the checksum of the parts.
+  for (const std::size_t i : {2U, 1U}) all[whole.bth_offset() - i] = std::byte{0x5a};
+  const Packet packet = parse_frame(all, LinkType::ethernet);
+  const std::optional<SuperFrame> parts = super_frame_of(packet, segment_size);
+  ASSERT_TRUE(parts.has_value());
+  EXPECT_EQ(*parts,
+            (SuperFrame{segment_size, static_cast<std::uint32_t>(c.count), static_cast<std::uint16_t>(c.ip_id_step)}));
+  std::vector<std::byte> cut;
+  for (std::uint32_t i = 0; i < parts->count; ++i) {
+    cut_frame(packet, *parts, i, cut);
+    EXPECT_EQ(cut, frames[i]) << i;
+  }
+}
+
+TEST_P(IcrcOfSuperFrame, IsCutAsToldWhereNoIcrcIsGood) {
+  const Case& c = GetParam();
+  std::vector<Frame> frames = packets_of(c);
+  for (Frame& frame : frames) frame.back() ^= std::byte{1};
+  const Frame all = coalesce(frames);
+  const Packet packet = parse_frame(all, LinkType::ethernet);
+  const auto segment_size = static_cast<std::uint32_t>(frames.front().size() - packet.bth_offset());
+  const std::optional<SuperFrame> parts = super_frame_of(packet, segment_size);
+  ASSERT_TRUE(parts.has_value());
+  EXPECT_EQ(parts->count, static_cast<std::uint32_t>(c.count));
+  EXPECT_EQ(parts->ip_id_step, c.version == RoceVersion::v2_ipv4 ? 1 : 0);
+  EXPECT_FALSE(super_frame_of(packet, static_cast<std::uint32_t>(all.size())).has_value()) << "one packet";
+  EXPECT_FALSE(super_frame_of(packet, 0).has_value());
+}
+
 TEST_P(IcrcOfSuperFrame, FindsThePacketsThatACutCaptureStillHolds) {
   const Frame frame = coalesce(packets_of(GetParam()));
   const Packet whole = parse_frame(frame, LinkType::ethernet);

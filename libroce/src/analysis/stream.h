@@ -32,7 +32,8 @@ struct Flow {
   Stream* stream = nullptr;
   std::uint8_t direction = 0;
   bool has_ip_id = false;
-  bool ip_id_varies = false;  ///< so that two packets with the same ICRC are one packet, not a repetition
+  bool ip_id_varies = false;    ///< so that two packets with the same ICRC are one packet, not a repetition
+  bool ip_id_restarts = false;  ///< so that they say nothing of the order
   std::uint16_t last_ip_id = 0;
   std::uint16_t udp_source_port = 0;
   std::uint32_t packets = 0;  ///< lately, for the share of copies

@@ -36,8 +36,17 @@ void count(Stream& stream, std::uint8_t direction, const Observation& packet) {
   }
 }
 
+// UDP_MAX_SEGMENTS of Linux.
+constexpr std::uint16_t kMostSegments = 128;
+
 void follow_ip_id(Flow& flow, const Observation& packet) {
-  if (!packet.has_ip_id) return;
+  if (!packet.has_ip_id || flow.ip_id_restarts) return;
+  // Where the kernel cuts what a socket sends (UDP_SEGMENT), each super-frame begins with 0 again.
+  if (packet.ip_id == 0 && flow.has_ip_id && flow.last_ip_id != 0 && flow.last_ip_id < kMostSegments) {
+    flow.ip_id_restarts = true;
+    flow.ip_id_varies = false;
+    return;
+  }
   if (flow.has_ip_id && packet.ip_id != flow.last_ip_id) flow.ip_id_varies = true;
   flow.has_ip_id = true;
   // Of packets that overtook each other the newest counts.

@@ -10,6 +10,9 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <limits>
+
+#include "link/offload.h"
 
 namespace roce::link {
 
@@ -21,17 +24,9 @@ constexpr std::uint32_t kBlockBytes = 1 << 18;
 constexpr unsigned kBlockTimeoutMs = 1;
 constexpr std::uint32_t kTagBytes = 4;
 constexpr std::size_t kAddressBytes = 12;
-// What PACKET_VNET_HDR puts in front of a frame: struct virtio_net_hdr, whose header is no C++.
-struct Offload {
-  std::uint8_t flags = 0;
-  std::uint8_t segmentation = 0;
-  std::uint16_t header_bytes = 0;
-  std::uint16_t segment_size = 0;
-  std::uint16_t checksum_start = 0;   // from here to the end of the frame
-  std::uint16_t checksum_offset = 0;  // from there
-};
-constexpr std::uint8_t kNeedsChecksum = 1;
-constexpr std::uint8_t kUdpSegmentation = 5;
+// Super-frames that one call hands out; what they take stays in the cache.
+constexpr std::size_t kLongFrames = 8;
+constexpr std::size_t kLongFrameBytes = (64 << 10) + 256;
 // Where SCTP has its checksum, which is no sum; no other protocol has one there.
 constexpr std::uint16_t kSctpChecksumOffset = 8;
 
@@ -39,22 +34,6 @@ constexpr std::uint16_t kSctpChecksumOffset = 8;
   Offload header;
   std::memcpy(&header, start - sizeof header, sizeof header);
   return header;
-}
-
-/// The Internet checksum (RFC 1071) of `bytes`, in the byte order of this machine.
-[[nodiscard]] std::uint16_t internet_checksum(std::span<const std::byte> bytes) {
-  std::uint64_t sum = 0;
-  std::size_t at = 0;
-  for (; at + 4 <= bytes.size(); at += 4) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, bytes.data() + at, sizeof word);
-    sum += word;
-  }
-  std::uint32_t last = 0;
-  std::memcpy(&last, bytes.data() + at, bytes.size() - at);
-  sum += last;
-  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
 }
 
 /// Does what the sender's stack left to the NIC: the field holds the sum of the pseudo header.
@@ -101,7 +80,8 @@ struct FrameHeader {
 void fill(RxFrame& frame, std::byte* start, const FrameHeader& header) {
   // Read first: the VLAN tag comes to lie over it.
   const Offload offload = offload_of(start);
-  if (header.captured == header.length) finish_checksum({start, header.captured}, offload);
+  // That of a super-frame is of no packet in it.
+  if (header.captured == header.length && offload.segmentation == 0) finish_checksum({start, header.captured}, offload);
   frame.bytes = frame_at(start, header.captured, header.status, header.tci, header.tpid);
   frame.wire_length = header.length + static_cast<std::uint32_t>(frame.bytes.size() - header.captured);
   frame.timestamp_ns = header.timestamp_ns;
@@ -128,11 +108,20 @@ PacketRing::~PacketRing() {
 
 int PacketRing::open(int socket, bool blocks, std::size_t ring_bytes, std::size_t frame_bytes) {
   blocks_ = blocks;
+  socket_ = socket;
   const int version = blocks ? TPACKET_V3 : TPACKET_V2;
   if (const int error = set(socket, PACKET_VERSION, &version, sizeof version)) return error;
   // Each frame then has a virtio_net_hdr directly in front of it, which says what the sender left to the NIC.
   const int on = 1;
   if (const int error = set(socket, PACKET_VNET_HDR, &on, sizeof on)) return error;
+  if (!blocks) {
+    // A slot for a super-frame would be forty of an ordinary frame. The privileged way goes beyond net.core.rmem_max.
+    if (const int error = set(socket, PACKET_COPY_THRESH, &on, sizeof on)) return error;
+    const int room = static_cast<int>(std::min<std::size_t>(ring_bytes, std::numeric_limits<int>::max()));
+    if (::setsockopt(socket, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) != 0) {
+      (void)::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    }
+  }
   const unsigned reserve = kTagBytes;
   if (const int error = set(socket, PACKET_RESERVE, &reserve, sizeof reserve)) return error;
   // In front of a frame stand its header, the sender's address and what the kernel aligns to.
@@ -175,6 +164,7 @@ std::size_t PacketRing::receive_slots(std::span<RxFrame> frames) {
   release_slots();
   held_from_ = next_;
   std::size_t count = 0;
+  std::size_t long_frames = 0;
   // A slot that is held still says that it is ours: going round the whole ring would give its frame a second time.
   while (count < frames.size() && held_ < slot_count_) {
     std::byte* slot = memory_ + std::size_t{next_ / slots_per_block_} * block_bytes_ +
@@ -182,8 +172,17 @@ std::size_t PacketRing::receive_slots(std::span<RxFrame> frames) {
     auto& header = *reinterpret_cast<tpacket2_hdr*>(slot);
     const std::uint32_t status = load(header.tp_status);
     if ((status & TP_STATUS_USER) == 0) break;
-    fill(frames[count++], slot + header.tp_mac,
-         {.captured = header.tp_snaplen,
+    std::byte* start = slot + header.tp_mac;
+    std::uint32_t captured = header.tp_snaplen;
+    if ((status & TP_STATUS_COPY) != 0) {
+      if (long_frames == kLongFrames) break;
+      if (std::byte* whole = receive_long(long_frames++, header.tp_len)) {
+        start = whole;
+        captured = header.tp_len;
+      }
+    }
+    fill(frames[count++], start,
+         {.captured = captured,
           .length = header.tp_len,
           .status = status,
           .tci = header.tp_vlan_tci,
@@ -193,6 +192,20 @@ std::size_t PacketRing::receive_slots(std::span<RxFrame> frames) {
     ++held_;
   }
   return count;
+}
+
+/// The frame that waits at the head of the socket's queue, as it would stand in a slot; nullptr when it is not one of
+/// `length` bytes.
+std::byte* PacketRing::receive_long(std::size_t place, std::uint32_t length) {
+  if (long_frames_ == nullptr)
+    long_frames_ = std::make_unique_for_overwrite<std::byte[]>(kLongFrames * kLongFrameBytes);
+  std::byte* start = long_frames_.get() + place * kLongFrameBytes;
+  ssize_t got = 0;
+  do {
+    got = ::recv(socket_, start, kLongFrameBytes, MSG_DONTWAIT);
+    // Word of the interface's state comes before the frame.
+  } while (got < 0 && (errno == EINTR || errno == ENETDOWN));
+  return got == static_cast<ssize_t>(sizeof(Offload) + length) ? start + sizeof(Offload) : nullptr;
 }
 
 void PacketRing::release_blocks() {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "roce/link/link.h"
@@ -20,7 +21,9 @@ class PacketRing {
   ~PacketRing();
 
   /// Makes the ring of a socket, for frames up to `frame_bytes`, of about `ring_bytes`. One slot a frame
-  /// (TPACKET_V2), or blocks of frames (TPACKET_V3). Returns 0 or an errno.
+  /// (TPACKET_V2), or blocks of frames (TPACKET_V3). Longer frames, which are super-frames, come by the socket's queue,
+  /// with room for as many bytes where the kernel allows it; what finds none is cut. Returns 0 or an errno. The socket
+  /// has to stay open.
   [[nodiscard]] int open(int socket, bool blocks, std::size_t ring_bytes, std::size_t frame_bytes);
 
   /// Gives back what the last call handed out, and hands out what is there.
@@ -28,10 +31,13 @@ class PacketRing {
 
  private:
   std::size_t receive_slots(std::span<RxFrame> frames);
+  [[nodiscard]] std::byte* receive_long(std::size_t place, std::uint32_t length);
   std::size_t receive_blocks(std::span<RxFrame> frames);
   void release_slots();
   void release_blocks();
 
+  int socket_ = -1;
+  std::unique_ptr<std::byte[]> long_frames_;  // made when the first comes
   std::byte* memory_ = nullptr;
   std::size_t size_ = 0;
   bool blocks_ = false;

@@ -3,6 +3,7 @@
 
 #include <linux/filter.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@ constexpr std::uint16_t kRocePort = 4791;
   const sock_fprog filter{1, drop_all};
   const int on = 1;
   (void)::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+  // Super-frames would be cut before they are dropped.
+  (void)::setsockopt(fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
   if (family == AF_INET6) (void)::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   if (::bind(fd, address, size) == 0) return fd;
   ::close(fd);

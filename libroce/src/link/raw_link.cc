@@ -16,6 +16,7 @@
 #include "link/ethernet_interface.h"
 #include "link/file_descriptor.h"
 #include "link/link_failure.h"
+#include "link/offload.h"
 #include "link/packet_ring.h"
 
 namespace roce::link {
@@ -24,6 +25,10 @@ namespace {
 
 constexpr std::size_t kBatch = 64;
 constexpr int kSendBuffer = 4 << 20;
+// Less than 64 KiB, which is where interfaces stop taking super-frames (gso_max_size); and what every kernel that
+// segments UDP takes (UDP_MAX_SEGMENTS).
+constexpr std::size_t kMaxSuperFrame = 65535;
+constexpr std::uint32_t kMaxSegments = 64;
 /// How long an interface that went down is watched for being deleted.
 constexpr int kLooksForDeletion = 25;
 constexpr std::chrono::milliseconds kLookInterval{10};
@@ -66,13 +71,23 @@ struct RawLink::State {
   EthernetInterface interface;
   FileDescriptor receiver;
   FileDescriptor sender;
+  FileDescriptor segmenter;  ///< sends super-frames
   PacketRing ring;
   LinkCounters counters;
   std::array<mmsghdr, kBatch> messages{};
   std::array<iovec, kBatch> pieces{};
+  std::string refusal;  ///< why there are no super-frames
+  std::array<SegmentedHeaders, kBatch> segmented{};
+  std::array<mmsghdr, kBatch> segmented_messages{};
+  std::array<std::array<iovec, 2>, kBatch> segmented_pieces{};
 
   [[nodiscard]] LinkResult<void> open_receiver(const RawLinkOptions& options);
-  [[nodiscard]] LinkResult<void> open_sender();
+  [[nodiscard]] LinkResult<FileDescriptor> open_sender();
+  void open_segmenter();
+  void stop_segmentation(int error);
+  [[nodiscard]] bool prepare(std::size_t place, const TxFrame& frame);
+  [[nodiscard]] bool prepare_segmented(std::size_t place, const TxFrame& frame);
+  [[nodiscard]] LinkResult<std::size_t> send_run(std::span<const TxFrame> frames, bool segmented_run);
   [[nodiscard]] sockaddr_ll address(std::uint16_t protocol) const {
     sockaddr_ll result{};
     result.sll_family = AF_PACKET;
@@ -121,16 +136,32 @@ LinkResult<void> RawLink::State::open_receiver(const RawLinkOptions& options) {
   return {};
 }
 
-LinkResult<void> RawLink::State::open_sender() {
-  sender = FileDescriptor{::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  if (!sender) return failure("cannot open a packet socket on " + interface.name, errno);
+LinkResult<FileDescriptor> RawLink::State::open_sender() {
+  FileDescriptor opened{::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  if (!opened) return failure("cannot open a packet socket on " + interface.name, errno);
   // Where the limit is lower the kernel takes what it allows.
-  (void)::setsockopt(sender.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
+  (void)::setsockopt(opened.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
   const sockaddr_ll where = address(0);
-  if (::bind(sender.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
+  if (::bind(opened.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
     return failure("cannot send on " + interface.name, errno);
   }
-  return {};
+  return opened;
+}
+
+/// A socket of its own: on it every frame needs a header more.
+void RawLink::State::open_segmenter() {
+  auto opened = open_sender();
+  const int on = 1;
+  if (!opened || ::setsockopt(opened->get(), SOL_PACKET, PACKET_VNET_HDR, &on, sizeof on) != 0) {
+    return stop_segmentation(errno);
+  }
+  segmenter = std::move(*opened);
+}
+
+void RawLink::State::stop_segmentation(int error) {
+  segmenter = FileDescriptor{};
+  refusal = "the kernel takes no super-frames on " + interface.name +
+            " (UDP_L4 with PACKET_VNET_HDR, Linux 6.2): " + std::strerror(error);
 }
 
 RawLink::RawLink(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -142,7 +173,10 @@ LinkResult<std::unique_ptr<RawLink>> RawLink::open(const RawLinkOptions& options
   if (!found) return tl::unexpected(std::move(found.error()));
   state->interface = std::move(*found);
   if (auto opened = state->open_receiver(options); !opened) return tl::unexpected(std::move(opened.error()));
-  if (auto opened = state->open_sender(); !opened) return tl::unexpected(std::move(opened.error()));
+  auto sender = state->open_sender();
+  if (!sender) return tl::unexpected(std::move(sender.error()));
+  state->sender = std::move(*sender);
+  if (options.segmentation) state->open_segmenter();
   return std::unique_ptr<RawLink>{new RawLink{std::move(state)}};
 }
 
@@ -166,32 +200,81 @@ LinkResult<std::size_t> RawLink::receive(std::span<RxFrame> frames) {
   return count;
 }
 
+bool RawLink::State::prepare(std::size_t place, const TxFrame& frame) {
+  pieces[place] = {const_cast<std::byte*>(frame.bytes.data()), frame.bytes.size()};
+  messages[place].msg_hdr.msg_iov = &pieces[place];
+  messages[place].msg_hdr.msg_iovlen = 1;
+  return true;
+}
+
+/// False: the kernel would not cut this one right.
+bool RawLink::State::prepare_segmented(std::size_t place, const TxFrame& frame) {
+  const auto headers = segmented_headers(frame.bytes, frame.segment_size);
+  if (!headers) return false;
+  const std::size_t header_bytes = headers->offload.header_bytes;
+  // It looks at the length of what it cuts, not at that of the parts.
+  if (frame.bytes.size() > kMaxSuperFrame || header_bytes + frame.segment_size > interface.max_frame()) return false;
+  segmented[place] = *headers;
+  const std::span<const std::byte> first = segmented[place].sent();
+  const std::span<const std::byte> rest = frame.bytes.subspan(header_bytes);
+  segmented_pieces[place] = {
+      {{const_cast<std::byte*>(first.data()), first.size()}, {const_cast<std::byte*>(rest.data()), rest.size()}}};
+  segmented_messages[place].msg_hdr.msg_iov = segmented_pieces[place].data();
+  segmented_messages[place].msg_hdr.msg_iovlen = segmented_pieces[place].size();
+  return true;
+}
+
+/// Sends frames that are all super-frames or all not, at most a batch. Returns how many were taken.
+LinkResult<std::size_t> RawLink::State::send_run(std::span<const TxFrame> frames, bool segmented_run) {
+  std::size_t ready = 0;
+  while (ready < frames.size() &&
+         (segmented_run ? prepare_segmented(ready, frames[ready]) : prepare(ready, frames[ready]))) {
+    ++ready;
+  }
+  if (ready == 0) {
+    ++counters.send_errors;
+    return std::size_t{1};
+  }
+  const int socket = segmented_run ? segmenter.get() : sender.get();
+  mmsghdr* const first = segmented_run ? segmented_messages.data() : messages.data();
+  while (true) {
+    const int result = ::sendmmsg(socket, first, static_cast<unsigned>(ready), 0);
+    if (result > 0) {
+      const auto sent = static_cast<std::size_t>(result);
+      for (const TxFrame& frame : frames.first(sent)) counters.sent_bytes += frame.bytes.size();
+      counters.sent += sent;
+      return sent;
+    }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN) return std::size_t{0};
+    if (errno == ENXIO || errno == ENODEV) return tl::unexpected(gone(errno));
+    if (segmented_run && (errno == EINVAL || errno == EOPNOTSUPP || errno == EIO || errno == EMSGSIZE)) {
+      stop_segmentation(errno);
+      return std::size_t{0};
+    }
+    // A queue that is full or a cable that is out loses the frame, as a wire may; so does a frame that is too long.
+    ++counters.send_errors;
+    return std::size_t{1};
+  }
+}
+
+Segmentation RawLink::segmentation() const {
+  if (!state_->segmenter) return {.refusal = state_->refusal};
+  return {.max_segments = kMaxSegments, .max_bytes = kMaxSuperFrame};
+}
+
 LinkResult<std::size_t> RawLink::send(std::span<const TxFrame> frames) {
   State& state = *state_;
   std::size_t taken = 0;
   while (taken < frames.size()) {
-    const std::size_t count = std::min(kBatch, frames.size() - taken);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::span<const std::byte> bytes = frames[taken + i].bytes;
-      state.pieces[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
-      state.messages[i].msg_hdr.msg_iov = &state.pieces[i];
-      state.messages[i].msg_hdr.msg_iovlen = 1;
-    }
-    const int result = ::sendmmsg(state.sender.get(), state.messages.data(), static_cast<unsigned>(count), 0);
-    if (result > 0) {
-      for (std::size_t i = 0; i < static_cast<std::size_t>(result); ++i) {
-        state.counters.sent_bytes += frames[taken + i].bytes.size();
-      }
-      state.counters.sent += static_cast<std::uint64_t>(result);
-      taken += static_cast<std::size_t>(result);
-      continue;
-    }
-    if (errno == EINTR) continue;
-    if (errno == EAGAIN) break;
-    if (errno == ENXIO || errno == ENODEV) return tl::unexpected(state.gone(errno));
-    // A queue that is full or a cable that is out loses the frame, as a wire may; so does a frame that is too long.
-    ++state.counters.send_errors;
-    ++taken;
+    const bool segmented = frames[taken].segment_size != 0;
+    if (segmented && !state.segmenter) break;
+    std::size_t run = 1;
+    while (run < kBatch && taken + run < frames.size() && (frames[taken + run].segment_size != 0) == segmented) ++run;
+    LinkResult<std::size_t> sent = state.send_run(frames.subspan(taken, run), segmented);
+    if (!sent) return sent;
+    if (*sent == 0) break;
+    taken += *sent;
   }
   return taken;
 }

@@ -3,6 +3,7 @@
 
 #include <linux/sock_diag.h>
 #include <net/if.h>
+#include <netinet/udp.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -24,12 +25,18 @@ constexpr std::size_t kSlotStagger = 3 * 64;
 // Address, class, hop limit and time take 112 bytes with IPv6.
 constexpr std::size_t kReceiveControl = 256;
 constexpr std::size_t kSendControl = 2 * CMSG_SPACE(sizeof(int));
+constexpr std::size_t kSegmentedControl = kSendControl + CMSG_SPACE(sizeof(std::uint16_t));
+// With Ethernet, IPv6 and UDP less than 64 KiB, which is where interfaces stop taking super-frames (gso_max_size); and
+// what every kernel that segments UDP takes (UDP_MAX_SEGMENTS).
+constexpr std::size_t kMaxSuperFrame = 65535 - 14 - 40 - 8;
+constexpr std::uint32_t kMaxSegments = 64;
+constexpr std::size_t kLongestDatagram = 64 << 10;
 
 struct alignas(cmsghdr) ReceiveControl {
   std::byte bytes[kReceiveControl];
 };
 struct alignas(cmsghdr) SendControl {
-  std::byte bytes[kSendControl];
+  std::byte bytes[kSegmentedControl];
 };
 
 template <typename T>
@@ -70,6 +77,8 @@ void read_control(const msghdr& header, RxFrame& out) {
     } else if (message->cmsg_level == SOL_SOCKET && message->cmsg_type == SO_TIMESTAMPNS) {
       const auto time = content<timespec>(message);
       out.timestamp_ns = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    } else if (message->cmsg_level == IPPROTO_UDP && message->cmsg_type == UDP_GRO) {
+      out.segment_size = static_cast<std::uint32_t>(content<int>(message));
     }
   }
 }
@@ -84,11 +93,12 @@ struct Outgoing {
 }  // namespace
 
 struct UdpLink::State {
-  State(UdpEndpoint own, FileDescriptor socket, const AddressOwner& owner, std::size_t max_ports);
+  State(UdpEndpoint own, FileDescriptor socket, const AddressOwner& owner, const UdpLinkOptions& options);
 
   [[nodiscard]] bool may_send(const TxFrame& frame) const;
   void prepare(std::size_t place, const TxFrame& frame);
-  [[nodiscard]] LinkResult<std::size_t> send_run(int socket, std::span<const TxFrame> frames);
+  [[nodiscard]] LinkResult<std::size_t> send_run(const UdpPorts::Port& port, std::span<const TxFrame> frames);
+  void stop_segmentation(int error);
   [[nodiscard]] LinkError gone(int error) const;
 
   UdpEndpoint endpoint;
@@ -98,6 +108,8 @@ struct UdpLink::State {
   std::size_t slot_bytes;
   std::size_t slot_stride;
   FileDescriptor receiver;
+  bool segmentation;
+  std::string refusal;  ///< why there are no super-frames
   UdpPorts ports;
   LinkCounters counters;
   /// The kernel's count has 32 bits.
@@ -114,16 +126,18 @@ struct UdpLink::State {
   std::array<Outgoing, kBatch> outgoing{};
 };
 
-UdpLink::State::State(UdpEndpoint own, FileDescriptor socket, const AddressOwner& owner, std::size_t max_ports)
+UdpLink::State::State(UdpEndpoint own, FileDescriptor socket, const AddressOwner& owner, const UdpLinkOptions& options)
     : endpoint(std::move(own)),
       v4(is_v4(endpoint.local)),
       interface_index(owner.index),
       max_payload(owner.max_payload),
-      slot_bytes(std::max(max_payload, kMinSlotBytes)),
+      slot_bytes(options.segmentation ? kLongestDatagram : std::max(max_payload, kMinSlotBytes)),
       slot_stride((slot_bytes + 63) / 64 * 64 + kSlotStagger),
       receiver(std::move(socket)),
-      ports(endpoint, receiver.get(), max_ports),
+      segmentation(options.segmentation),
+      ports(endpoint, receiver.get(), options.max_source_ports),
       slots(std::make_unique_for_overwrite<std::byte[]>(slot_stride * kBatch)) {
+  if (segmentation && !allow_super_frames(receiver)) stop_segmentation(errno);
   for (std::size_t i = 0; i < kBatch; ++i) {
     incoming_pieces[i] = {slots.get() + i * slot_stride, slot_bytes};
     msghdr& in = incoming[i].msg_hdr;
@@ -137,7 +151,7 @@ UdpLink::State::State(UdpEndpoint own, FileDescriptor socket, const AddressOwner
     out.msg_iov = &outgoing[i].piece;
     out.msg_iovlen = 1;
     out.msg_control = outgoing[i].control.bytes;
-    out.msg_controllen = kSendControl;
+    out.msg_controllen = kSegmentedControl;
     cmsghdr* message = CMSG_FIRSTHDR(&out);
     for (const int type : {v4 ? IP_TOS : IPV6_TCLASS, v4 ? IP_TTL : IPV6_HOPLIMIT}) {
       message->cmsg_level = v4 ? IPPROTO_IP : IPPROTO_IPV6;
@@ -145,12 +159,22 @@ UdpLink::State::State(UdpEndpoint own, FileDescriptor socket, const AddressOwner
       message->cmsg_len = CMSG_LEN(sizeof(int));
       message = CMSG_NXTHDR(&out, message);
     }
+    message->cmsg_level = IPPROTO_UDP;
+    message->cmsg_type = UDP_SEGMENT;
+    message->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
   }
 }
 
+void UdpLink::State::stop_segmentation(int error) {
+  segmentation = false;
+  refusal = "the kernel takes no super-frames from " + text(endpoint.local) + " (UDP_SEGMENT): " + std::strerror(error);
+}
+
 bool UdpLink::State::may_send(const TxFrame& frame) const {
-  return (frame.udp.source == endpoint.local || frame.udp.source == MappedAddress{}) &&
-         is_v4(frame.udp.destination) == v4 && frame.bytes.size() <= max_payload;
+  const std::size_t packet = frame.segment_size != 0 ? frame.segment_size : frame.bytes.size();
+  return frame.bytes.size() <= std::max(max_payload, kMaxSuperFrame) && packet <= max_payload &&
+         (frame.udp.source == endpoint.local || frame.udp.source == MappedAddress{}) &&
+         is_v4(frame.udp.destination) == v4;
 }
 
 void UdpLink::State::prepare(std::size_t place, const TxFrame& frame) {
@@ -159,11 +183,13 @@ void UdpLink::State::prepare(std::size_t place, const TxFrame& frame) {
   // The kernel only reads it.
   out.piece = {const_cast<std::byte*>(frame.bytes.data()), frame.bytes.size()};
   // Control messages cost a twentieth of the whole way of a frame, and most frames say what the socket says anyway.
-  if (frame.udp.traffic_class == 0 && frame.udp.hop_limit == kSenderHopLimit) {
+  if (frame.segment_size == 0 && frame.udp.traffic_class == 0 && frame.udp.hop_limit == kSenderHopLimit) {
     messages[place].msg_hdr.msg_controllen = 0;
     return;
   }
-  messages[place].msg_hdr.msg_controllen = kSendControl;
+  messages[place].msg_hdr.msg_controllen = frame.segment_size != 0 ? kSegmentedControl : kSendControl;
+  const auto segment_size = static_cast<std::uint16_t>(frame.segment_size);
+  std::memcpy(out.control.bytes + kSendControl + CMSG_LEN(0), &segment_size, sizeof segment_size);
   const int values[] = {frame.udp.traffic_class, frame.udp.hop_limit};
   for (std::size_t i = 0; i < std::size(values); ++i) {
     std::memcpy(out.control.bytes + i * CMSG_SPACE(sizeof(int)) + CMSG_LEN(0), &values[i], sizeof values[i]);
@@ -188,7 +214,7 @@ LinkResult<std::unique_ptr<UdpLink>> UdpLink::open(const UdpLinkOptions& options
   UdpEndpoint endpoint{options.local, owner->index, options.only_interface ? owner->interface : std::string{}};
   auto receiver = open_receiver(endpoint, *owner, options.receive_buffer_bytes);
   if (!receiver) return tl::unexpected(receiver.error());
-  auto state = std::make_unique<State>(std::move(endpoint), std::move(*receiver), *owner, options.max_source_ports);
+  auto state = std::make_unique<State>(std::move(endpoint), std::move(*receiver), *owner, options);
   return std::unique_ptr<UdpLink>(new UdpLink(std::move(state)));
 }
 
@@ -197,6 +223,11 @@ UdpLink::~UdpLink() = default;
 
 std::size_t UdpLink::max_bytes() const {
   return state_->max_payload;
+}
+
+Segmentation UdpLink::segmentation() const {
+  if (!state_->segmentation) return {.refusal = state_->refusal};
+  return {.max_segments = kMaxSegments, .max_bytes = kMaxSuperFrame};
 }
 
 int UdpLink::fd() const {
@@ -239,13 +270,18 @@ LinkResult<std::size_t> UdpLink::receive(std::span<RxFrame> frames) {
   return count;
 }
 
-/// Sends frames of one source port, at most a batch. Returns how many were taken.
-LinkResult<std::size_t> UdpLink::State::send_run(int socket, std::span<const TxFrame> frames) {
+/// Sends frames of one source port that are all super-frames or all not, at most a batch. Returns how many were taken.
+LinkResult<std::size_t> UdpLink::State::send_run(const UdpPorts::Port& port, std::span<const TxFrame> frames) {
+  const bool segmented = frames.front().segment_size != 0;
+  if (!ports.set_checksums(port, segmented)) {
+    if (segmented) stop_segmentation(errno);
+    return std::size_t{0};
+  }
   for (std::size_t i = 0; i < frames.size(); ++i) prepare(i, frames[i]);
   std::size_t taken = 0;
   while (taken < frames.size()) {
     const int sent =
-        ::sendmmsg(socket, messages.data() + taken, static_cast<unsigned>(frames.size() - taken), MSG_DONTWAIT);
+        ::sendmmsg(port.socket, messages.data() + taken, static_cast<unsigned>(frames.size() - taken), MSG_DONTWAIT);
     if (sent > 0) {
       for (int i = 0; i < sent; ++i) counters.sent_bytes += frames[taken++].bytes.size();
       counters.sent += static_cast<std::uint64_t>(sent);
@@ -254,6 +290,10 @@ LinkResult<std::size_t> UdpLink::State::send_run(int socket, std::span<const TxF
     if (errno == EINTR) continue;
     if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM) break;
     if (errno == EBADF || errno == ENOTSOCK || errno == ENODEV) return tl::unexpected(gone(errno));
+    if (segmented && (errno == EINVAL || errno == EOPNOTSUPP || errno == EIO)) {
+      stop_segmentation(errno);
+      break;
+    }
     // No way to there, too long for the path, forbidden: the frame is lost, as a wire may lose it.
     ++counters.send_errors;
     ++taken;
@@ -266,9 +306,11 @@ LinkResult<std::size_t> UdpLink::send(std::span<const TxFrame> frames) {
   std::size_t taken = 0;
   while (taken < frames.size()) {
     const std::uint16_t port = frames[taken].udp.source_port;
+    const bool segmented = frames[taken].segment_size != 0;
+    if (segmented && !state.segmentation) break;
     std::size_t run = 0;
     while (run < kBatch && taken + run < frames.size() && frames[taken + run].udp.source_port == port &&
-           state.may_send(frames[taken + run])) {
+           (frames[taken + run].segment_size != 0) == segmented && state.may_send(frames[taken + run])) {
       ++run;
     }
     const UdpPorts::Port sender = run == 0 ? UdpPorts::Port{} : state.ports.find(port);
@@ -278,7 +320,7 @@ LinkResult<std::size_t> UdpLink::send(std::span<const TxFrame> frames) {
       taken += refused;
       continue;
     }
-    const auto sent = state.send_run(sender.socket, frames.subspan(taken, run));
+    const auto sent = state.send_run(sender, frames.subspan(taken, run));
     if (!sent) return tl::unexpected(sent.error());
     taken += *sent;
     if (*sent < run) break;

@@ -50,6 +50,14 @@ UdpPorts::Port UdpPorts::find(std::uint16_t wanted) {
   return {found->second.socket.get(), found->first};
 }
 
+bool UdpPorts::set_checksums(const Port& port, bool on) {
+  bool& current = port.socket == receiver_ ? receiver_checksums_ : senders_.at(port.number).checksums;
+  if (current == on) return true;
+  if (!link::set_checksums(port.socket, is_v4(endpoint_.local), on)) return false;
+  current = on;
+  return true;
+}
+
 UdpPorts::Port UdpPorts::open(std::uint16_t wanted) {
   if (senders_.size() >= max_ports_) close_oldest();
   FileDescriptor socket = make_sender(endpoint_);

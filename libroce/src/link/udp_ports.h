@@ -23,11 +23,14 @@ class UdpPorts {
 
   /// The socket for this source port; for another port, always the same, where this one is taken by a program here.
   [[nodiscard]] Port find(std::uint16_t wanted);
+  /// Lets a port that `find` gave send with or without a UDP checksum. False with `errno` set.
+  [[nodiscard]] bool set_checksums(const Port& port, bool on);
 
  private:
   struct Sender {
     FileDescriptor socket;
     std::uint64_t last_used = 0;
+    bool checksums = false;
   };
 
   [[nodiscard]] Port open(std::uint16_t wanted);
@@ -35,6 +38,7 @@ class UdpPorts {
 
   UdpEndpoint endpoint_;
   int receiver_;
+  bool receiver_checksums_ = false;
   std::size_t max_ports_;
   std::uint64_t uses_ = 0;
   std::unordered_map<std::uint16_t, Sender> senders_;            ///< by the port they are bound to

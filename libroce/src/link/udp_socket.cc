@@ -91,12 +91,12 @@ FileDescriptor make_sender(const UdpEndpoint& endpoint) {
   // Checksum 0 is what RoCE v2 prescribes and what all its receivers take. A real one would be left to the interface to
   // complete, and a virtual one passes it on incomplete.
   const bool good = v4 ? set(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) &&
-                             set(socket, SOL_SOCKET, SO_NO_CHECK, 1) &&
+                             set_checksums(socket.get(), v4, false) &&
                              set(socket, IPPROTO_IP, IP_TTL, kSenderHopLimit) &&
                              set(socket, IPPROTO_IP, IP_MULTICAST_TTL, kSenderHopLimit)
                        : set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
                              set(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO) &&
-                             set(socket, IPPROTO_UDP, UDP_NO_CHECK6_TX, 1) &&
+                             set_checksums(socket.get(), v4, false) &&
                              set(socket, IPPROTO_IPV6, IPV6_UNICAST_HOPS, kSenderHopLimit) &&
                              set(socket, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, kSenderHopLimit);
   if (!good) return FileDescriptor{};
@@ -105,6 +105,17 @@ FileDescriptor make_sender(const UdpEndpoint& endpoint) {
     return FileDescriptor{};
   }
   return socket;
+}
+
+bool set_checksums(int socket, bool v4, bool on) {
+  const int none = on ? 0 : 1;
+  return v4 ? ::setsockopt(socket, SOL_SOCKET, SO_NO_CHECK, &none, sizeof none) == 0
+            : ::setsockopt(socket, IPPROTO_UDP, UDP_NO_CHECK6_TX, &none, sizeof none) == 0;
+}
+
+bool allow_super_frames(const FileDescriptor& receiver) {
+  // Each frame says its segment size itself; 0 only asks whether there is such an option.
+  return set(receiver, IPPROTO_UDP, UDP_SEGMENT, 0) && set(receiver, IPPROTO_UDP, UDP_GRO, 1);
 }
 
 bool bind_port(const FileDescriptor& socket, const UdpEndpoint& endpoint, std::uint16_t port) {

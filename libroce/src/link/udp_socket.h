@@ -25,11 +25,19 @@ struct UdpEndpoint {
 /// Invalid with `errno` set if there cannot be one.
 [[nodiscard]] FileDescriptor make_sender(const UdpEndpoint& endpoint);
 
+/// Whether what the socket sends has a UDP checksum: 0 otherwise, as `make_sender` leaves it. The kernel segments only
+/// with one. False with `errno` set.
+[[nodiscard]] bool set_checksums(int socket, bool v4, bool on);
+
 /// Binds the socket to the endpoint's address and a port (0: one that the kernel chooses). False with `errno` set.
 [[nodiscard]] bool bind_port(const FileDescriptor& socket, const UdpEndpoint& endpoint, std::uint16_t port);
 
 /// The socket on port 4791, that tells with each datagram what stands in its headers and when it came.
 [[nodiscard]] LinkResult<FileDescriptor> open_receiver(const UdpEndpoint& endpoint, const AddressOwner& owner,
                                                        std::size_t buffer_bytes);
+
+/// Whether the kernel segments what the socket sends (Linux 4.18), and hands out super-frames that come in as they are
+/// from now on (Linux 5.0). False with `errno` set.
+[[nodiscard]] bool allow_super_frames(const FileDescriptor& receiver);
 
 }  // namespace roce::link

@@ -17,6 +17,8 @@ constexpr std::size_t kBatch = 64;
 // What is sent in one round before the link is asked again what came in.
 constexpr int kTransmitsPerTurn = 4;
 constexpr std::size_t kMaxEvents = 4096;
+// What the device writes before it is sent: a few super-frames, which the cache still holds then.
+constexpr std::size_t kSegmentedBuffer = 256 << 10;
 
 /// Makes a packet where it stays.
 struct InPlace {
@@ -59,6 +61,16 @@ struct InPlace {
   return {address_of(net.source), address_of(net.destination), net.udp_source_port, net.traffic_class, net.hop_limit};
 }
 
+/// The packets of what came in as one frame.
+[[nodiscard]] std::optional<SuperFrame> parts_of(const Packet& packet, const link::RxFrame& frame) {
+  return frame.segment_size != 0 ? super_frame_of(packet, frame.segment_size) : std::nullopt;
+}
+
+/// Of a unit of several packets: as whoever cuts it sees it.
+[[nodiscard]] SuperFrame parts_of(const transport::TxUnit& unit) {
+  return {unit.segment_size, unit.segments, std::uint16_t{1}};
+}
+
 [[nodiscard]] std::int64_t wall_clock() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
@@ -74,14 +86,13 @@ Port::Port(transport::Device& device, link::Link& link, Neighbours* neighbours, 
       own_(own),
       received_(kBatch),
       packets_(kBatch),
-      buffer_(kBatch * link.max_bytes()),
+      buffer_(std::max(kBatch * link.max_bytes(), kSegmentedBuffer)),
       units_(kBatch),
       frames_(kBatch),
       pauses_(bits_per_second) {
   to_ourselves_.reserve(kBatch);
   caps_.link =
       link.kind() == link::LinkKind::udp ? transport::TxCaps::Link::transport : transport::TxCaps::Link::ethernet;
-  caps_.max_bytes = link.max_bytes();
   const auto& thresholds = device.config().receive_thresholds;
   const bool may_hold = std::any_of(thresholds.begin(), thresholds.end(), [](const auto& t) { return t.has_value(); });
   if (may_hold && link.kind() == link::LinkKind::ethernet) holding_.emplace(device.config().mac, bits_per_second);
@@ -107,6 +118,7 @@ link::LinkResult<bool> Port::turn(Time now) {
 }
 
 Time Port::next_timeout() const {
+  if (taken_ != came_) return Time::min();
   // Work posted, or an address learnt, since the last round.
   if (device_.has_output() && !wants_to_write()) return Time::min();
   if (own_ != nullptr && !own_->output().empty() && !own_waits_) return Time{};
@@ -125,35 +137,64 @@ std::optional<transport::Event> Port::poll_event(Time now) {
 }
 
 link::LinkResult<std::size_t> Port::receive(Time now) {
-  link::LinkResult<std::size_t> count = link_.receive(received_);
-  if (!count) return count;
-  const bool hidden = link_.kind() == link::LinkKind::udp;
-  for (std::size_t i = 0; i < *count; ++i) {
-    NetMeta net;
-    if (hidden) net = net_of(received_[i].udp, received_[i].timestamp_ns);
-    device_.prefetch(packets_[i].emplace(InPlace{received_[i], hidden ? &net : nullptr}));
-  }
-  for (std::size_t i = 0; i < *count; ++i) {
-    const Packet& packet = *packets_[i];
-    if (tap_) {
+  if (taken_ == came_) {
+    link::LinkResult<std::size_t> count = link_.receive(received_);
+    if (!count) return count;
+    came_ = *count;
+    taken_ = 0;
+    const bool hidden = link_.kind() == link::LinkKind::udp;
+    for (std::size_t i = 0; i < came_; ++i) {
       NetMeta net;
-      if (hidden) {
-        net = packet.net();
-        net.ip_id = check_icrc(packet).ip_id;
-      }
-      show(Direction::received, received_[i].bytes, net, received_[i].timestamp_ns);
+      if (hidden) net = net_of(received_[i].udp, received_[i].timestamp_ns);
+      device_.prefetch(packets_[i].emplace(InPlace{received_[i], hidden ? &net : nullptr}));
     }
-    take(packet, received_[i], now);
   }
-  return count;
+  // No more packets a round than without super-frames: the program has to post receives meanwhile.
+  std::size_t packets = 0;
+  while (taken_ < came_ && packets < kBatch) {
+    const Packet& packet = *packets_[taken_];
+    const link::RxFrame& frame = received_[taken_];
+    if (tap_ && next_part_ == 0) show_received(packet, frame);
+    if (const std::optional<SuperFrame> parts = parts_of(packet, frame)) {
+      const NetMeta net = packet.net();
+      for (; next_part_ < parts->count && packets < kBatch; ++next_part_, ++packets) {
+        device_.receive(segment(packet, *parts, next_part_, net), now);
+      }
+      if (next_part_ < parts->count) break;
+      next_part_ = 0;
+    } else {
+      take(packet, frame, now);
+      ++packets;
+    }
+    ++taken_;
+  }
+  return packets;
+}
+
+void Port::show_received(const Packet& packet, const link::RxFrame& frame) {
+  const bool hidden = link_.kind() == link::LinkKind::udp;
+  const auto show_one = [&](const Packet& one) {
+    NetMeta net = one.net();
+    net.ip_id = check_icrc(one).ip_id;
+    show(Direction::received, one.bytes(), net, frame.timestamp_ns);
+  };
+  const std::optional<SuperFrame> parts = parts_of(packet, frame);
+  if (!parts) return hidden ? show_one(packet) : show(Direction::received, frame.bytes, {}, frame.timestamp_ns);
+  for (std::uint32_t i = 0; i < parts->count; ++i) {
+    if (hidden) {
+      show_one(segment(packet, *parts, i));
+    } else {
+      cut_frame(packet, *parts, i, segment_);
+      show(Direction::received, segment_, {}, frame.timestamp_ns);
+    }
+  }
 }
 
 void Port::take(const Packet& packet, const link::RxFrame& frame, Time now) {
-  if (frame.segment_size != 0 && packet.is_roce()) [[unlikely]] {
-    if (const std::optional<SuperFrame> parts = find_super_frame(packet)) {
-      for (std::uint32_t i = 0; i < parts->count; ++i) device_.receive(segment(packet, *parts, i), now);
-      return;
-    }
+  if (const std::optional<SuperFrame> parts = parts_of(packet, frame)) {
+    const NetMeta net = packet.net();
+    for (std::uint32_t i = 0; i < parts->count; ++i) device_.receive(segment(packet, *parts, i, net), now);
+    return;
   }
   if (!packet.is_roce()) {
     if (pauses_.receive(packet, now)) return apply_pauses(now);
@@ -208,11 +249,55 @@ link::LinkResult<std::size_t> Port::flush() {
   while (pending_ != pending_end_) {
     link::LinkResult<std::size_t> sent = link_.send(std::span{frames_}.subspan(pending_, pending_end_ - pending_));
     if (!sent) return sent;
-    if (*sent == 0) break;
+    if (*sent == 0 && !cut_refused()) break;
     pending_ += *sent;
     taken += *sent;
   }
   return taken;
+}
+
+/// Whether super-frames wait that the link takes no more; then their packets wait in their place.
+bool Port::cut_refused() {
+  const link::Segmentation segmentation = link_.segmentation();
+  if (segmentation.max_segments > 1 || frames_[pending_].segment_size == 0) return false;
+  if (on_refusal_) std::exchange(on_refusal_, {})(segmentation.refusal);
+  const std::vector<link::TxFrame> refused(frames_.begin() + static_cast<std::ptrdiff_t>(pending_),
+                                           frames_.begin() + static_cast<std::ptrdiff_t>(pending_end_));
+  cut_.clear();
+  frames_.clear();
+  for (const link::TxFrame& frame : refused) {
+    if (frame.segment_size != 0) {
+      cut_unit(frame);
+    } else {
+      frames_.push_back(frame);
+    }
+  }
+  pending_ = 0;
+  pending_end_ = frames_.size();
+  frames_.resize(std::max(frames_.size(), kBatch));
+  return true;
+}
+
+/// Puts the packets of a super-frame into `frames_`.
+void Port::cut_unit(const link::TxFrame& frame) {
+  const bool hidden = link_.kind() == link::LinkKind::udp;
+  NetMeta net = net_of(frame.udp, 0);
+  net.ip_id = 0;
+  const Packet packet = hidden ? parse_transport(frame.bytes, net) : parse_frame(frame.bytes, LinkType::ethernet);
+  const std::optional<SuperFrame> parts = super_frame_of(packet, frame.segment_size);
+  if (!parts) return;
+  for (std::uint32_t i = 0; i < parts->count; ++i) {
+    std::vector<std::byte>& bytes = cut_.emplace_back();
+    if (hidden) {
+      const Packet part = segment(packet, *parts, i);
+      bytes.assign(part.bytes().begin(), part.bytes().end());
+      // Alone it goes out with identification 0.
+      move_icrc(bytes, part.net(), net);
+    } else {
+      cut_frame(packet, *parts, i, bytes);
+    }
+    frames_.push_back({bytes, frame.udp});
+  }
 }
 
 link::LinkResult<std::size_t> Port::transmit(Time now) {
@@ -222,6 +307,9 @@ link::LinkResult<std::size_t> Port::transmit(Time now) {
     if (!sent) return sent;
     moved += *sent;
     if (pending_ != pending_end_) break;
+    const link::Segmentation segmentation = link_.segmentation();
+    caps_.max_segments = segmentation.max_segments;
+    caps_.max_bytes = std::max(link_.max_bytes(), segmentation.max_bytes);
     const std::size_t count = device_.transmit(buffer_, units_, caps_, now);
     if (count == 0) {
       // It may be that an address was wanted, and is known.
@@ -233,41 +321,72 @@ link::LinkResult<std::size_t> Port::transmit(Time now) {
     pending_ = pending_end_ = 0;
     for (const transport::TxUnit& unit : std::span{units_}.first(count)) {
       const std::uint16_t source_port = send_unit(unit);
-      if (!tap_) continue;
-      NetMeta real = *unit.net;
-      real.udp_source_port = source_port;
-      show(Direction::sent, unit.bytes, real, timestamp_ns);
-    }
-    for (const std::span<std::byte> bytes : to_ourselves_) {
-      if (tap_) tap_(Direction::received, bytes, timestamp_ns);
-      device_.receive(parse_frame(bytes, LinkType::ethernet), now);
+      if (tap_) show_sent(unit, source_port, timestamp_ns);
     }
     moved += to_ourselves_.size();
-    to_ourselves_.clear();
+    take_back_to_ourselves(now);
   }
   link::LinkResult<std::size_t> sent = flush();
   if (!sent) return sent;
   return moved + *sent;
 }
 
+void Port::show_sent(const transport::TxUnit& unit, std::uint16_t source_port, std::int64_t timestamp_ns) {
+  NetMeta net = *unit.net;
+  net.udp_source_port = source_port;
+  if (unit.segments <= 1) return show(Direction::sent, unit.bytes, net, timestamp_ns);
+  const SuperFrame parts = parts_of(unit);
+  if (link_.kind() != link::LinkKind::udp) {
+    const Packet packet = parse_frame(unit.bytes, LinkType::ethernet);
+    for (std::uint32_t i = 0; i < parts.count; ++i) {
+      cut_frame(packet, parts, i, segment_);
+      show(Direction::sent, segment_, net, timestamp_ns);
+    }
+    return;
+  }
+  const Packet packet = parse_transport(unit.bytes, net);
+  for (std::uint32_t i = 0; i < parts.count; ++i) {
+    const Packet part = segment(packet, parts, i);
+    show(Direction::sent, part.bytes(), part.net(), timestamp_ns);
+  }
+}
+
+void Port::take_back_to_ourselves(Time now) {
+  for (const transport::TxUnit& unit : to_ourselves_) {
+    const Packet packet = parse_frame(unit.bytes, LinkType::ethernet);
+    const link::RxFrame frame{.bytes = unit.bytes,
+                              .wire_length = static_cast<std::uint32_t>(unit.bytes.size()),
+                              .timestamp_ns = tap_ ? wall_clock() : 0,
+                              .segment_size = unit.segments > 1 ? unit.segment_size : 0};
+    if (tap_) show_received(packet, frame);
+    take(packet, frame, now);
+  }
+  to_ourselves_.clear();
+}
+
 std::uint16_t Port::send_unit(const transport::TxUnit& unit) {
+  const std::uint32_t segment_size = unit.segments > 1 ? unit.segment_size : 0;
   if (caps_.link == transport::TxCaps::Link::ethernet) {
     if (FieldOf<&Ethernet::destination>::get(unit.bytes.data()) == device_.config().mac) {
-      to_ourselves_.push_back(unit.bytes);
+      to_ourselves_.push_back(unit);
     } else {
-      frames_[pending_end_++].bytes = unit.bytes;
+      frames_[pending_end_++] = {unit.bytes, {}, segment_size};
     }
     return unit.net->udp_source_port;
   }
   link::TxFrame& frame = frames_[pending_end_++];
   frame.bytes = unit.bytes;
+  frame.segment_size = segment_size;
   frame.udp = udp_of(*unit.net);
   frame.udp.source_port = link_.source_port(unit.net->udp_source_port);
   if (frame.udp.source_port == unit.net->udp_source_port) [[likely]]
     return frame.udp.source_port;
   NetMeta real = *unit.net;
   real.udp_source_port = frame.udp.source_port;
-  move_icrc(unit.bytes, *unit.net, real);
+  for (std::size_t start = 0; start < unit.bytes.size(); start += unit.segment_size) {
+    const std::size_t bytes = std::min<std::size_t>(unit.segment_size, unit.bytes.size() - start);
+    move_icrc(unit.bytes.subspan(start, bytes), *unit.net, real);
+  }
   return frame.udp.source_port;
 }
 

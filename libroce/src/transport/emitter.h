@@ -55,7 +55,7 @@ class Emitter {
       unit_bytes_ = 0;
       segments_ = 0;
       segment_size_ = size;
-      first_ip_id_ = path.count_ip_id ? path.next_ip_id : std::uint16_t{0};
+      first_ip_id_ = counts_ip_id() ? path.next_ip_id : std::uint16_t{0};
       alone_ = alone;
       last_ = unit_start_ + headers;
     }
@@ -68,7 +68,7 @@ class Emitter {
   /// The packet placed last is complete: computes its ICRC.
   void seal() {
     open_->frame.seal(buffer_.data() + last_, last_size_, ip_id());
-    if (open_->count_ip_id) ++open_->next_ip_id;
+    if (counts_ip_id()) ++open_->next_ip_id;
   }
   /// The packet placed last was changed after `seal`: computes its ICRC again.
   void seal_again() { open_->frame.seal(buffer_.data() + last_, last_size_, first_ip_id_); }
@@ -108,12 +108,17 @@ class Emitter {
   }
 
  private:
-  [[nodiscard]] std::uint16_t ip_id() const {
-    return open_->count_ip_id ? static_cast<std::uint16_t>(first_ip_id_ + segments_ - 1) : std::uint16_t{0};
+  /// Who cuts a unit lets the identifications count up inside it, whatever the profile; where the link lets us choose
+  /// the first they then go on from unit to unit, so that a receiver sees one sequence.
+  [[nodiscard]] bool counts_ip_id() const {
+    return open_->count_ip_id || (caps_.max_segments > 1 && caps_.link == TxCaps::Link::ethernet &&
+                                  open_->net.version == RoceVersion::v2_ipv4);
   }
+  /// Of the packet placed last.
+  [[nodiscard]] std::uint16_t ip_id() const { return static_cast<std::uint16_t>(first_ip_id_ + segments_ - 1); }
   [[nodiscard]] bool joins(const Path& path, std::uint8_t priority, std::uint32_t flow, std::uint32_t size) const {
     if (segments_ >= caps_.max_segments || &path != open_ || alone_ || priority != priority_ || flow != flow_ ||
-        last_size_ != segment_size_ || size > segment_size_) {
+        last_size_ != segment_size_ || size > segment_size_ || path.net.version == RoceVersion::v1) {
       return false;
     }
     const std::size_t total = path.frame.header_bytes() + unit_bytes_ + size;

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 
+#include "roce/wire/checksum.h"
+#include "roce/wire/ipv4.h"
+#include "roce/wire/ipv6.h"
 #include "roce/wire/reth.h"
+#include "roce/wire/udp.h"
 
 namespace roce {
 
@@ -20,20 +24,28 @@ class Search {
         first_(packet.bytes().subspan(packet.bth_offset())),
         length_(packet.icrc_offset() + kIcrcSize - packet.bth_offset()) {}
 
+  /// Cut at this size, whether an ICRC proves it or not.
+  [[nodiscard]] std::optional<SuperFrame> run_with(std::uint32_t size) {
+    if (size < kSmallestPacket || size >= length_) return std::nullopt;
+    found_ = {size, (length_ + size - 1) / size, 0};
+    if (packet_.net().ip_id.has_value() && !holds(size)) found_.ip_id_step = 1;
+    return found_;
+  }
+
   [[nodiscard]] std::optional<SuperFrame> run() {
     for (const std::uint32_t mtu : {256U, 512U, 1024U, 2048U, 4096U}) {
-      if (packet_.info().payload == PayloadRule::exactly_mtu && holds(header_bytes() + mtu + kIcrcSize)) return found_;
+      if (packet_.info().payload == PayloadRule::exactly_mtu && proves(header_bytes() + mtu + kIcrcSize)) return found_;
     }
     if (const std::optional<Reth> reth = packet_.get<Reth>(); reth && reth->dma_length <= 4096) {
       const std::uint32_t padded = (reth->dma_length + 3) & ~3U;
-      if (holds(header_bytes() + padded + kIcrcSize)) return found_;
+      if (proves(header_bytes() + padded + kIcrcSize)) return found_;
     }
     // Bounds the work on a large damaged packet whose payload happens to look like headers.
     int attempts = 64;
     for (std::uint32_t size = kSmallestPacket; size + kSmallestPacket <= length_ && attempts > 0; size += 4) {
       if (!looks_like_bth(size)) continue;
       --attempts;
-      if (holds(size)) return found_;
+      if (proves(size)) return found_;
     }
     return std::nullopt;
   }
@@ -52,10 +64,13 @@ class Search {
            opcode_info(FieldOf<&Bth::opcode>::get(bth)).defined();
   }
 
+  [[nodiscard]] bool proves(std::uint32_t size) {
+    return size >= kSmallestPacket && size + kSmallestPacket <= length_ && holds(size);
+  }
+
   /// Whether cutting at `size` makes an ICRC come out right. The first packet may be the damaged one, so a few are
   /// tried.
   [[nodiscard]] bool holds(std::uint32_t size) {
-    if (size < kSmallestPacket || size + kSmallestPacket > length_) return false;
     found_ = {size, (length_ + size - 1) / size, 0};
     const bool counts_up = packet_.version() == RoceVersion::v2_ipv4;
     for (const std::uint16_t step : {std::uint16_t{1}, std::uint16_t{0}}) {
@@ -81,21 +96,52 @@ class Search {
   SuperFrame found_;
 };
 
+/// Whether there is a place for an ICRC, from which cuts can be measured.
+[[nodiscard]] bool is_measured_v2(const Packet& packet) {
+  const bool is_v2 = packet.version() == RoceVersion::v2_ipv4 || packet.version() == RoceVersion::v2_ipv6;
+  const ParseError& problem = packet.problem();
+  // A packet that ends inside its headers has none.
+  const bool is_measured = problem.reason == ParseReason::none ||
+                           (problem.reason == ParseReason::cut_short && problem.layer == HeaderId::payload);
+  return packet.is_roce() && is_v2 && is_measured;
+}
+
+/// Makes the lengths, the identification and the checksums those of a frame that ends where `frame` does.
+void put_right(std::span<std::byte> frame, const LayerList& layers, std::uint16_t ip_id) {
+  for (const Layer& layer : layers) {
+    std::byte* header = frame.data() + layer.offset;
+    const auto length = static_cast<std::uint16_t>(frame.size() - layer.offset);
+    if (layer.id == HeaderId::ipv4) {
+      FieldOf<&Ipv4::total_length>::set(header, length);
+      FieldOf<&Ipv4::identification>::set(header, ip_id);
+      FieldOf<&Ipv4::checksum>::set(header, ipv4_checksum({header, layer.size}));
+    } else if (layer.id == HeaderId::ipv6) {
+      FieldOf<&Ipv6::payload_length>::set(header, static_cast<std::uint16_t>(length - kSize<Ipv6>));
+    } else if (layer.id == HeaderId::udp) {
+      FieldOf<&Udp::length>::set(header, length);
+      FieldOf<&Udp::checksum>::set(header, 0);
+    }
+  }
+}
+
 }  // namespace
 
 // W-ENC-5
 std::optional<SuperFrame> find_super_frame(const Packet& packet) {
-  const bool is_v2 = packet.version() == RoceVersion::v2_ipv4 || packet.version() == RoceVersion::v2_ipv6;
-  const ParseError& problem = packet.problem();
-  // A packet that ends inside its headers has no place for an ICRC, so that nothing could be measured from it.
-  const bool is_measured = problem.reason == ParseReason::none ||
-                           (problem.reason == ParseReason::cut_short && problem.layer == HeaderId::payload);
-  if (!packet.is_roce() || !is_v2 || !is_measured) return std::nullopt;
+  if (!is_measured_v2(packet)) return std::nullopt;
   return Search{packet}.run();
 }
 
+std::optional<SuperFrame> super_frame_of(const Packet& packet, std::uint32_t segment_size) {
+  if (!is_measured_v2(packet)) return std::nullopt;
+  return Search{packet}.run_with(segment_size);
+}
+
 Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_t index) {
-  NetMeta net = packet.net();
+  return segment(packet, super_frame, index, packet.net());
+}
+
+Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_t index, NetMeta net) {
   if (net.ip_id) net.ip_id = static_cast<std::uint16_t>(*net.ip_id + super_frame.ip_id_step * index);
   const std::uint32_t start = packet.bth_offset() + index * super_frame.segment_size;
   const std::uint32_t end = packet.icrc_offset() + kIcrcSize;
@@ -104,6 +150,14 @@ Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_
   const Bytes captured =
       start < all.size() ? all.subspan(start, std::min<std::size_t>(length, all.size() - start)) : Bytes{};
   return parse_transport(captured, net, length);
+}
+
+void cut_frame(const Packet& whole, const SuperFrame& super_frame, std::uint32_t index, std::vector<std::byte>& frame) {
+  const Packet part = segment(whole, super_frame, index);
+  const Bytes headers = whole.bytes().first(whole.bth_offset());
+  frame.assign(headers.begin(), headers.end());
+  frame.insert(frame.end(), part.bytes().begin(), part.bytes().end());
+  put_right(frame, whole.layers(), part.net().ip_id.value_or(0));
 }
 
 }  // namespace roce

@@ -11,6 +11,7 @@
 #include "bare/encode.h"
 #include "bare/packet_socket.h"
 #include "bare/xdp_socket.h"
+#include "live/bare_headers.h"
 #include "live/gaps.h"
 #include "live/runs.h"
 #include "live/two_ends.h"
@@ -24,50 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRegion = 16 << 20;
 constexpr std::size_t kSmall = 16;
-constexpr std::size_t kRethBytes = 16;
 constexpr std::size_t kAethBytes = 4;
 constexpr auto kPatience = std::chrono::seconds{20};
-
-/// Ethernet, IPv4, UDP and BTH of an RC packet, and room for an extension header of zeros. The frame has
-/// `header_bytes` and a payload of `bytes`, for which the IPv4 checksum is right as in ours: what is malformed the
-/// kernel may throw away earlier.
-struct Headers {
-  template <typename Socket>
-  Headers(std::uint8_t opcode, const Socket& from, const Socket& to, std::size_t frame_header_bytes,
-          std::size_t payload_bytes)
-      : header_bytes(frame_header_bytes) {
-    std::copy(to.mac().begin(), to.mac().end(), bytes.begin());
-    std::copy(from.mac().begin(), from.mac().end(), bytes.begin() + 6);
-    bytes[12] = 0x08;
-    bytes[14] = 0x45;
-    bytes[15] = 0x02;  // ECT(0)
-    bytes[20] = 0x40;  // Don't Fragment
-    bytes[22] = 64;
-    bytes[23] = 17;
-    for (const std::size_t address : {26U, 30U}) {
-      bytes[address] = 192;
-      bytes[address + 2] = 2;
-    }
-    bytes[29] = 1;
-    bytes[33] = 2;
-    const std::size_t ip_length = header_bytes - ip + (payload_bytes + 3) / 4 * 4 + 4;
-    bytes[16] = static_cast<std::uint8_t>(ip_length >> 8U);
-    bytes[17] = static_cast<std::uint8_t>(ip_length);
-    std::uint32_t sum = 0;
-    for (std::size_t i = ip; i < ip + 20; i += 2) sum += bare::load16(bytes.data() + i);
-    sum = (sum & 0xFFFF) + (sum >> 16U);
-    sum = ~((sum & 0xFFFF) + (sum >> 16U));
-    bytes[24] = static_cast<std::uint8_t>(sum >> 8U);
-    bytes[25] = static_cast<std::uint8_t>(sum);
-    bytes[36] = 4791 >> 8;
-    bytes[37] = 4791 & 0xFF;
-    bytes[42] = opcode;
-  }
-
-  static constexpr std::size_t ip = 14;
-  std::size_t header_bytes;
-  std::array<std::uint8_t, bare::kHeaderBytes + kRethBytes> bytes{};
-};
 
 template <typename Received>
 [[nodiscard]] bool is_good(const Received& frame, bare::Decoded& packet) {
@@ -93,7 +52,7 @@ template <typename Socket>
   Clock::time_point start{};
   run_two_ends(
       [&] {
-        const Headers headers{opcode, near, far, header_bytes, bytes};
+        const Headers headers{opcode, near.mac(), far.mac(), header_bytes, bytes};
         start = Clock::now();
         std::size_t offset = 0;
         for (std::uint64_t sent = 0; sent < packets;) {
@@ -147,8 +106,8 @@ class Player {
   Player(PacketSocket& socket, const PacketSocket& other, bool blocking)
       : socket_(socket),
         blocking_(blocking),
-        message_{kSendOnly, socket, other, bare::kHeaderBytes, kSmall},
-        ack_{kAcknowledge, socket, other, bare::kHeaderBytes + kAethBytes, 0} {}
+        message_{kSendOnly, socket.mac(), other.mac(), bare::kHeaderBytes, kSmall},
+        ack_{kAcknowledge, socket.mac(), other.mac(), bare::kHeaderBytes + kAethBytes, 0} {}
 
   void play() { send(message_, kSmall); }
   /// Until a message is there, which is acknowledged. False: `stop`.
@@ -233,7 +192,7 @@ Pace bare_pace(const Wire& wire, std::uint64_t packets_per_second, std::uint64_t
   GapMeter meter{packets};
   run_two_ends(
       [&] {
-        const Headers headers{0x0A, near, far, bare::kHeaderBytes + kRethBytes, kSmall};
+        const Headers headers{0x0A, near.mac(), far.mac(), bare::kHeaderBytes + kRethBytes, kSmall};
         const std::vector<std::uint8_t> source(kSmall);
         const std::chrono::nanoseconds gap{1'000'000'000 / packets_per_second};
         Clock::time_point due = Clock::now();

@@ -36,7 +36,7 @@ struct Result {
   double ratio = 0;
 };
 
-[[nodiscard]] std::vector<Row> rows_on(const Wire& wire) {
+[[nodiscard]] std::vector<Row> rows_on(const Wire& wire, const std::function<double()>& tcp) {
   constexpr double giga = 1e-9;
   constexpr double mega = 1e-6;
   constexpr double micro = 1e-3;
@@ -53,7 +53,21 @@ struct Result {
     }
   }
   rows.push_back({"16 B RC WRITE, one a frame", "M/s", mega, false, 0.7,
-                  [=] { return our_message_rate(wire, 300'000); }, [=] { return bare_message_rate(wire, 300'000); }});
+                  [=] { return our_message_rate(wire, 300'000, Path::raw); },
+                  [=] { return bare_message_rate(wire, 300'000); }});
+  for (const std::uint32_t mtu : {1024U, 4096U}) {
+    constexpr std::uint64_t messages = 500;
+    const auto ours = [=] { return our_goodput(wire, mtu, mebibyte, messages, Path::segmented); };
+    rows.push_back({fmt::format("1 MiB RC WRITE, MTU {}, segmented", mtu), "Gbit/s", giga, false, 0.7, ours,
+                    [=] { return bare_segmented_goodput(wire, mtu, messages * mebibyte / mtu); }});
+    if (tcp) {
+      rows.push_back({fmt::format("1 MiB RC WRITE, MTU {}, segmented, beside TCP", mtu), "Gbit/s", giga, false,
+                      mtu == 1024 ? 1.3 : 1.5, ours, tcp});
+    }
+  }
+  rows.push_back({"16 B RC WRITE, segmented", "M/s", mega, false, 0,
+                  [=] { return our_message_rate(wire, 1'000'000, Path::segmented); },
+                  [=] { return bare_segmented_message_rate(wire, 3'000'000); }});
   rows.push_back({"16 B SEND ping-pong, spinning", "us", micro, true, 1.6,
                   [=] { return our_round_trip(wire, 20'000, false); },
                   [=] { return bare_round_trip(wire, 20'000, false); }});
@@ -102,17 +116,25 @@ struct Result {
   return fmt::format("{} {} {}", row.at_most ? "<=" : ">=", row.target, met ? "met" : "NOT MET");
 }
 
-/// One TCP stream of iperf3 over the same kind of wire, Gbit/s; none where there is no iperf3.
-[[nodiscard]] std::optional<double> tcp_goodput(const test::NetworkNamespace& a, const test::NetworkNamespace& b) {
-  constexpr double giga = 1e-9;
-  if (a.run("command -v iperf3").exit_code != 0) return std::nullopt;
-  a.ip("addr add 192.0.2.1/24 dev near");
-  b.ip("addr add 192.0.2.2/24 dev far");
-  if (b.run("iperf3 -s -1 -D").exit_code != 0) return std::nullopt;
-  const test::CommandOutcome client = a.run("iperf3 -c 192.0.2.2 -t 3 -J 2>/dev/null");
+/// Bits a second of one TCP stream of iperf3 between two namespaces, to the address of the second.
+[[nodiscard]] double tcp_goodput(const test::NetworkNamespace& a, const test::NetworkNamespace& b) {
+  if (b.run("iperf3 -s -1 -D").exit_code != 0) throw std::runtime_error("iperf3 does not start");
+  const test::CommandOutcome client = a.run("iperf3 -c 192.0.2.2 -t 1 -J 2>/dev/null");
   const nlohmann::json report = nlohmann::json::parse(client.output, nullptr, false);
-  if (report.is_discarded() || !report.contains("end")) return std::nullopt;
-  return report["end"]["sum_received"].value("bits_per_second", 0.0) * giga;
+  const nlohmann::json::json_pointer rate{"/end/sum_received/bits_per_second"};
+  if (report.is_discarded() || !report.contains(rate)) throw std::runtime_error("iperf3 said: " + client.output);
+  return report[rate];
+}
+
+/// Of a veth pair of their own with the same MTU; none where there is no iperf3.
+[[nodiscard]] std::function<double()> tcp_between(const test::NetworkNamespace& a, const test::NetworkNamespace& b) {
+  if (a.run("command -v iperf3").exit_code != 0) return {};
+  test::connect_by_veth(a, "tcp", b, "tcp");
+  a.ip("link set tcp mtu 9000");
+  b.ip("link set tcp mtu 9000");
+  a.ip("addr add 192.0.2.1/24 dev tcp");
+  b.ip("addr add 192.0.2.2/24 dev tcp");
+  return [&a, &b] { return tcp_goodput(a, b); };
 }
 
 int run(int argc, char** argv) {
@@ -139,6 +161,7 @@ int run(int argc, char** argv) {
   for (const char* end : {"near", "far"}) {
     a.ip(fmt::format("link set {} addrgenmode none up", end));
   }
+  const std::function<double()> tcp = tcp_between(a, b);
   nlohmann::ordered_json report = nlohmann::ordered_json::array();
   if (markdown) {
     fmt::print("| | ours | bare | ratio | target |\n|---|---|---|---|---|\n");
@@ -147,7 +170,7 @@ int run(int argc, char** argv) {
     fmt::print("ACKs: 16 B WRITE one for 16 messages; ping-pong spinning after 10 us, blocking at once\n");
   }
   a.enter([&] {
-    for (const Row& row : rows_on({"near", "far"})) {
+    for (const Row& row : rows_on({"near", "far"}, tcp)) {
       if (row.name.find(only) == std::string::npos) continue;
       const Result result = measure(row, rounds);
       const std::string ours = fmt::format("{:.2f} {}", result.ours * row.factor, row.unit);
@@ -167,21 +190,6 @@ int run(int argc, char** argv) {
       std::fflush(stdout);
     }
   });
-  if (only.empty()) {
-    a.ip("link del near");
-    test::connect_by_veth(a, "near", b, "far");
-    a.ip("link set near mtu 9000");
-    b.ip("link set far mtu 9000");
-    const std::optional<double> tcp = tcp_goodput(a, b);
-    const std::string text = tcp ? fmt::format("{:.2f} Gbit/s", *tcp) : "no iperf3 here";
-    if (json) {
-      report.push_back({{"row", "iperf3, one TCP stream, MTU 9000"}, {"unit", "Gbit/s"}, {"ours", tcp.value_or(0)}});
-    } else if (markdown) {
-      fmt::print("| iperf3, one TCP stream, MTU 9000 | {} | | | |\n", text);
-    } else {
-      fmt::print("{:<34} {:>16}\n", "iperf3, one TCP stream, MTU 9000", text);
-    }
-  }
   if (json) fmt::print("{}\n", report.dump(2));
   return 0;
 }

@@ -48,6 +48,7 @@ T must(link::LinkResult<T> result) {
   }
   link::RawLinkOptions options;
   options.interface = interface;
+  options.segmentation = path == Path::segmented;
   auto link = must(link::RawLink::open(options));
   mac = address_of(link->mac());
   return link;

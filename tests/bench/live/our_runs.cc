@@ -70,8 +70,8 @@ double our_goodput(const Wire& wire, std::uint32_t mtu, std::uint32_t message_by
   return static_cast<double>(messages) * message_bytes * 8 / seconds;
 }
 
-double our_message_rate(const Wire& wire, std::uint64_t messages) {
-  LiveShape shape{.region_bytes = 1 << 20};
+double our_message_rate(const Wire& wire, std::uint64_t messages, Path path) {
+  LiveShape shape{.region_bytes = 1 << 20, .path = path};
   shape.profile.messages_per_ack_request = 16;
   LiveEnd near{wire.near, 1, shape};
   LiveEnd far{wire.far, 2, shape};

@@ -14,15 +14,21 @@ struct Wire {
 };
 
 /// What carries the frames.
-enum class Path : std::uint8_t { raw, xdp };
+enum class Path : std::uint8_t {
+  raw,
+  segmented,  ///< raw, as super-frames
+  xdp
+};
 
 /// One way, from the near to the far end: bits of payload a second.
 [[nodiscard]] double our_goodput(const Wire& wire, std::uint32_t mtu, std::uint32_t message_bytes,
                                  std::uint64_t messages, Path path);
+[[nodiscard]] double bare_segmented_goodput(const Wire& wire, std::uint32_t mtu, std::uint64_t packets);
 [[nodiscard]] double bare_goodput(const Wire& wire, std::uint32_t mtu, std::uint64_t packets, Path path);
 
 /// One way, messages of 16 bytes a second.
-[[nodiscard]] double our_message_rate(const Wire& wire, std::uint64_t messages);
+[[nodiscard]] double our_message_rate(const Wire& wire, std::uint64_t messages, Path path);
+[[nodiscard]] double bare_segmented_message_rate(const Wire& wire, std::uint64_t messages);
 [[nodiscard]] double bare_message_rate(const Wire& wire, std::uint64_t messages);
 
 /// There and back, 16 bytes, the median in nanoseconds.

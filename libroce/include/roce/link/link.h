@@ -55,6 +55,17 @@ struct RxFrame {
 struct TxFrame {
   std::span<const std::byte> bytes;  ///< as in `RxFrame`
   UdpMeta udp{};                     ///< with `LinkKind::udp`
+  /// Not 0: a super-frame, as in `RxFrame`, within what `Link::segmentation` says. Each packet goes out behind headers
+  /// of its own, IPv4 identifications counting up from that of the super-frame (from 0 with `LinkKind::udp`), and with
+  /// a UDP checksum.
+  std::uint32_t segment_size = 0;
+};
+
+/// The super-frames that a link sends.
+struct Segmentation {
+  std::uint32_t max_segments = 1;  ///< packets of one; 1: the link sends none
+  std::size_t max_bytes = 0;       ///< of one, counted as `Link::max_bytes`
+  std::string refusal{};           ///< why it sends none although it was to: what was tried, and why it failed
 };
 
 /// What passed, since the link was opened.
@@ -83,8 +94,11 @@ class Link {
   /// Fills up to `frames.size()` frames with what is there; returns how many. Error: the link is gone (interface
   /// deleted).
   [[nodiscard]] virtual LinkResult<std::size_t> receive(std::span<RxFrame> frames) = 0;
+  /// The longest super-frame that it sends, and the most packets of one. When the kernel refuses one, `send` stops in
+  /// front of it, for the caller to cut, and from then on there are none.
+  [[nodiscard]] virtual Segmentation segmentation() const { return {}; }
   /// Sends the frames in their order; returns how many were taken (sent, or counted as `send_errors`): fewer when there
-  /// is no room, then try again when `fd` is writable. Error: the link is gone.
+  /// is no room, then try again when `fd` is writable, or when `segmentation` changed. Error: the link is gone.
   [[nodiscard]] virtual LinkResult<std::size_t> send(std::span<const TxFrame> frames) = 0;
   /// For poll: readable when `receive` would find something.
   [[nodiscard]] virtual int fd() const = 0;

@@ -25,11 +25,15 @@ struct RawLinkOptions {
   /// How frames reach us. By slot, each is there at once. By block, several come together: more frames a second, but
   /// one that is alone waits for a timer of milliseconds, so that only those who mostly listen want it.
   enum class Delivery : std::uint8_t { slot, block } delivery = Delivery::slot;
+  /// Send super-frames, where the kernel takes them.
+  bool segmentation = false;
 };
 
 /// An Ethernet interface through packet sockets (Linux packet(7)): received by a ring in shared memory (TPACKET_V2 for
-/// `slot`, TPACKET_V3 for `block`), sent by `sendmmsg`. VLAN tags that the kernel took off stand in the frame again.
-/// Frames that this machine sends are not received. Needs CAP_NET_RAW in the interface's network namespace.
+/// `slot`, TPACKET_V3 for `block`), sent by `sendmmsg`. Super-frames are those of Linux's UDP segmentation
+/// (PACKET_VNET_HDR, since Linux 6.2): Ethernet, at most one VLAN tag, IPv4 or IPv6 without options, UDP. VLAN tags
+/// that the kernel took off stand in the frame again. Frames that this machine sends are not received. Needs
+/// CAP_NET_RAW in the interface's network namespace.
 class RawLink final : public Link {
  public:
   /// Errors: no such interface, not an Ethernet, no permission, filter not understood, no memory for the ring.
@@ -38,6 +42,7 @@ class RawLink final : public Link {
 
   [[nodiscard]] LinkKind kind() const override { return LinkKind::ethernet; }
   [[nodiscard]] std::size_t max_bytes() const override;
+  [[nodiscard]] Segmentation segmentation() const override;
   [[nodiscard]] LinkResult<std::size_t> receive(std::span<RxFrame> frames) override;
   [[nodiscard]] LinkResult<std::size_t> send(std::span<const TxFrame> frames) override;
   [[nodiscard]] int fd() const override;

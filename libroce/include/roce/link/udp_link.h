@@ -27,13 +27,16 @@ struct UdpLinkOptions {
   /// How many UDP source ports are kept open at a time. A further one takes the place of the one that was not used for
   /// longest. At most half of the files that the process may open are taken.
   std::size_t max_source_ports = 1024;
+  /// Send super-frames and hand out those that come in, where the kernel does both.
+  bool segmentation = false;
 };
 
 /// RoCEv2 through the kernel's UDP, for which no privilege is needed: the payload of datagrams to port 4791.
 ///
 /// What goes out has Don't Fragment, IPv4 identification 0, UDP checksum 0, and the frame's source port, traffic class
-/// and hop limit. The kernel sends nothing in answer to datagrams to the port (no ICMP port unreachable), and hides the
-/// IPv4 identification of those that come in.
+/// and hop limit. Super-frames are those of Linux's UDP_SEGMENT: the packets of one have the identifications 0, 1, 2 …,
+/// and a UDP checksum, without which the kernel does not segment. The kernel sends nothing in answer to datagrams to
+/// the port (no ICMP port unreachable), and hides the IPv4 identification of those that come in.
 class UdpLink final : public Link {
  public:
   /// Errors: not an address of this machine or not of that interface, port 4791 taken, no IPv6 here, no permission.
@@ -43,7 +46,9 @@ class UdpLink final : public Link {
   [[nodiscard]] LinkKind kind() const override { return LinkKind::udp; }
   /// From the MTU that the address's interface had when the link was opened.
   [[nodiscard]] std::size_t max_bytes() const override;
-  /// At most 64 a call. A datagram longer than `max_bytes` and 9 KiB is cut.
+  [[nodiscard]] Segmentation segmentation() const override;
+  /// At most 64 a call. A datagram longer than `max_bytes` and 9 KiB is cut; with `UdpLinkOptions::segmentation` none
+  /// is.
   [[nodiscard]] LinkResult<std::size_t> receive(std::span<RxFrame> frames) override;
   /// `udp.source` must be the link's address or all zeros, `udp.destination` an address of the same family. Frames for
   /// which that does not hold, that are too long, or to where there is no way, are `send_errors`. Frames that an ICMP

@@ -22,15 +22,16 @@ namespace roce::port {
 enum class Direction : std::uint8_t { received, sent };
 
 /// Sees each frame as it passes, whole and from its Ethernet header; where the link hides the headers they are made up
-/// from what it tells, with Ethernet addresses of zero. A frame to the device's own Ethernet address is seen twice, as
-/// it is sent and as it comes back. `timestamp_ns` counts since the Unix epoch. The bytes are valid during the call.
+/// from what it tells, with Ethernet addresses of zero. The packets of a super-frame are seen one by one, as they are
+/// on the wire. A frame to the device's own Ethernet address is seen twice, as it is sent and as it comes back.
+/// `timestamp_ns` counts since the Unix epoch. The bytes are valid during the call.
 using Tap = std::function<void(Direction, Bytes frame, std::int64_t timestamp_ns)>;
 
 /// Binds a device to a link: what comes in on the link goes to the device, what the device sends goes out, and the
-/// addresses it wants are looked up. Super-frames that a link hands out are taken apart; packets to the device's own
-/// Ethernet address, which no link brings back, go to the device; PAUSE and PFC hold the device's priorities back, and
-/// priorities whose receives run low at the device (`DeviceConfig::receive_thresholds`) hold the other end by PFC, on
-/// links of whole frames. One thread at a time.
+/// addresses it wants are looked up. Where the link sends super-frames the device makes them; those that a link hands
+/// out are taken apart; packets to the device's own Ethernet address, which no link brings back, go to the device;
+/// PAUSE and PFC hold the device's priorities back, and priorities whose receives run low at the device
+/// (`DeviceConfig::receive_thresholds`) hold the other end by PFC, on links of whole frames. One thread at a time.
 class Port {
  public:
   /// Of the wire, where nobody tells another: pause quanta are counted in it.
@@ -61,6 +62,8 @@ class Port {
   [[nodiscard]] std::optional<transport::Event> poll_event(Time now);
   /// PFC frames that went out because receives ran low, or were there again.
   [[nodiscard]] std::uint64_t pfc_sent() const { return pfc_sent_; }
+  /// Called once, with a sentence, when the link refuses super-frames and sends packets one by one from then on.
+  void set_on_refusal(std::function<void(const std::string&)> on_refusal) { on_refusal_ = std::move(on_refusal); }
   /// Replaces the tap; an empty function removes it.
   void set_tap(Tap tap) { tap_ = std::move(tap); }
 
@@ -69,6 +72,11 @@ class Port {
   [[nodiscard]] link::LinkResult<std::size_t> transmit(Time now);
   [[nodiscard]] link::LinkResult<std::size_t> flush();
   void take(const Packet& packet, const link::RxFrame& frame, Time now);
+  void show_received(const Packet& packet, const link::RxFrame& frame);
+  void show_sent(const transport::TxUnit& unit, std::uint16_t source_port, std::int64_t timestamp_ns);
+  void take_back_to_ourselves(Time now);
+  [[nodiscard]] bool cut_refused();
+  void cut_unit(const link::TxFrame& frame);
   [[nodiscard]] link::LinkResult<std::size_t> send_own();
   [[nodiscard]] link::LinkResult<std::size_t> send_pfc(Time now);
   /// Returns the UDP source port that it goes out with.
@@ -86,20 +94,26 @@ class Port {
   transport::TxCaps caps_;
   std::vector<link::RxFrame> received_;
   std::vector<std::optional<Packet>> packets_;  // as `received_`
+  std::size_t came_ = 0;                        // of `received_`
+  std::size_t taken_ = 0;                       // of these
+  std::uint32_t next_part_ = 0;                 // of the super-frame that is next
   std::vector<std::byte> buffer_;
   std::vector<transport::TxUnit> units_;
   std::vector<link::TxFrame> frames_;  // as `units_`; from `pending_` to `pending_end_` not yet taken by the link
   std::size_t pending_ = 0;
   std::size_t pending_end_ = 0;
   std::deque<transport::Event> events_;
-  std::vector<std::span<std::byte>> to_ourselves_;  // from `units_`
+  std::vector<transport::TxUnit> to_ourselves_;  // from `units_`
+  std::vector<std::vector<std::byte>> cut_;      // what `frames_` refers to after a refusal
+  std::function<void(const std::string&)> on_refusal_;
   PauseTimers pauses_;
   std::optional<PauseSender> holding_;  // where the device may ask for it
   bool pfc_waits_ = false;              // its frame, for room on the link
   std::uint64_t pfc_sent_ = 0;
   std::uint8_t paused_ = 0;  // as the device was told
   Time pause_ends_ = kNever;
-  std::vector<std::byte> shown_;  // a frame for the tap
+  std::vector<std::byte> shown_;    // a frame for the tap
+  std::vector<std::byte> segment_;  // a packet of a super-frame for it
   Tap tap_;
 };
 

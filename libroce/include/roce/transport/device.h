@@ -94,10 +94,13 @@ struct TxCaps {
   };
   Link link = Link::ethernet;
   std::size_t max_bytes = 9216;    ///< of one unit
-  std::uint32_t max_segments = 1;  ///< packets of one unit
+  std::uint32_t max_segments = 1;  ///< packets of one unit; RoCE v1, which nobody cuts, has one always
 };
 
-/// What `transmit` filled: one packet, or several of equal size (the last may be shorter) behind one set of headers.
+/// What `transmit` filled: one packet, or several of equal size (the last may be shorter) behind one set of headers, as
+/// Linux's UDP segmentation takes them. The ICRC of each is for the headers that it will have of its own: its lengths,
+/// and the IPv4 identification of the unit's headers (0 with `TxCaps::Link::transport`) and as many as packets are in
+/// front of it.
 struct TxUnit {
   std::span<std::byte> bytes{};    ///< inside the caller's buffer
   std::uint32_t segment_size = 0;  ///< BTH through ICRC of each packet but the last

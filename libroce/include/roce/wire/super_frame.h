@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "roce/wire/icrc.h"
 #include "roce/wire/packet.h"
@@ -24,8 +26,20 @@ struct SuperFrame {
 /// right.
 [[nodiscard]] std::optional<SuperFrame> find_super_frame(const Packet& packet);
 
+/// The same where the segment size (BTH through ICRC) is known from elsewhere: only how the identifications go is to be
+/// found out, by the ICRCs. Where none of them is good they are taken to count up, as the kernel's segmentation makes
+/// them. None: no whole RoCE v2 packet of more than one segment.
+[[nodiscard]] std::optional<SuperFrame> super_frame_of(const Packet& packet, std::uint32_t segment_size);
+
 /// Packet `index` (below `count`) of a super-frame, as a view of the same bytes.
 [[nodiscard]] Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_t index);
+/// The same where many are looked at: `net` is `packet.net()`.
+[[nodiscard]] Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_t index, NetMeta net);
+
+/// Packet `index` (below `count`) as the frame that it is on the wire: the bytes in front of the BTH with lengths, IPv4
+/// identification and IPv4 checksum of this packet, UDP checksum 0, then the packet. `whole` was parsed from a frame
+/// that begins with its link layer.
+void cut_frame(const Packet& whole, const SuperFrame& super_frame, std::uint32_t index, std::vector<std::byte>& frame);
 
 /// Calls `use(packet, verdict)` for each RoCE packet in a frame: once for an ordinary frame, once for each packet of a
 /// super-frame. The cost over check_icrc falls on frames whose ICRC is not good.
