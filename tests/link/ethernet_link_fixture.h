@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 
 #include "link_tools.h"
@@ -59,6 +60,9 @@ enum class Room : std::uint8_t { usual, little };
 struct EthernetLinkKind {
   std::string name;
   std::function<LinkResult<std::unique_ptr<Link>>(const std::string& interface, Room room)> open;
+
+  // Its bytes are other ones in each run, and ctest shows them.
+  friend void PrintTo(const EthernetLinkKind& kind, std::ostream* out) { *out << kind.name; }
 };
 
 /// A test with a wire of its own, for each kind that the program instantiates it with.

@@ -15,6 +15,8 @@ struct Shape {
   const char* name;
   bool v6;
   bool vlan;
+
+  friend void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 };
 
 /// Ethernet, a VLAN tag, IP and UDP to port 4791 with these bytes, the IPv4 identification 65534.
