@@ -176,14 +176,13 @@ TEST(SimRecorder, WritesWhatPassesATapWithItsTime) {
 class SimCut : public testing::TestWithParam<RoceVersion> {};
 
 TEST_P(SimCut, GivesTheFramesThatWereJoined) {
-  for (const std::uint16_t step : {std::uint16_t{0}, std::uint16_t{1}}) {
-    std::vector<Frame> frames;
-    for (std::uint32_t i = 0; i < 5; ++i) {
-      frames.push_back(packet(i, 2, 1, i == 4 ? 20 : 256, GetParam(), static_cast<std::uint16_t>(0xFFFE + i * step)));
-    }
-    const Frame joined = test::coalesce(frames);
-    EXPECT_THAT(cut(joined, 5, 256 + 16), testing::ElementsAreArray(frames)) << "IP ID step " << step;
+  std::vector<Frame> frames;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    // Identifications count up, as the kernel's segmentation has them, and go through 0.
+    frames.push_back(packet(i, 2, 1, i == 4 ? 20 : 256, GetParam(), static_cast<std::uint16_t>(0xFFFE + i)));
   }
+  const Frame joined = test::coalesce(frames);
+  EXPECT_THAT(cut(joined, 5, 256 + 16), testing::ElementsAreArray(frames));
 }
 
 INSTANTIATE_TEST_SUITE_P(Version, SimCut, testing::Values(RoceVersion::v2_ipv4, RoceVersion::v2_ipv6));
