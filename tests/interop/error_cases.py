@@ -134,10 +134,11 @@ class ErrorCases(Controlled):
             server.kill(signal.SIGSTOP)
             control.call("connect_qp", qp=qp, gid=self.network.guest4, remote_qp=qpn, remote_psn=psn, psn=made["psn"],
                          path_mtu=SIZE, rnr_retry=2)
-            self.send(control, qp, 8)
-            done = collections.Counter(one["status"] for one in control.completions(8))
+            # One too many: behind it there would be NAKs for a gap besides.
+            self.send(control, qp, 5)
+            done = collections.Counter(one["status"] for one in control.completions(5))
             ours = self.counters(control, qp)
-        self.assertEqual(done, {"success": 4, "RNR retry counter exceeded": 1, "work request flushed error": 3})
+        self.assertEqual(done, {"success": 4, "RNR retry counter exceeded": 1})
         self.assert_as_many(ours["rnr_naks_received"], 3, ours["timeouts"])
         self.assert_as_many(rose["send_rnr_err"], ours["rnr_naks_received"], ours["timeouts"])
         peer.stop()
