@@ -290,7 +290,7 @@ void check_served(PerftestRun& run) {
     return false;
   };
   while (true) {
-    // The peer's next exchange comes when all its requests are complete.
+    // The peer's next exchange comes when those of its requests are complete whose completion it asked for.
     const bool is_last = run.channel.has(PerftestKeys::kSize);
     for (std::size_t index = 0; index < run.pairs.count(); ++index) {
       while (run.pairs.qp(index).has_received()) take_receive(run, index);
@@ -416,6 +416,16 @@ Task<> run_perftest_data(PerftestRun& run) {
     co_await make_requests(run);
   } else {
     co_await serve_requests(run);
+  }
+}
+
+Task<> await_perftest_requests(PerftestRun& run, std::uint64_t count) {
+  const auto have_come = [&run, count] { return requests_served(run) >= count || run.channel.is_closed(); };
+  const auto progress = [&run] { return run.pairs.progress(); };
+  co_await patiently(have_come, progress, kPerftestSilence);
+  check_served(run);
+  if (run.report.messages != count) {
+    throw ScriptFailure(fmt::format("the peer made {} requests, and {} came", count, run.report.messages));
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
+
 #include "gen/perftest_channel.h"
 #include "gen/perftest_connections.h"
 #include "gen/perftest_keys.h"
@@ -28,5 +30,9 @@ void post_perftest_receives(PerftestRun& run);
 /// and what was compared into the report. `run` has to live as long as the task. Throws: ScriptFailure when a request
 /// fails, data are wrong, or the peer is silent or gone.
 [[nodiscard]] Task<> run_perftest_data(PerftestRun& run);
+
+/// Of a server: waits until `count` requests have come, as many as the client says that it made, and compares again. A
+/// client does not wait for the last of those for which it asks no completion. Throws: ScriptFailure when others came.
+[[nodiscard]] Task<> await_perftest_requests(PerftestRun& run, std::uint64_t count);
 
 }  // namespace roce::gen

@@ -65,17 +65,6 @@ class CountersAtEnd {
   co_await pass_barrier(run);
 }
 
-/// Compares what a client says that it did with what came.
-void check_figures(const PerftestRun& run, const PerftestFigures& theirs) {
-  if (theirs.size != run.options.size) {
-    throw ScriptFailure(fmt::format("the peer's messages had {} bytes, not {}; use the same -s on both sides",
-                                    theirs.size, run.options.size));
-  }
-  if (theirs.messages != run.report.messages) {
-    throw ScriptFailure(fmt::format("the peer made {} requests, and {} came", theirs.messages, run.report.messages));
-  }
-}
-
 [[nodiscard]] Task<> tell_figures(PerftestRun& run) {
   PerftestFigures own;
   if (run.role == PerftestRole::client) {
@@ -85,7 +74,12 @@ void check_figures(const PerftestRun& run, const PerftestFigures& theirs) {
     own.mega_messages = messages_per_second(run.report) / 1e6;
   }
   const PerftestFigures theirs = co_await exchange_figures(run.channel, run.role, own);
-  if (run.role == PerftestRole::server) check_figures(run, theirs);
+  if (run.role == PerftestRole::client) co_return;
+  if (theirs.size != run.options.size) {
+    throw ScriptFailure(fmt::format("the peer's messages had {} bytes, not {}; use the same -s on both sides",
+                                    theirs.size, run.options.size));
+  }
+  co_await await_perftest_requests(run, theirs.messages);
 }
 
 [[nodiscard]] Task<> tear_down(PerftestRun& run) {
