@@ -92,10 +92,11 @@ class RelayTest(unittest.TestCase):
         for link in ("raw", "udp"):
             client = self.start("a", "write", "-i", "va", "--link", link, "-s", "64k", "-n", "50", control)
             code, result = client.result()
-            self.assertEqual((code, result["ok"], result["counters"]["retransmitted_packets"]), (0, True, 0), result)
+            self.assertEqual((code, result["ok"]), (0, True), result)
         code, totals = relay.result(signal.SIGTERM)
         self.check_balance(totals)
-        self.assertEqual((totals["a_to_b"]["lost"], totals["b_to_a"]["lost"]), (0, 0), totals)
+        # None was longer than what the other side carries.
+        self.assertEqual((totals["a_to_b"]["unsendable"], totals["b_to_a"]["unsendable"]), (0, 0), totals)
         # 64 packets a message.
         self.assertGreaterEqual(totals["a_to_b"]["passed"], 2 * 50 * 64)
 
