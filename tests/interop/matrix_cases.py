@@ -24,6 +24,8 @@ FACTORS = {
 ATOMIC = 8
 # Packets: what is under way at most, so that an emulated guest takes it in less time than a requester waits for an answer.
 LONGEST = 300
+# Packets that the relay may still hold when the QP is gone to which they go.
+LATE = 8
 # How many packets more the receiver of a direction gets for each that the rule has hit.
 MORE = {"loss": -1, "corruption": -1, "duplication": 1}
 
@@ -79,7 +81,12 @@ class MatrixCases(Relayed, Perftest):
             self.assertGreater(hits["a_to_b"] + hits["b_to_a"], 0, totals)
         more = {way: MORE.get(case["fault"], 0) * hits[way] for way in hits}
         self.assert_same_story(case, rose, report["counters"], more, self.network.drops() - drops)
-        self.assert_keeps_the_rules(self.capture, self.address(case))
+        # An atomic for whose answer there is no room is dropped, and the gap behind it gets a NAK of its own: as if one were repeated.
+        self.assert_keeps_the_rules(self.capture, self.address(case), ["RC-RESP-02"] if "atomic" in case["program"] else [])
+
+    def assert_between(self, found, most, missing):
+        self.assertLessEqual(found, most)
+        self.assertGreaterEqual(found, most - missing)
 
     def address(self, case):
         return self.network.host6 if case["ip"] == "ipv6" else self.network.host4
@@ -93,9 +100,9 @@ class MatrixCases(Relayed, Perftest):
                 sent += 1
             elif packet["icrc"]["status"] == "good":
                 received += 1
-        self.assertEqual(received, rose["sent_pkts"] + more["a_to_b"])
-        self.assertLessEqual(rose["rcvd_pkts"], sent + more["b_to_a"])
-        self.assertGreaterEqual(rose["rcvd_pkts"], sent + more["b_to_a"] - drops)
+        late = LATE if case["fault"] in ("delay", "reordering") else 0
+        self.assert_between(received, rose["sent_pkts"] + more["a_to_b"], late)
+        self.assert_between(rose["rcvd_pkts"], sent + more["b_to_a"], drops + late)
         ours = collections.Counter(counters)
         if case["connection"] == "tcp":
             # By RDMA CM there are also QP1 and the queue pair of the handshake, which are not in the report.
