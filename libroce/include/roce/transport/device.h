@@ -70,9 +70,8 @@ struct DeviceConfig {
   TrafficClassPolicy traffic_class{};
   Profile profile = hardware_like_profile();
   CnpConfig cnp{};
-  /// By the priority that a QP sends with; an SRQ counts with the first QP on it that is connected. Without: nobody
-  /// asks
-  /// (`low_priorities`).
+  /// By the priority that a QP sends with, for `low_priorities`; an SRQ counts with the first QP on it that is
+  /// connected. None: nobody asks.
   std::array<std::optional<ReceiveThresholds>, 8> receive_thresholds{};
   Limits limits{};
   bool check_icrc = true;       ///< false only where packets come with a wrong ICRC on purpose: fuzzing
