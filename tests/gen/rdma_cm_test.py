@@ -221,6 +221,14 @@ class ByControl(RdmaCm):
         # That was the next one; now nobody listens.
         self.assertIn("invalid service ID", self.ucmatose().result()[1]["error"])
 
+    def test_a_client_of_another_type_is_rejected(self):
+        qp = self.control.call("create_qp", type="uc")["qp"]
+        self.control.call("accept_qp", qp=qp, cm_port=self.PORT)
+        code, report = self.ucmatose().result()
+        self.assertEqual(code, 1)
+        self.assertIn("rejected the connection: invalid transport service type", report["error"])
+        self.assertEqual(self.control.call("qp_status", qp=qp)["state"], "INIT")
+
     def test_one_after_the_other(self):
         qps = [self.waiting(0), self.waiting(0)]
         self.ucmatose()
