@@ -11,7 +11,7 @@ import tempfile
 import threading
 import unittest
 
-from guest import GuestError
+from guest import COUNTERS, GuestError
 
 # What the kernel prints when something in it went wrong.
 KERNEL_COMPLAINTS = re.compile(r"BUG|WARNING|Oops|Call Trace|general protection|lockdep|refcount_t|soft lockup|hung task")
@@ -126,6 +126,13 @@ class Case(unittest.TestCase):
         before, rose = self.guest.hw_counters(), {}
         yield rose
         rose.update((name, value - before[name]) for name, value in self.guest.hw_counters().items())
+
+    def wait_for(self, counter, rise, begun=None):
+        """Until one of rxe's counters has risen by so much, from now on or from what it was."""
+        if begun is None:
+            begun = self.guest.hw_counters()[counter]
+        waited = self.guest.run(f"until [ $(cat {COUNTERS}/{counter}) -ge {begun + rise} ]; do usleep 20000; done", 30)
+        self.assertEqual(waited.code, 0, waited)
 
     def analyze(self, *words):
         """The objects that roce-analyze prints as JSON."""
