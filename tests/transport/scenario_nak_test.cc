@@ -15,7 +15,6 @@ using testing::IsEmpty;
 using transport::Access;
 using transport::CompletionStatus;
 using transport::QpState;
-using transport::WorkOpcode;
 
 constexpr std::uint32_t kPsn = 0x100;
 constexpr std::uint8_t kSequence = 0x60;
