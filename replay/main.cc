@@ -6,6 +6,7 @@
 
 #include "command_line/program.h"
 #include "replay/cmd_rewrite.h"
+#include "replay/cmd_send.h"
 #include "replay/exit_code.h"
 
 int main(int argc, char** argv) {
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
       .type_name("FILE");
   ExitCode code = ExitCode::ok;
   roce::replay::add_rewrite(program, code);
+  roce::replay::add_send(program, code);
   try {
     if (!program.parse(argc, argv)) return static_cast<int>(ExitCode::usage);
   } catch (const std::exception& error) {
