@@ -32,8 +32,8 @@ constexpr const char* kFooter =
   roce-replay send trace.pcap -i eth0 --topspeed --link xdp
   roce-replay send trace.pcap -i eth0 -I eth1 --side-a 10.1.0.0/16
   roce-replay send first.pcap second.pcap -w merged.pcapng --speed 2
-Exit code: 0 all was sent, or what there was until Ctrl-C; 1 begun and failed; 2 wrong command line or environment, and
-nothing was sent.)";
+Exit code: 0 all was sent, or with --loops 0 all until Ctrl-C; 1 begun, and failed or stopped; 2 wrong command line or
+environment, and nothing was sent.)";
 
 [[nodiscard]] std::int64_t wall_clock() {
   return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -132,6 +132,10 @@ struct Job {
         fmt::format("{} frames were lost because the interface did not take them; a lower --rate helps where "
                     "its queue was full",
                     refused));
+  }
+  if (loop.totals().stopped && options.loops != 0) {
+    return failed(
+        fmt::format("stopped after {} of {} frames", loop.totals().all_frames(), found.frames * options.loops));
   }
   return ExitCode::ok;
 }
