@@ -21,7 +21,9 @@ void move_block(FrameBlock& block, const Plays& plays, std::uint64_t later) {
     frame.captured += by;
     if (plays.continuation == nullptr) continue;
     const std::span<std::byte> bytes = block.bytes_of(frame);
-    plays.continuation->move(bytes, parse_frame(bytes, LinkType::ethernet), later);
+    const Packet packet = parse_frame(bytes, LinkType::ethernet);
+    if (!frame.flow) frame.flow = plays.continuation->flow_of(packet);
+    plays.continuation->move(bytes, packet, *frame.flow, frame.is_sound, later);
   }
 }
 

@@ -44,7 +44,8 @@ void FrameIntake::leave_out(Unfit reason, const link::CaptureRecord& record, std
   frames.most = std::max(frames.most, bytes);
 }
 
-void FrameIntake::append(Bytes frame, const Packet& packet, const link::CaptureRecord& record, FrameBlock& block) {
+void FrameIntake::append(Bytes frame, const Packet& packet, bool is_sound, const link::CaptureRecord& record,
+                         FrameBlock& block) {
   std::uint8_t side = 0;
   if (options_->sides) {
     const std::optional<std::uint8_t> found = options_->sides->side_of(packet);
@@ -55,8 +56,11 @@ void FrameIntake::append(Bytes frame, const Packet& packet, const link::CaptureR
   if (frame.size() > most && (frame.size() - most > kVlanTagBytes || !packet.vlan_tci())) {
     return leave_out(Unfit::too_long, record, frame.size());
   }
-  block.frames.push_back(
-      {static_cast<std::uint32_t>(block.bytes.size()), static_cast<std::uint32_t>(frame.size()), captured_, side});
+  block.frames.push_back({.offset = static_cast<std::uint32_t>(block.bytes.size()),
+                          .size = static_cast<std::uint32_t>(frame.size()),
+                          .captured = captured_,
+                          .side = side,
+                          .is_sound = is_sound});
   block.bytes.insert(block.bytes.end(), frame.begin(), frame.end());
 }
 
@@ -69,13 +73,14 @@ void FrameIntake::take(const link::CaptureRecord& record, FrameBlock& block) {
   }
   if (record.bytes.size() < record.original_length) return leave_out(Unfit::cut, record, record.original_length);
   const Packet packet = parse_frame(record.bytes, LinkType::ethernet);
-  const std::optional<SuperFrame> super_frame =
-      packet.is_roce() && check_icrc(packet).status != IcrcStatus::good ? find_super_frame(packet) : std::nullopt;
-  if (!super_frame) return append(record.bytes, packet, record, block);
+  const bool is_sound = packet.is_roce() && check_icrc(packet).status == IcrcStatus::good;
+  const std::optional<SuperFrame> super_frame = packet.is_roce() && !is_sound ? find_super_frame(packet) : std::nullopt;
+  if (!super_frame) return append(record.bytes, packet, is_sound, record, block);
   ++super_frames_;
   for (std::uint32_t i = 0; i < super_frame->count; ++i) {
     cut_frame(packet, *super_frame, i, cut_);
-    append(cut_, parse_frame(cut_, LinkType::ethernet), record, block);
+    const Packet part = parse_frame(cut_, LinkType::ethernet);
+    append(cut_, part, check_icrc(part).status == IcrcStatus::good, record, block);
   }
 }
 

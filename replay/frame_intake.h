@@ -24,6 +24,10 @@ struct ReplayFrame {
   std::uint32_t size = 0;
   Duration captured{0};   ///< since the first frame of the capture
   std::uint8_t side = 0;  ///< of its sender
+  /// A RoCE packet whose ICRC is right.
+  bool is_sound = false;
+  /// As `PsnContinuation::flow_of`, once it was asked for.
+  std::optional<std::uint32_t> flow{};
 };
 
 /// Some frames in a row.
@@ -85,7 +89,7 @@ class FrameIntake {
   FrameIntake(const IntakeOptions& options, CaptureMerge captures)
       : options_(&options), captures_(std::move(captures)) {}
   void take(const link::CaptureRecord& record, FrameBlock& block);
-  void append(Bytes frame, const Packet& packet, const link::CaptureRecord& record, FrameBlock& block);
+  void append(Bytes frame, const Packet& packet, bool is_sound, const link::CaptureRecord& record, FrameBlock& block);
   void leave_out(Unfit reason, const link::CaptureRecord& record, std::size_t bytes);
 
   const IntakeOptions* options_;

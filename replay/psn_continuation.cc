@@ -23,6 +23,11 @@ namespace {
   return packet.is_roce() && packet.info().operation != Operation::cnp;
 }
 
+[[nodiscard]] bool has_udp_checksum(const Packet& packet) {
+  const auto udp = packet.version() == RoceVersion::v1 ? std::nullopt : packet.get<Udp>();
+  return udp && udp->checksum != 0;
+}
+
 }  // namespace
 
 PsnContinuation::PsnContinuation() : tracker_(tracker_options()) {}
@@ -51,7 +56,9 @@ PsnContinuation::Key PsnContinuation::key_of(const Packet& packet, const NetMeta
 void PsnContinuation::learn(const Packet& packet, const IcrcVerdict& icrc, Time time) {
   if (!has_psns(packet)) return;
   const NetMeta net = packet.net();
-  Flow& flow = flows_[key_of(packet, net)];
+  const auto [place, is_new] = places_.try_emplace(key_of(packet, net), static_cast<std::uint32_t>(flows_.size()));
+  if (is_new) flows_.emplace_back();
+  Flow& flow = flows_[place->second];
   const analysis::PacketAnalysis& seen = tracker_.observe(analysis::observe_packet(packet, icrc, time, {++learnt_, 0}));
   // A damaged packet says nothing of the PSNs that its QP is at.
   if (icrc.status == IcrcStatus::bad) return;
@@ -67,10 +74,10 @@ void PsnContinuation::learn(const Packet& packet, const IcrcVerdict& icrc, Time 
 void PsnContinuation::finish() {
   tracker_.finish();
   std::map<std::pair<std::uint32_t, std::uint8_t>, Flow*> by_direction;
-  for (auto& [key, flow] : flows_) {
+  for (Flow& flow : flows_) {
     if (flow.stream != analysis::kNoStream) by_direction[{flow.stream, flow.direction}] = &flow;
   }
-  for (auto& [key, flow] : flows_) {
+  for (Flow& flow : flows_) {
     const auto other = by_direction.find({flow.stream, flow.direction == 0 ? std::uint8_t{1} : std::uint8_t{0}});
     const Flow* opposite = flow.stream != analysis::kNoStream && other != by_direction.end() ? other->second : nullptr;
     if (flow.requests) {
@@ -80,7 +87,7 @@ void PsnContinuation::finish() {
       flow.request_span = static_cast<std::uint32_t>(range.count & Psn::kMax);
     }
   }
-  for (auto& [key, flow] : flows_) {
+  for (Flow& flow : flows_) {
     if (!flow.responses) continue;
     const auto other = by_direction.find({flow.stream, flow.direction == 0 ? std::uint8_t{1} : std::uint8_t{0}});
     const bool is_known = flow.stream != analysis::kNoStream && other != by_direction.end() && other->second->requests;
@@ -89,27 +96,42 @@ void PsnContinuation::finish() {
   }
 }
 
-std::uint32_t PsnContinuation::span_to(const Gid& source, const Gid& destination, Qpn dest_qp) const {
-  const auto found = flows_.find({source, destination, dest_qp});
-  return found == flows_.end() ? 0 : found->second.request_span;
+std::uint32_t PsnContinuation::find(const Key& key) const {
+  const auto found = places_.find(key);
+  return found == places_.end() ? kNoFlow : found->second;
 }
 
-void PsnContinuation::move(std::span<std::byte> frame, const Packet& packet, std::uint64_t plays) const {
-  if (plays == 0 || !has_psns(packet)) return;
-  const NetMeta net = packet.net();
-  const auto found = flows_.find(key_of(packet, net));
-  if (found == flows_.end()) return;
+std::uint32_t PsnContinuation::flow_of(const Packet& packet) const {
+  return has_psns(packet) ? find(key_of(packet, packet.net())) : kNoFlow;
+}
+
+void PsnContinuation::move(std::span<std::byte> frame, const Packet& packet, std::uint32_t flow, bool is_sound,
+                           std::uint64_t plays) const {
+  if (plays == 0 || flow == kNoFlow) return;
   const auto moved = [plays](Psn psn, std::uint32_t span) {
     return psn + static_cast<std::uint32_t>(plays * span & Psn::kMax);
   };
-  const FrameSeal seal{packet};
-  const std::uint32_t span = packet.info().is_response() ? found->second.response_span : found->second.request_span;
+  const Flow& own = flows_[flow];
   std::byte* const bth = frame.data() + packet.bth_offset();
-  FieldOf<&Bth::psn>::set(bth, moved(FieldOf<&Bth::psn>::get(bth), span));
+  const Psn psn =
+      moved(FieldOf<&Bth::psn>::get(bth), packet.info().is_response() ? own.response_span : own.request_span);
+  // Most packets: nothing but the ICRC depends on the PSN, and that needs no look at what it was.
+  if (is_sound && packet.info().service != Service::ud && !has_udp_checksum(packet)) {
+    FieldOf<&Bth::psn>::set(bth, psn);
+    const std::size_t network = packet.network_offset();
+    const std::uint32_t icrc = compute_icrc(frame.subspan(network, packet.icrc_offset() - network),
+                                            packet.network_header(), packet.bth_offset() - network);
+    store_big_endian<4>(frame.data() + packet.icrc_offset(), __builtin_bswap32(icrc));
+    return;
+  }
+  const FrameSeal seal{packet};
+  FieldOf<&Bth::psn>::set(bth, psn);
   const auto announce = [&]<typename Message>(const Message& message) {
-    const std::uint32_t announced = span_to(net.destination, net.source, message.local_qpn);
+    const NetMeta net = packet.net();
+    const std::uint32_t announced = find({net.destination, net.source, message.local_qpn});
+    if (announced == kNoFlow) return;
     FieldOf<&Message::starting_psn>::set(frame.data() + packet.find(kHeader<Message>.id)->offset,
-                                         moved(message.starting_psn, announced));
+                                         moved(message.starting_psn, flows_[announced].request_span));
   };
   if (const auto req = packet.get<CmReq>()) announce(*req);
   if (const auto rep = packet.get<CmRep>()) announce(*rep);

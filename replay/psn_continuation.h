@@ -8,6 +8,7 @@
 #include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "roce/analysis/tracker.h"
 #include "roce/wire/icrc.h"
@@ -21,6 +22,9 @@ namespace roce::replay {
 /// the QP that sends them. First all packets are learnt in the order of the capture, then they are moved.
 class PsnContinuation {
  public:
+  /// Of packets whose PSN stays.
+  static constexpr std::uint32_t kNoFlow = 0xFFFF'FFFF;
+
   PsnContinuation();
 
   /// Takes the next packet of the capture; `time` is that of its clock.
@@ -28,12 +32,13 @@ class PsnContinuation {
   /// The end of the capture.
   void finish();
 
+  /// What the flow of a packet is to `move`: the same in each play.
+  [[nodiscard]] std::uint32_t flow_of(const Packet& packet) const;
   /// Makes a packet of the capture the one of a later play: `plays` of them come in front. Its ICRC and UDP checksum
-  /// fit again; those that were wrong stay so, in the same bits. `packet` is a view of `frame`.
-  void move(std::span<std::byte> frame, const Packet& packet, std::uint64_t plays) const;
-
-  /// How many PSNs the requests to a QP (of datagrams: from it) take in a play; 0 where there are none.
-  [[nodiscard]] std::uint32_t span_to(const Gid& source, const Gid& destination, Qpn dest_qp) const;
+  /// fit again; those that were wrong stay so, in the same bits. `packet` is a view of `frame` and of the flow `flow`;
+  /// `is_sound` says that its ICRC is known to be right.
+  void move(std::span<std::byte> frame, const Packet& packet, std::uint32_t flow, bool is_sound,
+            std::uint64_t plays) const;
 
  private:
   /// Whose PSNs they are: those to a QP from an address, or those of datagrams from a QP, without a destination.
@@ -62,9 +67,11 @@ class PsnContinuation {
   };
 
   [[nodiscard]] static Key key_of(const Packet& packet, const NetMeta& net);
+  [[nodiscard]] std::uint32_t find(const Key& key) const;
 
   analysis::Tracker tracker_;
-  std::map<Key, Flow> flows_;
+  std::map<Key, std::uint32_t> places_;  ///< in `flows_`
+  std::vector<Flow> flows_;
   std::uint64_t learnt_ = 0;
 };
 
