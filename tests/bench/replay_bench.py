@@ -19,10 +19,10 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "gen"))
 from live import Namespaces, enter_network_of_the_host  # noqa: E402
 
-FRAMES = 100_000
-LOOPS = 10
+FRAMES = 50_000
+LOOPS = 20
 SLOWER = 0.005  # the capture has a frame every microsecond
-PACED = 10_000
+PACED = 15_000
 TRIES = 10
 
 
