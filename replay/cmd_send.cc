@@ -31,6 +31,7 @@ constexpr const char* kFooter =
   roce-replay send trace.pcap -i eth0 --rate 2.5Gbit --loops 10
   roce-replay send trace.pcap -i eth0 --topspeed --link xdp
   roce-replay send trace.pcap -i eth0 -I eth1 --side-a 10.1.0.0/16
+  roce-replay send trace.pcap -i eth0 --ip-map 10.77.0.0/24=192.0.2.0/24 --destination-mac 02:00:00:00:00:07
   roce-replay send first.pcap second.pcap -w merged.pcapng --speed 2
 Exit code: 0 all was sent, or with --loops 0 all until Ctrl-C; 1 begun, and failed or stopped; 2 wrong command line or
 environment, and nothing was sent.)";
@@ -63,6 +64,9 @@ struct Job {
     if (!sides) return tl::unexpected(sides.error());
     job.intake.sides = std::move(*sides);
   }
+  Outcome<std::optional<RewriteRules>> rules = rules_of(options);
+  if (!rules) return tl::unexpected(rules.error());
+  job.intake.rules = std::move(*rules);
   for (const std::string& file : options.files) {
     if (file == "-" && options.stream)
       return cannot("--stream reads the captures twice, and standard input is there once");

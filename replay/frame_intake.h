@@ -11,6 +11,7 @@
 
 #include "replay/capture_merge.h"
 #include "replay/failure.h"
+#include "replay/rewriter.h"
 #include "replay/side_split.h"
 #include "roce/wire/icrc.h"
 #include "roce/wire/packet.h"
@@ -64,18 +65,21 @@ struct UnfitFrames {
 
 struct IntakeOptions {
   std::vector<std::string> files;
-  std::optional<SideSplit> sides{};  ///< none: all frames are of side 0
+  std::optional<SideSplit> sides{};     ///< none: all frames are of side 0
+  std::optional<RewriteRules> rules{};  ///< what is changed in the frames; sides are those of the captured addresses
   /// The longest frame that goes out on each side, without VLAN tags; a tag more than none may come on top.
   std::array<std::size_t, 2> max_bytes{SIZE_MAX, SIZE_MAX};
 };
 
-/// Makes frames that can be sent of captures. Super-frames are cut into the packets that the wire had.
+/// Makes frames that can be sent of captures, changed by rules if there are any. Super-frames are cut into the packets
+/// that the wire had.
 class FrameIntake {
  public:
   /// Failures: those of `CaptureMerge::open`.
   [[nodiscard]] static Outcome<FrameIntake> open(const IntakeOptions& options);
 
-  /// Fills an empty block. False: there are no more frames. Failures: those of `CaptureMerge::next`.
+  /// Fills an empty block. False: there are no more frames. Failures: those of `CaptureMerge::next`; a frame of which
+  /// the rules do not say what becomes of it.
   [[nodiscard]] Outcome<bool> fill(FrameBlock& block);
 
   /// What was left out so far, by `Unfit`.
@@ -87,13 +91,19 @@ class FrameIntake {
 
  private:
   FrameIntake(const IntakeOptions& options, CaptureMerge captures)
-      : options_(&options), captures_(std::move(captures)) {}
-  void take(const link::CaptureRecord& record, FrameBlock& block);
-  void append(Bytes frame, const Packet& packet, bool is_sound, const link::CaptureRecord& record, FrameBlock& block);
+      : options_(&options), captures_(std::move(captures)) {
+    if (options.rules) rewriter_.emplace(*options.rules);
+  }
+  [[nodiscard]] Outcome<void> take(const link::CaptureRecord& record, FrameBlock& block);
+  [[nodiscard]] Outcome<void> rewrite(const Packet& packet, std::uint8_t side, const link::CaptureRecord& record,
+                                      FrameBlock& block);
+  void append(const Packet& packet, bool is_sound, std::uint8_t side, const link::CaptureRecord& record,
+              FrameBlock& block);
   void leave_out(Unfit reason, const link::CaptureRecord& record, std::size_t bytes);
 
   const IntakeOptions* options_;
   CaptureMerge captures_;
+  std::optional<Rewriter> rewriter_{};
   std::optional<std::int64_t> first_ns_{};
   Duration captured_{0};
   std::array<UnfitFrames, kUnfitReasons> unfit_{};

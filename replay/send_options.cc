@@ -92,8 +92,31 @@ void add_send_options(command_line::Command& command, SendOptions& options) {
   command.add_flag("--skip-unfit", options.skip_unfit,
                    "Leave out frames that cannot go out whole: longer than the MTU, cut when they were captured, or of "
                    "neither side (default: send nothing then)");
+  add_rewrite_options(command, options.rewrite);
   command.add_flag("--dry-run", options.dry_run, "Send nothing; say what would be sent");
   command.add_flag("--json", options.json, "Print JSON, one object a line");
+}
+
+Outcome<std::optional<RewriteRules>> rules_of(const SendOptions& options) {
+  const RewriteOptions& rewrite = options.rewrite;
+  const RewriteRules& rules = rewrite.rules;
+  bool changes = rewrite.anonymise || rewrite.pcp || rewrite.dscp || rewrite.ecn || rewrite.hop_limit ||
+                 rewrite.source_port != RewriteOptions{}.source_port || rules.strip_tunnels || rules.only_roce ||
+                 rules.remove_vlan || rules.version != ToVersion::same;
+  for (const std::string* text :
+       {&rewrite.source_mac, &rewrite.destination_mac, &rewrite.add_vlan, &rewrite.psn_offset}) {
+    changes = changes || !text->empty();
+  }
+  for (const std::vector<std::string>* maps :
+       {&rewrite.ip_maps, &rewrite.mac_maps, &rewrite.vlan_maps, &rewrite.qpn_maps, &rewrite.p_key_maps,
+        &rewrite.q_key_maps, &rewrite.r_key_maps, &rewrite.va_maps, &rewrite.fields}) {
+    changes = changes || !maps->empty();
+  }
+  // Without a change the frames go as they are, wrong ICRCs too.
+  if (!changes) return std::nullopt;
+  Outcome<RewriteRules> read = read_rewrite_rules(rewrite);
+  if (!read) return tl::unexpected(read.error());
+  return std::move(*read);
 }
 
 Outcome<Pace> pace_of(const SendOptions& options) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "command_line/command.h"
 #include "replay/failure.h"
 #include "replay/pacing.h"
+#include "replay/rewrite_options.h"
 #include "roce/link/xdp_link.h"
 
 namespace roce::replay {
@@ -35,12 +37,16 @@ struct SendOptions {
   bool stream = false;
   std::uint64_t memory_mib = 1024;
   bool skip_unfit = false;
+  RewriteOptions rewrite;
   bool dry_run = false;
   bool json = false;
 };
 
 /// Adds the options to a command.
 void add_send_options(command_line::Command& command, SendOptions& options);
+
+/// What is to be changed in the frames; none if nothing is. Failures: those of `read_rewrite_rules`.
+[[nodiscard]] Outcome<std::optional<RewriteRules>> rules_of(const SendOptions& options);
 
 /// Failure: a rate that is none.
 [[nodiscard]] Outcome<Pace> pace_of(const SendOptions& options);

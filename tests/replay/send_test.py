@@ -105,6 +105,16 @@ class Files(Case):
         write_pcap(second, [record for number, record in enumerate(given) if not number // 3 % 2])
         self.assertEqual([record.bytes for record in self.write(first, second)], [record.bytes for record in given])
 
+    def test_what_rewrite_can_be_told_is_done_on_the_fly(self):
+        rules = ("--ip-map", "10.77.0.0/24=192.0.2.0/24", "--ip-map", "fe80::/10=fd07::/10", "--unmapped", "keep", "--psn-offset", 1000, "--dscp", 26)
+        expected = self.folder / "expected.pcap"
+        subprocess.run([PROGRAM, "rewrite", *map(str, rules), self.capture, expected], check=True, capture_output=True, timeout=WAIT)
+        written = self.write(self.capture, *rules)
+        self.assertEqual([record.bytes for record in written], [record.bytes for record in read_pcap(expected)])
+        self.write(self.capture, *rules, "--loops", 2)
+        self.assertEqual({packet["icrc"]["status"] for packet in self.decode(self.out) if "bth" in packet}, {"good"})
+        self.assertIn("10.77.0.3 is in no --ip-map", self.refused(self.capture, "--ip-map", "10.77.0.2=192.0.2.2", "-w", self.folder / "none.pcap"))
+
     def test_streaming_and_memory_give_the_same(self):
         from_memory = [record.bytes for record in self.write(self.capture, "--loops", 3, "--preload")]
         self.assertEqual([record.bytes for record in self.write(self.capture, "--loops", 3, "--stream")], from_memory)
