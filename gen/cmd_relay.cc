@@ -20,8 +20,8 @@
 #include "gen/relay_recorder.h"
 #include "gen/relay_report.h"
 #include "gen/relay_rules.h"
-#include "gen/stop_signal.h"
 #include "roce/link/raw_link.h"
+#include "runtime/stop_signal.h"
 
 namespace roce::gen {
 
@@ -77,7 +77,7 @@ class RelayRun {
   }
 
   const RelayOptions& options_;
-  StopSignal signal_;
+  runtime::StopSignal signal_;
   std::array<std::unique_ptr<link::RawLink>, 2> links_;
   std::optional<Relay> relay_;
   std::optional<RelayLog> log_;

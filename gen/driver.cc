@@ -26,10 +26,6 @@ constexpr int kSettleRounds = 64;
 
 }  // namespace
 
-Time now() {
-  return Time{std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
-}
-
 Driver::Driver(link::Link& link, port::Port& port) : link_(link), port_(port) {
   const sigset_t set = stopping_signals();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);

@@ -8,11 +8,11 @@
 #include "roce/link/link.h"
 #include "roce/port/port.h"
 #include "roce/wire/time.h"
+#include "runtime/clock.h"
 
 namespace roce::gen {
 
-/// Now, on the monotonic clock that all of roce-gen counts on.
-[[nodiscard]] Time now();
+using runtime::now;
 
 /// The only event loop: moves a port's frames, calls the program's step, and waits when there is nothing to do.
 class Driver {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
+#include <optional>
 #include <random>
 
 #include "gen/own_ip.h"
@@ -15,6 +15,7 @@
 #include "roce/port/interfaces.h"
 #include "roce/port/link_speed.h"
 #include "roce/transport/profile.h"
+#include "runtime/address_text.h"
 
 namespace roce::gen {
 
@@ -43,20 +44,6 @@ class BadIcrc final : public transport::MisbehaviourHook {
     return {};
   }
 };
-
-[[nodiscard]] Outcome<MacAddress> parse_mac(const std::string& text) {
-  MacAddress mac;
-  std::array<unsigned, 6> octets{};
-  int used = 0;
-  const int read = std::sscanf(text.c_str(), "%2x:%2x:%2x:%2x:%2x:%2x%n", &octets[0], &octets[1], &octets[2],
-                               &octets[3], &octets[4], &octets[5], &used);
-  if (read != 6 || static_cast<std::size_t>(used) != text.size()) {
-    return cannot(fmt::format("\"{}\" is not an Ethernet address; write it like 02:00:00:00:00:01", text));
-  }
-  std::transform(octets.begin(), octets.end(), mac.octets.begin(),
-                 [](unsigned octet) { return static_cast<std::uint8_t>(octet); });
-  return mac;
-}
 
 /// The row of the GID table that the options mean.
 [[nodiscard]] Outcome<port::GidTableRow> choose_gid(const EndpointOptions& options, const port::Interface& interface,
@@ -321,8 +308,11 @@ void Endpoint::tell_segmentation(const EndpointOptions& options) {
 
 Outcome<void> Endpoint::open_neighbours(const EndpointOptions& options, const port::Interface& interface) {
   if (!options.peer_mac.empty()) {
-    const Outcome<MacAddress> mac = parse_mac(options.peer_mac);
-    if (!mac) return tl::unexpected(mac.error());
+    const std::optional<MacAddress> mac = runtime::parse_mac(options.peer_mac);
+    if (!mac) {
+      return cannot(
+          fmt::format("\"{}\" is not an Ethernet address; write it like 02:00:00:00:00:01", options.peer_mac));
+    }
     neighbours_ = std::make_unique<port::StaticNeighbours>(*mac);
     return {};
   }

@@ -75,7 +75,7 @@ class Exchange {
   [[nodiscard]] Outcome<void> check_peer();
   [[nodiscard]] Outcome<void> check_peer_memory();
   [[nodiscard]] Outcome<void> check_sinks();
-  [[nodiscard]] Rate rate_of_a_pair() const;
+  [[nodiscard]] runtime::Rate rate_of_a_pair() const;
   [[nodiscard]] bool may_post(const Pair& pair, Time now) const;
   void show_live(Time now);
 
@@ -191,12 +191,12 @@ Outcome<void> Exchange::make_memory() {
   return {};
 }
 
-Rate Exchange::rate_of_a_pair() const {
+runtime::Rate Exchange::rate_of_a_pair() const {
   constexpr std::uint64_t bits_per_byte = 8;
   const auto share = [this](std::uint64_t all) {
     return all == 0 ? 0 : std::max<std::uint64_t>(1, all / options_.qps);
   };
-  Rate rate{.bps = share(options_.rate.bps), .pps = share(options_.rate.pps)};
+  runtime::Rate rate{.bps = share(options_.rate.bps), .pps = share(options_.rate.pps)};
   if (options_.kind == ExchangeKind::read && rate.bps != 0) {
     // We send the requests only; it is the answers that fill the wire.
     const std::uint64_t bytes = std::max(1U, options_.sizes.mean());
@@ -270,7 +270,7 @@ Outcome<void> Exchange::connect_pair(Pair& own, const Gid& gid, Psn remote_psn) 
   options.psn = own.psn;
   options.path_mtu = path_mtu_;
   options.timeout = options_.timeout;
-  const Rate rate = rate_of_a_pair();
+  const runtime::Rate rate = rate_of_a_pair();
   options.rate_limit_bps = rate.bps;
   options.rate_limit_pps = rate.pps;
   options.traffic_class = options_.traffic_class;

@@ -16,6 +16,7 @@
 #include "gen/pingpong_report.h"
 #include "roce/link/raw_link.h"
 #include "roce/wire/icrc.h"
+#include "runtime/rate.h"
 
 namespace roce::gen {
 
@@ -167,7 +168,7 @@ Outcome<FrameTarget> FrameTarget::open(const FrameOptions& options) {
 
 Outcome<void> read_schedule(const FrameOptions& options, FrameJob& job) {
   if (!options.rate.empty()) {
-    const Outcome<Rate> rate = parse_rate(options.rate);
+    const Outcome<runtime::Rate> rate = runtime::parse_rate(options.rate);
     if (!rate) return tl::unexpected(rate.error());
     job.schedule.rate = *rate;
   }

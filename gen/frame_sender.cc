@@ -23,7 +23,7 @@ constexpr Duration kLookInterval = std::chrono::milliseconds{1};
 constexpr Duration kProgressInterval = std::chrono::seconds{1};
 
 /// Whether a signal came until then.
-[[nodiscard]] bool wait(StopSignal& signal, Duration time) {
+[[nodiscard]] bool wait(runtime::StopSignal& signal, Duration time) {
   pollfd set{signal.fd(), POLLIN, 0};
   timespec timeout{};
   constexpr Duration::rep ns_per_second = 1'000'000'000;

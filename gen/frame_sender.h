@@ -8,8 +8,8 @@
 
 #include "gen/failure.h"
 #include "gen/frame_feed.h"
-#include "gen/stop_signal.h"
 #include "roce/link/link.h"
+#include "runtime/stop_signal.h"
 
 namespace roce::gen {
 
@@ -40,7 +40,7 @@ class FrameSender {
   void count(Time now);
 
   link::Link& link_;
-  StopSignal signal_;
+  runtime::StopSignal signal_;
   FrameFeed feed_;
   std::function<void(const SendTotals&)> progress_;
   std::vector<std::vector<std::byte>> slots_;
