@@ -13,6 +13,7 @@
 #include "gen/recorder.h"
 #include "roce/link/link.h"
 #include "roce/link/port_holder.h"
+#include "roce/link/stream_link.h"
 #include "roce/port/neighbours.h"
 #include "roce/port/own_address.h"
 #include "roce/port/port.h"
@@ -46,7 +47,7 @@ class Endpoint {
   [[nodiscard]] Outcome<void> join(const Gid& group);
   /// To be called for each QP that is made: options that make it misbehave take effect.
   void adopt(Qpn qp);
-  /// Ends the capture file, if there is one.
+  /// Ends the capture file , if there is one.
   [[nodiscard]] Outcome<void> close();
 
  private:
@@ -56,6 +57,8 @@ class Endpoint {
   [[nodiscard]] Outcome<void> open_udp(const EndpointOptions& options);
   /// `copies` is a filter for what the kernel gets and we want to see too.
   [[nodiscard]] Outcome<void> open_xdp(const EndpointOptions& options, const std::string& copies);
+  /// The other end of a stream as if it were an interface.
+  [[nodiscard]] Outcome<port::Interface> open_stream(const EndpointOptions& options);
   /// The address that the endpoint will have, with its GID table.
   [[nodiscard]] Outcome<std::vector<transport::GidEntry>> choose_address(const EndpointOptions& options,
                                                                          const port::Interface& interface);
@@ -68,6 +71,7 @@ class Endpoint {
   std::string interface_;
   std::vector<HostMembership> memberships_;
   std::unique_ptr<link::Link> link_;
+  link::StreamLink* clock_ = nullptr;  ///< `link_`, if it says what time it is
   std::optional<link::PortHolder> port_holder_;
   std::unique_ptr<port::OwnAddress> own_address_;
   std::unique_ptr<port::Neighbours> neighbours_;  ///< without an own address, or instead of its search
