@@ -387,6 +387,8 @@ ControlSession::Answer ControlSession::counters(const Json& request, Time) {
   Answer list;
   for (const transport::CounterName& name : transport::counter_names())
     list[std::string{name.name}] = values.*name.member;
+  // Of the port, and so of no queue pair alone.
+  if (!request.contains("qp")) list["pfc_sent"] = endpoint_.port().pfc_sent();
   return {{"counters", std::move(list)}};
 }
 

@@ -145,7 +145,9 @@ class BadIcrc final : public transport::MisbehaviourHook {
 
 }  // namespace
 
-Endpoint::~Endpoint() = default;
+Endpoint::~Endpoint() {
+  if (metrics_ != nullptr && driver_) driver_->forget(metrics_->fd());
+}
 
 Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options) {
   transport::DeviceConfig config;
@@ -193,6 +195,8 @@ Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options
     });
   }
   if (options.bad_icrc) endpoint->hook_ = std::make_unique<BadIcrc>();
+  // Before anything is sent.
+  if (Outcome<void> opened = endpoint->open_metrics(options); !opened) return tl::unexpected(opened.error());
   if (Outcome<void> claimed = endpoint->claim_address(); !claimed) return tl::unexpected(claimed.error());
   return endpoint;
 }
@@ -360,9 +364,13 @@ void Endpoint::adopt(Qpn qp) {
 }
 
 Outcome<void> Endpoint::close() {
-  if (!recorder_) return {};
-  port_->set_tap({});
-  return recorder_->close();
+  Outcome<void> closed;
+  if (recorder_) {
+    port_->set_tap({});
+    closed = recorder_->close();
+  }
+  Outcome<void> written = metrics_ != nullptr ? metrics_->write_file() : Outcome<void>{};
+  return closed ? written : closed;
 }
 
 }  // namespace roce::gen

@@ -10,6 +10,7 @@
 #include "gen/endpoint_options.h"
 #include "gen/failure.h"
 #include "gen/host_membership.h"
+#include "gen/metrics_output.h"
 #include "gen/recorder.h"
 #include "roce/link/link.h"
 #include "roce/link/port_holder.h"
@@ -45,9 +46,11 @@ class Endpoint {
   /// Becomes a member of a multicast group, for itself or for the host whose address it has, until it goes. `group` is
   /// an IPv6 or IPv4-mapped address. Failure: it is no group, or of another kind than the address.
   [[nodiscard]] Outcome<void> join(const Gid& group);
+  /// Messages of the program's own that are done, for the metrics.
+  void count_message(std::uint64_t bytes);
   /// To be called for each QP that is made: options that make it misbehave take effect.
   void adopt(Qpn qp);
-  /// Ends the capture file , if there is one.
+  /// Ends the capture file and writes the metrics, if that was wanted.
   [[nodiscard]] Outcome<void> close();
 
  private:
@@ -59,6 +62,8 @@ class Endpoint {
   [[nodiscard]] Outcome<void> open_xdp(const EndpointOptions& options, const std::string& copies);
   /// The other end of a stream as if it were an interface.
   [[nodiscard]] Outcome<port::Interface> open_stream(const EndpointOptions& options);
+  [[nodiscard]] Outcome<void> open_metrics(const EndpointOptions& options);
+  [[nodiscard]] Metrics collect_metrics() const;
   /// The address that the endpoint will have, with its GID table.
   [[nodiscard]] Outcome<std::vector<transport::GidEntry>> choose_address(const EndpointOptions& options,
                                                                          const port::Interface& interface);
@@ -86,6 +91,9 @@ class Endpoint {
   std::optional<std::uint16_t> vlan_{};
   std::uint32_t max_path_mtu_ = 0;
   std::string description_;
+  std::uint64_t messages_ = 0;
+  std::uint64_t message_bytes_ = 0;
+  std::unique_ptr<MetricsOutput> metrics_;
 };
 
 }  // namespace roce::gen

@@ -74,6 +74,7 @@ void add_endpoint_options(command_line::Command& command, EndpointOptions& optio
   command.add_flag("--verbose", options.verbose, "Say too whether the kernel cuts packets for us, and why not");
   command.add_flag("--bad-icrc", options.bad_icrc, "Send every frame with a wrong ICRC, which no peer may accept");
   command.add_flag("--json", options.json, "Print JSON, one object a line");
+  add_metrics_options(command, options.metrics);
 }
 
 }  // namespace roce::gen

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gen/metrics_options.h"
 #include "roce/link/xdp_link.h"
 
 namespace roce::command_line {
@@ -38,6 +39,7 @@ struct EndpointOptions {
   bool bad_icrc = false;       ///< every frame leaves with a wrong ICRC
   bool json = false;
   std::optional<std::uint64_t> seed{};  ///< with `LinkChoice::stream`: of all random numbers
+  MetricsOptions metrics;
   std::vector<std::string> pfc;  ///< `PRIORITY:LOW:ENOUGH`: receives below which that priority is held by PFC
 };
 

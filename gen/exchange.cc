@@ -413,6 +413,7 @@ Outcome<void> Exchange::take(const transport::Completion& completion, Time now) 
   --under_way_;
   ++result_.completed;
   result_.bytes += size_of(number);
+  endpoint_.count_message(size_of(number));
   last_progress_ = now;
   return {};
 }
