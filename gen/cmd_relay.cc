@@ -15,6 +15,7 @@
 
 #include "command_line/program.h"
 #include "gen/driver.h"
+#include "gen/metrics_output.h"
 #include "gen/pingpong_report.h"
 #include "gen/relay.h"
 #include "gen/relay_recorder.h"
@@ -45,6 +46,7 @@ struct RelayOptions {
   std::string pcap;
   std::uint64_t seed = 1;
   bool json = false;
+  MetricsOptions metrics;
 };
 
 [[nodiscard]] Outcome<std::unique_ptr<link::RawLink>> open_link(const std::string& interface) {
@@ -82,6 +84,7 @@ class RelayRun {
   std::optional<Relay> relay_;
   std::optional<RelayLog> log_;
   std::optional<RelayRecorder> recorder_;
+  std::unique_ptr<MetricsOutput> metrics_;
   bool stopped_ = false;
   Time began_ = now();
   bool is_live_ = false;
@@ -127,6 +130,12 @@ Outcome<std::unique_ptr<RelayRun>> RelayRun::open(const RelayOptions& options) {
                     options.interfaces[1 - longer]),
         options.json);
   }
+  if (!options.metrics.address.empty() || !options.metrics.file.empty()) {
+    Outcome<std::unique_ptr<MetricsOutput>> metrics = MetricsOutput::open(
+        options.metrics, [&run = *run] { return relay_metrics(run.options_.interfaces, *run.relay_); }, options.json);
+    if (!metrics) return tl::unexpected(metrics.error());
+    run->metrics_ = std::move(*metrics);
+  }
   run->is_live_ = !options.json && ::isatty(STDERR_FILENO) != 0;
   return run;
 }
@@ -154,7 +163,11 @@ Outcome<void> RelayRun::run() {
 }
 
 Outcome<void> RelayRun::wait(Time time, Time until) {
-  std::array<pollfd, 3> set{{{signal_.fd(), POLLIN, 0}, {links_[0]->fd(), POLLIN, 0}, {links_[1]->fd(), POLLIN, 0}}};
+  // Poll leaves a file of -1 out.
+  std::array<pollfd, 4> set{{{signal_.fd(), POLLIN, 0},
+                             {links_[0]->fd(), POLLIN, 0},
+                             {links_[1]->fd(), POLLIN, 0},
+                             {metrics_ != nullptr ? metrics_->fd() : -1, POLLIN, 0}}};
   timespec timeout{};
   if (until != kNever && until - time > kWakeLate) {
     if (log_) log_->flush();
@@ -166,6 +179,7 @@ Outcome<void> RelayRun::wait(Time time, Time until) {
   }
   if (::ppoll(set.data(), set.size(), until != kNever ? &timeout : nullptr, nullptr) <= 0) return {};
   stopped_ = set[0].revents != 0 && signal_.take();
+  if (set[3].revents != 0) metrics_->serve();
   for (std::size_t side = 0; side < links_.size(); ++side) {
     if ((set[side + 1].revents & (POLLERR | POLLHUP | POLLNVAL)) == 0) continue;
     if (const link::LinkResult<void> alive = links_[side]->check(); !alive) return failed(alive.error().message);
@@ -188,6 +202,9 @@ Outcome<void> RelayRun::finish() {
   if (log_) ended = log_->close();
   if (recorder_) {
     if (Outcome<void> closed = recorder_->close(); !closed && ended) ended = std::move(closed);
+  }
+  if (metrics_ != nullptr) {
+    if (Outcome<void> written = metrics_->write_file(); !written && ended) ended = std::move(written);
   }
   return ended;
 }
@@ -221,6 +238,7 @@ void add_relay(command_line::Program& program, ExitCode& code) {
   command.add_option("--seed", options->seed, "Of the random numbers of the rules: the same seed, the same choices")
       .capture_default_str();
   command.add_flag("--json", options->json, "Print JSON, one object a line");
+  add_metrics_options(command, options->metrics);
   command.footer(
       "Every frame passes, both ways and in order, unless a rule says otherwise. Ends with SIGINT or SIGTERM.\n"
       "Examples:\n"

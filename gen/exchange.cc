@@ -8,11 +8,11 @@
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "gen/control_names.h"
 #include "gen/exchange_cm.h"
 #include "gen/pattern.h"
+#include "gen/random.h"
 
 namespace roce::gen {
 
@@ -108,7 +108,7 @@ class Exchange {
   const ExchangeOptions& options_;
   std::optional<ExchangeCm> cm_;
   ExchangeResult result_;
-  std::uint64_t seed_ = std::random_device{}() & 0xFFFF;
+  std::uint64_t seed_ = random_number() & 0xFFFF;
   std::size_t slot_bytes_ = 0;
   std::size_t sink_slot_bytes_ = 0;  // of the peer's receives
   std::uint32_t sink_slots_ = 0;     // on each queue pair
@@ -219,7 +219,7 @@ Outcome<void> Exchange::make_pair(std::uint32_t index) {
   endpoint_.adopt(*qpn);
   Pair pair;
   pair.qpn = *qpn;
-  pair.psn = Psn{std::random_device{}() & Psn::kMax};
+  pair.psn = random_psn();
   pair.posted_at.resize(options_.depth);
   pairs_.push_back(pair);
 
@@ -413,6 +413,7 @@ Outcome<void> Exchange::take(const transport::Completion& completion, Time now) 
   --under_way_;
   ++result_.completed;
   result_.bytes += size_of(number);
+  endpoint_.count_message(size_of(number));
   last_progress_ = now;
   return {};
 }

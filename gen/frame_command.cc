@@ -13,6 +13,8 @@
 
 #include "analyze/verbose_format.h"
 #include "gen/exchange_command.h"
+#include "gen/link_metrics.h"
+#include "gen/metrics_output.h"
 #include "gen/pingpong_report.h"
 #include "roce/link/raw_link.h"
 #include "roce/wire/icrc.h"
@@ -94,10 +96,29 @@ class Printer {
   return traffic ? std::optional{*traffic} : std::nullopt;
 }
 
+[[nodiscard]] bool has_metrics(const FrameOptions& options) {
+  return !options.metrics.address.empty() || !options.metrics.file.empty();
+}
+
 [[nodiscard]] Outcome<FrameResult> send_plan(FrameTarget& target, const FrameOptions& options, SendPlan plan) {
   const bool live = !options.json && ::isatty(STDERR_FILENO) != 0;
+  std::unique_ptr<MetricsOutput> metrics;
+  if (has_metrics(options)) {
+    Outcome<std::unique_ptr<MetricsOutput>> opened = MetricsOutput::open(
+        options.metrics,
+        [&] {
+          Metrics values;
+          append_metrics<link::LinkCounters>(values, link_counter_rows(),
+                                             {{{{"device", options.interface}}, target.link()->counters()}});
+          return values;
+        },
+        options.json);
+    if (!opened) return tl::unexpected(opened.error());
+    metrics = std::move(*opened);
+  }
   const auto before = traffic_of(*target.interface());
   FrameSender sender{*target.link(), std::move(plan), live ? show_live : std::function<void(const SendTotals&)>{}};
+  if (metrics != nullptr) sender.watch(metrics->fd(), [&metrics] { metrics->serve(); });
   print_note("ready", fmt::format("sending on {}", options.interface), options.json);
   const Outcome<void> ran = sender.run();
   if (live) fmt::print(stderr, "\r\033[K");
@@ -109,6 +130,11 @@ class Printer {
                                after->send_drops - before->send_drops};
   }
   if (!ran) result.failure = ran.error();
+  if (metrics != nullptr) {
+    if (const Outcome<void> written = metrics->write_file(); !written && !result.failure) {
+      result.failure = written.error();
+    }
+  }
   return result;
 }
 
@@ -131,6 +157,7 @@ void add_frame_options(command_line::Command& command, FrameOptions& options) {
       .type_name("N");
   command.add_option("--duty", options.duty, "Send for ON, pause for OFF, and so on: 10ms/90ms").type_name("ON/OFF");
   command.add_flag("--json", options.json, "Print JSON, one object a line");
+  add_metrics_options(command, options.metrics);
 }
 
 Outcome<std::pair<Duration, Duration>> parse_duty(const std::string& text) {
@@ -145,6 +172,9 @@ Outcome<std::pair<Duration, Duration>> parse_duty(const std::string& text) {
 
 Outcome<FrameTarget> FrameTarget::open(const FrameOptions& options) {
   FrameTarget target;
+  if (has_metrics(options) && (options.interface.empty() || options.dry_run)) {
+    return cannot("--metrics and --metrics-file tell of what is sent: add -i, or leave them out");
+  }
   if (options.interface.empty()) {
     if (options.file.empty() && !options.dry_run) {
       return cannot("where to? -i IFACE sends, -w FILE writes a capture file, --dry-run prints");

@@ -13,6 +13,7 @@
 #include "gen/failure.h"
 #include "gen/frame_sender.h"
 #include "gen/frame_source.h"
+#include "gen/metrics_options.h"
 #include "roce/link/link.h"
 #include "roce/port/interface_traffic.h"
 #include "roce/port/interfaces.h"
@@ -32,6 +33,7 @@ struct FrameOptions {
   std::string duty;
   std::uint64_t seed = 1;
   bool json = false;
+  MetricsOptions metrics;
 };
 
 /// Adds the options that all of these commands have.

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -22,17 +23,6 @@ constexpr Duration kRetrySend = std::chrono::microseconds{100};
 constexpr Duration kLookInterval = std::chrono::milliseconds{1};
 constexpr Duration kProgressInterval = std::chrono::seconds{1};
 
-/// Whether a signal came until then.
-[[nodiscard]] bool wait(runtime::StopSignal& signal, Duration time) {
-  pollfd set{signal.fd(), POLLIN, 0};
-  timespec timeout{};
-  constexpr Duration::rep ns_per_second = 1'000'000'000;
-  const Duration::rep left = std::max<Duration::rep>((time - kWakeLate).count(), 0);
-  timeout.tv_sec = static_cast<time_t>(left / ns_per_second);
-  timeout.tv_nsec = static_cast<long>(left % ns_per_second);
-  return ::ppoll(&set, 1, &timeout, nullptr) > 0 && signal.take();
-}
-
 [[nodiscard]] std::int64_t wall_clock() {
   return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -47,6 +37,19 @@ FrameSender::FrameSender(link::Link& link, SendPlan plan, std::function<void(con
       frames_(kBatch),
       begin_(now()),
       before_(link.counters()) {}
+
+bool FrameSender::wait(Duration time) {
+  // Poll leaves a file of -1 out.
+  std::array<pollfd, 2> set{{{signal_.fd(), POLLIN, 0}, {watched_, POLLIN, 0}}};
+  timespec timeout{};
+  constexpr Duration::rep ns_per_second = 1'000'000'000;
+  const Duration::rep left = std::max<Duration::rep>((time - kWakeLate).count(), 0);
+  timeout.tv_sec = static_cast<time_t>(left / ns_per_second);
+  timeout.tv_nsec = static_cast<long>(left % ns_per_second);
+  if (::ppoll(set.data(), set.size(), &timeout, nullptr) <= 0) return false;
+  if (set[1].revents != 0) ready_();
+  return set[0].revents != 0 && signal_.take();
+}
 
 Outcome<void> FrameSender::fill(Time now) {
   pending_ = filled_ = 0;
@@ -99,7 +102,7 @@ Outcome<void> FrameSender::run() {
     const bool sleeps = !feed_.is_over() && wake - kWakeLate > time;
     if (sleeps || is_blocked || time - looked_at >= kLookInterval) {
       looked_at = time;
-      if (wait(signal_, sleeps && wake != kNever ? wake - time : is_blocked ? kRetrySend + kWakeLate : Duration{0})) {
+      if (wait(sleeps && wake != kNever ? wake - time : is_blocked ? kRetrySend + kWakeLate : Duration{0})) {
         totals_.stopped = true;
         feed_.stop();
         // What the link does not take now is not waited for.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gen/failure.h"
@@ -30,6 +31,12 @@ class FrameSender {
   /// Signals count from now on. `progress` is called about once a second with the totals so far, if it is there.
   FrameSender(link::Link& link, SendPlan plan, std::function<void(const SendTotals&)> progress);
 
+  /// `ready` is called whenever `fd` is readable while `run` runs. -1: never.
+  void watch(int fd, std::function<void()> ready) {
+    watched_ = fd;
+    ready_ = std::move(ready);
+  }
+
   /// Failures: the link is gone; a packet that cannot be built. `totals` says what went before.
   [[nodiscard]] Outcome<void> run();
   [[nodiscard]] const SendTotals& totals() const { return totals_; }
@@ -38,11 +45,15 @@ class FrameSender {
   [[nodiscard]] Outcome<void> fill(Time now);
   [[nodiscard]] Outcome<void> flush(Time now);
   void count(Time now);
+  /// Whether a signal came until then.
+  [[nodiscard]] bool wait(Duration time);
 
   link::Link& link_;
   runtime::StopSignal signal_;
   FrameFeed feed_;
   std::function<void(const SendTotals&)> progress_;
+  int watched_ = -1;
+  std::function<void()> ready_;
   std::vector<std::vector<std::byte>> slots_;
   std::vector<link::TxFrame> frames_;  ///< from `pending_` to `filled_` not yet taken by the link
   std::size_t pending_ = 0;
