@@ -4,9 +4,19 @@
 #include <algorithm>
 
 #include "roce/wire/icrc.h"
+#include "wire/crc.h"
+#include "wire/icrc_mask.h"
 #include "wire/packet_spec_layout.h"
 
 namespace roce {
+
+namespace {
+
+// Each costs a look into a table of its own. A CRC over a few dozen bytes more costs less than many of them.
+constexpr std::size_t kMostCovered = 32;
+constexpr unsigned kBitsPerByte = 8;
+
+}  // namespace
 
 SpecResult<PacketTemplate> PacketTemplate::make(const PacketSpec& spec, std::span<const std::string> names) {
   SpecResult<std::vector<std::byte>> bytes = spec.build();
@@ -47,8 +57,54 @@ SpecResult<PacketTemplate> PacketTemplate::make(const PacketSpec& spec, std::spa
     const std::size_t start = layout.offsets[*layout.network];
     made.icrc_ = Icrc{spec.parts_[*layout.network].id, start, layout.offsets[*layout.bth] - start, layout.icrc,
                       spec.icrc_mode_ == PacketSpec::IcrcMode::wrong};
+    made.find_covered();
   }
   return made;
+}
+
+void PacketTemplate::find_covered() {
+  std::vector<std::uint8_t> masks(icrc_->place - icrc_->start);
+  for (const Place& place : places_) {
+    const std::size_t first = place.header + place.field->byte_offset();
+    const std::size_t last = place.header + (place.field->bit_offset + place.field->bit_width - 1U) / kBitsPerByte;
+    for (std::size_t at = std::max(first, icrc_->start); at <= last && at < icrc_->place; ++at) {
+      masks[at - icrc_->start] = 0xFF;
+    }
+  }
+  for_each_masked_byte(icrc_->network, icrc_->bth_offset, [&](std::size_t position, std::uint8_t mask, IcrcMistake) {
+    masks[position] &= static_cast<std::uint8_t>(~mask);
+  });
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    if (masks[i] == 0) continue;
+    covered_.push_back({icrc_->start + i, masks[i], bytes_[icrc_->start + i]});
+  }
+  // A checksum changes behind our back; that of the network header alone is masked.
+  const bool has_checksum_inside = std::any_of(checksums_.begin(), checksums_.end(), [&](std::size_t offset) {
+    return offset > icrc_->start && offset < icrc_->place;
+  });
+  is_linear_ = covered_.size() <= kMostCovered && !has_checksum_inside;
+  if (!is_linear_) covered_.clear();
+}
+
+void PacketTemplate::make_changes() {
+  std::array<std::uint32_t, kBitsPerByte> of_bit{};
+  for (unsigned bit = 0; bit < kBitsPerByte; ++bit) of_bit[bit] = std::uint32_t{1} << bit;
+  std::size_t behind = icrc_->place;
+  for (auto covered = covered_.rbegin(); covered != covered_.rend(); ++covered) {
+    for (std::uint32_t& difference : of_bit) difference = crc::advance(difference, behind - covered->place);
+    covered->changes =
+        crc::make_linear_table(of_bit, [mask = covered->mask](unsigned difference) { return difference & mask; });
+    behind = covered->place;
+  }
+  has_changes_ = true;
+}
+
+std::uint32_t PacketTemplate::stored_icrc() const {
+  return __builtin_bswap32(static_cast<std::uint32_t>(load_big_endian<4>(bytes_.data() + icrc_->place)));
+}
+
+void PacketTemplate::store_icrc(std::uint32_t icrc) {
+  store_big_endian<4>(bytes_.data() + icrc_->place, __builtin_bswap32(icrc));
 }
 
 void PacketTemplate::set_number(std::size_t which, std::uint64_t number) {
@@ -70,17 +126,35 @@ void PacketTemplate::set_octets(std::size_t which, Bytes octets) {
             bytes_.begin() + static_cast<std::ptrdiff_t>(place.header + place.field->byte_offset()));
 }
 
-void PacketTemplate::seal() {
-  if (icrc_) {
-    const Bytes covered = Bytes{bytes_}.subspan(icrc_->start, icrc_->place - icrc_->start);
-    const std::uint32_t icrc = compute_icrc(covered, icrc_->network, icrc_->bth_offset);
-    store_big_endian<4>(bytes_.data() + icrc_->place, __builtin_bswap32(icrc_->is_wrong ? ~icrc : icrc));
-  }
-  // The ICRC covers no checksum, but a checksum may reach into the ICRC: see PacketSpec::build.
+void PacketTemplate::store_checksums() {
   for (const std::size_t offset : checksums_) {
     const std::uint16_t checksum = detail::checksum_of_ipv4_at(Bytes{bytes_}.first(end_), offset);
     FieldOf<&Ipv4::checksum>::set(bytes_.data() + offset, checksum);
   }
+}
+
+void PacketTemplate::seal() {
+  if (icrc_ && is_linear_ && is_sealed_) {
+    // Tables are worth their while from the second packet on: one that is built anew each time has a single one.
+    if (!has_changes_) make_changes();
+    std::uint32_t icrc = stored_icrc();
+    for (Covered& covered : covered_) {
+      const std::byte byte = bytes_[covered.place];
+      icrc ^= covered.changes[std::to_integer<std::size_t>(byte ^ covered.sealed)];
+      covered.sealed = byte;
+    }
+    store_icrc(icrc);
+  } else if (icrc_) {
+    // Of a header behind the BTH it is covered.
+    store_checksums();
+    const Bytes bytes = Bytes{bytes_}.subspan(icrc_->start, icrc_->place - icrc_->start);
+    const std::uint32_t icrc = compute_icrc(bytes, icrc_->network, icrc_->bth_offset);
+    store_icrc(icrc_->is_wrong ? ~icrc : icrc);
+    for (Covered& covered : covered_) covered.sealed = bytes_[covered.place];
+  }
+  is_sealed_ = true;
+  // The ICRC covers no other checksum, but a checksum may reach into the ICRC: see PacketSpec::build.
+  store_checksums();
 }
 
 }  // namespace roce

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -49,12 +50,30 @@ class PacketTemplate {
     std::size_t place = 0;
     bool is_wrong = false;
   };
+  /// A byte that may change and that the ICRC covers.
+  struct Covered {
+    std::size_t place = 0;
+    std::uint8_t mask = 0;  ///< of the bits that the ICRC does not read as ones
+    std::byte sealed{};     ///< with which value it is in the ICRC
+    /// By what each difference of the byte changes the ICRC.
+    std::array<std::uint32_t, 256> changes{};
+  };
+
+  void find_covered();
+  void make_changes();
+  void store_checksums();
+  [[nodiscard]] std::uint32_t stored_icrc() const;
+  void store_icrc(std::uint32_t icrc);
 
   std::vector<std::byte> bytes_;
   std::size_t end_ = 0;                 ///< behind the ICRC
   std::vector<Place> places_;           ///< as the names
   std::vector<std::size_t> checksums_;  ///< IPv4 headers whose checksum is computed
   std::optional<Icrc> icrc_;            ///< if it is computed
+  std::vector<Covered> covered_;        ///< in their order
+  bool is_linear_ = false;              ///< the ICRC is changed, and not computed anew
+  bool has_changes_ = false;            ///< `Covered::changes` are made
+  bool is_sealed_ = false;              ///< once at least
 };
 
 }  // namespace roce
