@@ -142,8 +142,12 @@ LinkResult<void> XdpLink::State::attach(const XdpLinkOptions& options) {
 LinkResult<void> XdpLink::State::open_queue(const XdpLinkOptions& options, unsigned number) {
   XdpQueue::Shape shape;
   shape.chunk_bytes = longest() + kXdpHeadroom <= kSmallChunk ? kSmallChunk : kLargeChunk;
-  const std::size_t chunks = options.ring_bytes / setup.queues / shape.chunk_bytes;
-  shape.receive_chunks = std::bit_floor(static_cast<std::uint32_t>(std::max<std::size_t>(chunks, kFewestChunks)));
+  if (!options.sends_only) {
+    const std::size_t chunks = options.ring_bytes / setup.queues / shape.chunk_bytes;
+    shape.receive_chunks = std::bit_floor(static_cast<std::uint32_t>(std::max<std::size_t>(chunks, kFewestChunks)));
+  } else {
+    shape.receive_chunks = 0;
+  }
   shape.sends = number == 0;
   shape.frags = !fits_in_a_chunk();
   // The generic program sees frames only when the driver has given up the memory that they came in.
@@ -170,8 +174,10 @@ LinkResult<void> XdpLink::State::open_queue(const XdpLinkOptions& options, unsig
     return failure("cannot open an AF_XDP socket on " + where, error, "another program has one there; end it");
   }
   if (error != 0) return failure("cannot open an AF_XDP socket on " + where, error, "take --link raw");
-  if (const int refused = program.set_socket(number, queue->fd())) {
-    return failure("cannot hand the frames of " + where + " to its socket", refused);
+  if (!options.sends_only) {
+    if (const int refused = program.set_socket(number, queue->fd())) {
+      return failure("cannot hand the frames of " + where + " to its socket", refused);
+    }
   }
   setup.zero_copy = queue->zero_copy() && (number == 0 || setup.zero_copy);
   queues.push_back(std::move(queue));
@@ -179,10 +185,11 @@ LinkResult<void> XdpLink::State::open_queue(const XdpLinkOptions& options, unsig
 }
 
 LinkResult<void> XdpLink::State::open_copies(const XdpLinkOptions& options) {
-  if (options.copies.empty() && !options.all_multicast) return {};
+  if (options.copies.empty() && !options.all_multicast && !options.promiscuous) return {};
   RawLinkOptions raw;
   raw.interface = options.interface;
   raw.filter = options.copies.empty() ? kNoCopies : options.copies;
+  raw.promiscuous = options.promiscuous;
   raw.all_multicast = options.all_multicast;
   raw.ring_bytes = kCopiesBytes;
   LinkResult<std::unique_ptr<RawLink>> opened = RawLink::open(raw);
@@ -234,17 +241,21 @@ LinkResult<std::unique_ptr<XdpLink>> XdpLink::open(const XdpLinkOptions& options
   state->interface = std::move(*found);
   XdpSetup& setup = state->setup;
   setup.interface_queues = receive_queues(options.interface);
-  setup.queues = options.queues == 0 ? setup.interface_queues : options.queues;
+  setup.queues = options.sends_only ? 1 : options.queues == 0 ? setup.interface_queues : options.queues;
   if (setup.queues > setup.interface_queues) {
     return tl::unexpected(LinkError{"cannot listen on " + std::to_string(setup.queues) + " receive queues of " +
                                     options.interface + ": it has " + std::to_string(setup.interface_queues) +
                                     "; take fewer, or make more (ethtool -L)"});
   }
-  if (auto attached = state->attach(options); !attached) return tl::unexpected(std::move(attached.error()));
+  if (!options.sends_only) {
+    if (auto attached = state->attach(options); !attached) return tl::unexpected(std::move(attached.error()));
+  }
   for (unsigned queue = 0; queue < setup.queues; ++queue) {
     if (auto opened = state->open_queue(options, queue); !opened) return tl::unexpected(std::move(opened.error()));
   }
-  if (auto opened = state->open_copies(options); !opened) return tl::unexpected(std::move(opened.error()));
+  if (!options.sends_only) {
+    if (auto opened = state->open_copies(options); !opened) return tl::unexpected(std::move(opened.error()));
+  }
   if (auto opened = state->open_ready(); !opened) return tl::unexpected(std::move(opened.error()));
   return std::unique_ptr<XdpLink>{new XdpLink{std::move(state)}};
 }
