@@ -109,7 +109,7 @@ link::LinkResult<std::size_t> FrameSender::send_some() {
   }
   // By itself, so that it is known what became of its packets.
   const std::uint64_t errors = link_.counters().send_errors;
-  const link::LinkResult<std::size_t> taken = link_.send(waiting.first(1));
+  link::LinkResult<std::size_t> taken = link_.send(waiting.first(1));
   if (!taken || *taken == 0) return taken;
   const SuperFrameBuilder& slot = slots_[pending_];
   if (link_.counters().send_errors != errors) {

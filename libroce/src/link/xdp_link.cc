@@ -75,6 +75,7 @@ struct XdpLink::State {
   LinkCounters counters;
   std::size_t next_queue = 0;
   unsigned idle_calls = 0;
+  bool sends_only = false;
   bool waits_for_room = false;
 
   [[nodiscard]] std::size_t longest() const { return interface.max_frame() + kMaxTags * kVlanTagBytes; }
@@ -203,7 +204,10 @@ LinkResult<void> XdpLink::State::open_ready() {
   ready = FileDescriptor{::epoll_create1(EPOLL_CLOEXEC)};
   std::vector<int> all{watch.fd()};
   if (copies != nullptr) all.push_back(copies->fd());
-  for (const auto& queue : queues) all.push_back(queue->fd());
+  // The kernel wakes who waits for a socket with each frame that went, which costs.
+  if (!sends_only) {
+    for (const auto& queue : queues) all.push_back(queue->fd());
+  }
   for (const int one : all) {
     epoll_event event{};
     event.events = EPOLLIN;
@@ -227,8 +231,10 @@ LinkResult<void> XdpLink::State::check() {
 void XdpLink::State::wait_for_room(bool wanted) {
   if (wanted == waits_for_room) return;
   epoll_event event{};
-  event.events = EPOLLIN | (wanted ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
-  if (::epoll_ctl(ready.get(), EPOLL_CTL_MOD, queues.front()->fd(), &event) == 0) waits_for_room = wanted;
+  event.events =
+      (sends_only ? 0U : static_cast<std::uint32_t>(EPOLLIN)) | (wanted ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+  const int change = !sends_only ? EPOLL_CTL_MOD : wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
+  if (::epoll_ctl(ready.get(), change, queues.front()->fd(), &event) == 0) waits_for_room = wanted;
 }
 
 XdpLink::XdpLink(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -236,6 +242,7 @@ XdpLink::~XdpLink() = default;
 
 LinkResult<std::unique_ptr<XdpLink>> XdpLink::open(const XdpLinkOptions& options) {
   auto state = std::make_unique<State>();
+  state->sends_only = options.sends_only;
   LinkResult<EthernetInterface> found = find_ethernet_interface(options.interface);
   if (!found) return tl::unexpected(std::move(found.error()));
   state->interface = std::move(*found);

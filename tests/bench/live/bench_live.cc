@@ -86,7 +86,7 @@ struct Result {
 /// `near` is a wire whose kernel cuts super-frames in front of it, as for a NIC that does not.
 [[nodiscard]] std::vector<Row> craft_rows_on(const Wire& wire, bool has_trafgen) {
   constexpr double mega = 1e-6;
-  constexpr std::uint64_t frames = 500'000;
+  constexpr std::uint64_t frames = 1'000'000;
   std::vector<Row> rows;
   for (const std::uint32_t payload : {64U, 1024U}) {
     const std::string what = fmt::format("craft, {} B of payload, ", payload);
