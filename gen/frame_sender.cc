@@ -14,7 +14,7 @@ namespace roce::gen {
 
 namespace {
 
-constexpr std::size_t kBatch = 64;
+constexpr std::size_t kBatch = FrameSource::kHeld;
 // What is written and then sent should stay in a cache meanwhile.
 constexpr std::size_t kBatchBytes = 256 << 10;
 // The kernel wakes us late by some tens of microseconds; what is due sooner is waited for here.
@@ -55,6 +55,21 @@ FrameSender::FrameSender(link::Link& link, SendPlan plan, std::function<void(con
 
 Outcome<void> FrameSender::fill(Time now) {
   pending_ = filled_ = 0;
+  return segmentation_.max_segments > 1 ? fill_joined(now) : fill_single(now);
+}
+
+Outcome<void> FrameSender::fill_single(Time now) {
+  while (filled_ < kBatch) {
+    const SpecResult<std::optional<Bytes>> frame = feed_.next(now);
+    if (!frame) return failed(frame.error().message);
+    if (!*frame) break;
+    frames_[filled_].bytes = **frame;
+    frames_[filled_++].segment_size = 0;
+  }
+  return {};
+}
+
+Outcome<void> FrameSender::fill_joined(Time now) {
   std::size_t bytes = 0;
   while (bytes < kBatchBytes) {
     const SpecResult<std::optional<Bytes>> frame = feed_.next(now);

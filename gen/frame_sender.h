@@ -39,6 +39,8 @@ class FrameSender {
 
  private:
   [[nodiscard]] Outcome<void> fill(Time now);
+  [[nodiscard]] Outcome<void> fill_single(Time now);
+  [[nodiscard]] Outcome<void> fill_joined(Time now);
   [[nodiscard]] Outcome<void> flush(Time now);
   /// Hands the link a super-frame, or frames up to one. How many it took.
   [[nodiscard]] link::LinkResult<std::size_t> send_some();

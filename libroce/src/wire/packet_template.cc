@@ -57,12 +57,11 @@ SpecResult<PacketTemplate> PacketTemplate::make(const PacketSpec& spec, std::spa
     const std::size_t start = layout.offsets[*layout.network];
     made.icrc_ = Icrc{spec.parts_[*layout.network].id, start, layout.offsets[*layout.bth] - start, layout.icrc,
                       spec.icrc_mode_ == PacketSpec::IcrcMode::wrong};
-    made.find_covered();
   }
   return made;
 }
 
-void PacketTemplate::find_covered() {
+std::vector<PacketTemplate::Covered> PacketTemplate::find_covered() const {
   std::vector<std::uint8_t> masks(icrc_->place - icrc_->start);
   for (const Place& place : places_) {
     const std::size_t first = place.header + place.field->byte_offset();
@@ -74,29 +73,36 @@ void PacketTemplate::find_covered() {
   for_each_masked_byte(icrc_->network, icrc_->bth_offset, [&](std::size_t position, std::uint8_t mask, IcrcMistake) {
     masks[position] &= static_cast<std::uint8_t>(~mask);
   });
+  std::vector<Covered> covered;
   for (std::size_t i = 0; i < masks.size(); ++i) {
-    if (masks[i] == 0) continue;
-    covered_.push_back({icrc_->start + i, masks[i], bytes_[icrc_->start + i]});
+    if (masks[i] != 0) covered.push_back({icrc_->start + i, masks[i], bytes_[icrc_->start + i]});
   }
+  return covered;
+}
+
+void PacketTemplate::expect_many() {
+  if (!icrc_ || changes_ != nullptr) return;
   // A checksum changes behind our back; that of the network header alone is masked.
   const bool has_checksum_inside = std::any_of(checksums_.begin(), checksums_.end(), [&](std::size_t offset) {
     return offset > icrc_->start && offset < icrc_->place;
   });
-  is_linear_ = covered_.size() <= kMostCovered && !has_checksum_inside;
-  if (!is_linear_) covered_.clear();
-}
-
-void PacketTemplate::make_changes() {
+  if (has_checksum_inside) return;
+  seal();
+  std::vector<Covered> found = find_covered();
+  if (found.size() > kMostCovered) return;
+  covered_ = std::move(found);
   std::array<std::uint32_t, kBitsPerByte> of_bit{};
   for (unsigned bit = 0; bit < kBitsPerByte; ++bit) of_bit[bit] = std::uint32_t{1} << bit;
+  std::vector<Changes> changes(covered_.size());
   std::size_t behind = icrc_->place;
-  for (auto covered = covered_.rbegin(); covered != covered_.rend(); ++covered) {
-    for (std::uint32_t& difference : of_bit) difference = crc::advance(difference, behind - covered->place);
-    covered->changes =
-        crc::make_linear_table(of_bit, [mask = covered->mask](unsigned difference) { return difference & mask; });
-    behind = covered->place;
+  for (std::size_t i = covered_.size(); i > 0; --i) {
+    const Covered& covered = covered_[i - 1];
+    for (std::uint32_t& difference : of_bit) difference = crc::advance(difference, behind - covered.place);
+    changes[i - 1] =
+        crc::make_linear_table(of_bit, [mask = covered.mask](unsigned difference) { return difference & mask; });
+    behind = covered.place;
   }
-  has_changes_ = true;
+  changes_ = std::make_shared<const std::vector<Changes>>(std::move(changes));
 }
 
 std::uint32_t PacketTemplate::stored_icrc() const {
@@ -134,13 +140,12 @@ void PacketTemplate::store_checksums() {
 }
 
 void PacketTemplate::seal() {
-  if (icrc_ && is_linear_ && is_sealed_) {
-    // Tables are worth their while from the second packet on: one that is built anew each time has a single one.
-    if (!has_changes_) make_changes();
+  if (icrc_ && changes_ != nullptr) {
     std::uint32_t icrc = stored_icrc();
-    for (Covered& covered : covered_) {
+    for (std::size_t i = 0; i < covered_.size(); ++i) {
+      Covered& covered = covered_[i];
       const std::byte byte = bytes_[covered.place];
-      icrc ^= covered.changes[std::to_integer<std::size_t>(byte ^ covered.sealed)];
+      icrc ^= (*changes_)[i][std::to_integer<std::size_t>(byte ^ covered.sealed)];
       covered.sealed = byte;
     }
     store_icrc(icrc);
@@ -150,9 +155,7 @@ void PacketTemplate::seal() {
     const Bytes bytes = Bytes{bytes_}.subspan(icrc_->start, icrc_->place - icrc_->start);
     const std::uint32_t icrc = compute_icrc(bytes, icrc_->network, icrc_->bth_offset);
     store_icrc(icrc_->is_wrong ? ~icrc : icrc);
-    for (Covered& covered : covered_) covered.sealed = bytes_[covered.place];
   }
-  is_sealed_ = true;
   // The ICRC covers no other checksum, but a checksum may reach into the ICRC: see PacketSpec::build.
   store_checksums();
 }

@@ -2,6 +2,7 @@
 #include "roce/wire/super_frame.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "roce/wire/checksum.h"
 #include "roce/wire/ipv4.h"
@@ -202,7 +203,8 @@ bool SuperFrameBuilder::add(Bytes frame, std::uint32_t max_packets, std::size_t 
   if (!has_looked_for_headers_) find_headers();
   if (header_bytes_ == 0 || bytes_.size() + frame_bytes_ - header_bytes_ > max_bytes) return false;
   put_right(next_, frame_bytes_, layers_, static_cast<std::uint16_t>(ip_id_ + count_));
-  if (!std::equal(next_.begin(), next_.end(), frame.begin())) return false;
+  // std::equal goes byte by byte where they are of type std::byte.
+  if (std::memcmp(next_.data(), frame.data(), header_bytes_) != 0) return false;
   const Bytes packet = frame.subspan(header_bytes_);
   bytes_.insert(bytes_.end(), packet.begin(), packet.end());
   ++count_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,9 @@ class PacketTemplate {
   /// no field of the packet, or one that is computed: a length, a checksum or a pad count that was not set to a value.
   [[nodiscard]] static SpecResult<PacketTemplate> make(const PacketSpec& spec, std::span<const std::string> names);
 
+  /// Spends some work now on `seal` costing less from now on, also for copies of this template. For more than a few
+  /// dozen packets.
+  void expect_many();
   /// Writes the low bits of `number` into field `which` of the names; of a field of octets into its last eight.
   void set_number(std::size_t which, std::uint64_t number);
   /// Writes a field of octets; `octets` has its size.
@@ -55,12 +59,11 @@ class PacketTemplate {
     std::size_t place = 0;
     std::uint8_t mask = 0;  ///< of the bits that the ICRC does not read as ones
     std::byte sealed{};     ///< with which value it is in the ICRC
-    /// By what each difference of the byte changes the ICRC.
-    std::array<std::uint32_t, 256> changes{};
   };
+  /// By what each difference of a byte changes the ICRC.
+  using Changes = std::array<std::uint32_t, 256>;
 
-  void find_covered();
-  void make_changes();
+  [[nodiscard]] std::vector<Covered> find_covered() const;
   void store_checksums();
   [[nodiscard]] std::uint32_t stored_icrc() const;
   void store_icrc(std::uint32_t icrc);
@@ -71,9 +74,8 @@ class PacketTemplate {
   std::vector<std::size_t> checksums_;  ///< IPv4 headers whose checksum is computed
   std::optional<Icrc> icrc_;            ///< if it is computed
   std::vector<Covered> covered_;        ///< in their order
-  bool is_linear_ = false;              ///< the ICRC is changed, and not computed anew
-  bool has_changes_ = false;            ///< `Covered::changes` are made
-  bool is_sealed_ = false;              ///< once at least
+  /// Of each of `covered_`; null: the ICRC is computed anew.
+  std::shared_ptr<const std::vector<Changes>> changes_;
 };
 
 }  // namespace roce
