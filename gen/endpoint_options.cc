@@ -2,6 +2,7 @@
 #include "gen/endpoint_options.h"
 
 #include "command_line/command.h"
+#include "gen/xdp_options.h"
 
 namespace roce::gen {
 
@@ -23,19 +24,7 @@ void add_endpoint_options(command_line::Command& command, EndpointOptions& optio
                   command_line::LetterCase::ignored)
       .default_str("auto")
       .type_name("KIND");
-  using Mode = link::XdpLinkOptions::Mode;
-  command
-      .add_choice("--xdp-mode", options.xdp_mode,
-                  {{"auto", Mode::automatic}, {"native", Mode::native}, {"generic", Mode::generic}},
-                  "Where the program of --link xdp runs: native (in the driver), generic (behind it), or auto: native "
-                  "if the driver can")
-      .default_str("auto")
-      .type_name("MODE");
-  command
-      .add_option("--xdp-queues", options.xdp_queues,
-                  "With --link xdp: listen on the first N receive queues only (default: all that the interface has)")
-      .positive()
-      .type_name("N");
+  add_xdp_options(command, options.xdp_mode, options.xdp_queues);
   command_line::Option address = command.add_option(
       "--address", options.address, "Local IP address (default: the interface's first, IPv4 before IPv6)");
   address.type_name("IP");

@@ -17,6 +17,7 @@
 #include "gen/metrics_output.h"
 #include "gen/pingpong_report.h"
 #include "roce/link/raw_link.h"
+#include "roce/link/xdp_link.h"
 #include "roce/wire/icrc.h"
 #include "runtime/rate.h"
 
@@ -48,6 +49,17 @@ constexpr std::string_view kNoFrame = "less 1";
   if (seconds <= 0) return "";
   return fmt::format(", {:.0f} frames/s, {:.3f} Gbit/s", static_cast<double>(totals.frames) / seconds,
                      static_cast<double>(totals.bytes) * 8e-9 / seconds);
+}
+
+[[nodiscard]] std::string segmentation_text(const SendTotals& totals) {
+  if (totals.super_frames == 0 && totals.refusal.empty()) {
+    return "no super-frames: one is made of RoCE v2 packets that may go at the same time, are equally long, and have "
+           "the "
+           "same headers in front of the BTH, but for ip.id=+1";
+  }
+  std::string text = fmt::format("{} super-frames, which the kernel cut", totals.super_frames);
+  if (!totals.refusal.empty()) text += fmt::format("; all else went frame by frame: {}", totals.refusal);
+  return text;
 }
 
 void show_live(const SendTotals& totals) {
@@ -119,7 +131,7 @@ class Printer {
   const auto before = traffic_of(*target.interface());
   FrameSender sender{*target.link(), std::move(plan), live ? show_live : std::function<void(const SendTotals&)>{}};
   if (metrics != nullptr) sender.watch(metrics->fd(), [&metrics] { metrics->serve(); });
-  print_note("ready", fmt::format("sending on {}", options.interface), options.json);
+  print_note("ready", fmt::format("sending on {}", target.description()), options.json);
   const Outcome<void> ran = sender.run();
   if (live) fmt::print(stderr, "\r\033[K");
   FrameResult result{sender.totals(), {}, {}};
@@ -143,6 +155,13 @@ class Printer {
 void add_frame_options(command_line::Command& command, FrameOptions& options) {
   command.add_option("-i,--interface", options.interface, "Interface to send on (needs CAP_NET_RAW)")
       .type_name("IFACE");
+  command
+      .add_choice(
+          "--link", options.link, {{"raw", LinkChoice::raw}, {"xdp", LinkChoice::xdp}},
+          "How frames go to the interface: raw (packet socket), or xdp (AF_XDP, faster; needs root of the host)",
+          command_line::LetterCase::ignored)
+      .default_str("raw")
+      .type_name("KIND");
   command
       .add_option("-w,--write", options.file, "Write a capture file (pcapng, or *.pcap; - is standard output) instead")
       .type_name("FILE")
@@ -175,6 +194,12 @@ Outcome<FrameTarget> FrameTarget::open(const FrameOptions& options) {
   if (has_metrics(options) && (options.interface.empty() || options.dry_run)) {
     return cannot("--metrics and --metrics-file tell of what is sent: add -i, or leave them out");
   }
+  if (options.link == LinkChoice::xdp && options.interface.empty()) {
+    return cannot("--link says how frames go to an interface; add -i, or leave it out");
+  }
+  if (options.segmentation && (options.interface.empty() || options.link == LinkChoice::xdp)) {
+    return cannot("--segmentation is done by the kernel behind a packet socket; it needs -i and --link raw");
+  }
   if (options.interface.empty()) {
     if (options.file.empty() && !options.dry_run) {
       return cannot("where to? -i IFACE sends, -w FILE writes a capture file, --dry-run prints");
@@ -186,14 +211,31 @@ Outcome<FrameTarget> FrameTarget::open(const FrameOptions& options) {
   if (!interface) return cannot(interface.error().message);
   target.interface_ = *interface;
   if (options.dry_run) return target;
+  if (const Outcome<void> opened = target.open_link(options); !opened) return tl::unexpected(opened.error());
+  return target;
+}
+
+Outcome<void> FrameTarget::open_link(const FrameOptions& options) {
+  description_ = options.interface;
+  if (options.link == LinkChoice::xdp) {
+    link::XdpLinkOptions xdp;
+    xdp.interface = options.interface;
+    xdp.sends_only = true;
+    link::LinkResult<std::unique_ptr<link::XdpLink>> link = link::XdpLink::open(xdp);
+    if (!link) return cannot(link.error().message);
+    description_ += fmt::format(" by AF_XDP{}", (*link)->setup().zero_copy ? ", zero-copy" : "");
+    link_ = std::move(*link);
+    return {};
+  }
   link::RawLinkOptions raw;
   raw.interface = options.interface;
   raw.filter = kNoFrame;
   raw.ring_bytes = kRingBytes;
+  raw.segmentation = options.segmentation;
   link::LinkResult<std::unique_ptr<link::RawLink>> link = link::RawLink::open(raw);
   if (!link) return cannot(link.error().message);
-  target.link_ = std::move(*link);
-  return target;
+  link_ = std::move(*link);
+  return {};
 }
 
 Outcome<void> read_schedule(const FrameOptions& options, FrameJob& job) {
@@ -264,6 +306,10 @@ void print_frames(const std::string& event, const FrameOptions& options, const F
       line["longest_gap_seconds"] = std::chrono::duration<double>(totals.longest_gap).count();
       line["stopped"] = totals.stopped;
     }
+    if (options.segmentation) {
+      line["super_frames"] = totals.super_frames;
+      if (!totals.refusal.empty()) line["segmentation_refusal"] = totals.refusal;
+    }
     if (result.counted) {
       line["interface"] = {{"name", options.interface},
                            {"sent_frames", result.counted->sent_frames},
@@ -276,6 +322,7 @@ void print_frames(const std::string& event, const FrameOptions& options, const F
   }
   fmt::print(out, "{} {} frames, {} bytes, {:.3f} s{}\n", on_wire ? "sent" : "wrote", totals.frames, totals.bytes,
              std::chrono::duration<double>(totals.time).count(), rate_text(totals));
+  if (options.segmentation) fmt::print(out, "{}\n", segmentation_text(totals));
   if (totals.refused != 0) {
     fmt::print(out, "{} more were lost: {} did not take them (it was down, or its queue was full)\n", totals.refused,
                options.interface);

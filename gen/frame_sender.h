@@ -10,6 +10,7 @@
 #include "gen/failure.h"
 #include "gen/frame_feed.h"
 #include "roce/link/link.h"
+#include "roce/wire/super_frame.h"
 #include "runtime/stop_signal.h"
 
 namespace roce::gen {
@@ -20,12 +21,14 @@ struct SendTotals {
   std::uint64_t bytes = 0;
   std::uint64_t refused = 0;  ///< that the link refused for good; they are lost
   Duration time{0};
-  Duration longest_gap{0};  ///< between two frames that went, pauses of the plan not counted
-  bool stopped = false;     ///< by a signal
+  Duration longest_gap{0};         ///< between two frames that went, pauses of the plan not counted
+  bool stopped = false;            ///< by a signal
+  std::uint64_t super_frames = 0;  ///< of several frames each, which are counted in `frames`
+  std::string refusal{};           ///< why there are no super-frames, or no more; empty: there may be
 };
 
 /// Sends what a plan says through a link, as fast as its schedule and the link allow, until it is over or SIGINT or
-/// SIGTERM comes.
+/// SIGTERM comes. Frames that may go at the same time leave as super-frames where the link takes those.
 class FrameSender {
  public:
   /// Signals count from now on. `progress` is called about once a second with the totals so far, if it is there.
@@ -43,7 +46,13 @@ class FrameSender {
 
  private:
   [[nodiscard]] Outcome<void> fill(Time now);
+  [[nodiscard]] Outcome<void> fill_single(Time now);
+  [[nodiscard]] Outcome<void> fill_joined(Time now);
   [[nodiscard]] Outcome<void> flush(Time now);
+  /// Hands the link a super-frame, or frames up to one. How many it took.
+  [[nodiscard]] link::LinkResult<std::size_t> send_some();
+  /// Whether the link takes no super-frames any more; those that wait are frames again then.
+  [[nodiscard]] bool take_apart();
   void count(Time now);
   /// Whether a signal came until then.
   [[nodiscard]] bool wait(Duration time);
@@ -54,13 +63,15 @@ class FrameSender {
   std::function<void(const SendTotals&)> progress_;
   int watched_ = -1;
   std::function<void()> ready_;
-  std::vector<std::vector<std::byte>> slots_;
+  link::Segmentation segmentation_;
+  std::vector<SuperFrameBuilder> slots_;
   std::vector<link::TxFrame> frames_;  ///< from `pending_` to `filled_` not yet taken by the link
   std::size_t pending_ = 0;
   std::size_t filled_ = 0;
   Time begin_;
   Time sent_at_ = kNever;  ///< the last frame, if another is to follow without a pause
   link::LinkCounters before_;
+  SendTotals joined_;  ///< by how much `frames`, `bytes` and `refused` are more than the link counts
   SendTotals totals_;
 };
 
