@@ -135,6 +135,10 @@ Rewriter::Problem Rewriter::rewrite_one(const Packet& packet, const FrameSeal& s
     translator_.count(Change::vlan);
     now = parse();
   }
+  const bool needs_ethernet = rules_->add_vlan || rules_->source_mac || rules_->destination_mac;
+  if (needs_ethernet && !now.find(HeaderId::ethernet)) {
+    return AddressProblem{"there is no Ethernet header for --vlan-add, --source-mac or --destination-mac"};
+  }
   if (rules_->add_vlan && add_vlan_tag(now, *rules_->add_vlan, frame)) {
     translator_.count(Change::vlan);
     now = parse();
