@@ -11,14 +11,13 @@
 #include <cerrno>
 #include <cstring>
 
-#include "gen/simulated_time.h"
 #include "gen/unix_socket.h"
 
 namespace roce::gen {
 
 namespace {
 
-/// The peer is outside of any simulation.
+/// The peer answers outside of any simulation, whose time stands still meanwhile.
 constexpr std::chrono::seconds kAnswerTime{10};
 /// Between two looks at our own frames while an answer is waited for.
 constexpr int kLookMs = 1;
@@ -40,14 +39,6 @@ constexpr int kLookMs = 1;
   ::close(fd);
   return cannot(fmt::format("cannot connect to {} port {}: {}; is roce-gen peer running there with --control-port?",
                             host, port, std::strerror(error == EINPROGRESS ? ETIMEDOUT : error)));
-}
-
-/// Waits like poll for as long as it takes. False: a signal came.
-[[nodiscard]] Outcome<bool> wait_in_simulation(Driver& driver, pollfd& set) {
-  driver.watch(set.fd, set.events, [&set](short events) { set.revents = events; });
-  Outcome<bool> ran = driver.run([&set](Time) { return set.revents != 0 ? Driver::Step::done : Driver::Step::idle; });
-  driver.forget(set.fd);
-  return ran;
 }
 
 }  // namespace
@@ -85,16 +76,9 @@ Outcome<nlohmann::json> ControlClient::call(std::string_view op, nlohmann::order
       return failed(fmt::format("the peer refused \"{}\": {}", op, answer->value("error", "without a reason")));
     }
     if (!open) return failed(fmt::format("the peer closed the control connection instead of answering \"{}\"", op));
+    if (const link::LinkResult<bool> moved = endpoint_.port().turn(now()); !moved) return failed(moved.error().message);
     pollfd set{lines_.fd(), static_cast<short>(POLLIN | (lines_.wants_to_write() ? POLLOUT : 0)), 0};
-    if (is_time_simulated()) {
-      // What is on its way arrives only if time passes.
-      const Outcome<bool> ran = wait_in_simulation(endpoint_.driver(), set);
-      if (!ran) return tl::unexpected(ran.error());
-      if (!*ran) return failed(fmt::format("stopped while the peer was asked for \"{}\"", op));
-    } else {
-      if (const auto moved = endpoint_.port().turn(now()); !moved) return failed(moved.error().message);
-      (void)::poll(&set, 1, kLookMs);
-    }
+    (void)::poll(&set, 1, kLookMs);
     // Its last answer may stand in front of the end.
     open = lines_.flush() && ((set.revents & (POLLIN | POLLHUP | POLLERR)) == 0 || lines_.receive());
   }

@@ -47,10 +47,6 @@ void set_simulated_time(Time time) {
   simulated_time() = time;
 }
 
-bool is_time_simulated() {
-  return simulated_time().has_value();
-}
-
 Driver::Driver(link::Link& link, port::Port& port) : link_(link), port_(port) {
   const sigset_t set = stopping_signals();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);

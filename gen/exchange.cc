@@ -37,6 +37,8 @@ constexpr Duration kLongestSearch = std::chrono::seconds{5};
 constexpr Duration kLiveInterval = std::chrono::seconds{1};
 /// How long what is still on its way may take after the last request completed.
 constexpr Duration kDrainTime = std::chrono::seconds{1};
+/// Between two looks at what the peer has received.
+constexpr Duration kLookInterval = std::chrono::milliseconds{1};
 /// Parts of memory compared by one request.
 constexpr std::size_t kPartsPerCheck = 1024;
 
@@ -470,6 +472,13 @@ Outcome<void> Exchange::check_sinks() {
       }
       received = status->at("received");
       if (received >= pair.completed || now() >= deadline) break;
+      // What is on its way arrives meanwhile.
+      const Time look_at = now() + kLookInterval;
+      endpoint_.driver().wake_at(look_at);
+      const Outcome<bool> ran = endpoint_.driver().run(
+          [look_at](Time time) { return time >= look_at ? Driver::Step::done : Driver::Step::idle; });
+      if (!ran) return tl::unexpected(ran.error());
+      if (!*ran) return failed("stopped while the last messages were waited for");
     }
     lost += pair.completed - std::min(received, pair.completed);
   }

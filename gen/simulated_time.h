@@ -7,7 +7,5 @@ namespace roce::gen {
 
 /// From now on `now` is `time`, until the next call.
 void set_simulated_time(Time time);
-/// Whether that was called.
-[[nodiscard]] bool is_time_simulated();
 
 }  // namespace roce::gen
