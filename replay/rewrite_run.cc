@@ -63,7 +63,7 @@ class RewriteRun {
       out.original_length = frame.reported_length;
       // What people wrote about a packet names hosts.
       if (job_.rules.anonymise) out.comment = {};
-      if (const Outcome<void> passed = pass(out, *link_type); !passed) return passed;
+      if (Outcome<void> passed = pass(out, *link_type); !passed) return passed;
     }
     return {};
   }

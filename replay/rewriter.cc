@@ -43,6 +43,14 @@ std::uint64_t scramble(std::uint64_t seed, const Gid& source, const Gid& destina
   return state;
 }
 
+/// Whether a rewritten RoCE packet is what the link type of its file promises.
+bool fits(const Packet& packet, LinkType link_type) {
+  const LayerList layers = packet.layers();
+  if (!packet.is_roce() || layers.empty()) return false;
+  if (link_type == LinkType::ipv4) return layers[0].id == HeaderId::ipv4;
+  return link_type != LinkType::ipv6 || layers[0].id == HeaderId::ipv6;
+}
+
 /// The header of a packet that a setting means.
 std::optional<Layer> find_header(const Packet& packet, const FieldSetting& setting) {
   if (!setting.index) return packet.find(setting.header->id);
@@ -131,6 +139,8 @@ Rewriter::Problem Rewriter::rewrite_one(const Packet& packet, const FrameSeal& s
 
   if (rules_->strip_tunnels) strip_tunnels(packet, frame);
   Packet now = parse();
+  if (!fits(now, link_type))
+    return AddressProblem{"without its tunnel the frame does not fit the link type of the file"};
   if (rules_->remove_vlan && remove_vlan_tags(now, frame)) {
     translator_.count(Change::vlan);
     now = parse();
@@ -148,6 +158,7 @@ Rewriter::Problem Rewriter::rewrite_one(const Packet& packet, const FrameSeal& s
   edit_transport(now, frame, {before.source, before.destination}, translator_);
   hide_data(now, frame, translator_);
   if (Problem problem = edit_network(now, before, frame)) return problem;
+  if (!fits(parse(), link_type)) return AddressProblem{"the new network header does not fit the link type of the file"};
   count_checks(packet, seal);
   finish(packet, seal, link_type, frame);
   return std::nullopt;

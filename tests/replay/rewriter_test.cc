@@ -171,6 +171,22 @@ TEST(Tunnels, AreTakenOff) {
   EXPECT_THAT(become(frame, {{read_ip_map, "10.0.0.0/24=192.0.2.0/24"}}), HasSubstr("ip.src: 172.16.0.1"));
 }
 
+TEST(LinkType, WhatItCannotHoldIsRefused) {
+  const auto without_ethernet = [](const std::string& headers, LinkType link_type) {
+    Frame frame = built("headers: " + headers + "\nopcode: RC_SEND_ONLY\n");
+    frame.link_type = link_type;
+    return frame;
+  };
+  const auto strip = [](RewriteRules& rules) { rules.strip_tunnels = true; };
+  EXPECT_THAT(problem(without_ethernet("ip udp vxlan eth ip udp bth", LinkType::raw_ip), {}, strip),
+              HasSubstr("does not fit the link type"));
+  EXPECT_THAT(problem(without_ethernet("ip udp bth", LinkType::ipv4), {{read_ip_map, "0.0.0.0=fd00::1"}}),
+              HasSubstr("does not fit the link type"));
+  EXPECT_EQ(problem(without_ethernet("ip udp bth", LinkType::raw_ip), {{read_ip_map, "0.0.0.0=fd00::1"}}), "");
+  EXPECT_THAT(problem(without_ethernet("ip udp bth", LinkType::raw_ip), {{read_vlan_tag, "5"}}),
+              HasSubstr("no Ethernet header"));
+}
+
 TEST(WrongIcrc, IsRepairedUnlessKept) {
   const Frame frame = built(kSend + "icrc: wrong\n");
   EXPECT_THAT(become(frame, {{read_psn_offset, "1"}}), Not(HasSubstr("icrc")));

@@ -23,7 +23,7 @@ Result<void> CaptureCopier::write(const CaptureRecord& record, const std::vector
 Result<void> CaptureCopier::end_input(const std::vector<CaptureInterface>& described) {
   for (std::size_t i = 0; i < interfaces_.size(); ++i) {
     if (!interfaces_[i] || !described[i].statistics || options_.format != CaptureFormat::pcapng) continue;
-    const Result<void> written = writer_->write_statistics(*interfaces_[i], *described[i].statistics);
+    Result<void> written = writer_->write_statistics(*interfaces_[i], *described[i].statistics);
     if (!written) return written;
   }
   interfaces_.clear();
