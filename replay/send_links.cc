@@ -70,6 +70,7 @@ Outcome<void> SendLinks::open_one(const SendOptions& options, const std::string&
 
 std::vector<SendLine> SendLinks::lines() const {
   std::vector<SendLine> lines;
+  lines.reserve(links_.size());
   for (const Opened& opened : links_) lines.push_back({opened.link.get(), opened.interface});
   return lines;
 }

@@ -47,6 +47,7 @@ constexpr Duration kProgressInterval = std::chrono::seconds{1};
 SendLoop::SendLoop(std::vector<SendLine> lines, FrameFeed& feed, const Pace& pace,
                    std::function<void(const SendTotals&)> progress)
     : feed_(feed), pacing_(pace), is_timed_(pace.kind != Pace::Kind::top), progress_(std::move(progress)) {
+  lines_.reserve(lines.size());
   for (SendLine& line : lines) {
     const link::LinkCounters before = line.link->counters();
     lines_.push_back({std::move(line), before, {}});
