@@ -56,7 +56,7 @@ install(
 
 # --- the programs ---
 
-foreach(program IN ITEMS roce-analyze roce-gen)
+foreach(program IN ITEMS roce-analyze roce-gen roce-replay)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
     install(
@@ -134,7 +134,7 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME roce-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION net)
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION
     "roce-analyze decodes captures of RoCEv1 and RoCEv2 traffic, with a verdict on the ICRC of every packet. roce-gen is a live \
-RoCE endpoint, traffic generator and faulty relay on ordinary network interfaces.")
+RoCE endpoint, traffic generator and faulty relay on ordinary network interfaces. roce-replay plays captures again.")
 
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME roce-wireshark)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION net)

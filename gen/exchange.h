@@ -7,9 +7,9 @@
 #include "gen/control_client.h"
 #include "gen/endpoint.h"
 #include "gen/exchange_options.h"
-#include "gen/latency.h"
 #include "gen/rdma_cm.h"
 #include "roce/transport/counters.h"
+#include "runtime/latency.h"
 
 namespace roce::gen {
 
@@ -19,7 +19,7 @@ struct ExchangeResult {
   std::uint64_t bytes = 0;  ///< of completed messages
   std::uint64_t lost = 0;   ///< sent and not received, on UC and UD
   double seconds = 0;
-  LatencyHistogram latency;  ///< from posting to completion
+  runtime::LatencyHistogram latency;  ///< from posting to completion
   transport::Counters ours;
   nlohmann::json theirs;  ///< counters of the peer's device
   bool stopped = false;   ///< by a signal

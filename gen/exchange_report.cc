@@ -44,7 +44,7 @@ constexpr int kBarWidth = 40;
   return std::chrono::duration<double, std::micro>(duration).count();
 }
 
-[[nodiscard]] Duration latency_at(const LatencyHistogram& latency, double share) {
+[[nodiscard]] Duration latency_at(const runtime::LatencyHistogram& latency, double share) {
   if (latency.count() == 0) return Duration{0};
   return share == 0 ? latency.min() : latency.percentile(share);
 }
@@ -59,7 +59,7 @@ void print_json(const ExchangeOptions& options, const ExchangeResult& result) {
   for (const Percentile& percentile : kPercentiles) {
     line["latency_us"][std::string{percentile.name}] = microseconds(latency_at(result.latency, percentile.share));
   }
-  for (const LatencyHistogram::Bucket& bucket : result.latency.by_powers_of_two()) {
+  for (const runtime::LatencyHistogram::Bucket& bucket : result.latency.by_powers_of_two()) {
     line["histogram"].push_back(
         {{"from_us", microseconds(bucket.from)}, {"to_us", microseconds(bucket.to)}, {"count", bucket.count}});
   }
@@ -70,11 +70,11 @@ void print_json(const ExchangeOptions& options, const ExchangeResult& result) {
   fmt::print("{}\n", line.dump());
 }
 
-void print_histogram(const LatencyHistogram& latency) {
-  const std::vector<LatencyHistogram::Bucket> buckets = latency.by_powers_of_two();
+void print_histogram(const runtime::LatencyHistogram& latency) {
+  const std::vector<runtime::LatencyHistogram::Bucket> buckets = latency.by_powers_of_two();
   std::uint64_t largest = 1;
-  for (const LatencyHistogram::Bucket& bucket : buckets) largest = std::max(largest, bucket.count);
-  for (const LatencyHistogram::Bucket& bucket : buckets) {
+  for (const runtime::LatencyHistogram::Bucket& bucket : buckets) largest = std::max(largest, bucket.count);
+  for (const runtime::LatencyHistogram::Bucket& bucket : buckets) {
     const auto width = static_cast<int>(static_cast<double>(bucket.count) * kBarWidth / static_cast<double>(largest));
     std::string bar;
     for (int i = 0; i < width; ++i) bar += "█";

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/own_ip.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
 namespace roce::gen {
-
-std::optional<Gid> parse_ip(const std::string& text) {
-  Gid gid;
-  if (::inet_pton(AF_INET6, text.c_str(), gid.octets.data()) == 1) return gid;
-  Ipv4Address ipv4;
-  if (::inet_pton(AF_INET, text.c_str(), ipv4.octets.data()) == 1) return Gid::from_ipv4(ipv4);
-  return std::nullopt;
-}
 
 Outcome<port::InterfaceAddress> parse_own_ip(const std::string& text) {
   const std::size_t slash = text.find('/');

@@ -11,11 +11,11 @@
 #include "roce/port/own_address.h"
 #include "roce/wire/time.h"
 #include "roce/wire/types.h"
+#include "runtime/address_text.h"
 
 namespace roce::gen {
 
-/// The GID of an IPv4 or IPv6 address as people write it; none if it is not one.
-[[nodiscard]] std::optional<Gid> parse_ip(const std::string& text);
+using runtime::parse_ip;
 
 /// The address that `--ip` and `--gateway` describe, which no interface of this host may have. Failures: text that is
 /// no address with a prefix, an address of this host, or what `port::OwnAddress::make` refuses.

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
-#include "gen/latency.h"
 #include "gen/perftest_options.h"
 #include "roce/transport/counters.h"
 #include "roce/wire/time.h"
+#include "runtime/latency.h"
 
 namespace roce::gen {
 
@@ -20,12 +20,12 @@ struct PerftestReport {
   std::string version;     ///< of the peer; empty if it did not tell one
   std::uint32_t size = 0;  ///< bytes of a message
   std::uint32_t qps = 0;
-  std::uint32_t path_mtu = 0;     ///< bytes; 0 before it was agreed on
-  std::uint64_t messages = 0;     ///< that went through; each way where both ends send
-  Time begun = kNever;            ///< of the data phase
-  Time ended = kNever;            ///< of the data phase
-  LatencyHistogram latency;       ///< round trips; where both ends send the halves of them
-  std::string compared;           ///< what of the data was compared, for people
+  std::uint32_t path_mtu = 0;         ///< bytes; 0 before it was agreed on
+  std::uint64_t messages = 0;         ///< that went through; each way where both ends send
+  Time begun = kNever;                ///< of the data phase
+  Time ended = kNever;                ///< of the data phase
+  runtime::LatencyHistogram latency;  ///< round trips; where both ends send the halves of them
+  std::string compared;               ///< what of the data was compared, for people
   bool last_ack_missing = false;  ///< the peer had all it waited for and left before it acknowledged our last message
   std::string error;              ///< why it failed; empty if it did not
   transport::Counters counters;   ///< of its queue pairs

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks the dependency rule on the include lines of libroce, that one file alone includes CLI11, that no file of the tree
-needs anything outside it, and that docs/rules.md and the code name the same rules and the tests that there are.
+"""Checks the dependency rule on the include lines of libroce and the programs, that one file alone includes CLI11, that no
+file of the tree needs anything outside it, and that docs/rules.md and the code name the same rules and the tests that there
+are.
 
 usage: check_tree.py FOLDER
 
@@ -21,6 +22,13 @@ MAY_INCLUDE = {
     "analysis": {"wire", "analysis"},
     "link": {"link"},
     "port": {"wire", "transport", "link", "port"},
+}
+
+# Which folders of libroce, and which of other programs, the files of a program may include besides its own.
+PROGRAMS = {
+    "gen": {"wire", "transport", "cm", "impair", "link", "port", "analyze"},
+    "dissector/analyze": {"wire", "analysis", "link"},
+    "replay": {"wire", "transport", "cm", "impair", "analysis", "link", "port"},
 }
 
 # Folders that take bytes and times as arguments: no I/O, no clock, no thread, no logging, and of other libraries only
@@ -127,6 +135,22 @@ def check_source(path, lines):
             yield number, f"{folder} may not read a clock"
 
 
+def check_program(path, lines):
+    """Findings (line number, text) of one source file of a program."""
+    program = next((folder for folder in PROGRAMS if path.startswith(folder + "/")), None)
+    if program is None:
+        return
+    others = {os.path.basename(folder) for folder in PROGRAMS} - {os.path.basename(program)}
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        folders = match.group(2).split("/")
+        target = folders[1] if folders[0] == "roce" else folders[0] if folders[0] in others else None
+        if target is not None and target not in PROGRAMS[program]:
+            yield number, f"{program} may not include {target} (\"{match.group(2)}\")"
+
+
 def check_command_line(path, lines):
     """Findings (line number, text) of one source file: CLI11 anywhere but behind our own headers."""
     for number, line in enumerate(lines, 1):
@@ -212,6 +236,7 @@ def check(top):
         if path.endswith((".h", ".cc", ".inc")):
             if folder_of(path) is None:
                 found += check_command_line(path, lines)
+                found += check_program(path, lines)
             elif folder_of(path) in MAY_INCLUDE:
                 found += check_source(path, lines)
             else:

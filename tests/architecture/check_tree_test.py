@@ -86,6 +86,14 @@ class Includes(unittest.TestCase):
         self.assert_clean("gen/x.cc", '#include "command_line/program.h"')
         self.assert_found(WIRE, "#include <CLI/CLI.hpp>", "CLI/CLI.hpp")
 
+    def test_programs(self):
+        self.assert_clean("gen/x.cc", '#include "roce/port/port.h"')
+        self.assert_clean("replay/x.cc", '#include "roce/analysis/tracker.h"')
+        self.assert_clean("replay/x.cc", '#include "replay/exit_code.h"')
+        self.assert_found("gen/x.cc", '#include "roce/analysis/tracker.h"', "gen may not include analysis")
+        self.assert_found("dissector/analyze/x.h", '#include "roce/port/port.h"', "dissector/analyze may not include port")
+        self.assert_found("replay/x.cc", '#include "gen/driver.h"', "replay may not include gen")
+
     def test_clocks(self):
         self.assert_clean(WIRE, "#include <chrono>")
         self.assert_clean(WIRE, "using Clock = DeviceClock;")

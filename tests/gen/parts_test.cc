@@ -5,12 +5,9 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +15,6 @@
 
 #include "gen/exchange_command.h"
 #include "gen/json_lines.h"
-#include "gen/latency.h"
 #include "gen/pattern.h"
 #include "gen/pingpong_message.h"
 
@@ -48,40 +44,6 @@ TEST(Pattern, IsTheOneThatIsWrittenDown) {
                                   std::byte{0x79}, std::byte{0x37}, std::byte{0x9E}));
 }
 
-TEST(Latency, PercentilesAreThoseOfTheSortedValuesToOnePartIn64) {
-  std::mt19937_64 random{7};
-  std::vector<std::int64_t> values;
-  LatencyHistogram histogram;
-  for (int i = 0; i < 20000; ++i) {
-    // From a nanosecond to a minute, all magnitudes alike.
-    const auto value = static_cast<std::int64_t>(std::exp(std::uniform_real_distribution{0.0, 24.8}(random)));
-    values.push_back(value);
-    histogram.add(Duration{value});
-  }
-  std::sort(values.begin(), values.end());
-  EXPECT_EQ(histogram.count(), values.size());
-  EXPECT_EQ(histogram.min().count(), values.front());
-  EXPECT_EQ(histogram.max().count(), values.back());
-  for (const double share : {0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1.0}) {
-    const auto exact = static_cast<double>(values[static_cast<std::size_t>(std::ceil(share * 20000)) - 1]);
-    EXPECT_NEAR(static_cast<double>(histogram.percentile(share).count()), exact, exact / 64 + 1) << share;
-  }
-  std::uint64_t sum = 0;
-  Duration end{0};
-  for (const LatencyHistogram::Bucket& bucket : histogram.by_powers_of_two()) {
-    sum += bucket.count;
-    if (end != Duration{0}) {
-      EXPECT_EQ(bucket.from, end);
-    }
-    end = bucket.to;
-  }
-  EXPECT_EQ(sum, values.size());
-}
-
-TEST(Latency, IsZeroWithoutAnything) {
-  EXPECT_EQ(LatencyHistogram{}.percentile(0.5), Duration{0});
-}
-
 TEST(Sizes, AreNumbersListsAndRanges) {
   EXPECT_THAT(parse_sizes("4096")->sizes, ElementsAre(4096));
   EXPECT_THAT(parse_sizes("1,64k,3")->sizes, ElementsAre(1, 65536, 3));
@@ -90,16 +52,6 @@ TEST(Sizes, AreNumbersListsAndRanges) {
   for (const char* wrong : {"", "0", "-1", "4096,", "k", "1.5", "9-3", "2000M", "12x", "1,,2", "nan", "1e99"}) {
     ASSERT_FALSE(parse_sizes(wrong)) << wrong;
     EXPECT_THAT(parse_sizes(wrong).error().message, HasSubstr(wrong));
-  }
-}
-
-TEST(Rate, CountsBitsOrPackets) {
-  EXPECT_EQ(*parse_rate("2.5Gbit"), (Rate{.bps = 2'500'000'000}));
-  EXPECT_EQ(*parse_rate("800Mbit"), (Rate{.bps = 800'000'000}));
-  EXPECT_EQ(*parse_rate("100kpps"), (Rate{.pps = 100'000}));
-  EXPECT_EQ(*parse_rate("1pps"), (Rate{.pps = 1}));
-  for (const char* wrong : {"", "5", "Gbit", "-1Gbit", "0pps", "1Tbit", "nanpps", "infGbit"}) {
-    EXPECT_FALSE(parse_rate(wrong)) << wrong;
   }
 }
 

@@ -9,6 +9,8 @@ Prints a line for each group of cases, with -v for each case, and what failed as
 The guest is emulated, and a machine that others use too may hold it up for seconds: a single case that failed is done once more. Both
 results are printed; if it fails again, or if more than one failed, so does the run.
 
+With ROCE_INTEROP_LINK=KIND our side's frames go that way (--link KIND of roce-gen): raw or xdp.
+
 With ROCE_INTEROP_TABLE=FILE the results go, as a table, between the two markers of that file (docs/interop.md).
 
 Exit code 77, with the reason, where it cannot run; with ROCE_INTEROP_REQUIRED set that is a failure instead.
@@ -171,6 +173,7 @@ def main():
     guest.on_signals_exit()
     Case.roce_gen = os.environ.get("ROCE_GEN") or None
     Case.roce_analyze = os.environ.get("ROCE_ANALYZE") or None
+    Case.link = os.environ.get("ROCE_INTEROP_LINK") or None
     begin = time.monotonic()
     with network.Network() as Case.network, guest.Guest(Case.network) as Case.guest:
         print(f"guest: {Case.guest.accelerator}, rxe0 ACTIVE {Case.guest.seconds:.1f} s after its start, "

@@ -80,6 +80,7 @@ class PingpongCases(Pingpong):
         self.assertEqual({name: rose[name] for name in HASTE if rose[name] >= HASTY}, {})
 
     def all_fail(self, cases):
+        self.needs_several_endpoints()
         # All at once: each waits long for what never comes.
         with self.counted() as rose:
             begun = {case: self.begin(*case, "--bad-icrc", port=PORT + 1 + number) for number, case in enumerate(cases)}

@@ -82,7 +82,7 @@ class Program:
 class Case(unittest.TestCase):
     """Base of all cases. interop_test.py sets what they share before the first one runs."""
 
-    network = guest = roce_gen = roce_analyze = None
+    network = guest = roce_gen = roce_analyze = link = None
     _complaints = ()
 
     def setUp(self):
@@ -105,13 +105,19 @@ class Case(unittest.TestCase):
         self._processes.append(process)
         return process
 
-    def gen(self, *words, namespace=None):
-        """Starts roce-gen, in the host's namespace unless told another; it ends with the case at the latest."""
+    def gen(self, command, *words, namespace=None):
+        """Starts a command of roce-gen, in the host's namespace unless told another; it ends with the case at the latest."""
         if self.roce_gen is None:
             self.skipTest("there is no roce-gen: ROCE_GEN does not name it")
-        program = Program(namespace or self.network.host, [self.roce_gen, *map(str, words)])
+        link = ["--link", self.link] if self.link else []
+        program = Program(namespace or self.network.host, [self.roce_gen, command, *link, *map(str, words)])
         self.addCleanup(program.end)
         return program
+
+    def needs_several_endpoints(self):
+        """Skips a case with several endpoints of ours at the same time where an interface takes one only."""
+        if self.link == "xdp":
+            self.skipTest("an interface takes one XDP program")
 
     def listening(self, port):
         """Until somebody in the guest listens on an RDMA port."""

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "gen/stop_signal.h"
+#include "runtime/stop_signal.h"
 
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <csignal>
 
-namespace roce::gen {
+namespace roce::runtime {
 
 StopSignal::StopSignal() : fd_(-1) {
   sigset_t set;
@@ -26,4 +26,4 @@ bool StopSignal::take() {
   return ::read(fd_, &info, sizeof info) == sizeof info;
 }
 
-}  // namespace roce::gen
+}  // namespace roce::runtime

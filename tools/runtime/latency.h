@@ -7,7 +7,7 @@
 
 #include "roce/wire/time.h"
 
-namespace roce::gen {
+namespace roce::runtime {
 
 /// Counts durations in buckets whose width is at most 1/64 of their value, from nanoseconds to hours.
 class LatencyHistogram {
@@ -38,4 +38,4 @@ class LatencyHistogram {
   Duration max_{0};
 };
 
-}  // namespace roce::gen
+}  // namespace roce::runtime

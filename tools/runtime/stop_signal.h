@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-namespace roce::gen {
+namespace roce::runtime {
 
 /// SIGINT and SIGTERM as something to poll for, from its making on.
 class StopSignal {
@@ -20,4 +20,4 @@ class StopSignal {
   int fd_;
 };
 
-}  // namespace roce::gen
+}  // namespace roce::runtime

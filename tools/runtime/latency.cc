@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "gen/latency.h"
+#include "runtime/latency.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-namespace roce::gen {
+namespace roce::runtime {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::vector<LatencyHistogram::Bucket> LatencyHistogram::by_powers_of_two() const
   return result;
 }
 
-}  // namespace roce::gen
+}  // namespace roce::runtime
