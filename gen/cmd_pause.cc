@@ -16,6 +16,7 @@
 #include "gen/pause_packets.h"
 #include "roce/port/link_speed.h"
 #include "roce/port/port.h"
+#include "runtime/rate.h"
 
 namespace roce::gen {
 
@@ -60,7 +61,7 @@ struct PauseOptions {
   constexpr std::uint64_t slowest = 1000;
   constexpr std::uint64_t fastest = 10'000'000'000'000;
   if (!options.speed.empty()) {
-    const Outcome<Rate> rate = parse_rate(options.speed);
+    const Outcome<runtime::Rate> rate = runtime::parse_rate(options.speed);
     if (!rate) return tl::unexpected(rate.error());
     if (rate->bps >= slowest && rate->bps <= fastest) return rate->bps;
     return cannot(fmt::format("--speed: expected 1kbit … 10000Gbit, found \"{}\"", options.speed));

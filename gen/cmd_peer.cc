@@ -192,6 +192,9 @@ void add_peer(command_line::Program& program, ExitCode& code) {
       "  roce-gen peer -i eth0 --perftest ib_write_bw\n"
       "                                           then elsewhere: ib_write_bw -d mlx5_0 -x 3 HOST, with or without -R\n"
       "  roce-gen peer -i eth0 --link udp         without any privilege\n"
+      "  roce-gen peer -i eth0 --metrics 9400     then here: curl -s http://127.0.0.1:9400/metrics\n"
+      "  roce-gen peer -i ./sim.sock --link stream --ip 192.0.2.7/24\n"
+      "                                           at a simulation that listens on that socket (docs/stream-link.md)\n"
       "Exit code: 0 every exchange completed, 1 one failed, 2 wrong command line or no such interface.");
   command.callback([options, &code] {
     const Outcome<ExitCode> ended = run(*options);

@@ -15,12 +15,17 @@
 
 #include "command_line/program.h"
 #include "gen/driver.h"
+#include "gen/endpoint_options.h"
+#include "gen/metrics_output.h"
 #include "gen/pingpong_report.h"
 #include "gen/relay.h"
 #include "gen/relay_recorder.h"
 #include "gen/relay_report.h"
 #include "gen/relay_rules.h"
+#include "gen/xdp_options.h"
 #include "roce/link/raw_link.h"
+#include "roce/link/xdp_link.h"
+#include "roce/port/interfaces.h"
 #include "runtime/stop_signal.h"
 
 namespace roce::gen {
@@ -37,25 +42,64 @@ constexpr Duration kLiveInterval = std::chrono::seconds{1};
 constexpr impair::Limits kLimits{
     .held_packets = 1 << 17, .held_bytes = 256 << 20, .flows = 4096, .psns_per_flow = 1024};
 
+// Beside RoCE all else has to pass too, which the kernel goes on getting.
+constexpr const char* kAllElse = "greater 0";
+
 struct RelayOptions {
   RelayInterfaces interfaces;
+  LinkChoice link = LinkChoice::raw;  ///< or xdp
+  link::XdpLinkOptions::Mode xdp_mode = link::XdpLinkOptions::Mode::automatic;
+  std::uint32_t xdp_queues = 0;
   std::string events;
   std::vector<std::string> rules;
   std::string log;
   std::string pcap;
   std::uint64_t seed = 1;
   bool json = false;
+  MetricsOptions metrics;
 };
 
-[[nodiscard]] Outcome<std::unique_ptr<link::RawLink>> open_link(const std::string& interface) {
+struct OpenedLink {
+  std::unique_ptr<link::Link> link;
+  std::string description;
+};
+
+[[nodiscard]] Outcome<OpenedLink> open_xdp(const RelayOptions& options, const std::string& interface) {
+  link::XdpLinkOptions xdp;
+  xdp.interface = interface;
+  xdp.mode = options.xdp_mode;
+  xdp.queues = options.xdp_queues;
+  xdp.mac_control = true;
+  xdp.copies = kAllElse;
+  xdp.promiscuous = true;
+  link::LinkResult<std::unique_ptr<link::XdpLink>> opened = link::XdpLink::open(xdp);
+  if (!opened) return cannot(opened.error().message);
+  std::string description = describe_xdp((*opened)->setup(), interface);
+  return OpenedLink{std::move(*opened), std::move(description)};
+}
+
+[[nodiscard]] Outcome<OpenedLink> open_link(const RelayOptions& options, const std::string& interface) {
+  if (options.link == LinkChoice::xdp) return open_xdp(options, interface);
   link::LinkResult<std::unique_ptr<link::RawLink>> opened =
       link::RawLink::open({.interface = interface, .filter = {}, .promiscuous = true});
-  if (opened) return std::move(*opened);
+  if (opened) return OpenedLink{std::move(*opened), interface};
   if (!opened.error().no_permission) return cannot(opened.error().message);
   return cannot(
       fmt::format("cannot relay frames of {}: this needs CAP_NET_RAW; run it as root, or in a network "
                   "namespace of your own (unshare -rn)",
                   interface));
+}
+
+/// That these are two interfaces, and not one.
+[[nodiscard]] Outcome<void> check_interfaces(const RelayInterfaces& names) {
+  std::array<std::uint32_t, 2> indexes{};
+  for (std::size_t side = 0; side < names.size(); ++side) {
+    const port::Result<port::Interface> found = port::find_interface(names[side]);
+    if (!found) return cannot(found.error().message);
+    indexes[side] = found->index;
+  }
+  if (indexes[0] != indexes[1]) return {};
+  return cannot(fmt::format("-i and -o are both {}; a relay goes between two interfaces", names[0]));
 }
 
 /// The relay on its interfaces, with what is told about it.
@@ -78,10 +122,12 @@ class RelayRun {
 
   const RelayOptions& options_;
   runtime::StopSignal signal_;
-  std::array<std::unique_ptr<link::RawLink>, 2> links_;
+  std::array<std::unique_ptr<link::Link>, 2> links_;
+  std::array<std::string, 2> descriptions_;
   std::optional<Relay> relay_;
   std::optional<RelayLog> log_;
   std::optional<RelayRecorder> recorder_;
+  std::unique_ptr<MetricsOutput> metrics_;
   bool stopped_ = false;
   Time began_ = now();
   bool is_live_ = false;
@@ -93,15 +139,20 @@ Outcome<std::unique_ptr<RelayRun>> RelayRun::open(const RelayOptions& options) {
   Outcome<impair::RuleSet> rules = load_rules(options.events, options.rules);
   if (!rules) return tl::unexpected(rules.error());
   std::unique_ptr<RelayRun> run{new RelayRun{options}};
+  if (options.link != LinkChoice::xdp &&
+      (options.xdp_queues != 0 || options.xdp_mode != link::XdpLinkOptions::Mode::automatic)) {
+    return cannot("--xdp-mode and --xdp-queues are for --link xdp; add that, or leave them out");
+  }
+  if (const Outcome<void> checked = check_interfaces(options.interfaces); !checked) {
+    return tl::unexpected(checked.error());
+  }
   for (std::size_t side = 0; side < run->links_.size(); ++side) {
-    Outcome<std::unique_ptr<link::RawLink>> opened = open_link(options.interfaces[side]);
+    Outcome<OpenedLink> opened = open_link(options, options.interfaces[side]);
     if (!opened) return tl::unexpected(opened.error());
-    run->links_[side] = std::move(*opened);
+    run->links_[side] = std::move(opened->link);
+    run->descriptions_[side] = std::move(opened->description);
   }
   const auto& [a, b] = run->links_;
-  if (a->interface_index() == b->interface_index()) {
-    return cannot(fmt::format("-i and -o are both {}; a relay goes between two interfaces", options.interfaces[0]));
-  }
   run->relay_.emplace(*a, *b, impair::Engine{std::move(*rules), options.seed, kLimits});
   if (!options.log.empty()) {
     Outcome<RelayLog> log = RelayLog::create(options.log);
@@ -127,14 +178,20 @@ Outcome<std::unique_ptr<RelayRun>> RelayRun::open(const RelayOptions& options) {
                     options.interfaces[1 - longer]),
         options.json);
   }
+  if (!options.metrics.address.empty() || !options.metrics.file.empty()) {
+    Outcome<std::unique_ptr<MetricsOutput>> metrics = MetricsOutput::open(
+        options.metrics, [&run = *run] { return relay_metrics(run.options_.interfaces, *run.relay_); }, options.json);
+    if (!metrics) return tl::unexpected(metrics.error());
+    run->metrics_ = std::move(*metrics);
+  }
   run->is_live_ = !options.json && ::isatty(STDERR_FILENO) != 0;
   return run;
 }
 
 Outcome<void> RelayRun::run() {
   print_note("ready",
-             fmt::format("relaying between {} and {}, {} rules, seed {}", options_.interfaces[0],
-                         options_.interfaces[1], relay_->engine().rules().rules().size(), options_.seed),
+             fmt::format("relaying between {} and {}, {} rules, seed {}", descriptions_[0], descriptions_[1],
+                         relay_->engine().rules().rules().size(), options_.seed),
              options_.json);
   began_ = shown_at_ = now();
   Time look_at = began_;
@@ -154,7 +211,11 @@ Outcome<void> RelayRun::run() {
 }
 
 Outcome<void> RelayRun::wait(Time time, Time until) {
-  std::array<pollfd, 3> set{{{signal_.fd(), POLLIN, 0}, {links_[0]->fd(), POLLIN, 0}, {links_[1]->fd(), POLLIN, 0}}};
+  // Poll leaves a file of -1 out.
+  std::array<pollfd, 4> set{{{signal_.fd(), POLLIN, 0},
+                             {links_[0]->fd(), POLLIN, 0},
+                             {links_[1]->fd(), POLLIN, 0},
+                             {metrics_ != nullptr ? metrics_->fd() : -1, POLLIN, 0}}};
   timespec timeout{};
   if (until != kNever && until - time > kWakeLate) {
     if (log_) log_->flush();
@@ -166,6 +227,7 @@ Outcome<void> RelayRun::wait(Time time, Time until) {
   }
   if (::ppoll(set.data(), set.size(), until != kNever ? &timeout : nullptr, nullptr) <= 0) return {};
   stopped_ = set[0].revents != 0 && signal_.take();
+  if (set[3].revents != 0) metrics_->serve();
   for (std::size_t side = 0; side < links_.size(); ++side) {
     if ((set[side + 1].revents & (POLLERR | POLLHUP | POLLNVAL)) == 0) continue;
     if (const link::LinkResult<void> alive = links_[side]->check(); !alive) return failed(alive.error().message);
@@ -189,6 +251,9 @@ Outcome<void> RelayRun::finish() {
   if (recorder_) {
     if (Outcome<void> closed = recorder_->close(); !closed && ended) ended = std::move(closed);
   }
+  if (metrics_ != nullptr) {
+    if (Outcome<void> written = metrics_->write_file(); !written && ended) ended = std::move(written);
+  }
   return ended;
 }
 
@@ -210,6 +275,14 @@ void add_relay(command_line::Program& program, ExitCode& code) {
   auto options = std::make_shared<RelayOptions>();
   command.add_option("-i,--in", options->interfaces[0], "Interface a").required().type_name("IFACE");
   command.add_option("-o,--out", options->interfaces[1], "Interface b").required().type_name("IFACE");
+  command
+      .add_choice("--link", options->link, {{"raw", LinkChoice::raw}, {"xdp", LinkChoice::xdp}},
+                  "How frames go: raw (packet sockets, need CAP_NET_RAW), or xdp (AF_XDP for RoCE, packet sockets for "
+                  "all else; needs root of the host)",
+                  command_line::LetterCase::ignored)
+      .default_str("raw")
+      .type_name("KIND");
+  add_xdp_options(command, options->xdp_mode, options->xdp_queues);
   command.add_option("-e,--event", options->rules, "A rule (docs/impair.md); may be repeated")
       .type_name("RULE")
       .allow_extra_args(false);
@@ -221,6 +294,7 @@ void add_relay(command_line::Program& program, ExitCode& code) {
   command.add_option("--seed", options->seed, "Of the random numbers of the rules: the same seed, the same choices")
       .capture_default_str();
   command.add_flag("--json", options->json, "Print JSON, one object a line");
+  add_metrics_options(command, options->metrics);
   command.footer(
       "Every frame passes, both ways and in order, unless a rule says otherwise. Ends with SIGINT or SIGTERM.\n"
       "Examples:\n"

@@ -6,32 +6,21 @@
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "gen/unix_socket.h"
+
 namespace roce::gen {
 
 namespace {
 
-constexpr Duration kAnswerTime = std::chrono::seconds{10};
+/// The peer answers outside of any simulation, whose time stands still meanwhile.
+constexpr std::chrono::seconds kAnswerTime{10};
 /// Between two looks at our own frames while an answer is waited for.
 constexpr int kLookMs = 1;
-
-[[nodiscard]] Outcome<int> connect_unix(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return cannot(fmt::format("the path is too long for a socket: {}", path));
-  std::memcpy(address.sun_path, path.data(), path.size());
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
-  const int error = errno;
-  ::close(fd);
-  return cannot(fmt::format("no peer listens on {}: {}; start roce-gen peer there, and give its --control path", path,
-                            std::strerror(error)));
-}
 
 [[nodiscard]] Outcome<int> connect_tcp(const std::string& host, std::uint16_t port) {
   addrinfo hints{};
@@ -55,7 +44,9 @@ constexpr int kLookMs = 1;
 }  // namespace
 
 Outcome<std::unique_ptr<ControlClient>> ControlClient::open(Endpoint& endpoint, const ControlAddress& address) {
-  const Outcome<int> fd = address.port != 0 ? connect_tcp(address.host, address.port) : connect_unix(address.socket);
+  const Outcome<int> fd = address.port != 0 ? connect_tcp(address.host, address.port)
+                                            : connect_unix(address.socket, "peer",
+                                                           "start roce-gen peer there, and give its --control path");
   if (!fd) return tl::unexpected(fd.error());
   std::unique_ptr<ControlClient> client{new ControlClient{endpoint, *fd}};
   nlohmann::ordered_json hello{{"version", ControlSession::kVersion}};
@@ -73,9 +64,9 @@ Outcome<nlohmann::json> ControlClient::call(std::string_view op, nlohmann::order
   request["op"] = op;
   if (!lines_.send(request))
     return failed(fmt::format("the peer is gone: its control connection closed before \"{}\"", op));
-  const Time deadline = now() + kAnswerTime;
+  const auto deadline = std::chrono::steady_clock::now() + kAnswerTime;
   bool open = true;
-  while (now() < deadline) {
+  while (std::chrono::steady_clock::now() < deadline) {
     while (std::optional<nlohmann::json> answer = lines_.next()) {
       if (answer->is_discarded() || !answer->is_object()) {
         return failed("what answers on the control connection is not a roce-gen peer");

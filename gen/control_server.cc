@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,55 +15,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "gen/unix_socket.h"
+
 namespace roce::gen {
 
 namespace {
 
 constexpr int kBacklog = 16;
 constexpr std::size_t kMaxClients = 64;
-
-[[nodiscard]] Outcome<sockaddr_un> unix_address(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return cannot(
-        fmt::format("the path of the control socket is longer than {} bytes: {}", sizeof address.sun_path - 1, path));
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
-}
-
-/// Whether somebody listens on a Unix socket.
-[[nodiscard]] bool is_alive(const sockaddr_un& address) {
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool alive = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  ::close(fd);
-  return alive;
-}
-
-[[nodiscard]] Outcome<int> listen_unix(const std::string& path) {
-  const Outcome<sockaddr_un> address = unix_address(path);
-  if (!address) return tl::unexpected(address.error());
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  // From the first moment nobody else may connect.
-  const mode_t mask = ::umask(0177);
-  int result = ::bind(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
-  struct stat status {};
-  if (result != 0 && errno == EADDRINUSE && ::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode) &&
-      !is_alive(*address)) {
-    // Left behind by a process that was killed.
-    ::unlink(path.c_str());
-    result = ::bind(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
-  }
-  const int error = errno;
-  ::umask(mask);
-  if (result == 0 && ::listen(fd, kBacklog) == 0) return fd;
-  ::close(fd);
-  return cannot(
-      fmt::format("cannot listen on the control socket {}: {}; stop the peer that uses it, or give another path "
-                  "with --control",
-                  path, std::strerror(error)));
-}
 
 [[nodiscard]] Outcome<int> listen_tcp(std::uint16_t port) {
   const int fd = ::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -88,9 +46,11 @@ constexpr std::size_t kMaxClients = 64;
 }  // namespace
 
 std::string default_control_socket(const std::string& interface) {
+  // Of a stream link it is a path.
+  const std::string name = interface.substr(interface.rfind('/') + 1);
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  if (runtime != nullptr && *runtime != '\0') return fmt::format("{}/roce-gen-{}.sock", runtime, interface);
-  return fmt::format("/tmp/roce-gen-{}-{}.sock", ::getuid(), interface);
+  if (runtime != nullptr && *runtime != '\0') return fmt::format("{}/roce-gen-{}.sock", runtime, name);
+  return fmt::format("/tmp/roce-gen-{}-{}.sock", ::getuid(), name);
 }
 
 Outcome<std::string> read_token(const std::string& path) {
@@ -114,7 +74,10 @@ ControlServer::ControlServer(RdmaCm& cm, ControlAddress address, int fd)
 }
 
 Outcome<std::unique_ptr<ControlServer>> ControlServer::open(RdmaCm& cm, const ControlAddress& address) {
-  const Outcome<int> fd = address.port != 0 ? listen_tcp(address.port) : listen_unix(address.socket);
+  const Outcome<int> fd = address.port != 0
+                              ? listen_tcp(address.port)
+                              : listen_unix(address.socket, "control socket",
+                                            "stop the peer that uses it, or give another path with --control");
   if (!fd) return tl::unexpected(fd.error());
   return std::unique_ptr<ControlServer>{new ControlServer{cm, address, *fd}};
 }

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "gen/control_names.h"
 #include "gen/control_request.h"
 #include "gen/pattern.h"
+#include "gen/random.h"
 
 namespace roce::gen {
 
@@ -218,7 +218,7 @@ ControlSession::Answer ControlSession::create_qp(const Json& request, Time now) 
                     Access::flush_persistent;
   }
   carried_out(device_.modify_qp(qpn, change, now), "create_qp");
-  const Psn psn{std::random_device{}() & Psn::kMax};
+  const Psn psn = random_psn();
   return {{"qp", qpn.value()}, {"psn", psn.value()}};
 }
 
@@ -387,6 +387,8 @@ ControlSession::Answer ControlSession::counters(const Json& request, Time) {
   Answer list;
   for (const transport::CounterName& name : transport::counter_names())
     list[std::string{name.name}] = values.*name.member;
+  // Of the port, and so of no queue pair alone.
+  if (!request.contains("qp")) list["pfc_sent"] = endpoint_.port().pfc_sent();
   return {{"counters", std::move(list)}};
 }
 

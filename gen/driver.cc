@@ -8,13 +8,19 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <optional>
+#include <utility>
 #include <vector>
+
+#include "gen/simulated_time.h"
 
 namespace roce::gen {
 
 namespace {
 
 constexpr int kSettleRounds = 64;
+/// At one time of a simulation: who always has something to send sends the rest later.
+constexpr int kRoundsAtOneTime = 256;
 
 [[nodiscard]] sigset_t stopping_signals() {
   sigset_t set;
@@ -24,7 +30,22 @@ constexpr int kSettleRounds = 64;
   return set;
 }
 
+/// The time of a simulation, where there is one.
+std::optional<Time>& simulated_time() {
+  static std::optional<Time> time;
+  return time;
+}
+
 }  // namespace
+
+Time now() {
+  if (simulated_time()) return *simulated_time();
+  return runtime::now();
+}
+
+void set_simulated_time(Time time) {
+  simulated_time() = time;
+}
 
 Driver::Driver(link::Link& link, port::Port& port) : link_(link), port_(port) {
   const sigset_t set = stopping_signals();
@@ -61,6 +82,11 @@ Outcome<bool> Driver::run(const std::function<Step(Time)>& step) {
     const Step stepped = step(time);
     if (stepped == Step::done) return true;
     const bool active = *moved || stepped == Step::busy;
+    if (clock_ != nullptr) {
+      if (Outcome<void> passed = let_time_pass(active); !passed) return tl::unexpected(passed.error());
+      if (stopped_) return false;
+      continue;
+    }
     if (active) busy_at = time;
     // Waking up takes a while: what is due soon is waited for without sleep.
     const Time until = std::min(port_.next_timeout(), wake_at_);
@@ -70,11 +96,52 @@ Outcome<bool> Driver::run(const std::function<Step(Time)>& step) {
     look_at = time;
     wait(!sleeps ? time : until == kNever ? kNever : until - spin_);
     if (stopped_) return false;
-    if (link_error_) {
-      link_error_ = false;
-      if (const link::LinkResult<void> alive = link_.check(); !alive) return failed(alive.error().message);
+    if (Outcome<void> alive = check_link(); !alive) return tl::unexpected(alive.error());
+  }
+}
+
+void Driver::follow(link::StreamLink& clock) {
+  clock_ = &clock;
+}
+
+/// Goes on at the same time while there is something to do, else says so and waits for the next time.
+Outcome<void> Driver::let_time_pass(bool active) {
+  const Time time = now();
+  const Time until = std::min(port_.next_timeout(), wake_at_);
+  if (asked_) {
+    if ((active || until <= time) && ++rounds_ < kRoundsAtOneTime) return {};
+    // What the stream has no room for belongs to this time.
+    if (!port_.wants_to_write()) {
+      told_ = until == kNever ? kNever : std::max(until, time + Duration{1});
+      asked_ = false;
+      // A link that is gone says so when it is asked for the next time.
+      (void)clock_->tell_next(told_ == kNever ? std::nullopt : std::optional{told_.time_since_epoch()});
+    }
+  } else {
+    if (active) return {};
+    // Work that came from outside of the simulation.
+    const Time wanted = port_.wants_to_write() ? time : std::max(until, time);
+    if (wanted < told_) {
+      told_ = time;
+      (void)clock_->wake();
     }
   }
+  wait(kNever);
+  if (stopped_) return {};
+  if (Outcome<void> alive = check_link(); !alive || asked_) return alive;
+  const link::LinkResult<std::optional<std::chrono::nanoseconds>> next = clock_->take_time();
+  if (!next) return failed(next.error().message);
+  if (!*next) return {};
+  set_simulated_time(Time{**next});
+  asked_ = true;
+  rounds_ = 0;
+  return {};
+}
+
+Outcome<void> Driver::check_link() {
+  if (!std::exchange(link_error_, false)) return {};
+  if (const link::LinkResult<void> alive = link_.check(); !alive) return failed(alive.error().message);
+  return {};
 }
 
 void Driver::settle(Time deadline) {

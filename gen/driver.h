@@ -6,13 +6,15 @@
 
 #include "gen/failure.h"
 #include "roce/link/link.h"
+#include "roce/link/stream_link.h"
 #include "roce/port/port.h"
 #include "roce/wire/time.h"
 #include "runtime/clock.h"
 
 namespace roce::gen {
 
-using runtime::now;
+/// Now, on the clock that all of roce-gen counts on: monotonic, or that of a simulation (`Driver::follow`).
+[[nodiscard]] Time now();
 
 /// The only event loop: moves a port's frames, calls the program's step, and waits when there is nothing to do.
 class Driver {
@@ -32,6 +34,8 @@ class Driver {
   /// `step` will be called at `time` although nothing happened; the earliest wish since the last step counts.
   void wake_at(Time time);
   void set_spin(Duration spin) { spin_ = spin; }
+  /// From now on it is always as late as the other end of `clock` says, which is the driver's link, begun at 0.
+  void follow(link::StreamLink& clock);
 
   /// What a step did.
   enum class Step : std::uint8_t {
@@ -47,6 +51,8 @@ class Driver {
 
  private:
   void wait(Time until);
+  [[nodiscard]] Outcome<void> let_time_pass(bool active);
+  [[nodiscard]] Outcome<void> check_link();
 
   struct Watched {
     short events = 0;
@@ -60,6 +66,10 @@ class Driver {
   int signals_ = -1;
   bool stopped_ = false;
   bool link_error_ = false;
+  link::StreamLink* clock_ = nullptr;
+  bool asked_ = false;  // by it, what is to be done at this time
+  Time told_ = kNever;  // when there is something to do, as it knows
+  int rounds_ = 0;      // at this time
 };
 
 }  // namespace roce::gen

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <random>
 
 #include "gen/own_ip.h"
 #include "gen/pingpong_report.h"
+#include "gen/random.h"
 #include "roce/link/raw_link.h"
 #include "roce/link/udp_link.h"
 #include "roce/port/interfaces.h"
@@ -116,6 +116,13 @@ class BadIcrc final : public transport::MisbehaviourHook {
   return {};
 }
 
+[[nodiscard]] Outcome<port::Interface> usable_interface(const EndpointOptions& options) {
+  port::Result<port::Interface> interface = port::find_interface(options.interface);
+  if (!interface) return cannot(interface.error().message);
+  if (interface->up) return std::move(*interface);
+  return cannot(fmt::format("interface {0} is down; ip link set {0} up", interface->name));
+}
+
 [[nodiscard]] std::uint32_t largest_path_mtu(std::uint32_t interface_mtu) {
   for (const std::uint32_t mtu : {4096U, 2048U, 1024U, 512U}) {
     if (mtu + kLargestOverhead <= interface_mtu) return mtu;
@@ -125,17 +132,21 @@ class BadIcrc final : public transport::MisbehaviourHook {
 
 }  // namespace
 
-Endpoint::~Endpoint() = default;
+Endpoint::~Endpoint() {
+  if (metrics_ != nullptr && driver_) driver_->forget(metrics_->fd());
+}
 
 Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options) {
-  const port::Result<port::Interface> interface = port::find_interface(options.interface);
-  if (!interface) return cannot(interface.error().message);
-  if (!interface->up) {
-    return cannot(fmt::format("interface {0} is down; ip link set {0} up", interface->name));
-  }
   transport::DeviceConfig config;
   if (Outcome<void> read = read_thresholds(options.pfc, config); !read) return tl::unexpected(read.error());
   std::unique_ptr<Endpoint> endpoint{new Endpoint};
+  const bool is_stream = options.link == LinkChoice::stream;
+  if (options.seed && !is_stream) {
+    return cannot("--seed is for --link stream: on a network keys and numbers must not be guessed; leave it out");
+  }
+  if (options.seed) seed_random(*options.seed);
+  const Outcome<port::Interface> interface = is_stream ? endpoint->open_stream(options) : usable_interface(options);
+  if (!interface) return tl::unexpected(interface.error());
   endpoint->interface_ = interface->name;
   Outcome<std::vector<transport::GidEntry>> gids = endpoint->choose_address(options, *interface);
   if (!gids) return tl::unexpected(gids.error());
@@ -149,30 +160,30 @@ Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options
   config.port_mtu = endpoint->max_path_mtu_;
   config.profile = transport::profile_of(options.profile);
   // Keys and numbers that nobody can guess.
-  auto random = [source = std::make_shared<std::random_device>()] {
-    return std::uint64_t{(*source)()} << 32 | (*source)();
-  };
-  config.first_qpn = static_cast<std::uint32_t>(random()) & 0x7F'FFFF;
+  config.first_qpn = static_cast<std::uint32_t>(random_number()) & 0x7F'FFFF;
   config.first_qpn = std::max(config.first_qpn, 0x11U);
-  transport::VerbResult<transport::Device> device = transport::Device::make(std::move(config), random);
+  transport::VerbResult<transport::Device> device = transport::Device::make(std::move(config), random_number);
   if (!device) return cannot("cannot make the device: " + to_string(device.error()));
   endpoint->device_.emplace(std::move(*device));
   port::OwnAddress* const own = endpoint->own_address_.get();
-  endpoint->port_.emplace(*endpoint->device_, *endpoint->link_,
-                          endpoint->neighbours_ != nullptr ? endpoint->neighbours_.get() : own, own,
-                          port::link_speed_bps(interface->name).value_or(port::Port::kUsualSpeed));
+  endpoint->port_.emplace(
+      *endpoint->device_, *endpoint->link_, endpoint->neighbours_ != nullptr ? endpoint->neighbours_.get() : own, own,
+      is_stream ? port::Port::kUsualSpeed : port::link_speed_bps(interface->name).value_or(port::Port::kUsualSpeed));
   if (options.verbose) endpoint->tell_segmentation(options);
   endpoint->driver_.emplace(*endpoint->link_, *endpoint->port_);
+  if (endpoint->clock_ != nullptr) endpoint->driver_->follow(*endpoint->clock_);
   if (!options.pcap.empty()) {
     Outcome<Recorder> recorder = Recorder::create(options.pcap, options.interface);
     if (!recorder) return tl::unexpected(recorder.error());
     endpoint->recorder_.emplace(std::move(*recorder));
-    endpoint->port_->set_tap(
-        [recorder = &*endpoint->recorder_](port::Direction direction, Bytes frame, std::int64_t time) {
-          recorder->record(direction, frame, time);
-        });
+    endpoint->port_->set_tap([recorder = &*endpoint->recorder_, is_simulated = endpoint->clock_ != nullptr](
+                                 port::Direction direction, Bytes frame, std::int64_t time) {
+      recorder->record(direction, frame, is_simulated ? now().time_since_epoch().count() : time);
+    });
   }
   if (options.bad_icrc) endpoint->hook_ = std::make_unique<BadIcrc>();
+  // Before anything is sent.
+  if (Outcome<void> opened = endpoint->open_metrics(options); !opened) return tl::unexpected(opened.error());
   if (Outcome<void> claimed = endpoint->claim_address(); !claimed) return tl::unexpected(claimed.error());
   return endpoint;
 }
@@ -261,7 +272,9 @@ Outcome<void> Endpoint::open_link(const EndpointOptions& options, const port::In
   if (options.link != LinkChoice::xdp && (options.xdp_queues != 0 || options.xdp_mode != XdpMode::automatic)) {
     return cannot("--xdp-mode and --xdp-queues are for --link xdp; add that, or leave them out");
   }
-  if (options.link == LinkChoice::xdp) {
+  if (options.link == LinkChoice::stream) {
+    if (Outcome<void> opened = open_neighbours(options, interface); !opened) return opened;
+  } else if (options.link == LinkChoice::xdp) {
     const std::string copies{own_address_ != nullptr ? kAddressFilter : std::string_view{}};
     if (Outcome<void> opened = open_xdp(options, vlan_.has_value() && !copies.empty() ? also_tagged(copies) : copies);
         !opened) {
@@ -302,7 +315,8 @@ void Endpoint::tell_segmentation(const EndpointOptions& options) {
   } else if (!options.segmentation) {
     tell_refusal("--no-segmentation");
   } else {
-    tell_refusal(roce_v1_ ? "the kernel cuts no RoCE v1" : segmentation.refusal);
+    const std::string none = segmentation.refusal.empty() ? "this link sends none together" : segmentation.refusal;
+    tell_refusal(roce_v1_ ? "the kernel cuts no RoCE v1" : none);
   }
 }
 
@@ -340,9 +354,13 @@ void Endpoint::adopt(Qpn qp) {
 }
 
 Outcome<void> Endpoint::close() {
-  if (!recorder_) return {};
-  port_->set_tap({});
-  return recorder_->close();
+  Outcome<void> closed;
+  if (recorder_) {
+    port_->set_tap({});
+    closed = recorder_->close();
+  }
+  Outcome<void> written = metrics_ != nullptr ? metrics_->write_file() : Outcome<void>{};
+  return closed ? written : closed;
 }
 
 }  // namespace roce::gen

@@ -10,9 +10,11 @@
 #include "gen/endpoint_options.h"
 #include "gen/failure.h"
 #include "gen/host_membership.h"
+#include "gen/metrics_output.h"
 #include "gen/recorder.h"
 #include "roce/link/link.h"
 #include "roce/link/port_holder.h"
+#include "roce/link/stream_link.h"
 #include "roce/port/neighbours.h"
 #include "roce/port/own_address.h"
 #include "roce/port/port.h"
@@ -44,9 +46,11 @@ class Endpoint {
   /// Becomes a member of a multicast group, for itself or for the host whose address it has, until it goes. `group` is
   /// an IPv6 or IPv4-mapped address. Failure: it is no group, or of another kind than the address.
   [[nodiscard]] Outcome<void> join(const Gid& group);
+  /// Messages of the program's own that are done, for the metrics.
+  void count_message(std::uint64_t bytes);
   /// To be called for each QP that is made: options that make it misbehave take effect.
   void adopt(Qpn qp);
-  /// Ends the capture file, if there is one.
+  /// Ends the capture file and writes the metrics, if that was wanted.
   [[nodiscard]] Outcome<void> close();
 
  private:
@@ -56,6 +60,10 @@ class Endpoint {
   [[nodiscard]] Outcome<void> open_udp(const EndpointOptions& options);
   /// `copies` is a filter for what the kernel gets and we want to see too.
   [[nodiscard]] Outcome<void> open_xdp(const EndpointOptions& options, const std::string& copies);
+  /// The other end of a stream as if it were an interface.
+  [[nodiscard]] Outcome<port::Interface> open_stream(const EndpointOptions& options);
+  [[nodiscard]] Outcome<void> open_metrics(const EndpointOptions& options);
+  [[nodiscard]] Metrics collect_metrics() const;
   /// The address that the endpoint will have, with its GID table.
   [[nodiscard]] Outcome<std::vector<transport::GidEntry>> choose_address(const EndpointOptions& options,
                                                                          const port::Interface& interface);
@@ -68,6 +76,7 @@ class Endpoint {
   std::string interface_;
   std::vector<HostMembership> memberships_;
   std::unique_ptr<link::Link> link_;
+  link::StreamLink* clock_ = nullptr;  ///< `link_`, if it says what time it is
   std::optional<link::PortHolder> port_holder_;
   std::unique_ptr<port::OwnAddress> own_address_;
   std::unique_ptr<port::Neighbours> neighbours_;  ///< without an own address, or instead of its search
@@ -82,6 +91,9 @@ class Endpoint {
   std::optional<std::uint16_t> vlan_{};
   std::uint32_t max_path_mtu_ = 0;
   std::string description_;
+  std::uint64_t messages_ = 0;
+  std::uint64_t message_bytes_ = 0;
+  std::unique_ptr<MetricsOutput> metrics_;
 };
 
 }  // namespace roce::gen

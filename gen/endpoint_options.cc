@@ -2,41 +2,35 @@
 #include "gen/endpoint_options.h"
 
 #include "command_line/command.h"
+#include "gen/xdp_options.h"
 
 namespace roce::gen {
 
 void add_endpoint_options(command_line::Command& command, EndpointOptions& options) {
-  command.add_option("-i,--interface", options.interface, "Interface to use (roce-gen gids lists them)").required();
+  command
+      .add_option("-i,--interface", options.interface,
+                  "Interface to use (roce-gen gids lists them); with --link stream the socket of the other end: PATH, "
+                  "listen:PATH, or fd:N of one that is open")
+      .required();
   command
       .add_choice("--link", options.link,
                   {{"auto", LinkChoice::automatic},
                    {"raw", LinkChoice::raw},
                    {"udp", LinkChoice::udp},
-                   {"xdp", LinkChoice::xdp}},
+                   {"xdp", LinkChoice::xdp},
+                   {"stream", LinkChoice::stream}},
                   "How frames go: raw (packet socket, needs CAP_NET_RAW), udp (plain UDP socket, RoCE v2 only), xdp "
-                  "(AF_XDP, needs root of the host), or auto: raw or udp",
+                  "(AF_XDP, needs root of the host), stream (to a simulation, needs --ip), or auto: raw or udp",
                   command_line::LetterCase::ignored)
       .default_str("auto")
       .type_name("KIND");
-  using Mode = link::XdpLinkOptions::Mode;
-  command
-      .add_choice("--xdp-mode", options.xdp_mode,
-                  {{"auto", Mode::automatic}, {"native", Mode::native}, {"generic", Mode::generic}},
-                  "Where the program of --link xdp runs: native (in the driver), generic (behind it), or auto: native "
-                  "if the driver can")
-      .default_str("auto")
-      .type_name("MODE");
-  command
-      .add_option("--xdp-queues", options.xdp_queues,
-                  "With --link xdp: listen on the first N receive queues only (default: all that the interface has)")
-      .positive()
-      .type_name("N");
+  add_xdp_options(command, options.xdp_mode, options.xdp_queues);
   command_line::Option address = command.add_option(
       "--address", options.address, "Local IP address (default: the interface's first, IPv4 before IPv6)");
   address.type_name("IP");
   command_line::Option ip = command.add_option(
       "--ip", options.ip,
-      "Own an address that the host does not have: answer ARP, neighbour discovery and ping (raw, xdp)");
+      "Own an address that the host does not have: answer ARP, neighbour discovery and ping (raw, xdp, stream)");
   ip.type_name("IP/PREFIX").excludes(address);
   command.add_option("--gateway", options.gateway, "Router to other networks than that of --ip")
       .type_name("IP")
@@ -58,6 +52,10 @@ void add_endpoint_options(command_line::Command& command, EndpointOptions& optio
   command.add_option("--profile", options.profile, "Behave like: hardware_like, rxe or strict")
       .one_of({"hardware_like", "rxe", "strict"})
       .capture_default_str();
+  command
+      .add_option("--seed", options.seed,
+                  "With --link stream: of all random numbers, so that a simulation can be repeated")
+      .type_name("N");
   command.add_option("--pcap", options.pcap, "Write each frame sent and received to a capture file").type_name("FILE");
   command.add_flag(
       "!--no-segmentation", options.segmentation,
@@ -65,6 +63,7 @@ void add_endpoint_options(command_line::Command& command, EndpointOptions& optio
   command.add_flag("--verbose", options.verbose, "Say too whether the kernel cuts packets for us, and why not");
   command.add_flag("--bad-icrc", options.bad_icrc, "Send every frame with a wrong ICRC, which no peer may accept");
   command.add_flag("--json", options.json, "Print JSON, one object a line");
+  add_metrics_options(command, options.metrics);
 }
 
 }  // namespace roce::gen

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "gen/metrics_options.h"
 #include "roce/link/xdp_link.h"
 
 namespace roce::command_line {
@@ -14,11 +16,11 @@ class Command;
 namespace roce::gen {
 
 /// Which way frames go, as `--link` says.
-enum class LinkChoice : std::uint8_t { automatic, raw, udp, xdp };
+enum class LinkChoice : std::uint8_t { automatic, raw, udp, xdp, stream };
 
 /// What every command that is an endpoint can be told.
 struct EndpointOptions {
-  std::string interface;
+  std::string interface;  ///< with `LinkChoice::stream`: PATH, listen:PATH or fd:N
   LinkChoice link = LinkChoice::automatic;
   link::XdpLinkOptions::Mode xdp_mode = link::XdpLinkOptions::Mode::automatic;  ///< with `LinkChoice::xdp`
   std::uint32_t xdp_queues = 0;  ///< with `LinkChoice::xdp`: the first receive queues; 0: all
@@ -36,6 +38,8 @@ struct EndpointOptions {
   bool verbose = false;        ///< say what else is chosen, and what was refused
   bool bad_icrc = false;       ///< every frame leaves with a wrong ICRC
   bool json = false;
+  std::optional<std::uint64_t> seed{};  ///< with `LinkChoice::stream`: of all random numbers
+  MetricsOptions metrics;
   std::vector<std::string> pfc;  ///< `PRIORITY:LOW:ENOUGH`: receives below which that priority is held by PFC
 };
 

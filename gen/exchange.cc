@@ -8,11 +8,11 @@
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "gen/control_names.h"
 #include "gen/exchange_cm.h"
 #include "gen/pattern.h"
+#include "gen/random.h"
 
 namespace roce::gen {
 
@@ -37,6 +37,8 @@ constexpr Duration kLongestSearch = std::chrono::seconds{5};
 constexpr Duration kLiveInterval = std::chrono::seconds{1};
 /// How long what is still on its way may take after the last request completed.
 constexpr Duration kDrainTime = std::chrono::seconds{1};
+/// Between two looks at what the peer has received.
+constexpr Duration kLookInterval = std::chrono::milliseconds{1};
 /// Parts of memory compared by one request.
 constexpr std::size_t kPartsPerCheck = 1024;
 
@@ -75,7 +77,7 @@ class Exchange {
   [[nodiscard]] Outcome<void> check_peer();
   [[nodiscard]] Outcome<void> check_peer_memory();
   [[nodiscard]] Outcome<void> check_sinks();
-  [[nodiscard]] Rate rate_of_a_pair() const;
+  [[nodiscard]] runtime::Rate rate_of_a_pair() const;
   [[nodiscard]] bool may_post(const Pair& pair, Time now) const;
   void show_live(Time now);
 
@@ -108,7 +110,7 @@ class Exchange {
   const ExchangeOptions& options_;
   std::optional<ExchangeCm> cm_;
   ExchangeResult result_;
-  std::uint64_t seed_ = std::random_device{}() & 0xFFFF;
+  std::uint64_t seed_ = random_number() & 0xFFFF;
   std::size_t slot_bytes_ = 0;
   std::size_t sink_slot_bytes_ = 0;  // of the peer's receives
   std::uint32_t sink_slots_ = 0;     // on each queue pair
@@ -191,12 +193,12 @@ Outcome<void> Exchange::make_memory() {
   return {};
 }
 
-Rate Exchange::rate_of_a_pair() const {
+runtime::Rate Exchange::rate_of_a_pair() const {
   constexpr std::uint64_t bits_per_byte = 8;
   const auto share = [this](std::uint64_t all) {
     return all == 0 ? 0 : std::max<std::uint64_t>(1, all / options_.qps);
   };
-  Rate rate{.bps = share(options_.rate.bps), .pps = share(options_.rate.pps)};
+  runtime::Rate rate{.bps = share(options_.rate.bps), .pps = share(options_.rate.pps)};
   if (options_.kind == ExchangeKind::read && rate.bps != 0) {
     // We send the requests only; it is the answers that fill the wire.
     const std::uint64_t bytes = std::max(1U, options_.sizes.mean());
@@ -219,7 +221,7 @@ Outcome<void> Exchange::make_pair(std::uint32_t index) {
   endpoint_.adopt(*qpn);
   Pair pair;
   pair.qpn = *qpn;
-  pair.psn = Psn{std::random_device{}() & Psn::kMax};
+  pair.psn = random_psn();
   pair.posted_at.resize(options_.depth);
   pairs_.push_back(pair);
 
@@ -270,7 +272,7 @@ Outcome<void> Exchange::connect_pair(Pair& own, const Gid& gid, Psn remote_psn) 
   options.psn = own.psn;
   options.path_mtu = path_mtu_;
   options.timeout = options_.timeout;
-  const Rate rate = rate_of_a_pair();
+  const runtime::Rate rate = rate_of_a_pair();
   options.rate_limit_bps = rate.bps;
   options.rate_limit_pps = rate.pps;
   options.traffic_class = options_.traffic_class;
@@ -413,6 +415,7 @@ Outcome<void> Exchange::take(const transport::Completion& completion, Time now) 
   --under_way_;
   ++result_.completed;
   result_.bytes += size_of(number);
+  endpoint_.count_message(size_of(number));
   last_progress_ = now;
   return {};
 }
@@ -469,6 +472,13 @@ Outcome<void> Exchange::check_sinks() {
       }
       received = status->at("received");
       if (received >= pair.completed || now() >= deadline) break;
+      // What is on its way arrives meanwhile.
+      const Time look_at = now() + kLookInterval;
+      endpoint_.driver().wake_at(look_at);
+      const Outcome<bool> ran = endpoint_.driver().run(
+          [look_at](Time time) { return time >= look_at ? Driver::Step::done : Driver::Step::idle; });
+      if (!ran) return tl::unexpected(ran.error());
+      if (!*ran) return failed("stopped while the last messages were waited for");
     }
     lost += pair.completed - std::min(received, pair.completed);
   }

@@ -16,6 +16,7 @@
 #include "gen/exchange.h"
 #include "gen/exchange_report.h"
 #include "gen/pingpong_report.h"
+#include "runtime/rate.h"
 
 namespace roce::gen {
 
@@ -40,7 +41,7 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
   if (!sizes) return tl::unexpected(sizes.error());
   command.exchange.sizes = *sizes;
   if (!command.rate.empty()) {
-    const Outcome<Rate> rate = parse_rate(command.rate);
+    const Outcome<runtime::Rate> rate = runtime::parse_rate(command.rate);
     if (!rate) return tl::unexpected(rate.error());
     command.exchange.rate = *rate;
   }
@@ -93,23 +94,6 @@ Outcome<SizePlan> parse_sizes(const std::string& text) {
     at = comma + 1;
   }
   return plan;
-}
-
-Outcome<Rate> parse_rate(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  const std::string unit = end;
-  double factor = 0;
-  if (unit == "Gbit" || unit == "Gpps") factor = 1e9;
-  if (unit == "Mbit" || unit == "Mpps") factor = 1e6;
-  if (unit == "kbit" || unit == "kpps") factor = 1e3;
-  if (unit == "pps") factor = 1;
-  const double rate = value * factor;
-  if (end == text.c_str() || factor == 0 || !(rate >= 1) || rate > 1e15) {
-    return cannot(fmt::format("\"{}\" is no rate; write it like 2.5Gbit, 800Mbit, 100kpps or 5000pps", text));
-  }
-  const auto whole = static_cast<std::uint64_t>(rate);
-  return unit.ends_with("pps") ? Rate{.bps = 0, .pps = whole} : Rate{.bps = whole, .pps = 0};
 }
 
 command_line::Command add_exchange(command_line::Program& program, ExitCode& code, const std::string& name,

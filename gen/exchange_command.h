@@ -30,7 +30,5 @@ command_line::Command add_exchange(command_line::Program& program, ExitCode& cod
 /// `4096`, `64,1024,4096`, or `64-4096` (powers of two from the one to the other). Failure: something else, or more
 /// than 2^30.
 [[nodiscard]] Outcome<SizePlan> parse_sizes(const std::string& text);
-/// From `2.5Gbit`, `800Mbit`, `100kpps`, `5000pps`.
-[[nodiscard]] Outcome<Rate> parse_rate(const std::string& text);
 
 }  // namespace roce::gen

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/rate.h"
+
 namespace roce::gen {
 
 /// What an exchange does over and over.
@@ -18,13 +20,6 @@ struct SizePlan {
   [[nodiscard]] std::uint32_t mean() const;
 };
 
-/// How fast data goes at most. On READs it is the answers that are meant by `bps`, the requests by `pps`.
-struct Rate {
-  std::uint64_t bps = 0;  ///< bits a second, BTH through ICRC; 0: no limit
-  std::uint64_t pps = 0;  ///< packets a second; 0: no limit
-  friend bool operator==(const Rate&, const Rate&) = default;
-};
-
 /// What an exchange can be told.
 struct ExchangeOptions {
   ExchangeKind kind = ExchangeKind::write;
@@ -35,7 +30,9 @@ struct ExchangeOptions {
   std::uint32_t qps = 1;
   std::uint32_t depth = 16;    ///< requests under way on each QP
   std::uint32_t path_mtu = 0;  ///< bytes; 0: the largest that both sides take
-  Rate rate{};                 ///< of all QPs together
+  /// Of all QPs together; bits from BTH through ICRC. On READs it is the answers that are meant by `bps`, the requests
+  /// by `pps`.
+  runtime::Rate rate{};
   std::uint8_t timeout = 14;
   std::uint8_t traffic_class = 0;
   std::uint16_t cm_port =

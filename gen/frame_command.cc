@@ -13,9 +13,13 @@
 
 #include "analyze/verbose_format.h"
 #include "gen/exchange_command.h"
+#include "gen/link_metrics.h"
+#include "gen/metrics_output.h"
 #include "gen/pingpong_report.h"
 #include "roce/link/raw_link.h"
+#include "roce/link/xdp_link.h"
 #include "roce/wire/icrc.h"
+#include "runtime/rate.h"
 
 namespace roce::gen {
 
@@ -45,6 +49,17 @@ constexpr std::string_view kNoFrame = "less 1";
   if (seconds <= 0) return "";
   return fmt::format(", {:.0f} frames/s, {:.3f} Gbit/s", static_cast<double>(totals.frames) / seconds,
                      static_cast<double>(totals.bytes) * 8e-9 / seconds);
+}
+
+[[nodiscard]] std::string segmentation_text(const SendTotals& totals) {
+  if (totals.super_frames == 0 && totals.refusal.empty()) {
+    return "no super-frames: one is made of RoCE v2 packets that may go at the same time, are equally long, and have "
+           "the "
+           "same headers in front of the BTH, but for ip.id=+1";
+  }
+  std::string text = fmt::format("{} super-frames, which the kernel cut", totals.super_frames);
+  if (!totals.refusal.empty()) text += fmt::format("; all else went frame by frame: {}", totals.refusal);
+  return text;
 }
 
 void show_live(const SendTotals& totals) {
@@ -93,11 +108,30 @@ class Printer {
   return traffic ? std::optional{*traffic} : std::nullopt;
 }
 
+[[nodiscard]] bool has_metrics(const FrameOptions& options) {
+  return !options.metrics.address.empty() || !options.metrics.file.empty();
+}
+
 [[nodiscard]] Outcome<FrameResult> send_plan(FrameTarget& target, const FrameOptions& options, SendPlan plan) {
   const bool live = !options.json && ::isatty(STDERR_FILENO) != 0;
+  std::unique_ptr<MetricsOutput> metrics;
+  if (has_metrics(options)) {
+    Outcome<std::unique_ptr<MetricsOutput>> opened = MetricsOutput::open(
+        options.metrics,
+        [&] {
+          Metrics values;
+          append_metrics<link::LinkCounters>(values, link_counter_rows(),
+                                             {{{{"device", options.interface}}, target.link()->counters()}});
+          return values;
+        },
+        options.json);
+    if (!opened) return tl::unexpected(opened.error());
+    metrics = std::move(*opened);
+  }
   const auto before = traffic_of(*target.interface());
   FrameSender sender{*target.link(), std::move(plan), live ? show_live : std::function<void(const SendTotals&)>{}};
-  print_note("ready", fmt::format("sending on {}", options.interface), options.json);
+  if (metrics != nullptr) sender.watch(metrics->fd(), [&metrics] { metrics->serve(); });
+  print_note("ready", fmt::format("sending on {}", target.description()), options.json);
   const Outcome<void> ran = sender.run();
   if (live) fmt::print(stderr, "\r\033[K");
   FrameResult result{sender.totals(), {}, {}};
@@ -108,6 +142,11 @@ class Printer {
                                after->send_drops - before->send_drops};
   }
   if (!ran) result.failure = ran.error();
+  if (metrics != nullptr) {
+    if (const Outcome<void> written = metrics->write_file(); !written && !result.failure) {
+      result.failure = written.error();
+    }
+  }
   return result;
 }
 
@@ -116,6 +155,13 @@ class Printer {
 void add_frame_options(command_line::Command& command, FrameOptions& options) {
   command.add_option("-i,--interface", options.interface, "Interface to send on (needs CAP_NET_RAW)")
       .type_name("IFACE");
+  command
+      .add_choice(
+          "--link", options.link, {{"raw", LinkChoice::raw}, {"xdp", LinkChoice::xdp}},
+          "How frames go to the interface: raw (packet socket), or xdp (AF_XDP, faster; needs root of the host)",
+          command_line::LetterCase::ignored)
+      .default_str("raw")
+      .type_name("KIND");
   command
       .add_option("-w,--write", options.file, "Write a capture file (pcapng, or *.pcap; - is standard output) instead")
       .type_name("FILE")
@@ -130,6 +176,7 @@ void add_frame_options(command_line::Command& command, FrameOptions& options) {
       .type_name("N");
   command.add_option("--duty", options.duty, "Send for ON, pause for OFF, and so on: 10ms/90ms").type_name("ON/OFF");
   command.add_flag("--json", options.json, "Print JSON, one object a line");
+  add_metrics_options(command, options.metrics);
 }
 
 Outcome<std::pair<Duration, Duration>> parse_duty(const std::string& text) {
@@ -144,6 +191,15 @@ Outcome<std::pair<Duration, Duration>> parse_duty(const std::string& text) {
 
 Outcome<FrameTarget> FrameTarget::open(const FrameOptions& options) {
   FrameTarget target;
+  if (has_metrics(options) && (options.interface.empty() || options.dry_run)) {
+    return cannot("--metrics and --metrics-file tell of what is sent: add -i, or leave them out");
+  }
+  if (options.link == LinkChoice::xdp && options.interface.empty()) {
+    return cannot("--link says how frames go to an interface; add -i, or leave it out");
+  }
+  if (options.segmentation && (options.interface.empty() || options.link == LinkChoice::xdp)) {
+    return cannot("--segmentation is done by the kernel behind a packet socket; it needs -i and --link raw");
+  }
   if (options.interface.empty()) {
     if (options.file.empty() && !options.dry_run) {
       return cannot("where to? -i IFACE sends, -w FILE writes a capture file, --dry-run prints");
@@ -155,19 +211,36 @@ Outcome<FrameTarget> FrameTarget::open(const FrameOptions& options) {
   if (!interface) return cannot(interface.error().message);
   target.interface_ = *interface;
   if (options.dry_run) return target;
+  if (const Outcome<void> opened = target.open_link(options); !opened) return tl::unexpected(opened.error());
+  return target;
+}
+
+Outcome<void> FrameTarget::open_link(const FrameOptions& options) {
+  description_ = options.interface;
+  if (options.link == LinkChoice::xdp) {
+    link::XdpLinkOptions xdp;
+    xdp.interface = options.interface;
+    xdp.sends_only = true;
+    link::LinkResult<std::unique_ptr<link::XdpLink>> link = link::XdpLink::open(xdp);
+    if (!link) return cannot(link.error().message);
+    description_ += fmt::format(" by AF_XDP{}", (*link)->setup().zero_copy ? ", zero-copy" : "");
+    link_ = std::move(*link);
+    return {};
+  }
   link::RawLinkOptions raw;
   raw.interface = options.interface;
   raw.filter = kNoFrame;
   raw.ring_bytes = kRingBytes;
+  raw.segmentation = options.segmentation;
   link::LinkResult<std::unique_ptr<link::RawLink>> link = link::RawLink::open(raw);
   if (!link) return cannot(link.error().message);
-  target.link_ = std::move(*link);
-  return target;
+  link_ = std::move(*link);
+  return {};
 }
 
 Outcome<void> read_schedule(const FrameOptions& options, FrameJob& job) {
   if (!options.rate.empty()) {
-    const Outcome<Rate> rate = parse_rate(options.rate);
+    const Outcome<runtime::Rate> rate = runtime::parse_rate(options.rate);
     if (!rate) return tl::unexpected(rate.error());
     job.schedule.rate = *rate;
   }
@@ -233,6 +306,10 @@ void print_frames(const std::string& event, const FrameOptions& options, const F
       line["longest_gap_seconds"] = std::chrono::duration<double>(totals.longest_gap).count();
       line["stopped"] = totals.stopped;
     }
+    if (options.segmentation) {
+      line["super_frames"] = totals.super_frames;
+      if (!totals.refusal.empty()) line["segmentation_refusal"] = totals.refusal;
+    }
     if (result.counted) {
       line["interface"] = {{"name", options.interface},
                            {"sent_frames", result.counted->sent_frames},
@@ -245,6 +322,7 @@ void print_frames(const std::string& event, const FrameOptions& options, const F
   }
   fmt::print(out, "{} {} frames, {} bytes, {:.3f} s{}\n", on_wire ? "sent" : "wrote", totals.frames, totals.bytes,
              std::chrono::duration<double>(totals.time).count(), rate_text(totals));
+  if (options.segmentation) fmt::print(out, "{}\n", segmentation_text(totals));
   if (totals.refused != 0) {
     fmt::print(out, "{} more were lost: {} did not take them (it was down, or its queue was full)\n", totals.refused,
                options.interface);

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "command_line/command.h"
+#include "gen/endpoint_options.h"
 #include "gen/failure.h"
 #include "gen/frame_sender.h"
 #include "gen/frame_source.h"
+#include "gen/metrics_options.h"
 #include "roce/link/link.h"
 #include "roce/port/interface_traffic.h"
 #include "roce/port/interfaces.h"
@@ -22,8 +24,9 @@ namespace roce::gen {
 /// What the commands that send frames of their own making can be told.
 struct FrameOptions {
   std::string interface;
-  std::string to;    ///< the IP address of the peer
-  std::string file;  ///< capture file to write instead of sending
+  LinkChoice link = LinkChoice::raw;  ///< or xdp
+  std::string to;                     ///< the IP address of the peer
+  std::string file;                   ///< capture file to write instead of sending
   bool dry_run = false;
   std::optional<std::uint64_t> count{};  ///< 0: no limit
   double seconds = 0;                    ///< 0: no limit
@@ -31,7 +34,9 @@ struct FrameOptions {
   std::uint64_t burst = 1;
   std::string duty;
   std::uint64_t seed = 1;
+  bool segmentation = false;  ///< frames leave as super-frames where the kernel takes them
   bool json = false;
+  MetricsOptions metrics;
 };
 
 /// Adds the options that all of these commands have.
@@ -50,10 +55,15 @@ class FrameTarget {
   [[nodiscard]] const std::optional<port::Interface>& interface() const { return interface_; }
   /// What sends; null where nothing is sent.
   [[nodiscard]] link::Link* link() { return link_.get(); }
+  /// What that is, in words.
+  [[nodiscard]] const std::string& description() const { return description_; }
 
  private:
+  [[nodiscard]] Outcome<void> open_link(const FrameOptions& options);
+
   std::optional<port::Interface> interface_;
   std::unique_ptr<link::Link> link_;
+  std::string description_;
 };
 
 /// Packets, and when they go. `schedule_of` makes what the options say of it.

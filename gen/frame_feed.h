@@ -24,7 +24,8 @@ class FrameFeed {
  public:
   FrameFeed(SendPlan plan, Time begin);
 
-  /// The next frame, if one may go now; valid until the next call. Error: a packet that cannot be built.
+  /// The next frame, if one may go now; valid until `FrameSource::kHeld` more were given. Error: a packet that cannot
+  /// be built.
   [[nodiscard]] SpecResult<std::optional<Bytes>> next(Time now);
   /// When `next` has something at the earliest; `kNever` when nothing is left.
   [[nodiscard]] Time next_time(Time now) const;

@@ -82,7 +82,7 @@ SpecResult<VaryingPacket> read_packet(const Values& values) {
 }
 
 SpecResult<FrameSource::Turn> FrameSource::make_turn(const VaryingPacket& packet, std::uint64_t seed) {
-  Turn turn{packet.spec, {}, {}, {}, {}, packet.repeat};
+  Turn turn{packet.spec, {}, {}, {}, {}, 0, packet.repeat};
   std::uint64_t number = 0;
   for (const auto& [name, rule] : packet.rules) {
     std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U),
@@ -117,7 +117,9 @@ SpecResult<FrameSource::Turn> FrameSource::make_turn(const VaryingPacket& packet
   }
   SpecResult<PacketTemplate> made = PacketTemplate::make(turn.spec, turn.names);
   if (!made) return tl::unexpected(made.error());
-  turn.packet = std::move(*made);
+  // One that is built anew each time is no cheaper by that.
+  if (turn.texts.empty() && !turn.fields.empty()) made->expect_many();
+  turn.packets.push_back(std::move(*made));
   return turn;
 }
 
@@ -152,7 +154,19 @@ SpecResult<FrameSource> FrameSource::make(const std::vector<VaryingPacket>& pack
     if (!turn) return tl::unexpected(turn.error());
     source.turns_.push_back(std::move(*turn));
   }
+  source.make_held();
   return source;
+}
+
+/// So many copies of each packet that none comes again while it is held.
+void FrameSource::make_held() {
+  const std::uint64_t rounds = kHeld / std::max<std::uint64_t>(round(), 1) + 1;
+  for (Turn& turn : turns_) {
+    const bool is_constant = turn.texts.empty() && turn.fields.empty();
+    const std::uint64_t repeat = std::clamp<std::uint64_t>(turn.repeat, 1, kHeld);
+    const std::uint64_t copies = is_constant ? 1 : std::min<std::uint64_t>(repeat * rounds, kHeld);
+    turn.packets.assign(copies, PacketTemplate{turn.packets.front()});
+  }
 }
 
 std::uint64_t FrameSource::round() const {
@@ -172,6 +186,8 @@ SpecResult<Bytes> FrameSource::next() {
     position = present + 1 < size ? present + 1 : 0;
     return present;
   };
+  PacketTemplate& packet = turn.packets[turn.packet];
+  turn.packet = turn.packet + 1 < turn.packets.size() ? turn.packet + 1 : 0;
   if (!turn.texts.empty()) {
     for (TextRule& rule : turn.texts) {
       const std::string text =
@@ -180,19 +196,19 @@ SpecResult<Bytes> FrameSource::next() {
     }
     SpecResult<PacketTemplate> made = PacketTemplate::make(turn.spec, turn.names);
     if (!made) return tl::unexpected(made.error());
-    turn.packet = std::move(*made);
+    packet = std::move(*made);
   }
   for (FieldRule& rule : turn.fields) {
     if (!rule.octets.empty()) {
-      turn.packet.set_octets(rule.which, rule.octets[step(rule.position, rule.octets.size())]);
+      packet.set_octets(rule.which, rule.octets[step(rule.position, rule.octets.size())]);
     } else if (!rule.list.empty()) {
-      turn.packet.set_number(rule.which, rule.list[step(rule.position, rule.list.size())]);
+      packet.set_number(rule.which, rule.list[step(rule.position, rule.list.size())]);
     } else {
-      turn.packet.set_number(rule.which, rule.numbers.next());
+      packet.set_number(rule.which, rule.numbers.next());
     }
   }
-  if (!turn.fields.empty()) turn.packet.seal();
-  return turn.packet.bytes();
+  if (!turn.fields.empty()) packet.seal();
+  return packet.bytes();
 }
 
 }  // namespace roce::gen

@@ -35,7 +35,9 @@ class FrameSource {
   /// `seed` is that of all random rules; equal seeds give equal frames. Error: a packet that cannot be built.
   [[nodiscard]] static SpecResult<FrameSource> make(const std::vector<VaryingPacket>& packets, std::uint64_t seed);
 
-  /// The next frame, valid until the next call. Error: values that together make no packet.
+  /// How many frames are valid at a time.
+  static constexpr std::size_t kHeld = 64;
+  /// The next frame, valid until that many more were given. Error: values that together make no packet.
   [[nodiscard]] SpecResult<Bytes> next();
   /// How many frames it takes until each packet has had its turn once.
   [[nodiscard]] std::uint64_t round() const;
@@ -63,13 +65,15 @@ class FrameSource {
     std::vector<std::string> names;  ///< of the fields of `fields`
     std::vector<FieldRule> fields;
     std::vector<TextRule> texts;
-    PacketTemplate packet;
+    std::vector<PacketTemplate> packets;  ///< in turn, each a frame that is held
+    std::size_t packet = 0;
     std::uint64_t repeat = 1;
   };
 
   FrameSource() = default;
   [[nodiscard]] static SpecResult<Turn> make_turn(const VaryingPacket& packet, std::uint64_t seed);
   [[nodiscard]] SpecResult<void> measure(const VaryingPacket& packet);
+  void make_held();
 
   std::vector<Turn> turns_;
   std::size_t turn_ = 0;

@@ -2,9 +2,9 @@
 #include "gen/perftest_pairs.h"
 
 #include <algorithm>
-#include <random>
 
 #include "gen/pattern.h"
+#include "gen/random.h"
 
 namespace roce::gen {
 
@@ -59,14 +59,13 @@ PerftestPairs::PerftestPairs(Endpoint& endpoint, const PerftestOptions& options,
   QueuePair::Options queues;
   queues.max_send = options.tx_depth;
   queues.max_receive = kReceives;
-  std::random_device random;
   for (std::size_t index = 0; index < options.qps; ++index) {
     Pair& pair = pairs_.emplace_back();
     pair.qp = std::make_unique<QueuePair>(endpoint, domain_, queues);
     pair.qp->modify({.state = QpState::init, .p_key_index = 0, .port = 1, .access = access_for(verb)}, Time{},
                     "move a queue pair to INIT");
     pair.own.qpn = pair.qp->qpn();
-    pair.own.psn = Psn{random() & Psn::kMax};
+    pair.own.psn = random_psn();
     pair.own.out_reads = uses_reads(verb) ? kOutReads : 1;
     pair.own.r_key = verb == PerftestVerb::send ? RKey{} : incoming_.info().r_key;
     pair.own.address = incoming_.info().address + index * stride_;

@@ -41,13 +41,4 @@ void print_pingpong(const PingpongConnection& connection, PingpongSession::Role 
   std::fflush(stdout);
 }
 
-void print_note(std::string_view event, std::string_view text, bool json) {
-  if (json) {
-    fmt::print("{}\n", nlohmann::ordered_json{{"event", event}, {"text", text}}.dump());
-    std::fflush(stdout);
-  } else {
-    fmt::print(stderr, "{}\n", text);
-  }
-}
-
 }  // namespace roce::gen

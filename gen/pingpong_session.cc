@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
+
+#include "gen/random.h"
 
 namespace roce::gen {
 
@@ -135,7 +136,7 @@ Outcome<void> PingpongSession::make_pair() {
   endpoint_.adopt(*qpn);
   Pair pair;
   pair.qpn = *qpn;
-  pair.psn = Psn{std::random_device{}() & Psn::kMax};
+  pair.psn = random_psn();
   pairs_.push_back(pair);
   transport::QpChange change{.state = QpState::init, .p_key_index = 0, .port = 1};
   if (init.type == QpType::ud) {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
 
+#include "gen/random.h"
 #include "roce/wire/cma.h"
 
 namespace roce::gen {
@@ -33,11 +33,6 @@ constexpr const char* kUnreachable = "the peer does not answer the messages of t
 [[nodiscard]] CmTransportService transport_service_of(transport::Device& device, Qpn qp) {
   const transport::QpAttributes attributes = granted(device.query_qp(qp), "look at the queue pair");
   return attributes.type == transport::QpType::uc ? CmTransportService::uc : CmTransportService::rc;
-}
-
-[[nodiscard]] std::uint64_t random_number() {
-  std::random_device source;
-  return std::uint64_t{source()} << 32 | source();
 }
 
 /// The name of a value, or its number.
@@ -210,7 +205,7 @@ Task<> CmConnection::connect(Qpn qp, ConnectPlan plan) {
   request.service = ServiceId{PortSpace::tcp, plan.port};
   request.transport = transport_service_of(endpoint.device(), qp);
   request.qpn = qp;
-  request.starting_psn = Psn{static_cast<std::uint32_t>(random_number()) & Psn::kMax};
+  request.starting_psn = random_psn();
   request.responder_resources = plan.responder_resources;
   request.initiator_depth = plan.initiator_depth;
   request.retry_count = plan.retry_count;
@@ -241,7 +236,7 @@ void CmConnection::accept(Qpn qp, std::uint8_t rd_atomic, std::uint8_t rnr_retry
   }
   cm::Reply reply;
   reply.qpn = qp;
-  reply.starting_psn = Psn{static_cast<std::uint32_t>(random_number()) & Psn::kMax};
+  reply.starting_psn = random_psn();
   reply.responder_resources = std::min(rd_atomic, request.initiator_depth);
   reply.initiator_depth = std::min(rd_atomic, request.responder_resources);
   reply.rnr_retry_count = rnr_retry_count;

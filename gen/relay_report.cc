@@ -28,12 +28,12 @@ constexpr std::array kDirections{impair::Direction::a_to_b, impair::Direction::b
 }
 
 [[nodiscard]] nlohmann::ordered_json to_json(const RelayCounters& counters) {
-  return {{"received", counters.received}, {"received_bytes", counters.received_bytes},
-          {"passed", counters.passed},     {"passed_bytes", counters.passed_bytes},
-          {"dropped", counters.dropped},   {"duplicates", counters.duplicates},
-          {"held", counters.held},         {"lost", counters.lost()},
-          {"missed", counters.missed},     {"unsendable", counters.unsendable},
-          {"refused", counters.refused}};
+  nlohmann::ordered_json list;
+  for (const CounterRow<RelayCounters>& row : relay_counter_rows()) {
+    list[std::string{row.name}] = counters.*row.member;
+  }
+  list["lost"] = counters.lost();
+  return list;
 }
 
 void print_lost(const RelayCounters& counters, const std::string& in, const std::string& out) {

@@ -8,6 +8,7 @@
 
 #include "gen/failure.h"
 #include "gen/relay.h"
+#include "gen/relay_metrics.h"
 
 namespace roce::gen {
 
@@ -33,9 +34,6 @@ class RelayLog {
   std::unique_ptr<std::FILE, Close> file_;
   bool failed_ = false;
 };
-
-/// The names of the interfaces a and b.
-using RelayInterfaces = std::array<std::string, 2>;
 
 /// One line of what passed; `before` is what `counters` was `interval` ago.
 [[nodiscard]] std::string relay_live_line(const RelayInterfaces& interfaces,

@@ -6,6 +6,7 @@
 
 #include "gen/exchange_options.h"
 #include "roce/wire/time.h"
+#include "runtime/rate.h"
 
 namespace roce::gen {
 
@@ -13,7 +14,7 @@ namespace roce::gen {
 class SendSchedule {
  public:
   struct Options {
-    Rate rate{};  ///< `bps` counts whole frames, from the Ethernet header on and without FCS; both 0: at once
+    runtime::Rate rate{};  ///< `bps` counts whole frames, from the Ethernet header on and without FCS; both 0: at once
     std::uint64_t burst = 1;  ///< so many frames go together; the rate is kept over all bursts
     Duration on{0};           ///< frames go for this long, then none for `off`, and so on; 0: always
     Duration off{0};

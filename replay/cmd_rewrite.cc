@@ -2,40 +2,72 @@
 #include "replay/cmd_rewrite.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "command_line/program.h"
 #include "replay/failure.h"
-#include "roce/link/capture_reader.h"
-#include "roce/link/capture_writer.h"
+#include "replay/rewrite_options.h"
+#include "replay/rewrite_run.h"
 
 namespace roce::replay {
 
 namespace {
 
 constexpr const char* kFooter =
-    R"(Examples:
-  roce-replay rewrite in.pcap out.pcapng
-Exit code: 0 written, 1 reading or writing failed, 2 wrong command line.)";
+    R"(Checksums and ICRC are made right for every packet; lengths follow. Maps may be given several times.
+Examples:
+  roce-replay rewrite --ip-map 10.77.0.0/24=192.0.2.0/24 in.pcap out.pcap
+  roce-replay rewrite --ip-map 10.77.0.2=fd00::2 --ip-map 10.77.0.3=fd00::3 in.pcap v6.pcapng
+  roce-replay rewrite --to-version v1 in.pcap v1.pcapng
+  roce-replay rewrite --destination-mac 02:00:00:00:00:07 --qpn-map 0x11@10.77.0.2=0x99 --psn-offset 1000 in.pcap out.pcap
+  roce-replay rewrite --vlan-add 100:3 --dscp 26 --set bth.mig_req=true in.pcap out.pcap
+  roce-replay rewrite --anonymise in.pcapng to-share.pcapng
+  roce-replay rewrite -e drop:op=write_middle,probability=0.01 in.pcap lossy.pcap
+  roce-replay rewrite --dry-run --json --ip-map 10.77.0.2=192.0.2.2 in.pcap
+Exit code: 0 written, 1 reading, rewriting or writing failed, 2 wrong command line; there is no OUT then.)";
 
-struct RewriteOptions {
+struct Options {
   std::string in;
   std::string out;
+  RewriteOptions rewrite;
+  std::vector<std::string> faults;
+  bool dry_run = false;
+  bool json = false;
+  bool quiet = false;
 };
 
-[[nodiscard]] Outcome<ExitCode> run(const RewriteOptions& options) {
-  link::Result<link::CaptureReader> reader = link::CaptureReader::open(options.in);
-  if (!reader) return failed(reader.error().message);
-  link::Result<link::CaptureWriter> writer = link::CaptureWriter::create(options.out);
-  if (!writer) return failed(writer.error().message);
-  for (link::CaptureRecord record; reader->next(record);) {
-    if (const link::Result<void> written = writer->write(record); !written) return failed(written.error().message);
+[[nodiscard]] Outcome<ExitCode> run(const Options& options) {
+  if (options.out.empty() != options.dry_run) {
+    return cannot(options.dry_run ? "--dry-run writes nothing; leave out OUT"
+                                  : "say where to write: OUT, or --dry-run to write nothing");
   }
-  if (reader->error()) return failed(reader->error()->message);
-  if (const link::Result<void> closed = writer->close(); !closed) return failed(closed.error().message);
+  if (options.json && options.out == "-") return cannot("--json and the capture cannot both go to standard output");
+  Outcome<RewriteRules> rules = read_rewrite_rules(options.rewrite);
+  if (!rules) return tl::unexpected(rules.error());
+  RewriteJob job{.in = options.in,
+                 .out = options.out,
+                 .rules = std::move(*rules),
+                 .faults = {},
+                 .fields = options.rewrite.fields,
+                 .dry_run = options.dry_run,
+                 .progress = !options.json && !options.quiet && ::isatty(STDERR_FILENO) == 1};
+  std::string faults;
+  for (const std::string& fault : options.faults) faults += fault + "\n";
+  impair::RuleResult<impair::RuleSet> set = impair::RuleSet::from_text(faults);
+  if (!set) return cannot("-e: " + set.error().message);
+  job.faults = std::move(*set);
+  const Outcome<RewriteReport> report = run_rewrite(job);
+  if (!report) return tl::unexpected(report.error());
+  if (options.json) {
+    print_json(*report);
+  } else if (!options.quiet) {
+    print_text(*report);
+  }
   return ExitCode::ok;
 }
 
@@ -43,9 +75,20 @@ struct RewriteOptions {
 
 void add_rewrite(command_line::Program& program, ExitCode& code) {
   command_line::Command command = program.add_subcommand("rewrite", "Write a capture again, changed and still valid");
-  auto options = std::make_shared<RewriteOptions>();
-  command.add_option("in", options->in, "Capture file to read").required().type_name("IN");
-  command.add_option("out", options->out, "Capture file to write").required().type_name("OUT");
+  auto options = std::make_shared<Options>();
+  command.add_option("in", options->in, "Capture file to read; - is standard input").required().type_name("IN");
+  command.add_option("out", options->out, "Capture file to write: pcap by a name in .pcap, else pcapng; .gz, .zst")
+      .type_name("OUT");
+  add_rewrite_options(command, options->rewrite);
+  command
+      .add_option("-e,--event", options->faults, "Fault on purpose, e.g. drop:psn=5; roce-gen's docs/impair.md has all")
+      .type_name("RULE")
+      .expected(1)
+      .take_all()
+      .allow_extra_args(false);
+  command.add_flag("--dry-run", options->dry_run, "Write nothing, say what would be changed");
+  command.add_flag("--json", options->json, "What was changed as one JSON object");
+  command.add_flag("-q,--quiet", options->quiet, "Say nothing but errors");
   command.footer(kFooter);
   command.callback([options, &code] {
     const Outcome<ExitCode> done = run(*options);

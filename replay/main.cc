@@ -6,7 +6,9 @@
 
 #include "command_line/program.h"
 #include "replay/cmd_converse.h"
+#include "replay/cmd_info.h"
 #include "replay/cmd_rewrite.h"
+#include "replay/cmd_send.h"
 #include "replay/exit_code.h"
 
 int main(int argc, char** argv) {
@@ -19,6 +21,8 @@ int main(int argc, char** argv) {
   ExitCode code = ExitCode::ok;
   roce::replay::add_converse(program, code);
   roce::replay::add_rewrite(program, code);
+  roce::replay::add_send(program, code);
+  roce::replay::add_info(program, code);
   try {
     if (!program.parse(argc, argv)) return static_cast<int>(ExitCode::usage);
   } catch (const std::exception& error) {

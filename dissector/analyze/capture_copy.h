@@ -3,15 +3,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
 #include "analyze/exit_code.h"
 #include "analyze/input_files.h"
-#include "roce/link/capture_reader.h"
-#include "roce/link/capture_writer.h"
+#include "roce/link/capture_copier.h"
 
 namespace roce::analyze {
 
@@ -45,17 +43,9 @@ class CaptureCopy {
   [[nodiscard]] std::uint64_t shortened() const { return shortened_; }
 
  private:
-  explicit CaptureCopy(std::string path) : path_(std::move(path)) {}
+  explicit CaptureCopy(const std::string& path);
 
-  /// The number in the output of an interface of the file that is read.
-  [[nodiscard]] tl::expected<std::uint32_t, CopyFailure> output_interface(const link::CaptureReader& reader,
-                                                                          const link::CaptureRecord& record);
-  [[nodiscard]] tl::expected<std::uint32_t, CopyFailure> add_interface(const link::CaptureInterface& interface);
-
-  std::string path_;
-  std::optional<link::CaptureWriter> writer_;
-  std::vector<std::optional<std::uint32_t>> interfaces_;  ///< of the file that is read
-  std::vector<std::uint32_t> snaplens_;                   ///< of the output's interfaces
+  link::CaptureCopier copier_;
   std::uint64_t frames_ = 0;
   std::uint64_t shortened_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "analyze/time_text.h"
+#include "roce/wire/service_text.h"
 
 namespace roce::analyze {
 
@@ -16,8 +17,7 @@ std::string_view arrow(Charset charset) {
 }  // namespace
 
 std::string_view service_text(Service service) {
-  constexpr std::array<std::string_view, 8> names{"RC", "UC", "RD", "UD", "CNP", "XRC", "reserved", "manufacturer"};
-  return names[static_cast<std::size_t>(service)];
+  return to_string(service);
 }
 
 std::string ends_text(const analysis::StreamSummary& stream, const NameFile& names, Charset charset) {

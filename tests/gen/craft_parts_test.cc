@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -159,6 +160,27 @@ TEST(FrameSource, TakesPacketsInTurn) {
     psns.push_back(*PacketSpec::from_packet(parse_frame(*source->next(), LinkType::ethernet)).get("bth.psn"));
   }
   EXPECT_THAT(psns, ElementsAre("1", "2", "100", "3", "4", "100"));
+}
+
+TEST(FrameSource, HoldsItsFrames) {
+  for (const auto& [repeats, size] : std::vector<std::pair<std::vector<std::uint64_t>, const char*>>{
+           {{1}, "64"}, {{1, 1, 1}, "64"}, {{1, 20, 3}, "64"}, {{100, 1}, "64"}, {{1, 1}, "8..64+8"}}) {
+    std::vector<VaryingPacket> packets;
+    for (const std::uint64_t repeat : repeats) {
+      packets.push_back(*read_packet({{"bth.psn", "+1"}, {"payload_length", size}}));
+      packets.back().repeat = repeat;
+    }
+    FrameSource source = *FrameSource::make(packets, 1);
+    std::vector<Bytes> given;
+    std::vector<std::vector<std::byte>> kept;
+    for (std::size_t i = 0; i < 10 * FrameSource::kHeld; ++i) {
+      given.push_back(source.next().value());
+      kept.emplace_back(given.back().begin(), given.back().end());
+      for (std::size_t k = i - std::min(i, FrameSource::kHeld - 1); k <= i; ++k) {
+        ASSERT_TRUE(std::equal(kept[k].begin(), kept[k].end(), given[k].begin())) << size << ' ' << k << " at " << i;
+      }
+    }
+  }
 }
 
 TEST(FrameSource, KnowsItsLongestFrame) {

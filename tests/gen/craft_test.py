@@ -26,7 +26,7 @@ try:
     from scapy.contrib.roce import BTH
     from scapy.layers.inet import IP, UDP
     from scapy.layers.l2 import Ether
-    from scapy.utils import rdpcap
+    from scapy.utils import rdpcap, wrpcap
 except ImportError as error:
     print(f"no scapy: {error}")
     sys.exit(1 if os.environ.get("CI") else SKIPPED)
@@ -287,6 +287,51 @@ class OnTheWire(unittest.TestCase):
             packet[BTH].icrc = None
             self.assertEqual(bytes(packet)[-4:], stored)
             psn += 1
+
+    def sent_segmented(self, *words):
+        """What arrives of 60 segmented frames behind a sender whose kernel cuts them, and the report."""
+        self.wire.cut_when_sending("a", "v")
+        link = self.wire.packet_socket("b", "v", 0x86DD if "version=v2_ipv6" in words else 0x0800)
+        self.addCleanup(link.close)
+        said = self.craft("craft", "-i", "v", "--to", "fd09::2" if "version=v2_ipv6" in words else "10.9.0.2", "--segmentation", "--json",
+                          "-n", "60", *words)
+        packets = []
+        while len(packets) < 60:
+            packet = Ether(link.recv(10000))
+            if BTH in packet:
+                packets.append(packet)
+        return packets, json.loads(said.stdout.splitlines()[-1])
+
+    def test_segmented_frames_arrive_with_good_icrcs(self):
+        for version in ("v2_ipv4", "v2_ipv6"):
+            packets, totals = self.sent_segmented(f"version={version}", "bth.psn=+1", "payload_length=1000")
+            self.assertEqual((totals["frames"], totals["refused"]), (60, 0))
+            self.assertGreaterEqual(totals["super_frames"], 1)
+            self.assertLess(totals["super_frames"], 15)
+            self.assertEqual(totals["bytes"], 60 * len(packets[0]))
+            for number, packet in enumerate(packets):
+                self.assertEqual(packet[BTH].psn, number)
+                self.assertNotEqual(packet[UDP].chksum, 0)
+                # scapy knows no ICRC over IPv6.
+                if version == "v2_ipv4":
+                    self.assertEqual(packet[IP].id, number)
+                    stored = bytes(packet)[-4:]
+                    packet[BTH].icrc = None
+                    self.assertEqual(bytes(packet)[-4:], stored, number)
+            path = os.path.join(self.folder, f"{version}.pcap")
+            wrpcap(path, packets)
+            decoded = run(ROCE_ANALYZE, "decode", "--json", path).stdout.splitlines()
+            self.assertEqual([json.loads(line)["icrc"]["status"] for line in decoded], ["good"] * 60)
+
+    def test_segments_only_what_stays_as_it_was_asked_for(self):
+        for words, least, most in ((("ip.id=7",), 0, 0), (("udp.srcport=+1",), 0, 0), (("version=v1",), 0, 0), (("icrc=wrong",), 4, 40),
+                                   (("ip.id=0xfff0+1",), 4, 40)):
+            said = self.craft("craft", "-i", "v", "--segmentation", "--json", "-n", "200", "bth.psn=+1", "payload_length=1000", *words)
+            totals = json.loads(said.stdout.splitlines()[-1])
+            self.assertEqual(totals["frames"], 200)
+            self.assertIn(totals["super_frames"], range(least, most + 1), words)
+        said = self.craft("craft", "-i", "v", "--segmentation", "-n", "3", "ip.id=7")
+        self.assertIn("no super-frames: one is made of", said.stdout)
 
     def test_keeps_a_rate(self):
         said = self.craft("craft", "-i", "v", "-D", "0.5", "--rate", "2kpps", "--burst", "10", "--json")

@@ -23,6 +23,8 @@ OURS = {"ipv4": "10.9.0.1", "ipv6": "fd09::1"}
 
 
 class RdmaCm(unittest.TestCase):
+    GROUP = "239.1.2.3"
+
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="roce-gen-"))
         self.wire = Wire(9000)
@@ -48,8 +50,6 @@ class RdmaCm(unittest.TestCase):
         said = subprocess.run([ROCE_ANALYZE, "decode", "--json", path], capture_output=True, text=True, check=True)
         return [json.loads(line) for line in said.stdout.splitlines()]
 
-
-class Programs(RdmaCm):
     def all_of_them(self, ip, theirs=(), ours=()):
         peer = self.peer(ip, *theirs)
         self.assertEqual(self.good("rping", ip, "-C", "20", "-S", "5000", *ours)["bytes"], 20 * 5000)
@@ -58,6 +58,17 @@ class Programs(RdmaCm):
         code, last = peer.result(signal.SIGTERM)
         self.assertEqual((code, last["event"], last["ok"], last["messages"]), (0, "udaddy", True, 10))
 
+    def reaches(self, group, ours, theirs):
+        receiver = self.start("b", "mckey", "-i", "v", *theirs, "-C", "20", "-S", "300", group)
+        path = os.path.join(self.folder, "group.pcapng")
+        code, report = self.start("a", "mckey", "-i", "v", "-s", *ours, "-C", "20", "-S", "300", "--pcap", path, group).result()
+        self.assertEqual((code, report["ok"], report["messages"]), (0, True, 20), report)
+        code, report = receiver.result()
+        self.assertEqual((code, report["ok"], report["bytes"]), (0, True, 20 * 300), report)
+        return self.decoded(path)
+
+
+class Programs(RdmaCm):
     def test_raw_ipv4(self):
         self.all_of_them("ipv4", ("--link", "raw"), ("--link", "raw"))
 
@@ -107,17 +118,6 @@ class Programs(RdmaCm):
 
 
 class Multicast(RdmaCm):
-    GROUP = "239.1.2.3"
-
-    def reaches(self, group, ours, theirs):
-        receiver = self.start("b", "mckey", "-i", "v", *theirs, "-C", "20", "-S", "300", group)
-        path = os.path.join(self.folder, "group.pcapng")
-        code, report = self.start("a", "mckey", "-i", "v", "-s", *ours, "-C", "20", "-S", "300", "--pcap", path, group).result()
-        self.assertEqual((code, report["ok"], report["messages"]), (0, True, 20), report)
-        code, report = receiver.result()
-        self.assertEqual((code, report["ok"], report["bytes"]), (0, True, 20 * 300), report)
-        return self.decoded(path)
-
     def test_ipv4(self):
         packets = self.reaches(self.GROUP, ("--address", OURS["ipv4"], "--tos", "104"), ("--address", PEER["ipv4"]))
         self.assertEqual({(packet["eth"]["dst"], packet["ip"]["dst"], packet["ip"]["ttl"], packet["ip"]["dscp"],

@@ -15,8 +15,9 @@ import time
 import unittest
 
 import exchange_test
+import rdma_cm_test
 from exchange_test import LiveTest, OperationsTest, RecordedTest
-from live import WAIT, enter_network_of_the_host
+from live import WAIT, Program, enter_network_of_the_host
 
 XDP = ("--link", "xdp")
 GENERIC = ("--link", "xdp", "--xdp-mode", "generic")
@@ -58,6 +59,16 @@ class Recorded(RecordedTest):
         self.check(*XDP)
 
 
+class RdmaCm(rdma_cm_test.RdmaCm):
+    def test_programs(self):
+        self.all_of_them("ipv4", XDP, GENERIC)
+        self.all_of_them("ipv6", GENERIC, XDP)
+
+    def test_multicast(self):
+        self.reaches(self.GROUP, (*GENERIC, "--address", "10.9.0.1"), (*GENERIC, "--address", "10.9.0.2"))
+        self.reaches(self.GROUP, (*XDP, "--address", "10.9.0.1"), (*XDP, "--ip", "10.9.0.77/24"))
+
+
 class BesideTheKernel(LiveTest):
     """What the program does not take goes on to the kernel, and what it takes does not."""
 
@@ -90,6 +101,19 @@ class Wrong(LiveTest):
         self.assert_refused("are for --link xdp", "--link", "raw", "--xdp-queues", "1")
         self.assert_refused("cannot listen on 9 receive queues of v: it has 1", *XDP, "--xdp-queues", "9")
 
+    def test_a_driver_without_xdp(self):
+        code, _, err = self.client("write", "-i", "lo", "--address", "127.0.0.1", *XDP, "--xdp-mode", "native", "/x.sock")
+        self.assertEqual(code, 2, err)
+        self.assertRegex(err, "lo in native mode .*Operation not supported; .*generic mode, or --link raw")
+
+    def test_too_little_locked_memory(self):
+        words = ("setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "prlimit", "--memlock=65536")
+        for command in (("peer", "-i", "v", "--control", os.path.join(self.folder, "sock")), ("craft", "-i", "v")):
+            code, _, err = subprocess_result(self.wire.inside("b", *words, exchange_test.ROCE_GEN, *command, *XDP))
+            self.assertEqual(code, 2, err)
+            self.assertRegex(err, r"cannot lock \d+ bytes for queue 0 of v: .*ulimit -l")
+        self.assertNotIn("xdp", self.wire.ip("b", "-d", "link", "show", "v"), "nothing half-done")
+
     def test_one_program_an_interface(self):
         with self.peer(*XDP) as peer:
             code, _, err = subprocess_result(self.wire.inside("b", exchange_test.ROCE_GEN, "peer", "-i", "v", *XDP, "--control",
@@ -121,6 +145,15 @@ class Ends(LiveTest):
         with self.peer(*XDP) as peer:
             self.exchange(peer, "write", "-n", "5", *XDP)
 
+    def test_the_interface_goes_down_for_a_while(self):
+        with self.peer(*XDP) as peer:
+            running = Program(exchange_test.ROCE_GEN, self.wire, "a", "write", "-i", "v", "-s", "4096", "-D", "2", *XDP, peer.socket)
+            self.addCleanup(running.end)
+            self.wire.ip("b", "link", "set", "v", "down")
+            self.wire.ip("b", "link", "set", "v", "up")
+            code, result = running.result()
+            self.assertEqual((code, result["ok"]), (0, True), result)
+
     def test_the_interface_is_deleted(self):
         with self.peer(*XDP) as peer:
             self.exchange(peer, "write", "-n", "5", *XDP)
@@ -132,5 +165,6 @@ class Ends(LiveTest):
 
 if __name__ == "__main__":
     enter_network_of_the_host()
-    exchange_test.ROCE_GEN, exchange_test.ROCE_ANALYZE = (os.path.abspath(path) for path in sys.argv[1:3])
+    for test in (exchange_test, rdma_cm_test):
+        test.ROCE_GEN, test.ROCE_ANALYZE = (os.path.abspath(path) for path in sys.argv[1:3])
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -183,6 +183,7 @@ class ErrorCases(Controlled):
         self.assertEqual(peer.wait(), 0)
 
     def test_a_program_there_rejects(self):
+        self.needs_several_endpoints()
         # ucmatose takes as many connections as it was told, and looks at others only when it is done with those. This one takes seconds.
         messages = ["-C", 5000]
         theirs = self.in_guest(f"ucmatose -c 1 -C {messages[1]} -b {self.network.guest4}")
@@ -236,6 +237,7 @@ class RelayedErrorCases(Relayed, Controlled):
         theirs.kill()
 
     def test_nobody_answers(self):
+        self.needs_several_endpoints()
         peer = self.peer("ipv4")
         server = self.in_guest(f"rping -s -a {self.network.guest4}")
         self.listening(7174)

@@ -6,6 +6,11 @@ usage: [ROCE_GEN=FILE] [ROCE_ANALYZE=FILE] interop_test.py [UNITTEST-ARGUMENT...
 
 Prints a line for each group of cases, with -v for each case, and what failed as soon as it has.
 
+The guest is emulated, and a machine that others use too may hold it up for seconds: a single case that failed is done once more. Both
+results are printed; if it fails again, or if more than one failed, so does the run.
+
+With ROCE_INTEROP_LINK=KIND our side's frames go that way (--link KIND of roce-gen): raw or xdp.
+
 With ROCE_INTEROP_TABLE=FILE the results go, as a table, between the two markers of that file (docs/interop.md).
 
 Exit code 77, with the reason, where it cannot run; with ROCE_INTEROP_REQUIRED set that is a failure instead.
@@ -68,6 +73,7 @@ class TimedResult(unittest.TextTestResult):
     def __init__(self, stream, descriptions, verbosity, **more):
         # No dot for each case: where only the beginning of the output is kept, it is what failed that should be in it.
         super().__init__(stream, descriptions, verbosity if verbosity > 1 else 0, **more)
+        self.failed = []
 
     def startTest(self, test):
         self._begin = time.monotonic()
@@ -81,6 +87,7 @@ class TimedResult(unittest.TextTestResult):
     def _end(self, test, word, error=None):
         self.rows.append((type(test).__name__, test._testMethodName, word, time.monotonic() - self._begin))
         if error is not None:
+            self.failed.append(getattr(test, "test_case", test))
             self.stream.writeln(f"{word}: {test}\n{self._exc_info_to_string(error, test)}")
 
     def addSuccess(self, test):
@@ -131,6 +138,18 @@ class Loader(unittest.TestLoader):
     suiteClass = GroupedSuite
 
 
+def passes_again(result):
+    """Whether what failed, if that is a single case, passes when it is done once more."""
+    failed = {test.id(): test for test in result.failed}.values()
+    if len(failed) != 1:
+        return False
+    case, = failed
+    result.stream.writeln(f"Once more: {case}")
+    second = Runner(verbosity=2).run(type(case)(case._testMethodName))
+    result.stream.writeln(f"{case}: {'FAILED, then passed: held up, or a race' if second.wasSuccessful() else 'FAILED twice'}")
+    return second.wasSuccessful()
+
+
 def write_table(path, rows):
     """Puts the rows, a table for each class, between the markers of a Markdown file."""
     lines = []
@@ -154,14 +173,16 @@ def main():
     guest.on_signals_exit()
     Case.roce_gen = os.environ.get("ROCE_GEN") or None
     Case.roce_analyze = os.environ.get("ROCE_ANALYZE") or None
+    Case.link = os.environ.get("ROCE_INTEROP_LINK") or None
     begin = time.monotonic()
     with network.Network() as Case.network, guest.Guest(Case.network) as Case.guest:
         print(f"guest: {Case.guest.accelerator}, rxe0 ACTIVE {Case.guest.seconds:.1f} s after its start, "
               f"{time.monotonic() - begin:.1f} s in all", file=sys.stderr, flush=True)
         program = unittest.main(exit=False, testRunner=Runner, testLoader=Loader())
+        passed = program.result.testsRun and (program.result.wasSuccessful() or passes_again(program.result))
     if os.environ.get("ROCE_INTEROP_TABLE"):
         write_table(os.environ["ROCE_INTEROP_TABLE"], TimedResult.rows)
-    return 0 if program.result.wasSuccessful() and program.result.testsRun else 1
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":

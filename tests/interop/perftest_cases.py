@@ -135,3 +135,13 @@ class PerftestCases(Perftest):
         report = ours.event("perftest")
         self.assertEqual((ours.wait(), report["ok"]), (1, False), report)
         self.assertIn("rejected the connection: invalid service ID", report["error"])
+
+    def test_our_peer_is_killed(self):
+        # Without a word: the guest finds out by its timeouts, and rxe goes on with them for ever. Of writes it always has some under way; a
+        # program whose ends take turns may have nothing that it waits for but our word.
+        theirs, ours = self.begin(Exchange("write_bw", "client", 1024, 100_000, cm=True))
+        self.wait_for("rcvd_pkts", 1000)
+        ours.end()
+        self.wait_for("completer_retry_err", 1)
+        theirs.kill()
+        self.assertNotEqual(theirs.wait().code, 0)

@@ -80,6 +80,7 @@ class PingpongCases(Pingpong):
         self.assertEqual({name: rose[name] for name in HASTE if rose[name] >= HASTY}, {})
 
     def test_a_wrong_icrc_fails_each_of_them(self):
+        self.needs_several_endpoints()
         # Or the good cases show nothing. All at once: each waits long for what never comes.
         with self.counted() as rose:
             begun = {case: self.begin(*case, "--bad-icrc", port=PORT + 1 + number) for number, case in enumerate(EXCHANGES)}

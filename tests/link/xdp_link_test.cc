@@ -236,6 +236,54 @@ TEST_F(XdpLinkState, GivesCopiesOfWhatGoesOnToTheKernel) {
   EXPECT_EQ(b->counters().received, 2U);
 }
 
+TEST_F(XdpLinkState, ThatSendsOnlyLeavesTheInterfaceToTheKernel) {
+  const auto kernel = wire_->a.in([] { return RawLink::open({.interface = "va", .filter = {}}); }).value();
+  for (const char* mtu : {"1500", "9000"}) {
+    for (const auto& [space, name] : {std::pair{&wire_->a, "va"}, std::pair{&wire_->b, "vb"}}) {
+      space->ip(std::string("link set ") + name + " mtu " + mtu);
+    }
+    const auto a = open_a({.interface = {}, .sends_only = true, .copies = {}});
+    const auto b = open_b({});
+    ASSERT_TRUE(a && b);
+    EXPECT_FALSE(has_program(wire_->a, "va"));
+    ASSERT_TRUE(send_one(*a, frame(1500, 1)));
+    const auto kept = collect(*b, 1);
+    ASSERT_EQ(kept.size(), 1U) << mtu;
+    EXPECT_EQ(kept[0].bytes, frame(1500, 1));
+    ASSERT_TRUE(send_one(*b, frame(100, 2)));
+    EXPECT_EQ(collect(*kernel, 1).size(), 1U);
+    std::array<RxFrame, 4> frames;
+    EXPECT_EQ(a->receive(frames), 0U);
+    EXPECT_EQ(a->counters().received, 0U);
+  }
+}
+
+TEST_F(XdpLinkState, ThatSendsOnlyLosesWhatADownInterfaceDoesNotTake) {
+  const auto a = open_a({.interface = {}, .sends_only = true, .copies = {}});
+  ASSERT_TRUE(a);
+  wire_->a.ip("link set va down");
+  const Bytes bytes = frame(100, 1);
+  EXPECT_EQ(a->send(std::array{TxFrame{bytes, {}}}), 1U);
+  EXPECT_EQ(a->counters().send_errors, 1U);
+  wire_->a.ip("link set va up");
+  wire_->a.ip("link del va");
+  const auto gone = a->send(std::array{TxFrame{bytes, {}}});
+  ASSERT_FALSE(gone);
+  EXPECT_THAT(gone.error().message, HasSubstr("interface va is gone"));
+}
+
+TEST_F(XdpLinkState, IsPromiscuousWhenAskedUntilItGoes) {
+  const auto is_promiscuous = [&] {
+    return wire_->a.ip("-d link show dev va").find("promiscuity 1") != std::string::npos;
+  };
+  {
+    const auto a = open_a({.interface = {}, .copies = {}, .promiscuous = true});
+    ASSERT_TRUE(a);
+    EXPECT_TRUE(is_promiscuous());
+  }
+  EXPECT_FALSE(is_promiscuous());
+}
+
 /// Interfaces with four queues: what the kernel sends spreads over them by the headers of its flows.
 class XdpLinkQueues : public XdpLinkTest {
  protected:

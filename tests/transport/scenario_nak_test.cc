@@ -90,6 +90,35 @@ TEST_P(NakScenario, OneForAGapThenSilenceUntilTheMissingPacketCame) {
   EXPECT_EQ(pair_->b.counters().out_of_sequence, 3U);
 }
 
+TEST_P(NakScenario, IsNotRepeatedWhenTheMissingPacketFoundNoRoomForItsAnswer) {
+  make({.rd_atomic = 2});
+  const auto fetch_add = [&](std::uint32_t psn) {
+    return forger_->make(rc_fetch_add, psn,
+                         {{"atomiceth.va", forger_->address(0)}, {"atomiceth.r_key", forger_->key()}});
+  };
+  const auto inject = [&](std::uint32_t psn) { pair_->network.inject(pair_->a_host.node(), fetch_add(psn)); };
+  inject(kPsn);
+  inject(kPsn + 2);
+  EXPECT_THAT(answers(), ElementsAre(IsBth(rc_atomic_acknowledge, kPsn),
+                                     testing::AllOf(IsBth(rc_acknowledge, kPsn + 1), HasAeth(kSequence, 1))));
+  pair_->network.clear_trace();
+
+  // Nothing is sent in between: the answers of what is repeated take all the room.
+  const auto receive = [&](std::uint32_t psn) {
+    const Frame frame = fetch_add(psn);
+    pair_->b.device().receive(parse_frame(frame, LinkType::ethernet), pair_->network.now());
+  };
+  for (int i = 0; i < 64; ++i) receive(kPsn);
+  receive(kPsn + 1);
+  receive(kPsn + 2);
+  EXPECT_EQ(pair_->b.counters().atomic_requests, 1U) << "there was room";
+  inject(kPsn + 1);
+  const auto frames = answers();
+  ASSERT_FALSE(frames.empty());
+  for (const TraceFrame& frame : frames) EXPECT_THAT(frame, testing::Not(HasAeth(kSequence, 1)));
+  EXPECT_THAT(frames.back(), IsBth(rc_atomic_acknowledge, kPsn + 1)) << pair_->network.trace_text();
+}
+
 TEST_P(NakScenario, InvalidRequestForAMiddleWithoutFirst) {
   for (const Opcode opcode : {rc_send_middle, rc_send_last, rc_write_middle, rc_write_last, rc_write_last_imm}) {
     make();

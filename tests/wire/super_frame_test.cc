@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <functional>
 #include <random>
+#include <string>
 
 #include "roce/wire/packet_spec.h"
 #include "support/coalesce.h"
@@ -178,6 +182,119 @@ TEST(IcrcOfOneFrame, IsNotTakenForSeveral) {
     for_each_packet(packet, [&](const Packet&, const IcrcVerdict&) { ++count; });
     EXPECT_EQ(count, 1);
   }
+}
+
+/// Frames of `count` packets with the PSN and the IPv4 identification counting up, each changed by `change`.
+std::vector<Frame> counting_frames(RoceVersion version, int count,
+                                   const std::function<void(PacketSpec&, int)>& change = {}) {
+  std::vector<Frame> frames;
+  for (int i = 0; i < count; ++i) {
+    PacketSpec spec = PacketSpec::for_opcode(Opcode::rc_send_only, version);
+    EXPECT_TRUE(spec.set("payload_length", "100").has_value());
+    EXPECT_TRUE(spec.set("bth.psn", std::to_string(100 + i)).has_value());
+    if (version == RoceVersion::v2_ipv4) {
+      EXPECT_TRUE(spec.set("ip.id", std::to_string((0xFFFE + i) & 0xFFFF)).has_value());
+    }
+    if (change) change(spec, i);
+    frames.push_back(*spec.build());
+  }
+  return frames;
+}
+
+/// How many frames each super-frame has, when as many as fit are put together.
+std::vector<std::uint32_t> together(const std::vector<Frame>& frames, std::uint32_t max_packets = 64,
+                                    std::size_t max_bytes = 65535) {
+  std::vector<std::uint32_t> counts;
+  SuperFrameBuilder builder;
+  for (const Frame& frame : frames) {
+    if (!counts.empty() && builder.add(frame, max_packets, max_bytes)) {
+      ++counts.back();
+      EXPECT_EQ(builder.count(), counts.back());
+      continue;
+    }
+    builder.begin(frame);
+    counts.push_back(1);
+  }
+  return counts;
+}
+
+TEST(SuperFrameBuilder, MakesWhatIsCutIntoTheSameFrames) {
+  for (const RoceVersion version : {RoceVersion::v2_ipv4, RoceVersion::v2_ipv6}) {
+    for (const char* vlan : {"", "vlan "}) {
+      const std::string ip = version == RoceVersion::v2_ipv4 ? "ip" : "ipv6";
+      const auto frames = counting_frames(version, 5, [&](PacketSpec& spec, int) {
+        const std::string id = version == RoceVersion::v2_ipv4 ? *spec.get("ip.id") : "";
+        const std::string psn = *spec.get("bth.psn");
+        EXPECT_TRUE(spec.set("headers", "eth " + std::string{vlan} + ip + " udp bth").has_value());
+        EXPECT_TRUE(spec.set("bth.psn", psn).has_value());
+        if (!id.empty()) {
+          EXPECT_TRUE(spec.set("ip.id", id).has_value());
+        }
+      });
+      SuperFrameBuilder builder;
+      builder.begin(frames.front());
+      EXPECT_EQ(builder.segment_size(), 0U);
+      EXPECT_TRUE(std::ranges::equal(builder.finish(), frames.front()));
+      for (std::size_t i = 1; i < frames.size(); ++i) ASSERT_TRUE(builder.add(frames[i], 64, 65535)) << i;
+      EXPECT_EQ(builder.wire_bytes(), 5 * frames.front().size());
+      const Bytes whole = builder.finish();
+      const Packet packet = parse_frame(whole, LinkType::ethernet);
+      const auto parts = super_frame_of(packet, builder.segment_size());
+      ASSERT_TRUE(parts.has_value());
+      EXPECT_EQ(parts->count, 5U);
+      Frame frame;
+      for (std::uint32_t i = 0; i < 5; ++i) {
+        cut_frame(packet, *parts, i, frame);
+        EXPECT_EQ(frame, frames[i]) << vlan << ip << " packet " << i;
+      }
+    }
+  }
+}
+
+TEST(SuperFrameBuilder, KeepsToTheLimits) {
+  const auto frames = counting_frames(RoceVersion::v2_ipv4, 10);
+  const std::size_t segment = frames.front().size() - 42;
+  EXPECT_EQ(together(frames, 4), (std::vector<std::uint32_t>{4, 4, 2}));
+  EXPECT_EQ(together(frames, 1), std::vector<std::uint32_t>(10, 1));
+  EXPECT_EQ(together(frames, 64, 42 + 3 * segment), (std::vector<std::uint32_t>{3, 3, 3, 1}));
+  EXPECT_EQ(together(frames, 64, 42 + 3 * segment - 1), std::vector<std::uint32_t>(5, 2));
+}
+
+TEST(SuperFrameBuilder, LeavesAloneWhatSegmentationWouldChange) {
+  const std::vector<std::uint32_t> alone(3, 1);
+  EXPECT_EQ(together(counting_frames(RoceVersion::v1, 3)), alone);
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"ip.id", "7"},
+                                                                                    {"udp.checksum", "0x1234"},
+                                                                                    {"ip.checksum", "0x1234"},
+                                                                                    {"udp.length", "40"},
+                                                                                    {"ip.total_length", "140"},
+                                                                                    {"ip.mf", "true"},
+                                                                                    {"trailer", "00"},
+                                                                                    {"udp.dstport", "4792"}}) {
+    const auto frames =
+        counting_frames(RoceVersion::v2_ipv4, 3, [&, name = name, value = value](PacketSpec& spec, int) {
+          EXPECT_TRUE(spec.set(name, value).has_value()) << name;
+        });
+    EXPECT_EQ(together(frames), alone) << name;
+  }
+  for (const auto& [name, values] : std::vector<std::pair<std::string, std::array<const char*, 3>>>{
+           {"udp.srcport", {"1", "2", "3"}},
+           {"eth.dst", {"02:00:00:00:00:01", "02:00:00:00:00:02", "02:00:00:00:00:03"}},
+           {"ip.ttl", {"1", "2", "3"}},
+           {"payload_length", {"8", "12", "16"}}}) {
+    const auto frames =
+        counting_frames(RoceVersion::v2_ipv4, 3, [&, name = name, values = values](PacketSpec& spec, int i) {
+          EXPECT_TRUE(spec.set(name, values[static_cast<std::size_t>(i)]).has_value()) << name;
+        });
+    EXPECT_EQ(together(frames), alone) << name;
+  }
+}
+
+TEST(SuperFrameBuilder, TakesWrongIcrcsAsTheyAre) {
+  EXPECT_EQ(
+      together(counting_frames(RoceVersion::v2_ipv4, 3,
+                               [](PacketSpec& spec, int) { EXPECT_TRUE(spec.set("icrc", "wrong").has_value()); })),
+      std::vector<std::uint32_t>{3});
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ struct XdpLink::State {
   LinkCounters counters;
   std::size_t next_queue = 0;
   unsigned idle_calls = 0;
+  bool sends_only = false;
   bool waits_for_room = false;
 
   [[nodiscard]] std::size_t longest() const { return interface.max_frame() + kMaxTags * kVlanTagBytes; }
@@ -142,8 +143,12 @@ LinkResult<void> XdpLink::State::attach(const XdpLinkOptions& options) {
 LinkResult<void> XdpLink::State::open_queue(const XdpLinkOptions& options, unsigned number) {
   XdpQueue::Shape shape;
   shape.chunk_bytes = longest() + kXdpHeadroom <= kSmallChunk ? kSmallChunk : kLargeChunk;
-  const std::size_t chunks = options.ring_bytes / setup.queues / shape.chunk_bytes;
-  shape.receive_chunks = std::bit_floor(static_cast<std::uint32_t>(std::max<std::size_t>(chunks, kFewestChunks)));
+  if (!options.sends_only) {
+    const std::size_t chunks = options.ring_bytes / setup.queues / shape.chunk_bytes;
+    shape.receive_chunks = std::bit_floor(static_cast<std::uint32_t>(std::max<std::size_t>(chunks, kFewestChunks)));
+  } else {
+    shape.receive_chunks = 0;
+  }
   shape.sends = number == 0;
   shape.frags = !fits_in_a_chunk();
   // The generic program sees frames only when the driver has given up the memory that they came in.
@@ -170,8 +175,10 @@ LinkResult<void> XdpLink::State::open_queue(const XdpLinkOptions& options, unsig
     return failure("cannot open an AF_XDP socket on " + where, error, "another program has one there; end it");
   }
   if (error != 0) return failure("cannot open an AF_XDP socket on " + where, error, "take --link raw");
-  if (const int refused = program.set_socket(number, queue->fd())) {
-    return failure("cannot hand the frames of " + where + " to its socket", refused);
+  if (!options.sends_only) {
+    if (const int refused = program.set_socket(number, queue->fd())) {
+      return failure("cannot hand the frames of " + where + " to its socket", refused);
+    }
   }
   setup.zero_copy = queue->zero_copy() && (number == 0 || setup.zero_copy);
   queues.push_back(std::move(queue));
@@ -179,10 +186,11 @@ LinkResult<void> XdpLink::State::open_queue(const XdpLinkOptions& options, unsig
 }
 
 LinkResult<void> XdpLink::State::open_copies(const XdpLinkOptions& options) {
-  if (options.copies.empty() && !options.all_multicast) return {};
+  if (options.copies.empty() && !options.all_multicast && !options.promiscuous) return {};
   RawLinkOptions raw;
   raw.interface = options.interface;
   raw.filter = options.copies.empty() ? kNoCopies : options.copies;
+  raw.promiscuous = options.promiscuous;
   raw.all_multicast = options.all_multicast;
   raw.ring_bytes = kCopiesBytes;
   LinkResult<std::unique_ptr<RawLink>> opened = RawLink::open(raw);
@@ -196,7 +204,10 @@ LinkResult<void> XdpLink::State::open_ready() {
   ready = FileDescriptor{::epoll_create1(EPOLL_CLOEXEC)};
   std::vector<int> all{watch.fd()};
   if (copies != nullptr) all.push_back(copies->fd());
-  for (const auto& queue : queues) all.push_back(queue->fd());
+  // The kernel wakes who waits for a socket with each frame that went, which costs.
+  if (!sends_only) {
+    for (const auto& queue : queues) all.push_back(queue->fd());
+  }
   for (const int one : all) {
     epoll_event event{};
     event.events = EPOLLIN;
@@ -220,8 +231,10 @@ LinkResult<void> XdpLink::State::check() {
 void XdpLink::State::wait_for_room(bool wanted) {
   if (wanted == waits_for_room) return;
   epoll_event event{};
-  event.events = EPOLLIN | (wanted ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
-  if (::epoll_ctl(ready.get(), EPOLL_CTL_MOD, queues.front()->fd(), &event) == 0) waits_for_room = wanted;
+  event.events =
+      (sends_only ? 0U : static_cast<std::uint32_t>(EPOLLIN)) | (wanted ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
+  const int change = !sends_only ? EPOLL_CTL_MOD : wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
+  if (::epoll_ctl(ready.get(), change, queues.front()->fd(), &event) == 0) waits_for_room = wanted;
 }
 
 XdpLink::XdpLink(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -229,22 +242,27 @@ XdpLink::~XdpLink() = default;
 
 LinkResult<std::unique_ptr<XdpLink>> XdpLink::open(const XdpLinkOptions& options) {
   auto state = std::make_unique<State>();
+  state->sends_only = options.sends_only;
   LinkResult<EthernetInterface> found = find_ethernet_interface(options.interface);
   if (!found) return tl::unexpected(std::move(found.error()));
   state->interface = std::move(*found);
   XdpSetup& setup = state->setup;
   setup.interface_queues = receive_queues(options.interface);
-  setup.queues = options.queues == 0 ? setup.interface_queues : options.queues;
+  setup.queues = options.sends_only ? 1 : options.queues == 0 ? setup.interface_queues : options.queues;
   if (setup.queues > setup.interface_queues) {
     return tl::unexpected(LinkError{"cannot listen on " + std::to_string(setup.queues) + " receive queues of " +
                                     options.interface + ": it has " + std::to_string(setup.interface_queues) +
                                     "; take fewer, or make more (ethtool -L)"});
   }
-  if (auto attached = state->attach(options); !attached) return tl::unexpected(std::move(attached.error()));
+  if (!options.sends_only) {
+    if (auto attached = state->attach(options); !attached) return tl::unexpected(std::move(attached.error()));
+  }
   for (unsigned queue = 0; queue < setup.queues; ++queue) {
     if (auto opened = state->open_queue(options, queue); !opened) return tl::unexpected(std::move(opened.error()));
   }
-  if (auto opened = state->open_copies(options); !opened) return tl::unexpected(std::move(opened.error()));
+  if (!options.sends_only) {
+    if (auto opened = state->open_copies(options); !opened) return tl::unexpected(std::move(opened.error()));
+  }
   if (auto opened = state->open_ready(); !opened) return tl::unexpected(std::move(opened.error()));
   return std::unique_ptr<XdpLink>{new XdpLink{std::move(state)}};
 }

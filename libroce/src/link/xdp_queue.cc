@@ -44,7 +44,7 @@ tl::expected<void, XdpQueue::OpenError> XdpQueue::open(const std::string& interf
   memory_ = {static_cast<std::byte*>(memory), XdpUnmap{memory_bytes_}};
 
   xsk_umem_config memory_config{};
-  memory_config.fill_size = shape.receive_chunks;
+  memory_config.fill_size = std::max(shape.receive_chunks, kUnusedRing);
   memory_config.comp_size = shape.sends ? kSendChunks : kUnusedRing;
   memory_config.frame_size = shape.chunk_bytes;
   xsk_umem* umem = nullptr;
@@ -60,8 +60,9 @@ tl::expected<void, XdpQueue::OpenError> XdpQueue::open(const std::string& interf
   config.bind_flags =
       static_cast<std::uint16_t>(XDP_USE_NEED_WAKEUP | (shape.frags ? kXdpUseSg : 0) | (shape.copies ? XDP_COPY : 0));
   xsk_socket* socket = nullptr;
-  if (const int result = xsk_socket__create(&socket, interface.c_str(), queue, umem, &receive_,
-                                            shape.sends ? &send_ : nullptr, &config)) {
+  if (const int result =
+          xsk_socket__create(&socket, interface.c_str(), queue, umem, shape.receive_chunks != 0 ? &receive_ : nullptr,
+                             shape.sends ? &send_ : nullptr, &config)) {
     return tl::unexpected(OpenError{Stage::socket, -result});
   }
   socket_.reset(socket);
@@ -131,6 +132,7 @@ std::span<const std::byte> XdpQueue::gather(std::uint32_t first, std::uint32_t d
 }
 
 std::size_t XdpQueue::receive(std::span<RxFrame> frames) {
+  if (shape_.receive_chunks == 0) return 0;
   give_back(held_);
   held_ = 0;
   gathered_count_ = 0;

@@ -30,7 +30,7 @@ class XdpQueue {
  public:
   struct Shape {
     std::uint32_t chunk_bytes = 4096;
-    std::uint32_t receive_chunks = 4096;  ///< a power of two
+    std::uint32_t receive_chunks = 4096;  ///< a power of two; 0: sends only
     bool sends = false;                   ///< or receives only
     bool frags = false;                   ///< frames may be longer than a chunk
     bool copies = false;                  ///< not zero-copy, also where the driver could

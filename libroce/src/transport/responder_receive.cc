@@ -132,10 +132,12 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
   const std::int32_t ahead = bth.psn.distance_from(resp.e_psn);
   if (ahead > 0) return on_gap(device, qp);
   if (ahead < 0) return on_duplicate(device, qp, packet, bth, now);
-  resp.nak_latched = false;
 
   Request request{packet, bth, packet.info(), {}};
-  switch (execute(device, qp, request)) {
+  const Outcome outcome = execute(device, qp, request);
+  // RC-RESP-02: what found no room for its answer did not come; the gap is still the one that was reported.
+  if (outcome != Outcome::dropped) resp.nak_latched = false;
+  switch (outcome) {
     case Outcome::executed:
       resp.e_psn = resp.e_psn + 1;
       if (request.info.operation != Operation::read_request) resp.last_non_read_psn = bth.psn;

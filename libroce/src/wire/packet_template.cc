@@ -4,9 +4,19 @@
 #include <algorithm>
 
 #include "roce/wire/icrc.h"
+#include "wire/crc.h"
+#include "wire/icrc_mask.h"
 #include "wire/packet_spec_layout.h"
 
 namespace roce {
+
+namespace {
+
+// Each costs a look into a table of its own. A CRC over a few dozen bytes more costs less than many of them.
+constexpr std::size_t kMostCovered = 32;
+constexpr unsigned kBitsPerByte = 8;
+
+}  // namespace
 
 SpecResult<PacketTemplate> PacketTemplate::make(const PacketSpec& spec, std::span<const std::string> names) {
   SpecResult<std::vector<std::byte>> bytes = spec.build();
@@ -51,6 +61,58 @@ SpecResult<PacketTemplate> PacketTemplate::make(const PacketSpec& spec, std::spa
   return made;
 }
 
+std::vector<PacketTemplate::Covered> PacketTemplate::find_covered() const {
+  std::vector<std::uint8_t> masks(icrc_->place - icrc_->start);
+  for (const Place& place : places_) {
+    const std::size_t first = place.header + place.field->byte_offset();
+    const std::size_t last = place.header + (place.field->bit_offset + place.field->bit_width - 1U) / kBitsPerByte;
+    for (std::size_t at = std::max(first, icrc_->start); at <= last && at < icrc_->place; ++at) {
+      masks[at - icrc_->start] = 0xFF;
+    }
+  }
+  for_each_masked_byte(icrc_->network, icrc_->bth_offset, [&](std::size_t position, std::uint8_t mask, IcrcMistake) {
+    masks[position] &= static_cast<std::uint8_t>(~mask);
+  });
+  std::vector<Covered> covered;
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    if (masks[i] != 0) covered.push_back({icrc_->start + i, masks[i], bytes_[icrc_->start + i]});
+  }
+  return covered;
+}
+
+void PacketTemplate::expect_many() {
+  if (!icrc_ || changes_ != nullptr) return;
+  // A checksum changes behind our back; that of the network header alone is masked.
+  const bool has_checksum_inside = std::any_of(checksums_.begin(), checksums_.end(), [&](std::size_t offset) {
+    return offset > icrc_->start && offset < icrc_->place;
+  });
+  if (has_checksum_inside) return;
+  seal();
+  std::vector<Covered> found = find_covered();
+  if (found.size() > kMostCovered) return;
+  covered_ = std::move(found);
+  std::array<std::uint32_t, kBitsPerByte> of_bit{};
+  for (unsigned bit = 0; bit < kBitsPerByte; ++bit) of_bit[bit] = std::uint32_t{1} << bit;
+  std::vector<Changes> changes(covered_.size());
+  std::size_t behind = icrc_->place;
+  for (std::size_t i = covered_.size(); i > 0; --i) {
+    const Covered& covered = covered_[i - 1];
+    for (std::uint32_t& difference : of_bit) difference = crc::advance(difference, behind - covered.place);
+    changes[i - 1] =
+        crc::make_linear_table(of_bit, [mask = covered.mask](unsigned difference) { return difference & mask; });
+    behind = covered.place;
+  }
+  changes_ = std::make_shared<const std::vector<Changes>>(std::move(changes));
+}
+
+std::uint32_t PacketTemplate::stored_icrc() const {
+  return __builtin_bswap32(static_cast<std::uint32_t>(load_big_endian<4>(bytes_.data() + icrc_->place)));
+}
+
+void PacketTemplate::store_icrc(std::uint32_t icrc) {
+  store_big_endian<4>(bytes_.data() + icrc_->place, __builtin_bswap32(icrc));
+}
+
 void PacketTemplate::set_number(std::size_t which, std::uint64_t number) {
   const Place& place = places_[which];
   if (!is_octets(*place.field)) {
@@ -70,17 +132,32 @@ void PacketTemplate::set_octets(std::size_t which, Bytes octets) {
             bytes_.begin() + static_cast<std::ptrdiff_t>(place.header + place.field->byte_offset()));
 }
 
-void PacketTemplate::seal() {
-  if (icrc_) {
-    const Bytes covered = Bytes{bytes_}.subspan(icrc_->start, icrc_->place - icrc_->start);
-    const std::uint32_t icrc = compute_icrc(covered, icrc_->network, icrc_->bth_offset);
-    store_big_endian<4>(bytes_.data() + icrc_->place, __builtin_bswap32(icrc_->is_wrong ? ~icrc : icrc));
-  }
-  // The ICRC covers no checksum, but a checksum may reach into the ICRC: see PacketSpec::build.
+void PacketTemplate::store_checksums() {
   for (const std::size_t offset : checksums_) {
     const std::uint16_t checksum = detail::checksum_of_ipv4_at(Bytes{bytes_}.first(end_), offset);
     FieldOf<&Ipv4::checksum>::set(bytes_.data() + offset, checksum);
   }
+}
+
+void PacketTemplate::seal() {
+  if (icrc_ && changes_ != nullptr) {
+    std::uint32_t icrc = stored_icrc();
+    for (std::size_t i = 0; i < covered_.size(); ++i) {
+      Covered& covered = covered_[i];
+      const std::byte byte = bytes_[covered.place];
+      icrc ^= (*changes_)[i][std::to_integer<std::size_t>(byte ^ covered.sealed)];
+      covered.sealed = byte;
+    }
+    store_icrc(icrc);
+  } else if (icrc_) {
+    // Of a header behind the BTH it is covered.
+    store_checksums();
+    const Bytes bytes = Bytes{bytes_}.subspan(icrc_->start, icrc_->place - icrc_->start);
+    const std::uint32_t icrc = compute_icrc(bytes, icrc_->network, icrc_->bth_offset);
+    store_icrc(icrc_->is_wrong ? ~icrc : icrc);
+  }
+  // The ICRC covers no other checksum, but a checksum may reach into the ICRC: see PacketSpec::build.
+  store_checksums();
 }
 
 }  // namespace roce

@@ -2,6 +2,7 @@
 #include "roce/wire/super_frame.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "roce/wire/checksum.h"
 #include "roce/wire/ipv4.h"
@@ -106,11 +107,11 @@ class Search {
   return packet.is_roce() && is_v2 && is_measured;
 }
 
-/// Makes the lengths, the identification and the checksums those of a frame that ends where `frame` does.
-void put_right(std::span<std::byte> frame, const LayerList& layers, std::uint16_t ip_id) {
+/// Makes the lengths, the identification and the checksums in the headers of a frame those of one of `frame_bytes`.
+void put_right(std::span<std::byte> headers, std::size_t frame_bytes, const LayerList& layers, std::uint16_t ip_id) {
   for (const Layer& layer : layers) {
-    std::byte* header = frame.data() + layer.offset;
-    const auto length = static_cast<std::uint16_t>(frame.size() - layer.offset);
+    std::byte* header = headers.data() + layer.offset;
+    const auto length = static_cast<std::uint16_t>(frame_bytes - layer.offset);
     if (layer.id == HeaderId::ipv4) {
       FieldOf<&Ipv4::total_length>::set(header, length);
       FieldOf<&Ipv4::identification>::set(header, ip_id);
@@ -122,6 +123,19 @@ void put_right(std::span<std::byte> frame, const LayerList& layers, std::uint16_
       FieldOf<&Udp::checksum>::set(header, 0);
     }
   }
+}
+
+/// Whether headers in front of a BTH are those that segmentation knows.
+[[nodiscard]] bool are_segmentable(const Packet& packet, const LayerList& layers) {
+  std::size_t i = 0;
+  const auto next_is = [&](HeaderId id) { return i < layers.size() && layers[i].id == id; };
+  if (!next_is(HeaderId::ethernet)) return false;
+  ++i;
+  if (next_is(HeaderId::vlan)) ++i;
+  const bool has_options = next_is(HeaderId::ipv4) && layers[i].size != kSize<Ipv4>;
+  if (has_options || !(next_is(HeaderId::ipv4) || next_is(HeaderId::ipv6))) return false;
+  ++i;
+  return next_is(HeaderId::udp) && layers[i].offset + layers[i].size == packet.bth_offset();
 }
 
 }  // namespace
@@ -157,7 +171,49 @@ void cut_frame(const Packet& whole, const SuperFrame& super_frame, std::uint32_t
   const Bytes headers = whole.bytes().first(whole.bth_offset());
   frame.assign(headers.begin(), headers.end());
   frame.insert(frame.end(), part.bytes().begin(), part.bytes().end());
-  put_right(frame, whole.layers(), part.net().ip_id.value_or(0));
+  put_right(frame, frame.size(), whole.layers(), part.net().ip_id.value_or(0));
+}
+
+void SuperFrameBuilder::begin(Bytes frame) {
+  bytes_.assign(frame.begin(), frame.end());
+  frame_bytes_ = frame.size();
+  count_ = 1;
+  header_bytes_ = 0;
+  has_looked_for_headers_ = false;
+}
+
+void SuperFrameBuilder::find_headers() {
+  has_looked_for_headers_ = true;
+  const Packet packet = parse_frame(bytes_, LinkType::ethernet);
+  if (!is_measured_v2(packet) || packet.problem().reason != ParseReason::none) return;
+  if (packet.icrc_offset() + kIcrcSize != bytes_.size()) return;
+  layers_ = packet.layers();
+  if (!are_segmentable(packet, layers_)) return;
+  ip_id_ = packet.net().ip_id.value_or(0);
+  const Bytes headers = packet.bytes().first(packet.bth_offset());
+  next_.assign(headers.begin(), headers.end());
+  put_right(next_, frame_bytes_, layers_, ip_id_);
+  // Something in them is wrong on purpose, or is what the segmentation computes.
+  if (!std::equal(headers.begin(), headers.end(), next_.begin())) return;
+  header_bytes_ = headers.size();
+}
+
+bool SuperFrameBuilder::add(Bytes frame, std::uint32_t max_packets, std::size_t max_bytes) {
+  if (count_ >= max_packets || frame.size() != frame_bytes_) return false;
+  if (!has_looked_for_headers_) find_headers();
+  if (header_bytes_ == 0 || bytes_.size() + frame_bytes_ - header_bytes_ > max_bytes) return false;
+  put_right(next_, frame_bytes_, layers_, static_cast<std::uint16_t>(ip_id_ + count_));
+  // std::equal goes byte by byte where they are of type std::byte.
+  if (std::memcmp(next_.data(), frame.data(), header_bytes_) != 0) return false;
+  const Bytes packet = frame.subspan(header_bytes_);
+  bytes_.insert(bytes_.end(), packet.begin(), packet.end());
+  ++count_;
+  return true;
+}
+
+Bytes SuperFrameBuilder::finish() {
+  if (count_ > 1) put_right(bytes_, bytes_.size(), layers_, ip_id_);
+  return bytes_;
 }
 
 }  // namespace roce

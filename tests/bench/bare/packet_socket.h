@@ -58,6 +58,10 @@ class PacketSocket {
   /// Where the frame `i` of the next batch is to be written.
   [[nodiscard]] std::uint8_t* frame(std::size_t i) { return frames_.data() + i * kFrameBytes; }
   void set_length(std::size_t i, std::size_t bytes) { pieces_[i].iov_len = bytes; }
+  /// Instead of `frame` and `set_length`: a frame that lies somewhere else.
+  void set_frame(std::size_t i, const std::uint8_t* bytes, std::size_t size) {
+    pieces_[i] = {const_cast<std::uint8_t*>(bytes), size};
+  }
   void send(std::size_t count) {
     for (std::size_t sent = 0; sent < count;) {
       const int result = ::sendmmsg(sender_, messages_.data() + sent, static_cast<unsigned>(count - sent), 0);

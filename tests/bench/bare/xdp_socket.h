@@ -52,7 +52,12 @@ class XdpSocket {
 
   [[nodiscard]] const std::array<std::uint8_t, 6>& mac() const { return mac_; }
   [[nodiscard]] std::uint8_t* frame(std::size_t i) { return frames_.data() + i * kFrameBytes; }
-  void set_length(std::size_t i, std::size_t bytes) { lengths_[i] = bytes; }
+  void set_length(std::size_t i, std::size_t bytes) { set_frame(i, frame(i), bytes); }
+  /// Instead of `frame` and `set_length`: a frame that lies somewhere else.
+  void set_frame(std::size_t i, const std::uint8_t* bytes, std::size_t size) {
+    sources_[i] = bytes;
+    lengths_[i] = size;
+  }
   void send(std::size_t count) {
     std::uint32_t queued = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -67,7 +72,7 @@ class XdpSocket {
         free_.pop_back();
         piece->len = static_cast<std::uint32_t>(length);
         piece->options = at + length < lengths_[i] ? kContinued : 0;
-        std::memcpy(memory_ + piece->addr, frame(i) + at, length);
+        std::memcpy(memory_ + piece->addr, sources_[i] + at, length);
         ++queued;
       }
     }
@@ -219,6 +224,7 @@ class XdpSocket {
   std::vector<std::uint64_t> free_;
   std::vector<std::uint8_t> frames_;
   std::vector<std::uint8_t> gathered_;
+  std::array<const std::uint8_t*, kBatch> sources_{};
   std::array<std::size_t, kBatch> lengths_{};
   std::uint32_t first_ = 0;
   std::uint32_t seen_ = 0;

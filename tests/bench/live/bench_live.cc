@@ -83,6 +83,26 @@ struct Result {
   return rows;
 }
 
+/// `near` is a wire whose kernel cuts super-frames in front of it, as for a NIC that does not.
+[[nodiscard]] std::vector<Row> craft_rows_on(const Wire& wire, bool has_trafgen) {
+  constexpr double mega = 1e-6;
+  constexpr std::uint64_t frames = 1'000'000;
+  std::vector<Row> rows;
+  for (const std::uint32_t payload : {64U, 1024U}) {
+    const std::string what = fmt::format("craft, {} B of payload, ", payload);
+    const auto xdp = [=] { return our_craft_rate(wire, payload, frames, Path::xdp); };
+    rows.push_back(
+        {what + "AF_XDP", "M/s", mega, false, 0.85, xdp, [=] { return bare_craft_rate(wire, payload, frames); }});
+    if (has_trafgen) {
+      rows.push_back({what + "AF_XDP, beside trafgen", "M/s", mega, false, 1.5, xdp,
+                      [=] { return trafgen_rate(wire, payload, frames); }});
+    }
+    rows.push_back({what + "segmented, beside craft on AF_XDP", "M/s", mega, false, 1.3,
+                    [=] { return our_craft_rate(wire, payload, frames, Path::segmented); }, xdp});
+  }
+  return rows;
+}
+
 /// Once more when a packet was lost: on a busy machine the receiving thread may not get its turn in time.
 [[nodiscard]] double sample(const std::function<double()>& run) {
   constexpr int tries = 5;
@@ -162,6 +182,11 @@ int run(int argc, char** argv) {
     a.ip(fmt::format("link set {} addrgenmode none up", end));
   }
   const std::function<double()> tcp = tcp_between(a, b);
+  a.ip("link add cut mtu 9000 type veth peer name end mtu 9000");
+  for (const char* end : {"cut", "end"}) a.ip(fmt::format("link set {} addrgenmode none up", end));
+  const bool cuts = a.run("ethtool -K cut tx-udp-segmentation off").exit_code == 0;
+  if (!cuts) fmt::print(stderr, "ethtool does not turn segmentation off: super-frames of craft are not cut\n");
+  const bool has_trafgen = a.run("command -v trafgen").exit_code == 0;
   nlohmann::ordered_json report = nlohmann::ordered_json::array();
   if (markdown) {
     fmt::print("| | ours | bare | ratio | target |\n|---|---|---|---|---|\n");
@@ -170,7 +195,9 @@ int run(int argc, char** argv) {
     fmt::print("ACKs: 16 B WRITE one for 16 messages; ping-pong spinning after 10 us, blocking at once\n");
   }
   a.enter([&] {
-    for (const Row& row : rows_on({"near", "far"}, tcp)) {
+    std::vector<Row> rows = rows_on({"near", "far"}, tcp);
+    for (Row& row : craft_rows_on({"cut", "end"}, has_trafgen)) rows.push_back(std::move(row));
+    for (const Row& row : rows) {
       if (row.name.find(only) == std::string::npos) continue;
       const Result result = measure(row, rounds);
       const std::string ours = fmt::format("{:.2f} {}", result.ours * row.factor, row.unit);

@@ -43,4 +43,10 @@ struct Pace {
 [[nodiscard]] Pace our_pace(const Wire& wire, std::uint64_t packets_per_second, std::uint64_t packets);
 [[nodiscard]] Pace bare_pace(const Wire& wire, std::uint64_t packets_per_second, std::uint64_t packets);
 
+/// RC SENDs with a PSN that counts and an ICRC that fits, made and sent to nobody: frames a second of processor time.
+/// Of programs (`roce-gen craft` and trafgen) their start counts too. trafgen's ICRC stays as it is.
+[[nodiscard]] double our_craft_rate(const Wire& wire, std::uint32_t payload, std::uint64_t frames, Path path);
+[[nodiscard]] double bare_craft_rate(const Wire& wire, std::uint32_t payload, std::uint64_t frames);
+[[nodiscard]] double trafgen_rate(const Wire& wire, std::uint32_t payload, std::uint64_t frames);
+
 }  // namespace roce::bench

@@ -21,6 +21,9 @@ struct XdpLinkOptions {
   std::string interface;
   /// How the program is to be attached; `automatic` is native, and generic where the driver cannot.
   enum class Mode : std::uint8_t { automatic, native, generic } mode = Mode::automatic;
+  /// Nothing is received: no program is on the interface, and what comes in goes to the kernel. Modes, queues and
+  /// copies do not count then.
+  bool sends_only = false;
   /// Receive queues to listen on, the first ones; 0: all that the interface has. What arrives on the others goes to the
   /// kernel.
   unsigned queues = 0;
@@ -29,6 +32,8 @@ struct XdpLinkOptions {
   /// A libpcap filter expression: of frames that go on to the kernel, those of which there are copies here too, after
   /// the frames that are ours. Empty: none. As `RawLinkOptions::filter`.
   std::string copies;
+  /// Frames to other stations too.
+  bool promiscuous = false;
   /// Frames to every multicast group too, also where the kernel of the host is in none of them.
   bool all_multicast = false;
   /// Room for received frames, in bytes of memory that stays locked, all queues together. A queue has 64 places at
@@ -36,7 +41,7 @@ struct XdpLinkOptions {
   std::size_t ring_bytes = 32 << 20;
 };
 
-/// What an XDP link found when it was opened.
+/// What an XDP link found when it was opened; of one that sends only `zero_copy` alone says something.
 struct XdpSetup {
   XdpMode mode = XdpMode::native;
   /// Why it is not native although that was tried; empty otherwise.

@@ -71,6 +71,7 @@ struct CounterName {
   std::string_view name;  ///< ours
   std::string_view rxe;   ///< hw_counters of Soft-RoCE
   std::string_view mlx5;  ///< hw_counters of mlx5
+  std::string_view help;  ///< what is counted, as a sentence for people
 };
 
 /// All counters with their names.

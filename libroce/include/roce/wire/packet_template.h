@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +27,9 @@ class PacketTemplate {
   /// no field of the packet, or one that is computed: a length, a checksum or a pad count that was not set to a value.
   [[nodiscard]] static SpecResult<PacketTemplate> make(const PacketSpec& spec, std::span<const std::string> names);
 
+  /// Spends some work now on `seal` costing less from now on, also for copies of this template. For more than a few
+  /// dozen packets.
+  void expect_many();
   /// Writes the low bits of `number` into field `which` of the names; of a field of octets into its last eight.
   void set_number(std::size_t which, std::uint64_t number);
   /// Writes a field of octets; `octets` has its size.
@@ -49,12 +54,28 @@ class PacketTemplate {
     std::size_t place = 0;
     bool is_wrong = false;
   };
+  /// A byte that may change and that the ICRC covers.
+  struct Covered {
+    std::size_t place = 0;
+    std::uint8_t mask = 0;  ///< of the bits that the ICRC does not read as ones
+    std::byte sealed{};     ///< with which value it is in the ICRC
+  };
+  /// By what each difference of a byte changes the ICRC.
+  using Changes = std::array<std::uint32_t, 256>;
+
+  [[nodiscard]] std::vector<Covered> find_covered() const;
+  void store_checksums();
+  [[nodiscard]] std::uint32_t stored_icrc() const;
+  void store_icrc(std::uint32_t icrc);
 
   std::vector<std::byte> bytes_;
   std::size_t end_ = 0;                 ///< behind the ICRC
   std::vector<Place> places_;           ///< as the names
   std::vector<std::size_t> checksums_;  ///< IPv4 headers whose checksum is computed
   std::optional<Icrc> icrc_;            ///< if it is computed
+  std::vector<Covered> covered_;        ///< in their order
+  /// Of each of `covered_`; null: the ICRC is computed anew.
+  std::shared_ptr<const std::vector<Changes>> changes_;
 };
 
 }  // namespace roce

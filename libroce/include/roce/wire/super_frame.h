@@ -41,6 +41,42 @@ struct SuperFrame {
 /// that begins with its link layer.
 void cut_frame(const Packet& whole, const SuperFrame& super_frame, std::uint32_t index, std::vector<std::byte>& frame);
 
+/// A frame, or several that follow each other put together into one super-frame: the inverse of `cut_frame`. Only what
+/// segmentation makes into just these frames again is put together, UDP checksums aside: RoCE v2 packets over Ethernet
+/// with at most one VLAN tag, of one size, behind the same headers of right lengths and checksums, the UDP checksum 0,
+/// IPv4 identifications counting up.
+class SuperFrameBuilder {
+ public:
+  /// Begins with this frame, whatever it is.
+  void begin(Bytes frame);
+  /// Puts `frame` behind those that are there if it belongs there, and the whole has at most `max_packets` packets and
+  /// `max_bytes` bytes. False: nothing happened.
+  [[nodiscard]] bool add(Bytes frame, std::uint32_t max_packets, std::size_t max_bytes);
+
+  /// How many frames there are.
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  /// Of all of them together, as they are on a wire.
+  [[nodiscard]] std::size_t wire_bytes() const { return count_ * frame_bytes_; }
+  /// Bytes from BTH through ICRC of each packet of a super-frame; 0: there is a single frame.
+  [[nodiscard]] std::uint32_t segment_size() const {
+    return count_ > 1 ? static_cast<std::uint32_t>(frame_bytes_ - header_bytes_) : 0;
+  }
+  /// The frame, or the super-frame with lengths and IPv4 checksum of the whole. Valid until the next `begin` or `add`.
+  [[nodiscard]] Bytes finish();
+
+ private:
+  void find_headers();
+
+  std::vector<std::byte> bytes_;
+  std::vector<std::byte> next_;  ///< the headers that the next frame has to have
+  LayerList layers_;
+  std::uint32_t count_ = 0;
+  std::size_t frame_bytes_ = 0;   ///< of the first frame
+  std::size_t header_bytes_ = 0;  ///< in front of the BTH; 0: nothing goes behind this frame
+  std::uint16_t ip_id_ = 0;       ///< of the first frame
+  bool has_looked_for_headers_ = false;
+};
+
 /// Calls `use(packet, verdict)` for each RoCE packet in a frame: once for an ordinary frame, once for each packet of a
 /// super-frame. The cost over check_icrc falls on frames whose ICRC is not good.
 template <typename Use>

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "gen/endpoint.h"
+#include "gen/link_metrics.h"
+#include "roce/transport/counters.h"
+
+namespace roce::gen {
+
+namespace {
+
+/// With the names under which operators know it.
+[[nodiscard]] std::string help_of(const transport::CounterName& name) {
+  std::string help{name.help};
+  if (!name.rxe.empty()) help += fmt::format(" rxe: {}.", name.rxe);
+  if (!name.mlx5.empty()) help += fmt::format(" mlx5: {}.", name.mlx5);
+  return help;
+}
+
+}  // namespace
+
+Outcome<void> Endpoint::open_metrics(const EndpointOptions& options) {
+  if (options.metrics.address.empty() && options.metrics.file.empty()) return {};
+  Outcome<std::unique_ptr<MetricsOutput>> opened = MetricsOutput::open(
+      options.metrics, [this] { return collect_metrics(); }, options.json);
+  if (!opened) return tl::unexpected(opened.error());
+  metrics_ = std::move(*opened);
+  if (metrics_->fd() >= 0) driver_->watch(metrics_->fd(), POLLIN, [this](short) { metrics_->serve(); });
+  return {};
+}
+
+Metrics Endpoint::collect_metrics() const {
+  const MetricLabels device{{"device", interface_}};
+  Metrics metrics;
+  MetricLabels about = device;
+  about.insert(about.end(), {{"address", to_string(gid_)}, {"description", description_}});
+  metrics.push_back(
+      {"roce_endpoint", MetricKind::info, "The endpoint: its address, and what it runs on.", {{about, 1}}});
+  const transport::Counters counters = device_->counters();
+  for (const transport::CounterName& name : transport::counter_names()) {
+    metrics.push_back(
+        {fmt::format("roce_{}", name.name), MetricKind::counter, help_of(name), {{device, counters.*name.member}}});
+  }
+  const auto add = [&](const char* name, const char* help, std::uint64_t value) {
+    metrics.push_back({name, MetricKind::counter, help, {{device, value}}});
+  };
+  add("roce_pfc_sent", "PFC frames sent because receives ran low, or were there again.", port_->pfc_sent());
+  add("roce_messages", "Messages of the program's own exchange that are done.", messages_);
+  add("roce_message_bytes", "Bytes of these messages.", message_bytes_);
+  append_metrics<link::LinkCounters>(metrics, link_counter_rows(), {{device, link_->counters()}});
+  return metrics;
+}
+
+void Endpoint::count_message(std::uint64_t bytes) {
+  ++messages_;
+  message_bytes_ += bytes;
+}
+
+}  // namespace roce::gen

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <span>
+
+#include "gen/metrics.h"
+#include "roce/link/link.h"
+
+namespace roce::gen {
+
+/// The counters of a link.
+[[nodiscard]] std::span<const CounterRow<link::LinkCounters>> link_counter_rows();
+
+}  // namespace roce::gen

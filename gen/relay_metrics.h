@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+
+#include "gen/metrics.h"
+#include "gen/relay.h"
+
+namespace roce::gen {
+
+/// The names of the interfaces a and b.
+using RelayInterfaces = std::array<std::string, 2>;
+
+/// The counters of a direction.
+[[nodiscard]] std::span<const CounterRow<RelayCounters>> relay_counter_rows();
+/// What a relay counts, by direction and by rule.
+[[nodiscard]] Metrics relay_metrics(const RelayInterfaces& interfaces, const Relay& relay);
+
+}  // namespace roce::gen

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "roce/wire/time.h"
+
+namespace roce::gen {
+
+/// From now on `now` is `time`, until the next call.
+void set_simulated_time(Time time);
+
+}  // namespace roce::gen

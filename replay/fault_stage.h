@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "replay/rewriter.h"
+#include "roce/impair/engine.h"
+#include "roce/link/capture_record.h"
+
+namespace roce::replay {
+
+/// Lets rules of the impair engine have their way with the packets of a capture, at the times of the capture. Who sent
+/// the first RoCE packet is side a, everybody else side b. Pure: packets in, packets out.
+class FaultStage {
+ public:
+  using Use = std::function<void(const link::CaptureRecord& record)>;
+
+  FaultStage(impair::RuleSet rules, std::uint64_t seed, LinkType link_type)
+      : engine_(std::move(rules), seed, impair::Limits{}, link_type), link_type_(link_type) {}
+
+  /// Takes a packet and calls `use` with those that are due by its time, with the times at which they became due.
+  /// False: it is longer than the engine takes, and was not used.
+  [[nodiscard]] bool submit(const link::CaptureRecord& record, const Use& use);
+  /// Calls `use` with all that are still inside, at their times.
+  void drain(const Use& use);
+
+  [[nodiscard]] const impair::Stats& stats() const { return engine_.stats(); }
+
+ private:
+  /// What the engine does not keep of a packet.
+  struct Kept {
+    link::CaptureRecord record;
+    std::string comment;
+  };
+
+  void poll(Time now, const Use& use);
+
+  impair::Engine engine_;
+  LinkType link_type_;
+  std::optional<Gid> side_a_;
+  std::map<std::uint64_t, Kept> kept_;  ///< by number in the engine
+  std::uint64_t submitted_ = 0;
+  std::uint64_t last_polled_ = 0;
+  Time now_{};
+};
+
+}  // namespace roce::replay

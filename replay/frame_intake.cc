@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "replay/frame_intake.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "roce/wire/super_frame.h"
+
+namespace roce::replay {
+
+namespace {
+
+// A block is done when it has so much of either.
+constexpr std::size_t kBlockBytes = 256 << 10;
+constexpr std::size_t kBlockFrames = 1024;
+constexpr std::size_t kVlanTagBytes = 4;
+
+}  // namespace
+
+Outcome<FrameIntake> FrameIntake::open(const IntakeOptions& options) {
+  Outcome<CaptureMerge> captures = CaptureMerge::open(options.files);
+  if (!captures) return tl::unexpected(captures.error());
+  return FrameIntake{options, std::move(*captures)};
+}
+
+Outcome<bool> FrameIntake::fill(FrameBlock& block) {
+  while (block.bytes.size() < kBlockBytes && block.frames.size() < kBlockFrames) {
+    const Outcome<const link::CaptureRecord*> record = captures_.next();
+    if (!record) return tl::unexpected(record.error());
+    if (*record == nullptr) break;
+    if (Outcome<void> taken = take(**record, block); !taken) return tl::unexpected(taken.error());
+  }
+  return !block.frames.empty();
+}
+
+void FrameIntake::leave_out(Unfit reason, const link::CaptureRecord& record, std::size_t bytes) {
+  UnfitFrames& frames = unfit_[static_cast<std::size_t>(reason)];
+  if (frames.count++ == 0) {
+    frames.file = captures_.file();
+    frames.number = record.number;
+    frames.bytes = bytes;
+    frames.captured = record.bytes.size();
+  }
+  frames.most = std::max(frames.most, bytes);
+}
+
+void FrameIntake::append(const Packet& packet, bool is_sound, std::uint8_t side, const link::CaptureRecord& record,
+                         FrameBlock& block) {
+  const Bytes frame = packet.bytes();
+  const std::size_t most = options_->max_bytes[side];
+  if (frame.size() > most && (frame.size() - most > kVlanTagBytes || !packet.vlan_tci())) {
+    return leave_out(Unfit::too_long, record, frame.size());
+  }
+  block.frames.push_back({.offset = static_cast<std::uint32_t>(block.bytes.size()),
+                          .size = static_cast<std::uint32_t>(frame.size()),
+                          .captured = captured_,
+                          .side = side,
+                          .is_sound = is_sound});
+  block.bytes.insert(block.bytes.end(), frame.begin(), frame.end());
+}
+
+Outcome<void> FrameIntake::rewrite(const Packet& packet, std::uint8_t side, const link::CaptureRecord& record,
+                                   FrameBlock& block) {
+  const std::uint64_t super_frames = rewriter_->counts().super_frames;
+  const auto frames = rewriter_->rewrite(packet, LinkType::ethernet);
+  if (!frames) return cannot(fmt::format("{}: frame {}: {}", captures_.file(), record.number, frames.error()));
+  super_frames_ += rewriter_->counts().super_frames - super_frames;
+  for (const RewrittenFrame& frame : *frames) {
+    const Packet rewritten = parse_frame(frame.bytes, LinkType::ethernet);
+    append(rewritten, rewritten.is_roce() && check_icrc(rewritten).status == IcrcStatus::good, side, record, block);
+  }
+  return {};
+}
+
+Outcome<void> FrameIntake::take(const link::CaptureRecord& record, FrameBlock& block) {
+  if (record.timestamp_ns == link::kNoTimestamp) {
+    ++untimed_;
+  } else {
+    if (!first_ns_) first_ns_ = record.timestamp_ns;
+    captured_ = Duration{record.timestamp_ns - *first_ns_};
+  }
+  if (record.bytes.size() < record.original_length) {
+    leave_out(Unfit::cut, record, record.original_length);
+    return {};
+  }
+  const Packet packet = parse_frame(record.bytes, LinkType::ethernet);
+  std::uint8_t side = 0;
+  if (options_->sides) {
+    const std::optional<std::uint8_t> found = options_->sides->side_of(packet);
+    if (!found) {
+      leave_out(Unfit::no_side, record, record.bytes.size());
+      return {};
+    }
+    side = *found;
+  }
+  if (rewriter_) return rewrite(packet, side, record, block);
+  const bool is_sound = packet.is_roce() && check_icrc(packet).status == IcrcStatus::good;
+  const std::optional<SuperFrame> super_frame = packet.is_roce() && !is_sound ? find_super_frame(packet) : std::nullopt;
+  if (!super_frame) {
+    append(packet, is_sound, side, record, block);
+    return {};
+  }
+  ++super_frames_;
+  for (std::uint32_t i = 0; i < super_frame->count; ++i) {
+    cut_frame(packet, *super_frame, i, cut_);
+    const Packet part = parse_frame(cut_, LinkType::ethernet);
+    append(part, check_icrc(part).status == IcrcStatus::good, side, record, block);
+  }
+  return {};
+}
+
+}  // namespace roce::replay

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "replay/capture_merge.h"
+#include "replay/failure.h"
+#include "replay/rewriter.h"
+#include "replay/side_split.h"
+#include "roce/wire/icrc.h"
+#include "roce/wire/packet.h"
+#include "roce/wire/time.h"
+
+namespace roce::replay {
+
+/// A frame as it is to go out.
+struct ReplayFrame {
+  std::uint32_t offset = 0;  ///< in the bytes of its block
+  std::uint32_t size = 0;
+  Duration captured{0};   ///< since the first frame of the capture
+  std::uint8_t side = 0;  ///< of its sender
+  /// A RoCE packet whose ICRC is right.
+  bool is_sound = false;
+  /// As `PsnContinuation::flow_of`, once it was asked for.
+  std::optional<std::uint32_t> flow{};
+};
+
+/// Some frames in a row.
+struct FrameBlock {
+  std::vector<std::byte> bytes;
+  std::vector<ReplayFrame> frames;
+
+  [[nodiscard]] std::span<std::byte> bytes_of(const ReplayFrame& frame) {
+    return std::span{bytes}.subspan(frame.offset, frame.size);
+  }
+  void clear() {
+    bytes.clear();
+    frames.clear();
+  }
+};
+
+/// Why a frame cannot go out.
+enum class Unfit : std::uint8_t {
+  cut,       ///< the capture has a part of it only
+  too_long,  ///< for the interface
+  no_side,   ///< neither end of it is on a known side
+};
+inline constexpr std::size_t kUnfitReasons = 3;
+
+/// The frames that cannot go out for one reason.
+struct UnfitFrames {
+  std::uint64_t count = 0;
+  std::string file{};        ///< of the first one
+  std::uint64_t number = 0;  ///< of the first one, in its file
+  std::size_t bytes = 0;     ///< of the first one, on the wire
+  std::size_t captured = 0;  ///< of it, in the capture
+  std::size_t most = 0;      ///< the longest of them
+};
+
+struct IntakeOptions {
+  std::vector<std::string> files;
+  std::optional<SideSplit> sides{};     ///< none: all frames are of side 0
+  std::optional<RewriteRules> rules{};  ///< what is changed in the frames; sides are those of the captured addresses
+  /// The longest frame that goes out on each side, without VLAN tags; a tag more than none may come on top.
+  std::array<std::size_t, 2> max_bytes{SIZE_MAX, SIZE_MAX};
+};
+
+/// Makes frames that can be sent of captures, changed by rules if there are any. Super-frames are cut into the packets
+/// that the wire had.
+class FrameIntake {
+ public:
+  /// Failures: those of `CaptureMerge::open`.
+  [[nodiscard]] static Outcome<FrameIntake> open(const IntakeOptions& options);
+
+  /// Fills an empty block. False: there are no more frames. Failures: those of `CaptureMerge::next`; a frame of which
+  /// the rules do not say what becomes of it.
+  [[nodiscard]] Outcome<bool> fill(FrameBlock& block);
+
+  /// What was left out so far, by `Unfit`.
+  [[nodiscard]] const std::array<UnfitFrames, kUnfitReasons>& unfit() const { return unfit_; }
+  /// Frames of the captures so far that have no time of their own.
+  [[nodiscard]] std::uint64_t untimed() const { return untimed_; }
+  [[nodiscard]] std::uint64_t super_frames() const { return super_frames_; }
+  [[nodiscard]] const CaptureMerge& captures() const { return captures_; }
+
+ private:
+  FrameIntake(const IntakeOptions& options, CaptureMerge captures)
+      : options_(&options), captures_(std::move(captures)) {
+    if (options.rules) rewriter_.emplace(*options.rules);
+  }
+  [[nodiscard]] Outcome<void> take(const link::CaptureRecord& record, FrameBlock& block);
+  [[nodiscard]] Outcome<void> rewrite(const Packet& packet, std::uint8_t side, const link::CaptureRecord& record,
+                                      FrameBlock& block);
+  void append(const Packet& packet, bool is_sound, std::uint8_t side, const link::CaptureRecord& record,
+              FrameBlock& block);
+  void leave_out(Unfit reason, const link::CaptureRecord& record, std::size_t bytes);
+
+  const IntakeOptions* options_;
+  CaptureMerge captures_;
+  std::optional<Rewriter> rewriter_{};
+  std::optional<std::int64_t> first_ns_{};
+  Duration captured_{0};
+  std::array<UnfitFrames, kUnfitReasons> unfit_{};
+  std::uint64_t untimed_ = 0;
+  std::uint64_t super_frames_ = 0;
+  std::vector<std::byte> cut_;
+};
+
+}  // namespace roce::replay

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replay/rewriter.h"
+#include "roce/impair/engine.h"
+
+namespace roce::replay {
+
+/// What a run of `rewrite` came to.
+struct RewriteReport {
+  std::string in;
+  std::string out;  ///< empty for a dry run
+  RewriteCounts counts;
+  std::uint64_t written = 0;  ///< frames
+  std::optional<impair::Stats> faults;
+  bool keeps_bad_icrc = false;
+  bool keeps_bad_checksums = false;
+  std::vector<std::string> fields;    ///< the --set options, as they were given
+  std::vector<std::string> warnings;  ///< of the reader: what was odd in the file
+};
+
+/// A few lines for people, on standard error.
+void print_text(const RewriteReport& report);
+/// One JSON object on standard output.
+void print_json(const RewriteReport& report);
+
+}  // namespace roce::replay

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "replay/rewrite_run.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "replay/capture_output.h"
+#include "replay/fault_stage.h"
+#include "replay/link_types.h"
+#include "replay/rewriter.h"
+#include "roce/link/capture_reader.h"
+
+namespace roce::replay {
+
+namespace {
+
+/// A line that says how far the reading of a long file has come, redrawn in place.
+class ProgressLine {
+ public:
+  ProgressLine(bool enabled, const link::CaptureReader& reader)
+      : reader_(&reader), shown_(enabled && reader.size_bytes() >= kLong) {}
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine() {
+    if (percent_ <= kWhole) fmt::print(stderr, "\r\033[K");
+  }
+
+  void update(std::uint64_t frames) {
+    if (!shown_) return;
+    const std::uint64_t percent = reader_->position_bytes() / (reader_->size_bytes() / kWhole);
+    if (percent == percent_) return;
+    percent_ = percent;
+    fmt::print(stderr, "\r{} % of {} MiB, {} frames\033[K", percent, reader_->size_bytes() >> 20U, frames);
+    static_cast<void>(std::fflush(stderr));
+  }
+
+ private:
+  static constexpr std::uint64_t kLong = 64U << 20U;
+  static constexpr std::uint64_t kWhole = 100;
+  const link::CaptureReader* reader_;
+  std::uint64_t percent_ = kWhole + 1;
+  bool shown_;
+};
+
+/// The steps behind the reader: rules, faults, output.
+class RewriteRun {
+ public:
+  RewriteRun(const RewriteJob& job, link::CaptureReader& reader, std::optional<CaptureOutput> output)
+      : job_(job), reader_(reader), output_(std::move(output)), rewriter_(job.rules) {}
+
+  [[nodiscard]] Outcome<void> take(const link::CaptureRecord& record) {
+    const std::optional<LinkType> link_type = known_link_type(record.link_type);
+    if (!link_type) return failed(unknown_link_type(job_.in, record.link_type));
+    const Packet packet = parse_frame(record.bytes, *link_type, record.original_length);
+    const auto frames = rewriter_.rewrite(packet, *link_type);
+    if (!frames) return failed(fmt::format("{}: frame {}: {}", job_.in, record.number, frames.error()));
+    for (const RewrittenFrame& frame : *frames) {
+      link::CaptureRecord out = record;
+      out.bytes = frame.bytes;
+      out.original_length = frame.reported_length;
+      // What people wrote about a packet names hosts.
+      if (job_.rules.anonymise) out.comment = {};
+      if (Outcome<void> passed = pass(out, *link_type); !passed) return passed;
+    }
+    return {};
+  }
+
+  [[nodiscard]] Outcome<void> end() {
+    if (faults_) faults_->drain([this](const link::CaptureRecord& record) { write(record); });
+    if (problem_) return tl::unexpected(*problem_);
+    if (rewriter_.counts().roce_packets == 0) {
+      return failed(fmt::format("{}: none of its {} frames is a RoCE packet; roce-analyze {} says what is in it",
+                                job_.in, rewriter_.counts().frames, job_.in));
+    }
+    return output_ ? output_->commit(interfaces()) : Outcome<void>{};
+  }
+
+  [[nodiscard]] RewriteReport report() const {
+    RewriteReport report{.in = job_.in,
+                         .out = job_.dry_run ? "" : job_.out,
+                         .counts = rewriter_.counts(),
+                         .written = written_,
+                         .faults = std::nullopt,
+                         .keeps_bad_icrc = job_.rules.keep_bad_icrc,
+                         .keeps_bad_checksums = job_.rules.keep_bad_checksums,
+                         .fields = job_.fields,
+                         .warnings = {}};
+    if (faults_) report.faults = faults_->stats();
+    for (const link::CaptureWarning& warning : reader_.warnings()) report.warnings.push_back(warning.message);
+    return report;
+  }
+
+ private:
+  [[nodiscard]] Outcome<void> pass(const link::CaptureRecord& record, LinkType link_type) {
+    if (job_.faults.rules().empty()) {
+      write(record);
+    } else {
+      if (!faults_) {
+        faults_.emplace(job_.faults, job_.rules.seed, link_type);
+        fault_link_type_ = record.link_type;
+      }
+      if (record.link_type != fault_link_type_) {
+        return failed(fmt::format("{}: frame {}: faults need frames of one link type; this is {}, the first was {}",
+                                  job_.in, record.number, record.link_type, fault_link_type_));
+      }
+      const bool taken = faults_->submit(record, [this](const link::CaptureRecord& due) { write(due); });
+      if (!taken) {
+        return failed(fmt::format("{}: frame {}: {} bytes are more than a fault can act on", job_.in, record.number,
+                                  record.bytes.size()));
+      }
+    }
+    if (problem_) return tl::unexpected(*problem_);
+    return {};
+  }
+
+  void write(const link::CaptureRecord& record) {
+    ++written_;
+    if (!output_ || problem_) return;
+    if (const Outcome<void> written = output_->write(record, interfaces()); !written) problem_ = written.error();
+  }
+
+  /// The interfaces of the input as the output is to describe them.
+  [[nodiscard]] const std::vector<link::CaptureInterface>& interfaces() {
+    if (!job_.rules.anonymise) return reader_.interfaces();
+    nameless_ = reader_.interfaces();
+    for (link::CaptureInterface& interface : nameless_) {
+      interface.name.clear();
+      interface.description.clear();
+      interface.filter.clear();
+      interface.comment.clear();
+    }
+    return nameless_;
+  }
+
+  const RewriteJob& job_;
+  link::CaptureReader& reader_;
+  std::optional<CaptureOutput> output_;
+  Rewriter rewriter_;
+  std::optional<FaultStage> faults_;
+  std::uint16_t fault_link_type_ = 0;
+  std::vector<link::CaptureInterface> nameless_;
+  std::uint64_t written_ = 0;
+  std::optional<Failure> problem_;
+};
+
+}  // namespace
+
+Outcome<RewriteReport> run_rewrite(const RewriteJob& job) {
+  link::Result<link::CaptureReader> reader = link::CaptureReader::open(job.in);
+  if (!reader) return failed(reader.error().message);
+  std::optional<CaptureOutput> output;
+  if (!job.dry_run) {
+    Outcome<CaptureOutput> made = CaptureOutput::make(job.out, job.in);
+    if (!made) return tl::unexpected(made.error());
+    output.emplace(std::move(*made));
+  }
+  RewriteRun run{job, *reader, std::move(output)};
+  ProgressLine progress{job.progress, *reader};
+  for (link::CaptureRecord record; reader->next(record);) {
+    if (const Outcome<void> taken = run.take(record); !taken) return tl::unexpected(taken.error());
+    progress.update(record.number);
+  }
+  if (reader->error()) return failed(reader->error()->message);
+  if (const Outcome<void> ended = run.end(); !ended) return tl::unexpected(ended.error());
+  return run.report();
+}
+
+}  // namespace roce::replay

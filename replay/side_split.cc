@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "replay/side_split.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "roce/wire/all_headers.h"
+#include "runtime/address_text.h"
+
+namespace roce::replay {
+
+namespace {
+
+constexpr unsigned kMappedBits = 96;
+
+[[nodiscard]] bool same_start(const Gid& a, const Gid& b, unsigned bits) {
+  const std::size_t whole = bits / 8;
+  if (!std::equal(a.octets.begin(), a.octets.begin() + static_cast<std::ptrdiff_t>(whole), b.octets.begin())) {
+    return false;
+  }
+  const unsigned rest = bits % 8;
+  return rest == 0 || ((a.octets[whole] ^ b.octets[whole]) >> (8 - rest)) == 0;
+}
+
+struct Ends {
+  Gid source{};
+  Gid destination{};
+};
+
+/// Of the innermost IP header or GRH.
+[[nodiscard]] std::optional<Ends> ip_ends(const Packet& packet) {
+  if (packet.is_roce()) {
+    const NetMeta net = packet.net();
+    return Ends{net.source, net.destination};
+  }
+  std::optional<Ends> ends;
+  for (const Layer& layer : packet.layers()) {
+    const std::byte* const header = packet.layer_bytes(layer).data();
+    if (layer.id == HeaderId::ipv4) {
+      const auto ip = read<Ipv4>(header);
+      ends = Ends{Gid::from_ipv4(ip.source), Gid::from_ipv4(ip.destination)};
+    } else if (layer.id == HeaderId::ipv6) {
+      const auto ip = read<Ipv6>(header);
+      ends = Ends{ip.source, ip.destination};
+    }
+  }
+  return ends;
+}
+
+}  // namespace
+
+Outcome<SideSplit> SideSplit::make(const std::vector<std::string>& addresses) {
+  SideSplit split;
+  for (const std::string& text : addresses) {
+    if (const auto mac = runtime::parse_mac(text)) {
+      split.macs_.push_back(*mac);
+      continue;
+    }
+    const std::size_t slash = text.find('/');
+    const std::optional<Gid> gid = runtime::parse_ip(text.substr(0, slash));
+    const unsigned most = gid && gid->is_ipv4_mapped() ? 32 : 128;
+    unsigned bits = most;
+    bool is_right = gid.has_value();
+    if (slash != std::string::npos) {
+      const char* const end = text.data() + text.size();
+      const auto [stop, error] = std::from_chars(text.data() + slash + 1, end, bits);
+      is_right = is_right && error == std::errc{} && stop == end && bits <= most;
+    }
+    if (!is_right) {
+      return cannot(fmt::format(
+          "--side-a: expected an IP address, a network such as 10.1.0.0/16, or an Ethernet address, found \"{}\"",
+          text));
+    }
+    split.networks_.push_back({*gid, most == 32 ? bits + kMappedBits : bits});
+  }
+  return split;
+}
+
+bool SideSplit::has(const Gid& gid) const {
+  return std::ranges::any_of(networks_,
+                             [&](const Network& network) { return same_start(gid, network.address, network.bits); });
+}
+
+bool SideSplit::has(const MacAddress& mac) const {
+  return std::ranges::find(macs_, mac) != macs_.end();
+}
+
+std::optional<std::uint8_t> SideSplit::side_of(const Packet& packet) const {
+  if (const std::optional<Ends> ends = ip_ends(packet)) {
+    if (has(ends->source)) return std::uint8_t{0};
+    if (has(ends->destination)) return std::uint8_t{1};
+  }
+  if (const auto ethernet = packet.get<Ethernet>(); ethernet && !macs_.empty()) {
+    if (has(ethernet->source)) return std::uint8_t{0};
+    // What went to all may have come from anybody.
+    if (has(ethernet->destination)) return std::uint8_t{1};
+  }
+  return std::nullopt;
+}
+
+}  // namespace roce::replay
