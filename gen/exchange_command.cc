@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "gen/control_client.h"
+#include "gen/control_target.h"
 #include "gen/endpoint.h"
 #include "gen/exchange.h"
 #include "gen/exchange_report.h"
@@ -35,35 +36,6 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
   return static_cast<std::uint32_t>(bytes);
 }
 
-[[nodiscard]] Outcome<ControlAddress> address_of(const ExchangeCommand& command) {
-  ControlAddress address;
-  if (!command.token_file.empty()) {
-    const Outcome<std::string> token = read_token(command.token_file);
-    if (!token) return tl::unexpected(token.error());
-    address.token = *token;
-  }
-  if (command.target.find('/') != std::string::npos) {
-    address.socket = command.target;
-    return address;
-  }
-  const std::size_t colon = command.target.rfind(':');
-  const std::string port = colon == std::string::npos ? "" : command.target.substr(colon + 1);
-  const unsigned long number = std::strtoul(port.c_str(), nullptr, 10);
-  if (number == 0 || number > 65535 || port.find_first_not_of("0123456789") != std::string::npos) {
-    return cannot(
-        fmt::format("\"{}\" is neither the path of a control socket (with a /) nor HOST:PORT", command.target));
-  }
-  address.host = command.target.substr(0, colon);
-  if (address.host.starts_with('[') && address.host.ends_with(']')) {
-    address.host = address.host.substr(1, address.host.size() - 2);
-  }
-  address.port = static_cast<std::uint16_t>(number);
-  if (address.token.empty()) {
-    return cannot("a peer on TCP wants a token; give --token-file the file that it was started with");
-  }
-  return address;
-}
-
 [[nodiscard]] Outcome<ExitCode> run(ExchangeCommand& command) {
   const Outcome<SizePlan> sizes = parse_sizes(command.sizes);
   if (!sizes) return tl::unexpected(sizes.error());
@@ -73,7 +45,7 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
     if (!rate) return tl::unexpected(rate.error());
     command.exchange.rate = *rate;
   }
-  const Outcome<ControlAddress> address = address_of(command);
+  const Outcome<ControlAddress> address = control_target(command.target, command.token_file);
   if (!address) return tl::unexpected(address.error());
   Outcome<std::unique_ptr<Endpoint>> endpoint = Endpoint::open(command.endpoint);
   if (!endpoint) return tl::unexpected(endpoint.error());

@@ -70,9 +70,14 @@ void QueuePair::poll() {
   }
 }
 
-transport::Completion QueuePair::take(std::deque<transport::Completion>& from, std::string_view what) {
+transport::Completion QueuePair::pop(std::deque<transport::Completion>& from) {
   const transport::Completion completion = from.front();
   from.pop_front();
+  return completion;
+}
+
+transport::Completion QueuePair::take(std::deque<transport::Completion>& from, std::string_view what) {
+  const transport::Completion completion = pop(from);
   if (completion.status == transport::CompletionStatus::success) return completion;
   throw ScriptFailure(
       fmt::format("a {} of QP 0x{:06x} ended with: {}", what, completion.qpn.value(), to_string(completion.status)));

@@ -91,6 +91,9 @@ class QueuePair {
   /// no success.
   transport::Completion take_sent() { return take(sent_, "send request"); }
   transport::Completion take_received() { return take(received_, "receive"); }
+  /// The same, however it ended.
+  transport::Completion pop_sent() { return pop(sent_); }
+  transport::Completion pop_received() { return pop(received_); }
   [[nodiscard]] bool has_sent() {
     poll();
     return !sent_.empty();
@@ -101,6 +104,7 @@ class QueuePair {
   }
 
  private:
+  static transport::Completion pop(std::deque<transport::Completion>& from);
   static transport::Completion take(std::deque<transport::Completion>& from, std::string_view what);
 
   transport::Device& device_;

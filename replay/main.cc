@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "command_line/program.h"
+#include "replay/cmd_converse.h"
 #include "replay/cmd_info.h"
 #include "replay/cmd_rewrite.h"
 #include "replay/cmd_send.h"
@@ -18,6 +19,7 @@ int main(int argc, char** argv) {
   program.set_config("--config", "Options from a file: a section a command, OPTION = VALUE, e.g. [rewrite] json = true")
       .type_name("FILE");
   ExitCode code = ExitCode::ok;
+  roce::replay::add_converse(program, code);
   roce::replay::add_rewrite(program, code);
   roce::replay::add_send(program, code);
   roce::replay::add_info(program, code);

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "replay/cmd_converse.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "replay/conversations_of.h"
+#include "replay/converse_run.h"
+
+namespace roce::replay {
+
+namespace {
+
+constexpr const char* kFooter =
+    R"(Examples:
+  roce-replay converse -i eth0 --control /run/user/1000/roce-gen-eth0.sock nak-storm.pcap
+  roce-replay converse -i eth0 --pingpong 18515 --to 192.0.2.7 pingpong.pcap      where ibv_rc_pingpong -g 1 runs
+  roce-replay converse -i eth0 --as responder --pingpong 18515 pingpong.pcap      then ibv_rc_pingpong -g 1 HOST
+  roce-replay converse -i eth0 --dry-run nak-storm.pcap
+Exit code: 0 all went as in the capture, 1 something differed or failed, 2 wrong command line, or nothing to do again.)";
+
+[[nodiscard]] bool is_wanted(const ConverseOptions& options, const Conversation& conversation) {
+  return !options.stream || *options.stream == conversation.stream;
+}
+
+/// The memory that a program has is not for us to make.
+void check_remote_memory(const ConverseOptions& options, Conversation& conversation) {
+  if (options.connect_by() == ConnectBy::control || !conversation.obstacles.empty()) return;
+  const Outcome<std::vector<RemoteMemory>> known = parse_remote_memory(options.remote_memory);
+  for (const CapturedOperation& operation : conversation.operations) {
+    const bool is_plain = operation.operation == Operation::send && !operation.invalidate;
+    if (operation.side != options.side() || is_plain || operation.end == analysis::MessageEnd::refused) continue;
+    const RKey key = operation.invalidate ? *operation.invalidate : operation.r_key;
+    if (known && std::ranges::find(*known, key, &RemoteMemory::captured) != known->end()) continue;
+    conversation.obstacles.push_back(
+        fmt::format("the request in frame {} is about the peer's memory with R_Key 0x{:08x}; say with --remote-memory "
+                    "where that is now, or use --control",
+                    operation.frame, key.value()));
+    return;
+  }
+}
+
+[[nodiscard]] Outcome<void> check(const ConverseOptions& options) {
+  if (options.dry_run) return {};
+  if (options.connect_by() == ConnectBy::numbers && (options.to.empty() || options.remote_qp == 0)) {
+    return cannot("say how to reach the peer: --control, --pingpong, --cm, or --to with --remote-qp and --remote-psn");
+  }
+  const bool connects = options.connect || (options.side() == 0 && !options.listen);
+  if (options.connect_by() != ConnectBy::control && connects && options.to.empty()) {
+    return cannot("say where the peer is: --to ADDRESS");
+  }
+  return {};
+}
+
+[[nodiscard]] Outcome<ExitCode> run(const ConverseOptions& options) {
+  if (Outcome<void> checked = check(options); !checked) return tl::unexpected(checked.error());
+  Outcome<std::vector<Conversation>> read = conversations_of(options.file);
+  if (!read) return tl::unexpected(read.error());
+  std::erase_if(*read, [&](const Conversation& conversation) { return !is_wanted(options, conversation); });
+  std::vector<const Conversation*> conversations;
+  for (Conversation& conversation : *read) {
+    check_remote_memory(options, conversation);
+    if (conversation.obstacles.empty()) conversations.push_back(&conversation);
+  }
+  const bool json = options.endpoint.json;
+  print_obstacles(*read, json);
+  if (conversations.empty()) return cannot(fmt::format("{}: no RC connection in it can be done again", options.file));
+  if (options.dry_run) {
+    print_plan(conversations, json);
+    return ExitCode::ok;
+  }
+  std::vector<Played> played;
+  const Outcome<void> done = run_conversations(options, conversations, played);
+  print_played(played, json);
+  if (!done) return tl::unexpected(done.error());
+  const bool good = std::ranges::all_of(
+      played, [](const Played& one) { return one.report.error.empty() && one.report.difference_count == 0; });
+  return good ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
+
+void add_converse(command_line::Program& program, ExitCode& code) {
+  command_line::Command command =
+      program.add_subcommand("converse", "Play one side of the captured RC connections against a live peer");
+  auto options = std::make_shared<ConverseOptions>();
+  gen::add_endpoint_options(command, options->endpoint);
+  command.add_option("file", options->file, "Capture file").required().type_name("FILE");
+  command.add_option("--as", options->as, "Our side: requester sent the first request, responder is the other")
+      .one_of({std::string{"requester"}, std::string{"responder"}})
+      .capture_default_str();
+  command.add_option("--control", options->control,
+                     "The other side is a roce-gen peer: its control socket (a path with a /), or HOST:PORT");
+  command.add_option("--token-file", options->token_file, "File with the secret of a peer on TCP").type_name("FILE");
+  command.add_option("--to", options->to, "Address of the live peer").type_name("ADDRESS");
+  command.add_option("--pingpong", options->pingpong_port, "Tell the queue pairs over TCP, as ibv_rc_pingpong does")
+      .type_name("PORT")
+      .range(1, 65535)
+      .excludes("--control");
+  command.add_option("--cm", options->cm_port, "Connect by RDMA CM at this RDMA port")
+      .type_name("PORT")
+      .range(1, 65535)
+      .excludes("--control")
+      .excludes("--pingpong");
+  command.add_option("--remote-qp", options->remote_qp, "The peer's queue pair, connected by other means")
+      .range(1U, 0xFFFFFFU);
+  command.add_option("--remote-psn", options->remote_psn, "The first PSN that it sends").range(0U, 0xFFFFFFU);
+  command.add_flag("--listen", options->listen, "Wait for the peer to connect (the responder does anyway)");
+  command.add_flag("--connect", options->connect, "Connect to the peer (the requester does anyway)")
+      .excludes("--listen");
+  command.add_option("--stream", options->stream, "Only this connection, as roce-analyze streams numbers them");
+  command.add_option("--remote-memory", options->remote_memory,
+                     "Where memory of the peer is that the capture has elsewhere: RKEY:ADDRESS=RKEY:ADDRESS");
+  command
+      .add_option("-m,--mtu", options->path_mtu,
+                  "Path MTU (default: the captured one, as far as the interface takes it)")
+      .one_of({256U, 512U, 1024U, 2048U, 4096U});
+  command.add_option("--speed", options->speed, "Divide the times between requests by this; 0: no time between them")
+      .range(0.0, 1e6)
+      .capture_default_str();
+  command.add_option("--silence", options->silence, "Seconds without any progress after which to give up")
+      .range(0.1, 1e6)
+      .capture_default_str();
+  command.add_flag("--dry-run", options->dry_run, "Only say what can be done again, and what not");
+  command.footer(kFooter);
+  command.callback([options, &code] {
+    const Outcome<ExitCode> done = run(*options);
+    if (!done) fmt::print(stderr, "roce-replay: {}\n", done.error().message);
+    code = done ? *done : done.error().code;
+  });
+}
+
+}  // namespace roce::replay

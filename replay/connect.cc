@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "replay/connect.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "gen/control_names.h"
+#include "gen/pingpong_message.h"
+#include "gen/run_script.h"
+
+namespace roce::replay {
+
+namespace {
+
+constexpr std::uint8_t kRdAtomic = 16;
+constexpr std::uint8_t kRetries = 7;
+constexpr Duration kHandshakeTime = std::chrono::seconds{10};
+constexpr std::string_view kDone{"done\0", 5};
+
+/// Keeps the event loop awake for a socket.
+class Watch {
+ public:
+  Watch(gen::Endpoint& endpoint, int fd, short events) : endpoint_(endpoint), fd_(fd) {
+    endpoint_.driver().watch(fd, events, [](short) {});
+  }
+  ~Watch() { endpoint_.driver().forget(fd_); }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  gen::Endpoint& endpoint_;
+  int fd_;
+};
+
+[[nodiscard]] Outcome<void> run(gen::Endpoint& endpoint, gen::Task<> task) {
+  gen::Script script{std::move(task)};
+  const Outcome<bool> ran = endpoint.driver().run([&](Time now) { return gen::step_script(endpoint, script, now); });
+  if (!ran) return tl::unexpected(ran.error());
+  if (!*ran) return failed("interrupted");
+  if (!script.error().empty()) return failed(script.error());
+  return {};
+}
+
+void granted(const Outcome<void>& outcome) {
+  if (!outcome) throw gen::ScriptFailure(outcome.error().message);
+}
+
+/// The handshake of the pingpong programs: the client tells its queue pair, the server connects its own and answers,
+/// the client says `done`.
+class PingpongHandshake {
+ public:
+  PingpongHandshake(gen::Endpoint& endpoint, LocalEnd& own, std::uint32_t path_mtu)
+      : endpoint_(endpoint), own_(own), path_mtu_(path_mtu) {}
+
+  gen::Task<> be_client(gen::Tcp& tcp) {
+    {
+      const Watch watch{endpoint_, tcp.fd(), POLLOUT};
+      const Time deadline = (co_await gen::this_time{}) + kHandshakeTime;
+      const bool is_there = co_await gen::until([&] { return is_connected(tcp); }, deadline);
+      if (!is_there) throw gen::ScriptFailure("nobody accepted the TCP connection in 10 s");
+      tell(tcp);
+    }
+    co_await hear(tcp);
+    if (!tcp.write(kDone)) throw gen::ScriptFailure(kClosed);
+    granted(connect_to(endpoint_, own_, remote_, path_mtu_));
+  }
+
+  gen::Task<> be_server(gen::Tcp& listener) {
+    std::optional<gen::Tcp> tcp;
+    {
+      const Watch watch{endpoint_, listener.fd(), POLLIN};
+      co_await gen::until([&] {
+        gen::Tcp accepted = listener.accept();
+        if (accepted.fd() < 0) return false;
+        tcp.emplace(std::move(accepted));
+        return true;
+      });
+    }
+    co_await hear(*tcp);
+    granted(connect_to(endpoint_, own_, remote_, path_mtu_));
+    tell(*tcp);
+    co_await await_bytes(*tcp, kDone.size());
+    if (text_ != kDone) throw gen::ScriptFailure(fmt::format("expected \"done\" on TCP, got \"{}\"", text_));
+  }
+
+ private:
+  static constexpr const char* kClosed = "the peer closed the TCP connection before the exchange was complete";
+
+  [[nodiscard]] static bool is_connected(const gen::Tcp& tcp) {
+    if (const int error = tcp.connected(); error != 0) {
+      throw gen::ScriptFailure(
+          fmt::format("cannot connect: {}; is the pingpong program running there?", std::strerror(error)));
+    }
+    pollfd waiting{tcp.fd(), POLLOUT, 0};
+    return ::poll(&waiting, 1, 0) == 1 && (waiting.revents & POLLOUT) != 0;
+  }
+
+  void tell(gen::Tcp& tcp) {
+    const auto text = to_text({own_.qp().qpn(), own_.psn(), endpoint_.gid()});
+    if (!tcp.write({text.data(), text.size()})) throw gen::ScriptFailure(kClosed);
+  }
+
+  gen::Task<> await_bytes(gen::Tcp& tcp, std::size_t count) {
+    const Watch watch{endpoint_, tcp.fd(), POLLIN};
+    const Time deadline = (co_await gen::this_time{}) + kHandshakeTime;
+    const bool came = co_await gen::until(
+        [&] {
+          if (text_.size() < count && tcp.read(text_, count) == gen::Tcp::Read::closed)
+            throw gen::ScriptFailure(kClosed);
+          return text_.size() >= count;
+        },
+        deadline);
+    if (!came) throw gen::ScriptFailure("the peer did not complete the exchange of queue pairs in 10 s");
+  }
+
+  gen::Task<> hear(gen::Tcp& tcp) {
+    co_await await_bytes(tcp, gen::PingpongMessage::kSize);
+    const std::optional<gen::PingpongMessage> message = gen::parse_pingpong(text_);
+    if (!message) {
+      throw gen::ScriptFailure(
+          fmt::format("expected the message of a pingpong program on TCP, got \"{}\"", text_.c_str()));
+    }
+    if (message->gid == Gid{}) {
+      throw gen::ScriptFailure("the peer told no GID; give it -g with the index of a RoCE v2 GID");
+    }
+    remote_ = {message->gid, message->qpn, message->psn};
+    text_.clear();
+  }
+
+  gen::Endpoint& endpoint_;
+  LocalEnd& own_;
+  std::uint32_t path_mtu_;
+  RemoteQueuePair remote_;
+  std::string text_;
+};
+
+gen::Task<> accept_next(gen::RdmaCm& cm, LocalEnd& own, const std::optional<CommId>& wanted,
+                        std::unique_ptr<gen::CmConnection>& connection) {
+  co_await gen::until([&] { return wanted.has_value(); });
+  const Time now = co_await gen::this_time{};
+  connection = std::make_unique<gen::CmConnection>(cm, *wanted);
+  connection->accept(own.qp().qpn(), kRdAtomic, kRetries, now);
+  co_await connection->established(own.qp());
+}
+
+}  // namespace
+
+Outcome<void> connect_to(gen::Endpoint& endpoint, LocalEnd& own, const RemoteQueuePair& remote,
+                         std::uint32_t path_mtu) {
+  gen::ConnectOptions options;
+  options.sgid_index = endpoint.sgid_index();
+  options.gid = remote.gid;
+  options.remote_qp = remote.qpn;
+  options.remote_psn = remote.psn;
+  options.psn = own.psn();
+  options.path_mtu = path_mtu;
+  const transport::VerbResult<void> connected =
+      gen::connect(endpoint.device(), own.qp().qpn(), transport::QpType::rc, options, gen::now());
+  if (!connected) return failed(fmt::format("cannot connect the queue pair: {}", to_string(connected.error())));
+  return {};
+}
+
+Outcome<void> connect_by_control(gen::Endpoint& endpoint, gen::ControlClient& peer, LocalEnd& own,
+                                 const ControlEnd& remote, std::uint32_t path_mtu) {
+  const std::optional<Gid> gid = gen::gid_of_text(peer.hello().value("gid", ""));
+  if (!gid) return failed("the peer told no address; is it a roce-gen peer?");
+  const Outcome<nlohmann::json> there = peer.call("connect_qp", {{"qp", remote.qpn().value()},
+                                                                 {"gid", to_string(endpoint.gid())},
+                                                                 {"remote_qp", own.qp().qpn().value()},
+                                                                 {"remote_psn", own.psn().value()},
+                                                                 {"psn", remote.psn().value()},
+                                                                 {"path_mtu", path_mtu},
+                                                                 {"rd_atomic", kRdAtomic}});
+  if (!there) return tl::unexpected(there.error());
+  return connect_to(endpoint, own, {*gid, remote.qpn(), remote.psn()}, path_mtu);
+}
+
+Outcome<void> connect_by_pingpong(gen::Endpoint& endpoint, LocalEnd& own, const std::string& host, std::uint16_t port,
+                                  std::uint32_t path_mtu) {
+  Outcome<gen::Tcp> tcp = gen::Tcp::connect(host, port);
+  if (!tcp) return tl::unexpected(tcp.error());
+  PingpongHandshake handshake{endpoint, own, path_mtu};
+  return run(endpoint, handshake.be_client(*tcp));
+}
+
+Outcome<void> accept_by_pingpong(gen::Endpoint& endpoint, LocalEnd& own, gen::Tcp& listener, std::uint32_t path_mtu) {
+  PingpongHandshake handshake{endpoint, own, path_mtu};
+  return run(endpoint, handshake.be_server(listener));
+}
+
+Outcome<void> connect_by_cm(gen::RdmaCm& cm, gen::CmConnection& connection, LocalEnd& own, const std::string& host,
+                            std::uint16_t port, std::uint32_t path_mtu) {
+  const Outcome<Gid> to = gen::resolve_host(host);
+  if (!to) return tl::unexpected(to.error());
+  gen::ConnectPlan plan;
+  plan.to = *to;
+  plan.port = port;
+  plan.responder_resources = plan.initiator_depth = kRdAtomic;
+  plan.path_mtu = path_mtu;
+  return gen::run_script(cm, connection.connect(own.qp().qpn(), plan));
+}
+
+Outcome<std::unique_ptr<gen::CmConnection>> accept_by_cm(gen::RdmaCm& cm, LocalEnd& own, std::uint16_t port) {
+  const ServiceId service{PortSpace::tcp, port};
+  std::optional<CommId> wanted;
+  if (Outcome<void> listens = cm.listen(service, [&](CommId id, Time) { wanted = id; }); !listens) {
+    return tl::unexpected(listens.error());
+  }
+  std::unique_ptr<gen::CmConnection> connection;
+  Outcome<void> accepted = gen::run_script(cm, accept_next(cm, own, wanted, connection));
+  cm.stop_listening(service);
+  if (!accepted) return tl::unexpected(accepted.error());
+  return connection;
+}
+
+}  // namespace roce::replay

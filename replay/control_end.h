@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gen/control_client.h"
+#include "replay/played_end.h"
+
+namespace roce::replay {
+
+/// An end that a `roce-gen peer` is for us, told by the control protocol.
+class ControlEnd : public PlayedEnd {
+ public:
+  /// Makes queue pair and memory there, in INIT with its receives posted. All that is given has to outlive it. Failure:
+  /// what the peer refuses.
+  [[nodiscard]] static Outcome<std::unique_ptr<ControlEnd>> make(gen::ControlClient& peer,
+                                                                 const Conversation& conversation,
+                                                                 const CapturedMemory& memory, std::uint8_t side);
+
+  /// Its queue pair, and the first PSN that this sends.
+  [[nodiscard]] Qpn qpn() const { return qpn_; }
+  [[nodiscard]] Psn psn() const { return psn_; }
+
+  [[nodiscard]] Outcome<void> post(std::size_t index, const LivePlace& place) override;
+  [[nodiscard]] Outcome<void> poll() override;
+  [[nodiscard]] LivePlace place(std::size_t region) const override { return regions_[region].place; }
+  [[nodiscard]] Outcome<void> write_memory(std::size_t region, std::size_t offset,
+                                           const std::vector<std::byte>& data) override;
+  [[nodiscard]] Outcome<std::vector<std::byte>> read_memory(std::size_t region) override;
+
+ private:
+  struct Region {
+    std::uint32_t memory = 0;  ///< as the peer numbers it
+    std::size_t bytes = 0;
+    LivePlace place;
+  };
+
+  ControlEnd(gen::ControlClient& peer, const Conversation& conversation, std::uint8_t side)
+      : peer_(peer), conversation_(conversation), side_(side), plan_(plan_end(conversation, side)) {}
+  [[nodiscard]] Outcome<void> set_up(const CapturedMemory& memory);
+  [[nodiscard]] Outcome<Region> make_region(std::size_t bytes);
+  [[nodiscard]] Outcome<void> post_receive(std::size_t slot);
+  [[nodiscard]] Outcome<void> write(const Region& region, std::size_t offset, std::span<const std::byte> data);
+  [[nodiscard]] Outcome<std::vector<std::byte>> read(const Region& region, std::size_t offset, std::size_t bytes);
+  [[nodiscard]] Outcome<void> take(const nlohmann::json& completion);
+
+  gen::ControlClient& peer_;
+  const Conversation& conversation_;
+  std::uint8_t side_;
+  EndPlan plan_;
+  Region data_;
+  Region receives_;
+  std::vector<Region> regions_;
+  Qpn qpn_;
+  Psn psn_;
+  std::size_t under_way_ = 0;  ///< requests and receives that have not completed
+};
+
+}  // namespace roce::replay

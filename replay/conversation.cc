@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "replay/conversation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "roce/analysis/tracker.h"
+#include "roce/wire/atomiceth.h"
+#include "roce/wire/ieth.h"
+#include "roce/wire/immdt.h"
+#include "roce/wire/reth.h"
+
+namespace roce::replay {
+
+namespace {
+
+constexpr std::size_t kAtomicBytes = 8;
+/// Of one connection; what is wrong with the rest is the same.
+constexpr std::size_t kMostObstacles = 20;
+
+/// What one packet brought, the first time that it was whole.
+struct Piece {
+  std::vector<std::byte> payload;
+  std::uint32_t payload_length = 0;  // on the wire
+  Time time{};
+};
+
+/// A request packet.
+struct RequestPiece : Piece {
+  Bth bth{};
+  Operation operation{};
+  std::optional<Reth> reth;
+  std::optional<AtomicEth> atomic;
+  std::optional<ImmDt> immediate;
+  std::optional<Ieth> invalidate;
+  std::optional<Feth> flush;
+};
+
+/// The requests of one side of a stream with their answers, by the requester's PSNs, counted on across wraps.
+struct Requester {
+  std::map<std::int64_t, RequestPiece> requests;
+  std::map<std::int64_t, Piece> answers;
+  std::map<analysis::PacketId, std::int64_t> psns;  // of request packets, each transmission
+};
+
+struct StreamData {
+  std::array<Requester, 2> sides;
+  std::vector<analysis::Message> messages;
+};
+
+void keep_payload(Piece& piece, const Packet& packet, Time time) {
+  const Bytes payload = packet.payload();
+  piece.payload.assign(payload.begin(), payload.end());
+  piece.payload_length = packet.payload_length();
+  piece.time = time;
+}
+
+[[nodiscard]] std::array<std::byte, kAtomicBytes> in_memory(std::uint64_t value) {
+  std::array<std::byte, kAtomicBytes> bytes{};
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+/// Makes the operations of a stream out of its messages.
+class Builder {
+ public:
+  Builder(const analysis::StreamSummary& summary, StreamData& data) : data_(data) {
+    conversation_.stream = summary.stream;
+    conversation_.path_mtu = summary.path_mtu;
+    conversation_.naks =
+        summary.count(analysis::VerdictKind::nak_sequence_error) + summary.count(analysis::VerdictKind::rnr_nak);
+    conversation_.retransmissions = summary.count(analysis::VerdictKind::retransmission);
+    if (!summary.joined) refuse("the capture has one direction of it only, or cannot tell which two belong together");
+    if (summary.is_open_start) refuse("it had begun before the capture");
+    for (const analysis::DirectionSummary& direction : summary.directions) {
+      if (!direction.seen && summary.joined) refuse("one of its directions is not in the capture");
+    }
+    if (summary.missed_psns != 0) refuse(fmt::format("the capture missed {} of its packets", summary.missed_psns));
+    std::ranges::stable_sort(data.messages, {}, &analysis::Message::first);
+    if (!data.messages.empty()) first_side_ = data.messages.front().direction;
+    conversation_.ends = summary.ends;
+    for (std::size_t i = 0; i < 2; ++i) conversation_.qpns.at(i) = summary.qpns.at(i).value_or(Qpn{});
+    if (first_side_ == 1) {
+      std::swap(conversation_.ends[0], conversation_.ends[1]);
+      std::swap(conversation_.qpns[0], conversation_.qpns[1]);
+    }
+  }
+
+  Conversation build() {
+    for (const analysis::Message& message : data_.messages) add(message);
+    set_times();
+    if (conversation_.operations.empty()) refuse("it has no request that is whole");
+    return std::move(conversation_);
+  }
+
+ private:
+  void refuse(std::string why) {
+    if (conversation_.obstacles.size() < kMostObstacles) conversation_.obstacles.push_back(std::move(why));
+  }
+
+  void add(const analysis::Message& message) {
+    Requester& side = data_.sides.at(message.direction);
+    const std::string name = fmt::format("the {} in frame {}", to_string(message.type), message.first.frame);
+    const auto known = side.psns.find(message.first);
+    if (!message.start_seen || known == side.psns.end()) {
+      return refuse(fmt::format("the beginning of {} is not in the capture", name));
+    }
+    const std::int64_t first = known->second;
+    const auto begin = side.requests.find(first);
+    if (begin == side.requests.end()) return refuse(fmt::format("{} is damaged in the capture", name));
+    CapturedOperation operation;
+    operation.side = message.direction == first_side_ ? 0 : 1;
+    operation.frame = message.first.frame;
+    operation.start = operation.arrival = begin->second.time;
+    operation.end = message.end;
+    if (message.answer) operation.finish = message.finish;
+    if (message.end == analysis::MessageEnd::incomplete) refuse(fmt::format("{} is not whole in the capture", name));
+    take_headers(operation, begin->second);
+    if (operation.operation == Operation::read_request) {
+      take_answer(operation, side, first, message, name);
+    } else if (operation.operation == Operation::compare_swap || operation.operation == Operation::fetch_add) {
+      take_atomic_answer(operation, side, first, name);
+    } else {
+      take_payload(operation, side, first, message, name);
+    }
+    conversation_.operations.push_back(std::move(operation));
+  }
+
+  static void take_headers(CapturedOperation& operation, const RequestPiece& piece) {
+    operation.operation = piece.operation;
+    operation.solicited = piece.bth.solicited;
+    if (piece.reth) {
+      operation.remote_address = piece.reth->virtual_address;
+      operation.r_key = piece.reth->r_key;
+      operation.length = piece.reth->dma_length;
+    }
+    if (piece.atomic) {
+      operation.remote_address = piece.atomic->virtual_address;
+      operation.r_key = piece.atomic->r_key;
+      operation.length = kAtomicBytes;
+      operation.compare_add =
+          piece.operation == Operation::compare_swap ? piece.atomic->compare : piece.atomic->swap_or_add;
+      operation.swap = piece.operation == Operation::compare_swap ? piece.atomic->swap_or_add : 0;
+    }
+    if (piece.flush) operation.flush = *piece.flush;
+  }
+
+  void take_payload(CapturedOperation& operation, const Requester& side, std::int64_t first,
+                    const analysis::Message& message, const std::string& name) {
+    bool is_cut = false;
+    for (std::int64_t psn = first; psn < first + message.psn_count; ++psn) {
+      const auto found = side.requests.find(psn);
+      if (found == side.requests.end()) return refuse(fmt::format("a packet of {} is missing or damaged", name));
+      const RequestPiece& piece = found->second;
+      operation.data.insert(operation.data.end(), piece.payload.begin(), piece.payload.end());
+      is_cut = is_cut || piece.payload.size() < piece.payload_length;
+      operation.arrival = std::max(operation.arrival, piece.time);
+      operation.solicited = operation.solicited || piece.bth.solicited;
+      if (piece.immediate) operation.immediate = piece.immediate->data;
+      if (piece.invalidate) operation.invalidate = piece.invalidate->r_key;
+    }
+    if (is_cut) return refuse(fmt::format("the payload of {} is cut short by the snap length", name));
+    if (operation.operation == Operation::send) operation.length = static_cast<std::uint32_t>(operation.data.size());
+  }
+
+  void take_answer(CapturedOperation& operation, const Requester& side, std::int64_t first,
+                   const analysis::Message& message, const std::string& name) {
+    if (message.end == analysis::MessageEnd::refused) return;
+    for (std::int64_t psn = first; psn < first + message.psn_count && operation.data.size() < operation.length; ++psn) {
+      const auto found = side.answers.find(psn);
+      if (found == side.answers.end()) break;
+      operation.data.insert(operation.data.end(), found->second.payload.begin(), found->second.payload.end());
+      if (found->second.payload.size() < found->second.payload_length) break;
+    }
+    if (operation.data.size() == operation.length) return;
+    operation.data.clear();
+    refuse(fmt::format("the data that came back for {} are not in the capture", name));
+  }
+
+  void take_atomic_answer(CapturedOperation& operation, const Requester& side, std::int64_t first,
+                          const std::string& name) {
+    if (operation.end == analysis::MessageEnd::refused) return;
+    const auto found = side.answers.find(first);
+    if (found == side.answers.end()) return refuse(fmt::format("the answer to {} is not in the capture", name));
+    operation.data = found->second.payload;
+  }
+
+  void set_times() {
+    std::vector<CapturedOperation>& operations = conversation_.operations;
+    std::ranges::stable_sort(operations, {}, &CapturedOperation::start);
+    if (!operations.empty()) conversation_.start = operations.front().start;
+    for (std::uint8_t side = 0; side < 2; ++side) {
+      std::vector<Time> finished;
+      std::vector<Time> arrived;
+      for (const CapturedOperation& operation : operations) {
+        if (operation.side == side) finished.push_back(operation.finish);
+        if (operation.side != side && operation.is_message()) arrived.push_back(operation.arrival);
+      }
+      std::ranges::sort(finished);
+      std::ranges::sort(arrived);
+      const auto count_until = [](const std::vector<Time>& times, std::size_t from, Time until) {
+        while (from < times.size() && times[from] <= until) ++from;
+        return from;
+      };
+      std::size_t completed = 0;
+      std::size_t messages = 0;
+      Time latest = conversation_.start;
+      for (CapturedOperation& operation : operations) {
+        if (operation.side != side) continue;
+        completed = operation.after_completed = count_until(finished, completed, operation.start);
+        messages = operation.after_arrived = count_until(arrived, messages, operation.start);
+        if (completed != 0) latest = std::max(latest, finished[completed - 1]);
+        if (messages != 0) latest = std::max(latest, arrived[messages - 1]);
+        operation.think = operation.start - latest;
+        latest = operation.start;
+      }
+    }
+  }
+
+  StreamData& data_;
+  Conversation conversation_;
+  std::uint8_t first_side_ = 0;
+};
+
+}  // namespace
+
+class ConversationReader::State {
+ public:
+  void observe(const Packet& packet, const IcrcVerdict& icrc, Time time, analysis::PacketId id) {
+    const analysis::PacketAnalysis& known = tracker_.observe(analysis::observe_packet(packet, icrc, time, id));
+    const bool is_request = known.role == analysis::PacketRole::request;
+    if (known.stream != analysis::kNoStream && (is_request || known.role == analysis::PacketRole::response) &&
+        packet.info().service == Service::rc && icrc.status != IcrcStatus::bad) {
+      // The answers to a requester go the other way.
+      Requester& side = streams_[known.stream].sides.at(is_request ? known.direction : 1 - known.direction);
+      if (is_request) {
+        take_request(side, packet, time, id, known.relative_psn);
+      } else {
+        take_answer(side, packet, time, known.relative_psn);
+      }
+    }
+    if (++since_drain_ < kDrainPackets) return;
+    since_drain_ = 0;
+    drain();
+  }
+
+  std::vector<Conversation> finish() {
+    tracker_.finish();
+    drain();
+    std::vector<analysis::StreamSummary> summaries = tracker_.streams();
+    tracker_.drain_closed(summaries);
+    std::vector<Conversation> conversations;
+    for (const analysis::StreamSummary& summary : summaries) {
+      if (summary.service != Service::rc) continue;
+      conversations.push_back(Builder{summary, streams_[summary.stream]}.build());
+    }
+    std::ranges::stable_sort(conversations, {}, &Conversation::stream);
+    const auto same = std::ranges::unique(conversations, {}, &Conversation::stream);
+    conversations.erase(same.begin(), same.end());
+    return conversations;
+  }
+
+ private:
+  static constexpr unsigned kDrainPackets = 256;
+
+  static void take_request(Requester& side, const Packet& packet, Time time, analysis::PacketId id, std::int64_t psn) {
+    side.psns.emplace(id, psn);
+    const auto [at, is_new] = side.requests.try_emplace(psn);
+    if (!is_new) return;
+    RequestPiece& piece = at->second;
+    keep_payload(piece, packet, time);
+    piece.bth = packet.bth();
+    piece.operation = packet.info().operation;
+    piece.reth = packet.get<Reth>();
+    piece.atomic = packet.get<AtomicEth>();
+    piece.immediate = packet.get<ImmDt>();
+    piece.invalidate = packet.get<Ieth>();
+    piece.flush = packet.get<Feth>();
+  }
+
+  static void take_answer(Requester& side, const Packet& packet, Time time, std::int64_t psn) {
+    const Operation operation = packet.info().operation;
+    if (operation != Operation::read_response && operation != Operation::atomic_acknowledge) return;
+    const auto [at, is_new] = side.answers.try_emplace(psn);
+    if (!is_new) return;
+    keep_payload(at->second, packet, time);
+    if (const auto atomic = packet.get<AtomicAckEth>()) {
+      const auto bytes = in_memory(atomic->original);
+      at->second.payload.assign(bytes.begin(), bytes.end());
+    }
+  }
+
+  void drain() {
+    messages_.clear();
+    tracker_.drain_messages(messages_);
+    for (const analysis::Message& message : messages_) streams_[message.stream].messages.push_back(message);
+  }
+
+  analysis::Tracker tracker_{{.limits = {}, .keep_messages = true, .keep_answers = false, .cnp_interval = {}}};
+  std::map<std::uint32_t, StreamData> streams_;
+  std::vector<analysis::Message> messages_;
+  unsigned since_drain_ = 0;
+};
+
+ConversationReader::ConversationReader() : state_(std::make_unique<State>()) {}
+ConversationReader::~ConversationReader() = default;
+
+void ConversationReader::observe(const Packet& packet, const IcrcVerdict& icrc, Time time, analysis::PacketId id) {
+  state_->observe(packet, icrc, time, id);
+}
+
+std::vector<Conversation> ConversationReader::finish() {
+  return state_->finish();
+}
+
+}  // namespace roce::replay

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gen/endpoint_options.h"
+
+namespace roce::replay {
+
+/// How the queue pairs of a conversation find each other.
+enum class ConnectBy : std::uint8_t { control, pingpong, cm, numbers };
+
+/// What `roce-replay converse` can be told.
+struct ConverseOptions {
+  std::string file;
+  std::string as = "requester";  ///< which side is ours: `requester` (sent the first request) or `responder`
+  gen::EndpointOptions endpoint;
+  std::string control;  ///< control socket, or HOST:PORT, of a roce-gen peer
+  std::string token_file;
+  std::string to;  ///< the live peer's address
+  std::uint16_t pingpong_port = 0;
+  std::uint16_t cm_port = 0;
+  std::uint32_t remote_qp = 0;  ///< with `numbers`
+  std::uint32_t remote_psn = 0;
+  std::optional<std::uint32_t> stream;     ///< none: all that can be done again
+  std::vector<std::string> remote_memory;  ///< `RKEY:ADDRESS=RKEY:ADDRESS`
+  std::uint32_t path_mtu = 0;              ///< bytes; 0: the captured one, or the largest
+  double speed = 1;
+  double silence = 30;   ///< seconds
+  bool listen = false;   ///< wait for the peer to connect, which else only the responder does
+  bool connect = false;  ///< the other way round
+  bool dry_run = false;
+
+  [[nodiscard]] ConnectBy connect_by() const {
+    if (!control.empty()) return ConnectBy::control;
+    if (pingpong_port != 0) return ConnectBy::pingpong;
+    return cm_port != 0 ? ConnectBy::cm : ConnectBy::numbers;
+  }
+  [[nodiscard]] std::uint8_t side() const { return as == "requester" ? 0 : 1; }
+};
+
+}  // namespace roce::replay

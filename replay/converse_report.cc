@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "replay/converse_report.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace roce::replay {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+[[nodiscard]] Json heading(const char* event, const Conversation& conversation) {
+  Json ends = Json::array();
+  for (std::size_t i = 0; i < 2; ++i) {
+    ends.push_back({{"address", to_string(conversation.ends.at(i))}, {"qp", conversation.qpns.at(i).value()}});
+  }
+  return {{"event", event}, {"stream", conversation.stream}, {"ends", std::move(ends)}};
+}
+
+[[nodiscard]] double microseconds(Duration duration) {
+  return std::chrono::duration<double, std::micro>(duration).count();
+}
+
+[[nodiscard]] Json latency_json(const runtime::LatencyHistogram& latency) {
+  if (latency.count() == 0) return nullptr;
+  return {{"count", latency.count()},
+          {"p50_us", microseconds(latency.percentile(0.5))},
+          {"p99_us", microseconds(latency.percentile(0.99))},
+          {"max_us", microseconds(latency.max())}};
+}
+
+[[nodiscard]] std::string latency_text(const runtime::LatencyHistogram& latency) {
+  return latency.count() == 0 ? "–" : fmt::format("{:.1f}", microseconds(latency.percentile(0.5)));
+}
+
+/// Sequence errors and RNR that the peer answered us.
+[[nodiscard]] std::uint64_t naks(const transport::Counters& counters) {
+  return counters.sequence_naks_received + counters.rnr_naks_received;
+}
+
+void print_json(const Json& object) {
+  fmt::print("{}\n", object.dump());
+}
+
+}  // namespace
+
+std::string ends_text(const Conversation& conversation) {
+  return fmt::format("{} 0x{:x} ↔ {} 0x{:x}", to_string(conversation.ends[0]), conversation.qpns[0].value(),
+                     to_string(conversation.ends[1]), conversation.qpns[1].value());
+}
+
+void print_obstacles(const std::vector<Conversation>& conversations, bool json) {
+  for (const Conversation& conversation : conversations) {
+    if (conversation.obstacles.empty()) continue;
+    if (json) {
+      Json object = heading("not_reproducible", conversation);
+      object["why"] = conversation.obstacles;
+      print_json(object);
+      continue;
+    }
+    fmt::print(stderr, "not reproducible: stream {}, {}\n", conversation.stream, ends_text(conversation));
+    for (const std::string& why : conversation.obstacles) fmt::print(stderr, "  {}\n", why);
+  }
+}
+
+void print_plan(const std::vector<const Conversation*>& conversations, bool json) {
+  if (!json) fmt::print("{:>6}  {:>9}  {:>9}  {:>8}  {}\n", "stream", "requests", "answers", "path MTU", "ends");
+  for (const Conversation* conversation : conversations) {
+    std::array<std::size_t, 2> counts{};
+    for (const CapturedOperation& operation : conversation->operations) ++counts.at(operation.side);
+    if (json) {
+      Json object = heading("reproducible", *conversation);
+      object["requests"] = counts;
+      object["path_mtu"] = conversation->path_mtu;
+      print_json(object);
+    } else {
+      fmt::print("{:>6}  {:>9}  {:>9}  {:>8}  {}\n", conversation->stream, counts[0], counts[1], conversation->path_mtu,
+                 ends_text(*conversation));
+    }
+  }
+}
+
+void print_played(const std::vector<Played>& played, bool json) {
+  if (!json) {
+    fmt::print("{:>6}  {:>13}  {:>11}  {:>6}  {:>19}  {:>19}  {}\n", "stream", "done", "compared B", "differ",
+               "p50 us (captured)", "NAKs (captured)", "ends");
+  }
+  for (const Played& one : played) {
+    const PlayReport& report = one.report;
+    if (json) {
+      Json object = heading("conversation", *one.conversation);
+      object["qp"] = one.qpn.value();
+      object["ok"] = report.error.empty() && report.difference_count == 0;
+      if (!report.error.empty()) object["error"] = report.error;
+      object["all"] = one.all;
+      object["requests_completed"] = report.completed;
+      object["messages_arrived"] = report.arrived;
+      object["compared_bytes"] = report.compared_bytes;
+      object["difference_count"] = report.difference_count;
+      Json differences = Json::array();
+      for (const Difference& difference : report.differences) {
+        differences.push_back({{"frame", difference.frame}, {"text", difference.text}});
+      }
+      object["differences"] = std::move(differences);
+      object["latency"] = {{"captured", latency_json(report.captured)}, {"live", latency_json(report.live)}};
+      object["naks"] = {{"captured", one.conversation->naks}, {"live", naks(one.counters)}};
+      object["retransmissions"] = {{"captured", one.conversation->retransmissions},
+                                   {"live", one.counters.retransmitted_packets}};
+      print_json(object);
+      continue;
+    }
+    fmt::print("{:>6}  {:>13}  {:>11}  {:>6}  {:>19}  {:>19}  {}\n", one.conversation->stream,
+               fmt::format("{} of {}", report.completed + report.arrived, one.all), report.compared_bytes,
+               report.difference_count,
+               fmt::format("{} ({})", latency_text(report.live), latency_text(report.captured)),
+               fmt::format("{} ({})", naks(one.counters), one.conversation->naks), ends_text(*one.conversation));
+    for (const Difference& difference : report.differences) {
+      if (difference.frame == 0) {
+        fmt::print("        {}\n", difference.text);
+      } else {
+        fmt::print("        frame {}: {}\n", difference.frame, difference.text);
+      }
+    }
+    if (report.difference_count > report.differences.size()) {
+      fmt::print("        and {} more\n", report.difference_count - report.differences.size());
+    }
+    if (!report.error.empty()) fmt::print("        given up: {}\n", report.error);
+  }
+}
+
+}  // namespace roce::replay

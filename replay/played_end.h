@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "replay/captured_memory.h"
+#include "replay/conversation.h"
+#include "replay/failure.h"
+
+namespace roce::replay {
+
+/// Where something lies that a capture has elsewhere.
+struct LivePlace {
+  std::uint64_t address = 0;
+  RKey r_key{};
+};
+
+/// A request that ended.
+struct EndedRequest {
+  std::size_t operation = 0;    ///< index into `Conversation::operations`
+  std::string error;            ///< why it failed; empty: a success
+  std::vector<std::byte> data;  ///< of a READ or an atomic: what came back
+};
+
+/// A message that took a receive.
+struct ArrivedMessage {
+  std::uint32_t length = 0;
+  std::optional<std::uint32_t> immediate;
+  bool is_write = false;        ///< WRITE with immediate: the data are in memory
+  std::vector<std::byte> data;  ///< of a SEND
+};
+
+/// An end of a conversation that does what we tell it.
+class PlayedEnd {
+ public:
+  PlayedEnd() = default;
+  virtual ~PlayedEnd() = default;
+  PlayedEnd(const PlayedEnd&) = delete;
+  PlayedEnd& operator=(const PlayedEnd&) = delete;
+
+  /// Requests operation `index`, which is one of this end; `place` is where the other end has what it is about, or the
+  /// key that it invalidates.
+  [[nodiscard]] virtual Outcome<void> post(std::size_t index, const LivePlace& place) = 0;
+  /// Takes what happened into `ended` and `arrived`.
+  [[nodiscard]] virtual Outcome<void> poll() = 0;
+  /// Where the region with this number of its `CapturedMemory` begins.
+  [[nodiscard]] virtual LivePlace place(std::size_t region) const = 0;
+  [[nodiscard]] virtual Outcome<void> write_memory(std::size_t region, std::size_t offset,
+                                                   const std::vector<std::byte>& data) = 0;
+  [[nodiscard]] virtual Outcome<std::vector<std::byte>> read_memory(std::size_t region) = 0;
+
+  std::deque<EndedRequest> ended;
+  std::deque<ArrivedMessage> arrived;
+};
+
+/// Sizes of what an end needs for its side of a conversation.
+struct EndPlan {
+  std::vector<std::size_t> offsets;  ///< of each operation's data in one buffer; only of its own operations
+  std::size_t data_bytes = 0;        ///< of that buffer
+  std::size_t receive_bytes = 0;     ///< of the largest message that comes
+  std::uint32_t receives = 0;        ///< posted at a time
+};
+
+/// The most requests that an end keeps under way; a capture of a faster one is slowed down.
+inline constexpr std::uint32_t kMostRequests = 1024;
+
+[[nodiscard]] EndPlan plan_end(const Conversation& conversation, std::uint8_t side);
+
+}  // namespace roce::replay

@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""roce-replay converse: captured connections once more, with roce-gen peer and with ping-pong programs.
+
+usage: converse_test.py ROCE-REPLAY ROCE-GEN CAPTURES
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "gen"))
+# pylint: disable=wrong-import-position
+from live import WAIT, Program, RelayedWire, Wire, enter_namespaces
+
+REPLAY, GEN, CAPTURES = sys.argv[1:4] if len(sys.argv) > 3 else ("", "", "")
+# Guest b of the captures, which sent the first request.
+MIX = ("rc-mix-v4", "rc-mix-v6", "rc-mtu-sweep", "rc-psn-wrap", "rc-drop-random", "rc-duplicate")
+
+
+def capture(name):
+    return os.path.join(CAPTURES, "softroce", f"{name}.tx.pcap")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.socket = os.path.join(self.folder, "peer.sock")
+
+    def replay(self, namespaces, *words, interface="v"):
+        """Runs converse in namespace a: exit code, what it printed as JSON, and its errors."""
+        run = subprocess.run(namespaces.inside("a", REPLAY, "converse", "-i", interface, "--json", *map(str, words)),
+                             capture_output=True, text=True, timeout=WAIT, check=False)
+        return run.returncode, [json.loads(line) for line in run.stdout.splitlines()], run.stderr
+
+    def peer(self, namespaces, *words, interface="v"):
+        peer = Program(GEN, namespaces, "b", "peer", "-i", interface, "--control", self.socket, *map(str, words))
+        self.addCleanup(peer.end)
+        return peer
+
+    def assert_all_done(self, code, said, errors):
+        """Each conversation came to its end, with the captured data. Returns their reports."""
+        played = [report for report in said if report["event"] == "conversation"]
+        self.assertEqual(code, 0, (played, errors))
+        self.assertTrue(played, said)
+        for report in played:
+            self.assertTrue(report["ok"], report)
+            self.assertEqual(report["requests_completed"] + report["messages_arrived"], report["all"], report)
+            self.assertEqual(report["differences"], [])
+        return played
+
+
+class WithPeer(Case):
+    """A roce-gen peer is told what the other side does."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.wire = Wire(9000)
+        cls.addClassCleanup(cls.wire.close)
+
+    def test_each_capture_from_both_sides(self):
+        self.peer(self.wire)
+        for name in MIX:
+            for side in ("requester", "responder"):
+                with self.subTest(name, side=side):
+                    played = self.assert_all_done(*self.replay(self.wire, "--as", side, "--control", self.socket, capture(name)))
+                    self.assertGreater(sum(report["compared_bytes"] for report in played), 5000)
+
+    def test_a_refused_request_is_refused_again(self):
+        self.peer(self.wire)
+        code, said, errors = self.replay(self.wire, "--control", self.socket, "--speed", 0, capture("rc-errors"))
+        played = [report for report in said if report["event"] == "conversation"]
+        self.assertTrue(played, (code, said, errors))
+        self.assertTrue(any(report["ok"] for report in played), played)
+
+    def test_a_missing_peer_is_told(self):
+        code, _, errors = self.replay(self.wire, "--control", self.socket, capture("rc-mix-v4"))
+        self.assertEqual(code, 2)
+        self.assertIn("no peer listens on", errors)
+
+
+class ThroughRelay(Case):
+    def test_with_loss(self):
+        wire = RelayedWire()
+        self.addCleanup(wire.close)
+        relay = Program(GEN, wire, "m", "relay", "ra", "rb", "--impair", "drop:probability=0.05", "--seed", "1")
+        self.addCleanup(relay.end)
+        self.peer(wire, interface="vb")
+        played = self.assert_all_done(*self.replay(wire, "--control", self.socket, "--mtu", 256, capture("rc-mix-v4"), interface="va"))
+        self.assertGreater(played[0]["retransmissions"]["live"], 0, "nothing was lost")
+
+
+class WithPingpong(Case):
+    """A program that nobody tells what to do: its messages come as they were captured, or it is said."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.wire = Wire(1500)
+        cls.addClassCleanup(cls.wire.close)
+
+    def test_as_requester(self):
+        self.peer(self.wire, "-k", "rc", "-n", 20, "-s", 3000, "-m", 1024)
+        played = self.assert_all_done(*self.replay(self.wire, "--pingpong", 18515, "--to", "10.9.0.2", capture("pp-rc-drop")))
+        self.assertEqual(played[0]["messages_arrived"], 20)
+
+    def test_as_responder(self):
+        ours = subprocess.Popen(self.wire.inside("a", "setpriv", "--pdeathsig", "KILL", REPLAY, "converse", "-i", "v", "--json", "--as",
+                                                 "responder", "--pingpong", "18515", capture("pp-rc-drop")),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(ours.kill)
+        while json.loads(ours.stdout.readline())["event"] != "listening":
+            pass
+        theirs = subprocess.run(self.wire.inside("b", GEN, "pingpong", "-i", "v", "--json", "-k", "rc", "-n", "20", "-s", "3000", "-m",
+                                                 "1024", "10.9.0.1"), capture_output=True, text=True, timeout=WAIT, check=False)
+        self.assertEqual(theirs.returncode, 0, theirs.stderr)
+        out, errors = ours.communicate(timeout=WAIT)
+        played = self.assert_all_done(ours.returncode, [json.loads(line) for line in out.splitlines()], errors)
+        self.assertEqual(played[0]["messages_arrived"], 20)
+
+    def test_other_messages_are_differences(self):
+        self.peer(self.wire, "-k", "rc", "-n", 20, "-s", 2000, "-m", 1024)
+        code, said, _ = self.replay(self.wire, "--pingpong", 18515, "--to", "10.9.0.2", "--silence", 1, capture("pp-rc-drop"))
+        self.assertEqual(code, 1)
+        report = said[-1]
+        self.assertFalse(report["ok"], report)
+
+    def test_a_program_that_is_not_there(self):
+        code, _, errors = self.replay(self.wire, "--pingpong", 18999, "--to", "10.9.0.2", capture("pp-rc-drop"))
+        self.assertEqual(code, 1)
+        self.assertIn("cannot connect", errors)
+
+
+class NothingToDo(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.wire = Wire(1500)
+        cls.addClassCleanup(cls.wire.close)
+
+    def test_no_roce_in_the_file(self):
+        code, _, errors = self.replay(self.wire, "--control", self.socket, os.path.join(CAPTURES, "made", "link-control.pcapng"))
+        self.assertEqual(code, 2)
+        self.assertIn("there is no RoCE packet in it", errors)
+
+    def test_memory_of_a_program_is_asked_for(self):
+        code, said, errors = self.replay(self.wire, "--pingpong", 18515, "--to", "10.9.0.2", capture("rc-mix-v4"))
+        self.assertEqual(code, 2)
+        self.assertIn("no RC connection in it can be done again", errors)
+        self.assertIn("--remote-memory", said[-1]["why"][0])
+
+    def test_where_to_connect_is_asked_for(self):
+        code, _, errors = self.replay(self.wire, capture("rc-mix-v4"))
+        self.assertEqual(code, 2)
+        self.assertIn("say how to reach the peer", errors)
+
+    def test_rubbish(self):
+        rubbish = os.path.join(self.folder, "rubbish")
+        with open(rubbish, "wb") as file:
+            file.write(os.urandom(1000))
+        code, _, errors = self.replay(self.wire, "--control", self.socket, rubbish)
+        self.assertEqual(code, 2, errors)
+
+
+if __name__ == "__main__":
+    enter_namespaces()
+    unittest.main(argv=sys.argv[:1], verbosity=2)
