@@ -99,7 +99,7 @@ class PingpongHandshake {
   }
 
   void tell(gen::Tcp& tcp) {
-    const auto text = to_text({own_.qp().qpn(), own_.psn(), endpoint_.gid()});
+    const auto text = gen::to_text({own_.qp().qpn(), own_.psn(), endpoint_.gid()});
     if (!tcp.write({text.data(), text.size()})) throw gen::ScriptFailure(kClosed);
   }
 

@@ -28,7 +28,7 @@ MAY_INCLUDE = {
 PROGRAMS = {
     "gen": {"wire", "transport", "cm", "impair", "link", "port", "analyze"},
     "dissector/analyze": {"wire", "analysis", "link"},
-    "replay": {"wire", "transport", "cm", "impair", "analysis", "link", "port"},
+    "replay": {"wire", "transport", "cm", "impair", "analysis", "link", "port", "gen"},
 }
 
 # Folders that take bytes and times as arguments: no I/O, no clock, no thread, no logging, and of other libraries only
