@@ -31,6 +31,7 @@ struct Piece {
 struct RequestPiece : Piece {
   Bth bth{};
   Operation operation{};
+  bool continues = false;  // a message that began before it
   std::optional<Reth> reth;
   std::optional<AtomicEth> atomic;
   std::optional<ImmDt> immediate;
@@ -104,6 +105,7 @@ class Builder {
     Requester& side = data_.sides.at(message.direction);
     const std::string name = fmt::format("the {} in frame {}", to_string(message.type), message.first.frame);
     const auto known = side.psns.find(message.first);
+    if (known != side.psns.end() && known->second < refused_until_.at(message.direction)) return;
     if (!message.start_seen || known == side.psns.end()) {
       return refuse(fmt::format("the beginning of {} is not in the capture", name));
     }
@@ -150,7 +152,15 @@ class Builder {
   void take_payload(CapturedOperation& operation, const Requester& side, std::int64_t first,
                     const analysis::Message& message, const std::string& name) {
     bool is_cut = false;
-    for (std::int64_t psn = first; psn < first + message.psn_count; ++psn) {
+    std::int64_t end = first + message.psn_count;
+    if (message.end == analysis::MessageEnd::refused) {
+      // What was under way behind the packet that was refused.
+      for (auto next = side.requests.find(end); next != side.requests.end() && next->second.continues; ++end, ++next) {
+        if (next->first != end) break;
+      }
+      refused_until_.at(message.direction) = end;
+    }
+    for (std::int64_t psn = first; psn < end; ++psn) {
       const auto found = side.requests.find(psn);
       if (found == side.requests.end()) return refuse(fmt::format("a packet of {} is missing or damaged", name));
       const RequestPiece& piece = found->second;
@@ -163,6 +173,8 @@ class Builder {
     }
     if (is_cut) return refuse(fmt::format("the payload of {} is cut short by the snap length", name));
     if (operation.operation == Operation::send) operation.length = static_cast<std::uint32_t>(operation.data.size());
+    // What was never sent is never looked at.
+    if (message.end == analysis::MessageEnd::refused) operation.data.resize(operation.length);
   }
 
   void take_answer(CapturedOperation& operation, const Requester& side, std::int64_t first,
@@ -222,6 +234,7 @@ class Builder {
   StreamData& data_;
   Conversation conversation_;
   std::uint8_t first_side_ = 0;
+  std::array<std::int64_t, 2> refused_until_{};  // by direction of the stream, the PSN
 };
 
 }  // namespace
@@ -230,6 +243,7 @@ class ConversationReader::State {
  public:
   void observe(const Packet& packet, const IcrcVerdict& icrc, Time time, analysis::PacketId id) {
     const analysis::PacketAnalysis& known = tracker_.observe(analysis::observe_packet(packet, icrc, time, id));
+    if (known.absorbed != analysis::kNoStream) absorbed_by_[known.absorbed] = known.stream;
     const bool is_request = known.role == analysis::PacketRole::request;
     if (known.stream != analysis::kNoStream && (is_request || known.role == analysis::PacketRole::response) &&
         packet.info().service == Service::rc && icrc.status != IcrcStatus::bad) {
@@ -249,6 +263,7 @@ class ConversationReader::State {
   std::vector<Conversation> finish() {
     tracker_.finish();
     drain();
+    for (const auto& [part, whole] : absorbed_by_) absorb(streams_[part], streams_[whole]);
     std::vector<analysis::StreamSummary> summaries = tracker_.streams();
     tracker_.drain_closed(summaries);
     std::vector<Conversation> conversations;
@@ -273,6 +288,7 @@ class ConversationReader::State {
     keep_payload(piece, packet, time);
     piece.bth = packet.bth();
     piece.operation = packet.info().operation;
+    piece.continues = packet.info().position == Position::middle || packet.info().position == Position::last;
     piece.reth = packet.get<Reth>();
     piece.atomic = packet.get<AtomicEth>();
     piece.immediate = packet.get<ImmDt>();
@@ -292,6 +308,16 @@ class ConversationReader::State {
     }
   }
 
+  /// A stream that was the other direction of one turns out to be so only when an answer comes.
+  static void absorb(StreamData& part, StreamData& whole) {
+    whole.sides[1].requests.merge(part.sides[0].requests);
+    whole.sides[1].psns.merge(part.sides[0].psns);
+    for (analysis::Message& message : part.messages) {
+      message.direction = 1;
+      whole.messages.push_back(message);
+    }
+  }
+
   void drain() {
     messages_.clear();
     tracker_.drain_messages(messages_);
@@ -300,6 +326,7 @@ class ConversationReader::State {
 
   analysis::Tracker tracker_{{.limits = {}, .keep_messages = true, .keep_answers = false, .cnp_interval = {}}};
   std::map<std::uint32_t, StreamData> streams_;
+  std::map<std::uint32_t, std::uint32_t> absorbed_by_;
   std::vector<analysis::Message> messages_;
   unsigned since_drain_ = 0;
 };

@@ -120,9 +120,9 @@ INSTANTIATE_TEST_SUITE_P(Captures, ConversationTruth,
                          testing::Values("rc-mix-v4", "rc-mix-v6", "rc-mtu-sweep", "rc-psn-wrap", "rc-drop-random",
                                          "rc-drop-requests", "rc-drop-responses", "rc-drop-atomic-ack",
                                          "rc-drop-read-middle", "rc-duplicate", "rc-reorder", "rc-corrupt", "rc-rnr",
-                                         "rc-ecn-ce", "rc-timeout"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                                         "rc-ecn-ce"),
+                         [](const auto& parameter) {
+                           std::string name = parameter.param;
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
@@ -169,10 +169,25 @@ TEST(ConversationObstacles, AreTheMissingDirection) {
 }
 
 TEST(ConversationObstacles, AreTheMissingBeginning) {
-  const Conversation late = changed("pp-rc-drop.tx.pcap", [](const link::CaptureRecord& record) {
-    return record.number < 60 ? std::span<const std::byte>{} : record.bytes;
+  bool has_begun = false;
+  const Conversation late = changed("pp-rc-drop.tx.pcap", [&](const link::CaptureRecord& record) {
+    const Packet packet = parse_frame(record.bytes, LinkType::ethernet, record.original_length);
+    has_begun = has_begun || (packet.is_roce() && packet.info().position == Position::middle);
+    return has_begun ? record.bytes : std::span<const std::byte>{};
   });
-  EXPECT_THAT(late.obstacles, Not(IsEmpty()));
+  EXPECT_THAT(late.obstacles, Contains(HasSubstr("had begun before the capture")));
+}
+
+TEST(ConversationRefusals, AreOperationsWithAllTheirData) {
+  // Its first packet is refused when the other two are on the way.
+  const std::vector<Conversation> conversations = read("rc-errors.tx.pcap");
+  ASSERT_EQ(conversations.size(), 8U);
+  for (const Conversation& conversation : conversations) EXPECT_THAT(conversation.obstacles, IsEmpty());
+  const CapturedOperation& refused = conversations.front().operations.back();
+  EXPECT_EQ(refused.end, analysis::MessageEnd::refused);
+  EXPECT_EQ(refused.length, 3000U);
+  ASSERT_EQ(refused.data.size(), 3000U);
+  EXPECT_NE(refused.data.back(), std::byte{0});
 }
 
 TEST(ConversationTimes, FollowWhatWasWaitedFor) {

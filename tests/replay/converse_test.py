@@ -7,6 +7,7 @@ usage: converse_test.py ROCE-REPLAY ROCE-GEN CAPTURES
 
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -86,11 +87,40 @@ class ThroughRelay(Case):
     def test_with_loss(self):
         wire = RelayedWire()
         self.addCleanup(wire.close)
-        relay = Program(GEN, wire, "m", "relay", "ra", "rb", "--impair", "drop:probability=0.05", "--seed", "1")
+        relay = Program(GEN, wire, "m", "relay", "-i", "ra", "-o", "rb", "-e", "drop:probability=0.05", "--seed", "1")
         self.addCleanup(relay.end)
         self.peer(wire, interface="vb")
-        played = self.assert_all_done(*self.replay(wire, "--control", self.socket, "--mtu", 256, capture("rc-mix-v4"), interface="va"))
-        self.assertGreater(played[0]["retransmissions"]["live"], 0, "nothing was lost")
+        for side in ("requester", "responder"):
+            with self.subTest(side):
+                played = self.assert_all_done(*self.replay(wire, "--as", side, "--control", self.socket, "--mtu", 256,
+                                                           capture("rc-mix-v4"), interface="va"))
+                self.assertGreater(played[0]["retransmissions"]["live"], 0, "nothing was lost")
+
+
+class BothEnds(Case):
+    """Both sides are converse: each finds that the other does what it did in the capture."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.wire = Wire(9000)
+        cls.addClassCleanup(cls.wire.close)
+
+    def assert_both_done(self, name, *how):
+        responder = Program(REPLAY, self.wire, "b", "converse", "-i", "v", "--as", "responder", *how, capture(name))
+        self.addCleanup(responder.end)
+        while not any(note["event"] == "listening" for note in responder.notes):
+            responder.notes.append(json.loads(responder.process.stdout.readline()))
+        requester = self.assert_all_done(*self.replay(self.wire, *how, "--to", "10.9.0.2", capture(name)))
+        code, last = responder.result()
+        return requester + self.assert_all_done(code, [last], "")
+
+    def test_by_pingpong(self):
+        for played in self.assert_both_done("pp-rc-drop", "--pingpong", "18515"):
+            self.assertEqual((played["requests_completed"], played["messages_arrived"]), (20, 20))
+
+    def test_by_cm(self):
+        for played in self.assert_both_done("cm-ucmatose", "--cm", "7471"):
+            self.assertEqual((played["requests_completed"], played["messages_arrived"]), (3, 3))
 
 
 class WithPingpong(Case):
@@ -106,26 +136,27 @@ class WithPingpong(Case):
         played = self.assert_all_done(*self.replay(self.wire, "--pingpong", 18515, "--to", "10.9.0.2", capture("pp-rc-drop")))
         self.assertEqual(played[0]["messages_arrived"], 20)
 
-    def test_as_responder(self):
-        ours = subprocess.Popen(self.wire.inside("a", "setpriv", "--pdeathsig", "KILL", REPLAY, "converse", "-i", "v", "--json", "--as",
-                                                 "responder", "--pingpong", "18515", capture("pp-rc-drop")),
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(ours.kill)
-        while json.loads(ours.stdout.readline())["event"] != "listening":
+    def test_other_data_are_differences(self):
+        ours = Program(REPLAY, self.wire, "a", "converse", "-i", "v", "--as", "responder", "--pingpong", "18515", capture("pp-rc-drop"))
+        self.addCleanup(ours.end)
+        while json.loads(ours.process.stdout.readline())["event"] != "listening":
             pass
+        # Each of its messages has data of its own.
         theirs = subprocess.run(self.wire.inside("b", GEN, "pingpong", "-i", "v", "--json", "-k", "rc", "-n", "20", "-s", "3000", "-m",
                                                  "1024", "10.9.0.1"), capture_output=True, text=True, timeout=WAIT, check=False)
         self.assertEqual(theirs.returncode, 0, theirs.stderr)
-        out, errors = ours.communicate(timeout=WAIT)
-        played = self.assert_all_done(ours.returncode, [json.loads(line) for line in out.splitlines()], errors)
-        self.assertEqual(played[0]["messages_arrived"], 20)
+        code, report = ours.result()
+        self.assertEqual((code, report["ok"], report["requests_completed"], report["difference_count"]), (1, False, 20, 20), report)
+        self.assertIn("other data than in the capture came", report["differences"][0]["text"])
 
-    def test_other_messages_are_differences(self):
+    def test_messages_of_other_lengths_are_differences(self):
         self.peer(self.wire, "-k", "rc", "-n", 20, "-s", 2000, "-m", 1024)
         code, said, _ = self.replay(self.wire, "--pingpong", 18515, "--to", "10.9.0.2", "--silence", 1, capture("pp-rc-drop"))
         self.assertEqual(code, 1)
         report = said[-1]
         self.assertFalse(report["ok"], report)
+        # Its receives are too short.
+        self.assertIn("remote invalid request error", report["differences"][0]["text"])
 
     def test_a_program_that_is_not_there(self):
         code, _, errors = self.replay(self.wire, "--pingpong", 18999, "--to", "10.9.0.2", capture("pp-rc-drop"))
@@ -140,9 +171,18 @@ class NothingToDo(Case):
         cls.addClassCleanup(cls.wire.close)
 
     def test_no_roce_in_the_file(self):
-        code, _, errors = self.replay(self.wire, "--control", self.socket, os.path.join(CAPTURES, "made", "link-control.pcapng"))
+        path = os.path.join(self.folder, "arp.pcap")
+        arp = b"\xff" * 6 + bytes.fromhex("020000000001") + b"\x08\x06" + bytes(28)
+        with open(path, "wb") as file:
+            file.write(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + struct.pack("<IIII", 1, 0, len(arp), len(arp)) + arp)
+        code, _, errors = self.replay(self.wire, "--control", self.socket, path)
         self.assertEqual(code, 2)
         self.assertIn("there is no RoCE packet in it", errors)
+
+    def test_no_reliable_connection_in_the_file(self):
+        code, _, errors = self.replay(self.wire, "--control", self.socket, capture("ud-mix"))
+        self.assertEqual(code, 2)
+        self.assertIn("no RC connection in it can be done again", errors)
 
     def test_memory_of_a_program_is_asked_for(self):
         code, said, errors = self.replay(self.wire, "--pingpong", 18515, "--to", "10.9.0.2", capture("rc-mix-v4"))

@@ -32,6 +32,7 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   summary.joined = true;
   summary.qpns[0] = Qpn{flow.key.qpn};
   if (before == nullptr) return;
+  state.result.absorbed = before->index;
   stream.channels[1] = std::move(before->channels[0]);
   adopt_congestion(stream, *before);
   // What was answered before they were joined is not known; of those READs nothing is expected any more.

@@ -22,6 +22,9 @@ struct PacketAnalysis {
   std::uint32_t stream = kNoStream;
   std::uint8_t direction = 0;  ///< 0: from `StreamSummary::ends[0]`
   PacketRole role = PacketRole::other;
+  /// The stream that turned out, with this packet, to be direction 1 of `stream`: what was said of it as direction 0 is
+  /// part of that now. Mostly `kNoStream`.
+  std::uint32_t absorbed = kNoStream;
   std::int64_t relative_psn = 0;        ///< from the first PSN of its requester that was seen, across wraps
   std::uint64_t message = 0;            ///< number of its message, from 1; 0 unknown
   PacketId message_first{};             ///< the first packet of its message
