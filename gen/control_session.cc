@@ -154,9 +154,12 @@ ControlSession::Answer ControlSession::create_memory(const Json& request, Time) 
     if (!name.is_string()) throw Refusal(fmt::format("\"access\" has {}, needs names of rights", name.dump()));
     access = access | access_of(name.get<std::string>());
   }
+  const bool invalidatable = flag(request, "invalidatable");
   auto memory = std::make_unique<Memory>();
   memory->bytes.resize(length);
-  memory->mr = carried_out(device_.register_memory(pd_, {.memory = memory->bytes, .access = access}), "create_memory");
+  memory->mr = carried_out(
+      device_.register_memory(pd_, {.memory = memory->bytes, .access = access, .invalidatable = invalidatable}),
+      "create_memory");
   memory->info = *device_.query_mr(memory->mr);
   memory_bytes_ += length;
   const std::uint32_t id = next_memory_++;

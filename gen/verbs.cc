@@ -14,9 +14,11 @@ constexpr std::uint64_t kReceive = std::uint64_t{1} << 63;
 
 }  // namespace
 
-Memory::Memory(const Domain& domain, std::size_t bytes, transport::Access access)
+Memory::Memory(const Domain& domain, std::size_t bytes, transport::Access access, bool invalidatable)
     : device_(domain.device()), bytes_(bytes) {
-  mr_ = granted(device_.register_memory(domain.pd(), {.memory = bytes_, .access = access}), "register memory");
+  mr_ = granted(
+      device_.register_memory(domain.pd(), {.memory = bytes_, .access = access, .invalidatable = invalidatable}),
+      "register memory");
   info_ = *device_.query_mr(mr_);
 }
 
@@ -40,6 +42,10 @@ QueuePair::QueuePair(Endpoint& endpoint, const Domain& domain, const Options& op
 QueuePair::~QueuePair() {
   (void)device_.destroy_qp(qpn_);
   (void)device_.destroy_cq(cq_);
+}
+
+transport::QpAttributes QueuePair::attributes() const {
+  return *device_.query_qp(qpn_);
 }
 
 transport::Counters QueuePair::counters() const {

@@ -42,7 +42,8 @@ class Domain {
 /// Registered memory, all zeros at first.
 class Memory {
  public:
-  Memory(const Domain& domain, std::size_t bytes, transport::Access access = transport::Access::local_write);
+  Memory(const Domain& domain, std::size_t bytes, transport::Access access = transport::Access::local_write,
+         bool invalidatable = false);
   ~Memory() { (void)device_.deregister_memory(mr_); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -80,6 +81,7 @@ class QueuePair {
 
   [[nodiscard]] Qpn qpn() const { return qpn_; }
   [[nodiscard]] transport::Counters counters() const;
+  [[nodiscard]] transport::QpAttributes attributes() const;
   void modify(const transport::QpChange& change, Time now, std::string_view what);
   void post_send(const transport::SendRequest& request);
   /// Numbers of work requests are below 2^63.

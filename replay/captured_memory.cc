@@ -12,6 +12,7 @@ namespace roce::replay {
 
 namespace {
 
+constexpr std::uint64_t kLeastRegion = 8;
 constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 30;
 
 /// Carries out the operations in their order, and learns from what they found.
@@ -84,9 +85,11 @@ tl::expected<CapturedMemory, std::string> memory_of(const Conversation& conversa
   struct Extent {
     std::uint64_t begin = UINT64_MAX;
     std::uint64_t end = 0;
+    bool is_invalidated = false;
   };
   std::map<std::uint32_t, Extent> extents;
   for (const CapturedOperation& operation : conversation.operations) {
+    if (operation.side != side && operation.invalidate) extents[operation.invalidate->value()].is_invalidated = true;
     if (operation.side == side || operation.operation == Operation::send) continue;
     // What was refused may be anywhere.
     if (operation.end == analysis::MessageEnd::refused || operation.length == 0) continue;
@@ -96,7 +99,9 @@ tl::expected<CapturedMemory, std::string> memory_of(const Conversation& conversa
   }
   CapturedMemory memory;
   std::uint64_t all = 0;
-  for (const auto& [key, extent] : extents) {
+  for (auto& [key, extent] : extents) {
+    // A region of which only the key was ever told.
+    if (extent.end == 0) extent = {0, kLeastRegion, extent.is_invalidated};
     // Atomics need a multiple of 8.
     const std::uint64_t begin = extent.begin & ~std::uint64_t{7};
     const std::uint64_t bytes = extent.end - begin;
@@ -108,6 +113,7 @@ tl::expected<CapturedMemory, std::string> memory_of(const Conversation& conversa
     CapturedRegion region;
     region.r_key = RKey{key};
     region.address = begin;
+    region.is_invalidated = extent.is_invalidated;
     region.before.resize(bytes);
     region.after.resize(bytes);
     memory.regions.push_back(std::move(region));

@@ -17,6 +17,7 @@ struct CapturedRegion {
   std::uint64_t address = 0;      ///< of its first byte that was touched; as captured
   std::vector<std::byte> before;  ///< what has to be in it when the conversation begins; zeros where nothing tells
   std::vector<std::byte> after;   ///< what is in it at the end
+  bool is_invalidated = false;    ///< by a SEND with invalidate
 
   [[nodiscard]] std::uint64_t end() const { return address + before.size(); }
 };

@@ -45,8 +45,9 @@ void check_remote_memory(const ConverseOptions& options, Conversation& conversat
 
 [[nodiscard]] Outcome<void> check(const ConverseOptions& options) {
   if (options.dry_run) return {};
-  if (options.connect_by() == ConnectBy::numbers && (options.to.empty() || options.remote_qp == 0)) {
-    return cannot("say how to reach the peer: --control, --pingpong, --cm, or --to with --remote-qp and --remote-psn");
+  if (options.details) return cannot("--details is for --dry-run");
+  if (options.connect_by() == ConnectBy::numbers && options.to.empty()) {
+    return cannot("say how to reach the peer: --control, --pingpong or --cm, or with --to alone where it is");
   }
   const bool connects = options.connect || (options.side() == 0 && !options.listen);
   if (options.connect_by() != ConnectBy::control && connects && options.to.empty()) {
@@ -62,7 +63,7 @@ void check_remote_memory(const ConverseOptions& options, Conversation& conversat
   std::erase_if(*read, [&](const Conversation& conversation) { return !is_wanted(options, conversation); });
   std::vector<const Conversation*> conversations;
   for (Conversation& conversation : *read) {
-    check_remote_memory(options, conversation);
+    if (!options.dry_run) check_remote_memory(options, conversation);
     if (conversation.obstacles.empty()) conversations.push_back(&conversation);
   }
   const bool json = options.endpoint.json;
@@ -70,6 +71,9 @@ void check_remote_memory(const ConverseOptions& options, Conversation& conversat
   if (conversations.empty()) return cannot(fmt::format("{}: no RC connection in it can be done again", options.file));
   if (options.dry_run) {
     print_plan(conversations, json);
+    if (options.details) {
+      for (const Conversation* conversation : conversations) print_details(*conversation);
+    }
     return ExitCode::ok;
   }
   std::vector<Played> played;
@@ -105,7 +109,9 @@ void add_converse(command_line::Program& program, ExitCode& code) {
       .range(1, 65535)
       .excludes("--control")
       .excludes("--pingpong");
-  command.add_option("--remote-qp", options->remote_qp, "The peer's queue pair, connected by other means")
+  command
+      .add_option("--remote-qp", options->remote_qp,
+                  "The peer's queue pair, connected by other means (default: a line \"QPN PSN\" on standard input)")
       .range(1U, 0xFFFFFFU);
   command.add_option("--remote-psn", options->remote_psn, "The first PSN that it sends").range(0U, 0xFFFFFFU);
   command.add_flag("--listen", options->listen, "Wait for the peer to connect (the responder does anyway)");
@@ -125,6 +131,7 @@ void add_converse(command_line::Program& program, ExitCode& code) {
       .range(0.1, 1e6)
       .capture_default_str();
   command.add_flag("--dry-run", options->dry_run, "Only say what can be done again, and what not");
+  command.add_flag("--details", options->details, "With --dry-run: all requests and memory with their data, as JSON");
   command.footer(kFooter);
   command.callback([options, &code] {
     const Outcome<ExitCode> done = run(*options);

@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -137,6 +141,19 @@ class PingpongHandshake {
   std::string text_;
 };
 
+gen::Task<> await_line(gen::Endpoint& endpoint, std::string& line) {
+  bool is_over = false;
+  const auto read_some = [&](short) {
+    std::array<char, 64> part{};
+    const ssize_t count = ::read(STDIN_FILENO, part.data(), part.size());
+    line.append(part.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    is_over = count <= 0 || line.find('\n') != std::string::npos;
+  };
+  endpoint.driver().watch(STDIN_FILENO, POLLIN, read_some);
+  co_await gen::until([&] { return is_over; });
+  endpoint.driver().forget(STDIN_FILENO);
+}
+
 gen::Task<> accept_next(gen::RdmaCm& cm, LocalEnd& own, const std::optional<CommId>& wanted,
                         std::unique_ptr<gen::CmConnection>& connection) {
   co_await gen::until([&] { return wanted.has_value(); });
@@ -144,6 +161,12 @@ gen::Task<> accept_next(gen::RdmaCm& cm, LocalEnd& own, const std::optional<Comm
   connection = std::make_unique<gen::CmConnection>(cm, *wanted);
   connection->accept(own.qp().qpn(), kRdAtomic, kRetries, now);
   co_await connection->established(own.qp());
+}
+
+gen::Task<> end_connection(gen::CmConnection& connection, Duration patience) {
+  const Time deadline = (co_await gen::this_time{}) + patience;
+  co_await gen::until([&] { return connection.is_over(); }, deadline);
+  co_await connection.disconnect();
 }
 
 }  // namespace
@@ -161,6 +184,22 @@ Outcome<void> connect_to(gen::Endpoint& endpoint, LocalEnd& own, const RemoteQue
       gen::connect(endpoint.device(), own.qp().qpn(), transport::QpType::rc, options, gen::now());
   if (!connected) return failed(fmt::format("cannot connect the queue pair: {}", to_string(connected.error())));
   return {};
+}
+
+Outcome<RemoteQueuePair> read_queue_pair(gen::Endpoint& endpoint, const Gid& gid) {
+  std::string line;
+  if (Outcome<void> read = run(endpoint, await_line(endpoint, line)); !read) return tl::unexpected(read.error());
+  const char* at = line.c_str();
+  char* end = nullptr;
+  const unsigned long qpn = std::strtoul(at, &end, 0);
+  const bool has_qpn = end != at && qpn != 0 && qpn <= Qpn::kMax;
+  at = end;
+  const unsigned long psn = std::strtoul(at, &end, 0);
+  if (!has_qpn || end == at || psn > Psn::kMax) {
+    return failed(fmt::format("expected \"QPN PSN\" on standard input, each at most 0xFFFFFF, got \"{}\"",
+                              line.substr(0, line.find('\n'))));
+  }
+  return RemoteQueuePair{gid, Qpn{static_cast<std::uint32_t>(qpn)}, Psn{static_cast<std::uint32_t>(psn)}};
 }
 
 Outcome<void> connect_by_control(gen::Endpoint& endpoint, gen::ControlClient& peer, LocalEnd& own,
@@ -214,6 +253,10 @@ Outcome<std::unique_ptr<gen::CmConnection>> accept_by_cm(gen::RdmaCm& cm, LocalE
   cm.stop_listening(service);
   if (!accepted) return tl::unexpected(accepted.error());
   return connection;
+}
+
+Outcome<void> end_by_cm(gen::RdmaCm& cm, gen::CmConnection& connection, Duration patience) {
+  return gen::run_script(cm, end_connection(connection, patience));
 }
 
 }  // namespace roce::replay

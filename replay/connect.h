@@ -26,6 +26,10 @@ struct RemoteQueuePair {
 [[nodiscard]] Outcome<void> connect_to(gen::Endpoint& endpoint, LocalEnd& own, const RemoteQueuePair& remote,
                                        std::uint32_t path_mtu);
 
+/// Reads a line `QPN PSN` from standard input, each decimal or hexadecimal with 0x: the queue pair at `gid` that
+/// whoever runs us has there. Waits until it comes, which a signal ends. Failure: no such line.
+[[nodiscard]] Outcome<RemoteQueuePair> read_queue_pair(gen::Endpoint& endpoint, const Gid& gid);
+
 /// Connects our end and one that a roce-gen peer is for us.
 [[nodiscard]] Outcome<void> connect_by_control(gen::Endpoint& endpoint, gen::ControlClient& peer, LocalEnd& own,
                                                const ControlEnd& remote, std::uint32_t path_mtu);
@@ -44,5 +48,8 @@ struct RemoteQueuePair {
 /// Waits until somebody connects to RDMA port `port`, which a signal ends.
 [[nodiscard]] Outcome<std::unique_ptr<gen::CmConnection>> accept_by_cm(gen::RdmaCm& cm, LocalEnd& own,
                                                                        std::uint16_t port);
+
+/// Ends a connection, or sees the peer end it within `patience`.
+[[nodiscard]] Outcome<void> end_by_cm(gen::RdmaCm& cm, gen::CmConnection& connection, Duration patience);
 
 }  // namespace roce::replay

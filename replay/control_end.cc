@@ -55,7 +55,7 @@ Outcome<void> ControlEnd::set_up(const CapturedMemory& memory) {
   if (!receives) return tl::unexpected(receives.error());
   receives_ = *receives;
   for (const CapturedRegion& captured : memory.regions) {
-    Outcome<Region> region = make_region(captured.before.size());
+    Outcome<Region> region = make_region(captured.before.size(), captured.is_invalidated);
     if (!region) return tl::unexpected(region.error());
     if (Outcome<void> written = write(*region, 0, captured.before); !written) return written;
     regions_.push_back(*region);
@@ -76,10 +76,11 @@ Outcome<void> ControlEnd::set_up(const CapturedMemory& memory) {
   return {};
 }
 
-Outcome<ControlEnd::Region> ControlEnd::make_region(std::size_t bytes) {
+Outcome<ControlEnd::Region> ControlEnd::make_region(std::size_t bytes, bool invalidatable) {
   const Outcome<nlohmann::json> made =
       peer_.call("create_memory",
                  {{"length", bytes},
+                  {"invalidatable", invalidatable},
                   {"access", {"remote_write", "remote_read", "remote_atomic", "flush_global", "flush_persistent"}}});
   if (!made) return tl::unexpected(made.error());
   Region region;

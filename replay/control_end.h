@@ -24,6 +24,7 @@ class ControlEnd : public PlayedEnd {
 
   [[nodiscard]] Outcome<void> post(std::size_t index, const LivePlace& place) override;
   [[nodiscard]] Outcome<void> poll() override;
+  [[nodiscard]] std::optional<std::uint32_t> carried_out() const override { return std::nullopt; }
   [[nodiscard]] LivePlace place(std::size_t region) const override { return regions_[region].place; }
   [[nodiscard]] Outcome<void> write_memory(std::size_t region, std::size_t offset,
                                            const std::vector<std::byte>& data) override;
@@ -39,7 +40,7 @@ class ControlEnd : public PlayedEnd {
   ControlEnd(gen::ControlClient& peer, const Conversation& conversation, std::uint8_t side)
       : peer_(peer), conversation_(conversation), side_(side), plan_(plan_end(conversation, side)) {}
   [[nodiscard]] Outcome<void> set_up(const CapturedMemory& memory);
-  [[nodiscard]] Outcome<Region> make_region(std::size_t bytes);
+  [[nodiscard]] Outcome<Region> make_region(std::size_t bytes, bool invalidatable = false);
   [[nodiscard]] Outcome<void> post_receive(std::size_t slot);
   [[nodiscard]] Outcome<void> write(const Region& region, std::size_t offset, std::span<const std::byte> data);
   [[nodiscard]] Outcome<std::vector<std::byte>> read(const Region& region, std::size_t offset, std::size_t bytes);

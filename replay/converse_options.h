@@ -23,7 +23,7 @@ struct ConverseOptions {
   std::string to;  ///< the live peer's address
   std::uint16_t pingpong_port = 0;
   std::uint16_t cm_port = 0;
-  std::uint32_t remote_qp = 0;  ///< with `numbers`
+  std::uint32_t remote_qp = 0;  ///< with `numbers`; 0: it is read from standard input, with the PSN
   std::uint32_t remote_psn = 0;
   std::optional<std::uint32_t> stream;     ///< none: all that can be done again
   std::vector<std::string> remote_memory;  ///< `RKEY:ADDRESS=RKEY:ADDRESS`
@@ -33,6 +33,7 @@ struct ConverseOptions {
   bool listen = false;   ///< wait for the peer to connect, which else only the responder does
   bool connect = false;  ///< the other way round
   bool dry_run = false;
+  bool details = false;  ///< the dry run tells all requests, with their data
 
   [[nodiscard]] ConnectBy connect_by() const {
     if (!control.empty()) return ConnectBy::control;

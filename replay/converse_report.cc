@@ -5,6 +5,9 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "gen/control_request.h"
 
 namespace roce::replay {
 
@@ -45,7 +48,88 @@ void print_json(const Json& object) {
   fmt::print("{}\n", object.dump());
 }
 
+[[nodiscard]] std::string_view name_of(Operation operation) {
+  switch (operation) {
+    case Operation::write:
+      return "write";
+    case Operation::read_request:
+      return "read";
+    case Operation::compare_swap:
+      return "compare_swap";
+    case Operation::fetch_add:
+      return "fetch_add";
+    case Operation::atomic_write:
+      return "atomic_write";
+    case Operation::flush:
+      return "flush";
+    default:
+      return "send";
+  }
+}
+
 }  // namespace
+
+void print_queue_pair(const Conversation& conversation, Qpn qpn, Psn psn, const Gid& gid, bool json) {
+  if (json) {
+    print_json({{"event", "queue_pair"},
+                {"stream", conversation.stream},
+                {"qp", qpn.value()},
+                {"psn", psn.value()},
+                {"gid", to_string(gid)}});
+  } else {
+    fmt::print(stderr, "stream {}: queue pair {} with first PSN {} at {}\n", conversation.stream, qpn.value(),
+               psn.value(), to_string(gid));
+  }
+  std::fflush(stdout);
+}
+
+void print_memory(const Conversation& conversation, const CapturedRegion& captured, const LivePlace& place, bool json) {
+  if (json) {
+    print_json({{"event", "memory"},
+                {"stream", conversation.stream},
+                {"captured_r_key", captured.r_key.value()},
+                {"captured_address", captured.address},
+                {"r_key", place.r_key.value()},
+                {"address", place.address},
+                {"length", captured.before.size()}});
+  } else {
+    fmt::print(stderr, "stream {}: 0x{:x} with R_Key 0x{:08x} is 0x{:x} with R_Key 0x{:08x} here, {} bytes\n",
+               conversation.stream, captured.address, captured.r_key.value(), place.address, place.r_key.value(),
+               captured.before.size());
+  }
+  std::fflush(stdout);
+}
+
+void print_details(const Conversation& conversation) {
+  for (std::uint8_t side = 0; side < 2; ++side) {
+    const tl::expected<CapturedMemory, std::string> memory = memory_of(conversation, side);
+    if (!memory) continue;
+    for (const CapturedRegion& region : memory->regions) {
+      print_json({{"event", "captured_memory"},
+                  {"stream", conversation.stream},
+                  {"side", side},
+                  {"r_key", region.r_key.value()},
+                  {"address", region.address},
+                  {"before", gen::to_hex(region.before)},
+                  {"after", gen::to_hex(region.after)}});
+    }
+  }
+  for (const CapturedOperation& operation : conversation.operations) {
+    Json object{{"event", "captured_request"}, {"stream", conversation.stream},          {"side", operation.side},
+                {"frame", operation.frame},    {"opcode", name_of(operation.operation)}, {"length", operation.length}};
+    if (operation.operation != Operation::send) {
+      object["remote_address"] = operation.remote_address;
+      object["r_key"] = operation.r_key.value();
+    }
+    if (operation.immediate) object["immediate"] = *operation.immediate;
+    if (operation.invalidate) object["invalidate"] = operation.invalidate->value();
+    object["compare_add"] = operation.compare_add;
+    object["swap"] = operation.swap;
+    object["refused"] = operation.end == analysis::MessageEnd::refused;
+    object["data"] = gen::to_hex(operation.data);
+    print_json(object);
+  }
+}
 
 std::string ends_text(const Conversation& conversation) {
   return fmt::format("{} 0x{:x} ↔ {} 0x{:x}", to_string(conversation.ends[0]), conversation.qpns[0].value(),
@@ -98,6 +182,7 @@ void print_played(const std::vector<Played>& played, bool json) {
       object["all"] = one.all;
       object["requests_completed"] = report.completed;
       object["messages_arrived"] = report.arrived;
+      object["requests_carried_out"] = report.carried_out;
       object["compared_bytes"] = report.compared_bytes;
       object["difference_count"] = report.difference_count;
       Json differences = Json::array();
@@ -113,8 +198,8 @@ void print_played(const std::vector<Played>& played, bool json) {
       continue;
     }
     fmt::print("{:>6}  {:>13}  {:>11}  {:>6}  {:>19}  {:>19}  {}\n", one.conversation->stream,
-               fmt::format("{} of {}", report.completed + report.arrived, one.all), report.compared_bytes,
-               report.difference_count,
+               fmt::format("{} of {}", report.completed + report.arrived + report.carried_out, one.all),
+               report.compared_bytes, report.difference_count,
                fmt::format("{} ({})", latency_text(report.live), latency_text(report.captured)),
                fmt::format("{} ({})", naks(one.counters), one.conversation->naks), ends_text(*one.conversation));
     for (const Difference& difference : report.differences) {

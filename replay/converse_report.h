@@ -21,6 +21,13 @@ struct Played {
 };
 
 /// `10.0.0.1 0x11 ↔ 10.0.0.2 0x12`, as captured.
+/// Our queue pair, for whoever has to tell the peer.
+void print_queue_pair(const Conversation& conversation, Qpn qpn, Psn psn, const Gid& gid, bool json);
+/// Where our memory is that the capture has elsewhere.
+void print_memory(const Conversation& conversation, const CapturedRegion& captured, const LivePlace& place, bool json);
+/// All requests and the memory that they are about, as JSON objects.
+void print_details(const Conversation& conversation);
+
 [[nodiscard]] std::string ends_text(const Conversation& conversation);
 /// Prints which connections cannot be done again, and why: lines on standard error, or JSON.
 void print_obstacles(const std::vector<Conversation>& conversations, bool json);

@@ -104,8 +104,7 @@ class Run {
     if (live) fmt::print(stderr, "\r\x1b[K");
     if (!ran) return tl::unexpected(ran.error());
     if (!*ran) return failed("interrupted");
-    endpoint_.driver().settle(gen::now() + kLinger);
-    return {};
+    return end();
   }
 
   void report(std::vector<Played>& played) const {
@@ -132,6 +131,19 @@ class Run {
     return exchange.remote ? std::min(next, gen::now() + kAskInterval) : next;
   }
 
+  [[nodiscard]] Outcome<void> end() {
+    if (!cm_) {
+      endpoint_.driver().settle(gen::now() + kLinger);
+      return {};
+    }
+    Duration patience = kLinger;
+    for (const std::unique_ptr<Exchange>& exchange : exchanges_) {
+      if (Outcome<void> ended = end_by_cm(*cm_, *exchange->connection, patience); !ended) return ended;
+      patience = Duration{0};
+    }
+    return {};
+  }
+
   [[nodiscard]] bool listens() const { return options_.listen || (options_.side() == 1 && !options_.connect); }
 
   void note(std::string_view event, const std::string& text) const {
@@ -151,10 +163,7 @@ class Run {
     for (std::size_t i = 0; i < exchange.memories.at(options_.side()).regions.size(); ++i) {
       if (options_.connect_by() == ConnectBy::control) break;
       const CapturedRegion& region = exchange.memories.at(options_.side()).regions[i];
-      const LivePlace place = own.place(i);
-      note("memory", fmt::format("stream {}: 0x{:x} with R_Key 0x{:08x} is 0x{:x} with R_Key 0x{:08x} here, {} bytes",
-                                 exchange.conversation->stream, region.address, region.r_key.value(), place.address,
-                                 place.r_key.value(), region.before.size()));
+      print_memory(*exchange.conversation, region, own.place(i), options_.endpoint.json);
     }
     switch (options_.connect_by()) {
       case ConnectBy::control:
@@ -181,9 +190,14 @@ class Run {
     }
     const Outcome<Gid> to = gen::resolve_host(options_.to);
     if (!to) return tl::unexpected(to.error());
-    note("queue_pair", fmt::format("stream {}: queue pair {} with first PSN {} at {}", exchange.conversation->stream,
-                                   own.qp().qpn().value(), own.psn().value(), to_string(endpoint_.gid())));
-    return connect_to(endpoint_, own, {*to, Qpn{options_.remote_qp}, Psn{options_.remote_psn}}, mtu);
+    print_queue_pair(*exchange.conversation, own.qp().qpn(), own.psn(), endpoint_.gid(), options_.endpoint.json);
+    RemoteQueuePair remote{*to, Qpn{options_.remote_qp}, Psn{options_.remote_psn}};
+    if (options_.remote_qp == 0) {
+      Outcome<RemoteQueuePair> told = read_queue_pair(endpoint_, *to);
+      if (!told) return tl::unexpected(told.error());
+      remote = *told;
+    }
+    return connect_to(endpoint_, own, remote, mtu);
   }
 
   [[nodiscard]] Outcome<void> connect_with_peer(Exchange& exchange, std::uint32_t mtu) {

@@ -46,7 +46,7 @@ LocalEnd::LocalEnd(gen::Endpoint& endpoint, const Conversation& conversation, co
       qp_(endpoint, domain_, {.max_send = kMostRequests, .max_receive = std::max(1U, plan_.receives)}),
       psn_(std::random_device{}() & Psn::kMax) {
   for (const CapturedRegion& region : memory.regions) {
-    auto own = std::make_unique<gen::Memory>(domain_, region.before.size(), kAllRights);
+    auto own = std::make_unique<gen::Memory>(domain_, region.before.size(), kAllRights, region.is_invalidated);
     std::ranges::copy(region.before, own->bytes().begin());
     regions_.push_back(std::move(own));
   }
@@ -137,6 +137,10 @@ Outcome<void> LocalEnd::poll() {
     return failed(failure.what());
   }
   return {};
+}
+
+std::optional<std::uint32_t> LocalEnd::carried_out() const {
+  return qp_.attributes().msn.value();
 }
 
 LivePlace LocalEnd::place(std::size_t region) const {

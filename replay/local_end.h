@@ -25,6 +25,7 @@ class LocalEnd : public PlayedEnd {
 
   [[nodiscard]] Outcome<void> post(std::size_t index, const LivePlace& place) override;
   [[nodiscard]] Outcome<void> poll() override;
+  [[nodiscard]] std::optional<std::uint32_t> carried_out() const override;
   [[nodiscard]] LivePlace place(std::size_t region) const override;
   [[nodiscard]] Outcome<void> write_memory(std::size_t region, std::size_t offset,
                                            const std::vector<std::byte>& data) override;

@@ -18,7 +18,10 @@ EndPlan plan_end(const Conversation& conversation, std::uint8_t side) {
       plan.data_bytes += (std::max<std::size_t>(operation.length, 1) + kAlignment - 1) / kAlignment * kAlignment;
     } else if (operation.is_message()) {
       ++messages;
-      plan.receive_bytes = std::max<std::size_t>(plan.receive_bytes, operation.length);
+      // What was refused may have been too long.
+      if (operation.end != analysis::MessageEnd::refused) {
+        plan.receive_bytes = std::max<std::size_t>(plan.receive_bytes, operation.length);
+      }
     }
   }
   plan.data_bytes = std::max(plan.data_bytes, kAlignment);

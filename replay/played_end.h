@@ -48,6 +48,8 @@ class PlayedEnd {
   [[nodiscard]] virtual Outcome<void> post(std::size_t index, const LivePlace& place) = 0;
   /// Takes what happened into `ended` and `arrived`.
   [[nodiscard]] virtual Outcome<void> poll() = 0;
+  /// Requests of the other end that were carried out here, modulo 2^24; none where nobody tells us.
+  [[nodiscard]] virtual std::optional<std::uint32_t> carried_out() const = 0;
   /// Where the region with this number of its `CapturedMemory` begins.
   [[nodiscard]] virtual LivePlace place(std::size_t region) const = 0;
   [[nodiscard]] virtual Outcome<void> write_memory(std::size_t region, std::size_t offset,

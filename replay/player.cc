@@ -59,6 +59,9 @@ Player::Player(const Conversation& conversation, std::array<PlayedEnd*, 2> ends,
     if (ends_.at(side) != nullptr) {
       sides_.at(side).operations.push_back(i);
       ++all_;
+    } else if (operation(i).end != analysis::MessageEnd::refused) {
+      sides_.at(1 - side).from_program.push_back(i);
+      if (!operation(i).is_message()) ++all_;
     }
     if (operation(i).is_message() && ends_.at(1 - side) != nullptr &&
         operation(i).end != analysis::MessageEnd::refused) {
@@ -190,6 +193,20 @@ bool Player::change_memory(std::uint8_t owner, std::size_t index) {
   return true;
 }
 
+bool Player::watch_program(std::uint8_t index) {
+  Side& side = sides_.at(index);
+  const std::optional<std::uint32_t> count = ends_.at(index)->carried_out();
+  if (side.from_program.empty() || !count) return false;
+  // The MSN counts on from what it was the last time.
+  const std::size_t more = (*count - side.carried_out) & Msn::kMax;
+  if (more != 0) {
+    side.carried_out += more;
+    report_.carried_out = side.carried_out - std::min(side.carried_out, side.arrived.size());
+  }
+  if (side.carried_out < side.from_program.size()) (void)change_memory(index, side.from_program[side.carried_out]);
+  return more != 0;
+}
+
 bool Player::post_next(std::uint8_t index, Time now) {
   Side& side = sides_.at(index);
   const std::size_t next = side.operations[side.posted];
@@ -214,13 +231,13 @@ bool Player::is_complete() const {
     const Side& side = sides_.at(i);
     if (ends_.at(i) == nullptr) continue;
     if (side.ended.size() != side.operations.size() || side.arrived.size() != side.messages.size()) return false;
+    if (side.carried_out < side.from_program.size()) return false;
   }
   return true;
 }
 
 void Player::compare_memory(std::uint8_t owner) {
-  // Of a program's requests nobody tells us when the last one is through.
-  if (ends_.at(owner) == nullptr || ends_.at(1 - owner) == nullptr) return;
+  if (ends_.at(owner) == nullptr) return;
   const CapturedMemory& memory = *memories_.at(owner);
   for (std::size_t region = 0; region < memory.regions.size(); ++region) {
     const Outcome<std::vector<std::byte>> found = ends_.at(owner)->read_memory(region);
@@ -245,6 +262,7 @@ bool Player::step(Time now) {
     if (end == nullptr) continue;
     if (Outcome<void> polled = end->poll(); !polled) give_up(polled.error().message);
     for (; !end->arrived.empty(); end->arrived.pop_front(), moved = true) take_arrived(i, end->arrived.front(), now);
+    moved = watch_program(i) || moved;
     for (; !end->ended.empty(); end->ended.pop_front(), moved = true) take_ended(i, end->ended.front(), now);
   }
   for (std::uint8_t i = 0; i < 2; ++i) {

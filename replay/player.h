@@ -23,6 +23,7 @@ struct Difference {
 struct PlayReport {
   std::size_t completed = 0;            ///< requests that ended as captured
   std::size_t arrived = 0;              ///< messages that came as captured
+  std::size_t carried_out = 0;          ///< a program's other requests: WRITEs, READs, atomics
   std::uint64_t compared_bytes = 0;     ///< that came back, arrived, or lie in memory
   std::vector<Difference> differences;  ///< the first of them
   std::uint64_t difference_count = 0;
@@ -60,13 +61,15 @@ class Player {
   [[nodiscard]] Time next_timeout() const;
   [[nodiscard]] const PlayReport& report() const { return report_; }
   /// Requests and messages so far, and all of them.
-  [[nodiscard]] std::size_t done() const { return report_.completed + report_.arrived; }
+  [[nodiscard]] std::size_t done() const { return report_.completed + report_.arrived + report_.carried_out; }
   [[nodiscard]] std::size_t all() const { return all_; }
 
  private:
   struct Side {
-    std::vector<std::size_t> operations;  ///< its own
-    std::vector<std::size_t> messages;    ///< of the other side, which arrive here
+    std::vector<std::size_t> operations;    ///< its own
+    std::vector<std::size_t> messages;      ///< of the other side, which arrive here
+    std::vector<std::size_t> from_program;  ///< requests of a program, if that is the other side
+    std::size_t carried_out = 0;            ///< of those
     std::size_t posted = 0;
     std::vector<Time> ended;    ///< when, of as many of its own as have
     std::vector<Time> arrived;  ///< the same of messages
@@ -79,6 +82,8 @@ class Player {
   void take_arrived(std::uint8_t side, const ArrivedMessage& message, Time now);
   /// When the next request of a side is to be posted; kNever while it waits for something, or when there is none.
   [[nodiscard]] Time due(const Side& side) const;
+  /// Sees what a program at the other side has had carried out.
+  [[nodiscard]] bool watch_program(std::uint8_t side);
   /// False: it has to wait.
   [[nodiscard]] bool change_memory(std::uint8_t owner, std::size_t index);
   [[nodiscard]] bool post_next(std::uint8_t side, Time now);

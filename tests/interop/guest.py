@@ -149,6 +149,15 @@ class Process:
             return Result(self._code, *(bytes(text) for text in self._text.values()))
         return Result(self._code, *(text.decode(errors="replace") for text in self._text.values()))
 
+    def wait_lines(self, count, timeout=30):
+        """The lines of its standard output, once there are so many; an error when it ends before that."""
+        def lines():
+            return bytes(self._text["stdout"]).decode(errors="replace").split("\n")[:-1]
+        self._guest._wait(lambda: len(lines()) >= count or self._code is not None, timeout)
+        if len(lines()) < count:
+            raise GuestError(self._guest.explain(f"`{self.command}` did not say {count} lines. It said:\n{self.output()}"))
+        return lines()
+
     def ends_within(self, seconds):
         """Whether it has ended by then."""
         return self._guest._wait(lambda: self._code is not None, seconds)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Our programs against Linux's Soft-RoCE, in a guest that runs for all cases.
 
-usage: [ROCE_GEN=FILE] [ROCE_ANALYZE=FILE] interop_test.py [UNITTEST-ARGUMENT...]       for instance -v -k pingpong
+usage: [ROCE_GEN=FILE] [ROCE_ANALYZE=FILE] [ROCE_REPLAY=FILE] interop_test.py [UNITTEST-ARGUMENT...]       for instance -v -k pingpong
 
 Prints a line for each group of cases, with -v for each case, and what failed as soon as it has.
 
@@ -29,6 +29,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "gen")]
 # pylint: disable=wrong-import-position
 import guest
 import network
+from converse_cases import ConverseCases  # pylint: disable=unused-import
 from error_cases import ErrorCases, RelayedErrorCases  # pylint: disable=unused-import
 from harness_cases import GuestCases, NetworkCases  # pylint: disable=unused-import
 from matrix_cases import MatrixCases  # pylint: disable=unused-import
@@ -173,6 +174,7 @@ def main():
         return 1 if os.environ.get("ROCE_INTEROP_REQUIRED") else SKIPPED
     guest.on_signals_exit()
     Case.roce_gen = os.environ.get("ROCE_GEN") or None
+    Case.roce_replay = os.environ.get("ROCE_REPLAY") or None
     Case.roce_analyze = os.environ.get("ROCE_ANALYZE") or None
     Case.link = os.environ.get("ROCE_INTEROP_LINK") or None
     begin = time.monotonic()

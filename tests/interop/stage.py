@@ -22,7 +22,7 @@ class Program:
 
     def __init__(self, namespace, words):
         self.words = words
-        self._process = namespace.popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self._process = namespace.popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._lines = queue.Queue()
         self.said, self.stderr = [], ""
         self._threads = [threading.Thread(target=self._read_stdout, daemon=True),
@@ -45,8 +45,14 @@ class Program:
     def explain(self, text):
         return f"{text}\n`{' '.join(self.words)}` said:\n{''.join(self.said)}{self.stderr}"
 
+    def tell(self, line):
+        """Writes a line to its standard input."""
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+
     def event(self, name, timeout=30):
-        """The next event of that name."""
+        """The next event of that name, or of one of several names."""
+        names = (name,) if isinstance(name, str) else name
         while True:
             try:
                 line = self._lines.get(timeout=timeout)
@@ -56,7 +62,7 @@ class Program:
                 raise GuestError(self.explain(f"It ended before the event {name}."))
             with contextlib.suppress(ValueError):
                 event = json.loads(line)
-                if event.get("event") == name:
+                if event.get("event") in names:
                     return event
 
     def wait(self, timeout=30):
@@ -68,6 +74,7 @@ class Program:
             raise GuestError(self.explain(f"It did not end within {timeout} s.")) from None
         for thread in self._threads:
             thread.join()
+        self._process.stdin.close()
         return code
 
     def stop(self):
@@ -82,7 +89,7 @@ class Program:
 class Case(unittest.TestCase):
     """Base of all cases. interop_test.py sets what they share before the first one runs."""
 
-    network = guest = roce_gen = roce_analyze = link = None
+    network = guest = roce_gen = roce_analyze = roce_replay = link = None
     _complaints = ()
 
     def setUp(self):
@@ -111,6 +118,15 @@ class Case(unittest.TestCase):
             self.skipTest("there is no roce-gen: ROCE_GEN does not name it")
         link = ["--link", self.link] if self.link else []
         program = Program(namespace or self.network.host, [self.roce_gen, command, *link, *map(str, words)])
+        self.addCleanup(program.end)
+        return program
+
+    def replay(self, command, *words):
+        """Starts a command of roce-replay in the host's namespace; it ends with the case at the latest."""
+        if self.roce_replay is None:
+            self.skipTest("there is no roce-replay: ROCE_REPLAY does not name it")
+        link = ["--link", self.link] if self.link else []
+        program = Program(self.network.host, [self.roce_replay, command, *link, *map(str, words)])
         self.addCleanup(program.end)
         return program
 
