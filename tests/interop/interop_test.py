@@ -143,7 +143,8 @@ def passes_again(result):
         return False
     case, = failed
     result.stream.writeln(f"Once more: {case}")
-    second = Runner(verbosity=2).run(type(case)(case._testMethodName))
+    # Only a suite sets up what the cases of a class share.
+    second = Runner(verbosity=2).run(GroupedSuite([type(case)(case._testMethodName)]))
     result.stream.writeln(f"{case}: {'FAILED, then passed: held up, or a race' if second.wasSuccessful() else 'FAILED twice'}")
     return second.wasSuccessful()
 
