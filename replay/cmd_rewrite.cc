@@ -26,6 +26,7 @@ Examples:
   roce-replay rewrite --to-version v1 in.pcap v1.pcapng
   roce-replay rewrite --destination-mac 02:00:00:00:00:07 --qpn-map 0x11@10.77.0.2=0x99 --psn-offset 1000 in.pcap out.pcap
   roce-replay rewrite --vlan-add 100:3 --dscp 26 --set bth.mig_req=true in.pcap out.pcap
+  roce-replay rewrite --path-mtu 256 in.pcap small.pcap
   roce-replay rewrite --anonymise in.pcapng to-share.pcapng
   roce-replay rewrite -e drop:op=write_middle,probability=0.01 in.pcap lossy.pcap
   roce-replay rewrite --dry-run --json --ip-map 10.77.0.2=192.0.2.2 in.pcap

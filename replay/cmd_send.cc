@@ -11,6 +11,7 @@
 
 #include "command_line/program.h"
 #include "replay/failure.h"
+#include "replay/segment_files.h"
 #include "replay/send_file.h"
 #include "replay/send_links.h"
 #include "replay/send_loop.h"
@@ -159,6 +160,17 @@ struct Job {
   // A time that makes no sense is told before a long file is read.
   if (!options.start_at.empty()) {
     if (const auto until = time_until(options.start_at, wall_clock()); !until) return tl::unexpected(until.error());
+  }
+  if (job->intake.rules && job->intake.rules->path_mtu != 0) {
+    const ReadingProgress progress = live ? show_reading : ReadingProgress{};
+    Outcome<std::shared_ptr<const SegmentPlan>> segments =
+        plan_segments(options.files, job->intake.rules->path_mtu, progress);
+    if (live) end_live();
+    if (!segments) return tl::unexpected(segments.error());
+    job->intake.segments = std::move(*segments);
+    for (const LeftConnection& left : job->intake.segments->left) {
+      fmt::print(stderr, "roce-replay: {}\n", text_of(left));
+    }
   }
   Outcome<Survey> found = read_captures(options, *job, live);
   if (!found) return tl::unexpected(found.error());

@@ -95,6 +95,16 @@ Outcome<void> FrameIntake::take(const link::CaptureRecord& record, FrameBlock& b
     }
     side = *found;
   }
+  if (!segmenter_) return take_frame(packet, side, record, block);
+  for (const SegmentedFrame& frame : segmenter_->take(packet, LinkType::ethernet)) {
+    const Packet segment = parse_frame(frame.bytes, LinkType::ethernet);
+    if (Outcome<void> taken = take_frame(segment, side, record, block); !taken) return taken;
+  }
+  return {};
+}
+
+Outcome<void> FrameIntake::take_frame(const Packet& packet, std::uint8_t side, const link::CaptureRecord& record,
+                                      FrameBlock& block) {
   if (rewriter_) return rewrite(packet, side, record, block);
   const bool is_sound = packet.is_roce() && check_icrc(packet).status == IcrcStatus::good;
   const std::optional<SuperFrame> super_frame = packet.is_roce() && !is_sound ? find_super_frame(packet) : std::nullopt;

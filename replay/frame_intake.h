@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "replay/capture_merge.h"
 #include "replay/failure.h"
 #include "replay/rewriter.h"
+#include "replay/segmenter.h"
 #include "replay/side_split.h"
 #include "roce/wire/icrc.h"
 #include "roce/wire/packet.h"
@@ -67,6 +69,7 @@ struct IntakeOptions {
   std::vector<std::string> files;
   std::optional<SideSplit> sides{};     ///< none: all frames are of side 0
   std::optional<RewriteRules> rules{};  ///< what is changed in the frames; sides are those of the captured addresses
+  std::shared_ptr<const SegmentPlan> segments{};  ///< how messages are cut anew, in front of all else; null: not at all
   /// The longest frame that goes out on each side, without VLAN tags; a tag more than none may come on top.
   std::array<std::size_t, 2> max_bytes{SIZE_MAX, SIZE_MAX};
 };
@@ -86,15 +89,20 @@ class FrameIntake {
   [[nodiscard]] const std::array<UnfitFrames, kUnfitReasons>& unfit() const { return unfit_; }
   /// Frames of the captures so far that have no time of their own.
   [[nodiscard]] std::uint64_t untimed() const { return untimed_; }
-  [[nodiscard]] std::uint64_t super_frames() const { return super_frames_; }
+  [[nodiscard]] std::uint64_t super_frames() const {
+    return super_frames_ + (segmenter_ ? segmenter_->counts().super_frames : 0);
+  }
   [[nodiscard]] const CaptureMerge& captures() const { return captures_; }
 
  private:
   FrameIntake(const IntakeOptions& options, CaptureMerge captures)
       : options_(&options), captures_(std::move(captures)) {
     if (options.rules) rewriter_.emplace(*options.rules);
+    if (options.segments) segmenter_.emplace(options.segments);
   }
   [[nodiscard]] Outcome<void> take(const link::CaptureRecord& record, FrameBlock& block);
+  [[nodiscard]] Outcome<void> take_frame(const Packet& packet, std::uint8_t side, const link::CaptureRecord& record,
+                                         FrameBlock& block);
   [[nodiscard]] Outcome<void> rewrite(const Packet& packet, std::uint8_t side, const link::CaptureRecord& record,
                                       FrameBlock& block);
   void append(const Packet& packet, bool is_sound, std::uint8_t side, const link::CaptureRecord& record,
@@ -104,6 +112,7 @@ class FrameIntake {
   const IntakeOptions* options_;
   CaptureMerge captures_;
   std::optional<Rewriter> rewriter_{};
+  std::optional<Segmenter> segmenter_{};
   std::optional<std::int64_t> first_ns_{};
   Duration captured_{0};
   std::array<UnfitFrames, kUnfitReasons> unfit_{};

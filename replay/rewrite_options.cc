@@ -88,6 +88,13 @@ void add_rewrite_options(command_line::Command& command, RewriteOptions& options
   command.add_option("--ecn", options.ecn, "Likewise; 3 is congestion experienced").range(0U, 3U).group(kFrames);
   command.add_option("--ttl", options.hop_limit, "Likewise, or hop limit").range(0U, 255U).group(kFrames);
   command.add_flag("--only-roce", options.rules.only_roce, "Leave out what is no RoCE packet").group(kFrames);
+  command
+      .add_choice("--path-mtu", options.rules.path_mtu,
+                  command_line::Choices<std::uint32_t>{
+                      {"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}},
+                  "Cut the messages of RC and UC into packets of so many bytes, and number them anew")
+      .type_name("BYTES")
+      .group(kFrames);
   command.add_flag("--keep-bad-icrc", options.rules.keep_bad_icrc, "ICRCs that are wrong stay so, in the same bits")
       .group(kFrames);
   command

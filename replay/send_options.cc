@@ -102,7 +102,7 @@ Outcome<std::optional<RewriteRules>> rules_of(const SendOptions& options) {
   const RewriteRules& rules = rewrite.rules;
   bool changes = rewrite.anonymise || rewrite.pcp || rewrite.dscp || rewrite.ecn || rewrite.hop_limit ||
                  rewrite.source_port != RewriteOptions{}.source_port || rules.strip_tunnels || rules.only_roce ||
-                 rules.remove_vlan || rules.version != ToVersion::same;
+                 rules.remove_vlan || rules.path_mtu != 0 || rules.version != ToVersion::same;
   for (const std::string* text :
        {&rewrite.source_mac, &rewrite.destination_mac, &rewrite.add_vlan, &rewrite.psn_offset}) {
     changes = changes || !text->empty();

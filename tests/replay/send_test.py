@@ -115,6 +115,18 @@ class Files(Case):
         self.assertEqual({packet["icrc"]["status"] for packet in self.decode(self.out) if "bth" in packet}, {"good"})
         self.assertIn("10.77.0.3 is in no --ip-map", self.refused(self.capture, "--ip-map", "10.77.0.2=192.0.2.2", "-w", self.folder / "none.pcap"))
 
+    def test_messages_are_cut_on_the_fly(self):
+        expected = self.folder / "expected.pcap"
+        subprocess.run([PROGRAM, "rewrite", "--path-mtu", "256", self.capture, expected], check=True, capture_output=True, timeout=WAIT)
+        frames = [record.bytes for record in read_pcap(expected)]
+        self.assertGreater(len(frames), len(read_pcap(self.capture)))
+        for how in ["--preload", "--stream"]:
+            self.assertEqual([record.bytes for record in self.write(self.capture, "--path-mtu", 256, how)], frames)
+        # PSNs go on where the cut connection ends.
+        self.write(self.capture, "--path-mtu", 256, "--loops", 2)
+        events = subprocess.run([ANALYZE, "events", "--json", self.out], capture_output=True, text=True, timeout=WAIT, check=True).stdout
+        self.assertNotIn('"severity":"error"', events)
+
     def test_streaming_and_memory_give_the_same(self):
         from_memory = [record.bytes for record in self.write(self.capture, "--loops", 3, "--preload")]
         self.assertEqual([record.bytes for record in self.write(self.capture, "--loops", 3, "--stream")], from_memory)
