@@ -36,7 +36,6 @@ struct Options {
   std::string in;
   std::string out;
   RewriteOptions rewrite;
-  std::vector<std::string> faults;
   bool dry_run = false;
   bool json = false;
   bool quiet = false;
@@ -57,11 +56,9 @@ struct Options {
                  .fields = options.rewrite.fields,
                  .dry_run = options.dry_run,
                  .progress = !options.json && !options.quiet && ::isatty(STDERR_FILENO) == 1};
-  std::string faults;
-  for (const std::string& fault : options.faults) faults += fault + "\n";
-  impair::RuleResult<impair::RuleSet> set = impair::RuleSet::from_text(faults);
-  if (!set) return cannot("-e: " + set.error().message);
-  job.faults = std::move(*set);
+  Outcome<impair::RuleSet> faults = read_faults(options.rewrite);
+  if (!faults) return tl::unexpected(faults.error());
+  job.faults = std::move(*faults);
   const Outcome<RewriteReport> report = run_rewrite(job);
   if (!report) return tl::unexpected(report.error());
   if (options.json) {
@@ -81,12 +78,6 @@ void add_rewrite(command_line::Program& program, ExitCode& code) {
   command.add_option("out", options->out, "Capture file to write: pcap by a name in .pcap, else pcapng; .gz, .zst")
       .type_name("OUT");
   add_rewrite_options(command, options->rewrite);
-  command
-      .add_option("-e,--event", options->faults, "Fault on purpose, e.g. drop:psn=5; roce-gen's docs/impair.md has all")
-      .type_name("RULE")
-      .expected(1)
-      .take_all()
-      .allow_extra_args(false);
   command.add_flag("--dry-run", options->dry_run, "Write nothing, say what would be changed");
   command.add_flag("--json", options->json, "What was changed as one JSON object");
   command.add_flag("-q,--quiet", options->quiet, "Say nothing but errors");

@@ -33,6 +33,7 @@ constexpr const char* kFooter =
   roce-replay send trace.pcap -i eth0 --topspeed --link xdp
   roce-replay send trace.pcap -i eth0 -I eth1 --side-a 10.1.0.0/16
   roce-replay send trace.pcap -i eth0 --ip-map 10.77.0.0/24=192.0.2.0/24 --destination-mac 02:00:00:00:00:07
+  roce-replay send trace.pcap -i eth0 -e drop:op=write_middle,probability=0.01 -e delay:nth=5,by=1ms
   roce-replay send first.pcap second.pcap -w merged.pcapng --speed 2
 Exit code: 0 all was sent, or with --loops 0 all until Ctrl-C; 1 begun, and failed or stopped; 2 wrong command line or
 environment, and nothing was sent.)";
@@ -68,6 +69,9 @@ struct Job {
   Outcome<std::optional<RewriteRules>> rules = rules_of(options);
   if (!rules) return tl::unexpected(rules.error());
   job.intake.rules = std::move(*rules);
+  Outcome<impair::RuleSet> faults = read_faults(options.rewrite);
+  if (!faults) return tl::unexpected(faults.error());
+  job.intake.faults = std::move(*faults);
   for (const std::string& file : options.files) {
     if (file == "-" && options.stream)
       return cannot("--stream reads the captures twice, and standard input is there once");

@@ -18,6 +18,7 @@ namespace {
 constexpr const char* kAddresses = "Addresses";
 constexpr const char* kNumbers = "Numbers";
 constexpr const char* kFrames = "Frames";
+constexpr const char* kFaults = "Faults";
 
 using Reader = ReadResult<> (*)(std::string_view, RewriteRules&);
 
@@ -110,6 +111,8 @@ void add_rewrite_options(command_line::Command& command, RewriteOptions& options
   several("--va-map", options.va_maps, "START[+LENGTH]=NEW", "Virtual addresses that move", kNumbers);
   several("--set", options.fields, "NAME=VALUE", "Any field: bth.mig_req=true, vlan[1].vid=5", kNumbers);
 
+  several("-e,--event", options.faults, "RULE", "Fault on purpose, e.g. drop:psn=5; roce-gen's docs/impair.md has all",
+          kFaults);
   command
       .add_flag("--anonymise", options.anonymise,
                 "Pseudonyms for addresses, keys and payload; leaves out what is no RoCE packet")
@@ -167,6 +170,14 @@ Outcome<RewriteRules> read_rewrite_rules(const RewriteOptions& options) {
     return cannot("--key is the secret of --anonymise, which is not given");
   if (options.anonymise) rules.anonymise = key_of(options.key);
   return rules;
+}
+
+Outcome<impair::RuleSet> read_faults(const RewriteOptions& options) {
+  std::string faults;
+  for (const std::string& fault : options.faults) faults += fault + "\n";
+  impair::RuleResult<impair::RuleSet> rules = impair::RuleSet::from_text(faults);
+  if (!rules) return cannot("-e: " + rules.error().message);
+  return std::move(*rules);
 }
 
 }  // namespace roce::replay

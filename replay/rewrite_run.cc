@@ -87,7 +87,7 @@ class RewriteRun {
   }
 
   [[nodiscard]] Outcome<void> end() {
-    if (faults_) faults_->drain([this](const link::CaptureRecord& record) { write(record); });
+    if (faults_) faults_->drain([this](const link::CaptureRecord& record, std::uint8_t) { write(record); });
     if (problem_) return tl::unexpected(*problem_);
     if (rewriter_.counts().roce_packets == 0) {
       return failed(fmt::format("{}: none of its {} frames is a RoCE packet; roce-analyze {} says what is in it",
@@ -132,7 +132,8 @@ class RewriteRun {
         return failed(fmt::format("{}: frame {}: faults need frames of one link type; this is {}, the first was {}",
                                   job_.in, record.number, record.link_type, fault_link_type_));
       }
-      const bool taken = faults_->submit(record, [this](const link::CaptureRecord& due) { write(due); });
+      const bool taken =
+          faults_->submit(record, 0, [this](const link::CaptureRecord& due, std::uint8_t) { write(due); });
       if (!taken) {
         return failed(fmt::format("{}: frame {}: {} bytes are more than a fault can act on", job_.in, record.number,
                                   record.bytes.size()));

@@ -109,7 +109,7 @@ Outcome<std::optional<RewriteRules>> rules_of(const SendOptions& options) {
   }
   for (const std::vector<std::string>* maps :
        {&rewrite.ip_maps, &rewrite.mac_maps, &rewrite.vlan_maps, &rewrite.qpn_maps, &rewrite.p_key_maps,
-        &rewrite.q_key_maps, &rewrite.r_key_maps, &rewrite.va_maps, &rewrite.fields}) {
+        &rewrite.q_key_maps, &rewrite.r_key_maps, &rewrite.va_maps, &rewrite.fields, &rewrite.faults}) {
     changes = changes || !maps->empty();
   }
   // Without a change the frames go as they are, wrong ICRCs too.

@@ -127,6 +127,26 @@ class Files(Case):
         events = subprocess.run([ANALYZE, "events", "--json", self.out], capture_output=True, text=True, timeout=WAIT, check=True).stdout
         self.assertNotIn('"severity":"error"', events)
 
+    def test_faults_befall_frames_on_the_way(self):
+        faults = ("-e", "drop:nth=3", "-e", "duplicate:nth=5", "-e", "delay:nth=9,by=200ms", "-e", "corrupt:nth=12", "--seed", 5)
+        expected = self.folder / "expected.pcap"
+        subprocess.run([PROGRAM, "rewrite", *map(str, faults), self.capture, expected], check=True, capture_output=True, timeout=WAIT)
+        expected = read_pcap(expected)
+        for how in ["--preload", "--stream"]:
+            written = self.write(self.capture, *faults, how)
+            self.assertEqual([record.bytes for record in written], [record.bytes for record in expected])
+            self.assertEqual([record.ns - written[0].ns for record in written], [record.ns - expected[0].ns for record in expected])
+        self.assertEqual([packet["icrc"]["status"] for packet in self.decode(self.out) if "bth" in packet].count("bad"), 1)
+        # The last one is delayed beyond the end.
+        last = self.write(self.capture, "-e", f"delay:nth={len(read_pcap(self.capture))},by=1s")
+        self.assertEqual(len(last), len(read_pcap(self.capture)))
+
+    def test_faults_are_counted_and_the_same_in_each_loop(self):
+        report = json.loads(self.send(self.capture, "-e", "drop:nth=3", "--loops", 3, "-w", self.out, "--json").stdout)
+        self.assertEqual(report["faults"], {"dropped": 1, "duplicates": 0})
+        self.assertEqual(report["frames"], 3 * (len(read_pcap(self.capture)) - 1))
+        self.assertIn("drip", self.refused(self.capture, "-e", "drip:nth=3", "--dry-run"))
+
     def test_streaming_and_memory_give_the_same(self):
         from_memory = [record.bytes for record in self.write(self.capture, "--loops", 3, "--preload")]
         self.assertEqual([record.bytes for record in self.write(self.capture, "--loops", 3, "--stream")], from_memory)
