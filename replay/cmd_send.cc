@@ -31,6 +31,7 @@ constexpr const char* kFooter =
   roce-replay send trace.pcap -i eth0
   roce-replay send trace.pcap -i eth0 --rate 2.5Gbit --loops 10
   roce-replay send trace.pcap -i eth0 --topspeed --link xdp
+  roce-replay send trace.pcap -i eth0 --link udp --ip-map 10.77.0.2=192.0.2.2 --ip-map 10.77.0.3=192.0.2.3 --skip-unfit
   roce-replay send trace.pcap -i eth0 -I eth1 --side-a 10.1.0.0/16
   roce-replay send trace.pcap -i eth0 --ip-map 10.77.0.0/24=192.0.2.0/24 --destination-mac 02:00:00:00:00:07
   roce-replay send trace.pcap -i eth0 -e drop:op=write_middle,probability=0.01 -e delay:nth=5,by=1ms
@@ -159,6 +160,7 @@ struct Job {
     if (!opened) return tl::unexpected(opened.error());
     links = std::move(*opened);
     std::size_t side = 0;
+    job->intake.datagrams_from = links->addresses();
     for (const SendLine& line : links->lines()) job->intake.max_bytes[side++] = line.link->max_bytes();
   }
   // A time that makes no sense is told before a long file is read.

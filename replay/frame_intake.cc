@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "replay/datagram_link.h"
 #include "roce/wire/super_frame.h"
 
 namespace roce::replay {
@@ -51,12 +52,23 @@ void FrameIntake::leave_out(Unfit reason, const link::CaptureRecord& record, std
   frames.most = std::max(frames.most, bytes);
 }
 
+std::optional<Unfit> FrameIntake::unfit_of(const Packet& packet, std::uint8_t side) const {
+  if (!options_->datagrams_from.empty()) {
+    if (!is_datagram(packet)) return Unfit::no_datagram;
+    const std::vector<Gid>& own = options_->datagrams_from[side];
+    if (std::find(own.begin(), own.end(), packet.net().source) == own.end()) return Unfit::not_own;
+  }
+  const std::size_t most = options_->max_bytes[side];
+  const std::size_t size = packet.bytes().size();
+  if (size > most && (size - most > kVlanTagBytes || !packet.vlan_tci())) return Unfit::too_long;
+  return std::nullopt;
+}
+
 Outcome<void> FrameIntake::append(const Packet& packet, bool is_sound, std::uint8_t side,
                                   const link::CaptureRecord& record, FrameBlock& block) {
   const Bytes frame = packet.bytes();
-  const std::size_t most = options_->max_bytes[side];
-  if (frame.size() > most && (frame.size() - most > kVlanTagBytes || !packet.vlan_tci())) {
-    leave_out(Unfit::too_long, record, frame.size());
+  if (const std::optional<Unfit> reason = unfit_of(packet, side)) {
+    leave_out(*reason, record, frame.size());
     return {};
   }
   if (!faults_) {

@@ -50,11 +50,13 @@ struct FrameBlock {
 
 /// Why a frame cannot go out.
 enum class Unfit : std::uint8_t {
-  cut,       ///< the capture has a part of it only
-  too_long,  ///< for the interface
-  no_side,   ///< neither end of it is on a known side
+  cut,          ///< the capture has a part of it only
+  too_long,     ///< for the interface
+  no_side,      ///< neither end of it is on a known side
+  no_datagram,  ///< UDP cannot carry it: no RoCE v2 packet
+  not_own,      ///< UDP cannot send it: not from an address of the interface
 };
-inline constexpr std::size_t kUnfitReasons = 3;
+inline constexpr std::size_t kUnfitReasons = 5;
 
 /// The frames that cannot go out for one reason.
 struct UnfitFrames {
@@ -72,6 +74,8 @@ struct IntakeOptions {
   std::optional<RewriteRules> rules{};  ///< what is changed in the frames; sides are those of the captured addresses
   std::shared_ptr<const SegmentPlan> segments{};  ///< how messages are cut anew, in front of all else; null: not at all
   impair::RuleSet faults{};  ///< what befalls the frames at last, the same in each play; their random numbers: `rules`
+  /// By side: frames go as datagrams from these addresses; empty: as they are.
+  std::vector<std::vector<Gid>> datagrams_from{};
   /// The longest frame that goes out on each side, without VLAN tags; a tag more than none may come on top.
   std::array<std::size_t, 2> max_bytes{SIZE_MAX, SIZE_MAX};
 };
@@ -120,6 +124,8 @@ class FrameIntake {
   void store(Bytes frame, bool is_sound, std::uint8_t side, Duration captured, FrameBlock& block);
   /// What the faults let go.
   void store_due(const link::CaptureRecord& record, std::uint8_t side, FrameBlock& block);
+  /// Why a frame cannot go as it is.
+  [[nodiscard]] std::optional<Unfit> unfit_of(const Packet& packet, std::uint8_t side) const;
   void leave_out(Unfit reason, const link::CaptureRecord& record, std::size_t bytes);
 
   const IntakeOptions* options_;

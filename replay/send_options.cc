@@ -8,8 +8,8 @@ namespace roce::replay {
 namespace {
 
 void add_target_options(command_line::Command& command, SendOptions& options) {
-  command_line::Option interface =
-      command.add_option("-i,--interface", options.interface, "Interface to send on (needs CAP_NET_RAW)");
+  command_line::Option interface = command.add_option("-i,--interface", options.interface,
+                                                      "Interface to send on (needs CAP_NET_RAW, but for --link udp)");
   interface.type_name("IFACE");
   command_line::Option side =
       command
@@ -31,8 +31,9 @@ void add_target_options(command_line::Command& command, SendOptions& options) {
       .excludes(interface)
       .excludes(side);
   command
-      .add_choice("--link", options.link, {{"raw", SendLink::raw}, {"xdp", SendLink::xdp}},
-                  "How frames go: raw (packet socket) or xdp (AF_XDP, faster, needs root of the host)",
+      .add_choice("--link", options.link, {{"raw", SendLink::raw}, {"xdp", SendLink::xdp}, {"udp", SendLink::udp}},
+                  "How frames go: raw (packet socket), xdp (AF_XDP, faster, needs root of the host) or udp (RoCE v2 "
+                  "packets through the kernel's UDP, needs no privilege)",
                   command_line::LetterCase::ignored)
       .default_str("raw")
       .type_name("KIND");

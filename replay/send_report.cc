@@ -14,7 +14,8 @@ namespace roce::replay {
 
 namespace {
 
-constexpr std::array<std::string_view, kUnfitReasons> kUnfitNames{"cut", "too_long", "no_side"};
+constexpr std::array<std::string_view, kUnfitReasons> kUnfitNames{"cut", "too_long", "no_side", "no_datagram",
+                                                                  "not_own"};
 
 [[nodiscard]] double seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -43,6 +44,13 @@ constexpr std::array<std::string_view, kUnfitReasons> kUnfitNames{"cut", "too_lo
           "{} longer than the interface carries ({} bytes; the longest has {}): a larger MTU, or "
           "roce-replay rewrite with a smaller path MTU",
           first + (frames.count > 1 ? " are" : " is"), frames.bytes, frames.most);
+    case Unfit::no_datagram:
+      return fmt::format("{} no RoCE v2 packet, which is what --link udp sends",
+                         first + (frames.count > 1 ? " are" : " is"));
+    case Unfit::not_own:
+      return fmt::format(
+          "{} from an address that the interface does not have, and --link udp sends from its own: --ip-map",
+          first + (frames.count > 1 ? " are" : " is"));
     case Unfit::no_side:
       break;
   }
