@@ -59,6 +59,7 @@ Outcome<std::unique_ptr<DatagramLink>> DatagramLink::open(const port::Interface&
 
 std::vector<Gid> DatagramLink::addresses() const {
   std::vector<Gid> all;
+  all.reserve(owns_.size());
   for (const Own& own : owns_) all.push_back(own.address);
   return all;
 }

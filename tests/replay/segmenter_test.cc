@@ -74,6 +74,7 @@ std::vector<Uncuttable> left(const Conversation& conversation, std::uint32_t pat
   const Segmented after = segmented(conversation.trace(), path_mtu);
   EXPECT_EQ(after.trace, conversation.trace());
   std::vector<Uncuttable> reasons;
+  reasons.reserve(after.plan->left.size());
   for (const LeftConnection& one : after.plan->left) reasons.push_back(one.reason);
   return reasons;
 }
