@@ -26,6 +26,7 @@ Examples:
   roce-replay rewrite --to-version v1 in.pcap v1.pcapng
   roce-replay rewrite --destination-mac 02:00:00:00:00:07 --qpn-map 0x11@10.77.0.2=0x99 --psn-offset 1000 in.pcap out.pcap
   roce-replay rewrite --vlan-add 100:3 --dscp 26 --set bth.mig_req=true in.pcap out.pcap
+  roce-replay rewrite --path-mtu 256 in.pcap small.pcap
   roce-replay rewrite --anonymise in.pcapng to-share.pcapng
   roce-replay rewrite -e drop:op=write_middle,probability=0.01 in.pcap lossy.pcap
   roce-replay rewrite --dry-run --json --ip-map 10.77.0.2=192.0.2.2 in.pcap
@@ -35,7 +36,6 @@ struct Options {
   std::string in;
   std::string out;
   RewriteOptions rewrite;
-  std::vector<std::string> faults;
   bool dry_run = false;
   bool json = false;
   bool quiet = false;
@@ -56,11 +56,9 @@ struct Options {
                  .fields = options.rewrite.fields,
                  .dry_run = options.dry_run,
                  .progress = !options.json && !options.quiet && ::isatty(STDERR_FILENO) == 1};
-  std::string faults;
-  for (const std::string& fault : options.faults) faults += fault + "\n";
-  impair::RuleResult<impair::RuleSet> set = impair::RuleSet::from_text(faults);
-  if (!set) return cannot("-e: " + set.error().message);
-  job.faults = std::move(*set);
+  Outcome<impair::RuleSet> faults = read_faults(options.rewrite);
+  if (!faults) return tl::unexpected(faults.error());
+  job.faults = std::move(*faults);
   const Outcome<RewriteReport> report = run_rewrite(job);
   if (!report) return tl::unexpected(report.error());
   if (options.json) {
@@ -80,12 +78,6 @@ void add_rewrite(command_line::Program& program, ExitCode& code) {
   command.add_option("out", options->out, "Capture file to write: pcap by a name in .pcap, else pcapng; .gz, .zst")
       .type_name("OUT");
   add_rewrite_options(command, options->rewrite);
-  command
-      .add_option("-e,--event", options->faults, "Fault on purpose, e.g. drop:psn=5; roce-gen's docs/impair.md has all")
-      .type_name("RULE")
-      .expected(1)
-      .take_all()
-      .allow_extra_args(false);
   command.add_flag("--dry-run", options->dry_run, "Write nothing, say what would be changed");
   command.add_flag("--json", options->json, "What was changed as one JSON object");
   command.add_flag("-q,--quiet", options->quiet, "Say nothing but errors");

@@ -11,6 +11,7 @@
 
 #include "command_line/program.h"
 #include "replay/failure.h"
+#include "replay/segment_files.h"
 #include "replay/send_file.h"
 #include "replay/send_links.h"
 #include "replay/send_loop.h"
@@ -30,8 +31,10 @@ constexpr const char* kFooter =
   roce-replay send trace.pcap -i eth0
   roce-replay send trace.pcap -i eth0 --rate 2.5Gbit --loops 10
   roce-replay send trace.pcap -i eth0 --topspeed --link xdp
+  roce-replay send trace.pcap -i eth0 --link udp --ip-map 10.77.0.2=192.0.2.2 --ip-map 10.77.0.3=192.0.2.3 --skip-unfit
   roce-replay send trace.pcap -i eth0 -I eth1 --side-a 10.1.0.0/16
   roce-replay send trace.pcap -i eth0 --ip-map 10.77.0.0/24=192.0.2.0/24 --destination-mac 02:00:00:00:00:07
+  roce-replay send trace.pcap -i eth0 -e drop:op=write_middle,probability=0.01 -e delay:nth=5,by=1ms
   roce-replay send first.pcap second.pcap -w merged.pcapng --speed 2
 Exit code: 0 all was sent, or with --loops 0 all until Ctrl-C; 1 begun, and failed or stopped; 2 wrong command line or
 environment, and nothing was sent.)";
@@ -67,6 +70,9 @@ struct Job {
   Outcome<std::optional<RewriteRules>> rules = rules_of(options);
   if (!rules) return tl::unexpected(rules.error());
   job.intake.rules = std::move(*rules);
+  Outcome<impair::RuleSet> faults = read_faults(options.rewrite);
+  if (!faults) return tl::unexpected(faults.error());
+  job.intake.faults = std::move(*faults);
   for (const std::string& file : options.files) {
     if (file == "-" && options.stream)
       return cannot("--stream reads the captures twice, and standard input is there once");
@@ -154,11 +160,23 @@ struct Job {
     if (!opened) return tl::unexpected(opened.error());
     links = std::move(*opened);
     std::size_t side = 0;
+    job->intake.datagrams_from = links->addresses();
     for (const SendLine& line : links->lines()) job->intake.max_bytes[side++] = line.link->max_bytes();
   }
   // A time that makes no sense is told before a long file is read.
   if (!options.start_at.empty()) {
     if (const auto until = time_until(options.start_at, wall_clock()); !until) return tl::unexpected(until.error());
+  }
+  if (job->intake.rules && job->intake.rules->path_mtu != 0) {
+    const ReadingProgress progress = live ? show_reading : ReadingProgress{};
+    Outcome<std::shared_ptr<const SegmentPlan>> segments =
+        plan_segments(options.files, job->intake.rules->path_mtu, progress);
+    if (live) end_live();
+    if (!segments) return tl::unexpected(segments.error());
+    job->intake.segments = std::move(*segments);
+    for (const LeftConnection& left : job->intake.segments->left) {
+      fmt::print(stderr, "roce-replay: {}\n", text_of(left));
+    }
   }
   Outcome<Survey> found = read_captures(options, *job, live);
   if (!found) return tl::unexpected(found.error());

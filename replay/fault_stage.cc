@@ -6,7 +6,7 @@
 
 namespace roce::replay {
 
-bool FaultStage::submit(const link::CaptureRecord& record, const Use& use) {
+bool FaultStage::submit(const link::CaptureRecord& record, std::uint8_t side, const Use& use) {
   // Packets without a time, or with one before that of the packet in front of them, come directly behind it.
   if (record.timestamp_ns != link::kNoTimestamp) now_ = std::max(now_, Time{Duration{record.timestamp_ns}});
   poll(now_, use);
@@ -14,7 +14,7 @@ bool FaultStage::submit(const link::CaptureRecord& record, const Use& use) {
   if (packet.is_roce() && !side_a_) side_a_ = packet.net().source;
   const bool from_a = packet.is_roce() && packet.net().source == side_a_;
   const auto direction = from_a ? impair::Direction::a_to_b : impair::Direction::b_to_a;
-  Kept kept{record, std::string{record.comment}};
+  Kept kept{record, std::string{record.comment}, side};
   impair::Submitted submitted = engine_.submit(direction, record.bytes, now_);
   if (submitted == impair::Submitted::too_long) return false;
   kept_.emplace(++submitted_, std::move(kept));
@@ -44,7 +44,7 @@ void FaultStage::poll(Time now, const Use& use) {
     if (record.timestamp_ns != link::kNoTimestamp) {
       record.timestamp_ns = std::max(record.timestamp_ns, output->due.time_since_epoch().count());
     }
-    use(record);
+    use(record, kept.side);
   }
 }
 

@@ -17,14 +17,15 @@ namespace roce::replay {
 /// the first RoCE packet is side a, everybody else side b. Pure: packets in, packets out.
 class FaultStage {
  public:
-  using Use = std::function<void(const link::CaptureRecord& record)>;
+  /// `side` is what `submit` was told of the packet.
+  using Use = std::function<void(const link::CaptureRecord& record, std::uint8_t side)>;
 
   FaultStage(impair::RuleSet rules, std::uint64_t seed, LinkType link_type)
       : engine_(std::move(rules), seed, impair::Limits{}, link_type), link_type_(link_type) {}
 
   /// Takes a packet and calls `use` with those that are due by its time, with the times at which they became due.
-  /// False: it is longer than the engine takes, and was not used.
-  [[nodiscard]] bool submit(const link::CaptureRecord& record, const Use& use);
+  /// `side` goes with it. False: it is longer than the engine takes, and was not used.
+  [[nodiscard]] bool submit(const link::CaptureRecord& record, std::uint8_t side, const Use& use);
   /// Calls `use` with all that are still inside, at their times.
   void drain(const Use& use);
 
@@ -35,6 +36,7 @@ class FaultStage {
   struct Kept {
     link::CaptureRecord record;
     std::string comment;
+    std::uint8_t side = 0;
   };
 
   void poll(Time now, const Use& use);

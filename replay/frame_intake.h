@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,7 +12,9 @@
 
 #include "replay/capture_merge.h"
 #include "replay/failure.h"
+#include "replay/fault_stage.h"
 #include "replay/rewriter.h"
+#include "replay/segmenter.h"
 #include "replay/side_split.h"
 #include "roce/wire/icrc.h"
 #include "roce/wire/packet.h"
@@ -47,11 +50,13 @@ struct FrameBlock {
 
 /// Why a frame cannot go out.
 enum class Unfit : std::uint8_t {
-  cut,       ///< the capture has a part of it only
-  too_long,  ///< for the interface
-  no_side,   ///< neither end of it is on a known side
+  cut,          ///< the capture has a part of it only
+  too_long,     ///< for the interface
+  no_side,      ///< neither end of it is on a known side
+  no_datagram,  ///< UDP cannot carry it: no RoCE v2 packet
+  not_own,      ///< UDP cannot send it: not from an address of the interface
 };
-inline constexpr std::size_t kUnfitReasons = 3;
+inline constexpr std::size_t kUnfitReasons = 5;
 
 /// The frames that cannot go out for one reason.
 struct UnfitFrames {
@@ -67,6 +72,10 @@ struct IntakeOptions {
   std::vector<std::string> files;
   std::optional<SideSplit> sides{};     ///< none: all frames are of side 0
   std::optional<RewriteRules> rules{};  ///< what is changed in the frames; sides are those of the captured addresses
+  std::shared_ptr<const SegmentPlan> segments{};  ///< how messages are cut anew, in front of all else; null: not at all
+  impair::RuleSet faults{};  ///< what befalls the frames at last, the same in each play; their random numbers: `rules`
+  /// By side: frames go as datagrams from these addresses; empty: as they are.
+  std::vector<std::vector<Gid>> datagrams_from{};
   /// The longest frame that goes out on each side, without VLAN tags; a tag more than none may come on top.
   std::array<std::size_t, 2> max_bytes{SIZE_MAX, SIZE_MAX};
 };
@@ -86,24 +95,44 @@ class FrameIntake {
   [[nodiscard]] const std::array<UnfitFrames, kUnfitReasons>& unfit() const { return unfit_; }
   /// Frames of the captures so far that have no time of their own.
   [[nodiscard]] std::uint64_t untimed() const { return untimed_; }
-  [[nodiscard]] std::uint64_t super_frames() const { return super_frames_; }
+  /// What the faults have done so far; none without faults.
+  [[nodiscard]] std::optional<impair::Stats> faults() const {
+    return faults_ ? std::optional{faults_->stats()} : std::nullopt;
+  }
+  [[nodiscard]] std::uint64_t super_frames() const {
+    return super_frames_ + (segmenter_ ? segmenter_->counts().super_frames : 0);
+  }
   [[nodiscard]] const CaptureMerge& captures() const { return captures_; }
 
  private:
   FrameIntake(const IntakeOptions& options, CaptureMerge captures)
       : options_(&options), captures_(std::move(captures)) {
     if (options.rules) rewriter_.emplace(*options.rules);
+    if (options.segments) segmenter_.emplace(options.segments);
+    if (!options.faults.rules().empty()) {
+      faults_.emplace(options.faults, options.rules ? options.rules->seed : 0, LinkType::ethernet);
+    }
   }
   [[nodiscard]] Outcome<void> take(const link::CaptureRecord& record, FrameBlock& block);
+  [[nodiscard]] Outcome<void> take_frame(const Packet& packet, std::uint8_t side, const link::CaptureRecord& record,
+                                         FrameBlock& block);
   [[nodiscard]] Outcome<void> rewrite(const Packet& packet, std::uint8_t side, const link::CaptureRecord& record,
                                       FrameBlock& block);
-  void append(const Packet& packet, bool is_sound, std::uint8_t side, const link::CaptureRecord& record,
-              FrameBlock& block);
+  /// A frame that is as it is to go out, but for faults.
+  [[nodiscard]] Outcome<void> append(const Packet& packet, bool is_sound, std::uint8_t side,
+                                     const link::CaptureRecord& record, FrameBlock& block);
+  void store(Bytes frame, bool is_sound, std::uint8_t side, Duration captured, FrameBlock& block);
+  /// What the faults let go.
+  void store_due(const link::CaptureRecord& record, std::uint8_t side, FrameBlock& block);
+  /// Why a frame cannot go as it is.
+  [[nodiscard]] std::optional<Unfit> unfit_of(const Packet& packet, std::uint8_t side) const;
   void leave_out(Unfit reason, const link::CaptureRecord& record, std::size_t bytes);
 
   const IntakeOptions* options_;
   CaptureMerge captures_;
   std::optional<Rewriter> rewriter_{};
+  std::optional<Segmenter> segmenter_{};
+  std::optional<FaultStage> faults_{};
   std::optional<std::int64_t> first_ns_{};
   Duration captured_{0};
   std::array<UnfitFrames, kUnfitReasons> unfit_{};

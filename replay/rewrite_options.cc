@@ -18,6 +18,7 @@ namespace {
 constexpr const char* kAddresses = "Addresses";
 constexpr const char* kNumbers = "Numbers";
 constexpr const char* kFrames = "Frames";
+constexpr const char* kFaults = "Faults";
 
 using Reader = ReadResult<> (*)(std::string_view, RewriteRules&);
 
@@ -88,6 +89,13 @@ void add_rewrite_options(command_line::Command& command, RewriteOptions& options
   command.add_option("--ecn", options.ecn, "Likewise; 3 is congestion experienced").range(0U, 3U).group(kFrames);
   command.add_option("--ttl", options.hop_limit, "Likewise, or hop limit").range(0U, 255U).group(kFrames);
   command.add_flag("--only-roce", options.rules.only_roce, "Leave out what is no RoCE packet").group(kFrames);
+  command
+      .add_choice("--path-mtu", options.rules.path_mtu,
+                  command_line::Choices<std::uint32_t>{
+                      {"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}},
+                  "Cut the messages of RC and UC into packets of so many bytes, and number them anew")
+      .type_name("BYTES")
+      .group(kFrames);
   command.add_flag("--keep-bad-icrc", options.rules.keep_bad_icrc, "ICRCs that are wrong stay so, in the same bits")
       .group(kFrames);
   command
@@ -103,6 +111,8 @@ void add_rewrite_options(command_line::Command& command, RewriteOptions& options
   several("--va-map", options.va_maps, "START[+LENGTH]=NEW", "Virtual addresses that move", kNumbers);
   several("--set", options.fields, "NAME=VALUE", "Any field: bth.mig_req=true, vlan[1].vid=5", kNumbers);
 
+  several("-e,--event", options.faults, "RULE", "Fault on purpose, e.g. drop:psn=5; roce-gen's docs/impair.md has all",
+          kFaults);
   command
       .add_flag("--anonymise", options.anonymise,
                 "Pseudonyms for addresses, keys and payload; leaves out what is no RoCE packet")
@@ -160,6 +170,14 @@ Outcome<RewriteRules> read_rewrite_rules(const RewriteOptions& options) {
     return cannot("--key is the secret of --anonymise, which is not given");
   if (options.anonymise) rules.anonymise = key_of(options.key);
   return rules;
+}
+
+Outcome<impair::RuleSet> read_faults(const RewriteOptions& options) {
+  std::string faults;
+  for (const std::string& fault : options.faults) faults += fault + "\n";
+  impair::RuleResult<impair::RuleSet> rules = impair::RuleSet::from_text(faults);
+  if (!rules) return cannot("-e: " + rules.error().message);
+  return std::move(*rules);
 }
 
 }  // namespace roce::replay

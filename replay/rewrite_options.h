@@ -8,6 +8,7 @@
 
 #include "replay/failure.h"
 #include "replay/rewrite_rules.h"
+#include "roce/impair/rule.h"
 
 namespace roce::command_line {
 class Command;
@@ -38,7 +39,8 @@ struct RewriteOptions {
   bool anonymise = false;
   std::string key{};
   std::uint64_t seed = 0;
-  RewriteRules rules{};  ///< what needs no reading
+  std::vector<std::string> faults{};  ///< rules of the impair engine
+  RewriteRules rules{};               ///< what needs no reading
 };
 
 /// Adds the options that say what to change; `options` has to outlive the parsing.
@@ -46,5 +48,8 @@ void add_rewrite_options(command_line::Command& command, RewriteOptions& options
 
 /// The rules of the options. Failure: the first text that is wrong, with its option.
 [[nodiscard]] Outcome<RewriteRules> read_rewrite_rules(const RewriteOptions& options);
+
+/// The faults of the options. Failure: the first rule that is wrong.
+[[nodiscard]] Outcome<impair::RuleSet> read_faults(const RewriteOptions& options);
 
 }  // namespace roce::replay

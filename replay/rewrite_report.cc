@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "replay/segment_files.h"
+
 namespace roce::replay {
 
 namespace {
@@ -27,6 +29,12 @@ std::vector<std::string> remarks(const RewriteReport& report) {
   add(counts.left_out, "frames that are no RoCE packets were left out");
   add(counts.unconvertible,
       "frames that are no RoCE packets were left out: the new addresses do not fit their headers");
+  if (report.segments) {
+    const SegmentCounts& segments = report.segments->counts;
+    add(segments.incomplete, "packets were left out: not all that would be one packet with them was captured whole");
+    add(segments.answers_left_out, "ACKs and NAKs were left out: they answer a part of what is one packet now");
+    for (const LeftConnection& left : report.segments->left) lines.push_back(text_of(left));
+  }
   for (std::size_t i = 0; i < counts.fields.size(); ++i) {
     if (counts.fields[i] == 0)
       lines.push_back(fmt::format("--set {} met no packet with such a header", report.fields[i]));
@@ -49,6 +57,11 @@ void print_text(const RewriteReport& report) {
                            counts.changes[i]);
   }
   if (!changes.empty()) fmt::print(stderr, "{}\n", changes);
+  if (report.segments) {
+    const SegmentCounts& segments = report.segments->counts;
+    fmt::print(stderr, "path MTU {}: {} connections cut anew; {} packets cut and {} joined to {}\n",
+               report.segments->path_mtu, report.segments->connections, segments.cut, segments.joined, segments.made);
+  }
   if (report.faults) {
     fmt::print(stderr, "faults: {} dropped, {} copies added\n", report.faults->dropped, report.faults->duplicates);
   }
@@ -77,6 +90,21 @@ void print_json(const RewriteReport& report) {
       {"cut_short", counts.cut_short},
       {"icrc_not_checked", counts.icrc_not_checked},
       {"changes", changes}};
+  if (report.segments) {
+    const SegmentReport& segments = *report.segments;
+    nlohmann::ordered_json left = nlohmann::ordered_json::array();
+    for (const LeftConnection& one : segments.left) {
+      left.push_back({{"connection", one.name}, {"reason", to_string(one.reason)}});
+    }
+    json["path_mtu"] = {{"bytes", segments.path_mtu},
+                        {"connections", segments.connections},
+                        {"left", left},
+                        {"cut", segments.counts.cut},
+                        {"joined", segments.counts.joined},
+                        {"made", segments.counts.made},
+                        {"incomplete", segments.counts.incomplete},
+                        {"answers_left_out", segments.counts.answers_left_out}};
+  }
   if (report.faults) {
     json["faults"] = {{"dropped", report.faults->dropped}, {"duplicates", report.faults->duplicates}};
   }

@@ -7,15 +7,25 @@
 #include <vector>
 
 #include "replay/rewriter.h"
+#include "replay/segmenter.h"
 #include "roce/impair/engine.h"
 
 namespace roce::replay {
+
+/// What became of the messages of a capture that were to be cut anew.
+struct SegmentReport {
+  std::uint32_t path_mtu = 0;
+  std::uint64_t connections = 0;  ///< that were cut anew
+  std::vector<LeftConnection> left;
+  SegmentCounts counts;
+};
 
 /// What a run of `rewrite` came to.
 struct RewriteReport {
   std::string in;
   std::string out;  ///< empty for a dry run
   RewriteCounts counts;
+  std::optional<SegmentReport> segments;
   std::uint64_t written = 0;  ///< frames
   std::optional<impair::Stats> faults;
   bool keeps_bad_icrc = false;

@@ -95,6 +95,10 @@ struct RewriteRules {
   std::vector<VirtualAddressRule> virtual_addresses{};
   std::vector<FieldSetting> fields{};
 
+  /// What the messages of connections are cut into, in bytes; 0: packets stay as they are. Done by a `Segmenter`, in
+  /// front of all that `Rewriter` does.
+  std::uint32_t path_mtu = 0;
+
   /// Addresses, keys and payload become pseudonyms, where no other rule names them.
   std::optional<PseudonymKey> anonymise{};
 

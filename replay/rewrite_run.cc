@@ -11,6 +11,9 @@
 #include "replay/fault_stage.h"
 #include "replay/link_types.h"
 #include "replay/rewriter.h"
+#include "replay/segment_files.h"
+#include "replay/segmenter.h"
+#include "replay/send_report.h"
 #include "roce/link/capture_reader.h"
 
 namespace roce::replay {
@@ -48,14 +51,29 @@ class ProgressLine {
 /// The steps behind the reader: rules, faults, output.
 class RewriteRun {
  public:
-  RewriteRun(const RewriteJob& job, link::CaptureReader& reader, std::optional<CaptureOutput> output)
-      : job_(job), reader_(reader), output_(std::move(output)), rewriter_(job.rules) {}
+  RewriteRun(const RewriteJob& job, link::CaptureReader& reader, std::shared_ptr<const SegmentPlan> segments,
+             std::optional<CaptureOutput> output)
+      : job_(job), reader_(reader), output_(std::move(output)), rewriter_(job.rules) {
+    if (segments) segmenter_.emplace(std::move(segments));
+  }
 
   [[nodiscard]] Outcome<void> take(const link::CaptureRecord& record) {
     const std::optional<LinkType> link_type = known_link_type(record.link_type);
     if (!link_type) return failed(unknown_link_type(job_.in, record.link_type));
+    ++frames_;
     const Packet packet = parse_frame(record.bytes, *link_type, record.original_length);
-    const auto frames = rewriter_.rewrite(packet, *link_type);
+    if (!segmenter_) return rewrite(packet, *link_type, record);
+    for (const SegmentedFrame& frame : segmenter_->take(packet, *link_type)) {
+      const std::uint64_t changed = rewriter_.counts().changed;
+      const Packet segment = parse_frame(frame.bytes, *link_type, frame.reported_length);
+      if (Outcome<void> passed = rewrite(segment, *link_type, record); !passed) return passed;
+      if (frame.is_changed && rewriter_.counts().changed == changed) ++segments_changed_;
+    }
+    return {};
+  }
+
+  [[nodiscard]] Outcome<void> rewrite(const Packet& packet, LinkType link_type, const link::CaptureRecord& record) {
+    const auto frames = rewriter_.rewrite(packet, link_type);
     if (!frames) return failed(fmt::format("{}: frame {}: {}", job_.in, record.number, frames.error()));
     for (const RewrittenFrame& frame : *frames) {
       link::CaptureRecord out = record;
@@ -63,17 +81,17 @@ class RewriteRun {
       out.original_length = frame.reported_length;
       // What people wrote about a packet names hosts.
       if (job_.rules.anonymise) out.comment = {};
-      if (Outcome<void> passed = pass(out, *link_type); !passed) return passed;
+      if (Outcome<void> passed = pass(out, link_type); !passed) return passed;
     }
     return {};
   }
 
   [[nodiscard]] Outcome<void> end() {
-    if (faults_) faults_->drain([this](const link::CaptureRecord& record) { write(record); });
+    if (faults_) faults_->drain([this](const link::CaptureRecord& record, std::uint8_t) { write(record); });
     if (problem_) return tl::unexpected(*problem_);
     if (rewriter_.counts().roce_packets == 0) {
       return failed(fmt::format("{}: none of its {} frames is a RoCE packet; roce-analyze {} says what is in it",
-                                job_.in, rewriter_.counts().frames, job_.in));
+                                job_.in, frames_, job_.in));
     }
     return output_ ? output_->commit(interfaces()) : Outcome<void>{};
   }
@@ -82,12 +100,20 @@ class RewriteRun {
     RewriteReport report{.in = job_.in,
                          .out = job_.dry_run ? "" : job_.out,
                          .counts = rewriter_.counts(),
+                         .segments = std::nullopt,
                          .written = written_,
                          .faults = std::nullopt,
                          .keeps_bad_icrc = job_.rules.keep_bad_icrc,
                          .keeps_bad_checksums = job_.rules.keep_bad_checksums,
                          .fields = job_.fields,
                          .warnings = {}};
+    report.counts.frames = frames_;
+    if (segmenter_) {
+      const SegmentPlan& plan = segmenter_->plan();
+      report.segments = SegmentReport{plan.path_mtu, plan.connections, plan.left, segmenter_->counts()};
+      report.counts.super_frames += report.segments->counts.super_frames;
+      report.counts.changed += segments_changed_;
+    }
     if (faults_) report.faults = faults_->stats();
     for (const link::CaptureWarning& warning : reader_.warnings()) report.warnings.push_back(warning.message);
     return report;
@@ -106,7 +132,8 @@ class RewriteRun {
         return failed(fmt::format("{}: frame {}: faults need frames of one link type; this is {}, the first was {}",
                                   job_.in, record.number, record.link_type, fault_link_type_));
       }
-      const bool taken = faults_->submit(record, [this](const link::CaptureRecord& due) { write(due); });
+      const bool taken =
+          faults_->submit(record, 0, [this](const link::CaptureRecord& due, std::uint8_t) { write(due); });
       if (!taken) {
         return failed(fmt::format("{}: frame {}: {} bytes are more than a fault can act on", job_.in, record.number,
                                   record.bytes.size()));
@@ -139,6 +166,9 @@ class RewriteRun {
   link::CaptureReader& reader_;
   std::optional<CaptureOutput> output_;
   Rewriter rewriter_;
+  std::optional<Segmenter> segmenter_;
+  std::uint64_t frames_ = 0;  ///< of the input
+  std::uint64_t segments_changed_ = 0;
   std::optional<FaultStage> faults_;
   std::uint16_t fault_link_type_ = 0;
   std::vector<link::CaptureInterface> nameless_;
@@ -157,7 +187,15 @@ Outcome<RewriteReport> run_rewrite(const RewriteJob& job) {
     if (!made) return tl::unexpected(made.error());
     output.emplace(std::move(*made));
   }
-  RewriteRun run{job, *reader, std::move(output)};
+  std::shared_ptr<const SegmentPlan> segments;
+  if (job.rules.path_mtu != 0) {
+    const ReadingProgress progress = job.progress ? show_reading : ReadingProgress{};
+    Outcome<std::shared_ptr<const SegmentPlan>> planned = plan_segments(job.in, job.rules.path_mtu, progress);
+    if (job.progress) end_live();
+    if (!planned) return tl::unexpected(planned.error());
+    segments = std::move(*planned);
+  }
+  RewriteRun run{job, *reader, std::move(segments), std::move(output)};
   ProgressLine progress{job.progress, *reader};
   for (link::CaptureRecord record; reader->next(record);) {
     if (const Outcome<void> taken = run.take(record); !taken) return tl::unexpected(taken.error());

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "replay/datagram_link.h"
 #include "roce/link/raw_link.h"
 #include "roce/link/xdp_link.h"
 #include "roce/port/interfaces.h"
@@ -32,7 +33,8 @@ Outcome<SendLinks> SendLinks::open(const SendOptions& options) {
       return tl::unexpected(opened.error());
     }
   }
-  links.port_holder_ = std::make_unique<link::PortHolder>();
+  // The socket of a UDP link holds the port.
+  if (options.link != SendLink::udp) links.port_holder_ = std::make_unique<link::PortHolder>();
   return links;
 }
 
@@ -42,7 +44,13 @@ Outcome<void> SendLinks::open_one(const SendOptions& options, const std::string&
   if (!interface->up) return cannot(fmt::format("{} is down; ip link set {} up", name, name));
   std::string how;
   std::unique_ptr<link::Link> opened;
-  if (options.link == SendLink::xdp) {
+  if (options.link == SendLink::udp) {
+    Outcome<std::unique_ptr<DatagramLink>> link = DatagramLink::open(*interface);
+    if (!link) return tl::unexpected(link.error());
+    how = fmt::format("UDP on {}", name);
+    addresses_.push_back((*link)->addresses());
+    opened = std::move(*link);
+  } else if (options.link == SendLink::xdp) {
     link::XdpLinkOptions xdp;
     xdp.interface = name;
     xdp.mode = options.xdp_mode;

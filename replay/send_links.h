@@ -20,6 +20,8 @@ class SendLinks {
   [[nodiscard]] static Outcome<SendLinks> open(const SendOptions& options);
 
   [[nodiscard]] std::vector<SendLine> lines() const;
+  /// Of `--link udp`, by side: from where datagrams can go.
+  [[nodiscard]] const std::vector<std::vector<Gid>>& addresses() const { return addresses_; }
   /// `raw packet socket on eth0`
   [[nodiscard]] const std::string& description() const { return description_; }
 
@@ -33,6 +35,7 @@ class SendLinks {
   [[nodiscard]] Outcome<void> open_one(const SendOptions& options, const std::string& name);
 
   std::vector<Opened> links_;
+  std::vector<std::vector<Gid>> addresses_;
   std::string description_;
   /// The kernel would answer what a peer sends back.
   std::unique_ptr<link::PortHolder> port_holder_;

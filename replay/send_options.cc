@@ -8,8 +8,8 @@ namespace roce::replay {
 namespace {
 
 void add_target_options(command_line::Command& command, SendOptions& options) {
-  command_line::Option interface =
-      command.add_option("-i,--interface", options.interface, "Interface to send on (needs CAP_NET_RAW)");
+  command_line::Option interface = command.add_option("-i,--interface", options.interface,
+                                                      "Interface to send on (needs CAP_NET_RAW, but for --link udp)");
   interface.type_name("IFACE");
   command_line::Option side =
       command
@@ -31,8 +31,9 @@ void add_target_options(command_line::Command& command, SendOptions& options) {
       .excludes(interface)
       .excludes(side);
   command
-      .add_choice("--link", options.link, {{"raw", SendLink::raw}, {"xdp", SendLink::xdp}},
-                  "How frames go: raw (packet socket) or xdp (AF_XDP, faster, needs root of the host)",
+      .add_choice("--link", options.link, {{"raw", SendLink::raw}, {"xdp", SendLink::xdp}, {"udp", SendLink::udp}},
+                  "How frames go: raw (packet socket), xdp (AF_XDP, faster, needs root of the host) or udp (RoCE v2 "
+                  "packets through the kernel's UDP, needs no privilege)",
                   command_line::LetterCase::ignored)
       .default_str("raw")
       .type_name("KIND");
@@ -102,14 +103,14 @@ Outcome<std::optional<RewriteRules>> rules_of(const SendOptions& options) {
   const RewriteRules& rules = rewrite.rules;
   bool changes = rewrite.anonymise || rewrite.pcp || rewrite.dscp || rewrite.ecn || rewrite.hop_limit ||
                  rewrite.source_port != RewriteOptions{}.source_port || rules.strip_tunnels || rules.only_roce ||
-                 rules.remove_vlan || rules.version != ToVersion::same;
+                 rules.remove_vlan || rules.path_mtu != 0 || rules.version != ToVersion::same;
   for (const std::string* text :
        {&rewrite.source_mac, &rewrite.destination_mac, &rewrite.add_vlan, &rewrite.psn_offset}) {
     changes = changes || !text->empty();
   }
   for (const std::vector<std::string>* maps :
        {&rewrite.ip_maps, &rewrite.mac_maps, &rewrite.vlan_maps, &rewrite.qpn_maps, &rewrite.p_key_maps,
-        &rewrite.q_key_maps, &rewrite.r_key_maps, &rewrite.va_maps, &rewrite.fields}) {
+        &rewrite.q_key_maps, &rewrite.r_key_maps, &rewrite.va_maps, &rewrite.fields, &rewrite.faults}) {
     changes = changes || !maps->empty();
   }
   // Without a change the frames go as they are, wrong ICRCs too.

@@ -15,7 +15,7 @@
 namespace roce::replay {
 
 /// Which way frames go, as `--link` says.
-enum class SendLink : std::uint8_t { raw, xdp };
+enum class SendLink : std::uint8_t { raw, xdp, udp };
 
 /// What `roce-replay send` can be told.
 struct SendOptions {

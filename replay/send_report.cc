@@ -14,7 +14,8 @@ namespace roce::replay {
 
 namespace {
 
-constexpr std::array<std::string_view, kUnfitReasons> kUnfitNames{"cut", "too_long", "no_side"};
+constexpr std::array<std::string_view, kUnfitReasons> kUnfitNames{"cut", "too_long", "no_side", "no_datagram",
+                                                                  "not_own"};
 
 [[nodiscard]] double seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -43,6 +44,13 @@ constexpr std::array<std::string_view, kUnfitReasons> kUnfitNames{"cut", "too_lo
           "{} longer than the interface carries ({} bytes; the longest has {}): a larger MTU, or "
           "roce-replay rewrite with a smaller path MTU",
           first + (frames.count > 1 ? " are" : " is"), frames.bytes, frames.most);
+    case Unfit::no_datagram:
+      return fmt::format("{} no RoCE v2 packet, which is what --link udp sends",
+                         first + (frames.count > 1 ? " are" : " is"));
+    case Unfit::not_own:
+      return fmt::format(
+          "{} from an address that the interface does not have, and --link udp sends from its own: --ip-map",
+          first + (frames.count > 1 ? " are" : " is"));
     case Unfit::no_side:
       break;
   }
@@ -62,6 +70,16 @@ constexpr std::array<std::string_view, kUnfitReasons> kUnfitNames{"cut", "too_lo
   std::uint64_t count = 0;
   for (const UnfitFrames& frames : survey.unfit) count += frames.count;
   return count;
+}
+
+void add_faults(const Survey& survey, nlohmann::ordered_json& line) {
+  if (!survey.faults) return;
+  line["faults"] = {{"dropped", survey.faults->dropped}, {"duplicates", survey.faults->duplicates}};
+}
+
+[[nodiscard]] std::string faults_text(const Survey& survey) {
+  return fmt::format("faults of each play: {} dropped, {} copies added", survey.faults->dropped,
+                     survey.faults->duplicates);
 }
 
 void print_json(std::FILE* out, const nlohmann::ordered_json& line) {
@@ -138,6 +156,7 @@ void print_dry_run(const SendOptions& options, const Survey& survey, const Pace&
                                 {"preloaded", !survey.blocks.empty()},
                                 {"skipped", unfit_json(survey)},
                                 {"super_frames", survey.super_frames}};
+    add_faults(survey, line);
     line["seconds"] = duration ? nlohmann::ordered_json(seconds(*duration)) : nlohmann::ordered_json();
     if (two_sides) line["side_frames"] = survey.side_frames;
     return print_json(stdout, line);
@@ -146,6 +165,7 @@ void print_dry_run(const SendOptions& options, const Survey& survey, const Pace&
              seconds(survey.length));
   if (two_sides) fmt::print("side A sent {} of them, side B {}\n", survey.side_frames[0], survey.side_frames[1]);
   if (survey.super_frames != 0) fmt::print("{} super-frames are cut into packets\n", survey.super_frames);
+  if (survey.faults) fmt::print("{}\n", faults_text(survey));
   if (unfit_count(survey) != 0) fmt::print("left out: {}\n", unfit_text(survey));
   fmt::print("would go {}{}{}, {}\n",
              options.loops == 0   ? "again and again until stopped, "
@@ -166,6 +186,7 @@ void print_sent(const SendOptions& options, const Survey& survey, const SendTota
                                 {"bytes", totals.all_bytes()},
                                 {"seconds", seconds(totals.time)},
                                 {"skipped", unfit_json(survey)}};
+    add_faults(survey, line);
     if (on_wire) {
       line["refused"] = totals.all_refused();
       line["stopped"] = totals.stopped;
@@ -199,6 +220,7 @@ void print_sent(const SendOptions& options, const Survey& survey, const SendTota
     fmt::print(out, "{} more were lost: the interface did not take them (it was down, or its queue was full)\n",
                totals.all_refused());
   }
+  if (survey.faults) fmt::print(out, "{}\n", faults_text(survey));
   if (unfit_count(survey) != 0) fmt::print(out, "left out: {}\n", unfit_text(survey));
   std::fflush(out);
 }

@@ -72,6 +72,7 @@ Outcome<Survey> survey(const IntakeOptions& intake, const SurveyOptions& options
   found.super_frames = opened->super_frames();
   found.untimed = opened->untimed();
   found.unfit = opened->unfit();
+  found.faults = opened->faults();
   found.warnings = opened->captures().warnings();
   return found;
 }

@@ -24,6 +24,7 @@ struct Survey {
   std::uint64_t untimed = 0;       ///< frames of the captures that have no time
   Duration length{0};              ///< from the first to the last
   std::array<UnfitFrames, kUnfitReasons> unfit{};
+  std::optional<impair::Stats> faults{};  ///< of a play, where there are any
   std::vector<std::string> warnings;
   /// The frames, if that was asked for and there was room; empty otherwise.
   std::vector<FrameBlock> blocks;

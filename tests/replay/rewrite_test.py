@@ -29,6 +29,16 @@ def packets(path):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def read_frames(path):
+    """The frames of a pcap file."""
+    content, offset, frames = path.read_bytes(), 24, []
+    while offset < len(content):
+        captured = struct.unpack_from("<I", content, offset + 8)[0]
+        frames.append(content[offset + 16:offset + 16 + captured])
+        offset += 16 + captured
+    return frames
+
+
 def pcap(frames, link_type=1):
     """The bytes of a capture file with these frames."""
     header = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, link_type)
@@ -193,6 +203,59 @@ class Rewrite(Files):
         self.assertGreater(report["changes"]["data"], 0)
 
 
+class PathMtu(Files):
+    def messages(self, path):
+        """Direction, type, length and end of each message, as roce-analyze sees them."""
+        done = run(ANALYZE, "messages", "--json", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        return sorted((row["ends"], row["message"], row["type"], row["bytes"], row["end"]) for row in rows if "message" in row)
+
+    def test_messages_stay_what_they_are(self):
+        capture = CAPTURES / "softroce" / "rc-mtu-sweep.tx.pcap"
+        for mtu in [256, 512, 1024, 2048, 4096]:
+            with self.subTest(mtu=mtu):
+                report = self.rewrite("--path-mtu", mtu, capture, self.out)
+                self.assertEqual(report["path_mtu"]["left"], [])
+                self.assertEqual(self.messages(self.out), self.messages(capture))
+                decoded = packets(self.out)
+                self.assertEqual({packet["icrc"]["status"] for packet in decoded if "bth" in packet}, {"good"})
+                self.assertEqual(report["written"], len(read_frames(self.out)))
+                if shutil.which("tshark"):
+                    self.assertEqual(run("tshark", "-r", self.out, "-Y", "_ws.malformed").stdout, "")
+
+    def test_there_and_back_is_the_same_file(self):
+        capture = CAPTURES / "nvme" / "nvme-rdma.pcap"
+        there, unchanged = self.folder / "there.pcap", self.folder / "unchanged.pcap"
+        report = self.rewrite("--path-mtu", 256, capture, there)
+        self.assertEqual(report["path_mtu"]["connections"], 2)
+        self.rewrite("--path-mtu", 1024, there, self.out)
+        self.rewrite(capture, unchanged)
+        self.assertNotEqual(there.read_bytes(), unchanged.read_bytes())
+        self.assertEqual(self.out.read_bytes(), unchanged.read_bytes())
+
+    def test_other_rules_act_on_what_was_cut(self):
+        report = self.rewrite("--path-mtu", 256, "--psn-offset", 7, "-e", "drop:nth=5", CAPTURES / "softroce" / "rc-mix-v4.tx.pcap", self.out)
+        self.assertEqual(report["faults"]["dropped"], 1)
+        self.assertEqual({packet["icrc"]["status"] for packet in packets(self.out) if "bth" in packet}, {"good"})
+
+    def test_a_connection_that_cannot_be_cut_is_named(self):
+        capture = CAPTURES / "softroce" / "uc-drop.rx.pcap"
+        done = run(REPLAY, "rewrite", "--path-mtu", 256, capture, self.out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("10.77.0.3 -> 10.77.0.2 QP 0x33 stays as it is: packets are missing", done.stderr)
+        self.assertEqual(read_frames(self.out), read_frames(capture))
+
+    def test_what_cannot_be_asked_for(self):
+        capture = CAPTURES / "softroce" / "rc-mix-v4.tx.pcap"
+        self.assertIn("--path-mtu", self.refused("--path-mtu", "1000", capture, self.out, code=2))
+        with open(capture, "rb") as stdin:
+            done = run(REPLAY, "rewrite", "--path-mtu", 256, "-", self.out, stdin=stdin)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("reads the capture twice", done.stderr)
+        self.assertFalse(self.out.exists())
+
+
 class Tshark(Files):
     def setUp(self):
         super().setUp()
@@ -263,7 +326,7 @@ class Info(Files):
         self.assertEqual(connection["ends"][1]["messages"]["read"], 5)
 
     def test_a_start_that_is_missing(self):
-        frames = self.frames(CAPTURES / "softroce" / "rc-mtu-sweep.tx.pcap")
+        frames = read_frames(CAPTURES / "softroce" / "rc-mtu-sweep.tx.pcap")
         write_middle = 0x07
         start = next(i for i, frame in enumerate(frames) if len(frame) > 42 and frame[42] == write_middle)
         late = self.file("late.pcap", pcap(frames[start:]))
@@ -271,7 +334,7 @@ class Info(Files):
         self.assertIn("began_before", obstacles)
 
     def test_payload_that_was_cut(self):
-        frames = self.frames(CAPTURES / "softroce" / "rc-mix-v4.tx.pcap")
+        frames = read_frames(CAPTURES / "softroce" / "rc-mix-v4.tx.pcap")
         header = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
         content = header + b"".join(
             struct.pack("<IIII", i, 0, min(len(frame), 96), len(frame)) + frame[:96] for i, frame in enumerate(frames))
@@ -291,14 +354,6 @@ class Info(Files):
         self.assertEqual(done.returncode, 0, done.stderr)
         for words in ["sides", "connections", "--ip-map 10.77.0.2=NEW"]:
             self.assertIn(words, done.stdout)
-
-    def frames(self, path):
-        content, offset, frames = path.read_bytes(), 24, []
-        while offset < len(content):
-            captured = struct.unpack_from("<I", content, offset + 8)[0]
-            frames.append(content[offset + 16:offset + 16 + captured])
-            offset += 16 + captured
-        return frames
 
 
 if __name__ == "__main__":

@@ -115,6 +115,38 @@ class Files(Case):
         self.assertEqual({packet["icrc"]["status"] for packet in self.decode(self.out) if "bth" in packet}, {"good"})
         self.assertIn("10.77.0.3 is in no --ip-map", self.refused(self.capture, "--ip-map", "10.77.0.2=192.0.2.2", "-w", self.folder / "none.pcap"))
 
+    def test_messages_are_cut_on_the_fly(self):
+        expected = self.folder / "expected.pcap"
+        subprocess.run([PROGRAM, "rewrite", "--path-mtu", "256", self.capture, expected], check=True, capture_output=True, timeout=WAIT)
+        frames = [record.bytes for record in read_pcap(expected)]
+        self.assertGreater(len(frames), len(read_pcap(self.capture)))
+        for how in ["--preload", "--stream"]:
+            self.assertEqual([record.bytes for record in self.write(self.capture, "--path-mtu", 256, how)], frames)
+        # PSNs go on where the cut connection ends.
+        self.write(self.capture, "--path-mtu", 256, "--loops", 2)
+        events = subprocess.run([ANALYZE, "events", "--json", self.out], capture_output=True, text=True, timeout=WAIT, check=True).stdout
+        self.assertNotIn('"severity":"error"', events)
+
+    def test_faults_befall_frames_on_the_way(self):
+        faults = ("-e", "drop:nth=3", "-e", "duplicate:nth=5", "-e", "delay:nth=9,by=200ms", "-e", "corrupt:nth=12", "--seed", 5)
+        expected = self.folder / "expected.pcap"
+        subprocess.run([PROGRAM, "rewrite", *map(str, faults), self.capture, expected], check=True, capture_output=True, timeout=WAIT)
+        expected = read_pcap(expected)
+        for how in ["--preload", "--stream"]:
+            written = self.write(self.capture, *faults, how)
+            self.assertEqual([record.bytes for record in written], [record.bytes for record in expected])
+            self.assertEqual([record.ns - written[0].ns for record in written], [record.ns - expected[0].ns for record in expected])
+        self.assertEqual([packet["icrc"]["status"] for packet in self.decode(self.out) if "bth" in packet].count("bad"), 1)
+        # The last one is delayed beyond the end.
+        last = self.write(self.capture, "-e", f"delay:nth={len(read_pcap(self.capture))},by=1s")
+        self.assertEqual(len(last), len(read_pcap(self.capture)))
+
+    def test_faults_are_counted_and_the_same_in_each_loop(self):
+        report = json.loads(self.send(self.capture, "-e", "drop:nth=3", "--loops", 3, "-w", self.out, "--json").stdout)
+        self.assertEqual(report["faults"], {"dropped": 1, "duplicates": 0})
+        self.assertEqual(report["frames"], 3 * (len(read_pcap(self.capture)) - 1))
+        self.assertIn("drip", self.refused(self.capture, "-e", "drip:nth=3", "--dry-run"))
+
     def test_streaming_and_memory_give_the_same(self):
         from_memory = [record.bytes for record in self.write(self.capture, "--loops", 3, "--preload")]
         self.assertEqual([record.bytes for record in self.write(self.capture, "--loops", 3, "--stream")], from_memory)
@@ -358,6 +390,48 @@ class Live(Interfaces):
         self.assertEqual(there.wait_for(len(theirs)), theirs)
         self.assertEqual([interface["frames"] for interface in said["interfaces"]], [len(ours), len(theirs)])
         self.assertEqual(said["skipped"], {"no_side": len(given) - len(ours) - len(theirs)})
+
+    def give_addresses(self, ours, theirs):
+        """To interface v of namespaces a and b. The neighbour is known, so that nothing waits for ARP."""
+        for name, address in [("a", ours), ("b", theirs)]:
+            self.space.ip(name, "address", "add", f"{address}/24", "dev", "v")
+        (shown,) = json.loads(self.space.ip("b", "-j", "link", "show", "v"))
+        self.space.ip("a", "neigh", "add", theirs, "lladdr", shown["address"], "dev", "v")
+
+    def test_udp_carries_what_has_an_own_address(self):
+        self.give_addresses("10.9.0.1", "10.9.0.2")
+        rules = ("--ip-map", "10.77.0.2=10.9.0.1", "--ip-map", "10.77.0.3=10.9.0.2", "--unmapped", "keep", "--only-roce", "--dscp", 26)
+        rewritten = self.folder / "rewritten.pcap"
+        subprocess.run([PROGRAM, "rewrite", *map(str, rules), self.capture, rewritten], check=True, capture_output=True, timeout=WAIT)
+        ours = [record.bytes for record in read_pcap(rewritten) if record.bytes[26:30] == socket.inet_aton("10.9.0.1")]
+        arguments = (self.capture, "-i", "v", "--link", "udp", *rules, "--pps", 2000)
+        self.assertIn("from an address that the interface does not have", self.live(*arguments, code=2))
+        self.assertIn("no RoCE v2 packet", self.live(*arguments, "--to-version", "v1", code=2))
+        listener = self.listener()
+        said = self.live(*arguments, "--skip-unfit")
+        self.assertEqual((said["frames"], said["skipped"]), (len(ours), {"not_own": len(read_pcap(rewritten)) - len(ours)}))
+        came = [frame for frame in listener.wait_for(len(ours)) if frame[12:14] == b"\x08\x00"]
+        # Addresses, traffic class, source port, and from the BTH to the ICRC.
+        self.assertEqual([(frame[15], frame[26:36], frame[42:-4]) for frame in came],
+                         [(frame[15], frame[26:36], frame[42:-4]) for frame in ours])
+        write_pcap(self.out, [(0, frame) for frame in came])
+        self.assertEqual({packet["icrc"]["status"] for packet in self.decode(self.out)}, {"good"})
+
+    def test_udp_keeps_a_wrong_icrc_wrong(self):
+        self.give_addresses("10.77.0.3", "10.77.0.2")
+        capture = CAPTURES / "softroce" / "rc-corrupt.rx.pcap"
+        listener = self.listener()
+        said = self.live(capture, "-i", "v", "--link", "udp", "--pps", 2000, "--skip-unfit")
+        came = listener.wait_for(said["frames"])
+        write_pcap(self.out, [(0, frame) for frame in came])
+        given = self.folder / "given.pcap"
+        write_pcap(given, [record for record in read_pcap(capture) if record.bytes[26:30] == socket.inet_aton("10.77.0.3")])
+        verdicts = [[packet["icrc"]["status"] for packet in self.decode(path)] for path in (self.out, given)]
+        self.assertEqual(*verdicts)
+        self.assertIn("bad", verdicts[0])
+
+    def test_udp_needs_an_address(self):
+        self.assertIn("v, which has none: ip address add", self.live(self.capture, "-i", "v", "--link", "udp", code=2))
 
     def test_frames_that_do_not_fit_are_named_and_none_is_sent(self):
         given = read_pcap(self.capture)

@@ -125,5 +125,31 @@ TEST(ChangeNetwork, RefusesWhatCannotAnnounceIt) {
   EXPECT_THAT(frame, ElementsAreArray(original));
 }
 
+TEST(ChangeTransport, LengthensAllThatEnclosesIt) {
+  for (const char* headers :
+       {"eth ip udp bth", "eth vlan ipv6 udp bth", "eth grh bth", "eth ip udp vxlan eth ip udp bth"}) {
+    const std::string all = std::string{"headers: "} + headers + "\n";
+    std::vector<std::byte> frame = built(all + kInner);
+    const std::vector<std::byte> longer =
+        built(all + "opcode: RC_WRITE_ONLY\nbth.dest_qp: 0x11\npayload: 0102030405\n");
+    const FrameSeal before{parsed(frame)};
+    ASSERT_TRUE(change_transport(parsed(frame), Bytes{longer}.subspan(parsed(longer).bth_offset()), frame));
+    seal(before, frame);
+    EXPECT_THAT(frame, ElementsAreArray(longer)) << headers;
+  }
+}
+
+TEST(ChangeTransport, LeavesWhatStandsBehindThePacket) {
+  const std::string all = std::string{"headers: eth ip udp bth\n"} + kInner;
+  std::vector<std::byte> frame = built(all + "trailer: aabb\n");
+  const std::vector<std::byte> shorter = built("headers: eth ip udp bth\nopcode: RC_SEND_ONLY\ntrailer: aabb\n");
+  const Bytes transport = Bytes{shorter}.subspan(parsed(shorter).bth_offset());
+  const FrameSeal before{parsed(frame)};
+  ASSERT_TRUE(change_transport(parsed(frame), transport.first(transport.size() - 2), frame));
+  seal(before, frame);
+  EXPECT_EQ(text_of(frame),
+            text_of(built("headers: eth ip udp bth\nopcode: RC_SEND_ONLY\nbth.dest_qp: 0\ntrailer: aabb\n")));
+}
+
 }  // namespace
 }  // namespace roce

@@ -166,6 +166,14 @@ bool change_network(const Packet& packet, const NetMeta& net, std::uint32_t flow
   return true;
 }
 
+bool change_transport(const Packet& packet, Bytes transport, std::vector<std::byte>& frame) {
+  constexpr std::size_t icrc_size = 4;
+  if (!packet.is_roce() || !packet.has_icrc()) return false;
+  const std::size_t old_size = packet.icrc_offset() + icrc_size - packet.bth_offset();
+  replace(packet.layers(), packet.bth_offset(), old_size, transport, frame);
+  return true;
+}
+
 std::uint32_t flow_label_of(const Packet& packet) {
   if (packet.network_header() != HeaderId::ipv6 && packet.network_header() != HeaderId::grh) return 0;
   return FieldOf<&Ipv6::flow_label>::get(packet.bytes().data() + packet.network_offset());

@@ -32,6 +32,10 @@ bool add_vlan_tag(const Packet& packet, VlanTag tag, std::vector<std::byte>& fra
 /// network header can not announce the new one: a tunnel without an inner Ethernet header.
 bool change_network(const Packet& packet, const NetMeta& net, std::uint32_t flow_label, std::vector<std::byte>& frame);
 
+/// Puts `transport` in the place of everything from the BTH through the ICRC; what stands behind the packet stays.
+/// False: it is not RoCE, or has no place for an ICRC.
+bool change_transport(const Packet& packet, Bytes transport, std::vector<std::byte>& frame);
+
 /// The flow label of the IPv6 header or GRH in front of the BTH; 0 if there is none.
 [[nodiscard]] std::uint32_t flow_label_of(const Packet& packet);
 

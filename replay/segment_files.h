@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replay/failure.h"
+#include "replay/segment_survey.h"
+
+namespace roce::replay {
+
+/// Called now and then with how far reading is, 0 … 1; may be empty.
+using ReadingProgress = std::function<void(double share)>;
+
+/// Reads a capture to its end to find out how its messages can be cut into packets of `path_mtu` bytes. Failures: it
+/// cannot be read, or not twice; a link type that nobody knows.
+[[nodiscard]] Outcome<std::shared_ptr<const SegmentPlan>> plan_segments(const std::string& file, std::uint32_t path_mtu,
+                                                                        const ReadingProgress& progress);
+
+/// The same of several that are played as one (`CaptureMerge`).
+[[nodiscard]] Outcome<std::shared_ptr<const SegmentPlan>> plan_segments(const std::vector<std::string>& files,
+                                                                        std::uint32_t path_mtu,
+                                                                        const ReadingProgress& progress);
+
+/// A sentence about a connection that stays as it is.
+[[nodiscard]] std::string text_of(const LeftConnection& left);
+
+}  // namespace roce::replay
