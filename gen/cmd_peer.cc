@@ -12,6 +12,7 @@
 #include "command_line/program.h"
 #include "gen/control_server.h"
 #include "gen/endpoint.h"
+#include "gen/peer_shards.h"
 #include "gen/perftest_server.h"
 #include "gen/pingpong_connection.h"
 #include "gen/pingpong_options.h"
@@ -93,8 +94,9 @@ class Peer {
 };
 
 [[nodiscard]] Outcome<ExitCode> run(const PeerOptions& options) {
-  Outcome<std::unique_ptr<Endpoint>> endpoint = Endpoint::open(options.endpoint);
-  if (!endpoint) return tl::unexpected(endpoint.error());
+  const Outcome<std::vector<std::unique_ptr<Endpoint>>> shards = Endpoint::open_shards(options.endpoint);
+  if (!shards) return tl::unexpected(shards.error());
+  Endpoint& endpoint = *shards->front();
   Outcome<Tcp> listener = Tcp::listen(options.port);
   if (!listener) return tl::unexpected(listener.error());
   ControlAddress address;
@@ -108,9 +110,11 @@ class Peer {
     if (!token) return tl::unexpected(token.error());
     address.token = std::move(*token);
   }
-  const Outcome<std::unique_ptr<RdmaCm>> cm = RdmaCm::open(**endpoint);
+  const Outcome<std::unique_ptr<RdmaCm>> cm = RdmaCm::open(endpoint);
   if (!cm) return tl::unexpected(cm.error());
-  Outcome<std::unique_ptr<ControlServer>> control = ControlServer::open(**cm, address);
+  PeerShards others{*shards, address.token};
+  auto clients = std::make_unique<ControlClients>(endpoint, cm->get(), others.terms(0), others.hand_over());
+  Outcome<std::unique_ptr<ControlServer>> control = ControlServer::open(*clients, address);
   if (!control) return tl::unexpected(control.error());
   const Outcome<std::unique_ptr<ProgramServer>> programs =
       ProgramServer::open(**cm, {.messages = options.messages, .json = options.endpoint.json});
@@ -126,28 +130,31 @@ class Peer {
     perftest = std::move(*opened);
   }
   std::optional<Peer> peer;
-  if (!perftest) peer.emplace(**endpoint, options, std::move(*listener));
+  if (!perftest) peer.emplace(endpoint, options, std::move(*listener));
   const std::string where = address.port != 0 ? fmt::format("TCP port {}", address.port) : address.socket;
   print_note("ready",
              fmt::format("{}; {} clients on TCP port {}{}, rping, ucmatose and udaddy by RDMA CM, control on {}",
-                         (*endpoint)->description(), perftest ? perftest->program() : "pingpong", options.port,
+                         endpoint.description(), perftest ? perftest->program() : "pingpong", options.port,
                          perftest ? " or with -R" : "", where),
              options.endpoint.json);
-  const Outcome<bool> ran = (*endpoint)->driver().run([&](Time time) {
-    bool moved = (*control)->step();
+  others.start();
+  const Outcome<bool> ran = endpoint.driver().run([&](Time time) {
+    bool moved = clients->step();
     moved |= (*cm)->step(time);
     moved |= (*programs)->step(time);
     const Driver::Step stepped = perftest ? perftest->step(time) : peer->step(time);
     if (options.once && (*programs)->has_served(time)) return Driver::Step::done;
     return stepped == Driver::Step::idle && moved ? Driver::Step::busy : stepped;
   });
-  if (!ran) return tl::unexpected(ran.error());
   control->reset();
+  clients.reset();
+  if (Outcome<void> ended = others.stop(); !ended) return tl::unexpected(ended.error());
+  if (!ran) return tl::unexpected(ran.error());
   (*programs)->close();
   if (perftest) perftest->close();
   (*cm)->step(now());
-  (*endpoint)->driver().settle(now() + kSettleTime);
-  if (Outcome<void> closed = (*endpoint)->close(); !closed) return tl::unexpected(closed.error());
+  endpoint.driver().settle(now() + kSettleTime);
+  if (Outcome<void> closed = endpoint.close(); !closed) return tl::unexpected(closed.error());
   const bool tcp_failed = perftest ? perftest->failed() : peer->failed();
   return tcp_failed || (*programs)->failed() ? ExitCode::failed : ExitCode::ok;
 }
@@ -158,6 +165,7 @@ void add_peer(command_line::Program& program, ExitCode& code) {
   command_line::Command command = program.add_subcommand("peer", "Stay up and answer like an RNIC");
   auto options = std::make_shared<PeerOptions>();
   add_endpoint_options(command, options->endpoint);
+  add_shards_option(command, options->endpoint);
   add_pingpong_options(command, options->pingpong, options->port);
   command
       .add_option("--control", options->control,
@@ -192,6 +200,8 @@ void add_peer(command_line::Program& program, ExitCode& code) {
       "  roce-gen peer -i eth0 --perftest ib_write_bw\n"
       "                                           then elsewhere: ib_write_bw -d mlx5_0 -x 3 HOST, with or without -R\n"
       "  roce-gen peer -i eth0 --link udp         without any privilege\n"
+      "  roce-gen peer -i eth0 --shards 2         two threads; then: roce-gen write -i eth0 --shards 2 -q 2 "
+      "./peer.sock\n"
       "  roce-gen peer -i eth0 --metrics 9400     then here: curl -s http://127.0.0.1:9400/metrics\n"
       "  roce-gen peer -i ./sim.sock --link stream --ip 192.0.2.7/24\n"
       "                                           at a simulation that listens on that socket (docs/stream-link.md)\n"

@@ -43,7 +43,8 @@ constexpr int kLookMs = 1;
 
 }  // namespace
 
-Outcome<std::unique_ptr<ControlClient>> ControlClient::open(Endpoint& endpoint, const ControlAddress& address) {
+Outcome<std::unique_ptr<ControlClient>> ControlClient::open(Endpoint& endpoint, const ControlAddress& address,
+                                                            const nlohmann::json& shard) {
   const Outcome<int> fd = address.port != 0 ? connect_tcp(address.host, address.port)
                                             : connect_unix(address.socket, "peer",
                                                            "start roce-gen peer there, and give its --control path");
@@ -51,6 +52,7 @@ Outcome<std::unique_ptr<ControlClient>> ControlClient::open(Endpoint& endpoint, 
   std::unique_ptr<ControlClient> client{new ControlClient{endpoint, *fd}};
   nlohmann::ordered_json hello{{"version", ControlSession::kVersion}};
   if (!address.token.empty()) hello["token"] = address.token;
+  if (!shard.is_null()) hello["shard"] = shard;
   Outcome<nlohmann::json> answer = client->call("hello", std::move(hello));
   // Another version, a wrong token, no peer at all: what was asked for is wrong, no exchange has failed.
   if (!answer) return cannot(answer.error().message);
@@ -77,6 +79,7 @@ Outcome<nlohmann::json> ControlClient::call(std::string_view op, nlohmann::order
     }
     if (!open) return failed(fmt::format("the peer closed the control connection instead of answering \"{}\"", op));
     if (const link::LinkResult<bool> moved = endpoint_.port().turn(now()); !moved) return failed(moved.error().message);
+    endpoint_.driver().do_posted();
     pollfd set{lines_.fd(), static_cast<short>(POLLIN | (lines_.wants_to_write() ? POLLOUT : 0)), 0};
     (void)::poll(&set, 1, kLookMs);
     // Its last answer may stand in front of the end.

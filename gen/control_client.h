@@ -14,8 +14,10 @@ namespace roce::gen {
 /// Asks a peer to do something by the control protocol, and waits for the answer while our own frames keep moving.
 class ControlClient {
  public:
-  /// Connects and says hello. Failures: nobody there, another version, wrong token.
-  [[nodiscard]] static Outcome<std::unique_ptr<ControlClient>> open(Endpoint& endpoint, const ControlAddress& address);
+  /// Connects and says hello. `shard` is which one of the peer's, or "any"; null: its first, which has RDMA CM.
+  /// Failures: nobody there, another version, wrong token.
+  [[nodiscard]] static Outcome<std::unique_ptr<ControlClient>> open(Endpoint& endpoint, const ControlAddress& address,
+                                                                    const nlohmann::json& shard);
 
   /// Carries out `op` there. Failure: refused, with the peer's reason, or no answer in 10 s.
   [[nodiscard]] Outcome<nlohmann::json> call(std::string_view op, nlohmann::ordered_json request = {});

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "gen/unix_socket.h"
 
@@ -22,7 +23,6 @@ namespace roce::gen {
 namespace {
 
 constexpr int kBacklog = 16;
-constexpr std::size_t kMaxClients = 64;
 
 [[nodiscard]] Outcome<int> listen_tcp(std::uint16_t port) {
   const int fd = ::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -68,23 +68,22 @@ Outcome<std::string> read_token(const std::string& path) {
   return token;
 }
 
-ControlServer::ControlServer(RdmaCm& cm, ControlAddress address, int fd)
-    : cm_(cm), endpoint_(cm.endpoint()), address_(std::move(address)), fd_(fd) {
-  endpoint_.driver().watch(fd_, POLLIN, [this](short) { accept(); });
+ControlServer::ControlServer(ControlClients& clients, ControlAddress address, int fd)
+    : clients_(clients), address_(std::move(address)), fd_(fd) {
+  clients_.endpoint().driver().watch(fd_, POLLIN, [this](short) { accept(); });
 }
 
-Outcome<std::unique_ptr<ControlServer>> ControlServer::open(RdmaCm& cm, const ControlAddress& address) {
+Outcome<std::unique_ptr<ControlServer>> ControlServer::open(ControlClients& clients, const ControlAddress& address) {
   const Outcome<int> fd = address.port != 0
                               ? listen_tcp(address.port)
                               : listen_unix(address.socket, "control socket",
                                             "stop the peer that uses it, or give another path with --control");
   if (!fd) return tl::unexpected(fd.error());
-  return std::unique_ptr<ControlServer>{new ControlServer{cm, address, *fd}};
+  return std::unique_ptr<ControlServer>{new ControlServer{clients, address, *fd}};
 }
 
 ControlServer::~ControlServer() {
-  for (const auto& client : clients_) endpoint_.driver().forget(client->lines.fd());
-  endpoint_.driver().forget(fd_);
+  clients_.endpoint().driver().forget(fd_);
   ::close(fd_);
   if (address_.port == 0) ::unlink(address_.socket.c_str());
 }
@@ -93,40 +92,8 @@ void ControlServer::accept() {
   while (true) {
     const int fd = ::accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return;
-    if (clients_.size() >= kMaxClients) {
-      ::close(fd);
-      continue;
-    }
-    clients_.push_back(std::make_unique<Client>(cm_, address_.token, fd));
-    watch(*clients_.back());
+    clients_.add(JsonLines{fd}, std::nullopt);
   }
-}
-
-void ControlServer::watch(Client& client) {
-  const short events = static_cast<short>(POLLIN | (client.lines.wants_to_write() ? POLLOUT : 0));
-  endpoint_.driver().watch(client.lines.fd(), events, [this, &client](short ready) { serve(client, ready); });
-}
-
-void ControlServer::serve(Client& client, short events) {
-  bool alive = (events & POLLOUT) == 0 || client.lines.flush();
-  if (alive && (events & (POLLIN | POLLHUP | POLLERR)) != 0) alive = client.lines.receive();
-  while (const std::optional<nlohmann::json> request = client.lines.next()) {
-    // Completions that are there belong to what was asked before.
-    client.session.poll();
-    alive = client.lines.send(client.session.handle(*request, now())) && alive;
-    if (client.session.refused()) alive = false;
-  }
-  if (alive) return watch(client);
-  endpoint_.driver().forget(client.lines.fd());
-  client.over = true;
-}
-
-bool ControlServer::step() {
-  bool moved = false;
-  for (const auto& client : clients_) moved |= client->session.poll();
-  // Here and not in `serve`: that runs as a function of the client.
-  std::erase_if(clients_, [](const auto& client) { return client->over; });
-  return moved;
 }
 
 }  // namespace roce::gen

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <list>
 #include <memory>
 #include <string>
 
-#include "gen/control_session.h"
-#include "gen/endpoint.h"
-#include "gen/json_lines.h"
+#include "gen/control_clients.h"
 
 namespace roce::gen {
 
@@ -25,37 +22,24 @@ struct ControlAddress {
 /// The first line of a file that only its owner may read. Failure: it cannot be read, is empty, or others may read it.
 [[nodiscard]] Outcome<std::string> read_token(const std::string& path);
 
-/// Serves the control protocol (docs/control.md) to any number of clients.
+/// Listens for clients of the control protocol (docs/control.md), any number of them.
 class ControlServer {
  public:
   /// Listens on the socket, whose file gets mode 0600 and takes the place of one that nobody listens on, or on the TCP
   /// port. Failures: the address is taken, or not allowed.
-  [[nodiscard]] static Outcome<std::unique_ptr<ControlServer>> open(RdmaCm& cm, const ControlAddress& address);
+  [[nodiscard]] static Outcome<std::unique_ptr<ControlServer>> open(ControlClients& clients,
+                                                                    const ControlAddress& address);
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
 
-  /// Takes completions for the clients; true if there was one.
-  bool step();
-
  private:
-  struct Client {
-    Client(RdmaCm& cm, std::string token, int fd) : lines(fd), session(cm, std::move(token)) {}
-    JsonLines lines;
-    ControlSession session;
-    bool over = false;
-  };
-
-  ControlServer(RdmaCm& cm, ControlAddress address, int fd);
+  ControlServer(ControlClients& clients, ControlAddress address, int fd);
   void accept();
-  void serve(Client& client, short events);
-  void watch(Client& client);
 
-  RdmaCm& cm_;
-  Endpoint& endpoint_;
+  ControlClients& clients_;
   ControlAddress address_;
   int fd_;
-  std::list<std::unique_ptr<Client>> clients_;
 };
 
 }  // namespace roce::gen

@@ -51,8 +51,9 @@ T carried_out(transport::VerbResult<T> result, std::string_view what) {
 
 }  // namespace
 
-ControlSession::ControlSession(RdmaCm& cm, std::string token)
-    : endpoint_(cm.endpoint()), device_(endpoint_.device()), token_(std::move(token)), acceptor_(cm) {
+ControlSession::ControlSession(Endpoint& endpoint, RdmaCm* cm, Terms terms)
+    : endpoint_(endpoint), device_(endpoint_.device()), terms_(std::move(terms)) {
+  if (cm != nullptr) acceptor_.emplace(*cm);
   // A device without room for them says so when the client asks for more.
   pd_ = device_.create_pd().value_or(transport::Pd{});
   cq_ = device_.create_cq(kCqSize).value_or(transport::Cq{});
@@ -60,7 +61,7 @@ ControlSession::ControlSession(RdmaCm& cm, std::string token)
 
 ControlSession::~ControlSession() {
   for (const auto& [qpn, type] : qps_) {
-    acceptor_.forget(qpn);
+    if (acceptor_) acceptor_->forget(qpn);
     (void)device_.destroy_qp(qpn);
   }
   for (const auto& [qpn, ah] : ahs_) (void)device_.destroy_ah(ah);
@@ -119,12 +120,25 @@ ControlSession::Answer ControlSession::hello(const Json& request, Time) {
     throw Refusal(
         fmt::format("version {} is not spoken here, {} is; use the same roce-gen on both sides", version, kVersion));
   }
-  if (!token_.empty() && (!request.contains("token") || text(request, "token") != token_)) {
+  if (!terms_.token.empty() && (!request.contains("token") || text(request, "token") != terms_.token)) {
     throw Refusal("the token is wrong; give --token-file the file that the peer was started with");
+  }
+  if (const auto shard = request.find("shard"); shard != request.end() && *shard != kAnyShard) {
+    (void)number<std::uint32_t>(request, "shard", 0, terms_.shards - 1);
   }
   refused_ = false;
   greeted_ = true;
-  return {{"version", kVersion}, {"gid", to_string(endpoint_.gid())}, {"max_path_mtu", endpoint_.max_path_mtu()}};
+  return {{"version", kVersion},
+          {"gid", to_string(endpoint_.gid())},
+          {"max_path_mtu", endpoint_.max_path_mtu()},
+          {"shard", terms_.shard},
+          {"shards", terms_.shards}};
+}
+
+CmAcceptor& ControlSession::acceptor() {
+  if (acceptor_) return *acceptor_;
+  throw Refusal(
+      fmt::format("RDMA CM is with shard 0, and this is shard {}; leave \"shard\" out of hello", terms_.shard));
 }
 
 ControlSession::Memory& ControlSession::memory_of(const Json& request) {
@@ -260,12 +274,12 @@ ControlSession::Answer ControlSession::accept_qp(const Json& request, Time now) 
     terms.q_key = attributes.q_key;
     if (attributes.state == QpState::init) carried_out(connect(device_, qpn, QpType::ud, {}, now), "accept_qp");
   }
-  acceptor_.accept(qpn, port, terms);
+  acceptor().accept(qpn, port, terms);
   return {};
 }
 
 ControlSession::Answer ControlSession::reject_next(const Json& request, Time) {
-  acceptor_.refuse(number<std::uint16_t>(request, "cm_port", 1, UINT16_MAX));
+  acceptor().refuse(number<std::uint16_t>(request, "cm_port", 1, UINT16_MAX));
   return {};
 }
 
@@ -274,12 +288,12 @@ ControlSession::Answer ControlSession::qp_status(const Json& request, Time) {
   const transport::QpAttributes attributes = carried_out(device_.query_qp(qpn), "qp_status");
   return {{"state", std::string{to_string(attributes.state)}},
           {"remote_qp", attributes.dest_qp.value()},
-          {"connection", name_of(acceptor_.state(qpn))}};
+          {"connection", name_of(acceptor_ ? acceptor_->state(qpn) : CmAcceptor::State::none)}};
 }
 
 ControlSession::Answer ControlSession::destroy_qp(const Json& request, Time) {
   const Qpn qpn = qp_of(request);
-  acceptor_.forget(qpn);
+  if (acceptor_) acceptor_->forget(qpn);
   carried_out(device_.destroy_qp(qpn), "destroy_qp");
   if (const auto ah = ahs_.find(qpn); ah != ahs_.end()) {
     (void)device_.destroy_ah(ah->second);

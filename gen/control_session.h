@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,16 @@ namespace roce::gen {
 class ControlSession {
  public:
   static constexpr int kVersion = 1;
+  /// What `hello` may ask for instead of a number.
+  static constexpr const char* kAnyShard = "any";
 
-  /// `token`: what `hello` has to bring; empty: nothing.
-  ControlSession(RdmaCm& cm, std::string token);
+  struct Terms {
+    std::string token;  ///< what `hello` has to bring; empty: nothing
+    std::uint32_t shard = 0;
+    std::uint32_t shards = 1;
+  };
+  /// `cm` is nullptr where there is no QP1.
+  ControlSession(Endpoint& endpoint, RdmaCm* cm, Terms terms);
   ~ControlSession();
   ControlSession(const ControlSession&) = delete;
   ControlSession& operator=(const ControlSession&) = delete;
@@ -76,6 +84,7 @@ class ControlSession {
   /// The part of a memory that `offset` and `length` of a request name.
   [[nodiscard]] std::span<std::byte> range_of(const Json& request, std::uint64_t longest);
   [[nodiscard]] Qpn qp_of(const Json& request) const;
+  [[nodiscard]] CmAcceptor& acceptor();
   [[nodiscard]] transport::Sge sge_of(const Json& request);
   void post_sink(Qpn qpn, const Sink& sink, std::uint64_t slot);
   void take(const transport::Completion& completion);
@@ -84,7 +93,7 @@ class ControlSession {
 
   Endpoint& endpoint_;
   transport::Device& device_;
-  std::string token_;
+  Terms terms_;
   bool greeted_ = false;
   bool refused_ = false;
   transport::Pd pd_{};
@@ -93,7 +102,7 @@ class ControlSession {
   std::uint32_t next_memory_ = 1;
   std::map<std::uint32_t, std::unique_ptr<Memory>> memories_;
   std::map<Qpn, transport::QpType> qps_;
-  CmAcceptor acceptor_;
+  std::optional<CmAcceptor> acceptor_;
   std::map<Qpn, transport::Ah> ahs_;
   std::map<Qpn, Sink> sinks_;
   std::vector<transport::Completion> completions_;

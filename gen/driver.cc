@@ -2,6 +2,7 @@
 #include "gen/driver.h"
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -51,12 +52,31 @@ Driver::Driver(link::Link& link, port::Port& port) : link_(link), port_(port) {
   const sigset_t set = stopping_signals();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   signals_ = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+  posted_fd_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   // A peer that closes its end is an error of the write, not the end of the program.
   std::signal(SIGPIPE, SIG_IGN);
 }
 
 Driver::~Driver() {
   if (signals_ >= 0) ::close(signals_);
+  if (posted_fd_ >= 0) ::close(posted_fd_);
+}
+
+void Driver::post(std::function<void()> work) {
+  const std::scoped_lock lock{posting_};
+  posted_.push_back(std::move(work));
+  (void)::eventfd_write(posted_fd_, 1);
+}
+
+void Driver::do_posted() {
+  std::vector<std::function<void()>> work;
+  {
+    const std::scoped_lock lock{posting_};
+    eventfd_t count = 0;
+    (void)::eventfd_read(posted_fd_, &count);
+    work.swap(posted_);
+  }
+  for (const std::function<void()>& one : work) one();
 }
 
 void Driver::watch(int fd, short events, std::function<void(short)> ready) {
@@ -157,6 +177,7 @@ void Driver::wait(Time until) {
   set.push_back({signals_, POLLIN, 0});
   set.push_back({link_.fd(), static_cast<short>(POLLIN | (port_.wants_to_write() ? POLLOUT : 0)), 0});
   set.push_back({port_.neighbour_fd(), POLLIN, 0});
+  set.push_back({posted_fd_, POLLIN, 0});
   for (const auto& [fd, watched] : watched_) set.push_back({fd, watched.events, 0});
   timespec timeout{};
   if (until != kNever) {
@@ -166,13 +187,12 @@ void Driver::wait(Time until) {
     timeout.tv_nsec = static_cast<long>(left.count() % 1'000'000'000);
   }
   if (::ppoll(set.data(), set.size(), until != kNever ? &timeout : nullptr, nullptr) <= 0) return;
-  if (set[0].revents != 0) {
-    signalfd_siginfo info{};
-    stopped_ = ::read(signals_, &info, sizeof info) == sizeof info;
-  }
+  // It stays pending, so that the loop of each thread sees it.
+  if (set[0].revents != 0) stopped_ = true;
   link_error_ = (set[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
   if (set[2].revents != 0) port_.take_neighbours(now());
-  for (std::size_t i = 3; i < set.size(); ++i) {
+  if (set[3].revents != 0) do_posted();
+  for (std::size_t i = 4; i < set.size(); ++i) {
     if (set[i].revents == 0) continue;
     // It may have been forgotten by one called before it.
     const auto found = watched_.find(set[i].fd);

@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
+#include <vector>
 
 #include "gen/failure.h"
 #include "roce/link/link.h"
@@ -16,7 +18,8 @@ namespace roce::gen {
 /// Now, on the clock that all of roce-gen counts on: monotonic, or that of a simulation (`Driver::follow`).
 [[nodiscard]] Time now();
 
-/// The only event loop: moves a port's frames, calls the program's step, and waits when there is nothing to do.
+/// The only event loop: moves a port's frames, calls the program's step, and waits when there is nothing to do. It
+/// belongs to one thread; `post` is for others. A signal ends the loops of all threads.
 class Driver {
  public:
   /// How long to look again and again before waiting in the kernel, which costs tens of microseconds to come back from.
@@ -34,6 +37,12 @@ class Driver {
   /// `step` will be called at `time` although nothing happened; the earliest wish since the last step counts.
   void wake_at(Time time);
   void set_spin(Duration spin) { spin_ = spin; }
+  /// Has `work` done by the thread of the loop, in order, while it runs; may be called from any thread.
+  void post(std::function<void()> work);
+  /// Does what was posted; for who runs the loop no more.
+  void do_posted();
+  /// Ends `run` as a signal does.
+  void stop() { stopped_ = true; }
   /// From now on it is always as late as the other end of `clock` says, which is the driver's link, begun at 0.
   void follow(link::StreamLink& clock);
 
@@ -64,6 +73,9 @@ class Driver {
   Time wake_at_ = kNever;
   Duration spin_ = kSpin;
   int signals_ = -1;
+  int posted_fd_ = -1;  // readable when something was posted
+  std::mutex posting_;
+  std::vector<std::function<void()>> posted_;
   bool stopped_ = false;
   bool link_error_ = false;
   link::StreamLink* clock_ = nullptr;

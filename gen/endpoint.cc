@@ -10,7 +10,6 @@
 #include "gen/own_ip.h"
 #include "gen/pingpong_report.h"
 #include "gen/random.h"
-#include "roce/link/raw_link.h"
 #include "roce/link/udp_link.h"
 #include "roce/port/interfaces.h"
 #include "roce/port/link_speed.h"
@@ -137,6 +136,11 @@ Endpoint::~Endpoint() {
 }
 
 Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options) {
+  Shards only_one;
+  return open_one(options, only_one);
+}
+
+Outcome<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& options, Shards& shards) {
   transport::DeviceConfig config;
   if (Outcome<void> read = read_thresholds(options.pfc, config); !read) return tl::unexpected(read.error());
   std::unique_ptr<Endpoint> endpoint{new Endpoint};
@@ -150,7 +154,8 @@ Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options
   endpoint->interface_ = interface->name;
   Outcome<std::vector<transport::GidEntry>> gids = endpoint->choose_address(options, *interface);
   if (!gids) return tl::unexpected(gids.error());
-  if (Outcome<void> opened = endpoint->open_link(options, *interface); !opened) return tl::unexpected(opened.error());
+  if (Outcome<void> opened = endpoint->open_link(options, *interface, shards); !opened)
+    return tl::unexpected(opened.error());
   if (!options.pfc.empty() && endpoint->link_->kind() != link::LinkKind::ethernet) {
     return cannot("--pfc sends Ethernet frames, which --link udp cannot; use --link raw, or leave out --pfc");
   }
@@ -158,6 +163,8 @@ Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options
   config.mac = interface->mac;
   config.gids = std::move(*gids);
   config.port_mtu = endpoint->max_path_mtu_;
+  config.shard_bits = shards.bits;
+  config.shard = shards.next++;
   config.profile = transport::profile_of(options.profile);
   // Keys and numbers that nobody can guess.
   config.first_qpn = static_cast<std::uint32_t>(random_number()) & 0x7F'FFFF;
@@ -231,7 +238,7 @@ Outcome<void> Endpoint::claim_address() {
   return {};
 }
 
-Outcome<void> Endpoint::open_raw(const EndpointOptions& options) {
+Outcome<void> Endpoint::open_raw(const EndpointOptions& options, Shards& shards) {
   link::RawLinkOptions raw;
   raw.interface = options.interface;
   std::string filter{kRoceFilter};
@@ -239,11 +246,14 @@ Outcome<void> Endpoint::open_raw(const EndpointOptions& options) {
   raw.filter = vlan_.has_value() ? also_tagged(filter) : filter;
   raw.segmentation = options.segmentation && !roce_v1_;
   raw.all_multicast = options.all_multicast || own_address_ != nullptr;
-  link::LinkResult<std::unique_ptr<link::RawLink>> opened = link::RawLink::open(raw);
-  if (!opened) return cannot(opened.error().message);
-  link_ = std::move(*opened);
+  if (shards.links.empty()) {
+    link::LinkResult<std::vector<std::unique_ptr<link::RawLink>>> opened = link::RawLink::open_shards(raw, shards.bits);
+    if (!opened) return cannot(opened.error().message);
+    shards.links = std::move(*opened);
+  }
+  link_ = std::move(shards.links[shards.next]);
   // For an address that it does not have the kernel says nothing.
-  if (own_address_ == nullptr) port_holder_.emplace();
+  if (own_address_ == nullptr && shards.next == 0) port_holder_.emplace();
   return {};
 }
 
@@ -263,7 +273,7 @@ Outcome<void> Endpoint::open_udp(const EndpointOptions& options) {
   return {};
 }
 
-Outcome<void> Endpoint::open_link(const EndpointOptions& options, const port::Interface& interface) {
+Outcome<void> Endpoint::open_link(const EndpointOptions& options, const port::Interface& interface, Shards& shards) {
   std::string why;
   if (own_address_ != nullptr && options.link == LinkChoice::udp) {
     return cannot(
@@ -282,7 +292,7 @@ Outcome<void> Endpoint::open_link(const EndpointOptions& options, const port::In
     }
     if (Outcome<void> opened = open_neighbours(options, interface); !opened) return opened;
   } else if (options.link != LinkChoice::udp) {
-    Outcome<void> raw = open_raw(options);
+    Outcome<void> raw = open_raw(options, shards);
     if (raw) {
       description_ = fmt::format("raw packet socket on {}", interface.name);
       why = options.link == LinkChoice::automatic ? " (the fastest that may be opened here)" : "";
@@ -292,6 +302,8 @@ Outcome<void> Endpoint::open_link(const EndpointOptions& options, const port::In
     } else if (own_address_ != nullptr) {
       return cannot(fmt::format("an address of its own (--ip) needs --link raw, and that is not possible: {}",
                                 raw.error().message));
+    } else if (options.shards > 1) {
+      return cannot(fmt::format("--shards needs --link raw, and that is not possible: {}", raw.error().message));
     } else {
       why = fmt::format(" (raw is not possible: {})", raw.error().message);
     }
@@ -301,6 +313,7 @@ Outcome<void> Endpoint::open_link(const EndpointOptions& options, const port::In
     description_ = "UDP sockets";
   }
   description_ += fmt::format(", {} {}{}", roce_v1_ ? "RoCE v1" : "RoCE v2", to_string(gid_), why);
+  if (options.shards > 1) description_ += fmt::format(", {} shards", options.shards);
   return {};
 }
 

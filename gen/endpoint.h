@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "gen/driver.h"
+#include "gen/endpoint_counters.h"
 #include "gen/endpoint_options.h"
 #include "gen/failure.h"
 #include "gen/host_membership.h"
@@ -14,6 +16,7 @@
 #include "gen/recorder.h"
 #include "roce/link/link.h"
 #include "roce/link/port_holder.h"
+#include "roce/link/raw_link.h"
 #include "roce/link/stream_link.h"
 #include "roce/port/neighbours.h"
 #include "roce/port/own_address.h"
@@ -27,6 +30,10 @@ class Endpoint {
  public:
   /// Opens what the options say. Failures: everything that is wrong with interface, address, link and capture file.
   [[nodiscard]] static Outcome<std::unique_ptr<Endpoint>> open(const EndpointOptions& options);
+  /// The shards of an endpoint, `options.shards` of them, which share an interface and an address; the first has QP1,
+  /// ARP and all that is no RoCE, and serves the metrics of all. A shard may belong to a thread of its own; all have to
+  /// live as long as one runs. Failures: as `open`; options that go with one shard only.
+  [[nodiscard]] static Outcome<std::vector<std::unique_ptr<Endpoint>>> open_shards(const EndpointOptions& options);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -46,6 +53,9 @@ class Endpoint {
   /// Becomes a member of a multicast group, for itself or for the host whose address it has, until it goes. `group` is
   /// an IPv6 or IPv4-mapped address. Failure: it is no group, or of another kind than the address.
   [[nodiscard]] Outcome<void> join(const Gid& group);
+  [[nodiscard]] EndpointCounters counters() const;
+  /// What the metrics count besides: the other shards. To be set before the driver runs.
+  void set_other_counters(std::function<EndpointCounters()> others) { other_counters_ = std::move(others); }
   /// Messages of the program's own that are done, for the metrics.
   void count_message(std::uint64_t bytes);
   /// To be called for each QP that is made: options that make it misbehave take effect.
@@ -54,9 +64,18 @@ class Endpoint {
   [[nodiscard]] Outcome<void> close();
 
  private:
+  /// What is there for the shards that are not yet open.
+  struct Shards {
+    std::uint8_t bits = 0;
+    std::uint8_t next = 0;
+    std::vector<std::unique_ptr<link::RawLink>> links;
+  };
+
   Endpoint() = default;
-  [[nodiscard]] Outcome<void> open_link(const EndpointOptions& options, const port::Interface& interface);
-  [[nodiscard]] Outcome<void> open_raw(const EndpointOptions& options);
+  [[nodiscard]] static Outcome<std::unique_ptr<Endpoint>> open_one(const EndpointOptions& options, Shards& shards);
+  [[nodiscard]] Outcome<void> open_link(const EndpointOptions& options, const port::Interface& interface,
+                                        Shards& shards);
+  [[nodiscard]] Outcome<void> open_raw(const EndpointOptions& options, Shards& shards);
   [[nodiscard]] Outcome<void> open_udp(const EndpointOptions& options);
   /// `copies` is a filter for what the kernel gets and we want to see too.
   [[nodiscard]] Outcome<void> open_xdp(const EndpointOptions& options, const std::string& copies);
@@ -93,6 +112,7 @@ class Endpoint {
   std::string description_;
   std::uint64_t messages_ = 0;
   std::uint64_t message_bytes_ = 0;
+  std::function<EndpointCounters()> other_counters_;
   std::unique_ptr<MetricsOutput> metrics_;
 };
 

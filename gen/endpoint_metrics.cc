@@ -30,6 +30,10 @@ Outcome<void> Endpoint::open_metrics(const EndpointOptions& options) {
   return {};
 }
 
+EndpointCounters Endpoint::counters() const {
+  return {device_->counters(), link_->counters(), port_->pfc_sent(), messages_, message_bytes_};
+}
+
 Metrics Endpoint::collect_metrics() const {
   const MetricLabels device{{"device", interface_}};
   Metrics metrics;
@@ -37,18 +41,21 @@ Metrics Endpoint::collect_metrics() const {
   about.insert(about.end(), {{"address", to_string(gid_)}, {"description", description_}});
   metrics.push_back(
       {"roce_endpoint", MetricKind::info, "The endpoint: its address, and what it runs on.", {{about, 1}}});
-  const transport::Counters counters = device_->counters();
+  EndpointCounters counters = this->counters();
+  if (other_counters_) gen::add(counters, other_counters_());
   for (const transport::CounterName& name : transport::counter_names()) {
-    metrics.push_back(
-        {fmt::format("roce_{}", name.name), MetricKind::counter, help_of(name), {{device, counters.*name.member}}});
+    metrics.push_back({fmt::format("roce_{}", name.name),
+                       MetricKind::counter,
+                       help_of(name),
+                       {{device, counters.device.*name.member}}});
   }
   const auto add = [&](const char* name, const char* help, std::uint64_t value) {
     metrics.push_back({name, MetricKind::counter, help, {{device, value}}});
   };
-  add("roce_pfc_sent", "PFC frames sent because receives ran low, or were there again.", port_->pfc_sent());
-  add("roce_messages", "Messages of the program's own exchange that are done.", messages_);
-  add("roce_message_bytes", "Bytes of these messages.", message_bytes_);
-  append_metrics<link::LinkCounters>(metrics, link_counter_rows(), {{device, link_->counters()}});
+  add("roce_pfc_sent", "PFC frames sent because receives ran low, or were there again.", counters.pfc_sent);
+  add("roce_messages", "Messages of the program's own exchange that are done.", counters.messages);
+  add("roce_message_bytes", "Bytes of these messages.", counters.message_bytes);
+  append_metrics<link::LinkCounters>(metrics, link_counter_rows(), {{device, counters.link}});
   return metrics;
 }
 

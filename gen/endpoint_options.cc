@@ -66,4 +66,14 @@ void add_endpoint_options(command_line::Command& command, EndpointOptions& optio
   add_metrics_options(command, options.metrics);
 }
 
+void add_shards_option(command_line::Command& command, EndpointOptions& options) {
+  command
+      .add_option(
+          "--shards", options.shards,
+          "Work with so many threads, each with a device of its own, that share the interface (raw): 1, 2, 4, 8 "
+          "or 16")
+      .one_of({1U, 2U, 4U, 8U, 16U})
+      .capture_default_str();
+}
+
 }  // namespace roce::gen

@@ -40,10 +40,13 @@ struct EndpointOptions {
   bool json = false;
   std::optional<std::uint64_t> seed{};  ///< with `LinkChoice::stream`: of all random numbers
   MetricsOptions metrics;
+  std::uint32_t shards = 1;      ///< devices with a thread each behind the interface: 1, 2, 4, 8 or 16
   std::vector<std::string> pfc;  ///< `PRIORITY:LOW:ENOUGH`: receives below which that priority is held by PFC
 };
 
 /// Adds the options to a command.
 void add_endpoint_options(command_line::Command& command, EndpointOptions& options);
+/// `--shards`, for commands that know what to do with several.
+void add_shards_option(command_line::Command& command, EndpointOptions& options);
 
 }  // namespace roce::gen

@@ -537,7 +537,8 @@ Outcome<ExchangeResult> Exchange::run() {
   if (options_.live && next_live_ != started_ + kLiveInterval) fmt::print(stderr, "\n");
   if (!ran) return tl::unexpected(ran.error());
   if (!state) return tl::unexpected(state.error());
-  result_.seconds = std::chrono::duration<double>(last_progress_ - started_).count();
+  result_.started = started_;
+  result_.ended = last_progress_;
   result_.stopped = !*ran;
   result_.ours = device_.counters();
   for (const transport::CounterName& name : transport::counter_names())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -18,11 +19,14 @@ struct ExchangeResult {
   std::uint64_t completed = 0;
   std::uint64_t bytes = 0;  ///< of completed messages
   std::uint64_t lost = 0;   ///< sent and not received, on UC and UD
-  double seconds = 0;
+  Time started{};
+  Time ended{};                       ///< when the last message was done
   runtime::LatencyHistogram latency;  ///< from posting to completion
   transport::Counters ours;
   nlohmann::json theirs;  ///< counters of the peer's device
   bool stopped = false;   ///< by a signal
+
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(ended - started).count(); }
 };
 
 /// Runs an exchange with a peer: makes queue pairs and memory on both sides, runs the operations, and compares all data

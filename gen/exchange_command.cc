@@ -16,6 +16,7 @@
 #include "gen/exchange.h"
 #include "gen/exchange_report.h"
 #include "gen/pingpong_report.h"
+#include "gen/sharded_exchange.h"
 #include "runtime/rate.h"
 
 namespace roce::gen {
@@ -36,6 +37,19 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
   return static_cast<std::uint32_t>(bytes);
 }
 
+[[nodiscard]] Outcome<ExitCode> run_shards(ExchangeCommand& command, const ControlAddress& address) {
+  Outcome<std::unique_ptr<ShardedExchange>> exchange =
+      ShardedExchange::open(command.endpoint, command.exchange, address);
+  if (!exchange) return tl::unexpected(exchange.error());
+  print_note("ready", (*exchange)->description(), command.endpoint.json);
+  const Outcome<ExchangeResult> result = (*exchange)->run();
+  const Outcome<void> closed = (*exchange)->close();
+  if (!result) return tl::unexpected(result.error());
+  print_exchange(command.exchange, *result, command.endpoint.json);
+  if (!closed) return tl::unexpected(closed.error());
+  return result->stopped ? ExitCode::failed : ExitCode::ok;
+}
+
 [[nodiscard]] Outcome<ExitCode> run(ExchangeCommand& command) {
   const Outcome<SizePlan> sizes = parse_sizes(command.sizes);
   if (!sizes) return tl::unexpected(sizes.error());
@@ -47,10 +61,12 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
   }
   const Outcome<ControlAddress> address = control_target(command.target, command.token_file);
   if (!address) return tl::unexpected(address.error());
+  if (command.endpoint.shards > 1) return run_shards(command, *address);
   Outcome<std::unique_ptr<Endpoint>> endpoint = Endpoint::open(command.endpoint);
   if (!endpoint) return tl::unexpected(endpoint.error());
   command.exchange.live = !command.endpoint.json && ::isatty(STDERR_FILENO) != 0;
-  Outcome<std::unique_ptr<ControlClient>> peer = ControlClient::open(**endpoint, *address);
+  Outcome<std::unique_ptr<ControlClient>> peer = ControlClient::open(
+      **endpoint, *address, command.exchange.cm_port != 0 ? nlohmann::json{} : ControlSession::kAnyShard);
   if (!peer) return tl::unexpected(peer.error());
   print_note("ready", (*endpoint)->description(), command.endpoint.json);
   std::unique_ptr<RdmaCm> cm;
@@ -101,6 +117,7 @@ command_line::Command add_exchange(command_line::Program& program, ExitCode& cod
   command_line::Command subcommand = program.add_subcommand(name, what);
   ExchangeOptions& exchange = command->exchange;
   add_endpoint_options(subcommand, command->endpoint);
+  add_shards_option(subcommand, command->endpoint);
   subcommand
       .add_option("target", command->target,
                   "The peer's control socket (a path with a /), or HOST:PORT of its control port")

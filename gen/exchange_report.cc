@@ -52,8 +52,8 @@ constexpr int kBarWidth = 40;
 void print_json(const ExchangeOptions& options, const ExchangeResult& result) {
   nlohmann::ordered_json line{{"event", "exchange"}, {"kind", name_of(options.kind)}, {"ok", !result.stopped},
                               {"qps", options.qps},  {"messages", result.completed},  {"bytes", result.bytes},
-                              {"lost", result.lost}, {"seconds", result.seconds}};
-  const double seconds = std::max(result.seconds, 1e-9);
+                              {"lost", result.lost}, {"seconds", result.seconds()}};
+  const double seconds = std::max(result.seconds(), 1e-9);
   line["messages_per_second"] = static_cast<double>(result.completed) / seconds;
   line["goodput_bps"] = static_cast<double>(result.bytes) * 8 / seconds;
   for (const Percentile& percentile : kPercentiles) {
@@ -91,12 +91,12 @@ void print_exchange(const ExchangeOptions& options, const ExchangeResult& result
     std::fflush(stdout);
     return;
   }
-  const double seconds = std::max(result.seconds, 1e-9);
+  const double seconds = std::max(result.seconds(), 1e-9);
   const transport::Counters& ours = result.ours;
   fmt::print("{:<12} {:>10} {:>12} {:>9} {:>12} {:>10}\n", "operation", "messages", "bytes", "seconds", "messages/s",
              "Gbit/s");
   fmt::print("{:<12} {:>10} {:>12} {:>9.3f} {:>12.0f} {:>10.3f}\n\n", name_of(options.kind), result.completed,
-             result.bytes, result.seconds, static_cast<double>(result.completed) / seconds,
+             result.bytes, result.seconds(), static_cast<double>(result.completed) / seconds,
              static_cast<double>(result.bytes) * 8e-9 / seconds);
   fmt::print("{:<12}", "latency/us");
   for (const Percentile& percentile : kPercentiles) fmt::print(" {:>9}", percentile.name);

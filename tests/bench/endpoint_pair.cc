@@ -52,6 +52,8 @@ EndpointPair::End EndpointPair::make_end(const PairShape& shape, std::uint8_t nu
   config.profile.messages_per_ack_request = shape.messages_per_ack;
   config.profile.ack_coalesce_packets = 1;
   config.limits.max_qp = std::max(shape.qps, 16U);
+  config.shard_bits = shape.shard_bits;
+  config.shard = shape.shard;
   std::uint64_t random = number;
   End end{need(transport::Device::make(config, [random]() mutable { return random += 0x9E3779B97F4A7C15; }), "device")};
   end.memory.resize(shape.region_bytes);

@@ -17,6 +17,8 @@ struct PairShape {
   std::uint32_t max_send = 64;
   std::uint32_t receives_ahead = 0;
   std::uint32_t messages_per_ack = 1;  ///< one ACK for so many messages
+  std::uint8_t shard_bits = 0;         ///< of both devices
+  std::uint8_t shard = 0;
 };
 
 /// Two devices in one thread; every packet of the one goes straight into the other. Time stands still.

@@ -8,14 +8,18 @@ WAIT = 30  # seconds for an answer
 
 
 class Control:
-    """A connection to a peer's Unix socket."""
+    """A connection to a peer's Unix socket. `greeting` is more for `hello`, whose answer is in `hello`."""
 
-    def __init__(self, path):
+    def __init__(self, path, **greeting):
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(WAIT)
         self._socket.connect(path)
         self._lines = self._socket.makefile("rw", encoding="utf-8")
-        self.call("hello", version=1)
+        try:
+            self.hello = self.call("hello", version=1, **greeting)
+        except AssertionError:
+            self.close()
+            raise
 
     def ask(self, op, **members):
         """The answer, whatever it is."""

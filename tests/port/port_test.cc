@@ -472,6 +472,29 @@ TEST_F(PausedPort, PauseHoldsAllPriorities) {
   EXPECT_THAT(link_.sent, SizeIs(1));
 }
 
+TEST_F(PausedPort, HoldsWhatAnotherPortOfTheInterfaceWasSent) {
+  Host other{2};
+  ScriptedLink link{link::LinkKind::ethernet};
+  Port first{other.device, link, &other.neighbours};
+  int handed_on = 0;
+  first.set_on_pause([&](Bytes frame) {
+    ++handed_on;
+    port_.take_pause(frame, kNow);
+  });
+  const std::vector<std::byte> not_it(60);
+  const std::vector<std::byte> pause = control_frame(MacControlOpcode::pause, Pause{100});
+  for (const std::vector<std::byte>* frame : {&not_it, &pause}) {
+    link.incoming.push_back({.bytes = *frame, .wire_length = static_cast<std::uint32_t>(frame->size())});
+  }
+  run(first, kNow);
+  EXPECT_EQ(handed_on, 1);
+  write();
+  run(port_, kNow);
+  EXPECT_THAT(link_.sent, IsEmpty());
+  run(port_, kNow + 5120ns);
+  EXPECT_THAT(link_.sent, SizeIs(1));
+}
+
 TEST(Port, MakesAndShowsTheIcrcForTheSourcePortThatTheLinkReallyHas) {
   for (const bool is_wrong : {false, true}) {
     Host host{1};

@@ -36,6 +36,13 @@ void LatencyHistogram::add(Duration latency) {
   max_ = std::max(max_, latency);
 }
 
+void LatencyHistogram::add(const LatencyHistogram& other) {
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  count_ += other.count_;
+  min_ = std::min(min_, other.min_);
+  max_ = std::max(max_, other.max_);
+}
+
 Duration LatencyHistogram::percentile(double share) const {
   if (count_ == 0) return Duration{0};
   const auto wanted = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count_)));

@@ -13,6 +13,8 @@ namespace roce::runtime {
 class LatencyHistogram {
  public:
   void add(Duration latency);
+  /// Adds all that another one has counted.
+  void add(const LatencyHistogram& other);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] Duration min() const { return min_; }

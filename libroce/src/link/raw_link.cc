@@ -17,6 +17,7 @@
 #include "link/file_descriptor.h"
 #include "link/link_failure.h"
 #include "link/offload.h"
+#include "link/packet_fanout.h"
 #include "link/packet_ring.h"
 
 namespace roce::link {
@@ -178,6 +179,26 @@ LinkResult<std::unique_ptr<RawLink>> RawLink::open(const RawLinkOptions& options
   state->sender = std::move(*sender);
   if (options.segmentation) state->open_segmenter();
   return std::unique_ptr<RawLink>{new RawLink{std::move(state)}};
+}
+
+LinkResult<std::vector<std::unique_ptr<RawLink>>> RawLink::open_shards(const RawLinkOptions& options,
+                                                                       std::uint8_t shard_bits) {
+  const std::size_t count = std::size_t{1} << shard_bits;
+  std::vector<std::unique_ptr<RawLink>> links;
+  links.reserve(count);
+  PacketFanout group{shard_bits};
+  while (links.size() < count) {
+    LinkResult<std::unique_ptr<RawLink>> opened = open(options);
+    if (!opened) return tl::unexpected(std::move(opened.error()));
+    links.push_back(std::move(*opened));
+    if (count == 1) break;
+    if (const int error = group.join(links.back()->fd())) {
+      return failure(
+          "cannot divide what " + options.interface + " receives among " + std::to_string(count) + " sockets", error,
+          "it needs Linux 4.12");
+    }
+  }
+  return links;
 }
 
 std::size_t RawLink::max_bytes() const {

@@ -197,7 +197,10 @@ void Port::take(const Packet& packet, const link::RxFrame& frame, Time now) {
     return;
   }
   if (!packet.is_roce()) {
-    if (pauses_.receive(packet, now)) return apply_pauses(now);
+    if (pauses_.receive(packet, now)) {
+      if (on_pause_) on_pause_(frame.bytes);
+      return apply_pauses(now);
+    }
     if (own_ != nullptr && own_->receive(frame.bytes, now)) return;
   }
   device_.receive(packet, now);
@@ -231,6 +234,10 @@ link::LinkResult<std::size_t> Port::send_pfc(Time now) {
   ++pfc_sent_;
   if (tap_) tap_(Direction::sent, frame.bytes, wall_clock());
   return sent;
+}
+
+void Port::take_pause(Bytes frame, Time now) {
+  if (pauses_.receive(parse_frame(frame, LinkType::ethernet), now)) apply_pauses(now);
 }
 
 void Port::apply_pauses(Time now) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "roce/transport/network_header.h"
+#include "roce/transport/shard.h"
 #include "roce/wire/deth.h"
 #include "roce/wire/grh.h"
 #include "roce/wire/immdt.h"
@@ -16,7 +17,6 @@ namespace {
 
 constexpr std::uint32_t kIcrcSize = 4;
 constexpr std::uint32_t kControlledQKey = 1U << 31;
-constexpr Qpn kMulticastQpn{0xFF'FFFF};
 
 /// What the first 40 bytes of a datagram's buffer hold: the GRH or IPv6 header, or 20 zeros and the IPv4 header. A link
 /// that hides the header has it made up from what is known (UD-04).

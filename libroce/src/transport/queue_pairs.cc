@@ -39,12 +39,18 @@ constexpr std::uint32_t kMaxQpn = 0xFF'FFFE;
 [[nodiscard]] std::optional<Qpn> next_qpn(DeviceState& device) {
   const std::uint32_t step = 1U << device.config.shard_bits;
   for (std::uint32_t tries = 0; tries <= device.slot_mask; ++tries) {
-    std::uint32_t candidate = device.next_qpn;
-    device.next_qpn += step;
     if (device.next_qpn > kMaxQpn) device.next_qpn = (kFirstUserQpn + step - 1) / step * step + device.config.shard;
+    const std::uint32_t candidate = device.next_qpn;
+    device.next_qpn += step;
     if (device.qps[candidate >> device.config.shard_bits & device.slot_mask] == nullptr) return Qpn{candidate};
   }
   return std::nullopt;
+}
+
+/// What comes for QP1 and for multicast groups is steered to shard 0.
+[[nodiscard]] VerbResult<void> is_in_shard_0(const DeviceState& device, std::string_view subject) {
+  if (device.config.shard == 0) return {};
+  return refuse(VerbErrorCode::invalid_argument, subject, "a device that is shard 0", device.config.shard);
 }
 
 [[nodiscard]] std::uint32_t slot_of(const DeviceState& device, Qpn qpn) {
@@ -101,6 +107,7 @@ VerbResult<Qpn> Device::create_qp(const QpInit& init) {
   }
   std::optional<Qpn> qpn;
   if (init.type == QpType::gsi) {
+    if (VerbResult<void> first = is_in_shard_0(device, "type"); !first) return tl::unexpected(first.error());
     if (device.qps.back() != nullptr) return refuse(VerbErrorCode::in_use, "type", "one QP1 only", 1);
     qpn = Qpn{1};
   } else {
@@ -155,6 +162,7 @@ VerbResult<void> Device::attach_multicast(Qpn qpn, const Gid& group) {
   Qp* qp = device.find_qp(qpn);
   if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
   if (qp->init.type != QpType::ud) return refuse(VerbErrorCode::wrong_type, "qp", "a UD QP", qpn.value());
+  if (VerbResult<void> first = is_in_shard_0(device, "group"); !first) return first;
   if (!is_multicast(group)) return refuse(VerbErrorCode::invalid_argument, "group", "a multicast GID", 0);
   const std::pair<Gid, std::uint32_t> entry{group, qp->slot};
   if (std::ranges::find(device.groups, entry) != device.groups.end()) return {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A packet's way in: the checks that drop it without an answer, then its QP (IBTA vol. 1, 9.6).
+#include "roce/transport/shard.h"
 #include "roce/wire/icrc.h"
 #include "transport/device_state.h"
 
@@ -8,7 +9,6 @@ namespace roce::transport {
 namespace detail {
 namespace {
 
-constexpr Qpn kMulticastQpn{0xFF'FFFF};
 constexpr std::uint16_t kVlanMask = 0x0FFF;
 
 /// Both name the same partition, and at least one side is a full member (IBTA vol. 1, 10.9.3; QP-04).

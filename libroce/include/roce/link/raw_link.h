@@ -38,6 +38,14 @@ class RawLink final : public Link {
  public:
   /// Errors: no such interface, not an Ethernet, no permission, filter not understood, no memory for the ring.
   [[nodiscard]] static LinkResult<std::unique_ptr<RawLink>> open(const RawLinkOptions& options);
+  /// 2^`shard_bits` links (at most 256) that divide among them what the interface receives, for a program of several
+  /// threads: a RoCE packet comes to the link whose number is in the low bits of its DestQP; QP1, multicast datagrams
+  /// and all that is no RoCE come to the first. Behind at most two VLAN tags, IPv4 with or without options, and IPv6 or
+  /// a GRH with nothing in between; what lies deeper comes to the first too. Each link has a ring of its own, and may
+  /// belong to a thread of its own. All have to be open as long as one is used. `shard_bits` 0: as `open`. Before Linux
+  /// 6.2 they see what this machine sends too. Errors: as `open`; a kernel before 4.12.
+  [[nodiscard]] static LinkResult<std::vector<std::unique_ptr<RawLink>>> open_shards(const RawLinkOptions& options,
+                                                                                     std::uint8_t shard_bits);
   ~RawLink() override;
 
   [[nodiscard]] LinkKind kind() const override { return LinkKind::ethernet; }

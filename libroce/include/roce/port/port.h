@@ -64,6 +64,11 @@ class Port {
   [[nodiscard]] std::uint64_t pfc_sent() const { return pfc_sent_; }
   /// Called once, with a sentence, when the link refuses super-frames and sends packets one by one from then on.
   void set_on_refusal(std::function<void(const std::string&)> on_refusal) { on_refusal_ = std::move(on_refusal); }
+  /// Called with each PAUSE and PFC frame that comes in, valid during the call: for other ports behind the same
+  /// interface, whose links do not get it.
+  void set_on_pause(std::function<void(Bytes frame)> on_pause) { on_pause_ = std::move(on_pause); }
+  /// Takes such a frame as if it had come in.
+  void take_pause(Bytes frame, Time now);
   /// Replaces the tap; an empty function removes it.
   void set_tap(Tap tap) { tap_ = std::move(tap); }
 
@@ -106,6 +111,7 @@ class Port {
   std::vector<transport::TxUnit> to_ourselves_;  // from `units_`
   std::vector<std::vector<std::byte>> cut_;      // what `frames_` refers to after a refusal
   std::function<void(const std::string&)> on_refusal_;
+  std::function<void(Bytes)> on_pause_;
   PauseTimers pauses_;
   std::optional<PauseSender> holding_;  // where the device may ask for it
   bool pfc_waits_ = false;              // its frame, for room on the link

@@ -75,8 +75,8 @@ struct DeviceConfig {
   std::array<std::optional<ReceiveThresholds>, 8> receive_thresholds{};
   Limits limits{};
   bool check_icrc = true;       ///< false only where packets come with a wrong ICRC on purpose: fuzzing
-  std::uint8_t shard_bits = 0;  ///< low bits of each QPN that hold the shard number, 0 … 8
-  std::uint8_t shard = 0;
+  std::uint8_t shard_bits = 0;  ///< low bits of each QPN that hold the shard number, 0 … 8 (shard.h)
+  std::uint8_t shard = 0;       ///< one of 2^`shard_bits` devices behind the port; only shard 0 has QP1 and multicast
   std::uint32_t first_qpn = 0x11;  ///< where QPNs begin to be given out
 };
 
@@ -222,7 +222,7 @@ class Device {
 
   // Queue pairs.
 
-  /// A QP in RESET. QP1 is made by type `gsi`, once.
+  /// A QP in RESET. QP1 is made by type `gsi`, once, in shard 0.
   [[nodiscard]] VerbResult<Qpn> create_qp(const QpInit& init);
   /// Frees the QP without completing what was posted.
   VerbResult<void> destroy_qp(Qpn qp);
@@ -233,7 +233,7 @@ class Device {
   VerbResult<void> post_send(Qpn qp, const SendRequest& request);
   /// Queues a receive; from INIT on.
   VerbResult<void> post_receive(Qpn qp, const ReceiveRequest& request);
-  /// Delivers datagrams of a multicast group to a UD QP.
+  /// Delivers datagrams of a multicast group to a UD QP of shard 0.
   VerbResult<void> attach_multicast(Qpn qp, const Gid& group);
   VerbResult<void> detach_multicast(Qpn qp, const Gid& group);
   /// `hook` is called until it is replaced; `nullptr` removes it. It has to outlive its use.

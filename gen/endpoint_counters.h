@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "roce/link/link.h"
+#include "roce/transport/counters.h"
+
+namespace roce::gen {
+
+/// What an endpoint counts; of several shards the sums.
+struct EndpointCounters {
+  transport::Counters device;
+  link::LinkCounters link;
+  std::uint64_t pfc_sent = 0;
+  std::uint64_t messages = 0;  ///< of the program's own
+  std::uint64_t message_bytes = 0;
+};
+
+void add(transport::Counters& sum, const transport::Counters& part);
+void add(EndpointCounters& sum, const EndpointCounters& part);
+
+}  // namespace roce::gen

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/peer_shards.h"
+
+#include <utility>
+
+namespace roce::gen {
+
+PeerShards::PeerShards(Shards shards, std::string token) : shards_(shards), token_(std::move(token)) {
+  for (std::uint32_t shard = 1; shard < shards_.size(); ++shard) {
+    clients_.push_back(std::make_unique<ControlClients>(*shards_[shard], nullptr, terms(shard)));
+  }
+}
+
+PeerShards::~PeerShards() {
+  (void)stop();
+}
+
+ControlSession::Terms PeerShards::terms(std::uint32_t shard) const {
+  return {.token = token_, .shard = shard, .shards = static_cast<std::uint32_t>(shards_.size())};
+}
+
+ControlClients::HandOver PeerShards::hand_over() {
+  return [this](std::uint32_t shard, JsonLines lines, nlohmann::json first) {
+    // What is posted has to be copyable.
+    auto moved = std::make_shared<std::pair<JsonLines, nlohmann::json>>(std::move(lines), std::move(first));
+    shards_[shard]->driver().post(
+        [&clients = *clients_[shard - 1], moved] { clients.add(std::move(moved->first), moved->second); });
+  };
+}
+
+void PeerShards::start() {
+  if (!clients_.empty()) threads_ = std::make_unique<ShardThreads>(shards_, [this](std::size_t shard) { run(shard); });
+}
+
+void PeerShards::run(std::size_t shard) {
+  ControlClients& clients = *clients_[shard - 1];
+  port::Port& port = shards_[shard]->port();
+  const Outcome<bool> ran = shards_[shard]->driver().run([&](Time time) {
+    const bool moved = clients.step();
+    while (port.poll_event(time)) {
+    }
+    return moved ? Driver::Step::busy : Driver::Step::idle;
+  });
+  if (ran) return;
+  const std::scoped_lock lock{failing_};
+  if (!failure_) failure_ = ran.error();
+  stop_shards(shards_);
+}
+
+Outcome<void> PeerShards::stop() {
+  if (threads_ == nullptr) return {};
+  stop_shards(shards_);
+  threads_.reset();
+  clients_.clear();
+  if (failure_) return tl::unexpected(std::move(*failure_));
+  return {};
+}
+
+}  // namespace roce::gen

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "gen/endpoint.h"
+
+namespace roce::gen {
+
+using Shards = std::span<const std::unique_ptr<Endpoint>>;
+
+/// Ends the loops of all drivers; may be called from any thread.
+void stop_shards(Shards shards);
+
+/// The shards of an endpoint but the first, each in a thread of its own. Meanwhile the first, which belongs to the
+/// caller's thread, hands PAUSE and PFC frames on to them, and its metrics count theirs too.
+class ShardThreads {
+ public:
+  /// Calls `body` with the number of each shard in its thread; it runs the shard's driver. The shards have to outlive
+  /// this.
+  ShardThreads(Shards shards, const std::function<void(std::size_t shard)>& body);
+  /// Waits for the threads to end.
+  ~ShardThreads();
+  ShardThreads(const ShardThreads&) = delete;
+  ShardThreads& operator=(const ShardThreads&) = delete;
+
+ private:
+  struct Worker {
+    std::mutex ending;
+    bool over = false;  // nobody does what is posted
+    std::thread thread;
+  };
+
+  void ask(std::size_t shard, const std::function<void()>& work);
+  [[nodiscard]] EndpointCounters sum_of_others();
+
+  Shards shards_;
+  std::vector<std::unique_ptr<Worker>> workers_;  // as `shards_` from the second on
+};
+
+}  // namespace roce::gen

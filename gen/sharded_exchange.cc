@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/sharded_exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "gen/shard_threads.h"
+
+namespace roce::gen {
+
+namespace {
+
+/// The part of an exchange that a shard takes: queue pairs, and as much of the rate.
+[[nodiscard]] std::vector<ExchangeOptions> divide(const ExchangeOptions& whole, std::uint32_t shards) {
+  std::vector<ExchangeOptions> parts(shards, whole);
+  for (std::uint32_t shard = 0; shard < shards; ++shard) {
+    ExchangeOptions& part = parts[shard];
+    part.qps = whole.qps / shards + (shard < whole.qps % shards ? 1 : 0);
+    const auto share = [&](std::uint64_t all) {
+      return all == 0 ? 0 : std::max<std::uint64_t>(1, all / whole.qps * part.qps);
+    };
+    part.rate = {.bps = share(whole.rate.bps), .pps = share(whole.rate.pps)};
+    // A line that all write to would be nobody's.
+    part.live = false;
+  }
+  return parts;
+}
+
+void merge(ExchangeResult& sum, const ExchangeResult& part) {
+  sum.completed += part.completed;
+  sum.bytes += part.bytes;
+  sum.lost += part.lost;
+  sum.started = std::min(sum.started, part.started);
+  sum.ended = std::max(sum.ended, part.ended);
+  sum.latency.add(part.latency);
+  add(sum.ours, part.ours);
+  sum.stopped |= part.stopped;
+}
+
+/// Counters of the peer's shards by their number, each once: of those that were asked twice the later values, which are
+/// the larger ones.
+class PeerCounters {
+ public:
+  void take(std::uint32_t shard, const nlohmann::json& counters) {
+    for (const auto& [name, value] : counters.items()) {
+      std::uint64_t& known = shards_[shard][name];
+      known = std::max(known, value.get<std::uint64_t>());
+    }
+  }
+  [[nodiscard]] nlohmann::json sum() const {
+    std::map<std::string, std::uint64_t> sum;
+    for (const auto& [shard, counters] : shards_) {
+      for (const auto& [name, value] : counters) sum[name] += value;
+    }
+    return sum;
+  }
+
+ private:
+  std::map<std::uint32_t, std::map<std::string, std::uint64_t>> shards_;
+};
+
+}  // namespace
+
+Outcome<std::unique_ptr<ShardedExchange>> ShardedExchange::open(const EndpointOptions& endpoint,
+                                                                const ExchangeOptions& exchange,
+                                                                const ControlAddress& address) {
+  if (exchange.cm_port != 0) {
+    return cannot("--cm connects through QP1, which only the first shard has; leave out --shards, or --cm");
+  }
+  if (exchange.qps < endpoint.shards) {
+    return cannot(fmt::format("{} shards need a queue pair each, and there are {}; use -q {}, or fewer --shards",
+                              endpoint.shards, exchange.qps, endpoint.shards));
+  }
+  std::unique_ptr<ShardedExchange> opened{new ShardedExchange};
+  Outcome<std::vector<std::unique_ptr<Endpoint>>> shards = Endpoint::open_shards(endpoint);
+  if (!shards) return tl::unexpected(shards.error());
+  opened->shards_ = std::move(*shards);
+  opened->parts_ = divide(exchange, endpoint.shards);
+  std::uint32_t theirs = 1;
+  for (std::uint32_t shard = 0; shard < endpoint.shards; ++shard) {
+    Outcome<std::unique_ptr<ControlClient>> peer =
+        ControlClient::open(*opened->shards_[shard], address, shard % theirs);
+    if (!peer) return tl::unexpected(peer.error());
+    theirs = std::max(1U, (*peer)->hello().value("shards", 1U));
+    opened->peers_.push_back(std::move(*peer));
+  }
+  return opened;
+}
+
+Outcome<ExchangeResult> ShardedExchange::run() {
+  std::mutex ending;
+  std::optional<Failure> failure;  // the first; those behind it may be of being stopped
+  std::vector<std::optional<ExchangeResult>> results(shards_.size());
+  std::atomic running = shards_.size();
+  const auto run_part = [&](std::size_t shard) {
+    Outcome<ExchangeResult> result = run_exchange(*shards_[shard], *peers_[shard], parts_[shard], nullptr);
+    const std::scoped_lock lock{ending};
+    if (result) {
+      results[shard] = std::move(*result);
+    } else if (!failure) {
+      failure = std::move(result.error());
+    }
+    --running;
+    if (failure) return stop_shards(shards_);
+    // The first waits for the others.
+    shards_.front()->driver().post([] {});
+  };
+  {
+    const ShardThreads others{shards_, run_part};
+    run_part(0);
+    (void)shards_.front()->driver().run([&](Time) { return running == 0 ? Driver::Step::done : Driver::Step::idle; });
+  }
+  if (failure) return tl::unexpected(std::move(*failure));
+  PeerCounters theirs;
+  ExchangeResult sum = *results.front();
+  for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
+    theirs.take(peers_[shard]->hello().value("shard", 0U), results[shard]->theirs);
+    if (shard != 0) merge(sum, *results[shard]);
+  }
+  sum.theirs = theirs.sum();
+  return sum;
+}
+
+Outcome<void> ShardedExchange::close() {
+  Outcome<void> closed;
+  for (const std::unique_ptr<Endpoint>& shard : shards_) {
+    if (Outcome<void> one = shard->close(); !one && closed) closed = std::move(one);
+  }
+  return closed;
+}
+
+}  // namespace roce::gen
