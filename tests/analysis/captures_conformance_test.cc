@@ -7,6 +7,7 @@
 #include "roce/analysis/tracker.h"
 #include "roce/link/capture_file.h"
 #include "roce/wire/super_frame.h"
+#include "support/source_tree.h"
 
 namespace roce::analysis {
 namespace {
@@ -41,7 +42,7 @@ std::size_t judge(const std::string& path) {
 TEST(CapturesConformance, SoftRoceBreaksNoRule) {
   std::size_t packets = 0;
   for (const std::string folder : {"softroce", "counters"}) {
-    for (const auto& entry : std::filesystem::directory_iterator(std::string{ROCE_CAPTURES "/"} + folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(roce::test::captures_folder() + "/" + folder)) {
       if (entry.path().extension() == ".pcap") packets += judge(entry.path().string());
     }
   }

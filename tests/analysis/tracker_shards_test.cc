@@ -12,6 +12,7 @@
 
 #include "roce/link/capture_reader.h"
 #include "roce/wire/icrc.h"
+#include "support/source_tree.h"
 
 namespace roce::analysis {
 namespace {
@@ -42,7 +43,7 @@ struct Findings {
 std::vector<Observation> many_hosts() {
   constexpr std::uint8_t kPairs = 5;
   std::vector<std::vector<Observation>> parts;
-  for (const auto& entry : std::filesystem::directory_iterator{ROCE_CAPTURES "/softroce"}) {
+  for (const auto& entry : std::filesystem::directory_iterator{roce::test::captures_folder() + "/softroce"}) {
     if (entry.path().extension() != ".pcap") continue;
     auto reader = link::CaptureReader::open(entry.path());
     EXPECT_TRUE(reader.has_value());

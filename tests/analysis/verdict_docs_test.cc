@@ -11,6 +11,7 @@
 #include <string>
 
 #include "roce/analysis/verdict.h"
+#include "support/source_tree.h"
 
 namespace roce::analysis {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string read_docs() {
-  std::ifstream file{ROCE_SOURCE_DIR "/docs/analysis.md"};
+  std::ifstream file{roce::test::source_folder() + "/docs/analysis.md"};
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -85,7 +86,7 @@ TEST_P(RuleDocs, HasItsSection) {
 }
 
 TEST_P(RuleDocs, IsInTheBookOfRules) {
-  std::ifstream file{ROCE_SOURCE_DIR "/docs/rules.md"};
+  std::ifstream file{roce::test::source_folder() + "/docs/rules.md"};
   std::ostringstream text;
   text << file.rdbuf();
   EXPECT_THAT(text.str(), HasSubstr("\n| " + std::string{GetParam().identifier} + " | "));

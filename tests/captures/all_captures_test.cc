@@ -6,13 +6,14 @@
 
 #include "roce/link/capture_reader.h"
 #include "roce/wire/packet_spec.h"
+#include "support/source_tree.h"
 
 namespace roce {
 namespace {
 
 std::vector<std::filesystem::path> all_captures() {
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(ROCE_CAPTURES)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(roce::test::captures_folder())) {
     const std::string suffix = entry.path().extension().string();
     if (suffix == ".pcap" || suffix == ".pcapng") paths.push_back(entry.path());
   }

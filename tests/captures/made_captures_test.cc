@@ -7,6 +7,7 @@
 
 #include "made_frames.h"
 #include "roce/wire/super_frame.h"
+#include "support/source_tree.h"
 
 namespace roce::test {
 namespace {
@@ -22,7 +23,8 @@ TEST(MadeCaptures, AreWhatTheProgramWrites) {
   for (const MadeCapture& capture : made_captures()) {
     const std::string file = capture.name + ".pcapng";
     ASSERT_EQ(write_capture(capture, (folder / file).string()), "");
-    EXPECT_TRUE(contents(folder / file) == contents(std::filesystem::path{ROCE_CAPTURES} / "made" / file))
+    EXPECT_TRUE(contents(folder / file) ==
+                contents(std::filesystem::path{roce::test::captures_folder()} / "made" / file))
         << file << " differs: run scripts/make-captures, look at the difference, and commit it";
   }
   std::filesystem::remove_all(folder);

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "one_manager.h"
+#include "support/source_tree.h"
 
 namespace roce::cm::test {
 namespace {
@@ -99,7 +100,7 @@ std::string rows(bool is_active) {
 }
 
 std::string documented(const std::string& heading) {
-  std::ifstream file(ROCE_SOURCE_DIR "/docs/cm.md");
+  std::ifstream file(roce::test::source_folder() + "/docs/cm.md");
   std::string text;
   std::string line;
   bool is_inside = false;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dissector/program.h"
+#include "support/source_tree.h"
 
 namespace roce::analyze::test {
 namespace {
@@ -22,7 +23,7 @@ json truth(const std::string& scenario) {
 /// Every capture of a truth file: file name and what it should hold.
 std::vector<std::pair<std::string, json>> captures_with_truth() {
   std::vector<std::pair<std::string, json>> captures;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string{ROCE_CAPTURES} + "/softroce")) {
+  for (const auto& entry : std::filesystem::directory_iterator(roce::test::captures_folder() + "/softroce")) {
     if (entry.path().extension() != ".json") continue;
     std::ifstream in(entry.path());
     const json document = json::parse(in);

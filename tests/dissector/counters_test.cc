@@ -8,6 +8,7 @@
 #include <set>
 
 #include "dissector/program.h"
+#include "support/source_tree.h"
 
 namespace roce::analyze::test {
 namespace {
@@ -22,7 +23,7 @@ const std::string kServer = "10.77.0.2";
 const std::string kClient = "10.77.0.3";
 
 std::string counted(const std::string& name) {
-  return std::string{ROCE_CAPTURES} + "/counters/" + name;
+  return roce::test::captures_folder() + "/counters/" + name;
 }
 
 class CountersTest : public ProgramTest {
@@ -188,7 +189,7 @@ TEST_F(CountersTest, RequestsAreCountedAtTheResponderByTheirOperation) {
 }
 
 TEST_F(CountersTest, CnpsAreSentByTheNotificationPointAndReceivedByTheReactionPoint) {
-  const std::vector<json> hosts = rows({std::string{ROCE_CAPTURES} + "/made/link-control.pcapng"});
+  const std::vector<json> hosts = rows({roce::test::captures_folder() + "/made/link-control.pcapng"});
   std::uint64_t sent = 0;
   for (const json& host : hosts) {
     const json& mlx5 = host["counters"]["mlx5"];

@@ -9,6 +9,7 @@
 #include "roce/link/capture_reader.h"
 #include "roce/wire/fields.h"
 #include "roce/wire/visit.h"
+#include "support/source_tree.h"
 
 namespace roce::analyze::test {
 namespace {
@@ -41,7 +42,7 @@ std::vector<std::vector<Expected>> headers_of(const std::string& file) {
 
 std::vector<std::string> captures() {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(ROCE_CAPTURES)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(roce::test::captures_folder())) {
     const auto extension = entry.path().extension();
     if (extension == ".pcap" || extension == ".pcapng") files.push_back(entry.path().string());
   }

@@ -9,6 +9,7 @@
 #include "roce/wire/icrc.h"
 #include "roce/wire/ipv4.h"
 #include "roce/wire/udp.h"
+#include "support/source_tree.h"
 
 namespace roce::analyze::test {
 namespace {
@@ -258,7 +259,7 @@ TEST_F(DecodeOutputTest, WrongCommandLineIsExitCodeOne) {
 TEST_F(DecodeOutputTest, HelpNamesEveryOption) {
   const Outcome help = decode({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  const std::string manual = load(std::string{ROCE_SOURCE_DIR} + "/docs/man/roce-analyze.1");
+  const std::string manual = load(roce::test::source_folder() + "/docs/man/roce-analyze.1");
   for (const std::string option : {"verbose", "json", "payload", "only-bad-icrc", "explain", "all", "qp", "opcode",
                                    "address", "src", "dst", "from", "to", "time", "color", "summary", "hex"}) {
     EXPECT_NE(help.out.find("--" + option), std::string::npos) << option;

@@ -10,6 +10,7 @@
 #include "analyze/display_filter.h"
 #include "analyze/wire_fields.h"
 #include "support/captures.h"
+#include "support/source_tree.h"
 
 namespace roce::analyze::test {
 namespace {
@@ -49,7 +50,7 @@ constexpr std::array kPairs{
 };
 
 std::string path(std::string_view capture) {
-  return std::string{ROCE_CAPTURES} + "/softroce/" + std::string{capture};
+  return roce::test::captures_folder() + "/softroce/" + std::string{capture};
 }
 
 Frames by_us(const Pair& pair) {

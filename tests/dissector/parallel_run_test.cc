@@ -11,6 +11,7 @@
 #include "analyze/summary_model.h"
 #include "analyze/worker_threads.h"
 #include "dissector/program.h"
+#include "support/source_tree.h"
 
 namespace roce::analyze::test {
 namespace {
@@ -78,13 +79,13 @@ class ParallelRunTest : public ProgramTest {
 };
 
 TEST_F(ParallelRunTest, AllCapturesAsOne) {
-  expect_same({ROCE_CAPTURES "/softroce", ROCE_CAPTURES "/made"});
+  expect_same({roce::test::captures_folder() + "/softroce", roce::test::captures_folder() + "/made"});
 }
 
 TEST_F(ParallelRunTest, WithFewStreamsAtATime) {
   AnalysisRunOptions options;
   options.tracker.limits.streams = 3;
-  expect_same({ROCE_CAPTURES "/softroce"}, options);
+  expect_same({roce::test::captures_folder() + "/softroce"}, options);
 }
 
 TEST_F(ParallelRunTest, WindowOfTime) {
@@ -96,7 +97,7 @@ TEST_F(ParallelRunTest, WindowOfTime) {
 TEST_F(ParallelRunTest, OnlyTheFirstFrames) {
   AnalysisRunOptions options;
   options.most_frames = 500;
-  expect_same({ROCE_CAPTURES "/softroce"}, options);
+  expect_same({roce::test::captures_folder() + "/softroce"}, options);
 }
 
 TEST_F(ParallelRunTest, CompressedAndDamagedFiles) {
@@ -112,7 +113,7 @@ TEST_F(ParallelRunTest, CompressedAndDamagedFiles) {
 TEST_F(ParallelRunTest, ProgramSaysTheSame) {
   std::string one;
   for (const char* threads : {"1", "2", "0"}) {
-    const Outcome outcome = run({"--threads", threads, ROCE_CAPTURES "/softroce"});
+    const Outcome outcome = run({"--threads", threads, roce::test::captures_folder() + "/softroce"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     if (one.empty()) one = outcome.out;
     EXPECT_EQ(outcome.out, one);

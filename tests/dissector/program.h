@@ -21,6 +21,7 @@
 #include "roce/link/capture_writer.h"
 #include "roce/wire/types.h"
 #include "support/hex.h"
+#include "support/source_tree.h"
 
 namespace roce::analyze::test {
 
@@ -48,7 +49,7 @@ inline std::string load(const std::filesystem::path& file) {
 }
 
 inline std::string softroce(const std::string& name) {
-  return std::string{ROCE_CAPTURES} + "/softroce/" + name;
+  return roce::test::captures_folder() + "/softroce/" + name;
 }
 
 /// A test with a folder of its own that runs roce-analyze.

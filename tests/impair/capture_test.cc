@@ -6,6 +6,7 @@
 
 #include "impair/support.h"
 #include "support/captures.h"
+#include "support/source_tree.h"
 
 namespace roce::impair {
 namespace {
@@ -69,11 +70,12 @@ INSTANTIATE_TEST_SUITE_P(SoftRoce, ImpairCapture, testing::ValuesIn(roce::test::
 
 TEST(ImpairCaptureScript, FindsTheRetransmissionThatRealTrafficHas) {
   Engine engine{test::rules_of("mark_ce:tx=2..,op=request"), 1, {.psns_per_flow = 65536, .log_records = 65536}};
-  run(engine, std::filesystem::path{ROCE_CAPTURES} / "softroce" / "rc-drop-requests.tx.pcap",
+  run(engine, std::filesystem::path{roce::test::captures_folder()} / "softroce" / "rc-drop-requests.tx.pcap",
       [](const auto&, const auto&) {});
   EXPECT_GT(test::drain_log(engine).size(), 0U) << "requests were lost on the way, so some were sent again";
   Engine none{test::rules_of("mark_ce:tx=2..,op=request"), 1, {.psns_per_flow = 65536, .log_records = 65536}};
-  run(none, std::filesystem::path{ROCE_CAPTURES} / "softroce" / "rc-mix-v4.tx.pcap", [](const auto&, const auto&) {});
+  run(none, std::filesystem::path{roce::test::captures_folder()} / "softroce" / "rc-mix-v4.tx.pcap",
+      [](const auto&, const auto&) {});
   EXPECT_EQ(test::drain_log(none).size(), 0U) << "nothing was lost, so nothing was sent again";
 }
 

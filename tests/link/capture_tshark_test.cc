@@ -13,6 +13,7 @@
 
 #include "capture_builder.h"
 #include "roce/link/capture_file.h"
+#include "support/source_tree.h"
 #include "temporary_directory.h"
 
 namespace roce::link::test {
@@ -46,7 +47,7 @@ std::vector<std::string> lines_with(const std::string& output, char separator) {
 
 std::vector<std::string> captures() {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(ROCE_CAPTURES)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(roce::test::captures_folder())) {
     if (entry.path().extension() == ".pcap") files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());

@@ -14,6 +14,7 @@
 #include "replay/captured_memory.h"
 #include "replay/conversations_of.h"
 #include "roce/link/capture_reader.h"
+#include "support/source_tree.h"
 
 namespace roce::replay {
 namespace {
@@ -23,7 +24,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-const std::filesystem::path kSoftRoce = std::filesystem::path{ROCE_CAPTURES} / "softroce";
+const std::filesystem::path kSoftRoce = std::filesystem::path{roce::test::captures_folder()} / "softroce";
 
 /// An operation in the words of the ground truth.
 struct Posted {

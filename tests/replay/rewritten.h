@@ -15,6 +15,7 @@
 #include "replay/rewriter.h"
 #include "roce/wire/packet_spec.h"
 #include "support/captures.h"
+#include "support/source_tree.h"
 
 namespace roce::replay::test {
 
@@ -42,7 +43,7 @@ inline std::vector<Frame> frames_of(const std::filesystem::path& path) {
 inline const std::vector<Frame>& all_frames() {
   static const std::vector<Frame> frames = [] {
     std::vector<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(ROCE_CAPTURES)) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(roce::test::captures_folder())) {
       const std::string suffix = entry.path().extension().string();
       if (suffix == ".pcap" || suffix == ".pcapng") paths.push_back(entry.path());
     }

@@ -10,6 +10,7 @@
 #include "roce/analysis/tracker.h"
 #include "roce/wire/frame_seal.h"
 #include "roce/wire/super_frame.h"
+#include "support/source_tree.h"
 #include "tests/replay/segmented.h"
 
 namespace roce::replay::test {
@@ -199,7 +200,7 @@ TEST(Damage, AnyHeaderMayBeAnything) {
     return (state >> 33U) % below;
   };
   for (const char* name : {"rc-mix-v4.tx.pcap", "rc-drop-random.tx.pcap", "uc-mix.tx.pcap", "cm-rping.tx.pcap"}) {
-    const Trace original = trace_of(std::filesystem::path{ROCE_CAPTURES} / "softroce" / name);
+    const Trace original = trace_of(std::filesystem::path{roce::test::captures_folder()} / "softroce" / name);
     for (int round = 0; round < 12; ++round) {
       Trace trace = original;
       for (TimedFrame& frame : trace) {

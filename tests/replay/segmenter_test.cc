@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "roce/wire/all_headers.h"
+#include "support/source_tree.h"
 #include "tests/replay/segmented.h"
 
 namespace roce::replay::test {
@@ -307,7 +308,7 @@ TEST(Connections, BothDirectionsAreNumberedByThemselves) {
 }
 
 TEST(Connections, ARequestOfTheCommunicationManagerSaysTheNewPathMtu) {
-  const Trace trace = trace_of(std::filesystem::path{ROCE_CAPTURES} / "softroce" / "cm-rping.tx.pcap");
+  const Trace trace = trace_of(std::filesystem::path{roce::test::captures_folder()} / "softroce" / "cm-rping.tx.pcap");
   const Segmented after = segmented(trace, 256);
   std::size_t requests = 0;
   for (const TimedFrame& frame : after.trace) {

@@ -9,13 +9,15 @@
 
 #include "roce/link/capture_reader.h"
 #include "roce/wire/packet.h"
+#include "support/source_tree.h"
 
 namespace roce::test {
 
 /// Paths of the captures of real traffic in the source tree, sorted.
 inline std::vector<std::filesystem::path> capture_files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path{ROCE_CAPTURES} / "softroce")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path{roce::test::captures_folder()} / "softroce")) {
     if (entry.path().extension() == ".pcap") files.push_back(entry.path());
   }
   std::ranges::sort(files);

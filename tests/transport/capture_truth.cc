@@ -7,6 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "support/source_tree.h"
+
 namespace roce::test {
 
 namespace {
@@ -61,7 +63,8 @@ std::string describe(const Receipt& receipt) {
 
 ResponderTruth truth_of(const CapturedConnection& connection) {
   ResponderTruth truth;
-  const auto file = std::filesystem::path{ROCE_CAPTURES} / "softroce" / (connection.capture + ".truth.json");
+  const auto file =
+      std::filesystem::path{roce::test::captures_folder()} / "softroce" / (connection.capture + ".truth.json");
   if (!std::filesystem::exists(file)) return truth;
   std::ifstream in(file);
   const json all = json::parse(in);

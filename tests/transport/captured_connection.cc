@@ -10,6 +10,7 @@
 #include "roce/wire/aeth.h"
 #include "roce/wire/atomiceth.h"
 #include "support/captures.h"
+#include "support/source_tree.h"
 
 namespace roce::test {
 
@@ -21,7 +22,7 @@ constexpr Ipv4Address kUserSpacePeer{{10, 77, 0, 1}};
 constexpr std::int32_t kPsnsOfAConnection = 1 << 16;
 
 std::filesystem::path file_of(const std::string& capture, std::string_view stage) {
-  return std::filesystem::path{ROCE_CAPTURES} / "softroce" / fmt::format("{}.{}.pcap", capture, stage);
+  return std::filesystem::path{roce::test::captures_folder()} / "softroce" / fmt::format("{}.{}.pcap", capture, stage);
 }
 
 template <typename Use>

@@ -14,6 +14,7 @@
 #include "support/both_paths.h"
 #include "support/captures.h"
 #include "support/packet_equality.h"
+#include "support/source_tree.h"
 
 namespace roce {
 namespace {
@@ -172,7 +173,7 @@ TEST(Captures, AreThere) {
 TEST(Captures, DamagedBytesAreFound) {
   // The bridge flips bits of one byte, and the capture before the bridge has the byte as it was.
   std::vector<std::vector<std::byte>> sent;
-  const auto folder = std::filesystem::path{ROCE_CAPTURES} / "softroce";
+  const auto folder = std::filesystem::path{roce::test::captures_folder()} / "softroce";
   test::for_each_record(folder / "rc-corrupt.tx.pcap", [&](const link::CaptureRecord& record) {
     sent.emplace_back(record.bytes.begin(), record.bytes.end());
   });
