@@ -203,7 +203,7 @@ class Run {
   [[nodiscard]] Outcome<void> connect_with_peer(Exchange& exchange, std::uint32_t mtu) {
     const Outcome<gen::ControlAddress> address = gen::control_target(options_.control, options_.token_file);
     if (!address) return tl::unexpected(address.error());
-    Outcome<std::unique_ptr<gen::ControlClient>> peer = gen::ControlClient::open(endpoint_, *address);
+    Outcome<std::unique_ptr<gen::ControlClient>> peer = gen::ControlClient::open(endpoint_, *address, nullptr);
     if (!peer) return tl::unexpected(peer.error());
     exchange.peer = std::move(*peer);
     const std::uint8_t theirs = 1 - options_.side();
