@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "command_line/program.h"
+#include "replay/capture_surveys.h"
 #include "replay/failure.h"
-#include "replay/segment_files.h"
 #include "replay/send_file.h"
 #include "replay/send_links.h"
 #include "replay/send_loop.h"
@@ -33,6 +33,7 @@ constexpr const char* kFooter =
   roce-replay send trace.pcap -i eth0 --topspeed --link xdp
   roce-replay send trace.pcap -i eth0 --link udp --ip-map 10.77.0.2=192.0.2.2 --ip-map 10.77.0.3=192.0.2.3 --skip-unfit
   roce-replay send trace.pcap -i eth0 -I eth1 --side-a 10.1.0.0/16
+  roce-replay send trace.pcap -i eth0 -I eth1 --side-a clients
   roce-replay send trace.pcap -i eth0 --ip-map 10.77.0.0/24=192.0.2.0/24 --destination-mac 02:00:00:00:00:07
   roce-replay send trace.pcap -i eth0 -e drop:op=write_middle,probability=0.01 -e delay:nth=5,by=1ms
   roce-replay send first.pcap second.pcap -w merged.pcapng --speed 2
@@ -167,8 +168,15 @@ struct Job {
   if (!options.start_at.empty()) {
     if (const auto until = time_until(options.start_at, wall_clock()); !until) return tl::unexpected(until.error());
   }
+  const ReadingProgress progress = live ? show_reading : ReadingProgress{};
+  if (job->intake.sides && !job->intake.sides->ends().empty()) {
+    Outcome<std::shared_ptr<const ConnectionSides>> sides =
+        find_sides(options.files, job->intake.sides->ends(), progress);
+    if (live) end_live();
+    if (!sides) return tl::unexpected(sides.error());
+    job->intake.sides->set_connections(std::move(*sides));
+  }
   if (job->intake.rules && job->intake.rules->path_mtu != 0) {
-    const ReadingProgress progress = live ? show_reading : ReadingProgress{};
     Outcome<std::shared_ptr<const SegmentPlan>> segments =
         plan_segments(options.files, job->intake.rules->path_mtu, progress);
     if (live) end_live();

@@ -18,6 +18,10 @@ constexpr std::size_t kBlockBytes = 256 << 10;
 constexpr std::size_t kBlockFrames = 1024;
 constexpr std::size_t kVlanTagBytes = 4;
 
+[[nodiscard]] Time time_of(const link::CaptureRecord& record) {
+  return Time{Duration{record.timestamp_ns == link::kNoTimestamp ? 0 : record.timestamp_ns}};
+}
+
 }  // namespace
 
 Outcome<FrameIntake> FrameIntake::open(const IntakeOptions& options) {
@@ -129,7 +133,7 @@ Outcome<void> FrameIntake::take(const link::CaptureRecord& record, FrameBlock& b
   const Packet packet = parse_frame(record.bytes, LinkType::ethernet);
   std::uint8_t side = 0;
   if (options_->sides) {
-    const std::optional<std::uint8_t> found = options_->sides->side_of(packet);
+    const std::optional<std::uint8_t> found = options_->sides->side_of(packet, time_of(record));
     if (!found) {
       leave_out(Unfit::no_side, record, record.bytes.size());
       return {};

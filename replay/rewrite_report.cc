@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "replay/segment_files.h"
+#include "replay/capture_surveys.h"
 
 namespace roce::replay {
 

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "replay/capture_output.h"
+#include "replay/capture_surveys.h"
 #include "replay/fault_stage.h"
 #include "replay/link_types.h"
 #include "replay/rewriter.h"
-#include "replay/segment_files.h"
 #include "replay/segmenter.h"
 #include "replay/send_report.h"
 #include "roce/link/capture_reader.h"

@@ -143,24 +143,29 @@ ReadResult<> read_vlan_tag(std::string_view text, RewriteRules& rules) {
   return {};
 }
 
+ReadResult<QpName> read_qp(std::string_view text) {
+  const std::size_t at = text.find('@');
+  const ReadResult<Qpn> qpn = read_qpn(text.substr(0, at));
+  if (!qpn) return tl::unexpected(qpn.error());
+  if (qpn->value() <= 1) {
+    return tl::unexpected(fmt::format("QP {} is a management QP of every port and of no connection", qpn->value()));
+  }
+  QpName name{.qpn = *qpn};
+  if (at == std::string_view::npos) return name;
+  const ReadResult<Gid> owner = read_gid(text.substr(at + 1));
+  if (!owner) return tl::unexpected(owner.error());
+  name.owner = *owner;
+  return name;
+}
+
 ReadResult<> read_qpn_map(std::string_view text, RewriteRules& rules) {
   const ReadResult<Pair> sides = split(text);
   if (!sides) return tl::unexpected(sides.error());
-  const std::size_t at = sides->from.find('@');
-  const ReadResult<Qpn> from = read_qpn(sides->from.substr(0, at));
+  const ReadResult<QpName> from = read_qp(sides->from);
   if (!from) return tl::unexpected(from.error());
   const ReadResult<Qpn> to = read_qpn(sides->to);
   if (!to) return tl::unexpected(to.error());
-  if (from->value() <= 1) {
-    return tl::unexpected(fmt::format("QP {} is a management QP of every port and stays what it is", from->value()));
-  }
-  QpnRule rule{.from = *from, .owner = std::nullopt, .to = *to};
-  if (at != std::string_view::npos) {
-    const ReadResult<Gid> owner = read_gid(sides->from.substr(at + 1));
-    if (!owner) return tl::unexpected(owner.error());
-    rule.owner = *owner;
-  }
-  rules.qpns.push_back(rule);
+  rules.qpns.push_back({.from = from->qpn, .owner = from->owner, .to = *to});
   return {};
 }
 

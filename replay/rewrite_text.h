@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -24,6 +25,13 @@ using ReadResult = tl::expected<T, std::string>;
 [[nodiscard]] ReadResult<> read_vlan_map(std::string_view text, RewriteRules& rules);
 /// `5` or `5:3`: VLAN ID and priority
 [[nodiscard]] ReadResult<> read_vlan_tag(std::string_view text, RewriteRules& rules);
+/// A queue pair: of one host, or of any.
+struct QpName {
+  Qpn qpn{};
+  std::optional<Gid> owner{};
+};
+/// `0x11`, `0x11@192.0.2.1`
+[[nodiscard]] ReadResult<QpName> read_qp(std::string_view text);
 /// `0x11=0x99`, `0x11@192.0.2.1=0x99`
 [[nodiscard]] ReadResult<> read_qpn_map(std::string_view text, RewriteRules& rules);
 /// `5`, `-5`

@@ -13,12 +13,14 @@ void add_target_options(command_line::Command& command, SendOptions& options) {
   interface.type_name("IFACE");
   command_line::Option side =
       command
-          .add_option("--side-a", options.side_a,
-                      "Who is on side A: IP addresses, networks (10.1.0.0/16) or Ethernet addresses (may be "
-                      "given several times); what they sent goes out on -i, and what was sent to them on -I")
+          .add_option(
+              "--side-a", options.side_a,
+              "Who is on side A: IP addresses, networks (10.1.0.0/16), Ethernet addresses, queue pairs (qp=0x11, "
+              "qp=0x11@10.1.2.3), or clients: who asked for their connections by CM (may be given several times); "
+              "what they sent goes out on -i, and what was sent to them on -I")
           .take_all()
           .allow_extra_args(false)
-          .type_name("ADDRESS");
+          .type_name("MEMBER");
   command.add_option("-I,--other-interface", options.other_interface, "Interface of side B")
       .type_name("IFACE")
       .needs(side)

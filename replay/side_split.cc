@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include "roce/wire/all_headers.h"
 #include "runtime/address_text.h"
@@ -51,9 +52,20 @@ struct Ends {
 
 }  // namespace
 
-Outcome<SideSplit> SideSplit::make(const std::vector<std::string>& addresses) {
+Outcome<SideSplit> SideSplit::make(const std::vector<std::string>& members) {
+  constexpr std::string_view qp_prefix = "qp=";
   SideSplit split;
-  for (const std::string& text : addresses) {
+  for (const std::string& text : members) {
+    if (text == "clients") {
+      split.ends_.clients = true;
+      continue;
+    }
+    if (text.starts_with(qp_prefix)) {
+      const ReadResult<QpName> qp = read_qp(std::string_view{text}.substr(qp_prefix.size()));
+      if (!qp) return cannot(fmt::format("--side-a: \"{}\": {}", text, qp.error()));
+      split.ends_.qps.push_back(*qp);
+      continue;
+    }
     if (const auto mac = runtime::parse_mac(text)) {
       split.macs_.push_back(*mac);
       continue;
@@ -70,7 +82,8 @@ Outcome<SideSplit> SideSplit::make(const std::vector<std::string>& addresses) {
     }
     if (!is_right) {
       return cannot(fmt::format(
-          "--side-a: expected an IP address, a network such as 10.1.0.0/16, or an Ethernet address, found \"{}\"",
+          "--side-a: expected an IP address, a network such as 10.1.0.0/16, an Ethernet address, a queue pair such as "
+          "qp=0x11 or qp=0x11@10.1.2.3, or \"clients\"; found \"{}\"",
           text));
     }
     split.networks_.push_back({*gid, most == 32 ? bits + kMappedBits : bits});
@@ -87,7 +100,10 @@ bool SideSplit::has(const MacAddress& mac) const {
   return std::ranges::find(macs_, mac) != macs_.end();
 }
 
-std::optional<std::uint8_t> SideSplit::side_of(const Packet& packet) const {
+std::optional<std::uint8_t> SideSplit::side_of(const Packet& packet, Time time) const {
+  if (connections_) {
+    if (const std::optional<std::uint8_t> side = connections_->side_of(packet, time)) return side;
+  }
   if (const std::optional<Ends> ends = ip_ends(packet)) {
     if (has(ends->source)) return std::uint8_t{0};
     if (has(ends->destination)) return std::uint8_t{1};

@@ -391,6 +391,22 @@ class Live(Interfaces):
         self.assertEqual([interface["frames"] for interface in said["interfaces"]], [len(ours), len(theirs)])
         self.assertEqual(said["skipped"], {"no_side": len(given) - len(ours) - len(theirs)})
 
+    def test_sides_are_those_of_connections(self):
+        capture = CAPTURES / "softroce" / "cm-rping.tx.pcap"
+        given = [record.bytes for record in read_pcap(capture)]
+        client = socket.inet_aton("10.77.0.3")
+        ours = [frame for frame in given if frame[26:30] == client]
+        theirs = [frame for frame in given if frame[26:30] != client]
+        for members in (["clients"], ["qp=0x36@10.77.0.3"]):
+            with self.subTest(members):
+                here, there = self.listener("v"), self.listener("w")
+                said = self.live(capture, "-i", "v", "-I", "w", *(word for one in members for word in ("--side-a", one)), "--pps", 2000)
+                self.assertEqual(here.wait_for(len(ours)), ours)
+                self.assertEqual(there.wait_for(len(theirs)), theirs)
+                self.assertEqual(said["skipped"], {})
+        self.assertIn("no CM REQ", self.live(self.capture, "-i", "v", "-I", "w", "--side-a", "clients", code=2))
+        self.assertIn("qp=0x123:", self.live(self.capture, "-i", "v", "-I", "w", "--side-a", "qp=0x123", code=2))
+
     def give_addresses(self, ours, theirs):
         """To interface v of namespaces a and b. The neighbour is known, so that nothing waits for ARP."""
         for name, address in [("a", ours), ("b", theirs)]:

@@ -21,7 +21,7 @@ namespace {
 
 [[nodiscard]] std::optional<std::uint8_t> side_of(const std::vector<std::string>& side_a,
                                                   const std::vector<std::byte>& frame) {
-  return SideSplit::make(side_a)->side_of(parse_frame(frame, LinkType::ethernet));
+  return SideSplit::make(side_a)->side_of(parse_frame(frame, LinkType::ethernet), Time{});
 }
 
 TEST(SideSplit, AddressesAndNetworksChooseTheSide) {
@@ -51,8 +51,8 @@ TEST(SideSplit, EthernetAddressesAreForWhatHasNoOther) {
 }
 
 TEST(SideSplit, NamesWhatIsNoAddress) {
-  for (const char* wrong :
-       {"", "host", "10.1.2", "10.1.2.3/33", "fd00::/129", "10.1.2.3/", "10.1.2.3/x", "02:00:00:00:00"}) {
+  for (const char* wrong : {"", "host", "10.1.2", "10.1.2.3/33", "fd00::/129", "10.1.2.3/", "10.1.2.3/x",
+                            "02:00:00:00:00", "client", "qp=", "qp=1", "qp=0x1000000", "qp=0x11@host"}) {
     const Outcome<SideSplit> split = SideSplit::make({wrong});
     ASSERT_FALSE(split) << wrong;
     EXPECT_NE(split.error().message.find('"' + std::string{wrong} + '"'), std::string::npos);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/connection_sides.h"
 #include "replay/failure.h"
 #include "replay/segment_survey.h"
 
@@ -24,6 +25,12 @@ using ReadingProgress = std::function<void(double share)>;
 [[nodiscard]] Outcome<std::shared_ptr<const SegmentPlan>> plan_segments(const std::vector<std::string>& files,
                                                                         std::uint32_t path_mtu,
                                                                         const ReadingProgress& progress);
+
+/// Reads captures that are played as one to their end to find out which of their frames `ends` sent. Failures: as
+/// above; an end that is in no connection.
+[[nodiscard]] Outcome<std::shared_ptr<const ConnectionSides>> find_sides(const std::vector<std::string>& files,
+                                                                         const SideEnds& ends,
+                                                                         const ReadingProgress& progress);
 
 /// A sentence about a connection that stays as it is.
 [[nodiscard]] std::string text_of(const LeftConnection& left);
