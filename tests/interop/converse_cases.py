@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`roce-replay converse`: captured connections once more, with Linux's Soft-RoCE as the other side."""
+"""`roce-replay converse` and `send`: captured connections once more, with Linux's Soft-RoCE as the other side."""
 
 import base64
 import ipaddress
@@ -164,6 +164,61 @@ class ConverseCases(Case):
             self.assertEqual(completion["status"], 0, (request, completion))
             if request["opcode"] == "read":
                 self.assertEqual(completion["data"], of_base64(request["data"]))
+
+
+    # Frames, changed for the guest: it takes them for a live requester's.
+
+    def play(self, name, stream, *faults):
+        """Sends what the requester of a capture sent. Returns the packets, by how much the guest's counters rose, the guest's end and its process,
+        and the memory and requests of the capture."""
+        memory, requests = self.told(name, stream)
+        memory = [region for region in memory if region["side"] == 1]
+        requester, responder = "10.77.0.3", "10.77.0.2"
+        extract = os.path.join(self.folder, "requester.pcapng")
+        self.analyze("extract", "-Y", f"ip.src == {requester}", "-o", extract, self.file(name))
+        packets = self.decoded(extract)
+        (number,) = {packet["bth"]["dest_qp"] for packet in packets}
+        # What it was that the other side numbered stands in no packet of this one.
+        (number_of_requester,) = {packet["bth"]["dest_qp"] for packet in self.decoded(self.file(name)) if packet["ip"]["dst"] == requester}
+        messages = [request for request in requests if request["opcode"] == "send" or "immediate" in request]
+        (path_mtu,) = {found["path_mtu"] for found in self.analyze("streams", "--json", self.file(name))}
+        theirs, end = self.guest_end(path_mtu=path_mtu, regions=[packed(region["before"]) for region in memory],
+                                     receives=len(messages) if not faults else 0,
+                                     receive_bytes=max((message["length"] for message in messages), default=0))
+        self.tell(gid=full_gid(self.network.host4), qpn=number_of_requester, psn=packets[0]["bth"]["psn"], requests=[])
+        self.assertTrue(self.says(theirs, 1)["connected"])
+        maps = ["--ip-map", f"{requester}={self.network.host4}", "--ip-map", f"{responder}={self.network.guest4}",
+                "--destination-mac", self.network.guest_mac, "--qpn-map", f"{number}={end['qpn']}"]
+        for region, place in zip(memory, end["regions"]):
+            maps += ["--r-key-map", f"{region['r_key']}={place['r_key']}",
+                     "--va-map", f"{region['address']}+{len(region['before']) // 2}={place['address']}"]
+        received = self.guest.hw_counters()["rcvd_pkts"]
+        with self.counted() as rose:
+            ours = self.replay("send", "-i", self.network.interface, "--json", *maps, *faults, extract)
+            self.assertEqual(ours.event("send", 60)["frames"], len(packets))
+            self.assertEqual(ours.wait(), 0, ours.explain("It failed."))
+            if not faults:
+                self.wait_for("rcvd_pkts", len(packets), received)
+        self.tell()
+        return packets, rose, self.says(theirs, 2), memory, messages
+
+    def test_a_rewritten_capture_is_accepted(self):
+        for name in ("rc-drop-requests", "rc-drop-responses"):
+            with self.subTest(name):
+                said = self.guest.dmesg().count("ICRC")
+                packets, rose, result, memory, messages = self.play(name, 0)
+                self.assertEqual(rose["rcvd_pkts"], len(packets))
+                self.assertEqual(self.guest.dmesg().count("ICRC"), said)
+                self.assertEqual([received["data"] for received in result["received"]],
+                                 [of_base64(message["data"]) if message["opcode"] == "send" else "" for message in messages])
+                self.assertEqual([zlib.decompress(base64.b64decode(region)) for region in result["regions"]],
+                                 [bytes.fromhex(region["after"]) for region in memory])
+
+    def test_a_damaged_capture_is_not_accepted(self):
+        _, rose, result, memory, _ = self.play("rc-drop-requests", 0, "-e", "corrupt")
+        self.assertEqual(rose["rcvd_pkts"], 0)
+        self.assertEqual([zlib.decompress(base64.b64decode(region)) for region in result["regions"]],
+                         [bytes.fromhex(region["before"]) for region in memory])
 
 
 # In these only one side has requests.
