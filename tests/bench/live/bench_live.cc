@@ -83,8 +83,9 @@ struct Result {
   return rows;
 }
 
-/// `near` is a wire whose kernel cuts super-frames in front of it, as for a NIC that does not.
-[[nodiscard]] std::vector<Row> craft_rows_on(const Wire& wire, bool has_trafgen) {
+/// The kernel cuts super-frames in front of `wire`, as for a NIC that does not, and passes them on as they are on
+/// `uncut`.
+[[nodiscard]] std::vector<Row> craft_rows_on(const Wire& wire, const Wire& uncut, bool has_trafgen) {
   constexpr double mega = 1e-6;
   constexpr std::uint64_t frames = 1'000'000;
   std::vector<Row> rows;
@@ -99,6 +100,8 @@ struct Result {
     }
     rows.push_back({what + "segmented, beside craft on AF_XDP", "M/s", mega, false, 1.3,
                     [=] { return our_craft_rate(wire, payload, frames, Path::segmented); }, xdp});
+    rows.push_back({what + "segmented and uncut, beside craft on AF_XDP", "M/s", mega, false, 0,
+                    [=] { return our_craft_rate(uncut, payload, frames, Path::segmented); }, xdp});
   }
   return rows;
 }
@@ -196,7 +199,7 @@ int run(int argc, char** argv) {
   }
   a.enter([&] {
     std::vector<Row> rows = rows_on({"near", "far"}, tcp);
-    for (Row& row : craft_rows_on({"cut", "end"}, has_trafgen)) rows.push_back(std::move(row));
+    for (Row& row : craft_rows_on({"cut", "end"}, {"near", "far"}, has_trafgen)) rows.push_back(std::move(row));
     for (const Row& row : rows) {
       if (row.name.find(only) == std::string::npos) continue;
       const Result result = measure(row, rounds);
