@@ -6,12 +6,12 @@
 
 namespace roce::gen {
 
-void add_endpoint_options(command_line::Command& command, EndpointOptions& options) {
-  command
-      .add_option("-i,--interface", options.interface,
-                  "Interface to use (roce-gen gids lists them); with --link stream the socket of the other end: PATH, "
-                  "listen:PATH, or fd:N of one that is open")
-      .required();
+void add_endpoint_options(command_line::Command& command, EndpointOptions& options, bool needs_interface) {
+  command_line::Option interface = command.add_option(
+      "-i,--interface", options.interface,
+      "Interface to use (roce-gen gids lists them); with --link stream the socket of the other end: PATH, "
+      "listen:PATH, or fd:N of one that is open");
+  if (needs_interface) interface.required();
   command
       .add_choice("--link", options.link,
                   {{"auto", LinkChoice::automatic},

@@ -44,8 +44,8 @@ struct EndpointOptions {
   std::vector<std::string> pfc;  ///< `PRIORITY:LOW:ENOUGH`: receives below which that priority is held by PFC
 };
 
-/// Adds the options to a command.
-void add_endpoint_options(command_line::Command& command, EndpointOptions& options);
+/// Adds the options to a command. `needs_interface` false: the command itself says when there has to be one.
+void add_endpoint_options(command_line::Command& command, EndpointOptions& options, bool needs_interface = true);
 /// `--shards`, for commands that know what to do with several.
 void add_shards_option(command_line::Command& command, EndpointOptions& options);
 

@@ -45,6 +45,7 @@ void check_remote_memory(const ConverseOptions& options, Conversation& conversat
 
 [[nodiscard]] Outcome<void> check(const ConverseOptions& options) {
   if (options.dry_run) return {};
+  if (options.endpoint.interface.empty()) return cannot("say on which interface: -i IFACE; --dry-run needs none");
   if (options.details) return cannot("--details is for --dry-run");
   if (options.connect_by() == ConnectBy::numbers && options.to.empty()) {
     return cannot("say how to reach the peer: --control, --pingpong or --cm, or with --to alone where it is");
@@ -91,7 +92,7 @@ void add_converse(command_line::Program& program, ExitCode& code) {
   command_line::Command command =
       program.add_subcommand("converse", "Play one side of the captured RC connections against a live peer");
   auto options = std::make_shared<ConverseOptions>();
-  gen::add_endpoint_options(command, options->endpoint);
+  gen::add_endpoint_options(command, options->endpoint, false);
   command.add_option("file", options->file, "Capture file").required().type_name("FILE");
   command.add_option("--as", options->as, "Our side: requester sent the first request, responder is the other")
       .one_of({std::string{"requester"}, std::string{"responder"}})

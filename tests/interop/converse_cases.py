@@ -88,7 +88,7 @@ class ConverseCases(Case):
 
     def told(self, name, stream):
         """What the connection is: its memory, and its requests."""
-        said = subprocess.run([self.roce_replay, "converse", "-i", "lo", "--dry-run", "--details", "--json", "--stream", str(stream),
+        said = subprocess.run([self.roce_replay, "converse", "--dry-run", "--details", "--json", "--stream", str(stream),
                                self.file(name)], stdout=subprocess.PIPE, check=True)
         events = [json.loads(line) for line in said.stdout.splitlines()]
         return ([event for event in events if event["event"] == "captured_memory"],

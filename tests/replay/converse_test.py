@@ -208,6 +208,13 @@ class NothingToDo(Case):
         self.assertEqual((report["ok"], report["requests_completed"]), (False, 0), report)
         self.assertIn("transport retry counter exceeded", report["error"])
 
+    def test_only_a_dry_run_needs_no_interface(self):
+        command = [REPLAY, "converse", "--control", self.socket, capture("pp-rc-drop")]
+        live = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.assertEqual((live.returncode, live.stdout), (2, ""))
+        self.assertIn("-i IFACE", live.stderr)
+        self.assertEqual(subprocess.run([*command, "--dry-run"], stdout=subprocess.DEVNULL, timeout=60).returncode, 0)
+
     def test_where_to_connect_is_asked_for(self):
         code, _, errors = self.replay(self.wire, capture("rc-mix-v4"))
         self.assertEqual(code, 2)
