@@ -21,8 +21,8 @@ namespace roce::replay {
 
 /// Which ends of connections are side 0.
 struct SideEnds {
-  bool clients = false;     ///< who asked for the connection: sent CM REQ or SIDR_REQ
-  std::vector<QpName> qps;  ///< these queue pairs
+  bool clients = false;       ///< who asked for the connection: sent CM REQ or SIDR_REQ
+  std::vector<QpName> qps{};  ///< these queue pairs
   [[nodiscard]] bool empty() const { return !clients && qps.empty(); }
 };
 
