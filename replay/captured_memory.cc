@@ -105,11 +105,12 @@ tl::expected<CapturedMemory, std::string> memory_of(const Conversation& conversa
     // Atomics need a multiple of 8.
     const std::uint64_t begin = extent.begin & ~std::uint64_t{7};
     const std::uint64_t bytes = extent.end - begin;
-    if (extent.end < extent.begin || bytes > kMostMemory || (all += bytes) > kMostMemory) {
+    if (extent.end < extent.begin || bytes > kMostMemory - all) {
       return tl::unexpected(
           fmt::format("its requests reach from 0x{:x} to 0x{:x} with R_Key 0x{:08x}: more than a gigabyte of memory",
                       extent.begin, extent.end, key));
     }
+    all += bytes;
     CapturedRegion region;
     region.r_key = RKey{key};
     region.address = begin;

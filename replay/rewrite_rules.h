@@ -88,16 +88,15 @@ struct RewriteRules {
   std::uint16_t udp_source_port = 0;
 
   std::vector<QpnRule> qpns{};
+  /// What the messages of connections are cut into, in bytes; 0: packets stay as they are. Done by a `Segmenter`, in
+  /// front of all that `Rewriter` does.
+  std::uint32_t path_mtu = 0;
   std::uint32_t psn_offset = 0;  ///< is added to all PSNs, modulo 2^24
   std::map<std::uint64_t, std::uint64_t> p_keys{};
   std::map<std::uint64_t, std::uint64_t> q_keys{};
   std::map<std::uint64_t, std::uint64_t> r_keys{};
   std::vector<VirtualAddressRule> virtual_addresses{};
   std::vector<FieldSetting> fields{};
-
-  /// What the messages of connections are cut into, in bytes; 0: packets stay as they are. Done by a `Segmenter`, in
-  /// front of all that `Rewriter` does.
-  std::uint32_t path_mtu = 0;
 
   /// Addresses, keys and payload become pseudonyms, where no other rule names them.
   std::optional<PseudonymKey> anonymise{};
