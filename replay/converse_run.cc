@@ -18,7 +18,7 @@ namespace roce::replay {
 namespace {
 
 constexpr std::uint32_t kUsualPathMtu = 1024;
-/// The peer may still repeat what it sent last because our acknowledgement was lost.
+/// The peer may still repeat what it sent last because our answer was lost.
 constexpr Duration kLinger = std::chrono::seconds{1};
 constexpr Duration kLiveInterval = std::chrono::milliseconds{500};
 
@@ -132,16 +132,32 @@ class Run {
   }
 
   [[nodiscard]] Outcome<void> end() {
-    if (!cm_) {
-      endpoint_.driver().settle(gen::now() + kLinger);
-      return {};
-    }
     Duration patience = kLinger;
     for (const std::unique_ptr<Exchange>& exchange : exchanges_) {
+      if (!exchange->connection) continue;
       if (Outcome<void> ended = end_by_cm(*cm_, *exchange->connection, patience); !ended) return ended;
       patience = Duration{0};
     }
+    // A peer that is asked how far it is has told that it missed nothing.
+    const bool is_all_known =
+        std::ranges::all_of(exchanges_, [](const auto& exchange) { return exchange->remote != nullptr; });
+    if (!is_all_known) return linger();
+    endpoint_.driver().settle(gen::now() + kLinger);
     return {};
+  }
+
+  /// Answers what the peer repeats.
+  [[nodiscard]] Outcome<void> linger() {
+    const Time end = gen::now() + kLinger;
+    const Outcome<bool> ran = endpoint_.driver().run([&](Time now) {
+      const bool moved = cm_ && cm_->step(now);
+      while (endpoint_.port().poll_event(now)) {
+      }
+      if (now >= end) return gen::Driver::Step::done;
+      endpoint_.driver().wake_at(end);
+      return moved ? gen::Driver::Step::busy : gen::Driver::Step::idle;
+    });
+    return ran ? Outcome<void>{} : tl::unexpected(ran.error());
   }
 
   [[nodiscard]] bool listens() const { return options_.listen || (options_.side() == 1 && !options_.connect); }

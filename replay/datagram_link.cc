@@ -125,7 +125,7 @@ link::LinkResult<std::size_t> DatagramLink::send(std::span<const link::TxFrame> 
       ++done;
       continue;
     }
-    const link::LinkResult<std::size_t> taken = own->link->send(std::span{run_}.first(count));
+    link::LinkResult<std::size_t> taken = own->link->send(std::span{run_}.first(count));
     if (!taken) return taken;
     done += *taken;
     if (*taken < count) break;

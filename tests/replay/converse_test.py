@@ -100,6 +100,17 @@ class ThroughRelay(Case):
                 self.assertGreater(played[0]["retransmissions"]["live"], 0, "nothing was lost")
 
 
+    def test_the_peer_misses_the_last_acknowledgement(self):
+        wire = RelayedWire()
+        self.addCleanup(wire.close)
+        relay = Program(GEN, wire, "m", "relay", "-i", "ra", "-o", "rb", "-e", "drop:dir=a_to_b,op=ack,nth=20")
+        self.addCleanup(relay.end)
+        peer = self.peer(wire, "-k", "rc", "-n", 20, "-s", 3000, "-m", 1024, "--once", interface="vb")
+        self.assert_all_done(*self.replay(wire, "--pingpong", 18515, "--to", "10.9.0.2", capture("pp-rc-drop"), interface="va"))
+        code, last = peer.result()
+        self.assertEqual((code, last["last_ack_missing"]), (0, False), last)
+
+
 class BothEnds(Case):
     """Both sides are converse: each finds that the other does what it did in the capture."""
 
