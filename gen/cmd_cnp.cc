@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/cmd_cnp.h"
 
-#include <fmt/core.h>
-
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/frame_addresses.h"
 #include "gen/frame_command.h"
@@ -88,11 +86,7 @@ void add_cnp(command_line::Program& program, ExitCode& code) {
   add_frame_options(command, options->frames);
   command.add_option("--to", options->frames.to, "Address of the peer").type_name("IP");
   command.footer(kFooter);
-  command.callback([options, &code] {
-    const Outcome<ExitCode> done = run(*options);
-    if (!done) fmt::print(stderr, "roce-gen: {}\n", done.error().message);
-    code = done ? *done : done.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }
 
 }  // namespace roce::gen

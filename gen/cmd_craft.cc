@@ -4,12 +4,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/frame_addresses.h"
 #include "gen/frame_command.h"
@@ -116,11 +116,7 @@ void add_craft(command_line::Program& program, ExitCode& code) {
       .capture_default_str();
   command.add_flag("--list", options->list, "Print the names and values of the packet, and end");
   command.footer(kFooter);
-  command.callback([options, &code] {
-    const Outcome<ExitCode> done = run(*options);
-    if (!done) fmt::print(stderr, "roce-gen: {}\n", done.error().message);
-    code = done ? *done : done.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }
 
 }  // namespace roce::gen

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/endpoint.h"
 #include "gen/mckey.h"
@@ -78,11 +78,7 @@ void add_mckey(command_line::Program& program, ExitCode& code) {
       "  roce-gen mckey -i eth0 239.1.2.3         and at others: mckey -m 239.1.2.3 -s -b ADDRESS\n"
       "  roce-gen mckey -i eth0 -s 239.1.2.3      where others run mckey -m 239.1.2.3 -b ADDRESS\n"
       "Exit code: 0 all messages went or came, 1 some did not, 2 wrong command line.");
-  command.callback([options, &code] {
-    const Outcome<ExitCode> ended = run(*options);
-    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
-    code = ended ? *ended : ended.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }
 
 }  // namespace roce::gen

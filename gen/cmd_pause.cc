@@ -3,12 +3,12 @@
 
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/exchange_command.h"
 #include "gen/frame_addresses.h"
@@ -160,11 +160,7 @@ void add(command_line::Program& program, ExitCode& code, bool pfc) {
       .type_name("MAC");
   add_frame_options(command, options->frames);
   command.footer(pfc ? kPfcFooter : kPauseFooter);
-  command.callback([options, &code] {
-    const Outcome<ExitCode> done = run(*options);
-    if (!done) fmt::print(stderr, "roce-gen: {}\n", done.error().message);
-    code = done ? *done : done.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }
 
 }  // namespace

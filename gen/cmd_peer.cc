@@ -4,11 +4,11 @@
 #include <fmt/core.h>
 #include <poll.h>
 
-#include <cstdio>
 #include <list>
 #include <memory>
 #include <optional>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/control_server.h"
 #include "gen/endpoint.h"
@@ -206,11 +206,7 @@ void add_peer(command_line::Program& program, ExitCode& code) {
       "  roce-gen peer -i ./sim.sock --link stream --ip 192.0.2.7/24\n"
       "                                           at a simulation that listens on that socket (docs/stream-link.md)\n"
       "Exit code: 0 every exchange completed, 1 one failed, 2 wrong command line or no such interface.");
-  command.callback([options, &code] {
-    const Outcome<ExitCode> ended = run(*options);
-    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
-    code = ended ? *ended : ended.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }
 
 }  // namespace roce::gen

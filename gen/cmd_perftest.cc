@@ -3,10 +3,10 @@
 
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <memory>
 #include <optional>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/endpoint.h"
 #include "gen/perftest_channel.h"
@@ -156,11 +156,7 @@ void add_perftest(command_line::Program& program, ExitCode& code) {
       "                                                        where ib_send_lat -d rxe0 -x 1 -n 10000 -s 64 runs\n"
       "  roce-gen perftest -i eth0 -R read_bw 192.0.2.7        where ib_read_bw -R -d mlx5_0 -x 3 runs\n"
       "Exit code: 0 the exchange completed, 1 it failed, 2 wrong command line.");
-  command.callback([options, &code] {
-    const Outcome<ExitCode> ended = run(*options);
-    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
-    code = ended ? *ended : ended.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }
 
 }  // namespace roce::gen

@@ -3,9 +3,9 @@
 
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <memory>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/endpoint.h"
 #include "gen/pingpong_connection.h"
@@ -65,11 +65,7 @@ void add_pingpong(command_line::Program& program, ExitCode& code) {
       "  roce-gen pingpong -i eth0 192.0.2.7           where ibv_rc_pingpong -d mlx5_0 -g 3 -c runs\n"
       "  roce-gen pingpong -i eth0 -k srq -n 100 192.0.2.7\n"
       "Exit code: 0 all messages went and came back right, 1 the exchange failed, 2 wrong command line.");
-  command.callback([options, &code] {
-    const Outcome<ExitCode> ended = run(*options);
-    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
-    code = ended ? *ended : ended.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }
 
 }  // namespace roce::gen

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/driver.h"
 #include "gen/endpoint_options.h"
@@ -305,11 +306,7 @@ void add_relay(command_line::Program& program, ExitCode& code) {
       "Exit code: 0 stopped by a signal, 1 an interface went away or a file could not be written, 2 wrong command "
       "line\n"
       "or no such interface.");
-  command.callback([options, &code] {
-    const Outcome<ExitCode> ended = run(*options);
-    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
-    code = ended ? *ended : ended.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }
 
 }  // namespace roce::gen

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/cmd_rping.h"
 
-#include <fmt/core.h>
-
-#include <cstdio>
 #include <memory>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/program_client.h"
 #include "gen/rping.h"
@@ -42,11 +40,7 @@ void add_rping(command_line::Program& program, ExitCode& code) {
       "  roce-gen rping -i eth0 -C 1000 -S 4096 192.0.2.7\n"
       "Each echo is compared with its ping.\n"
       "Exit code: 0 all pings came back right, 1 the exchange failed, 2 wrong command line.");
-  command.callback([options, &code] {
-    const Outcome<ExitCode> ended = run(*options);
-    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
-    code = ended ? *ended : ended.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }
 
 }  // namespace roce::gen

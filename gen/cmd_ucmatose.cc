@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/cmd_ucmatose.h"
 
-#include <fmt/core.h>
-
-#include <cstdio>
 #include <memory>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/program_client.h"
 #include "gen/ucmatose.h"
@@ -33,11 +31,7 @@ void add_ucmatose(command_line::Program& program, ExitCode& code) {
       "  roce-gen ucmatose -i eth0 -C 100 -S 1000 192.0.2.7   where ucmatose -C 100 -S 1000 runs\n"
       "The server sends first, then the client; then the server ends the connection.\n"
       "Exit code: 0 all messages went and came, 1 the exchange failed, 2 wrong command line.");
-  command.callback([options, &code] {
-    const Outcome<ExitCode> ended = run(*options);
-    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
-    code = ended ? *ended : ended.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }
 
 }  // namespace roce::gen

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/cmd_udaddy.h"
 
-#include <fmt/core.h>
-
-#include <cstdio>
 #include <memory>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/program_client.h"
 #include "gen/udaddy.h"
@@ -34,11 +32,7 @@ void add_udaddy(command_line::Program& program, ExitCode& code) {
       "  roce-gen udaddy -i eth0 -C 100 -S 1000 192.0.2.7   where udaddy -C 100 -S 1000 runs\n"
       "Datagrams that are lost are not sent again: then it fails.\n"
       "Exit code: 0 all messages went and came, 1 the exchange failed, 2 wrong command line.");
-  command.callback([options, &code] {
-    const Outcome<ExitCode> ended = run(*options);
-    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
-    code = ended ? *ended : ended.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }
 
 }  // namespace roce::gen

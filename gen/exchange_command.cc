@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 
+#include "command_line/ending.h"
 #include "gen/control_client.h"
 #include "gen/control_target.h"
 #include "gen/endpoint.h"
@@ -148,11 +148,7 @@ command_line::Command add_exchange(command_line::Program& program, ExitCode& cod
       .range(1, 65535)
       .excludes("--timeout");
   subcommand.add_option("--tos", exchange.traffic_class, "Traffic class: DSCP * 4 + ECN").range(0, 255);
-  subcommand.callback([command, &code] {
-    const Outcome<ExitCode> ended = run(*command);
-    if (!ended) fmt::print(stderr, "roce-gen: {}\n", ended.error().message);
-    code = ended ? *ended : ended.error().code;
-  });
+  subcommand.callback([command, &code] { code = command_line::ending_of("roce-gen", run(*command)); });
   return subcommand;
 }
 

@@ -4,9 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 
+#include "command_line/ending.h"
 #include "replay/conversations_of.h"
 #include "replay/converse_run.h"
 
@@ -134,11 +134,7 @@ void add_converse(command_line::Program& program, ExitCode& code) {
   command.add_flag("--dry-run", options->dry_run, "Only say what can be done again, and what not");
   command.add_flag("--details", options->details, "With --dry-run: all requests and memory with their data, as JSON");
   command.footer(kFooter);
-  command.callback([options, &code] {
-    const Outcome<ExitCode> done = run(*options);
-    if (!done) fmt::print(stderr, "roce-replay: {}\n", done.error().message);
-    code = done ? *done : done.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-replay", run(*options)); });
 }
 
 }  // namespace roce::replay

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "replay/capture_info.h"
 #include "replay/failure.h"
@@ -65,11 +66,7 @@ void add_info(command_line::Program& program, ExitCode& code) {
   command.add_option("file", options->file, "Capture file; - is standard input").required().type_name("FILE");
   command.add_flag("--json", options->json, "One JSON object");
   command.footer(kFooter);
-  command.callback([options, &code] {
-    const Outcome<ExitCode> done = run(*options);
-    if (!done) fmt::print(stderr, "roce-replay: {}\n", done.error().message);
-    code = done ? *done : done.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-replay", run(*options)); });
 }
 
 }  // namespace roce::replay

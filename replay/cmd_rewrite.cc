@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "replay/cmd_rewrite.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "replay/failure.h"
 #include "replay/rewrite_options.h"
@@ -82,11 +81,7 @@ void add_rewrite(command_line::Program& program, ExitCode& code) {
   command.add_flag("--json", options->json, "What was changed as one JSON object");
   command.add_flag("-q,--quiet", options->quiet, "Say nothing but errors");
   command.footer(kFooter);
-  command.callback([options, &code] {
-    const Outcome<ExitCode> done = run(*options);
-    if (!done) fmt::print(stderr, "roce-replay: {}\n", done.error().message);
-    code = done ? *done : done.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-replay", run(*options)); });
 }
 
 }  // namespace roce::replay

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "command_line/ending.h"
 #include "command_line/program.h"
 #include "replay/capture_surveys.h"
 #include "replay/failure.h"
@@ -209,11 +210,7 @@ void add_send(command_line::Program& program, ExitCode& code) {
   auto options = std::make_shared<SendOptions>();
   add_send_options(command, *options);
   command.footer(kFooter);
-  command.callback([options, &code] {
-    const Outcome<ExitCode> done = run(*options);
-    if (!done) fmt::print(stderr, "roce-replay: {}\n", done.error().message);
-    code = done ? *done : done.error().code;
-  });
+  command.callback([options, &code] { code = command_line::ending_of("roce-replay", run(*options)); });
 }
 
 }  // namespace roce::replay
