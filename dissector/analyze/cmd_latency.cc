@@ -112,6 +112,7 @@ class LatencyConsumer final : public AnalysisConsumer {
 
   void show(AnalysisSession& session, std::size_t top) const {
     std::vector<std::pair<Key, const Distribution*>> rows;
+    rows.reserve(distributions_.size());
     for (const auto& [key, distribution] : distributions_) rows.emplace_back(key, &distribution);
     if (by_stream_ && top != 0) {
       std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
