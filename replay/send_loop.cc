@@ -17,8 +17,9 @@ namespace {
 
 using runtime::now;
 
-// The kernel wakes us late, by more where the machine is busy; what is due sooner is waited for here.
-constexpr Duration kWakeEarly = std::chrono::microseconds{300};
+// Who sleeps is woken late: by tens of microseconds on idle hardware, by milliseconds in a virtual machine whose host has
+// given the processor to another one. What is due sooner is waited for here.
+constexpr Duration kWakeEarly = std::chrono::milliseconds{10};
 // A link tells that it is full, but not in all cases when there is room again.
 constexpr Duration kRetrySend = std::chrono::microseconds{50};
 constexpr unsigned kQuickRetries = 16;
