@@ -25,12 +25,16 @@ struct PacketSpec::Layout {
 
 namespace detail {
 
-/// The checksum of the IPv4 header at this offset, as long as it says and the packet goes.
-[[nodiscard]] inline std::uint16_t checksum_of_ipv4_at(Bytes packet, std::size_t offset) {
+/// The IPv4 header at this offset, as long as it says and the packet goes.
+[[nodiscard]] inline Bytes ipv4_header_at(Bytes packet, std::size_t offset) {
   const Bytes header = packet.subspan(offset);
-  std::size_t size = FieldOf<&Ipv4::header_length>::get(header.data()) * std::size_t{4};
-  size = std::clamp(size, kSize<Ipv4>, std::max(kSize<Ipv4>, header.size()) & ~std::size_t{3});
-  return ipv4_checksum(header.first(size));
+  const std::size_t size = FieldOf<&Ipv4::header_length>::get(header.data()) * std::size_t{4};
+  return header.first(std::clamp(size, kSize<Ipv4>, std::max(kSize<Ipv4>, header.size()) & ~std::size_t{3}));
+}
+
+/// Its checksum.
+[[nodiscard]] inline std::uint16_t checksum_of_ipv4_at(Bytes packet, std::size_t offset) {
+  return ipv4_checksum(ipv4_header_at(packet, offset));
 }
 
 }  // namespace detail

@@ -18,6 +18,13 @@ constexpr unsigned kBitsPerByte = 8;
 
 }  // namespace
 
+PacketTemplate::Place PacketTemplate::place_of(const FieldInfo& field, std::size_t header, std::size_t size) {
+  const std::size_t end = std::size_t{field.bit_offset} + field.bit_width;
+  const bool is_whole_bytes = field.bit_offset % kBitsPerByte == 0 && end % kBitsPerByte == 0;
+  const std::size_t octets = std::min<std::size_t>(field.bit_width / kBitsPerByte, sizeof(std::uint64_t));
+  return {&field, header, size, header + end / kBitsPerByte, is_whole_bytes ? octets : 0};
+}
+
 SpecResult<PacketTemplate> PacketTemplate::make(const PacketSpec& spec, std::span<const std::string> names) {
   SpecResult<std::vector<std::byte>> bytes = spec.build();
   if (!bytes) return tl::unexpected(bytes.error());
@@ -43,14 +50,14 @@ SpecResult<PacketTemplate> PacketTemplate::make(const PacketSpec& spec, std::spa
     if (std::find(part.automatic.begin(), part.automatic.end(), target->field) != part.automatic.end()) {
       return tl::unexpected(SpecError{name, name + ": this field is computed; set it to a value first"});
     }
-    made.places_.push_back({target->field, start_of(target->part), header_info(part.id).size});
+    made.places_.push_back(place_of(*target->field, start_of(target->part), header_info(part.id).size));
   }
   for (std::size_t i = 0; i < spec.parts_.size(); ++i) {
     const PacketSpec::Part& part = spec.parts_[i];
     if (part.id != HeaderId::ipv4 || part.nested_in) continue;
     const bool computed = std::any_of(part.automatic.begin(), part.automatic.end(),
                                       [](const FieldInfo* field) { return field->name == "checksum"; });
-    if (computed) made.checksums_.push_back(layout.offsets[i]);
+    if (computed && made.may_change(layout.offsets[i])) made.checksums_.push_back(layout.offsets[i]);
   }
   const bool has_icrc = layout.end != layout.icrc && spec.icrc_mode_ != PacketSpec::IcrcMode::value;
   if (has_icrc) {
@@ -61,12 +68,21 @@ SpecResult<PacketTemplate> PacketTemplate::make(const PacketSpec& spec, std::spa
   return made;
 }
 
+/// Whether the checksum of the IPv4 header at `offset` may: a field of the header does. One that claims to be longer
+/// counts what is behind it, too.
+bool PacketTemplate::may_change(std::size_t offset) const {
+  const std::size_t size = detail::ipv4_header_at(Bytes{bytes_}.first(end_), offset).size();
+  if (size != kSize<Ipv4>) return true;
+  return std::any_of(places_.begin(), places_.end(), [&](const Place& place) {
+    return place.first_byte() < offset + size && place.last_byte() >= offset;
+  });
+}
+
 std::vector<PacketTemplate::Covered> PacketTemplate::find_covered() const {
   std::vector<std::uint8_t> masks(icrc_->place - icrc_->start);
   for (const Place& place : places_) {
-    const std::size_t first = place.header + place.field->byte_offset();
-    const std::size_t last = place.header + (place.field->bit_offset + place.field->bit_width - 1U) / kBitsPerByte;
-    for (std::size_t at = std::max(first, icrc_->start); at <= last && at < icrc_->place; ++at) {
+    for (std::size_t at = std::max(place.first_byte(), icrc_->start); at <= place.last_byte() && at < icrc_->place;
+         ++at) {
       masks[at - icrc_->start] = 0xFF;
     }
   }
@@ -115,12 +131,12 @@ void PacketTemplate::store_icrc(std::uint32_t icrc) {
 
 void PacketTemplate::set_number(std::size_t which, std::uint64_t number) {
   const Place& place = places_[which];
-  if (!is_octets(*place.field)) {
+  if (place.octets == 0) {
     set_field_number(*place.field, std::span{bytes_}.subspan(place.header, place.size), number);
     return;
   }
-  std::byte* end = bytes_.data() + place.header + (place.field->bit_offset + place.field->bit_width) / 8;
-  for (std::size_t left = std::min<std::size_t>(place.field->bit_width / 8, sizeof number); left > 0; --left) {
+  std::byte* end = bytes_.data() + place.end;
+  for (std::size_t left = place.octets; left > 0; --left) {
     *--end = static_cast<std::byte>(number & 0xFF);
     number >>= 8;
   }

@@ -125,6 +125,16 @@ void put_right(std::span<std::byte> headers, std::size_t frame_bytes, const Laye
   }
 }
 
+/// RFC 1624: the checksum follows from the one before and from what changed.
+void set_identification(std::byte* ipv4, std::uint16_t ip_id) {
+  const std::uint16_t before = FieldOf<&Ipv4::identification>::get(ipv4);
+  const std::uint16_t checksum = FieldOf<&Ipv4::checksum>::get(ipv4);
+  const std::uint64_t sum = std::uint64_t{static_cast<std::uint16_t>(~checksum)} +
+                            std::uint64_t{static_cast<std::uint16_t>(~before)} + std::uint64_t{ip_id};
+  FieldOf<&Ipv4::identification>::set(ipv4, ip_id);
+  FieldOf<&Ipv4::checksum>::set(ipv4, detail::fold_checksum(sum));
+}
+
 /// Whether headers in front of a BTH are those that segmentation knows.
 [[nodiscard]] bool are_segmentable(const Packet& packet, const LayerList& layers) {
   std::size_t i = 0;
@@ -196,13 +206,16 @@ void SuperFrameBuilder::find_headers() {
   // Something in them is wrong on purpose, or is what the segmentation computes.
   if (!std::equal(headers.begin(), headers.end(), next_.begin())) return;
   header_bytes_ = headers.size();
+  const auto* ipv4 =
+      std::find_if(layers_.begin(), layers_.end(), [](const Layer& layer) { return layer.id == HeaderId::ipv4; });
+  ipv4_offset_ = ipv4 != layers_.end() ? ipv4->offset : 0;
 }
 
 bool SuperFrameBuilder::add(Bytes frame, std::uint32_t max_packets, std::size_t max_bytes) {
   if (count_ >= max_packets || frame.size() != frame_bytes_) return false;
   if (!has_looked_for_headers_) find_headers();
   if (header_bytes_ == 0 || bytes_.size() + frame_bytes_ - header_bytes_ > max_bytes) return false;
-  put_right(next_, frame_bytes_, layers_, static_cast<std::uint16_t>(ip_id_ + count_));
+  if (ipv4_offset_ != 0) set_identification(next_.data() + ipv4_offset_, static_cast<std::uint16_t>(ip_id_ + count_));
   // std::equal goes byte by byte where they are of type std::byte.
   if (std::memcmp(next_.data(), frame.data(), header_bytes_) != 0) return false;
   const Bytes packet = frame.subspan(header_bytes_);

@@ -46,6 +46,11 @@ class PacketTemplate {
     const FieldInfo* field = nullptr;
     std::size_t header = 0;  ///< where the header begins
     std::size_t size = 0;    ///< of the header
+    std::size_t end = 0;     ///< behind the field
+    std::size_t octets = 0;  ///< of its number, where it begins and ends with a byte; 0: it does not
+
+    [[nodiscard]] std::size_t first_byte() const { return header + field->byte_offset(); }
+    [[nodiscard]] std::size_t last_byte() const { return header + (field->bit_offset + field->bit_width - 1U) / 8; }
   };
   struct Icrc {
     HeaderId network = HeaderId::none;
@@ -63,6 +68,8 @@ class PacketTemplate {
   /// By what each difference of a byte changes the ICRC.
   using Changes = std::array<std::uint32_t, 256>;
 
+  [[nodiscard]] static Place place_of(const FieldInfo& field, std::size_t header, std::size_t size);
+  [[nodiscard]] bool may_change(std::size_t offset) const;
   [[nodiscard]] std::vector<Covered> find_covered() const;
   void store_checksums();
   [[nodiscard]] std::uint32_t stored_icrc() const;

@@ -73,6 +73,7 @@ class SuperFrameBuilder {
   std::uint32_t count_ = 0;
   std::size_t frame_bytes_ = 0;   ///< of the first frame
   std::size_t header_bytes_ = 0;  ///< in front of the BTH; 0: nothing goes behind this frame
+  std::size_t ipv4_offset_ = 0;   ///< of its header in the frame; 0: there is none
   std::uint16_t ip_id_ = 0;       ///< of the first frame
   bool has_looked_for_headers_ = false;
 };
