@@ -162,7 +162,8 @@ class Network:
             self.host.set("ipv6/conf/default/router_solicitations", 0)
             self.host.set("ipv6/conf/default/accept_dad", 0)
             self.host.ip("tuntap", "add", "dev", self.tap, "mode", "tap")
-            self.host.ip("link", "set", self.tap, "address", _HOST_MAC)
+            # What finds no room there is lost, where a packet socket would wait.
+            self.host.ip("link", "set", self.tap, "address", _HOST_MAC, "txqueuelen", "10000")
             self._bring_up(self.host, self.tap, addresses=True)
         except BaseException:
             self.__exit__()
