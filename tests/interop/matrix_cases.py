@@ -67,10 +67,12 @@ class MatrixCases(Relayed, Perftest):
         with self.counted() as rose, self.relay(*([fault.rule] if fault else [])) as totals:
             theirs, ours = self.begin(exchange, "--pcap", self.capture)
             report = ours.event("perftest", 60)
+            # Their program waits for ever for what ours has given up.
+            self.assertTrue(report["ok"], report)
             ended = theirs.wait(60)
             if exchange.role == "client":
                 ours.stop()
-            self.assertEqual((ended.code, ours.wait(), report["ok"]), (0, 0, True), (report, ended))
+            self.assertEqual((ended.code, ours.wait()), (0, 0), (report, ended))
         messages = exchange.iterations * exchange.qps
         self.assertEqual((report["program"], report["messages"], report["bytes"], report["path_mtu"], report["rdma_cm"]),
                          (f"ib_{exchange.program}", messages, messages * size, exchange.mtu, exchange.cm), report)
