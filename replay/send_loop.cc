@@ -17,8 +17,8 @@ namespace {
 
 using runtime::now;
 
-// Who sleeps is woken late: by tens of microseconds on idle hardware, by milliseconds in a virtual machine whose host has
-// given the processor to another one. What is due sooner is waited for here.
+// Who sleeps is woken late: by tens of microseconds on idle hardware, by milliseconds in a virtual machine whose host
+// has given the processor to another one. What is due sooner is waited for here.
 constexpr Duration kWakeEarly = std::chrono::milliseconds{10};
 // A link tells that it is full, but not in all cases when there is room again.
 constexpr Duration kRetrySend = std::chrono::microseconds{50};

@@ -87,6 +87,7 @@ std::optional<Snapshots> load_snapshots(const CountersOptions& options) {
     }
   }
   std::vector<std::string_view> names;
+  names.reserve(snapshots.after.counters.size());
   for (const NicValue& value : snapshots.after.counters) names.push_back(value.name);
   const auto vendor = options.vendor ? options.vendor : vendor_of(names);
   if (!vendor) {
@@ -185,6 +186,7 @@ void add_counters(command_line::Program& program, ExitCode& code) {
   add_common_options(command, options->common);
   command.add_flag("--csv", options->common.csv, "For programs: CSV").excludes("--json");
   std::vector<std::string> vendors;
+  vendors.reserve(std::size(kNicVendors));
   for (const NicVendor vendor : kNicVendors) vendors.emplace_back(to_string(vendor));
   command.add_option("--vendor", options->vendor_name, "Only the counters of mlx5, rxe or irdma")
       .one_of(vendors, command_line::Listing::hidden)

@@ -170,6 +170,28 @@ TEST(ResponseVerdicts, AResponseBehindThoseThatPassedItIsOfAnotherAnswer) {
   EXPECT_THAT(found.later, ElementsAre("4 unexplained 101"));
 }
 
+// 103 was overtaken: A asks again from there, and when it has come, from 104. All the while B goes on with its first
+// answer.
+TEST(ResponseVerdicts, TheRestOfAnEarlierAnswerSaysNothingOfALaterOne) {
+  const Findings found = analyse(R"(
+     0    A>B  READ    100  dma=2048
+    10    B>A  FIRST   100
+    10.9  B>A  MIDDLE  101
+    11.8  B>A  MIDDLE  102
+    12.7  B>A  MIDDLE  104
+    13.6  B>A  MIDDLE  105
+    13.7  B>A  MIDDLE  103
+    14    A>B  READ    103  dma=1280
+    18    B>A  MIDDLE  106
+    20    B>A  LAST    107  len=256
+    21    A>B  READ    104  dma=1024
+    31    B>A  FIRST   104
+    32    B>A  MIDDLE  105
+    33    B>A  MIDDLE  106
+    34    B>A  LAST    107  len=256)");
+  EXPECT_THAT(found.later, ElementsAre("5 reordered 103", "7 response_not_in_time 103 of=8"));
+}
+
 TEST(ResponseVerdicts, AcknowledgementsThatSayNothingNew) {
   const Findings found = analyse(R"(
      0  A>B  SEND_ONLY  100

@@ -81,6 +81,7 @@ struct Read {
   Time request_time{};
   std::uint32_t asked = 1;    ///< how often it was asked for
   bool answered = false;      ///< a response came since it was asked for last
+  bool begun = false;         ///< the first packet of the answer to the last request was seen
   bool was_complete = false;  ///< it had been answered completely once
   bool passed = false;        ///< a response behind it was seen while it was incomplete
   PacketId passed_by{};

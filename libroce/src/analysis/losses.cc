@@ -121,12 +121,12 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
   if (is_implied && read.asked > 1 && known && restart.reason_time - read.request_time < channel.least_latency / 8) {
     return;
   }
+  bool came_by = false;
   for (std::size_t i = channel.responses.size(); i-- > 0;) {
     Response& response = channel.responses[i];
-    if (response.psn != psn || response.time < read.request_time ||
-        opcode_info(response.opcode).operation == Operation::acknowledge) {
-      continue;
-    }
+    if (response.psn != psn || opcode_info(response.opcode).operation == Operation::acknowledge) continue;
+    came_by = true;
+    if (response.time < read.request_time) continue;
     // It came behind the response that made the requester ask again: late, not
     // lost.
     if (response.is_lost || (read.passed && response.time > read.passed_at)) return;
@@ -140,6 +140,9 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
     if (!in_doubt) ++ref.stream.summary.lost_psns;
     return;
   }
+  // The requester has more than when it asked last, though the answer to that has not begun: it means the one before,
+  // of which this came by.
+  if (is_implied && came_by && psn > read.asked_psn && !read.begun) return;
   const bool executed = read.answered || read.passed;
   if (!executed) {
     if (restart.cause == Cause::timeout) say_lost_beyond(ref, request, request.psn);
@@ -181,6 +184,7 @@ void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& pa
   read.asked_psn = read.next_response = psn;
   ++read.asked;
   read.answered = false;
+  read.begun = false;
   read.passed = false;
   read.request = packet.id;
   read.request_time = packet.time;

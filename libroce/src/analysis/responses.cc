@@ -304,6 +304,8 @@ void add_response_gap(ChannelRef ref, Read& read, LongPsn first, LongPsn end) {
 void on_read_response(ChannelRef ref, Read& read, LongPsn psn) {
   Channel& channel = ref.channel;
   read.answered = true;
+  const Position place = ref.packet().info().position;
+  if (psn == read.asked_psn && (place == Position::first || place == Position::only)) read.begun = true;
   const Gap* const gap = find_gap(channel.response_gaps, psn);
   const bool was_missing = gap != nullptr;
   // Directly behind those that overtook it, it belongs to the same answer.
