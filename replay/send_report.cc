@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, kUnfitReasons> kUnfitNames{"cut", "too_lo
                          first + (frames.count > 1 ? " were" : " was"), frames.captured, frames.bytes);
     case Unfit::too_long:
       return fmt::format(
-          "{} longer than the interface carries ({} bytes; the longest has {}): a larger MTU, or "
+          "{} longer than the interface carries (the first has {} bytes, the longest {}): a larger MTU, or "
           "roce-replay rewrite with a smaller path MTU",
           first + (frames.count > 1 ? " are" : " is"), frames.bytes, frames.most);
     case Unfit::no_datagram:
