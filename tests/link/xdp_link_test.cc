@@ -307,6 +307,11 @@ class XdpLinkQueues : public XdpLinkTest {
     wire_->a.enter([] {
       for (unsigned flow = 0; flow < kFlows; ++flow) {
         const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
+        // The port that the kernel would choose may be that of a flow before.
+        sockaddr_in from{};
+        from.sin_family = AF_INET;
+        from.sin_port = htons(static_cast<std::uint16_t>(50'000 + flow));
+        EXPECT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof from), 0);
         sockaddr_in to{};
         to.sin_family = AF_INET;
         to.sin_port = htons(4791);
