@@ -27,6 +27,8 @@ class RecentBytes {
   [[nodiscard]] Window before(Time end) const;
 
  private:
+  friend struct StateAccess<RecentBytes>;
+
   std::array<std::uint64_t, kIntervals> bytes_{};
   std::int64_t newest_ = 0;  ///< number of the newest interval since the epoch
 };

@@ -26,6 +26,8 @@ MessageType type_of(Operation operation) {
 }
 
 void emit(ChannelRef ref, Message message) {
+  message.stream = ref.stream.index;
+  message.direction = ref.direction;
   DirectionSummary& direction = ref.stream.summary.directions[ref.direction];
   if (message.end == MessageEnd::acknowledged || message.end == MessageEnd::sent) {
     ++direction.messages[static_cast<std::size_t>(message.type)];
@@ -59,8 +61,6 @@ bool add(ChannelRef ref, const Request& request) {
     open.active = true;
     open.operation = info.operation;
     Message& message = open.message;
-    message.stream = ref.stream.index;
-    message.direction = ref.direction;
     message.type = type_of(info.operation);
     message.number = ++ref.channel.messages_walked;
     message.start_seen = begins;

@@ -4,13 +4,14 @@
 #include <algorithm>
 
 #include "analysis/move_to.h"
+#include "analysis/saved_state.h"
 #include "analysis/tracker_state.h"
 
 namespace roce::analysis {
 
-class Tracker::State : public TrackerState {};
-
 namespace {
+
+constexpr std::string_view kStateKind = "RTRK";
 
 bool is_ecn_capable(const Observation& packet) {
   return (packet.traffic_class & 3) != 0;
@@ -167,11 +168,8 @@ void Tracker::drain_closed(std::vector<StreamSummary>& into) {
 }
 
 std::vector<StreamSummary> Tracker::streams() const {
-  std::vector<StreamSummary> all = state_->closed;
-  for (const auto& [index, stream] : state_->streams) {
-    all.push_back(stream->summary);
-    all.back().path_mtu = stream->path_mtu;
-  }
+  std::vector<StreamSummary> all = open_streams(*state_);
+  all.insert(all.end(), state_->closed.begin(), state_->closed.end());
   std::sort(all.begin(), all.end(), [](const StreamSummary& a, const StreamSummary& b) { return a.stream < b.stream; });
   return all;
 }
@@ -195,6 +193,19 @@ void Tracker::evict_longest_silent() {
 
 const Evictions& Tracker::evictions() const {
   return state_->evictions;
+}
+
+std::vector<std::byte> Tracker::save() const {
+  StateWriter archive;
+  save_tracker(archive, *state_, StreamNumbers::kept);
+  return std::move(archive).sealed(kStateKind);
+}
+
+tl::expected<void, StateError> Tracker::restore(Bytes state) {
+  StateReader archive{state, kStateKind};
+  Tracker restored{state_->options};
+  load_tracker(archive, *restored.state_);
+  return archive.end().map([&] { *this = std::move(restored); });
 }
 
 }  // namespace roce::analysis

@@ -6,8 +6,21 @@
 #include <utility>
 
 #include "analysis/move_to.h"
+#include "analysis/saved_state.h"
+#include "analysis/state_members.h"
 
 namespace roce::analysis {
+
+namespace {
+
+constexpr std::string_view kStateKind = "RSHD";
+
+void sort_by_number(std::vector<StreamSummary>& streams) {
+  std::sort(streams.begin(), streams.end(),
+            [](const StreamSummary& a, const StreamSummary& b) { return a.stream < b.stream; });
+}
+
+}  // namespace
 
 TrackerShards::TrackerShards(const TrackerOptions& options) : limit_(options.limits.streams) {
   TrackerOptions each = options;
@@ -98,8 +111,51 @@ void TrackerShards::drain_closed(std::vector<StreamSummary>& into) {
     for (StreamSummary& stream : closed) stream.stream = number_of(shard, stream.stream);
     move_to(closed, into);
   }
-  std::sort(into.begin(), into.end(),
-            [](const StreamSummary& a, const StreamSummary& b) { return a.stream < b.stream; });
+  sort_by_number(into);
+}
+
+std::vector<StreamSummary> TrackerShards::streams() const {
+  std::vector<StreamSummary> all;
+  for (const Shard& shard : shards_) {
+    for (StreamSummary& stream : open_streams(*shard.tracker.state_)) {
+      stream.stream = number_of(shard, stream.stream);
+      all.push_back(std::move(stream));
+    }
+  }
+  sort_by_number(all);
+  return all;
+}
+
+std::vector<std::byte> TrackerShards::save() const {
+  StateWriter archive;
+  archive(next_stream_);
+  archive(batch_);
+  for (const Shard& shard : shards_) {
+    save_tracker(archive, *shard.tracker.state_, StreamNumbers::anew);
+    for (const StreamSummary& stream : open_streams(*shard.tracker.state_)) archive(number_of(shard, stream.stream));
+  }
+  return std::move(archive).sealed(kStateKind);
+}
+
+tl::expected<void, StateError> TrackerShards::restore(Bytes state) {
+  StateReader archive{state, kStateKind};
+  TrackerShards restored;
+  restored.limit_ = limit_;
+  archive(restored.next_stream_);
+  archive(restored.batch_);
+  for (std::size_t i = 0; i < kShards; ++i) {
+    Shard& shard = restored.shards_[i];
+    TrackerState& tracker = *shard.tracker.state_;
+    tracker.options = shards_[i].tracker.state_->options;
+    load_tracker(archive, tracker);
+    // They were numbered anew, so that none is missing.
+    if (tracker.next_stream != tracker.streams.size()) archive.refuse();
+    for (std::size_t left = tracker.streams.size(); left != 0 && !archive.has_failed(); --left) {
+      shard.numbers.push_back(archive.read<std::uint32_t>());
+      if (shard.numbers.back() >= restored.next_stream_) archive.refuse();
+    }
+  }
+  return archive.end().map([&] { *this = std::move(restored); });
 }
 
 Evictions TrackerShards::evictions() const {

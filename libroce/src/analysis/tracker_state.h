@@ -56,6 +56,8 @@ struct TrackerState {
   Rule broken = Rule::none;  ///< that it breaks all by itself
 };
 
+class Tracker::State : public TrackerState {};
+
 /// A channel with what belongs to it, for the functions that act on one.
 struct ChannelRef {
   TrackerState& state;

@@ -8,6 +8,9 @@
 
 namespace roce::analysis {
 
+template <typename T>
+struct StateAccess;
+
 /// Durations counted in classes, each at most an eighth wider than its lower bound; exact below 8 ns. Merges exactly.
 class Histogram {
  public:
@@ -27,6 +30,8 @@ class Histogram {
   friend bool operator==(const Histogram&, const Histogram&) = default;
 
  private:
+  friend struct StateAccess<Histogram>;
+
   std::array<std::uint32_t, kClasses> classes_{};
   std::uint64_t count_ = 0;
   std::uint64_t sum_ns_ = 0;

@@ -6,14 +6,19 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "roce/analysis/observation.h"
+#include "roce/analysis/state_error.h"
 #include "roce/analysis/verdict.h"
 #include "roce/wire/time.h"
 #include "roce/wire/types.h"
 
 namespace roce::analysis {
+
+template <typename T>
+struct StateAccess;
 
 /// What one station asked of its link partner for one priority (IEEE 802.1Q, 36; 802.3, annexes 31B and 31D).
 struct PauseCounts {
@@ -78,6 +83,11 @@ class PauseTracker {
   /// Frames of stations that there was no room to remember.
   [[nodiscard]] std::uint64_t uncounted_frames() const { return uncounted_frames_; }
 
+  /// Everything that later packets are judged by, and what was counted; not the options.
+  [[nodiscard]] std::vector<std::byte> save() const;
+  /// Goes on from what a tracker of the same version saved; everything before is forgotten. Error: nothing has changed.
+  [[nodiscard]] tl::expected<void, StateError> restore(Bytes state);
+
  private:
   struct Pause {
     bool active = false;  ///< no XON since the last XOFF
@@ -91,6 +101,8 @@ class PauseTracker {
     PauseSummary summary;
     std::array<Pause, 9> pauses{};
   };
+
+  friend struct StateAccess<PauseTracker>;
 
   void on_pause(const Observation& packet);
   void apply(Station& station, std::size_t priority, const Observation& packet, std::uint16_t quanta);

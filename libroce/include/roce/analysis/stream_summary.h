@@ -4,11 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "roce/analysis/congestion.h"
 #include "roce/analysis/histogram.h"
 #include "roce/analysis/observation.h"
+#include "roce/analysis/state_error.h"
 #include "roce/analysis/verdict.h"
 
 namespace roce::analysis {
@@ -73,8 +76,7 @@ struct DirectionSummary {
   friend bool operator==(const DirectionSummary&, const DirectionSummary&) = default;
 };
 
-/// Everything about one stream: a connection, or one direction of one. Of two captures that follow one another they
-/// merge.
+/// Everything about one stream: a connection, or one direction of one.
 struct StreamSummary {
   std::uint32_t stream = 0;
   RoceVersion version{};
@@ -105,5 +107,15 @@ struct StreamSummary {
 
   friend bool operator==(const StreamSummary&, const StreamSummary&) = default;
 };
+
+/// Adds what `later` says of the same connection in a capture that begins where that of `summary` ends; its ends may
+/// stand the other way round. What spans the two captures is in neither, and so not in the sum. The number of the
+/// stream, and of its first packet, stay those of `summary`; the last packet is that of `later`.
+void merge(StreamSummary& summary, const StreamSummary& later);
+
+/// Summaries as they are kept from one run to the next.
+[[nodiscard]] std::vector<std::byte> save_streams(std::span<const StreamSummary> streams);
+/// What `save_streams` of the same version saved.
+[[nodiscard]] tl::expected<std::vector<StreamSummary>, StateError> restore_streams(Bytes state);
 
 }  // namespace roce::analysis

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "roce/analysis/observation.h"
+#include "roce/analysis/state_error.h"
 #include "roce/analysis/stream_summary.h"
 #include "roce/analysis/verdict.h"
 
@@ -102,8 +104,16 @@ class Tracker {
   /// Closes that stream, as `Limits::streams` does; it counts as evicted. There has to be one.
   void evict_longest_silent();
 
+  /// Everything that later packets are judged by, to go on with in another run; neither the options nor what waits to
+  /// be drained. Packets keep their numbers: those of the next capture have to go on counting.
+  [[nodiscard]] std::vector<std::byte> save() const;
+  /// Goes on from what a tracker of the same version saved; everything before is forgotten. Error: nothing has changed.
+  [[nodiscard]] tl::expected<void, StateError> restore(Bytes state);
+
  private:
+  friend class TrackerShards;
   class State;
+
   std::unique_ptr<State> state_;
 };
 

@@ -51,6 +51,11 @@ class TrackerShards {
   void drain_answers(std::vector<Answer>& into);
   void drain_closed(std::vector<StreamSummary>& into);  ///< by number
   [[nodiscard]] Evictions evictions() const;
+  [[nodiscard]] std::vector<StreamSummary> streams() const;  ///< of a Tracker, but for those that were closed
+
+  // As of a Tracker; between batches.
+  [[nodiscard]] std::vector<std::byte> save() const;
+  [[nodiscard]] tl::expected<void, StateError> restore(Bytes state);
 
  private:
   struct Shard {

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "analysis/aggregate_members.h"
+#include "analysis/state_archive.h"
+#include "analysis/tracker_state.h"
+
+namespace roce::analysis {
+
+/// Of everything that is saved. Whoever changes one of these, or what a member of them means, raises it.
+inline constexpr std::uint32_t kStateVersion = 1;
+
+template <>
+inline constexpr std::size_t kMemberCount<Gid> = 1;
+template <>
+inline constexpr std::size_t kMemberCount<MacAddress> = 1;
+template <>
+inline constexpr std::size_t kMemberCount<PacketId> = 2;
+template <>
+inline constexpr std::size_t kMemberCount<CmRequest> = 6;
+template <>
+inline constexpr std::size_t kMemberCount<FlowKey> = 4;
+template <>
+inline constexpr std::size_t kMemberCount<Flow> = 14;
+template <>
+inline constexpr std::size_t kMemberCount<Stream> = 10;
+template <>
+inline constexpr std::size_t kMemberCount<Channel> = 33;
+template <>
+inline constexpr std::size_t kMemberCount<Request> = 18;
+template <>
+inline constexpr std::size_t kMemberCount<Gap> = 10;
+template <>
+inline constexpr std::size_t kMemberCount<Response> = 8;
+template <>
+inline constexpr std::size_t kMemberCount<Read> = 20;
+template <>
+inline constexpr std::size_t kMemberCount<Restart> = 12;
+template <>
+inline constexpr std::size_t kMemberCount<RequestOrder> = 7;
+template <>
+inline constexpr std::size_t kMemberCount<LatestAeth> = 7;
+template <>
+inline constexpr std::size_t kMemberCount<Credits> = 10;
+template <>
+inline constexpr std::size_t kMemberCount<PendingNak> = 8;
+template <>
+inline constexpr std::size_t kMemberCount<Corrupted> = 2;
+template <>
+inline constexpr std::size_t kMemberCount<Filled> = 5;
+template <>
+inline constexpr std::size_t kMemberCount<OpenMessage> = 5;
+template <>
+inline constexpr std::size_t kMemberCount<Message> = 17;
+template <>
+inline constexpr std::size_t kMemberCount<CongestionState> = 7;
+template <>
+inline constexpr std::size_t kMemberCount<RecentBytes::Window> = 2;
+template <>
+inline constexpr std::size_t kMemberCount<CongestionSummary> = 8;
+template <>
+inline constexpr std::size_t kMemberCount<CnpReaction> = 6;
+template <>
+inline constexpr std::size_t kMemberCount<StreamSummary> = 22;
+template <>
+inline constexpr std::size_t kMemberCount<DirectionSummary> = 12;
+template <>
+inline constexpr std::size_t kMemberCount<Evictions> = 2;
+
+template <>
+inline constexpr std::uint64_t kEnumEnd<Opcode> = 256;
+template <>
+inline constexpr std::uint64_t kEnumEnd<Operation> = static_cast<std::uint64_t>(Operation::cnp) + 1;
+template <>
+inline constexpr std::uint64_t kEnumEnd<Service> = 8;
+template <>
+inline constexpr std::uint64_t kEnumEnd<RoceVersion> = static_cast<std::uint64_t>(RoceVersion::v2_ipv6) + 1;
+template <>
+inline constexpr std::uint64_t kEnumEnd<Cause> = static_cast<std::uint64_t>(Cause::corrupted) + 1;
+template <>
+inline constexpr std::uint64_t kEnumEnd<MessageType> = kMessageTypes;
+template <>
+inline constexpr std::uint64_t kEnumEnd<MessageEnd> = static_cast<std::uint64_t>(MessageEnd::incomplete) + 1;
+
+/// Of the classes only those that are not 0, each with how many it lies behind the one before.
+template <>
+struct StateAccess<Histogram> {
+  template <typename Archive, typename Value>
+  static void transfer(Archive& archive, Value& value) {
+    archive(value.count_);
+    archive(value.sum_ns_);
+    archive(value.min_);
+    archive(value.max_);
+    if constexpr (std::is_const_v<Value>) {
+      save_classes(archive, value);
+    } else {
+      load_classes(archive, value);
+    }
+  }
+
+ private:
+  static void save_classes(StateWriter& archive, const Histogram& value) {
+    archive.number(Histogram::kClasses -
+                   static_cast<std::size_t>(std::count(value.classes_.begin(), value.classes_.end(), 0U)));
+    std::size_t behind = 0;
+    for (std::size_t i = 0; i < Histogram::kClasses; ++i) {
+      if (value.classes_[i] == 0) continue;
+      archive.number(i - behind);
+      archive(value.classes_[i]);
+      behind = i + 1;
+    }
+  }
+  static void load_classes(StateReader& archive, Histogram& value) {
+    value.classes_ = {};
+    std::size_t at = 0;
+    for (std::size_t left = archive.count(Histogram::kClasses); left != 0; --left) {
+      at += static_cast<std::size_t>(archive.number(Histogram::kClasses - 1));
+      if (at >= Histogram::kClasses) return archive.refuse();
+      archive(value.classes_[at++]);
+    }
+  }
+};
+
+template <>
+struct StateAccess<RecentBytes> {
+  template <typename Archive, typename Value>
+  static void transfer(Archive& archive, Value& value) {
+    archive(value.bytes_);
+    archive(value.newest_);
+  }
+};
+
+/// What has places in a PSN space has few of them: the functions that walk through them count on it.
+inline constexpr std::uint32_t kMostPsns = 1U << 24U;
+
+[[nodiscard]] inline bool is_possible(const Request& request) {
+  return request.span != 0 && request.span <= kMostPsns;
+}
+[[nodiscard]] inline bool is_possible(const Gap& gap) {
+  return gap.count != 0 && gap.count <= kMostPsns;
+}
+[[nodiscard]] inline bool is_possible(const Read& read) {
+  return read.span != 0 && read.span <= kMostPsns;
+}
+[[nodiscard]] inline bool is_possible(const Filled& filled) {
+  return filled.count <= kMostPsns;
+}
+/// The longest that an RNR NAK can ask for is 655.36 ms.
+[[nodiscard]] inline bool is_possible(const PendingNak& nak) {
+  return nak.wait >= Duration{} && nak.wait < std::chrono::seconds{1};
+}
+[[nodiscard]] inline bool is_possible(const CnpReaction& reaction) {
+  const Duration most{kFarthest / 2};
+  return reaction.time_before >= Duration{} && reaction.time_before < most && reaction.time_after >= Duration{} &&
+         reaction.time_after < most;
+}
+[[nodiscard]] inline bool is_possible(const CongestionSummary& congestion) {
+  return congestion.direction < 2;
+}
+[[nodiscard]] inline bool is_possible(const Message& message) {
+  return message.direction < 2;
+}
+
+/// Whether a ring is in order of its PSNs, as the searches in it count on.
+template <typename T>
+[[nodiscard]] bool is_in_order(const Ring<T>& ring, LongPsn T::*psn) {
+  for (std::size_t i = 1; i < ring.size(); ++i) {
+    if (ring[i].*psn < ring[i - 1].*psn) return false;
+  }
+  return true;
+}
+
+[[nodiscard]] inline bool is_possible(const Channel& channel) {
+  return channel.settled <= channel.requests.size() && is_in_order(channel.requests, &Request::psn) &&
+         is_in_order(channel.gaps, &Gap::first) && is_in_order(channel.reads, &Read::psn) &&
+         is_in_order(channel.response_gaps, &Gap::first);
+}
+
+}  // namespace roce::analysis
