@@ -75,7 +75,8 @@ class SerialRun {
 }  // namespace
 
 bool AnalysisResult::is_complete() const {
-  return std::none_of(files.begin(), files.end(), [](const CaptureFile& file) { return file.is_damaged; });
+  return std::none_of(files.begin() + static_cast<std::ptrdiff_t>(earlier_files), files.end(),
+                      [](const CaptureFile& file) { return file.is_damaged; });
 }
 
 AnalysisResult run_analysis(std::span<const InputFile> inputs, const AnalysisRunOptions& options,

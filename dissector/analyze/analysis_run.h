@@ -6,12 +6,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyze/capture_counts.h"
 #include "analyze/decoded_packet.h"
 #include "analyze/input_files.h"
 #include "analyze/time_window.h"
+#include "analyze/verdict_counts.h"
 #include "roce/analysis/pause.h"
 #include "roce/analysis/tracker.h"
 
@@ -25,6 +27,8 @@ struct AnalysedPacket {
   const CaptureFile& file;
 };
 
+struct CarriedState;
+
 /// Takes what an analysis finds, in the order in which it is known.
 class AnalysisConsumer {
  public:
@@ -33,6 +37,8 @@ class AnalysisConsumer {
   AnalysisConsumer& operator=(const AnalysisConsumer&) = delete;
   virtual ~AnalysisConsumer() = default;
 
+  /// Comes first where the run goes on from another.
+  virtual void go_on_from(const CarriedState& /*state*/) {}
   virtual void on_packet(const AnalysedPacket& /*packet*/) {}
   /// Immediate ones follow their packet; retrospective ones come some packets after they have become certain.
   virtual void on_verdict(const analysis::Verdict& /*verdict*/) {}
@@ -51,7 +57,12 @@ struct AnalysisRunOptions {
   bool progress = false;          ///< show on standard error how far a long file is
   bool quiet = false;             ///< say nothing about the files on standard error: somebody did already
   std::uint64_t most_frames = 0;  ///< after so many in the window nothing more is read; 0: all are
-  unsigned threads = 0;           ///< at most so many, where the consumer allows for more than one; 0: one a processor
+  /// What an earlier run left: this one's files follow on it. None: it begins anew.
+  const CarriedState* after = nullptr;
+  /// Filled for a run that goes on with the next files. Then what is open at the end of the last file stays so, and is
+  /// not judged yet.
+  CarriedState* carry = nullptr;
+  unsigned threads = 0;  ///< at most so many, where the consumer allows for more than one; 0: one a processor
 };
 
 /// What was read where `AnalysisRunOptions::most_frames` left a rest.
@@ -63,17 +74,21 @@ struct CaptureSample {
   friend bool operator==(const CaptureSample&, const CaptureSample&) = default;
 };
 
-/// Everything that is known at the end.
+/// Everything that is known at the end; where the run went on from another, of both.
 struct AnalysisResult {
   std::vector<CaptureFile> files;
+  std::size_t earlier_files = 0;     ///< how many of them, from the first, are of runs before
+  std::uint64_t files_left_out = 0;  ///< of runs before, in front of these
   CaptureCounts counts;
   std::vector<analysis::StreamSummary> streams;
+  std::uint64_t streams_left_out = 0;  ///< that had ended in runs before
+  VerdictCounts verdicts;
   analysis::Evictions evictions;
   std::optional<CaptureSample> sample;         ///< none: everything was read
   std::vector<analysis::PauseSummary> pauses;  ///< what stations asked for by PFC and PAUSE, by address
   std::uint64_t uncounted_pause_frames = 0;    ///< of stations that there was no room to remember
 
-  /// Whether each file was read to its end.
+  /// Whether each file of this run was read to its end.
   [[nodiscard]] bool is_complete() const;
 };
 
@@ -93,6 +108,9 @@ struct FramePlace {
 /// The files that packets came from so far, for those who need `find_frame` before the end.
 class SeenFiles {
  public:
+  SeenFiles() = default;
+  explicit SeenFiles(std::vector<CaptureFile> files) : files_(std::move(files)) {}
+
   void learn(const CaptureFile& file) {
     if (files_.empty() || files_.back().frame_base != file.frame_base) files_.push_back(file);
   }

@@ -46,6 +46,19 @@ void add_output_options(command_line::Command& command, AnalysisOptions& options
       .type_name("WHEN");
 }
 
+void add_carry_options(command_line::Command& command, AnalysisOptions& options) {
+  command
+      .add_option(
+          "--after", options.after,
+          "The files follow on those of an earlier run, whose --carry wrote this file: what began there goes on")
+      .type_name("STATE");
+  command
+      .add_option("--carry", options.carry,
+                  "More files will follow: write to this file what the run with them needs as its --after, and do not "
+                  "judge yet what is still open")
+      .type_name("STATE");
+}
+
 void add_list_options(command_line::Command& command, AnalysisOptions& options) {
   command.add_flag("--csv", options.csv, "For programs: CSV").excludes("--json");
   command
@@ -62,6 +75,7 @@ class ChoosingConsumer final : public AnalysisConsumer {
   ChoosingConsumer(AnalysisSession& session, const LaterFacts* facts, AnalysisConsumer& next)
       : session_(session), facts_(facts), next_(next) {}
 
+  void go_on_from(const CarriedState& state) override { next_.go_on_from(state); }
   void on_packet(const AnalysedPacket& packet) override {
     if (session_.filter_.matches(packet, facts_)) session_.chosen_.insert(packet.observation.id);
     next_.on_packet(packet);
@@ -128,6 +142,15 @@ bool AnalysisSession::open() {
     }
     names_ = *std::move(names);
   }
+  if (!options_.after.empty()) {
+    auto after = CarriedState::load(options_.after);
+    if (!after) {
+      report(after.error());
+      code_ = ExitCode::input;
+      return false;
+    }
+    after_ = *std::move(after);
+  }
   inputs_ = expand_inputs(options_.inputs);
   for (const std::string& warning : inputs_.warnings) report(fmt::format("warning: {}", warning));
   for (const std::string& error : inputs_.errors) report(error);
@@ -157,6 +180,7 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
   options.threads = options_.threads;
   options.pause = pause_;
   options.progress = isatty(STDERR_FILENO) != 0;
+  options.after = after_ ? &*after_ : nullptr;
   LaterFacts facts;
   if (filter_.needs_later_facts()) {
     options.tracker.keep_answers = true;
@@ -164,6 +188,7 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
     options.tracker.keep_answers = tracker.keep_answers;
     options.quiet = true;
   }
+  if (!options_.carry.empty()) options.carry = &carried_.emplace();
   AnalysisResult result;
   if (filter_.passes_everything()) {
     result = run_analysis(inputs_.files, options, consumer);
@@ -179,6 +204,16 @@ ExitCode AnalysisSession::finish() {
   output_.flush();
   if (output_.error()) {
     report(*output_.error());
+    return ExitCode::output;
+  }
+  if (!carried_) return code_;
+  // Whoever reads only the beginning has not seen what the next run would take for said.
+  if (output_.is_over()) {
+    report(fmt::format("{} was not written: the output was not read to its end", options_.carry));
+    return ExitCode::output;
+  }
+  if (const auto saved = carried_->save(options_.carry); !saved) {
+    report(saved.error());
     return ExitCode::output;
   }
   return code_;

@@ -8,6 +8,7 @@
 
 #include "analyze/analysis_filter.h"
 #include "analyze/analysis_run.h"
+#include "analyze/carried_state.h"
 #include "analyze/exit_code.h"
 #include "analyze/name_file.h"
 #include "analyze/output.h"
@@ -28,6 +29,8 @@ struct AnalysisOptions {
   std::string filter;
   std::string link_speed;
   std::string cnp_interval;
+  std::string after;
+  std::string carry;
   std::optional<std::uint32_t> stream;
   std::uint64_t most_frames = 0;  ///< analyse no more than the first of them; 0: all
   unsigned threads = 0;
@@ -41,6 +44,8 @@ struct AnalysisOptions {
 void add_common_options(command_line::Command& command, AnalysisOptions& options);
 /// Of these --names, --colour and --json, for commands that take files in another way.
 void add_output_options(command_line::Command& command, AnalysisOptions& options);
+/// --after and --carry.
+void add_carry_options(command_line::Command& command, AnalysisOptions& options);
 /// --csv, -Y and --stream.
 void add_list_options(command_line::Command& command, AnalysisOptions& options);
 
@@ -56,7 +61,7 @@ class AnalysisSession {
   /// Analyses all inputs; a filter that asks for what is known later has them read twice. Before a packet is handed
   /// over, `is_chosen` knows it.
   [[nodiscard]] AnalysisResult run(AnalysisConsumer& consumer, const analysis::TrackerOptions& tracker = {});
-  /// Writes what is left of the output; the exit code of the program.
+  /// Writes what is left of the output, and for `--carry` the state; the exit code of the program.
   [[nodiscard]] ExitCode finish();
 
   /// Whether a packet passed the filter; only of packets that were seen.
@@ -85,6 +90,8 @@ class AnalysisSession {
   NameFile names_;
   AnalysisFilter filter_;
   PacketSet chosen_;
+  std::optional<CarriedState> after_;
+  std::optional<CarriedState> carried_;
   TextTable::Layout layout_;
   Output output_;
   ExitCode code_ = ExitCode::ok;

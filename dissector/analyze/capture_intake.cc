@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "analyze/carried_state.h"
 #include "analyze/decode_run.h"
 
 namespace roce::analyze {
@@ -56,8 +58,29 @@ void CaptureIntake::stop() {
   opened_ = inputs_.size();
 }
 
+void CaptureIntake::go_on_from(const CarriedState& state) {
+  result_.files = state.files;
+  result_.earlier_files = state.files.size();
+  result_.files_left_out = state.files_left_out;
+  result_.counts = state.counts;
+  frames_ = state.frames;
+  start_ns_ = state.start_ns;
+  last_ns_ = state.last_ns;
+}
+
+void CaptureIntake::carry_into(CarriedState& state) const {
+  const std::size_t left_out = result_.files.size() - std::min(result_.files.size(), CarriedState::kFiles);
+  state.files.assign(result_.files.begin() + static_cast<std::ptrdiff_t>(left_out), result_.files.end());
+  state.files_left_out = result_.files_left_out + left_out;
+  state.counts = result_.counts;
+  state.frames = frames_;
+  state.start_ns = start_ns_;
+  state.last_ns = last_ns_;
+}
+
 void CaptureIntake::finish() {
-  for (CaptureFile& file : result_.files) {
+  for (std::size_t i = result_.earlier_files; i < result_.files.size(); ++i) {
+    CaptureFile& file = result_.files[i];
     if (file.unknown_link == 0) continue;
     file.problems.push_back(
         fmt::format("{} frames of link type {} were not looked at: only Ethernet, Linux cooked and raw IP are decoded",

@@ -38,6 +38,10 @@ class CaptureIntake {
   [[nodiscard]] Time time() const { return Time{Duration{last_ns_}}; }
   [[nodiscard]] std::int64_t relative_ns() const { return time_ns_ ? *time_ns_ - *start_ns_ : 0; }
 
+  /// The files follow on those of an earlier run. Comes first.
+  void go_on_from(const CarriedState& state);
+  void carry_into(CarriedState& state) const;
+
   /// Everything that was read was looked at: says of which frames it could not be.
   void finish();
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analyze/analysis_session.h"
+#include "analyze/carried_state.h"
 #include "analyze/event_order.h"
 #include "analyze/event_text.h"
 #include "analyze/human_units.h"
@@ -63,6 +64,12 @@ class EventsConsumer final : public AnalysisConsumer {
         rows_(session, columns(), 4),
         order_([this](std::uint64_t number, const Verdict& verdict) { show(number, verdict); }) {}
 
+  void go_on_from(const CarriedState& state) override {
+    order_.go_on_from(state.verdicts.all());
+    for (const analysis::StreamSummary& stream : state.open) ends_.learn(stream);
+    files_ = SeenFiles{state.files};
+    start_ns_ = state.start_ns;
+  }
   void on_packet(const AnalysedPacket& packet) override {
     ends_.learn(packet);
     files_.learn(packet.file);
@@ -149,6 +156,7 @@ void add_events(command_line::Program& program, ExitCode& code) {
   const auto options = std::make_shared<EventsOptions>();
   add_common_options(command, options->common);
   add_list_options(command, options->common);
+  add_carry_options(command, options->common);
   command
       .add_choice("--severity", options->severity,
                   {{"note", Severity::note}, {"warning", Severity::warning}, {"error", Severity::error}},

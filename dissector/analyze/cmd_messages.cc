@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analyze/analysis_session.h"
+#include "analyze/carried_state.h"
 #include "analyze/human_units.h"
 #include "analyze/json_values.h"
 #include "analyze/list_commands.h"
@@ -55,6 +56,11 @@ class MessagesConsumer final : public AnalysisConsumer {
   MessagesConsumer(AnalysisSession& session, std::size_t top)
       : session_(session), top_(top), rows_(session, columns(), 1) {}
 
+  void go_on_from(const CarriedState& state) override {
+    for (const analysis::StreamSummary& stream : state.open) ends_.learn(stream);
+    files_ = SeenFiles{state.files};
+    start_ns_ = state.start_ns;
+  }
   void on_packet(const AnalysedPacket& packet) override {
     ends_.learn(packet);
     files_.learn(packet.file);
@@ -152,6 +158,7 @@ void add_messages(command_line::Program& program, ExitCode& code) {
   const auto options = std::make_shared<MessagesOptions>();
   add_common_options(command, options->common);
   add_list_options(command, options->common);
+  add_carry_options(command, options->common);
   command.add_option("--top", options->top, "Only the slowest that were completed, the slowest first")
       .type_name("NUMBER");
   command.footer(std::string{kExamples});

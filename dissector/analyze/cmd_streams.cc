@@ -80,7 +80,7 @@ const std::map<std::string, SortKey>& sort_keys() {
   return keys;
 }
 
-/// Losses, and which streams have a packet that passes the filter.
+/// Which streams have a packet that passes the filter.
 class StreamsConsumer final : public AnalysisConsumer {
  public:
   explicit StreamsConsumer(const AnalysisSession& session) : session_(session) {}
@@ -88,17 +88,14 @@ class StreamsConsumer final : public AnalysisConsumer {
   void on_packet(const AnalysedPacket& packet) override {
     if (session_.has_filter() && session_.is_chosen(packet.observation.id)) chosen_.insert(packet.analysis.stream);
   }
-  void on_verdict(const analysis::Verdict& verdict) override { verdicts_.on_verdict(verdict); }
   [[nodiscard]] bool wants_packets() const override { return session_.has_filter(); }
 
   [[nodiscard]] bool is_wanted(std::uint32_t stream) const {
     return session_.is_wanted(stream) && (!session_.has_filter() || chosen_.contains(stream));
   }
-  [[nodiscard]] const VerdictCounter& verdicts() const { return verdicts_; }
 
  private:
   const AnalysisSession& session_;
-  VerdictCounter verdicts_;
   std::set<std::uint32_t> chosen_;
 };
 
@@ -186,7 +183,7 @@ ExitCode run_streams(const StreamsOptions& options) {
   if (options.top != 0) streams.resize(std::min(options.top, streams.size()));
   RowWriter rows{session, columns()};
   for (const StreamSummary* stream : streams) {
-    const LossPlaces lost = consumer.verdicts().losses(stream->stream);
+    const LossPlaces lost = result.verdicts.lost_of(stream->stream);
     if (options.common.json) {
       OrderedJson row = stream_json(*stream, session.names());
       row["lost"] = OrderedJson{{"before", lost.before}, {"after", lost.after}, {"beyond", lost.beyond}};
@@ -208,6 +205,7 @@ void add_streams(command_line::Program& program, ExitCode& code) {
   const auto options = std::make_shared<StreamsOptions>();
   add_common_options(command, options->common);
   add_list_options(command, options->common);
+  add_carry_options(command, options->common);
   std::vector<std::string> keys{"worst", "stream"};
   for (const auto& [name, key] : sort_keys()) keys.push_back(name);
   command.add_option("--sort", options->sort, fmt::format("What comes first: {} (worst)", fmt::join(keys, ", ")))

@@ -30,16 +30,22 @@ struct SummaryOptions {
   std::size_t top = 10;
 };
 
+/// Everything is in the result.
+class SummaryConsumer final : public AnalysisConsumer {
+ public:
+  [[nodiscard]] bool wants_packets() const override { return false; }
+};
+
 ExitCode run_summary(const SummaryOptions& options) {
   AnalysisSession session{options.common};
   if (!session.open()) return session.finish();
-  VerdictCounter verdicts;
+  SummaryConsumer consumer;
   analysis::TrackerOptions tracker;
   tracker.keep_messages = false;
   tracker.keep_answers = false;
-  const AnalysisResult result = session.run(verdicts, tracker);
-  const Summary summary = summarise(result, verdicts);
-  const SummaryView view{result, verdicts, summary, session.names(), options.top};
+  const AnalysisResult result = session.run(consumer, tracker);
+  const Summary summary = summarise(result);
+  const SummaryView view{result, summary, session.names(), options.top};
   if (options.common.json) {
     append_summary_json(session.output().buffer(), view);
   } else {
@@ -55,9 +61,12 @@ void add_summary(command_line::Program& program, ExitCode& code) {
       program.add_subcommand("summary", "What is in these files, and what is wrong (the default)");
   const auto options = std::make_shared<SummaryOptions>();
   add_common_options(command, options->common);
+  add_carry_options(command, options->common);
   command.add_option("--top", options->top, "How many streams are listed (10); 0: all").type_name("NUMBER");
-  command.add_flag("--quick", options->quick,
-                   "Only the first million frames (of the time window); the summary says that it is of a sample");
+  command
+      .add_flag("--quick", options->quick,
+                "Only the first million frames (of the time window); the summary says that it is of a sample")
+      .excludes("--carry");
   command.footer(std::string{kExamples});
   command.callback([options, &code] {
     if (options->quick) options->common.most_frames = kQuickFrames;

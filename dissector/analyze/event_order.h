@@ -18,6 +18,8 @@ class EventOrder {
 
   explicit EventOrder(Use use) : use_(std::move(use)) {}
 
+  /// So many were numbered in earlier runs. Comes first.
+  void go_on_from(std::uint64_t number) { number_ = number; }
   void add(const analysis::Verdict& verdict);
   /// Hands over what is still held back.
   void finish();

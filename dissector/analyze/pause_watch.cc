@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analyze/pause_watch.h"
 
+#include "analyze/carried_state.h"
+
 namespace roce::analyze {
 
 analysis::Verdict PauseWatch::judge(const analysis::Observation& packet, const analysis::PauseBreach& breach,
                                     std::uint32_t stream) {
   if (stream != analysis::kNoStream) ++breaches_[stream];
   return breach_verdict(packet, breach, stream);
+}
+
+void PauseWatch::go_on_from(const CarriedState& state) {
+  // It was looked at when it was loaded.
+  static_cast<void>(tracker_.restore(state.pauses));
+  breaches_ = state.breaches;
+}
+
+void PauseWatch::carry_into(CarriedState& state) const {
+  state.pauses = tracker_.save();
+  state.breaches = breaches_;
 }
 
 void PauseWatch::finish(AnalysisResult& result) const {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <unordered_map>
 
 #include "analyze/analysis_run.h"
 #include "roce/analysis/pause.h"
@@ -21,12 +21,14 @@ class PauseWatch {
   /// The verdict about a packet of `stream`, which counts it.
   [[nodiscard]] analysis::Verdict judge(const analysis::Observation& packet, const analysis::PauseBreach& breach,
                                         std::uint32_t stream);
+  void go_on_from(const CarriedState& state);
+  void carry_into(CarriedState& state) const;
   /// Adds what was found; `result` has its streams.
   void finish(AnalysisResult& result) const;
 
  private:
   analysis::PauseTracker tracker_;
-  std::unordered_map<std::uint32_t, std::uint64_t> breaches_;  ///< by stream
+  std::map<std::uint32_t, std::uint64_t> breaches_;  ///< by stream
 };
 
 }  // namespace roce::analyze

@@ -2,46 +2,36 @@
 #pragma once
 
 #include <span>
-#include <utility>
 
 #include "analyze/capture_intake.h"
+#include "analyze/counting_consumer.h"
 #include "analyze/hand_over.h"
 #include "analyze/pause_watch.h"
 #include "roce/analysis/tracker_shards.h"
 
 namespace roce::analyze {
 
-/// What every way to run an analysis has, and how it ends.
+/// What every way to run an analysis has, and how it begins and ends.
 struct RunState {
   /// Everything must outlive it.
-  RunState(std::span<const InputFile> inputs, const AnalysisRunOptions& options, AnalysisConsumer& each_finding_to)
-      : consumer(each_finding_to),
-        intake(inputs, options, result),
-        shards(options.tracker),
-        hand_over(shards, options.tracker, consumer),
-        pause(options.pause) {}
+  RunState(std::span<const InputFile> inputs, const AnalysisRunOptions& run_options, AnalysisConsumer& each_finding_to);
   RunState(const RunState&) = delete;
   RunState& operator=(const RunState&) = delete;
 
   /// Everything that was read was followed.
-  [[nodiscard]] AnalysisResult finish() {
-    intake.stop();
-    hand_over();
-    intake.finish();
-    shards.finish();
-    hand_over();
-    shards.drain_closed(result.streams);
-    result.evictions = shards.evictions();
-    pause.finish(result);
-    return std::move(result);
-  }
+  [[nodiscard]] AnalysisResult finish();
 
-  AnalysisConsumer& consumer;
+  const AnalysisRunOptions& options;
+  CountingConsumer consumer;
   AnalysisResult result;
   CaptureIntake intake;
   analysis::TrackerShards shards;
   HandOver hand_over;
   PauseWatch pause;
+  std::vector<analysis::StreamSummary> closed;  ///< in runs before
+
+ private:
+  void carry(CarriedState& state);
 };
 
 }  // namespace roce::analyze

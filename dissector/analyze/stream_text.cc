@@ -49,8 +49,7 @@ std::string frame_text(const FramePlace& place, const SeenFiles& files) {
 void StreamEnds::learn(const AnalysedPacket& packet) {
   const std::uint32_t stream = packet.analysis.stream;
   if (stream == analysis::kNoStream) return;
-  if (stream >= streams_.size()) streams_.resize(stream + std::size_t{1});
-  Ends& ends = streams_[stream];
+  Ends& ends = of(stream);
   const std::size_t to = packet.analysis.direction == 0 ? 1 : 0;
   if (ends.knows_qpn[to]) return;
   // CNPs and management go to other QPs than what they are about.
@@ -59,6 +58,20 @@ void StreamEnds::learn(const AnalysedPacket& packet) {
   ends.addresses[to] = packet.observation.destination;
   ends.qpns[to] = packet.observation.dest_qp;
   ends.knows_qpn[to] = true;
+}
+
+void StreamEnds::learn(const analysis::StreamSummary& stream) {
+  Ends& ends = of(stream.stream);
+  ends.addresses = stream.ends;
+  for (std::size_t end = 0; end < 2; ++end) {
+    ends.qpns[end] = stream.qpns[end].value_or(Qpn{});
+    ends.knows_qpn[end] = stream.qpns[end].has_value();
+  }
+}
+
+StreamEnds::Ends& StreamEnds::of(std::uint32_t stream) {
+  if (stream >= streams_.size()) streams_.resize(stream + std::size_t{1});
+  return streams_[stream];
 }
 
 std::array<Gid, 2> StreamEnds::ends(std::uint32_t stream, std::uint8_t direction) const {

@@ -30,6 +30,8 @@ namespace roce::analyze {
 class StreamEnds {
  public:
   void learn(const AnalysedPacket& packet);
+  /// Of a stream that began in an earlier run.
+  void learn(const analysis::StreamSummary& stream);
 
   /// Sender and receiver of one direction of a stream; the unspecified address while unknown.
   [[nodiscard]] std::array<Gid, 2> ends(std::uint32_t stream, std::uint8_t direction) const;
@@ -43,6 +45,8 @@ class StreamEnds {
     std::array<Qpn, 2> qpns{};
     std::array<bool, 2> knows_qpn{};
   };
+
+  [[nodiscard]] Ends& of(std::uint32_t stream);
 
   std::vector<Ends> streams_;
 };

@@ -12,7 +12,6 @@ namespace roce::analyze {
 /// What a summary is made of.
 struct SummaryView {
   const AnalysisResult& result;
-  const VerdictCounter& verdicts;
   const Summary& summary;
   const NameFile& names;
   std::size_t top = 10;  ///< streams at most; 0: all

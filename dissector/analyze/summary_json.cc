@@ -91,7 +91,7 @@ void append_summary_json(TextBuffer& out, const SummaryView& view) {
   for (std::size_t i = 0; i < shown; ++i) {
     const analysis::StreamSummary& stream = *summary.worst[i];
     OrderedJson row = stream_json(stream, view.names);
-    const LossPlaces lost = view.verdicts.losses(stream.stream);
+    const LossPlaces lost = view.result.verdicts.lost_of(stream.stream);
     row["lost"] = OrderedJson{{"before", lost.before}, {"after", lost.after}, {"beyond", lost.beyond}};
     streams.push_back(std::move(row));
   }

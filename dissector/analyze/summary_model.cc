@@ -29,11 +29,11 @@ std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::vector<Finding> find_findings(const AnalysisResult& result, const VerdictCounter& verdicts) {
+std::vector<Finding> find_findings(const AnalysisResult& result) {
   constexpr std::size_t kWorst = 3;
   std::vector<Finding> findings;
   for (const analysis::VerdictInfo& info : analysis::verdict_infos()) {
-    const VerdictCounter::Count& count = verdicts.of(info.kind);
+    const VerdictCount& count = result.verdicts.of(info.kind);
     if (count.verdicts == 0) continue;
     Finding finding{&info, count.verdicts, count.packets, 0, {}};
     for (const StreamSummary& stream : result.streams) {
@@ -55,8 +55,8 @@ std::vector<Finding> find_findings(const AnalysisResult& result, const VerdictCo
 /// Puts together what the whole amounts to.
 class Statements {
  public:
-  Statements(const AnalysisResult& result, const VerdictCounter& verdicts, const Summary& summary)
-      : result_(result), verdicts_(verdicts), summary_(summary) {}
+  Statements(const AnalysisResult& result, const Summary& summary)
+      : result_(result), verdicts_(result.verdicts), summary_(summary) {}
 
   std::vector<Statement> make() && {
     if (result_.counts.roce_packets == 0) {
@@ -128,7 +128,7 @@ class Statements {
   }
 
   void add_losses() {
-    const LossPlaces& lost = verdicts_.losses();
+    const LossPlaces& lost = verdicts_.losses;
     std::vector<std::string> parts;
     const auto place = [&](std::uint64_t count, std::string_view text) {
       if (count != 0) parts.push_back(fmt::format("{} {}", count_text(count), text));
@@ -141,7 +141,7 @@ class Statements {
     place(late, late == 1 ? "response lost or overtaken after it" : "responses lost or overtaken after it");
     if (parts.empty()) return;
     const auto has_lost = [&](const StreamSummary& stream) {
-      return verdicts_.losses(stream.stream).total() != 0 || stream.count(VerdictKind::response_not_in_time) != 0;
+      return verdicts_.lost_of(stream.stream).total() != 0 || stream.count(VerdictKind::response_not_in_time) != 0;
     };
     add(Severity::error,
         fmt::format("{}: {}", connections_that(has_lost, "lost packets", "lost packets"), joined(parts)));
@@ -166,7 +166,7 @@ class Statements {
 
   void add_repeated() {
     // Where the losses are known, they are the news, and what was sent again only follows.
-    if (verdicts_.losses().total() != 0 || verdicts_.of(VerdictKind::no_answer).verdicts != 0) return;
+    if (verdicts_.losses.total() != 0 || verdicts_.of(VerdictKind::no_answer).verdicts != 0) return;
     const std::uint64_t count = verdicts_.of(VerdictKind::retransmission).verdicts;
     if (count == 0) return;
     const auto has_repeated = [](const StreamSummary& stream) { return retransmissions(stream) != 0; };
@@ -221,7 +221,7 @@ class Statements {
   }
 
   const AnalysisResult& result_;
-  const VerdictCounter& verdicts_;
+  const VerdictCounts& verdicts_;
   const Summary& summary_;
   std::vector<Statement> statements_;
 };
@@ -251,12 +251,11 @@ void add_file_lacks(const CaptureFile& file, std::vector<std::string>& lacks) {
   for (const std::string& problem : file.problems) lacks.push_back(problem);
 }
 
-std::vector<std::string> find_lacks(const AnalysisResult& result, const VerdictCounter& verdicts,
-                                    const Summary& summary) {
+std::vector<std::string> find_lacks(const AnalysisResult& result, const Summary& summary) {
   const CaptureCounts& counts = result.counts;
   std::vector<std::string> lacks;
   for (const CaptureFile& file : result.files) add_file_lacks(file, lacks);
-  const std::uint64_t missed = verdicts.of(VerdictKind::missed_by_capture).packets;
+  const std::uint64_t missed = result.verdicts.of(VerdictKind::missed_by_capture).packets;
   if (missed != 0)
     lacks.push_back(counted(missed, "packet that arrived is", "packets that arrived are") + " not in it");
   std::uint64_t one_way = 0;
@@ -291,6 +290,12 @@ std::vector<std::string> find_lacks(const AnalysisResult& result, const VerdictC
                                 counted(result.evictions.streams, "stream was", "streams were"),
                                 counted(result.evictions.requests, "request was", "requests were")));
   }
+  if (result.streams_left_out != 0) {
+    lacks.push_back("memory is bounded: " +
+                    counted(result.streams_left_out, "stream that had ended in an earlier file is",
+                            "streams that had ended in earlier files are") +
+                    " not listed");
+  }
   if (result.uncounted_pause_frames != 0) {
     lacks.push_back("memory is bounded: " +
                     counted(result.uncounted_pause_frames, "PFC or PAUSE frame was", "PFC or PAUSE frames were") +
@@ -300,35 +305,6 @@ std::vector<std::string> find_lacks(const AnalysisResult& result, const VerdictC
 }
 
 }  // namespace
-
-void VerdictCounter::on_verdict(const analysis::Verdict& verdict) {
-  Count& count = counts_[static_cast<std::size_t>(verdict.kind)];
-  ++count.verdicts;
-  count.packets += verdict.psn_count;
-  ++rules_[static_cast<std::size_t>(verdict.rule)];
-  const auto lose = [&](std::uint64_t LossPlaces::*place) {
-    losses_.*place += verdict.psn_count;
-    by_stream_[verdict.stream].*place += verdict.psn_count;
-  };
-  switch (verdict.kind) {
-    case VerdictKind::request_lost_before:
-    case VerdictKind::response_lost_before:
-      if (verdict.cause == analysis::Cause::corrupted) losses_.damaged += verdict.psn_count;
-      return lose(&LossPlaces::before);
-    case VerdictKind::request_lost_after:
-    case VerdictKind::response_lost_after:
-      return lose(&LossPlaces::after);
-    case VerdictKind::lost_beyond:
-      return lose(&LossPlaces::beyond);
-    default:
-      return;
-  }
-}
-
-LossPlaces VerdictCounter::losses(std::uint32_t stream) const {
-  const auto found = by_stream_.find(stream);
-  return found == by_stream_.end() ? LossPlaces{} : found->second;
-}
 
 bool is_connected(const StreamSummary& stream) {
   return stream.service != Service::ud && stream.service != Service::cnp;
@@ -374,7 +350,7 @@ bool is_worse(const StreamSummary& a, const StreamSummary& b) {
   return badness(a) > badness(b);
 }
 
-Summary summarise(const AnalysisResult& result, const VerdictCounter& verdicts) {
+Summary summarise(const AnalysisResult& result) {
   Summary summary;
   std::set<Gid> hosts;
   for (const StreamSummary& stream : result.streams) {
@@ -383,13 +359,13 @@ Summary summarise(const AnalysisResult& result, const VerdictCounter& verdicts) 
     summary.worst.push_back(&stream);
   }
   summary.hosts = hosts.size();
-  summary.losses = verdicts.losses();
-  summary.findings = find_findings(result, verdicts);
-  summary.statements = Statements{result, verdicts, summary}.make();
+  summary.losses = result.verdicts.losses;
+  summary.findings = find_findings(result);
+  summary.statements = Statements{result, summary}.make();
   summary.is_clean = result.counts.roce_packets != 0 && summary.statements.front().severity == Severity::note &&
                      std::none_of(summary.findings.begin(), summary.findings.end(),
                                   [](const Finding& finding) { return finding.info->severity != Severity::note; });
-  summary.lacks = find_lacks(result, verdicts, summary);
+  summary.lacks = find_lacks(result, summary);
   std::stable_sort(summary.worst.begin(), summary.worst.end(),
                    [](const StreamSummary* a, const StreamSummary* b) { return is_worse(*a, *b); });
   return summary;

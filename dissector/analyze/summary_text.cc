@@ -79,7 +79,7 @@ class SummaryText {
   void append_capture() {
     const AnalysisResult& result = view_.result;
     const CaptureCounts& counts = result.counts;
-    const std::size_t files = result.files.size();
+    const std::uint64_t files = result.files.size() + result.files_left_out;
     std::string text =
         files == 1 ? result.files.front().path
                    : fmt::format("{} … {}: {} files", result.files.front().path, result.files.back().path, files);
@@ -226,7 +226,7 @@ class SummaryText {
   }
 
   [[nodiscard]] std::vector<TableCell> row_of(const StreamSummary& stream) const {
-    const LossPlaces lost = view_.verdicts.losses(stream.stream);
+    const LossPlaces lost = view_.result.verdicts.lost_of(stream.stream);
     const std::uint64_t packets = stream.directions[0].packets + stream.directions[1].packets;
     const std::uint64_t requests = stream.directions[0].request_packets + stream.directions[1].request_packets;
     const std::uint64_t naks = error_naks(stream) + stream.count(VerdictKind::nak_sequence_error);

@@ -199,5 +199,20 @@ TEST_F(FlowControlTest, WithoutEitherTheSummaryDoesNotMentionThem) {
   EXPECT_THAT(text, Not(HasSubstr("Flow control")));
 }
 
+TEST_F(FlowControlTest, PausesGoOnInTheNextFile) {
+  const std::string file = save_paused();
+  for (const std::uint64_t cut : {1U, 2U, 4U, 7U}) {
+    SCOPED_TRACE(cut);
+    const std::string first = save_part("1.pcapng", file, 1, cut);
+    const std::string second = save_part("2.pcapng", file, cut + 1, 8);
+    for (const char* const command : {"summary", "streams"}) {
+      EXPECT_EQ(run({command, "--json", "--link-speed", "100G", "--carry", path("state"), first}).exit_code, 0);
+      const Outcome pieces = run({command, "--json", "--link-speed", "100G", "--after", path("state"), second});
+      EXPECT_THAT(pieces.out, HasSubstr("sent_while_paused"));
+      EXPECT_EQ(pieces.out, run({command, "--json", "--link-speed", "100G", first, second}).out);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze::test

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "roce/link/capture_reader.h"
 #include "roce/link/capture_writer.h"
 #include "roce/wire/types.h"
 #include "support/hex.h"
@@ -85,6 +86,29 @@ class ProgramTest : public ::testing::Test {
       record.original_length = static_cast<std::uint32_t>(bytes.size());
       record.timestamp_ns = time += 1000;
       EXPECT_TRUE(writer->write(record).has_value());
+    }
+    EXPECT_TRUE(writer->close().has_value());
+    return path(name);
+  }
+
+  /// Frames `from` … `to` (from 1, both included) of a capture, as a pcapng file of its own.
+  [[nodiscard]] std::string save_part(const std::string& name, const std::string& capture, std::uint64_t from,
+                                      std::uint64_t to, bool with_drops = false) const {
+    auto reader = link::CaptureReader::open(capture);
+    auto writer = link::CaptureWriter::create(path(name));
+    EXPECT_TRUE(reader.has_value() && writer.has_value());
+    link::CaptureRecord record;
+    while (reader->next(record)) {
+      if (record.number < from || record.number > to) continue;
+      record.interface_id = 0;
+      if (with_drops && record.number == to) record.drop_count = 7;
+      EXPECT_TRUE(writer->write(record).has_value());
+    }
+    if (with_drops) {
+      link::CaptureStatistics statistics;
+      statistics.timestamp_ns = 1'795'213'331'000'000'000;
+      statistics.dropped_interface = 5;
+      EXPECT_TRUE(writer->write_statistics(0, statistics).has_value());
     }
     EXPECT_TRUE(writer->close().has_value());
     return path(name);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+#include "roce/analysis/verdict.h"
+
+namespace roce::analyze {
+
+/// Lost packets by the side of the capture point on which they were lost.
+struct LossPlaces {
+  std::uint64_t before = 0;   ///< between the sender and the capture point
+  std::uint64_t after = 0;    ///< between the capture point and the receiver
+  std::uint64_t beyond = 0;   ///< on the responder's side: there, or the answer on its way back
+  std::uint64_t damaged = 0;  ///< of those before it: seen here, with a wrong ICRC
+
+  [[nodiscard]] std::uint64_t total() const { return before + after + beyond; }
+};
+
+/// How often something was said, and of how many packets.
+struct VerdictCount {
+  std::uint64_t verdicts = 0;
+  std::uint64_t packets = 0;  ///< that they are about
+};
+
+/// Verdicts by kind and by rule, and losses by place and stream.
+struct VerdictCounts {
+  std::array<VerdictCount, static_cast<std::size_t>(analysis::VerdictKind::count)> kinds{};
+  std::array<std::uint64_t, static_cast<std::size_t>(analysis::Rule::count)> rules{};
+  LossPlaces losses;
+  std::map<std::uint32_t, LossPlaces> losses_of_stream;  ///< only of streams with any
+
+  void add(const analysis::Verdict& verdict);
+
+  [[nodiscard]] std::uint64_t all() const;  ///< verdicts
+  [[nodiscard]] const VerdictCount& of(analysis::VerdictKind kind) const {
+    return kinds[static_cast<std::size_t>(kind)];
+  }
+  [[nodiscard]] std::uint64_t of(analysis::Rule rule) const { return rules[static_cast<std::size_t>(rule)]; }
+  [[nodiscard]] LossPlaces lost_of(std::uint32_t stream) const;
+};
+
+}  // namespace roce::analyze
