@@ -83,6 +83,8 @@ struct AnalysisResult {
   std::vector<analysis::StreamSummary> streams;
   std::uint64_t streams_left_out = 0;  ///< that had ended in runs before
   VerdictCounts verdicts;
+  /// Streams that nobody asked for, and whose verdicts are not counted; none: everything was asked for.
+  std::optional<std::uint64_t> streams_passed_over;
   analysis::Evictions evictions;
   std::optional<CaptureSample> sample;         ///< none: everything was read
   std::vector<analysis::PauseSummary> pauses;  ///< what stations asked for by PFC and PAUSE, by address

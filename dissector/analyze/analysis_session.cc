@@ -61,6 +61,10 @@ void add_carry_options(command_line::Command& command, AnalysisOptions& options)
 
 void add_list_options(command_line::Command& command, AnalysisOptions& options) {
   command.add_flag("--csv", options.csv, "For programs: CSV").excludes("--json");
+  add_filter_options(command, options);
+}
+
+void add_filter_options(command_line::Command& command, AnalysisOptions& options) {
   command
       .add_option("-Y,--filter", options.filter,
                   "Only what concerns packets that pass this expression; fields are those of decode --json, and "

@@ -46,7 +46,9 @@ void add_common_options(command_line::Command& command, AnalysisOptions& options
 void add_output_options(command_line::Command& command, AnalysisOptions& options);
 /// --after and --carry.
 void add_carry_options(command_line::Command& command, AnalysisOptions& options);
-/// --csv, -Y and --stream.
+/// -Y and --stream.
+void add_filter_options(command_line::Command& command, AnalysisOptions& options);
+/// These, and --csv.
 void add_list_options(command_line::Command& command, AnalysisOptions& options);
 
 /// One run of such a command: its inputs and its output. What is wrong with them goes to standard error.

@@ -6,9 +6,9 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "analyze/analysis_session.h"
+#include "analyze/chosen_streams.h"
 #include "analyze/human_units.h"
 #include "analyze/json_values.h"
 #include "analyze/list_commands.h"
@@ -83,20 +83,16 @@ const std::map<std::string, SortKey>& sort_keys() {
 /// Which streams have a packet that passes the filter.
 class StreamsConsumer final : public AnalysisConsumer {
  public:
-  explicit StreamsConsumer(const AnalysisSession& session) : session_(session) {}
+  explicit StreamsConsumer(const AnalysisSession& session) : session_(session), chosen_(session) {}
 
-  void on_packet(const AnalysedPacket& packet) override {
-    if (session_.has_filter() && session_.is_chosen(packet.observation.id)) chosen_.insert(packet.analysis.stream);
-  }
+  void on_packet(const AnalysedPacket& packet) override { chosen_.learn(packet); }
   [[nodiscard]] bool wants_packets() const override { return session_.has_filter(); }
 
-  [[nodiscard]] bool is_wanted(std::uint32_t stream) const {
-    return session_.is_wanted(stream) && (!session_.has_filter() || chosen_.contains(stream));
-  }
+  [[nodiscard]] bool is_wanted(std::uint32_t stream) const { return chosen_.is_wanted(stream); }
 
  private:
   const AnalysisSession& session_;
-  std::set<std::uint32_t> chosen_;
+  ChosenStreams chosen_;
 };
 
 TableCell number(std::uint64_t value, Tone tone = Tone::plain) {

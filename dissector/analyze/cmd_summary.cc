@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analyze/cmd_summary.h"
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <vector>
 
 #include "analyze/analysis_session.h"
+#include "analyze/chosen_streams.h"
+#include "analyze/decode_run.h"
 #include "analyze/summary_format.h"
 #include "command_line/program.h"
 
@@ -14,7 +19,8 @@ namespace {
 constexpr std::string_view kExamples = R"(Examples:
   roce-analyze trace.pcap                          what is in it, and what is wrong
   roce-analyze ring/                               all pieces of a ring buffer as one capture
-  roce-analyze --quick huge.pcap                        the same of its first million frames
+  roce-analyze --quick huge.pcap                   the same of its first million frames
+  roce-analyze -Y roce.analysis.rnr_nak trace.pcap only of connections that found no receive posted
   roce-analyze --names hosts.txt --top 30 a.pcapng.gz b.pcapng.zst
   roce-analyze summary --json trace.pcap | jq '.verdict, .lost'
   tcpdump -i eth0 -s 256 -c 1000000 -w - udp port 4791 | roce-analyze -
@@ -30,20 +36,58 @@ struct SummaryOptions {
   std::size_t top = 10;
 };
 
-/// Everything is in the result.
+/// Finds the streams that were asked for, if not all were, and what was said of each.
 class SummaryConsumer final : public AnalysisConsumer {
  public:
-  [[nodiscard]] bool wants_packets() const override { return false; }
+  explicit SummaryConsumer(const AnalysisSession& session)
+      : wants_all_(!session.has_filter() && !session.options().stream), chosen_(session) {}
+
+  void on_packet(const AnalysedPacket& packet) override {
+    chosen_.learn(packet);
+    const auto absorbed = verdicts_.find(packet.analysis.absorbed);
+    if (absorbed == verdicts_.end()) return;
+    verdicts_[packet.analysis.stream] += absorbed->second;
+    verdicts_.erase(absorbed);
+  }
+  void on_verdict(const analysis::Verdict& verdict) override {
+    if (!wants_all_) verdicts_[verdict.stream].add(verdict);
+  }
+  [[nodiscard]] bool wants_packets() const override { return !wants_all_; }
+
+  /// Leaves what was asked for.
+  void narrow(AnalysisResult& result) const {
+    if (wants_all_) return;
+    result.streams_passed_over = std::erase_if(
+        result.streams, [&](const analysis::StreamSummary& stream) { return !chosen_.is_wanted(stream.stream); });
+    result.verdicts = {};
+    for (const auto& [stream, verdicts] : verdicts_) {
+      if (chosen_.is_wanted(stream)) result.verdicts += verdicts;
+    }
+  }
+
+ private:
+  bool wants_all_;
+  ChosenStreams chosen_;
+  std::map<std::uint32_t, VerdictCounts> verdicts_;  ///< by stream
 };
 
 ExitCode run_summary(const SummaryOptions& options) {
   AnalysisSession session{options.common};
+  if (!options.common.after.empty() && (!options.common.filter.empty() || options.common.stream)) {
+    report("-Y and --stream choose by packets, and of earlier files there are none: leave out --after, or ask streams");
+    return ExitCode::usage;
+  }
   if (!session.open()) return session.finish();
-  SummaryConsumer consumer;
+  SummaryConsumer consumer{session};
   analysis::TrackerOptions tracker;
   tracker.keep_messages = false;
   tracker.keep_answers = false;
-  const AnalysisResult result = session.run(consumer, tracker);
+  AnalysisResult result = session.run(consumer, tracker);
+  consumer.narrow(result);
+  if (result.streams_passed_over && result.streams.empty()) {
+    report("nothing matches");
+    return session.finish();
+  }
   const Summary summary = summarise(result);
   const SummaryView view{result, summary, session.names(), options.top};
   if (options.common.json) {
@@ -61,6 +105,7 @@ void add_summary(command_line::Program& program, ExitCode& code) {
       program.add_subcommand("summary", "What is in these files, and what is wrong (the default)");
   const auto options = std::make_shared<SummaryOptions>();
   add_common_options(command, options->common);
+  add_filter_options(command, options->common);
   add_carry_options(command, options->common);
   command.add_option("--top", options->top, "How many streams are listed (10); 0: all").type_name("NUMBER");
   command

@@ -108,6 +108,9 @@ void append_summary_json(TextBuffer& out, const SummaryView& view) {
   if (const std::optional<CaptureSample>& sample = view.result.sample) {
     json["sample"] = OrderedJson{{"frames", sample->frames}, {"bytes", sample->bytes}, {"of_bytes", sample->of_bytes}};
   }
+  if (const std::optional<std::uint64_t>& passed_over = view.result.streams_passed_over) {
+    json["streams_passed_over"] = *passed_over;
+  }
   json["evicted_streams"] = view.result.evictions.streams;
   json["evicted_requests"] = view.result.evictions.requests;
   append(out, json_line(json));

@@ -148,7 +148,8 @@ class Statements {
   }
 
   void add_damaged() {
-    const std::uint64_t count = result_.counts.icrc_bad;
+    const std::uint64_t count =
+        result_.streams_passed_over ? verdicts_.of(VerdictKind::bad_icrc).verdicts : result_.counts.icrc_bad;
     if (count == 0) return;
     add(Severity::error, fmt::format("{} a wrong ICRC: damaged on the way here, and dropped by the receiver",
                                      counted(count, "packet has", "packets have")));

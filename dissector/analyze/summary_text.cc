@@ -110,6 +110,10 @@ class SummaryText {
     if (view_.summary.datagram_flows != 0) {
       roce += fmt::format(", {} datagram flows", count_text(view_.summary.datagram_flows));
     }
+    if (const std::optional<std::uint64_t>& passed_over = view_.result.streams_passed_over) {
+      const std::uint64_t asked_for = view_.result.streams.size();
+      roce += fmt::format("; asked for: {} of {} streams", count_text(asked_for), count_text(asked_for + *passed_over));
+    }
     line(roce);
   }
 

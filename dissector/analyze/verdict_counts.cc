@@ -31,6 +31,25 @@ void VerdictCounts::add(const analysis::Verdict& verdict) {
   }
 }
 
+LossPlaces& LossPlaces::operator+=(const LossPlaces& other) {
+  before += other.before;
+  after += other.after;
+  beyond += other.beyond;
+  damaged += other.damaged;
+  return *this;
+}
+
+VerdictCounts& VerdictCounts::operator+=(const VerdictCounts& other) {
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    kinds[i].verdicts += other.kinds[i].verdicts;
+    kinds[i].packets += other.kinds[i].packets;
+  }
+  for (std::size_t i = 0; i < rules.size(); ++i) rules[i] += other.rules[i];
+  losses += other.losses;
+  for (const auto& [stream, places] : other.losses_of_stream) losses_of_stream[stream] += places;
+  return *this;
+}
+
 std::uint64_t VerdictCounts::all() const {
   return std::accumulate(kinds.begin(), kinds.end(), std::uint64_t{0},
                          [](std::uint64_t sum, const VerdictCount& each) { return sum + each.verdicts; });

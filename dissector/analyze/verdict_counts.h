@@ -17,6 +17,8 @@ struct LossPlaces {
   std::uint64_t beyond = 0;   ///< on the responder's side: there, or the answer on its way back
   std::uint64_t damaged = 0;  ///< of those before it: seen here, with a wrong ICRC
 
+  LossPlaces& operator+=(const LossPlaces& other);
+
   [[nodiscard]] std::uint64_t total() const { return before + after + beyond; }
 };
 
@@ -34,6 +36,7 @@ struct VerdictCounts {
   std::map<std::uint32_t, LossPlaces> losses_of_stream;  ///< only of streams with any
 
   void add(const analysis::Verdict& verdict);
+  VerdictCounts& operator+=(const VerdictCounts& other);
 
   [[nodiscard]] std::uint64_t all() const;  ///< verdicts
   [[nodiscard]] const VerdictCount& of(analysis::VerdictKind kind) const {

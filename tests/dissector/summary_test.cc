@@ -235,6 +235,41 @@ TEST_F(SummaryTest, NamesStandForAddresses) {
   EXPECT_EQ(run({"--names", path("missing"), softroce("rc-mix-v4.tx.pcap")}).exit_code, 2);
 }
 
+TEST_F(SummaryTest, OnlyWhatWasAskedFor) {
+  // Two connections that lost packets, and one that did not.
+  const std::vector<std::string> files{softroce("rc-drop-random.tx.pcap"), softroce("rc-drop-requests.tx.pcap"),
+                                       softroce("cm-rping.tx.pcap")};
+  const auto asked_for = [&](std::vector<std::string> options) {
+    options.insert(options.end(), files.begin(), files.end());
+    return summary(std::move(options));
+  };
+  const json all = asked_for({});
+  EXPECT_FALSE(all.contains("streams_passed_over"));
+  for (const json& stream : all["worst_streams"]) {
+    SCOPED_TRACE(stream["stream"]);
+    // Two ways to ask for the same.
+    const std::string number = std::to_string(stream["stream"].get<int>());
+    const json one = asked_for({"--stream", number});
+    EXPECT_EQ(asked_for({"-Y", "roce.analysis.stream == " + number}), one);
+    EXPECT_EQ(one["worst_streams"], json::array({stream}));
+    EXPECT_EQ(one["streams_passed_over"], all["worst_streams"].size() - 1);
+    EXPECT_EQ(one["lost"], stream["lost"]);
+    json counted = json::object();
+    for (const json& finding : one["findings"]) counted[finding["verdict"].get<std::string>()] = finding["count"];
+    EXPECT_EQ(counted, stream["verdicts"]);
+  }
+  const json repeated = asked_for({"-Y", "roce.analysis.retransmission"});
+  EXPECT_EQ(repeated["worst_streams"].size(), 2U);
+  EXPECT_EQ(repeated["lost"], all["lost"]);
+  EXPECT_THAT(run({"-Y", "roce.analysis.retransmission", files[0], files[2]}).out,
+              HasSubstr("asked for: 1 of 4 streams"));
+  const Outcome nothing = run({"-Y", "bth.psn == 3 and bth.psn == 4", files[0]});
+  EXPECT_EQ(nothing.exit_code, 0);
+  EXPECT_EQ(nothing.out, "");
+  EXPECT_THAT(nothing.err, HasSubstr("nothing matches"));
+  EXPECT_EQ(run({"--stream", "0", "--after", files[0], files[1]}).exit_code, 1);
+}
+
 TEST_F(SummaryTest, OutputThatCannotBeWritten) {
   const Outcome full = run({softroce("rc-mix-v4.tx.pcap")}, {}, "/dev/full");
   EXPECT_EQ(full.exit_code, 3);
