@@ -46,14 +46,16 @@ struct Batch {
   std::size_t file_index = 0;
   std::shared_ptr<link::CaptureReader> reader;  ///< keeps the bytes of a mapped file
   std::vector<std::byte> storage;
-  std::vector<Frame> frames;
+  std::vector<Frame> frames;  ///< that are not decoded yet
+  bool is_decoded = false;    ///< its frames were decoded as they were read, into the first piece
   std::array<Piece, kPieces> pieces;
 
-  [[nodiscard]] bool empty() const { return frames.empty(); }
+  [[nodiscard]] bool empty() const { return frames.empty() && !is_decoded; }
   void clear() {
     reader.reset();
     storage.clear();
     frames.clear();
+    is_decoded = false;
     for (Piece& piece : pieces) {
       piece.observations.clear();
       piece.streams.clear();
@@ -63,33 +65,33 @@ struct Batch {
   }
 };
 
+void decode(const Frame& frame, Batch::Piece& piece) {
+  const Packet whole = parse_frame(frame.bytes, LinkType{frame.link_type}, frame.original_length);
+  const std::uint64_t unknown = piece.counts.unknown_link;
+  if (!piece.counts.count_frame(whole, frame.bytes.size())) {
+    if (piece.counts.unknown_link != unknown) piece.unknown_link_type = frame.link_type;
+    return;
+  }
+  decode_step(whole, frame.time, frame.number, [&](const DecodedPart& part) {
+    piece.counts.count(part);
+    const auto at = static_cast<std::uint32_t>(piece.observations.size());
+    piece.observations.push_back(part.observation);
+    piece.streams.push_back(analysis::kNoStream);
+    piece.of_shard[TrackerShards::shard_of(part.observation)].push_back(at);
+  });
+}
+
 void decode(Batch& batch, std::size_t index) {
-  Batch::Piece& piece = batch.pieces[index];
   const std::size_t begin = batch.frames.size() * index / Batch::kPieces;
   const std::size_t end = batch.frames.size() * (index + 1) / Batch::kPieces;
-  for (std::size_t i = begin; i < end; ++i) {
-    const Frame& frame = batch.frames[i];
-    const Packet whole = parse_frame(frame.bytes, LinkType{frame.link_type}, frame.original_length);
-    const std::uint64_t unknown = piece.counts.unknown_link;
-    if (!piece.counts.count_frame(whole, frame.bytes.size())) {
-      if (piece.counts.unknown_link != unknown) piece.unknown_link_type = frame.link_type;
-      continue;
-    }
-    decode_step(whole, frame.time, frame.number, [&](const DecodedPart& part) {
-      piece.counts.count(part);
-      const auto at = static_cast<std::uint32_t>(piece.observations.size());
-      piece.observations.push_back(part.observation);
-      piece.streams.push_back(analysis::kNoStream);
-      piece.of_shard[TrackerShards::shard_of(part.observation)].push_back(at);
-    });
-  }
+  for (std::size_t i = begin; i < end; ++i) decode(batch.frames[i], batch.pieces[index]);
 }
 
 class ParallelRun {
  public:
   ParallelRun(std::span<const InputFile> inputs, const AnalysisRunOptions& options, AnalysisConsumer& consumer,
               unsigned threads)
-      : state_(inputs, options, consumer), workers_(threads) {}
+      : state_(inputs, options, consumer), decodes_at_once_(threads <= kFewThreads), workers_(threads) {}
 
   AnalysisResult run() {
     Batch* reading = &batches_[0];
@@ -107,6 +109,10 @@ class ParallelRun {
   }
 
  private:
+  // So few have no other work while they wait for a frame that comes into the cache a second time. More share the
+  // decoding.
+  static constexpr unsigned kFewThreads = 2;
+
   // One step of all three batches.
   void work(Batch& reading, Batch& decoding, Batch& following) {
     // The longest first, so that nobody waits long for the last one.
@@ -119,7 +125,7 @@ class ParallelRun {
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
     const auto busy = static_cast<std::size_t>(
         std::find_if(order.begin(), order.end(), [&](std::size_t shard) { return sizes[shard] == 0; }) - order.begin());
-    const std::size_t pieces = decoding.empty() ? 0 : Batch::kPieces;
+    const std::size_t pieces = decoding.frames.empty() ? 0 : Batch::kPieces;
     if (busy != 0) state_.shards.begin_batch(following.number);
     const std::size_t first_piece = 2 + busy;
     workers_.run(first_piece + pieces, [&](std::size_t task) {
@@ -146,15 +152,20 @@ class ParallelRun {
     batch.number = TrackerShards::batch_of({state_.intake.number(), 0});
     batch.file_index = state_.intake.file_index();
     batch.reader = state_.intake.reader();
+    batch.is_decoded = decodes_at_once_;
     const bool is_mapped = batch.reader->is_mapped();
     std::size_t bytes = 0;
     do {
       const link::CaptureRecord& record = state_.intake.record();
-      Frame frame{record.bytes,     batch.storage.size(), record.original_length,
-                  record.link_type, state_.intake.time(), state_.intake.number()};
-      if (!is_mapped) batch.storage.insert(batch.storage.end(), record.bytes.begin(), record.bytes.end());
-      batch.frames.push_back(frame);
+      const Frame frame{record.bytes,     batch.storage.size(), record.original_length,
+                        record.link_type, state_.intake.time(), state_.intake.number()};
       bytes += record.bytes.size();
+      if (decodes_at_once_) {
+        decode(frame, batch.pieces[0]);
+      } else {
+        if (!is_mapped) batch.storage.insert(batch.storage.end(), record.bytes.begin(), record.bytes.end());
+        batch.frames.push_back(frame);
+      }
       has_frame_ = state_.intake.next();
     } while (has_frame_ && state_.intake.reader() == batch.reader && bytes < Batch::kMostBytes &&
              TrackerShards::batch_of({state_.intake.number(), 0}) == batch.number);
@@ -205,6 +216,7 @@ class ParallelRun {
 
   RunState state_;
   std::vector<Breach> breaches_;  ///< of the batch that is followed
+  const bool decodes_at_once_;
   WorkerThreads workers_;
   std::array<Batch, 3> batches_;
   bool has_frame_ = false;  ///< the intake's frame is not in a batch yet

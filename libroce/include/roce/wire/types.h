@@ -112,7 +112,13 @@ using Msn = Serial24<struct MsnTag>;
 struct MacAddress {
   std::array<std::uint8_t, 6> octets{};
 
-  friend constexpr bool operator==(const MacAddress&, const MacAddress&) = default;
+  friend constexpr bool operator==(const MacAddress& a, const MacAddress& b) {
+    // Three words: the comparison of 6 octets would be a call of memcmp.
+    using Words = std::array<std::uint16_t, 3>;
+    const Words left = std::bit_cast<Words>(a.octets);
+    const Words right = std::bit_cast<Words>(b.octets);
+    return ((left[0] ^ right[0]) | (left[1] ^ right[1]) | (left[2] ^ right[2])) == 0;
+  }
   friend constexpr auto operator<=>(const MacAddress&, const MacAddress&) = default;
 };
 
