@@ -25,10 +25,6 @@ namespace roce::gen {
 
 namespace {
 
-// Nothing is received; the kernel takes no smaller ring.
-constexpr std::size_t kRingBytes = 1 << 20;
-constexpr std::string_view kNoFrame = "less 1";
-
 [[nodiscard]] std::optional<Duration> parse_duration(std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
       {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
@@ -229,8 +225,7 @@ Outcome<void> FrameTarget::open_link(const FrameOptions& options) {
   }
   link::RawLinkOptions raw;
   raw.interface = options.interface;
-  raw.filter = kNoFrame;
-  raw.ring_bytes = kRingBytes;
+  raw.sends_only = true;
   raw.segmentation = options.segmentation;
   link::LinkResult<std::unique_ptr<link::RawLink>> link = link::RawLink::open(raw);
   if (!link) return cannot(link.error().message);

@@ -16,7 +16,6 @@ namespace {
 
 // Nothing is received; the kernel takes no smaller ring.
 constexpr std::size_t kRingBytes = 1 << 20;
-constexpr const char* kNoFrame = "less 1";
 
 }  // namespace
 
@@ -64,8 +63,7 @@ Outcome<void> SendLinks::open_one(const SendOptions& options, const std::string&
   } else {
     link::RawLinkOptions raw;
     raw.interface = name;
-    raw.filter = kNoFrame;
-    raw.ring_bytes = kRingBytes;
+    raw.sends_only = true;
     auto link = link::RawLink::open(raw);
     if (!link) return cannot(link.error().message);
     how = fmt::format("raw packet socket on {}", name);

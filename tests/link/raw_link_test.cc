@@ -109,6 +109,43 @@ TEST_P(RawLinkDelivery, DoesNotSeeWhatItSends) {
   EXPECT_EQ(collect(*b, 1).size(), 1U);
 }
 
+TEST_F(RawLinkTest, ThatSendsOnlyReceivesNothing) {
+  RawLinkOptions options;
+  options.sends_only = true;
+  const auto a = open_a(options);
+  const auto b = open_b({});
+  ASSERT_TRUE(a && b);
+  ASSERT_TRUE(send_one(*a, frame(1500, 1)));
+  const auto kept = collect(*b, 1);
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0].bytes, frame(1500, 1));
+  ASSERT_TRUE(send_one(*b, frame(100, 2)));
+  std::array<RxFrame, 4> frames;
+  EXPECT_EQ(a->receive(frames), 0U);
+  EXPECT_EQ(a->counters(), (LinkCounters{.sent = 1, .sent_bytes = 1500}));
+}
+
+TEST_F(RawLinkTest, ThatSendsOnlyLosesWhatADownInterfaceDoesNotTake) {
+  RawLinkOptions options;
+  options.sends_only = true;
+  const auto a = open_a(options);
+  ASSERT_TRUE(a);
+  wire_->a.ip("link set va down");
+  const Bytes bytes = frame(100, 1);
+  EXPECT_EQ(a->send(std::array{TxFrame{bytes, {}}}), 1U);
+  EXPECT_EQ(a->counters().send_errors, 1U);
+  EXPECT_TRUE(a->check());
+  wire_->a.ip("link set va up");
+  EXPECT_TRUE(send_one(*a, bytes));
+  wire_->a.ip("link del va");
+  const auto gone = a->send(std::array{TxFrame{bytes, {}}});
+  ASSERT_FALSE(gone);
+  EXPECT_THAT(gone.error().message, HasSubstr("interface va is gone"));
+  const auto alive = a->check();
+  ASSERT_FALSE(alive);
+  EXPECT_THAT(alive.error().message, HasSubstr("interface va is gone"));
+}
+
 TEST_P(RawLinkDelivery, TakesOnlyWhatTheFilterLetsThrough) {
   const auto a = open_a(by());
   const auto b = open_b(by("ether proto 0x8915"));

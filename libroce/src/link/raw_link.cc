@@ -96,6 +96,8 @@ struct RawLink::State {
     result.sll_ifindex = interface.index;
     return result;
   }
+  /// The socket that tells of what comes in, and of what becomes of the interface.
+  [[nodiscard]] int watched() const { return receiver ? receiver.get() : sender.get(); }
   [[nodiscard]] LinkError gone(int error) const { return interface_gone(interface.name, error); }
 };
 
@@ -173,7 +175,10 @@ LinkResult<std::unique_ptr<RawLink>> RawLink::open(const RawLinkOptions& options
   LinkResult<EthernetInterface> found = find_ethernet_interface(options.interface);
   if (!found) return tl::unexpected(std::move(found.error()));
   state->interface = std::move(*found);
-  if (auto opened = state->open_receiver(options); !opened) return tl::unexpected(std::move(opened.error()));
+  // Where anybody receives on the interface, the kernel asks about each frame that goes out there, ours too.
+  if (!options.sends_only) {
+    if (auto opened = state->open_receiver(options); !opened) return tl::unexpected(std::move(opened.error()));
+  }
   auto sender = state->open_sender();
   if (!sender) return tl::unexpected(std::move(sender.error()));
   state->sender = std::move(*sender);
@@ -205,7 +210,7 @@ std::size_t RawLink::max_bytes() const {
   return state_->interface.max_frame();
 }
 int RawLink::fd() const {
-  return state_->receiver.get();
+  return state_->watched();
 }
 const std::array<std::byte, 6>& RawLink::mac() const {
   return state_->interface.mac;
@@ -215,6 +220,7 @@ int RawLink::interface_index() const {
 }
 
 LinkResult<std::size_t> RawLink::receive(std::span<RxFrame> frames) {
+  if (!state_->receiver) return std::size_t{0};
   const std::size_t count = state_->ring.receive(frames);
   for (std::size_t i = 0; i < count; ++i) state_->counters.received_bytes += frames[i].bytes.size();
   state_->counters.received += count;
@@ -303,8 +309,7 @@ LinkResult<std::size_t> RawLink::send(std::span<const TxFrame> frames) {
 LinkResult<void> RawLink::check() {
   int error = 0;
   socklen_t size = sizeof error;
-  if (::getsockopt(state_->receiver.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != 0 &&
-      error != ENETDOWN) {
+  if (::getsockopt(state_->watched(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != 0 && error != ENETDOWN) {
     return tl::unexpected(state_->gone(error));
   }
   // An interface that is only down comes back. One that is being deleted goes down first, and of the rest we are told
@@ -312,12 +317,13 @@ LinkResult<void> RawLink::check() {
   const int looks = error == ENETDOWN ? kLooksForDeletion : 1;
   for (int look = 0; look < looks; ++look) {
     if (look != 0) std::this_thread::sleep_for(kLookInterval);
-    if (!is_there(state_->receiver.get(), state_->interface.index)) return tl::unexpected(state_->gone(ENODEV));
+    if (!is_there(state_->watched(), state_->interface.index)) return tl::unexpected(state_->gone(ENODEV));
   }
   return {};
 }
 
 LinkCounters RawLink::counters() const {
+  if (!state_->receiver) return state_->counters;
   tpacket_stats_v3 statistics{};
   socklen_t size = sizeof statistics;
   // Asking sets the kernel's count back.

@@ -13,6 +13,8 @@ namespace roce::link {
 
 struct RawLinkOptions {
   std::string interface;
+  /// Nothing is received, and there is no ring: the options of receiving do not count then.
+  bool sends_only = false;
   /// A libpcap filter expression, applied by the kernel; empty: all frames. The kernel takes the outer VLAN tag off
   /// before the filter sees the frame.
   std::string filter;
