@@ -23,22 +23,18 @@ Duration SendSchedule::into_period(Time time) const {
   return (time - begin_) % (options_.on + options_.off);
 }
 
-bool SendSchedule::is_on(Time time) const {
-  return options_.off == Duration{0} || into_period(time) < options_.on;
-}
-
 Time SendSchedule::next_change(Time time) const {
   if (options_.off == Duration{0}) return kNever;
   const Duration into = into_period(time);
   return time + ((into < options_.on ? options_.on : options_.on + options_.off) - into);
 }
 
-Time SendSchedule::next(Time now) const {
+Time SendSchedule::next_limited(Time now) const {
   const Time due = std::max(due_, now);
   return is_on(due) ? due : next_change(due);
 }
 
-void SendSchedule::sent(std::size_t bytes, Time now) {
+void SendSchedule::count(std::size_t bytes, Time now) {
   constexpr std::uint64_t bits_per_byte = 8;
   burst_cost_ += std::max(spacing(bytes * bits_per_byte, options_.rate.bps), spacing(1, options_.rate.pps));
   if (++in_burst_ < options_.burst) return;

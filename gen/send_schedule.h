@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,15 +24,23 @@ class SendSchedule {
   SendSchedule(const Options& options, Time begin) : options_(options), begin_(begin), due_(begin) {}
 
   /// When the next frame may go; not before `now` where it is late.
-  [[nodiscard]] Time next(Time now) const;
+  [[nodiscard]] Time next(Time now) const { return is_free() ? std::max(due_, now) : next_limited(now); }
   /// Says that a frame of so many bytes went, or is about to.
-  void sent(std::size_t bytes, Time now);
+  void sent(std::size_t bytes, Time now) {
+    if (!is_free()) count(bytes, now);
+  }
   /// Whether frames go at this time, and not the pause between.
-  [[nodiscard]] bool is_on(Time time) const;
+  [[nodiscard]] bool is_on(Time time) const { return options_.off == Duration{0} || into_period(time) < options_.on; }
   /// When that changes next; `kNever` without a pause.
   [[nodiscard]] Time next_change(Time time) const;
 
  private:
+  // Asked for each frame: all of this has to cost nothing where frames go at once.
+  [[nodiscard]] bool is_free() const {
+    return options_.rate.bps == 0 && options_.rate.pps == 0 && options_.off == Duration{0};
+  }
+  [[nodiscard]] Time next_limited(Time now) const;
+  void count(std::size_t bytes, Time now);
   [[nodiscard]] Duration into_period(Time time) const;
 
   Options options_;
