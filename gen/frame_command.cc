@@ -257,12 +257,15 @@ Outcome<void> read_schedule(const FrameOptions& options, FrameJob& job) {
 }
 
 Outcome<FrameResult> run_frames(FrameTarget& target, const FrameOptions& options, const FrameJob& job) {
-  SpecResult<FrameSource> frames = FrameSource::make(job.packets, options.seed);
+  // Super-frames are made of copies. One packet in the nearest cache is cheaper to copy from than many.
+  const bool is_copied = target.link() != nullptr && target.link()->segmentation().max_segments > 1;
+  const std::size_t held = is_copied ? 1 : FrameSource::kHeld;
+  SpecResult<FrameSource> frames = FrameSource::make(job.packets, options.seed, held);
   if (!frames) return cannot(frames.error().message);
   SendPlan plan{std::move(*frames), {}, job.schedule, job.count, job.duration};
   std::size_t longest = plan.frames.longest();
   if (!job.closing.empty()) {
-    SpecResult<FrameSource> closing = FrameSource::make(job.closing, options.seed);
+    SpecResult<FrameSource> closing = FrameSource::make(job.closing, options.seed, held);
     if (!closing) return cannot(closing.error().message);
     longest = std::max(longest, closing->longest());
     plan.closing.emplace(std::move(*closing));

@@ -32,12 +32,14 @@ SpecResult<std::optional<Bytes>> FrameFeed::next(Time now) {
     --closing_left_;
     SpecResult<Bytes> frame = plan_.closing->next();
     if (!frame) return tl::unexpected(frame.error());
+    kind_ = plan_.closing->kind();
     return *frame;
   }
   const bool counted_out = plan_.count != 0 && handed_out_ >= plan_.count;
   if (over_ || counted_out || schedule_.next(now) > now) return std::nullopt;
   SpecResult<Bytes> frame = plan_.frames.next();
   if (!frame) return tl::unexpected(frame.error());
+  kind_ = plan_.frames.kind();
   schedule_.sent(frame->size(), now);
   ++handed_out_;
   open_ = true;

@@ -24,9 +24,11 @@ class FrameFeed {
  public:
   FrameFeed(SendPlan plan, Time begin);
 
-  /// The next frame, if one may go now; valid until `FrameSource::kHeld` more were given. Error: a packet that cannot
-  /// be built.
+  /// The next frame, if one may go now; valid until as many more were given as its source holds. Error: a packet that
+  /// cannot be built.
   [[nodiscard]] SpecResult<std::optional<Bytes>> next(Time now);
+  /// Of the last frame, as of its source.
+  [[nodiscard]] const FrameKind* kind() const { return kind_; }
   /// When `next` has something at the earliest; `kNever` when nothing is left.
   [[nodiscard]] Time next_time(Time now) const;
   /// Lets only `closing` go, if frames went that it belongs to.
@@ -47,6 +49,7 @@ class FrameFeed {
   bool open_ = false;
   bool over_ = false;
   bool stopped_ = false;
+  const FrameKind* kind_ = nullptr;
 };
 
 }  // namespace roce::gen

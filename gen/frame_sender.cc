@@ -36,6 +36,7 @@ FrameSender::FrameSender(link::Link& link, SendPlan plan, std::function<void(con
       feed_(std::move(plan), now()),
       progress_(std::move(progress)),
       segmentation_(link.segmentation()),
+      joins_(segmentation_.max_segments > 1),
       slots_(kBatch),
       frames_(kBatch),
       begin_(now()),
@@ -58,7 +59,7 @@ bool FrameSender::wait(Duration time) {
 
 Outcome<void> FrameSender::fill(Time now) {
   pending_ = filled_ = 0;
-  return segmentation_.max_segments > 1 ? fill_joined(now) : fill_single(now);
+  return joins_ ? fill_joined(now) : fill_single(now);
 }
 
 Outcome<void> FrameSender::fill_single(Time now) {
@@ -79,8 +80,12 @@ Outcome<void> FrameSender::fill_joined(Time now) {
     if (!frame) return failed(frame.error().message);
     if (!*frame) break;
     bytes += (*frame)->size();
-    if (filled_ != 0 && slots_[filled_ - 1].add(**frame, segmentation_.max_segments, segmentation_.max_bytes)) continue;
-    slots_[filled_++].begin(**frame);
+    const FrameKind* const kind = feed_.kind();
+    const auto add = [&](SuperFrameBuilder& slot) {
+      return slot.add(**frame, segmentation_.max_segments, segmentation_.max_bytes, kind);
+    };
+    if (filled_ != 0 && add(slots_[filled_ - 1])) continue;
+    slots_[filled_++].begin(**frame, kind);
     if (filled_ == kBatch) break;
   }
   for (std::size_t i = 0; i < filled_; ++i) {

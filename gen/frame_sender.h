@@ -31,7 +31,9 @@ struct SendTotals {
 /// SIGTERM comes. Frames that may go at the same time leave as super-frames where the link takes those.
 class FrameSender {
  public:
-  /// Signals count from now on. `progress` is called about once a second with the totals so far, if it is there.
+  /// Signals count from now on. Of a plan for a link that takes super-frames the sources need not hold more than one
+  /// frame, of one for another link `FrameSource::kHeld`. `progress` is called about once a second with the totals so
+  /// far, if it is there.
   FrameSender(link::Link& link, SendPlan plan, std::function<void(const SendTotals&)> progress);
 
   /// `ready` is called whenever `fd` is readable while `run` runs. -1: never.
@@ -64,6 +66,7 @@ class FrameSender {
   int watched_ = -1;
   std::function<void()> ready_;
   link::Segmentation segmentation_;
+  const bool joins_;  ///< frames are copied behind each other, even when the link takes no super-frames any more
   std::vector<SuperFrameBuilder> slots_;
   std::vector<link::TxFrame> frames_;  ///< from `pending_` to `filled_` not yet taken by the link
   std::size_t pending_ = 0;

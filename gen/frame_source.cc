@@ -119,6 +119,7 @@ SpecResult<FrameSource::Turn> FrameSource::make_turn(const VaryingPacket& packet
   if (!made) return tl::unexpected(made.error());
   // One that is built anew each time is no cheaper by that.
   if (turn.texts.empty() && !turn.fields.empty()) made->expect_many();
+  turn.kind.varying = made->varying();
   turn.packets.push_back(std::move(*made));
   return turn;
 }
@@ -144,7 +145,8 @@ SpecResult<void> FrameSource::measure(const VaryingPacket& packet) {
   return {};
 }
 
-SpecResult<FrameSource> FrameSource::make(const std::vector<VaryingPacket>& packets, std::uint64_t seed) {
+SpecResult<FrameSource> FrameSource::make(const std::vector<VaryingPacket>& packets, std::uint64_t seed,
+                                          std::size_t held) {
   FrameSource source;
   for (std::size_t i = 0; i < packets.size(); ++i) {
     if (const SpecResult<void> measured = source.measure(packets[i]); !measured) {
@@ -154,17 +156,17 @@ SpecResult<FrameSource> FrameSource::make(const std::vector<VaryingPacket>& pack
     if (!turn) return tl::unexpected(turn.error());
     source.turns_.push_back(std::move(*turn));
   }
-  source.make_held();
+  source.make_held(held);
   return source;
 }
 
 /// So many copies of each packet that none comes again while it is held.
-void FrameSource::make_held() {
-  const std::uint64_t rounds = kHeld / std::max<std::uint64_t>(round(), 1) + 1;
+void FrameSource::make_held(std::size_t held) {
+  const std::uint64_t rounds = held / std::max<std::uint64_t>(round(), 1) + 1;
   for (Turn& turn : turns_) {
     const bool is_constant = turn.texts.empty() && turn.fields.empty();
-    const std::uint64_t repeat = std::clamp<std::uint64_t>(turn.repeat, 1, kHeld);
-    const std::uint64_t copies = is_constant ? 1 : std::min<std::uint64_t>(repeat * rounds, kHeld);
+    const std::uint64_t repeat = std::clamp<std::uint64_t>(turn.repeat, 1, held);
+    const std::uint64_t copies = is_constant ? 1 : std::min<std::uint64_t>(repeat * rounds, held);
     turn.packets.assign(copies, PacketTemplate{turn.packets.front()});
   }
 }
@@ -208,6 +210,7 @@ SpecResult<Bytes> FrameSource::next() {
     }
   }
   if (!turn.fields.empty()) packet.seal();
+  kind_ = turn.texts.empty() ? &turn.kind : nullptr;
   return packet.bytes();
 }
 

@@ -11,6 +11,7 @@
 #include "gen/value_rule.h"
 #include "roce/wire/packet_spec.h"
 #include "roce/wire/packet_template.h"
+#include "roce/wire/super_frame.h"
 
 namespace roce::gen {
 
@@ -32,13 +33,17 @@ struct VaryingPacket {
 /// where the layout changes (a list of opcodes or lengths) each is built anew.
 class FrameSource {
  public:
-  /// `seed` is that of all random rules; equal seeds give equal frames. Error: a packet that cannot be built.
-  [[nodiscard]] static SpecResult<FrameSource> make(const std::vector<VaryingPacket>& packets, std::uint64_t seed);
-
-  /// How many frames are valid at a time.
+  /// How many frames are valid at a time, at most.
   static constexpr std::size_t kHeld = 64;
-  /// The next frame, valid until that many more were given. Error: values that together make no packet.
+  /// `seed` is that of all random rules; equal seeds give equal frames. `held`: how many frames are valid at a time.
+  /// Error: a packet that cannot be built.
+  [[nodiscard]] static SpecResult<FrameSource> make(const std::vector<VaryingPacket>& packets, std::uint64_t seed,
+                                                    std::size_t held = kHeld);
+
+  /// The next frame, valid until as many more were given as are held. Error: values that together make no packet.
   [[nodiscard]] SpecResult<Bytes> next();
+  /// Of which kind the last frame was; null: of no other's. Valid as long as the source, wherever it is moved to.
+  [[nodiscard]] const FrameKind* kind() const { return kind_; }
   /// How many frames it takes until each packet has had its turn once.
   [[nodiscard]] std::uint64_t round() const;
   /// The longest frame of a round, or of the extremes of its lengths.
@@ -68,14 +73,16 @@ class FrameSource {
     std::vector<PacketTemplate> packets;  ///< in turn, each a frame that is held
     std::size_t packet = 0;
     std::uint64_t repeat = 1;
+    FrameKind kind{};  ///< of all its frames, where `texts` is empty
   };
 
   FrameSource() = default;
   [[nodiscard]] static SpecResult<Turn> make_turn(const VaryingPacket& packet, std::uint64_t seed);
   [[nodiscard]] SpecResult<void> measure(const VaryingPacket& packet);
-  void make_held();
+  void make_held(std::size_t held);
 
   std::vector<Turn> turns_;
+  const FrameKind* kind_ = nullptr;
   std::size_t turn_ = 0;
   std::uint64_t repeated_ = 0;
   std::size_t longest_ = 0;

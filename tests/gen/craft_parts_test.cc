@@ -183,6 +183,32 @@ TEST(FrameSource, HoldsItsFrames) {
   }
 }
 
+TEST(FrameSource, GivesTheSameFramesHoweverManyItHolds) {
+  std::vector<VaryingPacket> packets;
+  for (const char* size : {"64", "64", "8..64+8"}) {
+    packets.push_back(*read_packet({{"bth.psn", "+1"}, {"ip.id", "rand"}, {"payload_length", size}}));
+  }
+  packets[1].repeat = 3;
+  FrameSource many = *FrameSource::make(packets, 1);
+  FrameSource one = *FrameSource::make(packets, 1, 1);
+  std::map<const FrameKind*, std::vector<std::byte>> first;
+  for (std::size_t i = 0; i < 10 * FrameSource::kHeld; ++i) {
+    const Bytes wanted = many.next().value();
+    const Bytes given = one.next().value();
+    ASSERT_TRUE(std::ranges::equal(given, wanted)) << i;
+    const FrameKind* const kind = one.kind();
+    ASSERT_EQ(kind == nullptr, i % 5 == 4) << "a packet that is built anew each time is of no kind";
+    if (kind == nullptr) continue;
+    const auto& other = first.try_emplace(kind, given.begin(), given.end()).first->second;
+    ASSERT_EQ(given.size(), other.size());
+    for (std::size_t at = 0; at < given.size(); ++at) {
+      if (given[at] == other[at]) continue;
+      ASSERT_TRUE(std::ranges::binary_search(kind->varying, at)) << "byte " << at << " of frame " << i;
+    }
+  }
+  EXPECT_EQ(first.size(), 2U);
+}
+
 TEST(FrameSource, KnowsItsLongestFrame) {
   EXPECT_EQ(source_of({{"payload_length", "0..1000+8"}}).longest(), 14U + 20 + 8 + 12 + 1000 + 4);
   EXPECT_EQ(source_of({{"payload_length", "4/400/40"}}).longest(), 14U + 20 + 8 + 12 + 400 + 4);

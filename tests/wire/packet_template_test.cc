@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "roce/wire/all_headers.h"
@@ -63,6 +64,7 @@ TEST(PacketTemplate, SetsEachFieldToTheBytesThatTheSpecificationBuilds) {
         }
         SpecResult<PacketTemplate> packet = PacketTemplate::make(start, std::vector{name});
         ASSERT_TRUE(packet.has_value()) << packet.error().message;
+        const std::vector<std::byte> before{packet->bytes().begin(), packet->bytes().end()};
         if (value.octets.empty()) {
           packet->set_number(0, value.number);
         } else {
@@ -70,6 +72,12 @@ TEST(PacketTemplate, SetsEachFieldToTheBytesThatTheSpecificationBuilds) {
         }
         packet->seal();
         EXPECT_EQ(test::to_hex(packet->bytes()), test::to_hex(built(changed))) << name << " = " << value.text;
+        const std::vector<std::size_t> varying = packet->varying();
+        ASSERT_TRUE(std::ranges::is_sorted(varying));
+        for (std::size_t at = 0; at < before.size(); ++at) {
+          if (before[at] == packet->bytes()[at]) continue;
+          EXPECT_TRUE(std::ranges::binary_search(varying, at)) << name << " changed byte " << at;
+        }
         ++fields;
       }
     }

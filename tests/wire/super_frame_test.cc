@@ -251,6 +251,88 @@ TEST(SuperFrameBuilder, MakesWhatIsCutIntoTheSameFrames) {
   }
 }
 
+/// Super-frames of so many frames each, of which those of `kinds` come with theirs, all by one builder.
+void expect_cut_into(const std::vector<Frame>& frames, const std::vector<const FrameKind*>& kinds, std::uint32_t count,
+                     SuperFrameBuilder& builder) {
+  for (std::size_t first = 0; first < frames.size(); first += count) {
+    const std::size_t end = std::min<std::size_t>(first + count, frames.size());
+    builder.begin(frames[first], kinds[first]);
+    for (std::size_t i = first + 1; i < end; ++i) ASSERT_TRUE(builder.add(frames[i], count, 65535, kinds[i])) << i;
+    const Packet packet = parse_frame(builder.finish(), LinkType::ethernet);
+    const auto parts = super_frame_of(packet, builder.segment_size());
+    ASSERT_TRUE(parts.has_value());
+    ASSERT_EQ(parts->count, end - first);
+    Frame frame;
+    for (std::uint32_t i = 0; i < parts->count; ++i) {
+      cut_frame(packet, *parts, i, frame);
+      EXPECT_EQ(frame, frames[first + i]) << "super-frame at " << first << ", packet " << i;
+    }
+  }
+}
+
+TEST(SuperFrameBuilder, KeepsFramesOfOneKindApartFromOthers) {
+  // One kind differs from the other in a byte that varies in neither.
+  std::vector<Frame> a = counting_frames(RoceVersion::v2_ipv4, 24);
+  std::vector<Frame> b = counting_frames(RoceVersion::v2_ipv4, 24);
+  for (Frame& frame : b) frame[60] ^= std::byte{0xff};
+  FrameKind kind;
+  for (std::size_t at = 0; at < a[0].size(); ++at) {
+    if (std::ranges::any_of(a, [&](const Frame& frame) { return frame[at] != a[0][at]; })) kind.varying.push_back(at);
+  }
+  const FrameKind other = kind;
+  const std::vector<const FrameKind*> first(24, &kind);
+  const std::vector<const FrameKind*> second(24, &other);
+  std::vector<Frame> mixed;
+  std::vector<const FrameKind*> kinds;
+  for (std::size_t i = 0; i < 24; ++i) {
+    const std::size_t choice = i / 2 % 3;
+    mixed.push_back(choice == 0 ? a[i] : b[i]);
+    kinds.push_back(choice == 0 ? &kind : choice == 1 ? &other : nullptr);
+  }
+  SuperFrameBuilder builder;
+  for (const std::uint32_t count : {6U, 8U, 3U, 24U}) {
+    expect_cut_into(a, first, count, builder);
+    expect_cut_into(b, second, count, builder);
+    expect_cut_into(mixed, kinds, count, builder);
+    expect_cut_into(a, first, count, builder);
+    std::vector<Frame> longer = counting_frames(RoceVersion::v2_ipv6, 24);
+    expect_cut_into(longer, std::vector<const FrameKind*>(24), count, builder);
+  }
+}
+
+TEST(SuperFrameBuilder, PutsNoFramesOfOneKindTogetherThatSegmentationWouldChange) {
+  for (const char* field : {"", "udp.srcport", "eth.src", "ip.checksum"}) {
+    // Identifications that stay, and such that count up beside what is not to change.
+    const auto frames = counting_frames(RoceVersion::v2_ipv4, 3, [&](PacketSpec& spec, int i) {
+      const std::string name{field};
+      if (name.empty()) {
+        EXPECT_TRUE(spec.set("ip.id", "5").has_value());
+      }
+      if (name == "ip.checksum") {
+        EXPECT_TRUE(spec.set(name, "7").has_value());
+      }
+      if (name == "udp.srcport") {
+        EXPECT_TRUE(spec.set(name, std::to_string(1000 + i)).has_value());
+      }
+      if (name == "eth.src") {
+        EXPECT_TRUE(spec.set(name, "02:00:00:00:00:0" + std::to_string(i)).has_value());
+      }
+    });
+    FrameKind kind;
+    for (std::size_t at = 0; at < frames[0].size(); ++at) {
+      if (std::ranges::any_of(frames, [&](const Frame& f) { return f[at] != frames[0][at]; })) {
+        kind.varying.push_back(at);
+      }
+    }
+    SuperFrameBuilder builder;
+    for (int round = 0; round < 2; ++round) {
+      builder.begin(frames[0], &kind);
+      EXPECT_FALSE(builder.add(frames[1], 64, 65535, &kind)) << field;
+      EXPECT_TRUE(std::ranges::equal(builder.finish(), frames[0])) << field;
+    }
+  }
+}
+
 TEST(SuperFrameBuilder, KeepsToTheLimits) {
   const auto frames = counting_frames(RoceVersion::v2_ipv4, 10);
   const std::size_t segment = frames.front().size() - 42;

@@ -121,6 +121,21 @@ void PacketTemplate::expect_many() {
   changes_ = std::make_shared<const std::vector<Changes>>(std::move(changes));
 }
 
+std::vector<std::size_t> PacketTemplate::varying() const {
+  std::vector<std::size_t> offsets;
+  const auto add = [&](std::size_t first, std::size_t last) {
+    for (std::size_t at = first; at <= last; ++at) offsets.push_back(at);
+  };
+  for (const Place& place : places_) add(place.first_byte(), place.last_byte());
+  using Checksum = FieldOf<&Ipv4::checksum>;
+  for (const std::size_t offset : checksums_) add(offset + Checksum::kFirstByte, offset + Checksum::kEndByte - 1);
+  if (icrc_) add(icrc_->place, icrc_->place + sizeof(std::uint32_t) - 1);
+  std::ranges::sort(offsets);
+  const auto repeated = std::ranges::unique(offsets);
+  offsets.erase(repeated.begin(), repeated.end());
+  return offsets;
+}
+
 std::uint32_t PacketTemplate::stored_icrc() const {
   return __builtin_bswap32(static_cast<std::uint32_t>(load_big_endian<4>(bytes_.data() + icrc_->place)));
 }

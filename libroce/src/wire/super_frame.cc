@@ -184,8 +184,11 @@ void cut_frame(const Packet& whole, const SuperFrame& super_frame, std::uint32_t
   put_right(frame, frame.size(), whole.layers(), part.net().ip_id.value_or(0));
 }
 
-void SuperFrameBuilder::begin(Bytes frame) {
-  bytes_.assign(frame.begin(), frame.end());
+void SuperFrameBuilder::begin(Bytes frame, const FrameKind* kind) {
+  if (kind == nullptr || kind != kind_ || frame.size() != frame_bytes_ || bytes_.size() < frame.size()) alike_ = 1;
+  bytes_.resize(std::max(bytes_.size(), frame.size()));
+  std::copy(frame.begin(), frame.end(), bytes_.begin());
+  kind_ = kind;
   frame_bytes_ = frame.size();
   count_ = 1;
   header_bytes_ = 0;
@@ -194,9 +197,9 @@ void SuperFrameBuilder::begin(Bytes frame) {
 
 void SuperFrameBuilder::find_headers() {
   has_looked_for_headers_ = true;
-  const Packet packet = parse_frame(bytes_, LinkType::ethernet);
+  const Packet packet = parse_frame(Bytes{bytes_}.first(frame_bytes_), LinkType::ethernet);
   if (!is_measured_v2(packet) || packet.problem().reason != ParseReason::none) return;
-  if (packet.icrc_offset() + kIcrcSize != bytes_.size()) return;
+  if (packet.icrc_offset() + kIcrcSize != frame_bytes_) return;
   layers_ = packet.layers();
   if (!are_segmentable(packet, layers_)) return;
   ip_id_ = packet.net().ip_id.value_or(0);
@@ -209,24 +212,62 @@ void SuperFrameBuilder::find_headers() {
   const auto* ipv4 =
       std::find_if(layers_.begin(), layers_.end(), [](const Layer& layer) { return layer.id == HeaderId::ipv4; });
   ipv4_offset_ = ipv4 != layers_.end() ? ipv4->offset : 0;
+  if (header_bytes_ != alike_headers_) alike_ = 1;
+  alike_headers_ = header_bytes_;
+  if (kind_ == nullptr) return;
+  const auto& varying = kind_->varying;
+  varying_packet_ = static_cast<std::size_t>(std::ranges::lower_bound(varying, header_bytes_) - varying.begin());
 }
 
-bool SuperFrameBuilder::add(Bytes frame, std::uint32_t max_packets, std::size_t max_bytes) {
+/// Whether the frame has the headers that are to come next.
+bool SuperFrameBuilder::has_headers_of(Bytes frame, const FrameKind* kind) const {
+  // std::equal goes byte by byte where they are of type std::byte.
+  if (kind == nullptr || kind != kind_) return std::memcmp(next_.data(), frame.data(), header_bytes_) == 0;
+  const auto is_same = [&](std::size_t at) { return next_[at] == frame[at]; };
+  const auto is_same_field = [&](auto field) {
+    for (std::size_t at = field.kFirstByte; at < field.kEndByte; ++at) {
+      if (!is_same(ipv4_offset_ + at)) return false;
+    }
+    return true;
+  };
+  // These two are to change, whether they do in the frames or not.
+  if (ipv4_offset_ != 0 &&
+      !(is_same_field(FieldOf<&Ipv4::identification>{}) && is_same_field(FieldOf<&Ipv4::checksum>{}))) {
+    return false;
+  }
+  return std::ranges::all_of(std::span{kind->varying}.first(varying_packet_), is_same);
+}
+
+/// Writes the packet of a frame behind what is there.
+void SuperFrameBuilder::place(Bytes frame, const FrameKind* kind) {
+  const std::size_t end = size();
+  const Bytes packet = frame.subspan(header_bytes_);
+  if (kind == nullptr || kind != kind_) alike_ = std::min(alike_, count_);
+  if (count_ < alike_) {
+    std::byte* const to = bytes_.data() + end - header_bytes_;
+    for (const std::size_t at : std::span{kind->varying}.subspan(varying_packet_)) to[at] = frame[at];
+    return;
+  }
+  if (bytes_.size() < end + packet.size()) bytes_.resize(end + packet.size());
+  std::memcpy(bytes_.data() + end, packet.data(), packet.size());
+  if (kind != nullptr && kind == kind_ && alike_ == count_) ++alike_;
+}
+
+bool SuperFrameBuilder::add(Bytes frame, std::uint32_t max_packets, std::size_t max_bytes, const FrameKind* kind) {
   if (count_ >= max_packets || frame.size() != frame_bytes_) return false;
   if (!has_looked_for_headers_) find_headers();
-  if (header_bytes_ == 0 || bytes_.size() + frame_bytes_ - header_bytes_ > max_bytes) return false;
+  if (header_bytes_ == 0 || size() + frame_bytes_ - header_bytes_ > max_bytes) return false;
   if (ipv4_offset_ != 0) set_identification(next_.data() + ipv4_offset_, static_cast<std::uint16_t>(ip_id_ + count_));
-  // std::equal goes byte by byte where they are of type std::byte.
-  if (std::memcmp(next_.data(), frame.data(), header_bytes_) != 0) return false;
-  const Bytes packet = frame.subspan(header_bytes_);
-  bytes_.insert(bytes_.end(), packet.begin(), packet.end());
+  if (!has_headers_of(frame, kind)) return false;
+  place(frame, kind);
   ++count_;
   return true;
 }
 
 Bytes SuperFrameBuilder::finish() {
-  if (count_ > 1) put_right(bytes_, bytes_.size(), layers_, ip_id_);
-  return bytes_;
+  const std::span<std::byte> whole = std::span{bytes_}.first(size());
+  if (count_ > 1) put_right(whole, whole.size(), layers_, ip_id_);
+  return whole;
 }
 
 }  // namespace roce

@@ -38,6 +38,8 @@ class PacketTemplate {
   /// stays wrong in the same bits.
   void seal();
 
+  /// The only bytes that this ever changes, as offsets, ascending; the same of each copy of this template.
+  [[nodiscard]] std::vector<std::size_t> varying() const;
   /// The packet; valid as long as the template.
   [[nodiscard]] Bytes bytes() const { return bytes_; }
 

@@ -41,17 +41,24 @@ struct SuperFrame {
 /// that begins with its link layer.
 void cut_frame(const Packet& whole, const SuperFrame& super_frame, std::uint32_t index, std::vector<std::byte>& frame);
 
+/// Frames of one size that are the same but for some bytes.
+struct FrameKind {
+  std::vector<std::size_t> varying;  ///< where those are, from the begin of the frame on, ascending
+};
+
 /// A frame, or several that follow each other put together into one super-frame: the inverse of `cut_frame`. Only what
 /// segmentation makes into just these frames again is put together, UDP checksums aside: RoCE v2 packets over Ethernet
 /// with at most one VLAN tag, of one size, behind the same headers of right lengths and checksums, the UDP checksum 0,
 /// IPv4 identifications counting up.
 class SuperFrameBuilder {
  public:
-  /// Begins with this frame, whatever it is.
-  void begin(Bytes frame);
+  /// Begins with this frame, whatever it is. `kind`: all frames that come with the same one are of that kind, as long
+  /// as there is this builder; of those only what varies is copied where another one was before.
+  void begin(Bytes frame, const FrameKind* kind = nullptr);
   /// Puts `frame` behind those that are there if it belongs there, and the whole has at most `max_packets` packets and
   /// `max_bytes` bytes. False: nothing happened.
-  [[nodiscard]] bool add(Bytes frame, std::uint32_t max_packets, std::size_t max_bytes);
+  [[nodiscard]] bool add(Bytes frame, std::uint32_t max_packets, std::size_t max_bytes,
+                         const FrameKind* kind = nullptr);
 
   /// How many frames there are.
   [[nodiscard]] std::uint32_t count() const { return count_; }
@@ -66,15 +73,22 @@ class SuperFrameBuilder {
 
  private:
   void find_headers();
+  [[nodiscard]] bool has_headers_of(Bytes frame, const FrameKind* kind) const;
+  void place(Bytes frame, const FrameKind* kind);
+  [[nodiscard]] std::size_t size() const { return header_bytes_ + count_ * (frame_bytes_ - header_bytes_); }
 
-  std::vector<std::byte> bytes_;
-  std::vector<std::byte> next_;  ///< the headers that the next frame has to have
+  std::vector<std::byte> bytes_;  ///< those of `size()`, and what is left of longer ones
+  std::vector<std::byte> next_;   ///< the headers that the next frame has to have
   LayerList layers_;
   std::uint32_t count_ = 0;
-  std::size_t frame_bytes_ = 0;   ///< of the first frame
-  std::size_t header_bytes_ = 0;  ///< in front of the BTH; 0: nothing goes behind this frame
-  std::size_t ipv4_offset_ = 0;   ///< of its header in the frame; 0: there is none
-  std::uint16_t ip_id_ = 0;       ///< of the first frame
+  std::size_t frame_bytes_ = 0;      ///< of the first frame
+  std::size_t header_bytes_ = 0;     ///< in front of the BTH; 0: nothing goes behind this frame
+  std::size_t ipv4_offset_ = 0;      ///< of its header in the frame; 0: there is none
+  std::uint16_t ip_id_ = 0;          ///< of the first frame
+  const FrameKind* kind_ = nullptr;  ///< of the first frame
+  std::size_t varying_packet_ = 0;   ///< the first of what varies in it that is not in front of the BTH
+  std::uint32_t alike_ = 0;          ///< so many packets in `bytes_` are of `kind_`, behind headers of `alike_headers_`
+  std::size_t alike_headers_ = 0;
   bool has_looked_for_headers_ = false;
 };
 
