@@ -43,18 +43,26 @@ inline constexpr std::uint32_t kLrhSeed = 0x2144DF1C;
   return product;
 }
 
-/// Like `rewind`, in time that grows with the logarithm of `count`.
-[[nodiscard]] constexpr std::uint32_t rewind_far(std::uint32_t difference, std::size_t count) {
-  std::uint32_t power = rewind(0x8000'0000, 1);  // x^-8
-  for (; count != 0; count >>= 1) {
-    if ((count & 1) != 0) difference = multiply(difference, power);
-    power = multiply(power, power);
-  }
-  return difference;
-}
-
 /// A number for each value of a byte.
 using ByteTable = std::array<std::uint32_t, 256>;
+
+/// The powers of `base`, from x^0 on.
+[[nodiscard]] constexpr ByteTable make_powers(std::uint32_t base) {
+  ByteTable powers{0x8000'0000};
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = multiply(powers[i - 1], base);
+  return powers;
+}
+
+/// By what to multiply to go so many bytes back, and so many times 256 bytes.
+inline constexpr ByteTable kBack = make_powers(rewind(0x8000'0000, 1));
+inline constexpr ByteTable kFarBack = make_powers(rewind(0x8000'0000, kBack.size()));
+
+/// Like `rewind`, in a time that does not grow up to 65535 bytes: each packet of a UDP socket costs one.
+[[nodiscard]] constexpr std::uint32_t rewind_far(std::uint32_t difference, std::size_t count) {
+  constexpr std::size_t most = 0xFFFF;
+  for (; count > most; count -= most) difference = multiply(multiply(difference, kBack[0xFF]), kFarBack[0xFF]);
+  return multiply(multiply(difference, kBack[count & 0xFF]), kFarBack[count >> 8U]);
+}
 
 /// The table of a byte of which each bit of `changed(value)` contributes `of_bit` of it.
 template <typename Changed>
