@@ -39,7 +39,7 @@ struct StateAccess<PauseTracker> {
         PauseTracker::Station station;
         transfer_station(archive, station);
         const MacAddress source = station.summary.source;
-        if (!value.stations_.emplace(source, std::move(station)).second) archive.refuse();
+        if (!value.stations_.emplace(source, station).second) archive.refuse();
       }
       // What pauses end at the latest packet.
       if (!value.stations_.empty() && !value.latest_) archive.refuse();
