@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is said of responses, and of what became of them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "trace.h"
 
 namespace roce::analysis {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST(ResponseVerdicts, AcknowledgementLostBehindTheCapturePoint) {
   const Findings found = analyse(R"(
@@ -20,6 +26,26 @@ TEST(ResponseVerdicts, AcknowledgementLostBehindTheCapturePoint) {
   EXPECT_THAT(found.now,
               ElementsAre("3 retransmission 100 cause=timeout of=1 after=5000us spurious", "4 duplicate_ack 100"));
   EXPECT_THAT(found.later, ElementsAre("2 response_lost_after 100 of=3"));
+}
+
+// A link that is down takes them all: none of the requester's packets comes by in between.
+TEST(ResponseVerdicts, ManyAcknowledgementsLostInOneOutage) {
+  std::string trace;
+  for (int i = 0; i < 12; ++i) trace += fmt::format("{} A>B SEND_ONLY {} ar\n", i, 100 + i);
+  for (int i = 0; i < 12; ++i) trace += fmt::format("{} B>A ACK {}\n", 20 + i, 100 + i);
+  const Findings found = analyse(trace + "5000 A>B SEND_ONLY 100 ar\n");
+  EXPECT_THAT(found.later, SizeIs(12));
+  EXPECT_THAT(found.later, Each(HasSubstr("response_lost_after")));
+}
+
+TEST(ResponseVerdicts, ManyAcknowledgementsAmongRequestsWereNotHeeded) {
+  std::string trace;
+  for (int i = 0; i < 12; ++i) {
+    trace += fmt::format("{} A>B SEND_ONLY {} ar\n{} B>A ACK {}\n", 20 * i, 100 + i, 20 * i + 10, 100 + i);
+  }
+  const Findings found = analyse(trace + "5000 A>B SEND_ONLY 100 ar\n");
+  EXPECT_THAT(found.now, ElementsAre(HasSubstr("25 retransmission 100 cause=timeout")));
+  EXPECT_THAT(found.later, IsEmpty());
 }
 
 TEST(ResponseVerdicts, ReadResponseLostBehindTheCapturePoint) {
@@ -270,6 +296,56 @@ TEST(ResponseVerdicts, AnswersAreLinkedToTheirRequests) {
   EXPECT_EQ(found.answers[0].response, (PacketId{3, 0}));
   EXPECT_EQ(found.answers[1].request, (PacketId{5, 0}));
   EXPECT_EQ(found.answers[1].latency, std::chrono::microseconds{6});
+}
+
+// RoCE v1, so that no identification tells what was sent first.
+TEST(ResponseVerdicts, AnswerThatBeginsInTheMiddleWasAskedForAgain) {
+  // The request for what is missing is not in the capture.
+  const Findings found = analyse(R"(
+     0  A>B  READ    100  v1  dma=1600
+    10  B>A  FIRST   100  v1
+    11  B>A  MIDDLE  103  v1
+    12  B>A  MIDDLE  104  v1
+    13  B>A  MIDDLE  105  v1
+    14  B>A  LAST    106  v1
+    24  B>A  FIRST   101  v1
+    25  B>A  MIDDLE  102  v1
+    26  B>A  MIDDLE  103  v1
+    27  B>A  MIDDLE  104  v1
+    28  B>A  MIDDLE  105  v1
+    29  B>A  LAST    106  v1)");
+  EXPECT_THAT(found.now,
+              ElementsAre("3 response_gap 101x2 of=1", "9 response_repeated 103 of=1", "10 response_repeated 104 of=1",
+                          "11 response_repeated 105 of=1", "12 response_repeated 106 of=1"));
+  EXPECT_THAT(found.later, ElementsAre("3 unexplained 101", "3 unexplained 102"));
+}
+
+TEST(ResponseVerdicts, AnswerWithANewerMsnThanALaterOneIsAnotherAnswer) {
+  const auto verdicts_with = [](const std::string& msn) {
+    return analyse(R"(
+     0  A>B  READ       100  v1  dma=600
+     1  A>B  SEND_ONLY  103  v1  ar
+    10  B>A  MIDDLE     101  v1
+    11  B>A  LAST       102  v1  aeth.msn=7
+    14  B>A  FIRST      100  v1  aeth.msn=)" +
+                   msn);
+  };
+  EXPECT_THAT(verdicts_with("7").now, ElementsAre("3 response_gap 100 of=1", "5 response_out_of_order 100 of=1"));
+  EXPECT_THAT(verdicts_with("8").now, ElementsAre("3 response_gap 100 of=1"));
+}
+
+TEST(ResponseVerdicts, AnswersToTheCopiesOfARequestAreNoCopies) {
+  std::string trace;
+  for (int i = 0; i < 10; ++i) {
+    trace += fmt::format("{} A>B SEND_ONLY {} v1\n", i, 100 + i);
+  }
+  const Findings found = analyse(trace + R"(
+    20.0  A>B  READ  110  v1  dma=64
+    20.5  A>B  READ  110  v1  dma=64
+    30.0  B>A  ONLY  110  v1
+    30.5  B>A  ONLY  110  v1)");
+  EXPECT_THAT(found.now,
+              ElementsAre("12 duplicate 110 cause=network of=11 after=0us", "14 response_repeated 110 of=11"));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include <string>
+
 #include "trace.h"
 
 namespace roce::analysis {
@@ -192,6 +194,21 @@ TEST(PathMtu, AGapBehindAReadOfKnownLengthIsSaid) {
      2  A>B  READ       99   dma=600
      3  A>B  SEND_ONLY  103  ar)");
   EXPECT_THAT(found.now, ElementsAre("4 gap 102"));
+}
+
+TEST(Streams, AnswerToARequestThatWasNotSeenIsJoinedByItsPort) {
+  const auto joined = [](const char* answer) {
+    const Findings found = analyse(std::string{R"(
+     0  A>B  SEND_ONLY  100  qp=0x22  port=50001
+     1  A>B  SEND_ONLY  101  qp=0x22  port=50001
+    )"} + answer);
+    return found.streams.at(0).joined;
+  };
+  EXPECT_TRUE(joined("10  B>A  ACK  102  qp=0x12  port=50001"));
+  EXPECT_TRUE(joined("10  B>A  ACK  105  qp=0x12  port=50001"));
+  EXPECT_FALSE(joined("10  B>A  ACK  106  qp=0x12  port=50001"));
+  EXPECT_FALSE(joined("10  B>A  ACK  102  qp=0x12  port=50002"));
+  EXPECT_TRUE(joined("10  B>A  ACK  101  qp=0x12  port=50002"));
 }
 
 }  // namespace

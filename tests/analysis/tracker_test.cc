@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "trace.h"
 
 namespace roce::analysis {
@@ -286,6 +288,52 @@ TEST(RequestVerdicts, AcrossTheWrapOfThePsn) {
   EXPECT_THAT(found.later, ElementsAre("3 request_lost_before 16777215 of=4", "3 request_lost_before 0 of=4"));
   EXPECT_EQ(found.packets[2].relative_psn, 4);
   EXPECT_EQ(found.packets[7].relative_psn, 4);
+}
+
+TEST(RequestVerdicts, DamagedPacketAndTheOneThatArrivedInItsPlace) {
+  // What was acknowledged is another transmission, which the capture does not have.
+  const Findings found = analyse(R"(
+      0  A>B  SEND_ONLY  100
+      1  A>B  SEND_ONLY  101  bad
+      2  A>B  SEND_ONLY  102  ar
+     12  B>A  ACK        102
+    500  A>B  SEND_ONLY  103  ar
+    510  B>A  ACK        103)");
+  EXPECT_THAT(found.later,
+              ElementsAre("3 request_lost_before 101 cause=corrupted of=2", "3 missed_by_capture 101 of=4"));
+  ASSERT_EQ(found.streams.size(), 1U);
+  EXPECT_EQ(found.streams[0].lost_psns, 1U);
+  EXPECT_EQ(found.streams[0].missed_psns, 1U);
+}
+
+TEST(RequestVerdicts, DamagedPacketSpeaksForItsOwnPsnOnly) {
+  const Findings found = analyse(R"(
+      0  A>B  SEND_ONLY  100
+      1  A>B  SEND_ONLY  102  bad
+      2  A>B  SEND_ONLY  103  ar
+     12  B>A  ACK        101
+     22  B>A  ACK        103
+    500  A>B  SEND_ONLY  104  ar
+    510  B>A  ACK        104)");
+  EXPECT_THAT(found.later, ElementsAre("3 missed_by_capture 101 of=2", "3 request_lost_before 102 cause=corrupted of=2",
+                                       "3 missed_by_capture 102 of=5"));
+}
+
+// RoCE v1, so that no identification tells what was sent first.
+TEST(RequestVerdicts, LateByARoundTripMayHaveBeenSentAgain) {
+  const auto late_by = [](int microseconds) {
+    return analyse(R"(
+     0  A>B  SEND_ONLY  100  v1  ar
+     5  B>A  ACK        100  v1
+    10  A>B  SEND_ONLY  101  v1
+    11  A>B  SEND_ONLY  103  v1
+    )" + std::to_string(11 + microseconds) +
+                   "  A>B  SEND_ONLY  102  v1");
+  };
+  EXPECT_THAT(late_by(4).now, ElementsAre("4 gap 102", "5 out_of_order 102 of=4 after=4us"));
+  EXPECT_THAT(late_by(4).later, ElementsAre("4 reordered 102"));
+  EXPECT_THAT(late_by(5).now, ElementsAre("4 gap 102"));
+  EXPECT_THAT(late_by(5).later, ElementsAre("4 unexplained 102"));
 }
 
 }  // namespace

@@ -91,6 +91,7 @@ struct Read {
   std::uint16_t payload = 0;  ///< of the FIRST and MIDDLE packets of its answer; 0 none was seen
   bool is_sure = false;       ///< a READ, and nothing since has contradicted `length`
   bool is_original = false;   ///< it begins at `psn`: it is not the rest of a READ that was not seen
+  bool asked_unseen = false;  ///< an answer came to a request that was not seen
 
   [[nodiscard]] LongPsn end() const { return psn + span; }
 };

@@ -60,13 +60,14 @@ bool was_sent_again(const Channel& channel, const Flow& flow, const Gap& gap, co
          packet.time - gap.revealed_at > kLeastTimeout;
 }
 
-void say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time) {
+Cause say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time) {
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::duplicate);
   verdict.other = of;
   verdict.elapsed = ref.packet().time - time;
   // Where half of all packets are there twice, it is the capture: a network does that to few.
   verdict.cause = flow.packets < 8 ? Cause::unknown : flow.copies * 3 > flow.packets ? Cause::capture : Cause::network;
   ++flow.copies;
+  return verdict.cause;
 }
 
 }  // namespace roce::analysis

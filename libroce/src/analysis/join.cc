@@ -12,6 +12,8 @@ constexpr std::size_t kRememberedRequests = 256;
 constexpr std::size_t kRememberedPairs = 16'384;
 // Streams that are looked through for the requests that a response answers, those with the newest packets first.
 constexpr std::size_t kCandidates = 512;
+// So many of the newest requests may be missing when the first of them is answered.
+constexpr LongPsn kUnseen = 4;
 // The first responses of a flow look for their requests; later only some do, so that a capture of one direction costs
 // no search per packet.
 constexpr std::uint32_t kEagerSearches = 16;
@@ -55,16 +57,19 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   state.streams.erase(before->index);
 }
 
-// How well the response under way fits the requests of a stream: 0 not at all, 2 it answers a packet that asks for it.
+// How well the response under way fits the requests of a stream: 0 not at all, 1 it answers one just behind them that
+// was not seen, by its port, 2 it answers one of them, 3 also by its port.
 // A-CON-3
 unsigned fit(const Stream& stream, const Flow& flow, const Observation& packet) {
   const Channel& channel = stream.channels[0];
   if (!channel.requests_seen || channel.requests.empty()) return 0;
   const LongPsn psn = long_psn(channel, packet.psn, channel.next);
   const Request& oldest = channel.requests.front();
-  if (psn < oldest.psn || psn >= std::max(channel.next, channel.next_max)) return 0;
+  const LongPsn end = std::max(channel.next, channel.next_max);
+  if (psn < oldest.psn || psn >= end + kUnseen) return 0;
   const bool same_port = packet.udp_source_port == stream.flows[0]->udp_source_port && flow.udp_source_port != 0;
-  return same_port ? 2 : 1;
+  if (psn >= end) return same_port ? 1 : 0;
+  return same_port ? 3 : 2;
 }
 
 }  // namespace

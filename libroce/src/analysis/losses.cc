@@ -17,6 +17,37 @@ constexpr Duration kGapSettles = std::chrono::microseconds{100};
 // goes on with new requests has it.
 constexpr Duration kReadSettles = std::chrono::milliseconds{10};
 
+// So many responses can be lost while the requester's own packets come by; of more than that it is likelier that it did
+// not heed them.
+constexpr std::size_t kLostAmongRequests = 8;
+
+// Whether the response would tell the requester that it need not send `psn` again.
+bool speaks_for(const Response& response, LongPsn psn) {
+  // A refusal acknowledges what is in front of it.
+  const bool refuses =
+      opcode_info(response.opcode).operation == Operation::acknowledge && response.syndrome.kind() != AethKind::ack;
+  return !response.is_lost && response.psn >= psn + (refuses ? 1 : 0);
+}
+
+// A-LOSS-3
+bool are_too_many_to_be_lost(const Channel& channel, LongPsn psn) {
+  std::size_t count = 0;
+  Time first = Time::max();
+  Time last = Time::min();
+  for (std::size_t i = 0; i < channel.responses.size(); ++i) {
+    const Response& response = channel.responses[i];
+    if (!speaks_for(response, psn)) continue;
+    ++count;
+    first = std::min(first, response.time);
+    last = std::max(last, response.time);
+  }
+  if (count <= kLostAmongRequests) return false;
+  for (std::size_t i = channel.requests.size(); i-- > 0;) {
+    if (channel.requests[i].last_time > first && channel.requests[i].last_time < last) return true;
+  }
+  return false;
+}
+
 // The answers of the responder to `psn` or later ones: had one of them arrived,
 // `psn` would not be sent again.
 bool lose_responses(ChannelRef ref, LongPsn psn) {
@@ -27,15 +58,12 @@ bool lose_responses(ChannelRef ref, LongPsn psn) {
     const Read& read = channel.reads[i];
     if (read.end() <= psn && (read.asked > 1 || !is_complete(channel, read))) return true;
   }
+  if (are_too_many_to_be_lost(channel, psn)) return true;
   const Time now = ref.packet().time;
   bool any = false;
   for (std::size_t i = channel.responses.size(); i-- > 0;) {
     Response& response = channel.responses[i];
-    if (response.is_lost) continue;
-    // A refusal acknowledges what is in front of it.
-    const bool refuses =
-        opcode_info(response.opcode).operation == Operation::acknowledge && response.syndrome.kind() != AethKind::ack;
-    if (response.psn < psn + (refuses ? 1 : 0)) continue;
+    if (!speaks_for(response, psn)) continue;
     // On its way still, perhaps.
     if (channel.least_latency != Duration::max() && now - response.time < channel.least_latency) continue;
     response.is_lost = true;
@@ -186,6 +214,7 @@ void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& pa
   read.answered = false;
   read.begun = false;
   read.passed = false;
+  read.asked_unseen = false;
   read.request = packet.id;
   read.request_time = packet.time;
 }
@@ -204,27 +233,46 @@ void on_restart(ChannelRef ref, const Restart& restart) {
   }
 }
 
+namespace {
+
+// Whether the packet with a wrong ICRC that is known of a gap has this PSN of it.
+bool is_corrupted(const Channel& channel, const Gap& gap, LongPsn psn) {
+  if (!gap.corrupted) return false;
+  for (std::size_t i = 0; i < channel.corrupted.size(); ++i) {
+    if (channel.corrupted[i].packet == gap.corrupted) return channel.corrupted[i].psn == psn;
+  }
+  return gap.count == 1;
+}
+
+}  // namespace
+
 void resolve_gap(ChannelRef ref, Ring<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind, Cause cause) {
   const LongPsn end = first + count;
-  const VerdictKind meant = kind;
   for (std::size_t i = 0; i < gaps.size();) {
     if (gaps[i].end() <= first || gaps[i].first >= end) {
       ++i;
       continue;
     }
     const Gap gap = gaps[i];
-    // It was seen after all, with a wrong ICRC.
-    const bool was_damaged = meant == VerdictKind::missed_by_capture && gap.corrupted && gap.count == 1;
-    kind = was_damaged ? VerdictKind::request_lost_before : meant;
     const LongPsn from = std::max(first, gap.first);
     const LongPsn to = std::min(end, gap.end());
-    Verdict& verdict = say_later(ref.state, ref.stream, kind, gap.revealed_by, gap.revealed_at);
-    verdict.cause = was_damaged ? Cause::corrupted : cause;
-    verdict.first_psn = ref.wire(from);
-    verdict.psn_count = static_cast<std::uint32_t>(to - from);
-    verdict.other = gap.corrupted ? gap.corrupted : gap.nak ? gap.nak : gap.acknowledged_by;
-    if (kind == VerdictKind::request_lost_before) ref.stream.summary.lost_psns += verdict.psn_count;
-    if (kind == VerdictKind::missed_by_capture) ref.stream.summary.missed_psns += verdict.psn_count;
+    const auto say = [&](VerdictKind each, Cause why, PacketId other) {
+      Verdict& verdict = say_later(ref.state, ref.stream, each, gap.revealed_by, gap.revealed_at);
+      verdict.cause = why;
+      verdict.first_psn = ref.wire(from);
+      verdict.psn_count = static_cast<std::uint32_t>(to - from);
+      verdict.other = other;
+      if (each == VerdictKind::request_lost_before) ref.stream.summary.lost_psns += verdict.psn_count;
+      if (each == VerdictKind::missed_by_capture) ref.stream.summary.missed_psns += verdict.psn_count;
+    };
+    const PacketId known = gap.nak ? gap.nak : gap.acknowledged_by;
+    // It was seen once, with a wrong ICRC; what arrived is another transmission.
+    if (kind == VerdictKind::missed_by_capture && to - from == 1 && is_corrupted(ref.channel, gap, from)) {
+      say(VerdictKind::request_lost_before, Cause::corrupted, gap.corrupted);
+      say(kind, cause, known);
+    } else {
+      say(kind, cause, gap.corrupted ? gap.corrupted : known);
+    }
     gaps.erase(i);
     if (to < gap.end()) {
       Gap rest = gap;

@@ -165,7 +165,10 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
   const Observation& packet = ref.packet();
   Request& request = channel.requests[index];
   if (request.psn == psn && is_copy(channel, flow, request, packet, psn)) {
-    say_copy(ref, flow, request.last, request.last_time);
+    // The responder answers each copy that the network makes.
+    if (say_copy(ref, flow, request.last, request.last_time) == Cause::network) {
+      if (Read* const read = find_read(channel, psn)) ++read->asked;
+    }
     return;
   }
   // What follows may be of another connection with the same numbers.
@@ -238,11 +241,16 @@ void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
                   had_it ? VerdictKind::missed_by_capture : VerdictKind::request_lost_before, cause);
     }
   } else {
-    Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
-    verdict.other = gap.revealed_by;
-    verdict.elapsed = packet.time - gap.revealed_at;
     request.came_late = true;
-    resolve_gap(ref, channel.gaps, psn, span, VerdictKind::reordered, Cause::none);
+    // After a round trip it may as well have been sent again, for a NAK that was not seen (A-LOSS-4).
+    const bool is_sure =
+        was_overtaken(flow, packet).has_value() || packet.time - gap.revealed_at < channel.least_latency;
+    if (is_sure) {
+      Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
+      verdict.other = gap.revealed_by;
+      verdict.elapsed = packet.time - gap.revealed_at;
+    }
+    resolve_gap(ref, channel.gaps, psn, span, is_sure ? VerdictKind::reordered : VerdictKind::unexplained, Cause::none);
   }
   // In its place among the others.
   make_room(ref);

@@ -301,16 +301,22 @@ void add_response_gap(ChannelRef ref, Read& read, LongPsn first, LongPsn end) {
 // Answers follow in order of their PSNs. A READ that was asked for again may
 // have two under way: then one begins at a PSN that was asked for, and the
 // other goes on where it was.
-void on_read_response(ChannelRef ref, Read& read, LongPsn psn) {
+void on_read_response(ChannelRef ref, Read& read, LongPsn psn, bool follows) {
   Channel& channel = ref.channel;
   read.answered = true;
   const Position place = ref.packet().info().position;
   if (psn == read.asked_psn && (place == Position::first || place == Position::only)) read.begun = true;
   const Gap* const gap = find_gap(channel.response_gaps, psn);
   const bool was_missing = gap != nullptr;
+  // An answer begins in the middle of the READ, or behind its end: somebody asked for it again (A-LOSS-5).
+  const bool begins = place == Position::first || place == Position::only;
+  if (begins && psn < read.position && was_missing && psn >= read.psn &&
+      ((psn != read.psn && psn != read.asked_psn) || follows)) {
+    read.asked_unseen = true;
+  }
   // Directly behind those that overtook it, it belongs to the same answer.
-  const bool is_close = was_missing && ref.packet().time - gap->revealed_at < kOvertaken;
-  const bool is_again = (read.asked > 1 || read.passed) && !is_close;
+  const bool is_close = was_missing && !read.asked_unseen && ref.packet().time - gap->revealed_at < kOvertaken;
+  const bool is_again = (read.asked > 1 || read.passed || read.asked_unseen) && !is_close;
   const bool has_other = is_again && read.other < read.end();
   if (psn < read.position && was_missing && !(is_again && psn == read.asked_psn)) {
     // Of a READ that was asked for more than once it may belong to another
@@ -375,7 +381,7 @@ void add_read(ChannelRef ref, const Request& request, bool is_original) {
   channel.reads.insert(at, read);
 }
 
-void on_own_answer(ChannelRef ref, LongPsn psn) {
+void on_own_answer(ChannelRef ref, LongPsn psn, bool follows) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
   on_unseen(ref, psn);
@@ -396,7 +402,7 @@ void on_own_answer(ChannelRef ref, LongPsn psn) {
   result.latency = packet.time - read->request_time;
   if (psn == read_psn) link(ref, psn);
   if (packet.info().operation == Operation::read_response) judge_answer(ref, *read, psn);
-  on_read_response(ref, *read, psn);
+  on_read_response(ref, *read, psn, follows);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
   channel.has_response = true;
   acknowledge(ref, channel.newest_response + 1);
@@ -420,9 +426,12 @@ void on_response(ChannelRef ref, Flow& flow) {
   if (!channel.requests_seen) channel.first = channel.has_response ? channel.first : psn;
   ref.state.result.relative_psn = psn - channel.first;
   if (const Response* copy = find_copy(channel, flow, packet, psn)) {
-    say_copy(ref, flow, copy->packet, copy->time);
+    static_cast<void>(say_copy(ref, flow, copy->packet, copy->time));
     return;
   }
+  // MSNs only grow: what has a newer one than an answer to later PSNs was sent behind it.
+  const bool follows =
+      packet.has_aeth && channel.aeth.is_known && psn < channel.aeth.psn && packet.msn.newer_than(channel.aeth.msn);
   judge_aeth(ref, psn);
   const bool is_news = !channel.has_response || psn > channel.newest_response;
   if (!channel.requests_seen) {
@@ -435,7 +444,7 @@ void on_response(ChannelRef ref, Flow& flow) {
   } else if (info.operation == Operation::acknowledge) {
     on_nak(ref, psn);
   } else {
-    on_own_answer(ref, psn);
+    on_own_answer(ref, psn, follows);
   }
   take_credits(ref, psn, is_news);
   remember(channel, packet, psn);

@@ -33,7 +33,7 @@ inline constexpr std::size_t kMemberCount<Gap> = 10;
 template <>
 inline constexpr std::size_t kMemberCount<Response> = 8;
 template <>
-inline constexpr std::size_t kMemberCount<Read> = 20;
+inline constexpr std::size_t kMemberCount<Read> = 21;
 template <>
 inline constexpr std::size_t kMemberCount<Restart> = 12;
 template <>

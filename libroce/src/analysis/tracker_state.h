@@ -97,8 +97,8 @@ inline constexpr Duration kLeastTimeout = std::chrono::microseconds{300};
 /// Whether the packet is a copy of the request as it was last seen, not sent again by the requester (A-COPY-1).
 [[nodiscard]] bool is_copy(Channel& channel, const Flow& flow, const Request& request, const Observation& packet,
                            LongPsn psn);
-/// The packet under way is a copy of one that was seen at `time`.
-void say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time);
+/// The packet under way is a copy of one that was seen at `time`. Who made it.
+Cause say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time);
 /// Whether later packets of the flow were sent after this one; none where the identifications do not tell (A-COPY-2).
 [[nodiscard]] std::optional<bool> was_overtaken(const Flow& flow, const Observation& packet);
 /// Whether the packet belongs to the latest go-back and was overtaken by others of it.
@@ -124,7 +124,7 @@ void on_request(ChannelRef ref, Flow& flow);
 void settle_filled(ChannelRef ref, LongPsn next_request);
 void on_response(ChannelRef ref, Flow& flow);
 /// A READ response, or another answer of its own to a request; `psn` is that of the packet.
-void on_own_answer(ChannelRef ref, LongPsn psn);
+void on_own_answer(ChannelRef ref, LongPsn psn, bool follows);
 /// What a READ's packets can be told from once the path MTU is known.
 void learn_mtu(TrackerState& state, Stream& stream, std::uint32_t mtu);
 void set_read_span(Channel& channel, Request& request, std::uint16_t mtu);
