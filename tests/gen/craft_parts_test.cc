@@ -24,7 +24,6 @@
 namespace roce::gen {
 namespace {
 
-using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace std::chrono_literals;

@@ -17,7 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
-using testing::Eq;
 using testing::Pair;
 
 MacAddress mac(std::uint8_t last) {

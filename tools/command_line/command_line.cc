@@ -2,6 +2,7 @@
 // All of CLI11 that the programs compile: each file that includes its header costs ten seconds or more.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <utility>
 
 #include "command_line/command.h"
 #include "command_line/option.h"
@@ -167,10 +168,12 @@ Option Command::add_flag(const std::string& names, bool& value, const std::strin
 // where an enumeration is a byte wide.
 Option Command::add_word(const std::string& names, const std::vector<std::string>& words, const std::string& text,
                          LetterCase letters, const std::function<void(std::size_t)>& take) {
-  const std::function<void(const std::string&)> find = [words, take](const std::string& word) {
-    take(place_of(word, words));
+  CLI::callback_t find = [words, take](const CLI::results_t& chosen) {
+    take(place_of(chosen.front(), words));
+    return true;
   };
-  CLI::Option* option = app_->add_option_function(names, find, text);
+  CLI::Option* option = app_->add_option(names, std::move(find), text);
+  option->type_name(CLI::detail::type_name<std::string>());
   if (letters == LetterCase::ignored) {
     option->transform(CLI::IsMember(words, CLI::ignore_case).description(""));
   } else {
@@ -181,13 +184,14 @@ Option Command::add_word(const std::string& names, const std::vector<std::string
 
 Option Command::add_words(const std::string& names, const std::vector<std::string>& words, const std::string& text,
                           const std::function<void(const std::vector<std::size_t>&)>& take) {
-  const std::function<void(const std::vector<std::string>&)> find = [words,
-                                                                     take](const std::vector<std::string>& chosen) {
-    std::vector<std::size_t> places;
-    for (const std::string& word : chosen) places.push_back(place_of(word, words));
+  CLI::callback_t find = [words, take](const CLI::results_t& chosen) {
+    std::vector<std::size_t> places(chosen.size());
+    std::ranges::transform(chosen, places.begin(), [&](const std::string& word) { return place_of(word, words); });
     take(places);
+    return true;
   };
-  CLI::Option* option = app_->add_option_function(names, find, text);
+  CLI::Option* option = app_->add_option(names, std::move(find), text);
+  option->type_name(CLI::detail::type_name<std::string>())->expected(CLI::detail::expected_max_vector_size);
   option->check(CLI::IsMember(words).description(""));
   return Option{*option};
 }
