@@ -127,14 +127,16 @@ class ParallelRun {
         std::find_if(order.begin(), order.end(), [&](std::size_t shard) { return sizes[shard] == 0; }) - order.begin());
     const std::size_t pieces = decoding.frames.empty() ? 0 : Batch::kPieces;
     if (busy != 0) state_.shards.begin_batch(following.number);
-    const std::size_t first_piece = 2 + busy;
+    // Those that cannot be divided first: what is small fills up the time that is left.
+    const std::size_t watching = 1 + busy;
+    const std::size_t first_piece = watching + 1;
     workers_.run(first_piece + pieces, [&](std::size_t task) {
       if (task == 0) {
         read(reading);
-      } else if (task == 1) {
+      } else if (task < watching) {
+        follow(following, order[task - 1]);
+      } else if (task == watching) {
         watch(following);
-      } else if (task < first_piece) {
-        follow(following, order[task - 2]);
       } else {
         decode(decoding, task - first_piece);
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "analyze/capture_intake.h"
@@ -21,13 +22,16 @@ struct RunState {
   /// Everything that was read was followed.
   [[nodiscard]] AnalysisResult finish();
 
+  /// What one thread writes for each frame must not be in a cache line that another one uses meanwhile.
+  static constexpr std::size_t kApart = 128;
+
   const AnalysisRunOptions& options;
   CountingConsumer consumer;
-  AnalysisResult result;
+  alignas(kApart) AnalysisResult result;
   CaptureIntake intake;
-  analysis::TrackerShards shards;
+  alignas(kApart) analysis::TrackerShards shards;
   HandOver hand_over;
-  PauseWatch pause;
+  alignas(kApart) PauseWatch pause;
   std::vector<analysis::StreamSummary> closed;  ///< in runs before
 
  private:

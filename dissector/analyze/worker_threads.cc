@@ -13,6 +13,17 @@ namespace {
 
 constexpr unsigned kMostThreads = 64;
 
+// A thread that sleeps takes as long to wake as a tenth of a round: those that will not wait long do not go to sleep.
+constexpr int kLooks = 400;
+
+void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+  for (int i = 0; i < kLooks; ++i) {
+    if (value != old) return;
+    std::this_thread::yield();
+  }
+  value.wait(old);
+}
+
 std::vector<int> processors() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -60,13 +71,13 @@ void WorkerThreads::run(std::size_t count, const std::function<void(std::size_t)
   ++round_;
   round_.notify_all();
   take_tasks();
-  for (std::uint32_t busy = busy_; busy != 0; busy = busy_) busy_.wait(busy);
+  for (std::uint32_t busy = busy_; busy != 0; busy = busy_) wait_while(busy_, busy);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void WorkerThreads::serve() {
   for (std::uint32_t round = 0;;) {
-    round_.wait(round);
+    wait_while(round_, round);
     // Nobody begins the next round before all have ended this one.
     ++round;
     if (is_over_) return;
