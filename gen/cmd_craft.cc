@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "command_line/ending.h"
 #include "command_line/program.h"
+#include "files/file_use.h"
 #include "gen/frame_addresses.h"
 #include "gen/frame_command.h"
 #include "gen/packet_file.h"
@@ -73,6 +75,10 @@ void print_names(const std::vector<VaryingPacket>& packets) {
 }
 
 [[nodiscard]] Outcome<ExitCode> run(const CraftOptions& options) {
+  const std::array reading{files::FileUse{"--file", options.packets}};
+  const std::array written{files::FileUse{"--write", options.frames.file},
+                           files::FileUse{"--metrics-file", options.frames.metrics.file}};
+  if (const auto conflict = files::find_conflict(reading, written)) return cannot(*conflict);
   Outcome<std::vector<VaryingPacket>> packets = read_packets(options);
   if (!packets) return tl::unexpected(packets.error());
   if (options.frames.segmentation) {

@@ -132,7 +132,6 @@ ExitCode run_gids(const GidsOptions& options) {
   } else {
     print_table(rows);
   }
-  if (std::fflush(stdout) != 0) return fail("cannot write to standard output");
   return ExitCode::ok;
 }
 

@@ -49,6 +49,7 @@ struct MckeyCommand {
   print_note("ready", endpoint.description(), command.endpoint.json);
   ProgramReport report;
   report.program = "mckey";
+  report.is_one_way = true;
   report.is_server = !command.sends;
   report.peer = command.group;
   const Gid group = group_gid(*address, type);

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <poll.h>
 
+#include <array>
+#include <charconv>
 #include <list>
 #include <memory>
 #include <optional>
@@ -11,7 +13,9 @@
 #include "command_line/ending.h"
 #include "command_line/program.h"
 #include "gen/control_server.h"
+#include "gen/crowd.h"
 #include "gen/endpoint.h"
+#include "gen/handshake_notes.h"
 #include "gen/peer_shards.h"
 #include "gen/perftest_server.h"
 #include "gen/pingpong_connection.h"
@@ -19,6 +23,7 @@
 #include "gen/pingpong_report.h"
 #include "gen/program_server.h"
 #include "gen/tcp.h"
+#include "gen/written_files.h"
 
 namespace roce::gen {
 
@@ -27,6 +32,10 @@ namespace {
 /// For what is left to say when it ends.
 constexpr Duration kSettleTime = std::chrono::milliseconds{100};
 
+/// Pingpong clients at a time, and those that have not said whether they are one.
+constexpr std::size_t kMaxConnections = 256;
+constexpr std::size_t kMaxHandshakes = 64;
+
 struct PeerOptions {
   EndpointOptions endpoint;
   PingpongOptions pingpong;
@@ -34,6 +43,7 @@ struct PeerOptions {
   std::string control;
   std::uint16_t control_port = 0;
   std::string token_file;
+  std::string memory_limit = "4G";
   MessageOptions messages;  // of the programs of librdmacm
   PerftestServerOptions perftest;
   bool once = false;
@@ -43,7 +53,10 @@ struct PeerOptions {
 class Peer {
  public:
   Peer(Endpoint& endpoint, const PeerOptions& options, Tcp listener)
-      : endpoint_(endpoint), options_(options), listener_(std::move(listener)) {
+      : endpoint_(endpoint),
+        options_(options),
+        listener_(std::move(listener)),
+        notes_(endpoint.driver(), options.endpoint.json) {
     endpoint_.driver().watch(listener_.fd(), POLLIN, [this](short) { accept(); });
   }
 
@@ -54,7 +67,9 @@ class Peer {
       moved |= connection.step(time);
       if (!it->reported && connection.state() >= PingpongConnection::State::lingering) {
         it->reported = true;
-        print_pingpong(connection, PingpongSession::Role::server, options_.endpoint.json);
+        if (connection.has_begun() || notes_.may_tell(time)) {
+          print_pingpong(connection, PingpongSession::Role::server, options_.endpoint.json);
+        }
         failed_ |= !connection.succeeded();
       }
       if (connection.state() == PingpongConnection::State::over) {
@@ -65,6 +80,7 @@ class Peer {
         ++it;
       }
     }
+    notes_.step(time);
     while (endpoint_.port().poll_event(time)) {
     }
     return moved ? Driver::Step::busy : Driver::Step::idle;
@@ -75,25 +91,61 @@ class Peer {
 
  private:
   void accept() {
-    for (Tcp tcp = listener_.accept(); tcp.fd() >= 0; tcp = listener_.accept()) {
+    for (std::size_t i = 0; i < kMaxHandshakes; ++i) {
+      Tcp tcp = listener_.accept();
+      if (tcp.fd() < 0) return;
+      if (connections_.size() >= kMaxConnections + kMaxHandshakes) continue;
+      make_room();
       std::string name = tcp.peer_name();
-      connections_.push_back({std::make_unique<PingpongConnection>(
-          endpoint_, options_.pingpong, PingpongSession::Role::server, std::move(tcp), std::move(name), now())});
+      std::string address = address_of_peer(tcp.fd());
+      connections_.push_back(
+          {std::make_unique<PingpongConnection>(endpoint_, options_.pingpong, PingpongSession::Role::server,
+                                                std::move(tcp), std::move(name), now()),
+           std::move(address)});
     }
+  }
+
+  void make_room() {
+    std::vector<const Served*> waiting;
+    for (const Served& served : connections_) {
+      if (served.connection->state() == PingpongConnection::State::handshake) waiting.push_back(&served);
+    }
+    if (waiting.size() < kMaxHandshakes) return;
+    (*whom_to_displace(waiting, [](const Served* served) { return served->address; }))->connection->displace();
   }
 
   Endpoint& endpoint_;
   const PeerOptions& options_;
   Tcp listener_;
+  HandshakeNotes notes_;
   struct Served {
     std::unique_ptr<PingpongConnection> connection;
+    std::string address;
     bool reported = false;  // how it ended
   };
   std::list<Served> connections_;
   bool failed_ = false;
 };
 
+[[nodiscard]] Outcome<std::uint64_t> parse_memory_limit(const std::string& text) {
+  constexpr std::string_view kLetters = "kMG";
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 40;
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string_view rest{end, static_cast<std::size_t>(text.data() + text.size() - end)};
+  const std::size_t letter = rest.size() == 1 ? kLetters.find(rest.front()) : std::string_view::npos;
+  unsigned bits = 0;
+  if (letter != std::string_view::npos) {
+    bits = 10 * (static_cast<unsigned>(letter) + 1);
+    rest = {};
+  }
+  if (error == std::errc{} && rest.empty() && value != 0 && value <= kLargest >> bits) return value << bits;
+  return cannot(fmt::format("--memory-limit: expected a size from 1 to 1024G, such as 512M, found \"{}\"", text));
+}
+
 [[nodiscard]] Outcome<ExitCode> run(const PeerOptions& options) {
+  const std::array reading{files::FileUse{"--token-file", options.token_file}};
+  if (const auto conflict = files::find_conflict(reading, written_files(options.endpoint))) return cannot(*conflict);
   const Outcome<std::vector<std::unique_ptr<Endpoint>>> shards = Endpoint::open_shards(options.endpoint);
   if (!shards) return tl::unexpected(shards.error());
   Endpoint& endpoint = *shards->front();
@@ -112,8 +164,11 @@ class Peer {
   }
   const Outcome<std::unique_ptr<RdmaCm>> cm = RdmaCm::open(endpoint);
   if (!cm) return tl::unexpected(cm.error());
-  PeerShards others{*shards, address.token};
-  auto clients = std::make_unique<ControlClients>(endpoint, cm->get(), others.terms(0), others.hand_over());
+  const Outcome<std::uint64_t> memory_limit = parse_memory_limit(options.memory_limit);
+  if (!memory_limit) return tl::unexpected(memory_limit.error());
+  PeerShards others{*shards, address.token, *memory_limit};
+  const auto tell = [json = options.endpoint.json](const std::string& text) { print_note("refused", text, json); };
+  auto clients = std::make_unique<ControlClients>(endpoint, cm->get(), others.terms(0), others.hand_over(), tell);
   Outcome<std::unique_ptr<ControlServer>> control = ControlServer::open(*clients, address);
   if (!control) return tl::unexpected(control.error());
   const Outcome<std::unique_ptr<ProgramServer>> programs =
@@ -177,6 +232,11 @@ void add_peer(command_line::Program& program, ExitCode& code) {
       .range(1, 65535);
   command.add_option("--token-file", options->token_file, "File with the secret that clients on TCP have to know")
       .type_name("FILE");
+  command
+      .add_option("--memory-limit", options->memory_limit,
+                  "Memory that all clients of the control protocol have together, in bytes, or with k, M or G")
+      .type_name("SIZE")
+      .capture_default_str();
   command.add_flag("--once", options->once, "End after the first exchange");
   command.add_option("--cm-count", options->messages.count, "The -C of ucmatose and udaddy")
       .range(1U, 10'000U)

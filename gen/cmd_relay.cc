@@ -13,8 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "command_line/counted.h"
 #include "command_line/ending.h"
 #include "command_line/program.h"
+#include "files/file_use.h"
 #include "gen/driver.h"
 #include "gen/endpoint_options.h"
 #include "gen/metrics_output.h"
@@ -139,6 +141,10 @@ class RelayRun {
 Outcome<std::unique_ptr<RelayRun>> RelayRun::open(const RelayOptions& options) {
   Outcome<impair::RuleSet> rules = load_rules(options.events, options.rules);
   if (!rules) return tl::unexpected(rules.error());
+  const std::array read{files::FileUse{"--events", options.events}};
+  const std::array written{files::FileUse{"--log", options.log}, files::FileUse{"--pcap", options.pcap},
+                           files::FileUse{"--metrics-file", options.metrics.file}};
+  if (const auto conflict = files::find_conflict(read, written)) return cannot(*conflict);
   std::unique_ptr<RelayRun> run{new RelayRun{options}};
   if (options.link != LinkChoice::xdp &&
       (options.xdp_queues != 0 || options.xdp_mode != link::XdpLinkOptions::Mode::automatic)) {
@@ -190,10 +196,11 @@ Outcome<std::unique_ptr<RelayRun>> RelayRun::open(const RelayOptions& options) {
 }
 
 Outcome<void> RelayRun::run() {
-  print_note("ready",
-             fmt::format("relaying between {} and {}, {} rules, seed {}", descriptions_[0], descriptions_[1],
-                         relay_->engine().rules().rules().size(), options_.seed),
-             options_.json);
+  print_note(
+      "ready",
+      fmt::format("relaying between {} and {}, {}, seed {}", descriptions_[0], descriptions_[1],
+                  command_line::counted(relay_->engine().rules().rules().size(), "rule", "rules"), options_.seed),
+      options_.json);
   began_ = shown_at_ = now();
   Time look_at = began_;
   while (!stopped_) {
@@ -246,7 +253,7 @@ void RelayRun::show_live(Time time) {
 
 Outcome<void> RelayRun::finish() {
   if (is_live_) fmt::print(stderr, "\r\033[K");
-  print_relay_totals(options_.interfaces, *relay_, now() - began_, options_.json);
+  const Duration duration = now() - began_;
   Outcome<void> ended;
   if (log_) ended = log_->close();
   if (recorder_) {
@@ -255,6 +262,8 @@ Outcome<void> RelayRun::finish() {
   if (metrics_ != nullptr) {
     if (Outcome<void> written = metrics_->write_file(); !written && ended) ended = std::move(written);
   }
+  // Behind the files, which are to be whole whatever becomes of standard output.
+  print_relay_totals(options_.interfaces, *relay_, duration, options_.json);
   return ended;
 }
 

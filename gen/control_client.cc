@@ -69,13 +69,25 @@ Outcome<nlohmann::json> ControlClient::call(std::string_view op, nlohmann::order
   const auto deadline = std::chrono::steady_clock::now() + kAnswerTime;
   bool open = true;
   while (std::chrono::steady_clock::now() < deadline) {
-    while (std::optional<nlohmann::json> answer = lines_.next()) {
-      if (answer->is_discarded() || !answer->is_object()) {
+    while (std::optional<JsonLines::Line> line = lines_.next()) {
+      if (!*line || !(*line)->is_object()) {
         return failed("what answers on the control connection is not a roce-gen peer");
       }
-      if (answer->value("id", std::uint64_t{0}) != id) continue;
-      if (answer->value("ok", false)) return std::move(*answer);
-      return failed(fmt::format("the peer refused \"{}\": {}", op, answer->value("error", "without a reason")));
+      nlohmann::json& answer = **line;
+      const auto answered = answer.find("id");
+      // Without a number it says that the connection is over, whatever was asked.
+      const bool is_for_all = answered == answer.end();
+      if (!is_for_all && *answered != id) continue;
+      const auto ok = answer.find("ok");
+      const bool is_good = !is_for_all && ok != answer.end() && ok->is_boolean() && ok->get<bool>();
+      if (is_good) return std::move(answer);
+      const auto reason = answer.find("error");
+      const bool has_reason = reason != answer.end() && reason->is_string();
+      constexpr std::size_t kLongestReason = 1000;
+      return failed(fmt::format("the peer refused \"{}\": {}", op,
+                                has_reason
+                                    ? json_input::shown_text(reason->get_ref<const std::string&>(), kLongestReason)
+                                    : "without a reason"));
     }
     if (!open) return failed(fmt::format("the peer closed the control connection instead of answering \"{}\"", op));
     if (const link::LinkResult<bool> moved = endpoint_.port().turn(now()); !moved) return failed(moved.error().message);

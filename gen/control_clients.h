@@ -1,58 +1,93 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <deque>
 #include <functional>
-#include <list>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "gen/control_session.h"
 #include "gen/endpoint.h"
 #include "gen/json_lines.h"
+#include "gen/token_guard.h"
 
 namespace roce::gen {
 
-/// Serves the control protocol (docs/control.md) to those whose objects are on one endpoint.
+/// Serves the control protocol (docs/control.md) to those whose objects are on one endpoint: one request of one client
+/// a step, or a part of one that takes long, and the clients in turn.
 class ControlClients {
  public:
-  /// Gives a connection with its first request to another shard.
-  using HandOver = std::function<void(std::uint32_t shard, JsonLines lines, nlohmann::json first)>;
+  /// Clients that have said hello.
+  static constexpr std::size_t kMaxClients = 64;
+  /// Connections besides that have not. They cost little, have little time, and make room for others.
+  static constexpr std::size_t kMaxStrangers = 16;
+  static constexpr Duration kHelloTime = std::chrono::seconds{10};
+  static constexpr std::size_t kMaxFirstLine = 4096;
+  /// Requests before hello that are answered.
+  static constexpr unsigned kMaxRefusals = 16;
+
+  /// Gives a connection with its right hello to another shard.
+  using HandOver = std::function<void(std::uint32_t shard, JsonLines lines, nlohmann::json hello)>;
+  /// Says for people what strangers do.
+  using Tell = std::function<void(const std::string& text)>;
 
   /// `cm` is nullptr where there is no QP1; `hand_over` is used where there are several shards.
-  ControlClients(Endpoint& endpoint, RdmaCm* cm, ControlSession::Terms terms, HandOver hand_over = {});
+  ControlClients(Endpoint& endpoint, RdmaCm* cm, ControlSession::Terms terms, HandOver hand_over = {}, Tell tell = {});
   ~ControlClients();
   ControlClients(const ControlClients&) = delete;
   ControlClients& operator=(const ControlClients&) = delete;
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
-  /// Serves a connection from now on; one too many is closed. `first` is a request that was read already.
-  void add(JsonLines lines, const std::optional<nlohmann::json>& first);
-  /// Takes completions for the clients; true if there was one.
+  /// Serves a connection from now on. `address` is where it comes from, if that may be anybody: one of those that told
+  /// wrong tokens is closed.
+  void add(int fd, std::string address);
+  /// Serves a connection whose hello another shard found right.
+  void add(JsonLines lines, const nlohmann::json& hello);
+  /// Does a part of what the clients want, and takes completions for them; true if there may be more to do.
   bool step();
 
  private:
   struct Client {
-    Client(Endpoint& endpoint, RdmaCm* cm, const ControlSession::Terms& terms, JsonLines connection)
-        : lines(std::move(connection)), session(endpoint, cm, terms) {}
+    Client(Endpoint& endpoint, RdmaCm* cm, const ControlSession::Terms& terms, JsonLines connection, std::string from,
+           Time limit)
+        : lines(std::move(connection)), address(std::move(from)), deadline(limit), session(endpoint, cm, terms) {}
     JsonLines lines;
+    std::string address;
+    Time deadline;  // for hello; then kNever
     ControlSession session;
-    bool is_new = true;  // nothing was asked yet
-    bool over = false;
+    unsigned refusals = 0;
+    bool is_silent = false;  // nothing more comes
+    bool is_over = false;
   };
 
-  void serve(Client& client, short events);
-  [[nodiscard]] bool answer(Client& client, const nlohmann::json& request);
+  [[nodiscard]] static bool is_stranger(const Client& client) { return client.deadline != kNever && !client.is_over; }
+  [[nodiscard]] std::size_t count_strangers() const;
+  void make_room();
   void watch(Client& client);
-  [[nodiscard]] std::uint32_t shard_for(const nlohmann::json& request);
+  void serve(Client& client, short events);
+  bool serve_next(Time now);
+  void serve_one(Client& client, Time now);
+  void handle(Client& client, const nlohmann::json& request, Time now);
+  void greet(Client& client, const nlohmann::json& request, Time now);
+  [[nodiscard]] bool hand_over(Client& client, const nlohmann::json& request);
+  void answer(Client& client, const nlohmann::ordered_json& answer);
+  void end(Client& client, const std::string& reason);
+  void end(Client& client);
+  void look_at_the_time(Time now);
+  void clear_away();
 
   Endpoint& endpoint_;
   RdmaCm* cm_;
   ControlSession::Terms terms_;
   HandOver hand_over_;
-  std::uint32_t next_shard_ = 0;  // for who takes any
-  std::list<std::unique_ptr<Client>> clients_;
+  Tell tell_;
+  TokenGuard guard_;
+  std::uint32_t next_shard_ = 0;                  // for who takes any
+  std::size_t next_client_ = 0;                   // whose turn it is
+  std::vector<std::unique_ptr<Client>> clients_;  // oldest first
+  std::deque<PeerMemory> left_behind_;            // by those that are gone
 };
 
 }  // namespace roce::gen

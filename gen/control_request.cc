@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/control_request.h"
 
-#include <charconv>
-#include <iterator>
-
 namespace roce::gen {
+
+namespace {
+
+/// The value of a hexadecimal digit; negative for any other character.
+[[nodiscard]] constexpr int digit_value(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
 
 std::string text(const nlohmann::json& request, const char* name) {
   const auto found = request.find(name);
@@ -15,34 +24,40 @@ std::string text(const nlohmann::json& request, const char* name) {
 bool flag(const nlohmann::json& request, const char* name) {
   const auto found = request.find(name);
   if (found == request.end()) return false;
-  if (!found->is_boolean()) throw Refusal(fmt::format("\"{}\" is {}, needs true or false", name, found->dump()));
+  if (!found->is_boolean())
+    throw Refusal(fmt::format("\"{}\" is {}, needs true or false", name, json_input::shown_value(*found)));
   return found->get<bool>();
 }
 
 nlohmann::json list(const nlohmann::json& request, const char* name) {
   const auto found = request.find(name);
   if (found == request.end()) return nlohmann::json::array();
-  if (!found->is_array()) throw Refusal(fmt::format("\"{}\" is {}, needs a list", name, found->dump()));
+  if (!found->is_array())
+    throw Refusal(fmt::format("\"{}\" is {}, needs a list", name, json_input::shown_value(*found)));
   return *found;
 }
 
 std::string to_hex(std::span<const std::byte> bytes) {
-  std::string result;
-  result.reserve(2 * bytes.size());
-  for (const std::byte byte : bytes)
-    fmt::format_to(std::back_inserter(result), "{:02x}", std::to_integer<unsigned>(byte));
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string result(2 * bytes.size(), '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const auto value = std::to_integer<unsigned>(bytes[i]);
+    result[2 * i] = kDigits[value >> 4U];
+    result[2 * i + 1] = kDigits[value & 15U];
+  }
   return result;
 }
 
 std::vector<std::byte> from_hex(std::string_view digits) {
   std::vector<std::byte> bytes(digits.size() / 2);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::uint8_t value = 0;
-    const char* at = digits.data() + 2 * i;
-    const auto [end, error] = std::from_chars(at, at + 2, value, 16);
-    if (error != std::errc{} || end != at + 2)
-      throw Refusal(fmt::format("\"data\": \"{}\" is no hexadecimal byte", std::string_view{at, 2}));
-    bytes[i] = std::byte{value};
+    const int high = digit_value(digits[2 * i]);
+    const int low = digit_value(digits[2 * i + 1]);
+    if (high < 0 || low < 0) {
+      throw Refusal(
+          fmt::format("\"data\": \"{}\" is no hexadecimal byte", json_input::shown_text(digits.substr(2 * i, 2))));
+    }
+    bytes[i] = static_cast<std::byte>(high * 16 + low);
   }
   if (digits.size() % 2 != 0) throw Refusal("\"data\" has an odd number of hexadecimal digits");
   return bytes;

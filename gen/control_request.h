@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "json_input/json_input.h"
+
 namespace roce::gen {
 
 /// What a request cannot have; the answer says it. Thrown by all of the below.
@@ -29,8 +31,8 @@ template <typename T>
     throw Refusal(fmt::format("\"{}\" is missing", name));
   }
   if (!found->is_number_unsigned() || found->get<std::uint64_t>() < smallest || found->get<std::uint64_t>() > largest) {
-    throw Refusal(
-        fmt::format("\"{}\" is {}, needs a whole number from {} to {}", name, found->dump(), smallest, largest));
+    throw Refusal(fmt::format("\"{}\" is {}, needs a whole number from {} to {}", name, json_input::shown_value(*found),
+                              smallest, largest));
   }
   return static_cast<T>(found->get<std::uint64_t>());
 }

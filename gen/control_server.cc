@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "gen/tcp.h"
 #include "gen/unix_socket.h"
 
 namespace roce::gen {
@@ -23,6 +24,8 @@ namespace roce::gen {
 namespace {
 
 constexpr int kBacklog = 16;
+/// So that hello fits a first line.
+constexpr std::size_t kLongestToken = 1024;
 
 [[nodiscard]] Outcome<int> listen_tcp(std::uint16_t port) {
   const int fd = ::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -64,6 +67,10 @@ Outcome<std::string> read_token(const std::string& path) {
   std::ifstream file{path};
   std::string token;
   std::getline(file, token);
+  if (token.size() > kLongestToken) {
+    return cannot(fmt::format("the first line of the token file {} has {} bytes; a secret has at most {}", path,
+                              token.size(), kLongestToken));
+  }
   if (token.empty()) return cannot(fmt::format("the token file {} is empty; write a secret into its first line", path));
   return token;
 }
@@ -89,10 +96,18 @@ ControlServer::~ControlServer() {
 }
 
 void ControlServer::accept() {
-  while (true) {
+  // A flood of connections must not keep the event loop from its other work.
+  for (int i = 0; i < kBacklog; ++i) {
     const int fd = ::accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) return;
-    clients_.add(JsonLines{fd}, std::nullopt);
+    if (address_.port == 0) {
+      clients_.add(fd, "");
+      continue;
+    }
+    // A client whose machine is gone does not keep its place for ever.
+    const int on = 1;
+    (void)::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    clients_.add(fd, address_of_peer(fd));
   }
 }
 

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "gen/control_names.h"
 #include "gen/control_request.h"
 #include "gen/pattern.h"
 #include "gen/random.h"
+#include "gen/token_guard.h"
+#include "json_input/json_input.h"
 
 namespace roce::gen {
 
@@ -20,8 +23,14 @@ using transport::Access;
 using transport::QpState;
 using transport::QpType;
 
-constexpr std::uint64_t kMaxMemory = std::uint64_t{4} << 30;
+constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMaxInline = 1 << 20;  // bytes of memory in one line
+/// Bytes, and parts, that are worked on before frames and other clients have their turn.
+constexpr std::size_t kSlice = 256 << 10;
+constexpr std::size_t kParts = 1024;
+constexpr std::size_t kHexSlice = 64 << 10;
+constexpr std::size_t kMaxArrivals = 128;
+constexpr std::size_t kLongestId = 256;
 constexpr std::size_t kMaxCompletions = 65536;
 constexpr std::uint32_t kCqSize = 1 << 18;
 constexpr std::uint32_t kMaxQueue = 4096;
@@ -49,25 +58,53 @@ T carried_out(transport::VerbResult<T> result, std::string_view what) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
+/// The pattern is a row of words: a part that begins at a word is a pattern with a seed of its own.
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+static_assert(kSlice % kWord == 0);
+[[nodiscard]] constexpr std::uint64_t seed_at(std::uint64_t seed, std::uint64_t offset) {
+  return seed + offset / kWord;
+}
+
 }  // namespace
 
 ControlSession::ControlSession(Endpoint& endpoint, RdmaCm* cm, Terms terms)
     : endpoint_(endpoint), device_(endpoint_.device()), terms_(std::move(terms)) {
   if (cm != nullptr) acceptor_.emplace(*cm);
-  // A device without room for them says so when the client asks for more.
-  pd_ = device_.create_pd().value_or(transport::Pd{});
-  cq_ = device_.create_cq(kCqSize).value_or(transport::Cq{});
 }
 
 ControlSession::~ControlSession() {
+  (void)close();
+}
+
+void ControlSession::open_device() {
+  if (is_open_) return;
+  pd_ = carried_out(device_.create_pd(), "hello");
+  is_open_ = true;
+  cq_ = carried_out(device_.create_cq(kCqSize), "hello");
+}
+
+std::vector<PeerMemory> ControlSession::close() {
+  work_ = nullptr;
+  arrivals_.clear();
   for (const auto& [qpn, type] : qps_) {
     if (acceptor_) acceptor_->forget(qpn);
     (void)device_.destroy_qp(qpn);
   }
+  qps_.clear();
   for (const auto& [qpn, ah] : ahs_) (void)device_.destroy_ah(ah);
-  for (const auto& [id, memory] : memories_) (void)device_.deregister_memory(memory->mr);
-  (void)device_.destroy_cq(cq_);
-  (void)device_.destroy_pd(pd_);
+  ahs_.clear();
+  sinks_.clear();
+  std::vector<PeerMemory> pages;
+  for (const auto& [id, memory] : memories_) {
+    (void)device_.deregister_memory(memory->mr);
+    pages.push_back(std::move(memory->pages));
+  }
+  memories_.clear();
+  if (std::exchange(is_open_, false)) {
+    (void)device_.destroy_cq(cq_);
+    (void)device_.destroy_pd(pd_);
+  }
+  return pages;
 }
 
 const std::map<std::string_view, ControlSession::Operation>& ControlSession::operations() {
@@ -94,39 +131,78 @@ const std::map<std::string_view, ControlSession::Operation>& ControlSession::ope
   return kOperations;
 }
 
-nlohmann::ordered_json ControlSession::handle(const Json& request, Time now) {
-  Answer answer;
-  try {
-    if (!request.is_object()) throw Refusal("a request is one JSON object on a line");
-    if (const auto id = request.find("id"); id != request.end()) answer["id"] = *id;
-    const std::string op = text(request, "op");
-    const auto found = operations().find(op);
-    if (found == operations().end()) throw Refusal(fmt::format("there is no operation \"{}\"", op));
-    if (!greeted_ && op != "hello") throw Refusal("say hello first");
-    Answer result = (this->*found->second)(request, now);
-    answer["ok"] = true;
-    if (!result.is_null()) answer.update(result);
-  } catch (const std::exception& refusal) {
-    answer["ok"] = false;
-    answer["error"] = refusal.what();
-  }
+ControlSession::Answer ControlSession::finished(Answer result) {
+  Answer answer = std::move(*answer_);
+  answer_.reset();
+  answer["ok"] = true;
+  if (!result.is_null()) answer.update(result);
   return answer;
 }
 
+std::optional<nlohmann::ordered_json> ControlSession::handle(const Json& request, Time now) {
+  answer_ = std::make_unique<Answer>(Answer::object());
+  try {
+    if (!request.is_object()) throw Refusal("a request is one JSON object on a line");
+    if (const auto id = request.find("id"); id != request.end()) {
+      const bool is_long = id->is_string() && id->get_ref<const std::string&>().size() > kLongestId;
+      if (id->is_structured() || is_long) {
+        throw Refusal(fmt::format("\"id\" is {}, needs a number, a text of at most {} bytes, true, false or null",
+                                  json_input::shown_value(*id), kLongestId));
+      }
+      (*answer_)["id"] = *id;
+    }
+    const std::string op = text(request, "op");
+    const auto found = operations().find(op);
+    if (found == operations().end()) {
+      throw Refusal(fmt::format("there is no operation \"{}\"", json_input::shown_text(op)));
+    }
+    if (!greeted_ && op != "hello") throw Refusal("say hello first");
+    Answer result = (this->*found->second)(request, now);
+    if (work_ != nullptr) return std::nullopt;
+    return finished(std::move(result));
+  } catch (const std::exception& refusal) {
+    Answer answer = std::move(*answer_);
+    answer["ok"] = false;
+    answer["error"] = refusal.what();
+    return answer;
+  }
+}
+
+std::optional<nlohmann::ordered_json> ControlSession::work() {
+  std::optional<Answer> result = work_();
+  if (!result) return std::nullopt;
+  work_ = nullptr;
+  return finished(std::move(*result));
+}
+
+ControlSession::Greeting ControlSession::judge(const Json& hello, const Terms& terms, std::string& why) {
+  try {
+    const int version = number<int>(hello, "version", 0, 1'000'000);
+    if (version != kVersion) {
+      why = fmt::format("version {} is not spoken here, {} is; use the same roce-gen on both sides", version, kVersion);
+      return Greeting::wrong;
+    }
+    if (!terms.token.empty() && (!hello.contains("token") || !is_same_secret(text(hello, "token"), terms.token))) {
+      why = "the token is wrong; give --token-file the file that the peer was started with";
+      return Greeting::wrong_token;
+    }
+    if (const auto shard = hello.find("shard"); shard != hello.end() && *shard != kAnyShard) {
+      (void)number<std::uint32_t>(hello, "shard", 0, terms.shards - 1);
+    }
+  } catch (const Refusal& refusal) {
+    why = refusal.what();
+    return Greeting::wrong;
+  }
+  return Greeting::right;
+}
+
 ControlSession::Answer ControlSession::hello(const Json& request, Time) {
-  refused_ = true;
-  const int version = number<int>(request, "version", 0, 1'000'000);
-  if (version != kVersion) {
-    throw Refusal(
-        fmt::format("version {} is not spoken here, {} is; use the same roce-gen on both sides", version, kVersion));
-  }
-  if (!terms_.token.empty() && (!request.contains("token") || text(request, "token") != terms_.token)) {
-    throw Refusal("the token is wrong; give --token-file the file that the peer was started with");
-  }
-  if (const auto shard = request.find("shard"); shard != request.end() && *shard != kAnyShard) {
-    (void)number<std::uint32_t>(request, "shard", 0, terms_.shards - 1);
-  }
-  refused_ = false;
+  std::string why;
+  greeting_ = judge(request, terms_, why);
+  if (greeting_ != Greeting::right) throw Refusal(why);
+  greeting_ = Greeting::wrong;
+  open_device();
+  greeting_ = Greeting::right;
   greeted_ = true;
   return {{"version", kVersion},
           {"gid", to_string(endpoint_.gid())},
@@ -147,12 +223,11 @@ ControlSession::Memory& ControlSession::memory_of(const Json& request) {
   return *found->second;
 }
 
-std::span<std::byte> ControlSession::range_of(const Json& request, std::uint64_t longest) {
-  Memory& memory = memory_of(request);
+std::span<std::byte> ControlSession::range_of(const Memory& memory, const Json& request, std::uint64_t longest) {
   const auto offset = number<std::uint64_t>(request, "offset", 0, memory.bytes.size(), 0);
   const std::uint64_t left = memory.bytes.size() - offset;
   const auto length = number<std::uint64_t>(request, "length", 0, std::min(left, longest), std::min(left, longest));
-  return std::span{memory.bytes}.subspan(offset, length);
+  return memory.bytes.subspan(offset, length);
 }
 
 Qpn ControlSession::qp_of(const Json& request) const {
@@ -162,20 +237,22 @@ Qpn ControlSession::qp_of(const Json& request) const {
 }
 
 ControlSession::Answer ControlSession::create_memory(const Json& request, Time) {
-  const auto length = number<std::uint64_t>(request, "length", 1, kMaxMemory - memory_bytes_);
+  const auto length = number<std::uint64_t>(request, "length", 1, kMaxMemory);
   Access access = Access::local_write;
   for (const Json& name : list(request, "access")) {
-    if (!name.is_string()) throw Refusal(fmt::format("\"access\" has {}, needs names of rights", name.dump()));
+    if (!name.is_string())
+      throw Refusal(fmt::format("\"access\" has {}, needs names of rights", json_input::shown_value(name)));
     access = access | access_of(name.get<std::string>());
   }
   const bool invalidatable = flag(request, "invalidatable");
-  auto memory = std::make_unique<Memory>();
-  memory->bytes.resize(length);
+  Outcome<PeerMemory> pages = PeerMemory::make(terms_.budget, length);
+  if (!pages) throw Refusal("create_memory: " + pages.error().message);
+  const std::span<std::byte> bytes = pages->bytes();
+  auto memory = std::make_unique<Memory>(Memory{.pages = std::move(*pages), .bytes = bytes});
   memory->mr = carried_out(
       device_.register_memory(pd_, {.memory = memory->bytes, .access = access, .invalidatable = invalidatable}),
       "create_memory");
   memory->info = *device_.query_mr(memory->mr);
-  memory_bytes_ += length;
   const std::uint32_t id = next_memory_++;
   Answer answer{
       {"memory", id}, {"address", memory->info.address}, {"r_key", memory->info.r_key.value()}, {"length", length}};
@@ -184,26 +261,67 @@ ControlSession::Answer ControlSession::create_memory(const Json& request, Time) 
 }
 
 ControlSession::Answer ControlSession::fill_memory(const Json& request, Time) {
-  fill_pattern(range_of(request, kMaxMemory), number<std::uint64_t>(request, "seed", 0, UINT64_MAX));
+  const std::span<std::byte> range = range_of(memory_of(request), request, kMaxMemory);
+  const auto seed = number<std::uint64_t>(request, "seed", 0, UINT64_MAX);
+  work_ = [range, seed, done = std::size_t{0}]() mutable -> std::optional<Answer> {
+    const std::size_t size = std::min(kSlice, range.size() - done);
+    fill_pattern(range.subspan(done, size), seed_at(seed, done));
+    done += size;
+    if (done < range.size()) return std::nullopt;
+    return Answer{};
+  };
   return {};
 }
 
 ControlSession::Answer ControlSession::check_memory(const Json& request, Time) {
-  const Json parts = request.contains("parts") ? list(request, "parts") : Json::array({request});
-  for (const Json& part : parts) {
-    if (!part.is_object()) throw Refusal(fmt::format("\"parts\" has {}, needs objects", part.dump()));
-    Json range = part;
-    range["memory"] = number<std::uint32_t>(request, "memory", 0, UINT32_MAX);
-    const std::optional<std::size_t> wrong =
-        find_wrong_byte(range_of(range, kMaxMemory), number<std::uint64_t>(part, "seed", 0, UINT64_MAX));
-    if (wrong)
-      return {{"equal", false}, {"wrong_at", number<std::uint64_t>(part, "offset", 0, UINT64_MAX, 0) + *wrong}};
+  const Memory& memory = memory_of(request);
+  std::vector<Patterned> parts;
+  const auto add = [&](const Json& part) {
+    parts.push_back({.bytes = range_of(memory, part, kMaxMemory),
+                     .seed = number<std::uint64_t>(part, "seed", 0, UINT64_MAX),
+                     .offset = number<std::uint64_t>(part, "offset", 0, UINT64_MAX, 0)});
+  };
+  if (!request.contains("parts")) {
+    add(request);
+  } else {
+    for (const Json& part : list(request, "parts")) {
+      if (!part.is_object()) {
+        throw Refusal(fmt::format("\"parts\" has {}, needs objects", json_input::shown_value(part)));
+      }
+      add(part);
+    }
   }
-  return {{"equal", true}};
+  work_ = [parts = std::move(parts), at = std::size_t{0}, done = std::size_t{0}]() mutable -> std::optional<Answer> {
+    std::size_t left = kSlice;
+    for (std::size_t count = 0; at < parts.size() && left != 0 && count < kParts; ++count) {
+      const Patterned& part = parts[at];
+      const std::size_t size = std::min(left, part.bytes.size() - done);
+      if (const auto wrong = find_wrong_byte(part.bytes.subspan(done, size), seed_at(part.seed, done))) {
+        return Answer{{"equal", false}, {"wrong_at", part.offset + done + *wrong}};
+      }
+      done += size;
+      // A slice ends between two words of the pattern.
+      left = (left - size) / kWord * kWord;
+      if (done < part.bytes.size()) continue;
+      ++at;
+      done = 0;
+    }
+    if (at < parts.size()) return std::nullopt;
+    return Answer{{"equal", true}};
+  };
+  return {};
 }
 
 ControlSession::Answer ControlSession::read_memory(const Json& request, Time) {
-  return {{"data", to_hex(range_of(request, kMaxInline))}};
+  const std::span<const std::byte> range = range_of(memory_of(request), request, kMaxInline);
+  work_ = [range, done = std::size_t{0}, digits = std::string{}]() mutable -> std::optional<Answer> {
+    const std::span<const std::byte> part = range.subspan(done, std::min(kHexSlice, range.size() - done));
+    digits += to_hex(part);
+    done += part.size();
+    if (done < range.size()) return std::nullopt;
+    return Answer{{"data", std::move(digits)}};
+  };
+  return {};
 }
 
 ControlSession::Answer ControlSession::write_memory(const Json& request, Time) {
@@ -211,7 +329,7 @@ ControlSession::Answer ControlSession::write_memory(const Json& request, Time) {
   Memory& memory = memory_of(request);
   const auto offset = number<std::uint64_t>(request, "offset", 0, memory.bytes.size(), 0);
   if (data.size() > memory.bytes.size() - offset) throw Refusal("\"data\" goes beyond the memory's end");
-  std::copy(data.begin(), data.end(), memory.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  std::ranges::copy(data, memory.bytes.subspan(offset).begin());
   return {};
 }
 
@@ -300,13 +418,14 @@ ControlSession::Answer ControlSession::destroy_qp(const Json& request, Time) {
     ahs_.erase(ah);
   }
   sinks_.erase(qpn);
+  std::erase_if(arrivals_, [qpn](const Arrival& arrival) { return arrival.qpn == qpn; });
   qps_.erase(qpn);
   return {};
 }
 
 transport::Sge ControlSession::sge_of(const Json& request) {
-  const std::span<std::byte> range = range_of(request, UINT32_MAX);
   const Memory& memory = memory_of(request);
+  const std::span<std::byte> range = range_of(memory, request, UINT32_MAX);
   return {memory.info.address + static_cast<std::uint64_t>(range.data() - memory.bytes.data()),
           static_cast<std::uint32_t>(range.size()), memory.info.l_key};
 }
@@ -418,29 +537,67 @@ void ControlSession::take(const transport::Completion& completion) {
     }
     return;
   }
+  if (completion.status == transport::CompletionStatus::success) take_arrival(completion);
+}
+
+void ControlSession::take_arrival(const transport::Completion& completion) {
   const auto found = sinks_.find(completion.qpn);
-  if (found == sinks_.end() || completion.status != transport::CompletionStatus::success) return;
+  if (found == sinks_.end()) return;
   Sink& sink = found->second;
-  const std::uint64_t slot = completion.wr_id & ~kSinkRequest;
-  const std::uint32_t header = sink.datagrams ? kNetworkHeader : 0;
-  const auto data = std::span{memories_.at(sink.memory)->bytes}.subspan(sink.offset + slot * sink.slot_bytes + header,
-                                                                        completion.byte_length - header);
+  Arrival arrival;
+  arrival.qpn = completion.qpn;
+  arrival.slot = completion.wr_id & ~kSinkRequest;
   // Datagrams may be lost; each says its number as immediate data.
-  const std::uint64_t expected = sink.datagrams ? completion.immediate : sink.received;
-  if (find_wrong_byte(data, message_seed(sink.seed, sink.index, expected))) ++sink.wrong;
+  const std::uint64_t number = sink.datagrams ? completion.immediate : sink.arrived;
+  arrival.seed = message_seed(sink.seed, sink.index, number);
+  ++sink.arrived;
+  const std::uint32_t header = sink.datagrams ? kNetworkHeader : 0;
+  // The bytes of a WRITE with immediate are not in the slot, and may be more than it has.
+  arrival.is_wrong = completion.opcode != transport::CompletionOpcode::receive || completion.byte_length < header ||
+                     completion.byte_length > sink.slot_bytes;
+  if (!arrival.is_wrong) {
+    const std::span<const std::byte> memory = memories_.at(sink.memory)->bytes;
+    arrival.data =
+        memory.subspan(sink.offset + arrival.slot * sink.slot_bytes + header, completion.byte_length - header);
+  }
+  arrivals_.push_back(arrival);
+}
+
+void ControlSession::compare_arrivals() {
+  std::size_t left = kSlice;
+  while (!arrivals_.empty() && left != 0) {
+    Arrival& arrival = arrivals_.front();
+    const std::size_t size = std::min<std::size_t>(left, arrival.data.size() - arrival.done);
+    arrival.is_wrong = arrival.is_wrong ||
+                       find_wrong_byte(arrival.data.subspan(arrival.done, size), seed_at(arrival.seed, arrival.done));
+    arrival.done += size;
+    left = (left - size) / kWord * kWord;
+    if (arrival.done < arrival.data.size() && !arrival.is_wrong) continue;
+    const Arrival ended = arrival;
+    arrivals_.pop_front();
+    end_arrival(ended);
+  }
+}
+
+void ControlSession::end_arrival(const Arrival& arrival) {
+  Sink& sink = sinks_.at(arrival.qpn);
+  if (arrival.is_wrong) ++sink.wrong;
   ++sink.received;
   try {
-    post_sink(completion.qpn, sink, slot);
+    post_sink(arrival.qpn, sink, arrival.slot);
   } catch (const Refusal&) {
     // A queue pair in error takes no receives; its completions tell.
   }
 }
 
 bool ControlSession::poll() {
+  if (!is_open_) return false;
   std::array<transport::Completion, 64> completions;
-  const std::size_t count = device_.poll_cq(cq_, completions);
+  std::size_t count = 0;
+  if (arrivals_.size() < kMaxArrivals) count = device_.poll_cq(cq_, completions);
   for (std::size_t i = 0; i < count; ++i) take(completions[i]);
-  return count != 0;
+  compare_arrivals();
+  return count != 0 || !arrivals_.empty();
 }
 
 }  // namespace roce::gen

@@ -10,6 +10,7 @@
 #include "gen/own_ip.h"
 #include "gen/pingpong_report.h"
 #include "gen/random.h"
+#include "gen/written_files.h"
 #include "roce/link/udp_link.h"
 #include "roce/port/interfaces.h"
 #include "roce/port/link_speed.h"
@@ -30,7 +31,7 @@ constexpr std::string_view kRoceFilter = "udp dst port 4791 or ether proto 0x891
 /// What an address of its own needs besides; the hop-by-hop header is in front of multicast listener queries.
 constexpr std::string_view kAddressFilter = "arp or icmp or igmp or icmp6 or ip6 proto 0";
 
-/// The kernel may leave the tag in the frame.
+/// The kernel may leave a VLAN tag in the frame, and leaves the second of two, which the device is to count.
 [[nodiscard]] std::string also_tagged(const std::string& filter) {
   return fmt::format("{0} or (vlan and ({0}))", filter);
 }
@@ -132,10 +133,13 @@ class BadIcrc final : public transport::MisbehaviourHook {
 }  // namespace
 
 Endpoint::~Endpoint() {
+  // The frames recorded before a failure are the ones that explain it.
+  if (recorder_) (void)recorder_->close();
   if (metrics_ != nullptr && driver_) driver_->forget(metrics_->fd());
 }
 
 Outcome<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options) {
+  if (const auto conflict = files::find_conflict({}, written_files(options))) return cannot(*conflict);
   Shards only_one;
   return open_one(options, only_one);
 }
@@ -243,7 +247,7 @@ Outcome<void> Endpoint::open_raw(const EndpointOptions& options, Shards& shards)
   raw.interface = options.interface;
   std::string filter{kRoceFilter};
   if (own_address_ != nullptr) filter += fmt::format(" or {}", kAddressFilter);
-  raw.filter = vlan_.has_value() ? also_tagged(filter) : filter;
+  raw.filter = also_tagged(filter);
   raw.segmentation = options.segmentation && !roce_v1_;
   raw.all_multicast = options.all_multicast || own_address_ != nullptr;
   if (shards.links.empty()) {

@@ -180,6 +180,13 @@ Outcome<void> Exchange::make_memory() {
   remote_memory_ = made->at("memory");
   remote_address_ = made->at("address");
   remote_key_ = RKey{made->at("r_key").get<std::uint32_t>()};
+  if (is_sent()) {
+    // Pages are made where they are touched first: here, and not while messages are timed.
+    if (const Outcome<nlohmann::json> filled = peer_.call("fill_memory", {{"memory", remote_memory_}, {"seed", 0}});
+        !filled) {
+      return tl::unexpected(filled.error());
+    }
+  }
   if (options_.kind != ExchangeKind::read) return {};
   for (std::uint32_t index = 0; index < options_.qps; ++index) {
     for (std::uint32_t slot = 0; slot < options_.depth; ++slot) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "gen/exchange_report.h"
 #include "gen/pingpong_report.h"
 #include "gen/sharded_exchange.h"
+#include "gen/written_files.h"
 #include "runtime/rate.h"
 
 namespace roce::gen {
@@ -59,6 +61,8 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
     if (!rate) return tl::unexpected(rate.error());
     command.exchange.rate = *rate;
   }
+  const std::array read{files::FileUse{"--token-file", command.token_file}};
+  if (const auto conflict = files::find_conflict(read, written_files(command.endpoint))) return cannot(*conflict);
   const Outcome<ControlAddress> address = control_target(command.target, command.token_file);
   if (!address) return tl::unexpected(address.error());
   if (command.endpoint.shards > 1) return run_shards(command, *address);

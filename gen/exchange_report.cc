@@ -67,7 +67,7 @@ void print_json(const ExchangeOptions& options, const ExchangeResult& result) {
     line["counters"][std::string{name.name}] = result.ours.*name.member;
   }
   line["peer_counters"] = result.theirs;
-  fmt::print("{}\n", line.dump());
+  fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void print_histogram(const runtime::LatencyHistogram& latency) {

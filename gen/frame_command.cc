@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "analyze/verbose_format.h"
+#include "command_line/counted.h"
 #include "gen/exchange_command.h"
 #include "gen/link_metrics.h"
 #include "gen/metrics_output.h"
@@ -59,7 +60,7 @@ namespace {
 }
 
 void show_live(const SendTotals& totals) {
-  fmt::print(stderr, "\r\033[K{} frames{}", totals.frames, rate_text(totals));
+  fmt::print(stderr, "\r\033[K{}{}", command_line::counted(totals.frames, "frame", "frames"), rate_text(totals));
   std::fflush(stderr);
 }
 
@@ -314,11 +315,12 @@ void print_frames(const std::string& event, const FrameOptions& options, const F
                            {"send_drops", result.counted->send_drops}};
     }
     line.update(facts);
-    fmt::print(out, "{}\n", line.dump());
+    fmt::print(out, "{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     std::fflush(out);
     return;
   }
-  fmt::print(out, "{} {} frames, {} bytes, {:.3f} s{}\n", on_wire ? "sent" : "wrote", totals.frames, totals.bytes,
+  fmt::print(out, "{} {}, {} bytes, {:.3f} s{}\n", on_wire ? "sent" : "wrote",
+             command_line::counted(totals.frames, "frame", "frames"), totals.bytes,
              std::chrono::duration<double>(totals.time).count(), rate_text(totals));
   if (options.segmentation) fmt::print(out, "{}\n", segmentation_text(totals));
   if (totals.refused != 0) {
@@ -326,7 +328,8 @@ void print_frames(const std::string& event, const FrameOptions& options, const F
                options.interface);
   }
   if (result.counted) {
-    fmt::print(out, "{} counted {} frames sent meanwhile{}\n", options.interface, result.counted->sent_frames,
+    fmt::print(out, "{} counted {} sent meanwhile{}\n", options.interface,
+               command_line::counted(result.counted->sent_frames, "frame", "frames"),
                result.counted->send_drops != 0 ? fmt::format(" and {} dropped", result.counted->send_drops) : "");
   }
   for (const std::string& line : lines) fmt::print(out, "{}\n", line);
@@ -337,9 +340,9 @@ Outcome<ExitCode> ended(const FrameOptions& options, const FrameResult& result) 
   if (result.failure) return tl::unexpected(*result.failure);
   if (result.totals.refused != 0) {
     return failed(
-        fmt::format("{} frames were lost because {} did not take them; is it up? a lower --rate helps where "
+        fmt::format("{} lost because {} did not take them; is it up? a lower --rate helps where "
                     "its queue was full",
-                    result.totals.refused, options.interface));
+                    command_line::counted(result.totals.refused, "frame was", "frames were"), options.interface));
   }
   return ExitCode::ok;
 }

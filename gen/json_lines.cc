@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,8 @@ namespace {
 
 /// Answers that nobody reads.
 constexpr std::size_t kMaxQueued = 16 << 20;
+/// Of 64 KiB, when a connection ends.
+constexpr int kPartsThrownAway = 16;
 
 }  // namespace
 
@@ -24,37 +27,38 @@ JsonLines::~JsonLines() {
 
 JsonLines::JsonLines(JsonLines&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
+      longest_(other.longest_),
       in_(std::move(other.in_)),
+      begin_(other.begin_),
       searched_(other.searched_),
       out_(std::move(other.out_)) {}
 
 bool JsonLines::receive() {
+  if (has_line()) return true;
+  // What was taken is removed only here: once for many lines.
+  in_.erase(0, begin_);
+  searched_ -= begin_;
+  begin_ = 0;
   std::array<char, 65536> buffer{};
-  while (in_.size() <= kMaxLine) {
-    const ssize_t got = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
-    if (got > 0) {
-      in_.append(buffer.data(), static_cast<std::size_t>(got));
-    } else if (got == 0) {
-      return false;
-    } else if (errno != EINTR) {
-      return errno == EAGAIN;
-    }
-  }
-  // More may wait behind the lines that are complete.
-  return in_.find('\n', searched_) != std::string::npos;
+  const std::size_t room = longest_ + 1 - std::min(longest_, in_.size());
+  const ssize_t got = ::recv(fd_, buffer.data(), std::min(buffer.size(), room), MSG_DONTWAIT);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  if (got == 0) return false;
+  in_.append(buffer.data(), static_cast<std::size_t>(got));
+  return has_line() || in_.size() <= longest_;
 }
 
-std::optional<nlohmann::json> JsonLines::next() {
+bool JsonLines::has_line() {
   const std::size_t end = in_.find('\n', searched_);
-  if (end == std::string::npos) {
-    searched_ = in_.size();
-    return std::nullopt;
-  }
-  nlohmann::json value =
-      nlohmann::json::parse(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-  in_.erase(0, end + 1);
-  searched_ = 0;
-  return value;
+  searched_ = end == std::string::npos ? in_.size() : end;
+  return end != std::string::npos;
+}
+
+std::optional<JsonLines::Line> JsonLines::next() {
+  if (!has_line()) return std::nullopt;
+  const std::string_view text = std::string_view{in_}.substr(begin_, searched_ - begin_);
+  begin_ = ++searched_;
+  return json_input::parse<nlohmann::json>(text, {.bytes = kMaxLine});
 }
 
 bool JsonLines::send(const nlohmann::ordered_json& value) {
@@ -77,6 +81,15 @@ bool JsonLines::flush() {
   }
   out_.erase(0, sent);
   return true;
+}
+
+void JsonLines::end() {
+  (void)::shutdown(fd_, SHUT_WR);
+  // Bytes that nobody took would make the kernel reset the connection, and our last words with it.
+  std::array<char, 65536> buffer{};
+  for (int part = 0; part < kPartsThrownAway; ++part) {
+    if (::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT) <= 0) return;
+  }
 }
 
 }  // namespace roce::gen

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "command_line/program.h"
+#include "files/standard_streams.h"
 #include "gen/cmd_atomic.h"
 #include "gen/cmd_cnp.h"
 #include "gen/cmd_craft.h"
@@ -27,6 +28,7 @@
 
 int main(int argc, char** argv) {
   using roce::gen::ExitCode;
+  roce::files::begin_program();
   roce::command_line::Program program{
       "roce-gen", "Speaks RDMA over Converged Ethernet: a live peer, generator and relay without an RNIC."};
   program.set_version("roce-gen " ROCE_VERSION);
@@ -59,5 +61,5 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "roce-gen: {}\n", error.what());
     return static_cast<int>(ExitCode::failed);
   }
-  return static_cast<int>(code);
+  return roce::files::end_program("roce-gen", static_cast<int>(code), static_cast<int>(ExitCode::failed));
 }

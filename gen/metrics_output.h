@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <cstdio>
 #include <memory>
 #include <optional>
-#include <string>
+#include <utility>
 
 #include "gen/failure.h"
 #include "gen/metrics_options.h"
 #include "gen/metrics_server.h"
+#include "roce/link/output_file.h"
 
 namespace roce::gen {
 
@@ -28,19 +28,15 @@ class MetricsOutput {
   void serve() {
     if (server_) server_->serve();
   }
-  /// Writes the file, as it stays. Failure: it could not be written whole.
+  /// Writes the file, as it stays. Failure: it could not be written whole; what was there before stays.
   [[nodiscard]] Outcome<void> write_file();
 
  private:
-  MetricsOutput(std::string path, CollectMetrics collect) : path_(std::move(path)), collect_(std::move(collect)) {}
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
+  explicit MetricsOutput(CollectMetrics collect) : collect_(std::move(collect)) {}
 
-  std::string path_;
   CollectMetrics collect_;
   std::unique_ptr<MetricsServer> server_;
-  std::unique_ptr<std::FILE, Close> file_;  // until it is written
+  std::optional<link::OutputFile> file_;  // until it is written
 };
 
 }  // namespace roce::gen

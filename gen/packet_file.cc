@@ -2,16 +2,13 @@
 #include "gen/packet_file.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
+
+#include "yaml_input/yaml_input.h"
 
 namespace roce::gen {
 
@@ -101,26 +98,6 @@ class PacketFile {
   std::uint64_t repeat_ = 1;
 };
 
-[[nodiscard]] Outcome<std::vector<VaryingPacket>> read_yaml(const std::string& path, const std::string& content,
-                                                            const Values& values) {
-  const YAML::Node root = YAML::Load(content);
-  PacketFile file{path};
-  std::vector<VaryingPacket> packets;
-  if (!root.IsSequence()) {
-    Outcome<VaryingPacket> packet = file.read(root, values);
-    if (!packet) return tl::unexpected(packet.error());
-    packets.push_back(std::move(*packet));
-    return packets;
-  }
-  if (root.size() == 0) return file.wrong(root.Mark(), "there is no packet in it");
-  for (const YAML::Node& node : root) {
-    Outcome<VaryingPacket> packet = file.read(node, values);
-    if (!packet) return tl::unexpected(packet.error());
-    packets.push_back(std::move(*packet));
-  }
-  return packets;
-}
-
 }  // namespace
 
 Outcome<Values> split_values(const std::vector<std::string>& words) {
@@ -139,17 +116,31 @@ Outcome<Values> split_values(const std::vector<std::string>& words) {
   return values;
 }
 
+Outcome<std::vector<VaryingPacket>> read_packets(const std::string& name, const std::string& text,
+                                                 const Values& values) {
+  PacketFile file{name};
+  const tl::expected<YAML::Node, yaml_input::YamlError> root = yaml_input::load(text);
+  if (!root) return file.wrong(root.error().mark, root.error().what);
+  std::vector<VaryingPacket> packets;
+  if (!root->IsSequence()) {
+    Outcome<VaryingPacket> packet = file.read(*root, values);
+    if (!packet) return tl::unexpected(packet.error());
+    packets.push_back(std::move(*packet));
+    return packets;
+  }
+  if (root->size() == 0) return file.wrong(root->Mark(), "there is no packet in it");
+  for (const YAML::Node& node : *root) {
+    Outcome<VaryingPacket> packet = file.read(node, values);
+    if (!packet) return tl::unexpected(packet.error());
+    packets.push_back(std::move(*packet));
+  }
+  return packets;
+}
+
 Outcome<std::vector<VaryingPacket>> read_packet_file(const std::string& path, const Values& values) {
-  std::ifstream file{path, std::ios::binary};
-  const std::string content{std::istreambuf_iterator<char>{file}, {}};
-  if (!file.is_open() || file.bad()) {
-    return cannot(fmt::format("cannot read the packets in {}: {}", path, std::strerror(errno)));
-  }
-  try {
-    return read_yaml(path, content, values);
-  } catch (const YAML::Exception& error) {
-    return PacketFile{path}.wrong(error.mark, "this is no YAML: " + error.msg);
-  }
+  const tl::expected<std::string, yaml_input::YamlError> content = yaml_input::read_file(path);
+  if (!content) return cannot(fmt::format("cannot read the packets in {}: {}", path, content.error().what));
+  return read_packets(path, *content, values);
 }
 
 }  // namespace roce::gen

@@ -5,7 +5,8 @@
 
 namespace roce::gen {
 
-PeerShards::PeerShards(Shards shards, std::string token) : shards_(shards), token_(std::move(token)) {
+PeerShards::PeerShards(Shards shards, std::string token, std::uint64_t memory_limit)
+    : shards_(shards), token_(std::move(token)), budget_(std::make_shared<MemoryBudget>(memory_limit)) {
   for (std::uint32_t shard = 1; shard < shards_.size(); ++shard) {
     clients_.push_back(std::make_unique<ControlClients>(*shards_[shard], nullptr, terms(shard)));
   }
@@ -16,7 +17,7 @@ PeerShards::~PeerShards() {
 }
 
 ControlSession::Terms PeerShards::terms(std::uint32_t shard) const {
-  return {.token = token_, .shard = shard, .shards = static_cast<std::uint32_t>(shards_.size())};
+  return {.token = token_, .shard = shard, .shards = static_cast<std::uint32_t>(shards_.size()), .budget = budget_};
 }
 
 ControlClients::HandOver PeerShards::hand_over() {

@@ -18,8 +18,8 @@ namespace roce::gen {
 /// of its own. Without other shards nothing happens.
 class PeerShards {
  public:
-  /// `shards` has to outlive this. `token` as in `ControlSession::Terms`.
-  PeerShards(Shards shards, std::string token);
+  /// `shards` has to outlive this. `token` as in `ControlSession::Terms`; all clients together have so much memory.
+  PeerShards(Shards shards, std::string token, std::uint64_t memory_limit);
   ~PeerShards();
   PeerShards(const PeerShards&) = delete;
   PeerShards& operator=(const PeerShards&) = delete;
@@ -37,6 +37,7 @@ class PeerShards {
 
   Shards shards_;
   std::string token_;
+  std::shared_ptr<MemoryBudget> budget_;
   std::vector<std::unique_ptr<ControlClients>> clients_;  // as `shards_` from the second on
   std::unique_ptr<ShardThreads> threads_;
   std::mutex failing_;

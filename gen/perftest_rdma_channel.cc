@@ -48,6 +48,10 @@ void RdmaPerftestChannel::poll() {
     }
     while (qp_.has_received()) {
       const transport::Completion completion = qp_.take_received();
+      // The bytes of a WRITE with immediate are not in the slot.
+      if (completion.opcode != transport::CompletionOpcode::receive || completion.byte_length > kSlotBytes) {
+        throw ScriptFailure("the peer sent what is no message");
+      }
       received_.push_back({.slot = completion.wr_id, .bytes = completion.byte_length});
     }
   } catch (const ScriptFailure&) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "command_line/command.h"
+#include "gen/crowd.h"
 #include "gen/perftest_rdma_channel.h"
 #include "gen/perftest_session.h"
 
@@ -16,6 +17,8 @@ namespace {
 
 /// So that strangers cannot take all memory: each has queue pairs and buffers of its own.
 constexpr std::size_t kMaxClients = 64;
+/// Those besides that have not said whether they are a client.
+constexpr std::size_t kMaxHandshakes = 64;
 /// How long a client may repeat its last message of the communication manager because our answer was lost.
 constexpr Duration kLinger = std::chrono::seconds{1};
 
@@ -61,7 +64,12 @@ Outcome<std::unique_ptr<PerftestServer>> PerftestServer::open(RdmaCm& cm, const 
 
 PerftestServer::PerftestServer(RdmaCm& cm, const PerftestServerOptions& options, const PerftestOptions& perftest,
                                Tcp listener)
-    : cm_(cm), endpoint_(cm.endpoint()), options_(options), perftest_(perftest), listener_(std::move(listener)) {
+    : cm_(cm),
+      endpoint_(cm.endpoint()),
+      options_(options),
+      perftest_(perftest),
+      listener_(std::move(listener)),
+      notes_(cm.endpoint().driver(), options.json) {
   endpoint_.driver().watch(listener_.fd(), POLLIN, [this](short) { accept(); });
 }
 
@@ -78,13 +86,36 @@ PerftestServer::Client& PerftestServer::add(std::string peer) {
 }
 
 void PerftestServer::accept() {
-  for (Tcp tcp = listener_.accept(); tcp.fd() >= 0; tcp = listener_.accept()) {
-    if (clients_.size() >= kMaxClients) continue;
+  for (std::size_t i = 0; i < kMaxHandshakes; ++i) {
+    Tcp tcp = listener_.accept();
+    if (tcp.fd() < 0) return;
+    if (clients_.size() >= kMaxClients + kMaxHandshakes) continue;
+    make_room();
     Client& client = add(tcp.peer_name());
+    client.address = address_of_peer(tcp.fd());
     client.channel = std::make_unique<TcpPerftestChannel>(endpoint_.driver(), std::move(tcp));
     client.script = std::make_unique<Script>(
         run_perftest(endpoint_, perftest_, PerftestRole::server, *client.channel, client.report));
   }
+}
+
+void PerftestServer::make_room() {
+  std::vector<std::list<Client>::iterator> waiting;
+  for (auto it = clients_.begin(); it != clients_.end(); ++it) {
+    if (it->channel != nullptr && it->report.version.empty()) waiting.push_back(it);
+  }
+  if (waiting.size() < kMaxHandshakes) return;
+  const auto displaced = *whom_to_displace(waiting, [](const auto& client) { return client->address; });
+  displaced->report.error = "too many connections came before this one completed its handshake";
+  finish(*displaced, now());
+  clients_.erase(displaced);
+}
+
+void PerftestServer::finish(Client& client, Time now) {
+  failed_ |= !client.report.error.empty();
+  if (!client.report.version.empty() || notes_.may_tell(now)) print_perftest(client.report, options_.json);
+  has_served_ = true;
+  if (client.report.by_cm) linger_until_ = now + kLinger;
 }
 
 void PerftestServer::take(CommId wanted, Time now) {
@@ -98,7 +129,7 @@ void PerftestServer::take(CommId wanted, Time now) {
     waits->connections->take(wanted);
     return;
   }
-  if (clients_.size() >= kMaxClients) {
+  if (clients_.size() >= kMaxClients + kMaxHandshakes) {
     (void)cm_.manager().reject(wanted, {.reason = CmRejReason::no_resources}, now);
     return;
   }
@@ -125,12 +156,10 @@ Driver::Step PerftestServer::step(Time now) {
       continue;
     }
     it->report.error = it->script->error();
-    failed_ |= !it->report.error.empty();
-    print_perftest(it->report, options_.json);
-    has_served_ = true;
-    if (it->report.by_cm) linger_until_ = now + kLinger;
+    finish(*it, now);
     it = clients_.erase(it);
   }
+  notes_.step(now);
   if (is_done(now)) return Driver::Step::done;
   while (endpoint_.port().poll_event(now)) {
   }

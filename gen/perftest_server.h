@@ -8,6 +8,7 @@
 
 #include "gen/driver.h"
 #include "gen/endpoint.h"
+#include "gen/handshake_notes.h"
 #include "gen/perftest_channel.h"
 #include "gen/perftest_connections.h"
 #include "gen/perftest_options.h"
@@ -58,6 +59,7 @@ class PerftestServer {
   /// The script refers to the others.
   struct Client {
     PerftestReport report;
+    std::string address;                               // by TCP
     std::unique_ptr<TcpPerftestChannel> channel;       // one of the two
     std::unique_ptr<PerftestConnections> connections;  // one of the two
     std::unique_ptr<Script> script;
@@ -66,6 +68,8 @@ class PerftestServer {
   PerftestServer(RdmaCm& cm, const PerftestServerOptions& options, const PerftestOptions& perftest, Tcp listener);
   Client& add(std::string peer);
   void accept();
+  void make_room();
+  void finish(Client& client, Time now);
   void take(CommId wanted, Time now);
   [[nodiscard]] bool is_done(Time now);
 
@@ -74,6 +78,7 @@ class PerftestServer {
   PerftestServerOptions options_;
   PerftestOptions perftest_;
   Tcp listener_;
+  HandshakeNotes notes_;
   std::list<Client> clients_;
   Time linger_until_{};
   bool has_served_ = false;

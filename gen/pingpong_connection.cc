@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "gen/perftest_channel.h"
+
 namespace roce::gen {
 
 namespace {
@@ -26,19 +28,25 @@ PingpongConnection::PingpongConnection(Endpoint& endpoint, const PingpongOptions
       tcp_(std::move(tcp)),
       peer_(std::move(peer)),
       deadline_(now + kHandshakeTime) {
-  Outcome<std::unique_ptr<PingpongSession>> session = PingpongSession::make(endpoint, options, role);
-  if (!session) {
-    fail(session.error().message);
-    return;
-  }
-  session_ = std::move(*session);
   const bool client = role == PingpongSession::Role::client;
+  // A server makes queue pairs only for those that speak the protocol.
+  if (client && !make_session()) return;
   endpoint_.driver().watch(tcp_.fd(), client ? POLLOUT : POLLIN,
                            [this](short events) { handshake(events, gen::now()); });
 }
 
 PingpongConnection::~PingpongConnection() {
   if (tcp_.fd() >= 0) endpoint_.driver().forget(tcp_.fd());
+}
+
+bool PingpongConnection::make_session() {
+  Outcome<std::unique_ptr<PingpongSession>> session = PingpongSession::make(endpoint_, options_, role_);
+  if (session) {
+    session_ = std::move(*session);
+  } else {
+    fail(session.error().message);
+  }
+  return session_ != nullptr;
 }
 
 void PingpongConnection::fail(std::string error) {
@@ -60,18 +68,19 @@ bool PingpongConnection::send_local() {
 }
 
 bool PingpongConnection::take_remote() {
-  if (data_.size() < session_->message_count() * PingpongMessage::kSize) return false;
-  for (std::size_t i = 0; i < session_->message_count(); ++i) {
+  const std::size_t count = PingpongSession::message_count(options_.kind);
+  if (data_.size() < count * PingpongMessage::kSize) return false;
+  for (std::size_t i = 0; i < count; ++i) {
     const std::string_view text = std::string_view{data_}.substr(i * PingpongMessage::kSize, PingpongMessage::kSize);
     const std::optional<PingpongMessage> message = parse_pingpong(text);
     if (!message) {
-      fail(fmt::format("expected the message of a pingpong program on TCP, got \"{}\"; is the peer another program?",
-                       text.substr(0, text.find('\0'))));
+      fail(fmt::format("expected the message of a pingpong program on TCP, got {}; is the peer another program?",
+                       quote(text.substr(0, text.find('\0')))));
       return false;
     }
     remote_.push_back(*message);
   }
-  data_.erase(0, session_->message_count() * PingpongMessage::kSize);
+  data_.erase(0, count * PingpongMessage::kSize);
   return true;
 }
 
@@ -86,7 +95,7 @@ void PingpongConnection::handshake(short events, Time now) {
     endpoint_.driver().watch(tcp_.fd(), POLLIN, [this](short ready) { handshake(ready, gen::now()); });
     return;
   }
-  const std::size_t limit = session_->message_count() * PingpongMessage::kSize + kDone.size();
+  const std::size_t limit = PingpongSession::message_count(options_.kind) * PingpongMessage::kSize + kDone.size();
   const Tcp::Read read = tcp_.read(data_, limit);
   if (read == Tcp::Read::closed) {
     return fail("the peer closed the TCP connection before the exchange of queue pairs was complete");
@@ -107,18 +116,19 @@ void PingpongConnection::client_handshake(Time now) {
 
 void PingpongConnection::server_handshake(Time now) {
   if (!exchanged_) {
-    if (!take_remote()) return;
+    if (!take_remote() || !make_session()) return;
     if (Outcome<void> connected = session_->connect(remote_, now); !connected) return fail(connected.error().message);
     if (!send_local()) return;
   }
   if (data_.size() < kDone.size()) return;
-  if (data_ != kDone) return fail(fmt::format("expected \"done\" on TCP, got \"{}\"", data_));
+  if (data_ != kDone) return fail(fmt::format("expected \"done\" on TCP, got {}", quote(data_)));
   begin(now);
 }
 
 void PingpongConnection::begin(Time now) {
   endpoint_.driver().forget(tcp_.fd());
   state_ = State::messages;
+  has_begun_ = true;
   started_ = finished_ = now;
   deadline_ = now + kIdleTime;
 }

@@ -32,6 +32,10 @@ class PingpongConnection {
   [[nodiscard]] const std::string& error() const { return error_; }
   /// The messages went through; the QPs still answer repeated packets until the state is `over`.
   [[nodiscard]] bool succeeded() const { return error_.empty() && state_ >= State::lingering; }
+  /// Whether the handshake was completed: both ends know each other's queue pairs.
+  [[nodiscard]] bool has_begun() const { return has_begun_; }
+  /// Ends a connection that is in its handshake, so that another has its place.
+  void displace() { fail("too many connections came before this one completed its handshake"); }
   /// Who is at the other end of the TCP connection.
   [[nodiscard]] const std::string& peer() const { return peer_; }
   [[nodiscard]] const PingpongSession* session() const { return session_.get(); }
@@ -42,6 +46,7 @@ class PingpongConnection {
   void handshake(short events, Time now);
   void server_handshake(Time now);
   void client_handshake(Time now);
+  [[nodiscard]] bool make_session();
   void begin(Time now);
   void fail(std::string error);
   [[nodiscard]] bool send_local();
@@ -57,6 +62,7 @@ class PingpongConnection {
   std::string data_;  // read and not yet understood
   State state_ = State::handshake;
   bool exchanged_ = false;  // our messages were sent
+  bool has_begun_ = false;
   std::string error_;
   Time deadline_ = kNever;
   Time started_{};

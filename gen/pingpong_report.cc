@@ -29,7 +29,7 @@ void print_pingpong(const PingpongConnection& connection, PingpongSession::Role 
         if (values.*name.member != 0) counters[std::string{name.name}] = values.*name.member;
       }
     }
-    fmt::print("{}\n", line.dump());
+    fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else if (good) {
     fmt::print("{}: {} messages sent, {} received and compared, {:.3f} s, {:.1f} us a round trip{}\n",
                connection.peer(), sent, received, seconds, seconds * 1e6 / std::max(1U, received),

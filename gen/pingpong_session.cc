@@ -147,8 +147,8 @@ Outcome<void> PingpongSession::make_pair() {
   return expect(device_.modify_qp(*qpn, change, Time{}), "move a queue pair to INIT");
 }
 
-std::size_t PingpongSession::message_count() const {
-  return options_.kind == PingpongKind::srq ? kSrqMessages : 1;
+std::size_t PingpongSession::message_count(PingpongKind kind) {
+  return kind == PingpongKind::srq ? kSrqMessages : 1;
 }
 
 std::vector<PingpongMessage> PingpongSession::local() const {

@@ -36,7 +36,8 @@ class PingpongSession {
   PingpongSession& operator=(const PingpongSession&) = delete;
 
   /// How many messages go over TCP each way: one, or the 256 of an SRQ pingpong.
-  [[nodiscard]] std::size_t message_count() const;
+  [[nodiscard]] static std::size_t message_count(PingpongKind kind);
+  [[nodiscard]] std::size_t message_count() const { return message_count(options_.kind); }
   /// What to tell the other end.
   [[nodiscard]] std::vector<PingpongMessage> local() const;
   /// Connects the QPs; the client's first messages go out.

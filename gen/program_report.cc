@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/program_report.h"
+#include "command_line/counted.h"
 
 #include <fmt/core.h>
 
@@ -27,12 +28,15 @@ void print_program(const ProgramReport& report, bool json) {
     for (const transport::CounterName& name : transport::counter_names()) {
       if (report.counters.*name.member != 0) counters[std::string{name.name}] = report.counters.*name.member;
     }
-    fmt::print("{}\n", line.dump());
+    fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else if (is_good) {
-    fmt::print("{} {}: {} messages, {} bytes each way{}, {:.3f} s\n", report.peer, report.program, report.messages,
-               report.bytes, report.is_compared ? ", compared" : "", seconds);
+    fmt::print("{} {}: {}, {}{}{}, {:.3f} s\n", report.peer, report.program,
+               command_line::counted(report.messages, "message", "messages"),
+               command_line::counted(report.bytes, "byte", "bytes"), report.is_one_way ? "" : " each way",
+               report.is_compared ? ", compared" : "", seconds);
   } else {
-    fmt::print("{} {}: FAILED: {} ({} messages before)\n", report.peer, report.program, report.error, report.messages);
+    fmt::print("{} {}: FAILED: {} ({} before)\n", report.peer, report.program, report.error,
+               command_line::counted(report.messages, "message", "messages"));
   }
   std::fflush(stdout);
 }

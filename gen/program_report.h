@@ -17,6 +17,7 @@ struct ProgramReport {
   std::string peer;            ///< its address
   std::uint64_t messages = 0;  ///< exchanged: pings, or messages each way
   std::uint64_t bytes = 0;     ///< of their data, each way
+  bool is_one_way = false;     ///< nothing comes back
   bool is_compared = false;    ///< what came was compared with what it has to be
   Time begun = kNever;         ///< when the connection was there
   Time ended = kNever;

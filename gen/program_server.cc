@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "gen/program_server.h"
 
+#include <algorithm>
+
 namespace roce::gen {
 
 namespace {
 
 /// So that strangers cannot take all memory: each has queue pairs and buffers of its own.
 constexpr std::size_t kMaxClients = 256;
+/// So that one host's connections, which need not be more than half open, leave room for those of others.
+constexpr std::ptrdiff_t kMaxOfOneHost = 128;
 /// How long a client may repeat its last message because our answer was lost.
 constexpr Duration kLinger = std::chrono::seconds{1};
 
@@ -21,7 +25,7 @@ Outcome<std::unique_ptr<ProgramServer>> ProgramServer::open(RdmaCm& cm, const Pr
 Outcome<void> ProgramServer::listen() {
   const auto serve = [this](const char* program, auto make_task) {
     return [this, program, make_task](CommId id, Time now) {
-      if (running_.size() >= kMaxClients) {
+      if (running_.size() >= kMaxClients || is_crowded_by(id)) {
         (void)cm_.manager().reject(id, {.reason = CmRejReason::no_resources}, now);
         return;
       }
@@ -40,6 +44,13 @@ Outcome<void> ProgramServer::listen() {
   if (listening) listening = cm_.listen(ServiceId{PortSpace::tcp, kUcmatosePort}, serve("ucmatose", ucmatose));
   if (listening) listening = cm_.listen(ServiceId{PortSpace::udp, kUdaddyPort}, serve("udaddy", udaddy));
   return listening;
+}
+
+bool ProgramServer::is_crowded_by(CommId id) const {
+  const std::string host = to_string(cm_.manager().find(id)->peer.remote);
+  return std::ranges::count(running_, host, [](const Running& each) -> const std::string& {
+           return each.report.peer;
+         }) >= kMaxOfOneHost;
 }
 
 ProgramServer::Running& ProgramServer::add(const char* program, CommId id) {

@@ -43,6 +43,8 @@ class ProgramServer {
 
   ProgramServer(RdmaCm& cm, const ProgramServerOptions& options) : cm_(cm), options_(options) {}
   [[nodiscard]] Outcome<void> listen();
+  /// Whether the host that asks for a connection has as many as one host may have.
+  [[nodiscard]] bool is_crowded_by(CommId id) const;
   Running& add(const char* program, CommId id);
   void begin(Running& running, Task<> task);
   void finish(Running& running, Time now);

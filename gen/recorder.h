@@ -9,7 +9,7 @@
 
 namespace roce::gen {
 
-/// Writes the frames that pass a port to a capture file.
+/// Writes the frames that pass a port to a capture file, which is there once it is closed (see link::OutputFile).
 class Recorder {
  public:
   /// `path` decides pcapng or pcap (`.pcap`), and compression (see link::CaptureWriter).

@@ -12,7 +12,8 @@
 
 namespace roce::gen {
 
-/// Writes what a relay receives and sends to a pcapng file, each interface with its name.
+/// Writes what a relay receives and sends to a pcapng file, each interface with its name. The file is there once
+/// it is closed (see link::OutputFile).
 class RelayRecorder {
  public:
   /// `path` decides compression (see link::CaptureWriter).

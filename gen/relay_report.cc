@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <nlohmann/json.hpp>
+#include <span>
 
+#include "command_line/counted.h"
 #include "gen/driver.h"
 
 namespace roce::gen {
@@ -55,9 +55,9 @@ void print_lost(const RelayCounters& counters, const std::string& in, const std:
 }  // namespace
 
 Outcome<RelayLog> RelayLog::create(const std::string& path) {
-  std::FILE* const file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return cannot(fmt::format("cannot write the log {}: {}", path, std::strerror(errno)));
-  return RelayLog{path, file};
+  link::Result<link::OutputFile> file = link::OutputFile::create(path);
+  if (!file) return cannot(fmt::format("cannot write the log {}", file.error().message));
+  return RelayLog{std::move(*file)};
 }
 
 void RelayLog::write(const impair::LogRecord& record, const impair::RuleSet& rules) {
@@ -80,17 +80,20 @@ void RelayLog::write(const impair::LogRecord& record, const impair::RuleSet& rul
     line["relative_psn"] = record.relative_psn;
     line["transmission"] = record.transmission;
   }
-  const std::string text = line.dump() + "\n";
-  failed_ |= std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size();
+  text_ += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (text_.size() >= kBlock) flush();
 }
 
 void RelayLog::flush() {
-  failed_ |= std::fflush(file_.get()) != 0;
+  // What goes wrong is said by `close`.
+  (void)file_.write(std::as_bytes(std::span{text_}));
+  text_.clear();
 }
 
 Outcome<void> RelayLog::close() {
   flush();
-  if (failed_) return failed(fmt::format("the log {} could not be written whole; is the disk full?", path_));
+  const link::Result<void> closed = file_.close();
+  if (!closed) return failed(fmt::format("the log could not be written whole: {}", closed.error().message));
   return {};
 }
 
@@ -127,7 +130,7 @@ void print_relay_totals(const RelayInterfaces& interfaces, const Relay& relay, D
                                {"b_to_a", counters.done[1]},
                                {"over_limit", counters.over_limit}});
     }
-    fmt::print("{}\n", line.dump());
+    fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     std::fflush(stdout);
     return;
   }
@@ -136,17 +139,23 @@ void print_relay_totals(const RelayInterfaces& interfaces, const Relay& relay, D
     const RelayCounters counters = relay.counters(direction);
     const auto side = static_cast<std::size_t>(direction);
     fmt::print(
-        "{} > {}: {} frames ({} bytes) received, {} ({} bytes) passed on; {} dropped by rules, {} copies, {} held "
+        "{} > {}: {} ({}) received, {} ({}) passed on; {} dropped by rules, {}, {} held "
         "at the end, {} lost\n",
-        interfaces[side], interfaces[1 - side], counters.received, counters.received_bytes, counters.passed,
-        counters.passed_bytes, counters.dropped, counters.duplicates, counters.held, counters.lost());
+        interfaces[side], interfaces[1 - side], command_line::counted(counters.received, "frame", "frames"),
+        command_line::counted(counters.received_bytes, "byte", "bytes"), counters.passed,
+        command_line::counted(counters.passed_bytes, "byte", "bytes"), counters.dropped,
+        command_line::counted(counters.duplicates, "copy", "copies"), counters.held, counters.lost());
     print_lost(counters, interfaces[side], interfaces[1 - side]);
   }
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const RuleCounters& counters = relay.rule_counters()[i];
-    fmt::print("rule {} {}: {} times {} > {}, {} times {} > {}", i + 1, impair::to_text(rules[i]), counters.done[0],
-               interfaces[0], interfaces[1], counters.done[1], interfaces[1], interfaces[0]);
-    if (counters.over_limit != 0) fmt::print("; {} times there was no room to hold the packet", counters.over_limit);
+    fmt::print("rule {} {}: {} {} > {}, {} {} > {}", i + 1, impair::to_text(rules[i]),
+               command_line::counted(counters.done[0], "time", "times"), interfaces[0], interfaces[1],
+               command_line::counted(counters.done[1], "time", "times"), interfaces[1], interfaces[0]);
+    if (counters.over_limit != 0) {
+      fmt::print("; {} there was no room to hold the packet",
+                 command_line::counted(counters.over_limit, "time", "times"));
+    }
     fmt::print("\n");
   }
   std::fflush(stdout);

@@ -2,17 +2,18 @@
 #pragma once
 
 #include <array>
-#include <cstdio>
-#include <memory>
+#include <cstddef>
 #include <string>
+#include <utility>
 
 #include "gen/failure.h"
 #include "gen/relay.h"
 #include "gen/relay_metrics.h"
+#include "roce/link/output_file.h"
 
 namespace roce::gen {
 
-/// Writes each action of a relay as a line of JSON.
+/// Writes each action of a relay as a line of JSON. The file is there once it is closed (see link::OutputFile).
 class RelayLog {
  public:
   [[nodiscard]] static Outcome<RelayLog> create(const std::string& path);
@@ -25,14 +26,11 @@ class RelayLog {
   [[nodiscard]] Outcome<void> close();
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  RelayLog(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  static constexpr std::size_t kBlock = 64 << 10;
+  explicit RelayLog(link::OutputFile file) : file_(std::move(file)) {}
 
-  std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
-  bool failed_ = false;
+  link::OutputFile file_;
+  std::string text_;  // that is not written yet
 };
 
 /// One line of what passed; `before` is what `counters` was `interval` ago.

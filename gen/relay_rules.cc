@@ -10,9 +10,15 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "json_input/json_input.h"
+
 namespace roce::gen {
 
 namespace {
+
+/// Bytes of a file of rules, and what is in it as JSON.
+constexpr std::size_t kLargest = std::size_t{16} << 20;
+constexpr json_input::Bounds kBounds{.bytes = kLargest, .values = std::size_t{1} << 20};
 
 /// On which line, from 1, the rule with this number stands.
 [[nodiscard]] std::size_t line_of_rule(std::string_view text, std::size_t rule) {
@@ -47,12 +53,15 @@ namespace {
 }
 
 [[nodiscard]] Outcome<impair::RuleSet> rules_of_json(const std::string& path, const std::string& content) {
-  const auto json = nlohmann::ordered_json::parse(content, nullptr, false, true);
-  if (json.is_discarded() || !json.is_array()) {
-    return cannot(path + " is not a JSON list of rules; write [{\"action\": \"drop\", \"psn\": 5}]");
+  constexpr std::string_view kExample = "write [{\"action\": \"drop\", \"psn\": 5}]";
+  const auto json = json_input::parse<nlohmann::ordered_json>(content, kBounds, json_input::Comments::ignored);
+  if (!json) {
+    return cannot(fmt::format("{} is not a JSON list of rules: byte {}: {}; {}", path, json.error().byte,
+                              json.error().what, kExample));
   }
+  if (!json->is_array()) return cannot(fmt::format("{} is not a JSON list of rules; {}", path, kExample));
   std::vector<impair::RuleValues> rules;
-  for (const nlohmann::ordered_json& item : json) {
+  for (const nlohmann::ordered_json& item : *json) {
     impair::RuleValues& rule = rules.emplace_back();
     if (!item.is_object()) return cannot(fmt::format("{}: rule {}: expected an object of keys", path, rules.size()));
     for (const auto& [key, value] : item.items()) rule.emplace_back(key, value_text(value));
@@ -64,9 +73,17 @@ namespace {
 
 [[nodiscard]] Outcome<impair::RuleSet> rules_of_file(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
-  const std::string content{std::istreambuf_iterator<char>{file}, {}};
+  std::string content;
+  if (file.is_open()) {
+    content.resize(kLargest + 1);
+    file.read(content.data(), static_cast<std::streamsize>(content.size()));
+    content.resize(static_cast<std::size_t>(file.gcount()));
+  }
   if (!file.is_open() || file.bad()) {
     return cannot(fmt::format("cannot read the rules in {}: {}", path, std::strerror(errno)));
+  }
+  if (content.size() > kLargest) {
+    return cannot(fmt::format("{} has more than {} MiB, too many for rules", path, kLargest >> 20));
   }
   if (path.ends_with(".json")) return rules_of_json(path, content);
   impair::RuleResult<impair::RuleSet> set = impair::RuleSet::from_text(content);

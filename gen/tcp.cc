@@ -53,6 +53,21 @@ Outcome<Gid> resolve_host(const std::string& host) {
   return gid;
 }
 
+std::string address_of_peer(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return "?";
+  if (address.ss_family == AF_INET) {
+    const auto& ipv4 = reinterpret_cast<const sockaddr_in&>(address).sin_addr;
+    return {reinterpret_cast<const char*>(&ipv4), sizeof ipv4};
+  }
+  const auto& ipv6 = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+  const char* const octets = reinterpret_cast<const char*>(&ipv6);
+  constexpr std::size_t kNetwork = 8;
+  if (IN6_IS_ADDR_V4MAPPED(&ipv6)) return {octets + sizeof ipv6 - sizeof(in_addr), sizeof(in_addr)};
+  return {octets, kNetwork};
+}
+
 Tcp::Tcp(Tcp&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 
 Tcp& Tcp::operator=(Tcp&& other) noexcept {

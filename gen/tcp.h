@@ -13,6 +13,10 @@ namespace roce::gen {
 /// The address of a host, a name or an address; IPv4-mapped for IPv4. Failure: it is not known.
 [[nodiscard]] Outcome<Gid> resolve_host(const std::string& host);
 
+/// Who is at the other end of a connected socket, as what tells people apart: an IPv4 address, or the network of an
+/// IPv6 address, of which one person may have very many. Not for people; "?" when the other end is gone.
+[[nodiscard]] std::string address_of_peer(int fd);
+
 /// A TCP socket that never waits.
 class Tcp {
  public:

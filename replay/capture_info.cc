@@ -155,25 +155,34 @@ void InfoCollector::learn_messages() {
       ++known_[message.stream].unanswered_reads;
     }
   }
+  closed_.clear();
+  tracker_.drain_closed(closed_);
+  for (analysis::StreamSummary& stream : closed_) add_connection(std::move(stream));
+}
+
+void InfoCollector::add_connection(analysis::StreamSummary stream) {
+  const auto known = known_.extract(stream.stream);
+  // What the connection managers say to each other is no connection.
+  const auto is_management = [](const std::optional<Qpn>& qpn) { return qpn && qpn->value() <= 1; };
+  if (is_management(stream.qpns[0]) || is_management(stream.qpns[1])) return;
+  for (std::size_t end = 0; end < 2; ++end) {
+    if (const std::optional<Qpn> qpn = stream.qpns[end]) info_.hosts[stream.ends[end]].qpns.insert(*qpn);
+  }
+  if (info_.connections.size() == kMostConnections) {
+    ++info_.unlisted_connections;
+    return;
+  }
+  ConnectionInfo connection = known.empty() ? ConnectionInfo{} : std::move(known.mapped());
+  connection.stream = std::move(stream);
+  connection.obstacles = obstacles_of(connection);
+  info_.connections.push_back(std::move(connection));
 }
 
 CaptureInfo InfoCollector::finish() {
   tracker_.finish();
   learn_messages();
-  std::vector<analysis::StreamSummary> streams = tracker_.streams();
-  for (analysis::StreamSummary& stream : streams) {
-    // What the connection managers say to each other is no connection.
-    const auto is_management = [](const std::optional<Qpn>& qpn) { return qpn && qpn->value() <= 1; };
-    if (is_management(stream.qpns[0]) || is_management(stream.qpns[1])) continue;
-    ConnectionInfo connection = known_[stream.stream];
-    connection.stream = std::move(stream);
-    for (std::size_t end = 0; end < 2; ++end) {
-      const std::optional<Qpn> qpn = connection.stream.qpns[end];
-      if (qpn) info_.hosts[connection.stream.ends[end]].qpns.insert(*qpn);
-    }
-    connection.obstacles = obstacles_of(connection);
-    info_.connections.push_back(std::move(connection));
-  }
+  for (analysis::StreamSummary& stream : tracker_.streams()) add_connection(std::move(stream));
+  std::ranges::sort(info_.connections, {}, [](const ConnectionInfo& connection) { return connection.stream.stream; });
   return std::move(info_);
 }
 

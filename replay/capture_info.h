@@ -44,6 +44,9 @@ struct ConnectionInfo {
   std::vector<Obstacle> obstacles;
 };
 
+/// Connections that are told of one by one: a scan of all queue pairs makes millions.
+inline constexpr std::size_t kMostConnections = 65'536;
+
 /// What is in a capture as far as playing it again goes.
 struct CaptureInfo {
   std::uint64_t frames = 0;
@@ -61,7 +64,8 @@ struct CaptureInfo {
   std::map<RoceVersion, std::uint64_t> versions;
   std::map<std::uint16_t, std::uint64_t> vlans;  ///< packets by VLAN ID
   std::map<Gid, HostInfo> hosts;
-  std::vector<ConnectionInfo> connections;
+  std::vector<ConnectionInfo> connections;  ///< the first kMostConnections that ended, by stream
+  std::uint64_t unlisted_connections = 0;   ///< the others
 
   /// Between the first frame and the last.
   [[nodiscard]] double seconds() const;
@@ -81,11 +85,14 @@ class InfoCollector {
                    std::uint32_t segment);
   void count_in_time(std::int64_t time_ns);
   void learn_messages();
+  /// A stream has ended.
+  void add_connection(analysis::StreamSummary stream);
 
   CaptureInfo info_;
   analysis::Tracker tracker_;
   std::map<std::uint32_t, ConnectionInfo> known_;  ///< by stream
   std::vector<analysis::Message> messages_;
+  std::vector<analysis::StreamSummary> closed_;
   std::int64_t millisecond_ = 0;
   std::uint64_t packets_in_it_ = 0;
 };

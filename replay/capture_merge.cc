@@ -8,19 +8,12 @@
 
 namespace roce::replay {
 
-namespace {
-
-// A mapped file gives back what was read, so that it may be larger than memory.
-constexpr std::uint64_t kReleaseFrames = 4096;
-
-}  // namespace
-
 Outcome<CaptureMerge> CaptureMerge::open(const std::vector<std::string>& paths) {
   if (paths.empty()) return cannot("which capture file? name one at least");
   CaptureMerge merge;
   for (const std::string& path : paths) {
     link::Result<link::CaptureReader> reader = link::CaptureReader::open(path);
-    if (!reader) return cannot(reader.error().message);
+    if (!reader) return failed(reader.error().message);
     merge.inputs_.push_back({path, std::move(*reader)});
   }
   return merge;
@@ -49,7 +42,6 @@ Outcome<void> CaptureMerge::fill(Input& input) {
     }
   }
   if (input.record.timestamp_ns != link::kNoTimestamp) input.time = input.record.timestamp_ns;
-  if (input.record.number % kReleaseFrames == 0) input.reader.release_memory();
   input.is_read = true;
   return {};
 }

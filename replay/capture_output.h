@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,17 +9,11 @@
 
 namespace roce::replay {
 
-/// A capture file that is there whole or not at all: until `commit` it stands beside its place as `NAME.partial`, and
-/// goes with this object. Standard output and devices are written at once.
+/// A capture file that is there whole or not at all (see link::OutputFile): without `commit` there is none.
 class CaptureOutput {
  public:
-  /// Failure: `path` is `input`. A name in .pcap or .cap is a pcap file, everything else pcapng; .gz and .zst behind it
-  /// compress.
-  [[nodiscard]] static Outcome<CaptureOutput> make(const std::string& path, const std::string& input);
-
-  CaptureOutput(CaptureOutput&&) = default;
-  CaptureOutput& operator=(CaptureOutput&&) = delete;
-  ~CaptureOutput();
+  /// A name in .pcap or .cap is a pcap file, everything else pcapng; .gz and .zst behind it compress.
+  explicit CaptureOutput(const std::string& path);
 
   /// Appends a packet; `described` are the interfaces of the file that it comes from.
   [[nodiscard]] Outcome<void> write(const link::CaptureRecord& record,
@@ -29,11 +22,7 @@ class CaptureOutput {
   [[nodiscard]] Outcome<void> commit(const std::vector<link::CaptureInterface>& described);
 
  private:
-  CaptureOutput(std::string path, std::string written, link::CaptureWriterOptions options);
-
-  std::string path_;
-  std::string written_;
-  std::optional<link::CaptureCopier> copier_;
+  link::CaptureCopier copier_;
 };
 
 }  // namespace roce::replay

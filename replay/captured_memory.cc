@@ -13,9 +13,60 @@ namespace roce::replay {
 namespace {
 
 constexpr std::uint64_t kLeastRegion = 8;
-constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 30;
 
-/// Carries out the operations in their order, and learns from what they found.
+/// What of a region was touched, from a multiple of 8 on, which atomics need.
+struct Extent {
+  std::uint64_t first = UINT64_MAX;
+  std::uint64_t last = 0;
+  bool is_touched = false;  // else only its key was ever told
+  bool is_invalidated = false;
+
+  [[nodiscard]] std::uint64_t length() const { return last - first + 1; }
+};
+
+using Extents = std::map<std::uint32_t, Extent>;
+
+[[nodiscard]] std::uint32_t key_of(const CapturedRegion& region) {
+  return region.r_key.value();
+}
+
+/// Of the regions of `side`, by their keys: all of them together no more than `most` bytes.
+[[nodiscard]] tl::expected<Extents, std::string> extents_of(const Conversation& conversation, std::uint8_t side,
+                                                            std::uint64_t most) {
+  Extents extents;
+  for (const CapturedOperation& operation : conversation.operations) {
+    if (operation.side == side) continue;
+    if (operation.invalidate) extents[operation.invalidate->value()].is_invalidated = true;
+    // What was refused may be anywhere.
+    if (operation.operation == Operation::send || operation.end == analysis::MessageEnd::refused) continue;
+    if (const std::string why = contradiction_in(operation); !why.empty()) {
+      return tl::unexpected(fmt::format("the request in frame {} {}", operation.frame, why));
+    }
+    if (operation.length == 0) continue;
+    Extent& extent = extents[operation.r_key.value()];
+    extent.first = std::min(extent.first, operation.remote_address & ~std::uint64_t{7});
+    extent.last = std::max(extent.last, operation.remote_address + (operation.length - 1));
+    extent.is_touched = true;
+  }
+  std::uint64_t left = most;
+  for (auto& [key, extent] : extents) {
+    if (!extent.is_touched) {
+      extent.first = 0;
+      extent.last = kLeastRegion - 1;
+    }
+    // Up to all addresses that there are: the length may not fit.
+    if (left == 0 || extent.last - extent.first > left - 1) {
+      return tl::unexpected(fmt::format(
+          "its requests reach from 0x{:x} to 0x{:x} with R_Key 0x{:08x}: more memory than the {} MiB that are left",
+          extent.first, extent.last, key, left >> 20U));
+    }
+    left -= extent.length();
+  }
+  return extents;
+}
+
+/// Carries out the operations in their order, and learns from what they found. None contradicts itself, and each is
+/// within its region.
 class Replica {
  public:
   explicit Replica(CapturedMemory& memory) : memory_(memory) {
@@ -24,9 +75,8 @@ class Replica {
 
   void carry_out(const CapturedOperation& operation, std::size_t index) {
     if (operation.end == analysis::MessageEnd::refused || operation.data.empty()) return;
-    const auto found = std::ranges::find(memory_.regions, operation.r_key, &CapturedRegion::r_key);
-    region_ = static_cast<std::size_t>(found - memory_.regions.begin());
-    offset_ = static_cast<std::size_t>(operation.remote_address - found->address);
+    region_ = memory_.region_of(operation.r_key);
+    offset_ = static_cast<std::size_t>(operation.remote_address - memory_.regions[region_].address);
     switch (operation.operation) {
       case Operation::write:
       case Operation::atomic_write:
@@ -81,42 +131,33 @@ class Replica {
 
 }  // namespace
 
-tl::expected<CapturedMemory, std::string> memory_of(const Conversation& conversation, std::uint8_t side) {
-  struct Extent {
-    std::uint64_t begin = UINT64_MAX;
-    std::uint64_t end = 0;
-    bool is_invalidated = false;
-  };
-  std::map<std::uint32_t, Extent> extents;
-  for (const CapturedOperation& operation : conversation.operations) {
-    if (operation.side != side && operation.invalidate) extents[operation.invalidate->value()].is_invalidated = true;
-    if (operation.side == side || operation.operation == Operation::send) continue;
-    // What was refused may be anywhere.
-    if (operation.end == analysis::MessageEnd::refused || operation.length == 0) continue;
-    Extent& extent = extents[operation.r_key.value()];
-    extent.begin = std::min(extent.begin, operation.remote_address);
-    extent.end = std::max(extent.end, operation.remote_address + operation.length);
-  }
-  CapturedMemory memory;
+std::size_t CapturedMemory::region_of(RKey key) const {
+  const auto found = std::ranges::lower_bound(regions, key.value(), {}, key_of);
+  const bool is_there = found != regions.end() && found->r_key == key;
+  return is_there ? static_cast<std::size_t>(found - regions.begin()) : regions.size();
+}
+
+tl::expected<std::uint64_t, std::string> memory_length(const Conversation& conversation, std::uint8_t side,
+                                                       std::uint64_t most) {
+  const tl::expected<Extents, std::string> extents = extents_of(conversation, side, most);
+  if (!extents) return tl::unexpected(extents.error());
   std::uint64_t all = 0;
-  for (auto& [key, extent] : extents) {
-    // A region of which only the key was ever told.
-    if (extent.end == 0) extent = {0, kLeastRegion, extent.is_invalidated};
-    // Atomics need a multiple of 8.
-    const std::uint64_t begin = extent.begin & ~std::uint64_t{7};
-    const std::uint64_t bytes = extent.end - begin;
-    if (extent.end < extent.begin || bytes > kMostMemory - all) {
-      return tl::unexpected(
-          fmt::format("its requests reach from 0x{:x} to 0x{:x} with R_Key 0x{:08x}: more than a gigabyte of memory",
-                      extent.begin, extent.end, key));
-    }
-    all += bytes;
+  for (const auto& [key, extent] : *extents) all += extent.length();
+  return all;
+}
+
+tl::expected<CapturedMemory, std::string> memory_of(const Conversation& conversation, std::uint8_t side,
+                                                    std::uint64_t most) {
+  const tl::expected<Extents, std::string> extents = extents_of(conversation, side, most);
+  if (!extents) return tl::unexpected(extents.error());
+  CapturedMemory memory;
+  for (const auto& [key, extent] : *extents) {
     CapturedRegion region;
     region.r_key = RKey{key};
-    region.address = begin;
+    region.address = extent.first;
     region.is_invalidated = extent.is_invalidated;
-    region.before.resize(bytes);
-    region.after.resize(bytes);
+    region.before.resize(extent.length());
+    region.after.resize(extent.length());
     memory.regions.push_back(std::move(region));
   }
   Replica replica{memory};

@@ -18,8 +18,6 @@ struct CapturedRegion {
   std::vector<std::byte> before;  ///< what has to be in it when the conversation begins; zeros where nothing tells
   std::vector<std::byte> after;   ///< what is in it at the end
   bool is_invalidated = false;    ///< by a SEND with invalidate
-
-  [[nodiscard]] std::uint64_t end() const { return address + before.size(); }
 };
 
 /// What the program at an end itself put into its memory meanwhile: the READ or atomic `operation`, an index into
@@ -35,9 +33,17 @@ struct MemoryChange {
 struct CapturedMemory {
   std::vector<CapturedRegion> regions;  ///< in the order of their keys
   std::vector<MemoryChange> changes;    ///< in the order of the operations
+
+  /// The number of the region with a key; that of regions if there is none.
+  [[nodiscard]] std::size_t region_of(RKey key) const;
 };
 
-/// What the requests of the other end tell of the memory of `side`. Error: more than a gigabyte of it.
-[[nodiscard]] tl::expected<CapturedMemory, std::string> memory_of(const Conversation& conversation, std::uint8_t side);
+/// How many bytes the regions of `memory_of` have together. Errors: as those of `memory_of`.
+[[nodiscard]] tl::expected<std::uint64_t, std::string> memory_length(const Conversation& conversation,
+                                                                     std::uint8_t side, std::uint64_t most);
+/// What the requests of the other end tell of the memory of `side`. Errors: its regions are more than `most` bytes
+/// together; an operation contradicts itself (`contradiction_in`).
+[[nodiscard]] tl::expected<CapturedMemory, std::string> memory_of(const Conversation& conversation, std::uint8_t side,
+                                                                  std::uint64_t most = kUsualMemory);
 
 }  // namespace roce::replay

@@ -4,15 +4,21 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "command_line/ending.h"
+#include "gen/written_files.h"
 #include "replay/conversations_of.h"
 #include "replay/converse_run.h"
+#include "replay/played_end.h"
 
 namespace roce::replay {
 
 namespace {
+
+/// More than any machine has.
+constexpr std::uint64_t kMostMib = std::uint64_t{1} << 24U;
 
 constexpr const char* kFooter =
     R"(Examples:
@@ -20,7 +26,8 @@ constexpr const char* kFooter =
   roce-replay converse -i eth0 --pingpong 18515 --to 192.0.2.7 pingpong.pcap      where ibv_rc_pingpong -g 1 runs
   roce-replay converse -i eth0 --as responder --pingpong 18515 pingpong.pcap      then ibv_rc_pingpong -g 1 HOST
   roce-replay converse -i eth0 --dry-run nak-storm.pcap
-Exit code: 0 all went as in the capture, 1 something differed or failed, 2 wrong command line, or nothing to do again.)";
+Exit code: 0 all went as in the capture, 1 something differed or failed, or --output left something out,
+2 wrong command line, or nothing to do again.)";
 
 [[nodiscard]] bool is_wanted(const ConverseOptions& options, const Conversation& conversation) {
   return !options.stream || *options.stream == conversation.stream;
@@ -43,6 +50,24 @@ void check_remote_memory(const ConverseOptions& options, Conversation& conversat
   }
 }
 
+/// What the captured sizes and addresses ask for is bounded over all connections, in their order.
+void check_memory(const ConverseOptions& options, std::vector<Conversation>& conversations) {
+  std::uint64_t left = options.memory();
+  for (const Conversation& conversation : conversations) {
+    for (const CapturedOperation& operation : conversation.operations) {
+      left -= std::min<std::uint64_t>(left, sizeof operation + operation.data.size());
+    }
+  }
+  for (Conversation& conversation : conversations) {
+    if (!conversation.obstacles.empty()) continue;
+    if (const tl::expected<std::uint64_t, std::string> needed = memory_needed(conversation, left)) {
+      left -= *needed;
+    } else {
+      conversation.obstacles.push_back(fmt::format("{} of {}; raise --memory", needed.error(), options.memory_mib));
+    }
+  }
+}
+
 [[nodiscard]] Outcome<void> check(const ConverseOptions& options) {
   if (options.dry_run) return {};
   if (options.endpoint.interface.empty()) return cannot("say on which interface: -i IFACE; --dry-run needs none");
@@ -59,23 +84,31 @@ void check_remote_memory(const ConverseOptions& options, Conversation& conversat
 
 [[nodiscard]] Outcome<ExitCode> run(const ConverseOptions& options) {
   if (Outcome<void> checked = check(options); !checked) return tl::unexpected(checked.error());
-  Outcome<std::vector<Conversation>> read = conversations_of(options.file);
-  if (!read) return tl::unexpected(read.error());
-  std::erase_if(*read, [&](const Conversation& conversation) { return !is_wanted(options, conversation); });
+  const std::array reading{files::FileUse{"FILE", options.file}, files::FileUse{"--token-file", options.token_file}};
+  if (const auto conflict = files::find_conflict(reading, written_files(options.endpoint))) return cannot(*conflict);
+  Outcome<CapturedConversations> captured = conversations_of(options.file, options.memory());
+  if (!captured) return tl::unexpected(captured.error());
+  std::vector<Conversation>& read = captured->conversations;
+  std::erase_if(read, [&](const Conversation& conversation) { return !is_wanted(options, conversation); });
+  check_memory(options, read);
   std::vector<const Conversation*> conversations;
-  for (Conversation& conversation : *read) {
+  for (Conversation& conversation : read) {
     if (!options.dry_run) check_remote_memory(options, conversation);
     if (conversation.obstacles.empty()) conversations.push_back(&conversation);
   }
   const bool json = options.endpoint.json;
-  print_obstacles(*read, json);
+  OutputLimit limit{options.output_mib << 20U};
+  bool is_all_said = print_obstacles(read, json, limit);
+  print_left_out(captured->left_out, json);
   if (conversations.empty()) return cannot(fmt::format("{}: no RC connection in it can be done again", options.file));
   if (options.dry_run) {
-    print_plan(conversations, json);
+    is_all_said = print_plan(conversations, json, limit) && is_all_said;
     if (options.details) {
-      for (const Conversation* conversation : conversations) print_details(*conversation);
+      for (const Conversation* conversation : conversations) {
+        is_all_said = print_details(*conversation, options.memory(), limit) && is_all_said;
+      }
     }
-    return ExitCode::ok;
+    return is_all_said ? ExitCode::ok : ExitCode::failed;
   }
   std::vector<Played> played;
   const Outcome<void> done = run_conversations(options, conversations, played);
@@ -131,6 +164,14 @@ void add_converse(command_line::Program& program, ExitCode& code) {
   command.add_option("--silence", options->silence, "Seconds without any progress after which to give up")
       .range(0.1, 1e6)
       .capture_default_str();
+  command.add_option("--memory", options->memory_mib, "MiB that all connections together may take")
+      .range(std::uint64_t{1}, kMostMib)
+      .capture_default_str()
+      .type_name("MIB");
+  command.add_option("--output", options->output_mib, "MiB that are printed at most of what can be done again")
+      .range(std::uint64_t{1}, kMostMib)
+      .capture_default_str()
+      .type_name("MIB");
   command.add_flag("--dry-run", options->dry_run, "Only say what can be done again, and what not");
   command.add_flag("--details", options->details, "With --dry-run: all requests and memory with their data, as JSON");
   command.footer(kFooter);

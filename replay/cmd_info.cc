@@ -3,12 +3,15 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
 
+#include "command_line/counted.h"
 #include "command_line/ending.h"
 #include "command_line/program.h"
+#include "files/file_use.h"
 #include "replay/capture_info.h"
 #include "replay/failure.h"
 #include "replay/info_report.h"
@@ -33,6 +36,8 @@ struct Options {
 };
 
 [[nodiscard]] Outcome<ExitCode> run(const Options& options) {
+  const std::array read{files::FileUse{"FILE", options.file}};
+  if (const auto conflict = files::find_conflict(read, {})) return cannot(*conflict);
   link::Result<link::CaptureReader> reader = link::CaptureReader::open(options.file);
   if (!reader) return failed(reader.error().message);
   InfoCollector collector;
@@ -44,7 +49,8 @@ struct Options {
   const CaptureInfo info = collector.finish();
   if (info.frames != 0 && info.unreadable == info.frames) return failed(unknown_link_type(options.file, link_type));
   if (info.roce_packets == 0 && !reader->error()) {
-    return failed(fmt::format("{}: none of its {} frames is a RoCE packet", options.file, info.frames));
+    return failed(fmt::format("{}: there is no RoCE packet in its {}", options.file,
+                              command_line::counted(info.frames, "frame", "frames")));
   }
   if (options.json) {
     print_info_json(options.file, info);

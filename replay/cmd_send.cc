@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "command_line/ending.h"
 #include "command_line/program.h"
+#include "files/file_use.h"
 #include "replay/capture_surveys.h"
 #include "replay/failure.h"
 #include "replay/send_file.h"
@@ -38,8 +41,8 @@ constexpr const char* kFooter =
   roce-replay send trace.pcap -i eth0 --ip-map 10.77.0.0/24=192.0.2.0/24 --destination-mac 02:00:00:00:00:07
   roce-replay send trace.pcap -i eth0 -e drop:op=write_middle,probability=0.01 -e delay:nth=5,by=1ms
   roce-replay send first.pcap second.pcap -w merged.pcapng --speed 2
-Exit code: 0 all was sent, or with --loops 0 all until Ctrl-C; 1 begun, and failed or stopped; 2 wrong command line or
-environment, and nothing was sent.)";
+Exit code: 0 all was sent, or with --loops 0 all until Ctrl-C; 1 begun, and failed or stopped, or a file cannot be read;
+2 wrong command line or environment, and nothing was sent.)";
 
 [[nodiscard]] std::int64_t wall_clock() {
   return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -59,6 +62,11 @@ struct Job {
   if (!options.side_a.empty() && options.other_interface.empty() && !options.dry_run) {
     return cannot("--side-a splits the frames over two interfaces: name the other with -I");
   }
+  std::vector<files::FileUse> read;
+  read.reserve(options.files.size());
+  for (const std::string& file : options.files) read.push_back({"FILE", file});
+  const std::array written{files::FileUse{"--write", options.dry_run ? "" : options.write}};
+  if (const auto conflict = files::find_conflict(read, written)) return cannot(*conflict);
   if (!options.write.empty() && options.loops == 0) return cannot("a file needs an end: --loops of 1 and more");
   const Outcome<Pace> pace = pace_of(options);
   if (!pace) return tl::unexpected(pace.error());

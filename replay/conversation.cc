@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "replay/saturating_time.h"
 #include "roce/analysis/tracker.h"
 #include "roce/wire/atomiceth.h"
 #include "roce/wire/ieth.h"
@@ -49,7 +50,14 @@ struct Requester {
 struct StreamData {
   std::array<Requester, 2> sides;
   std::vector<analysis::Message> messages;
+  std::uint64_t not_kept_from = 0;  // the first frame for which there was no memory left
 };
+
+/// What a packet takes that is kept: its payload once more in the data of its request.
+[[nodiscard]] std::uint64_t memory_for(const Packet& packet) {
+  constexpr std::uint64_t kMapNodes = 2 * 64;
+  return sizeof(RequestPiece) + kMapNodes + sizeof(CapturedOperation) + 2 * packet.payload().size();
+}
 
 void keep_payload(Piece& piece, const Packet& packet, Time time) {
   const Bytes payload = packet.payload();
@@ -67,7 +75,7 @@ void keep_payload(Piece& piece, const Packet& packet, Time time) {
 /// Makes the operations of a stream out of its messages.
 class Builder {
  public:
-  Builder(const analysis::StreamSummary& summary, StreamData& data) : data_(data) {
+  Builder(const analysis::StreamSummary& summary, StreamData& data, std::uint64_t memory) : data_(data) {
     conversation_.stream = summary.stream;
     conversation_.path_mtu = summary.path_mtu;
     conversation_.naks =
@@ -79,6 +87,10 @@ class Builder {
       if (!direction.seen && summary.joined) refuse("one of its directions is not in the capture");
     }
     if (summary.missed_psns != 0) refuse(fmt::format("the capture missed {} of its packets", summary.missed_psns));
+    if (data.not_kept_from != 0) {
+      refuse(fmt::format("from frame {} on it is not read: the connections take more than {} MiB; raise --memory",
+                         data.not_kept_from, memory >> 20U));
+    }
     std::ranges::stable_sort(data.messages, {}, &analysis::Message::first);
     if (!data.messages.empty()) first_side_ = data.messages.front().direction;
     conversation_.ends = summary.ends;
@@ -120,12 +132,16 @@ class Builder {
     if (message.answer) operation.finish = message.finish;
     if (message.end == analysis::MessageEnd::incomplete) refuse(fmt::format("{} is not whole in the capture", name));
     take_headers(operation, begin->second);
+    const std::size_t obstacles = conversation_.obstacles.size();
     if (operation.operation == Operation::read_request) {
       take_answer(operation, side, first, message, name);
     } else if (operation.operation == Operation::compare_swap || operation.operation == Operation::fetch_add) {
       take_atomic_answer(operation, side, first, name);
     } else {
       take_payload(operation, side, first, message, name);
+    }
+    if (conversation_.obstacles.size() == obstacles) {
+      if (const std::string why = contradiction_in(operation); !why.empty()) refuse(fmt::format("{} {}", name, why));
     }
     conversation_.operations.push_back(std::move(operation));
   }
@@ -173,8 +189,6 @@ class Builder {
     }
     if (is_cut) return refuse(fmt::format("the payload of {} is cut short by the snap length", name));
     if (operation.operation == Operation::send) operation.length = static_cast<std::uint32_t>(operation.data.size());
-    // What was never sent is never looked at.
-    if (message.end == analysis::MessageEnd::refused) operation.data.resize(operation.length);
   }
 
   void take_answer(CapturedOperation& operation, const Requester& side, std::int64_t first,
@@ -199,6 +213,10 @@ class Builder {
     operation.data = found->second.payload;
   }
 
+  [[nodiscard]] static bool comes_to(std::uint8_t side, const CapturedOperation& operation) {
+    return operation.side != side && operation.is_message() && operation.end != analysis::MessageEnd::refused;
+  }
+
   void set_times() {
     std::vector<CapturedOperation>& operations = conversation_.operations;
     std::ranges::stable_sort(operations, {}, &CapturedOperation::start);
@@ -208,7 +226,7 @@ class Builder {
       std::vector<Time> arrived;
       for (const CapturedOperation& operation : operations) {
         if (operation.side == side) finished.push_back(operation.finish);
-        if (operation.side != side && operation.is_message()) arrived.push_back(operation.arrival);
+        if (comes_to(side, operation)) arrived.push_back(operation.arrival);
       }
       std::ranges::sort(finished);
       std::ranges::sort(arrived);
@@ -218,14 +236,20 @@ class Builder {
       };
       std::size_t completed = 0;
       std::size_t messages = 0;
+      // Where the clock stands still, nothing waits for itself, or for what waits for it.
+      std::size_t own_before = 0;
+      std::size_t others_before = 0;
       Time latest = conversation_.start;
       for (CapturedOperation& operation : operations) {
+        if (comes_to(side, operation)) ++others_before;
         if (operation.side != side) continue;
-        completed = operation.after_completed = count_until(finished, completed, operation.start);
-        messages = operation.after_arrived = count_until(arrived, messages, operation.start);
+        completed = std::min(count_until(finished, completed, operation.start), own_before++);
+        messages = std::min(count_until(arrived, messages, operation.start), others_before);
+        operation.after_completed = completed;
+        operation.after_arrived = messages;
         if (completed != 0) latest = std::max(latest, finished[completed - 1]);
         if (messages != 0) latest = std::max(latest, arrived[messages - 1]);
-        operation.think = operation.start - latest;
+        operation.think = between(latest, operation.start);
         latest = operation.start;
       }
     }
@@ -239,21 +263,63 @@ class Builder {
 
 }  // namespace
 
+std::string contradiction_in(const CapturedOperation& operation) {
+  const bool was_refused = operation.end == analysis::MessageEnd::refused;
+  const std::size_t bytes = operation.data.size();
+  const auto takes_eight = [&](const char* what) {
+    return operation.length == kAtomicBytes
+               ? std::string{}
+               : fmt::format("is about {} bytes, and {} is about 8", operation.length, what);
+  };
+  std::string why;
+  switch (operation.operation) {
+    case Operation::send:
+      return {};
+    case Operation::write:
+      break;
+    case Operation::atomic_write:
+      why = takes_eight("an ATOMIC WRITE");
+      break;
+    case Operation::read_request:
+      if (!was_refused && bytes != operation.length)
+        why = fmt::format("asked for {} bytes and got {}", operation.length, bytes);
+      break;
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+      why = takes_eight("an atomic");
+      if (why.empty() && !was_refused && bytes != kAtomicBytes)
+        why = fmt::format("was answered with {} bytes instead of 8", bytes);
+      break;
+    case Operation::flush:
+      if (bytes != 0) why = fmt::format("has {} bytes of payload, and a FLUSH has none", bytes);
+      break;
+    default:
+      return "is no work request of a queue pair";
+  }
+  if (!why.empty()) return why;
+  // Of what was refused the rest was never sent.
+  const bool is_written = operation.operation == Operation::write || operation.operation == Operation::atomic_write;
+  if (is_written && (was_refused ? bytes > operation.length : bytes != operation.length)) {
+    return fmt::format("has {} bytes of payload, its RETH says {}", bytes, operation.length);
+  }
+  if (!was_refused && operation.length != 0 && operation.length - 1 > UINT64_MAX - operation.remote_address) {
+    return fmt::format("is about {} bytes from 0x{:x} on, beyond the last address that there is", operation.length,
+                       operation.remote_address);
+  }
+  return {};
+}
+
 class ConversationReader::State {
  public:
+  explicit State(std::uint64_t memory) : memory_(memory) {}
+
   void observe(const Packet& packet, const IcrcVerdict& icrc, Time time, analysis::PacketId id) {
     const analysis::PacketAnalysis& known = tracker_.observe(analysis::observe_packet(packet, icrc, time, id));
     if (known.absorbed != analysis::kNoStream) absorbed_by_[known.absorbed] = known.stream;
     const bool is_request = known.role == analysis::PacketRole::request;
     if (known.stream != analysis::kNoStream && (is_request || known.role == analysis::PacketRole::response) &&
         packet.info().service == Service::rc && icrc.status != IcrcStatus::bad) {
-      // The answers to a requester go the other way.
-      Requester& side = streams_[known.stream].sides.at(is_request ? known.direction : 1 - known.direction);
-      if (is_request) {
-        take_request(side, packet, time, id, known.relative_psn);
-      } else {
-        take_answer(side, packet, time, known.relative_psn);
-      }
+      if (StreamData* stream = stream_of(known.stream)) keep(*stream, known, packet, time, id);
     }
     if (++since_drain_ < kDrainPackets) return;
     since_drain_ = 0;
@@ -263,27 +329,66 @@ class ConversationReader::State {
   std::vector<Conversation> finish() {
     tracker_.finish();
     drain();
-    for (const auto& [part, whole] : absorbed_by_) absorb(streams_[part], streams_[whole]);
-    std::vector<analysis::StreamSummary> summaries = tracker_.streams();
-    tracker_.drain_closed(summaries);
+    for (const auto& [part, whole] : absorbed_by_) {
+      const auto from = streams_.find(part);
+      const auto to = streams_.find(whole);
+      if (from != streams_.end() && to != streams_.end()) absorb(from->second, to->second);
+    }
+    for (analysis::StreamSummary& summary : tracker_.streams()) take_summary(std::move(summary));
     std::vector<Conversation> conversations;
-    for (const analysis::StreamSummary& summary : summaries) {
-      if (summary.service != Service::rc) continue;
-      conversations.push_back(Builder{summary, streams_[summary.stream]}.build());
+    for (const analysis::StreamSummary& summary : summaries_) {
+      const auto data = streams_.find(summary.stream);
+      conversations.push_back(Builder{summary, data->second, memory_}.build());
+      // It is there twice for as short as can be.
+      streams_.erase(data);
     }
     std::ranges::stable_sort(conversations, {}, &Conversation::stream);
-    const auto same = std::ranges::unique(conversations, {}, &Conversation::stream);
-    conversations.erase(same.begin(), same.end());
     return conversations;
   }
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
   static constexpr unsigned kDrainPackets = 256;
+  /// Of a connection, whatever was sent on it: its state, its summary, what is said of it.
+  static constexpr std::uint64_t kConnectionBytes = 4096;
 
-  static void take_request(Requester& side, const Packet& packet, Time time, analysis::PacketId id, std::int64_t psn) {
+  /// What is kept of a stream; nullptr when it begins where the memory is used up.
+  StreamData* stream_of(std::uint32_t number) {
+    if (const auto known = streams_.find(number); known != streams_.end()) return &known->second;
+    if (kConnectionBytes > memory_ - used_) return nullptr;
+    used_ += kConnectionBytes;
+    return &streams_[number];
+  }
+
+  void take_summary(analysis::StreamSummary summary) {
+    if (summary.service != Service::rc) return;
+    if (stream_of(summary.stream) != nullptr) {
+      summaries_.push_back(std::move(summary));
+    } else {
+      ++left_out_;
+    }
+  }
+
+  void keep(StreamData& stream, const analysis::PacketAnalysis& known, const Packet& packet, Time time,
+            analysis::PacketId id) {
+    if (stream.not_kept_from != 0) return;
+    const std::uint64_t bytes = memory_for(packet);
+    if (bytes > memory_ - used_) {
+      stream.not_kept_from = id.frame;
+      return;
+    }
+    const bool is_request = known.role == analysis::PacketRole::request;
+    // The answers to a requester go the other way.
+    Requester& side = stream.sides.at(is_request ? known.direction : 1 - known.direction);
+    const bool is_kept = is_request ? take_request(side, packet, time, id, known.relative_psn)
+                                    : take_answer(side, packet, time, known.relative_psn);
+    if (is_kept) used_ += bytes;
+  }
+
+  static bool take_request(Requester& side, const Packet& packet, Time time, analysis::PacketId id, std::int64_t psn) {
     side.psns.emplace(id, psn);
     const auto [at, is_new] = side.requests.try_emplace(psn);
-    if (!is_new) return;
+    if (!is_new) return true;
     RequestPiece& piece = at->second;
     keep_payload(piece, packet, time);
     piece.bth = packet.bth();
@@ -294,24 +399,27 @@ class ConversationReader::State {
     piece.immediate = packet.get<ImmDt>();
     piece.invalidate = packet.get<Ieth>();
     piece.flush = packet.get<Feth>();
+    return true;
   }
 
-  static void take_answer(Requester& side, const Packet& packet, Time time, std::int64_t psn) {
+  static bool take_answer(Requester& side, const Packet& packet, Time time, std::int64_t psn) {
     const Operation operation = packet.info().operation;
-    if (operation != Operation::read_response && operation != Operation::atomic_acknowledge) return;
+    if (operation != Operation::read_response && operation != Operation::atomic_acknowledge) return false;
     const auto [at, is_new] = side.answers.try_emplace(psn);
-    if (!is_new) return;
+    if (!is_new) return false;
     keep_payload(at->second, packet, time);
     if (const auto atomic = packet.get<AtomicAckEth>()) {
       const auto bytes = in_memory(atomic->original);
       at->second.payload.assign(bytes.begin(), bytes.end());
     }
+    return true;
   }
 
   /// A stream that was the other direction of one turns out to be so only when an answer comes.
   static void absorb(StreamData& part, StreamData& whole) {
     whole.sides[1].requests.merge(part.sides[0].requests);
     whole.sides[1].psns.merge(part.sides[0].psns);
+    if (whole.not_kept_from == 0) whole.not_kept_from = part.not_kept_from;
     for (analysis::Message& message : part.messages) {
       message.direction = 1;
       whole.messages.push_back(message);
@@ -321,25 +429,42 @@ class ConversationReader::State {
   void drain() {
     messages_.clear();
     tracker_.drain_messages(messages_);
-    for (const analysis::Message& message : messages_) streams_[message.stream].messages.push_back(message);
+    for (const analysis::Message& message : messages_) {
+      if (const auto stream = streams_.find(message.stream); stream != streams_.end()) {
+        stream->second.messages.push_back(message);
+      }
+    }
+    closed_.clear();
+    tracker_.drain_closed(closed_);
+    for (analysis::StreamSummary& summary : closed_) take_summary(std::move(summary));
   }
 
   analysis::Tracker tracker_{{.limits = {}, .keep_messages = true, .keep_answers = false, .cnp_interval = {}}};
   std::map<std::uint32_t, StreamData> streams_;
   std::map<std::uint32_t, std::uint32_t> absorbed_by_;
   std::vector<analysis::Message> messages_;
+  std::vector<analysis::StreamSummary> closed_;
+  std::vector<analysis::StreamSummary> summaries_;  // of streams that have ended
+  std::uint64_t left_out_ = 0;
   unsigned since_drain_ = 0;
+  std::uint64_t memory_;
+  std::uint64_t used_ = 0;
 };
 
-ConversationReader::ConversationReader() : state_(std::make_unique<State>()) {}
+ConversationReader::ConversationReader(std::uint64_t memory) : state_(std::make_unique<State>(memory)) {}
 ConversationReader::~ConversationReader() = default;
 
 void ConversationReader::observe(const Packet& packet, const IcrcVerdict& icrc, Time time, analysis::PacketId id) {
-  state_->observe(packet, icrc, time, id);
+  // What has a time has happened.
+  state_->observe(packet, icrc, std::min(time, kNever - Duration{1}), id);
 }
 
 std::vector<Conversation> ConversationReader::finish() {
   return state_->finish();
+}
+
+std::uint64_t ConversationReader::left_out() const {
+  return state_->left_out();
 }
 
 }  // namespace roce::replay

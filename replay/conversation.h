@@ -50,6 +50,10 @@ struct CapturedOperation {
   [[nodiscard]] bool is_message() const { return operation == Operation::send || immediate.has_value(); }
 };
 
+/// Why no queue pair can have done this, so that none can do it again: `has 2000 bytes of payload, its RETH says 1000`;
+/// empty if one can. All that an operation says of itself, its data among it, is what somebody sent.
+[[nodiscard]] std::string contradiction_in(const CapturedOperation& operation);
+
 /// One RC connection of a capture, as something that can be done again.
 struct Conversation {
   std::uint32_t stream = 0;    ///< as roce-analyze numbers it
@@ -64,11 +68,16 @@ struct Conversation {
   std::vector<std::string> obstacles;
 };
 
+/// What the connections of a capture may take of memory by default, all together: bytes.
+inline constexpr std::uint64_t kUsualMemory = std::uint64_t{1} << 30;
+
 /// Finds the RC connections of a capture, with all that was said on them: everything is kept in memory. Takes packets
 /// in the order of the capture; no I/O.
 class ConversationReader {
  public:
-  ConversationReader();
+  /// Keeps packets until they take `memory` bytes, with what is made of them; a connection that goes on after that has
+  /// an obstacle, and one that begins after that is only counted.
+  explicit ConversationReader(std::uint64_t memory = kUsualMemory);
   ~ConversationReader();
   ConversationReader(const ConversationReader&) = delete;
   ConversationReader& operator=(const ConversationReader&) = delete;
@@ -77,6 +86,8 @@ class ConversationReader {
   void observe(const Packet& packet, const IcrcVerdict& icrc, Time time, analysis::PacketId id);
   /// The end of the capture: the connections in the order of their first packets.
   [[nodiscard]] std::vector<Conversation> finish();
+  /// After `finish`: RC connections that are not among those, because the memory was used up before they began.
+  [[nodiscard]] std::uint64_t left_out() const;
 
  private:
   class State;

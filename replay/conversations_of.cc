@@ -8,10 +8,10 @@
 
 namespace roce::replay {
 
-Outcome<std::vector<Conversation>> conversations_of(const std::string& path) {
+Outcome<CapturedConversations> conversations_of(const std::string& path, std::uint64_t memory) {
   link::Result<link::CaptureReader> reader = link::CaptureReader::open(path);
-  if (!reader) return cannot(reader.error().message);
-  ConversationReader conversations;
+  if (!reader) return failed(reader.error().message);
+  ConversationReader conversations{memory};
   std::uint64_t packets = 0;
   for (link::CaptureRecord record; reader->next(record);) {
     const Packet whole = parse_frame(record.bytes, LinkType{record.link_type}, record.original_length);
@@ -24,7 +24,9 @@ Outcome<std::vector<Conversation>> conversations_of(const std::string& path) {
   }
   if (reader->error()) return failed(reader->error()->message);
   if (packets == 0) return cannot(fmt::format("{}: there is no RoCE packet in it, so nothing to do again", path));
-  return conversations.finish();
+  CapturedConversations captured{.conversations = conversations.finish()};
+  captured.left_out = conversations.left_out();
+  return captured;
 }
 
 }  // namespace roce::replay

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gen/endpoint_options.h"
+#include "replay/conversation.h"
 
 namespace roce::replay {
 
@@ -29,9 +30,11 @@ struct ConverseOptions {
   std::vector<std::string> remote_memory;  ///< `RKEY:ADDRESS=RKEY:ADDRESS`
   std::uint32_t path_mtu = 0;              ///< bytes; 0: the captured one, or the largest
   double speed = 1;
-  double silence = 30;   ///< seconds
-  bool listen = false;   ///< wait for the peer to connect, which else only the responder does
-  bool connect = false;  ///< the other way round
+  double silence = 30;                             ///< seconds
+  std::uint64_t memory_mib = kUsualMemory >> 20U;  ///< for all connections together
+  std::uint64_t output_mib = 256;                  ///< the most that is printed of plans and details
+  bool listen = false;                             ///< wait for the peer to connect, which else only the responder does
+  bool connect = false;                            ///< the other way round
   bool dry_run = false;
   bool details = false;  ///< the dry run tells all requests, with their data
 
@@ -40,6 +43,7 @@ struct ConverseOptions {
     if (pingpong_port != 0) return ConnectBy::pingpong;
     return cm_port != 0 ? ConnectBy::cm : ConnectBy::numbers;
   }
+  [[nodiscard]] std::uint64_t memory() const { return memory_mib << 20U; }
   [[nodiscard]] std::uint8_t side() const { return as == "requester" ? 0 : 1; }
 };
 

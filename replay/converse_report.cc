@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "replay/converse_report.h"
+#include "command_line/counted.h"
 
 #include <fmt/core.h>
 
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "command_line/counted.h"
 #include "gen/control_request.h"
 
 namespace roce::replay {
@@ -67,7 +69,33 @@ void print_json(const Json& object) {
   }
 }
 
+/// What a request with its region takes in JSON besides hexadecimal data.
+constexpr std::uint64_t kRequest = 500;
+
+/// Says on standard error and in the JSON what is not there.
+[[nodiscard]] bool leave_out(const Conversation& conversation, const std::string& why) {
+  fmt::print(stderr, "left out: the details of stream {}: {}\n", conversation.stream, why);
+  Json object = heading("left_out", conversation);
+  object["why"] = why;
+  print_json(object);
+  return false;
+}
+
+[[nodiscard]] bool all_printed(std::size_t left_out, const char* what, bool json) {
+  if (left_out == 0) return true;
+  fmt::print(stderr, "left out: {} more connections that are {}; raise --output\n", left_out, what);
+  if (json) print_json({{"event", "left_out"}, {"connections", left_out}, {"what", what}});
+  return false;
+}
+
 }  // namespace
+
+void print_left_out(std::uint64_t connections, bool json) {
+  if (connections == 0) return;
+  fmt::print(stderr, "left out: {} that began when the memory was used up; raise --memory\n",
+             command_line::counted(connections, "connection", "connections"));
+  if (json) print_json({{"event", "left_out"}, {"connections", connections}, {"what", "beyond --memory"}});
+}
 
 void print_queue_pair(const Conversation& conversation, Qpn qpn, Psn psn, const Gid& gid, bool json) {
   if (json) {
@@ -100,11 +128,22 @@ void print_memory(const Conversation& conversation, const CapturedRegion& captur
   std::fflush(stdout);
 }
 
-void print_details(const Conversation& conversation) {
+bool print_details(const Conversation& conversation, std::uint64_t memory, OutputLimit& limit) {
+  std::uint64_t size = 0;
   for (std::uint8_t side = 0; side < 2; ++side) {
-    const tl::expected<CapturedMemory, std::string> memory = memory_of(conversation, side);
-    if (!memory) continue;
-    for (const CapturedRegion& region : memory->regions) {
+    const tl::expected<std::uint64_t, std::string> length = memory_length(conversation, side, memory);
+    if (!length) return leave_out(conversation, length.error());
+    size += 4 * *length;
+  }
+  for (const CapturedOperation& operation : conversation.operations) size += kRequest + 2 * operation.data.size();
+  if (!limit.take(size)) {
+    return leave_out(conversation,
+                     fmt::format("they take {} MiB, more than is left; raise --output", (size >> 20U) + 1));
+  }
+  for (std::uint8_t side = 0; side < 2; ++side) {
+    const tl::expected<CapturedMemory, std::string> made = memory_of(conversation, side, memory);
+    if (!made) return leave_out(conversation, made.error());
+    for (const CapturedRegion& region : made->regions) {
       print_json({{"event", "captured_memory"},
                   {"stream", conversation.stream},
                   {"side", side},
@@ -129,6 +168,7 @@ void print_details(const Conversation& conversation) {
     object["data"] = gen::to_hex(operation.data);
     print_json(object);
   }
+  return true;
 }
 
 std::string ends_text(const Conversation& conversation) {
@@ -136,35 +176,51 @@ std::string ends_text(const Conversation& conversation) {
                      to_string(conversation.ends[1]), conversation.qpns[1].value());
 }
 
-void print_obstacles(const std::vector<Conversation>& conversations, bool json) {
+bool print_obstacles(const std::vector<Conversation>& conversations, bool json, OutputLimit& limit) {
+  std::size_t left_out = 0;
   for (const Conversation& conversation : conversations) {
     if (conversation.obstacles.empty()) continue;
+    std::string text;
     if (json) {
       Json object = heading("not_reproducible", conversation);
       object["why"] = conversation.obstacles;
-      print_json(object);
-      continue;
+      text = object.dump() + '\n';
+    } else {
+      text = fmt::format("not reproducible: stream {}, {}\n", conversation.stream, ends_text(conversation));
+      for (const std::string& why : conversation.obstacles) text += "  " + why + '\n';
     }
-    fmt::print(stderr, "not reproducible: stream {}, {}\n", conversation.stream, ends_text(conversation));
-    for (const std::string& why : conversation.obstacles) fmt::print(stderr, "  {}\n", why);
+    if (limit.take(text.size())) {
+      fmt::print(json ? stdout : stderr, "{}", text);
+    } else {
+      ++left_out;
+    }
   }
+  return all_printed(left_out, "not reproducible", json);
 }
 
-void print_plan(const std::vector<const Conversation*>& conversations, bool json) {
+bool print_plan(const std::vector<const Conversation*>& conversations, bool json, OutputLimit& limit) {
   if (!json) fmt::print("{:>6}  {:>9}  {:>9}  {:>8}  {}\n", "stream", "requests", "answers", "path MTU", "ends");
+  std::size_t left_out = 0;
   for (const Conversation* conversation : conversations) {
     std::array<std::size_t, 2> counts{};
     for (const CapturedOperation& operation : conversation->operations) ++counts.at(operation.side);
+    std::string text;
     if (json) {
       Json object = heading("reproducible", *conversation);
       object["requests"] = counts;
       object["path_mtu"] = conversation->path_mtu;
-      print_json(object);
+      text = object.dump() + '\n';
     } else {
-      fmt::print("{:>6}  {:>9}  {:>9}  {:>8}  {}\n", conversation->stream, counts[0], counts[1], conversation->path_mtu,
-                 ends_text(*conversation));
+      text = fmt::format("{:>6}  {:>9}  {:>9}  {:>8}  {}\n", conversation->stream, counts[0], counts[1],
+                         conversation->path_mtu, ends_text(*conversation));
+    }
+    if (limit.take(text.size())) {
+      fmt::print("{}", text);
+    } else {
+      ++left_out;
     }
   }
+  return all_printed(left_out, "reproducible", json);
 }
 
 void print_played(const std::vector<Played>& played, bool json) {

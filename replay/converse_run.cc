@@ -60,7 +60,7 @@ class Run {
     exchange.conversation = &conversation;
     const std::uint8_t side = options_.side();
     for (std::uint8_t i = 0; i < 2; ++i) {
-      tl::expected<CapturedMemory, std::string> memory = memory_of(conversation, i);
+      tl::expected<CapturedMemory, std::string> memory = memory_of(conversation, i, options_.memory());
       if (!memory) return cannot(fmt::format("stream {}: {}", conversation.stream, memory.error()));
       exchange.memories.at(i) = std::move(*memory);
     }

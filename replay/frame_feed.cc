@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "replay/frame_feed.h"
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <mutex>
@@ -16,9 +17,12 @@ namespace {
 /// Makes the frames of one play those of one that is `plays` later.
 void move_block(FrameBlock& block, const Plays& plays, std::uint64_t later) {
   if (later == 0) return;
-  const Duration by = plays.length * static_cast<Duration::rep>(later);
+  // Captures may say that they took centuries.
+  constexpr Duration farthest = Duration::max();
+  const bool is_far = plays.length.count() != 0 && later > static_cast<std::uint64_t>(farthest / plays.length);
+  const Duration by = is_far ? farthest : plays.length * static_cast<Duration::rep>(later);
   for (ReplayFrame& frame : block.frames) {
-    frame.captured += by;
+    frame.captured += std::min(by, farthest - std::max(frame.captured, Duration{0}));
     if (plays.continuation == nullptr) continue;
     const std::span<std::byte> bytes = block.bytes_of(frame);
     const Packet packet = parse_frame(bytes, LinkType::ethernet);

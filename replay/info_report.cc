@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command_line/counted.h"
 #include "roce/wire/service_text.h"
 
 namespace roce::replay {
@@ -86,11 +87,13 @@ void print_info_text(const std::string& file, const CaptureInfo& info) {
   constexpr double bits = 8;
   constexpr double giga = 1e-9;
   const double seconds = info.seconds();
-  fmt::print(
-      "{}: {} frames, {} RoCE packets in {:.6f} s: {:.0f} packets/s, {:.3f} Gbit/s, {} in the busiest millisecond\n",
-      file, info.frames, info.roce_packets, seconds, per_second(static_cast<double>(info.roce_packets), seconds),
-      per_second(static_cast<double>(info.bytes) * bits * giga, seconds), info.peak_packets);
-  for (const auto& [version, packets] : info.versions) fmt::print("  {}: {} packets\n", to_string(version), packets);
+  fmt::print("{}: {}, {} in {:.6f} s: {:.0f} packets/s, {:.3f} Gbit/s, {} in the busiest millisecond\n", file,
+             command_line::counted(info.frames, "frame", "frames"),
+             command_line::counted(info.roce_packets, "RoCE packet", "RoCE packets"), seconds,
+             per_second(static_cast<double>(info.roce_packets), seconds),
+             per_second(static_cast<double>(info.bytes) * bits * giga, seconds), info.peak_packets);
+  for (const auto& [version, packets] : info.versions)
+    fmt::print("  {}: {}\n", to_string(version), command_line::counted(packets, "packet", "packets"));
   fmt::print("  longest frame: {} bytes\n\nsides\n", info.longest_frame);
   for (const auto& [gid, host] : info.hosts) {
     std::string macs;
@@ -104,6 +107,7 @@ void print_info_text(const std::string& file, const CaptureInfo& info) {
                operations(stream.directions[0]), operations(stream.directions[1]));
     for (const Obstacle obstacle : connection.obstacles) fmt::print("    not reproducible: {}\n", to_string(obstacle));
   }
+  if (info.unlisted_connections != 0) fmt::print("  and {} more, not listed\n", info.unlisted_connections);
   const auto list = [](std::string_view title, const std::vector<std::string>& lines) {
     if (lines.empty()) return;
     fmt::print("\n{}\n", title);
@@ -160,6 +164,7 @@ void print_info_json(const std::string& file, const CaptureInfo& info) {
     for (const Obstacle obstacle : connection.obstacles) one["not_reproducible"].push_back(name_of(obstacle));
     json["connections"].push_back(std::move(one));
   }
+  json["unlisted_connections"] = info.unlisted_connections;
   json["rewrite"] = needs(info);
   json["limits"] = limits(info);
   fmt::print("{}\n", json.dump());

@@ -2,7 +2,8 @@
 #include "replay/local_end.h"
 
 #include <algorithm>
-#include <random>
+
+#include "gen/random.h"
 
 namespace roce::replay {
 
@@ -44,7 +45,7 @@ LocalEnd::LocalEnd(gen::Endpoint& endpoint, const Conversation& conversation, co
       data_(domain_, plan_.data_bytes),
       receives_(domain_, std::max<std::size_t>(1, plan_.receive_bytes * plan_.receives)),
       qp_(endpoint, domain_, {.max_send = kMostRequests, .max_receive = std::max(1U, plan_.receives)}),
-      psn_(std::random_device{}() & Psn::kMax) {
+      psn_(gen::random_psn()) {
   for (const CapturedRegion& region : memory.regions) {
     auto own = std::make_unique<gen::Memory>(domain_, region.before.size(), kAllRights, region.is_invalidated);
     std::ranges::copy(region.before, own->bytes().begin());

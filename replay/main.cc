@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "command_line/program.h"
+#include "files/standard_streams.h"
 #include "replay/cmd_converse.h"
 #include "replay/cmd_info.h"
 #include "replay/cmd_rewrite.h"
@@ -13,6 +14,7 @@
 
 int main(int argc, char** argv) {
   using roce::replay::ExitCode;
+  roce::files::begin_program();
   roce::command_line::Program program{"roce-replay", "Plays captures of RDMA over Converged Ethernet again."};
   program.set_version("roce-replay " ROCE_VERSION);
   program.require_subcommand();
@@ -29,5 +31,5 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "roce-replay: {}\n", error.what());
     return static_cast<int>(ExitCode::failed);
   }
-  return static_cast<int>(code);
+  return roce::files::end_program("roce-replay", static_cast<int>(code), static_cast<int>(ExitCode::failed));
 }

@@ -73,4 +73,9 @@ inline constexpr std::uint32_t kMostRequests = 1024;
 
 [[nodiscard]] EndPlan plan_end(const Conversation& conversation, std::uint8_t side);
 
+/// How many bytes playing a conversation takes besides what was captured of it: the memory of both ends before, after
+/// and meanwhile, and their buffers. Error: it is more than `most`, or the conversation contradicts itself.
+[[nodiscard]] tl::expected<std::uint64_t, std::string> memory_needed(const Conversation& conversation,
+                                                                     std::uint64_t most);
+
 }  // namespace roce::replay

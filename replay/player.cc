@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "replay/saturating_time.h"
+
 namespace roce::replay {
 
 namespace {
@@ -102,7 +104,7 @@ void Player::take_ended(std::uint8_t side, const EndedRequest& request, Time now
   }
   if (was_refused) return differ(captured.frame, fmt::format("the {} succeeded; in the capture it was refused", name));
   if (captured.finish != kNever) {
-    report_.captured.add(captured.finish - captured.start);
+    report_.captured.add(between(captured.start, captured.finish));
     report_.live.add(now - posted_at_[request.operation]);
   }
   if (returns_data(captured.operation)) {
@@ -156,17 +158,20 @@ Time Player::due(const Side& side) const {
   if (next.after_completed != 0) latest = std::max(latest, side.ended[next.after_completed - 1]);
   if (next.after_arrived != 0) latest = std::max(latest, side.arrived[next.after_arrived - 1]);
   if (options_.speed == 0) return latest;
-  return latest + Duration{static_cast<Duration::rep>(static_cast<double>(next.think.count()) / options_.speed)};
+  // More than this does not fit into a duration.
+  constexpr auto most = static_cast<double>(std::int64_t{1} << 62);
+  const double think = std::min(static_cast<double>(next.think.count()) / options_.speed, most);
+  return later_by(latest, Duration{static_cast<Duration::rep>(think)});
 }
 
 LivePlace Player::place_of(const CapturedOperation& wanted) const {
   const RKey key = wanted.invalidate ? *wanted.invalidate : wanted.r_key;
   const std::uint8_t owner = 1 - wanted.side;
   const CapturedMemory& memory = *memories_.at(owner);
-  const auto region = std::ranges::find(memory.regions, key, &CapturedRegion::r_key);
-  if (ends_.at(owner) != nullptr && region != memory.regions.end()) {
-    const LivePlace begin = ends_.at(owner)->place(static_cast<std::size_t>(region - memory.regions.begin()));
-    return {begin.address + (wanted.remote_address - region->address), begin.r_key};
+  const std::size_t region = memory.region_of(key);
+  if (ends_.at(owner) != nullptr && region != memory.regions.size()) {
+    const LivePlace begin = ends_.at(owner)->place(region);
+    return {begin.address + (wanted.remote_address - memory.regions[region].address), begin.r_key};
   }
   const auto given = std::ranges::find(remote_, key, &RemoteMemory::captured);
   if (ends_.at(owner) == nullptr && given != remote_.end()) {
@@ -274,7 +279,7 @@ bool Player::step(Time now) {
     compare_memory(1);
     is_over_ = true;
   }
-  if (!is_over_ && next_timeout() == last_progress_ + options_.silence && now >= next_timeout()) {
+  if (!is_over_ && next_timeout() == later_by(last_progress_, options_.silence) && now >= next_timeout()) {
     give_up(fmt::format("nothing happened for {} s with {} of {} requests and messages done",
                         std::chrono::duration_cast<std::chrono::seconds>(options_.silence).count(), done(), all()));
   }
@@ -287,7 +292,7 @@ Time Player::next_timeout() const {
     if (ends_.at(i) != nullptr) next = std::min(next, due(sides_.at(i)));
   }
   // What its program was thinking about may take longer.
-  return next != kNever ? next : last_progress_ + options_.silence;
+  return next != kNever ? next : later_by(last_progress_, options_.silence);
 }
 
 }  // namespace roce::replay

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "command_line/counted.h"
 #include "replay/capture_surveys.h"
 
 namespace roce::replay {
@@ -47,9 +48,11 @@ std::vector<std::string> remarks(const RewriteReport& report) {
 
 void print_text(const RewriteReport& report) {
   const RewriteCounts& counts = report.counts;
-  fmt::print(stderr, "{}: {} frames, {} RoCE packets; {} frames {}, {} of them changed\n", report.in, counts.frames,
-             counts.roce_packets, report.written, report.out.empty() ? "would be written" : "written to " + report.out,
-             counts.changed);
+  fmt::print(stderr, "{}: {}, {}; {} {}, {} of them changed\n", report.in,
+             command_line::counted(counts.frames, "frame", "frames"),
+             command_line::counted(counts.roce_packets, "RoCE packet", "RoCE packets"),
+             command_line::counted(report.written, "frame", "frames"),
+             report.out.empty() ? "would be written" : "written to " + report.out, counts.changed);
   std::string changes;
   for (std::size_t i = 0; i < counts.changes.size(); ++i) {
     if (counts.changes[i] == 0) continue;

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
 #include <optional>
 #include <utility>
 
+#include "command_line/counted.h"
+#include "files/file_use.h"
 #include "replay/capture_output.h"
 #include "replay/capture_surveys.h"
 #include "replay/fault_stage.h"
@@ -90,8 +93,8 @@ class RewriteRun {
     if (faults_) faults_->drain([this](const link::CaptureRecord& record, std::uint8_t) { write(record); });
     if (problem_) return tl::unexpected(*problem_);
     if (rewriter_.counts().roce_packets == 0) {
-      return failed(fmt::format("{}: none of its {} frames is a RoCE packet; roce-analyze {} says what is in it",
-                                job_.in, frames_, job_.in));
+      return failed(fmt::format("{}: there is no RoCE packet in its {}; roce-analyze {} says what is in it", job_.in,
+                                command_line::counted(frames_, "frame", "frames"), job_.in));
     }
     return output_ ? output_->commit(interfaces()) : Outcome<void>{};
   }
@@ -179,14 +182,13 @@ class RewriteRun {
 }  // namespace
 
 Outcome<RewriteReport> run_rewrite(const RewriteJob& job) {
+  const std::array read{files::FileUse{"IN", job.in}};
+  const std::array written{files::FileUse{"OUT", job.dry_run ? "" : job.out}};
+  if (const auto conflict = files::find_conflict(read, written)) return cannot(*conflict);
   link::Result<link::CaptureReader> reader = link::CaptureReader::open(job.in);
   if (!reader) return failed(reader.error().message);
   std::optional<CaptureOutput> output;
-  if (!job.dry_run) {
-    Outcome<CaptureOutput> made = CaptureOutput::make(job.out, job.in);
-    if (!made) return tl::unexpected(made.error());
-    output.emplace(std::move(*made));
-  }
+  if (!job.dry_run) output.emplace(job.out);
   std::shared_ptr<const SegmentPlan> segments;
   if (job.rules.path_mtu != 0) {
     const ReadingProgress progress = job.progress ? show_reading : ReadingProgress{};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "replay/send_report.h"
+#include "command_line/counted.h"
 
 #include <fmt/format.h>
 
@@ -119,7 +120,7 @@ void print_json(std::FILE* out, const nlohmann::ordered_json& line) {
 }  // namespace
 
 void show_live(const SendTotals& totals) {
-  fmt::print(stderr, "\r\033[K{} frames{}", totals.all_frames(), rate_text(totals));
+  fmt::print(stderr, "\r\033[K{}{}", command_line::counted(totals.all_frames(), "frame", "frames"), rate_text(totals));
   std::fflush(stderr);
 }
 
@@ -161,8 +162,8 @@ void print_dry_run(const SendOptions& options, const Survey& survey, const Pace&
     if (two_sides) line["side_frames"] = survey.side_frames;
     return print_json(stdout, line);
   }
-  fmt::print("{} frames ({} RoCE packets), {} bytes, captured in {:.3f} s\n", survey.frames, survey.roce, survey.bytes,
-             seconds(survey.length));
+  fmt::print("{} ({}), {} bytes, captured in {:.3f} s\n", command_line::counted(survey.frames, "frame", "frames"),
+             command_line::counted(survey.roce, "RoCE packet", "RoCE packets"), survey.bytes, seconds(survey.length));
   if (two_sides) fmt::print("side A sent {} of them, side B {}\n", survey.side_frames[0], survey.side_frames[1]);
   if (survey.super_frames != 0) fmt::print("{} super-frames are cut into packets\n", survey.super_frames);
   if (survey.faults) fmt::print("{}\n", faults_text(survey));
@@ -206,8 +207,9 @@ void print_sent(const SendOptions& options, const Survey& survey, const SendTota
     }
     return print_json(out, line);
   }
-  fmt::print(out, "{} {} frames, {} bytes, {:.3f} s{}\n", on_wire ? "sent" : "wrote", totals.all_frames(),
-             totals.all_bytes(), seconds(totals.time), rate_text(totals));
+  fmt::print(out, "{} {}, {} bytes, {:.3f} s{}\n", on_wire ? "sent" : "wrote",
+             command_line::counted(totals.all_frames(), "frame", "frames"), totals.all_bytes(), seconds(totals.time),
+             rate_text(totals));
   if (!options.other_interface.empty()) {
     fmt::print(out, "{} on {}, {} on {}\n", totals.frames[0], options.interface, totals.frames[1],
                options.other_interface);

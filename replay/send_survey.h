@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -31,9 +32,10 @@ struct Survey {
   /// What is known of their PSNs, if that was asked for.
   std::unique_ptr<PsnContinuation> continuation;
 
-  /// From the start of a play to that of the next: the mean gap comes on top of `length`.
+  /// From the start of a play to that of the next: the mean gap comes on top of `length`, where there is room for it.
   [[nodiscard]] Duration period() const {
-    return frames < 2 ? length : length + length / static_cast<Duration::rep>(frames - 1);
+    const Duration gap = frames < 2 ? Duration{0} : length / static_cast<Duration::rep>(frames - 1);
+    return length + std::min(gap, Duration::max() - length);
   }
 };
 

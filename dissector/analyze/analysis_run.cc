@@ -37,7 +37,7 @@ class SerialRun {
       file.unknown_link_type = record.link_type;
       return;
     }
-    FrameInfo frame = describe_frame(*state_.intake.reader(), record, file.path);
+    FrameInfo frame = describe_frame(state_.intake.reader(), record, file.path);
     frame.time_ns = state_.intake.time_ns();
     frame.relative_ns = state_.intake.relative_ns();
     decode_step(whole, state_.intake.time(), state_.intake.number(), [&](const DecodedPart& part) {
@@ -53,6 +53,7 @@ class SerialRun {
       if (++since_hand_over_ < kHandOverPackets) return;
       since_hand_over_ = 0;
       state_.hand_over();
+      state_.keep_ended();
     });
   }
 

@@ -46,6 +46,8 @@ class AnalysisConsumer {
   virtual void on_answer(const analysis::Answer& /*answer*/) {}
   /// Without them (and thus without `on_packet`) a run may use several threads, and verdicts come in any order.
   [[nodiscard]] virtual bool wants_packets() const { return true; }
+  /// Whether this stream, which has ended, is to be in `AnalysisResult::streams`.
+  [[nodiscard]] virtual bool lists(std::uint32_t /*stream*/) const { return true; }
   /// Nobody wants more: the run ends early.
   [[nodiscard]] virtual bool is_over() const { return false; }
 };
@@ -82,6 +84,9 @@ struct AnalysisResult {
   CaptureCounts counts;
   std::vector<analysis::StreamSummary> streams;
   std::uint64_t streams_left_out = 0;  ///< that had ended in runs before
+  /// Streams that ended when there were more than `analysis::Limits::streams`, and were the least bad of them.
+  std::uint64_t streams_unlisted = 0;
+  std::uint64_t streams_not_asked_for = 0;  ///< that the consumer does not list
   VerdictCounts verdicts;
   /// Streams that nobody asked for, and whose verdicts are not counted; none: everything was asked for.
   std::optional<std::uint64_t> streams_passed_over;

@@ -5,13 +5,22 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 
 #include "analyze/decode_run.h"
 #include "analyze/human_units.h"
+#include "analyze/summary_model.h"
 #include "command_line/command.h"
+#include "files/file_use.h"
 
 namespace roce::analyze {
+
+namespace {
+
+constexpr std::uint64_t kMostStreams = 1'000'000'000;
+
+}  // namespace
 
 void add_common_options(command_line::Command& command, AnalysisOptions& options) {
   command.add_option("FILE", options.inputs,
@@ -32,6 +41,12 @@ void add_common_options(command_line::Command& command, AnalysisOptions& options
       .add_option("--cnp-interval", options.cnp_interval,
                   "The least time between two CNPs for one QP (50us): what comes faster breaks a rule")
       .type_name("TIME");
+  command
+      .add_option("--max-streams", options.max_streams,
+                  "Follow at most so many streams at a time, and list as many; more take more memory")
+      .range(std::uint64_t{1}, kMostStreams)
+      .capture_default_str()
+      .type_name("NUMBER");
   add_output_options(command, options);
 }
 
@@ -87,6 +102,7 @@ class ChoosingConsumer final : public AnalysisConsumer {
   void on_verdict(const analysis::Verdict& verdict) override { next_.on_verdict(verdict); }
   void on_message(const analysis::Message& message) override { next_.on_message(message); }
   void on_answer(const analysis::Answer& answer) override { next_.on_answer(answer); }
+  [[nodiscard]] bool lists(std::uint32_t stream) const override { return next_.lists(stream); }
   [[nodiscard]] bool is_over() const override { return next_.is_over(); }
 
  private:
@@ -159,6 +175,12 @@ bool AnalysisSession::open() {
   for (const std::string& warning : inputs_.warnings) report(fmt::format("warning: {}", warning));
   for (const std::string& error : inputs_.errors) report(error);
   if (!inputs_.errors.empty()) code_ = ExitCode::input;
+  std::vector<files::FileUse> read{{"--names", options_.names}};
+  read.reserve(inputs_.files.size() + 1);
+  for (const InputFile& file : inputs_.files) read.push_back({"FILE", file.path});
+  // The state of --after may be that of --carry: it is replaced at the end.
+  const std::array written{files::FileUse{"--carry", options_.carry}};
+  if (const auto conflict = files::find_conflict(read, written)) return refuse(*conflict);
   if (filter_.needs_later_facts()) {
     for (const InputFile& file : inputs_.files) {
       if (file.is_regular) continue;
@@ -180,6 +202,7 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
   options.window = window_;
   options.tracker = tracker;
   options.tracker.cnp_interval = cnp_interval_;
+  options.tracker.limits.streams = static_cast<std::size_t>(options_.max_streams);
   options.most_frames = options_.most_frames;
   options.threads = options_.threads;
   options.pause = pause_;
@@ -201,6 +224,9 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
     result = run_analysis(inputs_.files, options, choosing);
   }
   if (!result.is_complete()) code_ = ExitCode::input;
+  if (!options_.shows_lacks) {
+    for (const std::string& lack : memory_lacks(result)) report(fmt::format("warning: {}", lack));
+  }
   return result;
 }
 

@@ -32,6 +32,8 @@ struct AnalysisOptions {
   std::string after;
   std::string carry;
   std::optional<std::uint32_t> stream;
+  std::uint64_t max_streams = analysis::Limits{}.streams;
+  bool shows_lacks = false;       ///< the command's output says itself what there was no room for
   std::uint64_t most_frames = 0;  ///< analyse no more than the first of them; 0: all
   unsigned threads = 0;
   bool json = false;

@@ -3,8 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <array>
 
+#include "files/file_use.h"
 #include "roce/link/capture_reader.h"
 
 namespace roce::analyze {
@@ -55,11 +56,12 @@ tl::expected<CaptureCopy, CopyFailure> CaptureCopy::make(const std::string& path
         ExitCode::usage,
         fmt::format("cannot write '{}': its name has to end in .pcapng, since only pcapng has comments", path)});
   }
-  for (const InputFile& input : inputs) {
-    std::error_code ignored;
-    if (!std::filesystem::equivalent(path, input.path, ignored)) continue;
-    return tl::unexpected(CopyFailure{
-        ExitCode::usage, fmt::format("cannot write '{}': it is the file that is read; choose another name", path)});
+  std::vector<files::FileUse> read;
+  read.reserve(inputs.size());
+  for (const InputFile& input : inputs) read.push_back({"FILE", input.path});
+  const std::array written{files::FileUse{"the copy", path}};
+  if (auto conflict = files::find_conflict(read, written)) {
+    return tl::unexpected(CopyFailure{ExitCode::usage, *std::move(conflict)});
   }
   return CaptureCopy{path};
 }

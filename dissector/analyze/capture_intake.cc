@@ -8,6 +8,7 @@
 
 #include "analyze/carried_state.h"
 #include "analyze/decode_run.h"
+#include "command_line/counted.h"
 
 namespace roce::analyze {
 
@@ -24,7 +25,6 @@ bool CaptureIntake::next() {
     while (reader_->next(record_)) {
       file().frames = record_.number;
       if (record_.number % kProgressFrames == 0) progress_->update(reader_->position_bytes(), record_.number);
-      if (record_.number % kReleaseFrames == 0) reader_->release_memory(kKeptBytes);
       if (!admit()) continue;
       ++admitted_;
       return true;
@@ -83,8 +83,8 @@ void CaptureIntake::finish() {
     CaptureFile& file = result_.files[i];
     if (file.unknown_link == 0) continue;
     file.problems.push_back(
-        fmt::format("{} frames of link type {} were not looked at: only Ethernet, Linux cooked and raw IP are decoded",
-                    file.unknown_link, file.unknown_link_type));
+        fmt::format("{} of link type {} left out: only Ethernet, Linux cooked and raw IP are decoded",
+                    command_line::counted(file.unknown_link, "frame", "frames"), file.unknown_link_type));
     say(fmt::format("{}: warning: {}", file.path, file.problems.back()));
   }
 }
@@ -100,7 +100,7 @@ bool CaptureIntake::open_next() {
       fail(reader.error().message);
       continue;
     }
-    reader_ = std::make_shared<link::CaptureReader>(*std::move(reader));
+    reader_ = std::make_unique<link::CaptureReader>(*std::move(reader));
     file.format = reader_->format();
     file.size_bytes = reader_->size_bytes();
     progress_.emplace(options_.progress, file.path, file.size_bytes);

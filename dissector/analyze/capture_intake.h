@@ -26,10 +26,10 @@ class CaptureIntake {
   /// Leaves the rest unread.
   void stop();
 
-  // Of the frame under way; valid until `next` is called again.
+  // The frame under way; valid until `next` is called again.
   [[nodiscard]] const link::CaptureRecord& record() const { return record_; }
-  /// Whoever shares it keeps the bytes of a mapped file.
-  [[nodiscard]] const std::shared_ptr<link::CaptureReader>& reader() const { return reader_; }
+  /// The reader of the file that the frame under way comes from.
+  [[nodiscard]] const link::CaptureReader& reader() const { return *reader_; }
   [[nodiscard]] std::size_t file_index() const { return result_.files.size() - 1; }
   [[nodiscard]] CaptureFile& file() { return result_.files.back(); }
   [[nodiscard]] std::uint64_t number() const { return result_.files.back().frame_base + record_.number; }  ///< overall
@@ -47,9 +47,6 @@ class CaptureIntake {
 
  private:
   static constexpr std::uint64_t kProgressFrames = 1U << 16U;
-  static constexpr std::uint64_t kReleaseFrames = 1U << 14U;
-  /// More than what other threads may still look at.
-  static constexpr std::uint64_t kKeptBytes = 64U << 20U;
 
   [[nodiscard]] bool open_next();
   void stop_at_limit();
@@ -62,7 +59,7 @@ class CaptureIntake {
   const AnalysisRunOptions& options_;
   AnalysisResult& result_;
   std::size_t opened_ = 0;
-  std::shared_ptr<link::CaptureReader> reader_;
+  std::unique_ptr<link::CaptureReader> reader_;
   std::optional<Progress> progress_;
   link::CaptureRecord record_;
   std::optional<std::int64_t> time_ns_;

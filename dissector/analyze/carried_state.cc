@@ -6,15 +6,16 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 
+#include "json_input/json_input.h"
 #include "roce/analysis/pause.h"
 #include "roce/analysis/tracker_shards.h"
+#include "roce/link/output_file.h"
 
 namespace nlohmann {
 
@@ -46,6 +47,9 @@ using nlohmann::json;
 
 // Then a line of JSON, and behind it the states of the trackers, as long as the line says.
 constexpr std::string_view kFirstLine = "roce-analyze state 1";
+// A line of it says something of each stream that lost packets.
+constexpr json_input::Bounds kHeadBounds{
+    .bytes = std::size_t{1} << 30, .values = std::size_t{1} << 24, .members = 65536};
 
 json head_of(const CarriedState& state, std::size_t closed_bytes) {
   return {{"files", state.files},
@@ -93,8 +97,12 @@ tl::expected<CarriedState, std::string> parse(std::string_view text) {
   if (second == std::string_view::npos) return tl::unexpected(fmt::format("ends in its head, at byte {}", text.size()));
   CarriedState state;
   std::array<std::uint64_t, 3> lengths{};
+  const auto head = json_input::parse<json>(text.substr(first + 1, second - first - 1), kHeadBounds);
+  if (!head) {
+    return tl::unexpected(fmt::format("its head is damaged at byte {}: {}", head.error().byte, head.error().what));
+  }
   try {
-    lengths = read_head(json::parse(text.substr(first + 1, second - first - 1)), state);
+    lengths = read_head(*head, state);
   } catch (const json::exception& error) {
     return tl::unexpected(fmt::format("its head is damaged: {}", error.what()));
   }
@@ -132,29 +140,15 @@ tl::expected<CarriedState, std::string> CarriedState::load(const std::string& pa
 
 tl::expected<void, std::string> CarriedState::save(const std::string& path) const {
   const std::vector<std::byte> closed_bytes = analysis::save_streams(closed);
-  const std::string written = path + ".part";
-  const auto fail = [&] {
-    const std::string why = std::strerror(errno);
-    std::error_code ignored;
-    std::filesystem::remove(written, ignored);
-    return tl::unexpected(fmt::format("{}: cannot be written: {}", path, why));
-  };
-  std::ofstream file{written, std::ios::binary | std::ios::trunc};
-  if (!file) return fail();
   // Names of files may hold anything.
-  file << kFirstLine << '\n'
-       << head_of(*this, closed_bytes.size()).dump(-1, ' ', true, json::error_handler_t::replace) << '\n';
-  for (const std::vector<std::byte>* part : {&trackers, &pauses, &closed_bytes}) {
-    file.write(reinterpret_cast<const char*>(part->data()), static_cast<std::streamsize>(part->size()));
+  const std::string head = fmt::format(
+      "{}\n{}\n", kFirstLine, head_of(*this, closed_bytes.size()).dump(-1, ' ', true, json::error_handler_t::replace));
+  link::Result<link::OutputFile> file = link::OutputFile::create(path);
+  if (!file) return tl::unexpected(file.error().message);
+  for (const Bytes part : {bytes_of(head), Bytes{trackers}, Bytes{pauses}, Bytes{closed_bytes}}) {
+    if (const auto written = file->write(part); !written) return tl::unexpected(written.error().message);
   }
-  file.close();
-  if (!file) return fail();
-  std::error_code error;
-  std::filesystem::rename(written, path, error);
-  if (error) {
-    errno = error.value();
-    return fail();
-  }
+  if (const auto ended = file->close(); !ended) return tl::unexpected(ended.error().message);
   return {};
 }
 

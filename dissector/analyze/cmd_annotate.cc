@@ -9,6 +9,7 @@
 #include "analyze/decode_run.h"
 #include "analyze/event_order.h"
 #include "analyze/packet_remarks.h"
+#include "command_line/counted.h"
 #include "command_line/program.h"
 
 namespace roce::analyze {
@@ -76,9 +77,11 @@ ExitCode run_annotate(const AnnotateOptions& options) {
   // What is wrong with the input was said when it was analysed.
   if (!added && added.error().code != ExitCode::input) return refuse(added.error());
   if (const auto finished = copy->finish(); !finished) return refuse(finished.error());
-  report(fmt::format("{}: {} frames, {} of them with remarks", options.output, copy->frames(), remarked));
+  report(fmt::format("{}: {}, {} of them with remarks", options.output,
+                     command_line::counted(copy->frames(), "frame", "frames"), remarked));
   if (copy->shortened() != 0) {
-    report(fmt::format("warning: {} frames had several comments, of which the first was kept", copy->shortened()));
+    report(fmt::format("warning: {} several comments, of which the first was kept",
+                       command_line::counted(copy->shortened(), "frame had", "frames had")));
   }
   return session.finish();
 }

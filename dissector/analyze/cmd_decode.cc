@@ -9,13 +9,16 @@
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "analyze/decode_options.h"
 #include "analyze/decode_run.h"
 #include "analyze/json_format.h"
 #include "analyze/line_format.h"
 #include "analyze/verbose_format.h"
+#include "command_line/counted.h"
 #include "command_line/program.h"
+#include "files/file_use.h"
 
 namespace roce::analyze {
 
@@ -31,7 +34,7 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-analyze decode --hex -v < frame.txt                  a frame pasted from anywhere
 
 Exit status: 0 all files were read, 1 wrong command line, 2 a file could not be read (to its end; the others still
-are), 3 the output could not be written.)";
+are), 3 the output could not be written, 4 there was not enough memory.)";
 
 void add_options(command_line::Command& command, DecodeOptions& options) {
   command.add_option("FILE", options.inputs, "Capture files (pcap, pcapng, .gz, .zst); - is standard input");
@@ -123,6 +126,14 @@ ExitCode run_decode(const DecodeOptions& options) {
     report("which file? roce-analyze decode FILE... (- is standard input; --help shows examples)");
     return ExitCode::usage;
   }
+  std::vector<files::FileUse> read;
+  read.reserve(options.inputs.size() + 1);
+  for (const std::string& path : options.inputs) read.push_back({"FILE", options.hex ? "" : path});
+  if (options.hex && options.inputs.empty()) read.push_back({"the text", "-"});
+  if (const auto conflict = files::find_conflict(read, {})) {
+    report(*conflict);
+    return ExitCode::usage;
+  }
   // A reader that has gone is noticed by the write, which ends the run quietly.
   std::signal(SIGPIPE, SIG_IGN);
   const bool on_terminal = isatty(STDOUT_FILENO) != 0;
@@ -145,8 +156,9 @@ ExitCode run_decode(const DecodeOptions& options) {
   }
   if (options.summary || on_terminal) {
     const DecodeCounts& counts = run.counts();
-    report(fmt::format("{} frames, {} RoCE packets; ICRC: {} good, {} bad, {} not checked", counts.frames, counts.roce,
-                       counts.good, counts.bad, counts.unchecked));
+    report(fmt::format(
+        "{}, {}; ICRC: {} good, {} bad, {} not checked", command_line::counted(counts.frames, "frame", "frames"),
+        command_line::counted(counts.roce, "RoCE packet", "RoCE packets"), counts.good, counts.bad, counts.unchecked));
   }
   return code;
 }

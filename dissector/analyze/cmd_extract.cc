@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "analyze/event_order.h"
 #include "analyze/human_units.h"
 #include "analyze/packet_remarks.h"
+#include "command_line/counted.h"
 #include "command_line/program.h"
 
 namespace roce::analyze {
@@ -126,6 +128,9 @@ ExitCode run_extract(const ExtractOptions& options) {
   tracker.keep_messages = tracker.keep_answers = false;
   const AnalysisResult result = session.run(finding, tracker);
   finding.finish();
+  const bool is_unread =
+      std::all_of(result.files.begin(), result.files.end(), [](const CaptureFile& file) { return file.frames == 0; });
+  if (is_unread && !result.is_complete()) return session.finish();
   if (options.event != 0) {
     if (!finding.found()) {
       return refuse({ExitCode::usage, fmt::format("there is no event {}: there are {}; roce-analyze events lists them",
@@ -150,8 +155,8 @@ ExitCode run_extract(const ExtractOptions& options) {
     if (!added && added.error().code != ExitCode::input) return refuse(added.error());
   }
   if (const auto finished = copy->finish(); !finished) return refuse(finished.error());
-  report(
-      fmt::format("{}: {} frames{}", options.output, copy->frames(), copy->frames() == 0 ? "; nothing matches" : ""));
+  report(fmt::format("{}: {}{}", options.output, command_line::counted(copy->frames(), "frame", "frames"),
+                     copy->frames() == 0 ? "; nothing matches" : ""));
   return session.finish();
 }
 

@@ -11,6 +11,7 @@
 #include "analyze/human_units.h"
 #include "analyze/join_format.h"
 #include "analyze/list_commands.h"
+#include "command_line/number_text.h"
 #include "command_line/program.h"
 
 namespace roce::analyze {
@@ -32,7 +33,8 @@ original unknown), only_a and only_b (which point is the first is unknown), not_
 
 struct JoinCommandOptions {
   AnalysisOptions common;  ///< its inputs are not used
-  std::vector<std::string> points;
+  std::string point_a;     ///< empty: not given
+  std::string point_b;
   std::vector<std::string> a;
   std::vector<std::string> b;
   std::string offset;
@@ -66,14 +68,15 @@ class SideConsumer final : public AnalysisConsumer {
 
 /// Says what is wrong with the command line; true if nothing is.
 bool take_points(JoinCommandOptions& options) {
-  if (options.points.size() == 2 && options.a.empty() && options.b.empty()) {
-    options.a = {options.points[0]};
-    options.b = {options.points[1]};
-  } else if (!options.points.empty() || options.a.empty() || options.b.empty()) {
+  const int points = (options.point_a.empty() ? 0 : 1) + (options.point_b.empty() ? 0 : 1);
+  if (points == 2 && options.a.empty() && options.b.empty()) {
+    options.a = {options.point_a};
+    options.b = {options.point_b};
+  } else if (points != 0 || options.a.empty() || options.b.empty()) {
     report(fmt::format("join takes two captures, A and B, found {}; of several files each: --a FILE... --b FILE...",
-                       options.points.empty()
+                       points == 0
                            ? fmt::format("{} file(s) for --a and {} for --b", options.a.size(), options.b.size())
-                           : fmt::format("{}", options.points.size())));
+                           : fmt::format("{}", points)));
     return false;
   }
   for (const std::string& a : options.a) {
@@ -89,7 +92,7 @@ bool take_points(JoinCommandOptions& options) {
 
 bool take_durations(const JoinCommandOptions& options, JoinOptions& join) {
   const auto refuse = [](std::string_view option, const std::string& found) {
-    report(fmt::format("{}: expected a duration such as 250us or 1.5ms, found '{}'", option, found));
+    report(fmt::format("{}: expected a duration such as 250us or 1.5ms, found {}", option, command_line::quote(found)));
     return false;
   };
   if (!options.offset.empty()) {
@@ -161,9 +164,10 @@ void add_join(command_line::Program& program, ExitCode& code) {
   command_line::Command command = program.add_subcommand("join", "What happened between two capture points");
   const auto options = std::make_shared<JoinCommandOptions>();
   command
-      .add_option("A B", options->points,
-                  "The capture of each point: a file (pcap, pcapng, .gz, .zst) or a directory of them")
+      .add_option("A", options->point_a,
+                  "Capture of the one point: a file (pcap, pcapng, .gz, .zst) or a directory of them")
       .type_name("");
+  command.add_option("B", options->point_b, "Of the other").type_name("");
   command.add_option("--a", options->a, "Files and directories that are the capture of A together").type_name("FILE");
   command.add_option("--b", options->b, "Of B").type_name("FILE");
   add_output_options(command, options->common);

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "analyze/analysis_session.h"
 #include "analyze/human_units.h"
@@ -44,10 +44,12 @@ class Octaves {
   void add(Duration duration) {
     std::size_t octave = 0;
     for (std::int64_t ns = duration.count(); ns > 1; ns >>= 1) ++octave;
+    if (octave >= counts_.size()) counts_.resize(octave + 1);
     ++counts_[octave];
   }
   void merge(const Octaves& other) {
-    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+    counts_.resize(std::max(counts_.size(), other.counts_.size()));
+    for (std::size_t i = 0; i < other.counts_.size(); ++i) counts_[i] += other.counts_[i];
   }
   [[nodiscard]] std::string picture(Charset charset) const {
     const auto is_used = [](std::uint64_t count) { return count != 0; };
@@ -60,7 +62,7 @@ class Octaves {
   }
 
  private:
-  std::array<std::uint64_t, 64> counts_{};
+  std::vector<std::uint64_t> counts_;  ///< as many as there are: streams are many
 };
 
 struct Distribution {

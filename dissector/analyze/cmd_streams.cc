@@ -88,6 +88,8 @@ class StreamsConsumer final : public AnalysisConsumer {
   void on_packet(const AnalysedPacket& packet) override { chosen_.learn(packet); }
   [[nodiscard]] bool wants_packets() const override { return session_.has_filter(); }
 
+  [[nodiscard]] bool lists(std::uint32_t stream) const override { return is_wanted(stream); }
+
   [[nodiscard]] bool is_wanted(std::uint32_t stream) const { return chosen_.is_wanted(stream); }
 
  private:

@@ -26,7 +26,7 @@ constexpr std::string_view kExamples = R"(Examples:
   tcpdump -i eth0 -s 256 -c 1000000 -w - udp port 4791 | roce-analyze -
 
 Exit status: 0 all files were read, whatever is wrong in them; 1 wrong command line, 2 a file could not be read (to
-its end; what was read is judged), 3 the output could not be written.)";
+its end; what was read is judged), 3 the output could not be written, 4 there was not enough memory.)";
 
 constexpr std::uint64_t kQuickFrames = 1'000'000;
 
@@ -34,6 +34,40 @@ struct SummaryOptions {
   AnalysisOptions common;
   bool quick = false;
   std::size_t top = 10;
+};
+
+/// The events of one stream. It is kept small, because there may be many streams.
+class StreamVerdicts {
+ public:
+  void add(const analysis::Verdict& verdict) {
+    verdicts_.add(verdict.kind);
+    packets_.add(verdict.kind, verdict.psn_count);
+    rules_.add(verdict.rule);
+    VerdictCounts one;
+    one.add(verdict);
+    losses_ += one.losses;
+  }
+  StreamVerdicts& operator+=(const StreamVerdicts& other) {
+    verdicts_ += other.verdicts_;
+    packets_ += other.packets_;
+    rules_ += other.rules_;
+    losses_ += other.losses_;
+    return *this;
+  }
+  /// Adds what was said of `stream`.
+  void add_to(VerdictCounts& all, std::uint32_t stream) const {
+    for (const auto& [kind, count] : verdicts_.entries()) all.kinds[static_cast<std::size_t>(kind)].verdicts += count;
+    for (const auto& [kind, count] : packets_.entries()) all.kinds[static_cast<std::size_t>(kind)].packets += count;
+    for (const auto& [rule, count] : rules_.entries()) all.rules[static_cast<std::size_t>(rule)] += count;
+    all.losses += losses_;
+    if (losses_.total() != 0) all.losses_of_stream[stream] += losses_;
+  }
+
+ private:
+  analysis::Tally<analysis::VerdictKind> verdicts_;
+  analysis::Tally<analysis::VerdictKind> packets_;
+  analysis::Tally<analysis::Rule> rules_;
+  LossPlaces losses_;
 };
 
 /// Finds the streams that were asked for, if not all were, and what was said of each.
@@ -53,22 +87,25 @@ class SummaryConsumer final : public AnalysisConsumer {
     if (!wants_all_) verdicts_[verdict.stream].add(verdict);
   }
   [[nodiscard]] bool wants_packets() const override { return !wants_all_; }
+  [[nodiscard]] bool lists(std::uint32_t stream) const override { return wants_all_ || chosen_.is_wanted(stream); }
 
   /// Leaves what was asked for.
   void narrow(AnalysisResult& result) const {
     if (wants_all_) return;
-    result.streams_passed_over = std::erase_if(
-        result.streams, [&](const analysis::StreamSummary& stream) { return !chosen_.is_wanted(stream.stream); });
+    result.streams_passed_over =
+        result.streams_not_asked_for + std::erase_if(result.streams, [&](const analysis::StreamSummary& stream) {
+          return !chosen_.is_wanted(stream.stream);
+        });
     result.verdicts = {};
     for (const auto& [stream, verdicts] : verdicts_) {
-      if (chosen_.is_wanted(stream)) result.verdicts += verdicts;
+      if (chosen_.is_wanted(stream)) verdicts.add_to(result.verdicts, stream);
     }
   }
 
  private:
   bool wants_all_;
   ChosenStreams chosen_;
-  std::map<std::uint32_t, VerdictCounts> verdicts_;  ///< by stream
+  std::map<std::uint32_t, StreamVerdicts> verdicts_;  ///< by stream
 };
 
 ExitCode run_summary(const SummaryOptions& options) {
@@ -114,6 +151,7 @@ void add_summary(command_line::Program& program, ExitCode& code) {
       .excludes("--carry");
   command.footer(std::string{kExamples});
   command.callback([options, &code] {
+    options->common.shows_lacks = true;
     if (options->quick) options->common.most_frames = kQuickFrames;
     code = run_summary(*options);
   });

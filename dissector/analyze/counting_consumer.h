@@ -23,8 +23,11 @@ class CountingConsumer final : public AnalysisConsumer {
   void on_message(const analysis::Message& message) override { next_.on_message(message); }
   void on_answer(const analysis::Answer& answer) override { next_.on_answer(answer); }
   [[nodiscard]] bool wants_packets() const override { return next_.wants_packets(); }
+  [[nodiscard]] bool lists(std::uint32_t stream) const override { return next_.lists(stream); }
   [[nodiscard]] bool is_over() const override { return next_.is_over(); }
 
+  /// Nobody will ask for this stream.
+  void forget(std::uint32_t stream) { counts_.losses_of_stream.erase(stream); }
   [[nodiscard]] const VerdictCounts& counts() const { return counts_; }
 
  private:

@@ -11,6 +11,7 @@
 #include "analyze/frame_info.h"
 #include "analyze/hex_input.h"
 #include "analyze/progress.h"
+#include "command_line/counted.h"
 #include "roce/wire/icrc.h"
 #include "roce/wire/super_frame.h"
 
@@ -53,7 +54,8 @@ void report_losses(const std::string& file, const std::vector<link::CaptureInter
     std::string losses;
     const auto add = [&](std::uint64_t count, std::string_view by) {
       if (count == 0) return;
-      losses += fmt::format("{}{} packets {}", losses.empty() ? "" : ", ", count, by);
+      losses +=
+          fmt::format("{}{} {}", losses.empty() ? "" : ", ", command_line::counted(count, "packet", "packets"), by);
     };
     if (interface.statistics) {
       add(interface.statistics->dropped_interface.value_or(0), "by the interface");
@@ -166,9 +168,9 @@ void DecodeRun::decode_records(Source& source) {
   progress.clear();
   if (unknown_link != 0) {
     report(
-        fmt::format("{}: warning: {} frames of link type {} were not looked at: only Ethernet, Linux cooked and raw "
+        fmt::format("{}: warning: {} of link type {} left out: only Ethernet, Linux cooked and raw "
                     "IP are decoded",
-                    source.path(), unknown_link, unknown_link_type));
+                    source.path(), command_line::counted(unknown_link, "frame", "frames"), unknown_link_type));
   }
 }
 

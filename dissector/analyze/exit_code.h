@@ -8,7 +8,8 @@ enum class ExitCode : int {
   ok = 0,
   usage = 1,   ///< the command line is wrong
   input = 2,   ///< a file could not be read, or not to its end
-  output = 3,  ///< standard output could not be written, or memory ran out
+  output = 3,  ///< standard output could not be written
+  memory = 4,  ///< there was not enough memory
 };
 
 }  // namespace roce::analyze

@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 
+#include "command_line/number_text.h"
 #include "roce/wire/deth.h"
 #include "roce/wire/ethernet.h"
 #include "roce/wire/fields.h"
@@ -56,8 +57,9 @@ bool any_matches(const std::vector<AddressPattern>& patterns, const std::optiona
 
 tl::expected<AddressPattern, std::string> AddressPattern::parse(std::string_view text) {
   const auto fail = [&] {
-    return tl::unexpected(fmt::format(
-        "expected an address such as 192.0.2.1, 192.0.2.0/24, 2001:db8::1 or 02:00:00:00:00:01, found '{}'", text));
+    return tl::unexpected(
+        fmt::format("expected an address such as 192.0.2.1, 192.0.2.0/24, 2001:db8::1 or 02:00:00:00:00:01, found {}",
+                    command_line::quote(text)));
   };
   AddressPattern pattern;
   pattern.mac_ = field_value<Ethernet, &Ethernet::source>("src", text);
@@ -91,7 +93,7 @@ bool AddressPattern::matches(const Gid& address) const {
 tl::expected<PacketFilter, std::string> PacketFilter::make(const DecodeOptions& options) {
   PacketFilter filter;
   const auto fail = [](std::string_view option, std::string_view expected, std::string_view found) {
-    return tl::unexpected(fmt::format("{}: expected {}, found '{}'", option, expected, found));
+    return tl::unexpected(fmt::format("{}: expected {}, found {}", option, expected, command_line::quote(found)));
   };
   for (const std::string& text : options.qps) {
     const std::optional<Qpn> qp = parse_qp(text);

@@ -10,6 +10,7 @@
 
 #include "analyze/human_units.h"
 #include "analyze/time_text.h"
+#include "command_line/spelling.h"
 
 namespace roce::analyze {
 
@@ -195,7 +196,7 @@ tl::expected<FilterConstant, FilterError> parse_constant(const FilterField& fiel
   if (value) return *std::move(value);
   std::vector<std::string_view> names;
   for (const ValueName& row : field.value_names) names.push_back(row.name);
-  error.suggestions = nearest_names(token.value, names);
+  error.suggestions = command_line::nearest_names(token.value, names);
   return tl::unexpected(std::move(error));
 }
 

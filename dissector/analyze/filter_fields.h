@@ -74,7 +74,4 @@ class FieldValues {
   [[nodiscard]] virtual std::optional<FilterValue> value(FieldId id, std::size_t index) const = 0;
 };
 
-/// At most three of `names` that are spelt like `wanted`, the most similar first.
-[[nodiscard]] std::vector<std::string> nearest_names(std::string_view wanted, std::span<const std::string_view> names);
-
 }  // namespace roce::analyze

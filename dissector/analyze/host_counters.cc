@@ -226,7 +226,8 @@ void HostCounters::count_request(const AnalysedPacket& packet, Stream& stream) {
   }
   if (stream.is_refused) return;
   const Verdict* repeated = find_verdict(packet, VerdictKind::retransmission);
-  if (way.requests.goes_back(request.psn, repeated != nullptr)) {
+  RequestChannel& requests = way.requests.make();
+  if (requests.goes_back(request.psn, repeated != nullptr)) {
     FactCounts& requester = facts(way.from);
     if (repeated->cause == Cause::timeout) requester.add(timeouts);
     if (repeated->cause == Cause::unknown) {
@@ -238,7 +239,7 @@ void HostCounters::count_request(const AnalysedPacket& packet, Stream& stream) {
   }
   request.bytes = observation.wire_length;
   const bool is_taken = stream.ways[1 - packet.analysis.direction].packets != 0;
-  way.requests.on_request(request, is_taken && is_here(way.to), facts(way.to));
+  requests.on_request(request, is_taken && is_here(way.to), facts(way.to));
 }
 
 void HostCounters::count_response(const AnalysedPacket& packet, Stream& stream, Seen& seen) {
@@ -265,15 +266,16 @@ void HostCounters::count_response(const AnalysedPacket& packet, Stream& stream, 
     requester.add(naks->received);
     seen.received_as = naks->received;
   }
+  RequestChannel& requests = way.requests.make();
   if (kind == AethKind::ack) {
-    way.requests.on_ack(psn, responder);
+    requests.on_ack(psn, responder);
   } else if (kind == AethKind::rnr_nak) {
-    way.requests.on_rnr_nak(psn, responder);
+    requests.on_rnr_nak(psn, responder);
     stream.ways[packet.analysis.direction].packets_since_put_off = 0;
   } else if (kind == AethKind::nak && observation.syndrome == AethSyndrome::nak(NakCode::psn_sequence_error)) {
-    way.requests.on_sequence_nak(psn, responder, requester);
+    requests.on_sequence_nak(psn, responder, requester);
   } else if (kind == AethKind::nak) {
-    way.requests.on_error_nak(psn, responder);
+    requests.on_error_nak(psn, responder);
     stream.is_refused = true;
   }
 }
@@ -309,10 +311,10 @@ std::vector<HostCounts> HostCounters::finish(const AnalysisResult& result) {
       if (way.packets != 0 && stream.ways[1 - i].packets == 0) {
         facts(way.to).unsettle(packets_received, way.packets);
         facts(way.to).unsettle(bytes_received, way.bytes);
-        way.requests.on_unanswered(facts(way.to));
-        if (way.requests.was_repeated()) facts(way.from).doubt(retries_exceeded);
+        if (way.requests) way.requests.make().on_unanswered(facts(way.to));
+        if (way.requests->was_repeated()) facts(way.from).doubt(retries_exceeded);
       }
-      if (way.requests.is_put_off()) {
+      if (way.requests->is_put_off()) {
         // It waits still, or has given up: then it takes no packets any more.
         facts(way.from).doubt(rnr_retries_exceeded);
         facts(way.from).unsettle(packets_received, stream.ways[1 - i].packets_since_put_off);

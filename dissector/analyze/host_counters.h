@@ -12,6 +12,7 @@
 #include "analyze/filter.h"
 #include "analyze/host_facts.h"
 #include "analyze/request_channel.h"
+#include "roce/analysis/lazy.h"
 
 namespace roce::analyze {
 
@@ -81,8 +82,8 @@ class HostCounters final : public AnalysisConsumer {
     std::uint32_t to = kNobody;
     std::int64_t packets = 0;  ///< that counted as received
     std::int64_t bytes = 0;
-    std::int64_t packets_since_put_off = 0;  ///< of those, since the responder was not ready the last time
-    RequestChannel requests;                 ///< that go this way
+    std::int64_t packets_since_put_off = 0;     ///< of those, since the responder was not ready the last time
+    analysis::Lazy<RequestChannel> requests{};  ///< that go this way
   };
   struct Stream {
     std::array<Way, 2> ways{};
@@ -106,7 +107,7 @@ class HostCounters final : public AnalysisConsumer {
   std::deque<HostCounts> hosts_;
   std::map<Gid, std::uint32_t> by_address_;
   FactCounts nobody_;
-  std::vector<Stream> streams_;
+  std::deque<Stream> streams_;  // of which there may be very many: one that grows by doubling would take twice as much
   std::deque<Seen> seen_;
 };
 

@@ -140,9 +140,8 @@ OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& n
   }
   json["rules"] = std::move(rules);
   OrderedJson causes = OrderedJson::object();
-  for (std::size_t i = 0; i < stream.retransmissions.size(); ++i) {
-    const std::string_view cause = i == 0 ? "none" : to_string(static_cast<analysis::Cause>(i));
-    if (stream.retransmissions[i] != 0) causes[std::string{cause}] = stream.retransmissions[i];
+  for (const auto& [cause, count] : stream.retransmissions.entries()) {
+    causes[cause == analysis::Cause::none ? "none" : std::string{to_string(cause)}] = count;
   }
   json["retransmissions"] = std::move(causes);
   json["spurious_retransmissions"] = stream.spurious_retransmissions;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,10 @@
 #include "analyze/cmd_summary.h"
 #include "analyze/copy_commands.h"
 #include "analyze/exit_code.h"
-#include "analyze/filter_fields.h"
 #include "analyze/list_commands.h"
 #include "command_line/program.h"
+#include "command_line/spelling.h"
+#include "files/standard_streams.h"
 
 namespace {
 
@@ -32,7 +34,7 @@ bool complete_command(const roce::command_line::Program& program, std::vector<st
   const bool looks_like_command = first.find_first_of("-./") == std::string::npos;
   if (looks_like_command && !std::filesystem::exists(first, ignored)) {
     const std::vector<std::string_view> names(commands.begin(), commands.end());
-    const std::vector<std::string> alike = roce::analyze::nearest_names(first, names);
+    const std::vector<std::string> alike = roce::command_line::nearest_names(first, names);
     fmt::print(stderr, "roce-analyze: there is neither a command nor a file '{}'; {}\n", first,
                alike.empty() ? "--help lists the commands" : fmt::format("did you mean {}?", alike.front()));
     return false;
@@ -44,6 +46,7 @@ bool complete_command(const roce::command_line::Program& program, std::vector<st
 }  // namespace
 
 int main(int argc, char** argv) {
+  roce::files::begin_program();
   roce::command_line::Program program{"roce-analyze",
                                       "Judges captures of RDMA over Converged Ethernet, and decodes them.\n"
                                       "roce-analyze FILE... says what is in them and what is wrong."};
@@ -67,9 +70,14 @@ int main(int argc, char** argv) {
     if (!complete_command(program, arguments) || !program.parse(std::move(arguments))) {
       return static_cast<int>(ExitCode::usage);
     }
+  } catch (const std::bad_alloc&) {
+    std::fputs(
+        "roce-analyze: not enough memory; a smaller --max-streams, or a part of the time (--from, --to), takes less\n",
+        stderr);
+    return static_cast<int>(ExitCode::memory);
   } catch (const std::exception& error) {
     fmt::print(stderr, "roce-analyze: {}\n", error.what());
     return static_cast<int>(ExitCode::output);
   }
-  return static_cast<int>(code);
+  return roce::files::end_program("roce-analyze", static_cast<int>(code), static_cast<int>(ExitCode::output));
 }

@@ -13,6 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "json_input/json_input.h"
+
 namespace roce::analyze {
 
 namespace {
@@ -161,12 +163,12 @@ const NicValue* NicStatistics::find(std::string_view name) const {
 Result parse_nic_statistics(std::string_view text, std::string_view source) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || (text[first] != '[' && text[first] != '{')) return from_lines(text, source);
-  try {
-    return from_json(Json::parse(text), source);
-  } catch (const Json::parse_error& error) {
-    return tl::unexpected(
-        fmt::format("{}: it begins like JSON and is none: byte {}; {}", source, error.byte, kWhatIsRead));
+  const auto json = json_input::parse<Json>(text, {.bytes = kLargest});
+  if (!json) {
+    return tl::unexpected(fmt::format("{}: it begins like JSON and is none: byte {}: {}; {}", source, json.error().byte,
+                                      json.error().what, kWhatIsRead));
   }
+  return from_json(*json, source);
 }
 
 Result load_nic_statistics(const std::string& path) {

@@ -20,7 +20,7 @@ using analysis::TrackerShards;
 /// A frame that waits to be decoded.
 struct Frame {
   Bytes bytes;
-  std::size_t offset = 0;  ///< in the batch's storage; only where the file is not mapped
+  std::size_t offset = 0;  ///< in the batch's storage
   std::uint32_t original_length = 0;
   std::uint16_t link_type = 0;
   Time time{};
@@ -44,7 +44,6 @@ struct Batch {
 
   std::uint64_t number = 0;  ///< `TrackerShards::batch_of` its frames
   std::size_t file_index = 0;
-  std::shared_ptr<link::CaptureReader> reader;  ///< keeps the bytes of a mapped file
   std::vector<std::byte> storage;
   std::vector<Frame> frames;  ///< that are not decoded yet
   bool is_decoded = false;    ///< its frames were decoded as they were read, into the first piece
@@ -52,7 +51,6 @@ struct Batch {
 
   [[nodiscard]] bool empty() const { return frames.empty() && !is_decoded; }
   void clear() {
-    reader.reset();
     storage.clear();
     frames.clear();
     is_decoded = false;
@@ -145,6 +143,7 @@ class ParallelRun {
       state_.shards.end_batch();
       state_.hand_over();
       judge_breaches();
+      state_.keep_ended();
     }
     for (Batch::Piece& piece : decoding.pieces) add_counts(decoding, piece);
   }
@@ -153,9 +152,7 @@ class ParallelRun {
     if (!has_frame_) return;
     batch.number = TrackerShards::batch_of({state_.intake.number(), 0});
     batch.file_index = state_.intake.file_index();
-    batch.reader = state_.intake.reader();
     batch.is_decoded = decodes_at_once_;
-    const bool is_mapped = batch.reader->is_mapped();
     std::size_t bytes = 0;
     do {
       const link::CaptureRecord& record = state_.intake.record();
@@ -165,13 +162,12 @@ class ParallelRun {
       if (decodes_at_once_) {
         decode(frame, batch.pieces[0]);
       } else {
-        if (!is_mapped) batch.storage.insert(batch.storage.end(), record.bytes.begin(), record.bytes.end());
+        batch.storage.insert(batch.storage.end(), record.bytes.begin(), record.bytes.end());
         batch.frames.push_back(frame);
       }
       has_frame_ = state_.intake.next();
-    } while (has_frame_ && state_.intake.reader() == batch.reader && bytes < Batch::kMostBytes &&
+    } while (has_frame_ && state_.intake.file_index() == batch.file_index && bytes < Batch::kMostBytes &&
              TrackerShards::batch_of({state_.intake.number(), 0}) == batch.number);
-    if (is_mapped) return;
     for (Frame& frame : batch.frames) frame.bytes = Bytes{batch.storage}.subspan(frame.offset, frame.bytes.size());
   }
 

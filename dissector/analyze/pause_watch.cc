@@ -25,12 +25,11 @@ void PauseWatch::carry_into(CarriedState& state) const {
 void PauseWatch::finish(AnalysisResult& result) const {
   result.pauses = tracker_.summaries();
   result.uncounted_pause_frames = tracker_.uncounted_frames();
-  constexpr auto kKind = static_cast<std::size_t>(analysis::VerdictKind::sent_while_paused);
   for (analysis::StreamSummary& stream : result.streams) {
     const auto found = breaches_.find(stream.stream);
     if (found == breaches_.end()) continue;
-    stream.verdicts[kKind] += found->second;
-    stream.broken[static_cast<std::size_t>(analysis::Rule::pause)] += found->second;
+    stream.verdicts.add(analysis::VerdictKind::sent_while_paused, found->second);
+    stream.broken.add(analysis::Rule::pause, found->second);
   }
 }
 

@@ -24,6 +24,8 @@ class PauseWatch {
   void go_on_from(const CarriedState& state);
   void carry_into(CarriedState& state) const;
   /// Adds what was found; `result` has its streams.
+  /// Nobody will ask for this stream.
+  void forget(std::uint32_t stream) { breaches_.erase(stream); }
   void finish(AnalysisResult& result) const;
 
  private:

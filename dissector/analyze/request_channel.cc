@@ -51,7 +51,7 @@ void RequestChannel::on_request(const RequestPacket& request, bool arrives, Fact
 void RequestChannel::acknowledge_until(std::int64_t psn) {
   acknowledged_ = std::max(acknowledged_, psn);
   while (!executed_.empty() && executed_.front().psn < acknowledged_) executed_.pop_front();
-  std::erase_if(duplicates_, [&](const Duplicate& duplicate) { return duplicate.psn < acknowledged_; });
+  duplicates_.remove_if([&](const Duplicate& duplicate) { return duplicate.psn < acknowledged_; });
   if (put_off_ && *put_off_ < acknowledged_) put_off_.reset();
   // The start of the message that is acknowledged in part is still wanted.
   while (starts_.size() > 1 && starts_[1] <= acknowledged_) starts_.pop_front();

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 
+#include "analyze/compact_queue.h"
 #include "analyze/host_facts.h"
 
 namespace roce::analyze {
@@ -65,12 +65,12 @@ class RequestChannel {
 
   bool has_begun_ = false;
   State state_ = State::in_order;
-  std::int64_t expected_ = 0;         ///< by the responder
-  bool may_be_farther_ = false;       ///< a READ of unknown length was the last
-  std::int64_t acknowledged_ = 0;     ///< everything in front of this
-  std::deque<Executed> executed_;     ///< and not acknowledged yet, by PSN
-  std::deque<std::int64_t> starts_;   ///< of messages that are not acknowledged, by PSN
-  std::deque<Duplicate> duplicates_;  ///< of what is not acknowledged, in the order in which they came
+  std::int64_t expected_ = 0;           ///< by the responder
+  bool may_be_farther_ = false;         ///< a READ of unknown length was the last
+  std::int64_t acknowledged_ = 0;       ///< everything in front of this
+  CompactQueue<Executed> executed_;     ///< and not acknowledged yet, by PSN
+  CompactQueue<std::int64_t> starts_;   ///< of messages that are not acknowledged, by PSN
+  CompactQueue<Duplicate> duplicates_;  ///< of what is not acknowledged, in the order in which they came
   std::optional<std::int64_t> put_off_;
   std::optional<std::int64_t> last_repeated_;
   bool was_repeated_ = false;

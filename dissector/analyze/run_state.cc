@@ -15,16 +15,37 @@ RunState::RunState(std::span<const InputFile> inputs, const AnalysisRunOptions& 
       intake(inputs, options, result),
       shards(options.tracker),
       hand_over(shards, options.tracker, consumer),
-      pause(options.pause) {
+      pause(options.pause),
+      kept(options.tracker.limits.streams, [this](const analysis::StreamSummary& each) { forget(each.stream); }) {
   if (options.after == nullptr) return;
   const CarriedState& state = *options.after;
   // It was looked at when it was loaded.
   static_cast<void>(shards.restore(state.trackers));
   intake.go_on_from(state);
   pause.go_on_from(state);
-  closed = state.closed;
+  ended_ = state.closed;
+  kept.add(ended_);
   result.streams_left_out = state.closed_left_out;
   consumer.go_on_from(state);
+}
+
+void RunState::forget(std::uint32_t stream) {
+  consumer.forget(stream);
+  pause.forget(stream);
+}
+
+void RunState::keep_ended() {
+  shards.drain_closed(ended_);
+  if (ended_.empty()) return;
+  // The next run may be asked for any of them.
+  if (options.carry == nullptr) {
+    result.streams_not_asked_for += std::erase_if(ended_, [&](const analysis::StreamSummary& each) {
+      if (consumer.lists(each.stream)) return false;
+      forget(each.stream);
+      return true;
+    });
+  }
+  kept.add(ended_);
 }
 
 AnalysisResult RunState::finish() {
@@ -35,8 +56,9 @@ AnalysisResult RunState::finish() {
     shards.finish();
     hand_over();
   }
-  result.streams = std::move(closed);
-  shards.drain_closed(result.streams);
+  keep_ended();
+  result.streams = kept.take();
+  result.streams_unlisted = kept.left_out();
   result.verdicts = consumer.counts();
   if (options.carry != nullptr) carry(*options.carry);
   result.evictions = shards.evictions();
@@ -52,7 +74,7 @@ void RunState::carry(CarriedState& state) {
   state.open = shards.streams();
   const std::size_t left_out = result.streams.size() - std::min(result.streams.size(), CarriedState::kClosed);
   state.closed.assign(result.streams.begin() + static_cast<std::ptrdiff_t>(left_out), result.streams.end());
-  state.closed_left_out = result.streams_left_out + left_out;
+  state.closed_left_out = result.streams_left_out + result.streams_unlisted + left_out;
   state.verdicts = result.verdicts;
   // Of streams that are not listed any more nobody asks.
   std::set<std::uint32_t> listed;

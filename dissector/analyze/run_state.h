@@ -7,6 +7,7 @@
 #include "analyze/capture_intake.h"
 #include "analyze/counting_consumer.h"
 #include "analyze/hand_over.h"
+#include "analyze/kept_streams.h"
 #include "analyze/pause_watch.h"
 #include "roce/analysis/tracker_shards.h"
 
@@ -19,6 +20,8 @@ struct RunState {
   RunState(const RunState&) = delete;
   RunState& operator=(const RunState&) = delete;
 
+  /// Takes the streams that have ended. What there was to say of them was handed over.
+  void keep_ended();
   /// Everything that was read was followed.
   [[nodiscard]] AnalysisResult finish();
 
@@ -32,10 +35,13 @@ struct RunState {
   alignas(kApart) analysis::TrackerShards shards;
   HandOver hand_over;
   alignas(kApart) PauseWatch pause;
-  std::vector<analysis::StreamSummary> closed;  ///< in runs before
+  KeptStreams kept;  ///< that have ended, in runs before too
 
  private:
+  void forget(std::uint32_t stream);
   void carry(CarriedState& state);
+
+  std::vector<analysis::StreamSummary> ended_;  ///< empty between two calls
 };
 
 }  // namespace roce::analyze

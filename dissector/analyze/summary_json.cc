@@ -112,6 +112,7 @@ void append_summary_json(TextBuffer& out, const SummaryView& view) {
     json["streams_passed_over"] = *passed_over;
   }
   json["evicted_streams"] = view.result.evictions.streams;
+  json["unlisted_streams"] = view.result.streams_unlisted;
   json["evicted_requests"] = view.result.evictions.requests;
   append(out, json_line(json));
 }

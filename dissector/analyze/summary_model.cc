@@ -21,10 +21,6 @@ using analysis::VerdictKind;
 constexpr std::array kErrorNaks{VerdictKind::nak_invalid_request, VerdictKind::nak_remote_access_error,
                                 VerdictKind::nak_remote_operational_error, VerdictKind::nak_invalid_rd_request};
 
-std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count_text(count), count == 1 ? one : many);
-}
-
 std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -286,10 +282,29 @@ std::vector<std::string> find_lacks(const AnalysisResult& result, const Summary&
     lacks.push_back(fmt::format("{} earlier than the frame before: durations may be wrong",
                                 counted(counts.clock_backwards, "frame is", "frames are")));
   }
+  for (std::string& lack : memory_lacks(result)) lacks.push_back(std::move(lack));
+  return lacks;
+}
+
+}  // namespace
+
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count_text(count), count == 1 ? one : many);
+}
+
+std::vector<std::string> memory_lacks(const AnalysisResult& result) {
+  std::vector<std::string> lacks;
   if (result.evictions.streams != 0 || result.evictions.requests != 0) {
-    lacks.push_back(fmt::format("memory is bounded: {} closed early, and {} forgotten before they were answered",
+    lacks.push_back(fmt::format("memory is bounded: {} closed early, and {} forgotten before they were answered{}",
                                 counted(result.evictions.streams, "stream was", "streams were"),
-                                counted(result.evictions.requests, "request was", "requests were")));
+                                counted(result.evictions.requests, "request was", "requests were"),
+                                result.evictions.streams != 0 ? " (--max-streams follows more at a time)" : ""));
+  }
+  if (result.streams_unlisted != 0) {
+    lacks.push_back(
+        fmt::format("memory is bounded: {} not listed, and not among the connections and hosts; those that "
+                    "are listed are the worst (--max-streams lists more)",
+                    counted(result.streams_unlisted, "stream is", "streams are")));
   }
   if (result.streams_left_out != 0) {
     lacks.push_back("memory is bounded: " +
@@ -305,8 +320,6 @@ std::vector<std::string> find_lacks(const AnalysisResult& result, const Summary&
   return lacks;
 }
 
-}  // namespace
-
 bool is_connected(const StreamSummary& stream) {
   return stream.service != Service::ud && stream.service != Service::cnp;
 }
@@ -317,7 +330,9 @@ std::uint64_t error_naks(const StreamSummary& stream) {
 }
 
 std::uint64_t retransmissions(const StreamSummary& stream) {
-  return std::accumulate(stream.retransmissions.begin(), stream.retransmissions.end(), std::uint64_t{0});
+  const auto& causes = stream.retransmissions.entries();
+  return std::accumulate(causes.begin(), causes.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto& each) { return sum + each.count; });
 }
 
 double goodput(const StreamSummary& stream) {

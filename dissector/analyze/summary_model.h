@@ -44,6 +44,12 @@ struct Summary {
 /// `result` must outlive what comes back.
 [[nodiscard]] Summary summarise(const AnalysisResult& result);
 
+/// Sentences for people: what `result` leaves out because memory is bounded.
+[[nodiscard]] std::vector<std::string> memory_lacks(const AnalysisResult& result);
+
+/// `1 frame`, `12 345 frames`, with the digits of `count_text`.
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
+
 [[nodiscard]] bool is_connected(const analysis::StreamSummary& stream);
 [[nodiscard]] std::uint64_t error_naks(const analysis::StreamSummary& stream);
 /// Of packets of requests that were sent again.

@@ -83,7 +83,7 @@ class SummaryText {
     std::string text =
         files == 1 ? result.files.front().path
                    : fmt::format("{} … {}: {} files", result.files.front().path, result.files.back().path, files);
-    text += fmt::format(": {} frames, {}", count_text(counts.frames), bytes_text(counts.bytes));
+    text += fmt::format(": {}, {}", counted(counts.frames, "frame", "frames"), bytes_text(counts.bytes));
     if (counts.first_ns) {
       TextBuffer time;
       UtcText{}.append(time, *counts.first_ns, 6);
@@ -91,11 +91,12 @@ class SummaryText {
     }
     line(text);
     if (counts.outside_window != 0) {
-      line(fmt::format("{} frames outside --from and --to were passed over", count_text(counts.outside_window)));
+      line(fmt::format("passed over: {}, outside --from and --to", counted(counts.outside_window, "frame", "frames")));
     }
     if (counts.roce_packets == 0) return;
-    std::string roce = fmt::format("{} RoCE packets in {} of the frames", count_text(counts.roce_packets),
-                                   percent_text(counts.roce_frames, counts.frames));
+    std::string roce =
+        fmt::format("{} in {} of the frames", counted(counts.roce_packets, "RoCE packet", "RoCE packets"),
+                    percent_text(counts.roce_frames, counts.frames));
     for (const RoceVersion version : {RoceVersion::v1, RoceVersion::v2_ipv4, RoceVersion::v2_ipv6}) {
       const std::uint64_t count = counts.versions[static_cast<std::size_t>(version)];
       if (count == counts.roce_packets) {
@@ -105,10 +106,10 @@ class SummaryText {
       }
     }
     const std::uint64_t connections = view_.summary.connections;
-    roce += fmt::format("; {} hosts, {} {}", view_.summary.hosts, count_text(connections),
-                        connections == 1 ? "connection" : "connections");
+    roce += fmt::format("; {}, {}", counted(view_.summary.hosts, "host", "hosts"),
+                        counted(connections, "connection", "connections"));
     if (view_.summary.datagram_flows != 0) {
-      roce += fmt::format(", {} datagram flows", count_text(view_.summary.datagram_flows));
+      roce += fmt::format(", {}", counted(view_.summary.datagram_flows, "datagram flow", "datagram flows"));
     }
     if (const std::optional<std::uint64_t>& passed_over = view_.result.streams_passed_over) {
       const std::uint64_t asked_for = view_.result.streams.size();

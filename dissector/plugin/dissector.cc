@@ -130,7 +130,13 @@ void set_addresses(packet_info* pinfo, const NetMeta& net) {
   copy_address_shallow(&pinfo->dst, &pinfo->net_dst);
 }
 
+/// Whether the built-in dissectors are to work alone; "Decode As" may still lead here.
+bool is_off() {
+  return preferences().dissector() == Mode::off;
+}
+
 int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, RoceVersion version) {
+  if (is_off()) return call_builtin(version, tvb, pinfo, tree);
   const PacketPlace place = place_of(tvb, pinfo, version);
   const LocatedPacket located = locate(place);
   const Packet& packet = located.packet;
@@ -168,7 +174,7 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, RoceVersion ver
 
 int dissect_v2(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* /*data*/) {
   // RoCE goes to its port; what comes from it is somebody else's.
-  if (pinfo->match_uint != pinfo->destport) return 0;
+  if (!is_roce_port(pinfo->destport)) return 0;
   return dissect(tvb, pinfo, tree, pinfo->net_src.type == AT_IPv6 ? RoceVersion::v2_ipv6 : RoceVersion::v2_ipv4);
 }
 
@@ -177,7 +183,8 @@ int dissect_v1(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* /*data
 }
 
 int dissect_mac_control(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* /*data*/) {
-  call_builtin_mac_control(tvb, pinfo, tree);
+  const int taken = call_builtin_mac_control(tvb, pinfo, tree);
+  if (is_off()) return taken;
   const PacketPlace place = place_of(tvb, pinfo, RoceVersion::none);
   if (place.link_type == LinkType::ethernet) {
     const Packet packet = parse_frame(place.frame, LinkType::ethernet, place.reported_length);
@@ -197,7 +204,7 @@ int dissect_mac_control(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, voi
 
 int dissect_cn_tag(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* /*data*/) {
   const PacketPlace place = place_of(tvb, pinfo, RoceVersion::none);
-  if (place.link_type != LinkType::ethernet) return 0;
+  if (is_off() || place.link_type != LinkType::ethernet) return 0;
   const Packet packet = parse_frame(place.frame, LinkType::ethernet, place.reported_length);
   const std::optional<Layer> tag = packet.find(HeaderId::cn_tag);
   if (!tag || tag->offset != place.offset) return 0;
@@ -209,7 +216,7 @@ int dissect_cn_tag(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* /*
 
 int dissect_cnm(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* /*data*/) {
   const PacketPlace place = place_of(tvb, pinfo, RoceVersion::none);
-  if (place.link_type != LinkType::ethernet) return 0;
+  if (is_off() || place.link_type != LinkType::ethernet) return 0;
   const Packet packet = parse_frame(place.frame, LinkType::ethernet, place.reported_length);
   if (packet.kind() != PacketKind::cnm) return 0;
   col_set_str(pinfo->cinfo, COL_PROTOCOL, "CNM");

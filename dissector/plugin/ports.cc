@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/ports.h"
 
+#include <vector>
+
 #include "plugin/dissector.h"
 #include "plugin/preferences.h"
 #include "roce/wire/ethernet.h"
+#include "roce/wire/ipv4.h"
 #include "roce/wire/udp.h"
 
 namespace roce::plugin {
@@ -12,42 +15,102 @@ namespace {
 
 constexpr const char* kUdpPorts = "udp.port";
 constexpr const char* kEthertypes = "ethertype";
+constexpr const char* kIpProtocols = "ip.proto";
 constexpr auto kRoceV1 = static_cast<guint32>(EtherType::roce_v1);
 constexpr auto kMacControl = static_cast<guint32>(EtherType::mac_control);
 constexpr auto kCnTag = static_cast<guint32>(EtherType::cn_tag);
 constexpr auto kCnm = static_cast<guint32>(EtherType::cnm);
+constexpr auto kUdp = static_cast<guint32>(IpProtocol::udp);
 
 dissector_handle_t v1_handle = nullptr;
 dissector_handle_t v2_handle = nullptr;
 dissector_handle_t mac_control_handle = nullptr;
+dissector_handle_t cn_tag_handle = nullptr;
+dissector_handle_t cnm_handle = nullptr;
+dissector_handle_t udp_handle = nullptr;
 dissector_handle_t builtin_v1 = nullptr;
 dissector_handle_t builtin_v2 = nullptr;
 dissector_handle_t builtin_mac_control = nullptr;
-wmem_list_t* taken_ports = nullptr;
+dissector_handle_t builtin_udp = nullptr;
+dissector_table_t udp_ports = nullptr;
 
-/// An entry that was changed, and not to ours, is what the user asked for.
-bool is_of_the_user(const char* table_name, guint32 value, dissector_handle_t ours) {
+/// An entry of which the default is ours.
+struct Place {
+  const char* table;
+  guint32 value;
+  dissector_handle_t ours;
+  dissector_handle_t before;  ///< null: it had none
+};
+std::vector<Place> taken;
+
+/// Changes what an entry is by default, and nothing that the user chose for it. An entry that differed from its default
+/// would be one of the user's: "Decode As" shows and saves such.
+void set_default(const char* table_name, guint32 value, dissector_handle_t handle) {
   const dissector_table_t table = find_dissector_table(table_name);
-  return dissector_is_uint_changed(table, value) && dissector_get_uint_handle(table, value) != ours;
+  const bool is_chosen = dissector_is_uint_changed(table, value) != 0;
+  const dissector_handle_t chosen = dissector_get_uint_handle(table, value);
+  if (handle != nullptr) {
+    dissector_add_uint(table_name, value, handle);
+  } else {
+    dissector_delete_uint(table_name, value, dissector_get_default_uint_handle(table_name, value));
+  }
+  if (is_chosen && chosen != handle) dissector_change_uint(table_name, value, chosen);
 }
 
-/// A changed entry is asked before Wireshark looks at the source port, where another protocol may be at home.
 void take(const char* table, guint32 value, dissector_handle_t ours) {
-  if (!is_of_the_user(table, value, ours)) dissector_change_uint(table, value, ours);
-}
-
-void give_back(const char* table_name, guint32 value, dissector_handle_t ours) {
-  const dissector_table_t table = find_dissector_table(table_name);
-  if (dissector_get_uint_handle(table, value) == ours) dissector_reset_uint(table_name, value);
-}
-
-void give_back_port(gpointer port, gpointer /*data*/) {
-  give_back(kUdpPorts, GPOINTER_TO_UINT(port), v2_handle);
+  const dissector_handle_t before = dissector_get_default_uint_handle(table, value);
+  if (before == ours) return;
+  taken.push_back({table, value, ours, before});
+  set_default(table, value, ours);
 }
 
 void take_port(guint32 port, gpointer /*data*/) {
   take(kUdpPorts, port, v2_handle);
-  wmem_list_append(taken_ports, GUINT_TO_POINTER(port));
+}
+
+void give_all_back() {
+  for (const Place& place : taken) {
+    // A built-in dissector may have taken it back by itself.
+    if (dissector_get_default_uint_handle(place.table, place.value) != place.ours) continue;
+    set_default(place.table, place.value, place.before);
+  }
+  taken.clear();
+}
+
+/// A saved choice of ours is no choice any more.
+void forget_choice(const char* table_name, guint32 value, dissector_handle_t ours) {
+  if (dissector_get_uint_handle(find_dissector_table(table_name), value) == ours) {
+    dissector_reset_uint(table_name, value);
+  }
+}
+
+void forget_port(guint32 port, gpointer /*data*/) {
+  forget_choice(kUdpPorts, port, v2_handle);
+}
+
+/// Wireshark asks for the dissector of the smaller of a packet's two ports first, and RoCE's source port may be any.
+/// It asks the conversation before both ports, so the conversation is told that packets to a port of ours are ours.
+void claim_conversation(tvbuff_t* tvb, packet_info* pinfo) {
+  constexpr gint kPorts = 4;
+  constexpr gint kDestinationPort = 2;
+  if (pinfo->fd->visited || !tvb_bytes_exist(tvb, 0, kPorts)) return;
+  const guint32 source = tvb_get_ntohs(tvb, 0);
+  const guint32 destination = tvb_get_ntohs(tvb, kDestinationPort);
+  if (source >= destination || !is_roce_port(destination) || dissector_is_uint_changed(udp_ports, source)) return;
+  if (dissector_get_uint_handle(udp_ports, source) == nullptr) return;
+  conversation_t* conversation =
+      find_conversation(pinfo->num, &pinfo->src, &pinfo->dst, CONVERSATION_UDP, source, destination, 0);
+  if (conversation == nullptr) {
+    conversation = conversation_new(pinfo->num, &pinfo->src, &pinfo->dst, CONVERSATION_UDP, source, destination, 0);
+  }
+  if (conversation_get_dissector(conversation, pinfo->num) == nullptr) {
+    conversation_set_dissector(conversation, v2_handle);
+  }
+}
+
+int dissect_udp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
+  claim_conversation(tvb, pinfo);
+  return call_dissector_only(builtin_udp, tvb, pinfo, tree, data);
 }
 
 }  // namespace
@@ -59,42 +122,53 @@ void make_handles(int proto) {
   v1_handle = make(dissect_v1, "roce.v1", "RoCE v1");
   v2_handle = make(dissect_v2, "roce.v2", "RoCE v2");
   mac_control_handle = make(dissect_mac_control, "roce.mac_control", "PFC and PAUSE");
-  dissector_add_uint(kEthertypes, kCnTag, make(dissect_cn_tag, "roce.cn_tag", "Congestion notification tag"));
-  dissector_add_uint(kEthertypes, kCnm, make(dissect_cnm, "roce.cnm", "Congestion notification message"));
+  cn_tag_handle = make(dissect_cn_tag, "roce.cn_tag", "Congestion notification tag");
+  cnm_handle = make(dissect_cnm, "roce.cnm", "Congestion notification message");
+  // Of no protocol: it is not to be seen among the layers of a packet.
+  constexpr int kNoProtocol = -1;
+  udp_handle =
+      create_dissector_handle_with_name_and_description(dissect_udp, kNoProtocol, "roce.udp", "UDP, RoCE first");
+  udp_ports = find_dissector_table(kUdpPorts);
   dissector_add_for_decode_as(kUdpPorts, v2_handle);
-  taken_ports = wmem_list_new(wmem_epan_scope());
 }
 
 void take_ports() {
+  // A list of ports may have changed since.
+  give_all_back();
   // Only now all have registered.
   builtin_v1 = dissector_get_default_uint_handle(kEthertypes, kRoceV1);
   builtin_v2 = dissector_get_default_uint_handle(kUdpPorts, kRocePort);
   builtin_mac_control = dissector_get_default_uint_handle(kEthertypes, kMacControl);
-  // A list of ports may have changed since.
-  wmem_list_foreach(taken_ports, give_back_port, nullptr);
-  wmem_destroy_list(taken_ports);
-  taken_ports = wmem_list_new(wmem_epan_scope());
+  builtin_udp = dissector_get_default_uint_handle(kIpProtocols, kUdp);
   if (preferences().dissector() == Mode::off) {
-    give_back(kEthertypes, kRoceV1, v1_handle);
-    give_back(kEthertypes, kMacControl, mac_control_handle);
+    range_foreach(preferences().ports, forget_port, nullptr);
+    forget_choice(kEthertypes, kRoceV1, v1_handle);
+    forget_choice(kEthertypes, kMacControl, mac_control_handle);
     return;
   }
   range_foreach(preferences().ports, take_port, nullptr);
   take(kEthertypes, kRoceV1, v1_handle);
   take(kEthertypes, kMacControl, mac_control_handle);
+  take(kEthertypes, kCnTag, cn_tag_handle);
+  take(kEthertypes, kCnm, cnm_handle);
+  if (builtin_udp != nullptr) take(kIpProtocols, kUdp, udp_handle);
+}
+
+bool is_roce_port(guint32 port) {
+  return dissector_get_uint_handle(udp_ports, port) == v2_handle;
 }
 
 int call_ethertype(guint32 ether_type, tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree) {
   return dissector_try_uint(find_dissector_table(kEthertypes), ether_type, tvb, pinfo, tree);
 }
 
-void call_builtin(RoceVersion version, tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree) {
+int call_builtin(RoceVersion version, tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree) {
   const dissector_handle_t handle = version == RoceVersion::v1 ? builtin_v1 : builtin_v2;
-  if (handle != nullptr) call_dissector_only(handle, tvb, pinfo, tree, nullptr);
+  return handle != nullptr ? call_dissector_only(handle, tvb, pinfo, tree, nullptr) : 0;
 }
 
-void call_builtin_mac_control(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree) {
-  if (builtin_mac_control != nullptr) call_dissector_only(builtin_mac_control, tvb, pinfo, tree, nullptr);
+int call_builtin_mac_control(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree) {
+  return builtin_mac_control != nullptr ? call_dissector_only(builtin_mac_control, tvb, pinfo, tree, nullptr) : 0;
 }
 
 }  // namespace roce::plugin

@@ -55,6 +55,12 @@ class AnalysisWriter {
   void truth(AnalysisField id) const {
     if (is_wanted(id)) done(proto_tree_add_boolean(tree_, fields().of(id), tvb_, 0, 0, TRUE));
   }
+  /// The field of a verdict's own, for filters alone.
+  void mark(analysis::VerdictKind kind) const {
+    const int field = fields().verdict[static_cast<std::size_t>(kind)].hf;
+    if (proto_field_is_referenced(tree_, field) == 0) return;
+    proto_item_set_hidden(done(proto_tree_add_item(tree_, field, tvb_, 0, 0, ENC_NA)));
+  }
   void frame(AnalysisField id, PacketId packet) const {
     if (packet) number(id, static_cast<std::uint32_t>(packet.frame));
   }
@@ -77,7 +83,9 @@ class AnalysisWriter {
   proto_tree* tree_;
 };
 
+/// Also as expert information, unless the packet has that already: its ICRC's own says that it is bad.
 void report(packet_info* pinfo, proto_item* item, const Verdict& verdict, const Text& text) {
+  if (verdict.kind == analysis::VerdictKind::bad_icrc) return;
   expert_add_info_format(pinfo, item, &mutable_fields().verdict[static_cast<std::size_t>(verdict.kind)], "%s",
                          text.c_str());
 }
@@ -89,6 +97,8 @@ void show_verdict(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const Ver
   const Text text = verdict_text(verdict);
   report(pinfo, inner, verdict, text);
   const AnalysisWriter writer{tvb, inner};
+  // The field of expert information that is not reported stays a filter.
+  if (verdict.kind == analysis::VerdictKind::bad_icrc) writer.mark(verdict.kind);
   writer.string(AnalysisField::text, text);
   if (verdict.rule != analysis::Rule::none) writer.string(AnalysisField::rule, rule_text(verdict.rule));
   if (verdict.cause != analysis::Cause::none) {

@@ -125,6 +125,8 @@ class Feed {
     tracker_.drain_closed(closed_);
   }
   [[nodiscard]] Tracker& tracker() { return tracker_; }
+  /// What is taken at the moment.
+  [[nodiscard]] std::size_t taken() const { return heap_now - before_; }
   /// The most that was taken at any time, with what the caller keeps between two drains.
   [[nodiscard]] std::size_t peak() const { return heap_peak - before_; }
 
@@ -139,6 +141,20 @@ class Feed {
   std::vector<Answer> answers_;
   std::vector<StreamSummary> closed_;
 };
+
+constexpr std::uint32_t kScanned = 20'000;
+
+/// What each of `kScanned` streams takes that have the packets of `scan`, which is given the number of each.
+template <typename Scan>
+std::size_t taken_for_each(Scan scan) {
+  Feed feed{Limits{}};
+  for (std::uint32_t i = 0; i < kScanned; ++i) scan(feed, i);
+  feed.drain();
+  EXPECT_EQ(feed.tracker().stream_count(), kScanned);
+  return feed.taken() / kScanned;
+}
+
+constexpr std::size_t kMostForAStream = 2048;
 
 constexpr Limits kSmall{.streams = 64, .requests_per_stream = 256, .responses_per_stream = 64, .max_gap = 1U << 16U};
 
@@ -175,9 +191,45 @@ void feed_many_flows(Feed& feed, unsigned packets) {
 
 /// What a stream may take with `limits`, and what the caller keeps between two drains.
 std::size_t bound_of(const Limits& limits) {
-  constexpr std::size_t stream = 16 * 1024;    // with its summary, flows and what answers it
+  constexpr std::size_t stream = 4 * 1024;     // with its summary, flows and what answers it
   constexpr std::size_t request = 2 * 96 * 2;  // a ring has up to twice as many slots, both directions
   return 32 * kMebibyte + limits.streams * (stream + limits.requests_per_stream * request);
+}
+
+TEST(TrackerBounds, OfAStreamWithOneRequest) {
+  EXPECT_LE(taken_for_each([](Feed& feed, std::uint32_t i) { feed.feed(feed.request(i / 1000, 2 + i, i * 7919)); }),
+            kMostForAStream);
+}
+
+TEST(TrackerBounds, OfAStreamWithOneMarkedRead) {
+  EXPECT_LE(taken_for_each([](Feed& feed, std::uint32_t i) {
+              Observation read = feed.read(i / 1000, 2 + i, i * 7919, 4096);
+              read.traffic_class = 3;
+              feed.feed(read);
+            }),
+            kMostForAStream);
+}
+
+TEST(TrackerBounds, OfAStreamWithOneAnswer) {
+  EXPECT_LE(taken_for_each([](Feed& feed, std::uint32_t i) { feed.feed(feed.response(i / 1000, 2 + i, i * 7919)); }),
+            kMostForAStream);
+}
+
+TEST(TrackerBounds, OfAConnectionWithAnAnsweredRequest) {
+  EXPECT_LE(taken_for_each([](Feed& feed, std::uint32_t i) {
+              feed.feed(feed.request(i, 2 + i, i * 7919));
+              feed.feed(feed.response(i, 0x10'0000 + i, i * 7919));
+            }),
+            kMostForAStream);
+}
+
+TEST(TrackerBounds, OfAConnectionThatIsRefused) {
+  EXPECT_LE(taken_for_each([](Feed& feed, std::uint32_t i) {
+              feed.feed(feed.request(i, 2 + i, i * 7919));
+              feed.feed(feed.response(i, 0x10'0000 + i, i * 7919, kAcknowledge,
+                                      AethSyndrome::nak(NakCode::remote_access_error)));
+            }),
+            kMostForAStream);
 }
 
 // What is known of a stream that ended is for the caller to take.

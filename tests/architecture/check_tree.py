@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks the dependency rule on the include lines of libroce and the programs, that one file alone includes CLI11, that no
-file of the tree needs anything outside it, and that docs/rules.md and the code name the same rules and the tests that there
+"""Checks the dependency rule on the include lines of libroce and the programs, that one file alone includes CLI11, one folder yaml-cpp, and that one
+file alone reads JSON, that no file of the tree needs anything outside it, and that docs/rules.md and the code name the same rules and the tests that there
 are.
 
 usage: check_tree.py FOLDER
@@ -31,6 +31,13 @@ PROGRAMS = {
     "replay": {"wire", "transport", "cm", "impair", "analysis", "link", "port", "gen"},
 }
 
+# Likewise what the programs share.
+SHARED = {
+    "tools/command_line": set(),
+    "tools/files": {"link"},
+    "tools/runtime": {"wire"},
+}
+
 # Folders that take bytes and times as arguments: no I/O, no clock, no thread, no logging, and of other libraries only
 # what is listed here.
 PURE = {"wire", "transport", "cm", "impair", "analysis"}
@@ -52,6 +59,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # CLI11 takes a compiler ten seconds and more for each file that includes it.
 COMMAND_LINE = "tools/command_line/command_line.cc"
 COMMAND_LINE_LIBRARY = re.compile(r"CLI/\w+\.hpp$")
+
+# YAML from outside is read within bounds: whoever loads it elsewhere has none.
+YAML_FOLDER = "tools/yaml_input/"
+YAML_LIBRARY = re.compile(r"yaml-cpp/[\w/]+\.h$")
+
+# What somebody else wrote is read within bounds, in one place.
+JSON_INPUT = "tools/json_input/json_input.cc"
+JSON_READING = re.compile(r"\b(?:json|Json)::(?:parse|accept|sax_parse|from_\w+)\s*\(")
 
 # Spelled so that this file does not contain what it looks for.
 OUTSIDE = re.compile(r"\.\./" + r"shared\b")
@@ -136,8 +151,9 @@ def check_source(path, lines):
 
 
 def check_program(path, lines):
-    """Findings (line number, text) of one source file of a program."""
-    program = next((folder for folder in PROGRAMS if path.startswith(folder + "/")), None)
+    """Findings (line number, text) of one source file of a program, or of what programs share."""
+    allowed = {**PROGRAMS, **SHARED}
+    program = next((folder for folder in allowed if path.startswith(folder + "/")), None)
     if program is None:
         return
     others = {os.path.basename(folder) for folder in PROGRAMS} - {os.path.basename(program)}
@@ -147,7 +163,7 @@ def check_program(path, lines):
             continue
         folders = match.group(2).split("/")
         target = folders[1] if folders[0] == "roce" else folders[0] if folders[0] in others else None
-        if target is not None and target not in PROGRAMS[program]:
+        if target is not None and target not in allowed[program]:
             yield number, f"{program} may not include {target} (\"{match.group(2)}\")"
 
 
@@ -157,6 +173,25 @@ def check_command_line(path, lines):
         match = INCLUDE.match(line)
         if match and COMMAND_LINE_LIBRARY.match(match.group(2)) and path != COMMAND_LINE:
             yield number, f"only {COMMAND_LINE} includes <{match.group(2)}>: see command_line/program.h"
+
+
+def check_yaml(path, lines):
+    """Findings (line number, text) of one source file: yaml-cpp anywhere but behind its bounds."""
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if match and YAML_LIBRARY.match(match.group(2)) and not path.startswith(YAML_FOLDER):
+            yield number, f"only {YAML_FOLDER} includes <{match.group(2)}>: see yaml_input/yaml_input.h"
+        if "YAML::Load" in line and not path.startswith(YAML_FOLDER):
+            yield number, "YAML is loaded by yaml_input::load, which has bounds"
+
+
+def check_json_input(path, lines):
+    """Findings (line number, text) of one source file: JSON read by the library itself, but in tests."""
+    if path.startswith("tests/") or path == JSON_INPUT:
+        return
+    for number, line in enumerate(lines, 1):
+        if JSON_READING.search(line.split("//")[0]):
+            yield number, f"only {JSON_INPUT} reads JSON: see json_input/json_input.h"
 
 
 def check_text(top, lines):
@@ -236,6 +271,8 @@ def check(top):
         if path.endswith((".h", ".cc", ".inc")):
             if folder_of(path) is None:
                 found += check_command_line(path, lines)
+                found += check_yaml(path, lines)
+                found += check_json_input(path, lines)
                 found += check_program(path, lines)
             elif folder_of(path) in MAY_INCLUDE:
                 found += check_source(path, lines)

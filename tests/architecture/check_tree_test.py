@@ -78,6 +78,14 @@ class Includes(unittest.TestCase):
         self.assert_clean("libroce/src/link/x.cc", "#include <pcap/pcap.h>")
         self.assert_found("libroce/src/link/x.cc", '#include "roce/wire/packet.h"', "link may not include wire")
 
+    def test_one_file_reads_json(self):
+        for text in ["auto x = nlohmann::json::parse(text);", "if (Json::accept (text)) {", "json::sax_parse(text, &sax)"]:
+            for path in ["gen/x.cc", "dissector/analyze/x.cc", "tools/runtime/x.cc"]:
+                self.assert_found(path, text, "tools/json_input/json_input.cc")
+            self.assert_clean("tools/json_input/json_input.cc", text)
+            self.assert_clean("tests/gen/x.cc", text)
+        self.assert_clean("gen/x.cc", "auto x = json_input::parse<nlohmann::json>(text);")
+
     def test_one_file_includes_the_library_of_command_lines(self):
         for header in ["CLI/CLI.hpp", "CLI/App.hpp"]:
             for path in ["gen/x.cc", "dissector/analyze/x.h", "tools/command_line/x.h", "tests/bench/live/x.cc"]:
@@ -85,6 +93,11 @@ class Includes(unittest.TestCase):
             self.assert_clean("tools/command_line/command_line.cc", f"#include <{header}>")
         self.assert_clean("gen/x.cc", '#include "command_line/program.h"')
         self.assert_found(WIRE, "#include <CLI/CLI.hpp>", "CLI/CLI.hpp")
+
+    def test_what_programs_share(self):
+        self.assert_clean("tools/files/x.cc", '#include "roce/link/output_file.h"')
+        self.assert_found("tools/files/x.cc", '#include "roce/wire/packet.h"', "tools/files may not include wire")
+        self.assert_found("tools/command_line/x.cc", '#include "roce/link/output_file.h"', "tools/command_line may not include link")
 
     def test_programs(self):
         self.assert_clean("gen/x.cc", '#include "roce/port/port.h"')

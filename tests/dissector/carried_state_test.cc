@@ -194,11 +194,11 @@ TEST_F(CarriedStateTest, StatesThatCannotBeWritten) {
   const std::string file = softroce("rc-drop-random.rx.pcap");
   const Outcome nowhere = run({"events", "--carry", path("missing/state"), file});
   EXPECT_EQ(nowhere.exit_code, 3);
-  EXPECT_THAT(nowhere.err, HasSubstr("missing/state: cannot be written: No such file or directory"));
+  EXPECT_THAT(nowhere.err, HasSubstr("missing/state: cannot create: No such file or directory"));
   // What was not said must not be taken for said.
   EXPECT_EQ(run({"events", "--carry", path("state"), file}, {}, "/dev/full").exit_code, 3);
   EXPECT_FALSE(std::filesystem::exists(path("state")));
-  EXPECT_FALSE(std::filesystem::exists(path("state.part")));
+  EXPECT_FALSE(std::filesystem::exists(path("state.partial")));
   EXPECT_EQ(run({"summary", "--quick", "--carry", path("state"), file}).exit_code, 1);
 }
 

@@ -145,7 +145,7 @@ class Checker {
     for (const StreamSummary& stream : streams) {
       check(stream.stream < observed_ && stream.first && stream.first <= stream.last && stream.last <= current_);
       for (const DirectionSummary& direction : stream.directions) packets += direction.packets;
-      for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i] += stream.verdicts[i];
+      for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i] += stream.count(static_cast<VerdictKind>(i));
       // Streams that were joined are one under one of their numbers.
       while (old != before_.end() && old->stream < stream.stream) ++old;
       if (old != before_.end() && old->stream == stream.stream) look_at_growth(*old, stream);
@@ -155,7 +155,7 @@ class Checker {
     before_ = streams;
   }
   static void look_at_growth(const StreamSummary& before, const StreamSummary& now) {
-    for (std::size_t i = 0; i < before.verdicts.size(); ++i) check(now.verdicts[i] >= before.verdicts[i]);
+    for (const auto& [kind, count] : before.verdicts.entries()) check(now.count(kind) >= count);
     for (std::size_t i = 0; i < before.directions.size(); ++i) {
       check(now.directions[i].packets >= before.directions[i].packets);
       check(now.directions[i].bytes >= before.directions[i].bytes);

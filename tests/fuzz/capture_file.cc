@@ -35,11 +35,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(record.interface_id < reader->interfaces().size());
     require(record.link_type == reader->interfaces()[record.interface_id].link_type);
     require(record.comment.empty() || record.comment_count > 0);
-    if (reader->is_mapped()) require(record.bytes.size() < size);
+    if (reader->keeps_bytes()) require(record.bytes.size() < size);
     for (const std::byte value : record.bytes) sum += std::to_integer<unsigned>(value);
     for (const char value : record.comment) sum += static_cast<unsigned char>(value);
   }
-  require(reader->position_bytes() <= size || !reader->is_mapped());
+  require(reader->position_bytes() <= size || !reader->keeps_bytes());
   require(reader->warnings().size() <= 101);
   // Keeps the compiler from dropping the loops that touch every byte.
   asm volatile("" : : "r"(sum));

@@ -21,11 +21,18 @@ class Control:
             self.close()
             raise
 
+    def receive(self):
+        """The next answer."""
+        return json.loads(self._lines.readline())
+
+    def send(self, text):
+        """The answer to a line, which may be anything."""
+        self._socket.sendall(text)
+        return self.receive()
+
     def ask(self, op, **members):
         """The answer, whatever it is."""
-        self._lines.write(json.dumps({"op": op, **members}) + "\n")
-        self._lines.flush()
-        return json.loads(self._lines.readline())
+        return self.send(json.dumps({"op": op, **members}).encode() + b"\n")
 
     def call(self, op, **members):
         """The answer to what must not be refused."""

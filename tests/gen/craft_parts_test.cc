@@ -359,6 +359,12 @@ TEST_F(PacketFiles, SayWhereTheyAreWrong) {
   EXPECT_THAT(read_packet_file("/nowhere/packets.yaml", {}).error().message, HasSubstr("cannot read the packets in"));
 }
 
+TEST_F(PacketFiles, AreReadWithinBounds) {
+  EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr(": lists and maps are more than 16 deep"));
+  EXPECT_THAT(error_of("opcode: &a [*a]\n"), HasSubstr("an alias stands inside of what it stands for"));
+  EXPECT_THAT(read_packet_file("/dev/zero", {}).error().message, HasSubstr("/dev/zero: it is longer than"));
+}
+
 TEST(PausePackets, EnableWhatIsAskedFor) {
   PauseWish wish;
   wish.quanta = *read_priorities("3,5-6=100", "65535");

@@ -99,7 +99,7 @@ TEST_F(GidsTest, OfAnUnknownInterfaceAreAnErrorThatListsThoseThatThereAre) {
 }
 
 TEST_F(GidsTest, FailWhereTheOutputCannotBeWritten) {
-  EXPECT_EQ(gids("-i va > /dev/full").exit_code, 2);
+  EXPECT_EQ(gids("-i va > /dev/full").exit_code, 1);
 }
 
 }  // namespace

@@ -291,7 +291,7 @@ class Wrong(MetricsTest):
                         self.assertIn("expected PORT, ADDRESS:PORT or [ADDRESS]:PORT",
                                       self.refused("a", *command, "--metrics=" + text))
                     self.assertRegex(self.refused("a", *command, "--metrics-file", self.path("none/x")),
-                                     "cannot write the metrics to .*/none/x: No such file or directory; give another path")
+                                     "cannot write the metrics to .*/none/x: cannot create: No such file or directory; give another path")
         seen.setblocking(False)
         with self.assertRaises(BlockingIOError):
             while True:
@@ -301,7 +301,7 @@ class Wrong(MetricsTest):
     def test_a_full_disk(self):
         sender = self.start("a", "craft", "-i", "v", "--to", "10.9.0.2", "-n", "5", "--metrics-file", "/dev/full")
         sender.process.wait(WAIT)
-        self.assertIn("the metrics /dev/full could not be written whole", sender.process.stderr.read())
+        self.assertIn("/dev/full: cannot write: No space left on device; the output is not whole", sender.process.stderr.read())
         self.assertEqual(sender.process.returncode, 1)
 
     def test_an_exchange_that_fails_leaves_its_metrics(self):

@@ -97,20 +97,21 @@ class JsonLinesPair : public ::testing::Test {
 TEST_F(JsonLinesPair, TakesLinesInPieces) {
   write("{\"a\":");
   ASSERT_TRUE(lines_->receive());
-  EXPECT_EQ(lines_->next(), std::nullopt);
+  EXPECT_FALSE(lines_->next().has_value());
   write("1}\n[2]\nrubbish\n{");
   ASSERT_TRUE(lines_->receive());
-  EXPECT_EQ(lines_->next()->at("a"), 1);
-  EXPECT_EQ(lines_->next()->at(0), 2);
-  EXPECT_TRUE(lines_->next()->is_discarded());
-  EXPECT_EQ(lines_->next(), std::nullopt);
+  EXPECT_EQ((*lines_->next())->at("a"), 1);
+  EXPECT_EQ((*lines_->next())->at(0), 2);
+  EXPECT_FALSE(lines_->next()->has_value());
+  EXPECT_FALSE(lines_->next().has_value());
 }
 
 TEST_F(JsonLinesPair, KnowsThatTheOtherEndIsGone) {
   write("1\n");
   ::close(std::exchange(other_, -1));
+  EXPECT_TRUE(lines_->receive());
+  EXPECT_EQ(**lines_->next(), 1);
   EXPECT_FALSE(lines_->receive());
-  EXPECT_EQ(*lines_->next(), 1);
 }
 
 TEST_F(JsonLinesPair, RefusesALineWithoutEnd) {
@@ -121,6 +122,15 @@ TEST_F(JsonLinesPair, RefusesALineWithoutEnd) {
     open = lines_->receive();
   }
   EXPECT_FALSE(open);
+}
+
+TEST_F(JsonLinesPair, TakesNoLineThatIsLongerThanAllowed) {
+  lines_->allow(8);
+  write("[1,2,33]\n[1,2,333]\n");
+  ASSERT_TRUE(lines_->receive());
+  EXPECT_EQ((*lines_->next())->size(), 3U);
+  EXPECT_FALSE(lines_->receive());
+  EXPECT_FALSE(lines_->next().has_value());
 }
 
 TEST_F(JsonLinesPair, WritesTextThatIsNoUtf8) {

@@ -238,7 +238,7 @@ class Told(RelayTest):
         relay.process.send_signal(signal.SIGTERM)
         error = relay.process.stderr.read()
         self.assertEqual(relay.result()[0], 1)
-        self.assertIn("the log /dev/full could not be written whole", error)
+        self.assertIn("the log could not be written whole: /dev/full: cannot write", error)
 
     def test_says_what_is_wrong(self):
         self.assertIn("there is no network interface 'rx'", self.refused("-i", "rx", "-o", "rb"))

@@ -2,40 +2,15 @@
 // How a program hands rules over that were written as YAML.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <yaml-cpp/yaml.h>
 
+#include "impair/rule_yaml.h"
 #include "impair/support.h"
 
 namespace roce::impair {
 namespace {
 
-/// A scalar as it is written; a list with / between.
-std::string scalar_text(const YAML::Node& node) {
-  if (!node.IsSequence()) return node.Scalar();
-  std::string text;
-  for (const YAML::Node& item : node) text += (text.empty() ? "" : "/") + item.Scalar();
-  return text;
-}
-
-/// One rule of a list: a map of keys, or an action's name with a map of keys, or an action's name alone.
-RuleValues values_of(const YAML::Node& node) {
-  if (node.IsScalar()) return {{"action", node.Scalar()}};
-  RuleValues values;
-  for (const auto& pair : node) {
-    if (pair.second.IsMap()) {
-      values.emplace_back("action", pair.first.Scalar());
-      for (const auto& inner : pair.second) values.emplace_back(inner.first.Scalar(), scalar_text(inner.second));
-    } else {
-      values.emplace_back(pair.first.Scalar(), scalar_text(pair.second));
-    }
-  }
-  return values;
-}
-
 RuleResult<RuleSet> rules_of_yaml(const std::string& yaml) {
-  std::vector<RuleValues> rules;
-  for (const YAML::Node& node : YAML::Load(yaml)) rules.push_back(values_of(node));
-  return RuleSet::from_values(rules);
+  return test::rules_of_yaml(yaml_input::load(yaml).value());
 }
 
 TEST(ImpairYaml, GivesTheSameRulesAsTheShortForm) {

@@ -154,8 +154,9 @@ TEST_F(Writing, FlushedPacketsCanBeReadBeforeTheFileIsClosed) {
     CaptureWriter writer = create(name);
     ASSERT_TRUE(writer.write(record_of("early")));
     ASSERT_TRUE(writer.flush());
-    CaptureReader reader = reopen(name);
+    CaptureReader reader = reopen(std::string{name} + ".partial");
     EXPECT_THAT(read_all(reader), SizeIs(1)) << name;
+    EXPECT_FALSE(std::filesystem::exists(path(name)));
     ASSERT_TRUE(writer.write(record_of("late")));
     ASSERT_TRUE(writer.close());
     CaptureReader again = reopen(name);
@@ -164,10 +165,17 @@ TEST_F(Writing, FlushedPacketsCanBeReadBeforeTheFileIsClosed) {
   }
 }
 
-TEST_F(Writing, UnclosedWriterStillWritesWhatItHas) {
-  { static_cast<void>(create("file").write(record_of("kept"))); }
-  CaptureReader reader = reopen("file");
-  EXPECT_THAT(read_all(reader), SizeIs(1));
+TEST_F(Writing, WithoutCloseThereIsNoFile) {
+  save("old", {});
+  for (const char* name : {"old", "new"}) {
+    CaptureWriter writer = create(name);
+    ASSERT_TRUE(writer.write(record_of("lost")));
+    ASSERT_TRUE(writer.flush());
+  }
+  EXPECT_EQ(load(path("old")), "");
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
+  EXPECT_FALSE(std::filesystem::exists(path("old.partial")));
+  EXPECT_FALSE(std::filesystem::exists(path("new.partial")));
 }
 
 TEST_F(Writing, WhatTheFormatCannotHoldIsRefusedAndNothingWritten) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace roce::link::detail {
 namespace {
 
@@ -40,13 +42,15 @@ TEST(TimestampScale, OffsetIsAddedInSeconds) {
   EXPECT_EQ(TimestampScale(9, -10).to_ns(1), -9'999'999'999);
 }
 
-TEST(TimestampScale, OutOfRangeSaturatesAndIsNeverTheMarkOfNoTimestamp) {
+TEST(TimestampScale, OutOfRangeSaturatesSoThatDifferencesDoNot) {
+  constexpr std::int64_t farthest = (std::int64_t{1} << 62) - 1;
   constexpr auto kLargest = std::numeric_limits<std::int64_t>::max();
   constexpr auto kSmallest = std::numeric_limits<std::int64_t>::min();
-  EXPECT_EQ(TimestampScale(0).to_ns(~std::uint64_t{0}), kLargest);
-  EXPECT_EQ(TimestampScale(9).to_ns(~std::uint64_t{0}), kLargest);
-  EXPECT_EQ(TimestampScale(6, kLargest).to_ns(~std::uint64_t{0}), kLargest);
-  EXPECT_EQ(TimestampScale(6, kSmallest).to_ns(0), kSmallest + 1);
+  EXPECT_EQ(TimestampScale(0).to_ns(~std::uint64_t{0}), farthest);
+  EXPECT_EQ(TimestampScale(9).to_ns(~std::uint64_t{0}), farthest);
+  EXPECT_EQ(TimestampScale(6, kLargest).to_ns(~std::uint64_t{0}), farthest);
+  EXPECT_EQ(TimestampScale(6, kSmallest).to_ns(0), -farthest);
+  EXPECT_EQ(TimestampScale(9).to_ns(farthest), farthest);
 }
 
 }  // namespace

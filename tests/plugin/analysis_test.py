@@ -110,6 +110,19 @@ class Analysis(wireshark.PluginTest):
         sums = [int(line.split()[0]) for line in lines if "RoCE" in line and "sends it again" in line]
         self.assertEqual(count, sum(sums))
 
+    def test_a_bad_icrc_counts_once_in_expert_information(self):
+        path = wireshark.TOP / "captures/softroce/rc-corrupt.rx.pcap"
+        bad = len(self.analyze("decode", "--json", "--only-bad-icrc", path))
+        self.assertGreater(bad, 10)
+        for options in ([], ["-2"]):
+            for preferences in ({}, {"roce.mode": "wrap"}, {"roce.analysis": "false"}):
+                lines = self.wireshark.tshark(*options, "-r", path, "-q", "-z", "expert", preferences=preferences).splitlines()
+                sums = [int(line.split()[0]) for line in lines if "ICRC" in line]
+                self.assertEqual([bad], sums, (options, preferences))
+        # It is found by either name.
+        for filter_text in ("roce.icrc.bad", "roce.analysis.bad_icrc", "roce.analysis.bad_icrc && roce.icrc.bad"):
+            self.assertEqual(bad, len(self.wireshark.rows(["frame.number"], "-r", path, "-Y", filter_text)), filter_text)
+
     def test_is_off_when_the_preference_says_so(self):
         path = wireshark.TOP / "captures/softroce/rc-drop-requests.tx.pcap"
         rows = self.wireshark.rows(["roce.stream"], "-r", path, "-Y", "roce.analysis", preferences={"roce.analysis": "false"})

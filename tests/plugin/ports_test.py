@@ -4,11 +4,14 @@
     ports_test.py PLUGIN ROCE_ANALYZE [unittest arguments]"""
 
 import json
+import os
+import shutil
 import struct
 
 import wireshark
 
 CAPTURE = wireshark.TOP / "captures/softroce/rc-mix-v4.tx.pcap"
+V1 = wireshark.TOP / "captures/made/opcodes-v1.pcapng"
 SOURCE, DESTINATION = 34, 36  # of the UDP ports in an Ethernet frame with IPv4 without options
 
 
@@ -65,6 +68,45 @@ class Ports(wireshark.PluginTest):
         frames = len(self.frames()[1])
         self.assertEqual(frames, self.count("infiniband.bth", "-r", CAPTURE, preferences={"roce.mode": "off"}))
         self.assertEqual(0, self.count("roce", "-r", CAPTURE, preferences={"roce.mode": "off"}))
+
+    def test_off_stays_off_with_a_saved_choice(self):
+        # What "Decode As" wrote with earlier versions of the plugin, and what the user may choose for another port.
+        folder = self.wireshark.path("profiles") / "saved"
+        folder.mkdir(parents=True)
+        (folder / "decode_as_entries").write_text(
+            "decode_as_entry: ethertype,34824,MAC Control,PFC and PAUSE\n"
+            "decode_as_entry: ethertype,35093,InfiniBand,RoCE v1\n"
+            "decode_as_entry: udp.port,4791,InfiniBand,RoCE v2\n"
+            "decode_as_entry: udp.port,5000,(none),RoCE v2\n")
+        for path in [folder.parent, folder, *folder.iterdir()]:
+            path.chmod(0o755)
+        environment = dict(self.wireshark.environment)
+        self.addCleanup(self.wireshark.environment.update, environment)
+        self.wireshark.environment["WIRESHARK_CONFIG_DIR"] = str(folder.parent.parent)
+        options = ["-C", "saved", "-r"]
+        other, frames = self.changed("saved5000.pcap", DESTINATION, 5000)
+        self.assertEqual(frames, self.count("roce.bth", *options, other))
+        self.assertEqual(0, self.count("roce", *options, CAPTURE, preferences={"roce.mode": "off"}))
+        self.assertEqual(frames, self.count("infiniband.bth", *options, CAPTURE, preferences={"roce.mode": "off"}))
+        self.assertEqual(0, self.count("roce", *options, other, preferences={"roce.mode": "off"}))
+        self.assertEqual(0, self.count("roce", *options, V1, preferences={"roce.mode": "off"}))
+
+    def changed_entries(self, *arguments, preferences=()):
+        """The entries that "Decode As" would show as the user's, and save."""
+        shutil.copyfile(os.environ["ROCE_CHANGED_ENTRIES"], self.wireshark.plugins / "changed_entries.so")
+        (self.wireshark.plugins / "changed_entries.so").chmod(0o755)
+        self.addCleanup((self.wireshark.plugins / "changed_entries.so").unlink, missing_ok=True)
+        done = self.wireshark.process("tshark", "-r", CAPTURE, *arguments, preferences=preferences)
+        self.assertEqual(0, done.returncode)
+        return sorted({line.removeprefix("changed: ") for line in done.stderr.decode().splitlines() if line.startswith("changed: ")})
+
+    def test_nothing_looks_as_if_the_user_had_decided_it(self):
+        for mode in ("own", "wrap", "off"):
+            with self.subTest(mode=mode):
+                self.assertEqual([], self.changed_entries(preferences={"roce.mode": mode}))
+                # What the user decides is there all the same, and with it nothing else.
+                self.assertEqual(["udp.port 5000 roce.v2"], self.changed_entries("-d", "udp.port==5000,roce", preferences={"roce.mode": mode}))
+                self.assertEqual(["udp.port 4791 data"], self.changed_entries("-d", "udp.port==4791,data", preferences={"roce.mode": mode}))
 
     def test_preferences_change_while_it_runs(self):
         frames = len(self.frames()[1])

@@ -34,6 +34,7 @@ class Wireshark:
         target = top / "plugins" / ".".join(str(part) for part in self.version) / "epan"
         target.mkdir(parents=True)
         shutil.copyfile(plugin, target / "roce.so")
+        self.plugins = target
         (top / "home").mkdir()
         for path in [top, *top.rglob("*")]:
             path.chmod(0o755)

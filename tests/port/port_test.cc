@@ -248,6 +248,32 @@ TEST(Port, TakesSuperFramesApart) {
   EXPECT_EQ(b.device.counters().icrc_errors, 0U);
 }
 
+TEST(Port, DropsSuperFramesThatAreForAnotherPort) {
+  Host a{1};
+  Host b{2};
+  a.fill();
+  const Qpn a_qp = a.make_qp();
+  const Qpn b_qp = b.make_qp();
+  a.connect(a_qp, b.gid, b_qp);
+  b.connect(b_qp, a.gid, a_qp);
+  must(a.device.set_neighbour(b.gid, std::nullopt, {{2, 0, 0, 0, 0, 0x77}}));
+  a.write(a_qp, 5000, b.keys);
+  std::vector<std::byte> buffer(1U << 16U);
+  std::array<transport::TxUnit, 8> units;
+  const std::size_t count = a.device.transmit(buffer, units, {.max_bytes = 1U << 14U, .max_segments = 8}, kNow);
+  ScriptedLink link{link::LinkKind::ethernet};
+  for (const transport::TxUnit& unit : std::span{units}.first(count)) {
+    link.incoming.push_back({.bytes = unit.bytes,
+                             .wire_length = static_cast<std::uint32_t>(unit.bytes.size()),
+                             .segment_size = unit.segments > 1 ? unit.segment_size : 0});
+  }
+  Port port{b.device, link, &b.neighbours};
+  run(port);
+  EXPECT_EQ(b.device.counters().wrong_mac, count);
+  EXPECT_EQ(b.device.counters().received_packets, 0U);
+  EXPECT_THAT(link.sent, IsEmpty());
+}
+
 /// Two hosts on links of a kind, the first of which sends super-frames; what it sends goes to the second.
 struct SegmentedPair {
   explicit SegmentedPair(link::LinkKind kind) : a_link(kind), b_link(kind) {
@@ -396,12 +422,11 @@ TEST(PortSegmentation, TakesSuperFramesToOneselfApart) {
 
 /// A PFC or PAUSE frame.
 template <typename Parameters>
-[[nodiscard]] std::vector<std::byte> control_frame(MacControlOpcode opcode, const Parameters& parameters) {
+[[nodiscard]] std::vector<std::byte> control_frame(MacControlOpcode opcode, const Parameters& parameters,
+                                                   const MacAddress& to = {{0x01, 0x80, 0xC2, 0, 0, 0x01}}) {
   std::vector<std::byte> frame(60);
   FrameBuilder builder{frame};
-  builder.add(Ethernet{MacAddress{{0x01, 0x80, 0xC2, 0, 0, 0x01}}, {{2, 0, 0, 0, 0, 9}}, EtherType::mac_control})
-      .add(MacControl{opcode})
-      .add(parameters);
+  builder.add(Ethernet{to, {{2, 0, 0, 0, 0, 9}}, EtherType::mac_control}).add(MacControl{opcode}).add(parameters);
   EXPECT_TRUE(builder.finish());
   return frame;
 }
@@ -450,6 +475,21 @@ TEST_F(PausedPort, PfcOfAnotherPriorityHoldsNothing) {
   write();
   run(port_, kNow);
   EXPECT_THAT(link_.sent, SizeIs(1));
+}
+
+TEST_F(PausedPort, PfcForAnotherPortHoldsNothing) {
+  Pfc pfc;
+  pfc.set(3, 0xFFFF);
+  receive(control_frame(MacControlOpcode::pfc, pfc, {{2, 0, 0, 0, 0, 0x77}}), kNow);
+  receive(control_frame(MacControlOpcode::pfc, pfc, {{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}}), kNow);
+  EXPECT_EQ(host_.device.counters().malformed, 2U);
+  write();
+  run(port_, kNow);
+  EXPECT_THAT(link_.sent, SizeIs(1));
+  receive(control_frame(MacControlOpcode::pfc, pfc, host_.device.config().mac), kNow);
+  write();
+  run(port_, kNow);
+  EXPECT_THAT(link_.sent, SizeIs(1)) << "one that is sent to us alone counts";
 }
 
 TEST_F(PausedPort, AZeroTimerResumesAtOnce) {

@@ -236,7 +236,7 @@ class NothingToDo(Case):
         with open(rubbish, "wb") as file:
             file.write(os.urandom(1000))
         code, _, errors = self.replay(self.wire, "--control", self.socket, rubbish)
-        self.assertEqual(code, 2, errors)
+        self.assertEqual(code, 1, errors)
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ class BadInput(Files):
 
     def test_a_file_without_roce(self):
         error = self.refused(self.file("arp.pcap", pcap([bytes(12) + b"\x08\x06" + bytes(46)])), self.out)
-        self.assertIn("none of its 1 frames is a RoCE packet", error)
+        self.assertIn("there is no RoCE packet in its 1 frame", error)
 
     def test_a_file_that_is_cut_in_the_middle_of_its_format(self):
         self.refused(self.file("bad.pcap", b"nonsense" * 8), self.out)
@@ -344,7 +344,7 @@ class Info(Files):
 
     def test_bad_input(self):
         for content, words in [(pcap([bytes(60)], link_type=127), "link type is 127"),
-                               (pcap([bytes(60)]), "none of its 1 frames is a RoCE packet")]:
+                               (pcap([bytes(60)]), "there is no RoCE packet in its 1 frame")]:
             done = run(REPLAY, "info", self.file("bad.pcap", content))
             self.assertEqual(done.returncode, 1)
             self.assertIn(words, done.stderr)

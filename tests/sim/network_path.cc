@@ -143,15 +143,10 @@ void SimNetwork::arrive(std::size_t index, const Frame& frame) {
     case Node::Kind::bridge:
       forward(index, frame);
       return;
-    case Node::Kind::device: {
-      const auto destination = read<Ethernet>(frame.data()).destination;
-      // What is for another port, the MAC drops.
-      if (destination == node.device->config().mac || is_group(destination)) {
-        node.device->receive(parse_frame(frame, LinkType::ethernet), now_);
-      }
+    case Node::Kind::device:
+      node.device->receive(parse_frame(frame, LinkType::ethernet), now_);
       serve(to);
       return;
-    }
   }
 }
 

@@ -50,6 +50,7 @@ class NakScenario : public ScenarioTest {
     EXPECT_THAT(answers(), ElementsAre(testing::AllOf(IsBth(rc_acknowledge, kPsn), HasAeth(syndrome, 0))));
     EXPECT_EQ(pair_->b.state(), QpState::err);
     EXPECT_TRUE(std::ranges::equal(pair_->b.memory(), before_)) << "memory was written";
+    EXPECT_EQ(pair_->b.counters().write_requests, 0U);
   }
 
   /// The same for an opcode that begins with a RETH.

@@ -27,9 +27,9 @@ enum class LetterCase : std::uint8_t { matters, ignored };
 /// A command with its options: a handle, valid as long as its `Program`.
 ///
 /// `names` are those of an option with commas between ("-v,--verbose"), or without dashes the one of a positional
-/// argument. Its `value` is set while the program parses, has to live until then, and stays as it is where the command
-/// line does not have the option. `text` is what `--help` says. Names that the command already has throw
-/// std::runtime_error.
+/// argument. `text` is what `--help` says. Its `value` is set while the program parses, has to live until then, and
+/// stays as it is where the command line does not have the option. `read_number` reads numbers. Names that there are,
+/// and of a positional one other characters than letters, digits, - and _ throw std::runtime_error.
 class Command {
  public:
   explicit Command(CLI::App& app) : app_(&app) {}

@@ -2,11 +2,18 @@
 // All of CLI11 that the programs compile: each file that includes its header costs ten seconds or more.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "command_line/command.h"
+#include "command_line/number_text.h"
 #include "command_line/option.h"
 #include "command_line/program.h"
+#include "command_line/spelling.h"
 
 namespace roce::command_line {
 
@@ -15,6 +22,120 @@ namespace {
 /// The place of a word that the check of its option let pass.
 std::size_t place_of(const std::string& word, const std::vector<std::string>& words) {
   return static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin());
+}
+
+/// The check of an option that takes a number, of which each has one.
+constexpr const char* kNumberCheck = "number";
+
+/// Refuses what `read_number` does not read, and what `is_right` does not like.
+template <typename T, typename Predicate>
+CLI::Validator number_check(const std::string& allowed, Predicate is_right, const std::string& for_help) {
+  const auto find_mistake = [=](const std::string& text) {
+    const std::optional<T> value = read_number<T>(text);
+    return value && is_right(*value) ? std::string{} : "expected " + allowed + ", found " + quote(text);
+  };
+  return {find_mistake, for_help, kNumberCheck};
+}
+
+template <typename T>
+CLI::Validator range_check(T least, T most, bool in_help) {
+  const std::string bounds = number_text(least) + " to " + number_text(most);
+  constexpr bool is_whole = std::is_integral_v<T>;
+  const bool is_limited = is_whole || least != std::numeric_limits<T>::lowest();
+  std::string allowed = is_whole ? "a whole number" : "a number";
+  if (is_limited) allowed += " from " + bounds;
+  return number_check<T>(
+      allowed, [=](T value) { return value >= least && value <= most; }, in_help ? bounds : "");
+}
+
+/// Behind the check of the option's own, which says what is no number.
+template <typename Predicate>
+CLI::Validator above_check(const std::string& bound, Predicate is_right) {
+  return CLI::Validator(
+      [=](const std::string& text) {
+        const std::optional<std::uint64_t> whole = read_number<std::uint64_t>(text);
+        const double value = whole ? static_cast<double>(*whole) : read_number<double>(text).value_or(-1);
+        return is_right(value) ? std::string{} : "expected a number " + bound + ", found " + quote(text);
+      },
+      bound);
+}
+
+/// Takes the place of the check that the option has had since it was added.
+void set_number_check(CLI::Option& option, const CLI::Validator& check) {
+  *option.get_validator(kNumberCheck) = check;
+}
+
+/// What CLI11 knows of the names of positional arguments depends on its version.
+void check_names(const std::string& names) {
+  if (names.starts_with('-') || names.starts_with('!')) return;
+  const bool is_right =
+      std::ranges::all_of(names, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; });
+  if (!is_right)
+    throw std::runtime_error("the argument " + quote(names) + " needs a name of letters, digits, '-' and '_'");
+}
+
+/// An option of a number of type T for a variable that can be assigned one. CLI11's own conversions would let -1 pass
+/// as the largest number, and read 010, 0b1 or 1'000 as its version does.
+template <typename T, typename Variable>
+CLI::Option* add_number(CLI::App& app, const std::string& names, Variable& value, const std::string& text) {
+  check_names(names);
+  CLI::callback_t take = [&value](const CLI::results_t& results) {
+    const std::optional<T> number = read_number<T>(results.front());
+    if (number) value = *number;
+    return number.has_value();
+  };
+  std::function<std::string()> show;
+  if constexpr (std::is_same_v<T, Variable>) show = [&value] { return number_text(value); };
+  CLI::Option* option = app.add_option(names, std::move(take), text, false, std::move(show));
+  option->type_name(CLI::detail::type_name<T>());
+  option->check(range_check(std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max(), false));
+  return option;
+}
+
+/// ", did you mean NAME?" of the name that is nearest to `wanted`, or nothing.
+std::string guess(const std::string& wanted, const std::vector<std::string>& names) {
+  const std::vector<std::string> nearest =
+      nearest_names(wanted, std::vector<std::string_view>(names.begin(), names.end()));
+  return nearest.empty() ? "" : ", did you mean " + nearest.front() + "?";
+}
+
+std::vector<std::string> long_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+/// What is wrong with an argument that nothing takes.
+std::string unknown_argument(const CLI::App& command, const std::string& argument) {
+  const bool has_commands = !command.get_subcommands(nullptr).empty();
+  if (argument.starts_with('-')) {
+    const std::string name = argument.substr(0, argument.find('='));
+    return "there is no option " + quote(name) + guess(name, long_names(command));
+  }
+  if (!has_commands) return "unexpected argument " + quote(argument);
+  std::vector<std::string> names;
+  for (const CLI::App* below : command.get_subcommands(nullptr)) names.push_back(below->get_name());
+  const std::string guessed = guess(argument, names);
+  return "there is no command " + quote(argument) + (guessed.empty() ? "; --help lists them" : guessed);
+}
+
+/// One line about a command line that is wrong: the command, and what is wrong.
+std::string mistake_of(const CLI::App& program, const CLI::ParseError& error) {
+  const CLI::App* command = &program;
+  std::string text = program.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    text += " " + command->get_name();
+  }
+  text += ": ";
+  // What a misspelt option would have said is missing then, too; that is not what to say first.
+  const std::vector<std::string> unknown = command->remaining();
+  if (!unknown.empty()) return text + unknown_argument(*command, unknown.front());
+  if (command == &program && program.get_require_subcommand_min() > 0)
+    return text + "a command is missing; --help lists them";
+  return text + error.what();
 }
 
 }  // namespace
@@ -75,37 +196,41 @@ Option Option::allow_extra_args(bool allow) {
 }
 
 Option Option::range(int least, int most) {
-  option_->check(CLI::Range(least, most));
+  set_number_check(*option_, range_check(least, most, true));
   return *this;
 }
 
 Option Option::range(std::uint32_t least, std::uint32_t most) {
-  option_->check(CLI::Range(least, most));
+  set_number_check(*option_, range_check(least, most, true));
   return *this;
 }
 
 Option Option::range(std::uint64_t least, std::uint64_t most) {
-  option_->check(CLI::Range(least, most));
+  set_number_check(*option_, range_check(least, most, true));
   return *this;
 }
 
 Option Option::range(double least, double most) {
-  option_->check(CLI::Range(least, most));
+  set_number_check(*option_, range_check(least, most, true));
   return *this;
 }
 
 Option Option::not_negative() {
-  option_->check(CLI::NonNegativeNumber);
+  option_->check(above_check("of 0 or more", [](double value) { return value >= 0; }));
   return *this;
 }
 
 Option Option::positive() {
-  option_->check(CLI::PositiveNumber);
+  option_->check(above_check("above 0", [](double value) { return value > 0; }));
   return *this;
 }
 
 Option Option::one_of(std::initializer_list<std::uint32_t> numbers) {
-  option_->check(CLI::IsMember(numbers));
+  std::string list;
+  for (const std::uint32_t number : numbers) list += (list.empty() ? "" : ", ") + number_text(number);
+  const std::vector<std::uint32_t> members(numbers);
+  const auto is_member = [members](std::uint32_t value) { return std::ranges::count(members, value) != 0; };
+  set_number_check(*option_, number_check<std::uint32_t>("one of " + list, is_member, list));
   return *this;
 }
 
@@ -122,41 +247,44 @@ Option Option::check(std::function<std::string(const std::string& value)> find_m
 }
 
 Option Command::add_option(const std::string& names, std::string& value, const std::string& text) {
+  check_names(names);
   return Option{*app_->add_option(names, value, text)};
 }
 
 Option Command::add_option(const std::string& names, int& value, const std::string& text) {
-  return Option{*app_->add_option(names, value, text)};
+  return Option{*add_number<int>(*app_, names, value, text)};
 }
 
 Option Command::add_option(const std::string& names, double& value, const std::string& text) {
-  return Option{*app_->add_option(names, value, text)};
+  return Option{*add_number<double>(*app_, names, value, text)};
 }
 
 Option Command::add_option(const std::string& names, std::uint8_t& value, const std::string& text) {
-  return Option{*app_->add_option(names, value, text)};
+  return Option{*add_number<std::uint8_t>(*app_, names, value, text)};
 }
 
 Option Command::add_option(const std::string& names, std::uint16_t& value, const std::string& text) {
-  return Option{*app_->add_option(names, value, text)};
+  return Option{*add_number<std::uint16_t>(*app_, names, value, text)};
 }
 
 Option Command::add_option(const std::string& names, std::uint32_t& value, const std::string& text) {
-  return Option{*app_->add_option(names, value, text)};
+  return Option{*add_number<std::uint32_t>(*app_, names, value, text)};
 }
 
 Option Command::add_option(const std::string& names, std::uint64_t& value, const std::string& text) {
-  return Option{*app_->add_option(names, value, text)};
+  return Option{*add_number<std::uint64_t>(*app_, names, value, text)};
 }
 
 Option Command::add_option(const std::string& names, std::optional<std::uint32_t>& value, const std::string& text) {
-  return Option{*app_->add_option(names, value, text)};
+  return Option{*add_number<std::uint32_t>(*app_, names, value, text)};
 }
+
 Option Command::add_option(const std::string& names, std::optional<std::uint64_t>& value, const std::string& text) {
-  return Option{*app_->add_option(names, value, text)};
+  return Option{*add_number<std::uint64_t>(*app_, names, value, text)};
 }
 
 Option Command::add_option(const std::string& names, std::vector<std::string>& values, const std::string& text) {
+  check_names(names);
   return Option{*app_->add_option(names, values, text)};
 }
 
@@ -168,6 +296,7 @@ Option Command::add_flag(const std::string& names, bool& value, const std::strin
 // where an enumeration is a byte wide.
 Option Command::add_word(const std::string& names, const std::vector<std::string>& words, const std::string& text,
                          LetterCase letters, const std::function<void(std::size_t)>& take) {
+  check_names(names);
   CLI::callback_t find = [words, take](const CLI::results_t& chosen) {
     take(place_of(chosen.front(), words));
     return true;
@@ -184,6 +313,7 @@ Option Command::add_word(const std::string& names, const std::vector<std::string
 
 Option Command::add_words(const std::string& names, const std::vector<std::string>& words, const std::string& text,
                           const std::function<void(const std::vector<std::size_t>&)>& take) {
+  check_names(names);
   CLI::callback_t find = [words, take](const CLI::results_t& chosen) {
     std::vector<std::size_t> places(chosen.size());
     std::ranges::transform(chosen, places.begin(), [&](const std::string& word) { return place_of(word, words); });
@@ -239,7 +369,9 @@ bool Program::parse(std::vector<std::string> arguments) {
     app().parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     // Asking for help is a ParseError too.
-    return app().exit(error) == 0;
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app().exit(error) == 0;
+    std::fprintf(stderr, "%s\n", mistake_of(app(), error).c_str());
+    return false;
   }
   return true;
 }

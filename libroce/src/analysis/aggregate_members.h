@@ -25,6 +25,9 @@ template <HasMembers T>
   } else if constexpr (count == 2) {
     auto& [a, b] = value;
     return std::tie(a, b);
+  } else if constexpr (count == 3) {
+    auto& [a, b, c] = value;
+    return std::tie(a, b, c);
   } else if constexpr (count == 4) {
     auto& [a, b, c, d] = value;
     return std::tie(a, b, c, d);
@@ -43,12 +46,12 @@ template <HasMembers T>
   } else if constexpr (count == 10) {
     auto& [a, b, c, d, e, f, g, h, i, j] = value;
     return std::tie(a, b, c, d, e, f, g, h, i, j);
+  } else if constexpr (count == 11) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k);
   } else if constexpr (count == 12) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
-  } else if constexpr (count == 14) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = value;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   } else if constexpr (count == 17) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = value;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);

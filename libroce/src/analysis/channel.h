@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/ring.h"
+#include "roce/analysis/lazy.h"
 #include "roce/analysis/observation.h"
 #include "roce/analysis/stream_summary.h"
 #include "roce/analysis/verdict.h"
@@ -186,14 +187,14 @@ struct OpenMessage {
 
 /// One PSN space: the requests of one QP, and what the other end answers to them.
 struct Channel {
-  LongPsn first = 0;          ///< where relative PSNs count from
-  LongPsn next = 0;           ///< behind the newest request
-  LongPsn next_max = 0;       ///< while a READ's span is a guess: the most that `next` can be
-  Ring<Request> requests;     ///< by PSN
-  std::size_t settled = 0;    ///< how many of `requests`, from the front, are acknowledged
-  LongPsn latest = 0;         ///< of the request packet that was seen last
-  Ring<Gap> gaps;             ///< by PSN
-  Ring<Corrupted> corrupted;  ///< the latest few
+  LongPsn first = 0;              ///< where relative PSNs count from
+  LongPsn next = 0;               ///< behind the newest request
+  LongPsn next_max = 0;           ///< while a READ's span is a guess: the most that `next` can be
+  Ring<Request> requests;         ///< by PSN
+  std::size_t settled = 0;        ///< how many of `requests`, from the front, are acknowledged
+  LongPsn latest = 0;             ///< of the request packet that was seen last
+  RareRing<Gap> gaps;             ///< by PSN
+  RareRing<Corrupted> corrupted;  ///< the latest few
   Restart restart;
   std::uint64_t message_count = 0;
   PacketId message_first{};
@@ -202,17 +203,17 @@ struct Channel {
   LongPsn newest_response = 0;   ///< the highest PSN that was acknowledged or answered
   LongPsn highest_response = 0;  ///< the highest PSN of a response, refusals among them
   Ring<Response> responses;      ///< in the order they were seen
-  Ring<Read> reads;              ///< by PSN
-  Ring<Gap> response_gaps;       ///< by PSN
-  Ring<PendingNak> naks;         ///< for sequence errors, in the order they were seen; a few
-  Filled filled;
-  PendingNak rnr;  ///< the latest; `packet` says whether there is one
+  RareRing<Read> reads;          ///< by PSN
+  RareRing<Gap> response_gaps;   ///< by PSN
+  RareRing<PendingNak> naks;     ///< for sequence errors, in the order they were seen; a few
+  Lazy<Filled> filled;
+  Lazy<PendingNak> rnr;  ///< the latest; `packet` says whether there is one
   Duration least_latency = Duration::max();
   OpenMessage open;
   std::uint64_t messages_walked = 0;
   RequestOrder order;
   LatestAeth aeth;
-  Credits credits;
+  Lazy<Credits> credits;
 
   bool requests_seen = false;
   bool responses_seen = false;

@@ -145,7 +145,7 @@ Rule rule_broken_by(const Observation& packet) {
 Verdict& say_broken(TrackerState& state, Stream& stream, Rule rule) {
   Verdict& verdict = say_now(state, stream, VerdictKind::rule_broken);
   verdict.rule = rule;
-  ++stream.summary.broken[static_cast<std::size_t>(rule)];
+  stream.summary.broken.add(rule);
   return verdict;
 }
 
@@ -244,19 +244,20 @@ void judge_cnp(TrackerState& state, Flow& flow) {
   const Duration interval = state.options.cnp_interval;
   // Without identifications that count, a copy looks like the next one.
   if (interval <= Duration{} || !packet.has_ip_id) return;
-  const bool is_first = !flow.cnp || packet.time < flow.cnp_time;
-  if (!is_first && packet.ip_id == flow.cnp_ip_id) return;
-  const PacketId before = flow.cnp;
-  const Duration elapsed = packet.time - flow.cnp_time;
-  flow.cnp = packet.id;
-  flow.cnp_ip_id = packet.ip_id;
-  flow.cnp_time = packet.time;
-  flow.cnp_due = is_first ? packet.time : std::max(flow.cnp_due + interval, packet.time);
-  if (flow.cnp_due - packet.time <= kCnpJitter) return;
+  LatestCnp& cnp = flow.cnp.make();
+  const bool is_first = !cnp.packet || packet.time < cnp.time;
+  if (!is_first && packet.ip_id == cnp.ip_id) return;
+  const PacketId before = cnp.packet;
+  const Duration elapsed = packet.time - cnp.time;
+  cnp.packet = packet.id;
+  cnp.ip_id = packet.ip_id;
+  cnp.time = packet.time;
+  cnp.due = is_first ? packet.time : std::max(cnp.due + interval, packet.time);
+  if (cnp.due - packet.time <= kCnpJitter) return;
   Verdict& verdict = say_broken(state, *flow.stream, Rule::cnp_interval);
   verdict.other = before;
   verdict.elapsed = elapsed;
-  flow.cnp_due = packet.time;
+  cnp.due = packet.time;
 }
 
 }  // namespace roce::analysis

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
+#include <limits>
 
 #include "analysis/tracker_state.h"
 
@@ -36,32 +37,33 @@ bool is_data(const Observation& packet) {
 void begin_reaction(CongestionState& state, Time now) {
   const RecentBytes::Window before = state.recent.before(now);
   if (!state.first_data || *state.first_data > before.begin || before.bytes == 0) return;
-  state.reaction_begin = now;
-  state.before = before;
-  state.bytes_after = 0;
+  state.reaction.make() = {now, before, 0};
 }
 
 void end_reaction(Stream& stream, std::uint8_t direction) {
-  CongestionState& state = stream.congestion[direction];
+  CongestionState& state = stream.congestion[direction].make();
+  const Reaction measured = *state.reaction;
   CnpReaction& reaction = summary_of(stream, direction).reaction;
-  const Duration time_before = *state.reaction_begin - state.before.begin;
+  const Duration time_before = *measured.begin - measured.before.begin;
   ++reaction.cnps;
-  reaction.bytes_before += state.before.bytes;
-  reaction.bytes_after += state.bytes_after;
+  reaction.bytes_before += measured.before.bytes;
+  reaction.bytes_after += measured.bytes_after;
   reaction.time_before += time_before;
   reaction.time_after += kReactionWindow;
   const auto rate = [](std::uint64_t bytes, Duration time) {
     return static_cast<double>(bytes) / static_cast<double>(time.count());
   };
-  if (rate(state.bytes_after, kReactionWindow) < rate(state.before.bytes, time_before)) ++reaction.slowed;
-  state.reaction_begin.reset();
+  if (rate(measured.bytes_after, kReactionWindow) < rate(measured.before.bytes, time_before)) ++reaction.slowed;
+  state.reaction = {};
 }
 
 void on_data(Stream& stream, std::uint8_t direction, const Observation& packet) {
-  CongestionState& state = stream.congestion[direction];
+  CongestionState& state = stream.congestion[direction].make();
   if (!state.first_data) state.first_data = packet.time;
   state.recent.add(packet.time, packet.wire_length);
-  if (state.reaction_begin && packet.time >= *state.reaction_begin) state.bytes_after += packet.wire_length;
+  if (state.reaction->begin && packet.time >= *state.reaction->begin) {
+    state.reaction.make().bytes_after += packet.wire_length;
+  }
   if (!packet.is_ce()) return;
   CongestionSummary& summary = summary_of(stream, direction);
   ++summary.marks;
@@ -71,7 +73,7 @@ void on_data(Stream& stream, std::uint8_t direction, const Observation& packet) 
 
 // A-CN-2
 void on_cnp(Stream& stream, std::uint8_t direction, const Observation& packet) {
-  CongestionState& state = stream.congestion[direction];
+  CongestionState& state = stream.congestion[direction].make();
   CongestionSummary& summary = summary_of(stream, direction);
   ++summary.cnps;
   if (state.mark) {
@@ -81,7 +83,7 @@ void on_cnp(Stream& stream, std::uint8_t direction, const Observation& packet) {
   }
   if (state.cnp) summary.cnp_spacing.add(packet.time - *state.cnp);
   const bool is_first_of_series = !state.cnp || packet.time - *state.cnp >= kReactionWindow;
-  if (is_first_of_series && !state.reaction_begin) begin_reaction(state, packet.time);
+  if (is_first_of_series && !state.reaction->begin) begin_reaction(state, packet.time);
   state.mark.reset();
   summary.marks_since_cnp = 0;
   state.cnp = packet.time;
@@ -90,7 +92,7 @@ void on_cnp(Stream& stream, std::uint8_t direction, const Observation& packet) {
 // The direction's data was in one stream and the CNPs about it in another.
 void take_cnps(Stream& stream, std::uint8_t direction, const CongestionState& cnps) {
   if (!cnps.cnp) return;
-  CongestionState& state = stream.congestion[direction];
+  CongestionState& state = stream.congestion[direction].make();
   state.cnp = cnps.cnp;
   if (!state.mark || *cnps.cnp < *state.mark) return;
   // When it was answered is not known any more.
@@ -108,7 +110,9 @@ void RecentBytes::add(Time time, std::uint32_t bytes) {
   }
   while (newest_ < interval) bytes_[slot_of(++newest_)] = 0;
   // What a clock that went backwards puts before all of them is not lately.
-  if (newest_ - interval < static_cast<std::int64_t>(kIntervals)) bytes_[slot_of(interval)] += bytes;
+  if (newest_ - interval >= static_cast<std::int64_t>(kIntervals)) return;
+  std::uint32_t& sum = bytes_[slot_of(interval)];
+  sum += std::min(bytes, std::numeric_limits<std::uint32_t>::max() - sum);
 }
 
 RecentBytes::Window RecentBytes::before(Time end) const {
@@ -127,8 +131,8 @@ void on_congestion(TrackerState& state, const Flow& flow) {
   Stream& stream = *flow.stream;
   if (!stream.is_connected) return;
   for (std::uint8_t direction = 0; direction < 2; ++direction) {
-    const CongestionState& congestion = stream.congestion[direction];
-    if (congestion.reaction_begin && packet.time - *congestion.reaction_begin >= kReactionWindow) {
+    const std::optional<Time>& begin = stream.congestion[direction]->reaction->begin;
+    if (begin && packet.time - *begin >= kReactionWindow) {
       end_reaction(stream, direction);
     }
   }
@@ -151,10 +155,10 @@ void adopt_congestion(Stream& stream, const Stream& before) {
     summary.marks_since_cnp += each.marks_since_cnp;
     summary.cnp_spacing.merge(each.cnp_spacing);
   }
-  const CongestionState cnps_of_new_direction = stream.congestion[1];
+  const Lazy<CongestionState> cnps_of_new_direction = std::move(stream.congestion[1]);
   stream.congestion[1] = before.congestion[0];
-  take_cnps(stream, 0, before.congestion[1]);
-  take_cnps(stream, 1, cnps_of_new_direction);
+  take_cnps(stream, 0, *before.congestion[1]);
+  take_cnps(stream, 1, *cnps_of_new_direction);
 }
 
 }  // namespace roce::analysis

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "roce/analysis/congestion.h"
+#include "roce/analysis/lazy.h"
 #include "roce/wire/time.h"
 
 namespace roce::analysis {
@@ -29,8 +30,15 @@ class RecentBytes {
  private:
   friend struct StateAccess<RecentBytes>;
 
-  std::array<std::uint64_t, kIntervals> bytes_{};
-  std::int64_t newest_ = 0;  ///< number of the newest interval since the epoch
+  std::array<std::uint32_t, kIntervals> bytes_{};  ///< in each; what no link can carry counts as the most that fits
+  std::int64_t newest_ = 0;                        ///< number of the newest interval since the epoch
+};
+
+/// How a sender reacts to a CNP.
+struct Reaction {
+  std::optional<Time> begin;  ///< none: that is not being measured
+  RecentBytes::Window before;
+  std::uint64_t bytes_after = 0;
 };
 
 /// What is under way of the congestion of one direction's data.
@@ -39,9 +47,7 @@ struct CongestionState {
   std::optional<Time> first_data;
   std::optional<Time> mark;  ///< the first since the last CNP
   std::optional<Time> cnp;   ///< the last
-  std::optional<Time> reaction_begin;
-  RecentBytes::Window before;
-  std::uint64_t bytes_after = 0;
+  Lazy<Reaction> reaction;
 };
 
 }  // namespace roce::analysis

@@ -22,7 +22,7 @@ bool is_copy(Channel& channel, const Flow& flow, const Request& request, const O
   if (psn != channel.latest || packet.time - request.last_time >= kCopyAge) return false;
   const std::size_t nak = find_nak(channel, psn);
   const bool is_nacked = nak < channel.naks.size() && channel.naks[nak].psn == psn;
-  const bool is_refused = is_nacked || (channel.rnr_waits && channel.rnr.psn == psn);
+  const bool is_refused = is_nacked || (channel.rnr_waits && channel.rnr->psn == psn);
   const Read* const read = find_read(channel, psn);
   if (is_refused || (read != nullptr && read->passed)) return false;
   // Nor has the responder said anything since.
@@ -56,8 +56,8 @@ bool was_sent_again(const Channel& channel, const Flow& flow, const Gap& gap, co
   if (gap.acknowledged_by) return true;
   if (channel.restart.active && psn >= channel.restart.next) return true;
   const std::size_t nak = find_nak(channel, psn);
-  return (nak < channel.naks.size() && channel.naks[nak].psn == psn) || (channel.rnr_waits && channel.rnr.psn == psn) ||
-         packet.time - gap.revealed_at > kLeastTimeout;
+  return (nak < channel.naks.size() && channel.naks[nak].psn == psn) ||
+         (channel.rnr_waits && channel.rnr->psn == psn) || packet.time - gap.revealed_at > kLeastTimeout;
 }
 
 Cause say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time) {

@@ -6,7 +6,9 @@
 namespace roce::analysis {
 
 void count_credits(ChannelRef ref, const Request& request) {
-  Credits& credits = ref.channel.credits;
+  // Who never grants credits is not counted either.
+  if (!ref.channel.credits) return;
+  Credits& credits = ref.channel.credits.make();
   const OpcodeInfo& info = request.info();
   // A message whose begin was not seen, and those in front of it, are not counted.
   if (request.psn != ref.channel.order.next) credits.knows_sent = credits.is_stalled = false;
@@ -28,18 +30,18 @@ void count_credits(ChannelRef ref, const Request& request) {
 
 void take_credits(ChannelRef ref, LongPsn psn, bool is_news) {
   Channel& channel = ref.channel;
-  Credits& credits = channel.credits;
   const Observation& packet = ref.packet();
   if (!packet.has_aeth) return;
-  if (packet.syndrome.kind() == AethKind::rnr_nak && credits.is_stalled && psn == credits.probe) {
-    credits.was_refused = true;
+  if (packet.syndrome.kind() == AethKind::rnr_nak && channel.credits->is_stalled && psn == channel.credits->probe) {
+    channel.credits.make().was_refused = true;
   }
   if (packet.syndrome.kind() != AethKind::ack) return;
   const std::optional<std::uint16_t> granted = packet.syndrome.credits();
   if (!granted) {
-    credits.knows_limit = credits.is_stalled = false;
+    if (channel.credits) channel.credits.make().knows_limit = channel.credits.make().is_stalled = false;
     return;
   }
+  Credits& credits = channel.credits.make();
   // The newest request ends the message that is counted last.
   if (psn + 1 == channel.next && !channel.requests.empty() && channel.requests.back().psn == psn &&
       packet.info().operation == Operation::acknowledge) {

@@ -24,39 +24,58 @@ std::uint64_t end_of(std::size_t index) {
 
 }  // namespace
 
+// Makes room for the class where there is none.
+std::uint32_t& Histogram::Counted::at(std::size_t index) {
+  if (classes.empty()) first_class = index;
+  if (index < first_class) {
+    classes.insert(classes.begin(), first_class - index, 0);
+    first_class = index;
+  } else if (index - first_class >= classes.size()) {
+    classes.resize(index - first_class + 1);
+  }
+  return classes[index - first_class];
+}
+
 void Histogram::add(Duration duration) {
   duration = std::max(duration, Duration{});
   const auto ns = static_cast<std::uint64_t>(duration.count());
-  ++classes_[class_of(ns)];
-  ++count_;
-  sum_ns_ += ns;
-  min_ = std::min(min_, duration);
-  max_ = std::max(max_, duration);
+  Counted& counted = counted_.make();
+  ++counted.at(class_of(ns));
+  ++counted.count;
+  counted.sum_ns += ns;
+  counted.min = std::min(counted.min, duration);
+  counted.max = std::max(counted.max, duration);
 }
 
 void Histogram::merge(const Histogram& other) {
-  for (std::size_t i = 0; i < kClasses; ++i) classes_[i] += other.classes_[i];
-  count_ += other.count_;
-  sum_ns_ += other.sum_ns_;
-  min_ = std::min(min_, other.min_);
-  max_ = std::max(max_, other.max_);
+  if (other.count() == 0) return;
+  const Counted& more = *other.counted_;
+  Counted& counted = counted_.make();
+  for (std::size_t i = 0; i < more.classes.size(); ++i) counted.at(more.first_class + i) += more.classes[i];
+  counted.count += more.count;
+  counted.sum_ns += more.sum_ns;
+  counted.min = std::min(counted.min, more.min);
+  counted.max = std::max(counted.max, more.max);
 }
 
 Duration Histogram::mean() const {
-  return count_ == 0 ? Duration{} : Duration{static_cast<Duration::rep>(sum_ns_ / count_)};
+  return count() == 0 ? Duration{} : Duration{static_cast<Duration::rep>(counted_->sum_ns / counted_->count)};
 }
 
 Duration Histogram::quantile(double fraction) const {
-  if (count_ == 0) return Duration{};
-  const auto rank = static_cast<std::uint64_t>(std::ceil(std::clamp(fraction, 0.0, 1.0) * static_cast<double>(count_)));
+  if (count() == 0) return Duration{};
+  const Counted& counted = *counted_;
+  const auto rank =
+      static_cast<std::uint64_t>(std::ceil(std::clamp(fraction, 0.0, 1.0) * static_cast<double>(counted.count)));
   std::uint64_t below = 0;
-  for (std::size_t i = 0; i < kClasses; ++i) {
-    below += classes_[i];
+  for (std::size_t i = 0; i < counted.classes.size(); ++i) {
+    below += counted.classes[i];
     if (below >= std::max<std::uint64_t>(rank, 1)) {
-      return std::clamp(Duration{static_cast<Duration::rep>(end_of(i))}, min_, max_);
+      return std::clamp(Duration{static_cast<Duration::rep>(end_of(counted.first_class + i))}, counted.min,
+                        counted.max);
     }
   }
-  return max_;
+  return counted.max;
 }
 
 }  // namespace roce::analysis

@@ -38,17 +38,18 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   stream.channels[1] = std::move(before->channels[0]);
   adopt_congestion(stream, *before);
   // What was answered before they were joined is not known; of those READs nothing is expected any more.
-  for (Channel& channel : stream.channels) {
-    channel.reads.clear();
-    channel.response_gaps.clear();
+  for (Lazy<Channel>& channel : stream.channels) {
+    if (!channel) continue;
+    channel.make().reads.clear();
+    channel.make().response_gaps.clear();
   }
   stream.path_mtu = std::max(stream.path_mtu, before->path_mtu);
   const StreamSummary& old = before->summary;
   if (summary.service == Service::cnp) summary.service = old.service;
   summary.directions[1] = old.directions[0];
-  for (std::size_t i = 0; i < summary.verdicts.size(); ++i) summary.verdicts[i] += old.verdicts[i];
-  for (std::size_t i = 0; i < summary.broken.size(); ++i) summary.broken[i] += old.broken[i];
-  for (std::size_t i = 0; i < summary.retransmissions.size(); ++i) summary.retransmissions[i] += old.retransmissions[i];
+  summary.verdicts += old.verdicts;
+  summary.broken += old.broken;
+  summary.retransmissions += old.retransmissions;
   summary.spurious_retransmissions += old.spurious_retransmissions;
   summary.start = std::min(summary.start, old.start);
   summary.first = std::min(summary.first, old.first);
@@ -61,7 +62,7 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
 // was not seen, by its port, 2 it answers one of them, 3 also by its port.
 // A-CON-3
 unsigned fit(const Stream& stream, const Flow& flow, const Observation& packet) {
-  const Channel& channel = stream.channels[0];
+  const Channel& channel = *stream.channels[0];
   if (!channel.requests_seen || channel.requests.empty()) return 0;
   const LongPsn psn = long_psn(channel, packet.psn, channel.next);
   const Request& oldest = channel.requests.front();
@@ -108,7 +109,7 @@ bool join_by_response(TrackerState& state, Flow& flow) {
 bool rejoin_by_response(TrackerState& state, Flow& flow) {
   const Observation& packet = *state.packet;
   Stream& stream = *flow.stream;
-  const Channel& channel = stream.channels[flow.direction == 0 ? 1 : 0];
+  const Channel& channel = *stream.channels[flow.direction == 0 ? 1 : 0];
   const LongPsn psn = long_psn(channel, packet.psn, channel.next);
   // Only what the connection cannot have asked for.
   if (!channel.requests_seen || (psn >= channel.acknowledged && psn < channel.next)) return false;
@@ -117,7 +118,7 @@ bool rejoin_by_response(TrackerState& state, Flow& flow) {
   std::size_t looked = 0;
   for (Stream* other = state.newest; other != nullptr && looked < kCandidates; other = other->older, ++looked) {
     if (other == &stream || other->flows[1] != nullptr || !is_reverse(flow, *other->flows[0])) continue;
-    const Channel& requests = other->channels[0];
+    const Channel& requests = *other->channels[0];
     // A connection that still sends is the one that is answered.
     const Time last_request = channel.requests.empty() ? Time{} : channel.requests.back().last_time;
     if (!requests.requests_seen || last_request >= other->summary.start) continue;
@@ -135,8 +136,8 @@ void join_by_cm(TrackerState& state, Flow& flow) {
   if (known == state.peer_qpns.end()) return;
   const FlowKey reverse{flow.key.destination, flow.key.source, flow.key.domain, known->second.value()};
   const auto other = state.flows.find(reverse);
-  if (other == state.flows.end() || other->second->stream == nullptr) return;
-  if (other->second->stream->flows[1] == nullptr) adopt(state, *other->second->stream, flow);
+  if (other == state.flows.end() || (*other)->stream == nullptr) return;
+  if ((*other)->stream->flows[1] == nullptr) adopt(state, *(*other)->stream, flow);
 }
 
 // A-CON-2

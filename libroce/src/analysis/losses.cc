@@ -246,7 +246,8 @@ bool is_corrupted(const Channel& channel, const Gap& gap, LongPsn psn) {
 
 }  // namespace
 
-void resolve_gap(ChannelRef ref, Ring<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind, Cause cause) {
+void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind,
+                 Cause cause) {
   const LongPsn end = first + count;
   for (std::size_t i = 0; i < gaps.size();) {
     if (gaps[i].end() <= first || gaps[i].first >= end) {
@@ -291,7 +292,7 @@ void resolve_gap(ChannelRef ref, Ring<Gap>& gaps, LongPsn first, std::uint32_t c
 
 void limit_gaps(ChannelRef ref) {
   Channel& channel = ref.channel;
-  for (Ring<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
+  for (RareRing<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
     while (gaps->size() > kGaps) {
       const Gap gap = gaps->front();
       const bool is_missed = gap.acknowledged_by && !gap.of_restart;
@@ -350,7 +351,7 @@ void miss_answer(ChannelRef ref, Read& read) {
 // A-LOSS-2
 void finish_channel(ChannelRef ref) {
   Channel& channel = ref.channel;
-  settle_filled(ref, channel.filled.first + 1);
+  settle_filled(ref, channel.filled->first + 1);
   while (!channel.gaps.empty()) {
     const Gap gap = channel.gaps.front();
     resolve_gap(ref, channel.gaps, gap.first, gap.count,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analysis/state_archive.h"
+
 namespace roce::analysis {
 
 namespace {
@@ -124,7 +126,8 @@ void PauseTracker::apply(Station& station, std::size_t priority, const Observati
   const bool was_over = !pause.active || packet.time >= pause.end;
   // The newest timer replaces what is left of the one before.
   pause.counted = packet.time;
-  pause.end = packet.time + time_of(quanta, kFastestLink);
+  // No farther than a saved state can say.
+  pause.end = std::min(packet.time + time_of(quanta, kFastestLink), Time{Duration{kFarthest}});
   if (quanta == 0) {
     ++counts.xon;
     if (!pause.active) return;

@@ -233,7 +233,7 @@ void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
     const std::size_t nak = find_nak(channel, psn);
     const bool is_for_nak = nak < channel.naks.size() && channel.naks[nak].psn == psn && !channel.restart.active;
     const bool in_doubt = is_for_nak && !had_it && !was_overtaken(flow, packet).has_value();
-    if (in_doubt) channel.filled = {true, psn, span, cause, channel.naks[nak]};
+    if (in_doubt) channel.filled.make() = {true, psn, span, cause, channel.naks[nak]};
     const Restart& reason = continue_restart(ref, psn, psn + span, gap.revealed_at);
     say_retransmission(ref, reason, {}, {}, had_it);
     if (!in_doubt) {
@@ -284,7 +284,7 @@ void restart_stream(ChannelRef ref, Flow& flow, LongPsn psn) {
   begin_anew(ref.state, flow);
   Stream& stream = *flow.stream;
   (void)say_now(ref.state, stream, VerdictKind::new_connection);
-  const ChannelRef anew{ref.state, stream, stream.channels[0], 0};
+  const ChannelRef anew{ref.state, stream, stream.channels[0].make(), 0};
   start(anew, psn);
   ref.state.result.relative_psn = 0;
   append(anew, ref.packet(), psn);
@@ -354,7 +354,7 @@ std::size_t find_request(const Channel& channel, LongPsn psn) {
   return low < log.size() && log[low].psn <= psn ? low : log.size();
 }
 
-Gap* find_gap(Ring<Gap>& gaps, LongPsn psn) {
+Gap* find_gap(RareRing<Gap>& gaps, LongPsn psn) {
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     if (gaps[i].covers(psn)) return &gaps[i];
   }
@@ -373,7 +373,9 @@ void set_read_span(Channel& channel, Request& request, std::uint16_t mtu) {
 void learn_mtu(TrackerState& state, Stream& stream, std::uint32_t mtu) {
   if (stream.path_mtu != 0 || mtu < 256 || mtu > 4096 || (mtu & (mtu - 1)) != 0) return;
   stream.path_mtu = static_cast<std::uint16_t>(mtu);
-  for (Channel& channel : stream.channels) {
+  for (Lazy<Channel>& each : stream.channels) {
+    if (!each) continue;
+    Channel& channel = each.make();
     for (std::size_t i = 0; i < channel.requests.size(); ++i) {
       Request& request = channel.requests[i];
       if (!request.span_is_guess) continue;
@@ -413,9 +415,9 @@ bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn) {
 
 void settle_filled(ChannelRef ref, LongPsn next_request) {
   Channel& channel = ref.channel;
-  if (!channel.filled.active) return;
-  channel.filled.active = false;
-  const Filled filled = channel.filled;
+  if (!channel.filled->active) return;
+  const Filled filled = *channel.filled;
+  channel.filled = {};
   // A go-back goes on with what follows. Who only was late is followed by something new, or comes once more.
   const LongPsn end = filled.first + filled.count;
   const bool comes_again = next_request == filled.first;

@@ -74,7 +74,7 @@ void remember(Channel& channel, const Observation& packet, LongPsn psn) {
 // seen here, only the capture does not have.
 void mark_arrived(ChannelRef ref, LongPsn end) {
   const Observation& packet = ref.packet();
-  Ring<Gap>& gaps = ref.channel.gaps;
+  RareRing<Gap>& gaps = ref.channel.gaps;
   for (std::size_t i = 0; i < gaps.size() && gaps[i].first < end; ++i) {
     if (gaps[i].acknowledged_by) continue;
     if (gaps[i].end() > end) {
@@ -221,7 +221,7 @@ bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Tim
   if (index < channel.requests.size() && channel.requests[index].last > request.last) return false;
   // It had been refused for want of a receive, and the NAK is for those that
   // followed it then.
-  if (channel.rnr.packet && channel.rnr.psn == psn) return false;
+  if (channel.rnr->packet && channel.rnr->psn == psn) return false;
   // One before it was late: it may have arrived in between, and was discarded.
   for (std::size_t i = 0; i < channel.naks.size(); ++i) {
     if (channel.naks[i].arrived_late) return false;
@@ -270,12 +270,12 @@ void on_nak(ChannelRef ref, LongPsn psn) {
   pending.time = packet.time;
   pending.wait = wait;
   if (is_rnr) {
-    channel.rnr = pending;
+    channel.rnr.make() = pending;
     channel.rnr_waits = true;
   } else if (*code != NakCode::psn_sequence_error) {
     channel.refused = true;
     refuse_message(ref, psn);
-  } else if (!channel.rnr_waits || channel.rnr.psn != psn) {
+  } else if (!channel.rnr_waits || channel.rnr->psn != psn) {
     // Whoever had no receive for a request refuses those behind it as out of
     // sequence; the wait is what counts (rxe).
     on_sequence_error(ref, pending);

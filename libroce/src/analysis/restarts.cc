@@ -17,10 +17,10 @@ Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
   std::size_t nak = find_nak(channel, psn);
   if (nak < channel.naks.size()) {
     reason.cause = Cause::nak;
-  } else if (channel.rnr_waits && channel.rnr.psn <= psn) {
+  } else if (channel.rnr_waits && channel.rnr->psn <= psn) {
     reason.cause = Cause::rnr;
-    reason.reason = channel.rnr.packet;
-    reason.reason_time = channel.rnr.time;
+    reason.reason = channel.rnr->packet;
+    reason.reason_time = channel.rnr->time;
   } else if (read != nullptr && read->passed) {
     reason.cause = Cause::implied_nak;
     reason.reason = read->passed_by;
@@ -64,7 +64,7 @@ void say_retransmission(ChannelRef ref, const Restart& reason, PacketId before, 
   verdict.other = before;
   verdict.elapsed = before ? packet.time - before_time : Duration{};
   verdict.spurious = spurious;
-  ++ref.stream.summary.retransmissions[static_cast<std::size_t>(reason.cause)];
+  ref.stream.summary.retransmissions.add(reason.cause);
   if (spurious) ++ref.stream.summary.spurious_retransmissions;
 }
 

@@ -6,15 +6,17 @@
 #include <utility>
 #include <vector>
 
+#include "roce/analysis/lazy.h"
+
 namespace roce::analysis {
 
-/// A queue in an array whose size is a power of two, with access by index from
-/// the front. It takes no memory while it is empty for the first time, and
-/// gives none back.
+/// A queue in an array whose size is a power of two, at most 2^31, with access
+/// by index from the front. It takes no memory while it is empty for the first
+/// time, and gives none back.
 template <typename T>
 class Ring {
  public:
-  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end_ - begin_); }
+  [[nodiscard]] std::size_t size() const { return end_ - begin_; }
   [[nodiscard]] bool empty() const { return begin_ == end_; }
   [[nodiscard]] std::size_t capacity() const { return slots_.size(); }
 
@@ -60,17 +62,42 @@ class Ring {
 
  private:
   void grow() {
-    std::vector<T> larger(slots_.empty() ? 4 : slots_.size() * 2);
+    std::vector<T> larger(slots_.empty() ? 1 : slots_.size() * 2);
     const std::size_t count = size();
     for (std::size_t i = 0; i < count; ++i) larger[i] = (*this)[i];
     slots_ = std::move(larger);
     begin_ = 0;
-    end_ = count;
+    end_ = static_cast<std::uint32_t>(count);
   }
 
   std::vector<T> slots_;
-  std::uint64_t begin_ = 0;
-  std::uint64_t end_ = 0;
+  // They wrap, as the places in the array do.
+  std::uint32_t begin_ = 0;
+  std::uint32_t end_ = 0;
+};
+
+/// A Ring that few ever need: it takes no more than a pointer before.
+template <typename T>
+class RareRing {
+ public:
+  [[nodiscard]] std::size_t size() const { return ring_->size(); }
+  [[nodiscard]] bool empty() const { return ring_->empty(); }
+
+  [[nodiscard]] T& operator[](std::size_t i) { return ring_.make()[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const { return (*ring_)[i]; }
+  [[nodiscard]] T& front() { return ring_.make().front(); }
+  [[nodiscard]] T& back() { return ring_.make().back(); }
+  [[nodiscard]] const T& front() const { return ring_->front(); }
+  [[nodiscard]] const T& back() const { return ring_->back(); }
+
+  T& push_back(const T& value) { return ring_.make().push_back(value); }
+  void pop_front() { ring_.make().pop_front(); }
+  void clear() { ring_ = {}; }
+  T& insert(std::size_t i, const T& value) { return ring_.make().insert(i, value); }
+  void erase(std::size_t i) { ring_.make().erase(i); }
+
+ private:
+  Lazy<Ring<T>> ring_;
 };
 
 }  // namespace roce::analysis

@@ -38,9 +38,8 @@ void load_stream(StateReader& archive, TrackerState& state) {
     flow->stream = &stream;
     flow->direction = static_cast<std::uint8_t>(direction);
     Flow* const place = flow.get();
-    const FlowKey key = flow->key;
     // A stream without its flows cannot even be closed.
-    if (!state.flows.emplace(key, std::move(flow)).second) return archive.refuse();
+    if (!state.flows.insert(std::move(flow)).second) return archive.refuse();
     stream.flows[direction] = place;
   }
 }

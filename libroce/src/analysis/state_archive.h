@@ -16,6 +16,7 @@
 
 #include "analysis/aggregate_members.h"
 #include "analysis/ring.h"
+#include "roce/analysis/lazy.h"
 #include "roce/analysis/state_error.h"
 #include "roce/wire/time.h"
 #include "roce/wire/types.h"
@@ -108,6 +109,10 @@ inline constexpr bool kIsOptional = false;
 template <typename T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 template <typename T>
+inline constexpr bool kIsLazy = false;
+template <typename T>
+inline constexpr bool kIsLazy<Lazy<T>> = true;
+template <typename T>
 inline constexpr bool kIsArray = false;
 template <typename T, std::size_t N>
 inline constexpr bool kIsArray<std::array<T, N>> = true;
@@ -117,6 +122,8 @@ template <typename T>
 inline constexpr bool kIsRow<std::vector<T>> = true;
 template <typename T>
 inline constexpr bool kIsRow<Ring<T>> = true;
+template <typename T>
+inline constexpr bool kIsRow<RareRing<T>> = true;
 
 /// QPNs, PSNs and other numbers with a type of their own.
 template <typename T>
@@ -149,6 +156,9 @@ void StateWriter::operator()(const T& value) {
     number(value.value());
   } else if constexpr (archive::kIsOptional<T>) {
     (*this)(value.has_value());
+    if (value) (*this)(*value);
+  } else if constexpr (archive::kIsLazy<T>) {
+    (*this)(static_cast<bool>(value));
     if (value) (*this)(*value);
   } else if constexpr (archive::kIsArray<T>) {
     for (const auto& each : value) (*this)(each);
@@ -186,6 +196,9 @@ void StateReader::operator()(T& value) {
   } else if constexpr (archive::kIsOptional<T>) {
     value.reset();
     if (read<bool>()) (*this)(value.emplace());
+  } else if constexpr (archive::kIsLazy<T>) {
+    value = {};
+    if (read<bool>()) (*this)(value.make());
   } else if constexpr (archive::kIsArray<T>) {
     for (auto& each : value) (*this)(each);
   } else if constexpr (archive::kIsRow<T>) {

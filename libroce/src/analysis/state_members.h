@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Of everything that is saved. Whoever changes one of these, or what a member of them means, raises it.
-inline constexpr std::uint32_t kStateVersion = 1;
+inline constexpr std::uint32_t kStateVersion = 2;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -21,7 +21,9 @@ inline constexpr std::size_t kMemberCount<CmRequest> = 6;
 template <>
 inline constexpr std::size_t kMemberCount<FlowKey> = 4;
 template <>
-inline constexpr std::size_t kMemberCount<Flow> = 14;
+inline constexpr std::size_t kMemberCount<Flow> = 11;
+template <>
+inline constexpr std::size_t kMemberCount<LatestCnp> = 4;
 template <>
 inline constexpr std::size_t kMemberCount<Stream> = 10;
 template <>
@@ -53,7 +55,9 @@ inline constexpr std::size_t kMemberCount<OpenMessage> = 5;
 template <>
 inline constexpr std::size_t kMemberCount<Message> = 17;
 template <>
-inline constexpr std::size_t kMemberCount<CongestionState> = 7;
+inline constexpr std::size_t kMemberCount<Reaction> = 3;
+template <>
+inline constexpr std::size_t kMemberCount<CongestionState> = 5;
 template <>
 inline constexpr std::size_t kMemberCount<RecentBytes::Window> = 2;
 template <>
@@ -78,45 +82,66 @@ inline constexpr std::uint64_t kEnumEnd<RoceVersion> = static_cast<std::uint64_t
 template <>
 inline constexpr std::uint64_t kEnumEnd<Cause> = static_cast<std::uint64_t>(Cause::corrupted) + 1;
 template <>
+inline constexpr std::uint64_t kEnumEnd<VerdictKind> = static_cast<std::uint64_t>(VerdictKind::count);
+template <>
+inline constexpr std::uint64_t kEnumEnd<Rule> = static_cast<std::uint64_t>(Rule::count);
+template <>
 inline constexpr std::uint64_t kEnumEnd<MessageType> = kMessageTypes;
 template <>
 inline constexpr std::uint64_t kEnumEnd<MessageEnd> = static_cast<std::uint64_t>(MessageEnd::incomplete) + 1;
 
-/// Of the classes only those that are not 0, each with how many it lies behind the one before.
+/// Of the classes only those that are not 0, each with how many it lies behind the one before; nothing of an empty one.
 template <>
 struct StateAccess<Histogram> {
-  template <typename Archive, typename Value>
-  static void transfer(Archive& archive, Value& value) {
-    archive(value.count_);
-    archive(value.sum_ns_);
-    archive(value.min_);
-    archive(value.max_);
-    if constexpr (std::is_const_v<Value>) {
-      save_classes(archive, value);
-    } else {
-      load_classes(archive, value);
-    }
-  }
-
- private:
-  static void save_classes(StateWriter& archive, const Histogram& value) {
-    archive.number(Histogram::kClasses -
-                   static_cast<std::size_t>(std::count(value.classes_.begin(), value.classes_.end(), 0U)));
+  static void transfer(StateWriter& archive, const Histogram& value) {
+    const Histogram::Counted& counted = *value.counted_;
+    archive(counted.count);
+    if (counted.count == 0) return;
+    archive(counted.sum_ns);
+    archive(counted.min);
+    archive(counted.max);
+    archive.number(counted.classes.size() -
+                   static_cast<std::size_t>(std::count(counted.classes.begin(), counted.classes.end(), 0U)));
     std::size_t behind = 0;
-    for (std::size_t i = 0; i < Histogram::kClasses; ++i) {
-      if (value.classes_[i] == 0) continue;
-      archive.number(i - behind);
-      archive(value.classes_[i]);
-      behind = i + 1;
+    for (std::size_t i = 0; i < counted.classes.size(); ++i) {
+      if (counted.classes[i] == 0) continue;
+      archive.number(counted.first_class + i - behind);
+      archive(counted.classes[i]);
+      behind = counted.first_class + i + 1;
     }
   }
-  static void load_classes(StateReader& archive, Histogram& value) {
-    value.classes_ = {};
+  static void transfer(StateReader& archive, Histogram& value) {
+    value = {};
+    const auto count = archive.read<std::uint64_t>();
+    if (count == 0) return;
+    Histogram::Counted& counted = value.counted_.make();
+    counted.count = count;
+    archive(counted.sum_ns);
+    archive(counted.min);
+    archive(counted.max);
     std::size_t at = 0;
     for (std::size_t left = archive.count(Histogram::kClasses); left != 0; --left) {
       at += static_cast<std::size_t>(archive.number(Histogram::kClasses - 1));
       if (at >= Histogram::kClasses) return archive.refuse();
-      archive(value.classes_[at++]);
+      archive(counted.at(at++));
+    }
+  }
+};
+
+template <typename E>
+struct StateAccess<Tally<E>> {
+  static void transfer(StateWriter& archive, const Tally<E>& value) {
+    archive.number(value.entries().size());
+    for (const auto& [what, count] : value.entries()) {
+      archive(what);
+      archive(count);
+    }
+  }
+  static void transfer(StateReader& archive, Tally<E>& value) {
+    value = {};
+    for (std::size_t left = archive.count(); left != 0 && !archive.has_failed(); --left) {
+      const auto what = archive.template read<E>();
+      value.add(what, archive.template read<std::uint64_t>());
     }
   }
 };
@@ -162,8 +187,8 @@ inline constexpr std::uint32_t kMostPsns = 1U << 24U;
 }
 
 /// Whether a ring is in order of its PSNs, as the searches in it count on.
-template <typename T>
-[[nodiscard]] bool is_in_order(const Ring<T>& ring, LongPsn T::*psn) {
+template <typename Ring, typename T>
+[[nodiscard]] bool is_in_order(const Ring& ring, LongPsn T::*psn) {
   for (std::size_t i = 1; i < ring.size(); ++i) {
     if (ring[i].*psn < ring[i - 1].*psn) return false;
   }

@@ -7,6 +7,7 @@
 
 #include "analysis/channel.h"
 #include "analysis/congestion_state.h"
+#include "roce/analysis/lazy.h"
 #include "roce/analysis/stream_summary.h"
 #include "roce/wire/types.h"
 
@@ -26,6 +27,14 @@ struct FlowKey {
 
 struct Stream;
 
+/// The CNP before, and when the next one is due.
+struct LatestCnp {
+  std::uint16_t ip_id = 0;
+  PacketId packet{};  ///< none: there was none
+  Time time{};
+  Time due{};
+};
+
 /// One direction of a connection: what goes to one QP from one address.
 struct Flow {
   FlowKey key{};
@@ -38,19 +47,15 @@ struct Flow {
   std::uint16_t udp_source_port = 0;
   std::uint32_t packets = 0;  ///< lately, for the share of copies
   std::uint32_t copies = 0;
-  // CNPs: the one before, and when the next one is due.
-  std::uint16_t cnp_ip_id = 0;
-  PacketId cnp{};
-  Time cnp_time{};
-  Time cnp_due{};
+  Lazy<LatestCnp> cnp;
 };
 
 /// A connection, or one direction of one while the other is unknown.
 struct Stream {
   std::uint32_t index = 0;
-  std::array<Flow*, 2> flows{};               ///< [1] is absent until it is known
-  std::array<Channel, 2> channels;            ///< [d]: requests go in direction d
-  std::array<CongestionState, 2> congestion;  ///< [d]: of the data in direction d
+  std::array<Flow*, 2> flows{};                     ///< [1] is absent until it is known
+  std::array<Lazy<Channel>, 2> channels;            ///< [d]: requests go in direction d
+  std::array<Lazy<CongestionState>, 2> congestion;  ///< [d]: of the data in direction d
   std::uint16_t path_mtu = 0;
   bool is_connected = false;  ///< of a service with a peer QP: RC, UC, XRC
   Time last_time{};

@@ -64,9 +64,9 @@ void merge(StreamSummary& summary, const StreamSummary& later) {
   summary.last = later.last;
   summary.start = std::min(summary.start, later.start);
   summary.end = std::max(summary.end, later.end);
-  add(summary.verdicts, later.verdicts);
-  add(summary.broken, later.broken);
-  add(summary.retransmissions, later.retransmissions);
+  summary.verdicts += later.verdicts;
+  summary.broken += later.broken;
+  summary.retransmissions += later.retransmissions;
   summary.spurious_retransmissions += later.spurious_retransmissions;
   summary.lost_psns += later.lost_psns;
   summary.missed_psns += later.missed_psns;

@@ -77,7 +77,7 @@ std::uint64_t hash_of(const FlowKey& key) {
 
 Flow* find_flow(TrackerState& state, const Observation& packet) {
   const auto found = state.flows.find(key_of(packet));
-  return found == state.flows.end() ? nullptr : found->second.get();
+  return found == state.flows.end() ? nullptr : found->get();
 }
 
 Flow& flow_of(TrackerState& state, const Observation& packet) {
@@ -85,7 +85,7 @@ Flow& flow_of(TrackerState& state, const Observation& packet) {
   Flow*& recent = state.recent_flows[hash_of(key) % state.recent_flows.size()];
   if (recent != nullptr && recent->key == key) return *recent;
   if (const auto found = state.flows.find(key); found != state.flows.end()) {
-    recent = found->second.get();
+    recent = found->get();
     return *recent;
   }
   Flow* flow = nullptr;
@@ -94,7 +94,7 @@ Flow& flow_of(TrackerState& state, const Observation& packet) {
     owned->key = key;
     owned->udp_source_port = packet.udp_source_port;
     flow = owned.get();
-    state.flows.emplace(key, std::move(owned));
+    state.flows.insert(std::move(owned));
   }
   // The directions of a connection are told apart before the first packet counts, so that no number is given in vain.
   if (is_connected(packet.info().service)) {
@@ -113,7 +113,9 @@ void touch(TrackerState& state, Stream& stream) {
 
 void close_stream(TrackerState& state, Stream& stream, const Flow* kept) {
   for (std::uint8_t direction = 0; direction < 2; ++direction) {
-    finish_channel({state, stream, stream.channels[direction], direction});
+    if (Lazy<Channel>& channel = stream.channels[direction]) {
+      finish_channel({state, stream, channel.make(), direction});
+    }
   }
   stream.summary.path_mtu = stream.path_mtu;
   state.closed.push_back(stream.summary);
@@ -124,7 +126,7 @@ void close_stream(TrackerState& state, Stream& stream, const Flow* kept) {
     const FlowKey key = flow->key;
     if (flow == kept) continue;
     state.recent_flows[hash_of(key) % state.recent_flows.size()] = nullptr;
-    state.flows.erase(key);
+    state.flows.erase(state.flows.find(key));
   }
   state.streams.erase(stream.index);
 }
@@ -132,7 +134,9 @@ void close_stream(TrackerState& state, Stream& stream, const Flow* kept) {
 void begin_anew(TrackerState& state, Flow& flow) {
   Stream& before = *flow.stream;
   for (std::uint8_t direction = 0; direction < 2; ++direction) {
-    finish_channel({state, before, before.channels[direction], direction});
+    if (Lazy<Channel>& channel = before.channels[direction]) {
+      finish_channel({state, before, channel.make(), direction});
+    }
   }
   before.summary.path_mtu = before.path_mtu;
   state.closed.push_back(before.summary);
@@ -162,7 +166,7 @@ Verdict& say_now(TrackerState& state, Stream& stream, VerdictKind kind) {
   verdict.packet = packet.id;
   verdict.time = packet.time;
   verdict.first_psn = packet.psn;
-  ++stream.summary.verdicts[static_cast<std::size_t>(kind)];
+  stream.summary.verdicts.add(kind);
   return state.immediate.emplace_back(verdict);
 }
 
@@ -172,7 +176,7 @@ Verdict& say_later(TrackerState& state, Stream& stream, VerdictKind kind, Packet
   verdict.stream = stream.index;
   verdict.packet = about;
   verdict.time = time;
-  ++stream.summary.verdicts[static_cast<std::size_t>(kind)];
+  stream.summary.verdicts.add(kind);
   return state.retrospective.emplace_back(verdict);
 }
 

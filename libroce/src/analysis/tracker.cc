@@ -69,8 +69,8 @@ bool is_copy(const TrackerState& state) {
 }
 
 void note_corrupted(Stream& stream, std::uint8_t direction, const Observation& packet) {
-  Channel& channel = stream.channels[direction];
-  if (!channel.requests_seen || packet.info().is_response()) return;
+  if (!stream.channels[direction]->requests_seen || packet.info().is_response()) return;
+  Channel& channel = stream.channels[direction].make();
   channel.corrupted.push_back({long_psn(channel, packet.psn, channel.next), packet.id});
   if (channel.corrupted.size() > 16) channel.corrupted.pop_front();
 }
@@ -124,9 +124,9 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
     if (flow.stream->flows[1] == nullptr && may_search(flow)) (void)join_by_response(state, flow);
     if (flow.stream->flows[1] != nullptr) (void)rejoin_by_response(state, flow);
     const std::uint8_t channel = flow.direction == 0 ? 1 : 0;
-    on_response({state, *flow.stream, flow.stream->channels[channel], channel}, flow);
+    on_response({state, *flow.stream, flow.stream->channels[channel].make(), channel}, flow);
   } else if (result.role == PacketRole::request) {
-    on_request({state, *flow.stream, flow.stream->channels[flow.direction], flow.direction}, flow);
+    on_request({state, *flow.stream, flow.stream->channels[flow.direction].make(), flow.direction}, flow);
   }
   on_congestion(state, flow);
   if (result.role == PacketRole::cnp) judge_cnp(state, flow);

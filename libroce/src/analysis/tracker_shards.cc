@@ -105,13 +105,14 @@ void TrackerShards::drain_answers(std::vector<Answer>& into) {
 }
 
 void TrackerShards::drain_closed(std::vector<StreamSummary>& into) {
+  const std::size_t before = into.size();
+  std::vector<StreamSummary> closed;
   for (Shard& shard : shards_) {
-    std::vector<StreamSummary> closed;
     shard.tracker.drain_closed(closed);
     for (StreamSummary& stream : closed) stream.stream = number_of(shard, stream.stream);
     move_to(closed, into);
   }
-  sort_by_number(into);
+  if (into.size() != before) sort_by_number(into);
 }
 
 std::vector<StreamSummary> TrackerShards::streams() const {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analysis/stream.h"
@@ -16,6 +17,19 @@ namespace roce::analysis {
 
 struct FlowKeyHash {
   std::size_t operator()(const FlowKey& key) const { return static_cast<std::size_t>(hash_of(key)); }
+};
+
+/// Of flows, which are found by their keys.
+struct FlowHash : FlowKeyHash {
+  using is_transparent = void;
+  using FlowKeyHash::operator();
+  std::size_t operator()(const std::unique_ptr<Flow>& flow) const { return (*this)(flow->key); }
+};
+struct SameFlow {
+  using is_transparent = void;
+  static const FlowKey& key_of(const FlowKey& key) { return key; }
+  static const FlowKey& key_of(const std::unique_ptr<Flow>& flow) { return flow->key; }
+  bool operator()(const auto& a, const auto& b) const { return key_of(a) == key_of(b); }
 };
 
 /// A REQ that waits for its REP, and what both say then: which QP belongs to which.
@@ -31,7 +45,7 @@ struct CmRequest {
 /// Everything a tracker knows. Which functions act on it is below.
 struct TrackerState {
   TrackerOptions options;
-  std::unordered_map<FlowKey, std::unique_ptr<Flow>, FlowKeyHash> flows;
+  std::unordered_set<std::unique_ptr<Flow>, FlowHash, SameFlow> flows;
   /// Flows of the latest packets, by a part of their keys' hashes: most packets are of one of these.
   std::array<Flow*, 1024> recent_flows{};
   std::unordered_map<std::uint32_t, std::unique_ptr<Stream>> streams;
@@ -129,7 +143,7 @@ void on_own_answer(ChannelRef ref, LongPsn psn, bool follows);
 void learn_mtu(TrackerState& state, Stream& stream, std::uint32_t mtu);
 void set_read_span(Channel& channel, Request& request, std::uint16_t mtu);
 [[nodiscard]] std::size_t find_request(const Channel& channel, LongPsn psn);  ///< covering; size() when there is none
-[[nodiscard]] Gap* find_gap(Ring<Gap>& gaps, LongPsn psn);
+[[nodiscard]] Gap* find_gap(RareRing<Gap>& gaps, LongPsn psn);
 [[nodiscard]] Read* find_read(Channel& channel, LongPsn psn);
 [[nodiscard]] LongPsn long_psn(const Channel& channel, Psn psn, LongPsn near);
 /// `is_original`: the request is not the rest of a READ that was not seen.
@@ -139,7 +153,8 @@ void add_read(ChannelRef ref, const Request& request, bool is_original);
 /// The requester begins to send again.
 void on_restart(ChannelRef ref, const Restart& restart);
 /// The PSNs `first` … are known to have ended as `kind`; they leave the gaps.
-void resolve_gap(ChannelRef ref, Ring<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind, Cause cause);
+void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind,
+                 Cause cause);
 /// Resolves the oldest gaps where there are too many.
 void limit_gaps(ChannelRef ref);
 /// Resolves the gaps that later packets have explained.

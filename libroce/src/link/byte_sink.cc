@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "link/byte_sink.h"
 
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <utility>
 #include <vector>
 
 namespace roce::link::detail {
@@ -18,31 +16,21 @@ using Status = tl::expected<void, std::string>;
 
 constexpr std::size_t kOutputBytes = 128 << 10;
 
-class DescriptorSink final : public ByteSink {
+class FileSink final : public ByteSink {
  public:
-  explicit DescriptorSink(FileDescriptor fd) : fd_(std::move(fd)) {}
+  explicit FileSink(OutputFile file) : file_(std::move(file)) {}
 
-  Status write(std::span<const std::byte> bytes) override {
-    while (!bytes.empty()) {
-      const ssize_t count = ::write(fd_.get(), bytes.data(), bytes.size());
-      if (count >= 0) {
-        bytes = bytes.subspan(static_cast<std::size_t>(count));
-      } else if (errno != EINTR) {
-        return tl::unexpected("cannot write: " + std::string(std::strerror(errno)));
-      }
-    }
-    return {};
-  }
+  Status write(std::span<const std::byte> bytes) override { return text_of(file_.write(bytes)); }
   Status flush() override { return {}; }
-  Status close() override {
-    // Network file systems report a full disk only here. Standard streams stay open for others.
-    if (fd_.get() <= STDERR_FILENO) return {};
-    if (::close(fd_.release()) == 0) return {};
-    return tl::unexpected("cannot close: " + std::string(std::strerror(errno)));
-  }
+  Status close() override { return text_of(file_.close()); }
 
  private:
-  FileDescriptor fd_;
+  static Status text_of(const Result<void>& result) {
+    if (result) return {};
+    return tl::unexpected(result.error().message);
+  }
+
+  OutputFile file_;
 };
 
 class GzipSink final : public ByteSink {
@@ -134,8 +122,8 @@ class ZstdSink final : public ByteSink {
 
 }  // namespace
 
-std::unique_ptr<ByteSink> make_descriptor_sink(FileDescriptor fd) {
-  return std::make_unique<DescriptorSink>(std::move(fd));
+std::unique_ptr<ByteSink> make_file_sink(OutputFile file) {
+  return std::make_unique<FileSink>(std::move(file));
 }
 
 std::unique_ptr<ByteSink> make_gzip_sink(std::unique_ptr<ByteSink> compressed) {

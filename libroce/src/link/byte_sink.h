@@ -7,11 +7,11 @@
 #include <string>
 #include <tl/expected.hpp>
 
-#include "link/byte_source.h"
+#include "roce/link/output_file.h"
 
 namespace roce::link::detail {
 
-/// Takes a stream of bytes. Errors are texts that say what failed, without the file's name.
+/// Takes a stream of bytes. Errors are texts that say what failed.
 class ByteSink {
  public:
   ByteSink() = default;
@@ -29,8 +29,8 @@ class ByteSink {
   [[nodiscard]] virtual tl::expected<void, std::string> close() = 0;
 };
 
-/// Writes to a descriptor at once.
-[[nodiscard]] std::unique_ptr<ByteSink> make_descriptor_sink(FileDescriptor fd);
+/// Writes to a file at once; its errors name the file.
+[[nodiscard]] std::unique_ptr<ByteSink> make_file_sink(OutputFile file);
 
 [[nodiscard]] std::unique_ptr<ByteSink> make_gzip_sink(std::unique_ptr<ByteSink> compressed);
 [[nodiscard]] std::unique_ptr<ByteSink> make_zstd_sink(std::unique_ptr<ByteSink> compressed);

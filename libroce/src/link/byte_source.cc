@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "link/byte_source.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,38 @@ class DescriptorSource final : public ByteSource {
 
  private:
   FileDescriptor fd_;
+  std::uint64_t position_ = 0;
+};
+
+class FileSource final : public ByteSource {
+ public:
+  FileSource(FileDescriptor fd, std::uint64_t size) : fd_(std::move(fd)), size_(size) {}
+
+  tl::expected<std::size_t, std::string> read(std::span<std::byte> out) override {
+    const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), size_ - position_));
+    if (wanted == 0) return 0;
+    ssize_t got = 0;
+    do {
+      got = ::pread(fd_.get(), out.data(), wanted, static_cast<off_t>(position_));
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) return tl::unexpected("cannot read: " + std::string(std::strerror(errno)));
+    struct stat status {};
+    const bool is_known = ::fstat(fd_.get(), &status) == 0;
+    const std::uint64_t left = is_known ? static_cast<std::uint64_t>(status.st_size) : position_;
+    // Looked at afterwards: of a file that was emptied and written anew, even what could be read may be new.
+    if (got == 0 || left < size_) {
+      return tl::unexpected("the file was cut while it was read: it had " + std::to_string(size_) +
+                            " bytes when it was opened, it has " + std::to_string(left) +
+                            "; read a copy that nobody writes to");
+    }
+    position_ += static_cast<std::uint64_t>(got);
+    return static_cast<std::size_t>(got);
+  }
+  std::uint64_t position() const override { return position_; }
+
+ private:
+  FileDescriptor fd_;
+  std::uint64_t size_;
   std::uint64_t position_ = 0;
 };
 
@@ -87,6 +120,10 @@ class PeekedSource final : public ByteSource {
 
 FileDescriptor::~FileDescriptor() {
   if (fd_ > STDERR_FILENO) ::close(fd_);
+}
+
+std::unique_ptr<ByteSource> make_file_source(FileDescriptor fd, std::uint64_t size) {
+  return std::make_unique<FileSource>(std::move(fd), size);
 }
 
 std::unique_ptr<ByteSource> make_descriptor_source(FileDescriptor fd) {

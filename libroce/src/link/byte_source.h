@@ -46,7 +46,14 @@ class ByteSource {
 
   /// After the end: what was odd about it (compressed data cut short), or empty.
   [[nodiscard]] virtual std::string end_note() const { return {}; }
+
+  /// After the end: something is missing behind it.
+  [[nodiscard]] virtual bool is_cut() const { return false; }
 };
+
+/// Reads a regular file from its start as far as it goes now: `size` bytes. What is written behind that while it is
+/// read is left alone; that the file has become shorter is an error, because what it holds may be something else.
+[[nodiscard]] std::unique_ptr<ByteSource> make_file_source(FileDescriptor fd, std::uint64_t size);
 
 /// Reads from a descriptor, whatever is behind it.
 [[nodiscard]] std::unique_ptr<ByteSource> make_descriptor_source(FileDescriptor fd);

@@ -8,7 +8,8 @@ namespace roce::link::detail {
 
 namespace {
 
-constexpr std::size_t kInitialCapacity = 256 << 10;
+// Measured: 256 KiB cost half as much again for each byte, and more than this gains nothing.
+constexpr std::size_t kInitialCapacity = 1 << 20;
 
 }  // namespace
 

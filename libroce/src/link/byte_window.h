@@ -13,7 +13,7 @@
 
 namespace roce::link::detail {
 
-/// Makes the bytes of a file available behind a CaptureCursor: all of them at once (mapped file, memory), or as a
+/// Makes the bytes of a file available behind a CaptureCursor: all of them at once (memory), or as a
 /// window that slides along a stream. Moving the window moves the bytes: pointers into it die with each fill() and
 /// discard().
 class ByteWindow {
@@ -36,6 +36,8 @@ class ByteWindow {
   [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
   /// What was odd about the end of the stream, or empty.
   [[nodiscard]] std::string end_note() const { return source_ ? source_->end_note() : std::string(); }
+  /// The stream has ended before its end.
+  [[nodiscard]] bool is_cut() const { return source_ && source_->is_cut(); }
   [[nodiscard]] std::uint64_t source_position() const { return source_ ? source_->position() : 0; }
 
  private:

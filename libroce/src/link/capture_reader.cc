@@ -3,12 +3,10 @@
 #include "roce/link/capture_reader.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -26,45 +24,11 @@ using detail::ByteWindow;
 using detail::Codec;
 using detail::FileDescriptor;
 using detail::load;
+using detail::packets_before;
 
 namespace {
 
 enum class Walker : std::uint8_t { pcap, pcapng, libpcap, done };
-
-class Mapping {
- public:
-  Mapping() = default;
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() {
-    if (start_ != nullptr) munmap(start_, size_);
-  }
-
-  // False where the kernel cannot map this file (some special file systems); reading it works all the same.
-  bool map(int fd, std::size_t size) {
-    void* start = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (start == MAP_FAILED) return false;
-    madvise(start, size, MADV_SEQUENTIAL);
-    start_ = start;
-    size_ = size;
-    return true;
-  }
-  [[nodiscard]] std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(start_), size_}; }
-
-  // Lets go of the pages in front of `end`; whoever reads them again gets them from the file.
-  void release(std::uint64_t end) {
-    static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t whole = static_cast<std::size_t>(std::min<std::uint64_t>(end, size_)) / page * page;
-    if (start_ == nullptr || whole <= released_) return;
-    madvise(static_cast<std::byte*>(start_) + released_, whole - released_, MADV_DONTNEED);
-    released_ = whole;
-  }
-
- private:
-  void* start_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t released_ = 0;
-};
 
 CaptureError system_error(const std::string& path, const char* what) {
   return {path + ": " + what + ": " + std::strerror(errno), std::nullopt};
@@ -87,7 +51,6 @@ struct CaptureReader::Impl {
   explicit Impl(std::string name) : diagnostics(std::move(name)) {}
 
   detail::Diagnostics diagnostics;
-  Mapping mapping;
   ByteWindow window;
   Codec codec = Codec::none;
   std::uint64_t size_bytes = 0;
@@ -130,17 +93,11 @@ Result<CaptureReader> CaptureReader::open(const std::string& path) {
   const bool at_start = S_ISREG(status.st_mode) && lseek(fd.get(), 0, SEEK_CUR) == 0;
   if (at_start && status.st_size > 0) {
     impl->size_bytes = static_cast<std::uint64_t>(status.st_size);
-    std::array<std::byte, 4> magic{};
-    const ssize_t got = pread(fd.get(), magic.data(), magic.size(), 0);
-    const auto start = std::span(magic).first(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (detail::sniff_codec(start) == Codec::none &&
-        impl->mapping.map(fd.get(), static_cast<std::size_t>(status.st_size))) {
-      impl->window = ByteWindow(impl->mapping.bytes());
-      return begin(std::move(impl));
-    }
     posix_fadvise(fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   }
-  if (auto error = impl->stream(detail::make_descriptor_source(std::move(fd)))) return tl::unexpected(*error);
+  auto source = impl->size_bytes != 0 ? detail::make_file_source(std::move(fd), impl->size_bytes)
+                                      : detail::make_descriptor_source(std::move(fd));
+  if (auto error = impl->stream(std::move(source))) return tl::unexpected(*error);
   return begin(std::move(impl));
 }
 
@@ -181,8 +138,7 @@ std::optional<CaptureError> CaptureReader::start() {
     // A file without one whole section header is no capture; what follows may be cut.
     if (!impl.pcapng.read_first_section(cursor_)) {
       if (diagnostics.error()) return diagnostics.error();
-      if (impl.window.failure()) return CaptureError{diagnostics.file() + ": " + *impl.window.failure(), std::nullopt};
-      return CaptureError{diagnostics.warnings().front().message, 0};
+      return CaptureError{diagnostics.file() + ": " + impl.window.failure().value_or("cannot be read"), std::nullopt};
     }
   } else if (!start_pcap()) {
     if (diagnostics.error()) return diagnostics.error();
@@ -274,10 +230,14 @@ bool CaptureReader::next_slow(CaptureRecord& record) {
   fast_ = false;
   const auto& end = impl.libpcap ? impl.libpcap_cursor : cursor_;
   if (impl.window.failure()) {
-    impl.diagnostics.fail(end.offset() + end.available(),
-                          *impl.window.failure() + "; the " + std::to_string(number_) + " packets before it were read");
-  } else if (const std::string note = impl.window.end_note(); !note.empty() && !impl.diagnostics.error()) {
-    impl.diagnostics.warn(end.offset() + end.available(), note);
+    impl.diagnostics.fail(end.offset() + end.available(), *impl.window.failure() + "; " + packets_before(number_));
+  } else if (const std::string note = impl.window.end_note(); !note.empty()) {
+    const std::uint64_t offset = end.offset() + end.available();
+    if (impl.window.is_cut() && !impl.diagnostics.error()) {
+      impl.diagnostics.fail(offset, note + "; " + packets_before(number_));
+    } else if (impl.window.is_cut() || !impl.diagnostics.error()) {
+      impl.diagnostics.warn(offset, note);
+    }
   }
   return false;
 }
@@ -287,10 +247,10 @@ bool CaptureReader::next_pcap(CaptureRecord& record) {
   const std::size_t header_bytes = layout_.header_bytes;
   const auto cut = [&](const std::string& what, std::size_t needed) {
     if (!impl.window.failure()) {
-      impl.diagnostics.warn(cursor_.offset(), "the file ends inside " + what + " of packet " +
+      impl.diagnostics.fail(cursor_.offset(), "the file ends inside " + what + " of packet " +
                                                   std::to_string(number_ + 1) + ": " + std::to_string(needed) +
-                                                  " bytes needed, " + std::to_string(cursor_.available()) +
-                                                  " there; the packets before it were read");
+                                                  " bytes needed, " + std::to_string(cursor_.available()) + " there; " +
+                                                  packets_before(number_));
     }
     return false;
   };
@@ -302,7 +262,7 @@ bool CaptureReader::next_pcap(CaptureRecord& record) {
     impl.diagnostics.fail(cursor_.offset(),
                           "packet " + std::to_string(number_ + 1) + " claims " + std::to_string(captured) +
                               " captured bytes, at most " + std::to_string(layout_.max_captured) +
-                              " are possible; the file is damaged from here on, the packets before it were read");
+                              " are possible; the file is damaged from here on, " + packets_before(number_));
     return false;
   }
   if (!impl.window.fill(cursor_, header_bytes + captured)) return cut("the record", header_bytes + captured);
@@ -329,11 +289,8 @@ const std::vector<CaptureSection>& CaptureReader::sections() const {
 std::string_view CaptureReader::format() const {
   return impl_->format;
 }
-bool CaptureReader::is_mapped() const {
+bool CaptureReader::keeps_bytes() const {
   return !impl_->window.is_stream() && !impl_->libpcap;
-}
-void CaptureReader::release_memory(std::uint64_t keep) {
-  if (is_mapped() && cursor_.offset() > keep) impl_->mapping.release(cursor_.offset() - keep);
 }
 std::uint64_t CaptureReader::size_bytes() const {
   return impl_->size_bytes;

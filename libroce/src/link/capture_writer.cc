@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "roce/link/capture_writer.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -57,7 +52,7 @@ struct CaptureWriter::Impl {
 
   Result<void> keep(tl::expected<void, std::string> status) {
     if (status) return {};
-    failure = CaptureError{name + ": " + status.error() + "; the file is incomplete", std::nullopt};
+    failure = CaptureError{status.error(), std::nullopt};
     return tl::unexpected(*failure);
   }
 
@@ -122,20 +117,16 @@ CaptureWriter& CaptureWriter::operator=(CaptureWriter&& other) noexcept {
   return *this;
 }
 
-CaptureWriter::~CaptureWriter() {
-  if (impl_) static_cast<void>(close());
-}
+CaptureWriter::~CaptureWriter() = default;
 
 Result<CaptureWriter> CaptureWriter::create(const std::string& path, const CaptureWriterOptions& options) {
   const bool standard_output = path == "-";
   auto impl = std::make_unique<Impl>();
   impl->name = standard_output ? "(standard output)" : path;
   impl->format = options.format;
-  constexpr mode_t kMode = 0666;
-  detail::FileDescriptor fd(standard_output ? STDOUT_FILENO
-                                            : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
-  if (fd.get() < 0) return impl->refuse("cannot create: " + std::string(std::strerror(errno)));
-  impl->sink = detail::make_descriptor_sink(std::move(fd));
+  Result<OutputFile> file = OutputFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  impl->sink = detail::make_file_sink(std::move(*file));
   switch (resolve(options.compression, path)) {
     case Compression::gzip:
       impl->sink = detail::make_gzip_sink(std::move(impl->sink));

@@ -24,6 +24,7 @@ class Decompressor : public ByteSource {
 
   std::uint64_t position() const override { return source_->position() - left_.size(); }
   std::string end_note() const override { return note_; }
+  bool is_cut() const override { return is_cut_; }
 
  protected:
   tl::expected<bool, std::string> refill() {
@@ -34,7 +35,10 @@ class Decompressor : public ByteSource {
   }
   [[nodiscard]] std::string at_input() const { return " at compressed byte " + std::to_string(position()); }
 
-  void note_cut() { note_ = "the compressed data ends early," + at_input() + "; the file was cut"; }
+  void note_cut() {
+    is_cut_ = true;
+    note_ = "the compressed data ends early," + at_input() + "; the file was cut";
+  }
   void note_trailing() { note_ = "something that is not compressed data follows" + at_input() + "; it was ignored"; }
 
   std::span<const std::byte> left_;  // of the input buffer
@@ -44,6 +48,7 @@ class Decompressor : public ByteSource {
   std::unique_ptr<ByteSource> source_;
   std::vector<std::byte> input_;
   std::string note_;
+  bool is_cut_ = false;
 };
 
 class GzipSource final : public Decompressor {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +10,11 @@
 #include "roce/link/capture_record.h"
 
 namespace roce::link::detail {
+
+/// What can still be said of a file that could not be read on.
+inline std::string packets_before(std::uint64_t count) {
+  return count == 1 ? "the packet before it was read" : "the " + std::to_string(count) + " packets before it were read";
+}
 
 /// Collects what goes wrong while one file is read; every message begins with the file's name and the offset.
 class Diagnostics {

@@ -76,7 +76,7 @@ bool LibpcapInput::next(CaptureRecord& record, Diagnostics& diagnostics) {
   if (status == PCAP_ERROR && !feed_.window.failure()) {
     const std::string_view text = pcap_geterr(pcap_.get());
     if (text.starts_with("truncated dump file")) {
-      diagnostics.warn(offset, "the file ends inside a record: " + std::string(text));
+      diagnostics.fail(offset, "the file ends inside a record: " + std::string(text));
     } else {
       diagnostics.fail(offset, "libpcap cannot read on: " + std::string(text) + "; the packets before it were read");
     }

@@ -336,16 +336,16 @@ PcapngReader::Step PcapngReader::fail_short(const char* block, std::uint64_t off
 }
 
 std::string PcapngReader::damaged_from_here() const {
-  return "the file is damaged from here on, " + std::to_string(packets_) + " packets before it were read";
+  return "the file is damaged from here on, " + packets_before(packets_);
 }
 
 PcapngReader::Step PcapngReader::end_inside(const CaptureCursor& cursor, std::uint64_t offset, std::uint64_t needed,
                                             const std::string& what) {
   // A stream that failed is reported as such by the caller, not as a cut file.
   if (!window_.failure()) {
-    diagnostics_.warn(offset, "the file ends inside " + what + ": " + std::to_string(needed) + " bytes needed, " +
+    diagnostics_.fail(offset, "the file ends inside " + what + ": " + std::to_string(needed) + " bytes needed, " +
                                   std::to_string(cursor.offset() + cursor.available() - offset) + " there; " +
-                                  std::to_string(packets_) + " packets before it were read");
+                                  packets_before(packets_));
   }
   return Step::stop;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 namespace roce::link::detail {
 
@@ -27,7 +26,8 @@ class TimestampScale {
     offset_ns_ = static_cast<Wide>(offset_s) * 1'000'000'000;
   }
 
-  /// A time that 64 signed bits of nanoseconds cannot hold becomes the nearest that they can, but never kNoTimestamp.
+  /// A time that is not within 146 years of the epoch becomes the nearest that is: so 64 signed bits of nanoseconds
+  /// hold the time between any two.
   [[nodiscard]] std::int64_t to_ns(std::uint64_t units) const {
     std::uint64_t quick = 0;
     if (plain_ && !__builtin_mul_overflow(units, multiplier_, &quick) && quick <= kMax) [[likely]] {
@@ -36,16 +36,14 @@ class TimestampScale {
     const UnsignedWide since_offset = (static_cast<UnsignedWide>(units) * multiplier_ / divisor_) >> shift_;
     const Wide total = static_cast<Wide>(since_offset) + offset_ns_;
     if (total > static_cast<Wide>(kMax)) return static_cast<std::int64_t>(kMax);
-    if (total <= static_cast<Wide>(std::numeric_limits<std::int64_t>::min())) {
-      return std::numeric_limits<std::int64_t>::min() + 1;
-    }
+    if (total < -static_cast<Wide>(kMax)) return -static_cast<std::int64_t>(kMax);
     return static_cast<std::int64_t>(total);
   }
 
  private:
   __extension__ using Wide = __int128;
   __extension__ using UnsignedWide = unsigned __int128;
-  static constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::uint64_t kMax = (std::uint64_t{1} << 62) - 1;
 
   std::uint64_t multiplier_ = 1;
   std::uint64_t divisor_ = 1;

@@ -9,8 +9,6 @@ namespace roce::port {
 
 namespace {
 
-/// MAC control frames go to whoever is at the other end (IEEE 802.3, annex 31B).
-constexpr MacAddress kOtherEnd{{0x01, 0x80, 0xC2, 0x00, 0x00, 0x01}};
 constexpr std::uint16_t kLongestPause = 0xFFFF;
 
 }  // namespace

@@ -71,6 +71,14 @@ struct InPlace {
   return {unit.segment_size, unit.segments, std::uint16_t{1}};
 }
 
+/// Of a PAUSE or PFC frame: whether it holds this end of a wire (CC-09).
+[[nodiscard]] bool is_for_this_end(const Packet& packet, const MacAddress& ours) {
+  const std::optional<Layer> ethernet = packet.find(HeaderId::ethernet);
+  if (!ethernet) return false;
+  const MacAddress destination = FieldOf<&Ethernet::destination>::get(packet.bytes().data() + ethernet->offset);
+  return destination == kOtherEnd || destination == ours;
+}
+
 [[nodiscard]] std::int64_t wall_clock() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
@@ -157,6 +165,8 @@ link::LinkResult<std::size_t> Port::receive(Time now) {
     if (tap_ && next_part_ == 0) show_received(packet, frame);
     if (const std::optional<SuperFrame> parts = parts_of(packet, frame)) {
       const NetMeta net = packet.net();
+      // Its headers are looked at once: the packets that it is cut into have none.
+      if (next_part_ == 0 && !device_.admits(packet)) next_part_ = parts->count;
       for (; next_part_ < parts->count && packets < kBatch; ++next_part_, ++packets) {
         device_.receive(segment(packet, *parts, next_part_, net), now);
       }
@@ -192,12 +202,13 @@ void Port::show_received(const Packet& packet, const link::RxFrame& frame) {
 
 void Port::take(const Packet& packet, const link::RxFrame& frame, Time now) {
   if (const std::optional<SuperFrame> parts = parts_of(packet, frame)) {
+    if (!device_.admits(packet)) return;
     const NetMeta net = packet.net();
     for (std::uint32_t i = 0; i < parts->count; ++i) device_.receive(segment(packet, *parts, i, net), now);
     return;
   }
   if (!packet.is_roce()) {
-    if (pauses_.receive(packet, now)) {
+    if (is_for_this_end(packet, device_.config().mac) && pauses_.receive(packet, now)) {
       if (on_pause_) on_pause_(frame.bytes);
       return apply_pauses(now);
     }

@@ -70,9 +70,16 @@ constexpr std::array kNames{
 
     CounterName{&Counters::icrc_errors, "icrc_errors", "", "rx_icrc_encapsulated",
                 "Packets dropped because their ICRC is wrong."},
-    CounterName{
-        &Counters::malformed, "malformed", "", "",
-        "Packets dropped because they are cut short, not RoCE, of an unknown opcode or version, or for nobody here."},
+    CounterName{&Counters::malformed, "malformed", "", "",
+                "Packets dropped because they are cut short, not RoCE, in a tunnel, of an unknown opcode or version, "
+                "or for nobody "
+                "here."},
+    CounterName{&Counters::wrong_mac, "wrong_mac", "", "",
+                "RoCE frames dropped because their Ethernet destination is neither ours nor that of a group joined."},
+    CounterName{&Counters::ip_options, "ip_options", "", "",
+                "RoCE frames dropped because of IPv4 options or IPv6 extension headers."},
+    CounterName{&Counters::ip_checksum_errors, "ip_checksum_errors", "", "",
+                "RoCE frames dropped because the checksum of their IPv4 header is wrong."},
     CounterName{&Counters::unknown_qp, "unknown_qp", "", "", "Packets dropped because there is no such queue pair."},
     CounterName{&Counters::wrong_state, "wrong_state", "", "",
                 "Packets dropped because state or type of the queue pair does not take them."},

@@ -159,13 +159,12 @@ VerbResult<void> Device::set_neighbour(const Gid& gid, std::optional<std::uint16
                                     device.neighbours.size(), device.config.limits.max_neighbours});
   }
   device.neighbours[key] = mac;
-  std::vector<std::uint32_t> waiting;
-  waiting.swap(device.waiting_for_neighbour);
-  for (const std::uint32_t slot : waiting) {
+  for (const std::uint32_t slot : device.waiting_for_neighbour) {
     device.qps[slot]->waits_for_neighbour = false;
     make_ready(device, *device.qps[slot]);
   }
-  waiting.clear();
+  // Its memory stays: there is room for each QP, so that `transmit` need not ask for any.
+  device.waiting_for_neighbour.clear();
   return {};
 }
 

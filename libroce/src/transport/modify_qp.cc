@@ -192,6 +192,7 @@ void reset(DeviceState& device, Qp& qp) {
   resp.responses.clear();
   resp.rd_pending = 0;
   for (Replay& replay : resp.replays) replay = {};
+  std::ranges::fill(resp.flushes, 0);
   qp.path = {};
   qp.pacer.reset();
   if (qp.misbehaviour != nullptr) qp.misbehaviour->held.clear();
@@ -210,6 +211,8 @@ void make_responder_store(Qp& qp) {
   // Soft-RoCE peers round max_rd_atomic up to a power of two; we keep as many (RC-RESP-29).
   const std::uint32_t replays = std::bit_ceil(std::max<std::uint32_t>(qp.attributes.max_dest_rd_atomic, 1));
   constexpr std::uint32_t acks = 16;
+  const bool allows_flush = allows(qp.access, Access::flush_global) || allows(qp.access, Access::flush_persistent);
+  if (allows_flush) qp.resp.flushes.resize(Responder::kFlushes);
   if (qp.resp.replays.size() != replays) qp.resp.replays.assign(replays, Replay{});
   if (qp.resp.responses.capacity() != 2 * replays + acks) qp.resp.responses = Ring<Response>{2 * replays + acks};
 }
@@ -266,7 +269,10 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
   }
   if (change.retry_count) qp.req.retries_left = *change.retry_count;
   if (change.rnr_retry) qp.req.rnr_left = *change.rnr_retry;
-  if (change.max_dest_rd_atomic || change.state == QpState::rtr) make_responder_store(qp);
+  const bool has_store = !qp.resp.replays.empty();
+  if (change.state == QpState::rtr || (has_store && (change.max_dest_rd_atomic || change.access))) {
+    make_responder_store(qp);
+  }
   // A limiter hears of congestion from the start, also while there is no limit yet.
   const bool starts = change.state == QpState::rts && qp.pacer == nullptr && device.limiters;
   if (change.rate_limit_bps || change.rate_limit_pps || starts) make_pacer(device, qp);

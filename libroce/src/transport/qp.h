@@ -10,6 +10,7 @@
 #include "roce/transport/hook.h"
 #include "roce/transport/qp_attributes.h"
 #include "roce/wire/aeth.h"
+#include "roce/wire/opcode.h"
 #include "transport/emitter.h"
 #include "transport/pacer.h"
 #include "transport/queues.h"
@@ -114,24 +115,35 @@ struct Response {
   std::uint64_t value = 0;    ///< atomic_ack: what was there; read: where the data begins
   std::uint32_t length = 0;   ///< read: bytes left
   std::uint32_t packets = 1;  ///< left
+
+  /// How a request that is answered by more than an ACK is: an ATOMIC WRITE and a FLUSH by a READ response of nothing.
+  [[nodiscard]] static Kind kind_for(Operation request) {
+    const bool is_atomic = request == Operation::compare_swap || request == Operation::fetch_add;
+    return is_atomic ? Kind::atomic_ack : Kind::read;
+  }
 };
 
-/// A READ or atomic that may be asked for again.
+/// A READ, atomic or ATOMIC WRITE that may be asked for again.
 struct Replay {
-  enum class Kind : std::uint8_t { none, read, atomic, placement };
-
-  Kind kind = Kind::none;
-  Psn first_psn{};
+  Operation operation = Operation::unknown;  ///< `unknown`: the place is free
   std::uint32_t psn_count = 0;
+  std::uint64_t position = 0;  ///< of its first PSN, as in `Responder`
   RKey r_key{};
-  std::uint64_t value = 0;  ///< READ: address; atomic: the answer
   std::uint32_t length = 0;
+  std::uint64_t address = 0;
+  std::uint64_t original = 0;  ///< what an atomic found
 };
 
 /// The receiving half of a QP.
 struct Responder {
+  static constexpr std::uint64_t kLap = 1U << 24U;
+  /// FLUSHes that are remembered. They are not counted against max_dest_rd_atomic, so there may be any number of them.
+  static constexpr std::uint32_t kFlushes = 128;
+
   enum class Open : std::uint8_t { nothing, send, write };
 
+  /// How many PSNs were expected before `e_psn`, and a lap of them: unlike a PSN, it never comes again.
+  std::uint64_t position = kLap;
   Psn e_psn{};  ///< expected next
   Msn msn{};    ///< messages completed
   Open open = Open::nothing;
@@ -155,7 +167,29 @@ struct Responder {
   ReceiveQueue queue;
   std::vector<Replay> replays;
   std::uint32_t next_replay = 0;
+  std::vector<std::uint64_t> flushes;  ///< a ring of their positions, 0 for none; empty where the QP allows none
+  std::uint32_t next_flush = 0;
   std::uint32_t rd_pending = 0;  ///< READs and atomics accepted and not yet answered
+
+  void advance(std::uint32_t psns) {
+    e_psn = e_psn + psns;
+    position += psns;
+  }
+  /// Of a PSN around `e_psn`.
+  [[nodiscard]] std::uint64_t position_of(Psn psn) const {
+    return position + static_cast<std::uint64_t>(std::int64_t{psn.distance_from(e_psn)});
+  }
+  /// Whether a request that is answered by more than an ACK can be taken now.
+  [[nodiscard]] bool has_room_for_answer() const { return responses.size() + 2 < responses.capacity(); }
+  /// What took the PSN at `at`, if it is in the store; else nullptr.
+  [[nodiscard]] const Replay* replay_at(std::uint64_t at) const {
+    for (const Replay& replay : replays) {
+      if (replay.operation != Operation::unknown && at >= replay.position && at - replay.position < replay.psn_count) {
+        return &replay;
+      }
+    }
+    return nullptr;
+  }
 };
 
 /// Packets that a misbehaviour hook holds back.

@@ -218,7 +218,7 @@ VerbResult<std::size_t> Device::memory_of(Qpn qpn) const {
   if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
   return sizeof(Qp) + bytes_of(qp->req.ring) + bytes_of(qp->req.extra) + bytes_of(qp->req.sges) +
          bytes_of(qp->req.inline_data) + qp->resp.queue.bytes() + qp->resp.responses.bytes() +
-         bytes_of(qp->resp.replays) + bytes_of(qp->resp.receive_sges);
+         bytes_of(qp->resp.replays) + bytes_of(qp->resp.flushes) + bytes_of(qp->resp.receive_sges);
 }
 
 }  // namespace roce::transport

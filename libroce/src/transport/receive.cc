@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A packet's way in: the checks that drop it without an answer, then its QP (IBTA vol. 1, 9.6).
+#include <algorithm>
+
+#include "roce/transport/address.h"
 #include "roce/transport/shard.h"
+#include "roce/wire/checksum.h"
 #include "roce/wire/icrc.h"
 #include "transport/device_state.h"
 
@@ -19,6 +23,62 @@ constexpr std::uint16_t kVlanMask = 0x0FFF;
 // NET-14
 [[nodiscard]] bool is_whole(const Packet& packet) {
   return packet.is_roce() && packet.has_icrc() && packet.info().defined();
+}
+
+/// Whether an Ethernet frame is for this port: to its own address, or to that of a group that a QP of it is attached to
+/// and that the packet goes to (NET-22).
+[[nodiscard]] bool is_to_our_mac(const DeviceState& device, const Packet& packet) {
+  const MacAddress destination = FieldOf<&Ethernet::destination>::get(packet.bytes().data());
+  if (destination == device.config.mac) return true;
+  const Gid group = packet.net().destination;
+  return is_multicast(group) && destination == multicast_mac(group) &&
+         std::ranges::any_of(device.groups, [&](const auto& member) { return member.first == group; });
+}
+
+/// Whether a length of its IP or UDP header is 0, which the codec takes for "up to the end": in captures, offloads
+/// leave it there. On a wire no RNIC takes it.
+[[nodiscard]] bool has_no_length(const Packet& packet) {
+  const std::byte* const network = packet.bytes().data() + packet.network_offset();
+  switch (packet.network_header()) {
+    case HeaderId::ipv4:
+      if (FieldOf<&Ipv4::total_length>::get(network) == 0) return true;
+      break;
+    case HeaderId::ipv6:
+      if (FieldOf<&Ipv6::payload_length>::get(network) == 0) return true;
+      break;
+    default:
+      return false;
+  }
+  return FieldOf<&Udp::length>::get(packet.bytes().data() + packet.bth_offset() - kSize<Udp>) == 0;
+}
+
+/// What counts a packet that its headers in front of the BTH keep out; nullptr if they do not.
+[[nodiscard]] std::uint64_t Counters::*objection_to(const DeviceState& device, const Packet& packet) {
+  // A link that hides the headers has checked them.
+  if (packet.network_header() == HeaderId::none) return nullptr;
+  const std::uint32_t network = packet.network_offset();
+  const bool is_ipv4 = packet.network_header() == HeaderId::ipv4;
+  const bool is_usual =
+      is_ipv4 && network == kSize<Ethernet> && packet.bth_offset() == network + kSize<Ipv4> + kSize<Udp>;
+  bool has_ethernet = is_usual;
+  bool has_options = false;
+  if (!is_usual) {
+    const LayerList layers = packet.layers();
+    const Layer* layer = layers.begin();
+    has_ethernet = layer->id == HeaderId::ethernet;
+    if (has_ethernet) ++layer;
+    while (layer->id == HeaderId::vlan || layer->id == HeaderId::cn_tag) ++layer;
+    if (layer->offset != network) return &Counters::malformed;
+    ++layer;
+    has_options = layer->id == HeaderId::ipv4_options || layer->id == HeaderId::ipv6_extension;
+  }
+  if (has_ethernet && !is_to_our_mac(device, packet)) return &Counters::wrong_mac;
+  // NET-23
+  if (has_options) return &Counters::ip_options;
+  if (has_no_length(packet)) return &Counters::malformed;
+  if (!is_ipv4) return nullptr;
+  const Bytes header = packet.bytes().subspan(network, kSize<Ipv4>);
+  return internet_checksum(header) == 0 ? nullptr : &Counters::ip_checksum_errors;
 }
 
 [[nodiscard]] bool service_fits(const Qp& qp, Service service) {
@@ -132,12 +192,20 @@ void Device::prefetch(const Packet& packet) const {
   if (const Qp* qp = state_->qps[slot].get()) qp->prefetch();
 }
 
+bool Device::admits(const Packet& packet) {
+  if (!packet.is_roce()) return true;
+  const auto objection = objection_to(*state_, packet);
+  if (objection != nullptr) ++(state_->other.*objection);
+  return objection == nullptr;
+}
+
 void Device::receive(const Packet& packet, Time now) {
   DeviceState& device = *state_;
   if (!is_whole(packet)) {
     ++device.other.malformed;
     return;
   }
+  if (!admits(packet)) return;
   const Bth bth = packet.bth();
   if (bth.version != 0 || bth.dest_qp.value() == 0) {
     ++device.other.malformed;

@@ -49,11 +49,6 @@ constexpr std::uint32_t kMaxMessage = 1U << 31;
   return resp.replays[resp.next_replay++ & (resp.replays.size() - 1)];
 }
 
-/// Whether a request that is answered by more than an ACK can be taken now.
-[[nodiscard]] bool has_room_for_answer(const Responder& resp) {
-  return resp.responses.size() + 2 < resp.responses.capacity();
-}
-
 /// Whether one more READ or atomic can be taken (RC-RESP-06).
 [[nodiscard]] bool may_take_rd_atomic(const Qp& qp) {
   return qp.attributes.max_dest_rd_atomic != 0 && qp.resp.rd_pending < qp.resp.replays.size();
@@ -153,7 +148,6 @@ Outcome execute_write(DeviceState& device, Qp& qp, Request& request) {
     resp.write_address = reth->virtual_address;
     resp.write_key = reth->r_key;
     resp.write_left = resp.write_total = reth->dma_length;
-    ++qp.counters.write_requests;
   }
   if (!write_length_fits(qp, request)) return request.refuse(NakCode::invalid_request);
   if (const Bytes payload = request.packet.payload(); !payload.empty()) {
@@ -170,6 +164,7 @@ Outcome execute_write(DeviceState& device, Qp& qp, Request& request) {
   resp.open = ends ? Responder::Open::nothing : Responder::Open::write;
   if (!ends) return Outcome::executed;
   ++resp.msn;
+  ++qp.counters.write_requests;
   if (immediate) complete_message(device, qp, request, resp.write_total, true);
   return Outcome::executed;
 }
@@ -192,7 +187,12 @@ Outcome execute_read(DeviceState& device, Qp& qp, Request& request) {
   ++qp.counters.read_requests;
   ++resp.msn;
   const std::uint32_t packets = reth.dma_length == 0 ? 1 : (reth.dma_length + qp.mtu - 1) / qp.mtu;
-  new_replay(resp) = {Replay::Kind::read, request.bth.psn, packets, reth.r_key, reth.virtual_address, reth.dma_length};
+  new_replay(resp) = {.operation = request.info.operation,
+                      .psn_count = packets,
+                      .position = resp.position,
+                      .r_key = reth.r_key,
+                      .length = reth.dma_length,
+                      .address = reth.virtual_address};
   resp.acks_held = 0;
   resp.ack_due = kNever;
   Response& response = resp.responses.push();
@@ -208,22 +208,20 @@ Outcome execute_read(DeviceState& device, Qp& qp, Request& request) {
   response.packets = packets;
   ++resp.rd_pending;
   // The responses take the PSNs that follow (IBTA vol. 1, 9.7.2; RC-RESP-18).
-  resp.e_psn = resp.e_psn + (packets - 1);
+  resp.advance(packets - 1);
   return Outcome::executed;
 }
 
 /// Queues the answer to an atomic, or to what is answered by an empty READ response.
-void answer_at_once(DeviceState& device, Qp& qp, const Request& request, Replay::Kind kind, std::uint64_t original) {
+void answer_at_once(DeviceState& device, Qp& qp, const Request& request, std::uint64_t original = 0) {
   Responder& resp = qp.resp;
-  // A FLUSH does not count against max_rd_atomic, so it may not take the place of what does. It needs none: its answer
-  // says nothing.
-  const bool counts = kind != Replay::Kind::none;
-  if (counts) new_replay(resp) = {kind, request.bth.psn, 1, RKey{}, original, 0};
+  // A FLUSH is not counted against max_rd_atomic, so it may not take the place of what is.
+  const bool counts = request.info.operation != Operation::flush;
   resp.acks_held = 0;
   resp.ack_due = kNever;
   Response& response = resp.responses.push();
   response = {};
-  response.kind = kind == Replay::Kind::atomic ? Response::Kind::atomic_ack : Response::Kind::read;
+  response.kind = Response::kind_for(request.info.operation);
   response.counts = counts;
   response.psn = request.bth.psn;
   response.msn = resp.msn;
@@ -256,7 +254,13 @@ Outcome execute_atomic(DeviceState& device, Qp& qp, Request& request) {
   }
   std::memcpy(at, &value, sizeof value);
   ++qp.resp.msn;
-  answer_at_once(device, qp, request, Replay::Kind::atomic, original);
+  new_replay(qp.resp) = {.operation = request.info.operation,
+                         .psn_count = 1,
+                         .position = qp.resp.position,
+                         .r_key = header.r_key,
+                         .address = header.virtual_address,
+                         .original = original};
+  answer_at_once(device, qp, request, original);
   return Outcome::executed;
 }
 
@@ -276,7 +280,12 @@ Outcome execute_atomic_write(DeviceState& device, Qp& qp, Request& request) {
   if (reth.virtual_address % operand != 0) return request.refuse(NakCode::invalid_request);
   std::memcpy(at, request.packet.payload().data(), operand);
   ++qp.resp.msn;
-  answer_at_once(device, qp, request, Replay::Kind::placement, 0);
+  new_replay(qp.resp) = {.operation = request.info.operation,
+                         .psn_count = 1,
+                         .position = qp.resp.position,
+                         .r_key = reth.r_key,
+                         .address = reth.virtual_address};
+  answer_at_once(device, qp, request);
   return Outcome::executed;
 }
 
@@ -302,8 +311,11 @@ Outcome execute_flush(DeviceState& device, Qp& qp, Request& request) {
     ++qp.counters.responder_access_errors;
     return request.refuse(NakCode::remote_access_error);
   }
-  ++qp.resp.msn;
-  answer_at_once(device, qp, request, Replay::Kind::none, 0);
+  Responder& resp = qp.resp;
+  ++resp.msn;
+  // The QP allows it, so it has these places.
+  resp.flushes[resp.next_flush++ % Responder::kFlushes] = resp.position;
+  answer_at_once(device, qp, request);
   return Outcome::executed;
 }
 
@@ -317,7 +329,7 @@ Outcome execute(DeviceState& device, Qp& qp, Request& request) {
     return request.refuse(NakCode::invalid_request);
   }
   const bool is_answered = request.info.operation != Operation::send && request.info.operation != Operation::write;
-  if (is_answered && !has_room_for_answer(qp.resp)) return Outcome::dropped;
+  if (is_answered && !qp.resp.has_room_for_answer()) return Outcome::dropped;
   switch (request.info.operation) {
     case Operation::send:
       return execute_send(device, qp, request);

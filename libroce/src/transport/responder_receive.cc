@@ -139,7 +139,7 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
   if (outcome != Outcome::dropped) resp.nak_latched = false;
   switch (outcome) {
     case Outcome::executed:
-      resp.e_psn = resp.e_psn + 1;
+      resp.advance(1);
       if (request.info.operation != Operation::read_request) resp.last_non_read_psn = bth.psn;
       if (request.info.operation == Operation::send || request.info.operation == Operation::write) {
         if (bth.ack_req) acknowledge(device, qp, bth, now);

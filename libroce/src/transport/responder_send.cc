@@ -103,66 +103,72 @@ void duplicate_send_or_write(DeviceState& device, Qp& qp, const Bth& bth) {
          profile.duplicate_ack_skips_reads ? resp.last_non_read_psn : resp.e_psn - 1);
 }
 
-/// A READ asked for again, whole or from a packet within: executed again if it asks for part of the same (RC-RESP-27).
+/// A READ asked for again, whole or from a packet within: executed again if it asks for the same to its end
+/// (RC-RESP-27).
 void duplicate_read(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth) {
   Responder& resp = qp.resp;
   const auto reth = *packet.get<Reth>();
-  for (const Replay& replay : resp.replays) {
-    if (replay.kind != Replay::Kind::read) continue;
-    const std::int32_t index = bth.psn.distance_from(replay.first_psn);
-    if (index < 0 || static_cast<std::uint32_t>(index) >= replay.psn_count) continue;
-    const std::uint64_t skipped = static_cast<std::uint64_t>(index) * qp.mtu;
-    const std::uint64_t begin = reth.virtual_address - replay.value;
-    if (reth.r_key != replay.r_key || reth.virtual_address < replay.value || begin + reth.dma_length > replay.length ||
-        begin != skipped) {
-      return;
-    }
-    const std::uint32_t packets = reth.dma_length == 0 ? 1 : (reth.dma_length + qp.mtu - 1) / qp.mtu;
-    if (static_cast<std::uint32_t>(index) + packets > replay.psn_count) return;
-    if (resp.responses.size() + 2 >= resp.responses.capacity()) return;
-    Response& response = resp.responses.push();
-    response = {};
-    response.kind = Response::Kind::read;
-    // RC-RESP-30
-    response.resumed = index != 0 && device.profile().read_resumes_in_middle;
-    response.psn = bth.psn;
-    response.msn = resp.msn;
-    response.syndrome = ack_syndrome(device, qp);
-    response.r_key = reth.r_key;
-    response.value = reth.virtual_address;
-    response.length = reth.dma_length;
-    response.packets = packets;
-    make_ready(device, qp);
+  const std::uint64_t position = resp.position_of(bth.psn);
+  const Replay* replay = resp.replay_at(position);
+  if (replay == nullptr || replay->operation != Operation::read_request || packet.payload_length() != 0) return;
+  const std::uint64_t index = position - replay->position;
+  const std::uint64_t skipped = index * qp.mtu;
+  if (reth.r_key != replay->r_key || reth.virtual_address != replay->address + skipped ||
+      skipped + reth.dma_length != replay->length) {
     return;
   }
-}
-
-/// The answer to an atomic, or to what is answered by an empty READ response.
-void answer_again(DeviceState& device, Qp& qp, const Bth& bth, Response::Kind kind, std::uint64_t value) {
-  Responder& resp = qp.resp;
-  if (resp.responses.size() + 2 >= resp.responses.capacity()) return;
+  if (!resp.has_room_for_answer()) return;
   Response& response = resp.responses.push();
   response = {};
-  response.kind = kind;
+  response.kind = Response::Kind::read;
+  // RC-RESP-30
+  response.resumed = index != 0 && device.profile().read_resumes_in_middle;
   response.psn = bth.psn;
   response.msn = resp.msn;
   response.syndrome = ack_syndrome(device, qp);
-  response.value = value;
+  response.r_key = reth.r_key;
+  response.value = reth.virtual_address;
+  response.length = reth.dma_length;
+  response.packets = replay->psn_count - static_cast<std::uint32_t>(index);
   make_ready(device, qp);
 }
 
-/// An atomic or ATOMIC WRITE is answered from memory, never executed again (RC-RESP-28).
-void duplicate_atomic(DeviceState& device, Qp& qp, const Bth& bth, Replay::Kind kind) {
-  for (const Replay& replay : qp.resp.replays) {
-    if (replay.kind != kind || replay.first_psn != bth.psn) continue;
-    const bool atomic = kind == Replay::Kind::atomic;
-    return answer_again(device, qp, bth, atomic ? Response::Kind::atomic_ack : Response::Kind::read, replay.value);
+/// The answer to an atomic, or to what is answered by an empty READ response.
+void answer_again(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, std::uint64_t original = 0) {
+  Responder& resp = qp.resp;
+  if (!resp.has_room_for_answer()) return;
+  Response& response = resp.responses.push();
+  response = {};
+  response.kind = Response::kind_for(packet.info().operation);
+  response.psn = psn;
+  response.msn = resp.msn;
+  response.syndrome = ack_syndrome(device, qp);
+  response.value = original;
+  make_ready(device, qp);
+}
+
+/// An atomic or ATOMIC WRITE is answered from memory, never executed again, if it is the one that was (RC-RESP-28).
+void duplicate_atomic(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, std::uint64_t address, RKey r_key) {
+  const Replay* replay = qp.resp.replay_at(qp.resp.position_of(psn));
+  if (replay == nullptr || replay->operation != packet.info().operation || replay->address != address ||
+      replay->r_key != r_key) {
+    return;
   }
+  answer_again(device, qp, packet, psn, replay->original);
+}
+
+/// Whether a FLUSH was executed at a position. Of more than are remembered the oldest have the benefit of the doubt: a
+/// requester may have any number of them under way, and cannot go on without their answers.
+[[nodiscard]] bool was_flushed(const Responder& resp, std::uint64_t position) {
+  if (resp.flushes.empty()) return false;
+  const std::uint64_t oldest = resp.flushes[resp.next_flush % Responder::kFlushes];
+  return (oldest != 0 && position < oldest) || std::ranges::find(resp.flushes, position) != resp.flushes.end();
 }
 
 }  // namespace
 
 void on_duplicate(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time) {
+  const Responder& resp = qp.resp;
   ++qp.counters.duplicate_requests;
   switch (packet.info().operation) {
     case Operation::send:
@@ -174,14 +180,22 @@ void on_duplicate(DeviceState& device, Qp& qp, const Packet& packet, const Bth& 
       break;
     case Operation::compare_swap:
     case Operation::fetch_add:
-      duplicate_atomic(device, qp, bth, Replay::Kind::atomic);
+      if (const auto header = *packet.get<AtomicEth>(); packet.payload_length() == 0) {
+        duplicate_atomic(device, qp, packet, bth.psn, header.virtual_address, header.r_key);
+      }
       break;
     case Operation::atomic_write:
-      duplicate_atomic(device, qp, bth, Replay::Kind::placement);
+      if (const auto reth = *packet.get<Reth>(); packet.payload_length() == reth.dma_length) {
+        duplicate_atomic(device, qp, packet, bth.psn, reth.virtual_address, reth.r_key);
+      }
+      break;
+    case Operation::flush:
+      // RC-RESP-34: what it flushed stays so.
+      if (packet.payload_length() == 0 && was_flushed(resp, resp.position_of(bth.psn))) {
+        answer_again(device, qp, packet, bth.psn);
+      }
       break;
     default:
-      // FLUSH: what it flushed stays so.
-      answer_again(device, qp, bth, Response::Kind::read, 0);
       break;
   }
 }

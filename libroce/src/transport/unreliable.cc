@@ -85,7 +85,6 @@ void complete_message(DeviceState& device, Qp& qp, const Packet& packet, const B
     resp.write_address = reth->virtual_address;
     resp.write_key = reth->r_key;
     resp.write_left = resp.write_total = reth->dma_length;
-    ++qp.counters.write_requests;
   }
   const Bytes payload = packet.payload();
   const bool ends = info.position == Position::last || info.position == Position::only;
@@ -101,6 +100,7 @@ void complete_message(DeviceState& device, Qp& qp, const Packet& packet, const B
   resp.open = ends ? Responder::Open::nothing : Responder::Open::write;
   if (!ends) return true;
   ++resp.msn;
+  ++qp.counters.write_requests;
   if (info.immediate) complete_message(device, qp, packet, bth, resp.write_total, true);
   return true;
 }

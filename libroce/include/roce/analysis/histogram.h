@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "roce/analysis/lazy.h"
 #include "roce/wire/time.h"
 
 namespace roce::analysis {
@@ -12,6 +14,7 @@ template <typename T>
 struct StateAccess;
 
 /// Durations counted in classes, each at most an eighth wider than its lower bound; exact below 8 ns. Merges exactly.
+/// Takes memory for the classes between the shortest and the longest.
 class Histogram {
  public:
   static constexpr std::size_t kClasses = 488;
@@ -20,9 +23,9 @@ class Histogram {
   void add(Duration duration);
   void merge(const Histogram& other);
 
-  [[nodiscard]] std::uint64_t count() const { return count_; }
-  [[nodiscard]] Duration min() const { return count_ == 0 ? Duration{} : min_; }
-  [[nodiscard]] Duration max() const { return count_ == 0 ? Duration{} : max_; }
+  [[nodiscard]] std::uint64_t count() const { return counted_->count; }
+  [[nodiscard]] Duration min() const { return count() == 0 ? Duration{} : counted_->min; }
+  [[nodiscard]] Duration max() const { return count() == 0 ? Duration{} : counted_->max; }
   [[nodiscard]] Duration mean() const;
   /// The duration that `fraction` (0 … 1) of all do not exceed, by at most an eighth too high; 0 without any.
   [[nodiscard]] Duration quantile(double fraction) const;
@@ -32,11 +35,20 @@ class Histogram {
  private:
   friend struct StateAccess<Histogram>;
 
-  std::array<std::uint32_t, kClasses> classes_{};
-  std::uint64_t count_ = 0;
-  std::uint64_t sum_ns_ = 0;
-  Duration min_ = Duration::max();
-  Duration max_ = Duration::min();
+  struct Counted {
+    std::uint64_t count = 0;
+    std::uint64_t sum_ns = 0;
+    Duration min = Duration::max();
+    Duration max = Duration::min();
+    std::size_t first_class = 0;
+    std::vector<std::uint32_t> classes{};  ///< from `first_class` through that of the longest
+
+    [[nodiscard]] std::uint32_t& at(std::size_t index);
+
+    friend bool operator==(const Counted&, const Counted&) = default;
+  };
+
+  Lazy<Counted> counted_;
 };
 
 }  // namespace roce::analysis

@@ -12,6 +12,7 @@
 #include "roce/analysis/histogram.h"
 #include "roce/analysis/observation.h"
 #include "roce/analysis/state_error.h"
+#include "roce/analysis/tally.h"
 #include "roce/analysis/verdict.h"
 
 namespace roce::analysis {
@@ -93,17 +94,17 @@ struct StreamSummary {
   Time start{};
   Time end{};
   std::array<DirectionSummary, 2> directions{};
-  std::array<std::uint64_t, static_cast<std::size_t>(VerdictKind::count)> verdicts{};
-  std::array<std::uint64_t, static_cast<std::size_t>(Rule::count)> broken{};  ///< verdicts with a rule, by `Rule`
-  std::array<std::uint64_t, 9> retransmissions{};                             ///< by `Cause`
+  Tally<VerdictKind> verdicts{};
+  Tally<Rule> broken{};            ///< verdicts with a rule
+  Tally<Cause> retransmissions{};  ///< by what they are due to
   std::uint64_t spurious_retransmissions = 0;
   std::uint64_t lost_psns = 0;    ///< of all losses, whatever their place
   std::uint64_t missed_psns = 0;  ///< that only the capture does not have
   /// Of each direction whose data was marked or whose sender got CNPs; by direction.
   std::vector<CongestionSummary> congestion{};
 
-  [[nodiscard]] std::uint64_t count(VerdictKind kind) const { return verdicts[static_cast<std::size_t>(kind)]; }
-  [[nodiscard]] std::uint64_t count(Rule rule) const { return broken[static_cast<std::size_t>(rule)]; }
+  [[nodiscard]] std::uint64_t count(VerdictKind kind) const { return verdicts[kind]; }
+  [[nodiscard]] std::uint64_t count(Rule rule) const { return broken[rule]; }
 
   friend bool operator==(const StreamSummary&, const StreamSummary&) = default;
 };

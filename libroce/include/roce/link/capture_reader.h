@@ -41,9 +41,9 @@ struct PcapLayout {
 /// Reads capture files: pcap (microseconds, nanoseconds, modified; both byte orders), pcapng, and whatever else libpcap
 /// can read; each of them also compressed by gzip or zstd (recognised by content, not by name).
 ///
-/// Regular files are mapped into memory; everything else (pipes, standard input, compressed files) is streamed through
-/// a buffer that grows only to the longest record: at most 32 MiB. A mapped file must not shrink while it is read; the
-/// kernel would raise SIGBUS. One reader belongs to one thread.
+/// All of it is streamed through a buffer that grows only to the longest record: at most 32 MiB. A regular file is read
+/// as far as it goes when it is opened; that it was cut while it was read is an error. One reader belongs to one
+/// thread.
 class CaptureReader {
  public:
   /// Opens `path`, "-" is standard input. Fails if the file cannot be opened, is empty, or no format fits its first
@@ -60,8 +60,9 @@ class CaptureReader {
   ~CaptureReader();
 
   /// Reads the next packet into `record` and returns true, or returns false at the end: then error() says whether
-  /// damage or an I/O error stopped it, and warnings() whether the file was cut. `record` is unspecified after false.
-  /// `record.bytes` and `record.comment` are valid until the next call; where is_mapped(), until the reader is
+  /// damage, a cut (the file ends inside a record, its compressed data end early) or an I/O error is why. `record` is
+  /// unspecified after false.
+  /// `record.bytes` and `record.comment` are valid until the next call; where keeps_bytes(), until the reader is
   /// destroyed.
   bool next(CaptureRecord& record) {
     if (fast_ && cursor_.available() >= kHeaderBytes) [[likely]] {
@@ -95,12 +96,8 @@ class CaptureReader {
   /// For people: "pcap, nanoseconds, big-endian", "pcapng, gzip".
   [[nodiscard]] std::string_view format() const;
 
-  /// Whether the record spans stay valid until the reader is destroyed.
-  [[nodiscard]] bool is_mapped() const;
-
-  /// Gives back the memory of what was read of a mapped file but its last `keep` bytes, so that a file may be larger
-  /// than memory. Spans stay valid: what is looked at again is read again, and stays.
-  void release_memory(std::uint64_t keep = 0);
+  /// Whether the record spans stay valid until the reader is destroyed: those of a file that is in memory.
+  [[nodiscard]] bool keeps_bytes() const;
 
   /// Size of the file as stored (compressed, if it is), 0 if unknown.
   [[nodiscard]] std::uint64_t size_bytes() const;

@@ -23,7 +23,7 @@ struct CaptureError {
 template <typename T>
 using Result = tl::expected<T, CaptureError>;
 
-/// Something odd that did not stop the reading: a file cut in the middle of a record, a block that made no sense.
+/// Something odd that did not stop the reading: a block that made no sense, something behind the compressed data.
 struct CaptureWarning {
   std::uint64_t offset = 0;  ///< Byte offset in the (decompressed) file.
   std::string message;       ///< Complete and for people, like CaptureError::message.

@@ -32,16 +32,16 @@ struct CaptureWriterOptions {
   std::string application = "roce";  ///< shb_userappl of pcapng.
 };
 
-/// Writes capture files that every tool reads, in the byte order of this machine. An I/O error (disk full) is kept:
-/// every later call fails with it, close() too. One writer belongs to one thread.
+/// Writes capture files that every tool reads, in the byte order of this machine; whole or not at all (see OutputFile).
+/// An I/O error (disk full) is kept: every later call fails with it, close() too. One writer belongs to one thread.
 class CaptureWriter {
  public:
-  /// Creates or overwrites `path`; "-" is standard output. The file header is buffered, not yet written.
+  /// `path` is as OutputFile::create takes it. The file header is buffered, not yet written.
   [[nodiscard]] static Result<CaptureWriter> create(const std::string& path, const CaptureWriterOptions& options = {});
 
   CaptureWriter(CaptureWriter&&) noexcept;
   CaptureWriter& operator=(CaptureWriter&&) noexcept;
-  /// Writes what is buffered, but an error is lost: call close() to learn of it.
+  /// Without close() there is no file.
   ~CaptureWriter();
 
   /// Describes one more interface and returns its number for CaptureRecord::interface_id. pcapng only.
@@ -57,10 +57,10 @@ class CaptureWriter {
   /// Appends an Interface Statistics Block. pcapng only.
   Result<void> write_statistics(std::uint32_t interface_id, const CaptureStatistics& statistics);
 
-  /// Hands everything written so far to the operating system, in a form that a reader can use at once.
+  /// Hands everything written so far to the operating system, for a reader to use at once (of a file: `NAME.partial`).
   Result<void> flush();
 
-  /// Ends the file. Later calls of write() fail; close() again does nothing.
+  /// Ends the file and puts it in its place. Later calls of write() fail; close() again does nothing.
   Result<void> close();
 
  private:

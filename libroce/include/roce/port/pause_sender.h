@@ -10,6 +10,9 @@
 
 namespace roce::port {
 
+/// Where PAUSE and PFC frames go: to whoever is at the other end of the wire (IEEE 802.3, annex 31B).
+inline constexpr MacAddress kOtherEnd{{0x01, 0x80, 0xC2, 0x00, 0x00, 0x01}};
+
 /// Holds priorities of the other end of the wire by PFC (IEEE 802.1Q, clause 36) for as long as they should be held:
 /// says so, says so again before the pause ends, and resumes. Frames and times only: no I/O, no clock.
 class PauseSender {

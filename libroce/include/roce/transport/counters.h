@@ -54,7 +54,11 @@ struct Counters {
 
   // Dropped without an answer.
   std::uint64_t icrc_errors = 0;
-  std::uint64_t malformed = 0;  ///< cut short, not RoCE, unknown opcode, wrong version or addressed to nobody here
+  /// Cut short, not RoCE, in a tunnel, unknown opcode, wrong version or addressed to nobody here.
+  std::uint64_t malformed = 0;
+  std::uint64_t wrong_mac = 0;           ///< RoCE to another Ethernet address than the device's and its groups'
+  std::uint64_t ip_options = 0;          ///< IPv4 options, IPv6 extension headers
+  std::uint64_t ip_checksum_errors = 0;  ///< of the IPv4 header
   std::uint64_t unknown_qp = 0;
   std::uint64_t wrong_state = 0;    ///< the QP's state or type does not take the packet
   std::uint64_t wrong_address = 0;  ///< not from or to the connection's addresses

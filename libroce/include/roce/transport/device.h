@@ -139,8 +139,8 @@ struct DeviceState;
 /// The loop of a program is: `receive` what came, `advance(now)`, `transmit` until it returns 0, poll the CQs and
 /// events, wait until something comes or it is `next_timeout()`.
 ///
-/// After set-up (all objects made, QPs in RTS) no call allocates memory, except `modify_qp`, `query_*`, `set_hook` and
-/// those that make objects.
+/// After set-up (all objects made, QPs in RTS, multicast groups attached, neighbours known) no call allocates memory,
+/// except `modify_qp`, `set_hook`, `set_neighbour` and `set_gid` for an entry that is new, and those that make objects.
 class Device {
  public:
   /// Error: `invalid_argument` naming the member of `config`.
@@ -156,6 +156,11 @@ class Device {
 
   /// Takes a packet that came in. What it refers to is not kept.
   void receive(const Packet& packet, Time now);
+  /// Whether the headers in front of the BTH, where the packet has them, are those of a packet for this device: its
+  /// Ethernet address or that of the group it goes to, no tunnel, no IPv4 options or IPv6 extension headers, a right
+  /// IPv4 checksum. If not, it is counted, and has to be dropped. `receive` asks by itself; ask for a super-frame,
+  /// whose packets come one by one without these headers. True for what is not RoCE.
+  [[nodiscard]] bool admits(const Packet& packet);
   /// Says that a packet will be handed to `receive` soon, so that its QP is in the cache by then. For links that take
   /// packets in bursts: first this for each, then `receive` for each. Has no other effect.
   void prefetch(const Packet& packet) const;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "gen/driver.h"
+#include "gen/note_limit.h"
+#include "roce/wire/time.h"
+
+namespace roce::gen {
+
+/// Tells of connections that ended before their handshake was complete: the first ones of an interval one by one, the
+/// rest as a number.
+class HandshakeNotes {
+ public:
+  HandshakeNotes(Driver& driver, bool json) : driver_(driver), json_(json) {}
+  /// Says what is left to say.
+  ~HandshakeNotes() { tell(kNever); }
+  HandshakeNotes(const HandshakeNotes&) = delete;
+  HandshakeNotes& operator=(const HandshakeNotes&) = delete;
+
+  /// Whether to say how this one ended.
+  [[nodiscard]] bool may_tell(Time now) { return limit_.may_tell(now); }
+  /// To be called in each step.
+  void step(Time now);
+
+ private:
+  void tell(Time now);
+
+  Driver& driver_;
+  bool json_;
+  NoteLimit limit_;
+};
+
+}  // namespace roce::gen

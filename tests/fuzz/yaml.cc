@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "gen/frame_source.h"
+#include "gen/packet_file.h"
+#include "impair/rule_yaml.h"
+#include "yaml_input/yaml_input.h"
+
+// The input is a YAML text behind a byte that says what it is for: the packets of craft, or rules. What is accepted
+// has to be within its bounds for whoever walks it, packets have to come out as frames or be refused by name, and rules
+// have to read again from their text.
+
+namespace {
+
+using namespace roce;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+constexpr yaml_input::Bounds kBounds{.bytes = 4096, .nodes = 1000, .depth = 6};
+
+/// Counts what a walk meets.
+void walk(const YAML::Node& node, std::size_t depth, std::size_t& nodes) {
+  check(++nodes <= kBounds.nodes);
+  if (node.IsSequence() || node.IsMap()) check(depth < kBounds.depth);
+  if (node.IsSequence()) {
+    for (const YAML::Node& item : node) walk(item, depth + 1, nodes);
+  } else if (node.IsMap()) {
+    for (const auto& entry : node) {
+      walk(entry.first, depth + 1, nodes);
+      walk(entry.second, depth + 1, nodes);
+    }
+  }
+}
+
+void check_packets(const std::string& text) {
+  const auto packets = gen::read_packets("packets", text, {});
+  if (!packets) {
+    check(packets.error().message.starts_with("packets"));
+    return;
+  }
+  check(!packets->empty());
+  auto source = gen::FrameSource::make(*packets, 1);
+  if (!source) {
+    check(!source.error().message.empty());
+    return;
+  }
+  constexpr int frames = 20;
+  for (int i = 0; i < frames; ++i) {
+    const auto frame = source->next();
+    if (!frame) {
+      check(!frame.error().message.empty());
+      return;
+    }
+    static_cast<void>(parse_frame(*frame, LinkType::ethernet).layers());
+  }
+}
+
+void check_rules(const YAML::Node& list) {
+  const auto rules = impair::test::rules_of_yaml(list);
+  if (!rules) {
+    check(!rules.error().message.empty());
+    return;
+  }
+  const auto again = impair::RuleSet::from_text(rules->to_text());
+  check(again.has_value() && *again == *rules);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string text{reinterpret_cast<const char*>(data) + 1, size - 1};
+  const auto root = yaml_input::load(text, kBounds);
+  if (root) {
+    std::size_t nodes = 0;
+    walk(*root, 0, nodes);
+  } else {
+    check(!root.error().what.empty());
+  }
+  if (data[0] != 'r') {
+    check_packets(text);
+  } else if (root) {
+    check_rules(*root);
+  }
+  return 0;
+}
