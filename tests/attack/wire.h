@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "roce/link/port_holder.h"
+#include "roce/link/raw_link.h"
+#include "roce/wire/packet.h"
+
+namespace roce::attack {
+
+/// Our end of the wire to the peer.
+class Wire {
+ public:
+  using Handler = std::function<void(const Packet&)>;
+
+  /// Throws runtime_error where packet sockets may not be opened.
+  explicit Wire(const std::string& interface);
+
+  /// Sends frames in their order, and hands what comes meanwhile to the handler.
+  void send(std::span<const std::vector<std::byte>> frames, const Handler& handler);
+  /// Hands over what is there; waits for so long if there is nothing.
+  void receive(std::chrono::milliseconds patience, const Handler& handler);
+
+  [[nodiscard]] std::uint64_t sent() const { return sent_; }
+  [[nodiscard]] link::LinkCounters counters() const { return link_->counters(); }
+
+ private:
+  link::PortHolder holder_;  // or our kernel would tell the peer that nobody listens
+  std::unique_ptr<link::RawLink> link_;
+  std::uint64_t sent_ = 0;
+};
+
+}  // namespace roce::attack
