@@ -25,18 +25,15 @@ using transport::QpType;
 
 constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMaxInline = 1 << 20;  // bytes of memory in one line
-/// Bytes, and parts, that are worked on before frames and other clients have their turn.
-constexpr std::size_t kSlice = 256 << 10;
+/// What is worked on before frames and other clients have their turn: parts of memory, and bytes of it as text.
 constexpr std::size_t kParts = 1024;
 constexpr std::size_t kHexSlice = 64 << 10;
-constexpr std::size_t kMaxArrivals = 128;
 constexpr std::size_t kLongestId = 256;
 constexpr std::size_t kMaxCompletions = 65536;
 constexpr std::uint32_t kCqSize = 1 << 18;
 constexpr std::uint32_t kMaxQueue = 4096;
-constexpr std::uint32_t kNetworkHeader = 40;
-/// Work request numbers of sinks, apart from those of the client.
-constexpr std::uint64_t kSinkRequest = std::uint64_t{1} << 63;
+/// The last work request number that a client may use.
+constexpr std::uint64_t kMaxRequest = ControlSinks::kFirstRequest - 1;
 
 [[nodiscard]] std::string name_of(CmAcceptor::State state) {
   switch (state) {
@@ -58,17 +55,10 @@ T carried_out(transport::VerbResult<T> result, std::string_view what) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// The pattern is a row of words: a part that begins at a word is a pattern with a seed of its own.
-constexpr std::size_t kWord = sizeof(std::uint64_t);
-static_assert(kSlice % kWord == 0);
-[[nodiscard]] constexpr std::uint64_t seed_at(std::uint64_t seed, std::uint64_t offset) {
-  return seed + offset / kWord;
-}
-
 }  // namespace
 
 ControlSession::ControlSession(Endpoint& endpoint, RdmaCm* cm, Terms terms)
-    : endpoint_(endpoint), device_(endpoint_.device()), terms_(std::move(terms)) {
+    : endpoint_(endpoint), device_(endpoint_.device()), terms_(std::move(terms)), sinks_(device_) {
   if (cm != nullptr) acceptor_.emplace(*cm);
 }
 
@@ -85,7 +75,6 @@ void ControlSession::open_device() {
 
 std::vector<PeerMemory> ControlSession::close() {
   work_ = nullptr;
-  arrivals_.clear();
   for (const auto& [qpn, type] : qps_) {
     if (acceptor_) acceptor_->forget(qpn);
     (void)device_.destroy_qp(qpn);
@@ -264,7 +253,7 @@ ControlSession::Answer ControlSession::fill_memory(const Json& request, Time) {
   const std::span<std::byte> range = range_of(memory_of(request), request, kMaxMemory);
   const auto seed = number<std::uint64_t>(request, "seed", 0, UINT64_MAX);
   work_ = [range, seed, done = std::size_t{0}]() mutable -> std::optional<Answer> {
-    const std::size_t size = std::min(kSlice, range.size() - done);
+    const std::size_t size = std::min(kPatternSlice, range.size() - done);
     fill_pattern(range.subspan(done, size), seed_at(seed, done));
     done += size;
     if (done < range.size()) return std::nullopt;
@@ -292,7 +281,7 @@ ControlSession::Answer ControlSession::check_memory(const Json& request, Time) {
     }
   }
   work_ = [parts = std::move(parts), at = std::size_t{0}, done = std::size_t{0}]() mutable -> std::optional<Answer> {
-    std::size_t left = kSlice;
+    std::size_t left = kPatternSlice;
     for (std::size_t count = 0; at < parts.size() && left != 0 && count < kParts; ++count) {
       const Patterned& part = parts[at];
       const std::size_t size = std::min(left, part.bytes.size() - done);
@@ -301,7 +290,7 @@ ControlSession::Answer ControlSession::check_memory(const Json& request, Time) {
       }
       done += size;
       // A slice ends between two words of the pattern.
-      left = (left - size) / kWord * kWord;
+      left = whole_words(left - size);
       if (done < part.bytes.size()) continue;
       ++at;
       done = 0;
@@ -417,8 +406,7 @@ ControlSession::Answer ControlSession::destroy_qp(const Json& request, Time) {
     (void)device_.destroy_ah(ah->second);
     ahs_.erase(ah);
   }
-  sinks_.erase(qpn);
-  std::erase_if(arrivals_, [qpn](const Arrival& arrival) { return arrival.qpn == qpn; });
+  sinks_.remove(qpn);
   qps_.erase(qpn);
   return {};
 }
@@ -432,7 +420,7 @@ transport::Sge ControlSession::sge_of(const Json& request) {
 
 ControlSession::Answer ControlSession::post_receive(const Json& request, Time) {
   const transport::Sge sge = sge_of(request);
-  const auto wr_id = number<std::uint64_t>(request, "wr_id", 0, kSinkRequest - 1, 0);
+  const auto wr_id = number<std::uint64_t>(request, "wr_id", 0, kMaxRequest, 0);
   carried_out(device_.post_receive(qp_of(request), {.wr_id = wr_id, .sges = {&sge, 1}}), "post_receive");
   return {};
 }
@@ -440,7 +428,7 @@ ControlSession::Answer ControlSession::post_receive(const Json& request, Time) {
 ControlSession::Answer ControlSession::post_send(const Json& request, Time) {
   const Qpn qpn = qp_of(request);
   transport::SendRequest send;
-  send.wr_id = number<std::uint64_t>(request, "wr_id", 0, kSinkRequest - 1, 0);
+  send.wr_id = number<std::uint64_t>(request, "wr_id", 0, kMaxRequest, 0);
   send.opcode = opcode_of(text(request, "opcode"));
   transport::Sge sge{};
   if (request.contains("memory")) {
@@ -486,35 +474,28 @@ ControlSession::Answer ControlSession::poll_completions(const Json& request, Tim
   return {{"completions", std::move(list)}, {"lost", lost_completions_}};
 }
 
-void ControlSession::post_sink(Qpn qpn, const Sink& sink, std::uint64_t slot) {
-  const Memory& memory = *memories_.at(sink.memory);
-  const transport::Sge sge{memory.info.address + sink.offset + slot * sink.slot_bytes, sink.slot_bytes,
-                           memory.info.l_key};
-  carried_out(device_.post_receive(qpn, {.wr_id = kSinkRequest | slot, .sges = {&sge, 1}}), "sink");
-}
-
 ControlSession::Answer ControlSession::sink(const Json& request, Time) {
   const Qpn qpn = qp_of(request);
   const Memory& memory = memory_of(request);
-  Sink sink;
-  sink.memory = number<std::uint32_t>(request, "memory", 0, 0xFFFF'FFFF);
-  sink.offset = number<std::uint64_t>(request, "offset", 0, memory.bytes.size(), 0);
-  sink.datagrams = qps_.at(qpn) == QpType::ud;
-  sink.slot_bytes = number<std::uint32_t>(request, "slot_bytes", 1, UINT32_MAX);
-  sink.index = number<std::uint32_t>(request, "index", 0, 0xFFFF, 0);
-  sink.seed = number<std::uint64_t>(request, "seed", 0, UINT64_MAX);
-  const auto slots = number<std::uint64_t>(request, "slots", 1, kMaxQueue);
-  if (slots > (memory.bytes.size() - sink.offset) / sink.slot_bytes) throw Refusal("the slots do not fit the memory");
+  const auto offset = number<std::uint64_t>(request, "offset", 0, memory.bytes.size(), 0);
+  ControlSinks::Slots slots;
+  slots.bytes = memory.bytes.subspan(offset);
+  slots.area = {memory.info.address + offset, 0, memory.info.l_key};
+  slots.datagrams = qps_.at(qpn) == QpType::ud;
+  slots.slot_bytes = number<std::uint32_t>(request, "slot_bytes", 1, UINT32_MAX);
+  slots.index = number<std::uint32_t>(request, "index", 0, 0xFFFF, 0);
+  slots.seed = number<std::uint64_t>(request, "seed", 0, UINT64_MAX);
+  const auto count = number<std::uint64_t>(request, "slots", 1, kMaxQueue);
+  if (count > slots.bytes.size() / slots.slot_bytes) throw Refusal("the slots do not fit the memory");
   if (sinks_.contains(qpn)) throw Refusal("this queue pair has a sink");
-  for (std::uint64_t slot = 0; slot < slots; ++slot) post_sink(qpn, sink, slot);
-  sinks_.emplace(qpn, sink);
+  carried_out(sinks_.add(qpn, slots, count), "sink");
   return {};
 }
 
 ControlSession::Answer ControlSession::sink_status(const Json& request, Time) {
-  const auto found = sinks_.find(qp_of(request));
-  if (found == sinks_.end()) throw Refusal("this queue pair has no sink");
-  return {{"received", found->second.received}, {"wrong", found->second.wrong}};
+  const ControlSinks::Counts* counts = sinks_.counts(qp_of(request));
+  if (counts == nullptr) throw Refusal("this queue pair has no sink");
+  return {{"received", counts->received}, {"wrong", counts->wrong}};
 }
 
 ControlSession::Answer ControlSession::counters(const Json& request, Time) {
@@ -529,64 +510,12 @@ ControlSession::Answer ControlSession::counters(const Json& request, Time) {
 }
 
 void ControlSession::take(const transport::Completion& completion) {
-  if ((completion.wr_id & kSinkRequest) == 0) {
-    if (completions_.size() < kMaxCompletions) {
-      completions_.push_back(completion);
-    } else {
-      ++lost_completions_;
-    }
-    return;
-  }
-  if (completion.status == transport::CompletionStatus::success) take_arrival(completion);
-}
-
-void ControlSession::take_arrival(const transport::Completion& completion) {
-  const auto found = sinks_.find(completion.qpn);
-  if (found == sinks_.end()) return;
-  Sink& sink = found->second;
-  Arrival arrival;
-  arrival.qpn = completion.qpn;
-  arrival.slot = completion.wr_id & ~kSinkRequest;
-  // Datagrams may be lost; each says its number as immediate data.
-  const std::uint64_t number = sink.datagrams ? completion.immediate : sink.arrived;
-  arrival.seed = message_seed(sink.seed, sink.index, number);
-  ++sink.arrived;
-  const std::uint32_t header = sink.datagrams ? kNetworkHeader : 0;
-  // The bytes of a WRITE with immediate are not in the slot, and may be more than it has.
-  arrival.is_wrong = completion.opcode != transport::CompletionOpcode::receive || completion.byte_length < header ||
-                     completion.byte_length > sink.slot_bytes;
-  if (!arrival.is_wrong) {
-    const std::span<const std::byte> memory = memories_.at(sink.memory)->bytes;
-    arrival.data =
-        memory.subspan(sink.offset + arrival.slot * sink.slot_bytes + header, completion.byte_length - header);
-  }
-  arrivals_.push_back(arrival);
-}
-
-void ControlSession::compare_arrivals() {
-  std::size_t left = kSlice;
-  while (!arrivals_.empty() && left != 0) {
-    Arrival& arrival = arrivals_.front();
-    const std::size_t size = std::min<std::size_t>(left, arrival.data.size() - arrival.done);
-    arrival.is_wrong = arrival.is_wrong ||
-                       find_wrong_byte(arrival.data.subspan(arrival.done, size), seed_at(arrival.seed, arrival.done));
-    arrival.done += size;
-    left = (left - size) / kWord * kWord;
-    if (arrival.done < arrival.data.size() && !arrival.is_wrong) continue;
-    const Arrival ended = arrival;
-    arrivals_.pop_front();
-    end_arrival(ended);
-  }
-}
-
-void ControlSession::end_arrival(const Arrival& arrival) {
-  Sink& sink = sinks_.at(arrival.qpn);
-  if (arrival.is_wrong) ++sink.wrong;
-  ++sink.received;
-  try {
-    post_sink(arrival.qpn, sink, arrival.slot);
-  } catch (const Refusal&) {
-    // A queue pair in error takes no receives; its completions tell.
+  if (completion.wr_id > kMaxRequest) {
+    sinks_.take(completion);
+  } else if (completions_.size() < kMaxCompletions) {
+    completions_.push_back(completion);
+  } else {
+    ++lost_completions_;
   }
 }
 
@@ -594,10 +523,10 @@ bool ControlSession::poll() {
   if (!is_open_) return false;
   std::array<transport::Completion, 64> completions;
   std::size_t count = 0;
-  if (arrivals_.size() < kMaxArrivals) count = device_.poll_cq(cq_, completions);
+  if (!sinks_.is_full()) count = device_.poll_cq(cq_, completions);
   for (std::size_t i = 0; i < count; ++i) take(completions[i]);
-  compare_arrivals();
-  return count != 0 || !arrivals_.empty();
+  const bool is_more = sinks_.compare();
+  return count != 0 || is_more;
 }
 
 }  // namespace roce::gen

@@ -2,16 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "gen/cm_acceptor.h"
+#include "gen/control_sinks.h"
 #include "gen/endpoint.h"
 #include "gen/peer_memory.h"
 
@@ -67,27 +68,6 @@ class ControlSession {
     transport::Mr mr{};
     transport::MrInfo info{};
   };
-  /// Receives that are posted again by themselves, their data compared.
-  struct Sink {
-    std::uint32_t memory = 0;
-    std::uint64_t offset = 0;
-    std::uint32_t slot_bytes = 0;
-    std::uint32_t index = 0;
-    std::uint64_t seed = 0;
-    std::uint64_t arrived = 0;
-    std::uint64_t received = 0;  // of these, compared
-    std::uint64_t wrong = 0;
-    bool datagrams = false;
-  };
-  /// A message of a sink that is not yet compared to its end.
-  struct Arrival {
-    Qpn qpn{};
-    std::uint64_t slot = 0;
-    std::span<const std::byte> data;
-    std::uint64_t seed = 0;
-    std::uint64_t done = 0;  // bytes
-    bool is_wrong = false;
-  };
   /// A part of memory, and what it is to be filled with or compared with.
   struct Patterned {
     std::span<std::byte> bytes;
@@ -121,12 +101,7 @@ class ControlSession {
   [[nodiscard]] Qpn qp_of(const Json& request) const;
   [[nodiscard]] CmAcceptor& acceptor();
   [[nodiscard]] transport::Sge sge_of(const Json& request);
-  void post_sink(Qpn qpn, const Sink& sink, std::uint64_t slot);
   void take(const transport::Completion& completion);
-  void take_arrival(const transport::Completion& completion);
-  /// Compares what came into sinks, a part of it.
-  void compare_arrivals();
-  void end_arrival(const Arrival& arrival);
   void open_device();
   [[nodiscard]] Answer finished(Answer result);
 
@@ -145,8 +120,7 @@ class ControlSession {
   std::map<Qpn, transport::QpType> qps_;
   std::optional<CmAcceptor> acceptor_;
   std::map<Qpn, transport::Ah> ahs_;
-  std::map<Qpn, Sink> sinks_;
-  std::deque<Arrival> arrivals_;
+  ControlSinks sinks_;
   std::unique_ptr<Answer> answer_;                         // of the request under way, without what comes of it
   std::function<std::optional<Answer>()> work_ = nullptr;  // a part of it; its result once it is done
   std::vector<transport::Completion> completions_;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+
+#include "roce/transport/device.h"
+
+namespace roce::gen {
+
+/// The sinks of a client of the control protocol (docs/control.md): receives of queue pairs that are posted again by
+/// themselves, and what comes into them compared with the pattern that it should have, a part at a time.
+class ControlSinks {
+ public:
+  /// Where the messages of a queue pair go, and what they should be.
+  struct Slots {
+    std::span<const std::byte> bytes;  ///< registered memory, `slot_bytes` for each; outlives the sink
+    transport::Sge area;               ///< the same for the device
+    std::uint32_t slot_bytes = 0;
+    bool datagrams =
+        false;  ///< each slot begins with the network header, and a message says its number as immediate data
+    std::uint64_t seed = 0;   ///< with `index`, of `message_seed`
+    std::uint32_t index = 0;  ///< of the queue pair in the exchange
+  };
+  struct Counts {
+    std::uint64_t received = 0;  ///< messages that were compared
+    std::uint64_t wrong = 0;     ///< of these
+  };
+  /// Work request numbers from here on belong to sinks.
+  static constexpr std::uint64_t kFirstRequest = std::uint64_t{1} << 63;
+
+  explicit ControlSinks(transport::Device& device) : device_(device) {}
+
+  /// Posts a receive for each of so many slots. The first that cannot be posted ends it: then there is no sink.
+  transport::VerbResult<void> add(Qpn qpn, const Slots& slots, std::uint64_t count);
+  [[nodiscard]] bool contains(Qpn qpn) const { return sinks_.contains(qpn); }
+  /// nullptr for a queue pair without a sink.
+  [[nodiscard]] const Counts* counts(Qpn qpn) const;
+  void remove(Qpn qpn);
+  void clear();
+
+  /// Takes a completion of a receive that was posted here.
+  void take(const transport::Completion& completion);
+  /// Whether so much waits to be compared that no more completions are to be taken.
+  [[nodiscard]] bool is_full() const;
+  /// Compares a part of what came, a fraction of a millisecond; true if there is more.
+  bool compare();
+
+ private:
+  struct Sink {
+    Slots slots;
+    Counts counts;
+    std::uint64_t arrived = 0;
+  };
+  /// A message that is not yet compared to its end.
+  struct Arrival {
+    Qpn qpn{};
+    std::uint64_t slot = 0;
+    std::span<const std::byte> data;
+    std::uint64_t seed = 0;
+    std::size_t done = 0;  // bytes
+    bool is_wrong = false;
+  };
+
+  [[nodiscard]] transport::VerbResult<void> post(Qpn qpn, const Slots& slots, std::uint64_t slot);
+  void end(const Arrival& arrival);
+
+  transport::Device& device_;
+  std::map<Qpn, Sink> sinks_;
+  std::deque<Arrival> arrivals_;
+};
+
+}  // namespace roce::gen
