@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+
+#include "progress.h"
 
 namespace roce::attack {
 
@@ -41,12 +42,6 @@ constexpr ServiceId kNobody{PortSpace::tcp, 9};
     default:
       return "other";
   }
-}
-
-/// Says where it is to who samples the peer's memory.
-void tell(std::string_view event) {
-  fmt::print("{{\"event\":\"{}\"}}\n", event);
-  std::fflush(stdout);
 }
 
 }  // namespace
@@ -122,15 +117,17 @@ CmReport CmAttack::run() {
   try {
     probe();
     bool warm = false;
+    Progress progress{options_.count};
     while (report_.messages < options_.count && Clock::now() < end) {
       batch();
       probe();
       if (!warm && report_.messages > options_.count / 4) {
         warm = true;
-        tell("warm");
+        Progress::tell("warm");
       }
+      progress.reached(report_.messages);
     }
-    tell("cool");
+    Progress::tell("cool");
     open_many();
   } catch (const PeerLost& lost) {
     ++(lost.hang ? report_.hangs : report_.crashes);
@@ -192,7 +189,7 @@ void CmAttack::open_many() {
     wire_.send(frames, [this](const Packet& packet) { hear(packet); });
     probe();
     // By now there are as many as the peer takes.
-    if (report_.half_open == kFull) tell("full");
+    if (report_.half_open == kFull) Progress::tell("full");
   }
 }
 

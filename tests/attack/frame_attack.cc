@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
+
+#include "progress.h"
 
 namespace roce::attack {
 
@@ -102,6 +103,7 @@ void FrameAttack::replace(const std::vector<Target*>& targets) {
 
 AttackReport FrameAttack::run() {
   const Clock::time_point end = Clock::now() + options_.limit;
+  Progress progress{options_.count};
   try {
     probe();
     (void)ask_counters({});
@@ -113,6 +115,7 @@ AttackReport FrameAttack::run() {
       }
       if (round % kRoundsBetweenChecks == kRoundsBetweenChecks - 1) check_memory();
       if (report_.warm_frames == 0) warm_up();
+      progress.reached(report_.frames);
     }
     check_memory();
     if (options_.self_check) break_promises();
@@ -296,8 +299,7 @@ void FrameAttack::warm_up() {
   if (report_.frames + report_.legal_frames < ring) return;
   check_memory();
   report_.warm_frames = report_.frames + report_.legal_frames;
-  fmt::print("{{\"event\":\"warm\"}}\n");
-  std::fflush(stdout);
+  Progress::tell("warm");
 }
 
 void FrameAttack::check_memory() {

@@ -19,7 +19,6 @@ import socket
 import sys
 import tempfile
 import threading
-import time
 
 from network import (ATTACKER, CLEAN, PEER, Beside, Peer, Switch, address, attack, conclude, enter_namespaces,
                      enter_network_of_the_host, grew, now, parse_arguments)
@@ -44,7 +43,7 @@ XDP = [("xdp", 1, 4, ["--link", "xdp", "--xdp-mode", "generic"], ["--link", "raw
 
 
 def run(arguments, name, share, family, options, beside_options, spoil=None):
-    """One peer. `spoil` is called with it and its control socket when it is warm."""
+    """One peer. `spoil` is called with it and its control socket when it is warm, what it returns at each sample of memory."""
     gen = os.path.join(arguments.build, "gen", "roce-gen")
     network = Switch()
     with tempfile.TemporaryDirectory() as folder:
@@ -82,25 +81,25 @@ def table(name, report, beside, seconds):
     print(flush=True)
 
 
-def leak(_, path):
-    """Makes the peer larger and larger, as a leak would."""
-    def grow():
-        with socket.socket(socket.AF_UNIX) as control:
-            control.connect(path)
-            lines = control.makefile("rw")
-            try:
-                number = 0
-                for request in itertools.chain([{"op": "hello", "version": 1}], itertools.cycle(
-                        [{"op": "create_memory", "length": 1 << 20}, {"op": "fill_memory", "seed": 1}])):
-                    number += request["op"] == "create_memory"
-                    lines.write(json.dumps({**request, "memory": number}) + "\n")
-                    lines.flush()
-                    if not lines.readline():
-                        return
-                    time.sleep(0.05)
-            except OSError:
-                pass
-    threading.Thread(target=grow, daemon=True).start()
+class Leak:
+    """Makes the peer larger and larger, as a leak would: by a megabyte at each call."""
+
+    def __init__(self, _, path):
+        self.control = socket.socket(socket.AF_UNIX)
+        self.control.connect(path)
+        self.lines = self.control.makefile("rw")
+        self.ask(op="hello", version=1)
+        self.memories = itertools.count(1)
+
+    def ask(self, **request):
+        self.lines.write(json.dumps(request) + "\n")
+        self.lines.flush()
+        answer = json.loads(self.lines.readline())
+        assert answer["ok"], answer
+
+    def __call__(self):
+        self.ask(op="create_memory", length=1 << 20)
+        self.ask(op="fill_memory", memory=next(self.memories), seed=1)
 
 
 def freeze(peer, path):
@@ -116,7 +115,7 @@ def self_check(arguments):
                 "self-check: answered, to be refused: data, or an answer that stands for it, came back",
                 "the granted memory differs", "the memory behind the granted one changed",
                 "the memory without the right to write changed", "memory beside the posted buffers changed", "memory grew"]
-    cases = [("leak and executions", leak, [], expected),
+    cases = [("leak and executions", Leak, [], expected),
              ("crash", lambda peer, _: peer.process.kill(), [], ["closed the control connection", "the peer was gone"]),
              ("hang", freeze, [], ["in 5 s"]),
              ("clean exchange", None, ["--bad-icrc"], ["the clean write beside the attack failed"])]

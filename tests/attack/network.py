@@ -17,7 +17,7 @@ from live import SKIPPED, WAIT, Namespaces, Program, enter_namespaces, enter_net
 ATTACKER, PEER, CLEAN = 1, 2, 3  # the last byte of the addresses
 NAMES = {ATTACKER: "a", PEER: "b", CLEAN: "c"}
 PATIENCE = 60  # seconds for a program to end
-# Of the resident memory, from the second fifth of the time to the last: neither a share nor an amount beyond these.
+# Of the resident memory, from the second fifth of the attack to the last: neither a share nor an amount beyond these.
 GROWTH_SHARE = 0.05
 GROWTH_KIB = 1024
 
@@ -77,9 +77,8 @@ class Beside:
         self.warm = self.cool = None  # the numbers of samples before the peer was warm, and before something else began
         self.full = None  # the memory at a moment that the attacker chose
         self.over = threading.Event()
-        self.threads = [threading.Thread(target=self.exchange), threading.Thread(target=self.sample)]
-        for thread in self.threads:
-            thread.start()
+        self.thread = threading.Thread(target=self.exchange)
+        self.thread.start()
 
     def exchange(self):
         while not self.wrong:
@@ -102,18 +101,16 @@ class Beside:
         self.messages += json.loads(done.stdout.splitlines()[-1]).get("messages", 0)
 
     def sample(self):
-        while not self.over.wait(0.05):
-            size = resident_kib(self.peer.process.pid)
-            if size is not None:
-                self.samples.append(size)
+        size = resident_kib(self.peer.process.pid)
+        if size is not None:
+            self.samples.append(size)
 
     def stop(self):
         self.over.set()
-        for thread in self.threads:
-            thread.join()
+        self.thread.join()
 
     def fifth(self, number):
-        """The median of the memory in one fifth of the time that the peer was warm, counted from 0; 0 if that was too short."""
+        """The median of the memory in one fifth of the attack on the warm peer, counted from 0; 0 if that was too short."""
         warm = self.samples[self.warm:self.cool] if self.warm is not None else []
         part = sorted(warm[number * len(warm) // 5:(number + 1) * len(warm) // 5])
         return part[len(part) // 2] if len(warm) >= 10 else 0
@@ -181,17 +178,22 @@ def parse_arguments(description, scales, xdp=False):
 
 
 def attack(network, program, options, beside, when_warm=None):
-    """Runs an attacking program on host a, and calls something when the peer is warm. Its report."""
+    """Runs an attacking program on host a, and calls something when the peer is warm; what that returns, if anything, is called
+    after each sample of the peer's memory. The program's report."""
     command = network.inside("a", "setpriv", "--pdeathsig", "KILL", program, json.dumps(options))
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as attacker:
-        said = None
+        said = after_sample = None
         for line in attacker.stdout:
             said = json.loads(line)
             event = said.get("event")
             if event == "warm":
                 beside.warm = len(beside.samples)
                 if when_warm:
-                    when_warm()
+                    after_sample = when_warm()
+            elif event == "sample":
+                beside.sample()
+                if after_sample:
+                    after_sample()
             elif event == "cool":
                 beside.cool = len(beside.samples)
             elif event == "full":
