@@ -1,57 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "roce/analysis/tracker.h"
 #include "roce/wire/opcode.h"
 #include "sim/random.h"
-
-// All of the heap that this program takes is counted here.
-namespace {
-
-std::size_t heap_now = 0;
-std::size_t heap_peak = 0;
-
-void* take(std::size_t size) {
-  void* memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc{};
-  heap_now += malloc_usable_size(memory);
-  heap_peak = std::max(heap_peak, heap_now);
-  return memory;
-}
-
-void give_back(void* memory) {
-  if (memory == nullptr) return;
-  heap_now -= malloc_usable_size(memory);
-  std::free(memory);
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  return take(size);
-}
-void* operator new[](std::size_t size) {
-  return take(size);
-}
-void operator delete(void* memory) noexcept {
-  give_back(memory);
-}
-void operator delete[](void* memory) noexcept {
-  give_back(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  give_back(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  give_back(memory);
-}
+#include "support/counted_heap.h"
 
 namespace {
 
@@ -72,8 +29,8 @@ Gid host(std::uint32_t number) {
 /// Feeds a tracker as a program does, which takes what there is to say from time to time.
 class Feed {
  public:
-  explicit Feed(const Limits& limits) : before_(heap_now), tracker_({.limits = limits}) {
-    heap_peak = heap_now;
+  explicit Feed(const Limits& limits) : before_(test::heap_bytes()), tracker_({.limits = limits}) {
+    test::reset_heap_peak();
     verdicts_.reserve(kEvery * 64);
   }
 
@@ -126,9 +83,9 @@ class Feed {
   }
   [[nodiscard]] Tracker& tracker() { return tracker_; }
   /// What is taken at the moment.
-  [[nodiscard]] std::size_t taken() const { return heap_now - before_; }
+  [[nodiscard]] std::size_t taken() const { return test::heap_bytes() - before_; }
   /// The most that was taken at any time, with what the caller keeps between two drains.
-  [[nodiscard]] std::size_t peak() const { return heap_peak - before_; }
+  [[nodiscard]] std::size_t peak() const { return test::heap_peak() - before_; }
 
  private:
   static constexpr std::uint64_t kEvery = 1024;

@@ -4,42 +4,13 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <map>
-#include <new>
 #include <random>
 
 #include "analyze/wire_fields.h"
 #include "dissector/frames.h"
+#include "support/counted_heap.h"
 #include "support/hex.h"
-
-namespace {
-// Not thread-local: that would be allocated on first use.
-std::atomic<std::uint64_t> allocations{0};
-}  // namespace
-
-// What the whole program allocates, so that an evaluation that allocates is seen. Each form that AddressSanitizer would
-// otherwise pair with its own.
-void* operator new(std::size_t size) {
-  ++allocations;
-  void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
-  ++allocations;
-  return std::malloc(size == 0 ? 1 : size);
-}
-void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t /*size*/) noexcept {
-  std::free(memory);
-}
 
 namespace roce::analyze::test {
 namespace {
@@ -401,14 +372,14 @@ TEST(DisplayFilterTest, EvaluationAllocatesNothing) {
   for (const std::string& hex : all_frames()) frames.push_back(roce::test::from_hex(hex));
   FrameInfo frame;
   frame.file = "another file, whose name is just as long";
-  const std::uint64_t before = allocations;
+  const std::uint64_t before = roce::test::heap_allocations();
   std::size_t passed = 0;
   for (const std::vector<std::byte>& bytes : frames) {
     const Packet packet = parse_frame(bytes, LinkType::ethernet);
     const DecodedPacket decoded{frame, packet, packet, {}};
     passed += filter->matches(PacketValues{decoded}) ? 1 : 0;
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(roce::test::heap_allocations(), before);
   EXPECT_GT(passed, 0U);
   EXPECT_LT(passed, frames.size());
 }

@@ -5,60 +5,31 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <random>
 #include <stdexcept>
 #include <vector>
 
 #include "roce/transport/device.h"
 #include "roce/wire/frame_seal.h"
-
-namespace {
-
-bool is_counting = false;
-std::uint64_t allocations = 0;
-
-void* take(std::size_t size) {
-  if (is_counting) ++allocations;
-  void* memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc{};
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  return take(size);
-}
-void* operator new[](std::size_t size) {
-  return take(size);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#include "support/counted_heap.h"
 
 namespace roce::transport {
 namespace {
 
 using namespace std::chrono_literals;
 
+std::uint64_t allocations = 0;
+
 /// Counts what is allocated while it lives.
 class Counting {
  public:
-  Counting() { is_counting = true; }
-  ~Counting() { is_counting = false; }
+  Counting() = default;
+  ~Counting() { allocations += test::heap_allocations() - before_; }
   Counting(const Counting&) = delete;
   Counting& operator=(const Counting&) = delete;
+
+ private:
+  std::uint64_t before_ = test::heap_allocations();
 };
 
 template <typename T>
