@@ -219,30 +219,42 @@ TEST(Port, TwoQpsOfOneDeviceReachEachOtherWithoutTheWire) {
   }
 }
 
+/// A WRITE of 5000 bytes as it leaves a device in super-frames, on its way to whoever has this MAC address.
+class WriteInSuperFrames {
+ public:
+  WriteInSuperFrames(Host& from, Host& to, const MacAddress& mac) {
+    from.fill();
+    const Qpn from_qp = from.make_qp();
+    const Qpn to_qp = to.make_qp();
+    from.connect(from_qp, to.gid, to_qp);
+    to.connect(to_qp, from.gid, from_qp);
+    must(from.device.set_neighbour(to.gid, std::nullopt, mac));
+    from.write(from_qp, 5000, to.keys);
+    std::array<transport::TxUnit, 8> units;
+    frames = from.device.transmit(buffer_, units, {.max_bytes = 1U << 14U, .max_segments = 8}, kNow);
+    // A NIC that coalesces hands out what one that segments takes. The first packet has a longer header than the next.
+    for (const transport::TxUnit& unit : std::span{units}.first(frames)) {
+      most_segments = std::max(most_segments, unit.segments);
+      link.incoming.push_back({.bytes = unit.bytes,
+                               .wire_length = static_cast<std::uint32_t>(unit.bytes.size()),
+                               .segment_size = unit.segments > 1 ? unit.segment_size : 0});
+    }
+  }
+
+  ScriptedLink link{link::LinkKind::ethernet};
+  std::size_t frames = 0;
+  std::uint32_t most_segments = 0;
+
+ private:
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(1U << 16U);
+};
+
 TEST(Port, TakesSuperFramesApart) {
   Host a{1};
   Host b{2};
-  a.fill();
-  const Qpn a_qp = a.make_qp();
-  const Qpn b_qp = b.make_qp();
-  a.connect(a_qp, b.gid, b_qp);
-  b.connect(b_qp, a.gid, a_qp);
-  must(a.device.set_neighbour(b.gid, std::nullopt, b.device.config().mac));
-  a.write(a_qp, 5000, b.keys);
-  // A NIC that coalesces hands out what one that segments takes. The first packet has a longer header than the next.
-  std::vector<std::byte> buffer(1U << 16U);
-  std::array<transport::TxUnit, 8> units;
-  const std::size_t count = a.device.transmit(buffer, units, {.max_bytes = 1U << 14U, .max_segments = 8}, kNow);
-  std::uint32_t most = 0;
-  ScriptedLink link{link::LinkKind::ethernet};
-  for (const transport::TxUnit& unit : std::span{units}.first(count)) {
-    most = std::max(most, unit.segments);
-    link.incoming.push_back({.bytes = unit.bytes,
-                             .wire_length = static_cast<std::uint32_t>(unit.bytes.size()),
-                             .segment_size = unit.segments > 1 ? unit.segment_size : 0});
-  }
-  ASSERT_GE(most, 3U) << "no super-frame was made";
-  Port port{b.device, link, &b.neighbours};
+  WriteInSuperFrames write{a, b, b.device.config().mac};
+  ASSERT_GE(write.most_segments, 3U) << "no super-frame was made";
+  Port port{b.device, write.link, &b.neighbours};
   run(port);
   EXPECT_TRUE(second_half_is(b, a, 5000));
   EXPECT_EQ(b.device.counters().icrc_errors, 0U);
@@ -251,27 +263,12 @@ TEST(Port, TakesSuperFramesApart) {
 TEST(Port, DropsSuperFramesThatAreForAnotherPort) {
   Host a{1};
   Host b{2};
-  a.fill();
-  const Qpn a_qp = a.make_qp();
-  const Qpn b_qp = b.make_qp();
-  a.connect(a_qp, b.gid, b_qp);
-  b.connect(b_qp, a.gid, a_qp);
-  must(a.device.set_neighbour(b.gid, std::nullopt, {{2, 0, 0, 0, 0, 0x77}}));
-  a.write(a_qp, 5000, b.keys);
-  std::vector<std::byte> buffer(1U << 16U);
-  std::array<transport::TxUnit, 8> units;
-  const std::size_t count = a.device.transmit(buffer, units, {.max_bytes = 1U << 14U, .max_segments = 8}, kNow);
-  ScriptedLink link{link::LinkKind::ethernet};
-  for (const transport::TxUnit& unit : std::span{units}.first(count)) {
-    link.incoming.push_back({.bytes = unit.bytes,
-                             .wire_length = static_cast<std::uint32_t>(unit.bytes.size()),
-                             .segment_size = unit.segments > 1 ? unit.segment_size : 0});
-  }
-  Port port{b.device, link, &b.neighbours};
+  WriteInSuperFrames write{a, b, {{2, 0, 0, 0, 0, 0x77}}};
+  Port port{b.device, write.link, &b.neighbours};
   run(port);
-  EXPECT_EQ(b.device.counters().wrong_mac, count);
+  EXPECT_EQ(b.device.counters().wrong_mac, write.frames);
   EXPECT_EQ(b.device.counters().received_packets, 0U);
-  EXPECT_THAT(link.sent, IsEmpty());
+  EXPECT_THAT(write.link.sent, IsEmpty());
 }
 
 /// Two hosts on links of a kind, the first of which sends super-frames; what it sends goes to the second.

@@ -237,15 +237,15 @@ TEST(ConversationMemory, NeedsNoReceiveBuffersForWritesWithImmediate) {
   EXPECT_EQ(plan_end(writes, 1).receive_bytes, 1U);
 }
 
+/// Two SENDs, as far apart as times can be.
+[[nodiscard]] Conversation with_a_wrong_clock() {
+  Capture capture;
+  capture.at(Time::min()).ask("RC_SEND_ONLY", 5, 8).ack(5);
+  return capture.at(Time::max()).ask("RC_SEND_ONLY", 6, 8).ack(6).read();
+}
+
 TEST(ConversationTimes, AreNoHarmWhereTheClockIsWrong) {
-  const Conversation odd = Capture{}
-                               .at(Time::min())
-                               .ask("RC_SEND_ONLY", 5, 8)
-                               .ack(5)
-                               .at(Time::max())
-                               .ask("RC_SEND_ONLY", 6, 8)
-                               .ack(6)
-                               .read();
+  const Conversation odd = with_a_wrong_clock();
   ASSERT_THAT(odd.operations, SizeIs(2));
   for (const CapturedOperation& operation : odd.operations) EXPECT_GE(operation.think, Duration{});
 }
@@ -267,14 +267,7 @@ TEST(ConversationTimes, AreNoHarmWhereTheClockIsWrong) {
 }
 
 TEST(PlayerTimes, AreNoHarmWhereTheClockIsWrong) {
-  const Conversation odd = Capture{}
-                               .at(Time::min())
-                               .ask("RC_SEND_ONLY", 5, 8)
-                               .ack(5)
-                               .at(Time::max())
-                               .ask("RC_SEND_ONLY", 6, 8)
-                               .ack(6)
-                               .read();
+  const Conversation odd = with_a_wrong_clock();
   for (const double speed : {0.0, 1e-300, 1.0, 1e6}) {
     const PlayReport report = played(odd, {.speed = speed});
     EXPECT_EQ(report.completed + report.arrived, 4U) << speed << ": " << report.error;
