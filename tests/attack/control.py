@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import json
 import os
+import queue
 import random
 import signal
 import socket
@@ -16,6 +17,7 @@ import threading
 import time
 
 import bounded
+import network
 from control_session import Session
 from part import Part, main
 
@@ -27,6 +29,7 @@ HANDSHAKES = {"short": 300, "long": 3000}
 ROUNDS = 15  # with each peer
 THREADS = 3
 PATIENCE = 5  # seconds for an answer
+DYING = 0.1  # seconds in which a program ends that a signal has hit
 PEER = "10.9.0.2"
 CONTROL_PORT = 18599
 PINGPONG_PORT = 18515
@@ -40,27 +43,13 @@ MOST_BEFORE_HELLO = 1 << 20  # bytes for each connection that has said nothing
 GUARDED = 1 << 20
 
 
-class Peer:
-    """A `roce-gen peer` whose output goes to files, so that nothing waits for a reader."""
+class Peer(network.Peer):
+    """One under attack, which gives back to the system what it frees."""
 
     def __init__(self, part, wire, *arguments):
+        super().__init__(part.gen, wire, "b", "peer", "-i", "v", *arguments, environment={**bounded.environment(), **GIVE_BACK})
         self.part = part
-        self.name = " ".join(("peer", *arguments))
-        self.output = part.folder / f"peer-{time.monotonic_ns()}.out"
-        self.error = self.output.with_suffix(".err")
-        with open(self.output, "wb") as output, open(self.error, "wb") as error:
-            self.process = subprocess.Popen(wire.inside("b", "setpriv", "--pdeathsig", "KILL", part.gen, "peer", "-i", "v", "--json", *arguments),
-                                            stdin=subprocess.DEVNULL, stdout=output, stderr=error,
-                                            env={**bounded.environment(), **GIVE_BACK})
-        deadline = time.monotonic() + 60
-        while b'"ready"' not in self.output.read_bytes():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(f"{self.name} did not start: {self.error.read_text()}")
-            time.sleep(0.05)
-
-    @property
-    def lines(self):
-        return self.output.read_bytes().count(b"\n") + self.error.read_bytes().count(b"\n")
+        self.is_told = False
 
     def status(self, key):
         """In bytes."""
@@ -74,28 +63,27 @@ class Peer:
         """Whether it is; how it ended is a finding, once."""
         if self.process.poll() is None:
             return True
-        if not getattr(self, "is_told", False):
+        if not self.is_told:
             self.is_told = True
+            for reader in self.readers:
+                reader.join(network.WAIT)
             code = self.process.returncode
-            kind = "crash" if code < 0 or b"Sanitizer" in self.error.read_bytes() else "exit code"
+            kind = "crash" if code < 0 or "Sanitizer" in self.errors else "exit code"
             how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            self.part.find(kind, f"{what}: the peer is gone: {how} {bounded.last_words(self.error.read_bytes())}")
+            self.part.find(kind, f"{what}: the peer is gone: {how} {bounded.last_words(self.errors.encode())}")
         return False
 
+    def is_alive_after(self, what):
+        """The same, where it may be about to die of what it was just sent."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(DYING)
+        return self.is_alive(what)
+
     def end(self):
-        """SIGTERM, and judged."""
-        if not self.is_alive("at the end"):
-            return
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            code = self.process.wait(30)
-            # 1: a pingpong failed, as it should.
-            if code not in (0, 1):
-                self.part.find("crash", f"the peer ended with exit code {code}: {bounded.last_words(self.error.read_bytes())}")
-        except subprocess.TimeoutExpired:
-            self.part.find("hang", "the peer does not end on SIGTERM")
-            self.process.kill()
-            self.process.wait()
+        """Told to end, and judged."""
+        # 1: a pingpong failed, as it should.
+        if self.is_alive("at the end") and (wrong := self.stop(allowed=(0, 1))):
+            self.part.find("hang" if "did not end" in wrong else "crash", wrong)
 
 
 class Client:
@@ -150,20 +138,21 @@ class CleanExchanges(threading.Thread):
         self.wire = wire
         self.target = target
         self.over = threading.Event()
-        self.under_way = threading.Lock()  # held for each of them
+        self.between = queue.SimpleQueue()  # what is to be done where none is under way
         self.verified = 0
         self.longest = 0
         self.doing = ""
 
     def run(self):
         for operation in itertools.cycle(self.OPERATIONS):
+            while not self.between.empty():
+                self.between.get()()
             if self.over.is_set():
                 return
             line = self.wire.inside("a", self.part.gen, operation[0], "-i", "v", "--address", CLEAN, "--timeout", "16", *operation[1:], *self.target)
             begun = time.monotonic()
             try:
-                with self.under_way:
-                    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60, env=bounded.environment())
+                done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60, env=bounded.environment())
             except subprocess.TimeoutExpired:
                 self.part.find("hang", f"a clean {operation[0]} did not end in a minute, beside {self.doing}")
                 continue
@@ -171,11 +160,15 @@ class CleanExchanges(threading.Thread):
                 if not self.over.is_set():
                     self.part.find("clean exchange", f"{operation[0]} through {self.target[-1]}, beside {self.doing}: exit code "
                                    f"{done.returncode}: {done.stderr.strip()[:300]}")
-                    time.sleep(0.2)
                 continue
             self.verified += 1
-            time.sleep(0.01)  # for who waits until none is under way
             self.longest = max(self.longest, time.monotonic() - begun)
+
+    def pause_for(self, work):
+        """What `work` returns, called while none is under way."""
+        results = queue.SimpleQueue()
+        self.between.put(lambda: results.put(work()))
+        return results.get(timeout=90)
 
     def end(self):
         self.over.set()
@@ -265,7 +258,7 @@ class Attack:
             self.peer.process.wait()
 
     def restart_if_dead(self, what):
-        if self.peer.is_alive(what):
+        if self.peer.is_alive_after(what):
             return
         exchanges, changed = self.exchanges, self.guard.changed
         exchanges.end()
@@ -296,7 +289,7 @@ class Attack:
         try:
             client = self.connect(MUTATED)
         except OSError:
-            time.sleep(0.01)
+            time.sleep(0.01)  # until others have made room
             return 1
         history = []
         try:
@@ -346,6 +339,14 @@ class Attack:
         cuts = sorted(chance.randrange(len(data)) for _ in range(chance.randrange(1, 5)))
         return [data[a:b] for a, b in zip([0, *cuts], [*cuts, len(data)])]
 
+    def resident(self):
+        """The peer's memory once it has stopped giving back, piece by piece, what clients left that are gone."""
+        last, size = None, self.peer.status("VmRSS")
+        while last is None or size < last:
+            time.sleep(0.05)  # no event tells
+            last, size = size, self.peer.status("VmRSS")
+        return size
+
     def sessions(self, number):
         samples = []
         for round_number in range(ROUNDS):
@@ -367,9 +368,7 @@ class Attack:
             self.restart_if_dead(f"round {round_number} of sessions")
             self.guard.check(f"round {round_number} of sessions")
             # What clients have is theirs: it counts when they are gone.
-            with self.exchanges.under_way:
-                time.sleep(0.1)
-                samples.append(self.peer.status("VmRSS"))
+            samples.append(self.exchanges.pause_for(self.resident))
         self.part.facts[f"resident MiB, {'TCP' if self.over_tcp else 'Unix'}"] = " ".join(f"{size / bounded.MIB:.0f}" for size in samples)
         # The least of each fifth: what a client left is given back piece by piece.
         fifth = len(samples) // 5
@@ -406,7 +405,6 @@ class Attack:
                 if client:
                     client.close()
             self.count("lines before hello")
-            time.sleep(0.1)
             self.restart_if_dead(name)
             self.guard.check(name)
 
@@ -450,7 +448,8 @@ class Attack:
             with contextlib.suppress(OSError):
                 silent.append(Client((PEER, CONTROL_PORT), SILENT))
         self.count("connections that say nothing", len(silent))
-        time.sleep(0.3)
+        # Its answers come after it has looked at them.
+        self.guard.check("connections that say nothing")
         grown = self.peer.status("VmData") - before
         if not self.part.sanitized and grown > MOST_BEFORE_HELLO * len(silent) // 4:
             self.find("memory", f"{len(silent)} connections that have said nothing take {grown / bounded.MIB:.0f} MiB of the peer")
@@ -498,7 +497,7 @@ class Attack:
                     waited = bounded.time_kept_waiting(self.peer.process.pid)
                     took = self.guard.check(name)
                     longest = max(longest, took - (bounded.time_kept_waiting(self.peer.process.pid) - waited))
-                    time.sleep(0.02)
+                    time.sleep(0.02)  # as somebody who asks now and then, and not all the time
                 self.count("long works")
                 if longest > (3 if self.part.sanitized else 1):
                     self.find("held up", f"{name}: another client's request took {longest:.1f} s")
@@ -539,7 +538,11 @@ class Attack:
                     with contextlib.suppress(OSError):
                         client.recv(1000)
                 client.close()
-        time.sleep(0.2)
+        # It has read them when it serves who came after them.
+        with contextlib.suppress(OSError):
+            client = self.connect(CLEAN)
+            client.ask("hello", version=1)
+            client.close()
         printed = self.peer.lines - lines_before
         if printed > max(number // 10, 20):
             self.find("noise", f"{number} garbage handshakes of {name}: {printed} lines printed")

@@ -123,17 +123,23 @@ def grew(start, end):
 class Peer(Program):
     """A peer whose output is read as it comes, so that it never waits for that."""
 
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
+    def __init__(self, *arguments, **more):
+        super().__init__(*arguments, **more)
         self.said = {self.process.stdout: [], self.process.stderr: []}
+        self.lines = 0  # of both
         self.readers = [threading.Thread(target=self.read, args=(stream,), daemon=True) for stream in self.said]
         for reader in self.readers:
             reader.start()
 
     def read(self, stream):
         for line in stream:
+            self.lines += 1
             self.said[stream].append(line)
             del self.said[stream][:-200]
+
+    @property
+    def errors(self):
+        return "".join(self.said[self.process.stderr])
 
     def stop(self, allowed=(0,)):
         """Tells it to end. None if it does so by itself, and with an exit code that is allowed; else what is wrong."""
@@ -149,7 +155,7 @@ class Peer(Program):
         for reader in self.readers:
             reader.join(WAIT)
         if was_gone or code not in allowed:
-            return f"the peer {'was gone' if was_gone else 'ended'}, exit code {code}: {''.join(self.said[self.process.stderr])}"
+            return f"the peer {'was gone' if was_gone else 'ended'}, exit code {code}: {self.errors}"
         return None
 
 

@@ -152,10 +152,10 @@ class RelayedWire(Namespaces):
 class Program:
     """roce-gen in a namespace, with --json; it is ready when this returns. `notes` has what it printed before."""
 
-    def __init__(self, program, namespaces, name, *arguments):
+    def __init__(self, program, namespaces, name, *arguments, environment=None):
         # Should this program be killed, it goes too.
         self.process = subprocess.Popen(namespaces.inside(name, "setpriv", "--pdeathsig", "KILL", program, *arguments, "--json"),
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         self.notes = []
         for line in self.process.stdout:
             note = json.loads(line)
