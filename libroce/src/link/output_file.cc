@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <charconv>
 #include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -45,6 +46,23 @@ void forget(const char* name) {
     if (place.compare_exchange_strong(known, nullptr)) return;
   }
 }
+
+/// Holds the signals of this thread back while it lives: a file that is made is remembered before one can end the
+/// process.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 /// The number of an open file that a path in /proc stands for.
 std::optional<int> descriptor_of(const fs::path& path) {
@@ -156,6 +174,7 @@ struct OutputFile::Impl {
     constexpr int kMostTries = 1000;
     const fs::path folder = folder_of(found.path);
     const std::string base = found.path.filename().string().substr(0, NAME_MAX - 16);
+    const SignalsHeld held;
     for (int i = 0; i < kMostTries; ++i) {
       std::string tried = folder / (base + (i == 0 ? "" : "." + std::to_string(i)) + std::string{kSuffix});
       const int fd = ::open(tried.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
