@@ -107,21 +107,21 @@ void trailing(Workshop& shop, Target& target, Shot& shot) {
   draft.trailer = shop.bytes(1 + shop.below(40));
   shop.attack(shot, draft);
 }
-void other_source(Workshop& shop, Target& target, Shot& shot) {
+/// Another source or destination, whatever the version of IP.
+void other_address(Workshop& shop, Target& target, Shot& shot, bool is_source) {
+  const auto address = [&](auto& header) -> auto& { return is_source ? header.source : header.destination; };
   several(shop, target, shot, [&](Draft& draft) {
     const auto flip = static_cast<std::uint8_t>(1 + shop.below(250));
-    draft.ipv4.source.octets[3] ^= flip;
-    draft.ipv6.source.octets[15] ^= flip;
-    draft.grh.source.octets[15] ^= flip;
+    address(draft.ipv4).octets[3] ^= flip;
+    address(draft.ipv6).octets[15] ^= flip;
+    address(draft.grh).octets[15] ^= flip;
   });
 }
+void other_source(Workshop& shop, Target& target, Shot& shot) {
+  other_address(shop, target, shot, true);
+}
 void other_destination(Workshop& shop, Target& target, Shot& shot) {
-  several(shop, target, shot, [&](Draft& draft) {
-    const auto flip = static_cast<std::uint8_t>(1 + shop.below(250));
-    draft.ipv4.destination.octets[3] ^= flip;
-    draft.ipv6.destination.octets[15] ^= flip;
-    draft.grh.destination.octets[15] ^= flip;
-  });
+  other_address(shop, target, shot, false);
 }
 void encapsulation(Workshop& shop, Target& target, Shot& shot) {
   Route route = shop.route();
