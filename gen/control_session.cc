@@ -120,7 +120,7 @@ const std::map<std::string_view, ControlSession::Operation>& ControlSession::ope
   return kOperations;
 }
 
-ControlSession::Answer ControlSession::finished(Answer result) {
+ControlSession::Answer ControlSession::finished(const Answer& result) {
   Answer answer = std::move(*answer_);
   answer_.reset();
   answer["ok"] = true;
@@ -146,9 +146,9 @@ std::optional<nlohmann::ordered_json> ControlSession::handle(const Json& request
       throw Refusal(fmt::format("there is no operation \"{}\"", json_input::shown_text(op)));
     }
     if (!greeted_ && op != "hello") throw Refusal("say hello first");
-    Answer result = (this->*found->second)(request, now);
+    const Answer result = (this->*found->second)(request, now);
     if (work_ != nullptr) return std::nullopt;
-    return finished(std::move(result));
+    return finished(result);
   } catch (const std::exception& refusal) {
     Answer answer = std::move(*answer_);
     answer["ok"] = false;
@@ -158,10 +158,10 @@ std::optional<nlohmann::ordered_json> ControlSession::handle(const Json& request
 }
 
 std::optional<nlohmann::ordered_json> ControlSession::work() {
-  std::optional<Answer> result = work_();
+  const std::optional<Answer> result = work_();
   if (!result) return std::nullopt;
   work_ = nullptr;
-  return finished(std::move(*result));
+  return finished(*result);
 }
 
 ControlSession::Greeting ControlSession::judge(const Json& hello, const Terms& terms, std::string& why) {

@@ -103,7 +103,7 @@ class ControlSession {
   [[nodiscard]] transport::Sge sge_of(const Json& request);
   void take(const transport::Completion& completion);
   void open_device();
-  [[nodiscard]] Answer finished(Answer result);
+  [[nodiscard]] Answer finished(const Answer& result);
 
   static const std::map<std::string_view, Operation>& operations();
 
