@@ -32,3 +32,14 @@ target_compile_options(
             $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
             $<$<BOOL:${ROCE_WERROR}>:-Werror>
             $<$<BOOL:${ROCE_NATIVE}>:-march=native>)
+
+# roce_program(TARGET): a program for users, which is found in bin/ of the build folder too, beside the others.
+function(roce_program target)
+  target_compile_definitions(${target} PRIVATE ROCE_VERSION="${PROJECT_VERSION}")
+  add_custom_command(
+    TARGET ${target}
+    POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${PROJECT_BINARY_DIR}/bin"
+    COMMAND ${CMAKE_COMMAND} -E create_symlink "$<TARGET_FILE:${target}>" "${PROJECT_BINARY_DIR}/bin/${target}"
+    VERBATIM)
+endfunction()
