@@ -64,7 +64,7 @@ struct AnalysisRunOptions {
   /// Filled for a run that continues with the next files; null: nothing is carried on. If set, questions still open at
   /// the end of the last file stay open and are not judged yet.
   CarriedState* carry = nullptr;
-  unsigned threads = 0;  ///< upper limit, where the consumer allows more than one thread; 0: one per processor
+  unsigned threads = 0;  ///< maximum, if the consumer allows more than one thread; 0: one per processor
 };
 
 /// How much was read when `AnalysisRunOptions::most_frames` ended the reading before the end of the input.

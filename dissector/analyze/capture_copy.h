@@ -39,7 +39,7 @@ class CaptureCopy {
   [[nodiscard]] tl::expected<void, CopyFailure> finish();
 
   [[nodiscard]] std::uint64_t frames() const { return frames_; }
-  /// Number of frames with several comments, of which only the first could be kept.
+  /// Returns the number of frames with several comments, of which only the first could be kept.
   [[nodiscard]] std::uint64_t shortened() const { return shortened_; }
 
  private:

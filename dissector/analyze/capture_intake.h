@@ -28,13 +28,13 @@ class CaptureIntake {
 
   // The current frame; valid until the next call of `next`.
   [[nodiscard]] const link::CaptureRecord& record() const { return record_; }
-  /// The reader of the file that the current frame comes from.
+  /// Returns the reader of the file that the current frame comes from.
   [[nodiscard]] const link::CaptureReader& reader() const { return *reader_; }
   [[nodiscard]] std::size_t file_index() const { return result_.files.size() - 1; }
   [[nodiscard]] CaptureFile& file() { return result_.files.back(); }
   [[nodiscard]] std::uint64_t number() const { return result_.files.back().frame_base + record_.number; }  ///< overall
   [[nodiscard]] std::optional<std::int64_t> time_ns() const { return time_ns_; }
-  /// The time of the current frame; if it has none, that of the frame before.
+  /// Returns the time of the current frame; if it has none, that of the frame before.
   [[nodiscard]] Time time() const { return Time{Duration{last_ns_}}; }
   [[nodiscard]] std::int64_t relative_ns() const { return time_ns_ ? *time_ns_ - *start_ns_ : 0; }
 
@@ -42,7 +42,7 @@ class CaptureIntake {
   void go_on_from(const CarriedState& state);
   void carry_into(CarriedState& state) const;
 
-  /// Call when all frames have been analysed: reports how many could not be decoded for their link type.
+  /// Reports how many frames could not be decoded for their link type. Call it when all frames have been analysed.
   void finish();
 
  private:

@@ -12,7 +12,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// In ns. A-RTX-3 (no ACK timeout in use is below 300 us): an equal packet that comes sooner is not a timeout's.
+/// In ns. A-RTX-3 (no ACK timeout in use is below 300 us): nothing is sent again for want of an ACK before that.
 constexpr std::int64_t kCopyWithin = 300'000;
 /// Larger groups, counted in pairs, are matched in order: they are not retransmissions.
 constexpr std::size_t kMostPairs = 4096;

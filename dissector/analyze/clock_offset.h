@@ -28,9 +28,9 @@ class DifferenceTrend {
 
   /// True if there was at least one sample.
   [[nodiscard]] bool is_known() const { return is_known_; }
-  /// The difference to expect for a packet that passed A at this time. A leg without samples takes the median of all.
+  /// Returns the difference to expect for a packet at A at this time; for a leg without samples, by the median of all.
   [[nodiscard]] std::int64_t at_time_a(std::int64_t time_ns, std::uint32_t leg) const;
-  /// The difference to expect for a packet that passed B at this time.
+  /// Returns the difference to expect for a packet at B at this time.
   [[nodiscard]] std::int64_t at_time_b(std::int64_t time_ns, std::uint32_t leg) const;
 
  private:
@@ -74,7 +74,7 @@ struct LegOrder {
 
 /// The relation between the clocks of A and B, and what follows from it.
 struct ClockModel {
-  /// How far B's clock is ahead of A's at `reference_ns`; not set without packets in both orders.
+  /// How far B's clock is ahead of A's at `reference_ns`; not set without packets in both orders, unless it was given.
   std::optional<std::int64_t> offset_ns;
   std::int64_t uncertainty_ns = 0;  ///< half of the smallest round trip between the points; 0 if the offset was given
   bool is_given = false;

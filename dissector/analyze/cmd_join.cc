@@ -66,7 +66,7 @@ class SideConsumer final : public AnalysisConsumer {
   std::uint32_t SeenFlow::*stream_;
 };
 
-/// Reports problems of the command line. True if there are none.
+/// Checks the captures on the command line and reports mistakes. True if there are none.
 bool take_points(JoinCommandOptions& options) {
   const int points = (options.point_a.empty() ? 0 : 1) + (options.point_b.empty() ? 0 : 1);
   if (points == 2 && options.a.empty() && options.b.empty()) {

@@ -33,7 +33,7 @@ struct ComparedCounter {
   std::optional<Figure> figure{};  ///< not set for `not_in_the_capture` and `unknown_name`
   std::string note{};              ///< explanation; may be empty
 
-  /// Distance of the NIC's number from the range that the capture shows; 0 inside it, nothing without a figure.
+  /// Returns the distance of the NIC's number from the range that the capture shows: 0 inside it, nothing without one.
   [[nodiscard]] std::optional<std::int64_t> difference() const;
 };
 

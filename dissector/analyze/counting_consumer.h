@@ -26,7 +26,7 @@ class CountingConsumer final : public AnalysisConsumer {
   [[nodiscard]] bool lists(std::uint32_t stream) const override { return next_.lists(stream); }
   [[nodiscard]] bool is_over() const override { return next_.is_over(); }
 
-  /// Drops the losses of a stream that nothing will ask about any more.
+  /// Drops the losses of a stream that will not be listed.
   void forget(std::uint32_t stream) { counts_.losses_of_stream.erase(stream); }
   [[nodiscard]] const VerdictCounts& counts() const { return counts_; }
 

@@ -235,7 +235,7 @@ void DecodeRun::judge(const DecodedPacket& decoded) {
 
 bool DecodeRun::is_shown(const Packet& packet) const {
   if (options_.all || packet.kind() != PacketKind::other) return true;
-  // A frame for the port of RoCE that is cut or fragmented before the BTH is shown too.
+  // A frame to the port of RoCE that was cut or fragmented in front of the BTH is shown too.
   return packet.problem().layer == HeaderId::bth;
 }
 

@@ -40,7 +40,7 @@ class DisplayFilter {
   [[nodiscard]] bool matches(const FieldValues& values) const;
 
   [[nodiscard]] bool passes_everything() const { return program_ == nullptr; }
-  /// The fields that the expression names, ascending, each once. `matches` asks for no others.
+  /// Returns the fields that the expression names, ascending, each once. `matches` asks for no others.
   [[nodiscard]] std::span<const FieldId> fields() const;
 
  private:

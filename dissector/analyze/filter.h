@@ -22,9 +22,9 @@ class AddressPattern {
   [[nodiscard]] static tl::expected<AddressPattern, std::string> parse(std::string_view text);
 
   [[nodiscard]] bool is_mac() const { return mac_.has_value(); }
-  /// The address that was read, unless `is_mac()`; the bits after the prefix are as they were given.
+  /// Returns the address that was read, unless `is_mac()`; the bits after the prefix are as they were given.
   [[nodiscard]] const Gid& address() const { return address_; }
-  /// The number of significant bits among the 128 of `address()`; at least 96 for an IPv4 address.
+  /// Returns the number of significant bits among the 128 of `address()`; at least 96 for an IPv4 address.
   [[nodiscard]] unsigned prefix() const { return prefix_; }
   [[nodiscard]] bool matches(const Gid& address) const;
   [[nodiscard]] bool matches(const MacAddress& address) const { return mac_ == address; }

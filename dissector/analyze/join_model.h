@@ -65,7 +65,7 @@ struct WaySummary {
   analysis::Histogram delay;  ///< delay of matched, undamaged packets; see `ClockModel::delay`
 
   [[nodiscard]] std::uint64_t count(Fate fate) const { return fates[static_cast<std::size_t>(fate)]; }
-  /// The number of packets that were lost or damaged.
+  /// Returns the number of packets that were lost or damaged.
   [[nodiscard]] std::uint64_t died() const { return count(Fate::lost) + count(Fate::damaged); }
 };
 

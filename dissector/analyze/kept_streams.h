@@ -21,7 +21,7 @@ class KeptStreams {
   void add(std::vector<analysis::StreamSummary>& ended);
   /// Returns the kept streams, sorted by number; none are left in the object.
   [[nodiscard]] std::vector<analysis::StreamSummary> take();
-  /// The number of streams that were not kept.
+  /// Returns the number of streams that were not kept.
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:

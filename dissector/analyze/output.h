@@ -16,7 +16,7 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  /// The buffer to append to; call `commit` after each packet.
+  /// Returns the buffer to append to; call `commit` after each packet.
   [[nodiscard]] TextBuffer& buffer() { return buffer_; }
   void commit() {
     if (line_by_line_ || buffer_.size() >= kBlock) flush();
@@ -27,7 +27,7 @@ class Output {
   [[nodiscard]] bool empty() const { return buffer_.size() == 0; }
   /// True if nothing more can be written: the reader has gone, or there was an error.
   [[nodiscard]] bool is_over() const { return over_; }
-  /// The error, for people. A reader that has gone (`| head`) is not an error.
+  /// Returns the error, for people. A reader that has gone (`| head`) is not an error.
   [[nodiscard]] const std::optional<std::string>& error() const { return error_; }
 
  private:

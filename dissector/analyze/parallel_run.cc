@@ -107,8 +107,8 @@ class ParallelRun {
   }
 
  private:
-  // With so few threads, none could do other work while a frame is fetched into the cache a second time, so frames are
-  // decoded as they are read. More threads share the decoding.
+  // With at most this many threads, frames are decoded as they are read: fetching them into the cache once more would
+  // only add waiting. More threads share the decoding.
   static constexpr unsigned kFewThreads = 2;
 
   // Does one step of all three batches.

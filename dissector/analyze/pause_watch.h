@@ -23,8 +23,8 @@ class PauseWatch {
                                         std::uint32_t stream);
   void go_on_from(const CarriedState& state);
   void carry_into(CarriedState& state) const;
-  /// Drops what is known about a stream
-  /// that nothing will ask for any more.
+  /// Drops the number of breaches of a stream that will not be listed,
+  /// so that nothing will ask for it any more.
   void forget(std::uint32_t stream) { breaches_.erase(stream); }
   void finish(AnalysisResult& result) const;  ///< adds the findings to `result`, which already has its streams
 

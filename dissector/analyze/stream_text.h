@@ -19,7 +19,7 @@ namespace roce::analyze {
 /// seen.
 [[nodiscard]] std::string ends_text(const analysis::StreamSummary& stream, const NameFile& names, Charset charset);
 
-/// Time of the first frame of all files, nanoseconds since 1970.
+/// Returns the time of the first frame of all files, in nanoseconds since 1970.
 [[nodiscard]] std::int64_t capture_start(const AnalysedPacket& packet);
 /// Returns seconds with six decimal places, as `decode` shows them.
 [[nodiscard]] std::string seconds_text(std::int64_t ns);

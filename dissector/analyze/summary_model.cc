@@ -162,7 +162,7 @@ class Statements {
   }
 
   void add_repeated() {
-    // If losses are known, they are the news; retransmissions are only their consequence.
+    // Known losses matter more; retransmissions are only their consequence.
     if (verdicts_.losses.total() != 0 || verdicts_.of(VerdictKind::no_answer).verdicts != 0) return;
     const std::uint64_t count = verdicts_.of(VerdictKind::retransmission).verdicts;
     if (count == 0) return;

@@ -52,13 +52,13 @@ struct Summary {
 
 [[nodiscard]] bool is_connected(const analysis::StreamSummary& stream);
 [[nodiscard]] std::uint64_t error_naks(const analysis::StreamSummary& stream);
-/// The number of request packets that were sent again.
+/// Returns the number of request packets that were sent again.
 [[nodiscard]] std::uint64_t retransmissions(const analysis::StreamSummary& stream);
-/// Payload that arrived, both directions together, in bits per second; 0 if no time passed.
+/// Returns the payload that arrived in both directions, in bits per second; 0 if no time passed.
 [[nodiscard]] double goodput(const analysis::StreamSummary& stream);
-/// Returns 0 if `time` is not positive.
+/// Returns a rate; 0 if `time` is not positive.
 [[nodiscard]] double bits_per_second(std::uint64_t bytes, Duration time);
-/// The latencies of the completed messages of both ends.
+/// Returns the latencies of the completed messages of both ends.
 [[nodiscard]] analysis::Histogram latencies(const analysis::StreamSummary& stream);
 /// True if `a` deserves attention before `b`.
 [[nodiscard]] bool is_worse(const analysis::StreamSummary& a, const analysis::StreamSummary& b);

@@ -15,7 +15,7 @@ enum class Charset : std::uint8_t { ascii, utf8 };
 /// Returns the character set of the user's locale: LC_ALL, LC_CTYPE or LANG, the first of them that is set.
 [[nodiscard]] Charset locale_charset();
 
-/// Returns the columns of the terminal `descriptor`, or those in COLUMNS; 0 if it is not a terminal: no limit.
+/// Returns the columns of the terminal `descriptor`, or COLUMNS if that is set; 0 if it is not a terminal: no limit.
 [[nodiscard]] std::size_t terminal_width(int descriptor);
 
 /// Returns the number of terminal columns that UTF-8 text takes: combining marks take none, wide East Asian letters and

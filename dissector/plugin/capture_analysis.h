@@ -71,7 +71,7 @@ class CaptureAnalysis {
   };
   [[nodiscard]] const Link& learned(std::uint32_t index) const { return learned_[index - 1]; }
 
-  /// The messages that have ended.
+  /// Returns the messages that have ended.
   [[nodiscard]] const std::vector<analysis::Message>& messages() const { return messages_; }
   /// Returns the messages whose end a packet made certain. Valid until the next packet is taken.
   [[nodiscard]] std::span<const analysis::Message> messages_ended_by(const PacketFacts& facts) const;
@@ -97,7 +97,7 @@ class CaptureAnalysis {
   analysis::Tracker tracker_;
   analysis::PauseTracker pauses_;
   std::vector<PacketFacts> packets_;
-  std::vector<std::uint32_t> first_packet_;  ///< by frame: index of its first packet, where those of the frame before end
+  std::vector<std::uint32_t> first_packet_;  ///< by frame: index of its first packet, where the frame before ends
   std::vector<Entry> verdicts_;
   std::vector<Link> learned_;
   std::vector<analysis::Message> messages_;

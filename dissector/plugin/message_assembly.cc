@@ -63,7 +63,7 @@ const MessageAssembly::Message* MessageAssembly::add(const Packet& packet) noexc
   }
   const auto begin = state.waiting.begin();
   const auto none = state.waiting.end();
-  // Search back from the last piece only: without it, the message cannot be complete.
+  // Looks back only if the pieces up to the last one are there: otherwise the message cannot be complete.
   const auto last = end_of_message(piece, begin, none, Position::last, +1);
   const auto first = last == none ? none : end_of_message(piece, begin, none, Position::first, -1);
   return first != none ? join(state, first, last, packet.place) : nullptr;

@@ -39,7 +39,7 @@ struct Place {
   const char* table;
   guint32 value;
   dissector_handle_t ours;
-  dissector_handle_t before;  ///< null: the entry did not exist
+  dissector_handle_t before;  ///< null: there was none
 };
 std::vector<Place> taken;
 
