@@ -30,7 +30,7 @@ enum class Field : std::uint8_t {
   cause,
   rule,
   spurious,
-  count,  ///< from here on the verdicts, in their order
+  count,  ///< the number of fixed fields; the fields after them are the verdicts, in their order
 };
 
 constexpr std::size_t kVerdicts = static_cast<std::size_t>(VerdictKind::count);
@@ -72,7 +72,7 @@ std::span<const ValueName> rule_names() {
   return names;
 }
 
-/// The fields of packets with those of the analysis behind them.
+/// The fields of packets, followed by those of the analysis.
 struct Catalogue {
   FieldCatalogue fields = wire_catalogue();
   FieldId first = static_cast<FieldId>(fields.size());
@@ -116,7 +116,7 @@ bool is_known_later(FieldId id) {
   return field == Field::latency || field == Field::response || field == Field::verdict || field == Field::cause;
 }
 
-/// The number of the bit that is the `index`th of those that are set.
+/// Returns the position of the `index`th bit among those that are set; nothing if fewer are set.
 std::optional<FilterValue> set_bit(std::uint64_t bits, std::size_t index) {
   for (; bits != 0; bits &= bits - 1) {
     if (index-- == 0) return static_cast<std::uint64_t>(std::countr_zero(bits));

@@ -21,20 +21,20 @@ struct PacketIdHash {
   }
 };
 
-/// Packets that were chosen: a bit for each frame, more only for the packets of super-frames.
+/// A set of packets: one bit for each frame, and a hash table only for the later packets of super-frames.
 class PacketSet {
  public:
   void insert(analysis::PacketId id);
   [[nodiscard]] bool contains(analysis::PacketId id) const;
-  /// All packets of the set are in it no more.
+  /// Removes all packets.
   void clear();
 
  private:
-  std::vector<bool> frames_;  ///< by number; of super-frames their first packet
+  std::vector<bool> frames_;  ///< by frame number; for a super-frame, its first packet
   std::unordered_set<analysis::PacketId, PacketIdHash> segments_;
 };
 
-/// What is known of packets only after they were seen: retrospective verdicts and the answers of requests.
+/// Facts that become known only after the packet was seen: retrospective verdicts and the answers to requests.
 class LaterFacts final : public AnalysisConsumer {
  public:
   struct Facts {
@@ -52,23 +52,23 @@ class LaterFacts final : public AnalysisConsumer {
   std::unordered_map<analysis::PacketId, Facts, PacketIdHash> facts_;
 };
 
-/// A filter expression over the fields of packets, `roce.analysis.*` among them:
+/// A filter expression over the fields of packets and the following fields of the analysis, all `roce.analysis.*`:
 /// - `stream`, `direction`, `role`, `relative_psn`, `message`, `since_last`;
-/// - `latency`: of a response since its request, of a request until its answer; `request`, `response`: that frame;
-/// - a boolean for each verdict (`roce.analysis.retransmission`); `verdict`, `cause`: all of a packet's, by name;
-///   `rule`: all rules that its sender breaks with it, by identifier; `spurious`.
+/// - `latency`: for a response since its request, for a request until its answer; `request`, `response`: that frame;
+/// - a boolean for each verdict (`roce.analysis.retransmission`); `verdict`, `cause`: all those of the packet, by name;
+///   `rule`: all rules that the packet's sender breaks with it, by identifier; `spurious`.
 class AnalysisFilter {
  public:
-  /// Passes everything.
+  /// Constructs a filter that passes everything.
   AnalysisFilter() = default;
 
-  /// Error: a sentence for people.
+  /// Compiles an expression. Error: a sentence for people.
   [[nodiscard]] static tl::expected<AnalysisFilter, std::string> compile(std::string_view expression);
 
   [[nodiscard]] bool passes_everything() const { return filter_.passes_everything(); }
-  /// Whether it names something that later packets tell, so that `matches` needs the facts of a whole pass.
+  /// True if the expression uses a field that only later packets decide; `matches` then needs facts from a whole pass.
   [[nodiscard]] bool needs_later_facts() const { return needs_later_; }
-  /// `facts` may be null.
+  /// True if the packet passes. `facts` may be null.
   [[nodiscard]] bool matches(const AnalysedPacket& packet, const LaterFacts* facts) const;
 
  private:

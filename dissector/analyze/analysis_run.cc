@@ -12,7 +12,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// Takes one packet after the other, and shows each to the consumer.
+/// Analyses one packet after the other, and shows each to the consumer.
 class SerialRun {
  public:
   SerialRun(std::span<const InputFile> inputs, const AnalysisRunOptions& options, AnalysisConsumer& consumer)
@@ -69,7 +69,7 @@ class SerialRun {
 
   RunState state_;
   analysis::PacketAnalysis with_breach_;
-  std::vector<analysis::Verdict> immediate_;  ///< of that packet
+  std::vector<analysis::Verdict> immediate_;  ///< the immediate verdicts of `with_breach_`
   unsigned since_hand_over_ = 0;
 };
 
@@ -82,7 +82,7 @@ bool AnalysisResult::is_complete() const {
 
 AnalysisResult run_analysis(std::span<const InputFile> inputs, const AnalysisRunOptions& options,
                             AnalysisConsumer& consumer) {
-  // With one thread too: batches are faster than one packet after the other.
+  // Even with one thread: batches are faster than one packet after the other.
   return consumer.wants_packets() ? SerialRun{inputs, options, consumer}.run()
                                   : run_parallel(inputs, options, consumer, thread_count(options.threads));
 }

@@ -19,17 +19,17 @@
 
 namespace roce::analyze {
 
-/// A RoCE, PFC or PAUSE packet with what is known when it is seen. Everything lives until the callback returns.
+/// A RoCE, PFC or PAUSE packet and what is known when it is seen. All references are valid until the callback returns.
 struct AnalysedPacket {
   const DecodedPacket& decoded;
-  const analysis::Observation& observation;  ///< its `id` counts frames overall, from 1 in the first file
+  const analysis::Observation& observation;  ///< its `id` counts frames across all files, from 1 in the first one
   const analysis::PacketAnalysis& analysis;
   const CaptureFile& file;
 };
 
 struct CarriedState;
 
-/// Takes what an analysis finds, in the order in which it is known.
+/// Receives the findings of an analysis, in the order in which they become known.
 class AnalysisConsumer {
  public:
   AnalysisConsumer() = default;
@@ -37,18 +37,18 @@ class AnalysisConsumer {
   AnalysisConsumer& operator=(const AnalysisConsumer&) = delete;
   virtual ~AnalysisConsumer() = default;
 
-  /// Comes first where the run goes on from another.
+  /// Called before everything else if the run continues an earlier one.
   virtual void go_on_from(const CarriedState& /*state*/) {}
   virtual void on_packet(const AnalysedPacket& /*packet*/) {}
-  /// Immediate ones follow their packet; retrospective ones come some packets after they have become certain.
+  /// Immediate verdicts follow their packet; retrospective ones come some packets after they have become certain.
   virtual void on_verdict(const analysis::Verdict& /*verdict*/) {}
   virtual void on_message(const analysis::Message& /*message*/) {}
   virtual void on_answer(const analysis::Answer& /*answer*/) {}
-  /// Without them (and thus without `on_packet`) a run may use several threads, and verdicts come in any order.
+  /// True if `on_packet` is to be called. If not, a run may use several threads, and verdicts come in any order.
   [[nodiscard]] virtual bool wants_packets() const { return true; }
-  /// Whether this stream, which has ended, is to be in `AnalysisResult::streams`.
+  /// True if this stream, which has ended, is to be in `AnalysisResult::streams`.
   [[nodiscard]] virtual bool lists(std::uint32_t /*stream*/) const { return true; }
-  /// Nobody wants more: the run ends early.
+  /// True if the consumer wants nothing more: the run ends early.
   [[nodiscard]] virtual bool is_over() const { return false; }
 };
 
@@ -56,63 +56,63 @@ struct AnalysisRunOptions {
   TimeWindow window{};
   analysis::TrackerOptions tracker{};
   analysis::PauseOptions pause{};
-  bool progress = false;          ///< show on standard error how far a long file is
-  bool quiet = false;             ///< say nothing about the files on standard error: somebody did already
-  std::uint64_t most_frames = 0;  ///< after so many in the window nothing more is read; 0: all are
-  /// What an earlier run left: this one's files follow on it. None: it begins anew.
+  bool progress = false;          ///< show on standard error how much of a long file has been read
+  bool quiet = false;             ///< report nothing about the files on standard error: an earlier pass already has
+  std::uint64_t most_frames = 0;  ///< reading stops after this many frames in the window; 0: no limit
+  /// The state left by an earlier run, which this run's files follow. Null: the run starts from scratch.
   const CarriedState* after = nullptr;
-  /// Filled for a run that goes on with the next files. Then what is open at the end of the last file stays so, and is
-  /// not judged yet.
+  /// Filled for a run that continues with the next files; null: nothing is carried on. If set, questions still open at
+  /// the end of the last file stay open and are not judged yet.
   CarriedState* carry = nullptr;
-  unsigned threads = 0;  ///< at most so many, where the consumer allows for more than one; 0: one a processor
+  unsigned threads = 0;  ///< maximum, if the consumer allows more than one thread; 0: one per processor
 };
 
-/// What was read where `AnalysisRunOptions::most_frames` left a rest.
+/// How much was read when `AnalysisRunOptions::most_frames` ended the reading before the end of the input.
 struct CaptureSample {
   std::uint64_t frames = 0;
   std::uint64_t bytes = 0;     ///< as stored, up to where reading ended
-  std::uint64_t of_bytes = 0;  ///< of all inputs; 0 unknown
+  std::uint64_t of_bytes = 0;  ///< size of all inputs; 0: unknown
 
   friend bool operator==(const CaptureSample&, const CaptureSample&) = default;
 };
 
-/// Everything that is known at the end; where the run went on from another, of both.
+/// Everything that is known at the end; for a run that continues an earlier one, the results of both together.
 struct AnalysisResult {
   std::vector<CaptureFile> files;
-  std::size_t earlier_files = 0;     ///< how many of them, from the first, are of runs before
-  std::uint64_t files_left_out = 0;  ///< of runs before, in front of these
+  std::size_t earlier_files = 0;     ///< number of `files`, counted from the first, that belong to earlier runs
+  std::uint64_t files_left_out = 0;  ///< files of earlier runs, before those in `files`, that were not kept
   CaptureCounts counts;
   std::vector<analysis::StreamSummary> streams;
-  std::uint64_t streams_left_out = 0;  ///< that had ended in runs before
-  /// Streams that ended when there were more than `analysis::Limits::streams`, and were the least bad of them.
+  std::uint64_t streams_left_out = 0;  ///< streams that ended in earlier runs and were not kept
+  /// Ended streams that are not in `streams` because more than `analysis::Limits::streams` ended: the least bad ones.
   std::uint64_t streams_unlisted = 0;
-  std::uint64_t streams_not_asked_for = 0;  ///< that the consumer does not list
+  std::uint64_t streams_not_asked_for = 0;  ///< ended streams that the consumer does not list
   VerdictCounts verdicts;
-  /// Streams that nobody asked for, and whose verdicts are not counted; none: everything was asked for.
+  /// Streams that were not asked for, whose verdicts are not counted; not set: everything was asked for.
   std::optional<std::uint64_t> streams_passed_over;
   analysis::Evictions evictions;
-  std::optional<CaptureSample> sample;         ///< none: everything was read
-  std::vector<analysis::PauseSummary> pauses;  ///< what stations asked for by PFC and PAUSE, by address
-  std::uint64_t uncounted_pause_frames = 0;    ///< of stations that there was no room to remember
+  std::optional<CaptureSample> sample;         ///< not set: everything was read
+  std::vector<analysis::PauseSummary> pauses;  ///< PFC and PAUSE requests of the stations, by address
+  std::uint64_t uncounted_pause_frames = 0;    ///< from stations for which there was no room
 
-  /// Whether each file of this run was read to its end.
+  /// True if each file of this run was read to its end.
   [[nodiscard]] bool is_complete() const;
 };
 
-/// Reads captures one after the other as one, judges what is in them and hands it to `consumer`. What is wrong with a
-/// file goes to standard error and into the result, and what was read of it counts. The result does not depend on how
-/// many threads there were.
+/// Reads captures one after the other as if they were one, analyses them and passes the findings to `consumer`. Errors
+/// in a file go to standard error and into the result; the part of it that could be read counts. The result does not
+/// depend on the number of threads.
 [[nodiscard]] AnalysisResult run_analysis(std::span<const InputFile> inputs, const AnalysisRunOptions& options,
                                           AnalysisConsumer& consumer);
 
-/// Where a frame that is numbered overall lies.
+/// The file that holds a frame, and the frame's number in that file.
 struct FramePlace {
-  const CaptureFile* file = nullptr;  ///< null: in none of them
-  std::uint64_t number = 0;           ///< in its file
+  const CaptureFile* file = nullptr;  ///< null: no file has the frame
+  std::uint64_t number = 0;           ///< within `file`, from 1
 };
 [[nodiscard]] FramePlace find_frame(std::span<const CaptureFile> files, std::uint64_t overall);
 
-/// The files that packets came from so far, for those who need `find_frame` before the end.
+/// The files from which packets have come so far, for callers that need `find_frame` before the end.
 class SeenFiles {
  public:
   SeenFiles() = default;

@@ -88,7 +88,7 @@ void add_filter_options(command_line::Command& command, AnalysisOptions& options
   command.add_option("--stream", options.stream, "Only this stream").type_name("NUMBER");
 }
 
-/// Finds out which packets pass the filter, and hands everything on.
+/// Records which packets pass the filter, and passes everything on.
 class ChoosingConsumer final : public AnalysisConsumer {
  public:
   ChoosingConsumer(AnalysisSession& session, const LaterFacts* facts, AnalysisConsumer& next)
@@ -115,7 +115,7 @@ AnalysisSession::AnalysisSession(const AnalysisOptions& options)
     : options_(options), output_(STDOUT_FILENO, isatty(STDOUT_FILENO) != 0) {}
 
 void AnalysisSession::prepare_output() {
-  // A reader that has gone is noticed by the write, which ends the run quietly.
+  // Without the signal, a write reports that the reader has gone, which ends the run quietly.
   std::signal(SIGPIPE, SIG_IGN);
   layout_.palette = choose_palette(options_.colour);
   layout_.charset = locale_charset();
@@ -178,7 +178,7 @@ bool AnalysisSession::open() {
   std::vector<files::FileUse> read{{"--names", options_.names}};
   read.reserve(inputs_.files.size() + 1);
   for (const InputFile& file : inputs_.files) read.push_back({"FILE", file.path});
-  // The state of --after may be that of --carry: it is replaced at the end.
+  // --after and --carry may name the same file: it is replaced only at the end.
   const std::array written{files::FileUse{"--carry", options_.carry}};
   if (const auto conflict = files::find_conflict(read, written)) return refuse(*conflict);
   if (filter_.needs_later_facts()) {
@@ -237,7 +237,7 @@ ExitCode AnalysisSession::finish() {
     return ExitCode::output;
   }
   if (!carried_) return code_;
-  // Whoever reads only the beginning has not seen what the next run would take for said.
+  // A reader that stopped early has not seen everything that the next run would take as already reported.
   if (output_.is_over()) {
     report(fmt::format("{} was not written: the output was not read to its end", options_.carry));
     return ExitCode::output;

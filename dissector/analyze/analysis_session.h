@@ -20,7 +20,7 @@ class Command;
 
 namespace roce::analyze {
 
-/// What the commands that analyse captures have in common on their command lines.
+/// The options that the commands for analysing captures have in common.
 struct AnalysisOptions {
   std::vector<std::string> inputs;
   std::string from;
@@ -33,42 +33,42 @@ struct AnalysisOptions {
   std::string carry;
   std::optional<std::uint32_t> stream;
   std::uint64_t max_streams = analysis::Limits{}.streams;
-  bool shows_lacks = false;       ///< the command's output says itself what there was no room for
-  std::uint64_t most_frames = 0;  ///< analyse no more than the first of them; 0: all
+  bool shows_lacks = false;       ///< the command's own output reports what there was no room for
+  std::uint64_t most_frames = 0;  ///< analyse at most this many frames; 0: all
   unsigned threads = 0;
   bool json = false;
   bool csv = false;
   ColourWhen colour = ColourWhen::automatic;
 };
 
-/// FILE, --from, --to, --names, --threads, --link-speed, --cnp-interval, --colour and --json. `options` must outlive
-/// the command.
+/// Adds FILE, --from, --to, --threads, --link-speed, --cnp-interval, --max-streams and those of `add_output_options`.
+/// `options` must outlive the command.
 void add_common_options(command_line::Command& command, AnalysisOptions& options);
-/// Of these --names, --colour and --json, for commands that take files in another way.
+/// Adds --names, --colour and --json, for commands that take their files in another way.
 void add_output_options(command_line::Command& command, AnalysisOptions& options);
-/// --after and --carry.
+/// Adds --after and --carry.
 void add_carry_options(command_line::Command& command, AnalysisOptions& options);
-/// -Y and --stream.
+/// Adds -Y and --stream.
 void add_filter_options(command_line::Command& command, AnalysisOptions& options);
-/// These, and --csv.
+/// Adds --csv, -Y and --stream.
 void add_list_options(command_line::Command& command, AnalysisOptions& options);
 
-/// One run of such a command: its inputs and its output. What is wrong with them goes to standard error.
+/// One run of a command that analyses captures: its inputs and its output. Problems with them go to standard error.
 class AnalysisSession {
  public:
   explicit AnalysisSession(const AnalysisOptions& options);
 
-  /// Reads the options. False: there is nothing to do, and `finish` says why.
+  /// Reads the options. Returns false if there is nothing to do; `finish` then returns the reason as an exit code.
   [[nodiscard]] bool open();
-  /// What `open` does about the output, for commands without inputs.
+  /// Prepares the output as `open` does, for commands without inputs.
   void prepare_output();
-  /// Analyses all inputs; a filter that asks for what is known later has them read twice. Before a packet is handed
-  /// over, `is_chosen` knows it.
+  /// Analyses all inputs; reads them twice if the filter uses facts that become known later. `is_chosen` is valid for a
+  /// packet from the moment that the consumer gets it.
   [[nodiscard]] AnalysisResult run(AnalysisConsumer& consumer, const analysis::TrackerOptions& tracker = {});
-  /// Writes what is left of the output, and for `--carry` the state; the exit code of the program.
+  /// Writes the rest of the output and, for `--carry`, the state. Returns the exit code of the program.
   [[nodiscard]] ExitCode finish();
 
-  /// Whether a packet passed the filter; only of packets that were seen.
+  /// True if the packet passed the filter. Valid only for packets that were seen.
   [[nodiscard]] bool is_chosen(analysis::PacketId id) const {
     return filter_.passes_everything() || chosen_.contains(id);
   }
@@ -101,14 +101,14 @@ class AnalysisSession {
   ExitCode code_ = ExitCode::ok;
 };
 
-/// Writes rows as they come, in the form that the options ask for: a table, CSV or NDJSON.
+/// Writes rows as they come, in the form that the options select: a table, CSV or NDJSON.
 class RowWriter {
  public:
-  /// `for_programs`: so many of the last columns are not in the table for people.
+  /// `for_programs`: the number of columns, counted from the last, that the table for people leaves out.
   RowWriter(AnalysisSession& session, std::vector<TableColumn> columns, std::size_t for_programs = 0);
 
   void add(std::vector<TableCell> cells);
-  /// Writes what was held back to align it.
+  /// Writes the rows that were held back for alignment.
   void finish();
 
  private:

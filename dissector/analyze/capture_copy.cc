@@ -12,7 +12,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// What an option of a pcapng block can hold.
+/// The largest option of a pcapng block, in bytes.
 constexpr std::size_t kLongestComment = 65'535;
 
 CopyFailure output_failure(const link::CaptureError& error) {
@@ -32,7 +32,7 @@ std::string join_comments(std::string_view kept, std::string_view remark) {
   text += remark;
   if (text.size() > kLongestComment) {
     text.resize(kLongestComment);
-    // A character must not be cut in the middle.
+    // Do not cut a UTF-8 character in the middle.
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) text.pop_back();
     if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0U) text.pop_back();
   }

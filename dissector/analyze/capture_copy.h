@@ -13,7 +13,7 @@
 
 namespace roce::analyze {
 
-/// Why a copy did not come about.
+/// The reason why a copy failed.
 struct CopyFailure {
   ExitCode code{};
   std::string message;  ///< a sentence for people
@@ -24,22 +24,22 @@ struct CopyFailure {
 class CaptureCopy {
  public:
   struct Selection {
-    std::function<bool(std::uint64_t frame)> wants;          ///< by number in its file
-    std::function<std::string(std::uint64_t frame)> remark;  ///< what to add to its comment; may be empty
+    std::function<bool(std::uint64_t frame)> wants;          ///< chosen by the frame's number in its file
+    std::function<std::string(std::uint64_t frame)> remark;  ///< text to append to the frame's comment; may be empty
   };
 
-  /// Checks that `path` can be the output: pcapng by its name, and none of `inputs`. Nothing is created before the
-  /// first frame or the end.
+  /// Checks that `path` can be the output: it has a name of pcapng and is not one of `inputs`. The file is created with
+  /// the first frame, or by `finish`.
   [[nodiscard]] static tl::expected<CaptureCopy, CopyFailure> make(const std::string& path,
                                                                    const std::vector<InputFile>& inputs);
 
-  /// Copies from one file. A failure whose code is `input` leaves the copy usable: what was read is in it.
+  /// Copies from one file. A failure with code `input` leaves the copy usable: it has the frames that could be read.
   [[nodiscard]] tl::expected<void, CopyFailure> add(const std::string& input, const Selection& selection);
-  /// Ends the file, which is created now if nothing was copied.
+  /// Completes the file; creates it if nothing was copied.
   [[nodiscard]] tl::expected<void, CopyFailure> finish();
 
   [[nodiscard]] std::uint64_t frames() const { return frames_; }
-  /// Frames of which only the first of several comments could be kept.
+  /// Returns the number of frames with several comments, of which only the first could be kept.
   [[nodiscard]] std::uint64_t shortened() const { return shortened_; }
 
  private:

@@ -13,36 +13,36 @@
 
 namespace roce::analyze {
 
-/// Reads captures one after the other as one. What is wrong with a file goes to standard error and into the result, and
-/// what could be read of it counts.
+/// Reads captures one after the other as if they were one. Problems of a file go to standard error and into the result;
+/// the part of it that could be read counts.
 class CaptureIntake {
  public:
-  /// Everything must outlive the intake; it adds the files and what it counts to `result`.
+  /// All arguments must outlive the intake. It adds the files and their counts to `result`.
   CaptureIntake(std::span<const InputFile> inputs, const AnalysisRunOptions& options, AnalysisResult& result);
 
-  /// Goes to the next frame that is in the time window. False: there is none, `stop` was called, or there were as many
-  /// as the options allow.
+  /// Goes to the next frame in the time window. Returns false at the end of the input, after `stop`, and if the number
+  /// of frames that the options allow has been reached.
   [[nodiscard]] bool next();
-  /// Leaves the rest unread.
+  /// Leaves the rest of the input unread.
   void stop();
 
-  // The frame under way; valid until `next` is called again.
+  // The current frame; valid until the next call of `next`.
   [[nodiscard]] const link::CaptureRecord& record() const { return record_; }
-  /// The reader of the file that the frame under way comes from.
+  /// Returns the reader of the file that the current frame comes from.
   [[nodiscard]] const link::CaptureReader& reader() const { return *reader_; }
   [[nodiscard]] std::size_t file_index() const { return result_.files.size() - 1; }
   [[nodiscard]] CaptureFile& file() { return result_.files.back(); }
   [[nodiscard]] std::uint64_t number() const { return result_.files.back().frame_base + record_.number; }  ///< overall
   [[nodiscard]] std::optional<std::int64_t> time_ns() const { return time_ns_; }
-  /// Its time; without one, that of the frame before.
+  /// Returns the time of the current frame; if it has none, that of the frame before.
   [[nodiscard]] Time time() const { return Time{Duration{last_ns_}}; }
   [[nodiscard]] std::int64_t relative_ns() const { return time_ns_ ? *time_ns_ - *start_ns_ : 0; }
 
-  /// The files follow on those of an earlier run. Comes first.
+  /// Continues after the files of an earlier run. Must be called first.
   void go_on_from(const CarriedState& state);
   void carry_into(CarriedState& state) const;
 
-  /// Everything that was read was looked at: says of which frames it could not be.
+  /// Reports how many frames could not be decoded for their link type. Call it when all frames have been analysed.
   void finish();
 
  private:
@@ -66,7 +66,7 @@ class CaptureIntake {
   std::optional<std::int64_t> start_ns_;
   std::int64_t last_ns_ = 0;
   std::uint64_t frames_ = 0;
-  std::uint64_t bytes_ = 0;     ///< of the files that were read to their end
+  std::uint64_t bytes_ = 0;     ///< size of the files that were read to their end
   std::uint64_t admitted_ = 0;  ///< frames in the window
 };
 

@@ -12,9 +12,9 @@ namespace roce::analyze {
 
 namespace {
 
-/// Nothing is sent again for want of an ACK before that: the shortest ACK timeouts are longer.
+/// In ns. A-RTX-3 (no ACK timeout in use is below 300 us): nothing is sent again for want of an ACK before that.
 constexpr std::int64_t kCopyWithin = 300'000;
-/// Groups with more pairs than that are matched in order: they are no retransmissions.
+/// Larger groups, counted in pairs, are matched in order: they are not retransmissions.
 constexpr std::size_t kMostPairs = 4096;
 
 class Matcher {
@@ -51,7 +51,7 @@ class Matcher {
 
   [[nodiscard]] std::uint32_t leg_of(const SeenPacket& packet) const { return flows_.flows()[packet.flow].leg; }
 
-  /// What the packets of a group have in common.
+  /// Returns the values that all packets of a group have in common.
   [[nodiscard]] auto key(const SeenPacket& packet) const {
     return std::tuple{packet.flow, packet.psn, packet.opcode,
                       match_.by_icrc ? packet.icrc : std::uint32_t{packet.ip_id}};
@@ -67,7 +67,7 @@ class Matcher {
     return order;
   }
 
-  /// Calls `use` for each group of packets with the same key, those of A and those of B, either of which may be empty.
+  /// Calls `use` for each group with the same key, with its packets of A and those of B; either may be empty.
   template <typename Use>
   void each_group(std::span<const std::uint32_t> order_a, std::span<const std::uint32_t> order_b, Use use) const {
     const auto length = [&](std::span<const std::uint32_t> order, std::span<const SeenPacket> packets, const auto& of) {
@@ -86,7 +86,7 @@ class Matcher {
     }
   }
 
-  /// How far the times of two packets are from what is usual.
+  /// Returns how far the time difference of two packets is from the usual one, in ns.
   [[nodiscard]] std::int64_t surprise(std::uint32_t in_a, std::uint32_t in_b) const {
     const std::int64_t difference = b_[in_b].time_ns - a_[in_a].time_ns;
     return std::abs(difference - match_.trend.at_time_a(a_[in_a].time_ns, leg_of(a_[in_a])));
@@ -120,13 +120,13 @@ class Matcher {
     std::sort(pairs.begin(), pairs.end());
     for (const auto& [off, x, y] : pairs) {
       if (match_.a[x].kind != MatchKind::none || match_.b[y].kind != MatchKind::none) continue;
-      // What is so late is another transmission, unless it is a copy: that belongs to none.
+      // A packet this far off is another transmission. A copy of a matched packet is not paired with it either.
       if (off > kCopyWithin && (is_near_match(x, in_a, a_, match_.a) || is_near_match(y, in_b, b_, match_.b))) continue;
       pair(x, y);
     }
   }
 
-  /// Whether a packet comes so near to one of its capture that has a match that it can be a copy of it.
+  /// True if a matched packet of the same capture is so near in time that this packet can be a copy of it.
   static bool is_near_match(std::uint32_t index, std::span<const std::uint32_t> group,
                             std::span<const SeenPacket> packets, const std::vector<PacketMatch>& own) {
     return std::any_of(group.begin(), group.end(), [&](std::uint32_t other) {
@@ -139,7 +139,7 @@ class Matcher {
     std::size_t i = 0;
     std::size_t j = 0;
     while (i < in_a.size() && j < in_b.size()) {
-      // Skipping one is right only if what follows it fits better.
+      // Skipping a packet is right only if the one after it fits better.
       const std::int64_t here = surprise(in_a[i], in_b[j]);
       if (i + 1 < in_a.size() && surprise(in_a[i + 1], in_b[j]) < here) {
         ++i;
@@ -153,13 +153,13 @@ class Matcher {
     }
   }
 
-  /// Of one capture: which packets without a match repeat one that has one. The first of the copies takes the match.
+  /// Finds, within one capture, unmatched packets that repeat a matched one. The first of the copies takes the match.
   static void find_copies(std::span<const std::uint32_t> group, std::span<const SeenPacket> packets,
                           std::vector<PacketMatch>& own, std::vector<PacketMatch>& others) {
     const auto is_matched = [&](std::uint32_t index) {
       return own[index].kind == MatchKind::same || own[index].kind == MatchKind::damaged;
     };
-    // The group is in the order of times, so the nearest with a match is the last before or the first behind.
+    // The group is sorted by time, so the nearest matched packet is the last one before or the first one after.
     std::vector<std::uint32_t> behind(group.size(), kNoPacket);
     for (std::size_t i = group.size(); i-- > 0;) {
       behind[i] = is_matched(group[i]) ? group[i] : i + 1 < group.size() ? behind[i + 1] : kNoPacket;

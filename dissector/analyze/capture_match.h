@@ -14,10 +14,10 @@ namespace roce::analyze {
 inline constexpr std::uint32_t kNoPacket = std::numeric_limits<std::uint32_t>::max();
 
 enum class MatchKind : std::uint8_t {
-  none,     ///< the other capture does not have it
-  same,     ///< `other` is the same packet
-  damaged,  ///< so it is, but one of the two has a wrong ICRC
-  copy,     ///< the other capture has fewer of these packets: `other` is the one in this capture that it repeats
+  none,     ///< the other capture does not have the packet
+  same,     ///< `other` is the same packet in the other capture
+  damaged,  ///< as `same`, but one of the two has a wrong ICRC
+  copy,     ///< the other capture has fewer of these: `other` is the packet of this capture that this one repeats
 };
 
 struct PacketMatch {
@@ -25,22 +25,22 @@ struct PacketMatch {
   MatchKind kind = MatchKind::none;
 };
 
-/// Which packets of two captures are the same. Indices are those of the packets that were matched.
+/// The packets that two captures have in common. Indices are those of the packets given to `match_captures`.
 struct CaptureMatch {
   std::vector<PacketMatch> a;
   std::vector<PacketMatch> b;
   DifferenceTrend trend;
-  bool by_icrc = true;  ///< false: too many ICRCs were cut off, so packets of the same PSN are told apart by IP ID only
+  bool by_icrc = true;  ///< false: too many ICRCs were cut off, so only the IP ID tells packets with the same PSN apart
 
-  /// One sample a packet that both have and that is sound at both, in the order of A.
+  /// Returns one sample for each packet that both captures have and that is undamaged in both, in the order of A.
   [[nodiscard]] std::vector<DelaySample> samples(std::span<const SeenPacket> a_packets,
                                                  std::span<const SeenPacket> b_packets, const FlowTable& flows) const;
 };
 
-/// Finds the packets of A in B. Two are the same if everything is that no router changes: addresses, destination QP,
-/// opcode, PSN, ICRC. Of several that are the same in all this, retransmissions, those belong together whose times
-/// differ by what is usual, within `within_ns`; what is left over is a copy where the IP ID or the time says so. A
-/// damaged packet is found by the fields that were not hit. Numbers in proportion to packets, times the logarithm.
+/// Finds the packets of A in B. Two packets are the same if all fields agree that routers do not change: addresses,
+/// destination QP, opcode, PSN, ICRC. Retransmissions agree in all of these; they are paired where the difference of
+/// times is nearest to the usual one and within `within_ns`, and the rest are copies if IP ID or time indicate it. A
+/// damaged packet is found by its undamaged fields. Memory is linear in the number of packets, time n log n.
 [[nodiscard]] CaptureMatch match_captures(std::span<const SeenPacket> a, std::span<const SeenPacket> b,
                                           const FlowTable& flows, std::int64_t within_ns);
 

@@ -45,9 +45,9 @@ namespace {
 
 using nlohmann::json;
 
-// Then a line of JSON, and behind it the states of the trackers, as long as the line says.
+// A line of JSON follows, and after it the states of the trackers, whose lengths that line gives.
 constexpr std::string_view kFirstLine = "roce-analyze state 1";
-// A line of it says something of each stream that lost packets.
+// The JSON line has an entry for each stream that lost packets.
 constexpr json_input::Bounds kHeadBounds{
     .bytes = std::size_t{1} << 30, .values = std::size_t{1} << 24, .members = 65536};
 
@@ -64,7 +64,7 @@ json head_of(const CarriedState& state, std::size_t closed_bytes) {
           {"bytes", {state.trackers.size(), state.pauses.size(), closed_bytes}}};
 }
 
-/// Sets everything but the trackers' states; the lengths of these. Throws what the JSON library throws.
+/// Sets everything but the trackers' states and returns their lengths. Throws the exceptions of the JSON library.
 std::array<std::uint64_t, 3> read_head(const json& head, CarriedState& state) {
   head.at("files").get_to(state.files);
   head.at("files_left_out").get_to(state.files_left_out);
@@ -82,7 +82,7 @@ Bytes bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text.data(), text.size()});
 }
 
-/// What stands in `text`. Error: a sentence without the file.
+/// Parses a saved state. Error: a sentence without the name of the file.
 tl::expected<CarriedState, std::string> parse(std::string_view text) {
   const std::size_t first = text.find('\n');
   if (text.substr(0, first) != kFirstLine) {
@@ -140,7 +140,7 @@ tl::expected<CarriedState, std::string> CarriedState::load(const std::string& pa
 
 tl::expected<void, std::string> CarriedState::save(const std::string& path) const {
   const std::vector<std::byte> closed_bytes = analysis::save_streams(closed);
-  // Names of files may hold anything.
+  // Names of files may contain invalid UTF-8, which is replaced.
   const std::string head = fmt::format(
       "{}\n{}\n", kFirstLine, head_of(*this, closed_bytes.size()).dump(-1, ' ', true, json::error_handler_t::replace));
   link::Result<link::OutputFile> file = link::OutputFile::create(path);

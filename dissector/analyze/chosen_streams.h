@@ -8,7 +8,7 @@
 
 namespace roce::analyze {
 
-/// Which streams were asked for: by `--stream`, and by `-Y` those with a packet that passes.
+/// The streams that were asked for: by `--stream`, and with `-Y` those that have a packet that passes.
 class ChosenStreams {
  public:
   explicit ChosenStreams(const AnalysisSession& session) : session_(session) {}

@@ -12,9 +12,9 @@ namespace {
 constexpr std::size_t kWindows = 64;
 constexpr std::size_t kLeastWindows = 8;
 constexpr std::int64_t kLeastSpan = 1'000'000'000;
-// No clock is worse; times that jump are.
+// A clock's drift is always smaller; a larger one comes from times that jump.
 constexpr double kMostDrift = 0.01;
-// More legs would not make the line better, only slower.
+// More legs would make the estimate slower but not better.
 constexpr std::size_t kMostLegs = 32;
 
 struct Point {

@@ -10,16 +10,16 @@
 
 namespace roce::analyze {
 
-/// Which differences of a window speak for it: those of the fastest packets tell a drift best.
+/// The difference that represents a window. Those of the fastest packets show a drift best.
 enum class WindowEdge : std::uint8_t { median, smallest, largest };
 
-/// What the differences of `samples` grow by, in parts of one: the median slope (Theil-Sen) between windows of the same
-/// leg. `edges`: of each leg. None if the samples do not last a second or the slope does not stand out of their
-/// scatter.
+/// Returns the growth of the differences of `samples`, in parts of one: the median slope (Theil-Sen) between windows of
+/// the same leg. `edges` has one entry for each leg. Returns nothing if the samples span less than a second or if the
+/// slope does not stand out from their scatter.
 [[nodiscard]] std::optional<double> clock_drift(std::span<const DelaySample> samples,
                                                 std::span<const WindowEdge> edges);
 
-/// The middle of `values`, which it reorders; they may not be empty.
+/// Returns the middle value of `values`, which it reorders and which must not be empty.
 template <typename Values>
 [[nodiscard]] auto median_of(Values& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

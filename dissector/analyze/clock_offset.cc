@@ -21,16 +21,16 @@ PointOrder opposite(PointOrder order) {
                                         : PointOrder::unknown;
 }
 
-/// How the differences of a leg lie, without drift.
+/// The distribution of the differences of one leg, in ns, without drift.
 struct Spread {
   std::size_t count = 0;
   std::int64_t min = 0;
-  std::int64_t low = 0;  ///< a twentieth is less
+  std::int64_t low = 0;  ///< a twentieth of the differences is less
   std::int64_t median = 0;
-  std::int64_t high = 0;  ///< a twentieth is more
+  std::int64_t high = 0;  ///< a twentieth of the differences is more
   std::int64_t max = 0;
 
-  /// Delays pile up near the smallest, so that the long side of the scatter is that of the second point.
+  /// Delays cluster near their smallest value, so the long tail of the scatter points to the second capture point.
   [[nodiscard]] PointOrder leans(std::size_t least_count, std::int64_t ratio) const {
     if (count < least_count) return PointOrder::unknown;
     const std::int64_t below = median - low;
@@ -53,7 +53,7 @@ Spread spread_of(std::vector<std::int64_t>& differences) {
           differences.back()};
 }
 
-/// How two legs of a host pair pass the points.
+/// The order in which the two legs of a host pair pass the capture points, relative to each other.
 enum class Relation : std::uint8_t { unknown, opposite, same };
 
 constexpr std::size_t kLeastLeaning = 20;
@@ -142,7 +142,7 @@ class ClockEstimate {
   }
 
  private:
-  /// Whether the drift is another.
+  /// Estimates the drift again. True if it has changed.
   bool take_drift(WindowEdge a_first, WindowEdge b_first) {
     std::vector<WindowEdge> edges;
     for (const LegOrder& leg : model_.legs) {
@@ -196,7 +196,7 @@ class ClockEstimate {
       LegOrder& learner = is_certain(forth) ? back : forth;
       learner = relation == Relation::same ? teacher : LegOrder{opposite(teacher.order), OrderBasis::round_trip};
     } else if (relation == Relation::opposite) {
-      // The way there and back between the points takes time, so the difference of what passes A first is larger.
+      // The round trip between the points takes time, so the leg that passes A first has the larger difference.
       const bool is_forth = spreads_[leg].median > spreads_[reverse].median;
       forth = {is_forth ? PointOrder::a_first : PointOrder::b_first, OrderBasis::round_trip};
       back = {opposite(forth.order), OrderBasis::round_trip};
@@ -218,9 +218,9 @@ class ClockEstimate {
     const Spread& y = spreads_[reverse];
     if (x.count == 0 || y.count == 0) return Relation::unknown;
     const bool is_apart = x.low > y.high || y.low > x.high;
-    // Both differences scatter around the same: no round trip lies between them.
+    // The differences of both legs scatter around one value: no round trip lies between them.
     if (!is_apart) return Relation::same;
-    // A queue that only one direction has looks like a round trip, but both scatter to the same side.
+    // A queue in one direction only looks like a round trip, but then both legs scatter to the same side.
     const PointOrder leaning = x.leans(2 * kLeastLeaning, 2);
     if (leaning != PointOrder::unknown && leaning == y.leans(2 * kLeastLeaning, 2)) return Relation::same;
     return Relation::opposite;
@@ -242,7 +242,7 @@ class ClockEstimate {
     model_.uncertainty_ns = std::abs(round_trip / 2);
   }
 
-  /// Legs of which nothing else is known.
+  /// Orders the legs for which there is no better evidence.
   void order_rest() {
     for (std::size_t leg = 0; leg < model_.legs.size(); ++leg) {
       LegOrder& known = model_.legs[leg];

@@ -11,26 +11,26 @@
 
 namespace roce::analyze {
 
-/// A packet that was seen at A and at B.
+/// A packet that was seen at both A and B.
 struct DelaySample {
   std::int64_t time_ns = 0;        ///< at A
-  std::int64_t difference_ns = 0;  ///< its time at B less that at A, each of its own clock
+  std::int64_t difference_ns = 0;  ///< its time at B minus its time at A, each by that point's own clock
   std::uint32_t leg = 0;
 };
 
-/// What the difference of the times at A and B usually is: of each leg a median, and one drift for all.
+/// The usual difference of the times at A and B: a median for each leg, and one drift for all.
 class DifferenceTrend {
  public:
   DifferenceTrend() = default;
-  /// `legs`: how many there are. The drift is a robust line (Theil-Sen) through the medians of windows, and 0 unless
-  /// the samples last a second and it stands out of their scatter.
+  /// `legs`: the number of legs. The drift is a robust line (Theil-Sen) through the medians of windows; it is 0 if the
+  /// samples span less than a second or it does not stand out from their scatter.
   DifferenceTrend(std::span<const DelaySample> samples, std::size_t legs);
 
-  /// Whether there was any sample.
+  /// True if there was at least one sample.
   [[nodiscard]] bool is_known() const { return is_known_; }
-  /// The difference to expect of a packet that was at A at this time; of a leg without samples that of all.
+  /// Returns the difference to expect for a packet at A at this time; for a leg without samples, by the median of all.
   [[nodiscard]] std::int64_t at_time_a(std::int64_t time_ns, std::uint32_t leg) const;
-  /// The same of a packet that was at B at this time.
+  /// Returns the difference to expect for a packet at B at this time.
   [[nodiscard]] std::int64_t at_time_b(std::int64_t time_ns, std::uint32_t leg) const;
 
  private:
@@ -43,25 +43,25 @@ class DifferenceTrend {
   bool is_known_ = false;
 };
 
-/// Which capture point the packets of a leg pass first.
+/// The capture point that the packets of a leg pass first.
 enum class PointOrder : std::uint8_t { unknown, a_first, b_first };
 
-/// Why that is believed, from the strongest on.
+/// The evidence for the order of a leg, from the strongest to the weakest.
 enum class OrderBasis : std::uint8_t {
   none,
-  changes,     ///< hop limits that were counted down, CE marks and damage that only the second point has
+  changes,     ///< decremented hop limits, CE marks and damage that only the second point has
   given,       ///< the user gave the clock offset
   round_trip,  ///< the two directions of a host pair have differences that a round trip between the points explains
-  scatter,     ///< delays have a smallest value and no largest
-  offset,      ///< the clock offset that other host pairs told
+  scatter,     ///< delays have a lower bound but no upper one
+  offset,      ///< the clock offset that follows from other host pairs
   losses,      ///< packets are missing at one point only
 };
 [[nodiscard]] std::string_view to_string(OrderBasis basis);
 
-/// What else is known of a leg.
+/// The other evidence about a leg.
 struct LegEvidence {
   std::uint32_t reverse = kNoLeg;
-  std::uint64_t changed_behind_a = 0;  ///< packets with a change that shows that they were at A before they were at B
+  std::uint64_t changed_behind_a = 0;  ///< packets with a change that shows that they passed A before B
   std::uint64_t changed_behind_b = 0;
   std::uint64_t only_a = 0;  ///< packets that only A saw
   std::uint64_t only_b = 0;
@@ -72,25 +72,25 @@ struct LegOrder {
   OrderBasis basis = OrderBasis::none;
 };
 
-/// The clocks of A and B against each other, and what follows from them.
+/// The relation between the clocks of A and B, and what follows from it.
 struct ClockModel {
-  /// How far B's clock is ahead of A's at `reference_ns`; unknown without packets in both orders.
+  /// How far B's clock is ahead of A's at `reference_ns`; not set without packets in both orders, unless it was given.
   std::optional<std::int64_t> offset_ns;
   std::int64_t uncertainty_ns = 0;  ///< half of the smallest round trip between the points; 0 if the offset was given
   bool is_given = false;
   bool is_contradictory = false;  ///< the smallest round trip came out negative: the clocks did not run evenly
-  std::int64_t reference_ns = 0;  ///< of A's clock: the first packet that both saw
+  std::int64_t reference_ns = 0;  ///< on A's clock: the first packet that both saw
   std::optional<double>
-      drift;  ///< what B's clock gains, in parts of one; none if too little is known to tell it from 0
+      drift;  ///< gain of B's clock, in parts of one; not set if too little is known to tell it from zero
   std::vector<LegOrder> legs;
-  /// Without an offset: the difference from which the delays of legs that pass A first, or B first, count.
+  /// Without an offset: the difference that counts as delay 0 for legs that pass A first, and for those of B first.
   std::optional<std::int64_t> smallest_a_first_ns;
   std::optional<std::int64_t> largest_b_first_ns;
 
-  /// The one-way delay of a packet from its first point to its second: absolute with an offset, else since the
-  /// smallest of its order. None if the order is unknown.
+  /// Returns the one-way delay of a packet from its first point to its second: absolute if the offset is known, else
+  /// relative to the smallest delay in its order. Returns nothing if the order is unknown.
   [[nodiscard]] std::optional<std::int64_t> delay(const DelaySample& sample) const;
-  /// The time on A's clock of what B saw at `time_ns`; none without an offset.
+  /// Converts a time on B's clock to A's clock. Returns nothing without an offset.
   [[nodiscard]] std::optional<std::int64_t> on_clock_a(std::int64_t time_ns) const;
 
  private:
@@ -98,9 +98,9 @@ struct ClockModel {
   [[nodiscard]] std::int64_t without_drift(const DelaySample& sample) const;
 };
 
-/// Compares the clocks by packets that both points saw. With packets in both orders: the offset for which the smallest
-/// delays of both are the same, that is right to half of their sum whatever the way is like. `given_offset_ns`: what
-/// the user knows, taken as it is.
+/// Compares the clocks by the packets that both points saw. With packets in both orders, the offset is where the
+/// smallest delays of both are equal; whatever the path, its error is at most half of their sum. `given_offset_ns`: an
+/// offset that the user knows, which is used as it is.
 [[nodiscard]] ClockModel compare_clocks(std::span<const DelaySample> samples, std::span<const LegEvidence> evidence,
                                         std::optional<std::int64_t> given_offset_ns);
 

@@ -74,7 +74,7 @@ ExitCode run_annotate(const AnnotateOptions& options) {
                                                                  remarked += text.empty() ? 0 : 1;
                                                                  return text;
                                                                }});
-  // What is wrong with the input was said when it was analysed.
+  // Problems of the input were reported when it was analysed.
   if (!added && added.error().code != ExitCode::input) return refuse(added.error());
   if (const auto finished = copy->finish(); !finished) return refuse(finished.error());
   report(fmt::format("{}: {}, {} of them with remarks", options.output,

@@ -34,7 +34,7 @@ A snapshot for --before and --compare, of the NIC that has the address:
 struct CountersOptions {
   AnalysisOptions common;
   std::string vendor_name;
-  std::optional<NicVendor> vendor{};  ///< by its name
+  std::optional<NicVendor> vendor{};  ///< the vendor called `vendor_name`
   std::vector<std::string> hosts;
   std::vector<std::string> capture_points;
   std::string compare;
@@ -42,7 +42,7 @@ struct CountersOptions {
   bool all = false;
 };
 
-/// Addresses of an option. None: one of them is wrong, which was said.
+/// Parses the addresses given to an option. Returns nothing if one of them is wrong, after reporting it.
 std::optional<std::vector<AddressPattern>> parse_addresses(std::string_view option,
                                                            std::span<const std::string> texts) {
   std::vector<AddressPattern> patterns;
@@ -58,7 +58,7 @@ std::optional<std::vector<AddressPattern>> parse_addresses(std::string_view opti
   return patterns;
 }
 
-/// Snapshots to compare with.
+/// The NIC's counters to compare with.
 struct Snapshots {
   NicStatistics after;
   std::optional<NicStatistics> before;
@@ -113,7 +113,7 @@ std::string list_of(std::span<const HostCounts> hosts) {
   return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Compares for those of the hosts that are addresses of one NIC.
+/// Compares the counters of those hosts that are addresses of one NIC.
 void show_compared(AnalysisSession& session, const CountersOptions& options, const Snapshots& snapshots,
                    std::span<const HostCounts> hosts) {
   std::vector<const HostCounts*> addresses;

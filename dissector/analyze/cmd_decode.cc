@@ -65,7 +65,7 @@ void add_options(command_line::Command& command, DecodeOptions& options) {
   command.add_flag("--all", options.all, "Also frames that are neither RoCE nor PFC, PAUSE, LLDP or CNM").group(which);
   const auto several = [&](const char* name, std::vector<std::string>& into, const char* type, const char* text) {
     command_line::Option option = command.add_option(name, into, text).type_name(type).expected(1).take_all();
-    option.allow_extra_args(false).group(which);  // CLI11 would take the files that follow for further values.
+    option.allow_extra_args(false).group(which);  // otherwise, CLI11 would take the files that follow as values
   };
   several("--qp", options.qps, "NUMBER", "Destination QP (of datagrams also the source)");
   several("--opcode", options.opcodes, "NAME", "Opcode: a name, a pattern such as 'RC_WRITE*', or a number");
@@ -134,7 +134,7 @@ ExitCode run_decode(const DecodeOptions& options) {
     report(*conflict);
     return ExitCode::usage;
   }
-  // A reader that has gone is noticed by the write, which ends the run quietly.
+  // Without the signal, a write reports that the reader has gone, which ends the run quietly.
   std::signal(SIGPIPE, SIG_IGN);
   const bool on_terminal = isatty(STDOUT_FILENO) != 0;
   Output output{STDOUT_FILENO, on_terminal};

@@ -38,7 +38,7 @@ struct ExtractOptions {
   bool all_streams = false;
 };
 
-/// The first pass: what is said about the frames, which of them the options choose, and the event that is looked for.
+/// The first pass: collects the remarks on frames, the frames that the options choose, and the event that is asked for.
 class FindingConsumer final : public AnalysisConsumer {
  public:
   FindingConsumer(const AnalysisSession& session, std::uint64_t event)
@@ -74,7 +74,7 @@ class FindingConsumer final : public AnalysisConsumer {
   PacketSet frames_;
 };
 
-/// The second pass of an event: its surroundings.
+/// The second pass for an event: chooses the packets around it.
 class SurroundingsConsumer final : public AnalysisConsumer {
  public:
   SurroundingsConsumer(const Verdict& event, Duration around, bool all_streams, PacketSet& frames)
@@ -100,7 +100,7 @@ ExitCode refuse(const CopyFailure& failure) {
   return failure.code;
 }
 
-/// Null: the command line makes sense.
+/// Returns the problem of the command line; nothing if there is none.
 std::optional<std::string> find_mistake(const ExtractOptions& options) {
   const int ways = (options.event != 0 ? 1 : 0) + (options.common.stream || !options.common.filter.empty() ? 1 : 0);
   if (ways != 1) return "which packets? --event NUMBER, or --stream NUMBER and -Y EXPRESSION or one of these";
@@ -151,7 +151,7 @@ ExitCode run_extract(const ExtractOptions& options) {
                      return finding.frames().contains({file.frame_base + frame, 0});
                    },
                    [&](std::uint64_t frame) { return finding.remarks().text(file.frame_base + frame, result.files); }});
-    // What is wrong with the input was said when it was analysed.
+    // Problems of the input were reported when it was analysed.
     if (!added && added.error().code != ExitCode::input) return refuse(added.error());
   }
   if (const auto finished = copy->finish(); !finished) return refuse(finished.error());

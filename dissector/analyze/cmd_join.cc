@@ -45,7 +45,7 @@ struct JoinCommandOptions {
   std::size_t top = 10;
 };
 
-/// Keeps what a capture says of each RoCE packet.
+/// Stores the fields of each RoCE packet of one capture.
 class SideConsumer final : public AnalysisConsumer {
  public:
   SideConsumer(JoinSide& side, FlowTable& flows, std::uint32_t SeenFlow::*stream)
@@ -66,7 +66,7 @@ class SideConsumer final : public AnalysisConsumer {
   std::uint32_t SeenFlow::*stream_;
 };
 
-/// Says what is wrong with the command line; true if nothing is.
+/// Checks the captures on the command line and reports mistakes. True if there are none.
 bool take_points(JoinCommandOptions& options) {
   const int points = (options.point_a.empty() ? 0 : 1) + (options.point_b.empty() ? 0 : 1);
   if (points == 2 && options.a.empty() && options.b.empty()) {
@@ -109,7 +109,7 @@ bool take_durations(const JoinCommandOptions& options, JoinOptions& join) {
   return true;
 }
 
-/// Reads one capture. False: there is none.
+/// Reads one capture. Returns false if there is none.
 bool read_side(AnalysisSession& session, JoinSide& side, FlowTable& flows, std::uint32_t SeenFlow::*stream,
                AnalysisResult& read) {
   if (!session.open()) return false;

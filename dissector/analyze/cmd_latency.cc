@@ -38,7 +38,7 @@ struct LatencyOptions {
   std::size_t top = 0;
 };
 
-/// Latencies in steps of a factor of two, for a picture: the classes of `Histogram` are not public.
+/// Latencies in steps of a factor of two, for the sparkline: the classes of `Histogram` are not public.
 class Octaves {
  public:
   void add(Duration duration) {
@@ -62,7 +62,7 @@ class Octaves {
   }
 
  private:
-  std::vector<std::uint64_t> counts_;  ///< as many as there are: streams are many
+  std::vector<std::uint64_t> counts_;  ///< only as long as needed, because there may be many streams
 };
 
 struct Distribution {
@@ -83,9 +83,9 @@ struct Distribution {
   }
 };
 
-/// What distributions are told apart by.
+/// Identifies a distribution.
 struct Key {
-  std::uint32_t stream = analysis::kNoStream;  ///< `kNoStream`: all together
+  std::uint32_t stream = analysis::kNoStream;  ///< `kNoStream`: all streams together
   std::uint8_t direction = 0;
   MessageType type{};
 

@@ -135,7 +135,7 @@ class MessagesConsumer final : public AnalysisConsumer {
   RowWriter rows_;
   StreamEnds ends_;
   SeenFiles files_;
-  std::vector<Message> slowest_;  ///< a heap, the quickest of them in front
+  std::vector<Message> slowest_;  ///< a heap with the quickest of them at the front
   std::optional<std::int64_t> start_ns_;
 };
 

@@ -33,7 +33,7 @@ std::vector<TableCell> row_of(const analysis::VerdictInfo& info, std::string_vie
           {std::string{info.advice}}};
 }
 
-// Who has to keep it is not said where it may be either end.
+// The party is left out where the rule applies to either end.
 std::string text_of(const analysis::RuleInfo& rule) {
   if (rule.party == analysis::RuleParty::either) return std::string{rule.text};
   return fmt::format("{}: {}", to_string(rule.party), rule.text);

@@ -47,7 +47,7 @@ std::uint64_t messages(const StreamSummary& stream) {
   return all;
 }
 
-/// What streams are sorted by, the largest first.
+/// Returns the value by which streams are sorted, the largest first.
 using SortKey = std::function<double(const StreamSummary&)>;
 
 const std::map<std::string, SortKey>& sort_keys() {
@@ -80,7 +80,7 @@ const std::map<std::string, SortKey>& sort_keys() {
   return keys;
 }
 
-/// Which streams have a packet that passes the filter.
+/// Finds the streams that have a packet that passes the filter.
 class StreamsConsumer final : public AnalysisConsumer {
  public:
   explicit StreamsConsumer(const AnalysisSession& session) : session_(session), chosen_(session) {}

@@ -36,7 +36,7 @@ struct SummaryOptions {
   std::size_t top = 10;
 };
 
-/// The events of one stream. It is kept small, because there may be many streams.
+/// The events of one stream. Kept small, because there may be many streams.
 class StreamVerdicts {
  public:
   void add(const analysis::Verdict& verdict) {
@@ -54,7 +54,7 @@ class StreamVerdicts {
     losses_ += other.losses_;
     return *this;
   }
-  /// Adds what was said of `stream`.
+  /// Adds the verdicts on `stream` to `all`.
   void add_to(VerdictCounts& all, std::uint32_t stream) const {
     for (const auto& [kind, count] : verdicts_.entries()) all.kinds[static_cast<std::size_t>(kind)].verdicts += count;
     for (const auto& [kind, count] : packets_.entries()) all.kinds[static_cast<std::size_t>(kind)].packets += count;
@@ -70,7 +70,7 @@ class StreamVerdicts {
   LossPlaces losses_;
 };
 
-/// Finds the streams that were asked for, if not all were, and what was said of each.
+/// Finds the streams that were asked for, unless all were, and counts the verdicts on each.
 class SummaryConsumer final : public AnalysisConsumer {
  public:
   explicit SummaryConsumer(const AnalysisSession& session)
@@ -89,7 +89,7 @@ class SummaryConsumer final : public AnalysisConsumer {
   [[nodiscard]] bool wants_packets() const override { return !wants_all_; }
   [[nodiscard]] bool lists(std::uint32_t stream) const override { return wants_all_ || chosen_.is_wanted(stream); }
 
-  /// Leaves what was asked for.
+  /// Removes everything that was not asked for.
   void narrow(AnalysisResult& result) const {
     if (wants_all_) return;
     result.streams_passed_over =

@@ -7,9 +7,9 @@
 
 namespace roce::analyze {
 
-/// A queue that takes no memory while nothing is in it, and little for little: of these there is one for each stream of
-/// a capture, and a std::deque takes half a kilobyte for its first element. What was taken from the front is removed
-/// when it is half of all.
+/// A queue that takes no memory while it is empty, and little for few elements: each stream of a capture has some, and
+/// the first element of a std::deque costs half a kilobyte. Elements taken from the front are removed once they make up
+/// half of the vector.
 template <typename T>
 class CompactQueue {
  public:
@@ -47,7 +47,7 @@ class CompactQueue {
   }
 
   std::vector<T> values_;
-  std::size_t front_ = 0;  // where the first element is; what stands before it was taken
+  std::size_t front_ = 0;  // index of the first element; the elements before it have been taken
 };
 
 }  // namespace roce::analyze

@@ -6,11 +6,11 @@
 
 namespace roce::analyze {
 
-/// One row for each direction whose data was marked or slowed, those with the most first: at most `view.top`, all if
-/// that is 0.
+/// Builds a table with one row for each direction whose data was marked or slowed, the most affected first. At most
+/// `view.top` rows; 0: all.
 [[nodiscard]] TextTable congestion_table(const SummaryView& view, Charset charset);
-/// One row for each station and priority that PFC or PAUSE frames asked silence for, the most often first; at most
-/// `view.top`, all if that is 0.
+/// Builds a table with one row for each station and priority for which PFC or PAUSE frames asked for silence, the most
+/// frequent first. At most `view.top` rows; 0: all.
 [[nodiscard]] TextTable pause_table(const SummaryView& view);
 
 }  // namespace roce::analyze

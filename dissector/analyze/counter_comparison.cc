@@ -7,7 +7,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// What the capture says, and whether the NIC's number fits.
+/// Sets what the capture shows, and whether the NIC's number agrees with it.
 void judge(ComparedCounter& compared, const HostCounts& host, const NicCounter& counter, bool is_difference) {
   compared.note = counter.note;
   if (counter.reading == Reading::elsewhere) {

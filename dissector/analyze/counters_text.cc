@@ -27,7 +27,7 @@ bool is_zero(const Figure& figure) {
   return figure.most == 0;
 }
 
-/// The names that a vendor has for a fact, those that count just this first.
+/// Returns a vendor's names for a fact; the counters that count exactly this come first.
 std::string names_of(HostFact fact, NicVendor vendor) {
   std::string names;
   for (const Reading reading : {Reading::same, Reading::about, Reading::at_most}) {

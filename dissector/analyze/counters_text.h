@@ -12,23 +12,23 @@
 
 namespace roce::analyze {
 
-/// What is shown of counters.
+/// The selection of counters to show.
 struct CountersView {
-  std::optional<NicVendor> vendor{};  ///< only the counters of this one
-  bool with_all = false;              ///< for people: also what is 0, and what no capture can tell
+  std::optional<NicVendor> vendor{};  ///< only the counters of this vendor
+  bool with_all = false;              ///< for people: also counters that are 0, and those that no capture can tell
 };
 
 /// `17`, `3 to 5`
 [[nodiscard]] std::string figure_text(const Figure& figure);
 
-/// A table for each host.
+/// Writes a table for each host.
 void show_counters_text(AnalysisSession& session, std::span<const HostCounts> hosts, const CountersView& view);
-/// An object a host.
+/// Writes a JSON object for each host.
 void show_counters_json(AnalysisSession& session, std::span<const HostCounts> hosts, const CountersView& view);
-/// A line a host and counter.
+/// Writes a line for each host and counter.
 void show_counters_csv(AnalysisSession& session, std::span<const HostCounts> hosts, const CountersView& view);
 
-/// A row a counter; for people without those that are 0 on both sides, unless all are wanted.
+/// Writes a row for each counter; for people without those that are 0 on both sides, unless all are wanted.
 void show_comparison(AnalysisSession& session, std::span<const ComparedCounter> counters, const CountersView& view);
 
 }  // namespace roce::analyze

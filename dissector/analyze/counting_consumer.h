@@ -6,7 +6,7 @@
 
 namespace roce::analyze {
 
-/// Counts verdicts, and hands everything on.
+/// Counts verdicts, and passes everything on.
 class CountingConsumer final : public AnalysisConsumer {
  public:
   explicit CountingConsumer(AnalysisConsumer& next) : next_(next) {}
@@ -26,7 +26,7 @@ class CountingConsumer final : public AnalysisConsumer {
   [[nodiscard]] bool lists(std::uint32_t stream) const override { return next_.lists(stream); }
   [[nodiscard]] bool is_over() const override { return next_.is_over(); }
 
-  /// Nobody will ask for this stream.
+  /// Drops the losses of a stream that will not be listed.
   void forget(std::uint32_t stream) { counts_.losses_of_stream.erase(stream); }
   [[nodiscard]] const VerdictCounts& counts() const { return counts_; }
 

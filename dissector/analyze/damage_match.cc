@@ -11,7 +11,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// What a packet has in common with the one that it was before it was damaged: one of the two at least.
+/// A damaged packet agrees with its original in at least one of these two keys.
 auto by_icrc(const SeenPacket& packet) {
   return packet.icrc;
 }
@@ -20,7 +20,7 @@ auto by_headers(const SeenPacket& packet) {
                     packet.udp_source_port};
 }
 
-/// How many fields two packets share.
+/// Returns the number of fields in which two packets agree.
 unsigned likeness(const SeenPacket& x, const SeenPacket& y, const FlowTable& flows) {
   const SeenFlow& of_x = flows.flows()[x.flow];
   const SeenFlow& of_y = flows.flows()[y.flow];
@@ -29,7 +29,7 @@ unsigned likeness(const SeenPacket& x, const SeenPacket& y, const FlowTable& flo
          unsigned{x.ip_id == y.ip_id} + unsigned{x.udp_source_port == y.udp_source_port} + unsigned{x.icrc == y.icrc};
 }
 constexpr unsigned kFields = 8;
-/// Damage hits one field, or two that lie together.
+/// Damage hits one field, or two adjacent ones.
 constexpr unsigned kLeastLikeness = kFields - 2;
 
 /// Matches the bad packets of one capture with the sound ones of the other.

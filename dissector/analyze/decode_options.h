@@ -7,7 +7,7 @@
 
 namespace roce::analyze {
 
-/// How the time of a packet is shown in the lines.
+/// The form in which lines show the time of a packet.
 enum class TimeStyle : std::uint8_t {
   relative,  ///< seconds since the first packet of the file
   epoch,     ///< seconds since 1970
@@ -16,20 +16,20 @@ enum class TimeStyle : std::uint8_t {
 
 enum class ColourWhen : std::uint8_t { automatic, always, never };
 
-/// The command line of `roce-analyze decode`.
+/// The options of `roce-analyze decode`.
 struct DecodeOptions {
   std::vector<std::string> inputs;  ///< files, "-" for standard input; with `hex` the words of one frame
   bool hex = false;
 
   bool verbose = false;
   bool json = false;
-  bool payload = false;  ///< the payload's bytes too
-  bool explain = false;  ///< which mistake makes a wrong ICRC match
+  bool payload = false;  ///< show the payload's bytes too
+  bool explain = false;  ///< show which mistake would explain a wrong ICRC
   bool summary = false;
   TimeStyle time = TimeStyle::relative;
   ColourWhen colour = ColourWhen::automatic;
 
-  bool all = false;  ///< frames that are neither RoCE nor its link control too
+  bool all = false;  ///< include frames that are neither RoCE nor its link control
   bool only_bad_icrc = false;
   std::vector<std::string> qps;
   std::vector<std::string> opcodes;

@@ -19,7 +19,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// What reading may have to wait for, so that what is decoded has to be shown before.
+/// The kind of input. Reading from all but files may block, so decoded packets have to be shown before.
 enum class Liveness : std::uint8_t { file, standard_input, pipe };
 
 Liveness liveness(const std::string& path) {
@@ -36,7 +36,7 @@ bool may_wait(Liveness input) {
   return ::poll(&ready, 1, 0) == 0;
 }
 
-/// The frame as the link type under which it makes sense: text is often pasted without its Ethernet header.
+/// Parses a frame with the link type under which it makes sense: text is often pasted without its Ethernet header.
 Packet parse_pasted(Bytes bytes, LinkType& link_type) {
   for (const LinkType type : {LinkType::ethernet, LinkType::raw_ip, LinkType::linux_sll2, LinkType::linux_sll}) {
     const Packet packet = parse_frame(bytes, type);
@@ -78,7 +78,7 @@ void report(std::string_view text) {
   static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
 }
 
-/// An open capture file with what is known about its interfaces.
+/// An open capture file and what is known about its interfaces.
 class DecodeRun::Source {
  public:
   Source(std::string path, link::CaptureReader reader)
@@ -193,7 +193,7 @@ ExitCode DecodeRun::decode_hex(std::string_view text, const std::string& source)
     if (packet.is_roce()) {
       decode_roce(packet, check_icrc(packet), frame);
     } else if (!options_.only_bad_icrc && filter_.passes_transport(packet)) {
-      // Whoever pastes a frame wants to see it, whatever it is.
+      // A pasted frame is always shown, whatever it is.
       emit({frame, packet, packet, {}});
     }
   }
@@ -235,7 +235,7 @@ void DecodeRun::judge(const DecodedPacket& decoded) {
 
 bool DecodeRun::is_shown(const Packet& packet) const {
   if (options_.all || packet.kind() != PacketKind::other) return true;
-  // Cut or fragmented in front of the BTH, but addressed to the port of RoCE.
+  // A frame to the port of RoCE that was cut or fragmented in front of the BTH is shown too.
   return packet.problem().layer == HeaderId::bth;
 }
 

@@ -14,7 +14,7 @@
 
 namespace roce::analyze {
 
-/// How often what was seen, of the packets that passed the filter.
+/// Counts of the packets that passed the filter.
 struct DecodeCounts {
   std::uint64_t frames = 0;
   std::uint64_t roce = 0;
@@ -23,10 +23,10 @@ struct DecodeCounts {
   std::uint64_t unchecked = 0;
 };
 
-/// Decodes inputs one after the other to one output. What is wrong with an input goes to standard error.
+/// Decodes inputs one after the other to one output. Problems of an input go to standard error.
 class DecodeRun {
  public:
-  /// `progress`: show on standard error how far a long file is. All references must outlive the object.
+  /// `progress`: show on standard error how much of a long file has been read. All references must outlive the object.
   DecodeRun(const DecodeOptions& options, const PacketFilter& filter, PacketFormat& format, Output& output,
             bool progress);
 

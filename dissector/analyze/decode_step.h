@@ -9,23 +9,23 @@
 
 namespace roce::analyze {
 
-/// One packet out of a frame, with what the analysis keeps of it.
+/// One packet of a frame, with the observation that the analysis keeps of it.
 struct DecodedPart {
   const Packet& packet;
   const IcrcVerdict& icrc;
-  std::uint32_t segment = 0;   ///< its place in a super-frame, from 0
+  std::uint32_t segment = 0;   ///< index in a super-frame, from 0
   std::uint32_t segments = 0;  ///< packets of the super-frame; 0: the frame is one packet
-  std::uint32_t base = 0;      ///< where the bytes of `packet` begin in the frame
+  std::uint32_t base = 0;      ///< offset of the bytes of `packet` in the frame
   analysis::Observation observation;
 };
 
-/// Whether a frame says anything that is judged: RoCE, PFC and PAUSE.
+/// True if the analysis uses the frame: RoCE, PFC and PAUSE.
 [[nodiscard]] inline bool is_judged(const Packet& whole) {
   return whole.is_roce() || whole.kind() == PacketKind::pfc || whole.kind() == PacketKind::pause;
 }
 
-/// Calls `use(const DecodedPart&)` for each packet of a frame that `is_judged`. Depends on nothing but its arguments,
-/// so that frames may be decoded in any order and thread.
+/// Calls `use(const DecodedPart&)` for each packet of a frame that `is_judged`. The result depends on the arguments
+/// alone, so frames may be decoded in any order and by any thread.
 template <typename Use>
 void decode_step(const Packet& whole, Time time, std::uint64_t frame, Use use) {
   const IcrcVerdict icrc = check_icrc(whole);

@@ -21,7 +21,7 @@ using Kind = FilterTokenKind;
 template <typename T>
 using Parsed = tl::expected<T, FilterError>;
 
-/// A value, or a run of values with both its ends.
+/// A value, or a range of values that includes both ends.
 struct Range {
   FilterConstant low;
   std::optional<FilterConstant> high;
@@ -29,7 +29,7 @@ struct Range {
 
 enum class Relation : std::uint8_t { exists, equal, not_equal, less, less_equal, greater, greater_equal, contains };
 
-/// One field held against what it is compared with.
+/// One field and what it is compared with.
 struct Comparison {
   FieldId field = 0;
   Relation relation = Relation::exists;
@@ -119,7 +119,7 @@ std::optional<Relation> relation_of(Kind kind) {
   }
 }
 
-/// Recursive descent, one function a level of precedence.
+/// A recursive descent parser with one function for each level of precedence.
 class Parser {
  public:
   Parser(std::vector<FilterToken> tokens, const FieldCatalogue& catalogue)
@@ -168,7 +168,7 @@ class Parser {
   }
 
   Parsed<Node> parse_factor() {
-    // Both parser and evaluation are recursive.
+    // The depth is bounded because both the parser and the evaluation are recursive.
     constexpr unsigned kDeepest = 200;
     if (depth_ == kDeepest) return fail(fmt::format("at most {} brackets and negations inside each other", kDeepest));
     ++depth_;

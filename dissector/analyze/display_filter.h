@@ -20,27 +20,27 @@ namespace roce::analyze {
 ///
 /// - `== != < <= > >=`, also `eq ne lt le gt ge`; `contains`; `in { value, low..high }`, `not in`;
 ///   `and or not`, also `&& || !`; `not` binds closest, then `and`.
-/// - A bare name: the packet has the field, and if it is a boolean, it is true.
-/// - A field of several values passes a comparison when any value does, but `!=` only when all do. A packet without the
-///   field passes no comparison; `not` turns that over.
-/// - `contains`: of bytes and texts a part of them; of numbers that have names, a part of the name, in any case.
+/// - A bare name: the packet has the field, and if the field is a boolean, it is true.
+/// - A field with several values passes a comparison if any value does, but `!=` only if all do. A packet without the
+///   field fails every comparison; `not` inverts that.
+/// - `contains`: a part of bytes or of a text; for numbers that have names, a part of the name, ignoring case.
 ///
-/// Immutable; copies share what was compiled, and threads may evaluate one at once.
+/// Immutable; copies share the compiled program, and threads may evaluate it at the same time.
 class DisplayFilter {
  public:
-  /// The filter that passes everything.
+  /// Constructs the filter that passes everything.
   DisplayFilter() = default;
 
-  /// Compiles an expression; blank passes everything. The catalogue is not needed afterwards. Error: unknown names, and
-  /// values that do not fit their fields, are found here and never later.
+  /// Compiles an expression; a blank one passes everything. The catalogue is not needed afterwards. Errors, all of them
+  /// found here and none later: unknown names, and values that do not fit their fields.
   [[nodiscard]] static tl::expected<DisplayFilter, FilterError> compile(std::string_view expression,
                                                                         const FieldCatalogue& catalogue);
 
-  /// Whether a packet with these values passes. Allocates nothing.
+  /// True if a packet with these values passes. Does not allocate.
   [[nodiscard]] bool matches(const FieldValues& values) const;
 
   [[nodiscard]] bool passes_everything() const { return program_ == nullptr; }
-  /// The fields that the expression names, ascending, each once: what need not be computed for `matches` is not here.
+  /// Returns the fields that the expression names, ascending, each once. `matches` asks for no others.
   [[nodiscard]] std::span<const FieldId> fields() const;
 
  private:

@@ -10,18 +10,18 @@
 
 namespace roce::analyze {
 
-/// Brings verdicts into the order of the packets that they are about, and numbers them from 1. At most `kHeld` are held
-/// back: a retrospective verdict that comes later than that stands where it came.
+/// Sorts verdicts into the order of the packets that they are about, and numbers them from 1. At most `kHeld` are held
+/// back: a retrospective verdict that comes later than that keeps the place at which it came.
 class EventOrder {
  public:
   using Use = std::function<void(std::uint64_t number, const analysis::Verdict& verdict)>;
 
   explicit EventOrder(Use use) : use_(std::move(use)) {}
 
-  /// So many were numbered in earlier runs. Comes first.
+  /// Sets the count of verdicts that earlier runs have numbered. Must be called first.
   void go_on_from(std::uint64_t number) { number_ = number; }
   void add(const analysis::Verdict& verdict);
-  /// Hands over what is still held back.
+  /// Hands over all verdicts that are still held back.
   void finish();
 
  private:

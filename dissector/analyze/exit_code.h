@@ -3,7 +3,7 @@
 
 namespace roce::analyze {
 
-/// What the program ends with.
+/// The exit codes of the program.
 enum class ExitCode : int {
   ok = 0,
   usage = 1,   ///< the command line is wrong

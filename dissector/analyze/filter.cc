@@ -19,7 +19,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// The value of member `Member` of header `H` given as text, or none.
+/// Returns the value that `text` gives to member `Member` of header `H`; nothing if the text is not valid.
 template <HeaderType H, auto Member>
 auto field_value(std::string_view name, std::string_view text) {
   std::array<std::byte, kSize<H>> header{};
@@ -33,7 +33,7 @@ std::optional<Qpn> parse_qp(std::string_view text) {
   return field_value<Bth, &Bth::dest_qp>("dest_qp", text);
 }
 
-/// Opcodes by number, by name, or by a pattern of names (`RC_WRITE*`).
+/// Returns the opcodes that a number, a name or a pattern of names (`RC_WRITE*`) stands for.
 std::bitset<256> parse_opcode(const std::string& text) {
   std::bitset<256> set;
   if (const std::optional<Opcode> opcode = opcode_from_name(text)) {

@@ -18,13 +18,13 @@ namespace roce::analyze {
 /// An address to compare with: an IPv4 or IPv6 address (a GID) with a prefix length, or a MAC address.
 class AddressPattern {
  public:
-  /// Reads `192.0.2.1`, `192.0.2.0/24`, `2001:db8::1`, `2001:db8::/32`, `02:00:00:00:00:01`. Error: what is wrong.
+  /// Reads `192.0.2.1`, `192.0.2.0/24`, `2001:db8::1`, `2001:db8::/32`, `02:00:00:00:00:01`. Error: the problem.
   [[nodiscard]] static tl::expected<AddressPattern, std::string> parse(std::string_view text);
 
   [[nodiscard]] bool is_mac() const { return mac_.has_value(); }
-  /// What was read, unless `is_mac()`: the address, with the bits behind the prefix as they stood.
+  /// Returns the address that was read, unless `is_mac()`; the bits after the prefix are as they were given.
   [[nodiscard]] const Gid& address() const { return address_; }
-  /// How many of the 128 bits of `address()` count; of an IPv4 address at least 96.
+  /// Returns the number of significant bits among the 128 of `address()`; at least 96 for an IPv4 address.
   [[nodiscard]] unsigned prefix() const { return prefix_; }
   [[nodiscard]] bool matches(const Gid& address) const;
   [[nodiscard]] bool matches(const MacAddress& address) const { return mac_ == address; }
@@ -35,20 +35,20 @@ class AddressPattern {
   unsigned prefix_ = 128;
 };
 
-/// Which packets a user wants. Options of different kinds must all hold; of several values of one kind, any.
+/// Selects the packets that a user wants. Options of different kinds must all match; of several values of a kind, any.
 class PacketFilter {
  public:
-  /// Error: which option is wrong, and what it expects.
+  /// Error: the wrong option, and what it expects.
   [[nodiscard]] static tl::expected<PacketFilter, std::string> make(const DecodeOptions& options);
 
-  /// Times in nanoseconds; `relative_ns` counts from the first packet of the file. A packet without a time passes only
-  /// when time does not matter.
+  /// Checks the time, in nanoseconds; `relative_ns` counts from the first packet of the file. A packet without a time
+  /// passes only if there is no bound on the time.
   [[nodiscard]] bool passes_time(std::optional<std::int64_t> time_ns, std::int64_t relative_ns) const {
     return !has_time_ || is_in_time(time_ns, relative_ns);
   }
-  /// By the addresses of a whole frame.
+  /// Checks the addresses of a whole frame.
   [[nodiscard]] bool passes_addresses(const Packet& frame) const { return !has_addresses_ || has_address(frame); }
-  /// By QP and opcode of one packet.
+  /// Checks QP and opcode of one packet.
   [[nodiscard]] bool passes_transport(const Packet& packet) const { return !has_transport_ || has_wanted(packet); }
 
  private:

@@ -76,7 +76,7 @@ std::optional<FilterConstant> time_of(std::string_view text) {
   return bound && !bound->relative ? std::optional<FilterConstant>{bound->ns} : std::nullopt;
 }
 
-/// The bytes of hex digits, two each, with or without colons between them.
+/// Parses hex digits, two for each byte, with or without colons between the bytes.
 std::optional<FilterConstant> hex_bytes(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   if (text.empty()) return std::nullopt;
@@ -162,7 +162,7 @@ std::string describe(const FilterField& field) {
   return {};
 }
 
-/// The first of the constant's type is what a value must hold for the two to be compared.
+/// Compares a value with a constant of the matching type; values of any other type are unordered.
 struct Comparer {
   std::partial_ordering operator()(const Gid& value, const AddressPattern& pattern) const {
     return !pattern.is_mac() && pattern.matches(value) ? std::partial_ordering::equivalent

@@ -13,25 +13,25 @@
 
 namespace roce::analyze {
 
-/// A value as a filter expression has it, in the form that is compared. Strings are those of texts and of bytes.
+/// A value of a filter expression, in the form in which it is compared. Strings hold texts and bytes.
 using FilterConstant = std::variant<bool, std::uint64_t, std::int64_t, double, AddressPattern, std::string>;
 
-/// Reads a word or a text as a value of `field`. Error: what the field's values look like, with names of values that
-/// are spelt alike.
+/// Reads a word or a text as a value of `field`. Error: a description of the field's values, and similarly spelt names
+/// of values.
 [[nodiscard]] tl::expected<FilterConstant, FilterError> parse_constant(const FilterField& field,
                                                                        const FilterToken& token);
 
-/// The values of a number whose names hold `text`, ignoring case.
+/// Returns the values of a number whose names contain `text`, ignoring case.
 [[nodiscard]] std::vector<std::uint64_t> values_named_like(const FilterField& field, std::string_view text);
 
-/// Whether values of the type have an order, and not only are equal or not.
+/// True if values of the type are ordered, false if they can only be equal or not.
 [[nodiscard]] bool has_order(FieldType type);
 
-/// Whether nothing lies in the range from `low` to `high`, both of one field.
+/// True if the range from `low` to `high`, both of one field, is empty.
 [[nodiscard]] bool is_descending(const FilterConstant& low, const FilterConstant& high);
 
-/// How a value stands to a constant of its field; `unordered` when neither is less, or they are of different types. An
-/// address is `equivalent` to a network that it lies in.
+/// Compares a value with a constant of its field; `unordered` if neither is less, or if the types differ. An address is
+/// `equivalent` to a network that contains it.
 [[nodiscard]] std::partial_ordering compare(const FilterValue& value, const FilterConstant& constant);
 
 }  // namespace roce::analyze

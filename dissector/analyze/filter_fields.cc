@@ -36,7 +36,7 @@ std::optional<FieldId> FieldCatalogue::find(std::string_view name) const {
 }
 
 std::vector<std::string> FieldCatalogue::nearest(std::string_view name) const {
-  // A prefix that other tools use, or none at all, hides an otherwise right name: then the rest decides.
+  // An additional or missing prefix hides an otherwise right name, so the rest of the name decides.
   std::vector<command_line::Candidate> candidates;
   for (const FilterField& field : fields_) {
     std::size_t distance = command_line::edit_distance(name, field.name);

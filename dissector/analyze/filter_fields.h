@@ -15,7 +15,7 @@
 
 namespace roce::analyze {
 
-/// What the values of a field are; behind each the alternative of `FilterValue` that holds one.
+/// The type of a field's values; each comment begins with the alternative of `FilterValue` that holds one.
 enum class FieldType : std::uint8_t {
   presence,  ///< bool: a header. Only its bare name is a filter
   boolean,   ///< bool
@@ -30,38 +30,38 @@ enum class FieldType : std::uint8_t {
   text,      ///< std::string_view
 };
 
-/// One value of a field. A view must outlive the evaluation only.
+/// One value of a field. A view only has to outlive the evaluation.
 using FilterValue = std::variant<bool, std::uint64_t, std::int64_t, double, Gid, MacAddress, std::string_view>;
 
-/// A field's place in its catalogue.
+/// The index of a field in its catalogue.
 using FieldId = std::uint32_t;
 
-/// A field that expressions may name.
+/// A field that expressions may use.
 struct FilterField {
   std::string name;
   FieldType type = FieldType::number;
-  std::span<const ValueName> value_names{};  ///< of numbers; must outlive the catalogue
-  unsigned bits = 64;                        ///< of numbers: literals that do not fit are errors
+  std::span<const ValueName> value_names{};  ///< for numbers; must outlive the catalogue
+  unsigned bits = 64;                        ///< for numbers: literals that do not fit are errors
 };
 
-/// The fields that expressions may name. Ids are given in the order of `add`, from 0.
+/// The fields that expressions may use. Ids are assigned in the order of `add`, from 0.
 class FieldCatalogue {
  public:
-  /// Names are unique; a second field of a name would never be found.
+  /// Adds a field. Names must be unique: a second field with the same name would never be found.
   FieldId add(FilterField field);
 
-  /// By name; a name behind `roce.` is also found without it (`roce.bth.psn`).
+  /// Finds a field by its name; a name that begins with `roce.` is also found without that prefix (`roce.bth.psn`).
   [[nodiscard]] std::optional<FieldId> find(std::string_view name) const;
   [[nodiscard]] const FilterField& operator[](FieldId id) const { return fields_[id]; }
   [[nodiscard]] std::size_t size() const { return fields_.size(); }
-  /// At most three names that somebody who wrote `name` may have meant, the likeliest first.
+  /// Returns at most three names that the author of `name` may have meant, the likeliest first.
   [[nodiscard]] std::vector<std::string> nearest(std::string_view name) const;
 
  private:
   std::vector<FilterField> fields_;
 };
 
-/// The values of one packet's fields, as an evaluation asks for them.
+/// Gives an evaluation the values of one packet's fields.
 class FieldValues {
  public:
   FieldValues() = default;
@@ -69,8 +69,8 @@ class FieldValues {
   FieldValues& operator=(const FieldValues&) = delete;
   virtual ~FieldValues() = default;
 
-  /// Value number `index`, from 0, of a field; none when it has no more, or the packet does not have the field. The
-  /// alternative is that of the field's type; a value of another one equals nothing.
+  /// Returns value number `index`, from 0, of a field; nothing if there are no more or the packet lacks the field. The
+  /// alternative is that of the field's type; a value of another alternative equals nothing.
   [[nodiscard]] virtual std::optional<FilterValue> value(FieldId id, std::size_t index) const = 0;
 };
 

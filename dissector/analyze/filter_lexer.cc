@@ -19,7 +19,7 @@ struct Spelling {
   Kind kind;
 };
 
-// The longer of two that begin alike comes first.
+// A sign stands before any other that is a prefix of it.
 constexpr std::array kSigns{
     Spelling{"==", Kind::equal},         Spelling{"!=", Kind::not_equal},  Spelling{"<=", Kind::less_equal},
     Spelling{">=", Kind::greater_equal}, Spelling{"<", Kind::less},        Spelling{">", Kind::greater},
@@ -37,7 +37,7 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// Whether `c` may stand in a name, number, address or time; bytes of UTF-8 are letters.
+/// True if `c` may be part of a name, number, address or time; bytes of UTF-8 count as letters.
 bool is_word(char c) {
   constexpr std::string_view kOthers = "_.:/-+";
   return is_letter_or_digit(c) || kOthers.find(c) != std::string_view::npos || static_cast<unsigned char>(c) >= 0x80;
@@ -58,7 +58,7 @@ std::size_t word_size(std::string_view text) {
   return size;
 }
 
-/// Size of the quoted text with its quotes, 0 when it does not end; `value` gets what it says.
+/// Returns the size of the quoted text with its quotes, 0 if the closing one is missing; `value` gets the content.
 std::size_t take_quoted(std::string_view text, std::string& value) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == text[0]) return i + 1;

@@ -10,17 +10,17 @@
 
 namespace roce::analyze {
 
-/// What is wrong with a filter expression.
+/// An error in a filter expression.
 struct FilterError {
-  std::size_t column = 0;  ///< byte of the expression, from 1
+  std::size_t column = 0;  ///< position in the expression in bytes, from 1
   std::string expected;    ///< `a field name`
-  std::string found;       ///< as it stands in the expression; empty at its end
+  std::string found;       ///< as in the expression; empty at its end
   std::vector<std::string> suggestions;
 
   friend bool operator==(const FilterError&, const FilterError&) = default;
 };
 
-/// `column 5: expected a field name, found 'bth.psm'; did you mean bth.psn?`
+/// Returns, for example, `column 5: expected a field name, found 'bth.psm'; did you mean bth.psn?`
 [[nodiscard]] std::string to_string(const FilterError& error);
 
 /// A token of a filter expression.
@@ -51,11 +51,11 @@ struct FilterToken {
   FilterTokenKind kind = FilterTokenKind::end;
   std::size_t column = 1;   ///< from 1
   std::string_view source;  ///< as written
-  std::string value;        ///< of a word and of text, without quotes and escapes
+  std::string value;        ///< for a word and a text, without quotes and escapes
 };
 
-/// Takes an expression apart; the last token is `end`. The tokens refer to `expression`. Error: a character that begins
-/// nothing, or a quote that does not end.
+/// Splits an expression into tokens; the last one is `end`. The tokens refer to `expression`. Error: a character with
+/// which no token begins, or a quote that is not closed.
 [[nodiscard]] tl::expected<std::vector<FilterToken>, FilterError> tokenize_filter(std::string_view expression);
 
 }  // namespace roce::analyze

@@ -8,12 +8,12 @@
 
 namespace roce::analyze {
 
-/// What a file says about one of its frames; the times are left out. The texts live until the reader's next record, the
-/// name of the file as long as `file`.
+/// Returns what a file has about one of its frames, except for the times. The texts are valid until the reader's next
+/// record, the name of the file as long as `file`.
 [[nodiscard]] FrameInfo describe_frame(const link::CaptureReader& reader, const link::CaptureRecord& record,
                                        std::string_view file);
 
-/// Whether nothing of a frame could be looked at, because its link type is not known.
+/// True if a frame could not be parsed at all because its link type is not known.
 [[nodiscard]] bool has_unknown_link_type(const Packet& packet);
 
 }  // namespace roce::analyze

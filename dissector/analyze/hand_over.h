@@ -8,10 +8,10 @@
 
 namespace roce::analyze {
 
-/// Gives a consumer what the trackers have found since the last time.
+/// Passes to a consumer what the trackers have found since the last time.
 class HandOver {
  public:
-  /// Everything must outlive it.
+  /// All arguments must outlive the object.
   HandOver(analysis::TrackerShards& shards, const analysis::TrackerOptions& options, AnalysisConsumer& consumer)
       : shards_(shards), options_(options), consumer_(consumer) {}
 

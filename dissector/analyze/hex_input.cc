@@ -25,7 +25,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-/// Takes white space from the start of `text`; a tab is as wide as a gap between columns.
+/// Removes white space from the start of `text` and returns its width; a tab is as wide as a gap between columns.
 std::size_t take_blanks(std::string_view& text) {
   std::size_t width = 0;
   for (; !text.empty() && is_blank(text.front()); text.remove_prefix(1)) width += text.front() == '\t' ? 8 : 1;
@@ -46,7 +46,7 @@ void push_digits(Frame& frame, std::string_view digits) {
   }
 }
 
-/// What an error quotes: the start of the offending text, on one line and without control characters.
+/// Returns the quotation for an error: the start of the offending text, without white space and control characters.
 std::string quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text.substr(0, 20)) {
@@ -66,13 +66,13 @@ std::vector<std::string_view> split_lines(std::string_view text) {
   return lines;
 }
 
-/// The offset that a line of a dump begins with.
+/// The offset at the start of a line of a dump.
 struct Offset {
   std::uint64_t value = 0;
   std::size_t digits = 0;
-  bool is_marked = false;    ///< a colon follows: this can be nothing else
-  std::size_t gap = 0;       ///< white space behind it
-  std::string_view content;  ///< what follows
+  bool is_marked = false;    ///< a colon follows, so this cannot be anything else
+  std::size_t gap = 0;       ///< width of the white space after it
+  std::string_view content;  ///< the rest of the line
 };
 
 std::optional<Offset> read_offset(std::string_view line) {
@@ -93,7 +93,7 @@ std::optional<Offset> read_offset(std::string_view line) {
   return offset;
 }
 
-/// Whether the text is a dump with offsets: its first offset is 0, and either looks like no data or is followed by an
+/// True if the text is a dump with offsets: the first offset is 0, and either cannot be data or is followed by an
 /// offset that fits.
 bool has_offsets(const std::vector<std::string_view>& lines) {
   bool found_first = false;
@@ -109,7 +109,7 @@ bool has_offsets(const std::vector<std::string_view>& lines) {
   return false;
 }
 
-/// Appends the bytes of one line of a dump, without the text beside them.
+/// Appends the bytes of one line of a dump, without the text column.
 tl::expected<void, std::string> read_row(std::string_view content, std::size_t line_number, Frame& frame) {
   // hexdump -C leaves a wider gap in the middle of its 16 bytes.
   constexpr std::size_t kHalfRow = 8;
@@ -144,7 +144,7 @@ tl::expected<Frames, std::string> read_dump(const std::vector<std::string_view>&
       return Failure{fmt::format("line {}: expected offset 0, found {:#x}", i + 1, offset->value)};
     }
     Frame& frame = frames.back();
-    // Text beside the digits of the line before may have looked like digits: the offset says how many there were.
+    // Part of the text column of the line before may have been read as digits: the offset shows how many bytes it had.
     if (offset->value < frame.size() && offset->value > row_start) frame.resize(offset->value);
     if (offset->value != frame.size()) {
       return Failure{fmt::format("line {}: expected offset {:#x}, found {:#x}; paste all lines of the frame, in order",
@@ -156,7 +156,7 @@ tl::expected<Frames, std::string> read_dump(const std::vector<std::string_view>&
   return frames;
 }
 
-/// Takes what may stand between groups of digits.
+/// Removes the separators that may stand between groups of digits.
 void take_separators(std::string_view& text) {
   constexpr std::string_view kSeparators = " \t\r:-.,;\"'{}[]()";
   text.remove_prefix(std::min(text.find_first_not_of(kSeparators), text.size()));

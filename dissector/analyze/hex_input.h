@@ -9,12 +9,12 @@
 
 namespace roce::analyze {
 
-/// Reads frames from hex text as people paste it. Two forms:
-///   - hex digits, in groups of any even size, between which may stand white space, `:`, `-`, `.`, `,`, `;`, quotes and
-///     brackets, and in front of which `0x` or `\x`; an empty line begins the next frame;
+/// Reads frames from hex text as people paste it, in one of two forms:
+///   - hex digits in groups of any even size; white space, `:`, `-`, `.`, `,`, `;`, quotes and brackets may separate
+///     groups, and `0x` or `\x` may precede them; an empty line begins the next frame;
 ///   - a dump with an offset column (tcpdump -x, -xx, -XX; xxd; hexdump -C; Wireshark, tshark -x), with or without text
-///     beside the digits; offset 0 begins the next frame, lines without an offset are passed over.
-/// Error: the line, what was expected and what was found. Never gives a frame without bytes.
+///     beside the digits; offset 0 begins the next frame, lines without an offset are ignored.
+/// Error: the line, what was expected and what was found. No returned frame is empty.
 [[nodiscard]] tl::expected<std::vector<std::vector<std::byte>>, std::string> parse_hex_frames(std::string_view text);
 
 }  // namespace roce::analyze

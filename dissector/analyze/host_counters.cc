@@ -30,7 +30,7 @@ const Verdict* find_verdict(const AnalysedPacket& packet, VerdictKind kind) {
   return found == packet.analysis.verdicts.end() ? nullptr : &*found;
 }
 
-/// Requests that NICs count by their operation.
+/// Returns the fact by which NICs count the operation of a request; nothing if they do not count it.
 std::optional<HostFact> request_fact(const OpcodeInfo& info) {
   switch (info.operation) {
     case Operation::write:
@@ -132,7 +132,7 @@ void HostCounters::on_packet(const AnalysedPacket& packet) {
       break;
     case PacketRole::management:
     case PacketRole::datagram:
-      // Each is a message of its own; those of the management go to QP 1.
+      // Each is a message of its own; management packets go to QP 1.
       facts(from).add(sends_completed);
       facts(to).add(receives_completed);
       break;
@@ -159,7 +159,7 @@ void HostCounters::count_transfer(const AnalysedPacket& packet, Seen& seen) {
   FactCounts& receiver = facts(seen.to);
   const Verdict* copy = find_verdict(packet, VerdictKind::duplicate);
   if (copy != nullptr && copy->cause == Cause::capture) {
-    // It was there once; a capture that has packets twice is not to be relied on.
+    // The packet existed once; a capture that has packets twice is not reliable.
     lacks_packets(seen.from);
     lacks_packets(seen.to);
     seen.to = seen.from = kNobody;
@@ -186,7 +186,7 @@ void HostCounters::count_transfer(const AnalysedPacket& packet, Seen& seen) {
     stream->is_reliable = stream->is_reliable || service == Service::rc || service == Service::xrc;
   }
   if (stream != nullptr && stream->is_refused) {
-    // The QP is in the error state, and its NIC need not count what it does not take.
+    // The QP is in the error state, and the NIC need not count packets that the QP does not accept.
     receiver.doubt(packets_received);
     receiver.doubt(bytes_received, observation.wire_length);
   } else {
@@ -307,7 +307,7 @@ std::vector<HostCounts> HostCounters::finish(const AnalysisResult& result) {
     if (!stream.is_reliable) continue;
     for (std::size_t i = 0; i < 2; ++i) {
       Way& way = stream.ways[i];
-      // Nothing ever came back: the QP need not exist.
+      // No packet ever came back: the QP may not exist.
       if (way.packets != 0 && stream.ways[1 - i].packets == 0) {
         facts(way.to).unsettle(packets_received, way.packets);
         facts(way.to).unsettle(bytes_received, way.bytes);
@@ -315,7 +315,7 @@ std::vector<HostCounts> HostCounters::finish(const AnalysisResult& result) {
         if (way.requests->was_repeated()) facts(way.from).doubt(retries_exceeded);
       }
       if (way.requests->is_put_off()) {
-        // It waits still, or has given up: then it takes no packets any more.
+        // The requester may still wait, or may have given up; if so, it takes no packets any more.
         facts(way.from).doubt(rnr_retries_exceeded);
         facts(way.from).unsettle(packets_received, stream.ways[1 - i].packets_since_put_off);
       }

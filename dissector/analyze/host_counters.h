@@ -16,17 +16,17 @@
 
 namespace roce::analyze {
 
-/// How well a capture knows a number.
+/// How well a number follows from a capture.
 enum class Certainty : std::uint8_t {
-  exact,       ///< nothing that the capture does not have can change it
-  inferred,    ///< from what others did, or packets may have been lost where the capture does not see it
-  unknowable,  ///< it is not on the wire
+  exact,       ///< packets missing from the capture cannot change it
+  inferred,    ///< from the behaviour of others, or packets may have been lost where the capture does not see it
+  unknowable,  ///< it is not visible on the wire
 };
 
 [[nodiscard]] std::string_view to_string(Certainty certainty);
 
-/// How often something happened: at least `least` and at most `most` times by what was seen. Where it is inferred,
-/// what left no trace comes on top.
+/// How often something happened: at least `least` and at most `most` times, as far as was seen. If it is inferred,
+/// events that left no trace come on top.
 struct Figure {
   std::uint64_t least = 0;
   std::uint64_t most = 0;
@@ -35,43 +35,43 @@ struct Figure {
   [[nodiscard]] bool holds(std::uint64_t value) const { return least <= value && value <= most; }
 };
 
-/// What one address did.
+/// The counts of one address.
 struct HostCounts {
   Gid address{};
   FactCounts facts{};
   bool is_capture_point = false;  ///< the capture was taken at this host
-  bool is_whole = true;           ///< nothing says that the capture lacks packets of it
-  bool has_unchecked = false;     ///< packets to it whose ICRC could not be checked
+  bool is_whole = true;           ///< nothing indicates that packets of the host are missing
+  bool has_unchecked = false;     ///< the ICRC of some packets to the host could not be checked
 
   [[nodiscard]] Figure figure(HostFact fact) const;
 };
 
-/// Counts what each host did, in the order in which they were seen first. Multicast groups are no hosts: who receives
-/// what is sent to them is not known.
+/// Counts the actions of each host; hosts are in the order in which they were first seen. Multicast groups are not
+/// hosts: the receivers of their packets are not known.
 class HostCounters final : public AnalysisConsumer {
  public:
-  /// `capture_points`: addresses of the host at which the capture was taken; none: it may be anywhere.
+  /// `capture_points`: addresses of the host at which the capture was taken; empty: it may have been taken anywhere.
   explicit HostCounters(std::vector<AddressPattern> capture_points) : capture_points_(std::move(capture_points)) {}
 
   void on_packet(const AnalysedPacket& packet) override;
   void on_verdict(const analysis::Verdict& verdict) override;
   void on_message(const analysis::Message& message) override;
 
-  /// The end: what is still open remains so. `result` says what the capture lacks.
+  /// Ends the counting; open questions remain open. `result` tells which packets the capture lacks.
   [[nodiscard]] std::vector<HostCounts> finish(const AnalysisResult& result);
 
  private:
   static constexpr std::uint32_t kNobody = 0xFFFF'FFFF;
-  /// Verdicts that come later than this many packets are only counted as doubts.
+  /// The number of packets remembered; a verdict on an older packet only makes all counts less certain.
   static constexpr std::size_t kMaxRemembered = 262'144;
 
-  /// What a packet was counted as, to take it back.
+  /// The counts that a packet was added to, so that they can be taken back.
   struct Seen {
     analysis::PacketId id{};
     std::uint32_t from = kNobody;
     std::uint32_t to = kNobody;
     std::uint32_t bytes = 0;
-    HostFact received_as = HostFact::count;  ///< besides a packet; `count`: nothing
+    HostFact received_as = HostFact::count;  ///< counted in addition to the packet itself; `count`: nothing
     bool is_response = false;
     bool has_ce = false;
   };
@@ -80,16 +80,16 @@ class HostCounters final : public AnalysisConsumer {
   struct Way {
     std::uint32_t from = kNobody;
     std::uint32_t to = kNobody;
-    std::int64_t packets = 0;  ///< that counted as received
+    std::int64_t packets = 0;  ///< counted as received
     std::int64_t bytes = 0;
-    std::int64_t packets_since_put_off = 0;     ///< of those, since the responder was not ready the last time
-    analysis::Lazy<RequestChannel> requests{};  ///< that go this way
+    std::int64_t packets_since_put_off = 0;     ///< packets since the latest RNR NAK
+    analysis::Lazy<RequestChannel> requests{};  ///< requests in this direction
   };
   struct Stream {
     std::array<Way, 2> ways{};
-    std::uint32_t path_mtu = 0;  ///< bytes; 0 not known yet
+    std::uint32_t path_mtu = 0;  ///< bytes; 0: not known yet
     bool is_reliable = false;
-    bool is_refused = false;  ///< an error NAK has ended it
+    bool is_refused = false;  ///< an error NAK has ended the connection
   };
 
   [[nodiscard]] std::uint32_t host(const Gid& address);
@@ -107,7 +107,7 @@ class HostCounters final : public AnalysisConsumer {
   std::deque<HostCounts> hosts_;
   std::map<Gid, std::uint32_t> by_address_;
   FactCounts nobody_;
-  std::deque<Stream> streams_;  // of which there may be very many: one that grows by doubling would take twice as much
+  std::deque<Stream> streams_;  // there may be very many: a vector, which grows by doubling, would take twice as much
   std::deque<Seen> seen_;
 };
 

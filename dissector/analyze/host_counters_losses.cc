@@ -17,7 +17,7 @@ const HostCounters::Seen* HostCounters::find(analysis::PacketId id) const {
 }
 
 void HostCounters::take_back_arrival(const Seen& seen, bool is_sure) {
-  // What was captured at the receiver has come that far. If its NIC has dropped it, its counters differ.
+  // A packet captured at its receiver did arrive there. If the NIC drops it, the NIC's counters differ.
   if (is_here(seen.to)) return;
   FactCounts& receiver = facts(seen.to);
   const auto take_back = [&](HostFact fact, std::int64_t times) {
@@ -36,7 +36,7 @@ void HostCounters::take_back_arrival(const Seen& seen, bool is_sure) {
 void HostCounters::count_unseen(const Verdict& verdict, std::uint32_t sender) {
   lacks_packets(sender);
   if (sender == kNobody || is_here(sender)) return;
-  // A READ takes many PSNs and is one packet.
+  // A READ takes many PSNs but is a single packet.
   facts(sender).add(packets_sent);
   facts(sender).doubt(packets_sent, std::int64_t{verdict.psn_count} - 1);
 }
@@ -61,7 +61,7 @@ void HostCounters::on_verdict(const Verdict& verdict) {
       take_back_arrival(*seen, false);
       break;
     case VerdictKind::lost_beyond:
-      // It was lost, or the answer before it came by here.
+      // Either the request was lost, or its answer was before it reached the capture point.
       take_back_arrival(*seen, false);
       if (!is_here(responder)) facts(responder).doubt(packets_sent);
       break;
@@ -70,7 +70,7 @@ void HostCounters::on_verdict(const Verdict& verdict) {
       facts(seen->from).doubt(retries_exceeded);
       break;
     case VerdictKind::request_lost_before:
-      // What was seen damaged was counted then.
+      // A damaged packet that was seen has been counted already.
       if (verdict.cause != Cause::corrupted) count_unseen(verdict, seen->from);
       break;
     case VerdictKind::response_lost_before:

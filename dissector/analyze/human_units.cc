@@ -38,24 +38,24 @@ constexpr std::array kBinary{Unit{1, "B"},
                              Unit{kKi * kKi * kKi * kKi * kKi, "PiB"},
                              Unit{kKi * kKi * kKi * kKi * kKi * kKi, "EiB"}};
 
-// From here on rounding would give a digit more before the point.
+// From these values on, rounding would give another digit before the point.
 constexpr double kTwoDecimals = 9.995;
 constexpr double kOneDecimal = 99.95;
 
-/// Three digits that count, more only before the point.
+/// Formats with three significant digits; more only before the point.
 std::string three_digits(double value) {
   if (value < kTwoDecimals) return fmt::format("{:.2f}", value);
   return value < kOneDecimal ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
 }
 
-/// The value that `three_digits` shows.
+/// Returns the value as `three_digits` shows it.
 double rounded(double value) {
   const double places = value < kTwoDecimals ? 100 : value < kOneDecimal ? 10 : 1;
   return std::round(value * places) / places;
 }
 
-/// Index of the largest unit of which the value has one, also when it is shown with three digits. Of the first unit
-/// there are only whole ones.
+/// Returns the index of the largest unit of which the value, rounded to three digits, is at least one. Values of the
+/// smallest unit are integers and not rounded.
 std::size_t choose_unit(double value, std::span<const Unit> units) {
   std::size_t unit = 0;
   while (unit + 1 < units.size()) {
@@ -75,7 +75,7 @@ std::string scaled_text(double value, std::span<const Unit> units, std::string_v
   return fmt::format("{} {}{}", number, unit.name, suffix);
 }
 
-/// A rate below a thousand keeps the digits behind its point, if it has any.
+/// Formats a rate; one below a thousand keeps its decimal places, if it has any.
 std::string rate_with(double per_second, std::string_view suffix) {
   if (!std::isfinite(per_second) || per_second < 0) return "-";
   constexpr double kSlowest = 0.005;
@@ -87,7 +87,7 @@ std::string rate_with(double per_second, std::string_view suffix) {
   return fmt::format("{} {}", three_digits(per_second), suffix);
 }
 
-/// Nanoseconds in a unit, 0 for what is none.
+/// Returns the nanoseconds of a unit, 0 for an unknown name.
 std::int64_t unit_ns(std::string_view name) {
   if (name.empty()) return kSecond;
   if (name == "µs" || name == "μs") return 1000;

@@ -18,7 +18,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// Files without a time behind those with one; of those that begin together, the names decide.
+/// Orders files by their first time, then by name. Files without a time come last.
 bool comes_before(const InputFile& a, const InputFile& b) {
   if (a.first_ns.has_value() != b.first_ns.has_value()) return a.first_ns.has_value();
   if (a.first_ns != b.first_ns) return a.first_ns < b.first_ns;
@@ -26,7 +26,7 @@ bool comes_before(const InputFile& a, const InputFile& b) {
 }
 
 std::optional<std::int64_t> first_time(link::CaptureReader& reader) {
-  // Records without a time may stand in front; looking at all of a large file would take too long.
+  // Records without a time may come first; searching all of a large file would take too long.
   constexpr int kLookedAt = 1000;
   link::CaptureRecord record;
   for (int i = 0; i < kLookedAt && reader.next(record); ++i) {
@@ -58,13 +58,13 @@ class Expansion {
   }
 
  private:
-  /// Pipes stay in the order they were given in.
+  /// Orders files by time; pipes come last, in the order in which they were given.
   static bool keeps_pipes_behind(const InputFile& a, const InputFile& b) {
     if (!a.is_regular || !b.is_regular) return a.is_regular && !b.is_regular;
     return comes_before(a, b);
   }
 
-  /// Whether the file is a new one; if not, a warning names both.
+  /// True if the file was not given before; otherwise a warning names both paths.
   bool is_first(const std::string& path, const struct stat& status) {
     const auto [place, is_new] = seen_.try_emplace({status.st_dev, status.st_ino}, path);
     if (is_new) return true;
@@ -76,12 +76,12 @@ class Expansion {
   }
 
   void add_file(const std::string& path, const struct stat& status) {
-    // Of a device such as /dev/null the same number says nothing.
+    // For a device such as /dev/null, equal inode numbers mean nothing.
     const bool is_regular = S_ISREG(status.st_mode);
     if ((is_regular || S_ISFIFO(status.st_mode)) && !is_first(path, status)) return;
     InputFile file{path, is_regular && path != "-", is_regular ? static_cast<std::uint64_t>(status.st_size) : 0, {}};
     if (options_.sort_by_time && file.is_regular) {
-      // What cannot be opened is found again, and said, by whoever reads the file.
+      // A file that cannot be opened is reported later, when it is read.
       if (auto reader = link::CaptureReader::open(path)) file.first_ns = first_time(*reader);
     }
     result_.files.push_back(std::move(file));
@@ -141,7 +141,7 @@ class Expansion {
   InputOptions options_;
   InputFiles result_;
   std::map<std::pair<dev_t, ino_t>, std::string> seen_;
-  std::vector<std::string> others_;  ///< names in the present directory that are no captures
+  std::vector<std::string> others_;  ///< names in the current directory that are not captures
 };
 
 }  // namespace

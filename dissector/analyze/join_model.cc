@@ -33,7 +33,7 @@ class Joiner {
  private:
   [[nodiscard]] std::uint32_t leg_of(std::uint32_t flow) const { return flows_.flows()[flow].leg; }
 
-  /// When it was at the other point, or would have been; none if nothing is known.
+  /// Returns when the packet was at the other point, or would have been; nothing if no packet was at both.
   [[nodiscard]] std::optional<std::int64_t> expected_in_b(const SeenPacket& at_a) const {
     if (!result_.match.trend.is_known()) return std::nullopt;
     return at_a.time_ns + result_.match.trend.at_time_a(at_a.time_ns, leg_of(at_a.flow));
@@ -58,7 +58,7 @@ class Joiner {
       }
       if (match.kind != MatchKind::same && match.kind != MatchKind::damaged) continue;
       const SeenPacket& at_b = b_.packets[match.other];
-      // Of a damaged one the fields may be wrong, but it was not repaired.
+      // The fields of a damaged packet may be wrong, and nothing repairs a packet on the way: the sound one decides.
       const std::uint32_t sound = at_a.is_bad ? at_b.flow : at_a.flow;
       LegEvidence& leg = evidence[leg_of(sound)];
       const bool is_behind_a = is_behind(at_a, at_b);
@@ -90,7 +90,7 @@ class Joiner {
     const SeenPacket& packet = a_.packets[index];
     const PacketMatch& match = result_.match.a[index];
     const bool is_paired = match.kind == MatchKind::same || match.kind == MatchKind::damaged;
-    // What a damaged packet says of itself is not believed.
+    // The fields of a damaged packet are not trusted.
     const std::uint32_t flow =
         is_paired && packet.is_bad && !b_.packets[match.other].is_bad ? b_.packets[match.other].flow : packet.flow;
     FlowSummary& summary = result_.flows[flow];
@@ -119,7 +119,7 @@ class Joiner {
     take_single(summary, packet, match, kNoPacket, index, is_judged(expected_in_a(packet), a_));
   }
 
-  /// A packet that the other capture does not have.
+  /// Judges a packet that the other capture does not have.
   void take_single(FlowSummary& flow, const SeenPacket& packet, const PacketMatch& match, std::uint32_t in_a,
                    std::uint32_t in_b, bool is_judged) {
     const bool is_a = in_a != kNoPacket;

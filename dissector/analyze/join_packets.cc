@@ -42,7 +42,7 @@ TableCell number_cell(std::uint64_t value) {
   return {std::to_string(value), Tone::plain, value};
 }
 
-/// A packet at one of the points.
+/// A packet as seen at one of the points.
 class Sight {
  public:
   Sight(const JoinSide& side, const AnalysisResult& read, std::uint32_t index) : read_(read) {
@@ -82,7 +82,7 @@ void write_packet_fates(AnalysisSession& session, const JoinView& view, const st
     const Sight at_b{view.b, view.read_b, fate.in_b};
     const SeenFlow& flow = view.flows.flows()[fate.flow];
     const Way way = way_of(view.result.clock.legs[flow.leg].order);
-    // Of a damaged packet the sound side says what it was.
+    // If the packet was damaged, the undamaged side has its true fields.
     const bool is_of_a = at_a.packet() != nullptr && (at_b.packet() == nullptr || !at_a.packet()->is_bad);
     const SeenPacket& packet = is_of_a ? *at_a.packet() : *at_b.packet();
     TableCell time{seconds_text(fate.order_ns - view.a.first_ns), Tone::plain, utc_text(fate.order_ns)};

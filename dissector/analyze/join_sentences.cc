@@ -37,7 +37,7 @@ std::string_view basis_sentence(OrderBasis basis) {
 }
 
 void add_bases(const JoinView& view, Charset charset, std::vector<std::string>& caveats) {
-  // A leg counts only if it has packets that are shown.
+  // Only legs of flows that are shown count.
   std::array<std::set<OrderBasis>, kWays> bases;
   for (const FlowSummary& flow : view.result.flows) {
     const LegOrder& leg = view.result.clock.legs[view.flows.flows()[flow.flow].leg];

@@ -104,7 +104,7 @@ class JoinText {
     return text;
   }
 
-  /// Columns in which nothing stands would only make the lines longer.
+  /// Empty columns are left out: they would only make the lines longer.
   void append_table(std::vector<TableColumn> columns, std::vector<std::vector<TableCell>> rows) {
     for (std::size_t column = columns.size(); column-- > 0;) {
       const bool is_empty =

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// An object with one member: `Json{{name, value}}` is an array to some compilers.
+/// Makes an object with one member: for some compilers `Json{{name, value}}` is an array.
 Json one(std::string_view name, Json value) {
   Json object = Json::object();
   object[std::string{name}] = std::move(value);
@@ -81,7 +81,7 @@ std::string_view kind_name(PacketKind kind) {
   return {};
 }
 
-/// The type depends on the field alone, never on its value: readers of JSON keep numbers of 53 bits.
+/// The JSON type depends on the field alone, never on its value: some readers of JSON are exact only up to 53 bits.
 Json field_json(const FieldInfo& field, Bytes header) {
   constexpr unsigned kExactBits = 53;
   if (is_octets(field) || field.bit_width > kExactBits) return field_text(field, header);
@@ -111,13 +111,13 @@ Json header_json(const HeaderInfo& header, Bytes bytes) {
   return object;
 }
 
-/// Whether a header lies inside an LLDP TLV.
+/// True if a header is part of an LLDP TLV.
 bool is_lldp_part(HeaderId id) {
   return id >= HeaderId::lldp_org && id <= HeaderId::dcbx_app_entry;
 }
 
-/// The innermost header of a kind is `{name: ...}` of the packet; those of the same kind around it (tags, tunnels) are
-/// in the array `outer`, outermost first. LLDP TLVs are the array `lldp`.
+/// Adds the innermost header of each kind as `{name: ...}`; outer headers of the same kind (tags, tunnels) go into the
+/// array `outer`, outermost first. LLDP TLVs go into the array `lldp`.
 void add_headers(Json& object, const DecodedPacket& decoded) {
   std::vector<HeaderId> order;
   visit_decoded(decoded, [&](const HeaderInfo& header, Bytes, std::size_t) { order.push_back(header.id); });
@@ -226,7 +226,7 @@ void JsonFormat::append_packet(TextBuffer& out, const DecodedPacket& decoded) {
     object["data"] = bytes_json(packet.payload_offset(), packet.payload_length(), packet.payload(), options_.payload);
   }
   if (packet.problem().reason != ParseReason::none) object["problem"] = problem_json(packet.problem(), decoded.base);
-  // Names and comments come from files, which may hold anything.
+  // Names and comments come from files and may contain invalid UTF-8.
   append(out, object.dump(-1, ' ', false, Json::error_handler_t::replace));
   out.push_back('\n');
 }

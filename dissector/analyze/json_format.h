@@ -6,8 +6,8 @@
 
 namespace roce::analyze {
 
-/// One JSON object a packet, one a line; docs/analyze.md describes it. Each header is an object under its name in the
-/// field table, with its fields under theirs.
+/// Writes one JSON object per packet, each on one line; docs/analyze.md describes it. Each header is an object under
+/// its name in the field table, with its fields under theirs.
 class JsonFormat final : public PacketFormat {
  public:
   struct Options {

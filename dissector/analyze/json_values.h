@@ -21,16 +21,16 @@ using OrderedJson = nlohmann::ordered_json;
 /// `2026-11-20T23:55:31.479194000Z`
 [[nodiscard]] std::string utc_text(std::int64_t ns);
 
-/// Count, min, p50, p90, p99, p999 and max in nanoseconds; only the count without any.
+/// Returns count, min, p50, p90, p99, p999 and max in nanoseconds; only the count if it is 0.
 [[nodiscard]] OrderedJson latency_json(const analysis::Histogram& latency);
 
-/// Everything that is known of a stream.
+/// Returns everything that is known about a stream.
 [[nodiscard]] OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names);
 
-/// What one station asked for by PFC and PAUSE; priorities that it did not mention are left out.
+/// Returns the PFC and PAUSE requests of one station; priorities that it did not mention are left out.
 [[nodiscard]] OrderedJson pause_json(const analysis::PauseSummary& pause);
 
-/// One line; bytes that are no UTF-8 (names of files) become replacement characters.
+/// Returns one line; bytes that are not UTF-8 (names of files) become replacement characters.
 [[nodiscard]] std::string json_line(const OrderedJson& value);
 
 }  // namespace roce::analyze

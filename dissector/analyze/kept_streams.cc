@@ -15,7 +15,7 @@ KeptStreams::KeptStreams(std::size_t most, std::function<void(const StreamSummar
     : most_(most), forget_(std::move(forget)) {}
 
 void KeptStreams::add(std::vector<StreamSummary>& ended) {
-  // Room for as many more, so that each is looked at a few times only.
+  // Keep room for half as many more, so that each stream is compared only a few times.
   constexpr std::size_t kLeastRoom = 1024;
   std::move(ended.begin(), ended.end(), std::back_inserter(streams_));
   ended.clear();

@@ -10,18 +10,18 @@
 
 namespace roce::analyze {
 
-/// The streams of a run that have ended, as many as there is room for: of more the worst (`is_worse`), and of those
-/// alike the earlier ones. Which are kept does not depend on the order in which they come.
+/// The ended streams of a run, up to a maximum; beyond it the worst are kept (`is_worse`), and among equals the
+/// earliest. The selection does not depend on the order in which the streams are added.
 class KeptStreams {
  public:
-  /// `forget` is called with each stream that is not kept.
+  /// `most`: the number of streams to keep. `forget` is called for each stream that is not kept.
   KeptStreams(std::size_t most, std::function<void(const analysis::StreamSummary&)> forget);
 
-  /// Takes what is in `ended`, which is empty then.
+  /// Moves the streams out of `ended`, which is empty afterwards.
   void add(std::vector<analysis::StreamSummary>& ended);
-  /// The streams that are kept, by number. There are none left then.
+  /// Returns the kept streams, sorted by number; none are left in the object.
   [[nodiscard]] std::vector<analysis::StreamSummary> take();
-  /// How many were forgotten.
+  /// Returns the number of streams that were not kept.
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:

@@ -31,7 +31,7 @@ std::string_view kind_name(PacketKind kind) {
 }  // namespace
 
 std::string_view AddressTexts::text(const Gid& address) {
-  // The last bytes are those in which the addresses of a network differ.
+  // The addresses of a network differ in their last bytes.
   std::uint64_t low = 0;
   std::memcpy(&low, address.octets.data() + 8, sizeof low);
   constexpr std::uint64_t kMix = 0x9E37'79B9'7F4A'7C15;
@@ -88,7 +88,7 @@ void LineFormat::append_packet(TextBuffer& out, const DecodedPacket& decoded) {
     append(out, "  ICRC: ");
     append(out, to_string(explain_icrc(packet), packet, decoded.base));
   }
-  // Columns are padded for what follows; a line that ends there needs no spaces.
+  // Columns are padded for the next one; the last column of a line does not need that.
   while (out.size() > 0 && out[out.size() - 1] == ' ') out.resize(out.size() - 1);
   out.push_back('\n');
 }

@@ -11,10 +11,10 @@
 
 namespace roce::analyze {
 
-/// Address texts: those of the last packets are kept, since a capture has few addresses and many packets.
+/// Converts addresses to text and caches the results, since a capture has few addresses and many packets.
 class AddressTexts {
  public:
-  /// The text stays valid until the next call.
+  /// Returns a text that is valid until the next call.
   [[nodiscard]] std::string_view text(const Gid& address);
 
  private:
@@ -25,9 +25,9 @@ class AddressTexts {
   std::array<Entry, 256> entries_;
 };
 
-/// One line a packet:
+/// Writes one line per packet:
 ///     number time source → destination QP opcode PSN length ICRC-verdict details
-/// Columns of addresses and opcodes widen when something longer comes, and stay so.
+/// The columns of addresses and opcodes widen for longer texts and then stay wide.
 class LineFormat final : public PacketFormat {
  public:
   struct Options {

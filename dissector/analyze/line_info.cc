@@ -12,7 +12,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// What frames of other protocols are, as far as their headers were followed.
+/// Appends what a frame of another protocol is, as far as its headers could be followed.
 void append_other(TextBuffer& out, const Packet& packet) {
   const LayerList layers = packet.layers();
   if (layers.empty()) return;
@@ -25,7 +25,7 @@ void append_other(TextBuffer& out, const Packet& packet) {
   }
 }
 
-/// Tags and tunnels around the packet.
+/// Appends the tags and tunnels around the packet.
 void append_encapsulation(TextBuffer& out, const Packet& packet) {
   for (const Layer& layer : packet.layers()) {
     const HeaderInfo& header = header_info(layer.id);

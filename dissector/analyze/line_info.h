@@ -7,8 +7,8 @@
 
 namespace roce::analyze {
 
-/// Appends what is particular to a packet, at the end of its line: each item with two spaces in front of it. What an
-/// AETH says comes first, then addresses and keys, data, marks, and what is wrong with the packet.
+/// Appends what is particular to a packet, at the end of its line; two spaces precede each item. The contents of an
+/// AETH come first, then addresses and keys, data, marks, and problems of the packet.
 void append_info(TextBuffer& out, const DecodedPacket& decoded, const Palette& palette);
 
 }  // namespace roce::analyze

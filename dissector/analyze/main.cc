@@ -23,7 +23,7 @@ namespace {
 
 using roce::analyze::ExitCode;
 
-/// Without a command word, files are summed up. False: the first word is neither.
+/// Inserts `summary` if the first word is a file or an option. False: it is neither, and not a command.
 bool complete_command(const roce::command_line::Program& program, std::vector<std::string>& arguments) {
   if (arguments.empty()) return true;
   const std::string& first = arguments.front();

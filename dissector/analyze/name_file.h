@@ -10,28 +10,28 @@
 
 namespace roce::analyze {
 
-/// Names for addresses, as a user gives them in a file:
+/// Names for addresses, from a file that the user writes:
 ///
 ///     # hosts of rack 3
 ///     192.0.2.17        node17 rank 4
 ///     2001:db8::/32     storage
 ///
-/// A line is an address (IPv4, IPv6 or GID, with or without a prefix length) and a name, which is the rest of the line;
-/// `#` at the start of a line or behind a space begins a comment. Looking up is logarithmic in the number of names.
+/// A line consists of an address (IPv4, IPv6 or GID, with or without a prefix length) and a name, the rest of the line;
+/// `#` at the start of a line or after a space begins a comment. Lookup time is logarithmic in the number of names.
 class NameFile {
  public:
-  /// No names.
+  /// Constructs an object without names.
   NameFile() = default;
 
-  /// Error: the file and why it cannot be read, or what is wrong in which line.
+  /// Error: the file and why it cannot be read, or the line and its problem.
   [[nodiscard]] static tl::expected<NameFile, std::string> load(const std::string& path);
-  /// The same for text; `source` names it in errors.
+  /// Parses the text of such a file; `source` is its name in errors.
   [[nodiscard]] static tl::expected<NameFile, std::string> parse(std::string_view text, std::string_view source);
 
-  /// The name with the longest prefix that the address lies in; empty when there is none. It lives as long as the
-  /// object.
+  /// Returns the name with the longest prefix that contains the address; empty if there is none. It is valid as long as
+  /// the object.
   [[nodiscard]] std::string_view find(const Gid& address) const;
-  /// The name, or the address as text.
+  /// Returns the name, or else the address as text.
   [[nodiscard]] std::string text(const Gid& address) const;
   [[nodiscard]] bool empty() const { return names_.empty(); }
 
@@ -41,7 +41,7 @@ class NameFile {
     std::size_t line = 0;
   };
 
-  /// By prefix length, the longest first, and network.
+  /// By prefix length, the longest first, then by network.
   std::map<unsigned, std::map<Gid, Entry>, std::greater<>> names_;
 };
 

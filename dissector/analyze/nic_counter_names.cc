@@ -135,7 +135,7 @@ constexpr std::array kCounters = std::to_array<NicCounter>({
     {irdma, "OutSegs", elsewhere, count, kIwarp},
 });
 
-/// Names that older drivers had for the same.
+/// Converts a name that older drivers used to the present one.
 std::string_view present_name(NicVendor vendor, std::string_view name) {
   if (vendor == mlx5 && name.starts_with("vport_")) name.remove_prefix(6);
   if (vendor == irdma && (name.starts_with("iwIn") || name.starts_with("iwOut") || name.starts_with("iwRdma"))) {

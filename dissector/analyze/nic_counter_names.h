@@ -12,7 +12,7 @@
 
 namespace roce::analyze {
 
-/// Whose drivers name counters.
+/// The vendors whose drivers' counter names are known.
 enum class NicVendor : std::uint8_t { mlx5, rxe, irdma };
 
 inline constexpr std::array kNicVendors{NicVendor::mlx5, NicVendor::rxe, NicVendor::irdma};
@@ -21,31 +21,31 @@ inline constexpr std::array kNicVendors{NicVendor::mlx5, NicVendor::rxe, NicVend
 
 /// How a counter follows from a fact.
 enum class Reading : std::uint8_t {
-  same,       ///< it counts just this
-  about,      ///< as far as is known: what exactly it counts is not documented, or differs in cases
-  at_most,    ///< it counts some of these
-  elsewhere,  ///< what it counts is not on the wire
+  same,       ///< it counts exactly this
+  about,      ///< approximately: the exact meaning is not documented, or differs between cases
+  at_most,    ///< it counts some of these events
+  elsewhere,  ///< what it counts is not visible on the wire
 };
 
 /// One counter of a NIC, by its name in hw_counters and `rdma statistic`.
-/// Sources: Linux, drivers/infiniband/hw/mlx5/counters.c, sw/rxe/rxe_hw_counters.c and where rxe counts,
+/// Sources: Linux, drivers/infiniband/hw/mlx5/counters.c, sw/rxe/rxe_hw_counters.c and the code of rxe that counts,
 /// hw/irdma/verbs.c; NVIDIA's descriptions of the mlx5 counters.
 struct NicCounter {
   NicVendor vendor{};
   std::string_view name;
   Reading reading{};
   HostFact fact = HostFact::count;  ///< `count` with `elsewhere`
-  std::string_view note{};          ///< what differs, or why it cannot be known; may be empty
+  std::string_view note{};          ///< the difference, or why it cannot be known; may be empty
 };
 
-/// All of them, those of a vendor together in the order of its driver.
+/// All counters, grouped by vendor, in the order of its driver.
 [[nodiscard]] std::span<const NicCounter> nic_counters();
-/// None: the vendor has no such counter. `vport_NAME` of mlx5 is NAME.
+/// Returns null if the vendor does not have such a counter. `vport_NAME` of mlx5 is NAME.
 [[nodiscard]] const NicCounter* find_nic_counter(NicVendor vendor, std::string_view name);
-/// The vendor that knows the most of these names; none: nobody knows any.
+/// Returns the vendor that knows the most of these names; nothing if none knows any.
 [[nodiscard]] std::optional<NicVendor> vendor_of(std::span<const std::string_view> names);
 
-/// What a counter should show for a host.
+/// Returns the value that a counter should have for a host.
 [[nodiscard]] Figure figure(const HostCounts& host, const NicCounter& counter);
 
 }  // namespace roce::analyze

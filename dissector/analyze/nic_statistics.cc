@@ -35,7 +35,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
 }
 
-/// Text of a file for a message: short, and without what a terminal would obey.
+/// Shortens text of a file for a message and replaces control characters, which a terminal would obey.
 std::string shown(std::string_view text) {
   constexpr std::size_t longest = 60;
   std::string result{text.substr(0, longest)};
@@ -44,7 +44,7 @@ std::string shown(std::string_view text) {
   return result;
 }
 
-/// Settings that stand among the counters, and what `rdma statistic` says of the link.
+/// True for settings listed among the counters, and for what `rdma statistic` states about the link.
 bool is_no_counter(std::string_view name) {
   return name == "lifespan" || name == "ifindex" || name == "ifname" || name == "port";
 }

@@ -18,7 +18,7 @@ void Output::flush() {
       next += written;
       left -= static_cast<std::size_t>(written);
     } else if (errno == EAGAIN) {
-      // Whoever shares the descriptor has made it non-blocking.
+      // Another process that shares the descriptor has made it non-blocking.
       pollfd ready{descriptor_, POLLOUT, 0};
       ::poll(&ready, 1, -1);
     } else if (errno != EINTR) {

@@ -8,26 +8,26 @@
 
 namespace roce::analyze {
 
-/// Standard output, or what stands in for it: text is gathered in a buffer and written in large blocks.
+/// Standard output, or a substitute: text is collected in a buffer and written in large blocks.
 class Output {
  public:
-  /// `line_by_line`: whatever is complete is written at once.
+  /// `line_by_line`: write at each `commit`.
   Output(int descriptor, bool line_by_line) : descriptor_(descriptor), line_by_line_(line_by_line) {}
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  /// Where to append; call `commit` after each packet.
+  /// Returns the buffer to append to; call `commit` after each packet.
   [[nodiscard]] TextBuffer& buffer() { return buffer_; }
   void commit() {
     if (line_by_line_ || buffer_.size() >= kBlock) flush();
   }
-  /// Writes what is buffered; after a failure it only forgets it.
+  /// Writes the buffered text; after a failure it is only discarded.
   void flush();
 
   [[nodiscard]] bool empty() const { return buffer_.size() == 0; }
-  /// Nothing more can be written: the reader has gone, or an error.
+  /// True if nothing more can be written: the reader has gone, or there was an error.
   [[nodiscard]] bool is_over() const { return over_; }
-  /// What went wrong, for people. A reader that has gone (`| head`) is no error.
+  /// Returns the error, for people. A reader that has gone (`| head`) is not an error.
   [[nodiscard]] const std::optional<std::string>& error() const { return error_; }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace roce::analyze {
 
-/// A way to show packets.
+/// An output format for packets.
 class PacketFormat {
  public:
   PacketFormat() = default;
@@ -14,7 +14,7 @@ class PacketFormat {
   PacketFormat& operator=(const PacketFormat&) = delete;
   virtual ~PacketFormat() = default;
 
-  /// Appends one packet, whole lines.
+  /// Appends one packet as complete lines.
   virtual void append_packet(TextBuffer& out, const DecodedPacket& decoded) = 0;
 };
 

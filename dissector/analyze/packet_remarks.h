@@ -10,14 +10,14 @@
 
 namespace roce::analyze {
 
-/// What is said about frames, to be written beside them. Memory grows with the number of verdicts that are kept.
+/// Collects the verdicts on frames, to be written next to them. Memory grows with the number of verdicts kept.
 class PacketRemarks {
  public:
   explicit PacketRemarks(analysis::Severity least) : least_(least) {}
 
   void add(std::uint64_t number, const analysis::Verdict& verdict);
 
-  /// One line for each verdict about a frame, which is numbered overall; empty when there is none.
+  /// Returns one line for each verdict on a frame, whose number is the overall one; empty if there are none.
   [[nodiscard]] std::string text(std::uint64_t frame, const std::vector<CaptureFile>& files) const;
 
  private:

@@ -24,7 +24,7 @@ void append_aeth(TextBuffer& out, const Aeth& aeth, const Palette& palette) {
   append_number(out, aeth.msn.value());
 }
 
-/// The fields of a connection management message that tie it to its connection, as far as it has them.
+/// Appends the fields of a connection management message that link it to its connection, as far as it has them.
 void append_management(TextBuffer& out, const Packet& packet) {
   for (const Layer& layer : packet.layers()) {
     const HeaderInfo& header = header_info(layer.id);

@@ -14,14 +14,14 @@
 
 namespace roce::analyze {
 
-/// Appends what is particular to a RoCE, PFC or PAUSE packet or a CNM: each item with two spaces in front of it. What
-/// an AETH says comes first, then addresses and keys, data, marks.
+/// Appends what is particular to a RoCE, PFC or PAUSE packet or a CNM; two spaces precede each item. The contents of an
+/// AETH come first, then addresses and keys, data, marks.
 void append_packet_text(TextBuffer& out, const Packet& packet, const Palette& palette);
 
-/// A field of a header by the names of its values, or as the field table shows it.
+/// Returns a field of a header as the name of its value, or as the field table shows it.
 [[nodiscard]] std::string value_text(const FieldInfo& field, Bytes header);
 
-/// Appends an item with two spaces in front of it.
+/// Appends an item, preceded by two spaces.
 template <typename Format, typename... Args>
 void append_item(TextBuffer& out, const Format& format, const Args&... args) {
   append(out, "  ");

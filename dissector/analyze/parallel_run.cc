@@ -17,7 +17,7 @@ namespace {
 
 using analysis::TrackerShards;
 
-/// A frame that waits to be decoded.
+/// A frame that is to be decoded.
 struct Frame {
   Bytes bytes;
   std::size_t offset = 0;  ///< in the batch's storage
@@ -27,16 +27,16 @@ struct Frame {
   std::uint64_t number = 0;  ///< overall
 };
 
-/// Frames that follow each other in one file, and what they hold.
+/// Consecutive frames of one file, and their contents.
 struct Batch {
   static constexpr std::size_t kPieces = 8;
-  /// A batch with so many bytes takes no more.
+  /// A batch that has reached this many bytes takes no more frames.
   static constexpr std::size_t kMostBytes = 8U << 20U;
 
-  /// A part of the frames that is decoded by one thread.
+  /// The part of the frames that one thread decodes.
   struct Piece {
     std::vector<analysis::Observation> observations;
-    std::vector<std::uint32_t> streams;  ///< of the observations, each as its shard numbers it
+    std::vector<std::uint32_t> streams;  ///< stream of each observation, by the numbering of its shard
     std::array<std::vector<std::uint32_t>, TrackerShards::kShards> of_shard;  ///< indices of `observations`
     CaptureCounts counts;
     std::uint16_t unknown_link_type = 0;
@@ -45,7 +45,7 @@ struct Batch {
   std::uint64_t number = 0;  ///< `TrackerShards::batch_of` its frames
   std::size_t file_index = 0;
   std::vector<std::byte> storage;
-  std::vector<Frame> frames;  ///< that are not decoded yet
+  std::vector<Frame> frames;  ///< frames that are not decoded yet
   bool is_decoded = false;    ///< its frames were decoded as they were read, into the first piece
   std::array<Piece, kPieces> pieces;
 
@@ -107,13 +107,13 @@ class ParallelRun {
   }
 
  private:
-  // So few have no other work while they wait for a frame that comes into the cache a second time. More share the
-  // decoding.
+  // With at most this many threads, frames are decoded as they are read: fetching them into the cache once more would
+  // only add waiting. More threads share the decoding.
   static constexpr unsigned kFewThreads = 2;
 
-  // One step of all three batches.
+  // Does one step of all three batches.
   void work(Batch& reading, Batch& decoding, Batch& following) {
-    // The longest first, so that nobody waits long for the last one.
+    // The largest shards come first, so that the last task to finish is a short one.
     std::array<std::size_t, TrackerShards::kShards> sizes{};
     for (const Batch::Piece& piece : following.pieces) {
       for (std::size_t shard = 0; shard < sizes.size(); ++shard) sizes[shard] += piece.of_shard[shard].size();
@@ -125,7 +125,7 @@ class ParallelRun {
         std::find_if(order.begin(), order.end(), [&](std::size_t shard) { return sizes[shard] == 0; }) - order.begin());
     const std::size_t pieces = decoding.frames.empty() ? 0 : Batch::kPieces;
     if (busy != 0) state_.shards.begin_batch(following.number);
-    // Those that cannot be divided first: what is small fills up the time that is left.
+    // The tasks that cannot be divided come first; the small ones fill the remaining time.
     const std::size_t watching = 1 + busy;
     const std::size_t first_piece = watching + 1;
     workers_.run(first_piece + pieces, [&](std::size_t task) {
@@ -179,7 +179,7 @@ class ParallelRun {
     }
   }
 
-  // PFC and PAUSE concern the packets of all shards.
+  // PFC and PAUSE frames concern the packets of all shards, so one task checks them all.
   void watch(const Batch& batch) {
     for (const Batch::Piece& piece : batch.pieces) {
       for (std::size_t i = 0; i < piece.observations.size(); ++i) {
@@ -213,11 +213,11 @@ class ParallelRun {
   }
 
   RunState state_;
-  std::vector<Breach> breaches_;  ///< of the batch that is followed
+  std::vector<Breach> breaches_;  ///< in the batch that is being followed
   const bool decodes_at_once_;
   WorkerThreads workers_;
   std::array<Batch, 3> batches_;
-  bool has_frame_ = false;  ///< the intake's frame is not in a batch yet
+  bool has_frame_ = false;  ///< the intake has a frame that is not in a batch yet
 };
 
 }  // namespace

@@ -7,9 +7,9 @@
 
 namespace roce::analyze {
 
-/// What `run_analysis` does, with `threads` threads (at least 1), for a consumer that does not want packets. Reading,
-/// decoding and following go on at the same time: while one batch of frames is read, the one before it is decoded, in
-/// pieces, and the one before that followed, each shard of the trackers by itself.
+/// Does the work of `run_analysis` with `threads` threads (at least 1), for a consumer that does not want packets.
+/// Reading, decoding and following overlap: while one batch of frames is read, the one before it is decoded, in pieces,
+/// and the one before that is followed, each shard of the trackers by itself.
 [[nodiscard]] AnalysisResult run_parallel(std::span<const InputFile> inputs, const AnalysisRunOptions& options,
                                           AnalysisConsumer& consumer, unsigned threads);
 

@@ -12,7 +12,7 @@ analysis::Verdict PauseWatch::judge(const analysis::Observation& packet, const a
 }
 
 void PauseWatch::go_on_from(const CarriedState& state) {
-  // It was looked at when it was loaded.
+  // The state was checked when it was loaded.
   static_cast<void>(tracker_.restore(state.pauses));
   breaches_ = state.breaches;
 }

@@ -6,7 +6,7 @@
 
 namespace roce::analyze {
 
-/// A line on standard error that says how far the reading of a long file has come, redrawn in place.
+/// A line on standard error that shows how much of a long file has been read, redrawn in place.
 class Progress {
  public:
   /// Shows nothing unless `enabled` and the file is at least 64 MiB long.
@@ -18,7 +18,7 @@ class Progress {
   [[nodiscard]] bool is_shown() const { return shown_; }
   /// Redraws the line when the percentage has changed.
   void update(std::uint64_t position_bytes, std::uint64_t packets);
-  /// Takes the line away, so that something else can be printed.
+  /// Removes the line, so that something else can be printed.
   void clear();
 
  private:

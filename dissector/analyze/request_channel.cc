@@ -16,7 +16,7 @@ void RequestChannel::on_request(const RequestPacket& request, bool arrives, Fact
   }
   if (put_off_ && request.psn <= *put_off_) put_off_.reset();
   if (request.psn > expected_ && !may_be_farther_) {
-    // What a responder that was not ready makes of what follows differs from NIC to NIC.
+    // NICs differ in what a responder that is not ready does with the requests that follow.
     if (state_ == State::not_ready) {
       responder.doubt(HostFact::requests_out_of_sequence);
     } else {
@@ -26,7 +26,7 @@ void RequestChannel::on_request(const RequestPacket& request, bool arrives, Fact
     return;
   }
   if (request.psn < expected_) {
-    // Without an answer the first transmission may have been lost on its way.
+    // Without an answer, the first transmission may have been lost on its way, and this one is not a duplicate then.
     const bool is_certain = arrives || request.psn < acknowledged_;
     if (is_certain) {
       responder.add(HostFact::duplicate_requests);
@@ -53,7 +53,7 @@ void RequestChannel::acknowledge_until(std::int64_t psn) {
   while (!executed_.empty() && executed_.front().psn < acknowledged_) executed_.pop_front();
   duplicates_.remove_if([&](const Duplicate& duplicate) { return duplicate.psn < acknowledged_; });
   if (put_off_ && *put_off_ < acknowledged_) put_off_.reset();
-  // The start of the message that is acknowledged in part is still wanted.
+  // The start of a partly acknowledged message is still needed.
   while (starts_.size() > 1 && starts_[1] <= acknowledged_) starts_.pop_front();
 }
 
@@ -74,7 +74,7 @@ void RequestChannel::take_back(std::int64_t psn, FactCounts& responder, Use on_t
     if (taken.begins) responder.unsettle(*taken.begins);
     if (taken.psn > psn) on_taken(taken);
   }
-  // What was not executed was no duplicate when it came again either.
+  // Requests that were not executed were not duplicates when they came again either.
   for (const Duplicate& duplicate : duplicates_) {
     if (duplicate.is_certain) {
       responder.add(HostFact::duplicate_requests, -1);
@@ -96,7 +96,7 @@ void RequestChannel::on_sequence_nak(std::int64_t psn, FactCounts& responder, Fa
   } else if (psn > std::max(acknowledged_, *(behind - 1))) {
     requester.add(HostFact::progress_naks_received);
   }
-  // A requester that waits until the responder is ready may go back for this or not.
+  // A requester that waits because of an RNR NAK may or may not go back for this one.
   if (put_off_) requester.doubt(HostFact::go_backs);
   acknowledge_until(psn);
   take_back(psn, responder, [&](const Executed&) { responder.add(HostFact::requests_out_of_sequence); });

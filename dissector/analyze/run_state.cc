@@ -19,7 +19,7 @@ RunState::RunState(std::span<const InputFile> inputs, const AnalysisRunOptions& 
       kept(options.tracker.limits.streams, [this](const analysis::StreamSummary& each) { forget(each.stream); }) {
   if (options.after == nullptr) return;
   const CarriedState& state = *options.after;
-  // It was looked at when it was loaded.
+  // The state was checked when it was loaded.
   static_cast<void>(shards.restore(state.trackers));
   intake.go_on_from(state);
   pause.go_on_from(state);
@@ -37,7 +37,7 @@ void RunState::forget(std::uint32_t stream) {
 void RunState::keep_ended() {
   shards.drain_closed(ended_);
   if (ended_.empty()) return;
-  // The next run may be asked for any of them.
+  // The next run may be asked for any stream, so all are kept if the state is carried on.
   if (options.carry == nullptr) {
     result.streams_not_asked_for += std::erase_if(ended_, [&](const analysis::StreamSummary& each) {
       if (consumer.lists(each.stream)) return false;
@@ -66,7 +66,7 @@ AnalysisResult RunState::finish() {
   return std::move(result);
 }
 
-// `result` has the streams that were closed; those that are open come after them.
+// `result` has the closed streams; the open ones are added after them.
 void RunState::carry(CarriedState& state) {
   intake.carry_into(state);
   pause.carry_into(state);
@@ -76,7 +76,7 @@ void RunState::carry(CarriedState& state) {
   state.closed.assign(result.streams.begin() + static_cast<std::ptrdiff_t>(left_out), result.streams.end());
   state.closed_left_out = result.streams_left_out + result.streams_unlisted + left_out;
   state.verdicts = result.verdicts;
-  // Of streams that are not listed any more nobody asks.
+  // Streams that are not listed any more cannot be asked for.
   std::set<std::uint32_t> listed;
   for (const auto* streams : {&state.open, &state.closed}) {
     for (const analysis::StreamSummary& stream : *streams) listed.insert(stream.stream);

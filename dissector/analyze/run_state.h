@@ -13,19 +13,19 @@
 
 namespace roce::analyze {
 
-/// What every way to run an analysis has, and how it begins and ends.
+/// The state common to the serial and the parallel run, and how a run begins and ends.
 struct RunState {
-  /// Everything must outlive it.
+  /// All arguments must outlive the object.
   RunState(std::span<const InputFile> inputs, const AnalysisRunOptions& run_options, AnalysisConsumer& each_finding_to);
   RunState(const RunState&) = delete;
   RunState& operator=(const RunState&) = delete;
 
-  /// Takes the streams that have ended. What there was to say of them was handed over.
+  /// Collects the streams that have ended. Their findings must have been handed over.
   void keep_ended();
-  /// Everything that was read was followed.
+  /// Ends the run and returns its result. Everything that was read must have been followed.
   [[nodiscard]] AnalysisResult finish();
 
-  /// What one thread writes for each frame must not be in a cache line that another one uses meanwhile.
+  /// Data that one thread writes for each frame must not share a cache line with data that another one uses meanwhile.
   static constexpr std::size_t kApart = 128;
 
   const AnalysisRunOptions& options;
@@ -35,7 +35,7 @@ struct RunState {
   alignas(kApart) analysis::TrackerShards shards;
   HandOver hand_over;
   alignas(kApart) PauseWatch pause;
-  KeptStreams kept;  ///< that have ended, in runs before too
+  KeptStreams kept;  ///< streams that have ended, including those of earlier runs
 
  private:
   void forget(std::uint32_t stream);

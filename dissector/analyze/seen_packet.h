@@ -12,20 +12,20 @@
 namespace roce::analyze {
 
 inline constexpr std::uint32_t kNoLeg = 0xFFFF'FFFF;
-/// The latest time that is kept, in the year 2112: sums and differences of such times do not overflow.
+/// The latest time that is kept, in ns (the year 2112): sums and differences of such times do not overflow.
 inline constexpr std::int64_t kLatestSeen = 4'500'000'000'000'000'000;
 
-/// What `join` keeps of a RoCE packet.
+/// The facts about a RoCE packet that `join` keeps.
 struct SeenPacket {
-  std::int64_t time_ns = 0;  ///< of the capture's clock, since 1970; at most `kLatestSeen`, and not before 1970
-  std::uint64_t frame = 0;   ///< number overall, as in `analysis::PacketId`
+  std::int64_t time_ns = 0;  ///< by the capture's clock, since 1970; clamped to between 0 and `kLatestSeen`
+  std::uint64_t frame = 0;   ///< overall number, as in `analysis::PacketId`
   std::uint32_t segment = 0;
   std::uint32_t flow = 0;  ///< index in the `FlowTable`
   std::uint32_t psn = 0;
   std::uint32_t icrc = 0;  ///< as on the wire; only with `has_icrc`
   std::uint32_t payload_length = 0;
-  std::uint32_t domain = 0;  ///< tells VLANs and tunnels apart, nothing more
-  std::uint16_t ip_id = 0;   ///< 0 where it is not used
+  std::uint32_t domain = 0;  ///< a hash that tells VLANs and tunnels apart
+  std::uint16_t ip_id = 0;   ///< 0 if it is not used
   std::uint16_t udp_source_port = 0;
   std::uint8_t opcode = 0;
   std::uint8_t traffic_class = 0;
@@ -38,7 +38,7 @@ struct SeenPacket {
 };
 static_assert(sizeof(SeenPacket) <= 64, "two long captures are held in memory");
 
-/// What goes to one QP from one address.
+/// The packets from one address to one QP of another.
 struct SeenFlow {
   Gid source{};
   Gid destination{};
@@ -48,17 +48,17 @@ struct SeenFlow {
   std::uint32_t stream_b = analysis::kNoStream;  ///< its first stream in capture B
 };
 
-/// What goes from one host to another.
+/// The packets from one host to another.
 struct Leg {
   Gid source{};
   Gid destination{};
-  std::uint32_t reverse = kNoLeg;  ///< the leg back, where it was seen
+  std::uint32_t reverse = kNoLeg;  ///< the leg in the opposite direction, if it was seen
 };
 
-/// The flows of two captures, numbered alike.
+/// The flows of two captures, with numbers common to both.
 class FlowTable {
  public:
-  /// The number of a flow, new or known.
+  /// Returns the number of a flow, new or known.
   std::uint32_t number(const Gid& source, const Gid& destination, Qpn dest_qp);
 
   [[nodiscard]] const std::vector<SeenFlow>& flows() const { return flows_; }
@@ -73,7 +73,7 @@ class FlowTable {
   std::uint32_t last_ = 0;
 };
 
-/// What is kept of `observation`, whose flow has this number.
+/// Returns what is kept of `observation`, which belongs to flow number `flow`.
 [[nodiscard]] SeenPacket see_packet(const analysis::Observation& observation, std::uint32_t flow);
 
 }  // namespace roce::analyze

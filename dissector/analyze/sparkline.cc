@@ -16,7 +16,7 @@ constexpr std::size_t kLevels = 8;
 constexpr std::array<std::string_view, kLevels> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<std::string_view, kLevels> kSigns{"_", ".", ":", "-", "=", "+", "*", "#"};
 
-/// The mean of those that are numbers, or no number.
+/// Returns the mean of the values that are numbers; NaN if there are none.
 double mean(std::span<const double> values) {
   double sum = 0;
   std::size_t count = 0;
@@ -39,7 +39,7 @@ std::vector<double> condensed(std::span<const double> values, std::size_t width)
   return means;
 }
 
-/// The largest finite value, 0 when none is above that.
+/// Returns the largest finite value, 0 if none is positive.
 double largest(std::span<const double> values) {
   double top = 0;
   for (const double value : values) {

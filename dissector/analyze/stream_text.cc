@@ -52,7 +52,7 @@ void StreamEnds::learn(const AnalysedPacket& packet) {
   Ends& ends = of(stream);
   const std::size_t to = packet.analysis.direction == 0 ? 1 : 0;
   if (ends.knows_qpn[to]) return;
-  // CNPs and management go to other QPs than what they are about.
+  // CNPs and management packets go to other QPs than those that they are about.
   if (packet.analysis.role == analysis::PacketRole::cnp) return;
   ends.addresses[1 - to] = packet.observation.source;
   ends.addresses[to] = packet.observation.destination;

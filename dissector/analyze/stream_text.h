@@ -15,27 +15,27 @@ namespace roce::analyze {
 /// `RC`, `UC`, `UD` …
 [[nodiscard]] std::string_view service_text(Service service);
 
-/// `192.0.2.1 0x11 ↔ 192.0.2.2 0x12`: both ends with their QPs as far as they are known; `→` where one direction only
-/// was seen.
+/// `192.0.2.1 0x11 ↔ 192.0.2.2 0x12`: both ends with their QPs as far as they are known; `→` if only one direction was
+/// seen.
 [[nodiscard]] std::string ends_text(const analysis::StreamSummary& stream, const NameFile& names, Charset charset);
 
-/// Time of the first frame of all files, nanoseconds since 1970.
+/// Returns the time of the first frame of all files, in nanoseconds since 1970.
 [[nodiscard]] std::int64_t capture_start(const AnalysedPacket& packet);
-/// Seconds with six digits behind the point, as `decode` shows them.
+/// Returns seconds with six decimal places, as `decode` shows them.
 [[nodiscard]] std::string seconds_text(std::int64_t ns);
-/// The number of a frame, with its file where there are several.
+/// Returns the number of a frame, with the name of its file if there are several.
 [[nodiscard]] std::string frame_text(const FramePlace& place, const SeenFiles& files);
 
-/// The ends of streams, learnt from their packets while the analysis runs.
+/// The ends of streams, learnt from packets while the analysis runs.
 class StreamEnds {
  public:
   void learn(const AnalysedPacket& packet);
-  /// Of a stream that began in an earlier run.
+  /// Learns the ends of a stream that began in an earlier run.
   void learn(const analysis::StreamSummary& stream);
 
-  /// Sender and receiver of one direction of a stream; the unspecified address while unknown.
+  /// Returns sender and receiver of one direction of a stream; the unspecified address if unknown.
   [[nodiscard]] std::array<Gid, 2> ends(std::uint32_t stream, std::uint8_t direction) const;
-  /// `192.0.2.1 → 192.0.2.2 0x12`; empty while unknown.
+  /// `192.0.2.1 → 192.0.2.2 0x12`; empty if unknown.
   [[nodiscard]] std::string text(std::uint32_t stream, std::uint8_t direction, const NameFile& names,
                                  Charset charset) const;
 

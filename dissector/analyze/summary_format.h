@@ -9,17 +9,17 @@
 
 namespace roce::analyze {
 
-/// What a summary is made of.
+/// Everything that a summary is made from.
 struct SummaryView {
   const AnalysisResult& result;
   const Summary& summary;
   const NameFile& names;
-  std::size_t top = 10;  ///< streams at most; 0: all
+  std::size_t top = 10;  ///< number of streams shown at most; 0: all
 };
 
 /// Appends the summary for people: one screen, the worst first.
 void append_summary_text(TextBuffer& out, const SummaryView& view, const TextTable::Layout& layout);
-/// Appends it as one JSON object, one line.
+/// Appends the summary as one JSON object on one line.
 void append_summary_json(TextBuffer& out, const SummaryView& view);
 
 }  // namespace roce::analyze

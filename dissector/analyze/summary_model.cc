@@ -48,7 +48,7 @@ std::vector<Finding> find_findings(const AnalysisResult& result) {
   return findings;
 }
 
-/// Puts together what the whole amounts to.
+/// Builds the statements about the capture as a whole.
 class Statements {
  public:
   Statements(const AnalysisResult& result, const Summary& summary)
@@ -162,7 +162,7 @@ class Statements {
   }
 
   void add_repeated() {
-    // Where the losses are known, they are the news, and what was sent again only follows.
+    // Known losses matter more; retransmissions are only their consequence.
     if (verdicts_.losses.total() != 0 || verdicts_.of(VerdictKind::no_answer).verdicts != 0) return;
     const std::uint64_t count = verdicts_.of(VerdictKind::retransmission).verdicts;
     if (count == 0) return;
@@ -179,7 +179,7 @@ class Statements {
     add(Severity::note, fmt::format("congestion: {} with a CE mark, {}", counted(marks, "packet", "packets"),
                                     counted(notes, "CNP", "CNPs")));
     const auto is_ignored = [](const StreamSummary& stream) {
-      // Of one direction alone nobody knows whether the other had CNPs.
+      // If only one direction was captured, the other may have had CNPs.
       return stream.directions[0].seen && stream.directions[1].seen &&
              std::any_of(stream.congestion.begin(), stream.congestion.end(),
                          [](const analysis::CongestionSummary& each) { return each.marks != 0 && each.cnps == 0; });

@@ -50,7 +50,7 @@ class SummaryText {
   }
 
  private:
-  /// A line that is cut where the terminal ends.
+  /// Appends a line, which may be wider than the terminal.
   void line(std::string_view text) {
     append_printable(out_, text);
     out_.push_back('\n');
@@ -154,7 +154,7 @@ class SummaryText {
     TextTable::Layout layout = layout_;
     layout.indent = kIndent;
     table.append_text(rows, layout);
-    // What to do stands under the row that it is about, where it is not cut.
+    // Advice goes below the row that it is about, where it is not cut off.
     std::string_view text{rows.data(), rows.size()};
     for (std::size_t i = 0; !text.empty(); ++i) {
       const std::size_t end = text.find('\n') + 1;
@@ -192,7 +192,7 @@ class SummaryText {
                                      {"p50", Align::right},
                                      {"p99", Align::right},
                                      {"max", Align::right}};
-    // Columns in which nothing stands would only make the lines longer.
+    // Empty columns are left out: they would only make the lines longer.
     drop_empty_columns(columns, rows, "0 %");
     TextTable table(std::move(columns));
     for (auto& row : rows) table.add_row(std::move(row));

@@ -36,7 +36,7 @@ bool is_in(const std::array<CodeRange, N>& ranges, char32_t code) {
                      [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
 }
 
-/// One character at the start of a text that is not empty.
+/// One character, the first of a text that is not empty.
 struct Glyph {
   std::size_t bytes;
   std::size_t columns;

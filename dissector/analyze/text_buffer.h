@@ -12,7 +12,7 @@
 
 namespace roce::analyze {
 
-/// What output is put together in before it is written.
+/// The buffer in which output is assembled before it is written.
 using TextBuffer = fmt::memory_buffer;
 
 inline void append(TextBuffer& out, std::string_view text) {
@@ -25,7 +25,7 @@ inline void append_spaces(TextBuffer& out, std::size_t count) {
   std::fill_n(out.data() + size, count, ' ');
 }
 
-/// Text at the left or the right of a column.
+/// Appends text, aligned to the left or the right of a column.
 inline void append_left(TextBuffer& out, std::string_view text, std::size_t width) {
   append(out, text);
   if (text.size() < width) append_spaces(out, width - text.size());
@@ -35,7 +35,7 @@ inline void append_right(TextBuffer& out, std::string_view text, std::size_t wid
   append(out, text);
 }
 
-/// A decimal number at the right of a column.
+/// Appends a decimal number, aligned to the right of a column.
 inline void append_number(TextBuffer& out, std::uint64_t value, std::size_t width = 0) {
   const fmt::format_int digits{value};
   append_right(out, {digits.data(), digits.size()}, width);
@@ -45,14 +45,14 @@ inline void append_number_left(TextBuffer& out, std::uint64_t value, std::size_t
   append_left(out, {digits.data(), digits.size()}, width);
 }
 
-/// `0x` and `digits` hex digits.
+/// Appends `0x` and `digits` hex digits.
 inline void append_hex(TextBuffer& out, std::uint64_t value, unsigned digits) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   append(out, "0x");
   while (digits-- > 0) out.push_back(kDigits[value >> (4 * digits) & 15]);
 }
 
-/// Two hex digits a byte.
+/// Appends two hex digits per byte.
 inline void append_hex(TextBuffer& out, Bytes bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   for (const std::byte byte : bytes) {
@@ -61,7 +61,7 @@ inline void append_hex(TextBuffer& out, Bytes bytes) {
   }
 }
 
-/// Text that comes from a file (a name, a comment): control characters, which a terminal would obey, become `?`.
+/// Appends text from a file (a name, a comment): control characters, which a terminal would obey, become `?`.
 inline void append_printable(TextBuffer& out, std::string_view text) {
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kGap = 2;
-/// To what a column is cut at most.
+/// The smallest width to which a column is cut.
 constexpr std::size_t kNarrowest = 8;
 
 const std::string& key_of(const TableColumn& column) {
@@ -36,7 +36,7 @@ std::string_view colour(const Palette& palette, Tone tone) {
   return {};
 }
 
-/// Appends one line of cells; spaces are coloured by nobody, and none stand at its end.
+/// Appends one line of cells; spaces are never coloured, and none are left at the end of the line.
 class LineWriter {
  public:
   LineWriter(TextBuffer& out, const TextTable::Layout& layout) : out_(out), layout_(layout), owed_(layout.indent) {}
@@ -67,7 +67,7 @@ class LineWriter {
   std::size_t owed_;
 };
 
-/// A number in the shortest form that reads back to the same; nothing where there is no number.
+/// Returns the shortest form of a number that reads back as the same value; empty if it is not finite.
 std::string real_text(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : std::string{};
 }
@@ -87,7 +87,7 @@ struct JsonValue {
   Json operator()(std::monostate) const { return cell.text.empty() ? Json{} : Json(cell.text); }
   template <typename T>
   Json operator()(const T& value) const {
-    return Json(value);  // what is no number becomes null
+    return Json(value);  // NaN and infinity become null
   }
 };
 
@@ -165,7 +165,7 @@ void TextTable::append_ndjson(TextBuffer& out) const {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       object[key_of(columns_[i])] = std::visit(JsonValue{row[i]}, row[i].exact);
     }
-    // Names come from files, which may hold anything.
+    // Names come from files and may contain invalid UTF-8.
     append(out, object.dump(-1, ' ', false, Json::error_handler_t::replace));
     out.push_back('\n');
   }

@@ -16,10 +16,10 @@ namespace roce::analyze {
 
 enum class Align : std::uint8_t { left, right };
 
-/// How a cell is coloured; see `Palette`.
+/// The colour of a cell; see `Palette`.
 enum class Tone : std::uint8_t { plain, bad, caution, faint };
 
-/// What a cell says to a program. Nothing: the cell's text.
+/// The value of a cell for programs. `monostate`: the cell's text.
 using ExactValue = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string>;
 
 struct TableColumn {
@@ -31,7 +31,7 @@ struct TableColumn {
 struct TableCell {
   std::string text;  ///< for people, one line of UTF-8
   Tone tone = Tone::plain;
-  ExactValue exact{};  ///< for programs, where the text is rounded or has a unit
+  ExactValue exact{};  ///< for programs, if the text is rounded or has a unit
 };
 
 /// Rows under headings: aligned text for people, CSV and NDJSON for programs.
@@ -40,24 +40,24 @@ class TextTable {
   struct Layout {
     Palette palette{};
     Charset charset = Charset::utf8;
-    std::size_t width = 0;  ///< columns of the terminal; 0: as wide as is needed
+    std::size_t width = 0;  ///< columns of the terminal; 0: no limit
     std::size_t indent = 0;
     bool with_headings = true;
   };
 
   explicit TextTable(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
 
-  /// Cells from the left; those that are missing are empty, and there may not be more than columns.
+  /// Adds a row of cells from the left; missing cells are empty. There may not be more cells than columns.
   void add_row(std::vector<TableCell> cells);
   [[nodiscard]] std::size_t row_count() const { return rows_.size(); }
 
-  /// Appends the table in lines. What is too wide for the terminal is taken from the widest left-aligned columns, which
-  /// get a mark where they were cut; right-aligned ones hold numbers, which are never cut. Control characters become
+  /// Appends the table as lines. If it is too wide for the terminal, the widest left-aligned columns are cut, and cut
+  /// cells get a mark; right-aligned columns hold numbers, which are never cut. Control characters become
   /// `?`.
   void append_text(TextBuffer& out, const Layout& layout) const;
-  /// Appends the keys and the rows as CSV (RFC 4180, lines that end with CR LF).
+  /// Appends keys and rows as CSV (RFC 4180, lines end with CR LF).
   void append_csv(TextBuffer& out, bool with_keys = true) const;
-  /// Appends a JSON object a row, one a line. Cells that are missing or empty are null.
+  /// Appends one JSON object per row, each on one line. Missing and empty cells are null.
   void append_ndjson(TextBuffer& out) const;
 
  private:
@@ -67,7 +67,7 @@ class TextTable {
   std::vector<std::vector<TableCell>> rows_;
 };
 
-/// Takes out the columns in which no row has a text, or none but `nothing`. Each row must have a cell for each column.
+/// Removes the columns in which each cell is empty or equals `nothing`. Each row must have a cell for each column.
 void drop_empty_columns(std::vector<TableColumn>& columns, std::vector<std::vector<TableCell>>& rows,
                         std::string_view nothing = {});
 

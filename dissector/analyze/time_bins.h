@@ -8,25 +8,25 @@
 
 namespace roce::analyze {
 
-/// What happened in one interval.
+/// The events of one interval.
 struct TimeBin {
   std::uint64_t packets = 0;
-  std::uint64_t bytes = 0;    ///< of the frames
-  std::uint64_t payload = 0;  ///< bytes that were seen for the first time
+  std::uint64_t bytes = 0;    ///< length of the frames
+  std::uint64_t payload = 0;  ///< payload bytes that were seen for the first time
   std::uint64_t resent = 0;
   std::uint64_t lost = 0;
   std::uint64_t naks = 0;
   std::uint64_t rnr = 0;
   std::uint64_t ce = 0;
   std::uint64_t cnp = 0;
-  std::uint64_t xoff = 0;  ///< PFC and PAUSE frames that pause
+  std::uint64_t xoff = 0;  ///< PFC and PAUSE frames that ask for a pause
 
   TimeBin& operator+=(const TimeBin& other);
   friend bool operator==(const TimeBin&, const TimeBin&) = default;
 };
 
-/// Consecutive intervals of equal length. There are never more than `kMost`: then they are joined in pairs, so that
-/// memory does not depend on how long a capture is.
+/// Consecutive intervals of equal length, at most `kMost` of them: beyond that they are joined in pairs, so that memory
+/// does not depend on the duration of a capture.
 class TimeBins {
  public:
   static constexpr std::size_t kMost = 1U << 16U;
@@ -34,9 +34,9 @@ class TimeBins {
   /// `width_ns`: at least 1; grows by doubling.
   explicit TimeBins(std::int64_t width_ns) : width_ns_(width_ns) {}
 
-  /// The interval of a time. The first time of all begins the first interval; what is earlier counts to it.
+  /// Returns the interval of a time. The first time given begins the first interval, which also takes earlier times.
   [[nodiscard]] TimeBin& at(std::int64_t time_ns);
-  /// Joins neighbours until there are at most `count`.
+  /// Joins adjacent intervals until there are at most `count`.
   void join(std::size_t count);
 
   [[nodiscard]] const std::vector<TimeBin>& bins() const { return bins_; }

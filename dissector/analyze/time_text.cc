@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// Whole seconds, rounded down, and the nanoseconds that are left.
+/// Whole seconds, rounded down, and the remaining nanoseconds.
 struct Split {
   std::int64_t seconds;
   std::uint32_t ns;
@@ -36,7 +36,7 @@ void append_fraction(TextBuffer& out, std::uint32_t ns, unsigned digits) {
   append(out, {text.data(), digits + 1});
 }
 
-/// Takes exactly `digits` decimal digits from the start of `text`.
+/// Removes exactly `digits` decimal digits from the start of `text` and returns their value.
 std::optional<int> take_digits(std::string_view& text, std::size_t digits) {
   if (text.size() < digits) return std::nullopt;
   int value = 0;
@@ -54,7 +54,7 @@ bool take(std::string_view& text, char c) {
   return true;
 }
 
-/// Takes `.digits` from the start of `text`, if it is there, as nanoseconds; digits behind the ninth are passed over.
+/// Removes `.digits`, if present, from the start of `text` and returns nanoseconds; digits after the ninth are ignored.
 std::optional<std::int64_t> take_fraction(std::string_view& text) {
   if (!take(text, '.')) return 0;
   std::int64_t value = 0;
@@ -96,7 +96,7 @@ std::optional<TimeBound> parse_date(std::string_view text) {
   }
   const bool in_range = date.tm_mon >= 1 && date.tm_mon <= 12 && date.tm_mday >= 1 && date.tm_mday <= 31 &&
                         date.tm_hour <= 23 && date.tm_min <= 59 && date.tm_sec <= 60;
-  // Years that nanoseconds in 64 bits can hold.
+  // 64 bits of nanoseconds cover these years.
   if (!in_range || date.tm_year < 1970 || date.tm_year > 2261) return std::nullopt;
   const std::optional<std::int64_t> fraction = take_fraction(text);
   if (!fraction) return std::nullopt;
@@ -119,7 +119,7 @@ std::optional<TimeBound> parse_date(std::string_view text) {
 
 void append_seconds(TextBuffer& out, std::int64_t ns, unsigned digits, std::size_t width) {
   const bool negative = ns < 0;
-  // The smallest number has no positive counterpart in 64 signed bits.
+  // The smallest number does not have a positive counterpart in 64 signed bits.
   const std::uint64_t magnitude = negative ? ~static_cast<std::uint64_t>(ns) + 1 : static_cast<std::uint64_t>(ns);
   const fmt::format_int seconds{magnitude / kSecond};
   const std::size_t size = seconds.size() + (negative ? 1 : 0) + 1 + digits;

@@ -12,11 +12,11 @@
 
 namespace roce::analyze {
 
-/// Seconds with `digits` (6 or 9) digits behind the point, at the right of a column: `     0.387034`, `-0.000012`.
+/// Appends seconds with `digits` (6 or 9) decimal places, right-aligned: `     0.387034`, `-0.000012`.
 void append_seconds(TextBuffer& out, std::int64_t ns, unsigned digits, std::size_t width = 0);
 
-/// `2026-11-20T23:55:31.479194Z` of nanoseconds since 1970. The date of a second is kept for the packets that follow in
-/// the same second.
+/// Formats nanoseconds since 1970 as `2026-11-20T23:55:31.479194Z`. Caches the date for packets that follow within the
+/// same second.
 class UtcText {
  public:
   void append(TextBuffer& out, std::int64_t ns, unsigned digits);
@@ -27,14 +27,14 @@ class UtcText {
   std::size_t size_ = 0;
 };
 
-/// A time that a user gave.
+/// A time given by a user.
 struct TimeBound {
   std::int64_t ns = 0;
   bool relative = false;  ///< since the first packet of the file, else since 1970
 };
 
-/// Reads `12.5` (seconds since the first packet), `1795213331.479194` (anything from 10^8 seconds: since 1970), or an
-/// RFC 3339 time, `2026-11-20T23:55:31.479Z`; without a zone it is UTC. Nothing else may stand in `text`.
+/// Reads `12.5` (seconds since the first packet), `1795213331.479194` (since 1970, for any value from 10^8 on), or an
+/// RFC 3339 time, `2026-11-20T23:55:31.479Z`; without a zone it is UTC. `text` may not contain anything else.
 [[nodiscard]] std::optional<TimeBound> parse_time(std::string_view text);
 
 }  // namespace roce::analyze

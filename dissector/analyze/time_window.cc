@@ -7,10 +7,10 @@ namespace roce::analyze {
 
 namespace {
 
-/// Whether `time_ns` is before the bound, by at least a nanosecond.
+/// True if `time_ns` is before the bound by at least a nanosecond.
 bool is_before(std::int64_t time_ns, const TimeBound& bound, std::int64_t start_ns) {
   std::int64_t at = bound.ns;
-  // A bound that no 64-bit time reaches is beyond all of them.
+  // A bound beyond the range of 64 bits is later, or earlier, than all times.
   if (bound.relative && __builtin_add_overflow(bound.ns, start_ns, &at)) return bound.ns > 0;
   return time_ns < at;
 }

@@ -19,7 +19,7 @@ void print(TextBuffer& out, fmt::format_string<Args...> format, Args&&... args) 
   fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
 }
 
-/// `42`, or `42:2-3` for a field that is no whole number of bytes.
+/// Returns `42`, or `42:2-3` for a field that is not a whole number of bytes.
 std::string place(const FieldInfo& field, std::size_t header_offset) {
   const std::size_t byte = header_offset + field.byte_offset();
   const std::size_t first = field.bit_offset % 8U;
@@ -49,7 +49,7 @@ void VerboseFormat::append_packet(TextBuffer& out, const DecodedPacket& decoded)
   const Packet& packet = decoded.packet;
   append_frame(out, decoded.frame);
   append_headers(out, decoded);
-  // The bytes behind the last header of LLDP are its TLVs, which were shown.
+  // The bytes after the last header of LLDP are its TLVs, which have been shown.
   if (packet.payload_length() != 0 && packet.kind() != PacketKind::lldp) {
     append_bytes(out, packet.is_roce() ? "payload" : "data", decoded.base + packet.payload_offset(), packet.payload(),
                  packet.payload_length());

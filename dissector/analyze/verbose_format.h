@@ -7,9 +7,9 @@
 
 namespace roce::analyze {
 
-/// Everything about a packet on many lines: each field of each header as
+/// Writes everything about a packet on many lines: each field of each header as
 ///     offset  header.field  value (name of the value)  title
-/// The offset is that of the field's first byte in the frame; `42:2-3` are bits 2 and 3 of byte 42, bit 0 being the
+/// The offset is that of the field's first byte in the frame; `42:2-3` are bits 2 and 3 of byte 42, where bit 0 is the
 /// most significant one.
 class VerboseFormat final : public PacketFormat {
  public:

@@ -14,31 +14,31 @@ namespace roce::analyze {
 struct LossPlaces {
   std::uint64_t before = 0;   ///< between the sender and the capture point
   std::uint64_t after = 0;    ///< between the capture point and the receiver
-  std::uint64_t beyond = 0;   ///< on the responder's side: there, or the answer on its way back
-  std::uint64_t damaged = 0;  ///< of those before it: seen here, with a wrong ICRC
+  std::uint64_t beyond = 0;   ///< on the responder's side: the request, or its answer on the way back
+  std::uint64_t damaged = 0;  ///< part of `before`: seen here with a wrong ICRC
 
   LossPlaces& operator+=(const LossPlaces& other);
 
   [[nodiscard]] std::uint64_t total() const { return before + after + beyond; }
 };
 
-/// How often something was said, and of how many packets.
+/// The number of verdicts, and of the packets that they are about.
 struct VerdictCount {
   std::uint64_t verdicts = 0;
-  std::uint64_t packets = 0;  ///< that they are about
+  std::uint64_t packets = 0;  ///< packets that the verdicts are about
 };
 
-/// Verdicts by kind and by rule, and losses by place and stream.
+/// Verdicts by kind and by rule; losses by place and by stream.
 struct VerdictCounts {
   std::array<VerdictCount, static_cast<std::size_t>(analysis::VerdictKind::count)> kinds{};
   std::array<std::uint64_t, static_cast<std::size_t>(analysis::Rule::count)> rules{};
   LossPlaces losses;
-  std::map<std::uint32_t, LossPlaces> losses_of_stream;  ///< only of streams with any
+  std::map<std::uint32_t, LossPlaces> losses_of_stream;  ///< only streams with losses
 
   void add(const analysis::Verdict& verdict);
   VerdictCounts& operator+=(const VerdictCounts& other);
 
-  [[nodiscard]] std::uint64_t all() const;  ///< verdicts
+  [[nodiscard]] std::uint64_t all() const;  ///< number of all verdicts
   [[nodiscard]] const VerdictCount& of(analysis::VerdictKind kind) const {
     return kinds[static_cast<std::size_t>(kind)];
   }

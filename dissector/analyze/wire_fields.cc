@@ -12,7 +12,7 @@ namespace roce::analyze {
 
 namespace {
 
-/// What a packet has beside the fields of its headers.
+/// The fields of a packet that are not fields of its headers.
 enum class Extra : std::uint8_t {
   none,
   roce,
@@ -71,7 +71,7 @@ constexpr std::array kExtras{
     ExtraField{Extra::comment, "frame.comment", FieldType::text},
 };
 
-/// Where the value of one field of the catalogue comes from.
+/// The source of the value of one field of the catalogue.
 struct Origin {
   Extra extra = Extra::none;
   HeaderId header = HeaderId::none;
@@ -98,7 +98,7 @@ bool is_header(HeaderId id) {
   return id != HeaderId::none && id != HeaderId::payload && id != HeaderId::icrc;
 }
 
-/// The origins of all fields with the fields themselves, in the order of their ids.
+/// The origins of all fields and the fields themselves, in the order of their ids.
 struct Table {
   std::vector<Origin> origins;
   FieldCatalogue catalogue;
@@ -167,7 +167,7 @@ FilterValue field_value(const FieldInfo* field, Bytes header) {
 }
 
 std::optional<FilterValue> header_value(const DecodedPacket& decoded, const Origin& origin, std::size_t index) {
-  // A packet has at most one of each transport header; asking for one is much cheaper than walking all.
+  // A packet has at most one of each transport header; looking that one up is much cheaper than walking all headers.
   if (detail::is_transport_header(origin.header)) {
     const std::optional<Layer> layer = index == 0 ? decoded.packet.find(origin.header) : std::nullopt;
     if (!layer) return std::nullopt;
@@ -185,7 +185,7 @@ std::optional<FilterValue> text_value(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional<FilterValue>{text};
 }
 
-/// Addresses: `index` 0 is the source, 1 the destination.
+/// Returns an address: `index` 0 is the source, 1 the destination.
 std::optional<FilterValue> address_value(const Packet& packet, std::size_t index) {
   if (index > 1 || (!packet.is_roce() && packet.network_header() == HeaderId::none)) return std::nullopt;
   const NetMeta net = packet.net();

@@ -6,7 +6,7 @@
 
 namespace roce::analyze {
 
-/// The fields that a packet has by itself, with ids from 0. Further fields are added behind them.
+/// The fields of packets themselves, with ids from 0; further fields can be added after them.
 /// - every field of the codec's field table (`bth.psn`), and every header by its name (`aeth`);
 /// - `roce` (a BTH was found), `roce.version`, `roce.src`, `roce.dst`, `roce.addr` (either), `roce.icrc.status` (good,
 ///   bad, not_checked), `roce.payload_length`, `roce.problem` (the packet could not be parsed to its end);
@@ -14,12 +14,12 @@ namespace roce::analyze {
 ///   `frame.interface_name`, `frame.comment`.
 [[nodiscard]] FieldCatalogue wire_catalogue();
 
-/// The values of one packet's fields for a filter that was compiled with `wire_catalogue()`, or with more fields behind
-/// it. Of a header that stands several times in a packet (tags, tunnels, TLVs) each is a value, the outermost first.
+/// The values of one packet's fields for a filter compiled with `wire_catalogue()`, or with more fields after it. A
+/// header that occurs several times in a packet (tags, tunnels, TLVs) has one value for each, the outermost first.
 class PacketValues final : public FieldValues {
  public:
-  /// `others` answers for the fields behind those of `wire_catalogue()`; null: the packet has none of them. What the
-  /// arguments refer to must outlive the object.
+  /// `others` provides the fields after those of `wire_catalogue()`; null: the packet has none of them. Everything that
+  /// the arguments refer to must outlive the object.
   explicit PacketValues(const DecodedPacket& decoded, const FieldValues* others = nullptr)
       : decoded_(decoded), others_(others) {}
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kMostThreads = 64;
 
-// A thread that sleeps takes as long to wake as a tenth of a round: those that will not wait long do not go to sleep.
+// Waking a sleeping thread takes a tenth of a round, so a thread polls before it goes to sleep.
 constexpr int kLooks = 400;
 
 void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
@@ -49,9 +49,9 @@ WorkerThreads::WorkerThreads(unsigned count) {
     if (allowed.empty()) continue;
     cpu_set_t own;
     CPU_ZERO(&own);
-    // The first is left to the caller.
+    // The first processor is left to the caller.
     CPU_SET(static_cast<std::size_t>(allowed[i % allowed.size()]), &own);
-    // Where it is refused, the scheduler places the thread.
+    // If this is refused, the scheduler places the thread.
     static_cast<void>(pthread_setaffinity_np(threads_.back().native_handle(), sizeof(own), &own));
   }
 }
@@ -78,7 +78,7 @@ void WorkerThreads::run(std::size_t count, const std::function<void(std::size_t)
 void WorkerThreads::serve() {
   for (std::uint32_t round = 0;;) {
     wait_while(round_, round);
-    // Nobody begins the next round before all have ended this one.
+    // A new round begins only when all threads have ended this one.
     ++round;
     if (is_over_) return;
     take_tasks();

@@ -12,21 +12,21 @@
 
 namespace roce::analyze {
 
-/// How many threads to use: `wanted`, or with 0 as many as there are processors that this process may run on; at most
-/// that many, and 64.
+/// Returns the number of threads to use: `wanted`, or if that is 0 the number of processors that this process may run
+/// on; at most that number, and at most 64.
 [[nodiscard]] unsigned thread_count(unsigned wanted);
 
-/// Threads that wait for work. Each stays on a processor of its own among those that the process may run on.
+/// Threads that wait for work. Each is bound to a processor of its own among those that the process may run on.
 class WorkerThreads {
  public:
-  /// `count` threads, of which the caller is one.
+  /// `count`: the number of threads, including the caller.
   explicit WorkerThreads(unsigned count);
   WorkerThreads(const WorkerThreads&) = delete;
   WorkerThreads& operator=(const WorkerThreads&) = delete;
   ~WorkerThreads();
 
-  /// Calls `task(i)` once for each i below `count`, begun in this order and run by all threads, and returns when all
-  /// calls have. The first exception that one of them threw is thrown again then.
+  /// Calls `task(i)` once for each i below `count`, started in this order and spread over all threads, and returns when
+  /// all calls have returned. Then the first exception that a call threw is thrown again.
   void run(std::size_t count, const std::function<void(std::size_t)>& task);
 
  private:

@@ -9,7 +9,7 @@ namespace roce::plugin {
 
 namespace {
 
-/// Private data is the last field of each of these messages.
+/// Reads a message of type H. Private data is the last field of each of these messages.
 template <HeaderType H>
 CmMessage message_of(const Packet& packet, const Layer& layer, MadAttribute attribute) {
   const H header = read<H>(packet.layer_bytes(layer).data());

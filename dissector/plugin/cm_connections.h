@@ -13,39 +13,39 @@
 
 namespace roce::plugin {
 
-/// A CM message as those see it who come after it in the connection.
+/// The parts of a CM message that matter for the rest of the connection.
 struct CmMessage {
-  std::uint16_t attribute = 0;            ///< its MAD attribute
-  std::uint32_t local_comm_id = 0;        ///< its sender's
-  std::uint32_t remote_comm_id = 0;       ///< of a REQ: 0
-  Qpn qpn{};                              ///< of a REQ or REP: its sender's
-  std::uint64_t service_id = 0;           ///< of a REQ
-  std::uint32_t offset = 0;               ///< where it begins in the bytes of the packet
-  std::uint32_t size = 0;                 ///< bytes
-  std::uint32_t private_data_offset = 0;  ///< of what the upper protocol put in; behind the header of the RDMA IP CM
+  std::uint16_t attribute = 0;            ///< MAD attribute
+  std::uint32_t local_comm_id = 0;        ///< that of the sender
+  std::uint32_t remote_comm_id = 0;       ///< 0 for a REQ
+  Qpn qpn{};                              ///< for a REQ or REP: QPN of the sender
+  std::uint64_t service_id = 0;           ///< for a REQ
+  std::uint32_t offset = 0;               ///< offset in the bytes of the packet
+  std::uint32_t size = 0;                 ///< in bytes
+  std::uint32_t private_data_offset = 0;  ///< offset of the upper protocol's data, after the header of the RDMA IP CM
   std::uint32_t private_data_size = 0;
 };
 
-/// The CM message of a packet: REQ, REP, RTU, REJ, DREQ or DREP. None: it has no other, or was not captured whole.
+/// Reads a REQ, REP, RTU, REJ, DREQ or DREP. Returns nothing for another packet and for one not captured whole.
 [[nodiscard]] std::optional<CmMessage> read_cm_message(const Packet& packet);
 
 /// A connection that the CM sets up.
 struct CmConnection {
   std::uint64_t service_id = 0;
-  Qpn client_qpn{};  ///< of the sender of the REQ
-  Qpn server_qpn{};  ///< of the sender of the REP; 0: none was seen
+  Qpn client_qpn{};  ///< QPN of the sender of the REQ
+  Qpn server_qpn{};  ///< QPN of the sender of the REP; 0: no REP was seen
 };
 
-/// The connections of the CM messages of a capture, on the first pass.
+/// The connections that the CM messages of a capture set up, as known on the first pass.
 class CmConnections {
  public:
   enum class News : std::uint8_t { none, requested, answered };
   struct Found {
-    std::optional<CmConnection> connection{};  ///< that the message belongs to
-    News news = News::none;                    ///< what it made known; a message sent again makes nothing known
+    std::optional<CmConnection> connection{};  ///< the connection that the message belongs to
+    News news = News::none;                    ///< what the message made known; nothing if it was sent before
   };
 
-  /// Takes a message in the order of the capture. Without memory for its connection it belongs to none.
+  /// Takes a message in the order of the capture. If memory runs out, the message belongs to no connection.
   Found observe(const CmMessage& message, const Gid& source, const Gid& destination) noexcept;
   void clear();
 
@@ -63,7 +63,7 @@ class CmConnections {
   Found request(const CmMessage& message, const Key& sender);
 
   std::vector<CmConnection> connections_;
-  std::map<Key, std::size_t> by_end_;  ///< the last connection of a communication ID of either side
+  std::map<Key, std::size_t> by_end_;  ///< the latest connection for a communication ID of either side
 };
 
 }  // namespace roce::plugin

@@ -34,7 +34,7 @@ void add_conversations(packet_info* pinfo, const Packet& packet, const CmMessage
     add_one_way(pinfo, &pinfo->src, server_qp, to_server);
     add_both_ways(pinfo, server_qp, client_qp, new_service_data(connection.service_id, false));
   }
-  // The CM messages of all connections of two hosts go between the same QPs.
+  // The CM messages of all connections between two hosts use the same QPs.
   const ServiceData* const last = find_both_ways(pinfo);
   if (last == nullptr || last->service_id != connection.service_id) {
     add_both_ways(pinfo, pinfo->srcport, pinfo->destport, new_service_data(connection.service_id, true));

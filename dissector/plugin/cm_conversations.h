@@ -7,11 +7,11 @@
 
 namespace roce::plugin {
 
-/// Forgets the CM messages of the capture before.
+/// Forgets the CM messages of the previous capture.
 void begin_cm_conversations();
-/// Takes a packet to or from QP 1. On the first pass a CM message makes the conversations in which the dissectors of
-/// upper protocols look for the service; in each its private data is given to them. `base`: where in `tvb` the packet's
-/// bytes begin; `pinfo` has the QPs as ports.
+/// Processes a packet to or from QP 1. On the first pass, a CM message creates the conversations in which dissectors of
+/// upper protocols look for the service; on each pass they get its private data. `base`: offset in `tvb` of the
+/// packet's bytes; `pinfo` has the QPs as ports.
 void take_cm_message(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const Packet& packet, int base);
 
 }  // namespace roce::plugin

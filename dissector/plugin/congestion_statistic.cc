@@ -83,7 +83,7 @@ void CongestionStatistic::count(const TappedPacket& packet) {
     }
     return;
   }
-  // Who receives a packet with a wrong ICRC ignores it, with its mark.
+  // The receiver of a packet with a wrong ICRC ignores it, together with its mark.
   if (seen.kind != PacketKind::roce || packet.icrc == IcrcStatus::bad) return;
   if ((seen.traffic_class & 3U) != 0) add_for_pair(seen, Event::ecn_capable);
   if (seen.is_ce()) add_for_pair(seen, Event::ce_marks);

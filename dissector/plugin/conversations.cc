@@ -13,7 +13,7 @@ namespace roce::plugin {
 
 namespace {
 
-/// One end of a stream whose QP number may become known later: the number is looked up when it is printed.
+/// One end of a stream. Its QP number may become known later, so it is looked up when it is printed.
 struct LateEnd {
   std::array<std::uint8_t, 16> address{};
   std::uint32_t stream = analysis::kNoStream;
@@ -49,7 +49,7 @@ int late_end_text_size(const address* /*from*/) {
   return static_cast<int>(sizeof(Text));
 }
 
-/// Where a packet came from or went to, as an address for the tables.
+/// The source or destination of a packet, as an address for the tables.
 class End {
  public:
   End(const TappedPacket& packet, bool is_source) {

@@ -27,7 +27,7 @@ bool is_there(const Packet& packet, const PacketPlace& place, std::uint32_t base
   return base + (begins_with_grh ? packet.network_offset() : packet.bth_offset()) == place.offset;
 }
 
-/// RoCE v1 begins with its own network header.
+/// Reads the GRH: RoCE v1 begins with its own network header.
 std::optional<NetMeta> read_grh(const PacketPlace& place) {
   if (place.frame.size() < place.offset + kSize<Grh>) return std::nullopt;
   const auto grh = read<Grh>(place.frame.data() + place.offset);
@@ -63,7 +63,7 @@ void add_service(RecordList& records, const Layer& layer, ServiceId service) {
   add_derived(records, Derived::service_port, service.port(), offset + 6, 2);
 }
 
-/// What follows from the fields of a header, and is worth a filter.
+/// Adds the values that follow from the fields of a header and are worth a filter.
 void add_meaning(const Packet& packet, const Layer& layer, RecordList& records) {
   const std::byte* const bytes = packet.layer_bytes(layer).data();
   switch (layer.id) {
@@ -159,11 +159,11 @@ IcrcVerdict check_icrc(const LocatedPacket& located) {
 void add_records(const Packet& packet, const IcrcVerdict& icrc, RecordList& records) {
   add_derived(records, Derived::version, static_cast<std::uint64_t>(packet.version()));
   for (const Layer& layer : packet.layers()) {
-    // A tag in front of it has been shown where it stands.
+    // A CN-TAG in front of the packet has been shown by the dissector of the tag.
     if (is_shown(layer.id) && layer.id != HeaderId::cn_tag) add_header(packet, layer, records);
   }
   records.add({RecordKind::end});
-  // A management datagram was shown as headers.
+  // The contents of a management datagram have been shown as headers.
   if (packet.payload_length() != 0 && !packet.find(HeaderId::mad)) {
     add_derived(records, Derived::payload, packet.payload_length(), packet.payload_offset(),
                 static_cast<std::uint32_t>(packet.payload().size()));

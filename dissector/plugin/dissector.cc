@@ -18,7 +18,7 @@ namespace {
 
 OpenCapture capture;
 
-/// What a frame of the file begins with, as far as the codec knows it.
+/// Returns the type of the first header of the file's frames, if the codec knows it.
 std::optional<LinkType> link_type(const packet_info* pinfo) {
   if (pinfo->rec == nullptr || pinfo->rec->rec_type != REC_TYPE_PACKET) return std::nullopt;
   switch (pinfo->rec->rec_header.packet_header.pkt_encap) {
@@ -51,7 +51,7 @@ std::optional<Gid> gid_of(const address& from) {
   return std::nullopt;
 }
 
-/// The bytes of a tvbuff as far as they were captured.
+/// Returns the bytes of a tvbuff that were captured.
 Bytes captured_bytes(tvbuff_t* tvb) {
   const guint length = tvb_captured_length(tvb);
   if (length == 0) return {};
@@ -76,7 +76,7 @@ PacketPlace place_of(tvbuff_t* tvb, const packet_info* pinfo, RoceVersion versio
 
 Time time_of(const packet_info* pinfo) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  // Seconds whose nanoseconds have no place in 64 bits are no time.
+  // A time that does not fit into 64 bits of nanoseconds is not valid.
   std::int64_t nanoseconds = 0;
   if (__builtin_mul_overflow(static_cast<std::int64_t>(pinfo->abs_ts.secs), kSecond, &nanoseconds)) return Time{};
   if (__builtin_add_overflow(nanoseconds, std::int64_t{pinfo->abs_ts.nsecs}, &nanoseconds)) return Time{};
@@ -85,7 +85,7 @@ Time time_of(const packet_info* pinfo) {
 
 const PacketFacts* facts_of(const packet_info* pinfo, const Packet& packet, const IcrcVerdict& icrc,
                             std::uint32_t offset) {
-  // What an ICMP error quotes was sent before, and is not sent again.
+  // A packet quoted by an ICMP error was sent earlier; it is not sent again.
   if (!preferences().analyse || pinfo->flags.in_error_pkt != 0) return nullptr;
   if (pinfo->fd->visited) return capture.find(pinfo->num, offset);
   return capture.observe(packet, icrc, pinfo->num, offset, time_of(pinfo));
@@ -108,7 +108,7 @@ void take_packet(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, ShownPacke
     show_tree(tvb, pinfo, tree, shown, records);
   }
   if (!is_wrapped) dissect_upper_protocols(tvb, pinfo, tree, shown);
-  // Upper protocols write the Info column anew.
+  // Upper protocols overwrite the Info column.
   show_marks(pinfo, shown);
 }
 
@@ -122,7 +122,7 @@ void set_address(packet_info* pinfo, address* address, const Gid& gid) {
   }
 }
 
-/// RoCE v1 goes from GID to GID.
+/// Sets the GIDs as addresses: RoCE v1 goes from GID to GID.
 void set_addresses(packet_info* pinfo, const NetMeta& net) {
   set_address(pinfo, &pinfo->net_src, net.source);
   set_address(pinfo, &pinfo->net_dst, net.destination);
@@ -130,7 +130,7 @@ void set_addresses(packet_info* pinfo, const NetMeta& net) {
   copy_address_shallow(&pinfo->dst, &pinfo->net_dst);
 }
 
-/// Whether the built-in dissectors are to work alone; "Decode As" may still lead here.
+/// True if the built-in dissectors are to work alone; "Decode As" may still lead here.
 bool is_off() {
   return preferences().dissector() == Mode::off;
 }
@@ -163,7 +163,7 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, RoceVersion ver
                  .segment_count = several->count});
   }
   if (preferences().dissector() == Mode::wrap) {
-    // Last, since it may leave by an exception; it clears the column up to the fence.
+    // Called last, since it may leave by an exception; it clears the column up to the fence.
     col_set_fence(pinfo->cinfo, COL_INFO);
     call_builtin(version, tvb, pinfo, tree);
   }
@@ -173,7 +173,7 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, RoceVersion ver
 }  // namespace
 
 int dissect_v2(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* /*data*/) {
-  // RoCE goes to its port; what comes from it is somebody else's.
+  // RoCE is sent to its port; a packet from that port may belong to any protocol.
   if (!is_roce_port(pinfo->destport)) return 0;
   return dissect(tvb, pinfo, tree, pinfo->net_src.type == AT_IPv6 ? RoceVersion::v2_ipv6 : RoceVersion::v2_ipv4);
 }

@@ -6,25 +6,25 @@
 
 namespace roce::plugin {
 
-/// RoCE v2: what a UDP datagram carries.
+/// Dissects RoCE v2: the payload of a UDP datagram.
 int dissect_v2(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data);
-/// RoCE v1: what an Ethernet frame carries, from the GRH on.
+/// Dissects RoCE v1: the payload of an Ethernet frame, from the GRH on.
 int dissect_v1(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data);
-/// MAC control: what an Ethernet frame carries; PFC and PAUSE get times and are analysed, behind Wireshark's own.
+/// Dissects MAC control: the payload of an Ethernet frame. Adds times and the analysis to Wireshark's PFC and PAUSE.
 int dissect_mac_control(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data);
-/// A CN-TAG, from behind its EtherType on, with what follows it.
+/// Dissects a CN-TAG, from the byte after its EtherType on, and what follows it.
 int dissect_cn_tag(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data);
-/// A CNM, from behind its EtherType on.
+/// Dissects a CNM, from the byte after its EtherType on.
 int dissect_cnm(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data);
 
-/// A capture is opened, or is to be looked at anew.
+/// Begins a capture, when one is opened or is to be dissected again.
 void begin_capture();
-/// The first pass over the capture is over.
+/// Ends the first pass over the capture.
 void finish_first_pass();
-/// The capture is closed.
+/// Ends a capture, when it is closed.
 void end_capture();
 
-/// What is remembered of the capture that is open.
+/// Returns what is remembered about the open capture.
 [[nodiscard]] const OpenCapture& open_capture();
 
 }  // namespace roce::plugin

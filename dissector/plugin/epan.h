@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-// Everything of Wireshark that the plugin uses. Only the sources under its licence include this.
+// Everything of Wireshark that the plugin uses. Only sources under Wireshark's licence include this header.
 //
-// Wireshark reports an access out of bounds by a jump out of the dissector, over all destructors. In these sources no
-// local that has one lives across a call of epan, and no exception leaves them.
+// Wireshark reports an access out of bounds by a jump out of the dissector, past all destructors. In these sources, no
+// local with a destructor is alive during a call of epan, and no exception leaves them.
 
 #include <epan/addr_resolv.h>
 #include <epan/address_types.h>
@@ -27,17 +27,17 @@
 #include <cstdint>
 #include <type_traits>
 
-// This one does not say itself that it is C.
+// This header does not declare itself as C.
 extern "C" {
 #include <epan/show_exception.h>
 }
 
 namespace roce::plugin {
 
-/// What Wireshark keeps truths in and wants them as from callbacks: an `int` until 4.2, a `bool` since.
+/// Wireshark's type for truth values, which it also expects from callbacks: an `int` until 4.2, a `bool` since.
 using EpanBool = std::invoke_result_t<wmem_foreach_func, const void*, void*, void*>;
 
-/// What 4.4 wants to be told of a plugin like this one. Its header is not installed with 4.0.
+/// The type of plugin that Wireshark 4.4 asks for. The header with the constant is not installed with 4.0.
 constexpr std::uint32_t kPluginIsDissector = 1;
 
 }  // namespace roce::plugin

@@ -9,12 +9,12 @@
 
 namespace roce::plugin {
 
-/// Numbers for the rows of the codec's field table, header by header in its order.
+/// Numbers for the rows of the codec's field table, header by header in the table's order.
 class FieldNumbers {
  public:
   FieldNumbers();
 
-  /// The number of a header's first field; those behind it follow.
+  /// Returns the number of a header's first field; the numbers of its other fields follow.
   [[nodiscard]] std::uint16_t first_of(HeaderId id) const { return first_[static_cast<std::size_t>(id)]; }
   [[nodiscard]] std::size_t size() const { return first_.back(); }
 
@@ -24,7 +24,7 @@ class FieldNumbers {
   std::array<std::uint16_t, static_cast<std::size_t>(HeaderId::count) + 1> first_{};
 };
 
-/// Whether the plugin shows a header. The others are those of link and network, which Wireshark has dissectors for.
+/// True if the plugin shows a header. The others are link and network headers, for which Wireshark has dissectors.
 [[nodiscard]] constexpr bool is_shown(HeaderId id) {
   const bool is_of_qcn = id == HeaderId::cn_tag || id == HeaderId::cnm;
   return id == HeaderId::grh || (id >= HeaderId::bth && id <= HeaderId::pause) || is_of_qcn;

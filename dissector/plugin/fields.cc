@@ -42,7 +42,7 @@ constexpr std::array kUncheckedNames{ValueName{0, "The network header is not kno
 constexpr std::array kRoleNames{ValueName{0, "Other"},    ValueName{1, "Request"}, ValueName{2, "Response"},
                                 ValueName{3, "Datagram"}, ValueName{4, "CNP"},     ValueName{5, "Management"}};
 
-/// Keeps what Wireshark only points at for as long as it runs.
+/// Keeps everything to which Wireshark holds pointers, for as long as Wireshark runs.
 class Registry {
  public:
   const char* keep(std::string_view text) { return texts_.emplace_back(text).c_str(); }
@@ -61,7 +61,7 @@ class Registry {
     return kept.data();
   }
 
-  /// A field that is to be registered. `name` comes behind `roce.`.
+  /// A field that is to be registered. `name` follows after `roce.`.
   struct Row {
     std::string name;
     std::string_view title;
@@ -123,14 +123,14 @@ Registry& registry() {
   return registry;
 }
 
-/// The type of a number that is read from so many bytes.
+/// Returns the type of a number that is read from this many bytes.
 ftenum_t number_type(std::size_t bytes, bool is_signed) {
   constexpr std::array kUnsigned{FT_UINT8, FT_UINT16, FT_UINT24, FT_UINT32, FT_UINT40, FT_UINT48, FT_UINT56, FT_UINT64};
   constexpr std::array kSigned{FT_INT8, FT_INT16, FT_INT24, FT_INT32, FT_INT40, FT_INT48, FT_INT56, FT_INT64};
   return is_signed ? kSigned[bytes - 1] : kUnsigned[bytes - 1];
 }
 
-/// A row of the field table as Wireshark reads it: the bytes around its bits, and which bits of them.
+/// Converts a row of the field table to Wireshark's form: the bytes around the field's bits, and a mask for the bits.
 Registry::Row row_of(const HeaderInfo& header, const FieldInfo& field) {
   Registry::Row row{.name = std::string{header.name} + "." + std::string{field.name}, .title = field.title};
   const std::size_t end = (field.bit_offset + field.bit_width + 7U) / 8U;

@@ -12,7 +12,7 @@
 
 namespace roce::plugin {
 
-/// The fields of the analysis, all under `roce.analysis.`, but `roce.stream`.
+/// The fields of the analysis, all under `roce.analysis.` except `roce.stream`.
 enum class AnalysisField : std::uint8_t {
   tree,
   stream,
@@ -43,17 +43,17 @@ enum class AnalysisField : std::uint8_t {
 
 inline constexpr auto kVerdictCount = static_cast<std::size_t>(analysis::VerdictKind::count);
 
-/// What Wireshark knows the plugin's fields by.
+/// The handles under which Wireshark knows the plugin's fields.
 struct Fields {
   int proto = -1;
   int tree = -1;
   std::array<int, static_cast<std::size_t>(HeaderId::count)> header{};
   std::array<int, static_cast<std::size_t>(HeaderId::count)> header_tree{};
   std::vector<int> field;          ///< by `FieldNumbers`; -1: not shown
-  std::vector<unsigned> encoding;  ///< of these
+  std::vector<unsigned> encoding;  ///< for the entries of `field`
   std::array<int, static_cast<std::size_t>(Derived::count)> derived{};
   int icrc_explanation = -1;
-  int reassembled = -1;  ///< a message of several packets, in the packet that made it whole
+  int reassembled = -1;  ///< a message of several packets, in the packet that completed it
   int reassembled_packet = -1;
   int reassembled_length = -1;
   int reassembled_data = -1;
@@ -71,12 +71,12 @@ struct Fields {
   [[nodiscard]] int of(AnalysisField id) const { return analysis[static_cast<std::size_t>(id)]; }
 };
 
-/// Registers the protocol `roce` with all its fields: those of the codec's field table by its names (`roce.bth.psn`),
-/// what follows from them (`roce.icrc.status`) and those of the analysis (`roce.analysis.retransmission`). Once.
+/// Registers the protocol `roce` with all its fields: those of the codec's field table by their names (`roce.bth.psn`),
+/// values derived from them (`roce.icrc.status`) and the analysis (`roce.analysis.retransmission`). Call it once.
 void register_fields();
-/// What was registered.
+/// Returns the registered fields.
 [[nodiscard]] const Fields& fields();
-/// The same for epan, which takes expert fields by pointer without changing them.
+/// Returns the same for epan, which takes expert fields by non-const pointer but does not change them.
 [[nodiscard]] Fields& mutable_fields();
 
 }  // namespace roce::plugin

@@ -134,7 +134,7 @@ void HostStatistic::count(const TappedPacket& packet) {
     const std::optional<Counter> counter = counter_of(verdict.kind);
     if (!counter) continue;
     const std::uint64_t times = *counter == Counter::lost ? verdict.psn_count : 1;
-    // A request may reveal that a response went missing, which came the other way.
+    // A request may reveal that a response is missing, which was going in the other direction.
     const bool is_of_other =
         verdict.kind == VerdictKind::response_lost_before && packet.facts->role == analysis::PacketRole::request;
     if (is_of_other) {

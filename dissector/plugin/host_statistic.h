@@ -12,8 +12,8 @@
 
 namespace roce::plugin {
 
-/// `-z roce,counters`: what each host sent and received, a row a host and counter, in the order in which the hosts
-/// were seen first.
+/// `-z roce,counters`: what each host sent and received, one row per host and counter, in the order in which the hosts
+/// were first seen.
 class HostStatistic final : public Statistic {
  public:
   HostStatistic();
@@ -23,7 +23,7 @@ class HostStatistic final : public Statistic {
 
   enum class Counter : std::uint8_t {
     packets,
-    bytes,  ///< of the frames
+    bytes,  ///< length of the frames
     gaps,
     out_of_order,
     retransmissions,
@@ -40,7 +40,7 @@ class HostStatistic final : public Statistic {
     icrc_errors,
     ce_marks,
     cnps,
-    lost,         ///< PSNs
+    lost,         ///< in PSNs
     unconfirmed,  ///< sent for the last time and never answered
     count,
   };

@@ -40,7 +40,7 @@ void LatencyStatistic::count(const TappedPacket& packet) {
 void LatencyStatistic::add(const analysis::Message& message) {
   const bool is_done = message.end == analysis::MessageEnd::acknowledged || message.end == analysis::MessageEnd::sent;
   if (!is_done || !message.start_seen) return;
-  // The clock of a capture may have been set back in between.
+  // The clock of the capture may have been set back in between.
   const auto latency = static_cast<std::uint64_t>(std::max(message.latency(), Duration{}).count());
   const auto row = static_cast<std::size_t>(message.type);
   Latencies& known = latencies_[row];

@@ -9,8 +9,8 @@
 
 namespace roce::plugin {
 
-/// `-z roce,srt`: how long messages took, a row a type. A message lasts from its first packet to what completed it;
-/// those of UC and UD to their last packet. It counts when the packet that completed it does.
+/// `-z roce,srt`: latencies of messages, one row per type. A message lasts from its first packet to the one that
+/// completed it, for UC and UD to its last packet. It is counted with the packet that completed it.
 class LatencyStatistic final : public Statistic {
  public:
   LatencyStatistic();
@@ -21,10 +21,10 @@ class LatencyStatistic final : public Statistic {
  private:
   struct Latencies {
     std::uint64_t count = 0;
-    std::uint64_t sum = 0;  ///< ns, as all of these
+    std::uint64_t sum = 0;  ///< in ns, like `min` and `max`
     std::uint64_t min = 0;
     std::uint64_t max = 0;
-    std::uint64_t slowest = 0;  ///< frame of its first packet
+    std::uint64_t slowest = 0;  ///< frame of the slowest message's first packet
   };
 
   void add_rows();

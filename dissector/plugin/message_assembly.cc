@@ -10,7 +10,7 @@ namespace roce::plugin {
 
 namespace {
 
-/// The opcode of the one packet that could have carried a message that ends with `last`.
+/// Returns the opcode of a single packet that could have carried the whole message that ends with `last`.
 Opcode opcode_of_whole(Opcode last) {
   const OpcodeInfo& ending = opcode_info(last);
   for (std::size_t code = 0; code < kOpcodeTable.size(); ++code) {
@@ -23,8 +23,8 @@ Opcode opcode_of_whole(Opcode last) {
   return last;
 }
 
-/// The piece at one end of the message that `at` belongs to: its first one when `step` goes back, and its last one when
-/// it goes on. `none` where the way there is not complete.
+/// Finds the piece at one end of the message that `at` belongs to: the first one if `step` goes back, the last one if
+/// it goes forward. Returns `none` if a piece on the way is missing.
 template <typename Iterator, typename Step>
 Iterator end_of_message(Iterator at, Iterator begin, Iterator none, Position wanted, Step step) {
   while (opcode_info(at->second.opcode).position != wanted) {
@@ -63,7 +63,7 @@ const MessageAssembly::Message* MessageAssembly::add(const Packet& packet) noexc
   }
   const auto begin = state.waiting.begin();
   const auto none = state.waiting.end();
-  // Looked at from behind only where it may be the last one that was missing.
+  // Looks back only if the pieces up to the last one are there: otherwise the message cannot be complete.
   const auto last = end_of_message(piece, begin, none, Position::last, +1);
   const auto first = last == none ? none : end_of_message(piece, begin, none, Position::first, -1);
   return first != none ? join(state, first, last, packet.place) : nullptr;

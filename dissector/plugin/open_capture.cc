@@ -34,7 +34,7 @@ const PacketFacts* OpenCapture::observe(const Packet& packet, const IcrcVerdict&
     analysis_->observe(observe_packet(packet, icrc, time, id), offset);
     return analysis_->find(id);
   } catch (const std::exception&) {
-    // Half of what is known would be taken for all of it.
+    // Incomplete results would be taken for complete ones.
     analysis_.reset();
     gave_up_ = true;
     return nullptr;

@@ -13,14 +13,14 @@ namespace {
 
 constexpr int kRoot = 0;
 
-/// The name that a field gives to one of its values.
+/// Returns the name that a field has for one of its values.
 const char* name_of(Derived field, std::uint32_t value) {
   const header_field_info* const info = proto_registrar_get_nth(static_cast<guint>(fields().of(field)));
   const char* const name = try_val_to_str(value, static_cast<const value_string*>(info->strings));
   return name != nullptr ? name : "Unknown";
 }
 
-/// Names with their end, by kind.
+/// The names of verdicts as null-terminated texts, by kind.
 const std::array<std::string, kVerdictCount>& verdict_names() {
   static const auto names = [] {
     std::array<std::string, kVerdictCount> all;
@@ -76,7 +76,7 @@ void count_verdicts(stats_tree* tree, const TappedPacket& packet) {
   if (packet.facts == nullptr) return;
   for (std::uint32_t i = packet.facts->verdicts; i != 0; i = packet.analysis->verdict(i).next) {
     const analysis::VerdictKind kind = packet.analysis->verdict(i).verdict.kind;
-    // In one pass nobody knows yet what later packets will tell of this one.
+    // In a single pass it is not yet known what later packets reveal about this one.
     const int root =
         tick_stat_node(tree, packet.has_hindsight ? "Verdicts" : "Verdicts (immediate; all: tshark -2)", kRoot, TRUE);
     const int parent = tick_stat_node(tree, severity_name(verdict_info(kind).severity), root, TRUE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-// What Wireshark looks for in a plugin.
+// The symbols that Wireshark looks for in a plugin.
 
 #include <cstdint>
 
@@ -35,7 +35,7 @@ void hand_off() {
 
 extern "C" {
 
-// Declared first: a constant alone would not be visible outside.
+// Declared first: a constant that is only defined would not be visible outside.
 WS_DLL_PUBLIC const gchar plugin_version[];
 WS_DLL_PUBLIC const int plugin_want_major;
 WS_DLL_PUBLIC const int plugin_want_minor;
@@ -53,7 +53,7 @@ void plugin_register() {
   proto_register_plugin(&plugin);
 }
 
-// For the list of plugins; before 4.4, Wireshark finds that out itself.
+// Serves the list of plugins; before 4.4, Wireshark finds the type out by itself.
 std::uint32_t plugin_describe() {
   return roce::plugin::kPluginIsDissector;
 }

@@ -34,17 +34,17 @@ dissector_handle_t builtin_mac_control = nullptr;
 dissector_handle_t builtin_udp = nullptr;
 dissector_table_t udp_ports = nullptr;
 
-/// An entry of which the default is ours.
+/// An entry of a dissector table whose default is one of the plugin's dissectors.
 struct Place {
   const char* table;
   guint32 value;
   dissector_handle_t ours;
-  dissector_handle_t before;  ///< null: it had none
+  dissector_handle_t before;  ///< null: there was none
 };
 std::vector<Place> taken;
 
-/// Changes what an entry is by default, and nothing that the user chose for it. An entry that differed from its default
-/// would be one of the user's: "Decode As" shows and saves such.
+/// Changes the default of an entry, and nothing that the user chose for it. An entry that differs from its default
+/// would count as chosen by the user: "Decode As" shows and saves such entries.
 void set_default(const char* table_name, guint32 value, dissector_handle_t handle) {
   const dissector_table_t table = find_dissector_table(table_name);
   const bool is_chosen = dissector_is_uint_changed(table, value) != 0;
@@ -70,14 +70,14 @@ void take_port(guint32 port, gpointer /*data*/) {
 
 void give_all_back() {
   for (const Place& place : taken) {
-    // A built-in dissector may have taken it back by itself.
+    // A built-in dissector may have taken the entry back by itself.
     if (dissector_get_default_uint_handle(place.table, place.value) != place.ours) continue;
     set_default(place.table, place.value, place.before);
   }
   taken.clear();
 }
 
-/// A saved choice of ours is no choice any more.
+/// Resets an entry for which the user's saved choice is the plugin's dissector.
 void forget_choice(const char* table_name, guint32 value, dissector_handle_t ours) {
   if (dissector_get_uint_handle(find_dissector_table(table_name), value) == ours) {
     dissector_reset_uint(table_name, value);
@@ -88,8 +88,8 @@ void forget_port(guint32 port, gpointer /*data*/) {
   forget_choice(kUdpPorts, port, v2_handle);
 }
 
-/// Wireshark asks for the dissector of the smaller of a packet's two ports first, and RoCE's source port may be any.
-/// It asks the conversation before both ports, so the conversation is told that packets to a port of ours are ours.
+/// Wireshark first asks the dissector of the smaller of a packet's two ports, and the source port of RoCE is arbitrary.
+/// It asks the conversation before either port, so the conversation is set to the plugin for packets to its ports.
 void claim_conversation(tvbuff_t* tvb, packet_info* pinfo) {
   constexpr gint kPorts = 4;
   constexpr gint kDestinationPort = 2;
@@ -124,7 +124,7 @@ void make_handles(int proto) {
   mac_control_handle = make(dissect_mac_control, "roce.mac_control", "PFC and PAUSE");
   cn_tag_handle = make(dissect_cn_tag, "roce.cn_tag", "Congestion notification tag");
   cnm_handle = make(dissect_cnm, "roce.cnm", "Congestion notification message");
-  // Of no protocol: it is not to be seen among the layers of a packet.
+  // It does not belong to a protocol, so that it is not listed among the layers of a packet.
   constexpr int kNoProtocol = -1;
   udp_handle =
       create_dissector_handle_with_name_and_description(dissect_udp, kNoProtocol, "roce.udp", "UDP, RoCE first");
@@ -133,9 +133,9 @@ void make_handles(int proto) {
 }
 
 void take_ports() {
-  // A list of ports may have changed since.
+  // A list of ports may have changed since the last call.
   give_all_back();
-  // Only now all have registered.
+  // All dissectors have been registered only by now.
   builtin_v1 = dissector_get_default_uint_handle(kEthertypes, kRoceV1);
   builtin_v2 = dissector_get_default_uint_handle(kUdpPorts, kRocePort);
   builtin_mac_control = dissector_get_default_uint_handle(kEthertypes, kMacControl);

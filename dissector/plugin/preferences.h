@@ -7,14 +7,14 @@
 
 namespace roce::plugin {
 
-/// Who dissects RoCE.
+/// The dissector that handles RoCE.
 enum class Mode : std::uint8_t {
   own,   ///< the plugin
-  wrap,  ///< Wireshark's built-in dissector, with the ICRC and the analysis of the plugin behind it
+  wrap,  ///< Wireshark's built-in dissector, then the ICRC and the analysis of the plugin
   off,   ///< the built-in dissector alone
 };
 
-/// What the user set.
+/// The user's settings.
 struct Preferences {
   gint mode = static_cast<gint>(Mode::own);
   range_t* ports = nullptr;  ///< UDP destination ports of RoCE v2
@@ -28,7 +28,7 @@ struct Preferences {
   [[nodiscard]] std::uint64_t link_bits_per_second() const { return std::uint64_t{link_gbits} * 1'000'000'000; }
 };
 
-/// Registers the preferences of the protocol `proto`; `changed` is called when one was changed.
+/// Registers the preferences of the protocol `proto`; calls `changed` when one has changed.
 void register_preferences(int proto, void (*changed)());
 [[nodiscard]] const Preferences& preferences();
 

@@ -10,7 +10,7 @@ constexpr guint kAnySecond = NO_ADDR_B | NO_PORT_B;
 
 bool has_one_way = false;
 
-/// Upper protocols look for service data under the built-in dissector.
+/// Returns the built-in dissector's protocol, under which upper protocols look for service data.
 int service_proto() {
   static const int proto = proto_get_id_by_filter_name("infiniband");
   return proto;

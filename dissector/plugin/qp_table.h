@@ -6,12 +6,12 @@
 
 namespace roce::plugin {
 
-/// Adds the table of QPs to the preferences: what the QPs carry whose connections were set up before the capture began.
+/// Adds the table of QPs to the preferences: it has the protocols of QPs that were connected before the capture began.
 void register_qp_table(module_t* preferences);
-/// The lines of the table.
+/// Returns the lines of the table.
 [[nodiscard]] const QpEntries& qp_table();
-/// The dissector that a line of the table names: one that Wireshark offers for the payload of InfiniBand by the name of
-/// its protocol, or any by its own name. Null: there is none of this name.
+/// The dissector that a line of the table names: one that Wireshark offers for the payload of InfiniBand, by its
+/// protocol's name, or any other, by its own name. The handle is null if there is none with this name.
 struct NamedDissector {
   dissector_handle_t handle = nullptr;
   bool takes_infiniband_info = false;

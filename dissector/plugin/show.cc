@@ -20,7 +20,7 @@ void report_problem(packet_info* pinfo, proto_item* item, ParseReason reason, co
   expert_add_info_format(pinfo, item, is_cut ? &all.cut_short : &all.malformed, "%s", text.c_str());
 }
 
-/// Adds the records of one packet to its tree, as they come.
+/// Adds the records of one packet to its tree, in their order.
 class TreeWriter {
  public:
   TreeWriter(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const ShownPacket& shown)
@@ -44,7 +44,7 @@ class TreeWriter {
   }
 
  private:
-  /// Whether anybody looks: an item costs far more than the question.
+  /// True if anything uses the field: asking costs far less than adding an item.
   [[nodiscard]] bool is_wanted(int field) const { return visible_ || proto_field_is_referenced(root_, field) != 0; }
   [[nodiscard]] int place(const Record& record) const {
     return static_cast<int>(shown_.base + record.offset - shown_.tvb_base);
@@ -141,7 +141,7 @@ class TreeWriter {
     proto_item_set_generated(item);
     if (status != IcrcStatus::bad) return;
     expert_add_info(pinfo_, item, &mutable_fields().icrc_bad);
-    // The search for an explanation takes as long as a thousand checks.
+    // The search for an explanation takes as long as a thousand ICRC checks.
     if (!is_wanted(fields().icrc_explanation)) return;
     const Text text = icrc_text(shown_.packet, shown_.icrc, shown_.base);
     proto_item* const explanation =
@@ -232,7 +232,7 @@ void show_columns(packet_info* pinfo, const ShownPacket& shown) {
 }
 
 void show_marks(packet_info* pinfo, const ShownPacket& shown) {
-  // The plugin's own text says these already.
+  // The plugin's own Info text already has a CNP and a wrong ICRC.
   const bool is_wrapped = preferences().dissector() == Mode::wrap;
   if (shown.facts == nullptr || !preferences().marks || pinfo->cinfo == nullptr) return;
   for (std::uint32_t i = shown.facts->verdicts; i != 0; i = shown.analysis->verdict(i).next) {

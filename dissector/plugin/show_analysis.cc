@@ -11,17 +11,17 @@ namespace {
 using analysis::PacketId;
 using analysis::Verdict;
 
-/// Adds generated items, that is: items which belong to no bytes.
+/// Adds generated items: items that do not belong to any bytes.
 class AnalysisWriter {
  public:
   AnalysisWriter(tvbuff_t* tvb, proto_tree* tree) : tvb_(tvb), tree_(tree) {}
 
-  /// Whether anybody looks: an item costs far more than the question.
+  /// True if anything uses the field: asking costs far less than adding an item.
   [[nodiscard]] bool is_wanted(AnalysisField id) const {
     return proto_field_is_referenced(tree_, fields().of(id)) != 0;
   }
 
-  /// Whether a filter or a list of fields names it. A tree that is shown wants every item, a hidden one for nothing.
+  /// True if a filter or a list of fields names the field: in a visible tree `is_wanted` is true for hidden items too.
   [[nodiscard]] static bool is_asked_for(AnalysisField id) {
     return proto_registrar_get_nth(static_cast<guint>(fields().of(id)))->ref_type != HF_REF_TYPE_NONE;
   }
@@ -41,7 +41,7 @@ class AnalysisWriter {
   void string(AnalysisField id, const Text& value) const {
     if (is_wanted(id)) done(proto_tree_add_string(tree_, fields().of(id), tvb_, 0, 0, value.c_str()));
   }
-  /// An end of the stream, under its name and, for filters alone, as one of the two.
+  /// Adds an end of the stream under its name and, for filters alone, as one of the two.
   void end(AnalysisField id, const StreamEnd& end) const {
     const bool is_named = is_asked_for(AnalysisField::end);
     if (!is_named && !is_wanted(id)) return;
@@ -55,7 +55,7 @@ class AnalysisWriter {
   void truth(AnalysisField id) const {
     if (is_wanted(id)) done(proto_tree_add_boolean(tree_, fields().of(id), tvb_, 0, 0, TRUE));
   }
-  /// The field of a verdict's own, for filters alone.
+  /// Adds the field of a verdict, for filters alone.
   void mark(analysis::VerdictKind kind) const {
     const int field = fields().verdict[static_cast<std::size_t>(kind)].hf;
     if (proto_field_is_referenced(tree_, field) == 0) return;
@@ -83,7 +83,7 @@ class AnalysisWriter {
   proto_tree* tree_;
 };
 
-/// Also as expert information, unless the packet has that already: its ICRC's own says that it is bad.
+/// Adds a verdict as expert information, unless it repeats the one for a bad ICRC, which the packet has already.
 void report(packet_info* pinfo, proto_item* item, const Verdict& verdict, const Text& text) {
   if (verdict.kind == analysis::VerdictKind::bad_icrc) return;
   expert_add_info_format(pinfo, item, &mutable_fields().verdict[static_cast<std::size_t>(verdict.kind)], "%s",
@@ -97,7 +97,7 @@ void show_verdict(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const Ver
   const Text text = verdict_text(verdict);
   report(pinfo, inner, verdict, text);
   const AnalysisWriter writer{tvb, inner};
-  // The field of expert information that is not reported stays a filter.
+  // The expert information is not reported, but its field remains a filter.
   if (verdict.kind == analysis::VerdictKind::bad_icrc) writer.mark(verdict.kind);
   writer.string(AnalysisField::text, text);
   if (verdict.rule != analysis::Rule::none) writer.string(AnalysisField::rule, rule_text(verdict.rule));

@@ -6,12 +6,12 @@
 
 namespace roce::plugin {
 
-/// Adds what the analysis found about a packet below `tree`: its stream, what it answers or was answered by, and the
-/// verdicts with expert information.
+/// Adds what the analysis knows about a packet below `tree`: its stream, the request or response that it belongs to,
+/// and the verdicts with expert information.
 void show_analysis(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const CaptureAnalysis& analysis,
                    const PacketFacts& facts);
 
-/// The expert information alone, where there is no tree.
+/// Adds the expert information without a tree.
 void report_verdicts(packet_info* pinfo, const CaptureAnalysis& analysis, const PacketFacts& facts);
 
 }  // namespace roce::plugin

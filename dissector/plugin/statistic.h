@@ -6,7 +6,7 @@
 
 namespace roce::plugin {
 
-/// A statistic that is a table of texts, kept up to date with every packet. Members may throw `std::bad_alloc`.
+/// A statistic in the form of a table of texts, updated with every packet. Members may throw `std::bad_alloc`.
 class Statistic {
  public:
   explicit Statistic(std::span<const TextColumn> columns) : rows_(columns) {}

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFirstPass = "One pass: without verdicts that rest on later packets (tshark -2 counts them)";
 constexpr const char* kHindsight = "With the verdicts that rest on later packets";
 
-/// A statistic with the table that Wireshark shows of it.
+/// A statistic and the table in which Wireshark shows it.
 struct Shown {
   Statistic* statistic = nullptr;
   const char* remark = nullptr;  ///< null: what it counts depends on the pass
@@ -52,7 +52,7 @@ bool clear(Statistic& statistic) noexcept {
   }
 }
 
-/// Adds the rows that are new. Changes of others need nothing: Wireshark reads the cells where they are.
+/// Adds the new rows. Changed rows need no update: Wireshark reads the cells in place.
 void add_new_rows(stat_tap_table* table, const TextRows& rows) {
   const auto columns = static_cast<guint>(rows.columns().size());
   for (std::size_t row = table->num_elements; row < rows.size(); ++row) {
@@ -104,7 +104,7 @@ void on_begin(stat_tap_table_ui* ui) {
   on_reset<kIndex>(table_of(*ui));
 }
 
-/// A text with what it lacks to the width of its column.
+/// Pads the heading of a column to the column's width.
 std::string padded(const TextColumn& column) {
   std::string text{column.heading};
   const std::size_t missing = column.width > text.size() ? column.width - text.size() : 0;

@@ -3,13 +3,13 @@
 
 namespace roce::plugin {
 
-/// `-z roce,tree`: packets by service and operation, verdicts by severity, ICRCs by what came of their check.
+/// Registers `-z roce,tree`: packets by service and operation, verdicts by severity, ICRCs by the result of the check.
 void register_operation_tree();
 
-/// `-z conv,roce` and `-z endpoints,roce` for the protocol `proto`. Both ends are shown with their QP numbers.
+/// Registers `-z conv,roce` and `-z endpoints,roce` for the protocol `proto`. Both ends are shown with QP numbers.
 void register_conversations(int proto);
 
-/// `-z roce,srt`, `-z roce,counters` and `-z roce,cc`.
+/// Registers `-z roce,srt`, `-z roce,counters` and `-z roce,cc`.
 void register_tables();
 
 }  // namespace roce::plugin

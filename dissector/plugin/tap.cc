@@ -10,7 +10,7 @@ namespace roce::plugin {
 
 namespace {
 
-/// What lies in the queue until the frame is dissected. What is known of the packet is looked up then: it may have
+/// A packet in the queue until its frame has been dissected. The facts about it are looked up only then: they may have
 /// moved, because the frame has further packets.
 struct TapRecord {
   analysis::Observation observation;

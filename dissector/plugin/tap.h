@@ -14,11 +14,11 @@ inline constexpr const char* kTap = "roce";
 /// Registers the tap.
 void register_taps();
 
-/// Hands a packet to those who listen, if anybody does. `offset`: where in its frame it begins, by which the analysis
-/// knows it.
+/// Passes a packet to the listeners, if there are any. `offset`: its offset in its frame, by which the analysis knows
+/// it.
 void queue_for_taps(packet_info* pinfo, const Packet& packet, const IcrcVerdict& icrc, std::uint32_t offset, Time time);
 
-/// The packet that a listener was handed. Valid while it is called.
+/// Returns the packet that a listener was given. Valid during the listener's call.
 [[nodiscard]] TappedPacket tapped(const void* data);
 
 }  // namespace roce::plugin

@@ -11,9 +11,9 @@ namespace roce::plugin {
 struct TappedPacket {
   const analysis::Observation& observation;
   IcrcStatus icrc = IcrcStatus::not_checked;
-  const CaptureAnalysis* analysis = nullptr;  ///< null: there is none
-  const PacketFacts* facts = nullptr;         ///< null: it is not analysed
-  bool has_hindsight = false;  ///< the capture was read to its end before: what later packets tell is known
+  const CaptureAnalysis* analysis = nullptr;  ///< null: there is no analysis
+  const PacketFacts* facts = nullptr;         ///< null: the packet is not analysed
+  bool has_hindsight = false;  ///< the capture was read to its end before, so what later packets reveal is known
 };
 
 }  // namespace roce::plugin

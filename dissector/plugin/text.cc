@@ -24,7 +24,7 @@ Text to_text(std::string_view source) {
   return text;
 }
 
-/// The text that `write` appends to a buffer, or an empty one where that fails.
+/// Returns the text that `write` appends to a buffer; empty if it throws.
 template <typename Write>
 Text written(Write write) {
   try {

@@ -12,8 +12,8 @@
 
 namespace roce::plugin {
 
-/// A text of limited length, cut where it is longer, that ends with a zero. Without a destructor, since Wireshark
-/// leaves a dissector by a jump.
+/// A null-terminated text of limited length, cut if it is longer. It has no destructor, since Wireshark may leave a
+/// dissector by a jump.
 struct Text {
   std::array<char, 256> characters{};
 
@@ -21,23 +21,23 @@ struct Text {
   [[nodiscard]] bool empty() const { return characters[0] == '\0'; }
 };
 
-// None of these throws: a text for which there is no memory is empty.
+// None of these functions throws: a text for which memory runs out is empty.
 
-/// A packet in one line, for the Info column.
+/// Returns a packet in one line, for the Info column.
 [[nodiscard]] Text packet_text(const Packet& packet) noexcept;
-/// What tells a header from others of its kind.
+/// Returns the values that distinguish a header from others of its kind.
 [[nodiscard]] Text header_text(const Packet& packet, HeaderId id) noexcept;
-/// What stopped the parser.
+/// Returns the reason why the parser stopped.
 [[nodiscard]] Text problem_text(const Packet& packet) noexcept;
-/// Why the ICRC is what it is; `base` is where the packet's bytes begin in the frame.
+/// Returns the explanation of the ICRC; `base` is the offset of the packet's bytes in the frame.
 [[nodiscard]] Text icrc_text(const Packet& packet, const IcrcVerdict& icrc, std::uint32_t base) noexcept;
-/// A sentence about a verdict.
+/// Returns a sentence about a verdict.
 [[nodiscard]] Text verdict_text(const analysis::Verdict& verdict) noexcept;
-/// The identifier of a rule.
+/// Returns the identifier of a rule.
 [[nodiscard]] Text rule_text(analysis::Rule rule) noexcept;
-/// One end of a stream: `192.0.2.1 QP 0x000011`, or the address alone.
+/// Returns one end of a stream: `192.0.2.1 QP 0x000011`, or the address alone.
 [[nodiscard]] Text end_text(const Gid& address, std::optional<Qpn> qpn) noexcept;
-/// The mark of a verdict in the Info column, without brackets: `Retransmission`, `NAK: Sequence Error`.
+/// Returns the mark of a verdict in the Info column, without brackets: `Retransmission`, `NAK: Sequence Error`.
 [[nodiscard]] Text verdict_mark(analysis::VerdictKind kind) noexcept;
 
 }  // namespace roce::plugin

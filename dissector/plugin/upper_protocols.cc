@@ -15,16 +15,16 @@ namespace roce::plugin {
 namespace {
 
 constexpr guint32 kManagementQp = 1;
-/// Where the private data of an NVMe host in a CM REQ has the number of the queue.
+/// The offset of the queue number in a CM REQ whose private data comes from an NVMe host.
 constexpr std::size_t kNvmeQueuePlace = kSize<CmReq> - sizeof(CmReq::private_data) + kSize<Cma> + 2;
 
 SourceQps source_qps;
 MessageAssembly assembly;
 
-/// RPC-over-RDMA keeps the last one that it saw, for when it is called without any.
+/// Static, because the RPC-over-RDMA dissector keeps the last one that it got for calls without one.
 infinibandinfo info;
 
-/// What says about a conversation that it is one of RPC-over-RDMA.
+/// Marks a conversation as one of RPC-over-RDMA.
 int rpc_mark = 0;
 
 bool is_connected(Service service) {
@@ -40,7 +40,7 @@ bool is_complete(const ServiceData* data) {
   return data != nullptr && data->src_qp != 0 && data->src_qp != kUnknownQp;
 }
 
-/// Moves what upper protocols remember from before the source was known to the conversation of both ends.
+/// Moves what upper protocols remember from the time before the source was known to the conversation of both ends.
 void take_state(packet_info* pinfo, conversation_t* both_ends) {
   const auto take_from = [&](const address* from, const address* to, guint32 qpn) {
     const conversation_t* const before = find_conversation(pinfo->num, from, to, CONVERSATION_IBQP, kUnknownQp, qpn, 0);
@@ -55,7 +55,7 @@ void add_both_ends(packet_info* pinfo, ServiceData* data) {
   if (pinfo->srcport != kUnknownQp) take_state(pinfo, both_ends);
 }
 
-/// A line of the table that a packet belongs to.
+/// The line of the table that a packet belongs to.
 struct TableMatch {
   const QpEntry* entry = nullptr;  ///< null: there is none
   bool to_server = false;
@@ -85,7 +85,7 @@ void add_table_conversations(packet_info* pinfo, const TableMatch& match) {
   add_both_ends(pinfo, make(match.to_server, 0));
 }
 
-/// Finds the source QP of a connected packet, and on the first pass makes the conversations that are missing.
+/// Finds the source QP of a connected packet. On the first pass, also creates the missing conversations.
 TableMatch connect(packet_info* pinfo, const ShownPacket& shown) {
   const PacketFacts* const facts = shown.facts;
   const bool is_first_pass = !pinfo->fd->visited;
@@ -117,7 +117,7 @@ TableMatch connect(packet_info* pinfo, const ShownPacket& shown) {
   return match;
 }
 
-/// RPC-over-RDMA takes the pad of WRITEs and READ responses for the padding of its own that it needs behind them.
+/// True if the pad is passed on: RPC-over-RDMA takes the pad of WRITEs and READ responses for its own padding.
 bool wants_pad(packet_info* pinfo, const Packet& packet) {
   if (packet.pad().empty() || packet.info().operation == Operation::send) return false;
   const conversation_t* const conversation = find_conversation_pinfo(pinfo, 0);
@@ -166,13 +166,13 @@ bool call_decode_as(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree) {
   return table != nullptr && dissector_try_payload_new(table, payload, pinfo, tree, TRUE, &info) > 0;
 }
 
-/// Which of the two comes first is a preference of the built-in dissector.
+/// The order of heuristics and "Decode As" is a preference of the built-in dissector.
 bool tries_heuristics_first() {
   static pref_t* const preference = prefs_find_preference(prefs_find_module("infiniband"), "try_heuristic_first");
   return preference != nullptr && static_cast<bool>(prefs_get_bool_value(preference, pref_current));
 }
 
-/// Whether somebody wanted the payload.
+/// True if a dissector took the payload.
 bool call_upper_protocol(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree, const QpEntry* entry) {
   if (entry != nullptr && !entry->dissector.empty() && call_named(payload, pinfo, tree, *entry)) return true;
   if (tries_heuristics_first()) {
@@ -181,7 +181,7 @@ bool call_upper_protocol(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree
   return call_decode_as(payload, pinfo, tree) || call_heuristics(payload, pinfo, tree);
 }
 
-/// Whether there is enough of the payload for an upper protocol. Of a message of several packets it wants all.
+/// True if enough of the payload was captured for an upper protocol. In messages of several packets it needs all of it.
 bool is_whole_enough(const Packet& packet) {
   const ParseReason reason = packet.problem().reason;
   if (reason != ParseReason::none && reason != ParseReason::cut_short) return false;
@@ -190,8 +190,8 @@ bool is_whole_enough(const Packet& packet) {
          !packet.payload().empty();
 }
 
-/// Whether the payload goes to the upper protocol together with that of other packets. WRITEs and READ responses are
-/// not put together: upper protocols know themselves by the R_Key what belongs together.
+/// True if the payload goes to the upper protocol together with that of other packets. WRITEs and READ responses are
+/// not joined: upper protocols know by the R_Key which of them belong together.
 bool is_part_of_message(const ShownPacket& shown) {
   const OpcodeInfo& opcode = shown.packet.info();
   return static_cast<bool>(preferences().reassemble) && is_connected(opcode.service) &&
@@ -199,11 +199,11 @@ bool is_part_of_message(const ShownPacket& shown) {
          shown.facts->role == analysis::PacketRole::request;
 }
 
-/// The message that a packet is a part of, if all of it was seen by now.
+/// Returns the message that a packet is part of, if all of it has been seen by now.
 const MessageAssembly::Message* find_message(const packet_info* pinfo, const ShownPacket& shown) {
   const PacketFacts& facts = *shown.facts;
   const MessageAssembly::Channel channel{facts.stream, facts.direction};
-  // A receiver drops what is damaged.
+  // A receiver drops damaged packets.
   if (shown.icrc.status == IcrcStatus::bad) return nullptr;
   if (pinfo->fd->visited) return assembly.find(channel, facts.relative_psn);
   return assembly.add({.channel = channel,
@@ -213,7 +213,7 @@ const MessageAssembly::Message* find_message(const packet_info* pinfo, const Sho
                        .payload = shown.packet.payload()});
 }
 
-/// Returns the tree of the message.
+/// Adds the parts of a message to the tree. Returns the tree of the message.
 proto_tree* show_parts(tvbuff_t* tvb, proto_tree* tree, const MessageAssembly::Message& message) {
   const auto number = [](auto value) { return static_cast<guint32>(value); };
   const MessageAssembly::Part& end = message.parts.back();
@@ -295,7 +295,7 @@ void dissect_upper_protocols(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree
   pinfo->ptype = PT_IBQP;
   pinfo->srcport = deth ? deth->source_qp.value() : kUnknownQp;
   pinfo->destport = shown.packet.bth().dest_qp.value();
-  // What an ICMP error quotes was sent before, and is not sent again.
+  // A packet quoted by an ICMP error was sent earlier; it is not sent again.
   if (!shown.packet.info().defined() || pinfo->flags.in_error_pkt != 0) return;
   const char* const protocol = pinfo->current_proto;
   TRY {

@@ -6,11 +6,11 @@
 
 namespace roce::plugin {
 
-/// Forgets what was learned of the capture before.
+/// Forgets what was learnt from the previous capture.
 void begin_upper_protocols();
-/// Gives the QPs of a packet to Wireshark as its ports, and its payload, without pad and ICRC, to the dissector of the
-/// upper protocol that it belongs to. What goes wrong there is shown, and does not leave this function but for want of
-/// memory and bugs that Wireshark reports itself.
+/// Sets the QPs of a packet as Wireshark's ports, and passes its payload, without pad and ICRC, to the dissector of the
+/// upper protocol that it belongs to. Errors there are shown and do not leave this function, except for lack of memory
+/// and bugs, which Wireshark reports itself.
 void dissect_upper_protocols(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const ShownPacket& shown);
 
 }  // namespace roce::plugin
