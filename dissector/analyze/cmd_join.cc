@@ -96,10 +96,10 @@ bool take_durations(const JoinCommandOptions& options, JoinOptions& join) {
     return false;
   };
   if (!options.offset.empty()) {
-    const bool is_negative = options.offset.front() == '-';
-    join.offset_ns = parse_duration(std::string_view{options.offset}.substr(is_negative ? 1 : 0));
-    if (!join.offset_ns || *join.offset_ns > kLatestSeen) return refuse("--offset", options.offset);
-    if (is_negative) join.offset_ns = -*join.offset_ns;
+    join.offset_ns = parse_duration(options.offset);
+    if (!join.offset_ns || *join.offset_ns > kLatestSeen || *join.offset_ns < -kLatestSeen) {
+      return refuse("--offset", options.offset);
+    }
   }
   if (!options.within.empty()) {
     const std::optional<std::int64_t> within = parse_duration(options.within);

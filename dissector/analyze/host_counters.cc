@@ -193,9 +193,11 @@ void HostCounters::count_transfer(const AnalysedPacket& packet, Seen& seen) {
     receiver.add(packets_received);
     receiver.add(bytes_received, observation.wire_length);
     if (stream != nullptr) {
-      ++stream->ways[packet.analysis.direction].packets;
-      ++stream->ways[packet.analysis.direction].packets_since_put_off;
-      stream->ways[packet.analysis.direction].bytes += observation.wire_length;
+      Way& way = stream->ways[packet.analysis.direction];
+      ++way.packets;
+      ++way.packets_since_put_off;
+      way.bytes += observation.wire_length;
+      way.bytes_since_put_off += observation.wire_length;
     }
   }
   if (seen.has_ce) receiver.add(ce_received);
@@ -271,7 +273,8 @@ void HostCounters::count_response(const AnalysedPacket& packet, Stream& stream, 
     requests.on_ack(psn, responder);
   } else if (kind == AethKind::rnr_nak) {
     requests.on_rnr_nak(psn, responder);
-    stream.ways[packet.analysis.direction].packets_since_put_off = 0;
+    Way& answers = stream.ways[packet.analysis.direction];
+    answers.packets_since_put_off = answers.bytes_since_put_off = 0;
   } else if (kind == AethKind::nak && observation.syndrome == AethSyndrome::nak(NakCode::psn_sequence_error)) {
     requests.on_sequence_nak(psn, responder, requester);
   } else if (kind == AethKind::nak) {
@@ -318,6 +321,7 @@ std::vector<HostCounts> HostCounters::finish(const AnalysisResult& result) {
         // The requester may still wait, or may have given up; if so, it takes no packets any more.
         facts(way.from).doubt(rnr_retries_exceeded);
         facts(way.from).unsettle(packets_received, stream.ways[1 - i].packets_since_put_off);
+        facts(way.from).unsettle(bytes_received, stream.ways[1 - i].bytes_since_put_off);
       }
     }
   }

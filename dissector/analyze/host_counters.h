@@ -83,6 +83,7 @@ class HostCounters final : public AnalysisConsumer {
     std::int64_t packets = 0;  ///< counted as received
     std::int64_t bytes = 0;
     std::int64_t packets_since_put_off = 0;     ///< packets since the latest RNR NAK
+    std::int64_t bytes_since_put_off = 0;       ///< bytes of these packets
     analysis::Lazy<RequestChannel> requests{};  ///< requests in this direction
   };
   struct Stream {

@@ -118,6 +118,9 @@ TEST_F(JoinTest, WrongCommandLinesAreRefused) {
   const Outcome offset = join({"--offset", "soon", tx_, rx_});
   EXPECT_EQ(offset.exit_code, 1);
   EXPECT_THAT(offset.err, HasSubstr("--offset: expected a duration"));
+  for (const char* wrong : {"--5ms", "5000000000", "-5000000000", "-"}) {
+    EXPECT_EQ(join({std::string{"--offset="} + wrong, tx_, rx_}).exit_code, 1) << wrong;
+  }
   EXPECT_EQ(join({"--fate", "eaten", tx_, rx_}).exit_code, 1);
   EXPECT_EQ(join({"--within", "-1s", tx_, rx_}).exit_code, 1);
 }
