@@ -84,7 +84,7 @@ struct Read {
   bool answered = false;      ///< a response came after the latest request for it
   bool begun = false;         ///< the first packet of the answer to the latest request was seen
   bool was_complete = false;  ///< it was answered completely at least once
-  bool passed = false;        ///< a response to a later request was seen while it was incomplete
+  bool passed = false;        ///< a response to later PSNs was seen since the latest request for it
   PacketId passed_by{};
   Time passed_at{};
   LongPsn highest = 0;        ///< the PSN after the newest response; a new request for it does not reset this

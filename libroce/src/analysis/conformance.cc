@@ -190,7 +190,7 @@ void judge_aeth(ChannelRef ref, LongPsn psn) {
   const std::int32_t sent = before.is_known && !channel.in_doubt ? sent_since(before, packet) : 0;
   Rule rule = Rule::none;
   if (sent == 1 && is_sequence_error && before.is_sequence_error && before.psn == psn && before.msn == packet.msn) {
-    // RC-RESP-02 (one NAK per gap): if the missing request had come in between, it would be executed or answered.
+    // RC-RESP-02 (one NAK per gap): the missing request, had it come in between, would have been executed or answered.
     rule = Rule::one_nak_per_gap;
   } else if (sent > 0 && channel.requests_seen && psn > before.psn && psn - before.psn < kNear &&
              before.msn.newer_than(packet.msn)) {
@@ -222,7 +222,7 @@ void judge_answer(ChannelRef ref, Read& read, LongPsn psn) {
   if (is_full && packet.payload_length != read.payload) {
     rule = Rule::answer_order;
   } else if (psn == read.psn && !begins(position)) {
-    // RC-RESP-20 (an answer begins with FIRST or ONLY): that to the rest of a READ may go on with MIDDLE (rxe).
+    // RC-RESP-20 (an answer begins with FIRST or ONLY): the answer to a READ's rest may go on with MIDDLE (rxe).
     if (read.is_original) rule = Rule::answer_order;
   } else if (psn == read.psn && position == Position::only) {
     if (packet.payload_length != read.length) rule = Rule::answer_length;

@@ -109,7 +109,7 @@ void RecentBytes::add(Time time, std::uint32_t bytes) {
     newest_ = interval;
   }
   while (newest_ < interval) bytes_[slot_of(++newest_)] = 0;
-  // A packet that a clock which went backwards puts before all intervals does not count.
+  // A packet that is older than all intervals, because a clock went backwards, does not count.
   if (newest_ - interval >= static_cast<std::int64_t>(kIntervals)) return;
   std::uint32_t& sum = bytes_[slot_of(interval)];
   sum += std::min(bytes, std::numeric_limits<std::uint32_t>::max() - sum);

@@ -55,7 +55,7 @@ void take_credits(ChannelRef ref, LongPsn psn, bool is_news) {
   credits.limit = limit;
   if (!credits.is_stalled || credits.sent.newer_than(limit)) return;
   credits.is_stalled = false;
-  // A probe that is accepted at once cost no time.
+  // A probe that is accepted at once did not cost any time.
   if (is_news && !credits.was_refused) return;
   if (!is_surely_joined(ref.state, ref.stream)) return;
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::credit_stall);

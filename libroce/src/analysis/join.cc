@@ -12,7 +12,7 @@ constexpr std::size_t kRememberedRequests = 256;
 constexpr std::size_t kRememberedPairs = 16'384;
 // The most streams that are searched for the requests that a response answers, those with the newest packets first.
 constexpr std::size_t kCandidates = 512;
-// A response may be to one of this many PSNs after the newest request that was seen.
+// A response may answer one of this many PSNs after the newest request that was seen.
 constexpr LongPsn kUnseen = 4;
 // The first responses of a flow all trigger a search for their requests, later ones only sometimes, so that a capture
 // of one direction does not cost a search per packet.
@@ -59,7 +59,7 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
 }
 
 // Returns how well the current response fits the requests of a stream: 0 not at all; 1 it answers one just after them
-// that was not seen, and has their UDP source port; 2 it answers one of them; 3 it does, and has their port.
+// that was not seen, and has their UDP source port; 2 it answers one of them; 3 it answers one and has their port.
 // A-CON-3 (a response has a PSN of the requests it answers)
 unsigned fit(const Stream& stream, const Flow& flow, const Observation& packet) {
   const Channel& channel = *stream.channels[0];

@@ -92,7 +92,7 @@ void say_nothing_heard(ChannelRef ref, std::size_t index) {
   const Channel& channel = ref.channel;
   const LongPsn first = channel.requests[index].psn;
   LongPsn next = first;
-  // The first missing PSN from there on.
+  // The first missing PSN from `first` on.
   LongPsn missing = std::numeric_limits<LongPsn>::max();
   for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
     if (channel.gaps[i].end() > first) missing = std::min(missing, std::max(channel.gaps[i].first, first));
@@ -109,8 +109,8 @@ void say_nothing_heard(ChannelRef ref, std::size_t index) {
   }
 }
 
-// Reports the requests that a NAK shows not to have arrived in time, received by the requester or not; true if there
-// was such a NAK. A-LOSS-1 (seen, then asked for by a NAK: lost after the capture point).
+// Reports the requests that a NAK shows not to have arrived in time, whether the requester received the NAK or not;
+// true if there was one. A-LOSS-1 (seen, then asked for by a NAK: lost after the capture point).
 bool say_refused(ChannelRef ref, const Restart& restart) {
   Channel& channel = ref.channel;
   bool any = false;

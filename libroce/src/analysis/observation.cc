@@ -63,7 +63,7 @@ CmFacts cm_facts(const Packet& packet) {
   return facts;
 }
 
-// Reads the addresses of the first Ethernet header, that of the link (A-PFC-3); a tunnel has another one inside.
+// Reads the first Ethernet header, which is the link's; a tunnel has another one inside. A-PFC-3 (outermost tag)
 void observe_link(const std::byte* ethernet, Observation& seen) {
   seen.source_mac = FieldOf<&Ethernet::source>::get(ethernet);
   seen.destination_mac = FieldOf<&Ethernet::destination>::get(ethernet);

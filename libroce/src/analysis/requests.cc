@@ -197,7 +197,7 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
                       (channel.restart.active && channel.restart.reason_time >= gap->revealed_at));
   const Restart& reason = continue_restart(ref, psn, end, before_time);
   say_retransmission(ref, reason, before, before_time, request.acknowledged);
-  // It was missing from the go-back before. If nothing has asked for it since, a stray packet only feigned the gap.
+  // It was missing from the go-back before. If nothing has asked for it since, the gap only came of a stray packet.
   if (was_missing) {
     const bool was_lost = !request.acknowledged && (was_asked_for || reason.cause == Cause::timeout);
     resolve_gap(ref, channel.gaps, psn, static_cast<std::uint32_t>(request.end() - psn),
@@ -290,8 +290,8 @@ void restart_stream(ChannelRef ref, Flow& flow, LongPsn psn) {
   append(anew, ref.packet(), psn);
 }
 
-// True if the current packet begins a message before all remembered requests, far back or while nothing is under way
-// that could be sent again. A-CON-4 (such a PSN belongs to another connection).
+// True if the current packet begins a message with a PSN before all remembered requests: far back, or while nothing is
+// under way that could be sent again. A-CON-4 (such a PSN belongs to another connection).
 bool is_of_another_connection(ChannelRef ref, LongPsn psn) {
   const Channel& channel = ref.channel;
   const Position position = ref.packet().info().position;

@@ -308,7 +308,7 @@ void on_read_response(ChannelRef ref, Read& read, LongPsn psn, bool follows) {
   if (psn == read.asked_psn && (place == Position::first || place == Position::only)) read.begun = true;
   const Gap* const gap = find_gap(channel.response_gaps, psn);
   const bool was_missing = gap != nullptr;
-  // An answer that begins in the middle of the READ, or with an MSN newer than a later answer's, was requested again.
+  // A-LOSS-5 (an answer that begins in the middle of a READ, or has a newer MSN than a later one, was asked for again)
   const bool begins = place == Position::first || place == Position::only;
   if (begins && psn < read.position && was_missing && psn >= read.psn &&
       ((psn != read.psn && psn != read.asked_psn) || follows)) {

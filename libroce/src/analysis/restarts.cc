@@ -75,7 +75,7 @@ const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time l
     restart = reason_for(channel, psn, last_sent, ref.packet().time);
     on_restart(ref, restart);
     channel.rnr_waits = false;
-    // Earlier NAKs than its reason are dealt with by this go-back, too.
+    // This go-back deals with the NAKs before its reason, too.
     while (!channel.naks.empty() && channel.naks.front().time <= restart.reason_time) channel.naks.pop_front();
   } else {
     add_gap_of_restart(ref, psn);

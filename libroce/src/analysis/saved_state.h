@@ -9,7 +9,7 @@ namespace roce::analysis {
 /// How saved streams are numbered.
 enum class StreamNumbers : std::uint8_t {
   kept,
-  anew,  ///< from 0, in the order they had: for trackers whose streams somebody else numbers
+  anew,  ///< from 0, in the order they had: for trackers whose streams another object numbers
 };
 
 /// Returns the summaries of the open streams, ordered by stream number; closed streams are not included.

@@ -88,7 +88,7 @@ class StateReader {
 
   void refuse() { fail({StateError::Reason::impossible, at_, 0, 0}); }
   [[nodiscard]] bool has_failed() const { return error_.has_value(); }
-  /// Returns the first error; there must be no bytes left.
+  /// Returns the first error, if there was one; unread bytes are an error, too.
   [[nodiscard]] tl::expected<void, StateError> end();
 
  private:

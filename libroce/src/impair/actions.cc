@@ -63,7 +63,7 @@ void apply_edit(const Edit& edit, const EditTarget& target, const Packet& packet
   };
   set();
   seal.renew(packet, frame, WrongCheck::leave, WrongCheck::leave);
-  // Sealing has computed a checksum anew, over the value that was set.
+  // Sealing has replaced a checksum that was set by the right one.
   if (target.field->name == "checksum") set();
 }
 
