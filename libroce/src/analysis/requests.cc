@@ -33,7 +33,7 @@ Request make_request(const Observation& packet, LongPsn psn) {
   return request;
 }
 
-// Corrects the guessed span of the newest READ, now that a request with `psn` follows it.
+// Corrects `next`, which may be anything up to `next_max` while a READ's span is a guess: the next request decides.
 void settle_guess(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   if (channel.next_max <= channel.next || psn <= channel.next || channel.requests.empty()) return;

@@ -12,7 +12,7 @@ namespace roce::impair {
 
 namespace {
 
-/// Byte of the BTH that the ICRC does not cover.
+/// Byte 4 of the BTH, which the ICRC does not cover.
 constexpr std::uint32_t kUncoveredByte = 4;
 /// Bytes before it (opcode, flags, pad count) stay: with other values the packet might not parse.
 constexpr std::uint32_t kFirstRandomByte = 2;
