@@ -7,15 +7,15 @@
 
 namespace roce::analysis {
 
-/// How many members the aggregate `T` has; 0: it is not one whose members are listed. A wrong number does not compile,
-/// so that no member is forgotten.
+/// Number of members of the aggregate `T`; 0 if its members are not listed here. A wrong number does not compile, so
+/// that no member is forgotten.
 template <typename T>
 inline constexpr std::size_t kMemberCount = 0;
 
 template <typename T>
 concept HasMembers = kMemberCount<std::remove_const_t<T>> != 0;
 
-/// References to all members of `value`, in the order of their declaration.
+/// Returns references to all members of `value`, in the order of their declaration.
 template <HasMembers T>
 [[nodiscard]] constexpr auto members_of(T& value) {
   constexpr std::size_t count = kMemberCount<std::remove_const_t<T>>;

@@ -12,20 +12,20 @@
 
 namespace roce::analysis {
 
-/// A PSN that does not wrap. Where a channel's first PSN lies is arbitrary.
+/// A PSN that does not wrap. The value of a channel's first PSN is arbitrary.
 using LongPsn = std::int64_t;
 
 /// A request packet that was seen.
 struct Request {
   LongPsn psn = 0;
-  PacketId first{};  ///< the first time it was seen
-  PacketId last{};   ///< the last time
+  PacketId first{};  ///< the first packet with it
+  PacketId last{};   ///< the latest packet with it
   Time first_time{};
   Time last_time{};
-  Time previous_time{};      ///< the time before the last
-  std::uint32_t span = 1;    ///< PSNs: 1, or the answer's packets of a READ
-  std::uint32_t icrc = 0;    ///< of the last time
-  std::uint32_t length = 0;  ///< payload; of a READ what it asks for; of a first WRITE packet its whole message
+  Time previous_time{};      ///< time of the transmission before the latest
+  std::uint32_t span = 1;    ///< PSNs that it takes: 1, or for a READ the packets of its answer
+  std::uint32_t icrc = 0;    ///< that of the latest transmission
+  std::uint32_t length = 0;  ///< bytes of payload; of data that a READ asks for; of the message that a WRITE begins
   std::uint16_t payload = 0;
   Opcode opcode{};
   std::uint8_t transmissions = 1;
@@ -33,7 +33,7 @@ struct Request {
   bool has_icrc = false;
   bool asks_for_ack = false;
   bool acknowledged = false;   ///< by an ACK or its own answer, as seen here
-  bool came_late = false;      ///< the last time it was seen here behind its successors
+  bool came_late = false;      ///< when it was seen last, it came after its successors
   bool span_is_guess = false;  ///< a READ while the path MTU is unknown: `span` is the least it can be
 
   [[nodiscard]] LongPsn end() const { return psn + span; }
@@ -41,7 +41,7 @@ struct Request {
   [[nodiscard]] bool needs_own_answer() const;
 };
 
-/// A range of PSNs that was not seen.
+/// A range of PSNs that were not seen.
 struct Gap {
   LongPsn first = 0;
   std::uint32_t count = 0;
@@ -49,9 +49,9 @@ struct Gap {
   Time revealed_at{};
   PacketId nak{};  ///< the NAK for its first PSN
   Time nak_time{};
-  PacketId corrupted{};        ///< a packet with a wrong ICRC and one of its PSNs
-  bool of_restart = false;     ///< the PSNs had been seen before, and are missing of a go-back
-  PacketId acknowledged_by{};  ///< a response that shows that the responder had it
+  PacketId corrupted{};        ///< a packet with a wrong ICRC and a PSN in this gap
+  bool of_restart = false;     ///< the PSNs were seen earlier and are missing from a go-back
+  PacketId acknowledged_by{};  ///< a response that shows that the responder had received them
   Time acknowledged_at{};
 
   [[nodiscard]] LongPsn end() const { return first + count; }
@@ -67,64 +67,64 @@ struct Response {
   AethSyndrome syndrome{};
   Opcode opcode{};
   bool has_icrc = false;
-  bool is_lost = false;  ///< known not to have arrived
+  bool is_lost = false;  ///< known not to have reached the requester
 };
 
-/// A READ or atomic that waits for its answer, or had it lately.
+/// A READ or atomic that waits for its answer, or was answered recently.
 struct Read {
   LongPsn psn = 0;
   std::uint32_t span = 1;
-  LongPsn asked_psn = 0;      ///< where the last request for it begins
-  LongPsn next_response = 0;  ///< what is still to come of the answer to the last request
-  LongPsn position = 0;       ///< behind the latest response, whichever request it answers
-  LongPsn other = 0;          ///< where an answer to an earlier request may go on; the end when there is none
+  LongPsn asked_psn = 0;      ///< first PSN of the latest request for it
+  LongPsn next_response = 0;  ///< first PSN still missing from the answer to the latest request
+  LongPsn position = 0;       ///< the PSN after the latest response, whichever request that answers
+  LongPsn other = 0;          ///< where an answer to an earlier request may continue; end() if there is no such answer
   PacketId request{};
   Time request_time{};
-  std::uint32_t asked = 1;    ///< how often it was asked for
-  bool answered = false;      ///< a response came since it was asked for last
-  bool begun = false;         ///< the first packet of the answer to the last request was seen
-  bool was_complete = false;  ///< it had been answered completely once
-  bool passed = false;        ///< a response behind it was seen while it was incomplete
+  std::uint32_t asked = 1;    ///< how many times it was requested
+  bool answered = false;      ///< a response came after the latest request for it
+  bool begun = false;         ///< the first packet of the answer to the latest request was seen
+  bool was_complete = false;  ///< it was answered completely at least once
+  bool passed = false;        ///< a response to later PSNs was seen since the latest request for it
   PacketId passed_by{};
   Time passed_at{};
-  LongPsn highest = 0;        ///< behind the newest response, whatever was asked for again since
-  std::uint32_t length = 0;   ///< of a READ: what it asks for
-  std::uint16_t payload = 0;  ///< of the FIRST and MIDDLE packets of its answer; 0 none was seen
-  bool is_sure = false;       ///< a READ, and nothing since has contradicted `length`
+  LongPsn highest = 0;        ///< the PSN after the newest response; a new request for it does not reset this
+  std::uint32_t length = 0;   ///< bytes that a READ asks for
+  std::uint16_t payload = 0;  ///< bytes in a FIRST or MIDDLE packet of its answer; 0 until one was seen
+  bool is_sure = false;       ///< it is a READ, and nothing has contradicted `length` so far
   bool is_original = false;   ///< it begins at `psn`: it is not the rest of a READ that was not seen
-  bool asked_unseen = false;  ///< an answer came to a request that was not seen
+  bool asked_unseen = false;  ///< a response came that answers a request that was not seen
 
   [[nodiscard]] LongPsn end() const { return psn + span; }
 };
 
-/// A go-back of the requester that is under way: it sends again from some PSN on.
+/// A go-back of the requester that is under way: everything from some PSN on is sent again.
 struct Restart {
   bool active = false;
   Cause cause = Cause::none;
   LongPsn first = 0;
   LongPsn next = 0;
-  LongPsn jump_from = 0;  ///< where its latest packet left some out
+  LongPsn jump_from = 0;  ///< its latest packet left out the PSNs from here to before `jump_to`
   LongPsn jump_to = 0;
   Time begin{};
-  Time latest{};          ///< of its newest packet
-  bool answered = false;  ///< something of it was acknowledged
-  LongPsn asked_for = 0;  ///< what its reason asked for; `first` without one
+  Time latest{};          ///< time of its newest packet
+  bool answered = false;  ///< a response to `first` or a later PSN was seen since it began
+  LongPsn asked_for = 0;  ///< the PSN that its reason asked for; `first` if there is no reason
   PacketId reason{};
   Time reason_time{};
 };
 
-/// What the request packet before says of the one behind it.
+/// State after one request packet, by which the next one is judged.
 struct RequestOrder {
   bool is_known = false;
-  bool is_open = false;    ///< it is inside a message
-  bool has_left = false;   ///< a WRITE of which everything was seen, so that `left` is known
-  Operation operation{};   ///< of the open message
-  std::uint16_t mtu = 0;   ///< payload of the open message's FIRST and MIDDLE; 0 unknown
-  std::uint32_t left = 0;  ///< bytes still to come
-  LongPsn next = 0;        ///< the PSN behind it
+  bool is_open = false;    ///< the packet is inside a message
+  bool has_left = false;   ///< every packet of the open WRITE was seen, so that `left` is known
+  Operation operation{};   ///< that of the open message
+  std::uint16_t mtu = 0;   ///< payload bytes of the open message's FIRST and MIDDLE packets; 0 if unknown
+  std::uint32_t left = 0;  ///< bytes of the WRITE that are still to come
+  LongPsn next = 0;        ///< the PSN after it
 };
 
-/// The AETH that was seen last.
+/// The newest AETH that was seen.
 struct LatestAeth {
   bool is_known = false;
   bool is_sequence_error = false;
@@ -139,24 +139,24 @@ struct LatestAeth {
 struct Credits {
   bool knows_sent = false;
   bool knows_limit = false;
-  bool are_ignored = false;  ///< the requester does not keep to them
-  bool is_stalled = false;   ///< `probe` is under way, and nothing more may be sent
-  bool was_refused = false;  ///< the probe, by an RNR NAK
+  bool are_ignored = false;  ///< the requester sends more than they allow
+  bool is_stalled = false;   ///< `probe` is under way, and the requester may send nothing more
+  bool was_refused = false;  ///< the probe was refused by an RNR NAK
   Msn sent{};                ///< number of the newest message
-  Msn limit{};               ///< of the newest that may be sent; one more as a probe
+  Msn limit{};               ///< number of the newest message that may be sent; one more may follow as a probe
   LongPsn probe = 0;
-  PacketId packet{};  ///< of the probe
+  PacketId packet{};  ///< the packet of the probe
   Time since{};
 };
 
 /// A NAK (sequence error or RNR) that the requester has not reacted to yet.
 struct PendingNak {
-  bool arrived_late = false;  ///< what it asked for was acknowledged all the same: it had only been late
+  bool arrived_late = false;  ///< what it asked for was acknowledged without being sent again: it was only late
   LongPsn psn = 0;
   PacketId packet{};
   Time time{};
-  Duration wait{};                ///< of an RNR NAK
-  bool suspect_is_first = false;  ///< the suspect was sent for the first time
+  Duration wait{};                ///< the wait that an RNR NAK asks for
+  bool suspect_is_first = false;  ///< the suspect was the first transmission of its PSN
   PacketId suspect{};             ///< the transmission that did not arrive in time, if it was seen
   Time suspect_time{};
 };
@@ -167,7 +167,7 @@ struct Corrupted {
   PacketId packet{};
 };
 
-/// A missing request that came after a NAK for it: sent again, or overtaken and late. The next request tells.
+/// A missing request that came after a NAK for it: sent again, or overtaken and late. The next request shows which.
 struct Filled {
   bool active = false;
   LongPsn first = 0;
@@ -176,7 +176,7 @@ struct Filled {
   PendingNak nak;
 };
 
-/// A message of the requester as far as its packets were walked through in order of their PSNs.
+/// A message of the requester, as far as its packets have been processed in PSN order.
 struct OpenMessage {
   bool active = false;
   bool whole = true;
@@ -185,29 +185,29 @@ struct OpenMessage {
   Operation operation{};
 };
 
-/// One PSN space: the requests of one QP, and what the other end answers to them.
+/// One PSN space: the requests to one QP, and the responses to them.
 struct Channel {
-  LongPsn first = 0;              ///< where relative PSNs count from
-  LongPsn next = 0;               ///< behind the newest request
-  LongPsn next_max = 0;           ///< while a READ's span is a guess: the most that `next` can be
+  LongPsn first = 0;              ///< origin of relative PSNs
+  LongPsn next = 0;               ///< the PSN after the newest request
+  LongPsn next_max = 0;           ///< the most that `next` can be while a READ's span is a guess; else 0
   Ring<Request> requests;         ///< by PSN
-  std::size_t settled = 0;        ///< how many of `requests`, from the front, are acknowledged
-  LongPsn latest = 0;             ///< of the request packet that was seen last
+  std::size_t settled = 0;        ///< how many of the oldest `requests` are acknowledged
+  LongPsn latest = 0;             ///< PSN of the request packet that was seen last
   RareRing<Gap> gaps;             ///< by PSN
-  RareRing<Corrupted> corrupted;  ///< the latest few
+  RareRing<Corrupted> corrupted;  ///< the newest few
   Restart restart;
   std::uint64_t message_count = 0;
   PacketId message_first{};
 
-  LongPsn acknowledged = 0;      ///< every request before it is acknowledged, or will never be
+  LongPsn acknowledged = 0;      ///< the requests before it are acknowledged, or never will be
   LongPsn newest_response = 0;   ///< the highest PSN that was acknowledged or answered
-  LongPsn highest_response = 0;  ///< the highest PSN of a response, refusals among them
-  Ring<Response> responses;      ///< in the order they were seen
+  LongPsn highest_response = 0;  ///< the highest PSN of any response, NAKs included
+  Ring<Response> responses;      ///< in the order in which they were seen
   RareRing<Read> reads;          ///< by PSN
   RareRing<Gap> response_gaps;   ///< by PSN
-  RareRing<PendingNak> naks;     ///< for sequence errors, in the order they were seen; a few
+  RareRing<PendingNak> naks;     ///< those for sequence errors, in the order in which they were seen; a few
   Lazy<Filled> filled;
-  Lazy<PendingNak> rnr;  ///< the latest; `packet` says whether there is one
+  Lazy<PendingNak> rnr;  ///< the latest RNR NAK; `packet` is not set if there was none
   Duration least_latency = Duration::max();
   OpenMessage open;
   std::uint64_t messages_walked = 0;
@@ -217,14 +217,14 @@ struct Channel {
 
   bool requests_seen = false;
   bool responses_seen = false;
-  bool has_response = false;     ///< `newest_response` is one
-  bool read_was_passed = false;  ///< one that was incomplete, and may be still
+  bool has_response = false;     ///< `newest_response` is set
+  bool read_was_passed = false;  ///< a READ was passed while it was incomplete, and may still be incomplete
   bool rnr_waits = false;        ///< the requester has not reacted to `rnr` yet
-  bool refused = false;          ///< an error NAK was seen: the QP is in ERR
-  bool in_doubt = false;         ///< a PSN came again with another opcode: two connections may have used its numbers
+  bool refused = false;          ///< a NAK for an error was seen: the QP is in ERR
+  bool in_doubt = false;         ///< a PSN was seen with two opcodes: two connections may have used these QP numbers
 };
 
-/// Whether every response of the READ was seen since it was asked for last.
+/// True if every response of the READ was seen since it was last requested.
 [[nodiscard]] inline bool is_complete(const Channel& channel, const Read& read) {
   if (read.next_response < read.end()) return false;
   for (std::size_t i = 0; i < channel.response_gaps.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which rules of docs/rules.md an end breaks. Whatever the capture itself may have done to the packets (missed, copied,
-// put in another order) is no reason for a verdict.
+// Which rules of docs/rules.md an end breaks. Effects that the capture itself may have (packets missed, copied, or put
+// in another order) are never a reason for a verdict.
 #include <algorithm>
 
 #include "analysis/tracker_state.h"
@@ -11,17 +11,17 @@ namespace {
 
 constexpr std::uint32_t kLeastMtu = 256;
 constexpr std::uint32_t kMostMtu = 4096;
-// IPv4 identifications count up to 65,535 and begin anew; nobody gets through all of them within this.
+// IPv4 identifications begin anew after 65,535; no host counts through all of them within this time.
 constexpr Duration kIdsAreInOrder = std::chrono::milliseconds{10};
 constexpr std::int32_t kMostIds = 4096;
-// A connection that uses the numbers of another has its PSNs elsewhere.
+// Another connection that uses the same QP numbers has its PSNs farther away than this.
 constexpr LongPsn kNear = 1 << 16;
-// A queue in front of the capture point may hold CNPs back and let them go at once, but none for longer.
+// A queue before the capture point may hold CNPs back and release them together, but none for longer than this.
 constexpr Duration kCnpJitter = std::chrono::milliseconds{1};
 
-// Streams that are looked through for one whose responses these may be.
+// The most streams that are searched for another connection with the same UDP source port.
 constexpr std::size_t kStreams = 512;
-// After so many packets of a connection all that began with it have been seen too.
+// After this many packets each way, other connections that began at the same time have been seen, too.
 constexpr std::uint32_t kPacketsOfAll = 64;
 
 bool is_mtu(std::uint32_t length) {
@@ -36,7 +36,7 @@ bool ends(Position position) {
   return position == Position::last || position == Position::only;
 }
 
-// How many packets of its flow a host sent from `before` to the packet; 0 where that is unknown (A-RULE-1).
+// Returns how many packets of the flow were sent since `before`, by A-RULE-1 (IP identifications count); 0 if unknown.
 std::int32_t sent_since(const LatestAeth& before, const Observation& packet) {
   const Duration elapsed = packet.time - before.time;
   if (!packet.has_ip_id || elapsed < Duration{} || elapsed > kIdsAreInOrder) return 0;
@@ -44,7 +44,7 @@ std::int32_t sent_since(const LatestAeth& before, const Observation& packet) {
   return ids > 0 && ids <= kMostIds ? ids : 0;
 }
 
-// What a message's packets carry, all but the length of the whole.
+// True if the payload fits the path MTU that the open message shows; the length of the message is not judged here.
 bool fits_message(const RequestOrder& order, const Observation& packet) {
   switch (packet.info().position) {
     case Position::middle:
@@ -56,7 +56,7 @@ bool fits_message(const RequestOrder& order, const Observation& packet) {
   }
 }
 
-// The bytes of a WRITE that are still to come behind the packet under way; none: they are too many or too few.
+// Returns the bytes of the WRITE still to come after the current packet; nullopt if it has too many or too few.
 std::optional<std::uint32_t> left_behind(const RequestOrder& order, const Observation& packet) {
   const Position position = packet.info().position;
   const std::uint32_t left = begins(position) ? packet.dma_length : order.left;
@@ -67,9 +67,9 @@ std::optional<std::uint32_t> left_behind(const RequestOrder& order, const Observ
 Rule rule_broken_after(const RequestOrder& order, const Observation& packet) {
   const OpcodeInfo& info = packet.info();
   const bool continues = order.is_open && !begins(info.position) && info.operation == order.operation;
-  // RC-REQ-30
+  // RC-REQ-30 (a message is FIRST, MIDDLE, LAST or ONLY of one operation)
   if (order.is_open ? !continues : !begins(info.position)) return Rule::request_order;
-  // RC-REQ-02
+  // RC-REQ-02 (FIRST and MIDDLE carry exactly the path MTU, LAST at most that)
   if (packet.icrc_good && continues && !fits_message(order, packet)) return Rule::request_payload;
   return Rule::none;
 }
@@ -84,7 +84,7 @@ void follow_request(RequestOrder& order, const Request& request, const Observati
   order.operation = info.operation;
   order.is_open = !ends(info.position);
   order.next = request.end();
-  // Where the path MTU is not known for certain, the PSN behind a READ is not either.
+  // The PSN after a longer READ depends on the path MTU, which is not known for certain.
   order.is_known = info.operation != Operation::read_request || request.length <= kLeastMtu;
 }
 
@@ -95,7 +95,7 @@ bool is_between_same_hosts(const FlowKey& a, const FlowKey& b) {
 
 }  // namespace
 
-// A-CON-5
+// A-CON-5 (the directions of a connection have one UDP source port; other connections may have it, too)
 bool is_surely_joined(const TrackerState& state, const Stream& stream) {
   const Flow* const forth = stream.flows[0];
   const Flow* const back = stream.flows[1];
@@ -119,14 +119,14 @@ bool is_surely_joined(const TrackerState& state, const Stream& stream) {
 }
 
 Rule rule_broken_by(const Observation& packet) {
-  // Several packets that were captured as one have no right ICRC.
+  // Several packets that were captured as one do not have a correct ICRC.
   if (!packet.icrc_good) return Rule::none;
-  // W-BTH-2
+  // W-BTH-2 (the transport header version is 0)
   if (packet.transport_version != 0) return Rule::transport_version;
-  // W-PAD-1
+  // W-PAD-1 (payload and pad are a multiple of 4 bytes)
   if (((packet.payload_length + packet.pad_count) & 3U) != 0) return Rule::padding;
   const OpcodeInfo& info = packet.info();
-  // RC-REQ-02
+  // RC-REQ-02 (payload of FIRST, MIDDLE, LAST and ONLY), and the same for READ responses by RC-RESP-20
   const bool is_request = info.operation == Operation::send || info.operation == Operation::write;
   if ((!is_request && info.operation != Operation::read_response) || info.service == Service::ud) return Rule::none;
   const Rule rule = is_request ? Rule::request_payload : Rule::answer_order;
@@ -150,7 +150,7 @@ Verdict& say_broken(TrackerState& state, Stream& stream, Rule rule) {
 }
 
 void judge_request(ChannelRef ref, const Request& request) {
-  // PSNs of reliable datagrams count for the pair of hosts, not for a QP.
+  // Reliable datagrams count PSNs for the pair of hosts, not for a QP.
   if (!ref.stream.is_connected) return;
   RequestOrder& order = ref.channel.order;
   const Observation& packet = ref.packet();
@@ -159,12 +159,12 @@ void judge_request(ChannelRef ref, const Request& request) {
   Rule rule = Rule::none;
   if (is_behind && !ref.channel.in_doubt) rule = rule_broken_after(order, packet);
   if (rule != Rule::none || ref.state.broken != Rule::none) {
-    // The rest of what is broken already says nothing new.
+    // Nothing more is reported about a message that already breaks a rule.
     if (rule != Rule::none && ref.state.broken == Rule::none) (void)say_broken(ref.state, ref.stream, rule);
     order.is_known = false;
     return;
   }
-  // RC-REQ-31
+  // RC-REQ-31 (the packets of a WRITE add up to the length in its RETH)
   const bool is_followed = info.operation == Operation::write && packet.icrc_good &&
                            (begins(info.position) ? packet.has_reth : is_behind && order.has_left);
   order.has_left = false;
@@ -190,11 +190,11 @@ void judge_aeth(ChannelRef ref, LongPsn psn) {
   const std::int32_t sent = before.is_known && !channel.in_doubt ? sent_since(before, packet) : 0;
   Rule rule = Rule::none;
   if (sent == 1 && is_sequence_error && before.is_sequence_error && before.psn == psn && before.msn == packet.msn) {
-    // RC-RESP-02: had the missing request come in between, it would have been executed, or answered.
+    // RC-RESP-02 (one NAK per gap): the missing request, had it come in between, would have been executed or answered.
     rule = Rule::one_nak_per_gap;
   } else if (sent > 0 && channel.requests_seen && psn > before.psn && psn - before.psn < kNear &&
              before.msn.newer_than(packet.msn)) {
-    // RC-RESP-17
+    // RC-RESP-17 (every AETH has the current MSN)
     rule = Rule::current_msn;
   }
   if (rule != Rule::none) {
@@ -202,7 +202,7 @@ void judge_aeth(ChannelRef ref, LongPsn psn) {
     verdict.other = before.packet;
     verdict.elapsed = packet.time - before.time;
   }
-  // What was overtaken is not the latest.
+  // An AETH that was overtaken is not the newest one.
   if (before.is_known && packet.has_ip_id && static_cast<std::int16_t>(packet.ip_id - before.ip_id) < 0 &&
       packet.time - before.time <= kIdsAreInOrder) {
     return;
@@ -214,7 +214,7 @@ void judge_answer(ChannelRef ref, Read& read, LongPsn psn) {
   const Observation& packet = ref.packet();
   const Position position = packet.info().position;
   if (!read.is_sure || !packet.icrc_good || ref.channel.in_doubt || ref.state.broken != Rule::none) return;
-  // What was asked for again may have been asked for in any piece.
+  // A response that repeats PSNs may answer a request for any part of the READ.
   if (psn < read.highest) return;
   const bool is_full = position == Position::first || position == Position::middle;
   if (is_full && read.payload == 0) read.payload = static_cast<std::uint16_t>(packet.payload_length);
@@ -222,12 +222,12 @@ void judge_answer(ChannelRef ref, Read& read, LongPsn psn) {
   if (is_full && packet.payload_length != read.payload) {
     rule = Rule::answer_order;
   } else if (psn == read.psn && !begins(position)) {
-    // RC-RESP-20: who answers the rest of a READ may go on where the answer ended (rxe).
+    // RC-RESP-20 (an answer begins with FIRST or ONLY): the answer to a READ's rest may go on with MIDDLE (rxe).
     if (read.is_original) rule = Rule::answer_order;
   } else if (psn == read.psn && position == Position::only) {
     if (packet.payload_length != read.length) rule = Rule::answer_length;
   } else if (read.payload != 0) {
-    // RC-RESP-33
+    // RC-RESP-33 (the packets of a READ's answer add up to what it asked for)
     const auto before = static_cast<std::uint64_t>(psn - read.psn) * read.payload;
     const bool is_end = before + read.payload >= read.length;
     const bool fits = before <= read.length && (is_end ? before + packet.payload_length == read.length : is_full);
@@ -238,11 +238,11 @@ void judge_answer(ChannelRef ref, Read& read, LongPsn psn) {
   if (is_surely_joined(ref.state, ref.stream)) say_broken(ref.state, ref.stream, rule).other = read.request;
 }
 
-// CC-01
+// CC-01 (at most one CNP per QP in an interval)
 void judge_cnp(TrackerState& state, Flow& flow) {
   const Observation& packet = *state.packet;
   const Duration interval = state.options.cnp_interval;
-  // Without identifications that count, a copy looks like the next one.
+  // Without IP identifications that count up, a copy looks like the next CNP.
   if (interval <= Duration{} || !packet.has_ip_id) return;
   LatestCnp& cnp = flow.cnp.make();
   const bool is_first = !cnp.packet || packet.time < cnp.time;

@@ -33,7 +33,7 @@ bool is_data(const Observation& packet) {
   return operation != Operation::acknowledge && operation != Operation::cnp;
 }
 
-// A sender that has only begun had no rate before, and one that was silent none to lower.
+// Does nothing for a sender that has only just begun or that was silent: it has no earlier rate that it could lower.
 void begin_reaction(CongestionState& state, Time now) {
   const RecentBytes::Window before = state.recent.before(now);
   if (!state.first_data || *state.first_data > before.begin || before.bytes == 0) return;
@@ -71,7 +71,7 @@ void on_data(Stream& stream, std::uint8_t direction, const Observation& packet) 
   if (!state.mark) state.mark = packet.time;
 }
 
-// A-CN-2
+// A-CN-2 (a CNP answers the marks since the CNP before)
 void on_cnp(Stream& stream, std::uint8_t direction, const Observation& packet) {
   CongestionState& state = stream.congestion[direction].make();
   CongestionSummary& summary = summary_of(stream, direction);
@@ -89,13 +89,13 @@ void on_cnp(Stream& stream, std::uint8_t direction, const Observation& packet) {
   state.cnp = packet.time;
 }
 
-// The direction's data was in one stream and the CNPs about it in another.
+// Takes over the CNPs of another stream, which are about this direction's data.
 void take_cnps(Stream& stream, std::uint8_t direction, const CongestionState& cnps) {
   if (!cnps.cnp) return;
   CongestionState& state = stream.congestion[direction].make();
   state.cnp = cnps.cnp;
   if (!state.mark || *cnps.cnp < *state.mark) return;
-  // When it was answered is not known any more.
+  // The CNP that answered the mark is not known: only the latest one is remembered.
   state.mark.reset();
   summary_of(stream, direction).marks_since_cnp = 0;
 }
@@ -109,7 +109,7 @@ void RecentBytes::add(Time time, std::uint32_t bytes) {
     newest_ = interval;
   }
   while (newest_ < interval) bytes_[slot_of(++newest_)] = 0;
-  // What a clock that went backwards puts before all of them is not lately.
+  // A packet that is older than all intervals, because a clock went backwards, does not count.
   if (newest_ - interval >= static_cast<std::int64_t>(kIntervals)) return;
   std::uint32_t& sum = bytes_[slot_of(interval)];
   sum += std::min(bytes, std::numeric_limits<std::uint32_t>::max() - sum);
@@ -137,7 +137,7 @@ void on_congestion(TrackerState& state, const Flow& flow) {
     }
   }
   if (state.result.role == PacketRole::cnp) {
-    // Other copies of a CNP look like the next CNP.
+    // A copy of a CNP would otherwise look like the next CNP.
     const bool is_copy = flow.has_ip_id && flow.ip_id_varies && packet.ip_id == flow.last_ip_id;
     if (!is_copy) on_cnp(stream, flow.direction == 0 ? 1 : 0, packet);
     return;

@@ -12,7 +12,7 @@
 
 namespace roce::analysis {
 
-/// The bytes that were sent lately, in intervals of `kWidth`.
+/// The bytes that were sent recently, in intervals of `kWidth`.
 class RecentBytes {
  public:
   static constexpr std::size_t kIntervals = 16;
@@ -24,29 +24,29 @@ class RecentBytes {
     std::uint64_t bytes = 0;
     Time begin{};
   };
-  /// What was sent before `end`, from the begin of the interval `kIntervals` - 1 before that of `end`.
+  /// Returns the bytes sent before `end`, from the start of the interval `kIntervals` - 1 before that of `end`.
   [[nodiscard]] Window before(Time end) const;
 
  private:
   friend struct StateAccess<RecentBytes>;
 
-  std::array<std::uint32_t, kIntervals> bytes_{};  ///< in each; what no link can carry counts as the most that fits
-  std::int64_t newest_ = 0;                        ///< number of the newest interval since the epoch
+  std::array<std::uint32_t, kIntervals> bytes_{};  ///< bytes in each; a sum that is too large stays at the maximum
+  std::int64_t newest_ = 0;                        ///< number of the newest interval, counted from the epoch
 };
 
-/// How a sender reacts to a CNP.
+/// A measurement of how a sender reacts to a CNP.
 struct Reaction {
-  std::optional<Time> begin;  ///< none: that is not being measured
+  std::optional<Time> begin;  ///< time of the CNP; nullopt if nothing is being measured
   RecentBytes::Window before;
   std::uint64_t bytes_after = 0;
 };
 
-/// What is under way of the congestion of one direction's data.
+/// Congestion of the data of one direction: what is remembered between packets.
 struct CongestionState {
   RecentBytes recent;
   std::optional<Time> first_data;
-  std::optional<Time> mark;  ///< the first since the last CNP
-  std::optional<Time> cnp;   ///< the last
+  std::optional<Time> mark;  ///< time of the first mark since the latest CNP
+  std::optional<Time> cnp;   ///< time of the latest CNP
   Lazy<Reaction> reaction;
 };
 

@@ -7,25 +7,25 @@ namespace roce::analysis {
 
 namespace {
 
-// Copies come this close behind their packet.
+// A copy follows its original within this time.
 constexpr Duration kCopyAge = std::chrono::microseconds{2};
-// What overtakes does so within this, while no round trip has been seen.
+// An overtaken packet is late by no more than this, as long as no round trip has been seen.
 constexpr Duration kOvertaken = std::chrono::microseconds{20};
 
 }  // namespace
 
 bool is_copy(Channel& channel, const Flow& flow, const Request& request, const Observation& packet, LongPsn psn) {
   if (!request.has_icrc || !packet.has_icrc || request.icrc != packet.icrc) return false;
-  // Routers count the hop limit down; what is sent again starts with the same.
+  // Routers lower the hop limit, so a copy may have another one; a retransmission starts with the same.
   if (flow.ip_id_varies || request.hop_limit != packet.hop_limit) return true;
-  // The same bits could also have been sent again. A copy comes directly behind, and nothing has asked for it.
+  // Equal bits may also be a retransmission. A copy comes directly after its original, and nothing has asked for it.
   if (psn != channel.latest || packet.time - request.last_time >= kCopyAge) return false;
   const std::size_t nak = find_nak(channel, psn);
   const bool is_nacked = nak < channel.naks.size() && channel.naks[nak].psn == psn;
   const bool is_refused = is_nacked || (channel.rnr_waits && channel.rnr->psn == psn);
   const Read* const read = find_read(channel, psn);
   if (is_refused || (read != nullptr && read->passed)) return false;
-  // Nor has the responder said anything since.
+  // Nor has the responder sent anything since.
   return channel.responses.empty() || channel.responses.back().time <= request.last_time;
 }
 
@@ -40,9 +40,9 @@ bool is_late_of_restart(const Channel& channel, const Flow& flow, const Request&
   if (restart.begin == Time{} || psn >= restart.next || request.last_time >= restart.begin) return false;
   if (const std::optional<bool> overtaken = was_overtaken(flow, packet)) return *overtaken;
   if (!restart.active || (psn < restart.first && psn != restart.asked_for)) return false;
-  // Nothing falls behind far.
+  // No packet falls far behind.
   if (restart.next - psn > kReordering) return false;
-  // It was asked for since, and is sent again once more.
+  // A NAK has asked for it since, and it is sent once more.
   for (std::size_t i = 0; i < channel.naks.size(); ++i) {
     if (channel.naks[i].psn == psn && channel.naks[i].time >= restart.begin) return false;
   }
@@ -52,7 +52,7 @@ bool is_late_of_restart(const Channel& channel, const Flow& flow, const Request&
 
 bool was_sent_again(const Channel& channel, const Flow& flow, const Gap& gap, const Observation& packet, LongPsn psn) {
   if (const std::optional<bool> overtaken = was_overtaken(flow, packet)) return !*overtaken;
-  // What has been answered was there before.
+  // The responder had it before, so this is another transmission.
   if (gap.acknowledged_by) return true;
   if (channel.restart.active && psn >= channel.restart.next) return true;
   const std::size_t nak = find_nak(channel, psn);
@@ -64,7 +64,7 @@ Cause say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time) {
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::duplicate);
   verdict.other = of;
   verdict.elapsed = ref.packet().time - time;
-  // Where half of all packets are there twice, it is the capture: a network does that to few.
+  // If half of all packets are seen twice, the capture made the copies: a network copies only few.
   verdict.cause = flow.packets < 8 ? Cause::unknown : flow.copies * 3 > flow.packets ? Cause::capture : Cause::network;
   ++flow.copies;
   return verdict.cause;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// End-to-end flow control (RC-REQ-09, RC-RESP-25): which messages a requester may send, and when it had to wait
-// (A-CRD-1).
+// End-to-end flow control: how many messages a responder allows (RC-RESP-25), which of them the requester may send
+// (RC-REQ-09), and when it had to wait (A-CRD-1).
 #include "analysis/tracker_state.h"
 
 namespace roce::analysis {
 
 void count_credits(ChannelRef ref, const Request& request) {
-  // Who never grants credits is not counted either.
+  // Messages to a responder that has never granted credits are not counted.
   if (!ref.channel.credits) return;
   Credits& credits = ref.channel.credits.make();
   const OpcodeInfo& info = request.info();
-  // A message whose begin was not seen, and those in front of it, are not counted.
+  // The messages of a gap are not counted, nor is one whose beginning is missing: the number of the newest is unknown.
   if (request.psn != ref.channel.order.next) credits.knows_sent = credits.is_stalled = false;
   if (!credits.knows_sent || (info.position != Position::first && info.position != Position::only)) return;
   ++credits.sent;
@@ -42,7 +42,7 @@ void take_credits(ChannelRef ref, LongPsn psn, bool is_news) {
     return;
   }
   Credits& credits = channel.credits.make();
-  // The newest request ends the message that is counted last.
+  // A-CRD-1 (the ACK of the newest request has the number of its message as MSN)
   if (psn + 1 == channel.next && !channel.requests.empty() && channel.requests.back().psn == psn &&
       packet.info().operation == Operation::acknowledge) {
     const Position position = channel.requests.back().info().position;
@@ -55,7 +55,7 @@ void take_credits(ChannelRef ref, LongPsn psn, bool is_news) {
   credits.limit = limit;
   if (!credits.is_stalled || credits.sent.newer_than(limit)) return;
   credits.is_stalled = false;
-  // A probe that is taken at once cost nothing.
+  // A probe that is accepted at once did not cost any time.
   if (is_news && !credits.was_refused) return;
   if (!is_surely_joined(ref.state, ref.stream)) return;
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::credit_stall);

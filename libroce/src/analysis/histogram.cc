@@ -9,7 +9,7 @@ namespace roce::analysis {
 
 namespace {
 
-// Eight classes for each power of two; below eight nanoseconds each has its own.
+// Returns the class: eight for each power of two; each value below eight nanoseconds has its own.
 std::size_t class_of(std::uint64_t ns) {
   if (ns < 8) return static_cast<std::size_t>(ns);
   const auto shift = static_cast<unsigned>(std::bit_width(ns)) - 4;
@@ -24,7 +24,7 @@ std::uint64_t end_of(std::size_t index) {
 
 }  // namespace
 
-// Makes room for the class where there is none.
+// Returns the count of the class, and makes room for it if necessary.
 std::uint32_t& Histogram::Counted::at(std::size_t index) {
   if (classes.empty()) first_class = index;
   if (index < first_class) {

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t kRememberedRequests = 256;
 constexpr std::size_t kRememberedPairs = 16'384;
-// Streams that are looked through for the requests that a response answers, those with the newest packets first.
+// The most streams that are searched for the requests that a response answers, those with the newest packets first.
 constexpr std::size_t kCandidates = 512;
-// So many of the newest requests may be missing when the first of them is answered.
+// A response may answer one of this many PSNs after the newest request that was seen.
 constexpr LongPsn kUnseen = 4;
-// The first responses of a flow look for their requests; later only some do, so that a capture of one direction costs
-// no search per packet.
+// The first responses of a flow all trigger a search for their requests, later ones only sometimes, so that a capture
+// of one direction does not cost a search per packet.
 constexpr std::uint32_t kEagerSearches = 16;
 constexpr std::uint32_t kSearchEvery = 64;
 
@@ -24,7 +24,7 @@ bool is_reverse(const Flow& flow, const Flow& other) {
          flow.key.domain == other.key.domain;
 }
 
-// Makes `flow` the other direction of `stream`; what a stream of its own knew about its requests is kept.
+// Makes `flow` direction 1 of `stream`. If it had a stream, what was known of its requests is kept.
 void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   Stream* const before = flow.stream;
   stream.flows[1] = &flow;
@@ -37,7 +37,7 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   state.result.absorbed = before->index;
   stream.channels[1] = std::move(before->channels[0]);
   adopt_congestion(stream, *before);
-  // What was answered before they were joined is not known; of those READs nothing is expected any more.
+  // It is unknown what was answered before they were joined, so no answers to the READs until then are expected.
   for (Lazy<Channel>& channel : stream.channels) {
     if (!channel) continue;
     channel.make().reads.clear();
@@ -58,9 +58,9 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   state.streams.erase(before->index);
 }
 
-// How well the response under way fits the requests of a stream: 0 not at all, 1 it answers one just behind them that
-// was not seen, by its port, 2 it answers one of them, 3 also by its port.
-// A-CON-3
+// Returns how well the current response fits the requests of a stream: 0 not at all; 1 it answers one just after them
+// that was not seen, and has their UDP source port; 2 it answers one of them; 3 it answers one and has their port.
+// A-CON-3 (a response has a PSN of the requests it answers)
 unsigned fit(const Stream& stream, const Flow& flow, const Observation& packet) {
   const Channel& channel = *stream.channels[0];
   if (!channel.requests_seen || channel.requests.empty()) return 0;
@@ -95,7 +95,7 @@ bool join_by_response(TrackerState& state, Flow& flow) {
     best = stream;
   }
   if (best == nullptr || ambiguous) return false;
-  // The flow that began first gives the connection its number.
+  // The stream that began first gives the connection its number.
   if (flow.stream != nullptr && flow.stream->index < best->index) {
     Stream& stream = *flow.stream;
     Flow& other = *best->flows[0];
@@ -111,7 +111,7 @@ bool rejoin_by_response(TrackerState& state, Flow& flow) {
   Stream& stream = *flow.stream;
   const Channel& channel = *stream.channels[flow.direction == 0 ? 1 : 0];
   const LongPsn psn = long_psn(channel, packet.psn, channel.next);
-  // Only what the connection cannot have asked for.
+  // Only responses that the connection cannot have asked for are moved.
   if (!channel.requests_seen || (psn >= channel.acknowledged && psn < channel.next)) return false;
   const bool is_known = channel.settled < channel.requests.size();
   if (is_known) return false;
@@ -119,7 +119,7 @@ bool rejoin_by_response(TrackerState& state, Flow& flow) {
   for (Stream* other = state.newest; other != nullptr && looked < kCandidates; other = other->older, ++looked) {
     if (other == &stream || other->flows[1] != nullptr || !is_reverse(flow, *other->flows[0])) continue;
     const Channel& requests = *other->channels[0];
-    // A connection that still sends is the one that is answered.
+    // A connection that has sent requests since the other one began is the one that is answered.
     const Time last_request = channel.requests.empty() ? Time{} : channel.requests.back().last_time;
     if (!requests.requests_seen || last_request >= other->summary.start) continue;
     const LongPsn asked = long_psn(requests, packet.psn, requests.next);
@@ -140,7 +140,7 @@ void join_by_cm(TrackerState& state, Flow& flow) {
   if ((*other)->stream->flows[1] == nullptr) adopt(state, *(*other)->stream, flow);
 }
 
-// A-CON-2
+// A-CON-2 (the QPNs in a REQ and in its REP belong together)
 void on_management(TrackerState& state) {
   const Observation& packet = *state.packet;
   const CmFacts& facts = packet.cm;

@@ -8,28 +8,28 @@ namespace roce::analysis {
 
 namespace {
 
-// Gaps that are remembered, of requests and of responses.
+// The most gaps that are remembered, of requests and of responses each.
 constexpr std::size_t kGaps = 1024;
-// Two directions of a capture may be recorded with clocks or queues of their
-// own.
+// Gaps that are acknowledged stay open this long, because the two directions of a capture may be recorded with separate
+// clocks or queues.
 constexpr Duration kGapSettles = std::chrono::microseconds{100};
-// Whoever misses a READ response that was passed asks for it again at once; who
-// goes on with new requests has it.
+// A requester that misses a READ response which was passed asks for it again at once. If it does not within this time,
+// it has the response.
 constexpr Duration kReadSettles = std::chrono::milliseconds{10};
 
-// So many responses can be lost while the requester's own packets come by; of more than that it is likelier that it did
-// not heed them.
+// The most responses that are believed to be lost while the requester's own packets come by. If there are more, it is
+// likelier that the requester did not heed them (A-LOSS-3).
 constexpr std::size_t kLostAmongRequests = 8;
 
-// Whether the response would tell the requester that it need not send `psn` again.
+// True if the response, had it arrived, would tell the requester that it need not send `psn` again.
 bool speaks_for(const Response& response, LongPsn psn) {
-  // A refusal acknowledges what is in front of it.
+  // A NAK acknowledges only the requests before its PSN.
   const bool refuses =
       opcode_info(response.opcode).operation == Operation::acknowledge && response.syndrome.kind() != AethKind::ack;
   return !response.is_lost && response.psn >= psn + (refuses ? 1 : 0);
 }
 
-// A-LOSS-3
+// A-LOSS-3 (more than eight responses among the requester's own packets are not all lost)
 bool are_too_many_to_be_lost(const Channel& channel, LongPsn psn) {
   std::size_t count = 0;
   Time first = Time::max();
@@ -48,12 +48,12 @@ bool are_too_many_to_be_lost(const Channel& channel, LongPsn psn) {
   return false;
 }
 
-// The answers of the responder to `psn` or later ones: had one of them arrived,
-// `psn` would not be sent again.
+// Reports the responses to `psn` or later as lost: had one of them arrived, `psn` would not be sent again. False if no
+// response can be the reason.
 bool lose_responses(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
-  // Behind a READ that was asked for again they may have arrived, and not have
-  // counted.
+  // After a READ that was requested again or is not answered
+  // completely, they may have arrived without counting.
   for (std::size_t i = channel.reads.size(); i-- > 0;) {
     const Read& read = channel.reads[i];
     if (read.end() <= psn && (read.asked > 1 || !is_complete(channel, read))) return true;
@@ -64,7 +64,7 @@ bool lose_responses(ChannelRef ref, LongPsn psn) {
   for (std::size_t i = channel.responses.size(); i-- > 0;) {
     Response& response = channel.responses[i];
     if (!speaks_for(response, psn)) continue;
-    // On its way still, perhaps.
+    // It may still be on its way.
     if (channel.least_latency != Duration::max() && now - response.time < channel.least_latency) continue;
     response.is_lost = true;
     any = true;
@@ -85,21 +85,21 @@ void say_lost_beyond(ChannelRef ref, const Request& request, LongPsn first) {
   ++ref.stream.summary.lost_psns;
 }
 
-// Nothing was heard of a request and those behind it. The first of them that
-// asked for an answer got none: one of them up to it was lost, or the answer.
-// Where none asked, the one that did is not in the capture.
+// Reports that a request and those after it were not answered. The first of
+// them that asked for an answer got none: it, one before it, or its answer
+// was lost. If none asked for one, the one that did is not in the capture.
 void say_nothing_heard(ChannelRef ref, std::size_t index) {
   const Channel& channel = ref.channel;
   const LongPsn first = channel.requests[index].psn;
   LongPsn next = first;
-  // The first that is missing behind it.
+  // The first missing PSN from `first` on.
   LongPsn missing = std::numeric_limits<LongPsn>::max();
   for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
     if (channel.gaps[i].end() > first) missing = std::min(missing, std::max(channel.gaps[i].first, first));
   }
   for (; index < channel.requests.size(); ++index) {
     const Request& request = channel.requests[index];
-    // Without one before it, it was discarded if it arrived.
+    // If one before it is missing, the responder discarded it even if it arrived.
     if (request.psn != next || request.psn >= missing) return;
     next = request.end();
     if (request.asks_for_ack || request.needs_own_answer()) {
@@ -109,8 +109,8 @@ void say_nothing_heard(ChannelRef ref, std::size_t index) {
   }
 }
 
-// A NAK shows what did not arrive in time, whether the requester heard of it or
-// not (A-LOSS-1).
+// Reports the requests that a NAK shows not to have arrived in time, whether the requester received the NAK or not;
+// true if there was one. A-LOSS-1 (seen, then asked for by a NAK: lost after the capture point).
 bool say_refused(ChannelRef ref, const Restart& restart) {
   Channel& channel = ref.channel;
   bool any = false;
@@ -135,16 +135,16 @@ bool say_refused(ChannelRef ref, const Restart& restart) {
   return any;
 }
 
-// The answer to a READ or atomic is asked for again from `psn` on.
+// Reports what became of the answer to a READ or atomic that is requested again from `restart.first` on.
 void lose_answer(ChannelRef ref, const Read& read, const Request& request, const Restart& restart) {
   Channel& channel = ref.channel;
   const LongPsn psn = restart.first;
   const bool is_implied = restart.cause == Cause::implied_nak;
   if (restart.cause == Cause::unknown) return;
-  // The reason is older than the latest request: it says nothing about what
-  // became of that.
+  // The reason is older than the latest request, so it
+  // does not show what became of the answer to that.
   if (is_implied && restart.reason_time < read.request_time) return;
-  // Answers to what was asked for before are still under way.
+  // Answers to the earlier request are still under way.
   const bool known = channel.least_latency != Duration::max();
   if (is_implied && read.asked > 1 && known && restart.reason_time - read.request_time < channel.least_latency / 8) {
     return;
@@ -155,11 +155,11 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
     if (response.psn != psn || opcode_info(response.opcode).operation == Operation::acknowledge) continue;
     came_by = true;
     if (response.time < read.request_time) continue;
-    // It came behind the response that made the requester ask again: late, not
-    // lost.
+    // It came after the response that made the
+    // requester ask again: it was late, not lost.
     if (response.is_lost || (read.passed && response.time > read.passed_at)) return;
     response.is_lost = true;
-    // Where a later response followed, it may only have been overtaken by that.
+    // If a later response followed, this one may only have been overtaken.
     const bool in_doubt = is_implied || psn + 1 < read.highest;
     const VerdictKind kind = in_doubt ? VerdictKind::response_not_in_time : VerdictKind::response_lost_after;
     Verdict& verdict = say_later(ref.state, ref.stream, kind, response.packet, response.time);
@@ -168,16 +168,16 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
     if (!in_doubt) ++ref.stream.summary.lost_psns;
     return;
   }
-  // The requester has more than when it asked last, though the answer to that has not begun: it means the one before,
-  // of which this came by.
+  // The requester has more of the answer than when it asked last, though the answer to that has not begun. So it means
+  // the answer to the request before, and this part of it came by.
   if (is_implied && came_by && psn > read.asked_psn && !read.begun) return;
   const bool executed = read.answered || read.passed;
   if (!executed) {
     if (restart.cause == Cause::timeout) say_lost_beyond(ref, request, request.psn);
     return;
   }
-  // What was seen before it was asked for again came by, and may be the answer
-  // that is meant, unless there was time for another one.
+  // A response that was seen before the latest request may be the one that is meant, unless there was time for another
+  // one.
   const bool was_seen = psn < read.highest && find_gap(channel.response_gaps, psn) == nullptr;
   if (is_implied && was_seen && known && restart.reason_time - read.request_time < channel.least_latency / 2) return;
   const Gap* const gap = find_gap(channel.response_gaps, psn);
@@ -189,7 +189,7 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
   ++ref.stream.summary.lost_psns;
 }
 
-// What is asked for again is not missing any more.
+// Removes the gaps in the answer to a READ: what is requested again is not missing any more.
 void drop_response_gaps(Channel& channel, const Read& read) {
   for (std::size_t i = 0; i < channel.response_gaps.size();) {
     const Gap& gap = channel.response_gaps[i];
@@ -203,7 +203,7 @@ void drop_response_gaps(Channel& channel, const Read& read) {
 
 }  // namespace
 
-// A-RTX-2
+// A-RTX-2 (a READ that is requested again may begin in its middle, where its answer ended)
 void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet) {
   drop_response_gaps(channel, read);
   read.is_sure = read.is_sure && packet.info().operation == Operation::read_request &&
@@ -235,7 +235,7 @@ void on_restart(ChannelRef ref, const Restart& restart) {
 
 namespace {
 
-// Whether the packet with a wrong ICRC that is known of a gap has this PSN of it.
+// True if the packet with a wrong ICRC that was noted for the gap has this PSN.
 bool is_corrupted(const Channel& channel, const Gap& gap, LongPsn psn) {
   if (!gap.corrupted) return false;
   for (std::size_t i = 0; i < channel.corrupted.size(); ++i) {
@@ -267,7 +267,7 @@ void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32
       if (each == VerdictKind::missed_by_capture) ref.stream.summary.missed_psns += verdict.psn_count;
     };
     const PacketId known = gap.nak ? gap.nak : gap.acknowledged_by;
-    // It was seen once, with a wrong ICRC; what arrived is another transmission.
+    // It was seen once, with a wrong ICRC; the transmission that arrived is another one.
     if (kind == VerdictKind::missed_by_capture && to - from == 1 && is_corrupted(ref.channel, gap, from)) {
       say(VerdictKind::request_lost_before, Cause::corrupted, gap.corrupted);
       say(kind, cause, known);
@@ -325,7 +325,7 @@ void settle(ChannelRef ref, Time now) {
 
 void miss_answer(ChannelRef ref, Read& read) {
   Channel& channel = ref.channel;
-  // Who had the whole answer before does without this one, lost or not.
+  // A requester that had the whole answer before does not need this one, lost or not.
   const VerdictKind kind = read.was_complete ? VerdictKind::unexplained : VerdictKind::missed_by_capture;
   for (;;) {
     bool found = false;
@@ -348,7 +348,7 @@ void miss_answer(ChannelRef ref, Read& read) {
   acknowledge(ref, channel.newest_response + 1);
 }
 
-// A-LOSS-2
+// A-LOSS-2 (gaps of UC have no reason that can be seen)
 void finish_channel(ChannelRef ref) {
   Channel& channel = ref.channel;
   settle_filled(ref, channel.filled->first + 1);

@@ -48,7 +48,7 @@ void end_open(ChannelRef ref, MessageEnd end) {
   emit(ref, open.message);
 }
 
-// Puts a request behind those before it. True when it ends its message (A-MSG-1).
+// Appends a request to the open message; true if it ends it. A-MSG-1 (LAST or ONLY ends a message).
 bool add(ChannelRef ref, const Request& request) {
   OpenMessage& open = ref.channel.open;
   const OpcodeInfo& info = request.info();
@@ -83,7 +83,7 @@ bool add(ChannelRef ref, const Request& request) {
 
 }  // namespace
 
-// A-ACK-1
+// A-ACK-1 (an ACK covers all requests up to its PSN, but READs and atomics only with their own answers)
 void acknowledge(ChannelRef ref, LongPsn end) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
@@ -113,10 +113,10 @@ void walk_unanswered(ChannelRef ref, const Request& request) {
   ref.channel.settled = ref.channel.requests.size();
 }
 
-// A-NAK-3
+// A-NAK-3 (NAKs other than for sequence errors end the message and the connection)
 void refuse_message(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
-  // The message that the refused packet belongs to ends here; what follows it is never executed.
+  // The message of the refused packet ends here; the requests after it are never executed.
   while (channel.settled < channel.requests.size()) {
     const Request& request = channel.requests[channel.settled];
     if (request.psn > psn) break;

@@ -11,7 +11,7 @@ namespace roce::analysis {
 
 namespace {
 
-// The difference of two such times can be told: it fits in a Duration.
+// Times are limited to this, so that the difference of any two fits in a Duration.
 constexpr Time kFarthest{Duration{(std::int64_t{1} << 62U) - 1}};
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
@@ -19,8 +19,8 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash * 0xFF51'AFD7'ED55'8CCD;
 }
 
-// VLAN ids and tunnels of the headers in front of the BTH; priorities and addresses do not count, they may change on
-// the way (A-CON-1).
+// Returns a hash of RoCE version, VLAN ids and tunnels in front of the BTH (A-CON-1: they tell connections apart).
+// Priorities and addresses are not in it: they may change on the way.
 std::uint64_t domain_of(const Packet& packet) {
   std::uint64_t domain = static_cast<std::uint64_t>(packet.version());
   for (const Layer& layer : packet.layers()) {
@@ -63,7 +63,7 @@ CmFacts cm_facts(const Packet& packet) {
   return facts;
 }
 
-// A tunnel has another Ethernet header inside; that of the link is the first of all (A-PFC-3).
+// Reads the first Ethernet header, which is the link's; a tunnel has another one inside. A-PFC-3 (outermost tag)
 void observe_link(const std::byte* ethernet, Observation& seen) {
   seen.source_mac = FieldOf<&Ethernet::source>::get(ethernet);
   seen.destination_mac = FieldOf<&Ethernet::destination>::get(ethernet);
@@ -91,7 +91,7 @@ void observe_pause(const Packet& packet, Observation& seen) {
   }
 }
 
-// What the headers in front of the BTH say.
+// Reads the headers in front of the BTH.
 void observe_network(const Packet& packet, Observation& seen) {
   const std::byte* network = packet.bytes().data() + packet.network_offset();
   switch (packet.network_header()) {
@@ -123,13 +123,13 @@ void observe_network(const Packet& packet, Observation& seen) {
     }
   }
   if (packet.version() != RoceVersion::v1 && packet.bth_offset() >= kSize<Udp>) {
-    // The BTH follows the UDP header at once (A17); a packet of a super-frame begins with its BTH.
+    // The BTH directly follows the UDP header (A17); a packet of a super-frame begins with its BTH.
     const std::byte* udp = packet.bytes().data() + packet.bth_offset() - kSize<Udp>;
     seen.udp_source_port = FieldOf<&Udp::source_port>::get(udp);
   }
   if (const std::optional<std::uint16_t> tci = packet.vlan_tci())
     seen.priority = static_cast<std::uint8_t>(*tci >> 13U);
-  // With nothing but Ethernet in front of the network header there is neither a tag nor a tunnel.
+  // If only an Ethernet header is in front of the network header, there is neither a tag nor a tunnel.
   if (packet.network_offset() == kSize<Ethernet>) {
     seen.domain = static_cast<std::uint64_t>(packet.version());
     observe_link(packet.bytes().data(), seen);
@@ -169,7 +169,7 @@ Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time t
   seen.pad_count = bth.pad_count;
   seen.transport_version = bth.version;
   seen.payload_length = packet.payload_length();
-  // A snap length may cut the payload and the ICRC off; what is followed stands in front of them.
+  // A snap length may cut off the payload and the ICRC; the headers that are analysed are in front of them.
   const ParseError& problem = packet.problem();
   seen.is_whole =
       problem.reason == ParseReason::none || (problem.reason == ParseReason::cut_short &&

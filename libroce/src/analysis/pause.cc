@@ -12,21 +12,21 @@ namespace {
 constexpr std::uint64_t kBitsPerQuantum = 512;
 constexpr std::uint64_t kFastestLink = 800'000'000'000;
 constexpr std::uint64_t kSlowestLink = 10'000'000'000;
-// More than what IEEE 802.3, 31B.3.7 grants a station to stop, with the longest frame that it had begun.
+// More than IEEE 802.3, 31B.3.7 grants a station to stop, including the longest frame that it has begun.
 constexpr std::uint64_t kReactionQuanta = 2048;
-// Cables of a kilometre, both ways, and time stamps that are not quite those of the wire.
+// Covers a kilometre of cable, both ways, and time stamps that are not exactly those of the wire.
 constexpr Duration kReactionTime = std::chrono::microseconds{10};
 
 bool is_pause(const Observation& packet) {
   return packet.kind == PacketKind::pfc || packet.kind == PacketKind::pause;
 }
 
-// As far as the pause in force reaches into the capture.
+// Returns the time from `counted` to the end of the pause, or to `now` if that is earlier.
 Duration uncounted(Time counted, Time end, Time now) {
   return std::max(std::min(end, now) - counted, Duration{});
 }
 
-// Clocks that jump make any number of long times.
+// Saturates, because clocks that jump make any number of long times.
 Duration saturating_sum(Duration a, Duration b) {
   return a > Duration::max() - b ? Duration::max() : a + b;
 }
@@ -67,14 +67,14 @@ std::optional<PauseBreach> PauseTracker::observe(const Observation& packet) {
   const auto found = stations_.find(packet.destination_mac);
   if (found == stations_.end()) return std::nullopt;
   const std::array<Pause, 9>& pauses = found->second.pauses;
-  // Which priority a packet without a tag has is a matter of how the hosts are set up (A-PFC-3).
+  // A-PFC-3 (without a VLAN tag the priority is unknown): it depends on how the hosts are set up.
   if (packet.link_priority < PauseSummary::kAll) {
     if (const auto breach = check(pauses[packet.link_priority], packet.time)) return breach;
   }
   return check(pauses[PauseSummary::kAll], packet.time);
 }
 
-// A-PFC-2
+// A-PFC-2 (a pause holds for one link, and for its partner after the time that it may need to stop)
 std::optional<PauseBreach> PauseTracker::check(const Pause& pause, Time now) const {
   const Duration allowance = time_of(kReactionQuanta, kSlowestLink) + kReactionTime;
   if (!pause.active || now >= pause.end || now - pause.xoff_time <= allowance) return std::nullopt;
@@ -115,7 +115,7 @@ void PauseTracker::on_pause(const Observation& packet) {
   }
 }
 
-// A-PFC-1
+// A-PFC-1 (a timer counts in units of 512 bit times and replaces the one before; 0 ends the pause)
 void PauseTracker::apply(Station& station, std::size_t priority, const Observation& packet, std::uint16_t quanta) {
   PauseCounts& counts = station.summary.counts[priority];
   Pause& pause = station.pauses[priority];
@@ -126,7 +126,7 @@ void PauseTracker::apply(Station& station, std::size_t priority, const Observati
   const bool was_over = !pause.active || packet.time >= pause.end;
   // The newest timer replaces what is left of the one before.
   pause.counted = packet.time;
-  // No farther than a saved state can say.
+  // It is never later than a saved state can hold.
   pause.end = std::min(packet.time + time_of(quanta, kFastestLink), Time{Duration{kFarthest}});
   if (quanta == 0) {
     ++counts.xon;

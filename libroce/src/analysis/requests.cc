@@ -7,7 +7,7 @@ namespace roce::analysis {
 
 namespace {
 
-// Acknowledged requests that are remembered, to tell what is sent again from what is new.
+// Number of acknowledged requests that are remembered, to tell retransmissions from new requests.
 constexpr std::size_t kHistory = 128;
 
 bool is_read(const Request& request) {
@@ -33,7 +33,7 @@ Request make_request(const Observation& packet, LongPsn psn) {
   return request;
 }
 
-// While a READ's span is a guess, `next` may be anything up to `next_max`: the next request decides.
+// Corrects `next`, which may be anything up to `next_max` while a READ's span is a guess: the next request decides.
 void settle_guess(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   if (channel.next_max <= channel.next || psn <= channel.next || channel.requests.empty()) return;
@@ -43,8 +43,8 @@ void settle_guess(ChannelRef ref, LongPsn psn) {
     const LongPsn end = read.psn + packets_for(read.length, mtu);
     if (end <= psn) next = std::max(next, end);
   }
-  // What the READ may have taken is not missing for certain. With a hole behind
-  // it the guess is too large; what comes in its place then corrects it.
+  // PSNs that the READ may have taken are not missing for certain. With a hole after the READ the guess is too large;
+  // the packets that come in its place then correct it.
   channel.next = next;
   read.span = static_cast<std::uint32_t>(next - read.psn);
   if (Read* waiting = find_read(channel, read.psn)) waiting->span = read.span;
@@ -62,7 +62,7 @@ void make_room(ChannelRef ref) {
       if (channel.settled != 0) {
         --channel.settled;
       } else {
-        // Whatever becomes of it now, it is not known any more.
+        // The capture can no longer show what became of it.
         ++ref.state.evictions.requests;
         channel.acknowledged = std::max(channel.acknowledged, log.front().end());
       }
@@ -104,19 +104,19 @@ void add_gap(ChannelRef ref, LongPsn first, LongPsn end, bool of_restart = false
   verdict.psn_count = gap.count;
 }
 
-// A go-back that continues where it was before its latest packet: that packet was a stray of an earlier one.
+// Undoes the jump of a go-back that goes on where it was before its latest packet: that was a stray of an earlier one.
 void undo_jump(ChannelRef ref, LongPsn psn) {
   Restart& restart = ref.channel.restart;
   if (!restart.active || restart.jump_from != psn || restart.jump_to <= psn || ref.channel.latest != restart.jump_to)
     return;
-  // One that is a few packets behind was overtaken by the latest.
+  // A packet that is a few PSNs behind was only overtaken by the latest one.
   if (restart.jump_to - psn <= kReordering / 2) return;
   restart.next = psn;
   resolve_gap(ref, ref.channel.gaps, psn, static_cast<std::uint32_t>(restart.jump_to - psn), VerdictKind::unexplained,
               Cause::none);
 }
 
-// The usual case: the request behind the newest one.
+// Handles a request that is newer than all before it, the usual case.
 void append(ChannelRef ref, const Observation& packet, LongPsn psn) {
   Channel& channel = ref.channel;
   Request request = make_request(packet, psn);
@@ -171,7 +171,7 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
     }
     return;
   }
-  // What follows may be of another connection with the same numbers.
+  // The packets after it may belong to another connection with the same QP numbers.
   channel.order.is_known = false;
   channel.in_doubt = channel.in_doubt || (request.psn == psn && request.opcode != packet.opcode);
   undo_jump(ref, psn);
@@ -180,24 +180,24 @@ void on_repeated(ChannelRef ref, Flow& flow, std::size_t index, LongPsn psn) {
     return;
   }
   if (was_overtaken(flow, packet).value_or(false)) {
-    // An earlier transmission than the newest one that was seen.
+    // It is an earlier transmission than the newest one that was seen.
     on_late(ref, request, psn, false);
     return;
   }
   const PacketId before = request.last;
   const Time before_time = request.last_time;
-  // A READ asked for again from its middle takes the PSNs that are left of it.
+  // A READ that is requested again from its middle takes the rest of its PSNs.
   const LongPsn end = request.end();
   const Gap* const gap = find_gap(channel.gaps, psn);
   const bool was_missing = gap != nullptr;
   const std::size_t nak = find_nak(channel, psn);
-  // In a go-back it is the one that the NAK is for, or goes with that.
+  // True for the PSN that a NAK asked for, and for those that are sent again after it in the same go-back.
   const bool was_asked_for =
       was_missing && ((nak < channel.naks.size() && channel.naks[nak].time >= gap->revealed_at) ||
                       (channel.restart.active && channel.restart.reason_time >= gap->revealed_at));
   const Restart& reason = continue_restart(ref, psn, end, before_time);
   say_retransmission(ref, reason, before, before_time, request.acknowledged);
-  // It had been missing of the go-back before. Where nothing asked for it since, that went on behind a stray packet.
+  // It was missing from the go-back before. If nothing has asked for it since, the gap only came of a stray packet.
   if (was_missing) {
     const bool was_lost = !request.acknowledged && (was_asked_for || reason.cause == Cause::timeout);
     resolve_gap(ref, channel.gaps, psn, static_cast<std::uint32_t>(request.end() - psn),
@@ -218,7 +218,7 @@ void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
   const Observation& packet = ref.packet();
   Request request = make_request(packet, psn);
   if (is_read(request)) set_read_span(channel, request, ref.stream.path_mtu);
-  // While the path MTU is unknown, it takes as much of what is missing as it can.
+  // While the path MTU is unknown, the READ takes as many of the missing PSNs as it can.
   for (std::uint32_t mtu = 256; request.span_is_guess && mtu <= 4096; mtu *= 2) {
     const std::uint32_t span = packets_for(request.length, mtu);
     if (psn + span > gap.end()) continue;
@@ -242,7 +242,7 @@ void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
     }
   } else {
     request.came_late = true;
-    // After a round trip it may as well have been sent again, for a NAK that was not seen (A-LOSS-4).
+    // After a round trip it may also have been sent again, for a NAK that was not seen (A-LOSS-4).
     const bool is_sure =
         was_overtaken(flow, packet).has_value() || packet.time - gap.revealed_at < channel.least_latency;
     if (is_sure) {
@@ -252,7 +252,7 @@ void on_missing(ChannelRef ref, Flow& flow, Gap& gap, LongPsn psn) {
     }
     resolve_gap(ref, channel.gaps, psn, span, is_sure ? VerdictKind::reordered : VerdictKind::unexplained, Cause::none);
   }
-  // In its place among the others.
+  // The request goes to its place in PSN order.
   make_room(ref);
   std::size_t at = 0;
   for (std::size_t high = channel.requests.size(); at < high;) {
@@ -290,8 +290,8 @@ void restart_stream(ChannelRef ref, Flow& flow, LongPsn psn) {
   append(anew, ref.packet(), psn);
 }
 
-// A message that begins in front of all that is remembered: far back, or while
-// nothing is under way that could be sent again (A-CON-4).
+// True if the current packet begins a message with a PSN before all remembered requests: far back, or while nothing is
+// under way that could be sent again. A-CON-4 (such a PSN belongs to another connection).
 bool is_of_another_connection(ChannelRef ref, LongPsn psn) {
   const Channel& channel = ref.channel;
   const Position position = ref.packet().info().position;
@@ -328,7 +328,7 @@ bool Request::needs_own_answer() const {
   }
 }
 
-// A-PSN-1
+// A-PSN-1 (PSNs count modulo 2^24; the one nearest to `near` is meant)
 LongPsn long_psn(const Channel& channel, Psn psn, LongPsn near) {
   (void)channel;
   return near + psn.distance_from(Psn{static_cast<std::uint32_t>(near & 0xFF'FFFF)});
@@ -336,7 +336,7 @@ LongPsn long_psn(const Channel& channel, Psn psn, LongPsn near) {
 
 std::size_t find_request(const Channel& channel, LongPsn psn) {
   const Ring<Request>& log = channel.requests;
-  // Mostly it is one of the newest, and each takes one PSN.
+  // Usually it is one of the newest, and each of those takes one PSN.
   if (const LongPsn back = channel.next - psn; back > 0 && back <= static_cast<LongPsn>(log.size())) {
     const std::size_t guess = log.size() - static_cast<std::size_t>(back);
     if (log[guess].psn == psn) return guess;
@@ -361,11 +361,11 @@ Gap* find_gap(RareRing<Gap>& gaps, LongPsn psn) {
   return nullptr;
 }
 
-// A-PSN-2
+// A-PSN-2 (a READ takes as many PSNs as its answer has packets of the path MTU)
 void set_read_span(Channel& channel, Request& request, std::uint16_t mtu) {
   request.span = packets_for(request.length, mtu != 0 ? mtu : 4096);
   request.span_is_guess = mtu == 0 && request.length > 256;
-  // More than half of all PSNs cannot be asked for at once; whoever claims to is not believed.
+  // More than half of all PSNs cannot be requested at once: such a length is not believed.
   request.span = std::min(request.span, 0x7F'FFFFU);
   channel.next_max = request.span_is_guess ? request.psn + std::min(packets_for(request.length, 256), 0x7F'FFFFU) : 0;
 }
@@ -394,8 +394,8 @@ void learn_mtu(TrackerState& state, Stream& stream, std::uint32_t mtu) {
 
 namespace {
 
-// What comes in the middle of a READ whose span was guessed, and is no READ of
-// its rest, shows that the READ ends there: there was a hole behind it.
+// Shortens a READ whose span was guessed if a packet comes in its middle that is not a READ of its rest: the READ ends
+// there, and a hole was after it. True if it did.
 bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn) {
   if (!read.span_is_guess || psn == read.psn || ref.packet().info().operation == Operation::read_request) return false;
   Gap gap;
@@ -418,7 +418,7 @@ void settle_filled(ChannelRef ref, LongPsn next_request) {
   if (!channel.filled->active) return;
   const Filled filled = *channel.filled;
   channel.filled = {};
-  // A go-back goes on with what follows. Who only was late is followed by something new, or comes once more.
+  // A go-back continues with the next PSN. A packet that was only late is followed by a new one, or comes once more.
   const LongPsn end = filled.first + filled.count;
   const bool comes_again = next_request == filled.first;
   const bool was_late = comes_again || (next_request == channel.next && end < channel.next);
@@ -448,7 +448,7 @@ void on_request(ChannelRef ref, Flow& flow) {
     append(ref, packet, psn);
   } else if (psn > channel.next) {
     if (psn - channel.next > ref.state.options.limits.max_gap) {
-      // Too far for a loss: nobody has so much under way.
+      // Too far for a loss: no requester has that much under way.
       restart_stream(ref, flow, psn);
       return;
     }
@@ -463,7 +463,7 @@ void on_request(ChannelRef ref, Flow& flow) {
     restart_stream(ref, flow, psn);
     return;
   } else {
-    // Before anything that is remembered: it was sent before the capture began, or long ago.
+    // It precedes all that is remembered: it was first sent before the capture began, or long ago.
     const Restart& reason = continue_restart(ref, psn, psn + 1, Time{});
     say_retransmission(ref, reason, {}, {}, psn < channel.acknowledged);
   }

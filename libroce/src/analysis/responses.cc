@@ -35,18 +35,18 @@ VerdictKind kind_of(NakCode code) {
   return VerdictKind::nak_invalid_request;
 }
 
-// The same response as one seen before, when it is a copy and was not sent
-// again.
+// Returns the earlier response of which this one is a copy;
+// null if there is none, or if the response was sent again.
 const Response* find_copy(Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
-  // What is farther than everything before it was not there before.
+  // A PSN beyond all earlier responses was not seen before.
   if (!packet.has_icrc || channel.responses.empty() || psn > channel.highest_response) return nullptr;
   const std::size_t count = std::min<std::size_t>(channel.responses.size(), 64);
   for (std::size_t i = 0; i < count; ++i) {
     const Response& seen = channel.responses[channel.responses.size() - 1 - i];
     if (seen.psn != psn || !seen.has_icrc || seen.icrc != packet.icrc || seen.opcode != packet.opcode) continue;
     if (flow.ip_id_varies) return &seen;
-    // Two equal ACKs may both be meant; a READ response comes directly behind
-    // its copy only.
+    // Two equal ACKs may both have been sent; a READ response
+    // is a copy only if it directly follows its original.
     const Read* const read = find_read(channel, psn);
     const bool is_certain = read != nullptr && read->asked == 1 && packet.info().operation != Operation::acknowledge;
     return i == 0 && is_certain && packet.time - seen.time < std::chrono::microseconds{2} ? &seen : nullptr;
@@ -70,8 +70,8 @@ void remember(Channel& channel, const Observation& packet, LongPsn psn) {
       {psn, packet.id, packet.time, packet.icrc, packet.syndrome, packet.opcode, packet.has_icrc, false});
 }
 
-// The requests before `end` have reached the responder: those that were not
-// seen here, only the capture does not have.
+// Marks the gaps before `end` as acknowledged: those requests have reached the responder, and only the capture lacks
+// them.
 void mark_arrived(ChannelRef ref, LongPsn end) {
   const Observation& packet = ref.packet();
   RareRing<Gap>& gaps = ref.channel.gaps;
@@ -104,7 +104,7 @@ void link(ChannelRef ref, LongPsn psn) {
   if (ref.state.options.keep_answers) ref.state.answers.push_back({request.last, packet.id, result.latency});
 }
 
-// READs and atomics before `psn` whose answer is not complete have been passed (A-ACK-2).
+// Marks READs and atomics before `psn` as passed. A-ACK-2 (passing one without an answer is an implied NAK).
 void pass_reads(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
@@ -113,15 +113,15 @@ void pass_reads(ChannelRef ref, LongPsn psn) {
   for (std::size_t i = channel.reads.size(); i-- > 0;) {
     Read& read = channel.reads[i];
     if (read.end() > psn) continue;
-    // Those in front of it were passed with it, but for those that were asked
-    // for again.
+    // Those before it were passed together with
+    // it, except those that were requested again.
     if (read.passed && !channel.restart.active) break;
     if (read.passed) continue;
     read.passed = true;
     read.passed_by = packet.id;
     read.passed_at = packet.time;
-    // Once it was answered, answers that were under way when it was asked for
-    // again say nothing.
+    // If it was answered before, responses that were under
+    // way when it was requested again prove nothing.
     if (is_complete(channel, read) || read.was_complete || (read.asked > 1 && read.highest == read.end())) {
       continue;
     }
@@ -137,8 +137,8 @@ void pass_reads(ChannelRef ref, LongPsn psn) {
   verdict.elapsed = packet.time - oldest->request_time;
 }
 
-// What was refused arrived all the same, or is acknowledged because it was sent
-// again.
+// Notes that the requests up to `psn` have arrived. One that a NAK asked for was only late, or it is acknowledged
+// because it was sent again.
 void note_arrival(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   for (std::size_t i = 0; i < channel.naks.size();) {
@@ -153,7 +153,7 @@ void note_arrival(ChannelRef ref, LongPsn psn) {
     }
     nak.arrived_late = true;
     const Duration since = ref.packet().time - nak.time;
-    // Faster than a repetition could be answered.
+    // This is sooner than a retransmission could be answered.
     if (nak.suspect && nak.suspect_is_first && channel.least_latency != Duration::max() &&
         since < channel.least_latency) {
       Verdict& verdict =
@@ -192,8 +192,8 @@ void on_ack(ChannelRef ref, LongPsn psn) {
                                                             : VerdictKind::response_out_of_order;
     (void)say_now(ref.state, ref.stream, kind);
   }
-  // An ACK with the PSN of a READ or atomic does not pass it: only its own
-  // answer answers it.
+  // An ACK with the PSN of a READ or atomic does
+  // not pass it: only its own answer can answer it.
   pass_reads(ref, psn);
   mark_arrived(ref, psn + 1);
   if (psn >= channel.restart.first) channel.restart.answered = true;
@@ -212,28 +212,28 @@ void say_refusal(ChannelRef ref, LongPsn psn, VerdictKind kind, Duration wait) {
   verdict.elapsed = kind == VerdictKind::rnr_nak ? wait : result.latency;
 }
 
-// Whether a NAK for `psn` means that the latest transmission of the request did
-// not arrive in time.
+// True if a NAK for `psn` means that the latest
+// transmission of the request did not arrive in time.
 bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Time now) {
   if (request.psn != psn || request.came_late) return false;
-  // Its predecessor was behind it already when they passed here.
+  // The request before it passed the capture point after it.
   const std::size_t index = find_request(channel, psn - 1);
   if (index < channel.requests.size() && channel.requests[index].last > request.last) return false;
-  // It had been refused for want of a receive, and the NAK is for those that
-  // followed it then.
+  // It was refused by an RNR NAK before, and this
+  // NAK is for the requests that followed it then.
   if (channel.rnr->packet && channel.rnr->psn == psn) return false;
-  // One before it was late: it may have arrived in between, and was discarded.
+  // A request before it was late: this one may have arrived meanwhile, and been discarded.
   for (std::size_t i = 0; i < channel.naks.size(); ++i) {
     if (channel.naks[i].arrived_late) return false;
   }
-  // Of transmissions closer to each other than an answer it could be about
-  // either, unless the later go-back has been answered already.
+  // If two transmissions are closer together than a round trip, the NAK may be about either, unless the later go-back
+  // has been answered already.
   return request.transmissions == 1 || channel.least_latency == Duration::max() || channel.restart.answered ||
          (request.last_time - request.previous_time >= channel.least_latency &&
           now - request.last_time >= channel.least_latency / 2);
 }
 
-// A-NAK-1
+// A-NAK-1 (a NAK for a sequence error names the first PSN that did not arrive)
 void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
   Channel& channel = ref.channel;
   PendingNak pending = nak;
@@ -250,7 +250,7 @@ void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
   channel.naks.push_back(pending);
 }
 
-// A-NAK-2
+// A-NAK-2 (an RNR NAK acknowledges what is before its PSN and asks for a wait)
 void on_nak(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
@@ -259,7 +259,7 @@ void on_nak(ChannelRef ref, LongPsn psn) {
   if (!is_rnr && !code) return;
   const Duration wait = is_rnr ? Duration{*packet.syndrome.rnr_timer()} : Duration{};
   say_refusal(ref, psn, is_rnr ? VerdictKind::rnr_nak : kind_of(*code), wait);
-  // Whatever it refuses, what came before has arrived.
+  // Every NAK acknowledges the requests before its PSN.
   pass_reads(ref, psn);
   mark_arrived(ref, psn);
   note_arrival(ref, psn - 1);
@@ -276,8 +276,8 @@ void on_nak(ChannelRef ref, LongPsn psn) {
     channel.refused = true;
     refuse_message(ref, psn);
   } else if (!channel.rnr_waits || channel.rnr->psn != psn) {
-    // Whoever had no receive for a request refuses those behind it as out of
-    // sequence; the wait is what counts (rxe).
+    // A responder without a receive for a request refuses those after it as out of sequence (rxe); the wait that the
+    // RNR NAK asks for is what counts.
     on_sequence_error(ref, pending);
   }
 }
@@ -298,9 +298,9 @@ void add_response_gap(ChannelRef ref, Read& read, LongPsn first, LongPsn end) {
   if (read.next_response == first) read.next_response = end;
 }
 
-// Answers follow in order of their PSNs. A READ that was asked for again may
-// have two under way: then one begins at a PSN that was asked for, and the
-// other goes on where it was.
+// Handles one response of a READ. Responses come in PSN order. A READ
+// that was requested again may have two answers under way: one begins
+// at a PSN that was requested, the other goes on where it was.
 void on_read_response(ChannelRef ref, Read& read, LongPsn psn, bool follows) {
   Channel& channel = ref.channel;
   read.answered = true;
@@ -308,19 +308,19 @@ void on_read_response(ChannelRef ref, Read& read, LongPsn psn, bool follows) {
   if (psn == read.asked_psn && (place == Position::first || place == Position::only)) read.begun = true;
   const Gap* const gap = find_gap(channel.response_gaps, psn);
   const bool was_missing = gap != nullptr;
-  // An answer begins in the middle of the READ, or behind its end: somebody asked for it again (A-LOSS-5).
+  // A-LOSS-5 (an answer that begins in the middle of a READ, or has a newer MSN than a later one, was asked for again)
   const bool begins = place == Position::first || place == Position::only;
   if (begins && psn < read.position && was_missing && psn >= read.psn &&
       ((psn != read.psn && psn != read.asked_psn) || follows)) {
     read.asked_unseen = true;
   }
-  // Directly behind those that overtook it, it belongs to the same answer.
+  // If it comes directly after those that overtook it, it belongs to the same answer.
   const bool is_close = was_missing && !read.asked_unseen && ref.packet().time - gap->revealed_at < kOvertaken;
   const bool is_again = (read.asked > 1 || read.passed || read.asked_unseen) && !is_close;
   const bool has_other = is_again && read.other < read.end();
   if (psn < read.position && was_missing && !(is_again && psn == read.asked_psn)) {
-    // Of a READ that was asked for more than once it may belong to another
-    // answer.
+    // If the READ was requested more than once,
+    // the response may belong to another answer.
     if (!is_again) say_now(ref.state, ref.stream, VerdictKind::response_out_of_order).other = read.request;
     resolve_gap(ref, channel.response_gaps, psn, 1, is_again ? VerdictKind::unexplained : VerdictKind::reordered,
                 Cause::none);
@@ -429,13 +429,13 @@ void on_response(ChannelRef ref, Flow& flow) {
     static_cast<void>(say_copy(ref, flow, copy->packet, copy->time));
     return;
   }
-  // MSNs only grow: what has a newer one than an answer to later PSNs was sent behind it.
+  // MSNs only grow: a response with a newer one than an answer to later PSNs was sent after that.
   const bool follows =
       packet.has_aeth && channel.aeth.is_known && psn < channel.aeth.psn && packet.msn.newer_than(channel.aeth.msn);
   judge_aeth(ref, psn);
   const bool is_news = !channel.has_response || psn > channel.newest_response;
   if (!channel.requests_seen) {
-    // Without the requests only refusals say something.
+    // Without the requests, only NAKs mean something.
     if (info.operation == Operation::acknowledge && !is_acknowledgement(packet)) on_nak(ref, psn);
     channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
     channel.has_response = true;

@@ -5,8 +5,8 @@ namespace roce::analysis {
 
 namespace {
 
-// Why the requester would send `psn` again: what a responder said, or else that
-// nothing was heard. What was said is not a reason for anything later (A-RTX-1).
+// Returns why the requester would send `psn` again: because of a response, or else of a timeout. No response is the
+// reason for two go-backs. A-RTX-1 (it goes back to the PSN that was refused, or to the oldest unanswered).
 Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
   Restart reason;
   reason.active = true;
@@ -30,7 +30,7 @@ Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
     reason.cause = Cause::implied_nak;
   } else if (read != nullptr && read->position > psn + 1 && !channel.responses.empty() &&
              channel.responses.back().time >= read->request_time) {
-    // Later parts of its own answer came by.
+    // Later parts of its own answer were seen.
     reason.cause = Cause::implied_nak;
     reason.reason = channel.responses.back().packet;
     reason.reason_time = channel.responses.back().time;
@@ -75,7 +75,7 @@ const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time l
     restart = reason_for(channel, psn, last_sent, ref.packet().time);
     on_restart(ref, restart);
     channel.rnr_waits = false;
-    // What was refused before its reason is dealt with too.
+    // This go-back deals with the NAKs before its reason, too.
     while (!channel.naks.empty() && channel.naks.front().time <= restart.reason_time) channel.naks.pop_front();
   } else {
     add_gap_of_restart(ref, psn);

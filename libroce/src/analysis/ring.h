@@ -10,9 +10,9 @@
 
 namespace roce::analysis {
 
-/// A queue in an array whose size is a power of two, at most 2^31, with access
-/// by index from the front. It takes no memory while it is empty for the first
-/// time, and gives none back.
+/// A queue in an array with access by index from the front. The size of the array
+/// is a power of two, at most 2^31. The array is allocated with the first element
+/// and is never made smaller.
 template <typename T>
 class Ring {
  public:
@@ -27,7 +27,7 @@ class Ring {
   [[nodiscard]] const T& front() const { return (*this)[0]; }
   [[nodiscard]] const T& back() const { return (*this)[size() - 1]; }
 
-  /// Makes room where there is none.
+  /// Appends `value`; doubles the array if it is full.
   T& push_back(const T& value) {
     if (size() == slots_.size()) grow();
     T& slot = slots_[end_++ & (slots_.size() - 1)];
@@ -37,8 +37,8 @@ class Ring {
   void pop_front() { ++begin_; }
   void clear() { begin_ = end_ = 0; }
 
-  /// Puts `value` in front of the element with index `i`; those on the shorter
-  /// side of it make room.
+  /// Inserts `value` in front of the element with index `i`; the elements on the
+  /// shorter side of it are moved.
   T& insert(std::size_t i, const T& value) {
     if (size() == slots_.size()) grow();
     if (i < size() / 2) {
@@ -71,12 +71,12 @@ class Ring {
   }
 
   std::vector<T> slots_;
-  // They wrap, as the places in the array do.
+  // Both wrap, as do the places in the array.
   std::uint32_t begin_ = 0;
   std::uint32_t end_ = 0;
 };
 
-/// A Ring that few ever need: it takes no more than a pointer before.
+/// A Ring for what few streams ever need: it takes the space of a pointer until it is used.
 template <typename T>
 class RareRing {
  public:

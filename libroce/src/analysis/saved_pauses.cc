@@ -41,7 +41,7 @@ struct StateAccess<PauseTracker> {
         const MacAddress source = station.summary.source;
         if (!value.stations_.emplace(source, station).second) archive.refuse();
       }
-      // What pauses end at the latest packet.
+      // A tracker with stations has a latest packet: the pauses that are still in force are counted up to its time.
       if (!value.stations_.empty() && !value.latest_) archive.refuse();
     }
   }

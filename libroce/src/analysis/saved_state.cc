@@ -10,7 +10,7 @@ namespace roce::analysis {
 
 namespace {
 
-/// By number, as a map has them, so that equal trackers leave equal states.
+/// Returns the saved number of each stream, in order, so that equal trackers leave equal states.
 std::map<std::uint32_t, std::uint32_t> new_numbers(const TrackerState& state, StreamNumbers numbers) {
   std::map<std::uint32_t, std::uint32_t> all;
   for (const auto& [index, stream] : state.streams) all.emplace(index, index);

@@ -9,15 +9,15 @@ namespace roce::analysis {
 /// How saved streams are numbered.
 enum class StreamNumbers : std::uint8_t {
   kept,
-  anew,  ///< from 0, in the order they had: for trackers that share a numbering of somebody else
+  anew,  ///< from 0, in the order they had: for trackers whose streams another object numbers
 };
 
-/// By number; those that were closed are not among them.
+/// Returns the summaries of the open streams, ordered by stream number; closed streams are not included.
 [[nodiscard]] std::vector<StreamSummary> open_streams(const TrackerState& state);
 
-/// Everything that later packets are judged by; not what waits to be drained.
+/// Saves everything by which later packets are judged, but not what waits to be drained.
 void save_tracker(StateWriter& archive, const TrackerState& state, StreamNumbers numbers);
-/// `state` has its options and no packets yet. What could not be read is left out; the archive knows.
+/// Loads into a `state` that has its options and no packets yet. After a failure of `archive` the rest is left out.
 void load_tracker(StateReader& archive, TrackerState& state);
 
 }  // namespace roce::analysis

@@ -9,14 +9,14 @@ namespace roce::analysis {
 
 namespace {
 
-// In front of what was saved: the kind, and in little endian the version, how many bytes follow the head, and their
-// checksum.
+// The head, in front of what was saved: the kind, and in little endian the version, the number of bytes after the head,
+// and their checksum.
 constexpr std::size_t kVersionAt = 4;
 constexpr std::size_t kLengthAt = 8;
 constexpr std::size_t kChecksumAt = 16;
 constexpr std::size_t kHeadBytes = 24;
 
-// FNV-1a: against what happens to files, not against who means harm.
+// FNV-1a: detects accidental damage, not deliberate changes.
 std::uint64_t checksum_of(Bytes bytes) {
   std::uint64_t sum = 0xCBF2'9CE4'8422'2325;
   for (const std::byte each : bytes) sum = (sum ^ std::to_integer<std::uint64_t>(each)) * 0x100'0000'01B3;

@@ -23,24 +23,24 @@
 
 namespace roce::analysis {
 
-/// Behind the last enumerator, for enumerations that are saved.
+/// The value after the last enumerator, for enumerations that are saved.
 template <typename E>
 inline constexpr std::uint64_t kEnumEnd = 0;
 
-/// Saves and reads what has private members: `transfer(archive, value)`, for both ways.
+/// Saves and reads types with private members: `transfer(archive, value)` does both.
 template <typename T>
 struct StateAccess;
 
-/// Whether what was read can be; overloaded where not everything can.
+/// True if a value that was read is possible; overloaded for types that have impossible values.
 template <typename T>
 [[nodiscard]] bool is_possible(const T& /*value*/) {
   return true;
 }
 
-/// Times stay within this, and long PSNs within half of it, so that no sum or difference of two leaves 64 bits.
+/// Times stay within this, and long PSNs within half of it, so that no sum or difference of two overflows 64 bits.
 inline constexpr std::int64_t kFarthest = std::int64_t{1} << 62U;
 
-/// Writes values one behind the other: numbers in groups of seven bits, the lowest first, signed ones zigzag.
+/// Writes values one after the other: numbers in groups of seven bits, the lowest first; signed ones in zigzag form.
 class StateWriter {
  public:
   void number(std::uint64_t value) {
@@ -54,17 +54,17 @@ class StateWriter {
   template <typename T>
   void operator()(const T& value);
 
-  /// What was written, as the payload of a state of this `kind` (four letters).
+  /// Returns what was written, as the payload of a state of this `kind` (four letters).
   [[nodiscard]] std::vector<std::byte> sealed(std::string_view kind) &&;
 
  private:
   std::vector<std::byte> bytes_;
 };
 
-/// Reads what a StateWriter wrote. After something that cannot be, everything is 0, and `error` says what was first.
+/// Reads what a StateWriter wrote. After the first impossible value all others are 0; `end` returns that error.
 class StateReader {
  public:
-  /// Looks at the whole state first.
+  /// Checks kind, version, length and checksum of the whole state.
   StateReader(Bytes state, std::string_view kind);
 
   [[nodiscard]] std::uint64_t number(std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
@@ -72,7 +72,7 @@ class StateReader {
     const std::uint64_t zigzag = number();
     return static_cast<std::int64_t>(zigzag >> 1U) ^ -static_cast<std::int64_t>(zigzag & 1U);
   }
-  /// How many of something follow; each takes a byte at least.
+  /// Returns how many elements follow, each of which takes at least one byte.
   [[nodiscard]] std::size_t count(std::size_t most = std::numeric_limits<std::size_t>::max()) {
     return static_cast<std::size_t>(number(std::min(most, bytes_.size() - at_)));
   }
@@ -88,7 +88,7 @@ class StateReader {
 
   void refuse() { fail({StateError::Reason::impossible, at_, 0, 0}); }
   [[nodiscard]] bool has_failed() const { return error_.has_value(); }
-  /// Everything was read, and could be.
+  /// Returns the first error, if there was one; unread bytes are an error, too.
   [[nodiscard]] tl::expected<void, StateError> end();
 
  private:
@@ -141,7 +141,7 @@ concept Archived =
 template <typename T>
 void StateWriter::operator()(const T& value) {
   if constexpr (std::is_pointer_v<T>) {
-    // Links between objects are made anew.
+    // Pointers to other objects are set anew when the state is loaded.
   } else if constexpr (std::is_enum_v<T>) {
     number(static_cast<std::uint64_t>(value));
   } else if constexpr (std::is_signed_v<T>) {

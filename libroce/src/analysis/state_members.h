@@ -7,7 +7,7 @@
 
 namespace roce::analysis {
 
-/// Of everything that is saved. Whoever changes one of these, or what a member of them means, raises it.
+/// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
 inline constexpr std::uint32_t kStateVersion = 2;
 
 template <>
@@ -90,7 +90,7 @@ inline constexpr std::uint64_t kEnumEnd<MessageType> = kMessageTypes;
 template <>
 inline constexpr std::uint64_t kEnumEnd<MessageEnd> = static_cast<std::uint64_t>(MessageEnd::incomplete) + 1;
 
-/// Of the classes only those that are not 0, each with how many it lies behind the one before; nothing of an empty one.
+/// Saves only the classes that are not 0, each with how many were skipped before it. An empty one is only a count of 0.
 template <>
 struct StateAccess<Histogram> {
   static void transfer(StateWriter& archive, const Histogram& value) {
@@ -155,7 +155,7 @@ struct StateAccess<RecentBytes> {
   }
 };
 
-/// What has places in a PSN space has few of them: the functions that walk through them count on it.
+/// The most PSNs that anything in a PSN space can have: the functions that walk through them rely on it.
 inline constexpr std::uint32_t kMostPsns = 1U << 24U;
 
 [[nodiscard]] inline bool is_possible(const Request& request) {
@@ -170,7 +170,7 @@ inline constexpr std::uint32_t kMostPsns = 1U << 24U;
 [[nodiscard]] inline bool is_possible(const Filled& filled) {
   return filled.count <= kMostPsns;
 }
-/// The longest that an RNR NAK can ask for is 655.36 ms.
+/// The longest wait that an RNR NAK can ask for is 655.36 ms.
 [[nodiscard]] inline bool is_possible(const PendingNak& nak) {
   return nak.wait >= Duration{} && nak.wait < std::chrono::seconds{1};
 }
@@ -186,7 +186,7 @@ inline constexpr std::uint32_t kMostPsns = 1U << 24U;
   return message.direction < 2;
 }
 
-/// Whether a ring is in order of its PSNs, as the searches in it count on.
+/// True if a ring is ordered by PSN, as the searches in it require.
 template <typename Ring, typename T>
 [[nodiscard]] bool is_in_order(const Ring& ring, LongPsn T::*psn) {
   for (std::size_t i = 1; i < ring.size(); ++i) {

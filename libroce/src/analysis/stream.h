@@ -13,12 +13,12 @@
 
 namespace roce::analysis {
 
-/// What tells one direction of a connection from all others.
+/// Distinguishes one direction of a connection from all others.
 struct FlowKey {
   Gid source{};
   Gid destination{};
   std::uint64_t domain = 0;
-  std::uint32_t qpn = 0;  ///< destination QPN; of datagrams the source QPN is above it
+  std::uint32_t qpn = 0;  ///< destination QPN; for datagrams, `domain` also holds the source QPN
 
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
 };
@@ -27,40 +27,40 @@ struct FlowKey {
 
 struct Stream;
 
-/// The CNP before, and when the next one is due.
+/// The latest CNP of a flow, and when the next one may come.
 struct LatestCnp {
   std::uint16_t ip_id = 0;
-  PacketId packet{};  ///< none: there was none
+  PacketId packet{};  ///< not set if there was none
   Time time{};
   Time due{};
 };
 
-/// One direction of a connection: what goes to one QP from one address.
+/// One direction of a connection: the packets from one address to one QP.
 struct Flow {
   FlowKey key{};
   Stream* stream = nullptr;
   std::uint8_t direction = 0;
   bool has_ip_id = false;
-  bool ip_id_varies = false;    ///< so that two packets with the same ICRC are one packet, not a repetition
-  bool ip_id_restarts = false;  ///< so that they say nothing of the order
+  bool ip_id_varies = false;    ///< the identifications differ, so equal ICRCs mean copies, not retransmissions
+  bool ip_id_restarts = false;  ///< they begin again with each super-frame and do not show the order of sending
   std::uint16_t last_ip_id = 0;
   std::uint16_t udp_source_port = 0;
-  std::uint32_t packets = 0;  ///< lately, for the share of copies
+  std::uint32_t packets = 0;  ///< its requests and responses so far, to get the share of copies
   std::uint32_t copies = 0;
   Lazy<LatestCnp> cnp;
 };
 
-/// A connection, or one direction of one while the other is unknown.
+/// A connection, or one direction of a connection while the other is unknown.
 struct Stream {
   std::uint32_t index = 0;
-  std::array<Flow*, 2> flows{};                     ///< [1] is absent until it is known
-  std::array<Lazy<Channel>, 2> channels;            ///< [d]: requests go in direction d
-  std::array<Lazy<CongestionState>, 2> congestion;  ///< [d]: of the data in direction d
+  std::array<Flow*, 2> flows{};                     ///< [1] is null until it is known
+  std::array<Lazy<Channel>, 2> channels;            ///< [d] has the requests that go in direction d
+  std::array<Lazy<CongestionState>, 2> congestion;  ///< [d] is that of the data in direction d
   std::uint16_t path_mtu = 0;
-  bool is_connected = false;  ///< of a service with a peer QP: RC, UC, XRC
+  bool is_connected = false;  ///< its service has a peer QP: RC, UC, XRC
   Time last_time{};
   StreamSummary summary;
-  // The list of all streams, the one that was silent longest first.
+  // The list of all streams, ordered by latest packet; the one that has been silent longest is the oldest.
   Stream* older = nullptr;
   Stream* newer = nullptr;
 };

@@ -33,7 +33,7 @@ void merge(DirectionSummary& sum, const DirectionSummary& more) {
 
 void merge(CongestionSummary& sum, const CongestionSummary& more) {
   sum.marks += more.marks;
-  // Marks behind the last CNP go on until the next one.
+  // Marks after the last CNP stay open until the next one, which may be in `more`.
   sum.marks_since_cnp = more.marks_since_cnp + (more.cnps == 0 ? sum.marks_since_cnp : 0);
   sum.cnps += more.cnps;
   sum.cnps_without_mark += more.cnps_without_mark;
@@ -50,7 +50,7 @@ void merge(CongestionSummary& sum, const CongestionSummary& more) {
 }  // namespace
 
 void merge(StreamSummary& summary, const StreamSummary& later) {
-  // Of a host that talks to itself only the QPs tell.
+  // If a host talks to itself, only the QPNs tell the ends apart.
   const bool is_turned =
       later.ends[0] != later.ends[1] ? later.ends[0] != summary.ends[0] : later.qpns[1] != summary.qpns[1];
   const auto place = [&](std::size_t end) { return is_turned ? 1 - end : end; };

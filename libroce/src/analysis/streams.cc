@@ -12,7 +12,7 @@ bool is_connected(Service service) {
   return service == Service::rc || service == Service::uc || service == Service::xrc || service == Service::cnp;
 }
 
-// Of datagrams each pair of QPs is a stream; of connections the destination QP says all (A-CON-1).
+// A-CON-1 (a direction is source, destination, destination QP); datagrams are told apart by the source QP, too.
 FlowKey key_of(const Observation& packet) {
   FlowKey key{packet.source, packet.destination, packet.domain, packet.dest_qp.value()};
   if (!is_connected(packet.info().service)) {
@@ -96,7 +96,7 @@ Flow& flow_of(TrackerState& state, const Observation& packet) {
     flow = owned.get();
     state.flows.insert(std::move(owned));
   }
-  // The directions of a connection are told apart before the first packet counts, so that no number is given in vain.
+  // A known connection is joined before a stream is made for the flow, so that no stream number is wasted.
   if (is_connected(packet.info().service)) {
     join_by_cm(state, *flow);
     if (flow->stream == nullptr && packet.info().is_response()) (void)join_by_response(state, *flow);
@@ -144,9 +144,9 @@ void begin_anew(TrackerState& state, Flow& flow) {
   Flow* const other = before.flows[flow.direction == 0 ? 1 : 0];
   const std::uint32_t index = before.index;
   const std::uint16_t mtu = before.path_mtu;
-  // Before the new one takes its place: that needs no other stream to end.
+  // This comes before the new stream is made, so that no other stream has to be closed for it.
   state.streams.erase(index);
-  // Both directions go on under the numbers they had.
+  // Both directions keep their QP numbers.
   Stream& stream = new_stream(state, flow);
   if (other != nullptr) {
     stream.flows[1] = other;

@@ -42,7 +42,7 @@ constexpr std::uint16_t kMostSegments = 128;
 
 void follow_ip_id(Flow& flow, const Observation& packet) {
   if (!packet.has_ip_id || flow.ip_id_restarts) return;
-  // Where the kernel cuts what a socket sends (UDP_SEGMENT), each super-frame begins with 0 again.
+  // Each super-frame begins with 0 again if the kernel segments what a socket sends (UDP_SEGMENT).
   if (packet.ip_id == 0 && flow.has_ip_id && flow.last_ip_id != 0 && flow.last_ip_id < kMostSegments) {
     flow.ip_id_restarts = true;
     flow.ip_id_varies = false;
@@ -50,7 +50,7 @@ void follow_ip_id(Flow& flow, const Observation& packet) {
   }
   if (flow.has_ip_id && packet.ip_id != flow.last_ip_id) flow.ip_id_varies = true;
   flow.has_ip_id = true;
-  // Of packets that overtook each other the newest counts.
+  // If packets overtook each other, the newest identification counts.
   if (static_cast<std::int16_t>(packet.ip_id - flow.last_ip_id) > 0 || !flow.ip_id_varies) {
     flow.last_ip_id = packet.ip_id;
   }
@@ -90,14 +90,14 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
   state.immediate.clear();
   state.packet = &observation;
   if (observation.kind != PacketKind::roce || !observation.info().defined()) return state.result;
-  // What the capture cut off inside the transport headers, or what contradicts
-  // itself, is not followed.
+  // Packets that are cut off inside the transport headers,
+  // or that contradict themselves, are not followed.
   if (!observation.is_whole) return state.result;
 
   PacketAnalysis& result = state.result;
   result.role = role_of(observation);
   if (observation.icrc_bad) {
-    // None of its fields can be trusted, so that it must not found a stream (A-ICRC-1).
+    // A-ICRC-1 (nothing follows from the fields of a damaged packet): it must not begin a stream.
     if (Flow* flow = find_flow(state, observation)) {
       result.stream = flow->stream->index;
       result.direction = flow->direction;
@@ -133,7 +133,7 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
   follow_ip_id(flow, observation);
   Stream& stream = *flow.stream;
   if (state.broken != Rule::none && !is_copy(state)) (void)say_broken(state, stream, state.broken);
-  // A-CN-1
+  // A-CN-1 (CE is both ECN bits; a CNP goes to the QP that is to slow down)
   if (result.role == PacketRole::cnp) (void)say_now(state, stream, VerdictKind::cnp);
   if (observation.is_ce()) (void)say_now(state, stream, VerdictKind::ce_mark);
   result.stream = stream.index;

@@ -24,7 +24,7 @@ void sort_by_number(std::vector<StreamSummary>& streams) {
 
 TrackerShards::TrackerShards(const TrackerOptions& options) : limit_(options.limits.streams) {
   TrackerOptions each = options;
-  // A packet begins two streams at most: its own, and another one when its QPs are used again.
+  // A packet begins at most two streams: its own, and another one if its QPs are used again.
   each.limits.streams = limit_ + 2 * kBatchFrames;
   shards_.reserve(kShards);
   for (std::size_t i = 0; i < kShards; ++i) shards_.emplace_back(each);
@@ -34,7 +34,7 @@ std::size_t TrackerShards::shard_of(const Observation& packet) {
   using Words = std::array<std::uint64_t, 2>;
   const auto source = std::bit_cast<Words>(packet.source.octets);
   const auto destination = std::bit_cast<Words>(packet.destination.octets);
-  // The sum does not depend on which is which.
+  // The sum does not depend on the order of the two addresses.
   const std::uint64_t sum =
       (source[0] + destination[0]) * 0x9E37'79B9'7F4A'7C15 + (source[1] + destination[1]) * 0xFF51'AFD7'ED55'8CCD;
   return static_cast<std::size_t>((sum ^ sum >> 29U) * 0x9E37'79B9'7F4A'7C15 >> 60U);
@@ -149,7 +149,7 @@ tl::expected<void, StateError> TrackerShards::restore(Bytes state) {
     TrackerState& tracker = *shard.tracker.state_;
     tracker.options = shards_[i].tracker.state_->options;
     load_tracker(archive, tracker);
-    // They were numbered anew, so that none is missing.
+    // They were numbered from 0 on when they were saved, so that no number is missing.
     if (tracker.next_stream != tracker.streams.size()) archive.refuse();
     for (std::size_t left = tracker.streams.size(); left != 0 && !archive.has_failed(); --left) {
       shard.numbers.push_back(archive.read<std::uint32_t>());
@@ -168,7 +168,7 @@ Evictions TrackerShards::evictions() const {
   return all;
 }
 
-// Takes what the shard's tracker has to say.
+// Takes over the verdicts, messages and answers of the shard's tracker.
 void TrackerShards::collect(Shard& shard) {
   const auto take = [&](auto& all, auto member) {
     const std::size_t before = all.size();

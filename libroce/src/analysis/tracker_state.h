@@ -19,7 +19,7 @@ struct FlowKeyHash {
   std::size_t operator()(const FlowKey& key) const { return static_cast<std::size_t>(hash_of(key)); }
 };
 
-/// Of flows, which are found by their keys.
+/// Hash of flows, which are also found by their keys alone.
 struct FlowHash : FlowKeyHash {
   using is_transparent = void;
   using FlowKeyHash::operator();
@@ -32,7 +32,7 @@ struct SameFlow {
   bool operator()(const auto& a, const auto& b) const { return key_of(a) == key_of(b); }
 };
 
-/// A REQ that waits for its REP, and what both say then: which QP belongs to which.
+/// A REQ that waits for its REP. The two together tell which QPs are connected.
 struct CmRequest {
   Gid source{};
   Gid destination{};
@@ -42,11 +42,11 @@ struct CmRequest {
   std::uint16_t path_mtu = 0;
 };
 
-/// Everything a tracker knows. Which functions act on it is below.
+/// Everything that a tracker knows. The functions that act on it are below.
 struct TrackerState {
   TrackerOptions options;
   std::unordered_set<std::unique_ptr<Flow>, FlowHash, SameFlow> flows;
-  /// Flows of the latest packets, by a part of their keys' hashes: most packets are of one of these.
+  /// Flows of recent packets, indexed by a part of the hash of their keys: most packets belong to one of these.
   std::array<Flow*, 1024> recent_flows{};
   std::unordered_map<std::uint32_t, std::unique_ptr<Stream>> streams;
   std::vector<StreamSummary> closed;
@@ -56,7 +56,7 @@ struct TrackerState {
   Evictions evictions;
 
   std::deque<CmRequest> cm_requests;
-  std::unordered_map<FlowKey, Qpn, FlowKeyHash> peer_qpns;  ///< known from the CM: the QPN of a flow's other direction
+  std::unordered_map<FlowKey, Qpn, FlowKeyHash> peer_qpns;  ///< from the CM: the QPN of the flow's other direction
   std::deque<FlowKey> peer_qpns_order;
 
   PacketAnalysis result;
@@ -65,19 +65,19 @@ struct TrackerState {
   std::vector<Message> messages;
   std::vector<Answer> answers;
 
-  // Of the packet under way.
+  // State of the current packet.
   const Observation* packet = nullptr;
-  Rule broken = Rule::none;  ///< that it breaks all by itself
+  Rule broken = Rule::none;  ///< the rule that the packet breaks by itself
 };
 
 class Tracker::State : public TrackerState {};
 
-/// A channel with what belongs to it, for the functions that act on one.
+/// A channel with its stream and its tracker: the argument of functions that act on one channel.
 struct ChannelRef {
   TrackerState& state;
   Stream& stream;
   Channel& channel;
-  std::uint8_t direction;  ///< of the channel's requests
+  std::uint8_t direction;  ///< in which the channel's requests go
 
   [[nodiscard]] const Observation& packet() const { return *state.packet; }
   [[nodiscard]] Psn wire(LongPsn psn) const { return Psn{static_cast<std::uint32_t>(psn & 0xFF'FFFF)}; }
@@ -87,118 +87,118 @@ struct ChannelRef {
 [[nodiscard]] Flow& flow_of(TrackerState& state, const Observation& packet);
 [[nodiscard]] Flow* find_flow(TrackerState& state, const Observation& packet);
 void touch(TrackerState& state, Stream& stream);
-/// The flow `kept`, if any, outlives the stream and belongs to none then.
+/// Closes the stream. The flow `kept`, if given, survives and then belongs to no stream.
 void close_stream(TrackerState& state, Stream& stream, const Flow* kept = nullptr);
-/// Gives the flow a stream of its own, for a connection that uses its numbers again.
+/// Gives the flow a new stream, for another connection that uses the same QP numbers.
 void begin_anew(TrackerState& state, Flow& flow);
 
 // join.cc: which two flows are the directions of one connection.
-/// Whether the next response of a flow without requests is worth a search for them.
+/// True if the next response of a flow without known requests is worth a search for them.
 [[nodiscard]] bool may_search(const Flow& flow);
-/// Looks for the requests that the response under way answers; on success the flow belongs to their stream.
+/// Looks for the requests that the current response answers; true if found, and then both flows are one stream.
 bool join_by_response(TrackerState& state, Flow& flow);
 void on_management(TrackerState& state);
 void join_by_cm(TrackerState& state, Flow& flow);
-/// Whether the response under way answers another connection than that of its flow: then its flow belongs to that now.
+/// Moves the flow to another connection if only that can have asked for the current response; true if it did.
 bool rejoin_by_response(TrackerState& state, Flow& flow);
 
-/// How many PSNs a packet may fall behind others without being lost.
+/// The most PSNs by which a packet of a go-back is believed to be overtaken.
 inline constexpr LongPsn kReordering = 8;
-/// No ACK timeout in use is shorter; what is sent again sooner has a reason that was not seen (A-RTX-3).
+/// A-RTX-3 (no ACK timeout in use is below 300 µs): a retransmission that comes sooner has a reason that was not seen.
 inline constexpr Duration kLeastTimeout = std::chrono::microseconds{300};
 
-// copies.cc: what is a copy, what was overtaken, and what was sent again.
-/// Whether the packet is a copy of the request as it was last seen, not sent again by the requester (A-COPY-1).
+// copies.cc: tells copies, overtaken packets and retransmissions apart.
+/// True if the packet copies the latest transmission of the request, by A-COPY-1 (same ICRC and IP identification).
 [[nodiscard]] bool is_copy(Channel& channel, const Flow& flow, const Request& request, const Observation& packet,
                            LongPsn psn);
-/// The packet under way is a copy of one that was seen at `time`. Who made it.
+/// Reports the current packet as a copy of `of`, which was seen at `time`. Returns who made it, as far as known.
 Cause say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time);
-/// Whether later packets of the flow were sent after this one; none where the identifications do not tell (A-COPY-2).
+/// True if the packet is older than one seen before it, by A-COPY-2 (identifications count up); nullopt if unknown.
 [[nodiscard]] std::optional<bool> was_overtaken(const Flow& flow, const Observation& packet);
-/// Whether the packet belongs to the latest go-back and was overtaken by others of it.
+/// True if the packet belongs to the latest go-back and was overtaken by others of it.
 [[nodiscard]] bool is_late_of_restart(const Channel& channel, const Flow& flow, const Request& request,
                                       const Observation& packet, LongPsn psn);
-/// Whether a packet that comes behind its successors was sent again, or only overtaken.
+/// True if a packet that comes after its successors was sent again, false if it was only overtaken.
 [[nodiscard]] bool was_sent_again(const Channel& channel, const Flow& flow, const Gap& gap, const Observation& packet,
                                   LongPsn psn);
 
 // restarts.cc: where the requester goes back, and why.
-/// The NAK that `psn` is sent again for: one for just this PSN, or for one before it that has arrived since; the number
-/// of NAKs where there is none.
+/// Returns the index of the NAK because of which `psn` is sent again: the latest for this PSN, else the latest for an
+/// earlier one, which has arrived since; the number of NAKs if there is neither.
 [[nodiscard]] std::size_t find_nak(const Channel& channel, LongPsn psn);
-/// Begins a go-back unless the packet under way goes on with the one that is; `end` is behind its PSNs.
+/// Begins a go-back, unless the current packet continues the one under way. `end` is the PSN after those of the packet.
 const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time last_sent);
 void say_retransmission(ChannelRef ref, const Restart& reason, PacketId before, Time before_time, bool spurious);
 
 // requests.cc, responses.cc
-/// What a go-back should have sent again in front of `psn` was not seen, unless it was acknowledged meanwhile.
+/// Adds a gap for the PSNs before `psn` that a go-back should have sent again and that are not acknowledged.
 void add_gap_of_restart(ChannelRef ref, LongPsn psn);
 void on_request(ChannelRef ref, Flow& flow);
-/// The request `next_request` follows a missing one that came after a NAK.
+/// Decides whether the packet in `Channel::filled` was sent again or only late, now that `next_request` follows it.
 void settle_filled(ChannelRef ref, LongPsn next_request);
 void on_response(ChannelRef ref, Flow& flow);
-/// A READ response, or another answer of its own to a request; `psn` is that of the packet.
+/// Handles a READ response or another answer of its own, at `psn`. `follows`: its MSN is newer than a later answer's.
 void on_own_answer(ChannelRef ref, LongPsn psn, bool follows);
-/// What a READ's packets can be told from once the path MTU is known.
+/// Sets the path MTU of the stream if it is unknown and `mtu` is possible, and replaces the guessed spans of READs.
 void learn_mtu(TrackerState& state, Stream& stream, std::uint32_t mtu);
 void set_read_span(Channel& channel, Request& request, std::uint16_t mtu);
-[[nodiscard]] std::size_t find_request(const Channel& channel, LongPsn psn);  ///< covering; size() when there is none
+[[nodiscard]] std::size_t find_request(const Channel& channel, LongPsn psn);  ///< that covers `psn`; else size()
 [[nodiscard]] Gap* find_gap(RareRing<Gap>& gaps, LongPsn psn);
 [[nodiscard]] Read* find_read(Channel& channel, LongPsn psn);
 [[nodiscard]] LongPsn long_psn(const Channel& channel, Psn psn, LongPsn near);
-/// `is_original`: the request is not the rest of a READ that was not seen.
+/// Remembers a request with its own answer. `is_original`: it is not the rest of a READ that was not seen.
 void add_read(ChannelRef ref, const Request& request, bool is_original);
 
-// losses.cc: what became of what was missing.
-/// The requester begins to send again.
+// losses.cc: what became of missing packets.
+/// Reports what was lost, now that the requester begins to send again.
 void on_restart(ChannelRef ref, const Restart& restart);
-/// The PSNs `first` … are known to have ended as `kind`; they leave the gaps.
+/// Removes `count` PSNs from `first` on from the gaps, with a verdict of `kind` for those that were in a gap.
 void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind,
                  Cause cause);
-/// Resolves the oldest gaps where there are too many.
+/// Resolves the oldest gaps if there are too many.
 void limit_gaps(ChannelRef ref);
 /// Resolves the gaps that later packets have explained.
 void settle(ChannelRef ref, Time now);
-/// What is missing of a READ's answer was there; only the capture does not have it.
+/// Reports the missing part of a READ's answer as missed by the capture; as unexplained if it was complete before.
 void miss_answer(ChannelRef ref, Read& read);
-/// The READ is asked for again from `psn` on.
+/// Notes that `packet` requests the READ again, from `psn` on.
 void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet);
-/// The end of what can be known.
+/// Ends the channel: reports its gaps, unanswered requests and messages as they are.
 void finish_channel(ChannelRef ref);
 
 // messages.cc
-/// Acknowledges what precedes `end`, as far as it needs no answer of its own.
+/// Acknowledges the requests before `end`, up to the first READ or atomic whose answer is not complete.
 void acknowledge(ChannelRef ref, LongPsn end);
 void refuse_message(ChannelRef ref, LongPsn psn);
 void finish_messages(ChannelRef ref);
 void walk_unanswered(ChannelRef ref, const Request& request);
 
 // congestion.cc
-/// The packet under way may be data, marked or not, or a CNP.
+/// Counts the current packet, which may be data, marked or not, or a CNP.
 void on_congestion(TrackerState& state, const Flow& flow);
-/// `before` becomes direction 1 of `stream`.
+/// Adds the congestion state of `before`, which becomes direction 1 of `stream`.
 void adopt_congestion(Stream& stream, const Stream& before);
 
 // conformance.cc: which rules an end breaks.
-/// Whether nothing but the two directions of the stream can belong together: by the connection management, or by a UDP
-/// source port that no other connection of these hosts has.
+/// True if only the two directions of this stream can belong together: by the connection management, or by a UDP source
+/// port that no other connection of these hosts has.
 [[nodiscard]] bool is_surely_joined(const TrackerState& state, const Stream& stream);
-/// The rule that a packet breaks whatever came before it.
+/// Returns the rule that a packet breaks, whatever came before it.
 [[nodiscard]] Rule rule_broken_by(const Observation& packet);
 Verdict& say_broken(TrackerState& state, Stream& stream, Rule rule);
-/// The packet under way is a new request.
+/// Judges the current packet, a new request.
 void judge_request(ChannelRef ref, const Request& request);
-/// The packet under way is a response, and no copy.
+/// Judges the AETH of the current packet, a response that is not a copy.
 void judge_aeth(ChannelRef ref, LongPsn psn);
-/// The packet under way is a READ response.
+/// Judges the current packet, a READ response.
 void judge_answer(ChannelRef ref, Read& read, LongPsn psn);
-/// The packet under way is a CNP.
+/// Judges the current packet, a CNP.
 void judge_cnp(TrackerState& state, Flow& flow);
 
 // credits.cc: end-to-end flow control.
-/// The packet under way is a new request.
+/// Counts the current packet, a new request.
 void count_credits(ChannelRef ref, const Request& request);
-/// The packet under way is a response, and no copy; `is_news`: it acknowledges what none did before.
+/// Takes the credits of the current response, which is not a copy. `is_news`: it acknowledges more than any before.
 void take_credits(ChannelRef ref, LongPsn psn, bool is_news);
 
 // Verdicts.

@@ -16,7 +16,7 @@ std::string_view to_string(State state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-// CM-QP-1
+// CM-QP-1 (the starting PSN in a message is the first that its sender receives)
 Agreement Connection::agreement() const {
   Agreement result;
   result.path_mtu = request.path_mtu;
@@ -29,7 +29,7 @@ Agreement Connection::agreement() const {
     result.dest_qp = reply.local_qpn;
     result.sq_psn = reply.starting_psn;
     result.rq_psn = request.starting_psn;
-    // A peer may grant more than was asked for, which is no use to us.
+    // A peer may grant more than was asked for, which we cannot use.
     result.max_rd_atomic = std::min(reply.responder_resources, request.initiator_depth);
     result.max_dest_rd_atomic = std::min(reply.initiator_depth, request.responder_resources);
     result.rnr_retry = reply.rnr_retry_count;
@@ -45,7 +45,7 @@ Agreement Connection::agreement() const {
   return result;
 }
 
-// CM-QP-2
+// CM-QP-2 (remote WRITE is allowed; READ and atomics are if there are responder resources)
 QpChanges qp_changes(const Agreement& agreement, transport::QpType type, const transport::AddressVector& address,
                      std::uint8_t min_rnr_timer) {
   using transport::Access;

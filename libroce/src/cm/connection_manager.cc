@@ -24,7 +24,7 @@ VerbResult<ConnectionManager> ConnectionManager::make(const Config& config, Rand
   auto impl = std::make_unique<Impl>();
   impl->config = config;
   impl->random = std::move(random);
-  // Names of an earlier life of this node are not used again soon.
+  // They start at random, so that numbers from before a restart of this node are not used again soon.
   impl->next_id = static_cast<std::uint32_t>(impl->random());
   impl->next_transaction = impl->random();
   return ConnectionManager{std::move(impl)};

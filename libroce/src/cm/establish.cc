@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// REQ, REP, RTU and MRA: how a connection comes to be.
+// REQ, REP, RTU and MRA: how a connection is established.
 #include <algorithm>
 
 #include "cm/manager_state.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint8_t kMostRetries = 7;
 constexpr std::uint16_t kNoLid = 0xFFFF;
 
-/// QP0, QP1 and the multicast QP connect to nobody (IBTA vol. 1, 9.2.3).
+/// Returns false for QP0, QP1 and the multicast QP, which cannot be connected (IBTA vol. 1, 9.2.3).
 bool may_connect(Qpn qpn) {
   return qpn.value() > 1 && qpn.value() != 0xFF'FFFF;
 }
@@ -56,7 +56,7 @@ CmReq make_req(const Config& config, const ConnectRequest& request, CommId local
   req.rnr_retry_count = request.rnr_retry_count;
   req.max_cm_retries = config.max_retries;
   req.srq = request.srq;
-  // RoCE has no LIDs; Linux says so where a router may lie between (CM-REQ-1).
+  // RoCE has no LIDs. CM-REQ-1 (LIDs are 0xFFFF if a router may be on the path), as Linux sends them.
   const bool is_routed = request.hop_limit > 1;
   req.primary_local_lid = req.primary_remote_lid = is_routed ? kNoLid : std::uint16_t{0};
   req.primary_subnet_local = !is_routed;
@@ -107,7 +107,7 @@ std::optional<VerbError> find_mistake(const Reply& reply, const CmReq& req) {
   return std::nullopt;
 }
 
-/// A REJ for a REQ of which nothing is kept.
+/// Returns a REJ for a REQ for which no connection was made.
 CmRej rejection_of(const CmReq& req, CmRejReason reason) {
   CmRej rej;
   rej.remote_comm_id = req.local_comm_id;
@@ -133,7 +133,7 @@ VerbResult<CommId> ConnectionManager::connect(const ConnectRequest& request, Tim
   link->transaction_id = impl.next_transaction++;
   link->request = make_req(impl.config, request, link->local);
   impl.send(link->peer, link->transaction_id, MadAttribute::cm_req, link->request);
-  // CM-TIME-3
+  // CM-TIME-3 (a REQ waits two packet lifetimes and the peer's response timeout)
   const Duration interval = 2 * time_of(impl.config.packet_lifetime) + time_of(impl.config.response_timeout);
   impl.repeat_last(*link, interval, impl.config.max_retries);
   return link->local;
@@ -152,7 +152,7 @@ VerbResult<void> ConnectionManager::accept(CommId connection, const Reply& reply
   link->local_qpn = reply.qpn;
   link->state = State::rep_sent;
   impl.send(link->peer, link->transaction_id, MadAttribute::cm_rep, link->reply);
-  // CM-TIME-4
+  // CM-TIME-4 (a REP waits the response timeout of the REQ, and is sent again as often as that allows)
   impl.repeat_last(*link, time_of(link->request.local_cm_response_timeout), link->request.max_cm_retries);
   return {};
 }
@@ -171,7 +171,7 @@ VerbResult<void> ConnectionManager::confirm(CommId connection, std::span<const s
   rtu.local_comm_id = link->local;
   rtu.remote_comm_id = link->remote;
   put(private_data, rtu.private_data);
-  // Kept for a REP that comes again: the RTU was lost then.
+  // Kept to be sent again: if the REP comes again, the RTU was lost.
   link->waits_for_answer = impl_->send(link->peer, link->transaction_id, MadAttribute::cm_rtu, rtu);
   link->state = State::established;
   return {};
@@ -222,7 +222,7 @@ bool ConnectionManager::Impl::is_listening(ServiceId service, Bytes private_data
   return listeners.contains({service.value(), key_of(read<Cma>(private_data.data()).destination_gid())});
 }
 
-// What Linux rejects, it rejects for the same reasons (CM-REJ-1).
+// CM-REJ-1 (service, transport, path MTU, address): rejects what Linux rejects, for the same reasons.
 void ConnectionManager::Impl::on_req(const CmReq& req, const Mad& mad, const Peer& from) {
   if (req.local_comm_id == CommId{} || !may_connect(req.local_qpn)) return ignore(Ignored::impossible);
   if (Link* const known = find_by_comm_id(req.local_ca_guid, req.local_comm_id)) return on_duplicate_req(*known, mad);
@@ -231,7 +231,7 @@ void ConnectionManager::Impl::on_req(const CmReq& req, const Mad& mad, const Pee
     send_rej(from, mad.transaction_id, rej);
   };
   if (Link* const old = find_by_qpn(req.local_ca_guid, req.local_qpn)) {
-    // The peer has forgotten a connection that we still have (CM-STALE-1).
+    // The peer has forgotten a connection that we still have: CM-STALE-1 (the new one is stale, the old one ends).
     refuse(rejection_of(req, CmRejReason::stale_connection));
     return release_stale(*old);
   }
@@ -259,7 +259,7 @@ void ConnectionManager::Impl::on_req(const CmReq& req, const Mad& mad, const Pee
   say(EventKind::request, *link);
 }
 
-// CM-DUP-1
+// CM-DUP-1 (a REQ that comes again is answered by an MRA if one was sent, and rejected in timewait)
 void ConnectionManager::Impl::on_duplicate_req(Link& link, const Mad& mad) {
   if (link.state == State::mra_req_sent) {
     send_mra(link);
@@ -292,7 +292,7 @@ void ConnectionManager::Impl::on_rep(const CmRep& rep) {
   say(EventKind::reply, *link);
 }
 
-// CM-DUP-2
+// CM-DUP-2 (a REP that comes again is answered by the RTU, or by an MRA if one was sent)
 void ConnectionManager::Impl::on_duplicate_rep(const CmRep& rep) {
   Link& link = *find(rep.remote_comm_id);
   if (link.remote != rep.local_comm_id) return ignore(Ignored::unknown_connection);
@@ -316,7 +316,7 @@ void ConnectionManager::Impl::on_rtu(const CmRtu& rtu) {
   say(EventKind::established, *link);
 }
 
-// CM-MRA-1
+// CM-MRA-1 (the receiver of an MRA waits its service timeout and the QP's timeout longer, once)
 void ConnectionManager::Impl::on_mra(const CmMra& mra) {
   Link* const link = find(mra.remote_comm_id);
   if (link == nullptr) return ignore(Ignored::unknown_connection);

@@ -11,7 +11,7 @@ namespace roce::cm {
 namespace {
 
 constexpr Qpn kQp1{1};
-/// Of QP1 (IBTA vol. 1, 3.5.3).
+/// The Q_Key of QP1 (IBTA vol. 1, 3.5.3).
 constexpr QKey kQKey{0x80010000};
 constexpr std::uint32_t kReceives = 256;
 constexpr std::uint32_t kSends = 64;
@@ -43,7 +43,7 @@ VerbResult<std::unique_ptr<GsiAgent>> GsiAgent::make(transport::Device& device, 
 }
 
 GsiAgent::~GsiAgent() {
-  // In the order in which nothing refers to them any more; what was not made is refused, which does no harm.
+  // Each object goes after those that refer to it. An object that was not made is refused, which does no harm.
   if (region_.length != 0) (void)device_.destroy_qp(kQp1);
   for (const transport::Ah ah : ahs_) (void)device_.destroy_ah(ah);
   (void)device_.deregister_memory(mr_);
@@ -131,7 +131,7 @@ void GsiAgent::send(const OutMessage& message, std::uint64_t slot) {
   const transport::Sge sge = slot_sge(slot, kMadSize);
   transport::SendRequest request{.wr_id = slot, .sges = {&sge, 1}};
   request.datagram = {.ah = *ah, .qpn = kQp1, .q_key = kQKey};
-  // There is a place in the queue for each slot.
+  // The queue cannot be full: it has a place for each slot.
   (void)device_.post_send(kQp1, request);
 }
 

@@ -12,43 +12,43 @@
 
 namespace roce::cm {
 
-/// A connection with what is needed to keep it going.
+/// A connection with the state that keeps it going.
 struct Link : Connection {
   std::uint64_t remote_ca_guid = 0;  ///< 0 while unknown
   Qpn local_qpn{};
   Qpn remote_qpn{};
   std::uint64_t transaction_id = 0;
-  OutMessage waits_for_answer{};  ///< what is sent again
-  Duration interval{};            ///< and how often
+  OutMessage waits_for_answer{};  ///< the message that is sent again until it is answered
+  Duration interval{};            ///< time between two transmissions of it
   std::uint8_t max_retries = 0;
   std::uint8_t retries_left = 0;
-  std::uint8_t service_timeout = 0;  ///< what we asked for by an MRA
+  std::uint8_t service_timeout = 0;  ///< time code that we asked for in an MRA
   Time deadline = kNever;
-  bool is_silent = false;  ///< abandoned: nobody wants its events
+  bool is_silent = false;  ///< abandoned: its events are not reported
 };
 
 struct ConnectionManager::Impl {
   Config config;
   RandomSource random;
-  std::unordered_map<std::uint32_t, Link> links;  ///< by our name for them
+  std::unordered_map<std::uint32_t, Link> links;  ///< by our communication id
   std::set<std::pair<Time, std::uint32_t>> deadlines;
-  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> by_comm_id;  ///< CA GUID and name of the peer
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> by_comm_id;  ///< CA GUID and comm id of the peer
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> by_qpn;      ///< CA GUID and QPN of the peer
-  std::set<std::pair<std::uint64_t, std::array<std::uint8_t, 16>>> listeners;   ///< service and address; zeros: any
+  std::set<std::pair<std::uint64_t, std::array<std::uint8_t, 16>>> listeners;   ///< service and address (zeros: any)
   std::deque<OutMessage> messages;
   std::deque<Event> events;
   std::map<std::pair<std::array<std::uint8_t, 16>, std::uint32_t>, std::uint32_t>
-      by_question;  ///< who asks, and his name
+      by_question;  ///< address of the asking node, and its request id
   Counters counters;
   std::uint32_t next_id = 0;
   std::uint64_t next_transaction = 0;
-  Time now{};  ///< of the call that is under way
+  Time now{};  ///< time of the current call
 
   // connection_manager.cc: links and messages.
   [[nodiscard]] Link* find(CommId id);
   [[nodiscard]] Link* find_by_comm_id(std::uint64_t ca_guid, CommId remote);
   [[nodiscard]] Link* find_by_qpn(std::uint64_t ca_guid, Qpn qpn);
-  /// Null: as many as are allowed.
+  /// Returns null if there are already as many as allowed.
   [[nodiscard]] Link* make_link();
   void name_peer(Link& link, std::uint64_t ca_guid, CommId remote, Qpn qpn);
   void forget(Link& link);
@@ -68,15 +68,15 @@ struct ConnectionManager::Impl {
     ++counters.sent;
     return message;
   }
-  /// The message that was sent last is sent again until something stops it.
+  /// Sends the message that was sent last again each `interval`, up to `retries` times, until something stops it.
   void repeat_last(Link& link, Duration interval, std::uint8_t retries);
   void wait_until(Link& link, Time deadline);
   void stop_waiting(Link& link) { wait_until(link, kNever); }
 
   // establish.cc: REQ, REP, RTU, MRA.
-  /// At any address at all.
+  /// True if there is a listener for the service at any address.
   [[nodiscard]] bool has_listener(ServiceId service) const;
-  /// At the address that the private data names, too.
+  /// True if there is a listener for the service at any address, or at the one that the private data names.
   [[nodiscard]] bool is_listening(ServiceId service, Bytes private_data) const;
   void on_req(const CmReq& req, const Mad& mad, const Peer& from);
   void on_duplicate_req(Link& link, const Mad& mad);
@@ -91,10 +91,10 @@ struct ConnectionManager::Impl {
   void on_sidr_rep(const CmSidrRep& rep);
   void send_sidr_rep(const Peer& to, std::uint64_t transaction, const CmSidrReq& req, const Resolution& resolution);
 
-  // release.cc: REJ, DREQ, DREP, timewait, and what comes when nothing came.
+  // release.cc: REJ, DREQ, DREP, timewait, and what is done when no answer comes.
   void send_rej(const Peer& to, std::uint64_t transaction, const CmRej& rej);
   void send_rej(Link& link, CmMessageKind message, const Rejection& rejection);
-  /// REJ 4 names the sender by its CA GUID (CM-REJ-2).
+  /// Sends REJ 4 (timeout). CM-REJ-2 (it carries the sender's CA GUID, by which the connection is found)
   void send_timeout_rej(Link& link, CmMessageKind message);
   void on_rej(const CmRej& rej);
   void on_dreq(const CmDreq& dreq, const Mad& mad, const Peer& from);
@@ -113,7 +113,7 @@ struct ConnectionManager::Impl {
   return key;
 }
 
-/// What may stand in the fields of a message, by length.
+/// True if the data is not longer than the field of the message.
 template <std::size_t N>
 bool fits(std::span<const std::byte> data, const std::array<std::byte, N>&) {
   return data.size() <= N;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// REJ, DREQ, DREP and LAP, timewait, and what is done when no answer comes: how a connection comes to its end.
+// REJ, DREQ, DREP and LAP, timewait, and what is done when no answer comes: how a connection ends.
 #include <algorithm>
 
 #include "cm/manager_state.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kGuidBytes = 8;
 
-/// The sender's CA GUID that a REJ for a timeout carries (CM-REJ-2); 0: none.
+/// Returns the sender's CA GUID from a REJ for a timeout; 0 if there is none. CM-REJ-2 (the connection is found by it)
 std::uint64_t guid_in(const CmRej& rej) {
   if (rej.reason != CmRejReason::timeout || rej.info_length < kGuidBytes) return 0;
   std::uint64_t guid = 0;
@@ -19,7 +19,7 @@ std::uint64_t guid_in(const CmRej& rej) {
   return guid;
 }
 
-/// Which message of the peer a REJ in this state refuses.
+/// Returns which message of the peer a REJ in this state refuses; `other` if there is none.
 CmMessageKind refused_in(State state) {
   switch (state) {
     case State::req_received:
@@ -119,7 +119,7 @@ void ConnectionManager::Impl::on_rej(const CmRej& rej) {
   if (const std::uint64_t guid = guid_in(rej)) link = find_by_comm_id(guid, rej.local_comm_id);
   if (link == nullptr) {
     link = find(rej.remote_comm_id);
-    // Who rejects a REQ may have no name for it.
+    // A peer that rejects a REQ may not have a communication id for the connection.
     const bool is_for_req = rej.message == CmMessageKind::req && link != nullptr &&
                             (link->state == State::req_sent || link->state == State::mra_req_received);
     if (link == nullptr || (!is_for_req && link->remote != rej.local_comm_id)) {
@@ -134,7 +134,7 @@ void ConnectionManager::Impl::on_rej(const CmRej& rej) {
     case State::rep_sent:
     case State::mra_rep_received:
       say(EventKind::rejected, *link, rej);
-      // The peer has a connection of these names still: neither side may use them soon (CM-STALE-2).
+      // The peer still has a connection with these numbers. CM-STALE-2 (timewait): neither side may reuse them soon.
       if (rej.reason == CmRejReason::stale_connection) return enter_timewait(*link);
       return forget(*link);
     case State::rep_received:
@@ -150,12 +150,12 @@ void ConnectionManager::Impl::on_rej(const CmRej& rej) {
   }
 }
 
-// CM-DREQ-1
+// CM-DREQ-1 (a DREQ is answered for unknown connections, too; one for another QPN is ignored)
 void ConnectionManager::Impl::on_dreq(const CmDreq& dreq, const Mad& mad, const Peer& from) {
   Link* const link = find(dreq.remote_comm_id);
   const auto answer = [&] { send_drep(from, mad.transaction_id, dreq.remote_comm_id, dreq.local_comm_id); };
   if (link == nullptr || link->remote != dreq.local_comm_id) {
-    // Whoever asks has to come to an end, too.
+    // The sender of the DREQ needs an answer to end its side, too.
     ignore(Ignored::unknown_connection);
     return answer();
   }
@@ -184,7 +184,7 @@ void ConnectionManager::Impl::on_drep(const CmDrep& drep) {
   enter_timewait(*link);
 }
 
-// RoCE has no alternate paths (CM-LAP-1).
+// CM-LAP-1 (a LAP is answered: alternate paths are not supported); RoCE has none.
 void ConnectionManager::Impl::on_lap(const CmLap& lap, const Mad& mad) {
   Link* const link = find(lap.remote_comm_id);
   if (link == nullptr || link->remote != lap.local_comm_id) return ignore(Ignored::unknown_connection);
@@ -202,13 +202,13 @@ void ConnectionManager::Impl::send_dreq(Link& link) {
   dreq.local_comm_id = link.local;
   dreq.remote_comm_id = link.remote;
   dreq.remote_qpn = link.remote_qpn;
-  // The exchange that the active side began goes on; the passive one begins its own.
+  // The active side goes on with the transaction that it began; the passive side begins its own.
   send(link.peer, link.is_active ? link.transaction_id : next_transaction++, MadAttribute::cm_dreq, dreq);
   link.state = State::dreq_sent;
   repeat_last(link, link.interval, link.max_retries);
 }
 
-// The peer does not know it any more.
+// Ends a connection that the peer does not know any more.
 void ConnectionManager::Impl::release_stale(Link& link) {
   if (link.state == State::established) send_dreq(link);
 }
@@ -220,7 +220,7 @@ void ConnectionManager::Impl::send_drep(const Peer& to, std::uint64_t transactio
   send(to, transaction, MadAttribute::cm_drep, drep);
 }
 
-// CM-TIME-5
+// CM-TIME-5 (timewait lasts as long as the QP's timeout)
 void ConnectionManager::Impl::enter_timewait(Link& link) {
   link.state = State::timewait;
   wait_until(link, now + time_of(link.agreement().timeout));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SIDR_REQ and SIDR_REP: which QP is behind a datagram service.
+// SIDR_REQ and SIDR_REP: how the QP of a datagram service is found.
 #include "cm/manager_state.h"
 #include "cm/mistakes.h"
 
@@ -25,7 +25,7 @@ VerbResult<CommId> ConnectionManager::resolve(const ResolveRequest& request, Tim
   link->sidr_request = req;
   link->transaction_id = impl.next_transaction++;
   impl.send(link->peer, link->transaction_id, MadAttribute::cm_sidr_req, req);
-  // CM-SIDR-1
+  // CM-SIDR-1 (a SIDR_REQ waits the response timeout)
   impl.repeat_last(*link, time_of(impl.config.response_timeout), impl.config.max_retries);
   return link->local;
 }
@@ -49,7 +49,7 @@ VerbResult<void> ConnectionManager::answer(CommId question, const Resolution& re
   return {};
 }
 
-// CM-SIDR-2
+// CM-SIDR-2 (no listener: status 1; refused: 2; a SIDR_REQ that comes again before its answer is ignored)
 void ConnectionManager::Impl::on_sidr_req(const CmSidrReq& req, const Mad& mad, const Peer& from) {
   const std::pair question{key_of(from.remote), req.request_id};
   if (by_question.contains(question)) return ignore(Ignored::duplicate);

@@ -14,10 +14,10 @@ namespace {
 
 /// Byte 4 of the BTH, which the ICRC does not cover.
 constexpr std::uint32_t kUncoveredByte = 4;
-/// Opcode, flags and pad count: with other values the packet might not parse.
+/// Bytes before it (opcode, flags, pad count) stay: with other values the packet might not parse.
 constexpr std::uint32_t kFirstRandomByte = 2;
 
-/// The innermost header that has an ECN field.
+/// Returns the innermost header that has an ECN field.
 std::optional<Layer> find_network(const Packet& packet) {
   std::optional<Layer> innermost;
   for (const HeaderId id : {HeaderId::ipv4, HeaderId::ipv6, HeaderId::grh}) {
@@ -57,13 +57,13 @@ void apply_edit(const Edit& edit, const EditTarget& target, const Packet& packet
   const std::optional<Layer> layer = packet.find(target.header->id);
   if (!layer) return;
   const FrameSeal seal{packet, frame};
-  // The value was tried on the same field when the rules were read.
+  // This cannot fail: the value was tried on the same field when the rules were read.
   const auto set = [&] {
     static_cast<void>(set_field_text(*target.field, frame.subspan(layer->offset, layer->size), edit.value));
   };
   set();
   seal.renew(packet, frame, WrongCheck::leave, WrongCheck::leave);
-  // Sealing has computed it.
+  // Sealing has replaced a checksum that was set by the right one.
   if (target.field->name == "checksum") set();
 }
 

@@ -13,7 +13,7 @@ namespace roce::impair {
 
 namespace {
 
-/// A time that many delays cannot push over the end.
+/// Returns `time` + `by`, but never reaches kNever, however many delays are added.
 Time later(Time time, Duration by) {
   return by >= kNever - std::max(time, Time{}) ? Time::max() - Duration{1} : time + by;
 }
@@ -43,7 +43,7 @@ class Engine::State {
   Picker picker_;
   Schedule schedule_;
   std::vector<std::uint32_t> reordered_;  ///< slots that wait for later packets
-  std::optional<std::uint32_t> polled_;   ///< the slot of the output that the caller may still look at
+  std::optional<std::uint32_t> polled_;   ///< the slot of the output that the caller may still read
   std::size_t held_packets_ = 0;
   std::size_t held_bytes_ = 0;
   std::size_t ready_packets_ = 0;
@@ -86,7 +86,7 @@ std::optional<LogRecord> Engine::State::poll_log() {
   return record;
 }
 
-/// Puts a slot in order at a later time, if the limits allow it.
+/// Schedules a slot for a later time; false if the limits do not allow it.
 bool Engine::State::hold(std::uint32_t index, const Reorder& reorder, Duration delay, Time now) {
   Slot& slot = schedule_[index];
   if (held_packets_ >= limits_.held_packets || slot.bytes.size() > limits_.held_bytes - held_bytes_) return false;
@@ -160,7 +160,7 @@ Submitted Engine::State::submit(Direction direction, Bytes frame, Time now) {
   return Submitted::taken;
 }
 
-/// Counts a packet for those that wait for later ones to go on.
+/// Counts a packet that goes on, for the slots that wait for later packets to pass.
 void Engine::State::note_passing(const Slot& passing) {
   for (std::size_t i = 0; i < reordered_.size();) {
     const std::uint32_t index = reordered_[i];

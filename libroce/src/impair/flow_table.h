@@ -11,19 +11,19 @@
 
 namespace roce::impair {
 
-/// What a packet is within its flow.
+/// The place of a packet within its flow.
 struct Occurrence {
   std::int32_t relative_psn = 0;
   std::uint32_t transmission = 0;  ///< from 1
 };
 
-/// Remembers, of the flows seen last, the first PSNs and how often each PSN passed. Bounded as `Limits` says; allocates
-/// for a new flow only.
+/// Remembers the first PSNs of recent flows, and how often each PSN has passed. It is bounded by `Limits`, and
+/// allocates memory only for a new flow.
 class FlowTable {
  public:
   FlowTable(std::size_t flows, std::size_t psns_per_flow);
 
-  /// Counts a packet.
+  /// Counts a packet, and returns its place in the flow.
   Occurrence count(const Flow& flow, Psn psn, PacketClass packet_class, bool is_response);
 
   [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
@@ -35,13 +35,13 @@ class FlowTable {
     std::size_t operator()(const Flow& flow) const;
   };
   struct Count {
-    std::uint32_t key = 0;  ///< PSN in the low 24 bits, class above
+    std::uint32_t key = 0;  ///< PSN in the low 24 bits, packet class above them
     std::uint32_t transmissions = 0;
   };
   struct Entry {
     std::optional<Psn> first_request;
     std::optional<Psn> first_response;
-    /// Rows by the low bits of the PSN, in each the two that passed last, the last first.
+    /// Rows by the low bits of the PSN, each with the two keys that passed last, the latest first.
     std::vector<std::array<Count, 2>> counts;
     Flow flow;
     std::uint32_t newer = kNone;

@@ -37,7 +37,7 @@ Picker::Picker(std::span<const Rule> rules, std::uint64_t seed, const Limits& li
     : flows_(limits.flows, limits.psns_per_flow) {
   Random seeds{seed};
   for (const Rule& rule : rules) {
-    // Drawn for each rule, so that giving one a seed leaves the others as they were.
+    // A seed is drawn for every rule, so that a rule with a seed of its own does not change the others.
     const std::uint64_t drawn = seeds.next();
     Memory memory{{}, Random{rule.seed.value_or(drawn)}};
     if (const auto* edit = std::get_if<Edit>(&rule.action)) memory.target = find_edit_target(edit->field);

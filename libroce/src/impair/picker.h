@@ -13,13 +13,13 @@
 
 namespace roce::impair {
 
-/// A rule that picked the packet at hand.
+/// A rule that picks the current packet.
 struct Pick {
   std::uint32_t rule;   ///< index
-  std::uint64_t match;  ///< which packet that matches the rule it is, from 1
+  std::uint64_t match;  ///< number of the packet among those that match the rule, from 1
 };
 
-/// What rules and log records look at.
+/// The properties of a packet that rules and log records refer to.
 struct Traits {
   std::optional<AethSyndrome> syndrome;
   bool is_roce = false;
@@ -30,14 +30,14 @@ struct Traits {
   Occurrence occurrence;
 };
 
-/// Decides which rules pick a packet, and remembers what that takes.
+/// Decides which rules pick a packet, and keeps the state that this needs.
 class Picker {
  public:
   Picker(std::span<const Rule> rules, std::uint64_t seed, const Limits& limits);
 
-  /// Counts a packet in its flow.
+  /// Counts a packet in its flow, and returns its properties.
   Traits look_at(const Packet& packet, Direction direction);
-  /// The rules that pick the packet, in order; valid until the next call.
+  /// Returns the rules that pick the packet, in order; valid until the next call.
   std::span<const Pick> pick(std::span<const Rule> rules, const Packet& packet, const Traits& traits);
 
   [[nodiscard]] const EditTarget& edit_target(std::uint32_t rule) const { return memories_[rule].target; }
@@ -45,7 +45,7 @@ class Picker {
   [[nodiscard]] std::uint64_t flows_forgotten() const { return flows_.forgotten(); }
 
  private:
-  /// What is remembered of a rule.
+  /// The state of one rule.
   struct Memory {
     EditTarget target;
     Random random;

@@ -5,8 +5,8 @@
 
 namespace roce::impair {
 
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): small, and the same numbers
-/// on every machine.
+/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): small, with the same
+/// numbers on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -19,13 +19,13 @@ class Random {
     return z ^ z >> 31U;
   }
 
-  /// True with `probability`, 0 … 1.
+  /// Returns true with `probability`, 0 … 1.
   bool chance(double probability) {
     constexpr double step = 1.0 / static_cast<double>(std::uint64_t{1} << 53U);
     return static_cast<double>(next() >> 11U) * step < probability;
   }
 
-  /// A number below `bound`, which is below 2^32 and not 0.
+  /// Returns a number below `bound`, which is not 0 and fits in 32 bits.
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>((next() >> 32U) * bound >> 32U); }
 
  private:

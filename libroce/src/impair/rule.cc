@@ -69,7 +69,7 @@ bool OpcodeTerm::matches(Opcode packet, std::optional<AethSyndrome> syndrome) co
   if (opcode) return packet == *opcode;
   const OpcodeInfo& info = opcode_info(packet);
   if (position) {
-    // The other operations are of one packet each; nobody who says "only" means an acknowledge.
+    // The other operations have one packet each, and "only" is not meant to match an acknowledgement.
     const bool has_position = info.operation == Operation::send || info.operation == Operation::write ||
                               info.operation == Operation::read_response;
     if (!has_position || info.position != *position) return false;

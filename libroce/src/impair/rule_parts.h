@@ -9,13 +9,13 @@
 
 namespace roce::impair {
 
-/// `rule 2: psn: ` in front of what is wrong; `key` may be empty.
+/// Returns an error that puts `rule 2: psn: ` in front of `message`; `key` may be empty.
 [[nodiscard]] RuleError rule_error(std::size_t number, std::string_view key, const std::string& message);
 
-/// Whether a rule may be used, and brings it into the one form that its text has. `number` counts from 1.
+/// Checks that a rule can be used, and brings it into the canonical form of its text. `number` counts from 1.
 [[nodiscard]] RuleResult<void> check_rule(Rule& rule, std::size_t number);
 
-/// A rule from names and texts, not yet checked.
+/// Makes a rule from names and texts; it is not checked yet.
 [[nodiscard]] RuleResult<Rule> read_rule(const RuleValues& values, std::size_t number);
 
 [[nodiscard]] std::string to_text(const OpcodeTerm& term);

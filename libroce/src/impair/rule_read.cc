@@ -12,7 +12,7 @@ namespace {
 using Text = std::string_view;
 using read::Finding;
 
-/// A key of the text form. `action` is the action it belongs to, empty for those of every action.
+/// A key of the text form. `action` is the action that it belongs to; empty if it belongs to all.
 struct KeyRow {
   Text key;
   Text action;
@@ -58,7 +58,7 @@ constexpr std::array kKeys{
              of<Edit>(r).value = t;
              return {};
            }},
-    // The names that the aidcb models of the Open Traffic Generator give the same things.
+    // The names of the same settings in the aidcb models of the Open Traffic Generator.
     KeyRow{"skip_count", "PacketDrop", [](Rule& r, Text t) { return read::number(r.skip, t); }},
     KeyRow{"drop_count", "PacketDrop", read::count},
     KeyRow{"match_conditions", "PacketDrop", read::opcodes},
@@ -92,7 +92,7 @@ std::optional<Action> make_action(Text name) {
   return std::nullopt;
 }
 
-/// What an action cannot do without.
+/// Returns the keys that the action must have.
 std::span<const Text> needed_keys(Text action) {
   static constexpr std::array<Text, 1> kDelay{"by"};
   static constexpr std::array<Text, 2> kEdit{"field", "value"};

@@ -19,7 +19,7 @@ Text trimmed(Text text) {
   return text.substr(first, text.find_last_not_of(spaces) - first + 1);
 }
 
-/// Takes what stands before the next of `ends` off the front of `text`, and that character too.
+/// Removes the front of `text` up to and including the first of `ends`, and returns it without that character.
 Text take(Text& text, Text ends) {
   const std::size_t end = std::min(text.find_first_of(ends), text.size());
   const Text taken = text.substr(0, end);

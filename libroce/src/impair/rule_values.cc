@@ -12,7 +12,7 @@ namespace roce::impair::read {
 namespace {
 
 using Text = std::string_view;
-/// -max - 1 … max
+/// Reads a number from -max - 1 to max.
 std::optional<std::int64_t> signed_number(Text text, std::int64_t max) {
   const bool is_negative = text.starts_with('-');
   const auto size = text::number(is_negative ? text.substr(1) : text);
@@ -20,7 +20,7 @@ std::optional<std::int64_t> signed_number(Text text, std::int64_t max) {
   return is_negative ? -static_cast<std::int64_t>(*size) : static_cast<std::int64_t>(*size);
 }
 
-/// `5`, `5..9`, `5..` up to `max`.
+/// Reads `5`, `5..9`, or `5..`, which goes up to `max`.
 std::optional<Range<std::int64_t>> read_range(Text text, std::int64_t max) {
   const std::size_t dots = text.find("..");
   const auto first = signed_number(text.substr(0, dots), max);

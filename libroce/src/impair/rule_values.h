@@ -10,14 +10,14 @@
 #include "roce/impair/rule.h"
 #include "wire/text.h"
 
-/// The values of the keys of a rule, from text. Error: what was expected and found.
+/// Reads the values of a rule's keys from text. An error states what was expected and what was found.
 namespace roce::impair::read {
 
 using Finding = tl::expected<void, std::string>;
 
 [[nodiscard]] tl::unexpected<std::string> expected(std::string_view what, std::string_view found);
 
-/// A number, 0 … `max`.
+/// Reads a number from 0 to `max`.
 template <typename T>
 [[nodiscard]] Finding number(T& to, std::string_view text, std::uint64_t max = std::numeric_limits<T>::max()) {
   const auto value = text::number(text);
@@ -28,7 +28,7 @@ template <typename T>
 [[nodiscard]] Finding boolean(bool& to, std::string_view text);
 [[nodiscard]] Finding duration(Duration& to, std::string_view text);
 
-// Those of one key each.
+// Each of these reads the value of one key.
 [[nodiscard]] Finding direction(Rule& rule, std::string_view text);
 [[nodiscard]] Finding dest_qp(Rule& rule, std::string_view text);
 [[nodiscard]] Finding opcodes(Rule& rule, std::string_view text);

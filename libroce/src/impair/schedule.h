@@ -15,32 +15,32 @@ struct Slot {
   Direction direction{};
   std::uint64_t packet = 0;
   Time due{};
-  std::uint64_t order = 0;       ///< among those of the same due time
-  std::uint64_t sends_left = 1;  ///< 1 and the copies
-  bool is_first = true;          ///< nothing of it was polled yet
+  std::uint64_t order = 0;       ///< place among those with the same due time
+  std::uint64_t sends_left = 1;  ///< 1, and one for each copy
+  bool is_first = true;          ///< it has not been polled yet
   bool is_held = false;          ///< counts against the limits of held packets
-  std::uint32_t wait_for = 0;    ///< later packets that are still to go on first; 0: does not wait for any
-  Time not_before{};             ///< of its delay
+  std::uint32_t wait_for = 0;    ///< later packets that still have to go on first; 0 if it does not wait
+  Time not_before{};             ///< earliest time by its delay
   std::size_t heap_place = 0;
 };
 
-/// The frames inside, ordered by (due, order). Each is there once and can be moved; slots keep their buffers.
+/// The frames in the engine, ordered by (due, order). Each is in it once and can be moved; slots keep their buffers.
 class Schedule {
  public:
-  /// A slot that is in no order yet, its other members as constructed and `bytes` of a former frame.
+  /// Returns a slot that is not in order yet, with members as constructed, except for `bytes` of an earlier frame.
   std::uint32_t acquire();
   void release(std::uint32_t index) { free_.push_back(index); }
   [[nodiscard]] Slot& operator[](std::uint32_t index) { return slots_[index]; }
 
   [[nodiscard]] bool empty() const { return heap_.empty(); }
   [[nodiscard]] std::size_t size() const { return heap_.size(); }
-  /// The slot that is due first.
+  /// Returns the slot that is due first.
   [[nodiscard]] std::uint32_t top() const { return heap_.front(); }
   [[nodiscard]] Time next_due() const { return heap_.empty() ? kNever : slots_[heap_.front()].due; }
 
-  /// Puts a slot in order behind all with the same due time.
+  /// Puts a slot in order, after all with the same due time.
   void insert(std::uint32_t index, Time due);
-  /// Gives a slot that is in order an earlier or later due time, behind all with the same.
+  /// Gives a slot that is in order another due time, after all with the same.
   void move(std::uint32_t index, Time due);
   void pop_top();
 

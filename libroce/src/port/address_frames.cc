@@ -17,7 +17,7 @@ constexpr std::size_t kLargestHeaders =
 constexpr std::size_t kWord = 4;
 constexpr std::size_t kExtensionUnit = 8;
 
-/// A frame that `add_rest` completes behind its Ethernet header.
+/// Builds a frame with an Ethernet header, behind which `add_rest` adds the rest.
 template <typename AddRest>
 Frame make_frame(const Sender& sender, const MacAddress& destination, EtherType type, std::size_t message_size,
                  const AddRest& add_rest) {
@@ -26,7 +26,7 @@ Frame make_frame(const Sender& sender, const MacAddress& destination, EtherType 
   builder.add(Ethernet{destination, sender.mac, sender.vlan_id ? EtherType::vlan : type});
   if (sender.vlan_id) builder.add(VlanTag{.vlan_id = *sender.vlan_id, .ether_type = type});
   add_rest(builder);
-  // There is room for the largest.
+  // This cannot fail: there is room for the largest headers.
   frame.resize(builder.finish().value_or(0));
   return frame;
 }
@@ -120,7 +120,7 @@ std::optional<ReceivedEthernet> read_ethernet(const Sender& receiver, Bytes fram
     type = tag->ether_type;
     payload = payload.subspan(kSize<VlanTag>);
   }
-  // A tag with VLAN 0 has a priority only (IEEE 802.1Q).
+  // A tag with VLAN id 0 has only a priority (IEEE 802.1Q).
   if (vlan_id != receiver.vlan_id.value_or(0)) return std::nullopt;
   return ReceivedEthernet{ethernet->source, type, payload};
 }

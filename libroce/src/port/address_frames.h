@@ -19,13 +19,13 @@ using Frame = std::vector<std::byte>;
 
 inline constexpr MacAddress kBroadcastMac{{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
 
-/// Whose frames they are.
+/// The station and VLAN that frames come from.
 struct Sender {
   MacAddress mac{};
   std::optional<std::uint16_t> vlan_id{};
 };
 
-/// The headers behind each other.
+/// Returns the bytes of the headers, one behind the other.
 template <HeaderType... Headers>
 [[nodiscard]] std::vector<std::byte> joined(const Headers&... headers) {
   std::vector<std::byte> bytes((std::size_t{0} + ... + kSize<Headers>));
@@ -35,20 +35,20 @@ template <HeaderType... Headers>
 }
 
 [[nodiscard]] Frame arp_frame(const Sender& sender, const MacAddress& destination, const Arp& arp);
-/// A message of ICMP or IGMP, as `ip.protocol` says; lengths and checksums of `ip` and `message` are computed.
+/// Returns a frame with an ICMP or IGMP message, by `ip.protocol`; lengths and checksums of both are computed.
 [[nodiscard]] Frame ipv4_frame(const Sender& sender, const MacAddress& destination, const Ipv4& ip,
                                std::vector<std::byte> message, bool router_alert = false);
-/// A message of ICMPv6; lengths and checksums of `ip` and `message` are computed.
+/// Returns a frame with an ICMPv6 message; lengths and checksums of `ip` and `message` are computed.
 [[nodiscard]] Frame ipv6_frame(const Sender& sender, const MacAddress& destination, Ipv6 ip,
                                std::vector<std::byte> message, bool router_alert = false);
 
-/// What an Ethernet frame carries.
+/// The content of an Ethernet frame.
 struct ReceivedEthernet {
   MacAddress source{};
   EtherType type{};
   Bytes payload;
 };
-/// None for a frame with another VLAN tag, from the receiver itself, or to another station.
+/// Returns nullopt for a frame with another VLAN tag, from the receiver itself, or to another station.
 [[nodiscard]] std::optional<ReceivedEthernet> read_ethernet(const Sender& receiver, Bytes frame);
 
 /// A whole message of ICMP, IGMP or ICMPv6.
@@ -60,7 +60,7 @@ struct ReceivedMessage {
   IpProtocol protocol{};
   Bytes message;
 };
-/// None for other protocols, fragments, and whatever is cut off or has a wrong length or checksum.
+/// Returns nullopt for other protocols, fragments, and anything cut off or with a wrong length or checksum.
 [[nodiscard]] std::optional<ReceivedMessage> read_message(const ReceivedEthernet& ethernet);
 
 }  // namespace roce::port

@@ -16,9 +16,9 @@ using namespace std::chrono_literals;
 
 constexpr unsigned kRobustness = 2;
 constexpr Duration kUnsolicitedInterval = 1s;
-// Robustness times the routers' default query interval, and one answer's time.
+// Robustness times the default query interval of routers, plus the time of one answer.
 constexpr Duration kOlderVersionPresent = 260s;
-constexpr std::size_t kIgmpV3Query = 12;  // bytes at least
+constexpr std::size_t kIgmpV3Query = 12;  // bytes, at least
 constexpr std::size_t kMldV2Query = 28;
 constexpr std::size_t kRecordsInReport = 60;   // fits any MTU
 constexpr std::uint8_t kInternetControl = 48;  // DSCP CS6
@@ -32,14 +32,14 @@ constexpr Gid kAllMldV2Routers{{0xFF, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 
 
 constexpr transport::GidPrefix kLinkLocal{{{0xFE, 0x80}}, 10};
 
-/// Groups that everybody is in, or that never leave the host: they are not reported.
+/// True for a group that every host is in, or that never leaves the host: it is not reported.
 bool is_never_reported(const Gid& group) {
   if (group.is_ipv4_mapped()) return group.ipv4() == kAllHosts;
   constexpr std::uint8_t kInterfaceLocal = 1;
   return group == kAllNodes || (group.octets[1] & 0xF) <= kInterfaceLocal;
 }
 
-/// A time in a query of the newer version: from `limit` on mantissa and exponent (RFC 3376, 4.1.1; RFC 3810, 5.1.3).
+/// Decodes a time of a newer query: from `limit` on mantissa and exponent (RFC 3376, 4.1.1; RFC 3810, 5.1.3).
 std::uint64_t decoded_time(std::uint32_t code, unsigned mantissa_bits) {
   const std::uint32_t limit = 1U << (mantissa_bits + 3);
   if (code < limit) return code;
@@ -59,7 +59,7 @@ std::optional<Query> read_igmp_query(const ReceivedMessage& received) {
   const auto igmp = parse<Igmp>(received.message);
   if (!igmp || igmp->type != IgmpType::query) return std::nullopt;
   const bool is_old = received.message.size() < kIgmpV3Query;
-  // IGMPv1 has no time in its queries; it means 10 seconds.
+  // An IGMPv1 query does not have a time; it means 10 seconds.
   const std::uint64_t tenths = igmp->max_response == 0 ? 100
                                : is_old                ? igmp->max_response
                                                        : decoded_time(igmp->max_response, 4);
@@ -118,7 +118,7 @@ bool GroupMembership::receive(const ReceivedMessage& message, Time now) {
   return true;
 }
 
-// NET-21
+// NET-21 (groups are reported twice when they change, and when a router asks)
 std::optional<GroupMembership::Record> GroupMembership::due_of(const Gid& group, Member& member, bool is_general,
                                                                Time now) const {
   if (member.change_at <= now) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Membership in multicast groups as the hosts' side of IGMP and MLD: what is reported, and when.
+// Membership in multicast groups, as on the hosts' side of IGMP and MLD: what is reported, and when.
 #pragma once
 
 #include <map>
@@ -14,29 +14,29 @@
 
 namespace roce::port {
 
-/// The groups of one host, all of its address's family. Changes are reported twice (RFC 3376 and 3810: robustness 2);
-/// queries are answered after a random part of the time that they give. After a query of the older version (IGMPv2,
-/// MLDv1) reports are of that one, as long as RFC 3376 and 3810 say.
+/// The groups of one host, all of the family of its address. Changes are reported twice (RFC 3376 and 3810: robustness
+/// 2); queries are answered after a random part of the time that they allow. After a query of the older version
+/// (IGMPv2, MLDv1), reports use that version for as long as RFC 3376 and 3810 require.
 class GroupMembership {
  public:
   GroupMembership(const Sender& sender, const Gid& ip);
 
   void join(const Gid& group, Time now);
   void leave(const Gid& group, Time now);
-  /// Takes a query of IGMP or MLD. False if it is none, or not a valid one.
+  /// Takes an IGMP or MLD query; false if the message is not a valid query.
   bool receive(const ReceivedMessage& message, Time now);
 
-  /// The reports that have to go out now. `may_use_link_local`: MLD reports come from the link-local address of the MAC
-  /// address, as routers demand, else from no address, as long as it is not sure that ours is unique.
+  /// Returns the reports that have to go out now. `may_use_link_local`: MLD reports come from the link-local address of
+  /// the MAC address, as routers require; else from no address, as long as it is not sure that ours is unique.
   [[nodiscard]] std::vector<Frame> due(Time now, bool may_use_link_local);
   [[nodiscard]] Time next_timeout() const;
 
  private:
   struct Member {
     bool is_leaving = false;
-    unsigned changes_left = 0;  ///< reports of the change
+    unsigned changes_left = 0;  ///< reports of the change that are still to be sent
     Time change_at = kNever;
-    Time answer_at = kNever;  ///< to a query
+    Time answer_at = kNever;  ///< when to answer a query
   };
   struct Record {
     Gid group{};
@@ -51,10 +51,10 @@ class GroupMembership {
 
   Sender sender_;
   Gid ip_;
-  std::minstd_rand random_;  ///< only spreads the answers of many hosts
+  std::minstd_rand random_;  ///< is used only to spread the answers of many hosts
   std::map<Gid, Member> members_;
   Time general_answer_at_ = kNever;
-  Time old_until_ = Time::min();  ///< a router of the older version is there
+  Time old_until_ = Time::min();  ///< until then a router of the older version counts as present
 };
 
 }  // namespace roce::port

@@ -5,7 +5,7 @@
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-// The C library's, after the kernel's: the other way round they do not go together.
+// The C library's header comes after the kernel's: in the other order they conflict.
 #include <net/if.h>
 #include <sys/socket.h>
 
@@ -17,13 +17,13 @@
 namespace roce::port {
 namespace {
 
-/// Text of an attribute, without the zero at its end.
+/// Returns the text of an attribute, without the zero at its end.
 std::string_view text_of(Bytes value) {
   const std::string_view text{reinterpret_cast<const char*>(value.data()), value.size()};
   return text.substr(0, text.find('\0'));
 }
 
-/// What the IFLA_LINKINFO attribute of a VLAN device says of its tag.
+/// Reads the tag of a VLAN device from its IFLA_LINKINFO attribute.
 void read_vlan(Bytes info, Interface& interface) {
   const auto data = find_attribute(info, 0, IFLA_INFO_DATA);
   if (!data) return;
@@ -51,7 +51,7 @@ std::optional<Interface> read_interface(Bytes body) {
   const auto kind = info ? find_attribute(*info, 0, IFLA_INFO_KIND) : std::nullopt;
   if (kind && text_of(*kind) == "vlan") {
     read_vlan(*info, interface);
-    // With a namespace beside it the index counts there, and means another interface here.
+    // If a namespace is given, the index is one of that namespace, and means another interface here.
     if (!find_attribute(body, kAttributesAt<ifinfomsg>, IFLA_LINK_NETNSID)) {
       interface.parent_index = find_number<std::uint32_t>(body, kAttributesAt<ifinfomsg>, IFLA_LINK);
     }
@@ -62,7 +62,7 @@ std::optional<Interface> read_interface(Bytes body) {
 std::optional<std::pair<std::uint32_t, InterfaceAddress>> read_address(Bytes body) {
   const auto header = read_header<ifaddrmsg>(body);
   if (!header) return std::nullopt;
-  // Where the other end of the wire has an address too, IFA_ADDRESS is that one and IFA_LOCAL ours.
+  // If the other end of the wire has an address, too, IFA_ADDRESS is that one and IFA_LOCAL is ours.
   const auto find = [&]<typename Address>(Address) {
     const auto local = find_number<Address>(body, kAttributesAt<ifaddrmsg>, IFA_LOCAL);
     return local ? local : find_number<Address>(body, kAttributesAt<ifaddrmsg>, IFA_ADDRESS);

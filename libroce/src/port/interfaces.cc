@@ -14,7 +14,7 @@
 namespace roce::port {
 namespace {
 
-// A dump that something changes under has to be asked for again.
+// A dump has to be requested again if something changed while it was made.
 constexpr int kDumpTries = 10;
 
 int dump_interfaces(NetlinkSocket& socket, std::vector<Interface>& interfaces) {

@@ -30,19 +30,19 @@ class KernelNeighbours final : public Neighbours {
  private:
   using Key = std::pair<Gid, std::optional<std::uint16_t>>;
 
-  /// An address that `find` was asked for.
+  /// An address that `find` was called with.
   struct Search {
     std::uint32_t interface_index = 0;  ///< 0: there is no VLAN device for it
     Gid next_hop{};
-    std::optional<MacAddress> mac{};  ///< as told last
-    Time next_try = Time::min();      ///< not sooner: the next question about it on the wire
+    std::optional<MacAddress> mac{};  ///< as reported last
+    Time next_try = Time::min();      ///< the next question about it on the wire is not asked earlier
   };
 
-  /// The interface that frames with this tag leave by; 0 if there is none.
+  /// Returns the interface by which frames with this tag leave; 0 if there is none.
   std::uint32_t interface_index_of(std::optional<std::uint16_t> vlan_id);
   std::optional<MacAddress> look_up(const Key& key, Search& search, Time now);
   void ask(const Search& search);
-  /// Takes a MAC address over; whether it is news.
+  /// Takes over a MAC address; true if it is new.
   static bool learn(Search& search, const std::optional<MacAddress>& mac);
 
   Interface interface_;
@@ -72,7 +72,7 @@ void KernelNeighbours::ask(const Search& search) {
   if (may_request_) {
     may_request_ = resolve_by_request(questions_, search.next_hop, search.interface_index) != EPERM;
   }
-  // Whatever stands in its way is found out when the address stays unknown.
+  // An error is not reported here: if the address stays unknown, `why_unknown` finds the reason.
   if (!may_request_) static_cast<void>(resolve_by_datagram(search.next_hop, search.interface_index));
 }
 
@@ -89,7 +89,7 @@ std::optional<MacAddress> KernelNeighbours::look_up(const Key& key, Search& sear
   if (route.kind == Route::Kind::broadcast) return kBroadcast;
   const NeighbourEntry entry = find_neighbour(questions_, search.next_hop, search.interface_index);
   const std::optional<MacAddress> mac = entry.usable_mac();
-  // What bypasses the kernel does not make it confirm a stale entry, and a host may have moved.
+  // Our packets bypass the kernel, so that it does not confirm a stale entry, and the host may have moved.
   const bool is_open = mac ? entry.is_stale() : !entry.is_in_search();
   if (is_open && may_ask) ask(search);
   return mac;

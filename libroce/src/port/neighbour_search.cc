@@ -37,7 +37,7 @@ std::optional<MacAddress> NeighbourSearch::mac_of(const Gid& neighbour) const {
 
 void NeighbourSearch::learn(const Gid& neighbour, const MacAddress& mac, bool answers, Time now) {
   const auto found = neighbours_.find(neighbour);
-  // A group's address, or none, cannot be a host's.
+  // A group's address, or a zero address, cannot be that of a host.
   if (found == neighbours_.end() || (mac.octets[0] & 1) != 0 || mac == MacAddress{}) return;
   Neighbour& entry = found->second;
   const bool is_news = entry.mac != mac;
@@ -50,7 +50,7 @@ void NeighbourSearch::learn(const Gid& neighbour, const MacAddress& mac, bool an
   for (const Gid& ip : entry.used_for) found_.push_back({ip, mac});
 }
 
-// NET-19
+// NET-19 (a neighbour is asked for each second, three times in a row, and confirmed after 30 s)
 std::vector<NeighbourSearch::Question> NeighbourSearch::due(Time now) {
   std::vector<Question> questions;
   while (next_timeout() <= now) {
@@ -60,7 +60,7 @@ std::vector<NeighbourSearch::Question> NeighbourSearch::due(Time now) {
       neighbour.is_fresh = false;
       neighbour.tries = 0;
     } else if (neighbour.tries == kTries && neighbour.mac) {
-      // Somebody else may have the address by now: all are asked.
+      // Another host may have the address by now, so all hosts are asked.
       neighbour.mac.reset();
       neighbour.tries = 0;
     } else if (neighbour.tries == kTries) {

@@ -13,14 +13,14 @@
 namespace roce::port {
 namespace {
 
-// The kernel fills at most 32 KiB with the parts of one dump; a single message may be longer, yet not by that much.
+// The kernel fills at most 32 KiB with the parts of one dump; a single message may be longer, but not by that much.
 constexpr std::size_t kBufferBytes = 128 * 1024;
 
 constexpr std::size_t aligned(std::size_t size) {
   return (size + 3) / 4 * 4;
 }
 
-/// Takes the first message off `datagram`; none if what is left is no message.
+/// Takes the first message off `datagram`; nullopt if the rest is not a message.
 std::optional<std::pair<nlmsghdr, Bytes>> take_message(Bytes& datagram) {
   const std::optional<nlmsghdr> header = read_header<nlmsghdr>(datagram);
   if (!header || header->nlmsg_len < sizeof(nlmsghdr) || header->nlmsg_len > datagram.size()) return std::nullopt;
@@ -29,7 +29,7 @@ std::optional<std::pair<nlmsghdr, Bytes>> take_message(Bytes& datagram) {
   return std::pair{*header, body};
 }
 
-/// The errno that an NLMSG_ERROR or NLMSG_DONE message carries.
+/// Returns the errno that an NLMSG_ERROR or NLMSG_DONE message carries.
 int errno_of(Bytes body) {
   return -read_header<int>(body).value_or(-EBADMSG);
 }
@@ -110,7 +110,7 @@ int NetlinkSocket::request(NetlinkRequest& request, const NetlinkHandler& handle
   const Bytes bytes = request.numbered(sequence);
   const std::uint16_t flags = read_header<nlmsghdr>(bytes)->nlmsg_flags;
   const bool is_dump = (flags & NLM_F_DUMP) == NLM_F_DUMP;
-  // Only an acknowledgement says that a request without an answer is done, also behind an answer.
+  // A request with NLM_F_ACK is done only when its acknowledgement comes, with or without an answer before it.
   const bool is_acknowledged = (flags & NLM_F_ACK) != 0;
   while (::send(socket_.get(), bytes.data(), bytes.size(), 0) < 0) {
     if (errno != EINTR) return errno;

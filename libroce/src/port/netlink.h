@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Requests to the kernel's routing netlink (RFC 3549) and what it says by itself.
+// Requests to the kernel's routing netlink (RFC 3549), and its notifications.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class NetlinkRequest {
   void add(std::uint16_t type, Bytes value);
   void add(std::uint16_t type, std::uint32_t value) { add(type, std::as_bytes(std::span{&value, 1})); }
 
-  /// The message, complete with its length and this number.
+  /// Returns the complete message, with its length and this sequence number.
   [[nodiscard]] Bytes numbered(std::uint32_t sequence);
 
  private:
@@ -42,12 +42,12 @@ class NetlinkRequest {
 /// A message from the kernel.
 struct NetlinkMessage {
   std::uint16_t type = 0;
-  Bytes body;  ///< behind the netlink header; valid during the call that hands it over
+  Bytes body;  ///< the bytes behind the netlink header; valid during the call of the handler
 };
 
 using NetlinkHandler = std::function<void(const NetlinkMessage&)>;
 
-/// The header of the family at the start of a message; none if the message is too short for it.
+/// Returns the header of the family at the start of a message; nullopt if the message is too short for it.
 template <typename Header>
 [[nodiscard]] std::optional<Header> read_header(Bytes body) {
   static_assert(std::is_trivially_copyable_v<Header>);
@@ -56,33 +56,33 @@ template <typename Header>
   std::memcpy(&header, body.data(), sizeof header);
   return header;
 }
-/// The value of the first attribute of this type among those that begin `header_bytes` into `body`.
+/// Returns the value of the first attribute of this type among those that begin `header_bytes` into `body`.
 [[nodiscard]] std::optional<Bytes> find_attribute(Bytes body, std::size_t header_bytes, std::uint16_t type);
-/// The same as a number; none also if it has another size.
+/// Returns this value as a number; nullopt also if it has another size.
 template <typename Number>
 [[nodiscard]] std::optional<Number> find_number(Bytes body, std::size_t header_bytes, std::uint16_t type) {
   const std::optional<Bytes> value = find_attribute(body, header_bytes, type);
   return value && value->size() == sizeof(Number) ? read_header<Number>(*value) : std::nullopt;
 }
-/// The size of a family's header with what stands between it and the first attribute.
+/// The size of a family's header, with the padding in front of the first attribute.
 template <typename Header>
 inline constexpr std::size_t kAttributesAt = (sizeof(Header) + 3) / 4 * 4;
 
-/// A routing netlink socket. No call waits: the kernel has answered when it has taken the request.
+/// A routing netlink socket. No call waits: when the kernel has taken a request, it has answered it.
 class NetlinkSocket {
  public:
-  /// `groups`: what to be told by itself (RTMGRP_…), 0 for a socket that only asks.
+  /// `groups`: the notifications that are wanted (RTMGRP_…); 0 for a socket that is only used for requests.
   [[nodiscard]] static Result<NetlinkSocket> open(std::uint32_t groups = 0);
 
-  /// Sends a request and hands each message of the answer over. Returns 0, or the kernel's errno.
+  /// Sends a request and calls `handle` with each message of the answer. Returns 0, or the kernel's errno.
   [[nodiscard]] int request(NetlinkRequest& request, const NetlinkHandler& handle);
-  /// Hands what has come by itself over. False: some of it was lost, because there was more than room for it.
+  /// Calls `handle` with each notification that has come; false if some were lost for want of room.
   [[nodiscard]] bool receive(const NetlinkHandler& handle);
   [[nodiscard]] int fd() const { return socket_.get(); }
 
  private:
   explicit NetlinkSocket(link::FileDescriptor socket);
-  /// One datagram; an errno when there is none.
+  /// Returns one datagram, or an errno if there is none.
   [[nodiscard]] tl::expected<Bytes, int> read_datagram();
 
   link::FileDescriptor socket_;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Closer than the seconds of RFC 5227, as a program is waited for; as long together as those of RFC 4862.
+// Shorter than the seconds of RFC 5227, because a program waits; all probes together last as long as in RFC 4862.
 constexpr Duration kProbeInterval = 333ms;
 constexpr unsigned kAnnouncements = 2;
 constexpr Duration kAnnounceInterval = 2s;
@@ -21,7 +21,7 @@ constexpr transport::GidPrefix kLoopback4{{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 
 constexpr Gid kLoopback6{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
 constexpr Gid kBroadcast4 = Gid::from_ipv4({{255, 255, 255, 255}});
 
-/// Whether all bits behind the prefix are `ones`: the network's own address, or its broadcast address.
+/// True if all bits after the prefix are `ones`: the address of the network itself, or its broadcast address.
 bool rest_is(const transport::GidPrefix& network, const Gid& ip, bool ones) {
   for (unsigned bit = network.bits; bit < 128; ++bit) {
     if ((ip.octets[bit / 8] >> (7 - bit % 8) & 1) != (ones ? 1 : 0)) return false;
@@ -29,7 +29,7 @@ bool rest_is(const transport::GidPrefix& network, const Gid& ip, bool ones) {
   return true;
 }
 
-/// An IPv4 address that means all hosts or the network. Networks of one or two hosts have none (RFC 3021).
+/// True for the IPv4 address of all hosts or of the network, which networks of one or two hosts do not have (RFC 3021).
 bool is_for_all(const transport::GidPrefix& network, const Gid& ip, bool ones) {
   return ip.is_ipv4_mapped() && network.bits < 127 && network.contains(ip) && rest_is(network, ip, ones);
 }
@@ -50,7 +50,7 @@ void OwnAddress::Parts::send_solicitation(const Gid& source, const Gid& target, 
   const Gid group = solicited_node_group(target);
   std::vector<std::byte> message =
       joined(Icmpv6{.type = Icmpv6Type::neighbour_solicitation}, NeighbourSolicitation{.target = target});
-  // Whoever has no address yet must not say where it is.
+  // A host without an address must not give its link-layer address.
   if (source != Gid{}) {
     const std::vector<std::byte> option = joined(NdLinkLayer{.type = NdOption::source_link_layer, .mac = sender.mac});
     message.insert(message.end(), option.begin(), option.end());
@@ -62,7 +62,7 @@ void OwnAddress::Parts::send_solicitation(const Gid& source, const Gid& target, 
 
 void OwnAddress::Parts::send_probe() {
   if (!is_ipv4()) return send_solicitation(Gid{}, config.ip, std::nullopt);
-  // The sender's IP address stays 0, so that nobody takes it over.
+  // The sender's IP address stays 0, so that no host takes it over.
   send(arp_frame(sender, kBroadcastMac, {.sender_mac = sender.mac, .target_ip = config.ip.ipv4()}));
 }
 
@@ -78,7 +78,7 @@ void OwnAddress::Parts::ask(const NeighbourSearch::Question& question) {
                  {.sender_mac = sender.mac, .sender_ip = config.ip.ipv4(), .target_ip = question.ip.ipv4()}));
 }
 
-// NET-19
+// NET-19 (other networks are reached through the gateway)
 std::optional<Gid> OwnAddress::Parts::next_hop(const Gid& ip) const {
   if (ip.is_ipv4_mapped() != is_ipv4()) return std::nullopt;
   if (network.contains(ip) || (!is_ipv4() && kLinkLocal.contains(ip))) return ip;
@@ -156,7 +156,7 @@ std::optional<MacAddress> OwnAddress::find(const Gid& ip, std::optional<std::uin
   return next_hop ? own.search.find(ip, *next_hop, now) : std::nullopt;
 }
 
-// NET-17
+// NET-17 (the address is asked for three times before it is used)
 std::vector<Neighbours::Answer> OwnAddress::poll(Time now) {
   Parts& own = *parts_;
   if (own.state == State::duplicate) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an OwnAddress is made of.
+// The parts of an OwnAddress.
 #pragma once
 
 #include <deque>
@@ -42,7 +42,7 @@ struct OwnAddress::Parts {
   void send_advertisement(const MacAddress& destination_mac, const Gid& destination, bool solicited);
   void send_echo_reply(const ReceivedMessage& request);
 
-  /// Somebody else uses the address.
+  /// Reacts to another host that uses the address.
   void conflict(const MacAddress& mac, Time now);
   bool on_arp(Bytes packet, Time now);
   bool on_icmp(const ReceivedMessage& received);
@@ -50,7 +50,7 @@ struct OwnAddress::Parts {
   bool on_solicitation(const ReceivedMessage& received, Bytes body, Time now);
   bool on_advertisement(const ReceivedMessage& received, Bytes body, Time now);
 
-  /// The neighbour by which `ip` is reached; none if there is no way.
+  /// Returns the neighbour by which `ip` is reached; nullopt if there is none.
   [[nodiscard]] std::optional<Gid> next_hop(const Gid& ip) const;
 
   OwnAddressConfig config;
@@ -59,7 +59,7 @@ struct OwnAddress::Parts {
   State state = State::probing;
   unsigned probes_left = kProbes;
   unsigned announcements_left = 0;
-  Time next_step{};  ///< of probes, then of announcements
+  Time next_step{};  ///< time of the next probe, later of the next announcement
   std::optional<MacAddress> other{};
   Time may_defend = Time::min();
   NeighbourSearch search;

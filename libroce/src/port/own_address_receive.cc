@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is done about received frames.
+// How received frames are handled.
 #include <chrono>
 
 #include "port/own_address_parts.h"
@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 constexpr Duration kDefendInterval = 10s;
 constexpr std::size_t kNdOptionUnit = 8;
 
-/// The link-layer address in the options of neighbour discovery. `ok` is false where the options are malformed.
+/// The link-layer address in the options of neighbour discovery. `ok` is false if the options are malformed.
 struct LinkLayer {
   bool ok = true;
   std::optional<MacAddress> mac{};
@@ -51,7 +51,7 @@ bool OwnAddress::receive(Bytes frame, Time now) {
   }
 }
 
-// NET-17
+// NET-17 (another host that has the address keeps it; later it is defended at most every 10 s)
 void OwnAddress::Parts::conflict(const MacAddress& mac, Time now) {
   other = mac;
   if (state == State::probing) {
@@ -63,7 +63,7 @@ void OwnAddress::Parts::conflict(const MacAddress& mac, Time now) {
   }
 }
 
-// NET-18
+// NET-18 (ARP requests for the own address are answered)
 bool OwnAddress::Parts::on_arp(Bytes packet, Time now) {
   const auto arp = parse<Arp>(packet);
   if (!arp || !arp->is_ipv4_over_ethernet() || arp->sender_mac == sender.mac || !is_ipv4()) return false;
@@ -122,13 +122,13 @@ bool OwnAddress::Parts::on_icmpv6(const ReceivedMessage& received, Time now) {
   }
 }
 
-// NET-18
+// NET-18 (neighbour solicitations for the own address are answered; discovery counts only with hop limit 255)
 bool OwnAddress::Parts::on_solicitation(const ReceivedMessage& received, Bytes body, Time now) {
   const auto solicitation = parse<NeighbourSolicitation>(body);
   if (!solicitation || solicitation->target != config.ip || received.hop_limit != kNdHopLimit) return false;
   const LinkLayer from = read_options(body.subspan(kSize<NeighbourSolicitation>), NdOption::source_link_layer);
   const bool is_probe = received.source == Gid{};
-  // RFC 4861, 7.1.1
+  // Rules for valid solicitations: RFC 4861, 7.1.1.
   if (!from.ok || (is_probe && (from.mac || received.destination != solicited_node_group(config.ip)))) return false;
   if (is_probe && state == State::probing) {
     conflict(received.source_mac, now);
@@ -147,7 +147,7 @@ bool OwnAddress::Parts::on_advertisement(const ReceivedMessage& received, Bytes 
   if (!advertisement || received.hop_limit != kNdHopLimit) return false;
   const Gid& target = advertisement->target;
   const LinkLayer at = read_options(body.subspan(kSize<NeighbourAdvertisement>), NdOption::target_link_layer);
-  // RFC 4861, 7.1.2
+  // Rules for valid advertisements: RFC 4861, 7.1.2.
   const bool is_to_group = transport::is_multicast(received.destination);
   if (!at.ok || transport::is_multicast(target) || (advertisement->solicited && is_to_group)) return false;
   if (target == config.ip) {
@@ -156,7 +156,7 @@ bool OwnAddress::Parts::on_advertisement(const ReceivedMessage& received, Bytes 
   }
   const std::optional<MacAddress> known = search.mac_of(target);
   const std::optional<MacAddress> mac = at.mac ? at.mac : known;
-  // Without the override flag it may be a proxy, which the host itself goes before.
+  // Without the override flag it may come from a proxy; the address that the host itself gave is kept then.
   const bool keeps_known = known && mac != known && !advertisement->overrides;
   if (mac && !keeps_known) search.learn(target, *mac, advertisement->solicited, now);
   return received.destination == config.ip;
@@ -169,10 +169,10 @@ void OwnAddress::Parts::send_advertisement(const MacAddress& destination_mac, co
                          NdLinkLayer{.type = NdOption::target_link_layer, .mac = sender.mac})));
 }
 
-// NET-20
+// NET-20 (echo requests to the own address are answered with their data)
 void OwnAddress::Parts::send_echo_reply(const ReceivedMessage& request) {
   std::vector<std::byte> message(request.message.begin(), request.message.end());
-  // By the way it came: whoever sent it knows how to reach us.
+  // The reply goes back by the way that the request came, without asking for the neighbour.
   if (request.protocol == IpProtocol::icmp) {
     FieldOf<&Icmp::type>::set(message.data(), IcmpType::echo_reply);
     FieldOf<&Icmp::checksum>::set(message.data(), 0);

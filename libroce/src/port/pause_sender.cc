@@ -19,7 +19,7 @@ PauseSender::PauseSender(const MacAddress& mac, std::uint64_t bits_per_second)
 bool PauseSender::update(std::uint8_t held, Time now) {
   if (held == held_ && now < refresh_at_) return false;
   ever_held_ |= held;
-  // Each frame says all there is to say, so that it does not matter if one before it was lost.
+  // Each frame has the state of all priorities, so that it does not matter if one before it was lost.
   Pfc pfc;
   for (unsigned priority = 0; priority < 8; ++priority) {
     const unsigned bit = 1U << priority;

@@ -14,16 +14,16 @@ namespace roce::port {
 namespace {
 
 constexpr std::size_t kBatch = 64;
-// What is sent in one round before the link is asked again what came in.
+// The most batches that are sent in one round, before frames are received again.
 constexpr int kTransmitsPerTurn = 4;
 constexpr std::size_t kMaxEvents = 4096;
-// What the device writes before it is sent: a few super-frames, which the cache still holds then.
+// Bytes that the device writes before they are sent: a few super-frames, which are still in the cache then.
 constexpr std::size_t kSegmentedBuffer = 256 << 10;
 
-/// Makes a packet where it stays.
+/// Converts to the packet of a frame, so that the packet is made where it stays.
 struct InPlace {
   const link::RxFrame& frame;
-  const NetMeta* net;  // of a link that hides the headers
+  const NetMeta* net;  // for a link that hides the headers
   // NOLINTNEXTLINE(google-explicit-constructor)
   operator Packet() const {
     return net != nullptr ? parse_transport(frame.bytes, *net, frame.wire_length)
@@ -61,17 +61,17 @@ struct InPlace {
   return {address_of(net.source), address_of(net.destination), net.udp_source_port, net.traffic_class, net.hop_limit};
 }
 
-/// The packets of what came in as one frame.
+/// Returns how a received super-frame divides into packets; nullopt if the frame is one packet.
 [[nodiscard]] std::optional<SuperFrame> parts_of(const Packet& packet, const link::RxFrame& frame) {
   return frame.segment_size != 0 ? super_frame_of(packet, frame.segment_size) : std::nullopt;
 }
 
-/// Of a unit of several packets: as whoever cuts it sees it.
+/// Returns how a unit of several packets will be cut.
 [[nodiscard]] SuperFrame parts_of(const transport::TxUnit& unit) {
   return {unit.segment_size, unit.segments, std::uint16_t{1}};
 }
 
-/// Of a PAUSE or PFC frame: whether it holds this end of a wire (CC-09).
+/// True if a PAUSE or PFC frame holds this end of the wire: CC-09 (it is sent to their group, or to its own address).
 [[nodiscard]] bool is_for_this_end(const Packet& packet, const MacAddress& ours) {
   const std::optional<Layer> ethernet = packet.find(HeaderId::ethernet);
   if (!ethernet) return false;
@@ -113,9 +113,9 @@ link::LinkResult<bool> Port::turn(Time now) {
   if (device_.next_timeout() <= now) device_.advance(now);
   take_events(now);
   if (neighbours_ != nullptr && neighbours_->next_timeout() <= now) take_neighbours(now);
-  // Whose answers nobody wants where others know the neighbours.
+  // Its answers are not needed if `neighbours_` is another object.
   if (own_ != nullptr && own_ != neighbours_ && own_->next_timeout() <= now) (void)own_->poll(now);
-  // Before all data: who is to stop goes on sending until then.
+  // This goes before all data: the other end goes on sending until it arrives.
   const link::LinkResult<std::size_t> held = send_pfc(now);
   if (!held) return tl::unexpected(held.error());
   const link::LinkResult<std::size_t> went = transmit(now);
@@ -127,7 +127,7 @@ link::LinkResult<bool> Port::turn(Time now) {
 
 Time Port::next_timeout() const {
   if (taken_ != came_) return Time::min();
-  // Work posted, or an address learnt, since the last round.
+  // Work was posted, or an address was learnt, since the last round.
   if (device_.has_output() && !wants_to_write()) return Time::min();
   if (own_ != nullptr && !own_->output().empty() && !own_waits_) return Time{};
   Time next = std::min(device_.next_timeout(), pause_ends_);
@@ -157,7 +157,7 @@ link::LinkResult<std::size_t> Port::receive(Time now) {
       device_.prefetch(packets_[i].emplace(InPlace{received_[i], hidden ? &net : nullptr}));
     }
   }
-  // No more packets a round than without super-frames: the program has to post receives meanwhile.
+  // A round takes no more packets than without super-frames: the program has to post receives in between.
   std::size_t packets = 0;
   while (taken_ < came_ && packets < kBatch) {
     const Packet& packet = *packets_[taken_];
@@ -165,7 +165,7 @@ link::LinkResult<std::size_t> Port::receive(Time now) {
     if (tap_ && next_part_ == 0) show_received(packet, frame);
     if (const std::optional<SuperFrame> parts = parts_of(packet, frame)) {
       const NetMeta net = packet.net();
-      // Its headers are looked at once: the packets that it is cut into have none.
+      // The headers are checked once: the packets that it is cut into do not have them.
       if (next_part_ == 0 && !device_.admits(packet)) next_part_ = parts->count;
       for (; next_part_ < parts->count && packets < kBatch; ++next_part_, ++packets) {
         device_.receive(segment(packet, *parts, next_part_, net), now);
@@ -235,7 +235,7 @@ link::LinkResult<std::size_t> Port::send_own() {
 
 link::LinkResult<std::size_t> Port::send_pfc(Time now) {
   if (!holding_) return std::size_t{0};
-  // A newer frame says all that an older one did that still waits.
+  // A frame that still waits is replaced: a newer one has the state of all priorities, too.
   pfc_waits_ = holding_->update(device_.low_priorities(), now) || pfc_waits_;
   if (!pfc_waits_) return std::size_t{0};
   const link::TxFrame frame{holding_->frame(), {}};
@@ -274,7 +274,7 @@ link::LinkResult<std::size_t> Port::flush() {
   return taken;
 }
 
-/// Whether super-frames wait that the link takes no more; then their packets wait in their place.
+/// Replaces waiting super-frames by their packets if the link does not take super-frames any more; true if it did.
 bool Port::cut_refused() {
   const link::Segmentation segmentation = link_.segmentation();
   if (segmentation.max_segments > 1 || frames_[pending_].segment_size == 0) return false;
@@ -309,7 +309,7 @@ void Port::cut_unit(const link::TxFrame& frame) {
     if (hidden) {
       const Packet part = segment(packet, *parts, i);
       bytes.assign(part.bytes().begin(), part.bytes().end());
-      // Alone it goes out with identification 0.
+      // A packet that is sent alone has IP identification 0.
       move_icrc(bytes, part.net(), net);
     } else {
       cut_frame(packet, *parts, i, bytes);
@@ -330,7 +330,7 @@ link::LinkResult<std::size_t> Port::transmit(Time now) {
     caps_.max_bytes = std::max(link_.max_bytes(), segmentation.max_bytes);
     const std::size_t count = device_.transmit(buffer_, units_, caps_, now);
     if (count == 0) {
-      // It may be that an address was wanted, and is known.
+      // The device may have wanted an address that is known.
       take_events(now);
       if (!device_.has_output()) break;
       continue;
@@ -418,7 +418,7 @@ void Port::take_events(Time now) {
         wanted_.emplace(event->gid, event->vlan_id);
         continue;
       }
-      // Refused is only an address that nobody waits for any more.
+      // This is refused only if nothing waits for the address any more.
       (void)device_.set_neighbour(event->gid, event->vlan_id, *mac);
       wanted_.erase({event->gid, event->vlan_id});
     }

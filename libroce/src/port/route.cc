@@ -16,19 +16,19 @@ namespace {
 
 constexpr std::uint16_t kDiscardPort = 9;
 constexpr std::uint16_t kUsable = NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP;
-constexpr std::size_t kIpv4At = 12;  // of the address in a mapped GID
+constexpr std::size_t kIpv4At = 12;  // offset of the address in a mapped GID
 
 std::uint8_t family_of(const Gid& ip) {
   return ip.is_ipv4_mapped() ? AF_INET : AF_INET6;
 }
 
-/// The address as it stands in messages and socket addresses: 4 or 16 bytes of `ip`.
+/// Returns the address as it is in messages and socket addresses: 4 or 16 bytes of `ip`.
 Bytes address_of(const Gid& ip) {
   const Bytes bytes = std::as_bytes(std::span{ip.octets});
   return ip.is_ipv4_mapped() ? bytes.subspan(kIpv4At) : bytes;
 }
 
-/// The opposite of `address_of`.
+/// Returns the GID of an address that `address_of` could have returned.
 std::optional<Gid> gid_of(int family, Bytes address) {
   if (family == AF_INET && address.size() == 4) return Gid::from_ipv4(*read_header<Ipv4Address>(address));
   if (family == AF_INET6) return read_header<Gid>(address);
@@ -55,7 +55,7 @@ std::optional<FoundRoute> read_route(Bytes body, const Gid& ip) {
   } else if (header->rtm_type == RTN_BROADCAST) {
     found.route.kind = Route::Kind::broadcast;
   } else if (header->rtm_type == RTN_UNICAST) {
-    // IPv4 without any route out of an interface is "on link, let us hope": it belongs to no table.
+    // Without any IPv4 route out of the interface, the kernel just assumes "on link": that route belongs to no table.
     const auto table = find_number<std::uint32_t>(body, kAt, RTA_TABLE).value_or(header->rtm_table);
     if (table == RT_TABLE_UNSPEC) return std::nullopt;
     found.route = {Route::Kind::unicast, ip};
@@ -87,8 +87,8 @@ std::optional<FoundRoute> ask_route(NetlinkSocket& socket, const Gid& ip, std::u
 }  // namespace
 
 Route find_route(NetlinkSocket& socket, const Gid& ip, std::uint32_t interface_index) {
-  // Asked about one interface, the kernel does not recognise the addresses that the host has on others. Link-local
-  // ones mean nothing without an interface.
+  // When it is asked about one interface, the kernel does not recognise the addresses that the host has on others.
+  // Link-local addresses mean nothing without an interface.
   if (!is_link_local(ip)) {
     const auto anywhere = ask_route(socket, ip, 0);
     if (anywhere && (anywhere->route.kind == Route::Kind::local || anywhere->interface_index == interface_index)) {
@@ -162,7 +162,7 @@ int resolve_by_datagram(const Gid& ip, std::uint32_t interface_index) {
   } else {
     std::memcpy(&to6.sin6_addr, address_of(ip).data(), sizeof to6.sin6_addr);
   }
-  // Unlike SO_BINDTODEVICE, which old kernels reserve for root, this names the interface for everybody.
+  // Unlike SO_BINDTODEVICE, which old kernels reserve for root, this lets every user name the interface.
   in_pktinfo info4{};
   info4.ipi_ifindex = static_cast<int>(interface_index);
   in6_pktinfo info6{};

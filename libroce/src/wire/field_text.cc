@@ -24,8 +24,8 @@ std::optional<Octets> parse_hex(std::string_view text) {
   return octets;
 }
 
-/// Numbers in `base`, each at most `max`, separated by `separator`. A decimal one has no leading zeros, which some read
-/// as octal, and none has more digits than `max` has.
+/// Reads numbers in `base`, each at most `max`, separated by `separator`. A decimal number must not have leading zeros,
+/// which some programs read as octal, and no number may have more digits than `max`.
 std::optional<std::vector<unsigned>> parse_groups(std::string_view text, char separator, unsigned base, unsigned max) {
   std::size_t most_digits = 1;
   for (unsigned left = max / base; left != 0; left /= base) ++most_digits;
@@ -58,7 +58,7 @@ std::optional<Octets> parse_ipv4(std::string_view text) {
   return parse_octet_groups(text, '.', 10, 4);
 }
 
-/// The groups of one side of "::", the last of which may be an IPv4 address.
+/// Reads the groups on one side of "::", the last of which may be an IPv4 address.
 std::optional<Octets> parse_ipv6_part(std::string_view text) {
   Octets octets;
   if (text.empty()) return octets;
@@ -136,7 +136,7 @@ tl::expected<void, std::string> set_octets(const FieldInfo& field, std::span<std
   return {};
 }
 
-/// The largest number that fits a field.
+/// Returns the largest number that fits a field.
 std::uint64_t max_value(const FieldInfo& field) {
   return field.bit_width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << field.bit_width) - 1;
 }

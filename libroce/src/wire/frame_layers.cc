@@ -19,9 +19,9 @@ bool is_network(HeaderId id) {
   return id == HeaderId::ipv4 || id == HeaderId::ipv6 || id == HeaderId::grh;
 }
 
-/// The layers of the innermost frame: [begin, network), the network header and what follows it.
+/// Indexes of the layers with which the innermost frame and its network header begin.
 struct Inner {
-  std::size_t link = 0;     ///< its Ethernet header, or the first layer that is not a tunnel's
+  std::size_t link = 0;     ///< its Ethernet header, or the first layer if there is none
   std::size_t network = 0;  ///< its innermost network header
   bool has_network = false;
 };
@@ -38,7 +38,7 @@ Inner find_inner(const LayerList& layers) {
   return inner;
 }
 
-/// Adds to the lengths of the headers in front of `offset`, all of which enclose it.
+/// Adds `by` to the lengths in the headers in front of `offset`, all of which enclose it.
 void lengthen(const LayerList& layers, std::size_t offset, std::ptrdiff_t by, std::vector<std::byte>& frame) {
   const auto add = [by](auto length) { return static_cast<std::uint16_t>(length + by); };
   for (const Layer& layer : layers) {
@@ -54,7 +54,7 @@ void lengthen(const LayerList& layers, std::size_t offset, std::ptrdiff_t by, st
   }
 }
 
-/// Puts `bytes` in the place of `size` bytes at `offset`.
+/// Replaces `size` bytes at `offset` by `bytes`, and corrects the lengths of the headers in front of them.
 void replace(const LayerList& layers, std::size_t offset, std::size_t size, Bytes bytes,
              std::vector<std::byte>& frame) {
   lengthen(layers, offset, static_cast<std::ptrdiff_t>(bytes.size()) - static_cast<std::ptrdiff_t>(size), frame);
@@ -67,7 +67,7 @@ void replace(const LayerList& layers, std::size_t offset, std::size_t size, Byte
   std::copy(bytes.begin(), bytes.end(), frame.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
-/// Lets a header announce another kind of content. False: it cannot.
+/// Sets the type of the content in a header; false if the header cannot name it.
 bool announce(const Layer& layer, EtherType type, std::vector<std::byte>& frame) {
   std::byte* header = frame.data() + layer.offset;
   switch (layer.id) {
@@ -92,7 +92,7 @@ EtherType ether_type_of(HeaderId network) {
   return network == HeaderId::ipv4 ? EtherType::ipv4 : network == HeaderId::ipv6 ? EtherType::ipv6 : EtherType::roce_v1;
 }
 
-/// What an Ethernet header or tag announces.
+/// Returns the EtherType in an Ethernet header or VLAN tag.
 EtherType announced_by(const Layer& layer, const std::vector<std::byte>& frame) {
   const std::byte* header = frame.data() + layer.offset;
   return layer.id == HeaderId::vlan ? FieldOf<&VlanTag::ether_type>::get(header)

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::size_t kFcsSize = 4;
 
-/// A 16-bit check value: where it stands, and what it covers.
+/// A 16-bit check value: its place, and the bytes that it covers.
 struct Check {
   std::uint32_t place = 0;
   std::uint32_t start = 0;
   std::uint32_t end = 0;
-  // Of the pseudo header; not for IPv4 headers.
+  // For the pseudo header; not used for IPv4 headers.
   IpProtocol protocol{};
   Gid source{};
   Gid destination{};
@@ -29,7 +29,7 @@ std::uint16_t stored_at(Bytes frame, const Check& check) {
   return static_cast<std::uint16_t>(load_big_endian<2>(frame.data() + check.place));
 }
 
-/// The header of an IPv4 layer, if it is in the frame with its options.
+/// Returns the check value of an IPv4 header, if the header is in the frame with its options.
 std::optional<Check> ipv4_check(const Layer& layer, Bytes frame) {
   const std::byte* header = frame.data() + layer.offset;
   const std::size_t size = FieldOf<&Ipv4::header_length>::get(header) * std::size_t{4};
@@ -39,7 +39,7 @@ std::optional<Check> ipv4_check(const Layer& layer, Bytes frame) {
                .end = layer.offset + static_cast<std::uint32_t>(size)};
 }
 
-/// Where the checksum of an upper-layer message stands in it (RFC 768, RFC 9293, RFC 4443).
+/// Returns the offset of the checksum in an upper-layer message (RFC 768, RFC 9293, RFC 4443).
 std::optional<std::uint32_t> checksum_place(IpProtocol protocol) {
   switch (protocol) {
     case IpProtocol::udp:
@@ -53,7 +53,7 @@ std::optional<std::uint32_t> checksum_place(IpProtocol protocol) {
   }
 }
 
-/// The message behind the IP header that is layer `index`, if it has a checksum and all of it is there.
+/// Returns the check value of the message behind IP header `index`, if it has a checksum and all of it is there.
 std::optional<Check> upper_check(const LayerList& layers, std::size_t index, Bytes frame) {
   const Layer& ip = layers[index];
   const std::byte* header = frame.data() + ip.offset;
@@ -75,7 +75,7 @@ std::optional<Check> upper_check(const LayerList& layers, std::size_t index, Byt
     check.destination = FieldOf<&Ipv6::destination>::get(header);
     for (std::size_t i = index + 1; i < layers.size() && layers[i].id == HeaderId::ipv6_extension; ++i) {
       if (check.protocol == IpProtocol::fragment) return std::nullopt;
-      // The first byte of each names what follows it (RFC 8200, 4).
+      // The first byte of each names the header behind it (RFC 8200, 4).
       check.protocol = static_cast<IpProtocol>(frame[layers[i].offset]);
       check.start = layers[i].offset + layers[i].size;
     }
@@ -98,23 +98,23 @@ std::uint16_t right_ipv4(Bytes frame, const Check& check) {
 
 std::uint16_t right_upper(Bytes frame, const Check& check) {
   const Bytes message = frame.subspan(check.start, check.end - check.start);
-  // What stands there counts in the sum: taken out again.
+  // The stored checksum is included in the sum, and is taken out again.
   const std::uint64_t sum = std::uint64_t{static_cast<std::uint16_t>(
                                 ~ipv6_upper_checksum(check.source, check.destination, check.protocol, message))} +
                             static_cast<std::uint16_t>(~stored_at(frame, check));
   const std::uint16_t checksum = detail::fold_checksum(sum);
-  // Of UDP, 0 says that there is none.
+  // In UDP, 0 means that there is no checksum.
   return checksum == 0 && check.protocol == IpProtocol::udp ? std::uint16_t{0xFFFF} : checksum;
 }
 
-/// The bits in which a stored checksum is wrong; 0 and 0xFFFF are the same number.
+/// Returns the bits in which a stored checksum is wrong; 0 and 0xFFFF are the same number.
 std::uint16_t error_of(std::uint16_t stored, std::uint16_t right) {
   const bool same = stored == right || (stored % 0xFFFF == 0 && right % 0xFFFF == 0);
   return same ? std::uint16_t{0} : static_cast<std::uint16_t>(stored ^ right);
 }
 
-/// Calls `use(check, is_ipv4_header)` for the check values of all IP headers, innermost first and of each header the
-/// message before the header.
+/// Calls `use(check, is_ipv4_header)` for the check values of all IP headers, the innermost first, and for each header
+/// that of its message before its own.
 template <typename Use>
 void for_each_check(const Packet& packet, Bytes frame, Use use) {
   const LayerList layers = packet.layers();
@@ -136,7 +136,7 @@ std::uint32_t right_icrc(const Packet& packet, Bytes frame) {
                       packet.bth_offset() - start);
 }
 
-/// The bytes that an FCS at the end would cover, if the frame may have one.
+/// Returns the bytes that an FCS at the end would cover, if the frame may have one.
 std::optional<Bytes> covered_by_fcs(const Packet& packet, Bytes frame) {
   const LayerList layers = packet.layers();
   const bool is_whole = packet.reported_length() == frame.size();
@@ -146,7 +146,7 @@ std::optional<Bytes> covered_by_fcs(const Packet& packet, Bytes frame) {
   return frame.first(frame.size() - kFcsSize);
 }
 
-/// An FCS is sent with its least significant byte first (IEEE 802.3, 3.2.9).
+/// Returns the FCS, which is sent with its least significant byte first (IEEE 802.3, 3.2.9).
 std::uint32_t fcs_of(Bytes covered) {
   return __builtin_bswap32(crc32(0, covered));
 }
@@ -190,7 +190,7 @@ void FrameSeal::renew(const Packet& packet, std::span<std::byte> frame, WrongChe
     const std::uint16_t error = index < errors.count ? errors.bits[index] : std::uint16_t{0};
     if (error != 0 && checksums == WrongCheck::leave) return;
     const std::uint16_t right = is_ipv4_header ? right_ipv4(frame, check) : right_upper(frame, check);
-    // What was right stays as it was written: 0xFFFF may stand for 0.
+    // A checksum that is right stays as it was written: it may be 0xFFFF instead of 0.
     if (error == 0 && error_of(stored_at(frame, check), right) == 0) return;
     const std::uint16_t kept = checksums == WrongCheck::keep ? error : std::uint16_t{0};
     store_big_endian<2>(frame.data() + check.place, right ^ kept);

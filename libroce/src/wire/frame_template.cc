@@ -14,7 +14,7 @@ namespace roce {
 
 namespace {
 
-/// The tables of a field of 16 bits, of which `bytes_behind` bytes lie between its end and the BTH.
+/// Returns the tables of a field of 16 bits that ends `bytes_behind` bytes in front of the BTH.
 constexpr std::array<crc::ByteTable, 2> make_tables(std::size_t bytes_behind) {
   return {crc::make_byte_table(bytes_behind + 1), crc::make_byte_table(bytes_behind)};
 }
@@ -46,7 +46,7 @@ constexpr detail::TemplateTables kGrhTables{
     .udp_length = {},
     .resv8a = kResv8a};
 
-/// The headers of `net` with lengths and identification 0.
+/// Returns the headers of `net` with lengths and identification 0.
 NetworkHeaders make_blank_headers(NetMeta net) {
   net.ip_id = 0;
   NetworkHeaders headers = make_network_headers(net, 0);

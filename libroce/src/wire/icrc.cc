@@ -16,7 +16,7 @@ namespace roce {
 namespace {
 
 #if defined(__x86_64__) && !defined(__AVX__)
-/// Whether the CRC library takes its AVX-512 path, which needs VPCLMULQDQ; all others leave the registers clean.
+/// True if the CRC library takes its AVX-512 path, which needs VPCLMULQDQ; all others leave the registers clean.
 bool is_crc_wide() {
   __builtin_cpu_init();
   return __builtin_cpu_supports("vpclmulqdq") != 0;
@@ -31,8 +31,8 @@ std::uint32_t crc_and_leave_avx(std::uint32_t seed, const std::uint8_t* bytes, s
   return result;
 }
 
-// A pointer, not a test behind the call: where nothing is left to do the library is jumped to, which for 64 bytes saves
-// a tenth of the time. Static initialisation elsewhere may already compute an ICRC, so it is never null.
+// A pointer, not a test after the call: if there is nothing to clear, this is a jump into the library, which for 64
+// bytes saves a tenth of the time. Static initialisation elsewhere may already compute an ICRC: it is never null.
 constinit auto* run_crc = &crc_and_leave_avx;
 [[maybe_unused]] const bool kIsCrcChosen = [] {
   if (!is_crc_wide()) run_crc = &crc32_gzip_refl;
@@ -45,8 +45,8 @@ constexpr auto* run_crc = &crc32_gzip_refl;
 /// Byte 4 of the BTH: FECN, BECN and six reserved bits.
 constexpr std::size_t kBthResv8a = 4;
 
-// The masked bytes stand at the same positions in every packet without options: a few lookups change the seed so that
-// one CRC over the bytes as they are gives the CRC over the masked ones. Positions count from the network header.
+// The masked bytes are at the same positions in every packet without options: a few lookups change the seed so that one
+// CRC over the unmasked bytes gives the CRC over the masked ones. Positions count from the network header.
 
 struct Ipv4Masks {
   static constexpr std::size_t kBth = 28;
@@ -64,7 +64,7 @@ struct Ipv4Masks {
   }
 };
 
-/// The first eight bytes of an IPv6 header and of a GRH.
+/// Masks for the first eight bytes of an IPv6 header and of a GRH.
 struct Ipv6FirstWordMasks {
   static constexpr auto kClassHigh = crc::make_mask_table(0, 0x0F);
   static constexpr auto kClassLow = crc::make_mask_table(1);
@@ -101,7 +101,7 @@ struct TransportMasks {
   static constexpr auto kResv8a = crc::make_mask_table(kBthResv8a);
 };
 
-/// The seed for headers of any length: IPv4 options, IPv6 extension headers.
+/// Returns the seed for headers of any length, with IPv4 options or IPv6 extension headers.
 std::uint32_t seed_of_any(const std::uint8_t* p, HeaderId network, std::size_t bth_offset) {
   std::uint32_t seed = crc::kLrhSeed;
   for_each_masked_byte(network, bth_offset, [&](std::size_t position, std::uint8_t mask, IcrcMistake) {
@@ -128,7 +128,7 @@ std::uint32_t crc32(std::uint32_t crc, Bytes bytes) {
   return run_crc(crc, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
-// W-ICRC-1
+// W-ICRC-1 (CRC-32 over 8 bytes of ones, then from the network header through the pad)
 std::uint32_t compute_icrc(Bytes covered, HeaderId network, std::size_t bth_offset) {
   const auto* p = reinterpret_cast<const std::uint8_t*>(covered.data());
   std::uint32_t seed = 0;
@@ -152,7 +152,7 @@ std::uint32_t crc_behind(NetworkHeaders headers) {
 }
 
 std::uint32_t compute_icrc(Bytes transport, const NetMeta& net) {
-  // The length fields count the ICRC, which `transport` does not hold.
+  // The length fields count the ICRC, which `transport` does not include.
   const std::uint32_t seed = crc_behind(make_network_headers(net, transport.size() + 4));
   return crc32(seed ^ TransportMasks::kResv8a[std::to_integer<std::uint8_t>(transport[kBthResv8a])], transport);
 }
@@ -169,7 +169,7 @@ void move_icrc(std::span<std::byte> transport, const NetMeta& from, const NetMet
 
 IcrcVerdict check_icrc(const Packet& packet) {
   IcrcVerdict verdict;
-  // W-ICRC-3
+  // W-ICRC-3 (a packet of which a covered byte is missing is not checked)
   if (!packet.has_icrc()) {
     verdict.reason = why_unchecked(packet);
     return verdict;
@@ -189,8 +189,8 @@ IcrcVerdict check_icrc(const Packet& packet) {
   verdict.computed = compute_icrc(transport, net);
   verdict.status = verdict.computed == verdict.stored ? IcrcStatus::good : IcrcStatus::bad;
   if (net.version == RoceVersion::v2_ipv4 && !net.ip_id) {
-    // The two bytes of the identification go straight into the register, so a difference in them alone, taken back to
-    // where they stand, shows as the difference itself (W-ICRC-4).
+    // W-ICRC-4 (a hidden IPv4 identification is solved for): its two bytes go straight into the register, so if only
+    // they differ, the difference of the CRCs, taken back to their place, is the difference of the two bytes.
     constexpr std::size_t id_offset = 4;
     const std::size_t behind_id = kSize<Ipv4> + kSize<Udp> + transport.size() - id_offset;
     const std::uint32_t difference = crc::rewind_far(verdict.computed ^ verdict.stored, behind_id);

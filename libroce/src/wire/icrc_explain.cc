@@ -37,7 +37,7 @@ std::uint32_t reverse_bits(std::uint32_t value) {
   return reversed;
 }
 
-/// A packet as its ICRC sees it, to compute the ICRC of it in wrong ways.
+/// A packet as its ICRC sees it, for computing its ICRC with mistakes.
 class Subject {
  public:
   explicit Subject(const Packet& packet) : packet_(packet), network_(packet.network_header()) {
@@ -54,10 +54,10 @@ class Subject {
     covered_.insert(covered_.end(), packet.bytes().begin() + start, packet.bytes().begin() + packet.icrc_offset());
   }
 
-  /// Whether anything is known of the headers in front of the BTH.
+  /// True if anything is known of the headers in front of the BTH.
   [[nodiscard]] bool has_network() const { return network_ != HeaderId::none; }
 
-  /// The mistakes that change anything in this packet.
+  /// Returns the mistakes that would change the ICRC of this packet.
   [[nodiscard]] Mistakes possible() const {
     Mistakes set = bit(IcrcMistake::lrh_prefix_missing) | bit(IcrcMistake::crc32c) | bit(IcrcMistake::not_inverted) |
                    bit(IcrcMistake::byte_swapped) | bit(IcrcMistake::bit_reversed);
@@ -83,7 +83,7 @@ class Subject {
     return crc;
   }
 
-  /// Whether another IPv4 identification gives the stored ICRC.
+  /// True if another IPv4 identification gives the stored ICRC; `ip_id` is that one.
   [[nodiscard]] bool find_ip_id(std::uint16_t& ip_id) const {
     if (network_ != HeaderId::ipv4) return false;
     constexpr std::size_t id_offset = 4;
@@ -94,7 +94,7 @@ class Subject {
     return true;
   }
 
-  /// Looks for one byte, among the covered ones and those of the ICRC, whose change explains the difference.
+  /// Looks for one byte, among the covered bytes and those of the ICRC, whose change explains the difference.
   void find_damaged_byte(IcrcExplanation& explanation) const {
     std::uint32_t difference = compute(0) ^ packet_.stored_icrc();
     for (std::uint32_t i = 0; i < 4; ++i) {
@@ -116,9 +116,9 @@ class Subject {
   const Packet& packet_;
   HeaderId network_;
   std::vector<std::byte> covered_;
-  std::size_t known_from_ = 0;  ///< where in `covered_` the packet's own bytes begin
+  std::size_t known_from_ = 0;  ///< offset in `covered_` from which on it has the packet's own bytes
   std::size_t start_ = 0;       ///< offset of `covered_` in the packet's bytes, modulo 2^64
-  std::size_t bth_offset_ = 0;  ///< in `covered_`
+  std::size_t bth_offset_ = 0;  ///< offset of the BTH in `covered_`
 };
 
 }  // namespace

@@ -10,8 +10,8 @@
 namespace roce {
 
 /// Calls `use(position, mask, mistake)` for each byte of which the ICRC reads the bits of `mask` as ones (IBTA vol. 1,
-/// annexes A16.4.3 and A17.4.4), in packet order. Positions count from the network header; `mistake` is what leaving
-/// the mask out is called (W-ICRC-2).
+/// annexes A16.4.3 and A17.4.4), in packet order. Positions count from the network header; `mistake` is the name for
+/// leaving the mask out. W-ICRC-2 (TOS, TTL, flow label, IPv4 and UDP checksum, BTH byte 4).
 template <typename Use>
 constexpr void for_each_masked_byte(HeaderId network, std::size_t bth_offset, Use use) {
   if (network == HeaderId::ipv4) {
@@ -34,7 +34,7 @@ constexpr void for_each_masked_byte(HeaderId network, std::size_t bth_offset, Us
   use(bth_offset + 4, std::uint8_t{0xFF}, IcrcMistake::resv8a_not_masked);
 }
 
-/// The CRC behind the eight bytes of ones and `headers`, masked: with what the ICRC goes on at the BTH.
+/// Returns the CRC of the eight bytes of ones and the masked `headers`, with which the ICRC goes on at the BTH.
 [[nodiscard]] std::uint32_t crc_behind(NetworkHeaders headers);
 
 }  // namespace roce

@@ -31,7 +31,7 @@ void PacketParser::ethernet() {
   if (const std::byte* header = take<Ethernet>()) ether_type(FieldOf<&Ethernet::ether_type>::get(header));
 }
 
-// W-ENC-4
+// W-ENC-4 (VLAN tags, tunnels and cooked headers are outside the packet)
 void PacketParser::ether_type(EtherType type) {
   for (;;) {
     switch (type) {
@@ -98,8 +98,8 @@ void PacketParser::mpls() {
     if (label == nullptr) return;
     bottom = FieldOf<&MplsLabel::bottom>::get(label);
   }
-  // Behind the last label nothing names the protocol: IP shows by its version, a pseudowire by a zero nibble (RFC
-  // 4385).
+  // The last label does not name the protocol behind it: IP is recognised by its version, a pseudowire by a zero nibble
+  // (RFC 4385).
   if (!need(HeaderId::pw_control_word, 1)) return;
   switch (std::to_integer<unsigned>(*here()) >> 4) {
     case 4:

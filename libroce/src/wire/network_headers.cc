@@ -9,7 +9,7 @@ namespace roce {
 
 namespace {
 
-/// An IPv6 header or a GRH, which have the same shape.
+/// Returns an IPv6 header or a GRH, which have the same shape.
 template <typename H>
 H make_ip(const NetMeta& net, std::size_t payload_length) {
   return H{.dscp = static_cast<std::uint8_t>(net.traffic_class >> 2),

@@ -9,17 +9,17 @@
 
 namespace roce {
 
-/// The headers that a NetMeta stands for, as they lay in front of the BTH.
+/// The headers that a NetMeta stands for, as they were in front of the BTH.
 struct NetworkHeaders {
   static constexpr std::size_t kMaxSize = 48;
 
   std::array<std::byte, kMaxSize> bytes{};
-  std::size_t size = 0;               ///< 0 when `net` is not RoCE
+  std::size_t size = 0;               ///< 0 if `net` is not RoCE
   HeaderId network = HeaderId::none;  ///< `ipv4`, `ipv6` or `grh`
 };
 
-/// Writes the headers for a packet of `length` bytes from the BTH through the ICRC. What a NetMeta does not say is as
-/// Linux sends it: flow label and checksums 0, an unknown IPv4 identification 0.
+/// Writes the headers for a packet of `length` bytes from the BTH through the ICRC. Fields that a NetMeta does not have
+/// are as Linux sends them: flow label and checksums 0, an unknown IPv4 identification 0.
 [[nodiscard]] NetworkHeaders make_network_headers(const NetMeta& net, std::size_t length);
 
 }  // namespace roce

@@ -25,7 +25,7 @@ void PacketParser::ipv4() {
   if (header_bytes < kSize<Ipv4>) {
     return note_at(start, ParseReason::bad_length, HeaderId::ipv4, kSize<Ipv4>, header_bytes);
   }
-  // A total length of 0 is what a sender's segmentation offload leaves in a captured super-frame.
+  // A sender's segmentation offload leaves a total length of 0 in a captured super-frame.
   const std::uint32_t total_length = FieldOf<&Ipv4::total_length>::get(header);
   if (total_length != 0) {
     if (total_length < header_bytes) {
@@ -94,7 +94,7 @@ void PacketParser::ipv6() {
   }
 }
 
-// W-ENC-1
+// W-ENC-1 (RoCE v1 is EtherType 0x8915, GRH next header 0x1B)
 void PacketParser::grh() {
   const std::uint32_t start = position_;
   const std::byte* header = take<Grh>();
@@ -110,7 +110,7 @@ void PacketParser::grh() {
   transport(RoceVersion::v1);
 }
 
-// W-ENC-4
+// W-ENC-4 (tunnels are outside the packet)
 void PacketParser::ip_protocol(IpProtocol protocol) {
   switch (protocol) {
     case IpProtocol::udp:
@@ -127,7 +127,7 @@ void PacketParser::ip_protocol(IpProtocol protocol) {
   }
 }
 
-// W-ENC-2
+// W-ENC-2 (RoCE v2 is UDP destination port 4791; any source port)
 void PacketParser::udp() {
   const std::uint32_t start = position_;
   const std::byte* header = take<Udp>();
@@ -172,7 +172,7 @@ void PacketParser::gre() {
   if (options != 0 && !take(HeaderId::gre_options, options)) return;
   const EtherType type = FieldOf<&Gre::protocol>::get(header);
   if (type == EtherType::erspan2) {
-    // Type I has neither sequence number nor header.
+    // ERSPAN type I has neither a sequence number nor a header.
     if (has_sequence && take<Erspan2>() == nullptr) return;
     return ethernet();
   }

@@ -67,7 +67,7 @@ std::optional<Layer> Packet::find(HeaderId id) const {
 std::uint8_t Packet::traffic_class() const {
   if (net_) return net_->traffic_class;
   const std::byte* network = data_ + network_offset_;
-  // IPv6 and GRH: behind the four bits of the version (RFC 8200, 3; IBTA vol. 1, 8.3).
+  // In an IPv6 header and a GRH it is behind the four bits of the version (RFC 8200, 3; IBTA vol. 1, 8.3).
   const std::uint64_t class_and_version = load_big_endian<2>(network);
   return static_cast<std::uint8_t>(network_id_ == HeaderId::ipv4 ? class_and_version : class_and_version >> 4);
 }

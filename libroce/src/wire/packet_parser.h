@@ -9,8 +9,8 @@
 
 namespace roce {
 
-/// Walks the headers of one frame and fills a Packet. Each header is checked against what was captured and against what
-/// the layer around it says of its own end, whichever comes first.
+/// Walks the headers of one frame and fills a Packet. Each header is checked against the end of the captured bytes and
+/// against the end that the layer around it states, whichever comes first.
 class PacketParser {
  public:
   PacketParser(Packet& packet, Bytes captured, std::uint32_t reported_length) : packet_(packet) {
@@ -32,7 +32,7 @@ class PacketParser {
 
  private:
   // One function per layer, in link_layers.cc, network_layers.cc and transport_layers.cc. Each leaves `position_`
-  // behind what it took.
+  // behind the bytes that it took.
   void link(LinkType link_type);
   void ether_type(EtherType type);
   void mac_control();
@@ -51,14 +51,14 @@ class PacketParser {
   void payload_and_icrc(std::uint8_t pad_count);
   void management_datagram();
 
-  /// Notes the first thing that is wrong; later ones follow from it.
+  /// Records the first problem; later ones follow from it.
   void note(ParseReason reason, HeaderId layer, std::uint32_t needed, std::uint32_t available) {
     if (packet_.problem_.reason == ParseReason::none) {
       packet_.problem_ = {reason, layer, position_, needed, available};
     }
   }
 
-  /// Whether `size` more bytes are there; notes how they are missing when not.
+  /// True if there are `size` more bytes; if not, records how they are missing.
   [[nodiscard]] bool need(HeaderId id, std::uint32_t size) {
     if (size <= limit_ - position_) return true;
     if (size > end_ - position_) {
@@ -69,7 +69,7 @@ class PacketParser {
     return false;
   }
 
-  /// Records a header of which `need` has been asked, and steps over it.
+  /// Records a header for which `need` was called, and steps over it.
   [[nodiscard]] bool push(HeaderId id, std::uint32_t size) {
     if (packet_.layer_count_ == Packet::kMaxLayers) {
       note(ParseReason::too_many_headers, id, Packet::kMaxLayers + 1, Packet::kMaxLayers);
@@ -82,15 +82,15 @@ class PacketParser {
 
   [[nodiscard]] bool take(HeaderId id, std::uint32_t size) { return need(id, size) && push(id, size); }
 
-  /// Takes header `H` and returns where it lies, or null.
+  /// Takes header `H`; returns a pointer to it, or null.
   template <HeaderType H>
   [[nodiscard]] const std::byte* take() {
     const std::byte* header = here();
     return take(kHeader<H>.id, kSize<H>) ? header : nullptr;
   }
 
-  /// The layer that begins at `start` says that it is `length` bytes long: nothing behind it belongs to the packet
-  /// (W-ENC-3).
+  /// Ends the packet where a layer ends, which begins at `start` and states a length of `length` bytes: W-ENC-3 (the
+  /// packet ends where its length field says, not where the frame ends).
   void enclose(HeaderId id, std::uint32_t start, std::uint32_t length) {
     if (length > end_ - start) {
       note_at(start, ParseReason::bad_length, id, length, end_ - start);
@@ -110,8 +110,8 @@ class PacketParser {
 
   Packet& packet_;
   std::uint32_t position_ = 0;
-  std::uint32_t end_;    ///< where the packet ends on the wire, as far as the layers so far say
-  std::uint32_t limit_;  ///< the smaller of `end_` and what was captured
+  std::uint32_t end_;    ///< end of the packet on the wire, by the lengths of the layers so far
+  std::uint32_t limit_;  ///< the smaller of `end_` and the number of captured bytes
   bool end_is_known_ = true;
   bool fragmented_ = false;
 };

@@ -12,7 +12,7 @@ namespace roce {
 
 namespace {
 
-/// The bytes of a new header: its struct's defaults.
+/// Returns the bytes of a new header: the defaults of its struct.
 std::vector<std::byte> default_bytes(HeaderId id) {
   std::vector<std::byte> bytes;
   AllHeaders::for_each([&]<typename H>() {
@@ -23,7 +23,7 @@ std::vector<std::byte> default_bytes(HeaderId id) {
   return bytes;
 }
 
-/// The fields of a header that follow from the rest of the packet.
+/// Returns the fields of a header that follow from the rest of the packet.
 std::vector<const FieldInfo*> automatic_fields(HeaderId id) {
   std::vector<const FieldInfo*> fields;
   const auto add = [&](std::string_view name) { fields.push_back(find_field(header_info(id), name)); };
@@ -99,7 +99,7 @@ PacketSpec PacketSpec::for_opcode(Opcode opcode, RoceVersion version) {
   return spec;
 }
 
-/// Lets each header name the one behind it: EtherType, protocol, next header, port, bottom of stack.
+/// Makes each header name the one behind it: EtherType, protocol, next header, port, bottom of stack.
 void PacketSpec::name_protocols() {
   const auto ether_type_of = [](HeaderId id) {
     switch (id) {
@@ -168,7 +168,7 @@ void PacketSpec::name_protocols() {
   };
   for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
     std::byte* bytes = parts_[i].bytes.data();
-    // Options name nothing: what stands behind them is named by the header in front of them.
+    // Options do not name a protocol: the header in front of them names the one behind them.
     std::size_t behind = i + 1;
     while (behind + 1 < parts_.size() && header_info(parts_[behind].id).size == 0) ++behind;
     const HeaderId next = parts_[behind].id;
@@ -282,8 +282,8 @@ SpecResult<std::vector<std::byte>> PacketSpec::build() const {
       if (icrc_mode_ == IcrcMode::wrong) icrc = ~icrc;
     }
     store_big_endian<4>(bytes.data() + layout.icrc, __builtin_bswap32(icrc));
-    // The checksum of an IPv4 header that claims to be longer than it is may reach into the ICRC, which covers no
-    // checksum.
+    // The checksum of an IPv4 header that claims to be longer than it is may cover the ICRC, but the ICRC does not
+    // cover a checksum.
     fill_automatic(layout, bytes);
   }
   append(trailer_);
@@ -326,8 +326,8 @@ PacketSpec PacketSpec::from_packet(const Packet& packet) {
     spec.icrc_mode_ = IcrcMode::none;
     spec.pad_.emplace();
   }
-  // What would have been computed need not be kept: first the pad, on which the lengths depend, then the fields in wire
-  // order, last the ICRC.
+  // Values that would be computed anyway are not kept: first the pad, on which the lengths depend, then the fields in
+  // wire order, last the ICRC.
   if (packet.has_icrc()) {
     const std::vector<std::byte> pad = std::move(*spec.pad_);
     spec.pad_.reset();
@@ -348,7 +348,7 @@ PacketSpec PacketSpec::from_packet(const Packet& packet) {
         part.automatic.erase(part.automatic.begin() + static_cast<std::ptrdiff_t>(f));
       }
     }
-    // The bytes of computed fields do not count; at zero, equal packets have equal specifications.
+    // Computed fields are zero in the bytes, so that equal packets have equal specifications.
     for (const FieldInfo* field : part.automatic) set_field_number(*field, part.bytes, 0);
   }
   if (packet.has_icrc() && layout.network && check_icrc(packet).computed == packet.stored_icrc()) {

@@ -34,7 +34,7 @@ SpecResult<std::vector<std::byte>> hex_bytes(std::string_view name, std::string_
   return error(name, "expected pairs of hex digits, found '" + std::string{value.substr(0, 32)} + "'");
 }
 
-/// The name of a number's value where it reads back as the same number, else nothing.
+/// Returns the name of a field's value if that reads back as the same number, else nothing.
 std::string_view value_name(const FieldInfo& field, Bytes header) {
   if (is_octets(field)) return {};
   const std::uint64_t value = field_number(field, header);
@@ -53,7 +53,7 @@ constexpr std::size_t kMaxPayload = 65535;
 
 }  // namespace
 
-/// `vlan[1]` for a header that is not the first of its kind, else `vlan`.
+/// Returns `vlan[1]` for a header that is not the first of its kind, else `vlan`.
 std::string PacketSpec::qualified_name(std::size_t part) const {
   std::size_t index = 0;
   for (std::size_t i = 0; i < part; ++i) index += parts_[i].id == parts_[part].id ? 1 : 0;
@@ -112,7 +112,7 @@ SpecResult<void> PacketSpec::set_headers(std::string_view value) {
     if (!usable) return error("headers", "there is no header '" + std::string{name} + "'");
     Part part = make_part(info->id);
     if (info->id == HeaderId::cma && !fresh.parts_.empty()) {
-      // The CMA header is a name for the start of the private data in front of it.
+      // The CMA header is a name for the start of the private data in the header in front of it.
       const FieldInfo* field = find_field(header_info(fresh.parts_.back().id), "private_data");
       if (field != nullptr) part = {info->id, {}, {}, fresh.parts_.size() - 1, field->byte_offset()};
     }
@@ -212,7 +212,7 @@ SpecResult<void> PacketSpec::set(std::string_view name, std::string_view value) 
       return error(name, "this field is not computed; set it to a value");
     }
     if (!is_computed(automatic, target->field)) automatic.push_back(target->field);
-    // A checksum needs the lengths first: the table's order.
+    // A checksum is computed after the lengths, in the order of the field table.
     std::sort(automatic.begin(), automatic.end());
     set_field_number(*target->field, edit(part), 0);
     return {};
@@ -274,8 +274,8 @@ std::vector<std::string> PacketSpec::names() const {
 std::string PacketSpec::to_text() const {
   std::string text;
   const auto line = [&](const std::string& name, const std::string& value) { text += name + ": " + value + '\n'; };
-  // A specification read back starts from the same headers, so only what differs from them needs a line. Headers inside
-  // the payload (the TLVs of an LLDP frame) are written as payload.
+  // A specification that is read back starts from the same headers, so only differences from them need a line. Headers
+  // inside the payload (the TLVs of an LLDP frame) are written as payload.
   PacketSpec start;
   const std::string headers = *get("headers");
   if (!headers.empty()) {

@@ -12,7 +12,7 @@ namespace roce {
 
 namespace {
 
-// Each costs a look into a table of its own. A CRC over a few dozen bytes more costs less than many of them.
+// The most covered bytes with tables: each costs a lookup in its own, and with more of them a CRC costs less.
 constexpr std::size_t kMostCovered = 32;
 constexpr unsigned kBitsPerByte = 8;
 
@@ -68,8 +68,8 @@ SpecResult<PacketTemplate> PacketTemplate::make(const PacketSpec& spec, std::spa
   return made;
 }
 
-/// Whether the checksum of the IPv4 header at `offset` may: a field of the header does. One that claims to be longer
-/// counts what is behind it, too.
+/// True if the checksum of the IPv4 header at `offset` may change, because a field of the header may. A header that
+/// claims to be longer covers bytes behind it, too.
 bool PacketTemplate::may_change(std::size_t offset) const {
   const std::size_t size = detail::ipv4_header_at(Bytes{bytes_}.first(end_), offset).size();
   if (size != kSize<Ipv4>) return true;
@@ -98,7 +98,7 @@ std::vector<PacketTemplate::Covered> PacketTemplate::find_covered() const {
 
 void PacketTemplate::expect_many() {
   if (!icrc_ || changes_ != nullptr) return;
-  // A checksum changes behind our back; that of the network header alone is masked.
+  // A checksum that the ICRC covers changes without being set; only that of the network header is masked.
   const bool has_checksum_inside = std::any_of(checksums_.begin(), checksums_.end(), [&](std::size_t offset) {
     return offset > icrc_->start && offset < icrc_->place;
   });
@@ -181,13 +181,13 @@ void PacketTemplate::seal() {
     }
     store_icrc(icrc);
   } else if (icrc_) {
-    // Of a header behind the BTH it is covered.
+    // The ICRC covers the checksum of a header behind the BTH, so that is stored first.
     store_checksums();
     const Bytes bytes = Bytes{bytes_}.subspan(icrc_->start, icrc_->place - icrc_->start);
     const std::uint32_t icrc = compute_icrc(bytes, icrc_->network, icrc_->bth_offset);
     store_icrc(icrc_->is_wrong ? ~icrc : icrc);
   }
-  // The ICRC covers no other checksum, but a checksum may reach into the ICRC: see PacketSpec::build.
+  // The ICRC does not cover any other checksum, but a checksum may cover the ICRC: see PacketSpec::build.
   store_checksums();
 }
 

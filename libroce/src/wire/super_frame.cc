@@ -25,7 +25,7 @@ class Search {
         first_(packet.bytes().subspan(packet.bth_offset())),
         length_(packet.icrc_offset() + kIcrcSize - packet.bth_offset()) {}
 
-  /// Cut at this size, whether an ICRC proves it or not.
+  /// Cuts the frame at this size, whether an ICRC proves it or not.
   [[nodiscard]] std::optional<SuperFrame> run_with(std::uint32_t size) {
     if (size < kSmallestPacket || size >= length_) return std::nullopt;
     found_ = {size, (length_ + size - 1) / size, 0};
@@ -56,7 +56,7 @@ class Search {
     return static_cast<std::uint32_t>(kSize<Bth>) + packet_.info().header_bytes;
   }
 
-  /// Whether a BTH of the same partition may begin `offset` bytes behind the first one.
+  /// True if a BTH of the same partition may begin `offset` bytes behind the first one.
   [[nodiscard]] bool looks_like_bth(std::uint32_t offset) const {
     if (offset + kSize<Bth> > first_.size()) return false;
     const std::byte* bth = first_.data() + offset;
@@ -69,7 +69,7 @@ class Search {
     return size >= kSmallestPacket && size + kSmallestPacket <= length_ && holds(size);
   }
 
-  /// Whether cutting at `size` makes an ICRC come out right. The first packet may be the damaged one, so a few are
+  /// True if an ICRC is right when the frame is cut at `size`. The first packet may be the damaged one, so a few are
   /// tried.
   [[nodiscard]] bool holds(std::uint32_t size) {
     found_ = {size, (length_ + size - 1) / size, 0};
@@ -97,17 +97,17 @@ class Search {
   SuperFrame found_;
 };
 
-/// Whether there is a place for an ICRC, from which cuts can be measured.
+/// True for RoCE v2 with a place for an ICRC, from which cuts can be measured.
 [[nodiscard]] bool is_measured_v2(const Packet& packet) {
   const bool is_v2 = packet.version() == RoceVersion::v2_ipv4 || packet.version() == RoceVersion::v2_ipv6;
   const ParseError& problem = packet.problem();
-  // A packet that ends inside its headers has none.
+  // A packet that ends inside its headers does not have such a place.
   const bool is_measured = problem.reason == ParseReason::none ||
                            (problem.reason == ParseReason::cut_short && problem.layer == HeaderId::payload);
   return packet.is_roce() && is_v2 && is_measured;
 }
 
-/// Makes the lengths, the identification and the checksums in the headers of a frame those of one of `frame_bytes`.
+/// Sets lengths, identification and checksums in the headers to those of a frame of `frame_bytes`.
 void put_right(std::span<std::byte> headers, std::size_t frame_bytes, const LayerList& layers, std::uint16_t ip_id) {
   for (const Layer& layer : layers) {
     std::byte* header = headers.data() + layer.offset;
@@ -125,7 +125,7 @@ void put_right(std::span<std::byte> headers, std::size_t frame_bytes, const Laye
   }
 }
 
-/// RFC 1624: the checksum follows from the one before and from what changed.
+/// Sets the identification, and updates the checksum from its old value and the change (RFC 1624).
 void set_identification(std::byte* ipv4, std::uint16_t ip_id) {
   const std::uint16_t before = FieldOf<&Ipv4::identification>::get(ipv4);
   const std::uint16_t checksum = FieldOf<&Ipv4::checksum>::get(ipv4);
@@ -135,7 +135,7 @@ void set_identification(std::byte* ipv4, std::uint16_t ip_id) {
   FieldOf<&Ipv4::checksum>::set(ipv4, detail::fold_checksum(sum));
 }
 
-/// Whether headers in front of a BTH are those that segmentation knows.
+/// True if the headers in front of a BTH are those that segmentation supports.
 [[nodiscard]] bool are_segmentable(const Packet& packet, const LayerList& layers) {
   std::size_t i = 0;
   const auto next_is = [&](HeaderId id) { return i < layers.size() && layers[i].id == id; };
@@ -150,7 +150,7 @@ void set_identification(std::byte* ipv4, std::uint16_t ip_id) {
 
 }  // namespace
 
-// W-ENC-5
+// W-ENC-5 (a frame may hold several packets; only the ICRC proves where they begin)
 std::optional<SuperFrame> find_super_frame(const Packet& packet) {
   if (!is_measured_v2(packet)) return std::nullopt;
   return Search{packet}.run();
@@ -206,7 +206,7 @@ void SuperFrameBuilder::find_headers() {
   const Bytes headers = packet.bytes().first(packet.bth_offset());
   next_.assign(headers.begin(), headers.end());
   put_right(next_, frame_bytes_, layers_, ip_id_);
-  // Something in them is wrong on purpose, or is what the segmentation computes.
+  // If they differ, something in the headers is wrong on purpose, or is left to the segmentation.
   if (!std::equal(headers.begin(), headers.end(), next_.begin())) return;
   header_bytes_ = headers.size();
   const auto* ipv4 =
@@ -219,9 +219,9 @@ void SuperFrameBuilder::find_headers() {
   varying_packet_ = static_cast<std::size_t>(std::ranges::lower_bound(varying, header_bytes_) - varying.begin());
 }
 
-/// Whether the frame has the headers that are to come next.
+/// True if the frame has the headers that have to come next.
 bool SuperFrameBuilder::has_headers_of(Bytes frame, const FrameKind* kind) const {
-  // std::equal goes byte by byte where they are of type std::byte.
+  // std::equal would compare values of type std::byte one by one.
   if (kind == nullptr || kind != kind_) return std::memcmp(next_.data(), frame.data(), header_bytes_) == 0;
   const auto is_same = [&](std::size_t at) { return next_[at] == frame[at]; };
   const auto is_same_field = [&](auto field) {
@@ -230,7 +230,7 @@ bool SuperFrameBuilder::has_headers_of(Bytes frame, const FrameKind* kind) const
     }
     return true;
   };
-  // These two are to change, whether they do in the frames or not.
+  // These two have to change from packet to packet, whether they vary in the frames or not.
   if (ipv4_offset_ != 0 &&
       !(is_same_field(FieldOf<&Ipv4::identification>{}) && is_same_field(FieldOf<&Ipv4::checksum>{}))) {
     return false;
@@ -238,7 +238,7 @@ bool SuperFrameBuilder::has_headers_of(Bytes frame, const FrameKind* kind) const
   return std::ranges::all_of(std::span{kind->varying}.first(varying_packet_), is_same);
 }
 
-/// Writes the packet of a frame behind what is there.
+/// Writes the packet of a frame behind those that are already there.
 void SuperFrameBuilder::place(Bytes frame, const FrameKind* kind) {
   const std::size_t end = size();
   const Bytes packet = frame.subspan(header_bytes_);

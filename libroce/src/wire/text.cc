@@ -83,13 +83,13 @@ std::string to_string(const Ipv4Address& address) {
   return out;
 }
 
-// W-TEXT-1
+// W-TEXT-1 (IPv6 text form of RFC 5952)
 std::string to_string(const Gid& gid) {
   if (gid.is_ipv4_mapped()) return to_string(gid.ipv4());
   const auto group = [&](std::size_t i) -> unsigned {
     return static_cast<unsigned>(gid.octets[2 * i]) << 8 | gid.octets[2 * i + 1];
   };
-  // RFC 5952, 4.2: the longest run of at least two zero groups becomes "::", the first of equals.
+  // RFC 5952, 4.2: the longest run of at least two zero groups becomes "::"; if there are equal ones, the first.
   std::size_t run_start = 8;
   std::size_t run_length = 1;
   for (std::size_t i = 0; i < 8; ++i) {

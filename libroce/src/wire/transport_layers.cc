@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kIcrcSize = 4;
 constexpr Qpn kGsiQp{1};
 
-/// Where the private data of a CM message begins in it.
+/// Offset of the private data in a CM message.
 template <HeaderType Message>
 constexpr std::size_t kPrivateData = FieldOf<&Message::private_data>::kFirstByte;
 
@@ -26,7 +26,7 @@ void PacketParser::transport(RoceVersion version) {
   packet_.bth_offset_ = position_;
   packet_.outer_count_ = packet_.layer_count_;
   packet_.chain_ = static_cast<std::uint8_t>(bth[0]);
-  // W-OPC-5
+  // W-OPC-5 (for undefined and manufacturer opcodes, everything to the ICRC is payload)
   const detail::HeaderChain& chain = detail::kHeaderChains[std::to_integer<std::size_t>(bth[0])];
   for (std::size_t i = 0; i < chain.count; ++i) {
     const Layer& header = chain.layers[i];
