@@ -36,6 +36,19 @@ TEST(Streams, DirectionsAreJoinedByTheirPsns) {
   EXPECT_EQ(found.packets[2].direction, 1);
 }
 
+TEST(Streams, WhatWasLostBeforeTheDirectionsAreJoinedIsKept) {
+  // Both ask; A's requests are a stream of their own until A answers B.
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY    500
+    10  A>B  SEND_ONLY    502
+   900  A>B  SEND_MIDDLE  501
+  1000  B>A  SEND_ONLY    100
+  1010  A>B  ACK          100)");
+  ASSERT_EQ(found.streams.size(), 1U);
+  EXPECT_TRUE(found.streams[0].joined);
+  EXPECT_EQ(found.streams[0].lost_psns, 1U);
+}
+
 TEST(Streams, EqualPsnsAreJoinedByTheUdpSourcePort) {
   const Findings found = analyse(R"(
      0  A>B  SEND_ONLY  100  qp=0x22  port=50001

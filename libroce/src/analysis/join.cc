@@ -51,6 +51,9 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   summary.broken += old.broken;
   summary.retransmissions += old.retransmissions;
   summary.spurious_retransmissions += old.spurious_retransmissions;
+  summary.lost_psns += old.lost_psns;
+  summary.missed_psns += old.missed_psns;
+  summary.is_open_start = summary.is_open_start || old.is_open_start;
   summary.start = std::min(summary.start, old.start);
   summary.first = std::min(summary.first, old.first);
   (before->older != nullptr ? before->older->newer : state.oldest) = before->newer;
