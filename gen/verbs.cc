@@ -9,7 +9,7 @@ namespace roce::gen {
 
 namespace {
 
-/// In the number of a work request: it is a receive. Of a failed one a completion tells nothing else.
+/// Bit that marks the work request of a receive. The completion of a failed request has no other sign of it.
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63;
 
 }  // namespace
