@@ -22,7 +22,7 @@ namespace roce::gen {
 
 namespace {
 
-/// Refreshes within the shortest pause: more than one, so that a late refresh does not let the wire resume.
+/// Refreshes within the shortest pause: enough that a late one does not let the wire resume.
 constexpr Duration::rep kRefreshes = 3;
 
 constexpr const char* kPfcFooter =

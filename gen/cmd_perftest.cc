@@ -118,7 +118,7 @@ struct Transport {
   });
   if (!ran) return tl::unexpected(ran.error());
   report.error = *ran ? script->error() : "stopped by a signal";
-  // The queue pairs report their counters when they are destroyed.
+  // An interrupted script puts its counters into the report when it is destroyed.
   script.reset();
   if (transport->cm) {
     transport->connections.reset();

@@ -54,7 +54,7 @@ Outcome<std::unique_ptr<ControlClient>> ControlClient::open(Endpoint& endpoint, 
   if (!address.token.empty()) hello["token"] = address.token;
   if (!shard.is_null()) hello["shard"] = shard;
   Outcome<nlohmann::json> answer = client->call("hello", std::move(hello));
-  // Another version, a wrong token or no peer at all is a wrong request: no exchange has failed.
+  // After another version, a wrong token or no peer at all, the command line is wrong: no exchange has failed.
   if (!answer) return cannot(answer.error().message);
   client->hello_ = std::move(*answer);
   return client;
@@ -94,7 +94,7 @@ Outcome<nlohmann::json> ControlClient::call(std::string_view op, nlohmann::order
     endpoint_.driver().do_posted();
     pollfd set{lines_.fd(), static_cast<short>(POLLIN | (lines_.wants_to_write() ? POLLOUT : 0)), 0};
     (void)::poll(&set, 1, kLookMs);
-    // The peer's last answer may come just before the end of the connection, so lines are read before `open` counts.
+    // The end of the connection counts only after the lines before it have been read: one may be the answer.
     open = lines_.flush() && ((set.revents & (POLLIN | POLLHUP | POLLERR)) == 0 || lines_.receive());
   }
   return failed(fmt::format("the peer did not answer \"{}\" in 10 s", op));

@@ -21,7 +21,7 @@ class ControlClients {
  public:
   /// The most clients that have said hello.
   static constexpr std::size_t kMaxClients = 64;
-  /// The most further connections, which have not. They cost little, have little time, and are displaced by others.
+  /// The most other connections. They cost little, have little time to say hello, and are displaced by others.
   static constexpr std::size_t kMaxStrangers = 16;
   static constexpr Duration kHelloTime = std::chrono::seconds{10};
   static constexpr std::size_t kMaxFirstLine = 4096;
@@ -30,7 +30,7 @@ class ControlClients {
 
   /// Hands a connection, whose hello is right, to another shard.
   using HandOver = std::function<void(std::uint32_t shard, JsonLines lines, nlohmann::json hello)>;
-  /// Tells people in words what strangers do.
+  /// Reports to people, in words, what strangers do.
   using Tell = std::function<void(const std::string& text)>;
 
   /// `cm` is nullptr if the endpoint has no QP1; `hand_over` is used if there are several shards.

@@ -11,8 +11,8 @@
 
 namespace roce::gen {
 
-/// The sinks of a client of the control protocol (docs/control.md): receives that are posted again by themselves. What
-/// arrives in them is compared, a part at a time, with the pattern that it should have.
+/// The sinks of a client of the control protocol (docs/control.md): receives that are posted again by themselves. The
+/// data that arrive in them are compared, a part at a time, with the pattern that they should have.
 class ControlSinks {
  public:
   /// The slots for the messages of a queue pair, and the pattern that they should have.

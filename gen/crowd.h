@@ -7,7 +7,7 @@
 
 namespace roce::gen {
 
-/// Chooses the connection that is displaced so that a newcomer has a place: of the address with the most waiting, the
+/// Chooses the connection that has to make room for a newcomer: from the address with the most waiting connections, the
 /// one that has waited the longest. So nobody can keep others out by sheer number.
 ///
 /// `waiting` is not empty and sorted oldest first; `address_of` returns the address that an element comes from.

@@ -19,7 +19,7 @@ struct MessageOptions {
 /// The Q_Key of all UD queue pairs of the RDMA port space UDP, and of its multicast groups (librdmacm: RDMA_UDP_QKEY).
 inline constexpr QKey kUdpPortSpaceQKey{0x01234567};
 
-/// The address handle of the other end of a datagram queue pair, destroyed with this object.
+/// An address handle for the other end of a datagram queue pair, destroyed with this object.
 class AddressHandle {
  public:
   AddressHandle(const Domain& domain, const transport::AddressVector& address)
@@ -51,7 +51,7 @@ class DatagramSide {
   /// The origin of a datagram that has arrived.
   struct Arrival {
     cm::Peer peer{};
-    Qpn qpn{};  ///< from the immediate data, where the sender puts it
+    Qpn qpn{};  ///< of the sender, from the immediate data
   };
   /// Waits for all messages, up to `patience` for each; returns the origin of the last one. Throws: ScriptFailure if
   /// one is late, has another size or no immediate data.

@@ -80,7 +80,7 @@ class Driver {
   bool link_error_ = false;
   link::StreamLink* clock_ = nullptr;
   bool asked_ = false;  // the clock set this time and awaits our answer
-  Time told_ = kNever;  // the time of our next work that the clock knows
+  Time told_ = kNever;  // time of our next work, as the clock knows it
   int rounds_ = 0;      // rounds of the port at this time
 };
 

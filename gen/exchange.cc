@@ -207,7 +207,7 @@ runtime::Rate Exchange::rate_of_a_pair() const {
   };
   runtime::Rate rate{.bps = share(options_.rate.bps), .pps = share(options_.rate.pps)};
   if (options_.kind == ExchangeKind::read && rate.bps != 0) {
-    // We send only the requests, while it is the responses that fill the wire.
+    // We send only the requests, but the responses are what fills the wire.
     const std::uint64_t bytes = std::max(1U, options_.sizes.mean());
     rate.pps = std::max<std::uint64_t>(1, rate.bps / (bytes * bits_per_byte));
     rate.bps = 0;

@@ -31,7 +31,7 @@ class FrameFeed {
   [[nodiscard]] const FrameKind* kind() const { return kind_; }
   /// Returns the earliest time at which `next` has a frame; `kNever` if none is left.
   [[nodiscard]] Time next_time(Time now) const;
-  /// Ends the frames; only `closing` is still sent, if frames have gone since it was last sent.
+  /// Ends the plan; only `closing` is still sent, if frames have gone since it was last sent.
   void stop() { stopped_ = true; }
   [[nodiscard]] bool is_over() const { return over_ && closing_left_ == 0; }
   /// True if frames have gone since `closing` was last sent.

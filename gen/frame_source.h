@@ -46,7 +46,7 @@ class FrameSource {
   [[nodiscard]] const FrameKind* kind() const { return kind_; }
   /// Returns the number of frames until each packet has had its turn once.
   [[nodiscard]] std::uint64_t round() const;
-  /// Returns the bytes of the longest frame of a round, or of one with the extremes of its lengths.
+  /// Returns the bytes of the longest frame: of a round, or of one with the extremes of its lengths.
   [[nodiscard]] std::size_t longest() const { return longest_; }
 
  private:

@@ -19,7 +19,7 @@ class HandshakeNotes {
 
   /// True if the end of this connection may be reported by itself.
   [[nodiscard]] bool may_tell(Time now) { return limit_.may_tell(now); }
-  /// Prints a number that is due. To be called in each step.
+  /// Prints the number of the rest when it is due. To be called in each step.
   void step(Time now);
 
  private:

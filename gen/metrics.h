@@ -39,7 +39,7 @@ template <typename T>
 struct CounterRow {
   std::uint64_t T::*member;
   std::string_view name;    ///< its name in reports
-  std::string_view metric;  ///< its name in metrics, without the `roce_` in front and `_total`
+  std::string_view metric;  ///< its name in metrics, without `roce_` in front and `_total`
   std::string_view help;
   MetricKind kind = MetricKind::counter;
 };

@@ -21,7 +21,7 @@ using runtime::parse_ip;
 /// that is not an address with a prefix, an address of this host, or anything that `port::OwnAddress::make` refuses.
 [[nodiscard]] Outcome<std::unique_ptr<port::OwnAddress>> open_own_address(const EndpointOptions& options,
                                                                           const port::Interface& interface, Time now);
-/// Parses the address with its prefix alone. Failure: any other text.
+/// Parses an address with its prefix, as `--ip` has it. Failure: any other text.
 [[nodiscard]] Outcome<port::InterfaceAddress> parse_own_ip(const std::string& text);
 
 }  // namespace roce::gen

@@ -344,7 +344,7 @@ class Turns {
   [[nodiscard]] bool are_done(std::uint64_t number) const {
     return completed_ == posted_ && run_.report.messages == number;
   }
-  /// True if at most acknowledgements are still missing.
+  /// True if nothing but acknowledgements can still be missing.
   [[nodiscard]] bool are_last() const {
     return posted_ == run_.options.iterations && run_.report.messages == run_.options.iterations;
   }

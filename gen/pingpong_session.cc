@@ -75,7 +75,7 @@ Outcome<std::unique_ptr<PingpongSession>> PingpongSession::make(Endpoint& endpoi
 }
 
 PingpongSession::~PingpongSession() {
-  // In an order in which nothing refers to them any more; objects that were not made are refused, which does no harm.
+  // Each object is destroyed when nothing refers to it any more; a call for one that was never made fails harmlessly.
   for (const Pair& pair : pairs_) {
     (void)device_.destroy_qp(pair.qpn);
     (void)device_.destroy_ah(pair.ah);

@@ -64,7 +64,7 @@ Outcome<void> RdmaCm::listen(ServiceId service, std::function<void(CommId, Time)
 }
 
 void RdmaCm::stop_listening(ServiceId service) {
-  // If nobody listened there it is refused, which does no harm.
+  // If nobody listened there this is refused, which does no harm.
   (void)manager().stop_listening(service);
   listeners_.erase(service);
 }
@@ -142,7 +142,7 @@ CmConnection::CmConnection(RdmaCm& cm, CommId id) : cm_(cm), id_(id), state_(Sta
 CmConnection::~CmConnection() {
   if (id_ == CommId{}) return;
   cm_.handlers_.erase(id_);
-  // If there is nothing left to end it is refused, which does no harm.
+  // If there is nothing left to end this is refused, which does no harm.
   (void)cm_.manager().abandon(id_, cm_.now_);
 }
 
@@ -274,7 +274,7 @@ Task<> CmConnection::disconnect() {
 CmQuestion::~CmQuestion() {
   if (id_ == CommId{}) return;
   cm_.handlers_.erase(id_);
-  // If the question was answered it is refused, which does no harm.
+  // If the question was answered this is refused, which does no harm.
   (void)cm_.manager().abandon(id_, cm_.now_);
 }
 

@@ -19,7 +19,7 @@ namespace roce::gen {
 /// The communication manager of an endpoint, for scripts.
 class RdmaCm {
  public:
-  /// Makes QP1. Failure: a verb refuses something.
+  /// Makes QP1. Failure: a verb failed.
   [[nodiscard]] static Outcome<std::unique_ptr<RdmaCm>> open(Endpoint& endpoint);
 
   /// Calls `arrived` with the identifier of each request to `service`, for a connection or for a datagram QP. `arrived`

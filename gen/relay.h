@@ -35,7 +35,7 @@ struct RuleCounters {
   std::uint64_t over_limit = 0;         ///< packets that should have been held but had no room
 };
 
-/// Passes frames between two Ethernet links through a fault engine, which may change their fate. It never waits.
+/// Passes frames between two Ethernet links through a fault engine, which decides what becomes of them. It never waits.
 /// Super-frames of RoCE packets pass as the frames that they are on a wire.
 class Relay {
  public:

@@ -126,7 +126,7 @@ Task<> rping_server(RdmaCm& cm, CommId wanted, ProgramReport& report) {
     const std::optional<BufferInfo> echo = co_await side.receive();
     if (!echo) throw ScriptFailure("the client ended the connection between a ping and its echo");
     const std::span<const std::byte> text = side.data().bytes(0, ping->size);
-    // It is copied as a string: up to the first zero.
+    // The echo is copied as a string: up to the first zero.
     const auto zero = std::ranges::find(text, std::byte{0});
     const auto length = static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(zero - text.begin() + 1, std::ssize(text)));
     co_await side.move(WorkOpcode::write, *echo, length);
@@ -141,7 +141,7 @@ Task<> rping_server(RdmaCm& cm, CommId wanted, ProgramReport& report) {
 
 Task<> rping_client(RdmaCm& cm, ConnectPlan plan, RpingOptions options, ProgramReport& report) {
   const Time now = co_await this_time{};
-  // Its data are the ping, then the place that the echo goes to.
+  // The data of the client's side: the ping, then its echo.
   CmConnection connection{cm};
   Side side{cm, connection, 2 * options.size, Access::remote_read | Access::remote_write, now};
   co_await connection.connect(side.qp().qpn(), plan);

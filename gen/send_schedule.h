@@ -25,11 +25,11 @@ class SendSchedule {
 
   /// Returns when the next frame may be sent; `now` if it is late.
   [[nodiscard]] Time next(Time now) const { return is_free() ? std::max(due_, now) : next_limited(now); }
-  /// Counts a frame of so many `bytes` that was sent, or is about to be.
+  /// Counts a frame of `bytes` bytes that was sent, or is about to be.
   void sent(std::size_t bytes, Time now) {
     if (!is_free()) count(bytes, now);
   }
-  /// True if frames are sent at this time, which is not in a pause.
+  /// True if `time` is not in a pause between frames.
   [[nodiscard]] bool is_on(Time time) const { return options_.off == Duration{0} || into_period(time) < options_.on; }
   /// Returns when that changes next; `kNever` if there are no pauses.
   [[nodiscard]] Time next_change(Time time) const;

@@ -13,8 +13,8 @@ namespace roce::gen {
 /// True if two secrets are equal. Takes the same time for any two texts of the same lengths.
 [[nodiscard]] bool is_same_secret(std::string_view one, std::string_view other);
 
-/// Remembers who sent wrong tokens, so that nobody can try many. After `kFree` wrong ones from an address all
-/// connections from it are refused for `kFirstPause`; each further one doubles the pause, up to `kLongestPause`.
+/// Remembers addresses that sent wrong tokens, so that nobody can try many. After `kFree` wrong ones from an address
+/// all connections from it are refused for `kFirstPause`; each further one doubles the pause, up to `kLongestPause`.
 class TokenGuard {
  public:
   static constexpr unsigned kFree = 3;

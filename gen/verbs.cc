@@ -9,7 +9,7 @@ namespace roce::gen {
 
 namespace {
 
-/// Bit that marks the work request of a receive. The completion of a failed request has no other sign of it.
+/// Bit that marks the work request of a receive; the completion of a failed one shows this in no other way.
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63;
 
 }  // namespace

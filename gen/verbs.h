@@ -89,11 +89,11 @@ class QueuePair {
 
   /// Takes new completions into `sent_` and `received_`.
   void poll();
-  /// Removes the oldest completion of a send request, or of a receive;
-  /// there has to be one. Throws: ScriptFailure if it is not a success.
+  /// Removes and returns the oldest completion of a send request, or of a receive; there has to be one. Throws:
+  /// ScriptFailure if it is not a success.
   transport::Completion take_sent() { return take(sent_, "send request"); }
   transport::Completion take_received() { return take(received_, "receive"); }
-  /// Removes that completion whatever its status.
+  /// Removes and returns that completion whatever its status.
   transport::Completion pop_sent() { return pop(sent_); }
   transport::Completion pop_received() { return pop(received_); }
   [[nodiscard]] bool has_sent() {
