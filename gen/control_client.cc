@@ -54,7 +54,7 @@ Outcome<std::unique_ptr<ControlClient>> ControlClient::open(Endpoint& endpoint, 
   if (!address.token.empty()) hello["token"] = address.token;
   if (!shard.is_null()) hello["shard"] = shard;
   Outcome<nlohmann::json> answer = client->call("hello", std::move(hello));
-  // After another version, a wrong token or no peer at all, the command line is wrong: no exchange has failed.
+  // Another version, a wrong token and no peer at all are errors of usage: no exchange has failed.
   if (!answer) return cannot(answer.error().message);
   client->hello_ = std::move(*answer);
   return client;
