@@ -55,7 +55,7 @@ class ControlClients {
         : lines(std::move(connection)), address(std::move(from)), deadline(limit), session(endpoint, cm, terms) {}
     JsonLines lines;
     std::string address;
-    Time deadline;  // for hello; kNever after it
+    Time deadline;  // end of the time for hello; kNever after it
     ControlSession session;
     unsigned refusals = 0;
     bool is_silent = false;  // the client sends nothing more
@@ -84,7 +84,7 @@ class ControlClients {
   HandOver hand_over_;
   Tell tell_;
   TokenGuard guard_;
-  std::uint32_t next_shard_ = 0;                  // for the next client that takes any
+  std::uint32_t next_shard_ = 0;                  // shard of the next client that takes any
   std::size_t next_client_ = 0;                   // the one whose turn it is
   std::vector<std::unique_ptr<Client>> clients_;  // oldest first
   std::deque<PeerMemory> left_behind_;            // memory of clients that are gone

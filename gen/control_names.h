@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kControlQKey = 0x11111111;
 /// The attributes with which a QP is connected.
 struct ConnectOptions {
   std::uint16_t sgid_index = 0;
-  Gid gid{};  ///< of the peer
+  Gid gid{};  ///< the peer's address
   Qpn remote_qp{};
   Psn remote_psn{};  ///< the first that the peer sends
   Psn psn{};         ///< the first that we send

@@ -32,7 +32,7 @@ class ControlSession {
     std::string token;  ///< secret that `hello` has to contain; empty: none
     std::uint32_t shard = 0;
     std::uint32_t shards = 1;
-    std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>(kDefaultMemory);  ///< of all clients
+    std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>(kDefaultMemory);  ///< shared by all
   };
   /// The result of a `hello`.
   enum class Greeting : std::uint8_t { right, wrong, wrong_token };
@@ -72,7 +72,7 @@ class ControlSession {
   struct Patterned {
     std::span<std::byte> bytes;
     std::uint64_t seed = 0;
-    std::uint64_t offset = 0;  // of the part in the memory
+    std::uint64_t offset = 0;  // position of the part in the memory
   };
   using Operation = Answer (ControlSession::*)(const Json&, Time);
 

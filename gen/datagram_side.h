@@ -51,7 +51,7 @@ class DatagramSide {
   /// The origin of a datagram that has arrived.
   struct Arrival {
     cm::Peer peer{};
-    Qpn qpn{};  ///< of the sender, from the immediate data
+    Qpn qpn{};  ///< the sender's QPN, from the immediate data
   };
   /// Waits for all messages, up to `patience` for each; returns the origin of the last one. Throws: ScriptFailure if
   /// one is late, has another size or no immediate data.

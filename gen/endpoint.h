@@ -98,7 +98,7 @@ class Endpoint {
   link::StreamLink* clock_ = nullptr;  ///< `link_`, if it sets the time
   std::optional<link::PortHolder> port_holder_;
   std::unique_ptr<port::OwnAddress> own_address_;
-  std::unique_ptr<port::Neighbours> neighbours_;  ///< if there is no own address, or instead of its search
+  std::unique_ptr<port::Neighbours> neighbours_;  ///< used without an own address, or instead of its search
   std::optional<transport::Device> device_;
   std::optional<port::Port> port_;
   std::optional<Driver> driver_;

@@ -13,7 +13,7 @@ struct EndpointCounters {
   transport::Counters device;
   link::LinkCounters link;
   std::uint64_t pfc_sent = 0;
-  std::uint64_t messages = 0;  ///< of the program itself
+  std::uint64_t messages = 0;  ///< messages of the program itself
   std::uint64_t message_bytes = 0;
 };
 

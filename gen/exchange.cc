@@ -63,7 +63,7 @@ class Exchange {
     QKey q_key{kControlQKey};
     std::uint64_t posted = 0;
     std::uint64_t completed = 0;
-    std::vector<Time> posted_at;  // by slot
+    std::vector<Time> posted_at;  // time of posting, by slot
   };
 
   [[nodiscard]] Outcome<void> set_up();
@@ -112,7 +112,7 @@ class Exchange {
   ExchangeResult result_;
   std::uint64_t seed_ = random_number() & 0xFFFF;
   std::size_t slot_bytes_ = 0;
-  std::size_t sink_slot_bytes_ = 0;  // of each of the peer's receives
+  std::size_t sink_slot_bytes_ = 0;  // bytes of each of the peer's receives
   std::uint32_t sink_slots_ = 0;     // receives on each queue pair
   std::vector<std::byte> memory_;
   transport::Pd pd_{};

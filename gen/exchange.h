@@ -17,11 +17,11 @@ namespace roce::gen {
 /// The result of an exchange.
 struct ExchangeResult {
   std::uint64_t completed = 0;
-  std::uint64_t bytes = 0;  ///< of completed messages
+  std::uint64_t bytes = 0;  ///< bytes of completed messages
   std::uint64_t lost = 0;   ///< messages sent and not received, on UC and UD
   Time started{};
   Time ended{};                       ///< completion of the last message
-  runtime::LatencyHistogram latency;  ///< from posting to completion
+  runtime::LatencyHistogram latency;  ///< time from posting to completion
   transport::Counters ours;
   nlohmann::json theirs;  ///< counters of the peer's device
   bool stopped = false;   ///< ended by a signal

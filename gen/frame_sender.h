@@ -74,7 +74,7 @@ class FrameSender {
   Time begin_;
   Time sent_at_ = kNever;  ///< time of the last frame; kNever if a pause follows it
   link::LinkCounters before_;
-  SendTotals joined_;  ///< what `frames`, `bytes` and `refused` have in addition to the link's counts
+  SendTotals joined_;  ///< excess of `frames`, `bytes` and `refused` over the link's counts
   SendTotals totals_;
 };
 

@@ -56,13 +56,13 @@ class FrameSource {
     NumberSequence numbers;
     std::vector<std::vector<std::byte>> octets;  ///< values of a list of octets, instead
     std::vector<std::uint64_t> list;             ///< values of a list of numbers, instead
-    std::size_t position = 0;                    ///< of the next value in the list
+    std::size_t position = 0;                    ///< position of the next value in the list
   };
   /// A rule that changes the layout.
   struct TextRule {
     std::string name;
     std::vector<std::string> list;
-    NumberSequence numbers;  ///< if there is no list
+    NumberSequence numbers;  ///< used if there is no list
     std::size_t position = 0;
   };
   struct Turn {

@@ -86,7 +86,7 @@ class Requests {
   struct Flow {
     std::uint64_t posted = 0;
     std::uint64_t completed = 0;
-    std::uint64_t first_value = 0;  // of the peer's memory, before the first atomic
+    std::uint64_t first_value = 0;  // value in the peer's memory before the first atomic
     Time posted_at{};
   };
 

@@ -15,7 +15,7 @@ namespace roce::gen {
 
 /// An exchange whose queue pairs are connected.
 struct PerftestRun {
-  const PerftestOptions& options;  ///< with all values filled in
+  const PerftestOptions& options;  ///< options with all values filled in
   PerftestRole role;
   PerftestChannel& channel;
   PerftestPairs& pairs;

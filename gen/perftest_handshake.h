@@ -16,7 +16,7 @@ namespace roce::gen {
 
 /// The values that both ends agree on before they allocate their memory.
 struct PerftestAgreement {
-  std::string version;                ///< of the peer
+  std::string version;                ///< the peer's version
   std::uint32_t cycle_buffer = 4096;  ///< bytes of memory that small messages go through, one after the other
   std::uint32_t cache_line = 64;      ///< least number of bytes from one of them to the next
   std::uint32_t path_mtu = 1024;      ///< bytes

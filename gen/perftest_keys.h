@@ -22,9 +22,9 @@ struct PerftestKeys {
   std::uint16_t lid = 0;        ///< 0 on Ethernet
   std::uint16_t out_reads = 1;  ///< READs and atomics that the sender of the message accepts at a time
   Qpn qpn{};
-  Psn psn{};  ///< of the sender's first request
+  Psn psn{};  ///< PSN of the sender's first request
   RKey r_key{};
-  std::uint64_t address = 0;  ///< of the memory that the receiver of the message may access
+  std::uint64_t address = 0;  ///< address of the memory that the receiver of the message may access
   Gid gid{};
   std::uint32_t srqn = 0;
 

@@ -48,7 +48,7 @@ struct PerftestOptions {
   PerftestProgram program = PerftestProgram::send_bw;
   std::uint32_t size = 0;        ///< bytes of a message
   std::uint32_t iterations = 0;  ///< messages on each QP; in each direction if both ends send
-  std::uint32_t qps = 1;         ///< for the bandwidth programs
+  std::uint32_t qps = 1;         ///< queue pairs of the bandwidth programs
   std::uint32_t path_mtu = 0;    ///< bytes; both ends use the smaller of their values
   std::uint32_t tx_depth = 128;  ///< requests outstanding on each QP, for the bandwidth programs
   bool compare_swap = false;     ///< COMPARE SWAP instead of FETCH ADD

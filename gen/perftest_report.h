@@ -17,18 +17,18 @@ struct PerftestReport {
   PerftestRole role = PerftestRole::client;
   bool by_cm = false;      ///< connected by RDMA CM, which carries the handshake too
   std::string peer;        ///< its address
-  std::string version;     ///< of the peer; empty if it has not sent one
+  std::string version;     ///< the peer's version; empty if it has not sent one
   std::uint32_t size = 0;  ///< bytes of a message
   std::uint32_t qps = 0;
   std::uint32_t path_mtu = 0;         ///< bytes; 0 before both ends agreed on it
   std::uint64_t messages = 0;         ///< completed; in each direction if both ends send
-  Time begun = kNever;                ///< of the data phase
-  Time ended = kNever;                ///< of the data phase
+  Time begun = kNever;                ///< beginning of the data phase
+  Time ended = kNever;                ///< end of the data phase
   runtime::LatencyHistogram latency;  ///< round trips; half of each if both ends send
   std::string compared;               ///< which part of the data was compared, in words
   bool last_ack_missing = false;  ///< the peer had all it waited for and left before it acknowledged our last message
   std::string error;              ///< why it failed; empty if it did not
-  transport::Counters counters;   ///< of its queue pairs
+  transport::Counters counters;   ///< counters of its queue pairs
 };
 
 /// Returns the seconds of the data phase; 0 if it did not end.

@@ -59,9 +59,9 @@ class PerftestServer {
   /// A client. The script refers to the other members.
   struct Client {
     PerftestReport report;
-    std::string address;                               // of a client by TCP
-    std::unique_ptr<TcpPerftestChannel> channel;       // of a client by TCP
-    std::unique_ptr<PerftestConnections> connections;  // of a client by RDMA CM
+    std::string address;                               // address of a client by TCP
+    std::unique_ptr<TcpPerftestChannel> channel;       // channel of a client by TCP
+    std::unique_ptr<PerftestConnections> connections;  // connections of a client by RDMA CM
     std::unique_ptr<Script> script;
   };
 

@@ -19,7 +19,7 @@ struct ClientOptions {
   EndpointOptions endpoint;
   std::string host;                ///< a name or an address
   std::uint16_t port = 0;          ///< RDMA port of the server
-  std::uint8_t traffic_class = 0;  ///< of the connection, in both directions
+  std::uint8_t traffic_class = 0;  ///< traffic class of the connection, in both directions
 };
 
 /// Adds the options to a command; `options.port` holds the default port.

@@ -16,7 +16,7 @@ struct ProgramReport {
   bool is_server = false;
   std::string peer;            ///< its address
   std::uint64_t messages = 0;  ///< pings, or messages each way
-  std::uint64_t bytes = 0;     ///< of their data, each way
+  std::uint64_t bytes = 0;     ///< bytes of their data, each way
   bool is_one_way = false;     ///< nothing comes back
   bool is_compared = false;    ///< received data were compared with what was expected
   Time begun = kNever;         ///< when the connection was established

@@ -19,7 +19,7 @@ struct RelayCounters {
   std::uint64_t received_bytes = 0;
   std::uint64_t passed = 0;  ///< including copies
   std::uint64_t passed_bytes = 0;
-  std::uint64_t dropped = 0;     ///< by a rule
+  std::uint64_t dropped = 0;     ///< frames that a rule dropped
   std::uint64_t duplicates = 0;  ///< copies that rules made
   std::uint64_t held = 0;        ///< waiting in the relay now
   std::uint64_t missed = 0;      ///< lost before we saw them: the receive ring was full
@@ -31,7 +31,7 @@ struct RelayCounters {
 
 /// How often a rule acted.
 struct RuleCounters {
-  std::array<std::uint64_t, 2> done{};  ///< actions, by `impair::Direction`
+  std::array<std::uint64_t, 2> done{};  ///< number of actions, by `impair::Direction`
   std::uint64_t over_limit = 0;         ///< packets that should have been held but had no room
 };
 

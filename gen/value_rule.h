@@ -56,7 +56,7 @@ class NumberSequence {
   std::uint64_t span_;  ///< number of values from first to last, less one
   std::uint64_t step_;
   bool bounded_;
-  std::uint64_t offset_ = 0;  ///< from the first value of a count to its next one
+  std::uint64_t offset_ = 0;  ///< distance from the first value of a count to its next one
   std::mt19937_64 random_;
 };
 
