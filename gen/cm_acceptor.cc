@@ -61,7 +61,7 @@ void CmAcceptor::take(ServiceId service, CommId id, Time now) {
   std::deque<Waiting>& queue = ports_.at(service);
   const Waiting waiting = queue.front();
   queue.pop_front();
-  // A port where nothing waits any more is one where nobody listens.
+  // When nothing waits at a port any more, we stop listening there.
   if (queue.empty()) {
     cm_.stop_listening(service);
     ports_.erase(service);
@@ -81,7 +81,7 @@ void CmAcceptor::connect(const Waiting& waiting, CommId id, Time now) {
   try {
     connection->accept(*waiting.qp, waiting.terms.rd_atomic, waiting.terms.rnr_retry, now);
   } catch (const ScriptFailure&) {
-    // Whoever came is told as the connection goes. The queue pair waits no longer, which its owner sees.
+    // The destructor of `connection` tells the peer. The queue pair no longer waits, which its owner can see.
     return;
   }
   connections_[*waiting.qp] = std::move(connection);

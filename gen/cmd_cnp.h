@@ -9,8 +9,8 @@ class Program;
 
 namespace roce::gen {
 
-/// Adds `roce-gen cnp`: congestion notification packets; `code` is what it ended with. `program` and `code` have to
-/// outlive the parsing.
+/// Adds `roce-gen cnp`, which sends congestion notification packets and sets `code` to its exit code. `program` and
+/// `code` have to outlive the parsing.
 void add_cnp(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::gen

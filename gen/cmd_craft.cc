@@ -54,7 +54,7 @@ struct CraftOptions {
   return packets;
 }
 
-/// Segmentation counts IPv4 identifications up: where nobody says what they are, they are that.
+/// Lets IPv4 identifications that the user has not set count up, as segmentation counts them.
 [[nodiscard]] Outcome<void> count_identifications(std::vector<VaryingPacket>& packets) {
   static const std::string name = "ip.id";
   for (VaryingPacket& packet : packets) {

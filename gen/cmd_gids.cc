@@ -40,7 +40,7 @@ struct DeviceRow {
   port::GidTableRow row;
 };
 
-/// All digits of all groups: how RDMA devices show their GIDs.
+/// Returns the GID as RDMA devices show it: all digits of all groups.
 std::string full_text(const Gid& gid) {
   std::string text;
   for (std::size_t i = 0; i < gid.octets.size(); i += 2) {
@@ -117,7 +117,7 @@ ExitCode run_gids(const GidsOptions& options) {
     add_table(*interface);
   } else {
     for (const port::Interface& interface : *interfaces) {
-      // A VLAN device is part of the table of its parent, where that is in this namespace.
+      // A VLAN device is listed in the table of its parent if the parent is in this network namespace.
       const bool is_shown_elsewhere =
           interface.vlan_id && std::any_of(interfaces->begin(), interfaces->end(), [&](const port::Interface& other) {
             return other.index == interface.parent_index && other.mac == interface.mac;

@@ -22,7 +22,7 @@ namespace roce::gen {
 
 namespace {
 
-/// A refresh comes this many times in the shortest pause, so that a late one does not let the wire go.
+/// Refreshes within the shortest pause: enough that a late one does not let the wire resume.
 constexpr Duration::rep kRefreshes = 3;
 
 constexpr const char* kPfcFooter =
@@ -71,7 +71,7 @@ struct PauseOptions {
   return told.value_or(port::Port::kUsualSpeed);
 }
 
-/// What can be said of the frames, and what cannot.
+/// Returns the notes for the report: whether the pauses left gaps, and that their effect cannot be seen from here.
 [[nodiscard]] std::vector<std::string> remarks(const PauseOptions& options, const FrameResult& result,
                                                std::optional<Duration> pause, std::uint64_t speed) {
   std::vector<std::string> lines;

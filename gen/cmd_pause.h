@@ -9,8 +9,8 @@ class Program;
 
 namespace roce::gen {
 
-/// Adds `roce-gen pfc` and `roce-gen pause`, which stop what comes over a wire; `code` is what it ended with. `program`
-/// and `code` have to outlive the parsing.
+/// Adds `roce-gen pfc` and `roce-gen pause`, which stop the traffic of a wire and set `code` to their exit code.
+/// `program` and `code` have to outlive the parsing.
 void add_pause(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::gen

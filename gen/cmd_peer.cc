@@ -29,10 +29,10 @@ namespace roce::gen {
 
 namespace {
 
-/// For what is left to say when it ends.
+/// How long the last messages may take to go out at the end.
 constexpr Duration kSettleTime = std::chrono::milliseconds{100};
 
-/// Pingpong clients at a time, and those that have not said whether they are one.
+/// Limits on pingpong clients at a time, and on connections whose handshake is not over yet.
 constexpr std::size_t kMaxConnections = 256;
 constexpr std::size_t kMaxHandshakes = 64;
 
@@ -44,12 +44,12 @@ struct PeerOptions {
   std::uint16_t control_port = 0;
   std::string token_file;
   std::string memory_limit = "4G";
-  MessageOptions messages;  // of the programs of librdmacm
+  MessageOptions messages;  // for the programs of librdmacm
   PerftestServerOptions perftest;
   bool once = false;
 };
 
-/// Pingpong servers, as many at a time as come.
+/// The pingpong server, which serves many clients at a time.
 class Peer {
  public:
   Peer(Endpoint& endpoint, const PeerOptions& options, Tcp listener)
@@ -86,7 +86,7 @@ class Peer {
     return moved ? Driver::Step::busy : Driver::Step::idle;
   }
 
-  /// Whether any exchange failed.
+  /// True if any exchange failed.
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
@@ -121,7 +121,7 @@ class Peer {
   struct Served {
     std::unique_ptr<PingpongConnection> connection;
     std::string address;
-    bool reported = false;  // how it ended
+    bool reported = false;  // its result has been printed
   };
   std::list<Served> connections_;
   bool failed_ = false;

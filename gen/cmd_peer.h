@@ -9,7 +9,7 @@ class Program;
 
 namespace roce::gen {
 
-/// Adds `roce-gen peer`; `code` is what it ended with. `program` and `code` have to outlive the parsing.
+/// Adds `roce-gen peer`, which sets `code` to its exit code. `program` and `code` have to outlive the parsing.
 void add_peer(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::gen

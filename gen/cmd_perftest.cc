@@ -24,7 +24,7 @@ namespace roce::gen {
 
 namespace {
 
-/// For what is left to say when it ends.
+/// How long the last messages may take to go out at the end.
 constexpr Duration kSettleTime = std::chrono::milliseconds{100};
 
 struct ClientOptions {
@@ -50,7 +50,7 @@ struct ClientOptions {
   co_await run_perftest(cm.endpoint(), options, PerftestRole::client, channel, report, &connections);
 }
 
-/// What a client needs as long as its script runs: that which the options ask for.
+/// The way to the server, TCP or RDMA CM as the options ask; must live as long as the client's script runs.
 struct Transport {
   std::unique_ptr<TcpPerftestChannel> tcp;
   std::unique_ptr<RdmaCm> cm;
@@ -118,7 +118,7 @@ struct Transport {
   });
   if (!ran) return tl::unexpected(ran.error());
   report.error = *ran ? script->error() : "stopped by a signal";
-  // The counters come with the end of the queue pairs.
+  // An interrupted script puts its counters into the report when it is destroyed.
   script.reset();
   if (transport->cm) {
     transport->connections.reset();

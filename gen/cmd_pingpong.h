@@ -9,7 +9,7 @@ class Program;
 
 namespace roce::gen {
 
-/// Adds `roce-gen pingpong`; `code` is what it ended with. `program` and `code` have to outlive the parsing.
+/// Adds `roce-gen pingpong`, which sets `code` to its exit code. `program` and `code` have to outlive the parsing.
 void add_pingpong(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::gen

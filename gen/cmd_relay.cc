@@ -35,22 +35,22 @@ namespace roce::gen {
 
 namespace {
 
-// The kernel wakes us late by some tens of microseconds; what is due sooner is waited for here.
+// The kernel wakes us some tens of microseconds late, so the last part of each wait is spent polling.
 constexpr Duration kWakeLate = std::chrono::microseconds{60};
-// A link tells that it is full, but not when there is room again.
+// A link reports that it is full, but not when it has room again, so sending is retried after this time.
 constexpr Duration kRetrySend = std::chrono::microseconds{100};
 constexpr Duration kLiveInterval = std::chrono::seconds{1};
 
-// A second of a fast link's delay, rather than the endpoint-sized defaults.
+// Enough for a fast link delayed by one second; the defaults are sized for an endpoint.
 constexpr impair::Limits kLimits{
     .held_packets = 1 << 17, .held_bytes = 256 << 20, .flows = 4096, .psns_per_flow = 1024};
 
-// Beside RoCE all else has to pass too, which the kernel goes on getting.
+// A capture filter that matches every frame: those other than RoCE have to pass too, and the kernel still gets them.
 constexpr const char* kAllElse = "greater 0";
 
 struct RelayOptions {
   RelayInterfaces interfaces;
-  LinkChoice link = LinkChoice::raw;  ///< or xdp
+  LinkChoice link = LinkChoice::raw;  ///< raw or xdp
   link::XdpLinkOptions::Mode xdp_mode = link::XdpLinkOptions::Mode::automatic;
   std::uint32_t xdp_queues = 0;
   std::string events;
@@ -93,7 +93,7 @@ struct OpenedLink {
                   interface));
 }
 
-/// That these are two interfaces, and not one.
+/// Fails unless both interfaces exist and they are two different ones.
 [[nodiscard]] Outcome<void> check_interfaces(const RelayInterfaces& names) {
   std::array<std::uint32_t, 2> indexes{};
   for (std::size_t side = 0; side < names.size(); ++side) {
@@ -105,14 +105,14 @@ struct OpenedLink {
   return cannot(fmt::format("-i and -o are both {}; a relay goes between two interfaces", names[0]));
 }
 
-/// The relay on its interfaces, with what is told about it.
+/// The relay on its two interfaces, with its log, its capture file, its metrics and its live display.
 class RelayRun {
  public:
   [[nodiscard]] static Outcome<std::unique_ptr<RelayRun>> open(const RelayOptions& options);
 
   /// Relays until a signal comes. Failure: an interface is gone.
   [[nodiscard]] Outcome<void> run();
-  /// Says what happened, and ends the files.
+  /// Ends the files and prints the totals. Failure: a file could not be written.
   [[nodiscard]] Outcome<void> finish();
 
  private:
@@ -219,7 +219,7 @@ Outcome<void> RelayRun::run() {
 }
 
 Outcome<void> RelayRun::wait(Time time, Time until) {
-  // Poll leaves a file of -1 out.
+  // ppoll ignores an entry whose file descriptor is -1.
   std::array<pollfd, 4> set{{{signal_.fd(), POLLIN, 0},
                              {links_[0]->fd(), POLLIN, 0},
                              {links_[1]->fd(), POLLIN, 0},
@@ -262,7 +262,7 @@ Outcome<void> RelayRun::finish() {
   if (metrics_ != nullptr) {
     if (Outcome<void> written = metrics_->write_file(); !written && ended) ended = std::move(written);
   }
-  // Behind the files, which are to be whole whatever becomes of standard output.
+  // After the files, which have to be complete even if standard output fails.
   print_relay_totals(options_.interfaces, *relay_, duration, options_.json);
   return ended;
 }

@@ -9,7 +9,7 @@ class Program;
 
 namespace roce::gen {
 
-/// Adds `roce-gen send`; `code` is what it ended with. `program` and `code` have to outlive the parsing.
+/// Adds `roce-gen send`, which sets `code` to its exit code. `program` and `code` have to outlive the parsing.
 void add_send(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::gen

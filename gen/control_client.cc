@@ -17,9 +17,9 @@ namespace roce::gen {
 
 namespace {
 
-/// The peer answers outside of any simulation, whose time stands still meanwhile.
+/// In real time: the peer answers outside of any simulation, whose time stands still meanwhile.
 constexpr std::chrono::seconds kAnswerTime{10};
-/// Between two looks at our own frames while an answer is waited for.
+/// Milliseconds between two rounds of our own port while we wait for an answer.
 constexpr int kLookMs = 1;
 
 [[nodiscard]] Outcome<int> connect_tcp(const std::string& host, std::uint16_t port) {
@@ -31,7 +31,7 @@ constexpr int kLookMs = 1;
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list{found, &::freeaddrinfo};
   const int fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  // A host that drops what comes must not hold us up for minutes.
+  // A host that drops our packets must not hold us up for minutes.
   const timeval limit{5, 0};
   (void)::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   if (::connect(fd, found->ai_addr, found->ai_addrlen) == 0) return fd;
@@ -54,7 +54,7 @@ Outcome<std::unique_ptr<ControlClient>> ControlClient::open(Endpoint& endpoint, 
   if (!address.token.empty()) hello["token"] = address.token;
   if (!shard.is_null()) hello["shard"] = shard;
   Outcome<nlohmann::json> answer = client->call("hello", std::move(hello));
-  // Another version, a wrong token, no peer at all: what was asked for is wrong, no exchange has failed.
+  // Another version, a wrong token and no peer at all are errors of usage: no exchange has failed.
   if (!answer) return cannot(answer.error().message);
   client->hello_ = std::move(*answer);
   return client;
@@ -75,7 +75,7 @@ Outcome<nlohmann::json> ControlClient::call(std::string_view op, nlohmann::order
       }
       nlohmann::json& answer = **line;
       const auto answered = answer.find("id");
-      // Without a number it says that the connection is over, whatever was asked.
+      // An answer without an id says that the connection is over, whatever was asked.
       const bool is_for_all = answered == answer.end();
       if (!is_for_all && *answered != id) continue;
       const auto ok = answer.find("ok");
@@ -94,7 +94,7 @@ Outcome<nlohmann::json> ControlClient::call(std::string_view op, nlohmann::order
     endpoint_.driver().do_posted();
     pollfd set{lines_.fd(), static_cast<short>(POLLIN | (lines_.wants_to_write() ? POLLOUT : 0)), 0};
     (void)::poll(&set, 1, kLookMs);
-    // Its last answer may stand in front of the end.
+    // The end of the connection counts only after the lines before it have been read: one may be the answer.
     open = lines_.flush() && ((set.revents & (POLLIN | POLLHUP | POLLERR)) == 0 || lines_.receive());
   }
   return failed(fmt::format("the peer did not answer \"{}\" in 10 s", op));

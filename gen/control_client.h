@@ -11,19 +11,19 @@
 
 namespace roce::gen {
 
-/// Asks a peer to do something by the control protocol, and waits for the answer while our own frames keep moving.
+/// A client of a peer's control protocol, which keeps our own frames moving while it waits for an answer.
 class ControlClient {
  public:
-  /// Connects and says hello. `shard` is which one of the peer's, or "any"; null: its first, which has RDMA CM.
-  /// Failures: nobody there, another version, wrong token.
+  /// Connects and sends `hello`. `shard` is the number of the peer's shard, or "any"; null: its first, which has RDMA
+  /// CM. Failures: nobody listens there, another version, wrong token.
   [[nodiscard]] static Outcome<std::unique_ptr<ControlClient>> open(Endpoint& endpoint, const ControlAddress& address,
                                                                     const nlohmann::json& shard);
 
-  /// Carries out `op` there. Failure: refused, with the peer's reason, or no answer in 10 s.
+  /// Makes the peer carry out `op`. Failure: refused, with the peer's reason, or no answer in 10 s.
   [[nodiscard]] Outcome<nlohmann::json> call(std::string_view op, nlohmann::ordered_json request = {});
-  /// The answer to `hello`.
+  /// Returns the answer to `hello`.
   [[nodiscard]] const nlohmann::json& hello() const { return hello_; }
-  /// What becomes readable between two calls only when the peer is gone.
+  /// Returns the connection's file descriptor, which becomes readable between two calls only when the peer is gone.
   [[nodiscard]] int fd() const { return lines_.fd(); }
 
  private:

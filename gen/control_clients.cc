@@ -14,7 +14,7 @@ namespace roce::gen {
 
 namespace {
 
-/// Bytes of memory that is given back in a step.
+/// Bytes of left-behind memory that are given back in one step.
 constexpr std::size_t kGivenBack = 1 << 20;
 
 [[nodiscard]] nlohmann::ordered_json refusal(const std::string& reason) {
@@ -78,12 +78,12 @@ void ControlClients::add(JsonLines lines, const nlohmann::json& hello) {
   if (!client.is_over) watch(client);
 }
 
-/// Requests that have arrived are served before more are read.
+/// Requests that have arrived are served before more are read from the connection.
 void ControlClients::watch(Client& client) {
   const bool is_busy = client.session.is_working() || client.lines.has_line();
   const bool reads = !is_busy && !client.is_silent;
   const short events = static_cast<short>((reads ? POLLIN : 0) | (client.lines.wants_to_write() ? POLLOUT : 0));
-  // A socket that is closed is always ready.
+  // poll reports a closed socket whatever is asked for, so a socket is not watched for nothing.
   if (events == 0) return endpoint_.driver().forget(client.lines.fd());
   endpoint_.driver().watch(client.lines.fd(), events, [this, &client](short ready) { serve(client, ready); });
 }
@@ -128,13 +128,13 @@ void ControlClients::serve_one(Client& client, Time now) {
 
 void ControlClients::handle(Client& client, const nlohmann::json& request, Time now) {
   if (is_stranger(client)) return greet(client, request, now);
-  // Completions that are there belong to what was asked before.
+  // Completions that are there now belong to earlier requests.
   (void)client.session.poll();
   if (const auto done = client.session.handle(request, now)) answer(client, *done);
   if (client.session.greeting() != ControlSession::Greeting::right) end(client);
 }
 
-/// A request of somebody who has not said hello.
+/// Handles a request of a client that has not said hello yet.
 void ControlClients::greet(Client& client, const nlohmann::json& request, Time now) {
   if (const Time until = guard_.refuses_until(client.address, now); !client.address.empty() && until > now) {
     return end(client, too_many_tokens(until, now));
@@ -166,7 +166,7 @@ void ControlClients::greet(Client& client, const nlohmann::json& request, Time n
   end(client);
 }
 
-/// Whether another shard has the connection from now on, as its hello says. One that is to be refused stays here.
+/// Hands the connection to the shard that the hello names; true if that is another one. A wrong hello is refused here.
 bool ControlClients::hand_over(Client& client, const nlohmann::json& request) {
   if (!hand_over_ || !request.is_object()) return false;
   const auto op = request.find("op");
@@ -214,7 +214,7 @@ void ControlClients::look_at_the_time(Time now) {
   }
 }
 
-/// Here and not where a client ends: that runs as a function of the client.
+/// Removes the clients that are over. `end` cannot do it, because it may run in a callback that belongs to the client.
 void ControlClients::clear_away() {
   std::erase_if(clients_, [this](const auto& client) {
     if (client->is_over) std::ranges::move(client->session.close(), std::back_inserter(left_behind_));
@@ -231,7 +231,7 @@ bool ControlClients::step() {
   look_at_the_time(time);
   clear_away();
   moved |= !left_behind_.empty();
-  // Where time stands still, nothing else says that there is more to do.
+  // While simulated time stands still, nothing else wakes the loop to do the rest.
   if (moved) endpoint_.driver().wake_at(time);
   return moved;
 }

@@ -15,37 +15,37 @@
 
 namespace roce::gen {
 
-/// Serves the control protocol (docs/control.md) to those whose objects are on one endpoint: one request of one client
-/// a step, or a part of one that takes long, and the clients in turn.
+/// Serves the control protocol (docs/control.md) to the clients whose objects are on one endpoint. The clients take
+/// turns: each step handles one request of one client, or a part of one that takes long.
 class ControlClients {
  public:
-  /// Clients that have said hello.
+  /// The most clients that have said hello.
   static constexpr std::size_t kMaxClients = 64;
-  /// Connections besides that have not. They cost little, have little time, and make room for others.
+  /// The most other connections. They cost little, have little time to say hello, and are displaced by others.
   static constexpr std::size_t kMaxStrangers = 16;
   static constexpr Duration kHelloTime = std::chrono::seconds{10};
   static constexpr std::size_t kMaxFirstLine = 4096;
-  /// Requests before hello that are answered.
+  /// Requests before hello that are answered; then the connection is closed.
   static constexpr unsigned kMaxRefusals = 16;
 
-  /// Gives a connection with its right hello to another shard.
+  /// Hands a connection, whose hello is right, to another shard.
   using HandOver = std::function<void(std::uint32_t shard, JsonLines lines, nlohmann::json hello)>;
-  /// Says for people what strangers do.
+  /// Reports to people, in words, what strangers do.
   using Tell = std::function<void(const std::string& text)>;
 
-  /// `cm` is nullptr where there is no QP1; `hand_over` is used where there are several shards.
+  /// `cm` is nullptr if the endpoint has no QP1; `hand_over` is used if there are several shards.
   ControlClients(Endpoint& endpoint, RdmaCm* cm, ControlSession::Terms terms, HandOver hand_over = {}, Tell tell = {});
   ~ControlClients();
   ControlClients(const ControlClients&) = delete;
   ControlClients& operator=(const ControlClients&) = delete;
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
-  /// Serves a connection from now on. `address` is where it comes from, if that may be anybody: one of those that told
-  /// wrong tokens is closed.
+  /// Serves a connection from now on. `address` is the client's, or empty if only the owner can connect: a connection
+  /// from an address that has sent too many wrong tokens is closed.
   void add(int fd, std::string address);
-  /// Serves a connection whose hello another shard found right.
+  /// Serves a connection that another shard handed over after it found the hello right.
   void add(JsonLines lines, const nlohmann::json& hello);
-  /// Does a part of what the clients want, and takes completions for them; true if there may be more to do.
+  /// Takes completions for the clients and does a part of their requests; true if there may be more to do.
   bool step();
 
  private:
@@ -55,10 +55,10 @@ class ControlClients {
         : lines(std::move(connection)), address(std::move(from)), deadline(limit), session(endpoint, cm, terms) {}
     JsonLines lines;
     std::string address;
-    Time deadline;  // for hello; then kNever
+    Time deadline;  // end of the time for hello; kNever after it
     ControlSession session;
     unsigned refusals = 0;
-    bool is_silent = false;  // nothing more comes
+    bool is_silent = false;  // the client sends nothing more
     bool is_over = false;
   };
 
@@ -84,10 +84,10 @@ class ControlClients {
   HandOver hand_over_;
   Tell tell_;
   TokenGuard guard_;
-  std::uint32_t next_shard_ = 0;                  // for who takes any
-  std::size_t next_client_ = 0;                   // whose turn it is
+  std::uint32_t next_shard_ = 0;                  // shard of the next client that takes any
+  std::size_t next_client_ = 0;                   // the one whose turn it is
   std::vector<std::unique_ptr<Client>> clients_;  // oldest first
-  std::deque<PeerMemory> left_behind_;            // by those that are gone
+  std::deque<PeerMemory> left_behind_;            // memory of clients that are gone
 };
 
 }  // namespace roce::gen

@@ -5,7 +5,7 @@ namespace roce::gen {
 
 namespace {
 
-/// The value of a hexadecimal digit; negative for any other character.
+/// Returns the value of a hexadecimal digit; negative for any other character.
 [[nodiscard]] constexpr int digit_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;

@@ -18,10 +18,10 @@
 
 namespace roce::gen {
 
-/// What a request cannot have; the answer says it. Thrown by all of the below.
+/// Thrown by all functions below for a member that a request cannot have; the text goes into the answer.
 using Refusal = std::runtime_error;
 
-/// A whole number from `smallest` to `largest`; `otherwise`, if there is one, where the member is missing.
+/// Reads a whole number from `smallest` to `largest`; if the member is missing, returns `otherwise` where given.
 template <typename T>
 [[nodiscard]] T number(const nlohmann::json& request, const char* name, std::uint64_t smallest, std::uint64_t largest,
                        std::optional<T> otherwise = std::nullopt) {
@@ -37,14 +37,14 @@ template <typename T>
   return static_cast<T>(found->get<std::uint64_t>());
 }
 
-/// A text, which has to be there.
+/// Reads a text, which has to be present.
 [[nodiscard]] std::string text(const nlohmann::json& request, const char* name);
-/// True or false; false where it is missing.
+/// Reads true or false; false if the member is missing.
 [[nodiscard]] bool flag(const nlohmann::json& request, const char* name);
-/// A list; empty where it is missing.
+/// Reads a list; an empty one if the member is missing.
 [[nodiscard]] nlohmann::json list(const nlohmann::json& request, const char* name);
 
-/// Bytes as two hexadecimal digits each, and back.
+/// Converts bytes to two hexadecimal digits each, and back.
 [[nodiscard]] std::string to_hex(std::span<const std::byte> bytes);
 [[nodiscard]] std::vector<std::byte> from_hex(std::string_view digits);
 

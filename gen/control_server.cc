@@ -24,7 +24,7 @@ namespace roce::gen {
 namespace {
 
 constexpr int kBacklog = 16;
-/// So that hello fits a first line.
+/// The longest secret, so that the hello with it fits into the first line of a client.
 constexpr std::size_t kLongestToken = 1024;
 
 [[nodiscard]] Outcome<int> listen_tcp(std::uint16_t port) {
@@ -49,7 +49,7 @@ constexpr std::size_t kLongestToken = 1024;
 }  // namespace
 
 std::string default_control_socket(const std::string& interface) {
-  // Of a stream link it is a path.
+  // The interface of a stream link is a path; its last part is the name.
   const std::string name = interface.substr(interface.rfind('/') + 1);
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime != nullptr && *runtime != '\0') return fmt::format("{}/roce-gen-{}.sock", runtime, name);
@@ -104,7 +104,7 @@ void ControlServer::accept() {
       clients_.add(fd, "");
       continue;
     }
-    // A client whose machine is gone does not keep its place for ever.
+    // Without keepalive, a client whose machine is gone would keep its place for ever.
     const int on = 1;
     (void)::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     clients_.add(fd, address_of_peer(fd));

@@ -8,25 +8,25 @@
 
 namespace roce::gen {
 
-/// Where a control server listens, or a client finds it.
+/// The address on which a control server listens, or at which a client finds it.
 struct ControlAddress {
   std::string socket;      ///< path of a Unix socket, or
-  std::string host;        ///< a host to connect to; not for servers
-  std::uint16_t port = 0;  ///< a TCP port
+  std::string host;        ///< host to connect to (not for servers) and
+  std::uint16_t port = 0;  ///< TCP port; 0: the Unix socket
   std::string token;       ///< secret that TCP clients have to know
 };
 
-/// The path of the Unix socket of the peer on `interface` unless told otherwise: in the user's runtime directory, else
-/// in /tmp with the user's number in its name.
+/// Returns the path of the Unix socket of the peer on `interface` unless the user gives another: in the user's runtime
+/// directory, or without one in /tmp with the user's number in its name.
 [[nodiscard]] std::string default_control_socket(const std::string& interface);
-/// The first line of a file that only its owner may read. Failure: it cannot be read, is empty, or others may read it.
+/// Returns the first line of a file that only its owner may read. Failure: unreadable, empty, or others may read it.
 [[nodiscard]] Outcome<std::string> read_token(const std::string& path);
 
 /// Listens for clients of the control protocol (docs/control.md), any number of them.
 class ControlServer {
  public:
-  /// Listens on the socket, whose file gets mode 0600 and takes the place of one that nobody listens on, or on the TCP
-  /// port. Failures: the address is taken, or not allowed.
+  /// Listens on the TCP port, or on the Unix socket: its file gets mode 0600 and takes the place of one that nobody
+  /// listens on. Failures: the address is taken, or not allowed.
   [[nodiscard]] static Outcome<std::unique_ptr<ControlServer>> open(ControlClients& clients,
                                                                     const ControlAddress& address);
   ~ControlServer();

@@ -24,15 +24,15 @@ using transport::QpState;
 using transport::QpType;
 
 constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 40;
-constexpr std::uint64_t kMaxInline = 1 << 20;  // bytes of memory in one line
-/// What is worked on before frames and other clients have their turn: parts of memory, and bytes of it as text.
+constexpr std::uint64_t kMaxInline = 1 << 20;  // bytes of memory read by one request
+/// Work done before frames and other clients have their turn: parts of memory compared, and bytes converted to text.
 constexpr std::size_t kParts = 1024;
 constexpr std::size_t kHexSlice = 64 << 10;
 constexpr std::size_t kLongestId = 256;
 constexpr std::size_t kMaxCompletions = 65536;
 constexpr std::uint32_t kCqSize = 1 << 18;
 constexpr std::uint32_t kMaxQueue = 4096;
-/// The last work request number that a client may use.
+/// The largest work request number that a client may use.
 constexpr std::uint64_t kMaxRequest = ControlSinks::kFirstRequest - 1;
 
 [[nodiscard]] std::string name_of(CmAcceptor::State state) {
@@ -289,7 +289,7 @@ ControlSession::Answer ControlSession::check_memory(const Json& request, Time) {
         return Answer{{"equal", false}, {"wrong_at", part.offset + done + *wrong}};
       }
       done += size;
-      // A slice ends between two words of the pattern.
+      // A slice ends at the boundary of a word of the pattern.
       left = whole_words(left - size);
       if (done < part.bytes.size()) continue;
       ++at;
@@ -504,7 +504,7 @@ ControlSession::Answer ControlSession::counters(const Json& request, Time) {
   Answer list;
   for (const transport::CounterName& name : transport::counter_names())
     list[std::string{name.name}] = values.*name.member;
-  // Of the port, and so of no queue pair alone.
+  // This one belongs to the port, so it does not exist for a single queue pair.
   if (!request.contains("qp")) list["pfc_sent"] = endpoint_.port().pfc_sent();
   return {{"counters", std::move(list)}};
 }

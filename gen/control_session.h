@@ -18,45 +18,45 @@
 
 namespace roce::gen {
 
-/// What one client of the control protocol (docs/control.md) has made on a device, and the operations it can ask for.
-/// All of it goes when the session does.
+/// The objects that one client of the control protocol (docs/control.md) has made on a device, and the operations it
+/// can ask for. The end of the session destroys all of them.
 class ControlSession {
  public:
   static constexpr int kVersion = 1;
-  /// What `hello` may ask for instead of a number.
+  /// The value of "shard" in a `hello` that takes any shard, instead of a number.
   static constexpr const char* kAnyShard = "any";
-  /// Bytes that all clients of a peer have together unless told otherwise.
+  /// The default limit of the memory of all clients of a peer together, in bytes.
   static constexpr std::uint64_t kDefaultMemory = std::uint64_t{4} << 30;
 
   struct Terms {
-    std::string token;  ///< what `hello` has to bring; empty: nothing
+    std::string token;  ///< secret that `hello` has to contain; empty: none
     std::uint32_t shard = 0;
     std::uint32_t shards = 1;
-    std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>(kDefaultMemory);  ///< of all clients
+    std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>(kDefaultMemory);  ///< shared by all
   };
-  /// How a `hello` is.
+  /// The result of a `hello`.
   enum class Greeting : std::uint8_t { right, wrong, wrong_token };
-  /// Judges a `hello` by these terms; `why` says what is wrong with it.
+  /// Checks a `hello` against these terms; `why` is set to what is wrong with it.
   [[nodiscard]] static Greeting judge(const nlohmann::json& hello, const Terms& terms, std::string& why);
 
-  /// Takes nothing of the device before a right `hello`. `cm` is nullptr where there is no QP1.
+  /// Creates nothing on the device before a right `hello`. `cm` is nullptr if there is no QP1.
   ControlSession(Endpoint& endpoint, RdmaCm* cm, Terms terms);
   ~ControlSession();
   ControlSession(const ControlSession&) = delete;
   ControlSession& operator=(const ControlSession&) = delete;
 
-  /// Carries a request out and returns the answer; or begins it, if it takes long, and returns nothing: then `work` is
-  /// to be called, and no other request handled, until that has the answer.
+  /// Carries out a request and returns the answer. If that takes long, only begins and returns nothing: then `work` has
+  /// to be called until it returns the answer, and no other request may be handled before.
   [[nodiscard]] std::optional<nlohmann::ordered_json> handle(const nlohmann::json& request, Time now);
-  /// Does a part of what takes long, a fraction of a millisecond. The answer, once it is there.
+  /// Works on a long request for a fraction of a millisecond; returns the answer once it is complete.
   [[nodiscard]] std::optional<nlohmann::ordered_json> work();
   [[nodiscard]] bool is_working() const { return work_ != nullptr; }
-  /// Takes completions, and compares a part of what came into sinks; true if there is more to do.
+  /// Takes completions and compares a part of the data that sinks received; true if there is more to do.
   bool poll();
-  /// How the last `hello` was: after one that was wrong the connection is to be closed. None before the first.
+  /// Returns the result of the last `hello`: after a wrong one the connection has to be closed. Empty before the first.
   [[nodiscard]] std::optional<Greeting> greeting() const { return greeting_; }
-  /// Ends the session and hands its memory over, which nothing refers to any more. All that may follow is the end of
-  /// the object.
+  /// Ends the session and returns its memory, which nothing
+  /// refers to any more. The object can then only be destroyed.
   [[nodiscard]] std::vector<PeerMemory> close();
 
  private:
@@ -68,11 +68,11 @@ class ControlSession {
     transport::Mr mr{};
     transport::MrInfo info{};
   };
-  /// A part of memory, and what it is to be filled with or compared with.
+  /// A part of memory and the pattern that it is compared with.
   struct Patterned {
     std::span<std::byte> bytes;
     std::uint64_t seed = 0;
-    std::uint64_t offset = 0;  // in the memory
+    std::uint64_t offset = 0;  // position of the part in the memory
   };
   using Operation = Answer (ControlSession::*)(const Json&, Time);
 
@@ -96,7 +96,7 @@ class ControlSession {
   [[nodiscard]] Answer counters(const Json& request, Time now);
 
   [[nodiscard]] Memory& memory_of(const Json& request);
-  /// The part of a memory that `offset` and `length` of a request name.
+  /// Returns the part of a memory that `offset` and `length` of a request select.
   [[nodiscard]] static std::span<std::byte> range_of(const Memory& memory, const Json& request, std::uint64_t longest);
   [[nodiscard]] Qpn qp_of(const Json& request) const;
   [[nodiscard]] CmAcceptor& acceptor();
@@ -112,7 +112,7 @@ class ControlSession {
   Terms terms_;
   bool greeted_ = false;
   std::optional<Greeting> greeting_;
-  bool is_open_ = false;  // it has something of the device
+  bool is_open_ = false;  // there are objects on the device
   transport::Pd pd_{};
   transport::Cq cq_{};
   std::uint32_t next_memory_ = 1;
@@ -121,8 +121,8 @@ class ControlSession {
   std::optional<CmAcceptor> acceptor_;
   std::map<Qpn, transport::Ah> ahs_;
   ControlSinks sinks_;
-  std::unique_ptr<Answer> answer_;                         // of the request under way, without what comes of it
-  std::function<std::optional<Answer>()> work_ = nullptr;  // a part of it; its result once it is done
+  std::unique_ptr<Answer> answer_;                         // to the request under way, without its result
+  std::function<std::optional<Answer>()> work_ = nullptr;  // does a part of it; its result once it is complete
   std::vector<transport::Completion> completions_;
   std::uint64_t lost_completions_ = 0;
 };

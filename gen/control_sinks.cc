@@ -54,12 +54,12 @@ void ControlSinks::take(const transport::Completion& completion) {
   Arrival arrival;
   arrival.qpn = completion.qpn;
   arrival.slot = completion.wr_id & ~kFirstRequest;
-  // Datagrams may be lost; each says its number as immediate data.
+  // Datagrams may be lost, so each carries its number as immediate data.
   const std::uint64_t number = slots.datagrams ? completion.immediate : sink.arrived;
   arrival.seed = message_seed(slots.seed, slots.index, number);
   ++sink.arrived;
   const std::uint32_t header = slots.datagrams ? transport::kNetworkHeaderArea : 0;
-  // The bytes of a WRITE with immediate are not in the slot, and may be more than it has.
+  // The data of a WRITE with immediate is not in the slot, and may be longer than the slot.
   arrival.is_wrong = completion.opcode != transport::CompletionOpcode::receive || completion.byte_length < header ||
                      completion.byte_length > slots.slot_bytes;
   if (!arrival.is_wrong) {
@@ -89,7 +89,7 @@ void ControlSinks::end(const Arrival& arrival) {
   Sink& sink = sinks_.at(arrival.qpn);
   if (arrival.is_wrong) ++sink.counts.wrong;
   ++sink.counts.received;
-  // A queue pair in error takes no receives; its completions tell.
+  // This fails on a queue pair in error, which its completions report.
   (void)post(arrival.qpn, sink.slots, arrival.slot);
 }
 

@@ -11,42 +11,42 @@
 
 namespace roce::gen {
 
-/// The sinks of a client of the control protocol (docs/control.md): receives of queue pairs that are posted again by
-/// themselves, and what comes into them compared with the pattern that it should have, a part at a time.
+/// The sinks of a client of the control protocol (docs/control.md): receives that are posted again by themselves. The
+/// data that arrive in them are compared, a part at a time, with the pattern that they should have.
 class ControlSinks {
  public:
-  /// Where the messages of a queue pair go, and what they should be.
+  /// The slots for the messages of a queue pair, and the pattern that they should have.
   struct Slots {
-    std::span<const std::byte> bytes;  ///< registered memory, `slot_bytes` for each; outlives the sink
-    transport::Sge area;               ///< the same for the device
+    std::span<const std::byte> bytes;  ///< registered memory, `slot_bytes` for each slot; outlives the sink
+    transport::Sge area;               ///< the same memory, as the device addresses it
     std::uint32_t slot_bytes = 0;
     bool datagrams =
-        false;  ///< each slot begins with the network header, and a message says its number as immediate data
-    std::uint64_t seed = 0;   ///< with `index`, of `message_seed`
-    std::uint32_t index = 0;  ///< of the queue pair in the exchange
+        false;  ///< each slot begins with the network header, and a message carries its number as immediate data
+    std::uint64_t seed = 0;   ///< parameter of `message_seed`, with `index`
+    std::uint32_t index = 0;  ///< number of the queue pair in the exchange
   };
   struct Counts {
     std::uint64_t received = 0;  ///< messages that were compared
-    std::uint64_t wrong = 0;     ///< of these
+    std::uint64_t wrong = 0;     ///< those of them that were wrong
   };
-  /// Work request numbers from here on belong to sinks.
+  /// Work request numbers from this one on belong to sinks.
   static constexpr std::uint64_t kFirstRequest = std::uint64_t{1} << 63;
 
   explicit ControlSinks(transport::Device& device) : device_(device) {}
 
-  /// Posts a receive for each of so many slots. The first that cannot be posted ends it: then there is no sink.
+  /// Posts a receive for each of `count` slots. If one cannot be posted, returns its error, and there is no sink.
   transport::VerbResult<void> add(Qpn qpn, const Slots& slots, std::uint64_t count);
   [[nodiscard]] bool contains(Qpn qpn) const { return sinks_.contains(qpn); }
-  /// nullptr for a queue pair without a sink.
+  /// Returns the counts of a queue pair; nullptr if it has no sink.
   [[nodiscard]] const Counts* counts(Qpn qpn) const;
   void remove(Qpn qpn);
   void clear();
 
-  /// Takes a completion of a receive that was posted here.
+  /// Takes the completion of a receive that was posted here.
   void take(const transport::Completion& completion);
-  /// Whether so much waits to be compared that no more completions are to be taken.
+  /// True if so much waits to be compared that no more completions may be taken.
   [[nodiscard]] bool is_full() const;
-  /// Compares a part of what came, a fraction of a millisecond; true if there is more.
+  /// Compares data that arrived, for a fraction of a millisecond; true if there is more.
   bool compare();
 
  private:

@@ -7,10 +7,10 @@
 
 namespace roce::gen {
 
-/// Which of those who wait at a door has to go so that a newcomer has a place: of the address that has most of them,
-/// the one that waits the longest. So nobody can keep others out by being many.
+/// Chooses the connection that has to make room for a newcomer: from the address with the most waiting connections, the
+/// one that has waited the longest. So nobody can keep others out by sheer number.
 ///
-/// `waiting` is not empty, oldest first; `address_of` says where one comes from.
+/// `waiting` is not empty and sorted oldest first; `address_of` returns the address that an element comes from.
 template <typename Range, typename AddressOf>
 [[nodiscard]] auto whom_to_displace(Range& waiting, AddressOf address_of) {
   std::map<std::string, std::size_t> numbers;

@@ -10,7 +10,7 @@
 
 namespace roce::gen {
 
-/// What both sides of a program have to be told alike.
+/// Options that must be the same on both sides of a program.
 struct MessageOptions {
   std::uint32_t size = 100;  ///< bytes of a message
   std::uint32_t count = 10;  ///< messages each way
@@ -19,7 +19,7 @@ struct MessageOptions {
 /// The Q_Key of all UD queue pairs of the RDMA port space UDP, and of its multicast groups (librdmacm: RDMA_UDP_QKEY).
 inline constexpr QKey kUdpPortSpaceQKey{0x01234567};
 
-/// How the other end of a datagram queue pair is reached.
+/// An address handle for the other end of a datagram queue pair, destroyed with this object.
 class AddressHandle {
  public:
   AddressHandle(const Domain& domain, const transport::AddressVector& address)
@@ -39,29 +39,29 @@ class AddressHandle {
 /// immediate data is the number of the queue pair.
 class DatagramSide {
  public:
-  /// Throws: ScriptFailure when a message does not fit the path MTU, and for what the device refuses.
+  /// Throws: ScriptFailure if a message does not fit the path MTU, or the device refuses an operation.
   DatagramSide(Endpoint& endpoint, MessageOptions options, Time now);
 
   [[nodiscard]] QueuePair& qp() { return qp_; }
   [[nodiscard]] const Domain& domain() const { return domain_; }
 
-  /// Sends all messages and waits until they are out.
+  /// Sends all messages and waits until they have completed.
   Task<> send(transport::DatagramAddress to);
 
-  /// A datagram that came.
+  /// The origin of a datagram that has arrived.
   struct Arrival {
     cm::Peer peer{};
-    Qpn qpn{};  ///< that the sender tells in the immediate data
+    Qpn qpn{};  ///< the sender's QPN, from the immediate data
   };
-  /// Waits for all messages, as long as none takes longer than `patience`; returns where the last came from. Throws:
-  /// ScriptFailure when one is late, or has another size.
+  /// Waits for all messages, up to `patience` for each; returns the origin of the last one. Throws: ScriptFailure if
+  /// one is late, has another size or no immediate data.
   Task<Arrival> receive(ProgramReport& report, Duration patience);
 
  private:
   static constexpr std::uint32_t kReceives = 64;
 
   void post_receive(std::uint32_t slot);
-  /// Of a receive: behind the message that is sent.
+  /// Returns where in the memory a receive lies: after the message that is sent.
   [[nodiscard]] std::size_t offset_of(std::uint32_t slot) const;
 
   MessageOptions options_;

@@ -20,7 +20,7 @@ namespace roce::gen {
 namespace {
 
 constexpr int kSettleRounds = 64;
-/// At one time of a simulation: who always has something to send sends the rest later.
+/// Rounds of the port at one time of a simulation; a program that always has something to send sends the rest later.
 constexpr int kRoundsAtOneTime = 256;
 
 [[nodiscard]] sigset_t stopping_signals() {
@@ -31,7 +31,7 @@ constexpr int kRoundsAtOneTime = 256;
   return set;
 }
 
-/// The time of a simulation, where there is one.
+/// Returns the time of the simulation, if there is one.
 std::optional<Time>& simulated_time() {
   static std::optional<Time> time;
   return time;
@@ -53,7 +53,7 @@ Driver::Driver(link::Link& link, port::Port& port) : link_(link), port_(port) {
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   signals_ = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
   posted_fd_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  // A peer that closes its end is an error of the write, not the end of the program.
+  // A write to a connection that the peer has closed should fail, not end the program.
   std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -108,10 +108,10 @@ Outcome<bool> Driver::run(const std::function<Step(Time)>& step) {
       continue;
     }
     if (active) busy_at = time;
-    // Waking up takes a while: what is due soon is waited for without sleep.
+    // Waking up takes a while, so the loop does not sleep when something is due soon.
     const Time until = std::min(port_.next_timeout(), wake_at_);
     const bool sleeps = !active && time - busy_at >= spin_ && until >= time + spin_;
-    // Others than the link are asked now and then also while frames keep coming.
+    // The other files are polled now and then even while frames keep coming.
     if (!sleeps && time - look_at < spin_) continue;
     look_at = time;
     wait(!sleeps ? time : until == kNever ? kNever : until - spin_);
@@ -124,22 +124,22 @@ void Driver::follow(link::StreamLink& clock) {
   clock_ = &clock;
 }
 
-/// Goes on at the same time while there is something to do, else says so and waits for the next time.
+/// Stays at the same time while there is something to do; else tells the clock and waits for the next time.
 Outcome<void> Driver::let_time_pass(bool active) {
   const Time time = now();
   const Time until = std::min(port_.next_timeout(), wake_at_);
   if (asked_) {
     if ((active || until <= time) && ++rounds_ < kRoundsAtOneTime) return {};
-    // What the stream has no room for belongs to this time.
+    // Frames that the stream has no room for belong to this time, so it cannot end yet.
     if (!port_.wants_to_write()) {
       told_ = until == kNever ? kNever : std::max(until, time + Duration{1});
       asked_ = false;
-      // A link that is gone says so when it is asked for the next time.
+      // If the link is gone, `take_time` reports it later.
       (void)clock_->tell_next(told_ == kNever ? std::nullopt : std::optional{told_.time_since_epoch()});
     }
   } else {
     if (active) return {};
-    // Work that came from outside of the simulation.
+    // Work that the clock does not know of came from outside of the simulation.
     const Time wanted = port_.wants_to_write() ? time : std::max(until, time);
     if (wanted < told_) {
       told_ = time;
@@ -187,14 +187,14 @@ void Driver::wait(Time until) {
     timeout.tv_nsec = static_cast<long>(left.count() % 1'000'000'000);
   }
   if (::ppoll(set.data(), set.size(), until != kNever ? &timeout : nullptr, nullptr) <= 0) return;
-  // It stays pending, so that the loop of each thread sees it.
+  // The signal stays pending, so that the loop of each thread sees it.
   if (set[0].revents != 0) stopped_ = true;
   link_error_ = (set[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
   if (set[2].revents != 0) port_.take_neighbours(now());
   if (set[3].revents != 0) do_posted();
   for (std::size_t i = 4; i < set.size(); ++i) {
     if (set[i].revents == 0) continue;
-    // It may have been forgotten by one called before it.
+    // A callback that was called before may have called `forget` for this one.
     const auto found = watched_.find(set[i].fd);
     if (found == watched_.end()) continue;
     const std::function<void(short)> ready = found->second.ready;

@@ -15,14 +15,14 @@
 
 namespace roce::gen {
 
-/// Now, on the clock that all of roce-gen counts on: monotonic, or that of a simulation (`Driver::follow`).
+/// Returns the time on the clock that all of roce-gen uses: monotonic, or that of a simulation (`Driver::follow`).
 [[nodiscard]] Time now();
 
 /// The only event loop: moves a port's frames, calls the program's step, and waits when there is nothing to do. It
-/// belongs to one thread; `post` is for others. A signal ends the loops of all threads.
+/// belongs to one thread; others may call `post`. A signal ends the loops of all threads.
 class Driver {
  public:
-  /// How long to look again and again before waiting in the kernel, which costs tens of microseconds to come back from.
+  /// How long to poll before waiting in the kernel, from which it takes tens of microseconds to return.
   static constexpr Duration kSpin = std::chrono::microseconds{50};
 
   /// Takes SIGINT and SIGTERM over: they end `run`.
@@ -31,31 +31,31 @@ class Driver {
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  /// Calls `ready` with what poll said whenever one of `events` (POLLIN, POLLOUT) is there, until `forget`.
+  /// Calls `ready` with the events that poll reports whenever one of `events` (POLLIN, POLLOUT) occurs, until `forget`.
   void watch(int fd, short events, std::function<void(short)> ready);
   void forget(int fd);
-  /// `step` will be called at `time` although nothing happened; the earliest wish since the last step counts.
+  /// Has `step` called at `time` even if nothing happens; the earliest time since the last step counts.
   void wake_at(Time time);
   void set_spin(Duration spin) { spin_ = spin; }
-  /// Has `work` done by the thread of the loop, in order, while it runs; may be called from any thread.
+  /// Has `work` done, in order, by the thread of the loop while it runs; may be called from any thread.
   void post(std::function<void()> work);
-  /// Does what was posted; for who runs the loop no more.
+  /// Does the posted work; for a thread that is not inside `run`.
   void do_posted();
   /// Ends `run` as a signal does.
   void stop() { stopped_ = true; }
-  /// From now on it is always as late as the other end of `clock` says, which is the driver's link, begun at 0.
+  /// Takes the time from the other end of `clock` from now on; `clock` is the driver's link, and time has begun at 0.
   void follow(link::StreamLink& clock);
 
-  /// What a step did.
+  /// The result of a step.
   enum class Step : std::uint8_t {
-    idle,  ///< nothing
-    busy,  ///< something; there may be more
+    idle,  ///< nothing was done
+    busy,  ///< something was done; there may be more
     done,  ///< the program is finished
   };
-  /// Calls `step` after each round of the port until it is `done` or a signal came. True: done, false: signal. Error:
-  /// the link is gone.
+  /// Calls `step` after each round of the port until it returns `done` or
+  /// a signal comes. True: done; false: signal. Error: the link is gone.
   [[nodiscard]] Outcome<bool> run(const std::function<Step(Time)>& step);
-  /// Rounds of the port until nothing is left to send or `deadline`: the last ACK should still go out.
+  /// Runs the port until nothing is left to send or `deadline` has passed, so that the last ACK still goes out.
   void settle(Time deadline);
 
  private:
@@ -73,15 +73,15 @@ class Driver {
   Time wake_at_ = kNever;
   Duration spin_ = kSpin;
   int signals_ = -1;
-  int posted_fd_ = -1;  // readable when something was posted
+  int posted_fd_ = -1;  // readable when work was posted
   std::mutex posting_;
   std::vector<std::function<void()>> posted_;
   bool stopped_ = false;
   bool link_error_ = false;
   link::StreamLink* clock_ = nullptr;
-  bool asked_ = false;  // by it, what is to be done at this time
-  Time told_ = kNever;  // when there is something to do, as it knows
-  int rounds_ = 0;      // at this time
+  bool asked_ = false;  // the clock set this time and awaits our answer
+  Time told_ = kNever;  // time of our next work, as the clock knows it
+  int rounds_ = 0;      // rounds of the port at this time
 };
 
 }  // namespace roce::gen

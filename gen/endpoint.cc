@@ -23,20 +23,20 @@ namespace {
 
 using XdpMode = link::XdpLinkOptions::Mode;
 
-/// What may stand around the data of the longest packet: IPv6 or GRH, UDP, BTH, RETH, ImmDt, ICRC.
+/// Bytes around the data of the longest packet: IPv6 or GRH, UDP, BTH, RETH, ImmDt, ICRC.
 constexpr std::uint32_t kLargestOverhead = 40 + 8 + 12 + 16 + 4 + 4;
-/// What an endpoint has to see: RoCE v2 and v1, PAUSE and PFC.
+/// Frames that an endpoint has to see: RoCE v2 and v1, PAUSE and PFC.
 constexpr std::string_view kRoceFilter = "udp dst port 4791 or ether proto 0x8915 or ether proto 0x8808";
 
-/// What an address of its own needs besides; the hop-by-hop header is in front of multicast listener queries.
+/// Frames that an own address needs too; the hop-by-hop header is in front of multicast listener queries.
 constexpr std::string_view kAddressFilter = "arp or icmp or igmp or icmp6 or ip6 proto 0";
 
-/// The kernel may leave a VLAN tag in the frame, and leaves the second of two, which the device is to count.
+/// Adds tagged frames: the kernel may leave a VLAN tag in place, and leaves the second of two, which the device counts.
 [[nodiscard]] std::string also_tagged(const std::string& filter) {
   return fmt::format("{0} or (vlan and ({0}))", filter);
 }
 
-/// Leaves the ICRC of everything wrong by one bit.
+/// Makes the ICRC of every packet wrong by one bit.
 class BadIcrc final : public transport::MisbehaviourHook {
  public:
   transport::TxVerdict on_transmit(std::span<std::byte> packet, Time) override {
@@ -45,7 +45,7 @@ class BadIcrc final : public transport::MisbehaviourHook {
   }
 };
 
-/// The row of the GID table that the options mean.
+/// Returns the row of the GID table that the options select.
 [[nodiscard]] Outcome<port::GidTableRow> choose_gid(const EndpointOptions& options, const port::Interface& interface,
                                                     const std::vector<port::GidTableRow>& table) {
   const auto type = options.roce_v1 ? transport::GidType::roce_v1 : transport::GidType::roce_v2;
@@ -80,8 +80,8 @@ class BadIcrc final : public transport::MisbehaviourHook {
                             options.address, interface.name, in_vlan, interface.name));
 }
 
-/// The interface with the address that is asked for. Linux takes all of 127.0.0.0/8 for the loopback interface's own,
-/// whether it stands there or not.
+/// Returns the interface with `address` added if that is a loopback address: Linux takes all of 127.0.0.0/8 for the
+/// loopback interface's own, whether it is configured there or not.
 [[nodiscard]] port::Interface with_loopback_address(port::Interface interface, const std::string& address) {
   constexpr std::uint8_t loopback_net = 127;
   constexpr std::uint8_t prefix_bits = 8;
@@ -94,7 +94,7 @@ class BadIcrc final : public transport::MisbehaviourHook {
   return interface;
 }
 
-/// Reads `PRIORITY:LOW:ENOUGH` into the thresholds of a device.
+/// Parses `PRIORITY:LOW:ENOUGH` into the thresholds of a device.
 [[nodiscard]] Outcome<void> read_thresholds(const std::vector<std::string>& texts, transport::DeviceConfig& config) {
   for (const std::string& text : texts) {
     unsigned priority = 0;
@@ -170,7 +170,7 @@ Outcome<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opt
   config.shard_bits = shards.bits;
   config.shard = shards.next++;
   config.profile = transport::profile_of(options.profile);
-  // Keys and numbers that nobody can guess.
+  // Keys and numbers must not be guessable.
   config.first_qpn = static_cast<std::uint32_t>(random_number()) & 0x7F'FFFF;
   config.first_qpn = std::max(config.first_qpn, 0x11U);
   transport::VerbResult<transport::Device> device = transport::Device::make(std::move(config), random_number);
@@ -193,7 +193,7 @@ Outcome<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opt
     });
   }
   if (options.bad_icrc) endpoint->hook_ = std::make_unique<BadIcrc>();
-  // Before anything is sent.
+  // The metrics are there before anything is sent.
   if (Outcome<void> opened = endpoint->open_metrics(options); !opened) return tl::unexpected(opened.error());
   if (Outcome<void> claimed = endpoint->claim_address(); !claimed) return tl::unexpected(claimed.error());
   return endpoint;
@@ -256,7 +256,7 @@ Outcome<void> Endpoint::open_raw(const EndpointOptions& options, Shards& shards)
     shards.links = std::move(*opened);
   }
   link_ = std::move(shards.links[shards.next]);
-  // For an address that it does not have the kernel says nothing.
+  // The kernel does not answer for an address that it does not have.
   if (own_address_ == nullptr && shards.next == 0) port_holder_.emplace();
   return {};
 }
@@ -366,7 +366,7 @@ Outcome<void> Endpoint::join(const Gid& group) {
 }
 
 void Endpoint::adopt(Qpn qp) {
-  // The QP was made a moment ago, so that it is known.
+  // This cannot fail: the QP was created a moment ago.
   if (hook_ != nullptr) (void)device_->set_hook(qp, hook_.get());
 }
 

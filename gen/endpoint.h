@@ -28,11 +28,11 @@ namespace roce::gen {
 /// A device on a link of this machine, with all it needs to run.
 class Endpoint {
  public:
-  /// Opens what the options say. Failures: everything that is wrong with interface, address, link and capture file.
+  /// Opens what `options` describe. Failures: anything that is wrong with interface, address, link and capture file.
   [[nodiscard]] static Outcome<std::unique_ptr<Endpoint>> open(const EndpointOptions& options);
-  /// The shards of an endpoint, `options.shards` of them, which share an interface and an address; the first has QP1,
-  /// ARP and all that is no RoCE, and serves the metrics of all. A shard may belong to a thread of its own; all have to
-  /// live as long as one runs. Failures: as `open`; options that go with one shard only.
+  /// Opens `options.shards` shards, which share an interface and an address; the first has QP1, ARP and everything that
+  /// is not RoCE, and serves the metrics of all. Each shard may belong to a thread of its own; all have to live as long
+  /// as one of them runs. Failures: as `open`; options that work with one shard only.
   [[nodiscard]] static Outcome<std::vector<std::unique_ptr<Endpoint>>> open_shards(const EndpointOptions& options);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
@@ -42,29 +42,29 @@ class Endpoint {
   [[nodiscard]] port::Port& port() { return *port_; }
   [[nodiscard]] link::Link& link() { return *link_; }
   [[nodiscard]] Driver& driver() { return *driver_; }
-  /// Our address, and where it is in the GID table.
+  /// Returns our address, and its row in the GID table.
   [[nodiscard]] const Gid& gid() const { return gid_; }
   [[nodiscard]] std::uint16_t sgid_index() const { return sgid_index_; }
-  /// The largest path MTU that the interface takes, in bytes.
+  /// Returns the largest path MTU that the interface takes, in bytes.
   [[nodiscard]] std::uint32_t max_path_mtu() const { return max_path_mtu_; }
-  /// What was opened, and why: one line.
+  /// Returns one line that tells what was opened, and why.
   [[nodiscard]] const std::string& description() const { return description_; }
 
-  /// Becomes a member of a multicast group, for itself or for the host whose address it has, until it goes. `group` is
-  /// an IPv6 or IPv4-mapped address. Failure: it is no group, or of another kind than the address.
+  /// Joins a multicast group until the endpoint is destroyed, for its own address or for the host whose address it
+  /// uses. `group` is an IPv6 or IPv4-mapped address. Failure: it is not a group, or of another kind than the address.
   [[nodiscard]] Outcome<void> join(const Gid& group);
   [[nodiscard]] EndpointCounters counters() const;
-  /// What the metrics count besides: the other shards. To be set before the driver runs.
+  /// Sets the source of the other shards' counters, which the metrics include. To be called before the driver runs.
   void set_other_counters(std::function<EndpointCounters()> others) { other_counters_ = std::move(others); }
-  /// Messages of the program's own that are done, for the metrics.
+  /// Counts a completed message of the program itself, for the metrics.
   void count_message(std::uint64_t bytes);
-  /// To be called for each QP that is made: options that make it misbehave take effect.
+  /// Makes a QP misbehave if the options ask for it; to be called for each QP that is created.
   void adopt(Qpn qp);
-  /// Ends the capture file and writes the metrics, if that was wanted.
+  /// Ends the capture file and writes the metrics file, if they were asked for.
   [[nodiscard]] Outcome<void> close();
 
  private:
-  /// What is there for the shards that are not yet open.
+  /// The links of the shards that are not open yet, and the number of the next one.
   struct Shards {
     std::uint8_t bits = 0;
     std::uint8_t next = 0;
@@ -77,28 +77,28 @@ class Endpoint {
                                         Shards& shards);
   [[nodiscard]] Outcome<void> open_raw(const EndpointOptions& options, Shards& shards);
   [[nodiscard]] Outcome<void> open_udp(const EndpointOptions& options);
-  /// `copies` is a filter for what the kernel gets and we want to see too.
+  /// `copies` is a filter for frames that the kernel gets and that we want to see too.
   [[nodiscard]] Outcome<void> open_xdp(const EndpointOptions& options, const std::string& copies);
-  /// The other end of a stream as if it were an interface.
+  /// Opens the stream and returns its other end as if it were an interface.
   [[nodiscard]] Outcome<port::Interface> open_stream(const EndpointOptions& options);
   [[nodiscard]] Outcome<void> open_metrics(const EndpointOptions& options);
   [[nodiscard]] Metrics collect_metrics() const;
-  /// The address that the endpoint will have, with its GID table.
+  /// Chooses the address of the endpoint and returns its GID table.
   [[nodiscard]] Outcome<std::vector<transport::GidEntry>> choose_address(const EndpointOptions& options,
                                                                          const port::Interface& interface);
-  /// Waits until it is sure that nobody else has the own address.
+  /// Waits until it is certain that no other host has our own address.
   [[nodiscard]] Outcome<void> claim_address();
-  /// Says whether packets leave as super-frames, and later if the kernel refuses them.
+  /// Reports whether packets leave as super-frames, and later if the kernel refuses them.
   void tell_segmentation(const EndpointOptions& options);
   [[nodiscard]] Outcome<void> open_neighbours(const EndpointOptions& options, const port::Interface& interface);
 
   std::string interface_;
   std::vector<HostMembership> memberships_;
   std::unique_ptr<link::Link> link_;
-  link::StreamLink* clock_ = nullptr;  ///< `link_`, if it says what time it is
+  link::StreamLink* clock_ = nullptr;  ///< `link_`, if it sets the time
   std::optional<link::PortHolder> port_holder_;
   std::unique_ptr<port::OwnAddress> own_address_;
-  std::unique_ptr<port::Neighbours> neighbours_;  ///< without an own address, or instead of its search
+  std::unique_ptr<port::Neighbours> neighbours_;  ///< used without an own address, or instead of its search
   std::optional<transport::Device> device_;
   std::optional<port::Port> port_;
   std::optional<Driver> driver_;

@@ -8,12 +8,12 @@
 
 namespace roce::gen {
 
-/// What an endpoint counts; of several shards the sums.
+/// The counters of an endpoint, or their sums over several shards.
 struct EndpointCounters {
   transport::Counters device;
   link::LinkCounters link;
   std::uint64_t pfc_sent = 0;
-  std::uint64_t messages = 0;  ///< of the program's own
+  std::uint64_t messages = 0;  ///< messages of the program itself
   std::uint64_t message_bytes = 0;
 };
 

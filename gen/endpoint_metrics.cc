@@ -10,7 +10,7 @@ namespace roce::gen {
 
 namespace {
 
-/// With the names under which operators know it.
+/// Returns the help text of a counter, with the names that operators know it by.
 [[nodiscard]] std::string help_of(const transport::CounterName& name) {
   std::string help{name.help};
   if (!name.rxe.empty()) help += fmt::format(" rxe: {}.", name.rxe);

@@ -36,7 +36,7 @@ Outcome<std::vector<std::unique_ptr<Endpoint>>> Endpoint::open_shards(const Endp
     Outcome<std::unique_ptr<Endpoint>> opened = open_one(of_one, opening);
     if (!opened) return tl::unexpected(opened.error());
     shards.push_back(std::move(*opened));
-    // The first serves the metrics of all, and has said what there is to say.
+    // The first shard serves the metrics of all, and has printed what `verbose` asks for.
     of_one.metrics = {};
     of_one.verbose = false;
   }

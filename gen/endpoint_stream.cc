@@ -23,10 +23,10 @@ namespace {
 
 constexpr std::string_view kListen = "listen:";
 constexpr std::string_view kOpen = "fd:";
-/// Of a frame, in front of what the MTU counts: Ethernet header and VLAN tag.
+/// Bytes in front of those that the MTU counts: Ethernet header and VLAN tag.
 constexpr std::uint32_t kEthernetOverhead = 14 + 4;
 
-/// Waits until somebody connects.
+/// Waits until a simulation connects, and returns the socket.
 [[nodiscard]] Outcome<int> accept_one(const std::string& path, bool json) {
   const Outcome<int> listener =
       listen_unix(path, "socket of the stream link", "stop who uses it, or give another path with -i listen:PATH");
@@ -45,7 +45,7 @@ constexpr std::uint32_t kEthernetOverhead = 14 + 4;
   return cannot(fmt::format("nobody could connect to {}: {}", path, std::strerror(error)));
 }
 
-/// A socket that this program was started with.
+/// Returns a socket that this program was started with.
 [[nodiscard]] Outcome<int> inherited(const std::string& text) {
   const std::string number = text.substr(kOpen.size());
   const bool is_number =
@@ -65,7 +65,7 @@ constexpr std::uint32_t kEthernetOverhead = 14 + 4;
   return connect_unix(text, "simulation", "start it first, or have roce-gen listen with -i listen:PATH");
 }
 
-/// Locally administered, and another for each address.
+/// Returns a locally administered Ethernet address that ends with the last four octets of `ip`.
 [[nodiscard]] MacAddress mac_of(const Gid& ip) {
   MacAddress mac{};
   mac.octets[0] = 0x02;

@@ -17,7 +17,7 @@ Outcome<void> Endpoint::open_xdp(const EndpointOptions& options, const std::stri
   if (!opened) return cannot(opened.error().message);
   const link::XdpSetup& setup = (*opened)->setup();
   description_ = describe_xdp(setup, options.interface);
-  // RoCE on the other queues reaches the kernel.
+  // RoCE packets of the other queues reach the kernel, which must not answer that the port is unreachable.
   if (own_address_ == nullptr && setup.queues < setup.interface_queues) port_holder_.emplace();
   link_ = std::move(*opened);
   return {};

@@ -27,17 +27,17 @@ using Json = nlohmann::ordered_json;
 constexpr std::uint32_t kWord = 8;
 constexpr std::uint32_t kNetworkHeader = 40;
 constexpr std::uint32_t kPathMtu = 1024;
-/// Receives for datagrams, on all queue pairs together and at most on each.
+/// Receives for datagrams: on all queue pairs together, and at most on each.
 constexpr std::uint32_t kDatagramSlots = 1 << 16;
 constexpr std::uint32_t kMaxSlots = 4096;
-/// Nothing completes in this time: the exchange has failed.
+/// The exchange fails if nothing completes for this long.
 constexpr Duration kLongestWait = std::chrono::seconds{30};
-/// Neighbours are asked for each second.
+/// It fails too if a neighbour is not found for this long; neighbours are asked for each second.
 constexpr Duration kLongestSearch = std::chrono::seconds{5};
 constexpr Duration kLiveInterval = std::chrono::seconds{1};
-/// How long what is still on its way may take after the last request completed.
+/// Time for messages that are still on their way after the last request completed.
 constexpr Duration kDrainTime = std::chrono::seconds{1};
-/// Between two looks at what the peer has received.
+/// Time between two questions to the peer about what it has received.
 constexpr Duration kLookInterval = std::chrono::milliseconds{1};
 /// Parts of memory compared by one request.
 constexpr std::size_t kPartsPerCheck = 1024;
@@ -63,7 +63,7 @@ class Exchange {
     QKey q_key{kControlQKey};
     std::uint64_t posted = 0;
     std::uint64_t completed = 0;
-    std::vector<Time> posted_at;  // by slot
+    std::vector<Time> posted_at;  // time of posting, by slot
   };
 
   [[nodiscard]] Outcome<void> set_up();
@@ -112,8 +112,8 @@ class Exchange {
   ExchangeResult result_;
   std::uint64_t seed_ = random_number() & 0xFFFF;
   std::size_t slot_bytes_ = 0;
-  std::size_t sink_slot_bytes_ = 0;  // of the peer's receives
-  std::uint32_t sink_slots_ = 0;     // on each queue pair
+  std::size_t sink_slot_bytes_ = 0;  // bytes of each of the peer's receives
+  std::uint32_t sink_slots_ = 0;     // receives on each queue pair
   std::vector<std::byte> memory_;
   transport::Pd pd_{};
   transport::Cq cq_{};
@@ -166,7 +166,7 @@ Outcome<void> Exchange::make_memory() {
   region_ = *device_.query_mr(mr_);
 
   if (is_sent()) {
-    // Datagrams arrive behind their network header. Nothing holds them back, so that many more may come at once.
+    // Datagrams arrive behind their network header. Without flow control, many more of them may arrive at once.
     sink_slot_bytes_ = slot_bytes_ + (type() == QpType::ud ? kNetworkHeader : 0);
     sink_slots_ = 2 * options_.depth;
     if (type() == QpType::ud) sink_slots_ = std::clamp(kDatagramSlots / options_.qps, sink_slots_, kMaxSlots);
@@ -181,7 +181,7 @@ Outcome<void> Exchange::make_memory() {
   remote_address_ = made->at("address");
   remote_key_ = RKey{made->at("r_key").get<std::uint32_t>()};
   if (is_sent()) {
-    // Pages are made where they are touched first: here, and not while messages are timed.
+    // The kernel makes pages when they are first touched: here, and not while messages are timed.
     if (const Outcome<nlohmann::json> filled = peer_.call("fill_memory", {{"memory", remote_memory_}, {"seed", 0}});
         !filled) {
       return tl::unexpected(filled.error());
@@ -207,7 +207,7 @@ runtime::Rate Exchange::rate_of_a_pair() const {
   };
   runtime::Rate rate{.bps = share(options_.rate.bps), .pps = share(options_.rate.pps)};
   if (options_.kind == ExchangeKind::read && rate.bps != 0) {
-    // We send the requests only; it is the answers that fill the wire.
+    // We send only the requests, but the responses are what fills the wire.
     const std::uint64_t bytes = std::max(1U, options_.sizes.mean());
     rate.pps = std::max<std::uint64_t>(1, rate.bps / (bytes * bits_per_byte));
     rate.bps = 0;
@@ -479,7 +479,7 @@ Outcome<void> Exchange::check_sinks() {
       }
       received = status->at("received");
       if (received >= pair.completed || now() >= deadline) break;
-      // What is on its way arrives meanwhile.
+      // Messages that are on their way arrive meanwhile.
       const Time look_at = now() + kLookInterval;
       endpoint_.driver().wake_at(look_at);
       const Outcome<bool> ran = endpoint_.driver().run(
@@ -497,7 +497,7 @@ Outcome<void> Exchange::check_sinks() {
 
 Outcome<void> Exchange::check_peer() {
   if (is_sent()) {
-    // A lost SEND shifts the numbers of those behind it, which only datagrams bring along.
+    // A lost SEND of UC shifts the numbers of those after it, so they are wrong; only datagrams carry their number.
     if (Outcome<void> checked = check_sinks(); !checked) return checked;
   } else if (is_written() && type() == QpType::rc) {
     if (Outcome<void> checked = check_peer_memory(); !checked) return checked;
@@ -533,7 +533,7 @@ Outcome<ExchangeResult> Exchange::run() {
     if (state && under_way_ != 0 && idle > kLongestWait) {
       state = failed(fmt::format("nothing completed for 30 s, with {} requests under way", under_way_));
     }
-    // Datagrams would go on and on.
+    // Datagrams complete without a peer, and would go on for ever.
     if (state && peer_gone) state = failed("the peer is gone: it closed the control connection");
     if (!state || under_way_ == 0) return Driver::Step::done;
     endpoint_.driver().wake_at(
@@ -550,7 +550,7 @@ Outcome<ExchangeResult> Exchange::run() {
   result_.ours = device_.counters();
   for (const transport::CounterName& name : transport::counter_names())
     result_.ours.*name.member -= before.*name.member;
-  // What a signal stopped is under way still.
+  // After a signal requests are still under way, so there is nothing to check.
   if (result_.stopped) return std::move(result_);
   if (Outcome<void> checked = check_peer(); !checked) return tl::unexpected(checked.error());
   if (cm_) {

@@ -14,24 +14,24 @@
 
 namespace roce::gen {
 
-/// How an exchange went.
+/// The result of an exchange.
 struct ExchangeResult {
   std::uint64_t completed = 0;
-  std::uint64_t bytes = 0;  ///< of completed messages
-  std::uint64_t lost = 0;   ///< sent and not received, on UC and UD
+  std::uint64_t bytes = 0;  ///< bytes of completed messages
+  std::uint64_t lost = 0;   ///< messages sent and not received, on UC and UD
   Time started{};
-  Time ended{};                       ///< when the last message was done
-  runtime::LatencyHistogram latency;  ///< from posting to completion
+  Time ended{};                       ///< completion of the last message
+  runtime::LatencyHistogram latency;  ///< time from posting to completion
   transport::Counters ours;
   nlohmann::json theirs;  ///< counters of the peer's device
-  bool stopped = false;   ///< by a signal
+  bool stopped = false;   ///< ended by a signal
 
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(ended - started).count(); }
 };
 
 /// Runs an exchange with a peer: makes queue pairs and memory on both sides, runs the operations, and compares all data
-/// that it can: each received SEND and datagram and the result of each READ and atomic; of WRITEs what lies in the
-/// peer's memory at the end. `cm` is needed, and used, with `options.cm_port` only.
+/// that it can: each received SEND and datagram, the result of each READ and atomic, and for WRITEs the peer's memory
+/// at the end. `cm` is needed, and used, with `options.cm_port` only.
 [[nodiscard]] Outcome<ExchangeResult> run_exchange(Endpoint& endpoint, ControlClient& peer,
                                                    const ExchangeOptions& options, RdmaCm* cm);
 

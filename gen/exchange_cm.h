@@ -11,20 +11,20 @@
 
 namespace roce::gen {
 
-/// Connects the queue pairs of an exchange by RDMA CM instead of the control protocol. They end with it.
+/// Connects the queue pairs of an exchange by RDMA CM instead of the control protocol; they end with this object.
 class ExchangeCm {
  public:
-  /// `cm` and `options` have to outlive it.
+  /// `cm` and `options` have to outlive this object.
   ExchangeCm(RdmaCm& cm, const ExchangeOptions& options) : cm_(cm), options_(options) {}
 
-  /// Lets the peer's queue pair `remote` wait at the RDMA port, and connects `own`, which is in INIT, to it. `path_mtu`
-  /// is in bytes. Failure: the peer refused one or the other.
+  /// Makes the peer's queue pair `remote` wait at the RDMA port, and connects `own`, which is in INIT, to it.
+  /// `path_mtu` is in bytes. Failure: the peer refused one of the two, or another queue pair answered.
   [[nodiscard]] Outcome<void> connect(ControlClient& peer, const Gid& to, Qpn own, Qpn remote, std::uint32_t path_mtu);
-  /// The same for datagrams: asks the peer where `remote` is, and returns its Q_Key.
+  /// Makes the peer's datagram queue pair `remote` wait at the RDMA port, asks for it by SIDR, and returns its Q_Key.
   [[nodiscard]] Outcome<QKey> resolve(ControlClient& peer, const Gid& to, Qpn remote);
-  /// Messages and events of the manager; true if there were any.
+  /// Handles messages and events of the manager; true if there were any.
   bool step(Time now) { return cm_.step(now); }
-  /// Ends all connections, and waits until the peer has agreed. Failure: the link is gone.
+  /// Ends all connections and waits until the peer has confirmed. Failure: the link is gone.
   [[nodiscard]] Outcome<void> disconnect();
 
  private:

@@ -80,7 +80,7 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
     cm = std::move(*opened);
   }
   const Outcome<ExchangeResult> result = run_exchange(**endpoint, **peer, command.exchange, cm.get());
-  // What failed or was stopped in the middle ends its connections, and the peer is told.
+  // An exchange that failed or was stopped has just ended its connections; this tells the peer.
   if (cm) cm->step(now());
   const Outcome<void> closed = (*endpoint)->close();
   if (!result) return tl::unexpected(result.error());

@@ -12,7 +12,7 @@
 
 namespace roce::gen {
 
-/// All that a command that runs an exchange can be told.
+/// The options of a command that runs an exchange.
 struct ExchangeCommand {
   EndpointOptions endpoint;
   ExchangeOptions exchange;
@@ -22,13 +22,13 @@ struct ExchangeCommand {
   std::string rate;
 };
 
-/// Adds a subcommand that runs an exchange of `kind`, with the options they all have; more can be added to what is
-/// returned. `code` is what it ended with; it has to outlive the parsing, as `program`.
+/// Adds a subcommand that runs an exchange of the kind in `command`, with the options that all of them have; more can
+/// be added to what is returned. It sets `code` to its exit code; `code` and `program` have to outlive the parsing.
 command_line::Command add_exchange(command_line::Program& program, ExitCode& code, const std::string& name,
                                    const std::string& what, const std::shared_ptr<ExchangeCommand>& command);
 
-/// `4096`, `64,1024,4096`, or `64-4096` (powers of two from the one to the other). Failure: something else, or more
-/// than 2^30.
+/// Parses `4096`, `64,1024,4096`, or `64-4096` (the powers of two from
+/// one to the other). Failure: any other text, or more than 2^30.
 [[nodiscard]] Outcome<SizePlan> parse_sizes(const std::string& text);
 
 }  // namespace roce::gen

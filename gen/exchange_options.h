@@ -8,7 +8,7 @@
 
 namespace roce::gen {
 
-/// What an exchange does over and over.
+/// The operation that an exchange repeats.
 enum class ExchangeKind : std::uint8_t { send, write, read, fetch_add, compare_swap, flush, datagram };
 
 /// Sizes of messages, taken in turn.
@@ -20,24 +20,24 @@ struct SizePlan {
   [[nodiscard]] std::uint32_t mean() const;
 };
 
-/// What an exchange can be told.
+/// The options of an exchange.
 struct ExchangeOptions {
   ExchangeKind kind = ExchangeKind::write;
   bool unreliable = false;  ///< UC instead of RC, for SEND and WRITE
   SizePlan sizes;
   std::uint64_t count = 1000;  ///< messages on each QP, unless `seconds` is given
-  double seconds = 0;          ///< how long; 0: `count` counts
+  double seconds = 0;          ///< time to run; 0: until `count`
   std::uint32_t qps = 1;
-  std::uint32_t depth = 16;    ///< requests under way on each QP
+  std::uint32_t depth = 16;    ///< requests outstanding on each QP
   std::uint32_t path_mtu = 0;  ///< bytes; 0: the largest that both sides take
-  /// Of all QPs together; bits from BTH through ICRC. On READs it is the answers that are meant by `bps`, the requests
-  /// by `pps`.
+  /// Limit of all QPs together; bits count from BTH through ICRC.
+  /// For READs, `bps` limits the responses and `pps` the requests.
   runtime::Rate rate{};
   std::uint8_t timeout = 14;
   std::uint8_t traffic_class = 0;
   std::uint16_t cm_port =
       0;                    ///< RDMA port at which the queue pairs are connected by RDMA CM; 0: by the control protocol
-  bool allow_loss = false;  ///< lost datagrams and UC messages are no failure
+  bool allow_loss = false;  ///< lost datagrams and UC messages are not a failure
   bool live = false;        ///< one line a second on standard error
 };
 

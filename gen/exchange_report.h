@@ -5,7 +5,7 @@
 
 namespace roce::gen {
 
-/// Prints how an exchange went: tables for people, or a JSON object on one line.
+/// Prints the result of an exchange: tables for people, or a JSON object on one line.
 void print_exchange(const ExchangeOptions& options, const ExchangeResult& result, bool json);
 
 }  // namespace roce::gen

@@ -38,7 +38,7 @@ constexpr Duration kPatience = std::chrono::seconds{3};
   return *mac;
 }
 
-/// Sets a value that nobody set, where the packet has it. False: it has not.
+/// Sets a value unless the user set it. False: the packet does not have it.
 bool fill(VaryingPacket& packet, const std::string& name, const std::string& value) {
   if (!packet.spec.get(name)) return false;
   if (std::find(packet.given.begin(), packet.given.end(), name) != packet.given.end()) return true;

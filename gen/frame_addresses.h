@@ -10,10 +10,10 @@
 
 namespace roce::gen {
 
-/// Fills in what nobody set: the source addresses of the outermost headers are those of `interface` (its first address
-/// of the packet's kind; none where it has none), and with `to`, an IP address, the destinations are that one and the
-/// Ethernet address of the next hop there. Failures: `to` is no address, or of another kind than a packet; nobody
-/// answers for it.
+/// Fills in the addresses that the user did not set. The source addresses of the outermost headers become those of
+/// `interface` (its first address of the packet's kind; unchanged if it has none). With `to`, an IP address, the
+/// destinations become that address and the Ethernet address of the next hop to it. Failures: `to` is not an address,
+/// or of another kind than a packet; no neighbour answers for it.
 [[nodiscard]] Outcome<void> fill_addresses(std::vector<VaryingPacket>& packets, const port::Interface& interface,
                                            const std::string& to);
 

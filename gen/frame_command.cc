@@ -258,7 +258,7 @@ Outcome<void> read_schedule(const FrameOptions& options, FrameJob& job) {
 }
 
 Outcome<FrameResult> run_frames(FrameTarget& target, const FrameOptions& options, const FrameJob& job) {
-  // Super-frames are made of copies. One packet in the nearest cache is cheaper to copy from than many.
+  // Super-frames are made of copies, and it is cheaper to copy one packet that is in the nearest cache than many.
   const bool is_copied = target.link() != nullptr && target.link()->segmentation().max_segments > 1;
   const std::size_t held = is_copied ? 1 : FrameSource::kHeld;
   SpecResult<FrameSource> frames = FrameSource::make(job.packets, options.seed, held);

@@ -21,10 +21,10 @@
 
 namespace roce::gen {
 
-/// What the commands that send frames of their own making can be told.
+/// The options of the commands that send frames of their own making.
 struct FrameOptions {
   std::string interface;
-  LinkChoice link = LinkChoice::raw;  ///< or xdp
+  LinkChoice link = LinkChoice::raw;  ///< raw or xdp
   std::string to;                     ///< the IP address of the peer
   std::string file;                   ///< capture file to write instead of sending
   bool dry_run = false;
@@ -42,20 +42,20 @@ struct FrameOptions {
 /// Adds the options that all of these commands have.
 void add_frame_options(command_line::Command& command, FrameOptions& options);
 
-/// `10ms/90ms` as two durations, neither of them 0. Failure: what was expected.
+/// Parses `10ms/90ms` into two durations, neither of them 0. Failure: any other text.
 [[nodiscard]] Outcome<std::pair<Duration, Duration>> parse_duty(const std::string& text);
 
-/// Where frames go: an interface, a capture file or the screen.
+/// The destination of frames: an interface, a capture file or the screen.
 class FrameTarget {
  public:
-  /// Opens what the options name. Failures: none or several of them; what is wrong with the interface.
+  /// Opens the destination that the options name. Failures: none or several of them; a problem with the interface.
   [[nodiscard]] static Outcome<FrameTarget> open(const FrameOptions& options);
 
-  /// The interface that frames go to, or whose addresses they have.
+  /// Returns the interface that frames go to or take their addresses from; empty if there is none.
   [[nodiscard]] const std::optional<port::Interface>& interface() const { return interface_; }
-  /// What sends; null where nothing is sent.
+  /// Returns the link that sends; null if nothing is sent.
   [[nodiscard]] link::Link* link() { return link_.get(); }
-  /// What that is, in words.
+  /// Returns a description of the link, in words.
   [[nodiscard]] const std::string& description() const { return description_; }
 
  private:
@@ -66,35 +66,35 @@ class FrameTarget {
   std::string description_;
 };
 
-/// Packets, and when they go. `schedule_of` makes what the options say of it.
+/// Packets, and when they are sent. `read_schedule` fills in what the options determine.
 struct FrameJob {
   std::vector<VaryingPacket> packets;
-  std::vector<VaryingPacket> closing{};  ///< go behind them, and before each pause
+  std::vector<VaryingPacket> closing{};  ///< sent after all of `packets`, and before each pause
   SendSchedule::Options schedule{};
   std::uint64_t count = 0;  ///< 0: no limit
   Duration duration{0};     ///< 0: no limit
 };
 
-/// The schedule, count and duration of the options; a job without any ends after a round of its packets. Failures: a
-/// rate, a duty cycle or a burst that makes no sense.
+/// Reads schedule, count and duration from the options; a job with neither of the last two ends after a round of its
+/// packets. Failures: an invalid rate or duty cycle, or a burst without a rate.
 [[nodiscard]] Outcome<void> read_schedule(const FrameOptions& options, FrameJob& job);
 
 struct FrameResult {
   SendTotals totals;
-  /// What the interface counted meanwhile, of others too; none where nothing was sent or it does not tell.
+  /// Counts of the interface meanwhile, other traffic included; empty if nothing was sent or it has no counters.
   std::optional<port::InterfaceTraffic> counted{};
-  std::optional<Failure> failure{};  ///< why it ended before its time
+  std::optional<Failure> failure{};  ///< why the job ended early, or could not write its metrics
 };
 
-/// Does a job: sends, writes or prints. Failures, before anything is sent: packets that make no frames, or do not fit
-/// the interface; a file without an end.
+/// Does a job: sends, writes or prints its frames. Failures, before anything is sent: packets that cannot be built or
+/// do not fit the interface; a file or a dry run without an end.
 [[nodiscard]] Outcome<FrameResult> run_frames(FrameTarget& target, const FrameOptions& options, const FrameJob& job);
 
-/// Says what went out: `{"event": EVENT, …}` with `facts` behind, or lines for people, `lines` among them. A dry run
-/// says nothing more.
+/// Prints what was sent: `{"event": EVENT, …}` with `facts` at the end, or lines for people, which include `lines`.
+/// Prints nothing after a dry run.
 void print_frames(const std::string& event, const FrameOptions& options, const FrameResult& result,
                   const nlohmann::ordered_json& facts, const std::vector<std::string>& lines);
-/// The exit code of a result that was reported, or why it failed.
+/// Returns the exit code of a result that has been printed, or why it failed.
 [[nodiscard]] Outcome<ExitCode> ended(const FrameOptions& options, const FrameResult& result);
 
 }  // namespace roce::gen

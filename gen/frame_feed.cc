@@ -13,7 +13,7 @@ FrameFeed::FrameFeed(SendPlan plan, Time begin)
 bool FrameFeed::is_complete(Time now) const {
   if (stopped_ || now >= end_) return true;
   if (plan_.count == 0 || handed_out_ < plan_.count) return false;
-  // What closes comes a step behind the last frame.
+  // `closing` comes one step of the schedule after the last frame.
   return !plan_.closing || schedule_.next(now) <= now || !schedule_.is_on(now);
 }
 

@@ -9,10 +9,10 @@
 
 namespace roce::gen {
 
-/// What goes out, and when.
+/// The frames to send, and when.
 struct SendPlan {
   FrameSource frames;
-  /// Goes, one round of it, whenever frames cease to go: at the end and at the beginning of each pause.
+  /// One round of it is sent whenever frames stop: at the end and at the beginning of each pause.
   std::optional<FrameSource> closing{};
   SendSchedule::Options schedule{};
   std::uint64_t count = 0;  ///< frames, `closing` not counted; 0: no limit
@@ -24,17 +24,17 @@ class FrameFeed {
  public:
   FrameFeed(SendPlan plan, Time begin);
 
-  /// The next frame, if one may go now; valid until as many more were given as its source holds. Error: a packet that
-  /// cannot be built.
+  /// Returns the next frame if one may go now; valid until as many more have been returned as its source holds. Error:
+  /// a packet that cannot be built.
   [[nodiscard]] SpecResult<std::optional<Bytes>> next(Time now);
-  /// Of the last frame, as of its source.
+  /// Returns the kind of the last frame, as its source does.
   [[nodiscard]] const FrameKind* kind() const { return kind_; }
-  /// When `next` has something at the earliest; `kNever` when nothing is left.
+  /// Returns the earliest time at which `next` has a frame; `kNever` if none is left.
   [[nodiscard]] Time next_time(Time now) const;
-  /// Lets only `closing` go, if frames went that it belongs to.
+  /// Ends the plan; only `closing` is still sent, if frames have gone since it was last sent.
   void stop() { stopped_ = true; }
   [[nodiscard]] bool is_over() const { return over_ && closing_left_ == 0; }
-  /// Whether frames went since `closing` did.
+  /// True if frames have gone since `closing` was last sent.
   [[nodiscard]] bool is_open() const { return open_; }
 
  private:

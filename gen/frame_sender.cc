@@ -16,11 +16,11 @@ namespace roce::gen {
 namespace {
 
 constexpr std::size_t kBatch = FrameSource::kHeld;
-// What is written and then sent should stay in a cache meanwhile.
+// A batch should stay in a cache between being written and being sent.
 constexpr std::size_t kBatchBytes = 256 << 10;
-// The kernel wakes us late by some tens of microseconds; what is due sooner is waited for here.
+// The kernel wakes us some tens of microseconds late, so the last part of each wait is spent polling.
 constexpr Duration kWakeLate = std::chrono::microseconds{60};
-// A link tells that it is full, but not when there is room again.
+// A link reports that it is full, but not when it has room again, so sending is retried after this time.
 constexpr Duration kRetrySend = std::chrono::microseconds{100};
 constexpr Duration kLookInterval = std::chrono::milliseconds{1};
 constexpr Duration kProgressInterval = std::chrono::seconds{1};
@@ -45,7 +45,7 @@ FrameSender::FrameSender(link::Link& link, SendPlan plan, std::function<void(con
 }
 
 bool FrameSender::wait(Duration time) {
-  // Poll leaves a file of -1 out.
+  // ppoll ignores an entry whose file descriptor is -1.
   std::array<pollfd, 2> set{{{signal_.fd(), POLLIN, 0}, {watched_, POLLIN, 0}}};
   timespec timeout{};
   constexpr Duration::rep ns_per_second = 1'000'000'000;
@@ -130,7 +130,7 @@ link::LinkResult<std::size_t> FrameSender::send_some() {
     const auto end = std::ranges::find_if(waiting, [](const link::TxFrame& frame) { return frame.segment_size != 0; });
     return link_.send(waiting.first(static_cast<std::size_t>(end - waiting.begin())));
   }
-  // By itself, so that it is known what became of its packets.
+  // A super-frame goes alone, so that it is known what became of its packets.
   const std::uint64_t errors = link_.counters().send_errors;
   link::LinkResult<std::size_t> taken = link_.send(waiting.first(1));
   if (!taken || *taken == 0) return taken;
@@ -186,7 +186,7 @@ Outcome<void> FrameSender::run() {
       if (wait(sleeps && wake != kNever ? wake - time : is_blocked ? kRetrySend + kWakeLate : Duration{0})) {
         totals_.stopped = true;
         feed_.stop();
-        // What the link does not take now is not waited for.
+        // Frames that the link does not take now are given up.
         if (is_blocked) filled_ = pending_;
       }
       if (progress_ && time - told_at >= kProgressInterval) {

@@ -15,34 +15,34 @@
 
 namespace roce::gen {
 
-/// What went out.
+/// Totals of what was sent or written.
 struct SendTotals {
-  std::uint64_t frames = 0;  ///< that the link or the file took
+  std::uint64_t frames = 0;  ///< frames that the link or the file took
   std::uint64_t bytes = 0;
-  std::uint64_t refused = 0;  ///< that the link refused for good; they are lost
+  std::uint64_t refused = 0;  ///< frames that the link refused for good; they are lost
   Duration time{0};
-  Duration longest_gap{0};         ///< between two frames that went, pauses of the plan not counted
-  bool stopped = false;            ///< by a signal
-  std::uint64_t super_frames = 0;  ///< of several frames each, which are counted in `frames`
-  std::string refusal{};           ///< why there are no super-frames, or no more; empty: there may be
+  Duration longest_gap{0};         ///< between two frames that were sent, without the pauses of the plan
+  bool stopped = false;            ///< ended by a signal
+  std::uint64_t super_frames = 0;  ///< super-frames sent; their frames are counted in `frames`
+  std::string refusal{};           ///< why there are no super-frames, or no more of them; empty: there may be
 };
 
-/// Sends what a plan says through a link, as fast as its schedule and the link allow, until it is over or SIGINT or
-/// SIGTERM comes. Frames that may go at the same time leave as super-frames where the link takes those.
+/// Sends the frames of a plan through a link, as fast as its schedule and the link allow, until it is over or SIGINT or
+/// SIGTERM comes. Frames that may go at the same time leave as super-frames if the link takes those.
 class FrameSender {
  public:
-  /// Signals count from now on. Of a plan for a link that takes super-frames the sources need not hold more than one
-  /// frame, of one for another link `FrameSource::kHeld`. `progress` is called about once a second with the totals so
-  /// far, if it is there.
+  /// Takes signals from now on. The sources of `plan` need not hold more than one frame
+  /// if the link takes super-frames; otherwise they have to hold `FrameSource::kHeld`.
+  /// `progress`, if it is set, is called about once a second with the totals so far.
   FrameSender(link::Link& link, SendPlan plan, std::function<void(const SendTotals&)> progress);
 
-  /// `ready` is called whenever `fd` is readable while `run` runs. -1: never.
+  /// Calls `ready` whenever `fd` is readable while `run` runs. -1: never.
   void watch(int fd, std::function<void()> ready) {
     watched_ = fd;
     ready_ = std::move(ready);
   }
 
-  /// Failures: the link is gone; a packet that cannot be built. `totals` says what went before.
+  /// Sends until the end. Failures: the link is gone; a packet that cannot be built. `totals` has what was sent before.
   [[nodiscard]] Outcome<void> run();
   [[nodiscard]] const SendTotals& totals() const { return totals_; }
 
@@ -51,12 +51,12 @@ class FrameSender {
   [[nodiscard]] Outcome<void> fill_single(Time now);
   [[nodiscard]] Outcome<void> fill_joined(Time now);
   [[nodiscard]] Outcome<void> flush(Time now);
-  /// Hands the link a super-frame, or frames up to one. How many it took.
+  /// Hands the link one super-frame, or the frames before the next one; returns how many it took.
   [[nodiscard]] link::LinkResult<std::size_t> send_some();
-  /// Whether the link takes no super-frames any more; those that wait are frames again then.
+  /// True if the link takes no more super-frames; those that wait have then been cut into frames.
   [[nodiscard]] bool take_apart();
   void count(Time now);
-  /// Whether a signal came until then.
+  /// Waits for up to `time`; true if a signal came.
   [[nodiscard]] bool wait(Duration time);
 
   link::Link& link_;
@@ -66,15 +66,15 @@ class FrameSender {
   int watched_ = -1;
   std::function<void()> ready_;
   link::Segmentation segmentation_;
-  const bool joins_;  ///< frames are copied behind each other, even when the link takes no super-frames any more
+  const bool joins_;  ///< frames are copied into `slots_`, even after the link has stopped taking super-frames
   std::vector<SuperFrameBuilder> slots_;
-  std::vector<link::TxFrame> frames_;  ///< from `pending_` to `filled_` not yet taken by the link
+  std::vector<link::TxFrame> frames_;  ///< those from `pending_` to `filled_` are not yet taken by the link
   std::size_t pending_ = 0;
   std::size_t filled_ = 0;
   Time begin_;
-  Time sent_at_ = kNever;  ///< the last frame, if another is to follow without a pause
+  Time sent_at_ = kNever;  ///< time of the last frame; kNever if a pause follows it
   link::LinkCounters before_;
-  SendTotals joined_;  ///< by how much `frames`, `bytes` and `refused` are more than the link counts
+  SendTotals joined_;  ///< excess of `frames`, `bytes` and `refused` over the link's counts
   SendTotals totals_;
 };
 

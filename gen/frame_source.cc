@@ -21,7 +21,7 @@ constexpr std::array<std::pair<std::string_view, RoceVersion>, 3> kVersions{
   return found != values.end() ? &found->second : nullptr;
 }
 
-/// The packet that `headers`, `version` and `opcode` describe.
+/// Returns the packet that `headers`, `version` and `opcode` describe.
 [[nodiscard]] SpecResult<PacketSpec> read_base(const Values& values) {
   const std::string* headers = find(values, "headers");
   const std::string* version = find(values, "version");
@@ -48,7 +48,7 @@ constexpr std::array<std::pair<std::string_view, RoceVersion>, 3> kVersions{
   return PacketSpec::for_opcode(known.value_or(Opcode::rc_send_only), chosen);
 }
 
-/// Whether the values of a rule go into the packet where it was built, and not only into its description.
+/// True if the values of a rule can be written into a packet that is already built, and not only into its spec.
 [[nodiscard]] bool stays_in_place(const PacketSpec& spec, const std::string& name, const ValueRule& rule) {
   const SpecResult<SpecField> row = spec.field(name);
   return row && row->field != nullptr && std::find(rule.texts.begin(), rule.texts.end(), "auto") == rule.texts.end();
@@ -94,7 +94,7 @@ SpecResult<FrameSource::Turn> FrameSource::make_turn(const VaryingPacket& packet
       turn.texts.push_back({name, rule.texts, numbers, 0});
       continue;
     }
-    // A field that is computed has to be set to anything, so that it is computed no more.
+    // A computed field is set to some value, so that it is not computed any more.
     if (turn.spec.get(name) == "auto") {
       if (const SpecResult<void> set = turn.spec.set(name, "0"); !set) return tl::unexpected(set.error());
     }
@@ -117,7 +117,7 @@ SpecResult<FrameSource::Turn> FrameSource::make_turn(const VaryingPacket& packet
   }
   SpecResult<PacketTemplate> made = PacketTemplate::make(turn.spec, turn.names);
   if (!made) return tl::unexpected(made.error());
-  // One that is built anew each time is no cheaper by that.
+  // This does not pay for a packet that is built anew each time.
   if (turn.texts.empty() && !turn.fields.empty()) made->expect_many();
   turn.kind.varying = made->varying();
   turn.packets.push_back(std::move(*made));
@@ -160,7 +160,7 @@ SpecResult<FrameSource> FrameSource::make(const std::vector<VaryingPacket>& pack
   return source;
 }
 
-/// So many copies of each packet that none comes again while it is held.
+/// Makes enough copies of each packet that none is used again while its frame is held.
 void FrameSource::make_held(std::size_t held) {
   const std::uint64_t rounds = held / std::max<std::uint64_t>(round(), 1) + 1;
   for (Turn& turn : turns_) {

@@ -7,19 +7,19 @@
 
 namespace roce::gen {
 
-/// Tells of connections that ended before their handshake was complete: the first ones of an interval one by one, the
-/// rest as a number.
+/// Reports connections that ended before their handshake was complete:
+/// the first ones of an interval one by one, the rest as a number.
 class HandshakeNotes {
  public:
   HandshakeNotes(Driver& driver, bool json) : driver_(driver), json_(json) {}
-  /// Says what is left to say.
+  /// Prints the number of those not reported yet.
   ~HandshakeNotes() { tell(kNever); }
   HandshakeNotes(const HandshakeNotes&) = delete;
   HandshakeNotes& operator=(const HandshakeNotes&) = delete;
 
-  /// Whether to say how this one ended.
+  /// True if the end of this connection may be reported by itself.
   [[nodiscard]] bool may_tell(Time now) { return limit_.may_tell(now); }
-  /// To be called in each step.
+  /// Prints the number of the rest when it is due. To be called in each step.
   void step(Time now);
 
  private:

@@ -8,11 +8,11 @@
 
 namespace roce::gen {
 
-/// Makes the kernel a member of a multicast group on an interface, so that it tells routers and switches (IGMP, MLD).
-/// Nothing is received by it.
+/// Makes the kernel a member of a multicast group on an interface, so that it informs routers and switches (IGMP, MLD).
+/// It does not receive anything.
 class HostMembership {
  public:
-  /// `group` is an IPv6 or IPv4-mapped address. Failure: it is no group, or the interface has no such addresses.
+  /// Joins `group`, an IPv6 or IPv4-mapped address. Failure: not a group, or `interface` has no such addresses.
   [[nodiscard]] static Outcome<HostMembership> join(const std::string& interface, const Gid& group);
   /// Ends the membership.
   ~HostMembership();

@@ -14,9 +14,9 @@ namespace roce::gen {
 
 namespace {
 
-/// Answers that nobody reads.
+/// Bytes of answers that the other end has not read; more of them end the connection.
 constexpr std::size_t kMaxQueued = 16 << 20;
-/// Of 64 KiB, when a connection ends.
+/// Parts of 64 KiB of received data, thrown away when a connection ends.
 constexpr int kPartsThrownAway = 16;
 
 }  // namespace
@@ -35,7 +35,7 @@ JsonLines::JsonLines(JsonLines&& other) noexcept
 
 bool JsonLines::receive() {
   if (has_line()) return true;
-  // What was taken is removed only here: once for many lines.
+  // Lines that were taken are removed only here, many at once.
   in_.erase(0, begin_);
   searched_ -= begin_;
   begin_ = 0;
@@ -62,7 +62,7 @@ std::optional<JsonLines::Line> JsonLines::next() {
 }
 
 bool JsonLines::send(const nlohmann::ordered_json& value) {
-  // Text of the other end may be in it, which need not be UTF-8.
+  // It may contain text of the other end, which need not be UTF-8.
   out_ += value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   out_ += '\n';
   return flush() && out_.size() <= kMaxQueued;
@@ -85,7 +85,7 @@ bool JsonLines::flush() {
 
 void JsonLines::end() {
   (void)::shutdown(fd_, SHUT_WR);
-  // Bytes that nobody took would make the kernel reset the connection, and our last words with it.
+  // Unread bytes would make the kernel reset the connection, and our last answer would be lost.
   std::array<char, 65536> buffer{};
   for (int part = 0; part < kPartsThrownAway; ++part) {
     if (::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT) <= 0) return;

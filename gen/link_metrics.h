@@ -8,7 +8,7 @@
 
 namespace roce::gen {
 
-/// The counters of a link.
+/// Returns the rows of a link's counters, one for each counter.
 [[nodiscard]] std::span<const CounterRow<link::LinkCounters>> link_counter_rows();
 
 }  // namespace roce::gen

@@ -8,9 +8,9 @@ namespace roce::gen {
 
 namespace {
 
-/// Of all that is sent to a group (IBTA vol. 1, 10.5.1).
+/// The destination QP of everything that is sent to a group (IBTA vol. 1, 10.5.1).
 constexpr Qpn kMulticastQpn{0xFF'FFFF};
-/// How long nothing may come once the first message has.
+/// How long each message may take to come once the first one has.
 constexpr Duration kPatience = std::chrono::seconds{10};
 
 /// A queue pair's membership in a group.

@@ -4,16 +4,16 @@
 #include "gen/datagram_side.h"
 #include "gen/program_report.h"
 
-// The protocol of librdmacm's mckey: who sends, sends its messages to a multicast group, and all others wait for them.
+// The protocol of librdmacm's mckey: one sends its messages to a multicast group, and all others wait for them.
 namespace roce::gen {
 
-/// The GID of a group, as rdma_join_multicast has it: of RoCE v2 the address itself, IPv4-mapped for IPv4; of RoCE v1
-/// ff0e::ffff:a.b.c.d for IPv4. `address` is a multicast address (IPv4-mapped or IPv6).
+/// Returns the GID of a group as rdma_join_multicast makes it: for RoCE v2 the address itself, IPv4-mapped for IPv4;
+/// for RoCE v1 ff0e::ffff:a.b.c.d for IPv4. `address` is a multicast address (IPv4-mapped or IPv6).
 [[nodiscard]] Gid group_gid(const Gid& address, transport::GidType type);
 
-/// Joins the group and waits for all messages, for ever for the first.
+/// Joins the group and waits for all messages, for the first one without a limit.
 [[nodiscard]] Task<> mckey_receiver(Endpoint& endpoint, Gid group, MessageOptions options, ProgramReport& report);
-/// Sends to the group.
+/// Sends all messages to the group.
 [[nodiscard]] Task<> mckey_sender(Endpoint& endpoint, Gid group, MessageOptions options, std::uint8_t traffic_class,
                                   ProgramReport& report);
 

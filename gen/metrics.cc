@@ -9,7 +9,7 @@ namespace roce::gen {
 
 namespace {
 
-/// As both formats want it in help and label values.
+/// Escapes text as both formats require it in help texts and label values.
 [[nodiscard]] std::string escape(std::string_view text, bool quotes) {
   std::string result;
   for (const char c : text) {
@@ -75,7 +75,7 @@ std::string to_openmetrics(const Metrics& metrics) {
 std::string to_prometheus(const Metrics& metrics) {
   std::string text;
   for (const MetricFamily& family : metrics) {
-    // It knows no info, and the name is that of the samples.
+    // This format does not know the kind info, and takes the name of the samples.
     const MetricKind kind = family.kind == MetricKind::info ? MetricKind::gauge : family.kind;
     text += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", sample_name(family), escape(family.help, false),
                         kind_name(kind));

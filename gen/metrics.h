@@ -14,7 +14,7 @@ namespace roce::gen {
 enum class MetricKind : std::uint8_t {
   counter,  ///< only grows
   gauge,
-  info,  ///< always 1; the labels are what it tells
+  info,  ///< always 1; its labels carry the information
 };
 
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
@@ -38,13 +38,13 @@ using Metrics = std::vector<MetricFamily>;
 template <typename T>
 struct CounterRow {
   std::uint64_t T::*member;
-  std::string_view name;    ///< in reports
-  std::string_view metric;  ///< with `roce_` in front and without `_total`
+  std::string_view name;    ///< its name in reports
+  std::string_view metric;  ///< its name in metrics, without `roce_` in front and `_total`
   std::string_view help;
   MetricKind kind = MetricKind::counter;
 };
 
-/// A metric family for each row, with a sample for each of `values`.
+/// Appends a metric family for each row, with a sample for each of `values`.
 template <typename T>
 void append_metrics(Metrics& metrics, std::span<const CounterRow<T>> rows,
                     const std::vector<std::pair<MetricLabels, T>>& values) {
@@ -55,11 +55,11 @@ void append_metrics(Metrics& metrics, std::span<const CounterRow<T>> rows,
   }
 }
 
-/// OpenMetrics 1.0, to its `# EOF`.
+/// Returns the metrics as OpenMetrics 1.0, up to its `# EOF`.
 [[nodiscard]] std::string to_openmetrics(const Metrics& metrics);
-/// The text format of Prometheus, version 0.0.4.
+/// Returns the metrics in the text format of Prometheus, version 0.0.4.
 [[nodiscard]] std::string to_prometheus(const Metrics& metrics);
-/// `{"samples": [{"name": …, "labels": {…}, "value": …}]}`, with the names of samples in OpenMetrics.
+/// Returns `{"samples": [{"name": …, "labels": {…}, "value": …}]}`, with the names of samples in OpenMetrics.
 [[nodiscard]] nlohmann::ordered_json to_json(const Metrics& metrics);
 
 }  // namespace roce::gen

@@ -9,10 +9,10 @@ class Command;
 
 namespace roce::gen {
 
-/// Where a program's counters go.
+/// The destinations of a program's counters.
 struct MetricsOptions {
   std::string address;  ///< `PORT`, `ADDRESS:PORT` or `[ADDRESS]:PORT` to serve them by HTTP; empty: nowhere
-  std::string file;     ///< gets them as JSON at the end; empty: none
+  std::string file;     ///< file that gets them as JSON at the end; empty: none
 };
 
 /// Adds the options to a command.

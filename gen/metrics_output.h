@@ -12,23 +12,23 @@
 
 namespace roce::gen {
 
-/// Serves a program's counters while it runs, and writes them to a file when it ends, as its options want it.
+/// Serves a program's counters while it runs, and writes them to a file when it ends, as its options ask for.
 class MetricsOutput {
  public:
-  /// Failures: what `MetricsServer::open` refuses; the file cannot be written. Says where it serves.
+  /// Opens what the options name, and prints where it serves. Failures: those of `MetricsServer::open`, or of the file.
   [[nodiscard]] static Outcome<std::unique_ptr<MetricsOutput>> open(const MetricsOptions& options,
                                                                     CollectMetrics collect, bool json);
-  /// Writes the file if that was not done.
+  /// Writes the file unless `write_file` has done so.
   ~MetricsOutput();
   MetricsOutput(const MetricsOutput&) = delete;
   MetricsOutput& operator=(const MetricsOutput&) = delete;
 
-  /// To be polled for reading: then `serve`. -1: nothing is served.
+  /// Returns the file descriptor to poll: when it is readable, call `serve`. -1: nothing is served.
   [[nodiscard]] int fd() const { return server_ ? server_->fd() : -1; }
   void serve() {
     if (server_) server_->serve();
   }
-  /// Writes the file, as it stays. Failure: it could not be written whole; what was there before stays.
+  /// Writes the final file. Failure: it could not be written completely; what was there before stays.
   [[nodiscard]] Outcome<void> write_file();
 
  private:

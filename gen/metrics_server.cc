@@ -21,7 +21,7 @@ namespace {
 constexpr int kBacklog = 16;
 constexpr unsigned kMaxConnections = 64;
 constexpr unsigned kIdleSeconds = 10;
-/// Of the library's work at one time.
+/// Rounds of the library's work in one call.
 constexpr int kRoundsPerServe = 64;
 
 constexpr const char* kOpenMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -93,7 +93,7 @@ struct Place {
   return text;
 }
 
-/// Takes what is in front of `separator` off the text.
+/// Cuts the text up to the first `separator` off and returns it trimmed.
 [[nodiscard]] std::string_view cut(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = trim(text.substr(0, end));
@@ -101,7 +101,7 @@ struct Place {
   return part;
 }
 
-/// Whether who sends this Accept header (RFC 9110, 12.5.1) would rather have the older format.
+/// True if a client that sends this Accept header (RFC 9110, 12.5.1) prefers the older format.
 [[nodiscard]] bool prefers_prometheus(std::string_view accept) {
   double openmetrics = accept.empty() ? 1 : 0;
   double prometheus = 0;
@@ -140,7 +140,7 @@ MHD_Result respond(MHD_Connection* connection, unsigned status, const std::strin
       MHD_create_response_from_buffer(text.size(), const_cast<char*>(text.data()), MHD_RESPMEM_MUST_COPY);
   if (response == nullptr) return MHD_NO;
   (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-  // Nobody asks again at once, and an open connection keeps others out.
+  // No client asks again at once, and an open connection would keep others out.
   (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
   if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");

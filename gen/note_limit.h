@@ -8,14 +8,14 @@
 
 namespace roce::gen {
 
-/// Lets the first notes of a kind through and counts the others, so that strangers cannot fill a log: `kMost` in
-/// `kInterval`.
+/// Lets the first `kMost` notes of a kind in each `kInterval` through
+/// and counts the others, so that strangers cannot fill a log.
 class NoteLimit {
  public:
   static constexpr unsigned kMost = 8;
   static constexpr Duration kInterval = std::chrono::seconds{10};
 
-  /// Whether this one may be told; else it is counted.
+  /// True if this note may be printed; otherwise it is counted.
   [[nodiscard]] bool may_tell(Time now) {
     if (now >= begun_ + kInterval) {
       begun_ = now;
@@ -28,15 +28,15 @@ class NoteLimit {
     ++left_out_;
     return false;
   }
-  /// How many were counted since the last time, once the interval is over; until then, and without any, 0.
+  /// Returns how many were counted since the last call, once the interval is over; until then, or if there are none, 0.
   [[nodiscard]] std::uint64_t take_left_out(Time now) {
     return now >= next_summary() ? std::exchange(left_out_, 0) : 0;
   }
-  /// When to ask for these; kNever if there are none.
+  /// Returns the time at which to call `take_left_out`; kNever if nothing was counted.
   [[nodiscard]] Time next_summary() const { return left_out_ == 0 ? kNever : begun_ + kInterval; }
 
  private:
-  // Before any time that there is.
+  // Earlier than any time that occurs.
   Time begun_ = Time{} - kInterval;
   unsigned told_ = 0;
   std::uint64_t left_out_ = 0;

@@ -17,11 +17,11 @@ namespace roce::gen {
 
 using runtime::parse_ip;
 
-/// The address that `--ip` and `--gateway` describe, which no interface of this host may have. Failures: text that is
-/// no address with a prefix, an address of this host, or what `port::OwnAddress::make` refuses.
+/// Makes the address that `--ip` and `--gateway` describe, which no interface of this host may have. Failures: text
+/// that is not an address with a prefix, an address of this host, or anything that `port::OwnAddress::make` refuses.
 [[nodiscard]] Outcome<std::unique_ptr<port::OwnAddress>> open_own_address(const EndpointOptions& options,
                                                                           const port::Interface& interface, Time now);
-/// The same address alone.
+/// Parses an address with its prefix, as `--ip` has it. Failure: any other text.
 [[nodiscard]] Outcome<port::InterfaceAddress> parse_own_ip(const std::string& text);
 
 }  // namespace roce::gen

@@ -18,7 +18,7 @@ using Values = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::uint64_t kMostRepeats = 1'000'000'000;
 
-/// A file while it is read.
+/// The state while a file is read.
 class PacketFile {
  public:
   explicit PacketFile(const std::string& path) : path_(path) {}

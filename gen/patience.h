@@ -8,8 +8,8 @@
 
 namespace roce::gen {
 
-/// `co_await patiently(condition, progress, silence)` goes on once `condition()` is true, or when `progress()`, a
-/// number, did not change in at least `silence` and at most the double of it. Its value: whether the condition was met.
+/// `co_await patiently(condition, progress, silence)` resumes once `condition()` is true, or when `progress()`, a
+/// number, has not changed for at least `silence` and at most twice that. Its value is true if the condition was met.
 template <typename Condition, typename Progress>
 class patiently : public detail::Wait {
  public:

@@ -14,8 +14,8 @@ constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
 
 using Word = std::array<std::byte, sizeof(std::uint64_t)>;
 
-/// The words of a pattern in turn. One follows from the other by an addition, so that a pattern costs hardly more than
-/// the memory that it is written to.
+/// The words of a pattern in turn. Each follows from the one before by an addition, so that a pattern costs hardly more
+/// than writing to the memory.
 class Words {
  public:
   explicit Words(std::uint64_t seed) : last_(seed * kFactor) {}

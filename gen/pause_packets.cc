@@ -13,7 +13,7 @@ namespace roce::gen {
 
 namespace {
 
-/// Where MAC control frames go: no bridge passes it on (IEEE 802.3, annex 31B).
+/// The destination of MAC control frames, which no bridge passes on (IEEE 802.3, annex 31B).
 constexpr const char* kDestination = "01:80:c2:00:00:01";
 /// The smallest Ethernet frame without its FCS.
 constexpr std::size_t kSmallestFrame = 60;
@@ -102,7 +102,7 @@ std::optional<Duration> shortest_pause(const VaryingPacket& packet, std::uint64_
     if (rule == packet.rules.end()) {
       consider(read(packet.spec.get(name).value_or("")));
     } else if (rule->second.texts.empty()) {
-      // A sweep that begins at nothing has its first step as the shortest pause.
+      // In a sweep that begins at 0, the first step is the shortest pause.
       consider(rule->second.first != 0 ? rule->second.first : rule->second.step);
     } else {
       for (const std::string& text : rule->second.texts) consider(read(text));

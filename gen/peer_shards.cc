@@ -22,7 +22,7 @@ ControlSession::Terms PeerShards::terms(std::uint32_t shard) const {
 
 ControlClients::HandOver PeerShards::hand_over() {
   return [this](std::uint32_t shard, JsonLines lines, nlohmann::json first) {
-    // What is posted has to be copyable.
+    // Posted work has to be copyable.
     auto moved = std::make_shared<std::pair<JsonLines, nlohmann::json>>(std::move(lines), std::move(first));
     shards_[shard]->driver().post(
         [&clients = *clients_[shard - 1], moved] { clients.add(std::move(moved->first), moved->second); });

@@ -14,22 +14,22 @@
 
 namespace roce::gen {
 
-/// The shards of a peer but the first: each serves the clients of the control protocol that it is handed, in a thread
-/// of its own. Without other shards nothing happens.
+/// The shards of a peer other than the first: each serves, in a thread of its own, the clients of the control protocol
+/// that are handed to it. Does nothing if there is only one shard.
 class PeerShards {
  public:
-  /// `shards` has to outlive this. `token` as in `ControlSession::Terms`; all clients together have so much memory.
+  /// `shards` has to outlive this. `token` as in `ControlSession::Terms`; `memory_limit` is for all clients, in bytes.
   PeerShards(Shards shards, std::string token, std::uint64_t memory_limit);
   ~PeerShards();
   PeerShards(const PeerShards&) = delete;
   PeerShards& operator=(const PeerShards&) = delete;
 
-  /// The terms of a shard's clients.
+  /// Returns the terms of a shard's clients.
   [[nodiscard]] ControlSession::Terms terms(std::uint32_t shard) const;
-  /// How the first gives clients away.
+  /// Returns the function by which the first shard hands clients over.
   [[nodiscard]] ControlClients::HandOver hand_over();
   void start();
-  /// Ends the clients and the threads. Failure: a shard had to end before, because of its link.
+  /// Ends the clients and the threads. Failure: a shard has ended earlier because of its link.
   [[nodiscard]] Outcome<void> stop();
 
  private:
@@ -38,7 +38,7 @@ class PeerShards {
   Shards shards_;
   std::string token_;
   std::shared_ptr<MemoryBudget> budget_;
-  std::vector<std::unique_ptr<ControlClients>> clients_;  // as `shards_` from the second on
+  std::vector<std::unique_ptr<ControlClients>> clients_;  // one for each of `shards_` from the second on
   std::unique_ptr<ShardThreads> threads_;
   std::mutex failing_;
   std::optional<Failure> failure_;

@@ -13,7 +13,7 @@ namespace {
 /// A peer that keeps to the protocol is never more than one message ahead.
 constexpr std::size_t kMaxAhead = 4096;
 constexpr std::size_t kMaxQuoted = 48;
-/// What the programs write last, and nobody reads.
+/// The programs write this last, and nobody reads it.
 constexpr std::string_view kDone{"done\0", 5};
 
 }  // namespace
@@ -64,7 +64,7 @@ Task<> TcpPerftestChannel::establish() {
 
 void TcpPerftestChannel::read() {
   const Tcp::Read read = tcp_.read(received_, kMaxAhead);
-  // What a peer sends beyond that is not read: what is there will turn out to be wrong.
+  // Bytes beyond kMaxAhead are not read: those that have come will already turn out to be wrong.
   closed_ = read == Tcp::Read::closed || received_.size() >= kMaxAhead;
   if (closed_) driver_.forget(tcp_.fd());
 }

@@ -14,8 +14,8 @@ namespace roce::gen {
 /// How long a peer of a perftest program may be silent.
 inline constexpr Duration kPerftestSilence = std::chrono::seconds{10};
 
-/// What the two ends of a perftest program tell each other beside their data goes through: messages whose sizes both
-/// know, in order.
+/// The channel on which the two ends of a perftest program exchange
+/// everything but their data: messages in order, whose sizes both ends know.
 class PerftestChannel {
  public:
   PerftestChannel() = default;
@@ -23,36 +23,36 @@ class PerftestChannel {
   PerftestChannel& operator=(const PerftestChannel&) = delete;
   virtual ~PerftestChannel() = default;
 
-  /// Sends a message. Throws: ScriptFailure when the peer is gone.
+  /// Sends a message. Throws: ScriptFailure if the peer is gone.
   virtual void send(std::string_view message) = 0;
-  /// Whether a message of `size` bytes is there.
+  /// True if a message of `size` bytes has arrived.
   [[nodiscard]] virtual bool has(std::size_t size) = 0;
-  /// Whether no more will come than what is there.
+  /// True if nothing will come after what has arrived.
   [[nodiscard]] virtual bool is_closed() = 0;
-  /// Takes `size` bytes, or all there are if these are fewer. Where the channel keeps messages apart: the next one, of
-  /// whatever size.
+  /// Takes `size` bytes, or all that have arrived if they are fewer. A
+  /// channel that keeps messages apart takes the next one, whatever its size.
   [[nodiscard]] virtual std::string take(std::size_t size) = 0;
-  /// Whether the keys of QPs go through it in their binary form.
+  /// True if the keys of QPs are exchanged in their binary form.
   [[nodiscard]] virtual bool has_binary_keys() const { return false; }
-  /// Tells the peer that all was said, where the programs do; a peer that is gone does no harm.
+  /// Tells the peer that the exchange is over, if the programs do that; does not fail if the peer is gone.
   virtual void say_done() {}
 
-  /// The next message. `what` names it in failures and has to live as long as the task. Throws: ScriptFailure when the
-  /// channel is closed or silent for 10 s before it is complete.
+  /// Returns the next message. `what` names it in failures and has to live as long as the task. Throws: ScriptFailure
+  /// if the channel is closed before the message is complete, or it is not complete after 10 s.
   [[nodiscard]] Task<std::string> receive(std::size_t size, std::string_view what);
 };
 
-/// What a peer sent, as a failure shows it: its beginning in quotes, with dots for what cannot be printed.
+/// Returns bytes from a peer as a failure shows them: their beginning in quotes, with dots for what cannot be printed.
 [[nodiscard]] std::string quote(std::string_view bytes);
 
-/// A channel that is a TCP connection.
+/// A channel over a TCP connection.
 class TcpPerftestChannel final : public PerftestChannel {
  public:
-  /// A connection accepted, or begun and to be waited for with `establish`. `driver` has to outlive the channel.
+  /// Takes a connection that was accepted, or begun and still needs `establish`. `driver` has to outlive the channel.
   TcpPerftestChannel(Driver& driver, Tcp tcp);
   ~TcpPerftestChannel() override;
 
-  /// Ends once the connection that was begun is there. Throws: ScriptFailure when nobody answers.
+  /// Waits until the connection that was begun is established. Throws: ScriptFailure if it is refused or not answered.
   [[nodiscard]] Task<> establish();
   void send(std::string_view message) override;
   [[nodiscard]] bool has(std::size_t size) override { return received_.size() >= size; }

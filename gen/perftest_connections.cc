@@ -10,8 +10,8 @@ namespace roce::gen {
 namespace {
 
 constexpr std::uint8_t kRnrRetries = 7;
-/// A server of perftest listens for the queue pairs some time after its part of the barrier has gone out, and nothing
-/// says when. Its clients try as often, this far apart.
+/// A perftest server begins to listen for the queue pairs some time after it has sent its part of the barrier, and does
+/// not tell when. perftest clients try this many times, this far apart.
 constexpr int kAttempts = 10;
 constexpr Duration kBetweenAttempts = std::chrono::milliseconds{100};
 constexpr Duration kLinger = std::chrono::seconds{1};
@@ -51,7 +51,7 @@ Task<> PerftestConnections::connect_one(QueuePair& qp) {
 Task<> PerftestConnections::accept_all(PerftestPairs& pairs, PerftestChannel& channel) {
   for (std::size_t index = 0; index < pairs.count(); ++index) {
     const Time begun = co_await this_time{};
-    // A message comes when the client has connected all that it has.
+    // The next message shows that the client has connected all of its queue pairs.
     const auto is_decided = [&] {
       return connections_.size() > index || channel.has(PerftestKeys::kBinarySize) || channel.is_closed();
     };

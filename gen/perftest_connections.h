@@ -14,28 +14,28 @@
 
 namespace roce::gen {
 
-/// What RDMA CM connects for one perftest program with -R beside the channel: each of its queue pairs.
+/// The RDMA CM connections of one perftest program with -R: one for each queue pair, without that of the channel.
 class PerftestConnections {
  public:
-  /// `plan` says where a client finds its server; a server needs only `to`, its client. `cm` has to outlive this.
+  /// `plan` tells a client where its server is; a server needs only `to`, its client. `cm` has to outlive this.
   PerftestConnections(RdmaCm& cm, const ConnectPlan& plan) : cm_(cm), plan_(plan) {}
   PerftestConnections(const PerftestConnections&) = delete;
   PerftestConnections& operator=(const PerftestConnections&) = delete;
 
-  /// Server: so many connections have to come.
+  /// Server: sets how many connections have to come.
   void expect(std::size_t count) { expected_ = count; }
-  /// Server: whether a connection that somebody wants belongs here.
+  /// Server: true if a connection that `from` asks for belongs here.
   [[nodiscard]] bool wants(const Gid& from) const { return from == plan_.to && connections_.size() < expected_; }
   /// Server: takes that connection; it is accepted when its turn comes.
   void take(CommId wanted) { connections_.push_back(std::make_unique<CmConnection>(cm_, wanted)); }
 
-  /// Connects all queue pairs; ends when they are ready on both sides. Throws: ScriptFailure when the peer rejects one,
-  /// or does nothing for 10 s, or closes the channel.
+  /// Connects all queue pairs; ends when they are ready on both sides. Throws: ScriptFailure if the peer rejects one,
+  /// does nothing for 10 s, or closes the channel.
   Task<> connect(PerftestPairs& pairs, PerftestRole role, PerftestChannel& channel);
-  /// Bytes, as the connections have it; 0 before there is one.
+  /// Returns the path MTU of the connections, in bytes; 0 before there is one.
   [[nodiscard]] std::uint32_t path_mtu() const { return path_mtu_; }
-  /// Ends all connections and waits until the peer agrees, 10 s at most for each. A server lets its client begin, for 1
-  /// s: as long as that may not have heard that its last message came.
+  /// Ends all connections and waits until the peer agrees, at most 10 s for each. A server first gives its client 1 s
+  /// to begin: the client may not have heard yet that its last message arrived.
   Task<> disconnect(PerftestRole role);
 
  private:

@@ -17,10 +17,10 @@ namespace {
 using transport::WorkOpcode;
 
 constexpr std::uint32_t kReceives = 512;
-/// So many bytes may be sent without asking for a completion.
+/// The most bytes sent without asking for a completion.
 constexpr std::uint32_t kUnsignaledBytes = 65536;
 constexpr std::uint64_t kSwapBase = std::uint64_t{0x726F6365} << 32;
-/// What a READ has to overwrite; unlike each other and all that goes out.
+/// Seeds of the data that READs have to overwrite; they differ from each other and from all that is sent.
 constexpr std::uint64_t kFirstResultSeed = 1;
 constexpr std::uint64_t kLastResultSeed = 2;
 
@@ -41,7 +41,7 @@ void post_receive(PerftestRun& run, std::size_t index) {
   run.pairs.qp(index).post_receive(0, run.pairs.incoming_sge(index));
 }
 
-/// The completion of a receive, whose message has the right length.
+/// Takes the completion of a receive. Throws: ScriptFailure if its message does not have the right length.
 void check_received(PerftestRun& run, std::size_t index) {
   transport::Completion received;
   try {
@@ -60,7 +60,7 @@ void take_receive(PerftestRun& run, std::size_t index) {
   ++run.report.messages;
 }
 
-/// The requests of the one end that has any, as many under way as the depth allows.
+/// The requests of an exchange in which only one end makes any, as many outstanding as the depth allows.
 class Requests {
  public:
   explicit Requests(PerftestRun& run) : run_(run), flows_(run.pairs.count()) {
@@ -75,18 +75,18 @@ class Requests {
   }
 
   void post();
-  /// Whether a completion waits.
+  /// True if a completion waits.
   [[nodiscard]] bool has_completed();
   void take();
   [[nodiscard]] bool is_over() const { return run_.report.messages == total(); }
-  /// What the last READs brought.
+  /// Compares the first READ with the last.
   void check_reads();
 
  private:
   struct Flow {
     std::uint64_t posted = 0;
     std::uint64_t completed = 0;
-    std::uint64_t first_value = 0;  // of the peer's memory, before the first atomic
+    std::uint64_t first_value = 0;  // value in the peer's memory before the first atomic
     Time posted_at{};
   };
 
@@ -94,7 +94,7 @@ class Requests {
   [[nodiscard]] std::uint64_t total() const { return std::uint64_t{run_.options.iterations} * flows_.size(); }
   void post_one(std::size_t index);
   void complete(std::size_t index);
-  /// What atomic `number` has to find.
+  /// Returns the value that atomic `number` has to find.
   [[nodiscard]] std::uint64_t value_before(const Flow& flow, std::uint64_t number) const;
 
   PerftestRun& run_;
@@ -130,7 +130,7 @@ void Requests::post_one(std::size_t index) {
       sge = run_.pairs.result_sge(index, number);
       if (run_.options.compare_swap) {
         request.opcode = WorkOpcode::compare_swap;
-        // The first one tells what is there and changes nothing: it puts 0 where 0 is.
+        // The first one only fetches the value: it replaces 0 with 0.
         request.compare_add = number == 0 ? 0 : value_before(flow, number);
         request.swap = number == 0 ? 0 : kSwapBase + number;
       } else {
@@ -241,7 +241,7 @@ void Requests::check_reads() {
   return run.report.messages;
 }
 
-/// Each FETCH ADD of perftest adds 1, and the memory was all zeros.
+/// Compares the sum: each FETCH ADD of perftest adds 1, and the memory was all zeros.
 void check_sum(PerftestRun& run) {
   std::uint64_t sum = 0;
   for (std::size_t index = 0; index < run.pairs.count(); ++index) {
@@ -290,7 +290,7 @@ void check_served(PerftestRun& run) {
     return false;
   };
   while (true) {
-    // The peer's next exchange comes when those of its requests are complete whose completion it asked for.
+    // The peer begins its next exchange when all its signaled requests are complete.
     const bool is_last = run.channel.has(PerftestKeys::kSize);
     for (std::size_t index = 0; index < run.pairs.count(); ++index) {
       while (run.pairs.qp(index).has_received()) take_receive(run, index);
@@ -311,7 +311,7 @@ void check_served(PerftestRun& run) {
   check_served(run);
 }
 
-/// One end of a ping-pong of SENDs or WRITEs: what went and what came.
+/// One end of a ping-pong of SENDs or WRITEs, with what it has sent and what has come.
 class Turns {
  public:
   explicit Turns(PerftestRun& run) : run_(run) {}
@@ -330,7 +330,7 @@ class Turns {
     ++posted_;
     sent_at_ = now();
   }
-  /// Whether something may be taken that was not there before.
+  /// True if there is something to take that was not there before.
   [[nodiscard]] bool has_news() {
     return run_.pairs.qp(0).has_sent() || run_.pairs.qp(0).has_received() || has_written();
   }
@@ -340,11 +340,11 @@ class Turns {
     if (has_written()) ++run_.report.messages;
     while (qp.has_sent()) take_sent();
   }
-  /// Everything that was sent is acknowledged, and `number` messages came.
+  /// True if everything that was sent is acknowledged, and `number` messages have come.
   [[nodiscard]] bool are_done(std::uint64_t number) const {
     return completed_ == posted_ && run_.report.messages == number;
   }
-  /// Nothing but the acknowledgement of the last message is missing.
+  /// True if nothing but acknowledgements can still be missing.
   [[nodiscard]] bool are_last() const {
     return posted_ == run_.options.iterations && run_.report.messages == run_.options.iterations;
   }
@@ -359,7 +359,7 @@ class Turns {
     try {
       (void)run_.pairs.qp(0).take_sent();
     } catch (const ScriptFailure&) {
-      // A peer of ib_write_lat that has seen the last byte leaves, and nobody repeats its acknowledgement.
+      // A peer of ib_write_lat leaves once it has seen the last byte, and then nobody repeats its acknowledgement.
       if (!are_last() || run_.options.program != PerftestProgram::write_lat) throw;
       run_.report.last_ack_missing = true;
     }
@@ -386,7 +386,7 @@ class Turns {
       if (!moved || !turns.has_news()) fail_stuck(run);
       turns.take();
     }
-    // Who answers waits for an answer from its first message on.
+    // The end that answers waits for an answer only after it has sent its first message.
     if (begins || number > 1) run.report.latency.add(turns.since_sent() / 2);
     if (!begins) turns.send(number);
   }

@@ -15,24 +15,24 @@ namespace roce::gen {
 
 /// An exchange whose queue pairs are connected.
 struct PerftestRun {
-  const PerftestOptions& options;  ///< complete
+  const PerftestOptions& options;  ///< options with all values filled in
   PerftestRole role;
   PerftestChannel& channel;
   PerftestPairs& pairs;
   PerftestReport& report;
-  PerftestConnections* connections;  ///< null: the queue pairs are connected by what they tell of each other
+  PerftestConnections* connections;  ///< null: the queue pairs connect by the keys that they exchange
 };
 
 /// Posts the receives that the peer's messages need, before the peer may send.
 void post_perftest_receives(PerftestRun& run);
 
-/// The data phase, from the barrier before it to where the program has the next exchange; it writes messages, latencies
-/// and what was compared into the report. `run` has to live as long as the task. Throws: ScriptFailure when a request
-/// fails, data are wrong, or the peer is silent or gone.
+/// Runs the data phase, from the barrier before it to the program's next exchange; writes messages, latencies and what
+/// was compared into the report. `run` has to live as long as the task. Throws: ScriptFailure if a request fails, data
+/// are wrong, or the peer is silent or gone.
 [[nodiscard]] Task<> run_perftest_data(PerftestRun& run);
 
-/// Of a server: waits until `count` requests have come, as many as the client says that it made, and compares again. A
-/// client does not wait for the last of those for which it asks no completion. Throws: ScriptFailure when others came.
+/// Server: waits until `count` requests have come, the number that the client reports, and compares again. That is
+/// because a client does not wait for its last unsignaled requests. Throws: ScriptFailure if another number came.
 [[nodiscard]] Task<> await_perftest_requests(PerftestRun& run, std::uint64_t count);
 
 }  // namespace roce::gen

@@ -13,16 +13,16 @@ namespace roce::gen {
 namespace {
 
 constexpr std::size_t kVersionSize = 16;
-/// From 6.28 on a peer would expect a structure of its own libibverbs from us, and before 5.33 the messages differ.
+/// From 6.28 on, a peer would expect a structure of its own libibverbs from us; before 5.33 the messages differ.
 constexpr std::string_view kVersion = "6.20";
 constexpr unsigned kOldest = 533;
-/// Both ends allocate what the larger one wants.
+/// Limits of the peer's values, because both ends allocate the larger ones.
 constexpr std::uint32_t kMaxCycleBuffer = 1U << 20;
 constexpr std::uint32_t kMaxCacheLine = 4096;
-constexpr std::uint32_t kSmallestMtu = 128;  // 2^0 times it; an MTU is told as the exponent
+constexpr std::uint32_t kSmallestMtu = 128;  // 2^0 times this; an MTU is sent as the exponent
 constexpr char kLargestMtuDigit = '5';
 
-/// Both messages of one exchange; returns the peer's.
+/// Exchanges one message each way; returns the peer's.
 [[nodiscard]] Task<std::string> exchange(PerftestChannel& channel, PerftestRole role, const std::string& own,
                                          std::string_view what) {
   if (role == PerftestRole::client) channel.send(own);
@@ -46,7 +46,7 @@ constexpr char kLargestMtuDigit = '5';
   return value;
 }
 
-/// 100 times the number, as 6.06 is 606; none if it is no version.
+/// Parses a version into 100 times its number, so that 6.06 is 606; nullopt if it is not a version.
 [[nodiscard]] std::optional<unsigned> parse_version(std::string_view text) {
   const std::size_t end = std::min(text.find('\0'), text.size());
   if (text.find_first_not_of('\0', end) != std::string_view::npos) return std::nullopt;
@@ -80,7 +80,7 @@ constexpr char kLargestMtuDigit = '5';
   co_return theirs;
 }
 
-/// Both take the larger of the two.
+/// Exchanges a number; both ends take the larger of the two.
 [[nodiscard]] Task<std::uint32_t> exchange_number(PerftestChannel& channel, PerftestRole role, std::uint32_t own,
                                                   std::uint32_t most, std::string_view what) {
   const std::string bytes = big_endian(own, 4);
@@ -92,7 +92,7 @@ constexpr char kLargestMtuDigit = '5';
   co_return std::max(own, value);
 }
 
-/// Both take the smaller of the two.
+/// Exchanges the path MTU; both ends take the smaller of the two.
 [[nodiscard]] Task<std::uint32_t> exchange_mtu(PerftestChannel& channel, PerftestRole role, std::uint32_t own) {
   const auto exponent = static_cast<unsigned>(std::countr_zero(own / kSmallestMtu));
   std::string bytes(2, '\0');
@@ -116,7 +116,7 @@ constexpr char kLargestMtuDigit = '5';
   co_return std::bit_cast<double>(word);
 }
 
-/// A client cannot know which size its server has, which reads the shorter one right in all that counts here.
+/// A client does not know its server's form; one with the long form reads all that matters from the short one too.
 [[nodiscard]] Task<PerftestKeys> exchange_binary_keys(PerftestChannel& channel, PerftestRole role,
                                                       const PerftestKeys& own) {
   if (role == PerftestRole::client) channel.send(to_binary(own));

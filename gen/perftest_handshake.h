@@ -9,25 +9,25 @@
 #include "gen/perftest_options.h"
 #include "gen/script.h"
 
-// The exchanges of perftest's programs. In each both ends send a message of the same size: the client first, the server
-// once it has the client's. References have to live as long as the task. Failures are ScriptFailures that say what was
-// expected and what came.
+// The exchanges of perftest's programs. In each, both ends send a message of the same size: first the client, then the
+// server when it has received the client's. References have to live as long as the task. Failures are ScriptFailures
+// that name what was expected and what came.
 namespace roce::gen {
 
-/// What both ends agree on before they make their memory.
+/// The values that both ends agree on before they allocate their memory.
 struct PerftestAgreement {
-  std::string version;                ///< the peer's
+  std::string version;                ///< the peer's version
   std::uint32_t cycle_buffer = 4096;  ///< bytes of memory that small messages go through, one after the other
-  std::uint32_t cache_line = 64;      ///< bytes from one of them to the next, at least
+  std::uint32_t cache_line = 64;      ///< least number of bytes from one of them to the next
   std::uint32_t path_mtu = 1024;      ///< bytes
 };
-/// Versions, cycle buffer, cache line and path MTU; `path_mtu` is ours, in bytes.
+/// Exchanges versions, cycle buffer, cache line and path MTU; `path_mtu` is ours, in bytes.
 [[nodiscard]] Task<PerftestAgreement> exchange_agreement(PerftestChannel& channel, PerftestRole role,
                                                          std::uint32_t path_mtu);
-/// Tells one QP and hears of the peer's.
+/// Sends the keys of one QP and returns the peer's.
 [[nodiscard]] Task<PerftestKeys> exchange_keys(PerftestChannel& channel, PerftestRole role, const PerftestKeys& own);
 
-/// What an end of a bandwidth program tells of its data phase. A server of perftest tells nothing useful.
+/// The results of the data phase that an end of a bandwidth program reports. Those of a perftest server are not useful.
 struct PerftestFigures {
   std::uint64_t size = 0;      ///< bytes of a message
   std::uint64_t messages = 0;  ///< on all QPs

@@ -11,12 +11,12 @@ namespace roce::gen {
 
 namespace {
 
-/// Reads numbers of fixed width with a colon behind each.
+/// Reads numbers of fixed width, each followed by a colon.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
 
-  /// The next number, of `digits` hexadecimal digits and `most` at most. After a mistake always 0.
+  /// Returns the next number, of `digits` hexadecimal digits and at most `most`; always 0 after an error.
   [[nodiscard]] std::uint64_t number(std::string_view name, std::size_t digits, std::uint64_t most) {
     if (!error_.empty()) return 0;
     const std::string_view word = text_.substr(at_, digits);
@@ -44,12 +44,12 @@ class Reader {
 
 constexpr std::uint64_t kAny = ~std::uint64_t{0};
 
-/// Reads big-endian numbers, one behind the other.
+/// Reads big-endian numbers, one after the other.
 class BinaryReader {
  public:
   explicit BinaryReader(std::string_view bytes) : bytes_(bytes) {}
 
-  /// The next number, of `size` bytes and `most` at most. After a mistake always 0.
+  /// Returns the next number, of `size` bytes and at most `most`; always 0 after an error.
   [[nodiscard]] std::uint64_t number(std::string_view name, std::size_t size, std::uint64_t most) {
     if (!error_.empty()) return 0;
     std::uint64_t value = 0;

@@ -13,7 +13,7 @@ namespace {
 using transport::Access;
 using transport::QpState;
 
-// Values of the programs.
+// The values that the programs use.
 constexpr std::uint8_t kTimeout = 14;
 constexpr std::uint8_t kRetries = 7;
 constexpr std::uint8_t kMinRnrTimer = 12;
@@ -109,7 +109,7 @@ std::size_t PerftestPairs::result_slots() const {
 }
 
 std::size_t PerftestPairs::result_offset(std::size_t index, std::uint64_t number) const {
-  // Of programs whose requests bring nothing back nobody asks.
+  // Programs whose requests bring nothing back have no slots, and do not call this.
   const std::size_t slots = std::max<std::size_t>(1, result_slots());
   const std::size_t slot =
       verb_of(options_.program) == PerftestVerb::read ? std::min<std::uint64_t>(number, 1) : number % slots;

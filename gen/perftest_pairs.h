@@ -15,41 +15,41 @@
 
 namespace roce::gen {
 
-/// The queue pairs of one perftest program, and their memory. Of the memory one part goes out; the peer reaches only
-/// the part that comes in, at the address in each QP's keys; what a READ or an atomic brings back is a third part.
+/// The queue pairs of one perftest program, and their memory. It has three parts: outgoing messages; incoming ones, the
+/// only part that the peer can access, at the address in each QP's keys; the results of READs and atomics.
 class PerftestPairs {
  public:
-  /// READs and atomics that we accept at a time, and that we have under way at most.
+  /// READs and atomics that we accept at a time, and the most that we have outstanding.
   static constexpr std::uint16_t kOutReads = 16;
 
-  /// Makes QPs in INIT. `options` are complete. Throws: ScriptFailure for what the device refuses.
+  /// Makes QPs in INIT. `options` are as `complete` returns them. Throws: ScriptFailure if the device refuses one.
   PerftestPairs(Endpoint& endpoint, const PerftestOptions& options, const PerftestAgreement& agreed);
 
   [[nodiscard]] std::size_t count() const { return pairs_.size(); }
   [[nodiscard]] QueuePair& qp(std::size_t index) { return *pairs_[index].qp; }
-  /// Bytes, as both ends agreed.
+  /// Returns the path MTU that both ends agreed on, in bytes.
   [[nodiscard]] std::uint32_t path_mtu() const { return path_mtu_; }
-  /// What to tell the peer of a QP.
+  /// Returns the keys of a QP, which the peer has to know.
   [[nodiscard]] const PerftestKeys& own(std::size_t index) const { return pairs_[index].own; }
-  /// Keeps what the peer told of the QP that one of ours is connected to.
+  /// Keeps the keys of the peer's QP that one of ours is connected to.
   void learn(std::size_t index, const PerftestKeys& remote) { pairs_[index].remote = remote; }
-  /// Moves a QP to RTS, towards what the peer told of its own. Throws: ScriptFailure.
+  /// Moves a QP to RTS, connected to the peer's QP that has the keys `remote`. Throws: ScriptFailure.
   void connect(std::size_t index, const PerftestKeys& remote, Time now);
-  /// Where a connected QP's requests act.
+  /// Returns the peer's memory on which a connected QP's requests act.
   [[nodiscard]] transport::RemoteAddress remote(std::size_t index) const {
     return {pairs_[index].remote.address, pairs_[index].remote.r_key};
   }
 
-  /// A message's bytes, the same for all QPs: the pattern of seed 0.
+  /// Returns the bytes of a message, the same for all QPs: the pattern of seed 0.
   [[nodiscard]] std::span<std::byte> outgoing() { return outgoing_.bytes(0, options_.size); }
   [[nodiscard]] transport::Sge outgoing_sge() const { return outgoing_.sge(0, options_.size); }
-  /// What the peer may reach by a QP, and where its messages come in: at least a message or the cycle buffer.
+  /// Returns a QP's memory that the peer can access, where messages arrive: at least a message or the cycle buffer.
   [[nodiscard]] std::span<std::byte> incoming(std::size_t index) { return incoming_.bytes(index * stride_, stride_); }
   [[nodiscard]] transport::Sge incoming_sge(std::size_t index) const {
     return incoming_.sge(index * stride_, options_.size);
   }
-  /// One of the places of a QP for what its requests bring back, taken in turn by their number. READs: two, the first
-  /// for number 0 alone. Atomics: the depth of the send queue.
+  /// Returns the place for the result of request `number` on a QP; places are used in turn. READs have two, the first
+  /// for number 0 alone; atomics have as many as the send queue is deep.
   [[nodiscard]] std::span<std::byte> result(std::size_t index, std::uint64_t number) {
     return results_.bytes(result_offset(index, number), options_.size);
   }
@@ -57,9 +57,9 @@ class PerftestPairs {
     return results_.sge(result_offset(index, number), options_.size);
   }
 
-  /// Of all QPs together.
+  /// Returns the counters of all QPs together.
   [[nodiscard]] transport::Counters counters() const;
-  /// Changes as long as packets come that bring something new.
+  /// Returns a number that changes as long as packets come that bring something new.
   [[nodiscard]] std::uint64_t progress() const;
 
  private:

@@ -8,7 +8,7 @@ namespace roce::gen {
 
 namespace {
 
-/// No message of perftest is longer; one that is breaks the connection.
+/// perftest's messages are not longer; a longer one breaks the connection.
 constexpr std::uint32_t kSlotBytes = 256;
 /// A peer that keeps to the protocol is never more than one message ahead, and neither are we.
 constexpr std::uint32_t kSlots = 4;
@@ -48,14 +48,14 @@ void RdmaPerftestChannel::poll() {
     }
     while (qp_.has_received()) {
       const transport::Completion completion = qp_.take_received();
-      // The bytes of a WRITE with immediate are not in the slot.
+      // The data of a WRITE with immediate is not in the slot.
       if (completion.opcode != transport::CompletionOpcode::receive || completion.byte_length > kSlotBytes) {
         throw ScriptFailure("the peer sent what is no message");
       }
       received_.push_back({.slot = completion.wr_id, .bytes = completion.byte_length});
     }
   } catch (const ScriptFailure&) {
-    // Whoever waits for a message hears that the channel is closed.
+    // A caller that waits for a message finds the channel closed.
     broken_ = true;
   }
 }

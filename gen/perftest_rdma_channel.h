@@ -18,12 +18,12 @@ namespace roce::gen {
 /// The channel of perftest's -R: an RC connection by RDMA CM whose SENDs are the messages.
 class RdmaPerftestChannel final : public PerftestChannel {
  public:
-  /// Makes its QP; then `connect` or `accept`. `cm` has to outlive the channel. Throws: ScriptFailure.
+  /// Makes its QP; then `connect` or `accept` has to be called. `cm` has to outlive the channel. Throws: ScriptFailure.
   RdmaPerftestChannel(RdmaCm& cm, Time now);
 
-  /// Client: connects to the server that `plan` says. Throws: ScriptFailure.
+  /// Client: connects to the server that `plan` names. Throws: ScriptFailure.
   Task<> connect(ConnectPlan plan);
-  /// Server: accepts a connection as `RdmaCm::listen` names it. Throws: ScriptFailure.
+  /// Server: accepts a connection with the identifier that `RdmaCm::listen` reports. Throws: ScriptFailure.
   Task<> accept(CommId wanted);
 
   void send(std::string_view message) override;
@@ -47,8 +47,8 @@ class RdmaPerftestChannel final : public PerftestChannel {
   QueuePair qp_;
   std::optional<CmConnection> connection_;
   std::deque<Received> received_;
-  std::size_t sent_ = 0;       // all in all
-  std::size_t under_way_ = 0;  // of these
+  std::size_t sent_ = 0;       // in total
+  std::size_t under_way_ = 0;  // sent and not completed
   bool broken_ = false;
 };
 

@@ -26,7 +26,7 @@ constexpr double kMib = 1048576;
   return static_cast<double>(report.messages) * report.size;
 }
 
-/// The figures that the program shows: those of its end that measures.
+/// Returns the figures that the program shows, as far as this end measures them.
 [[nodiscard]] std::string figures_of(const PerftestReport& report) {
   if (!measures_latency(report.program)) {
     return fmt::format("{:.2f} MiB/s, {:.0f} messages/s", mib_per_second(report), messages_per_second(report));
@@ -63,7 +63,7 @@ void print_json(const PerftestReport& report) {
   for (const transport::CounterName& name : transport::counter_names()) {
     if (report.counters.*name.member != 0) counters[std::string{name.name}] = report.counters.*name.member;
   }
-  // What the peer sent instead of the protocol need not be UTF-8.
+  // A version or an error may contain what a peer sent against the protocol, which need not be UTF-8.
   fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

@@ -11,29 +11,29 @@
 
 namespace roce::gen {
 
-/// What came of an exchange with one of the programs of perftest.
+/// The result of an exchange with one of the programs of perftest.
 struct PerftestReport {
   PerftestProgram program = PerftestProgram::send_bw;
   PerftestRole role = PerftestRole::client;
   bool by_cm = false;      ///< connected by RDMA CM, which carries the handshake too
   std::string peer;        ///< its address
-  std::string version;     ///< of the peer; empty if it did not tell one
+  std::string version;     ///< the peer's version; empty if it has not sent one
   std::uint32_t size = 0;  ///< bytes of a message
   std::uint32_t qps = 0;
-  std::uint32_t path_mtu = 0;         ///< bytes; 0 before it was agreed on
-  std::uint64_t messages = 0;         ///< that went through; each way where both ends send
-  Time begun = kNever;                ///< of the data phase
-  Time ended = kNever;                ///< of the data phase
-  runtime::LatencyHistogram latency;  ///< round trips; where both ends send the halves of them
-  std::string compared;               ///< what of the data was compared, for people
+  std::uint32_t path_mtu = 0;         ///< bytes; 0 before both ends agreed on it
+  std::uint64_t messages = 0;         ///< completed; in each direction if both ends send
+  Time begun = kNever;                ///< beginning of the data phase
+  Time ended = kNever;                ///< end of the data phase
+  runtime::LatencyHistogram latency;  ///< round trips; half of each if both ends send
+  std::string compared;               ///< which part of the data was compared, in words
   bool last_ack_missing = false;  ///< the peer had all it waited for and left before it acknowledged our last message
   std::string error;              ///< why it failed; empty if it did not
-  transport::Counters counters;   ///< of its queue pairs
+  transport::Counters counters;   ///< counters of its queue pairs
 };
 
-/// Seconds of the data phase; 0 if it did not end.
+/// Returns the seconds of the data phase; 0 if it did not end.
 [[nodiscard]] double seconds_of(const PerftestReport& report);
-/// Bytes of all messages a second, in MiB; 0 without a data phase.
+/// Returns the bytes of all messages per second, in MiB; 0 without a data phase.
 [[nodiscard]] double mib_per_second(const PerftestReport& report);
 [[nodiscard]] double messages_per_second(const PerftestReport& report);
 

@@ -15,14 +15,14 @@ namespace roce::gen {
 
 namespace {
 
-/// So that strangers cannot take all memory: each has queue pairs and buffers of its own.
+/// Limit of clients, because each has queue pairs and buffers of its own: strangers must not take all memory.
 constexpr std::size_t kMaxClients = 64;
-/// Those besides that have not said whether they are a client.
+/// Limit of further connections, whose handshake is not complete.
 constexpr std::size_t kMaxHandshakes = 64;
 /// How long a client may repeat its last message of the communication manager because our answer was lost.
 constexpr Duration kLinger = std::chrono::seconds{1};
 
-/// What a client with -R has instead of a TCP connection begins with `wanted`.
+/// Serves a client with -R, whose channel is the connection `wanted` instead of a TCP connection.
 [[nodiscard]] Task<> serve_by_cm(RdmaCm& cm, CommId wanted, const PerftestOptions& options,
                                  PerftestConnections& connections, PerftestReport& report) {
   const Time now = co_await this_time{};
@@ -120,8 +120,8 @@ void PerftestServer::finish(Client& client, Time now) {
 
 void PerftestServer::take(CommId wanted, Time now) {
   const Gid from = cm_.manager().find(wanted)->peer.remote;
-  // Nothing in it says what a connection is for: the first of a client is its channel, those of its queue pairs follow
-  // when both ends have said so. Of two clients at one address the later one may get what the earlier one waits for.
+  // Nothing in a request tells what its connection is for: the first of a client is its channel, those of its queue
+  // pairs follow the barrier. If two clients have one address, the earlier may be given a connection of the later.
   const auto waits = std::ranges::find_if(clients_, [&from](const Client& client) {
     return client.connections != nullptr && client.connections->wants(from);
   });

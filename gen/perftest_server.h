@@ -23,45 +23,45 @@ class Command;
 
 namespace roce::gen {
 
-/// What the server of a perftest program is told.
+/// The options of the server of a perftest program.
 struct PerftestServerOptions {
-  std::string program;  ///< its name; empty: there is no such server
+  std::string program;  ///< its name; empty: no server
   PerftestOptions perftest;
   bool json = false;
-  bool once = false;                   ///< it is done after the first client
-  std::uint16_t port = kPerftestPort;  ///< by RDMA CM
+  bool once = false;                   ///< end after the first client
+  std::uint16_t port = kPerftestPort;  ///< port of RDMA CM
 };
 
 /// Adds --perftest and the options that begin with it.
 void add_perftest_server_options(command_line::Command& command, PerftestServerOptions& options);
 
-/// Serves one perftest program on a TCP port and, for clients with -R, by RDMA CM, as many at a time as come.
+/// Serves one perftest program on a TCP port and, for clients with -R, by RDMA CM, many clients at a time.
 class PerftestServer {
  public:
-  /// Serves who connects to `listener`, or by `cm`, which has to outlive the server. Failure: options that do not fit,
-  /// or a port that another program has by RDMA CM.
+  /// Serves clients that connect to `listener`, or by `cm`, which has to outlive the server. Failure: options that do
+  /// not fit, or an RDMA CM port that another program has.
   [[nodiscard]] static Outcome<std::unique_ptr<PerftestServer>> open(RdmaCm& cm, const PerftestServerOptions& options,
                                                                      Tcp listener);
   ~PerftestServer();
   PerftestServer(const PerftestServer&) = delete;
   PerftestServer& operator=(const PerftestServer&) = delete;
 
-  /// Which program it serves.
+  /// Returns the name of the program that it serves.
   [[nodiscard]] std::string_view program() const { return to_string(perftest_.program); }
-  /// Lets the exchanges go on, and prints the report of each that ends.
+  /// Continues the exchanges, and prints the report of each that ends.
   [[nodiscard]] Driver::Step step(Time now);
-  /// Ends all exchanges, unreported; the next step of the communication manager tells the peers.
+  /// Ends all exchanges without a report; the next step of the communication manager tells the peers.
   void close() { clients_.clear(); }
-  /// Whether any exchange failed.
+  /// True if any exchange failed.
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
-  /// The script refers to the others.
+  /// A client. The script refers to the other members.
   struct Client {
     PerftestReport report;
-    std::string address;                               // by TCP
-    std::unique_ptr<TcpPerftestChannel> channel;       // one of the two
-    std::unique_ptr<PerftestConnections> connections;  // one of the two
+    std::string address;                               // address of a client by TCP
+    std::unique_ptr<TcpPerftestChannel> channel;       // channel of a client by TCP
+    std::unique_ptr<PerftestConnections> connections;  // connections of a client by RDMA CM
     std::unique_ptr<Script> script;
   };
 

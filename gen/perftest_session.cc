@@ -11,10 +11,10 @@ namespace roce::gen {
 
 namespace {
 
-/// How long the peer may repeat its last message because our acknowledgement was lost, unless it says that it is over.
+/// How long the peer may repeat its last message because our acknowledgement was lost, unless it closes the channel.
 constexpr Duration kLinger = std::chrono::seconds{1};
 
-/// Also when the exchange fails the report has the counters.
+/// Puts the counters into the report at the end, even if the exchange fails.
 class CountersAtEnd {
  public:
   CountersAtEnd(const PerftestPairs& pairs, PerftestReport& report) : pairs_(pairs), report_(report) {}
@@ -27,7 +27,7 @@ class CountersAtEnd {
   PerftestReport& report_;
 };
 
-/// Tells all queue pairs, hears of the peer's and connects them where that was not done before.
+/// Exchanges the keys of all queue pairs, and connects those that RDMA CM has not connected.
 [[nodiscard]] Task<> connect_pairs(PerftestRun& run) {
   for (std::size_t index = 0; index < run.pairs.count(); ++index) {
     const PerftestKeys remote = co_await exchange_keys(run.channel, run.role, run.pairs.own(index));
@@ -40,7 +40,7 @@ class CountersAtEnd {
   }
 }
 
-/// Waits until the peer is where we are. Its keys are known: their second coming says nothing new.
+/// Waits until the peer is as far as we are. Its keys are known, so those that come again are ignored.
 [[nodiscard]] Task<> pass_barrier(PerftestRun& run, std::size_t index = 0) {
   co_await exchange_keys(run.channel, run.role, run.pairs.own(index));
 }

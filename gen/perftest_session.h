@@ -10,10 +10,10 @@
 
 namespace roce::gen {
 
-/// One exchange with a program of perftest, from the versions to the end: handshake, data phase, results. `options` are
-/// complete; `connections` is null where the queue pairs tell each other all they need. It fills the report, but for
-/// the program, role and peer, and the error that the script ends with. All references have to live as long as the
-/// task.
+/// Runs one exchange with a program of perftest, from the versions to the end: handshake, data phase, results.
+/// `options` are as `complete` returns them; `connections` is null if the queue pairs connect by the keys that they
+/// exchange. Fills in the report except for program, role, peer and the error, which is that of the script. All
+/// references have to live as long as the task.
 [[nodiscard]] Task<> run_perftest(Endpoint& endpoint, const PerftestOptions& options, PerftestRole role,
                                   PerftestChannel& channel, PerftestReport& report,
                                   PerftestConnections* connections = nullptr);

@@ -10,11 +10,11 @@
 
 namespace roce::gen {
 
-/// One pingpong from the TCP handshake to its last message (rdma-core, libibverbs/examples): the client tells its QPs,
-/// the server connects its own and answers, the client says `done`, and the messages begin.
+/// One pingpong from the TCP handshake to its last message (rdma-core, libibverbs/examples): the client sends the data
+/// of its QPs, the server connects its own and answers, the client sends `done`, and the messages begin.
 class PingpongConnection {
  public:
-  /// A connection just accepted, or begun to `peer`.
+  /// Takes a connection that was just accepted, or begun to `peer`.
   PingpongConnection(Endpoint& endpoint, const PingpongOptions& options, PingpongSession::Role role, Tcp tcp,
                      std::string peer, Time now);
   ~PingpongConnection();
@@ -23,23 +23,23 @@ class PingpongConnection {
 
   enum class State : std::uint8_t { handshake, messages, lingering, over };
 
-  /// Takes completions and looks at the time; true if something happened.
+  /// Takes completions and checks the time; true if something happened.
   bool step(Time now);
   [[nodiscard]] State state() const { return state_; }
-  /// When `step` has to be called although nothing came.
+  /// Returns when `step` has to be called even if nothing has come.
   [[nodiscard]] Time next_timeout() const { return deadline_; }
-  /// Why it failed; empty if it did not.
+  /// Returns why it failed; empty if it did not.
   [[nodiscard]] const std::string& error() const { return error_; }
-  /// The messages went through; the QPs still answer repeated packets until the state is `over`.
+  /// True if the messages went through; the QPs still answer repeated packets until the state is `over`.
   [[nodiscard]] bool succeeded() const { return error_.empty() && state_ >= State::lingering; }
-  /// Whether the handshake was completed: both ends know each other's queue pairs.
+  /// True if the handshake was completed: both ends know each other's queue pairs.
   [[nodiscard]] bool has_begun() const { return has_begun_; }
-  /// Ends a connection that is in its handshake, so that another has its place.
+  /// Ends a connection that is in its handshake, to make room for another.
   void displace() { fail("too many connections came before this one completed its handshake"); }
-  /// Who is at the other end of the TCP connection.
+  /// Returns the name of the other end of the TCP connection.
   [[nodiscard]] const std::string& peer() const { return peer_; }
   [[nodiscard]] const PingpongSession* session() const { return session_.get(); }
-  /// From the first message to the last.
+  /// Returns the time from the first message to the last.
   [[nodiscard]] Duration duration() const { return finished_ - started_; }
 
  private:
@@ -59,9 +59,9 @@ class PingpongConnection {
   std::string peer_;
   std::unique_ptr<PingpongSession> session_;
   std::vector<PingpongMessage> remote_;
-  std::string data_;  // read and not yet understood
+  std::string data_;  // read and not parsed yet
   State state_ = State::handshake;
-  bool exchanged_ = false;  // our messages were sent
+  bool exchanged_ = false;  // our queue pairs were sent
   bool has_begun_ = false;
   std::string error_;
   Time deadline_ = kNever;

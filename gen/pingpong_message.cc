@@ -10,7 +10,7 @@ namespace roce::gen {
 
 namespace {
 
-/// Takes the number in front of the next colon off `text`.
+/// Removes the hexadecimal number up to the next colon from `text` and returns it.
 [[nodiscard]] std::optional<std::uint32_t> take_number(std::string_view& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;

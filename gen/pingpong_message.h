@@ -10,8 +10,8 @@
 
 namespace roce::gen {
 
-/// What the two ends of an `ibv_*_pingpong` tell each other over TCP, one for each QP (rdma-core,
-/// libibverbs/examples).
+/// The message that the two ends of an `ibv_*_pingpong` send each
+/// other over TCP, one for each QP (rdma-core, libibverbs/examples).
 struct PingpongMessage {
   /// Bytes on the TCP connection, the final NUL included.
   static constexpr std::size_t kSize = 52;
@@ -23,9 +23,9 @@ struct PingpongMessage {
   friend bool operator==(const PingpongMessage&, const PingpongMessage&) = default;
 };
 
-/// `LLLL:QQQQQQ:PPPPPP:` in hexadecimal and 32 hexadecimal digits of the GID; the LID of an Ethernet is 0.
+/// Returns `LLLL:QQQQQQ:PPPPPP:` in hexadecimal and 32 hexadecimal digits of the GID; the LID of an Ethernet is 0.
 [[nodiscard]] std::array<char, PingpongMessage::kSize> to_text(const PingpongMessage& message);
-/// None when `text` is no such message.
+/// Parses a message; nullopt if `text` is not one.
 [[nodiscard]] std::optional<PingpongMessage> parse_pingpong(std::string_view text);
 
 }  // namespace roce::gen

@@ -11,7 +11,7 @@ class Command;
 
 namespace roce::gen {
 
-/// Where pingpong programs meet unless told otherwise.
+/// The port of the pingpong programs unless the user gives another.
 inline constexpr std::uint16_t kPingpongPort = 18515;
 
 /// Adds the options that both ends of a pingpong have, with the letters of the pingpong programs.

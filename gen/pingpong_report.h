@@ -6,7 +6,7 @@
 
 namespace roce::gen {
 
-/// Prints how a pingpong ended: a line for people, or a JSON object.
+/// Prints the result of a pingpong: a line for people, or a JSON object.
 void print_pingpong(const PingpongConnection& connection, PingpongSession::Role role, bool json);
 using runtime::print_note;
 

@@ -24,14 +24,14 @@ constexpr QKey kQKey{0x11111111};
 constexpr std::byte kFill{0x7B};
 /// With -c the client's buffer has zeros at the start of each page, and the server looks for them.
 constexpr std::size_t kPage = 4096;
-/// In a work request's number: it is a SEND of the pair in the low bits, else a receive of the slot.
+/// Bit of a work request's number: set for a SEND of the pair in the low bits, clear for a receive into the slot.
 constexpr std::uint64_t kSend = std::uint64_t{1} << 32;
-/// timeout, retry and RNR values of the programs.
+/// Timeout, retry and RNR values of the programs.
 constexpr std::uint8_t kTimeout = 14;
 constexpr std::uint8_t kRetries = 7;
 constexpr std::uint8_t kMinRnrTimer = 12;
 
-/// What a verb refused, as a failure of the exchange.
+/// Turns the error of a verb into a failure of the exchange.
 template <typename T>
 [[nodiscard]] Outcome<T> expect(transport::VerbResult<T> result, std::string_view what) {
   if (!result) return failed(fmt::format("cannot {}: {}", what, to_string(result.error())));
@@ -75,7 +75,7 @@ Outcome<std::unique_ptr<PingpongSession>> PingpongSession::make(Endpoint& endpoi
 }
 
 PingpongSession::~PingpongSession() {
-  // In the order in which nothing refers to them any more; what was not made is refused, which does no harm.
+  // Each object is destroyed when nothing refers to it any more; a call for one that was never made fails harmlessly.
   for (const Pair& pair : pairs_) {
     (void)device_.destroy_qp(pair.qpn);
     (void)device_.destroy_ah(pair.ah);
@@ -242,7 +242,7 @@ Outcome<void> PingpongSession::check_data(std::uint32_t slot, std::uint32_t leng
 Outcome<void> PingpongSession::take(const transport::Completion& completion) {
   const bool is_send = (completion.wr_id & kSend) != 0;
   if (completion.status != transport::CompletionStatus::success) {
-    // The last message was answered, or is the last there is: only its acknowledgement is missing.
+    // All messages have come and were sent: only the acknowledgement of the last one is missing.
     const bool last = received_ >= options_.iterations && posted_ >= options_.iterations;
     if (last && (completion.status == transport::CompletionStatus::retry_exceeded ||
                  completion.status == transport::CompletionStatus::flushed)) {
@@ -269,7 +269,7 @@ Outcome<void> PingpongSession::take(const transport::Completion& completion) {
     ++received_;
     pair.receive_pending = false;
     if (role_ == Role::server) {
-      // Sent back from where it came; the slot is posted again once it is out.
+      // The message is sent back from its slot, which is posted again once the SEND has completed.
       pair.reply_slot = slot;
     } else {
       const auto data = std::span{memory_}.subspan(slot_offset(slot), slot_bytes_);

@@ -12,7 +12,7 @@
 
 namespace roce::gen {
 
-/// Which of the `ibv_*_pingpong` programs the other end is.
+/// The `ibv_*_pingpong` program at the other end.
 enum class PingpongKind : std::uint8_t { rc, uc, ud, srq };
 
 struct PingpongOptions {
@@ -22,8 +22,8 @@ struct PingpongOptions {
   std::uint32_t path_mtu = 1024;    ///< bytes
 };
 
-/// The messages of one pingpong: the client sends, the server answers with what it got, and so on. The data are those
-/// of the programs, and everything received is compared with them.
+/// The messages of one pingpong: the client sends, the server answers with what it received, and so on. The data are
+/// those of the programs, and everything received is compared with them.
 class PingpongSession {
  public:
   enum class Role : std::uint8_t { client, server };
@@ -35,26 +35,26 @@ class PingpongSession {
   PingpongSession(const PingpongSession&) = delete;
   PingpongSession& operator=(const PingpongSession&) = delete;
 
-  /// How many messages go over TCP each way: one, or the 256 of an SRQ pingpong.
+  /// Returns how many messages go over TCP each way: one, or the 256 of an SRQ pingpong.
   [[nodiscard]] static std::size_t message_count(PingpongKind kind);
   [[nodiscard]] std::size_t message_count() const { return message_count(options_.kind); }
-  /// What to tell the other end.
+  /// Returns the messages for the other end.
   [[nodiscard]] std::vector<PingpongMessage> local() const;
-  /// Connects the QPs; the client's first messages go out.
+  /// Connects the QPs; the client's first messages are posted.
   [[nodiscard]] Outcome<void> connect(const std::vector<PingpongMessage>& remote, Time now);
 
   /// Takes completions; true if there was one. Failure: the exchange cannot go on.
   [[nodiscard]] Outcome<bool> poll(Time now);
-  /// All messages were sent and received.
+  /// True if all messages were sent and received.
   [[nodiscard]] bool finished() const;
-  /// When the last message came or went.
+  /// Returns when the last message came or went.
   [[nodiscard]] Time last_progress() const { return last_progress_; }
 
   [[nodiscard]] std::uint32_t sent() const { return sent_; }
   [[nodiscard]] std::uint32_t received() const { return received_; }
-  /// The peer went away before its acknowledgement of our last message came through: it had got it.
+  /// True if the peer left before its acknowledgement of our last message arrived; it had received that message.
   [[nodiscard]] bool last_ack_missing() const { return last_ack_missing_; }
-  /// Of all QPs of the session.
+  /// Returns the counters of all QPs of the session.
   [[nodiscard]] transport::Counters counters() const;
 
  private:
@@ -83,7 +83,7 @@ class PingpongSession {
   transport::Device& device_;
   PingpongOptions options_;
   Role role_;
-  std::uint32_t slots_ = 0;  // receives posted; one more slot holds what the client sends
+  std::uint32_t slots_ = 0;  // receives posted; one more slot holds the data that the client sends
   std::size_t slot_bytes_ = 0;
   std::vector<std::byte> memory_;
   transport::Pd pd_{};

@@ -15,7 +15,7 @@ namespace roce::gen {
 namespace {
 
 constexpr const char* kInterrupted = "interrupted";
-/// For what is left to say when it ends.
+/// How long the last messages may take to go out at the end.
 constexpr Duration kSettleTime = std::chrono::milliseconds{100};
 
 [[nodiscard]] Outcome<ExitCode> finish(Endpoint& endpoint, const ProgramReport& report, bool json) {
@@ -79,7 +79,7 @@ Outcome<ExitCode> run_client(const ClientOptions& options, const std::string& pr
   });
   if (!ran) return tl::unexpected(ran.error());
   report.error = *ran ? running->error() : kInterrupted;
-  // One that was interrupted ends its connection, and the peer is told.
+  // A script that was interrupted ends its connection here, and the peer is told.
   running.reset();
   (*cm)->step(now());
   return finish(endpoint, report, options.endpoint.json);

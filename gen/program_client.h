@@ -14,18 +14,18 @@
 
 namespace roce::gen {
 
-/// What the clients of all programs of librdmacm can be told.
+/// The options of the clients of all programs of librdmacm.
 struct ClientOptions {
   EndpointOptions endpoint;
   std::string host;                ///< a name or an address
   std::uint16_t port = 0;          ///< RDMA port of the server
-  std::uint8_t traffic_class = 0;  ///< of the connection, both ways
+  std::uint8_t traffic_class = 0;  ///< traffic class of the connection, in both directions
 };
 
-/// Adds the options to a command; `options.port` is the default of the port.
+/// Adds the options to a command; `options.port` holds the default port.
 void add_client_options(command_line::Command& command, ClientOptions& options);
 
-/// Of a client whose messages have a count and a size.
+/// The options of a client whose messages have a count and a size.
 struct MessageClientOptions {
   ClientOptions client;
   MessageOptions messages;
@@ -34,7 +34,7 @@ struct MessageClientOptions {
 /// Adds the options of such a client, whose messages have at most `max_size` bytes.
 void add_message_client_options(command_line::Command& command, MessageClientOptions& options, std::uint32_t max_size);
 
-/// Makes the script of a client that talks to the server that the plan says.
+/// Makes the script of a client that talks to the server of `plan`.
 using ClientScript = std::function<Task<>(RdmaCm& cm, const ConnectPlan& plan, ProgramReport& report)>;
 
 /// Runs the client of one of librdmacm's programs to its end and prints its report. Failure: there is no such interface
@@ -42,7 +42,7 @@ using ClientScript = std::function<Task<>(RdmaCm& cm, const ConnectPlan& plan, P
 [[nodiscard]] Outcome<ExitCode> run_client(const ClientOptions& options, const std::string& program,
                                            const ClientScript& script);
 
-/// Runs a script that needs no connection to its end, and prints the report. Failure: the link is gone.
+/// Runs a script without an RDMA CM connection to its end, and prints the report. Failure: the link is gone.
 [[nodiscard]] Outcome<ExitCode> run_to_the_end(Endpoint& endpoint, Script& script, ProgramReport& report, bool json);
 
 }  // namespace roce::gen

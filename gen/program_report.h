@@ -10,16 +10,16 @@
 
 namespace roce::gen {
 
-/// What came of an exchange with one of the programs of librdmacm.
+/// The result of an exchange with one of the programs of librdmacm.
 struct ProgramReport {
   std::string program;  ///< its name: `rping` …
   bool is_server = false;
   std::string peer;            ///< its address
-  std::uint64_t messages = 0;  ///< exchanged: pings, or messages each way
-  std::uint64_t bytes = 0;     ///< of their data, each way
+  std::uint64_t messages = 0;  ///< pings, or messages each way
+  std::uint64_t bytes = 0;     ///< bytes of their data, each way
   bool is_one_way = false;     ///< nothing comes back
-  bool is_compared = false;    ///< what came was compared with what it has to be
-  Time begun = kNever;         ///< when the connection was there
+  bool is_compared = false;    ///< received data were compared with what was expected
+  Time begun = kNever;         ///< when the connection was established
   Time ended = kNever;
   std::string error;  ///< why it failed; empty if it did not
   transport::Counters counters;

@@ -7,9 +7,9 @@ namespace roce::gen {
 
 namespace {
 
-/// So that strangers cannot take all memory: each has queue pairs and buffers of its own.
+/// Limit of clients, because each has queue pairs and buffers of its own: strangers must not take all memory.
 constexpr std::size_t kMaxClients = 256;
-/// So that one host's connections, which need not be more than half open, leave room for those of others.
+/// Limit for one host, so that its connections, which need not be more than half open, leave room for those of others.
 constexpr std::ptrdiff_t kMaxOfOneHost = 128;
 /// How long a client may repeat its last message because our answer was lost.
 constexpr Duration kLinger = std::chrono::seconds{1};

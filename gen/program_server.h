@@ -12,30 +12,30 @@
 
 namespace roce::gen {
 
-/// What the servers of librdmacm's programs are told.
+/// The options of the servers of librdmacm's programs.
 struct ProgramServerOptions {
-  MessageOptions messages;  ///< of ucmatose and udaddy
+  MessageOptions messages;  ///< for ucmatose and udaddy
   bool json = false;
 };
 
-/// Serves rping, ucmatose and udaddy at their ports, as many clients at a time as come.
+/// Serves rping, ucmatose and udaddy at their ports, many clients at a time.
 class ProgramServer {
  public:
-  /// Listens; `cm` has to outlive the server. Failure: what the communication manager refuses.
+  /// Listens; `cm` has to outlive the server. Failure: the communication manager refuses a port.
   [[nodiscard]] static Outcome<std::unique_ptr<ProgramServer>> open(RdmaCm& cm, const ProgramServerOptions& options);
 
-  /// Lets the scripts go on, after a step of the communication manager, and prints the report of each that ends; true
-  /// if something happened.
+  /// Continues the scripts, after a step of the communication manager,
+  /// and prints the report of each that ends; true if something happened.
   bool step(Time now);
-  /// Whether there were clients and all of them are gone, for so long that none repeats its last message any more.
+  /// True if there were clients and all have been gone for so long that none repeats its last message any more.
   [[nodiscard]] bool has_served(Time now);
-  /// Ends the connections of all clients that are there, and tells them so. What they had begun is not reported.
+  /// Ends the connections of all clients and tells the clients. Their unfinished exchanges are not reported.
   void close();
-  /// Whether one of them failed.
+  /// True if one of the exchanges failed.
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
-  /// The script refers to the report.
+  /// A client. The script refers to the report.
   struct Running {
     ProgramReport report;
     std::unique_ptr<Script> script;
@@ -43,7 +43,7 @@ class ProgramServer {
 
   ProgramServer(RdmaCm& cm, const ProgramServerOptions& options) : cm_(cm), options_(options) {}
   [[nodiscard]] Outcome<void> listen();
-  /// Whether the host that asks for a connection has as many as one host may have.
+  /// True if the host that asks for a connection already has as many as one host may have.
   [[nodiscard]] bool is_crowded_by(CommId id) const;
   Running& add(const char* program, CommId id);
   void begin(Running& running, Task<> task);

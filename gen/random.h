@@ -7,11 +7,11 @@
 
 namespace roce::gen {
 
-/// A number that nobody can guess, for keys, queue pair numbers and PSNs; after `seed_random` the next of a series.
+/// Returns a number that cannot be guessed, for keys, QPNs and PSNs; after `seed_random`, the next of a series.
 [[nodiscard]] std::uint64_t random_number();
-/// Likewise.
+/// Returns a PSN made of one of these numbers.
 [[nodiscard]] Psn random_psn();
-/// From now on the same numbers for the same seed, of one program: for simulations that have to be repeatable.
+/// Makes all later numbers of the program follow from `seed`, for simulations that have to be repeatable.
 void seed_random(std::uint64_t seed);
 
 }  // namespace roce::gen

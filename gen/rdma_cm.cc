@@ -13,11 +13,11 @@ namespace roce::gen {
 
 namespace {
 
-/// How long the other side may take to agree to the end of a connection: two repetitions of our DREQ.
+/// How long the other side may take to agree to the end of a connection: time for two repetitions of our DREQ.
 constexpr Duration kDisconnectTime = std::chrono::seconds{10};
-/// How long an ACK that was lost may still come after the peer, which has all it wanted, has ended the connection.
+/// How long a lost ACK may still be repeated after the peer, which has all it wanted, has ended the connection.
 constexpr Duration kLateAckTime = std::chrono::seconds{1};
-/// What librdmacm leaves to the kernel is the longest time; a peer that has to wait for a receive should wait less.
+/// librdmacm leaves this at the kernel's value, the longest time; a peer should wait less for a receive.
 constexpr std::uint8_t kMinRnrTimer = 12;
 
 constexpr const char* kUnreachable = "the peer does not answer the messages of the communication manager";
@@ -35,7 +35,7 @@ constexpr const char* kUnreachable = "the peer does not answer the messages of t
   return attributes.type == transport::QpType::uc ? CmTransportService::uc : CmTransportService::rc;
 }
 
-/// The name of a value, or its number.
+/// Returns the name of a value, or its number.
 [[nodiscard]] std::string name_in(std::span<const ValueName> names, std::uint64_t value) {
   const auto found = std::ranges::find(names, value, &ValueName::value);
   return found != names.end() ? std::string{found->name} : fmt::format("number {}", value);
@@ -64,7 +64,7 @@ Outcome<void> RdmaCm::listen(ServiceId service, std::function<void(CommId, Time)
 }
 
 void RdmaCm::stop_listening(ServiceId service) {
-  // Where nobody listened it is refused, which does no harm.
+  // If nobody listened there this is refused, which does no harm.
   (void)manager().stop_listening(service);
   listeners_.erase(service);
 }
@@ -85,7 +85,7 @@ bool RdmaCm::step(Time now) {
     take(*event, now);
     moved = true;
   }
-  // What the events led to goes out at once.
+  // Messages that the events led to go out at once.
   if (moved) agent_->step(now);
   endpoint_.driver().wake_at(agent_->next_timeout());
   return moved;
@@ -94,11 +94,11 @@ bool RdmaCm::step(Time now) {
 void RdmaCm::take(const cm::Event& event, Time now) {
   if (event.kind == cm::EventKind::request || event.kind == cm::EventKind::resolve_request) {
     const cm::Connection* connection = manager().find(event.connection);
-    // Who wanted it may have given up in the meantime.
+    // The peer may have given up in the meantime.
     if (connection == nullptr) return;
     const ServiceId service =
         event.kind == cm::EventKind::request ? connection->request.service_id : connection->sidr_request.service_id;
-    // A copy: who is told may stop listening.
+    // A copy, because the function may stop listening.
     if (const auto found = listeners_.find(service); found != listeners_.end()) {
       const auto arrived = found->second;
       arrived(event.connection, now);
@@ -142,7 +142,7 @@ CmConnection::CmConnection(RdmaCm& cm, CommId id) : cm_(cm), id_(id), state_(Sta
 CmConnection::~CmConnection() {
   if (id_ == CommId{}) return;
   cm_.handlers_.erase(id_);
-  // Where there is nothing left to end it is refused, which does no harm.
+  // If there is nothing left to end this is refused, which does no harm.
   (void)cm_.manager().abandon(id_, cm_.now_);
 }
 
@@ -175,7 +175,7 @@ void CmConnection::take(const cm::Event& event) {
 
 const cm::Connection& CmConnection::existing() const {
   const cm::Connection* connection = get();
-  // The manager may know what has not yet been said to us.
+  // The manager may know of an end that has not been reported to us yet.
   if (connection == nullptr) throw ScriptFailure("the peer gave the connection up");
   return *connection;
 }
@@ -190,7 +190,7 @@ void CmConnection::make_ready(Qpn qp, Time now) {
   address.traffic_class = agreement.traffic_class;
   address.hop_limit = agreement.hop_limit;
   cm::QpChanges changes = cm::qp_changes(agreement, attributes.type, address, kMinRnrTimer);
-  // What the peer may do depends on the agreement, and the queue pair was in INIT before it.
+  // The peer's rights depend on the agreement, and the queue pair went to INIT before there was one.
   changes.to_rtr.access = attributes.access | *changes.to_init.access;
   granted(device.modify_qp(qp, changes.to_rtr, now), "move the queue pair to RTR");
   granted(device.modify_qp(qp, changes.to_rts, now), "move the queue pair to RTS");
@@ -212,7 +212,7 @@ Task<> CmConnection::connect(Qpn qp, ConnectPlan plan) {
   request.rnr_retry_count = plan.rnr_retry_count;
   request.traffic_class = plan.traffic_class;
   request.path_mtu = path_mtu_of(plan.path_mtu != 0 ? plan.path_mtu : endpoint.max_path_mtu());
-  // Both ports, as the flow label of a path is to tell flows apart; the UDP source port of the data follows from it.
+  // From both ports, as the flow label of a path has to tell flows apart; the data's UDP source port follows from it.
   request.flow_label = transport::flow_label_of(Qpn{source_port}, Qpn{plan.port});
   request.private_data = header;
   const Time begun = co_await this_time{};
@@ -274,7 +274,7 @@ Task<> CmConnection::disconnect() {
 CmQuestion::~CmQuestion() {
   if (id_ == CommId{}) return;
   cm_.handlers_.erase(id_);
-  // Where it was answered it is refused, which does no harm.
+  // If the question was answered this is refused, which does no harm.
   (void)cm_.manager().abandon(id_, cm_.now_);
 }
 

@@ -19,22 +19,22 @@ namespace roce::gen {
 /// The communication manager of an endpoint, for scripts.
 class RdmaCm {
  public:
-  /// Makes QP1. Failure: what the verbs refuse.
+  /// Makes QP1. Failure: a verb failed.
   [[nodiscard]] static Outcome<std::unique_ptr<RdmaCm>> open(Endpoint& endpoint);
 
-  /// Calls `arrived` with the name of each connection, or question for a datagram QP, that somebody wants of `service`.
-  /// It has to make a `CmConnection` of it, answer the question, or reject it.
+  /// Calls `arrived` with the identifier of each request to `service`, for a connection or for a datagram QP. `arrived`
+  /// has to make a `CmConnection` of it, answer it (for a datagram QP), or reject it.
   [[nodiscard]] Outcome<void> listen(ServiceId service, std::function<void(CommId, Time)> arrived);
-  /// Nobody is told of those who want `service` any more: they are rejected.
+  /// Stops reporting requests to `service`, which are rejected from now on.
   void stop_listening(ServiceId service);
 
-  /// Moves messages and events; true if there were any. To be called in each step of the program.
+  /// Sends and receives messages and handles events; true if there were any. To be called in each step of the program.
   bool step(Time now);
 
   [[nodiscard]] Endpoint& endpoint() const { return endpoint_; }
   [[nodiscard]] cm::GsiAgent& agent() { return *agent_; }
   [[nodiscard]] cm::ConnectionManager& manager() { return agent_->manager(); }
-  /// How the other end of a connection is reached. Throws: ScriptFailure when it came to an address that is not ours.
+  /// Returns the address vector of a connection's other end. Throws: ScriptFailure if `peer.local` is not our address.
   [[nodiscard]] transport::AddressVector address_of(const cm::Peer& peer) const;
 
  private:
@@ -57,7 +57,7 @@ class ConnectionRejected : public ScriptFailure {
   CmRejReason reason;
 };
 
-/// What the active side of `rdma_connect` says of itself.
+/// The parameters of `rdma_connect` on the active side.
 struct ConnectPlan {
   Gid to{};
   std::uint16_t port = 0;
@@ -65,48 +65,48 @@ struct ConnectPlan {
   std::uint8_t initiator_depth = 1;
   std::uint8_t retry_count = 7;
   std::uint8_t rnr_retry_count = 7;
-  std::uint8_t traffic_class = 0;  ///< DSCP << 2 | ECN, of the packets both ways
+  std::uint8_t traffic_class = 0;  ///< DSCP << 2 | ECN, of the packets in both directions
   std::uint32_t path_mtu = 0;      ///< bytes; 0: the largest of the endpoint
 };
 
-/// The RDMA IP CM header that an endpoint puts in front of the private data for `to`, from a port that nobody serves.
+/// Returns the RDMA IP CM header in front of the private data for `to`; `source_port` is a port that nobody serves.
 [[nodiscard]] std::vector<std::byte> rdma_ip_header(const Endpoint& endpoint, const Gid& to, std::uint16_t source_port);
-/// A port of the range that systems give to those who ask for none: 32768 … 60999.
+/// Returns a random port of the range that systems give to programs that ask for none: 32768 … 60999.
 [[nodiscard]] std::uint16_t any_source_port();
 
-/// Brings a QP to INIT, so that receives can be posted before it is connected.
+/// Moves a QP to INIT, so that receives can be posted before it is connected.
 void prepare(QueuePair& qp, Time now);
 
-/// A connection as a script sees it. Who lets go of it has ended it: the peer is told.
+/// A connection as a script sees it. Destroying the object ends the connection, and the peer is told.
 class CmConnection {
  public:
-  /// One that somebody wants, as `RdmaCm::listen` names it.
+  /// Takes a connection that a peer asks for, by the identifier that `RdmaCm::listen` reports.
   CmConnection(RdmaCm& cm, CommId id);
-  /// None yet: for `connect`.
+  /// Makes an object without a connection yet, for `connect`.
   explicit CmConnection(RdmaCm& cm) : cm_(cm) {}
   ~CmConnection();
   CmConnection(const CmConnection&) = delete;
   CmConnection& operator=(const CmConnection&) = delete;
 
   /// Sends a REQ, makes `qp` (RC or UC, in INIT) ready when the REP comes, and confirms. Throws: ConnectionRejected;
-  /// ScriptFailure when nobody answers, or it is refused here.
+  /// ScriptFailure if nobody answers, or our side refuses it.
   Task<> connect(Qpn qp, ConnectPlan plan);
-  /// Makes `qp` (RC or UC, in INIT) ready and sends a REP. As many READs and atomics at a time as both sides can, at
-  /// most `rd_atomic`. Throws: ScriptFailure.
+  /// Makes `qp` (RC or UC, in INIT) ready and sends a REP. Agrees on as many READs and atomics at a time as both sides
+  /// can have, at most `rd_atomic`. Throws: ScriptFailure.
   void accept(Qpn qp, std::uint8_t rd_atomic, std::uint8_t rnr_retry_count, Time now);
-  /// Waits until the peer's QP is ready, which a first message shows too. Throws: ScriptFailure when it never is.
+  /// Waits until the peer's QP is ready, which its first message shows too. Throws: ScriptFailure if it never is.
   Task<> established(QueuePair& qp);
-  /// Waits until a send request of `qp` has completed. Throws: ScriptFailure when that fails, or the connection has
-  /// ended.
+  /// Waits until a send request of `qp` has completed. Throws:
+  /// ScriptFailure if the request fails, or the connection has ended.
   Task<> sent(QueuePair& qp);
-  /// Ends the connection and waits until the peer has agreed, 10 s at most.
+  /// Ends the connection and waits until the peer has agreed, at most 10 s.
   Task<> disconnect();
 
-  /// Neither side has ended it.
+  /// True if it is established and neither side has ended it.
   [[nodiscard]] bool is_open() const { return state_ == State::established; }
-  /// The peer, or the network, has ended it.
+  /// True if the peer, or the network, has ended it.
   [[nodiscard]] bool is_over() const { return state_ == State::over; }
-  /// What the manager knows of it; null when it is gone there.
+  /// Returns what the manager knows of it; null if the manager has forgotten it.
   [[nodiscard]] const cm::Connection* get() const { return cm_.manager().find(id_); }
 
  private:
@@ -120,7 +120,7 @@ class CmConnection {
   RdmaCm& cm_;
   CommId id_{};
   State state_ = State::none;
-  std::string why_;  // it is over
+  std::string why_;  // why it is over
   std::optional<CmRejReason> rejected_;
 };
 
@@ -132,7 +132,7 @@ class CmQuestion {
   CmQuestion(const CmQuestion&) = delete;
   CmQuestion& operator=(const CmQuestion&) = delete;
 
-  /// Sends a SIDR_REQ for a port of the UDP port space and waits for the QP and its Q_Key. Throws: ScriptFailure when
+  /// Sends a SIDR_REQ for a port of the UDP port space and waits for the QP and its Q_Key. Throws: ScriptFailure if
   /// there is none, or nobody answers.
   Task<CmSidrRep> resolve(Gid to, std::uint16_t port);
 

@@ -9,15 +9,15 @@
 
 namespace roce::gen {
 
-/// Writes the frames that pass a port to a capture file, which is there once it is closed (see link::OutputFile).
+/// Writes the frames that pass a port to a capture file, which gets its name when it is closed (see link::OutputFile).
 class Recorder {
  public:
-  /// `path` decides pcapng or pcap (`.pcap`), and compression (see link::CaptureWriter).
+  /// Creates the file. `path` selects pcapng or pcap (`.pcap`), and compression (see link::CaptureWriter).
   [[nodiscard]] static Outcome<Recorder> create(const std::string& path, const std::string& interface);
 
-  /// For `port::Port::set_tap`. The first error is kept for `close`.
+  /// Writes a frame, for `port::Port::set_tap`. The first error is kept for `close`.
   void record(port::Direction direction, Bytes frame, std::int64_t timestamp_ns);
-  /// Ends the file.
+  /// Ends the file. Failure: the first error.
   [[nodiscard]] Outcome<void> close();
 
  private:

@@ -10,7 +10,7 @@ namespace roce::gen {
 namespace {
 
 constexpr std::size_t kBatch = 64;
-// Beside the MTU and the Ethernet header, which a link counts.
+// A VLAN tag, which comes on top of the MTU and the Ethernet header that a link counts.
 constexpr std::size_t kTagBytes = 4;
 
 [[nodiscard]] impair::Direction direction_from(std::size_t side) {
@@ -25,7 +25,7 @@ Relay::Relay(link::Link& a, link::Link& b, impair::Engine engine)
 link::LinkResult<bool> Relay::turn(Time now) {
   std::size_t moved = 0;
   for (std::size_t side = 0; side < links_.size(); ++side) {
-    // Where nothing can go on, nothing more is taken: the receive ring is the queue.
+    // If frames cannot be sent on, no more are taken: the receive ring is the queue.
     if (outboxes_[side].ends.empty()) {
       const link::LinkResult<std::size_t> count = receive(side, now);
       if (!count) return tl::unexpected(count.error());

@@ -13,9 +13,9 @@ namespace roce::gen {
 /// The names of the interfaces a and b.
 using RelayInterfaces = std::array<std::string, 2>;
 
-/// The counters of a direction.
+/// Returns the rows of the counters of a direction.
 [[nodiscard]] std::span<const CounterRow<RelayCounters>> relay_counter_rows();
-/// What a relay counts, by direction and by rule.
+/// Returns the counters of a relay, by direction and by rule.
 [[nodiscard]] Metrics relay_metrics(const RelayInterfaces& interfaces, const Relay& relay);
 
 }  // namespace roce::gen

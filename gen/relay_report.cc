@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array kDirections{impair::Direction::a_to_b, impair::Direction::b_to_a};
 
-/// When that was, in nanoseconds since the Unix epoch.
+/// Converts a time to nanoseconds since the Unix epoch.
 [[nodiscard]] std::int64_t unix_time(Time time) {
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
   return (std::chrono::duration_cast<Duration>(wall) - (now() - time)).count();
@@ -85,7 +85,7 @@ void RelayLog::write(const impair::LogRecord& record, const impair::RuleSet& rul
 }
 
 void RelayLog::flush() {
-  // What goes wrong is said by `close`.
+  // `close` reports an error.
   (void)file_.write(std::as_bytes(std::span{text_}));
   text_.clear();
 }

@@ -13,16 +13,16 @@
 
 namespace roce::gen {
 
-/// Writes each action of a relay as a line of JSON. The file is there once it is closed (see link::OutputFile).
+/// Writes each action of a relay as a line of JSON. The file gets its name when it is closed (see link::OutputFile).
 class RelayLog {
  public:
   [[nodiscard]] static Outcome<RelayLog> create(const std::string& path);
 
-  /// `rules` are those of the engine.
+  /// Writes a line; `rules` are those of the engine.
   void write(const impair::LogRecord& record, const impair::RuleSet& rules);
   /// Hands what was written to the operating system.
   void flush();
-  /// Failure: not everything could be written.
+  /// Ends the file. Failure: not everything could be written.
   [[nodiscard]] Outcome<void> close();
 
  private:
@@ -30,14 +30,14 @@ class RelayLog {
   explicit RelayLog(link::OutputFile file) : file_(std::move(file)) {}
 
   link::OutputFile file_;
-  std::string text_;  // that is not written yet
+  std::string text_;  // lines not written yet
 };
 
-/// One line of what passed; `before` is what `counters` was `interval` ago.
+/// Returns a line about the traffic now; `before` is what `counters` was `interval` ago.
 [[nodiscard]] std::string relay_live_line(const RelayInterfaces& interfaces,
                                           const std::array<RelayCounters, 2>& counters,
                                           const std::array<RelayCounters, 2>& before, Duration interval);
-/// Prints the totals: for people, or as a JSON object.
+/// Prints the totals, for people or as a JSON object.
 void print_relay_totals(const RelayInterfaces& interfaces, const Relay& relay, Duration duration, bool json);
 
 }  // namespace roce::gen

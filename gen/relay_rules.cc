@@ -16,11 +16,11 @@ namespace roce::gen {
 
 namespace {
 
-/// Bytes of a file of rules, and what is in it as JSON.
+/// Limits of a file of rules: its bytes, and its values as JSON.
 constexpr std::size_t kLargest = std::size_t{16} << 20;
 constexpr json_input::Bounds kBounds{.bytes = kLargest, .values = std::size_t{1} << 20};
 
-/// On which line, from 1, the rule with this number stands.
+/// Returns the line, from 1, of the rule with this number.
 [[nodiscard]] std::size_t line_of_rule(std::string_view text, std::size_t rule) {
   std::size_t line = 1;
   bool is_blank = true;
@@ -43,7 +43,7 @@ constexpr json_input::Bounds kBounds{.bytes = kLargest, .values = std::size_t{1}
   return line;
 }
 
-/// What a JSON value is as the text of a key; a list with / between.
+/// Returns a JSON value as the text of a key; the values of a list are joined with /.
 [[nodiscard]] std::string value_text(const nlohmann::ordered_json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return value.dump();

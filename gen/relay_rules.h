@@ -9,8 +9,8 @@
 
 namespace roce::gen {
 
-/// The rules of a file (docs/impair.md; none if `path` is empty), then those of `texts`. A name that ends in `.json` is
-/// a JSON list of maps. Failure: the file cannot be read, or a rule is wrong; it says where.
+/// Reads the rules of a file (docs/impair.md; none if `path` is empty), then those of `texts`. A file whose name ends
+/// in `.json` is a JSON list of maps. Failure: the file cannot be read, or a rule is wrong; it names the place.
 [[nodiscard]] Outcome<impair::RuleSet> load_rules(const std::string& path, const std::vector<std::string>& texts);
 
 }  // namespace roce::gen

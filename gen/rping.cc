@@ -14,7 +14,7 @@ namespace {
 using transport::Access;
 using transport::WorkOpcode;
 
-/// What both sides send each other: where the client's buffer is. Big-endian: address 8, R_Key 4, size 4 bytes.
+/// The message that both sides send: the place of a buffer. Big-endian: address 8, R_Key 4, size 4 bytes.
 struct BufferInfo {
   static constexpr std::uint32_t kBytes = 16;
   std::uint64_t address = 0;
@@ -38,7 +38,7 @@ class Side {
   [[nodiscard]] QueuePair& qp() { return qp_; }
   [[nodiscard]] Memory& data() { return data_; }
 
-  /// The next message, or none when the connection ends before it.
+  /// Returns the next message, or nothing if the connection ends before it.
   Task<std::optional<BufferInfo>> receive() {
     co_await until([&] { return qp_.has_received() || connection_.is_over(); });
     if (!qp_.has_received()) co_return std::nullopt;
@@ -57,7 +57,7 @@ class Side {
     co_return info;
   }
 
-  /// Sends where the data are, `size` bytes from `offset`, and waits until that is acknowledged.
+  /// Sends the place of the data, `size` bytes from `offset`, and waits until the message is acknowledged.
   Task<> send(std::size_t offset, std::uint32_t size) {
     const std::span<std::byte> bytes = messages_.bytes(BufferInfo::kBytes, BufferInfo::kBytes);
     store_big_endian<8>(bytes.data(), data_.info().address + offset);
@@ -88,7 +88,7 @@ class Side {
 
   CmConnection& connection_;
   Domain domain_;
-  Memory messages_;  // received, then sent
+  Memory messages_;  // the received message, then the sent one
   Memory data_;
   QueuePair qp_;
 };
@@ -126,7 +126,7 @@ Task<> rping_server(RdmaCm& cm, CommId wanted, ProgramReport& report) {
     const std::optional<BufferInfo> echo = co_await side.receive();
     if (!echo) throw ScriptFailure("the client ended the connection between a ping and its echo");
     const std::span<const std::byte> text = side.data().bytes(0, ping->size);
-    // As a string is copied: up to the first zero.
+    // The echo is copied as a string: up to the first zero.
     const auto zero = std::ranges::find(text, std::byte{0});
     const auto length = static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(zero - text.begin() + 1, std::ssize(text)));
     co_await side.move(WorkOpcode::write, *echo, length);
@@ -141,7 +141,7 @@ Task<> rping_server(RdmaCm& cm, CommId wanted, ProgramReport& report) {
 
 Task<> rping_client(RdmaCm& cm, ConnectPlan plan, RpingOptions options, ProgramReport& report) {
   const Time now = co_await this_time{};
-  // The ping, then where its echo goes to.
+  // The data of the client's side: the ping, then its echo.
   CmConnection connection{cm};
   Side side{cm, connection, 2 * options.size, Access::remote_read | Access::remote_write, now};
   co_await connection.connect(side.qp().qpn(), plan);

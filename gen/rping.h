@@ -7,11 +7,11 @@
 #include "gen/program_report.h"
 #include "gen/rdma_cm.h"
 
-// The protocol of librdmacm's rping: the client tells where its ping is, the server READs it and WRITEs it back.
+// The protocol of librdmacm's rping: the client sends the place of its ping, the server READs it and WRITEs it back.
 namespace roce::gen {
 
 inline constexpr std::uint16_t kRpingPort = 7174;
-/// Of rping, and so of what a client may ask a server to READ.
+/// The largest ping of rping, in bytes, and so the most that a client may ask a server to READ.
 inline constexpr std::uint32_t kRpingMaxSize = 65'536;
 
 struct RpingOptions {
@@ -19,11 +19,11 @@ struct RpingOptions {
   std::uint32_t count = 10;  ///< pings
 };
 
-/// The text that the client's ping `number` (from 0) has, and its closing zero: `rdma-ping-NUMBER: ` and characters
+/// Returns the text of the client's ping `number` (from 0), with its closing zero: `rdma-ping-NUMBER: ` and characters
 /// from A to z, which begin one further with each ping. `size` ≥ 16.
 [[nodiscard]] std::string rping_text(std::uint32_t number, std::uint32_t size);
 
-/// Serves the client of a connection that it wants until it ends it.
+/// Serves the client that asks for the connection `wanted`, until the client ends it.
 [[nodiscard]] Task<> rping_server(RdmaCm& cm, CommId wanted, ProgramReport& report);
 /// Connects to the server, sends pings and compares what comes back.
 [[nodiscard]] Task<> rping_client(RdmaCm& cm, ConnectPlan plan, RpingOptions options, ProgramReport& report);

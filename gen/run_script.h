@@ -9,7 +9,7 @@
 // Scripts in the event loop of an endpoint.
 namespace roce::gen {
 
-/// Lets a script go on in a step of the program: `done` once it is over.
+/// Continues a script in a step of the program; returns `done` once the script is over.
 [[nodiscard]] Driver::Step step_script(Endpoint& endpoint, Script& script, Time now);
 
 /// Runs a script to its end, with the communication manager that it uses. Failure: why the script or the link failed,

@@ -14,7 +14,7 @@ namespace roce::gen {
 
 class Script;
 
-/// Ends a script with a sentence that says what went wrong.
+/// Ends a script with a sentence that tells what went wrong.
 class ScriptFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -22,7 +22,7 @@ class ScriptFailure : public std::runtime_error {
 
 namespace detail {
 
-/// What the promises of all tasks have in common.
+/// The common part of the promises of all tasks.
 struct TaskPromise {
   Script* script = nullptr;
   std::coroutine_handle<> caller{};
@@ -57,10 +57,10 @@ struct TaskResult<void> : TaskPromise {
 
 }  // namespace detail
 
-/// A conversation or a part of one, as a coroutine that begins when it is waited for with `co_await`. It is told as a
-/// program would that may block, and waits with `until`.
+/// A conversation or a part of one, as a coroutine that begins when it is awaited with `co_await`. It is written like a
+/// program that may block, and waits with `until`.
 ///
-/// What is passed to it by reference has to live until it has ended.
+/// Everything that is passed to it by reference has to live until it has ended.
 template <typename T = void>
 class [[nodiscard]] Task {
  public:
@@ -99,7 +99,7 @@ class [[nodiscard]] Task {
 
 namespace detail {
 
-/// What a script waits for.
+/// The condition that a script waits for, and its deadline.
 struct Wait {
   Time deadline = kNever;
   bool happened = false;
@@ -113,7 +113,7 @@ struct Wait {
 
 }  // namespace detail
 
-/// Runs a task step by step among other things that one thread does.
+/// Runs a task step by step, beside the other work of a thread.
 class Script {
  public:
   explicit Script(Task<> task) : task_(std::move(task)) {
@@ -123,14 +123,14 @@ class Script {
   Script(const Script&) = delete;
   Script& operator=(const Script&) = delete;
 
-  /// Lets it go on if what it waits for has happened or its time is up. Returns whether it went on.
+  /// Continues the task if what it waits for has happened or its time is up; true if the task was continued.
   bool step(Time now);
   [[nodiscard]] bool is_over() const { return is_over_; }
-  /// Why it failed; empty while it runs or if it did not.
+  /// Returns why it failed; empty while it runs or if it did not fail.
   [[nodiscard]] const std::string& error() const { return error_; }
-  /// When `step` has to be called although nothing came.
+  /// Returns when `step` has to be called even if nothing has come.
   [[nodiscard]] Time next_timeout() const { return wait_ != nullptr ? wait_->deadline : kNever; }
-  /// The time of the step that runs.
+  /// Returns the time of the step that runs.
   [[nodiscard]] Time now() const { return now_; }
 
   void wait_for(detail::Wait& wait, std::coroutine_handle<> resume) {
@@ -147,8 +147,8 @@ class Script {
   Time now_{};
 };
 
-/// `co_await until(condition)` goes on once `condition()` is true, which is asked at each step of the script;
-/// `co_await until(condition, deadline)` at the deadline at the latest. Its value: whether the condition was met.
+/// `co_await until(condition)` resumes once `condition()` is true, which is checked at each step of the script;
+/// `co_await until(condition, deadline)` resumes at the deadline at the latest. Yields true if the condition was met.
 template <typename Condition>
 class until : public detail::Wait {
  public:
@@ -166,7 +166,7 @@ class until : public detail::Wait {
   Condition condition_;
 };
 
-/// `co_await this_time{}`: the time of the step that runs.
+/// `co_await this_time{}` returns the time of the step that runs.
 struct this_time {
   Script* script = nullptr;
 

@@ -7,7 +7,7 @@ namespace roce::gen {
 
 namespace {
 
-/// Lateness that is made up for.
+/// The longest lateness that is made up for.
 constexpr Duration kLongestLateness = std::chrono::milliseconds{100};
 
 [[nodiscard]] Duration spacing(std::uint64_t count, std::uint64_t per_second) {
@@ -39,7 +39,7 @@ void SendSchedule::count(std::size_t bytes, Time now) {
   burst_cost_ += std::max(spacing(bytes * bits_per_byte, options_.rate.bps), spacing(1, options_.rate.pps));
   if (++in_burst_ < options_.burst) return;
   Time earliest = now - kLongestLateness;
-  // What did not go in a pause is not late.
+  // Frames that were not sent because of a pause are not late.
   if (options_.off != Duration{0}) earliest = std::max(earliest, now - into_period(now));
   due_ = std::max(due_, earliest) + burst_cost_;
   burst_cost_ = Duration{0};

@@ -37,8 +37,8 @@ ShardThreads::~ShardThreads() {
   shards_.front()->set_other_counters([sum = sum_of_others()] { return sum; });
 }
 
-/// Has `work` done between two rounds of a shard's driver, or at once where there are none any more, and waits for
-/// that.
+/// Has `work` done between two rounds of a shard's driver, or
+/// at once if the driver has ended, and waits until it is done.
 void ShardThreads::ask(std::size_t shard, const std::function<void()>& work) {
   Worker& worker = *workers_[shard - 1];
   std::promise<void> done;

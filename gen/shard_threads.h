@@ -17,12 +17,12 @@ using Shards = std::span<const std::unique_ptr<Endpoint>>;
 /// Ends the loops of all drivers; may be called from any thread.
 void stop_shards(Shards shards);
 
-/// The shards of an endpoint but the first, each in a thread of its own. Meanwhile the first, which belongs to the
-/// caller's thread, hands PAUSE and PFC frames on to them, and its metrics count theirs too.
+/// The threads of the shards of an endpoint other than the first. Meanwhile the first, which belongs to the caller's
+/// thread, hands PAUSE and PFC frames on to the others, and its metrics include theirs.
 class ShardThreads {
  public:
-  /// Calls `body` with the number of each shard in its thread; it runs the shard's driver. The shards have to outlive
-  /// this.
+  /// Calls `body` with the number of each shard in its thread; `body`
+  /// runs the shard's driver. The shards have to outlive this object.
   ShardThreads(Shards shards, const std::function<void(std::size_t shard)>& body);
   /// Waits for the threads to end.
   ~ShardThreads();
@@ -32,7 +32,7 @@ class ShardThreads {
  private:
   struct Worker {
     std::mutex ending;
-    bool over = false;  // nobody does what is posted
+    bool over = false;  // nobody does posted work any more
     std::thread thread;
   };
 
@@ -40,7 +40,7 @@ class ShardThreads {
   [[nodiscard]] EndpointCounters sum_of_others();
 
   Shards shards_;
-  std::vector<std::unique_ptr<Worker>> workers_;  // as `shards_` from the second on
+  std::vector<std::unique_ptr<Worker>> workers_;  // one for each of `shards_` from the second on
 };
 
 }  // namespace roce::gen

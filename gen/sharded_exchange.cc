@@ -16,7 +16,7 @@ namespace roce::gen {
 
 namespace {
 
-/// The part of an exchange that a shard takes: queue pairs, and as much of the rate.
+/// Divides an exchange among shards: the queue pairs, and the rate in proportion to them.
 [[nodiscard]] std::vector<ExchangeOptions> divide(const ExchangeOptions& whole, std::uint32_t shards) {
   std::vector<ExchangeOptions> parts(shards, whole);
   for (std::uint32_t shard = 0; shard < shards; ++shard) {
@@ -26,7 +26,7 @@ namespace {
       return all == 0 ? 0 : std::max<std::uint64_t>(1, all / whole.qps * part.qps);
     };
     part.rate = {.bps = share(whole.rate.bps), .pps = share(whole.rate.pps)};
-    // A line that all write to would be nobody's.
+    // The shards cannot share a line on the screen.
     part.live = false;
   }
   return parts;
@@ -43,8 +43,8 @@ void merge(ExchangeResult& sum, const ExchangeResult& part) {
   sum.stopped |= part.stopped;
 }
 
-/// Counters of the peer's shards by their number, each once: of those that were asked twice the later values, which are
-/// the larger ones.
+/// The counters of the peer's shards by number, each shard once: if one
+/// was asked twice, the later values count, which are the larger ones.
 class PeerCounters {
  public:
   void take(std::uint32_t shard, const nlohmann::json& counters) {
@@ -95,7 +95,7 @@ Outcome<std::unique_ptr<ShardedExchange>> ShardedExchange::open(const EndpointOp
 
 Outcome<ExchangeResult> ShardedExchange::run() {
   std::mutex ending;
-  std::optional<Failure> failure;  // the first; those behind it may be of being stopped
+  std::optional<Failure> failure;  // the first; later ones may only follow from being stopped
   std::vector<std::optional<ExchangeResult>> results(shards_.size());
   std::atomic running = shards_.size();
   const auto run_part = [&](std::size_t shard) {
@@ -108,7 +108,7 @@ Outcome<ExchangeResult> ShardedExchange::run() {
     }
     --running;
     if (failure) return stop_shards(shards_);
-    // The first waits for the others.
+    // Wakes the first shard, which waits for the others.
     shards_.front()->driver().post([] {});
   };
   {

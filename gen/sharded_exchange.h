@@ -15,24 +15,24 @@ namespace roce::gen {
 class ShardedExchange {
  public:
   /// Opens the shards, and for each a control connection, to the shards of the peer in turn. Failures: those of
-  /// `Endpoint::open_shards` and `ControlClient::open`; fewer queue pairs than shards; RDMA CM.
+  /// `Endpoint::open_shards` and `ControlClient::open`; fewer queue pairs than shards; RDMA CM is asked for.
   [[nodiscard]] static Outcome<std::unique_ptr<ShardedExchange>> open(const EndpointOptions& endpoint,
                                                                       const ExchangeOptions& exchange,
                                                                       const ControlAddress& address);
 
   [[nodiscard]] const std::string& description() const { return shards_.front()->description(); }
-  /// Runs all parts at once. The result is their sum, from when the first began until the last ended. The first failure
-  /// stops the others.
+  /// Runs all parts at the same time. The result is their sum, from the beginning of the first to the end of the last.
+  /// The first failure stops the others.
   [[nodiscard]] Outcome<ExchangeResult> run();
-  /// As `Endpoint::close`.
+  /// Closes the shards as `Endpoint::close` does, and returns the first failure.
   [[nodiscard]] Outcome<void> close();
 
  private:
   ShardedExchange() = default;
 
   std::vector<std::unique_ptr<Endpoint>> shards_;
-  std::vector<std::unique_ptr<ControlClient>> peers_;  // as `shards_`
-  std::vector<ExchangeOptions> parts_;                 // as `shards_`
+  std::vector<std::unique_ptr<ControlClient>> peers_;  // one for each of `shards_`
+  std::vector<ExchangeOptions> parts_;                 // one for each of `shards_`
 };
 
 }  // namespace roce::gen

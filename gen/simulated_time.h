@@ -5,7 +5,7 @@
 
 namespace roce::gen {
 
-/// From now on `now` is `time`, until the next call.
+/// Makes `now` return `time` from now on, until the next call.
 void set_simulated_time(Time time);
 
 }  // namespace roce::gen

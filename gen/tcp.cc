@@ -80,7 +80,7 @@ Tcp::~Tcp() {
 }
 
 Outcome<Tcp> Tcp::listen(std::uint16_t port) {
-  // One socket for both families, or for IPv4 alone where there is no IPv6.
+  // One socket for both families, or for IPv4 alone if there is no IPv6.
   Tcp socket{::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   const bool ipv6 = socket.fd_ >= 0;
   if (!ipv6) socket = Tcp{::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};

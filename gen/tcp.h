@@ -10,11 +10,11 @@
 
 namespace roce::gen {
 
-/// The address of a host, a name or an address; IPv4-mapped for IPv4. Failure: it is not known.
+/// Returns the address of a host, given by name or address; IPv4-mapped for IPv4. Failure: it is not known.
 [[nodiscard]] Outcome<Gid> resolve_host(const std::string& host);
 
-/// Who is at the other end of a connected socket, as what tells people apart: an IPv4 address, or the network of an
-/// IPv6 address, of which one person may have very many. Not for people; "?" when the other end is gone.
+/// Returns a key that tells the owners of connections apart: the peer's IPv4 address, or the network of its IPv6
+/// address, because one owner may have very many of those. Not for printing; "?" if the other end is gone.
 [[nodiscard]] std::string address_of_peer(int fd);
 
 /// A TCP socket that never waits.
@@ -22,7 +22,7 @@ class Tcp {
  public:
   /// Listens on all addresses, IPv4 and IPv6. Failure: the port is taken or not allowed.
   [[nodiscard]] static Outcome<Tcp> listen(std::uint16_t port);
-  /// Begins to connect; writable once it is done, then `connected` says how it ended. `host` is a name or an address.
+  /// Begins to connect; writable once that is over, and `connected` then tells how. `host` is a name or an address.
   [[nodiscard]] static Outcome<Tcp> connect(const std::string& host, std::uint16_t port);
 
   Tcp(Tcp&& other) noexcept;
@@ -31,19 +31,19 @@ class Tcp {
   Tcp& operator=(const Tcp&) = delete;
   ~Tcp();
 
-  /// The next connection to a listening socket; an `fd` below 0 if there is none.
+  /// Returns the next connection to a listening socket; its `fd` is below 0 if there is none.
   [[nodiscard]] Tcp accept();
-  /// 0, or the errno that the connecting ended with.
+  /// Returns 0, or the errno with which connecting failed.
   [[nodiscard]] int connected() const;
 
   enum class Read : std::uint8_t { nothing, some, closed };
-  /// Appends what is there to `data`, which grows to `limit` bytes at most.
+  /// Appends what has arrived to `data`, which grows to at most `limit` bytes.
   Read read(std::string& data, std::size_t limit);
-  /// False when the peer is gone or takes no more: what is written here fits every socket buffer.
+  /// Writes `data`; false if the peer is gone or takes no more: what is written here fits every socket buffer.
   bool write(std::string_view data);
 
   [[nodiscard]] int fd() const { return fd_; }
-  /// `192.0.2.1 port 4711`, the other end.
+  /// Returns the other end, such as `192.0.2.1 port 4711`.
   [[nodiscard]] std::string peer_name() const;
 
  private:

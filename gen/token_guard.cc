@@ -6,7 +6,7 @@
 namespace roce::gen {
 
 bool is_same_secret(std::string_view one, std::string_view other) {
-  // Volatile, so that no compiler finds out early how it ends.
+  // Volatile, so that the compiler cannot end the comparison early.
   volatile unsigned difference = one.size() == other.size() ? 0 : 1;
   for (std::size_t i = 0; i < one.size(); ++i) {
     const char against = i < other.size() ? other[i] : '\0';
@@ -25,7 +25,7 @@ Time TokenGuard::count_wrong(const std::string& address, Time now) {
     known_.erase(std::ranges::min_element(known_, {}, [](const auto& known) { return known.second.last; }));
   }
   Known& known = known_[address];
-  // Who was quiet for long begins anew.
+  // An address that was quiet for long starts again.
   if (now - known.last > kLongestPause) known.wrong = 0;
   known.last = now;
   ++known.wrong;

@@ -10,24 +10,24 @@
 
 namespace roce::gen {
 
-/// Whether two secrets are equal. It takes as long for any two texts of the same lengths.
+/// True if two secrets are equal. Takes the same time for any two texts of the same lengths.
 [[nodiscard]] bool is_same_secret(std::string_view one, std::string_view other);
 
-/// Knows who told a wrong token, so that nobody can try many. After `kFree` wrong ones from an address all connections
-/// from it are refused for `kFirstPause`; each further one doubles the pause, up to `kLongestPause`.
+/// Remembers addresses that sent wrong tokens, so that nobody can try many. After `kFree` wrong ones from an address
+/// all connections from it are refused for `kFirstPause`; each further one doubles the pause, up to `kLongestPause`.
 class TokenGuard {
  public:
   static constexpr unsigned kFree = 3;
   static constexpr Duration kFirstPause = std::chrono::seconds{10};
   static constexpr Duration kLongestPause = std::chrono::minutes{10};
-  /// Addresses that are remembered; of more, those are forgotten that were wrong the longest ago.
+  /// The most addresses that are remembered; beyond that, the one that was wrong the longest ago is forgotten.
   static constexpr std::size_t kMost = 1024;
 
-  /// Until when nobody from `address` gets in; not after `now`: everybody does.
+  /// Returns until when connections from `address` are refused; `now` if they are not.
   [[nodiscard]] Time refuses_until(const std::string& address, Time now) const;
-  /// A wrong token came from there. Returns as `refuses_until`.
+  /// Counts a wrong token from `address`. Returns as `refuses_until`.
   Time count_wrong(const std::string& address, Time now);
-  /// The right token came from there.
+  /// Forgets `address`, which sent the right token.
   void forget(const std::string& address) { known_.erase(address); }
 
  private:

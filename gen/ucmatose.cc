@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint8_t kRetryCount = 5;
 constexpr std::uint8_t kRnrRetryCount = 0;
 
-/// A queue pair with all receives posted: the peer does not send again for want of one.
+/// A queue pair with all receives posted: the peer does not retry if one is missing (its RNR retry count is 0).
 class Side {
  public:
   Side(RdmaCm& cm, MessageOptions options, Time now)

@@ -7,12 +7,12 @@
 #include "gen/program_report.h"
 #include "gen/rdma_cm.h"
 
-// The protocol of librdmacm's ucmatose: the server sends its messages, then the client, then the server ends it.
+// The protocol of librdmacm's ucmatose: the server sends its messages, then the client, then the server disconnects.
 namespace roce::gen {
 
 inline constexpr std::uint16_t kUcmatosePort = 7471;
 
-/// Serves the client of a connection that it wants.
+/// Serves the client that asks for the connection `wanted`.
 [[nodiscard]] Task<> ucmatose_server(RdmaCm& cm, CommId wanted, MessageOptions options, ProgramReport& report);
 /// Connects to the server, with the retry counts of the program.
 [[nodiscard]] Task<> ucmatose_client(RdmaCm& cm, ConnectPlan plan, MessageOptions options, ProgramReport& report);

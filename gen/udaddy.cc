@@ -9,7 +9,7 @@ namespace roce::gen {
 
 namespace {
 
-/// How long nothing may come. Datagrams that are lost stay lost.
+/// The longest time without a message. Datagrams that are lost are not sent again.
 constexpr Duration kPatience = std::chrono::seconds{10};
 
 [[nodiscard]] std::unique_ptr<DatagramSide> make_side(RdmaCm& cm, CommId question, MessageOptions options, Time now) {

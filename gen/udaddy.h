@@ -8,14 +8,14 @@
 #include "gen/rdma_cm.h"
 
 // The protocol of librdmacm's udaddy: the client finds the server's UD queue pair by SIDR and sends its messages, each
-// with its own QP number as immediate data, and the server answers with as many.
+// with its own QP number as immediate data, and the server answers with the same number of messages.
 namespace roce::gen {
 
 inline constexpr std::uint16_t kUdaddyPort = 7174;
 
-/// Gives a client that asked for it a queue pair, and serves it. Its messages have to fit the path MTU.
+/// Gives the client that asked `question` a queue pair, and serves it. Messages have to fit the path MTU.
 [[nodiscard]] Task<> udaddy_server(RdmaCm& cm, CommId question, MessageOptions options, ProgramReport& report);
-/// Finds the server, sends, and waits for the answers. Of the plan, address, port and traffic class count.
+/// Finds the server, sends, and waits for the answers. Only address, port and traffic class of `plan` are used.
 [[nodiscard]] Task<> udaddy_client(RdmaCm& cm, ConnectPlan plan, MessageOptions options, ProgramReport& report);
 
 }  // namespace roce::gen

@@ -27,7 +27,7 @@ constexpr int kBacklog = 16;
   return address;
 }
 
-/// Whether somebody listens on a Unix socket.
+/// True if somebody listens on a Unix socket.
 [[nodiscard]] bool is_alive(const sockaddr_un& address) {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const bool alive = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
@@ -41,7 +41,7 @@ Outcome<int> listen_unix(const std::string& path, std::string_view what, std::st
   const Outcome<sockaddr_un> address = unix_address(path);
   if (!address) return tl::unexpected(address.error());
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  // From the first moment nobody else may connect.
+  // Nobody else may connect, from the first moment on.
   const mode_t mask = ::umask(0177);
   int result = ::bind(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
   struct stat status {};

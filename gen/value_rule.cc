@@ -31,10 +31,10 @@ constexpr std::uint64_t kMaxLength = 65535;
   return negative ? 0 - step : step;
 }
 
-/// Values of one name as numbers.
+/// Converts the values of one name to numbers.
 class Numbers {
  public:
-  /// Of a field of the table, or the length of a payload.
+  /// Makes it for a field of the table, or for the length of a payload.
   [[nodiscard]] static SpecResult<Numbers> make(const PacketSpec& spec, const std::string& name) {
     Numbers numbers{name};
     if (name == "payload_length") return numbers;
@@ -47,7 +47,7 @@ class Numbers {
     return numbers;
   }
 
-  /// The largest number that the field holds.
+  /// Returns the largest number that the field holds.
   [[nodiscard]] std::uint64_t max() const {
     if (field_ == nullptr) return kMaxLength;
     return field_->bit_width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << field_->bit_width) - 1;
@@ -76,7 +76,7 @@ class Numbers {
     return number;
   }
 
-  /// `LO..HI`, of which LO may not be above HI.
+  /// Parses `LO..HI`, where LO must not be above HI.
   [[nodiscard]] SpecResult<void> read_range(std::string_view text, ValueRule& rule) {
     const std::size_t dots = text.find(kTo);
     if (dots == std::string_view::npos) return error(name_, fmt::format("expected LO..HI, found '{}'", text));
@@ -140,7 +140,7 @@ class Numbers {
   if (!first) return tl::unexpected(first.error());
   rule.first = *first;
   rule.last = numbers->max();
-  // The payload has no bits to wrap around in.
+  // The length of a payload is not a field with bits to wrap around in.
   if (name == "payload_length") return error(name, "expected a range such as 0..1024+4");
   return rule;
 }
@@ -170,7 +170,7 @@ SpecResult<ValueRule> ValueRule::read(const PacketSpec& spec, const std::string&
     rule.texts.emplace_back(text);
     return rule;
   }
-  // With a name that is wrong, no rule is right.
+  // For an unknown name no rule is right.
   const bool is_known = spec.get(name).has_value();
   if (!is_known || text.empty()) return tl::unexpected(set.error());
   if (text == kRandom || text.starts_with(std::string{kRandom} + ':')) return read_random(spec, name, text);

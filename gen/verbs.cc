@@ -9,7 +9,7 @@ namespace roce::gen {
 
 namespace {
 
-/// In the number of a work request: it is a receive. Of a failed one a completion tells nothing else.
+/// Bit that marks the work request of a receive; the completion of a failed one shows this in no other way.
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 63;
 
 }  // namespace

@@ -12,10 +12,10 @@
 #include "gen/script.h"
 #include "roce/transport/device.h"
 
-// The objects of a device as a script uses them: they go with their owner, and what a verb refuses is a ScriptFailure.
+// The objects of a device as a script uses them: destroyed with their owner; an error of a verb is a ScriptFailure.
 namespace roce::gen {
 
-/// What a verb returned. Throws: ScriptFailure `cannot WHAT: …` if it was refused.
+/// Returns the result of a verb. Throws: ScriptFailure `cannot WHAT: …` if the verb failed.
 template <typename T>
 T granted(transport::VerbResult<T> result, std::string_view what) {
   if (!result) throw ScriptFailure("cannot " + std::string{what} + ": " + to_string(result.error()));
@@ -52,7 +52,7 @@ class Memory {
   [[nodiscard]] std::span<std::byte> bytes(std::size_t offset, std::size_t size) {
     return std::span{bytes_}.subspan(offset, size);
   }
-  /// Where its first byte is in the region's address space, with the keys.
+  /// Returns the address of its first byte in the region's address space, with the keys.
   [[nodiscard]] const transport::MrInfo& info() const { return info_; }
   [[nodiscard]] transport::Sge sge(std::size_t offset, std::size_t size) const {
     return {info_.address + offset, static_cast<std::uint32_t>(size), info_.l_key};
@@ -65,7 +65,7 @@ class Memory {
   transport::MrInfo info_{};
 };
 
-/// A QP with its completion queue. It has to go before its memory and its domain.
+/// A QP with its completion queue. It has to be destroyed before its memory and its domain.
 class QueuePair {
  public:
   struct Options {
@@ -84,16 +84,16 @@ class QueuePair {
   [[nodiscard]] transport::QpAttributes attributes() const;
   void modify(const transport::QpChange& change, Time now, std::string_view what);
   void post_send(const transport::SendRequest& request);
-  /// Numbers of work requests are below 2^63.
+  /// Posts a receive; `wr_id` has to be below 2^63, as that of a send request.
   void post_receive(std::uint64_t wr_id, const transport::Sge& sge);
 
-  /// Takes new completions into `sent` and `received`.
+  /// Takes new completions into `sent_` and `received_`.
   void poll();
-  /// The oldest completion of a send request, or of a receive; there has to be one. Throws: ScriptFailure when it is
-  /// no success.
+  /// Removes and returns the oldest completion of a send request, or of a receive; there has to be one. Throws:
+  /// ScriptFailure if it is not a success.
   transport::Completion take_sent() { return take(sent_, "send request"); }
   transport::Completion take_received() { return take(received_, "receive"); }
-  /// The same, however it ended.
+  /// Removes and returns that completion whatever its status.
   transport::Completion pop_sent() { return pop(sent_); }
   transport::Completion pop_received() { return pop(received_); }
   [[nodiscard]] bool has_sent() {

@@ -8,7 +8,7 @@
 
 namespace roce::gen {
 
-/// The files that the options of an endpoint have written.
+/// Returns the files that the options of an endpoint name for writing.
 [[nodiscard]] inline std::vector<files::FileUse> written_files(const EndpointOptions& options) {
   return {{"--pcap", options.pcap}, {"--metrics-file", options.metrics.file}};
 }

@@ -15,7 +15,7 @@ namespace roce::gen {
 /// Adds --xdp-mode and --xdp-queues to a command that has --link.
 void add_xdp_options(command_line::Command& command, link::XdpLinkOptions::Mode& mode, std::uint32_t& queues);
 
-/// What an XDP link is that receives on `interface`, in words: mode, queues, zero-copy.
+/// Describes an XDP link that receives on `interface`, in words: mode, queues, zero-copy.
 [[nodiscard]] std::string describe_xdp(const link::XdpSetup& setup, const std::string& interface);
 
 }  // namespace roce::gen
