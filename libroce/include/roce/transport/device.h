@@ -76,7 +76,7 @@ struct DeviceConfig {
   Limits limits{};
   bool check_icrc = true;       ///< false only where a wrong ICRC is deliberate: fuzzing
   std::uint8_t shard_bits = 0;  ///< number of low bits in each QPN that hold the shard, 0 … 8 (shard.h)
-  std::uint8_t shard = 0;       ///< one of the 2^`shard_bits` devices of a port; only shard 0 has QP1 and multicast
+  std::uint8_t shard = 0;       ///< one of the 2^`shard_bits` devices of the port; only shard 0 has QP1 and multicast
   std::uint32_t first_qpn = 0x11;  ///< QPNs are given out from this number on
 };
 
@@ -156,10 +156,10 @@ class Device {
 
   /// Processes a packet that came in. Keeps no reference to the packet's bytes.
   void receive(const Packet& packet, Time now);
-  /// Whether the headers in front of the BTH, where the packet has them, are those of a packet for this device: its
-  /// Ethernet address or that of the group it goes to, no tunnel, no IPv4 options or IPv6 extension headers, a right
-  /// IPv4 checksum. If not, it is counted, and has to be dropped. `receive` asks by itself; ask for a super-frame,
-  /// whose packets come one by one without these headers. True for what is not RoCE.
+  /// True if the headers in front of the BTH, where present, are those of a packet for this device: its Ethernet
+  /// address or that of the group the packet goes to, no tunnel, no IPv4 options or IPv6 extension headers,
+  /// a right IPv4 checksum. Otherwise the packet is counted and has to be dropped. `receive` checks this itself;
+  /// call it for a super-frame, whose packets are received one by one without these headers. True if not RoCE.
   [[nodiscard]] bool admits(const Packet& packet);
   /// Announces that a packet will be handed to `receive` soon, so that its QP is in the cache by then. For links
   /// that take packets in bursts: first this call for each packet, then `receive` for each. Has no other effect.

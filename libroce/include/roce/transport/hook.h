@@ -12,7 +12,7 @@
 
 namespace roce::transport {
 
-/// The fate of a packet that is about to be sent.
+/// The decision on a packet that is about to be sent.
 struct TxVerdict {
   enum class Fate : std::uint8_t { send, drop, duplicate, delay, behind_next };
 
