@@ -18,8 +18,8 @@
 
 namespace roce {
 
-/// Writes one frame front to back into a buffer of the caller: headers in wire order, then the payload, then
-/// `finish()`, which fills in what follows from the rest. Nothing is allocated.
+/// Writes one frame front to back into the caller's buffer: headers in wire order, then the payload, then `finish()`,
+/// which fills in the fields that follow from the rest. Allocates nothing.
 ///
 ///     FrameBuilder frame{buffer};
 ///     frame.add(ethernet).add(ipv4).add(udp).add(bth).add(reth).payload(data);
@@ -55,8 +55,8 @@ class FrameBuilder {
     return *this;
   }
 
-  /// Appends pad and ICRC behind a BTH, and fills in pad count, lengths and IPv4 checksums. Returns the frame's length
-  /// in bytes. Error: `truncated` at the header or payload for which the buffer was too small.
+  /// Appends pad and ICRC behind a BTH, and fills in pad count, lengths and IPv4 checksums. Returns the frame's
+  /// length in bytes. Error: `truncated` at the header or payload that did not fit the buffer, or `too_many_headers`.
   [[nodiscard]] Result<std::size_t> finish() {
     const bool has_bth = bth_ != kNone;
     // W-PAD-1
