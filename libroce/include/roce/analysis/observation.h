@@ -44,7 +44,7 @@ struct Observation {
   PacketId id{};
   Gid source{};
   Gid destination{};
-  std::uint64_t domain = 0;           ///< tells VLANs, tunnels and RoCE versions apart: streams never span two
+  std::uint64_t domain = 0;           ///< distinguishes VLANs, tunnels and RoCE versions: a stream never spans two
   std::uint64_t virtual_address = 0;  ///< RETH, AtomicETH
   std::uint32_t dma_length = 0;       ///< RETH
   RKey r_key{};                       ///< RETH, AtomicETH
@@ -68,7 +68,7 @@ struct Observation {
   std::uint8_t transport_version = 0;  ///< TVer
   bool has_icrc = false;
   bool icrc_bad = false;   ///< it was checked and is wrong
-  bool icrc_good = false;  ///< it was checked and is right: the packet is what its sender sent
+  bool icrc_good = false;  ///< it was checked and is right: the packet is as its sender sent it
   bool has_ip_id = false;
   bool has_aeth = false;
   bool has_reth = false;

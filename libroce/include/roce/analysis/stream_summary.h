@@ -95,7 +95,7 @@ struct StreamSummary {
   Time end{};
   std::array<DirectionSummary, 2> directions{};
   Tally<VerdictKind> verdicts{};
-  Tally<Rule> broken{};            ///< verdicts with a rule
+  Tally<Rule> broken{};            ///< verdicts with a rule, by rule
   Tally<Cause> retransmissions{};  ///< retransmissions by cause
   std::uint64_t spurious_retransmissions = 0;
   std::uint64_t lost_psns = 0;    ///< PSNs of all losses, wherever they occurred

@@ -61,7 +61,7 @@ enum class VerdictKind : std::uint8_t {
 
 enum class VerdictTime : std::uint8_t {
   immediate,      ///< follows from the past; known when the packet is seen
-  retrospective,  ///< follows from what came later
+  retrospective,  ///< follows from later packets
 };
 
 enum class Severity : std::uint8_t { note, warning, error };
@@ -72,7 +72,7 @@ struct VerdictInfo {
   std::string_view name;  ///< e.g. `request_lost_after`, as in JSON; with `roce.analysis.` in front of it in filters
   VerdictTime time{};
   Severity severity{};
-  std::string_view text;    ///< a sentence without its full stop
+  std::string_view text;    ///< description of the verdict: a sentence without its full stop
   std::string_view advice;  ///< what an operator should do about it; may be empty
 };
 

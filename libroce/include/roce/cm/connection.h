@@ -81,7 +81,7 @@ struct Connection {
   Peer peer{};
   CmReq request{};
   CmRep reply{};             ///< ours or the peer's; empty while there is none
-  CmSidrReq sidr_request{};  ///< in the two states of a datagram service
+  CmSidrReq sidr_request{};  ///< valid in the two states of a datagram service
 
   /// Returns the parameters for the QP; complete once there is a reply.
   [[nodiscard]] Agreement agreement() const;

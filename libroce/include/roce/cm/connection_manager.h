@@ -23,7 +23,7 @@ struct Config {
   std::uint8_t response_timeout = 20;  ///< time code: how long either side may take to answer
   std::uint8_t packet_lifetime = 16;   ///< time code: how long a MAD may be on its way
   std::uint8_t ack_delay = 15;         ///< time code: the delay of our ACKs, as a REP states it
-  std::uint8_t max_retries = 15;       ///< how often a message is sent again; 0 … 15
+  std::uint8_t max_retries = 15;       ///< number of times that a message is sent again; 0 … 15
   PathMtu max_path_mtu = PathMtu::mtu_4096;
   std::uint32_t max_connections = 65'536;  ///< including those in `timewait`; requests beyond it are not answered
 };
@@ -93,7 +93,7 @@ enum class EventKind : std::uint8_t {
   /// to come and the reason was not a stale connection; otherwise it is in timewait.
   rejected,
   unreachable,      ///< a REQ, REP or SIDR_REQ was never answered. The connection is gone
-  disconnected,     ///< by the peer, or by us and confirmed or never answered; the connection is in timewait
+  disconnected,     ///< by the peer, or by us and then confirmed or never answered; the connection is in timewait
   closed,           ///< timewait is over: the QPN may be used again
   resolve_request,  ///< passive: a SIDR_REQ for a service with a listener; `answer` it
   resolved,         ///< active: `resolution` has the QP of the service, or why there is none. The identifier is gone

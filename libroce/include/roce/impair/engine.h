@@ -52,7 +52,7 @@ enum class LogOutcome : std::uint8_t {
 
 /// One action on one packet.
 struct LogRecord {
-  Time time{};               ///< when the packet was submitted
+  Time time{};               ///< time at which the packet was submitted
   std::uint64_t packet = 0;  ///< number of the frame among all that were submitted, from 1
   std::uint32_t rule = 0;    ///< index in `Engine::rules()`
   LogOutcome outcome = LogOutcome::done;
@@ -72,11 +72,11 @@ struct LogRecord {
 struct Output {
   Direction direction{};
   Bytes bytes;
-  Time due{};                ///< when it became due
+  Time due{};                ///< time at which the frame became due
   std::uint64_t packet = 0;  ///< number under which the frame was submitted, from 1
 };
 
-/// Counts of frames since construction. submitted + duplicates == polled + dropped + packets_inside().
+/// Frame counts since construction. submitted + duplicates == polled + dropped + packets_inside().
 struct Stats {
   std::uint64_t submitted = 0;
   std::uint64_t polled = 0;

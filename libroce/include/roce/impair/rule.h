@@ -22,7 +22,7 @@ namespace roce::impair {
 /// The direction of a frame between the two sides of the engine.
 enum class Direction : std::uint8_t { a_to_b, b_to_a };
 
-/// The purpose of a packet, by which rules and transmission counts tell packets apart.
+/// The purpose of a packet, which rules and transmission counts distinguish.
 enum class PacketClass : std::uint8_t {
   any,
   request,   ///< any packet that a requester sends

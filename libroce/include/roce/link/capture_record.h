@@ -44,7 +44,7 @@ struct CaptureRecord {
   std::uint64_t file_offset = 0;      ///< Place of the record's header in the decompressed file. Ignored by the writer.
   std::uint32_t original_length = 0;  ///< Length on the wire; more than bytes.size() if a snap length cut it.
   std::uint32_t interface_id = 0;     ///< Index into CaptureReader::interfaces() (all sections together).
-  std::uint16_t link_type = kLinkTypeEthernet;  ///< LINKTYPE_* number as the file has it.
+  std::uint16_t link_type = kLinkTypeEthernet;  ///< LINKTYPE_* number in the file.
   std::uint16_t comment_count = 0;     ///< Number of comments in the file for this packet. Ignored by the writer.
   std::string_view comment;            ///< The first comment (opt_comment, UTF-8, not NUL-terminated) or empty.
   std::optional<std::uint32_t> flags;  ///< epb_flags: bits 0-1 direction (1 inbound, 2 outbound), see pcapng 4.3.1.

@@ -65,14 +65,14 @@ struct TxFrame {
 struct Segmentation {
   std::uint32_t max_segments = 1;  ///< packets in one super-frame; 1: the link sends none
   std::size_t max_bytes = 0;       ///< size of one, counted as `Link::max_bytes`
-  std::string refusal{};           ///< why a link that was to send them sends none: what was tried, and why it failed
+  std::string refusal{};           ///< why the link sends none although asked to: what was tried, and why it failed
 };
 
 /// Traffic since the link was opened.
 struct LinkCounters {
   std::uint64_t received = 0;  ///< frames handed out
   std::uint64_t received_bytes = 0;
-  std::uint64_t receive_drops = 0;  ///< lost before we saw them, for want of room
+  std::uint64_t receive_drops = 0;  ///< frames lost before we saw them, for want of room
   std::uint64_t sent = 0;           ///< frames that the kernel took
   std::uint64_t sent_bytes = 0;
   std::uint64_t send_errors = 0;  ///< frames that the kernel refused for good; they are lost, as on a wire

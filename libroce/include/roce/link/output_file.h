@@ -12,8 +12,8 @@ namespace roce::link {
 
 /// A file that is written whole or not at all. Until `close` it is beside its place as `NAME.partial` (`NAME.1.partial`
 /// and so on if that exists), and an older file stays as it is; links are followed, mode and owner are kept.
-/// Targets without such a place are written directly: "-" (standard output), pipes and devices,
-/// and targets of a descriptor of this process (/dev/stdout, /proc/self/fd/N).
+/// Targets that cannot be replaced are written directly: "-" (standard output),
+/// pipes and devices, and targets of a descriptor of this process (/dev/stdout, /proc/self/fd/N).
 /// Errors state what becomes of the file. One object belongs to one thread.
 class OutputFile {
  public:

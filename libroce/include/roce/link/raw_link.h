@@ -38,7 +38,7 @@ struct RawLinkOptions {
 /// Frames that this machine sends are not received. Needs CAP_NET_RAW in the interface's network namespace.
 class RawLink final : public Link {
  public:
-  /// Errors: no such interface, not Ethernet, no permission, filter not understood, no memory for the ring.
+  /// Opens a link. Errors: no such interface, not Ethernet, no permission, bad filter, no memory for the ring.
   [[nodiscard]] static LinkResult<std::unique_ptr<RawLink>> open(const RawLinkOptions& options);
   /// Opens 2^`shard_bits` links (at most 256) that divide the received frames of the interface among themselves, for
   /// a program of several threads: a RoCE packet comes to the link whose number is in the low bits of its DestQP; QP1,

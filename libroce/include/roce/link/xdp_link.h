@@ -68,9 +68,9 @@ struct XdpSetup {
 /// namespace does not have, and Linux 5.9; for MTUs above 3818, Linux 6.6.
 class XdpLink final : public Link {
  public:
-  /// Errors: no such interface, not Ethernet, down; no permission; a driver that cannot do the requested mode;
-  /// somebody else's program on the interface; more queues than it has; frames too long for this kernel;
-  /// no memory that may be locked. After an error nothing is left behind.
+  /// Opens a link. Errors: no such interface, not Ethernet, down; no permission;
+  /// a driver that cannot do the requested mode; somebody else's program on the interface; more queues than it has;
+  /// frames too long for this kernel; no memory that may be locked. After an error nothing is left behind.
   [[nodiscard]] static LinkResult<std::unique_ptr<XdpLink>> open(const XdpLinkOptions& options);
   ~XdpLink() override;
 

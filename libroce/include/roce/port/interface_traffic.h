@@ -8,7 +8,7 @@
 namespace roce::port {
 
 /// The traffic that an interface reports as sent since it exists.
-/// Whether MAC control frames, and frames that the hardware makes by itself, are counted is up to the driver.
+/// It is up to the driver whether MAC control frames are counted, and frames that the hardware makes by itself.
 struct InterfaceTraffic {
   std::uint64_t sent_frames = 0;
   std::uint64_t sent_bytes = 0;

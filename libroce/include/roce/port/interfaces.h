@@ -26,7 +26,7 @@ struct InterfaceAddress {
 struct Interface {
   std::uint32_t index = 0;
   std::string name;
-  MacAddress mac{};  ///< zeros where the interface has no Ethernet address
+  MacAddress mac{};  ///< zeros if the interface does not have an Ethernet address
   std::uint32_t mtu = 0;
   bool up = false;  ///< administratively up; the cable may be out
   bool loopback = false;

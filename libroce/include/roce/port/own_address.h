@@ -41,7 +41,7 @@ class OwnAddress final : public Neighbours {
     duplicate  ///< another host has it; nothing is sent any more
   };
 
-  /// Error: an address that no single host can have, a prefix that is too long, a gateway outside the network.
+  /// Fails for an address that no single host can have, a prefix that is too long, a gateway outside the network.
   [[nodiscard]] static Result<std::unique_ptr<OwnAddress>> make(const OwnAddressConfig& config, Time now);
   ~OwnAddress() override;
 
@@ -57,7 +57,7 @@ class OwnAddress final : public Neighbours {
   /// Returns the oldest frame to be sent, from its Ethernet header on; empty if there is none.
   /// Valid until the next call that is not const. Of more than 1024 frames the oldest are lost.
   [[nodiscard]] Bytes output() const;
-  /// Removes that frame.
+  /// Removes the frame that `output` returns.
   void pop_output();
 
   /// Joins or leaves a multicast group, and tells the routers and switches.

@@ -9,7 +9,7 @@
 
 namespace roce::transport {
 
-/// How a GID's packets are encapsulated (IBTA annex A16, A17).
+/// The encapsulation of a GID's packets (IBTA annex A16, A17).
 enum class GidType : std::uint8_t { roce_v1, roce_v2 };
 
 /// One entry of a port's GID table.
@@ -40,7 +40,7 @@ struct GidEntry {
 /// Returns the port that Soft-RoCE gives a QP without a connection: a hash of its QPN.
 [[nodiscard]] std::uint16_t unconnected_source_port(Qpn qpn);
 
-/// How a packet reaches its peer (the address vector of a QP or an AH).
+/// The address vector of a QP or an AH: the way of a packet to its peer.
 struct AddressVector {
   std::uint16_t sgid_index = 0;  ///< entry of the device's GID table; determines version, VLAN and source address
   Gid dgid{};
@@ -56,7 +56,7 @@ struct AddressVector {
   friend bool operator==(const AddressVector&, const AddressVector&) = default;
 };
 
-/// How a service level is derived from a TOS byte.
+/// The derivation of a service level from a TOS byte.
 enum class SlPolicy : std::uint8_t {
   linux_table,  ///< Linux `rt_tos2priority`: 0, 2, 6 or 4 by TOS bits 4 and 3
   mlnx,         ///< TOS >> 5

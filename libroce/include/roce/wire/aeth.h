@@ -37,7 +37,7 @@ inline constexpr std::array<std::uint32_t, 32> kRnrTimers{
 
 }  // namespace detail
 
-/// The syndrome byte of an AETH with its meaning. Every byte value is kept as received (W-AETH-1).
+/// The syndrome byte of an AETH (W-AETH-1: credit codes, RNR timers, NAK codes). Every byte value is kept as received.
 class AethSyndrome {
  public:
   using rep = std::uint8_t;

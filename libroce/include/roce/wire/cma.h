@@ -8,8 +8,8 @@
 
 namespace roce {
 
-/// RDMA IP CM header, 36 bytes at the start of the private data of a REQ or SIDR_REQ (IBTA vol. 1, annex A11).
-/// An IPv4 address is stored as 12 zero bytes and the address (W-CM-2).
+/// RDMA IP CM header, 36 bytes at the start of the private data of a REQ or SIDR_REQ (IBTA vol. 1, annex A11; W-CM-2).
+/// An IPv4 address is stored as 12 zero bytes and the address.
 struct Cma {
   std::uint8_t major_version{};  ///< 0
   std::uint8_t minor_version{};  ///< 0

@@ -16,7 +16,7 @@ enum class ParseReason : std::uint8_t {
   cut_short,         ///< the capture's snap length ended inside; the packet itself may be fine
   truncated,         ///< the packet ends inside the header or field
   bad_version,       ///< a version or header-length field has a value that no parser may accept
-  bad_length,        ///< a length field contradicts what encloses it
+  bad_length,        ///< a length field contradicts the data that encloses it
   fragment,          ///< an IP fragment: the transport headers are in another packet, or only begin in this one
   not_roce,          ///< well-formed, but not RoCE or its link control
   too_many_headers,  ///< more headers than a Packet can hold

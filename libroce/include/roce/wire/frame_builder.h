@@ -59,7 +59,7 @@ class FrameBuilder {
   /// length in bytes. Error: `truncated` at the header or payload that did not fit the buffer, or `too_many_headers`.
   [[nodiscard]] Result<std::size_t> finish() {
     const bool has_bth = bth_ != kNone;
-    // W-PAD-1
+    // W-PAD-1: zeros pad the payload to a multiple of 4 bytes.
     const std::size_t pad = has_bth ? (0 - (size_ - payload_)) & 3 : 0;
     if (has_bth && room(HeaderId::icrc, pad + 4)) {
       std::byte* bth = buffer_.data() + bth_;

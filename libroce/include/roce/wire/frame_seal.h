@@ -30,7 +30,7 @@ class FrameSeal {
  public:
   /// Records the wrong bits in each check value of a frame. `packet` was parsed from its link layer or network header.
   explicit FrameSeal(const Packet& packet) : FrameSeal(packet, packet.bytes()) {}
-  /// As above, for a `frame` that was changed since `packet` was parsed, but with everything still in its place.
+  /// As above, for a `frame` that was changed since `packet` was parsed, with everything still in its place.
   FrameSeal(const Packet& packet, Bytes frame);
 
   /// Returns the bits in which the ICRC was wrong, 0 if it was right; empty if it could not be checked.

@@ -68,7 +68,7 @@ inline constexpr std::array kGroupRecordTypeNames{ValueName{1, "is include"}, Va
 /// Group record of IGMPv3, 8 bytes (RFC 3376, 4.2.4); `source_count` addresses of sources follow.
 struct IgmpRecord {
   GroupRecordType type{};
-  std::uint8_t auxiliary_length{};  ///< words behind the sources
+  std::uint8_t auxiliary_length{};  ///< 32-bit words behind the sources
   std::uint16_t source_count{};
   Ipv4Address group{};
 

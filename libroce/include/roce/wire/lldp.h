@@ -49,7 +49,7 @@ inline constexpr auto kFields<LldpTlv> =
     FieldList{field<&LldpTlv::type, 0, 7>("type", FieldFormat::decimal, "TLV Type", kLldpTypeNames),
               field<&LldpTlv::length, 7, 9>("length", FieldFormat::decimal, "TLV Length")};
 
-/// Organisation of the IEEE 802.1 TLVs, including DCBX (W-LLDP-1).
+/// Organisation of the IEEE 802.1 TLVs, including DCBX (W-LLDP-1: ETS, PFC and APP TLVs).
 inline constexpr std::uint32_t kOuiIeee8021 = 0x0080C2;
 
 inline constexpr std::array kLldpOuiNames{ValueName{0x0080C2, "IEEE 802.1"}, ValueName{0x00120F, "IEEE 802.3"},

@@ -8,7 +8,7 @@
 
 namespace roce {
 
-/// MAC control opcodes (IEEE 802.3, annex 31A; W-PFC-1).
+/// MAC control opcodes (IEEE 802.3, annex 31A; W-PFC-1, PFC has opcode 0x0101).
 enum class MacControlOpcode : std::uint16_t { pause = 0x0001, pfc = 0x0101 };
 
 inline constexpr std::array kMacControlOpcodeNames{ValueName{0x0001, "PAUSE"}, ValueName{0x0101, "PFC"}};

@@ -72,8 +72,8 @@ inline constexpr std::array kMadAttributeNames{
 /// Bytes of a whole management datagram: the common header and 232 bytes of data (IBTA vol. 1, 13.4).
 inline constexpr std::size_t kMadSize = 256;
 
-/// The common header of a management datagram, 24 bytes (IBTA vol. 1, 13.4).
-/// The defaults are those of a CM message, except for `transaction_id` and `attribute_id` (W-CM-1).
+/// The common header of a management datagram, 24 bytes (IBTA vol. 1, 13.4; W-CM-1, MADs on QP1).
+/// The defaults are those of a CM message, except for `transaction_id` and `attribute_id`.
 struct Mad {
   std::uint8_t base_version = 1;
   MgmtClass mgmt_class = MgmtClass::communication;

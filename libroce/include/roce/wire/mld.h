@@ -42,7 +42,7 @@ inline constexpr auto kFields<MldReport> = FieldList{
 /// Multicast address record of MLDv2, 20 bytes (RFC 3810, 5.2.4); `source_count` addresses of sources follow.
 struct MldRecord {
   GroupRecordType type{};
-  std::uint8_t auxiliary_length{};  ///< words behind the sources
+  std::uint8_t auxiliary_length{};  ///< 32-bit words behind the sources
   std::uint16_t source_count{};
   Gid group{};
 

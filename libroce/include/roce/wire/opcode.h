@@ -472,8 +472,8 @@ constexpr void append_header(OpcodeInfo& info, HeaderId id) {
       .name = name, .service = service, .operation = row.operation, .position = row.position, .payload = row.payload};
   info.immediate = row.headers[0] == immdt || row.headers[1] == immdt;
   info.invalidate = row.headers[0] == ieth;
-  // RD puts RDETH first and, in requests, DETH behind it; UD puts DETH first; XRC requests put XRCETH first. The memory
-  // placement requests of RD have no DETH (annex A19) (W-OPC-3).
+  // W-OPC-3: RD puts RDETH first and, in requests, DETH behind it; UD puts DETH first; XRC requests put XRCETH first.
+  // The memory placement requests of RD have no DETH (annex A19).
   const bool request = !info.is_response();
   const bool placement = row.operation == Operation::flush || row.operation == Operation::atomic_write;
   if (service == Service::rd) append_header(info, rdeth);

@@ -74,7 +74,7 @@ namespace detail {
   return id >= HeaderId::bth && id <= HeaderId::cnp;
 }
 
-/// The headers of an opcode as layers with offsets from the BTH, the BTH first. A row is a cache line.
+/// The headers of an opcode as layers with offsets from the BTH, the BTH first. One object fills a cache line.
 struct alignas(64) HeaderChain {
   static constexpr std::uint8_t kAbsent = 0xFF;
 
