@@ -39,7 +39,7 @@ struct UdpLinkOptions {
 /// to datagrams to the port (no ICMP port unreachable), and hides the IPv4 identification of received ones.
 class UdpLink final : public Link {
  public:
-  /// Opens a link. Errors: no address of this machine or that interface, port 4791 taken, no IPv6, no permission.
+  /// Opens a link. Errors: not an address of this machine or that interface, port 4791 taken, no IPv6, no permission.
   [[nodiscard]] static LinkResult<std::unique_ptr<UdpLink>> open(const UdpLinkOptions& options);
   ~UdpLink() override;
 

@@ -53,8 +53,8 @@ class FrameTemplate {
   [[nodiscard]] static FrameTemplate ethernet(const NetMeta& net, const MacAddress& source,
                                               const MacAddress& destination);
 
-  /// Makes no headers in front of the BTH, for a link that hides them (a UDP socket). The ICRC is computed as
-  /// if those of `net` were there; `net.version` is not `none`, `net.ip_id` and `net.timestamp_ns` are not used.
+  /// Makes a template without headers, for a link that hides them (a UDP socket). The ICRC is computed as if those
+  /// of `net` were in front of the BTH; `net.version` is not `none`, `net.ip_id` and `net.timestamp_ns` are not used.
   [[nodiscard]] static FrameTemplate transport_only(const NetMeta& net);
 
   /// Returns the bytes in front of the BTH: 42 … 66, or 0 for `transport_only`.
