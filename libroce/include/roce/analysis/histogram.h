@@ -13,13 +13,13 @@ namespace roce::analysis {
 template <typename T>
 struct StateAccess;
 
-/// Durations counted in classes, each at most an eighth wider than its lower bound; exact below 8 ns. Merges exactly.
-/// Takes memory for the classes between the shortest and the longest.
+/// Counts of durations in classes, each at most an eighth wider than its lower bound; exact below 8 ns.
+/// Merging is exact. Takes memory for the classes between the shortest and the longest duration.
 class Histogram {
  public:
   static constexpr std::size_t kClasses = 488;
 
-  /// Negative durations count as 0.
+  /// Counts a duration; a negative one as 0.
   void add(Duration duration);
   void merge(const Histogram& other);
 
@@ -27,7 +27,7 @@ class Histogram {
   [[nodiscard]] Duration min() const { return count() == 0 ? Duration{} : counted_->min; }
   [[nodiscard]] Duration max() const { return count() == 0 ? Duration{} : counted_->max; }
   [[nodiscard]] Duration mean() const;
-  /// The duration that `fraction` (0 … 1) of all do not exceed, by at most an eighth too high; 0 without any.
+  /// Returns the duration that `fraction` (0 … 1) of all do not exceed, at most an eighth too high; 0 if empty.
   [[nodiscard]] Duration quantile(double fraction) const;
 
   friend bool operator==(const Histogram&, const Histogram&) = default;
@@ -41,7 +41,7 @@ class Histogram {
     Duration min = Duration::max();
     Duration max = Duration::min();
     std::size_t first_class = 0;
-    std::vector<std::uint32_t> classes{};  ///< from `first_class` through that of the longest
+    std::vector<std::uint32_t> classes{};  ///< from `first_class` through the class of the longest
 
     [[nodiscard]] std::uint32_t& at(std::size_t index);
 

@@ -6,7 +6,7 @@
 
 namespace roce::analysis {
 
-/// A value that takes no memory until somebody wants to change it; until then it reads as a `T{}`. Copies are deep.
+/// A value that takes no memory until it is first changed; until then it reads as a `T{}`. Copies are deep.
 template <typename T>
 class Lazy {
  public:
@@ -20,11 +20,11 @@ class Lazy {
   Lazy& operator=(Lazy&&) noexcept = default;
   ~Lazy() = default;
 
-  /// Whether it was made.
+  /// True if the value was made.
   [[nodiscard]] explicit operator bool() const { return value_ != nullptr; }
   [[nodiscard]] const T& operator*() const { return value_ == nullptr ? kUnmade : *value_; }
   [[nodiscard]] const T* operator->() const { return &**this; }
-  /// The value, to change it; made where there is none yet. Stays where it is as long as the Lazy does, moved or not.
+  /// Returns the value for changing; makes it if needed. It keeps its address as long as the Lazy lives, moved or not.
   [[nodiscard]] T& make() {
     if (value_ == nullptr) value_ = std::make_unique<T>();
     return *value_;

@@ -15,7 +15,7 @@
 namespace roce::analysis {
 
 /// A packet of a capture: the number of its frame, from 1 in the order of the capture, and its place in the frame,
-/// which is 0 unless the frame holds several (segmentation offload). Ordered as captured.
+/// which is 0 unless the frame holds several packets (segmentation offload). Ordered as captured.
 struct PacketId {
   std::uint64_t frame = 0;  ///< 0: no packet
   std::uint32_t segment = 0;
@@ -25,26 +25,26 @@ struct PacketId {
   friend constexpr auto operator<=>(PacketId, PacketId) = default;
 };
 
-/// What a CM message says about a connection; `attribute` is 0 when the packet is none.
+/// The content of a CM message about a connection; `attribute` is 0 if the packet is not such a message.
 struct CmFacts {
   MadAttribute attribute{};
   std::uint32_t local_id = 0;   ///< communication identifier of the sender
-  std::uint32_t remote_id = 0;  ///< of the receiver, as far as the message has it
-  Qpn local_qpn{};              ///< REQ and REP: the sender's
+  std::uint32_t remote_id = 0;  ///< communication identifier of the receiver, if the message has it
+  Qpn local_qpn{};              ///< REQ and REP: QPN of the sender; DREQ: of the receiver
   Psn starting_psn{};           ///< REQ and REP: the first PSN that the sender expects
   std::uint16_t path_mtu = 0;   ///< REQ: bytes; 0 unknown
 };
 
-/// What the analysis keeps of a packet. Made where the packet is decoded, possibly in another thread; refers to
-/// nothing.
+/// The part of a packet that the analysis keeps.
+/// Made where the packet is decoded, possibly in another thread; does not refer to the packet.
 struct Observation {
-  static constexpr std::uint8_t kNoPriority = 0xFF;  ///< a frame without a VLAN tag
+  static constexpr std::uint8_t kNoPriority = 0xFF;  ///< `link_priority` of a frame without a VLAN tag
 
-  Time time{};  ///< of the capture's clock; less than 2^62 ns before or after its epoch
+  Time time{};  ///< on the capture's clock; less than 2^62 ns before or after its epoch
   PacketId id{};
   Gid source{};
   Gid destination{};
-  std::uint64_t domain = 0;           ///< tells VLANs, tunnels and RoCE versions apart: streams never span two
+  std::uint64_t domain = 0;           ///< distinguishes VLANs, tunnels and RoCE versions: a stream never spans two
   std::uint64_t virtual_address = 0;  ///< RETH, AtomicETH
   std::uint32_t dma_length = 0;       ///< RETH
   RKey r_key{};                       ///< RETH, AtomicETH
@@ -53,7 +53,7 @@ struct Observation {
   Psn psn{};
   Msn msn{};                         ///< AETH
   std::uint32_t payload_length = 0;  ///< bytes on the wire, without pad
-  std::uint32_t wire_length = 0;     ///< bytes of the frame; of a segment, from its BTH through its ICRC
+  std::uint32_t wire_length = 0;     ///< bytes of the frame; of a segment: from its BTH through its ICRC
   std::uint32_t icrc = 0;            ///< as on the wire; only with `has_icrc`
   std::uint16_t ip_id = 0;           ///< only with `has_ip_id`
   std::uint16_t udp_source_port = 0;
@@ -68,29 +68,29 @@ struct Observation {
   std::uint8_t transport_version = 0;  ///< TVer
   bool has_icrc = false;
   bool icrc_bad = false;   ///< it was checked and is wrong
-  bool icrc_good = false;  ///< it was checked and is right: the packet is what its sender sent
+  bool icrc_good = false;  ///< it was checked and is right: the packet is as its sender sent it
   bool has_ip_id = false;
   bool has_aeth = false;
   bool has_reth = false;
   bool has_atomic = false;
   bool ack_req = false;
   bool solicited = false;
-  bool is_whole = false;    ///< the parser came to the end of the transport headers
-  MacAddress source_mac{};  ///< on the captured link; zeros where it is no Ethernet
+  bool is_whole = false;    ///< the parser reached the end of the transport headers
+  MacAddress source_mac{};  ///< on the captured link; zeros if that is not Ethernet
   MacAddress destination_mac{};
   std::uint8_t link_priority = kNoPriority;  ///< PCP of the outermost VLAN tag
   CmFacts cm{};
-  std::array<std::uint16_t, 8> pause_quanta{};  ///< PFC, PAUSE (in [0]): in units of 512 bit times
-  std::uint8_t pause_enabled = 0;               ///< PFC: bit n: priority n; PAUSE: 0xFF
+  std::array<std::uint16_t, 8> pause_quanta{};  ///< by priority, for PAUSE all equal: units of 512 bit times
+  std::uint8_t pause_enabled = 0;               ///< bit n: the frame applies to priority n; PAUSE: 0xFF
 
   [[nodiscard]] const OpcodeInfo& info() const { return opcode_info(opcode); }
-  /// Of PFC and PAUSE: whether it pauses any priority, and does not only resume.
+  /// True if a PFC or PAUSE frame pauses any priority, and does not only resume.
   [[nodiscard]] bool pauses() const;
   [[nodiscard]] bool is_ce() const { return (traffic_class & 3) == 3; }
 };
 
-/// What the analysis needs of `packet`. `time` is that of the capture's clock; what is 2^62 ns (146 years) or more away
-/// from its epoch becomes the nearest that is not.
+/// Extracts from `packet` what the analysis needs. `time` is on the capture's clock;
+/// a time 2^62 ns (146 years) or more away from its epoch is replaced by the nearest one within that limit.
 [[nodiscard]] Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time time, PacketId id);
 
 }  // namespace roce::analysis

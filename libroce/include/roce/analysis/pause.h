@@ -20,26 +20,26 @@ namespace roce::analysis {
 template <typename T>
 struct StateAccess;
 
-/// What one station asked of its link partner for one priority (IEEE 802.1Q, 36; 802.3, annexes 31B and 31D).
+/// Requests of one station to its link partner for one priority (IEEE 802.1Q, 36; 802.3, annexes 31B and 31D).
 struct PauseCounts {
   std::uint64_t xoff = 0;        ///< frames that pause
   std::uint64_t xon = 0;         ///< frames that resume: quanta 0
-  std::uint64_t quanta = 0;      ///< that were asked for, together: units of 512 bit times
+  std::uint64_t quanta = 0;      ///< sum of the requested quanta: units of 512 bit times
   std::uint64_t ended = 0;       ///< pauses that an XON ended
-  Duration xoff_to_xon{};        ///< of these, from their first XOFF to the XON: paused so long at most
-  Duration longest_until_xon{};  ///< of these
-  /// How long the partner was not to send: the union of all pauses, as far as the capture goes. Needs the link speed.
+  Duration xoff_to_xon{};        ///< sum over these, from the first XOFF to the XON: an upper bound of the time paused
+  Duration longest_until_xon{};  ///< longest of these
+  /// Time for which the partner was not to send: the union of all pauses within the capture. Needs the link speed.
   std::optional<Duration> paused{};
 
   friend bool operator==(const PauseCounts&, const PauseCounts&) = default;
 };
 
-/// What one station asked for.
+/// All pause requests of one station.
 struct PauseSummary {
-  /// Index in `counts` of PAUSE (802.3x), which holds for all priorities; those of PFC are 0 … 7.
+  /// Index in `counts` of PAUSE (802.3x), which holds for all priorities; the indexes of PFC are 0 … 7.
   static constexpr std::size_t kAll = 8;
 
-  MacAddress source{};       ///< who asked for silence
+  MacAddress source{};       ///< the station that requested the pauses
   std::uint64_t frames = 0;  ///< PFC and PAUSE
   PacketId first{};
   PacketId last{};
@@ -48,54 +48,54 @@ struct PauseSummary {
   friend bool operator==(const PauseSummary&, const PauseSummary&) = default;
 };
 
-/// A packet that was seen on its way to a station that had paused its priority.
+/// A packet that was seen on its way to a station that had paused the packet's priority.
 struct PauseBreach {
   PacketId xoff{};     ///< the frame that began the pause
-  Duration elapsed{};  ///< since that frame
+  Duration elapsed{};  ///< time since that frame
 };
 
-/// The verdict `sent_while_paused` about `packet`, which belongs to `stream` (`kNoStream`: none).
+/// Returns the verdict `sent_while_paused` about `packet`, which belongs to `stream` (`kNoStream`: none).
 [[nodiscard]] Verdict breach_verdict(const Observation& packet, const PauseBreach& breach, std::uint32_t stream);
 
 struct PauseOptions {
-  std::uint64_t link_bits_per_second = 0;  ///< of every link in the capture; 0 unknown
-  std::size_t stations = 4096;             ///< that are remembered
+  std::uint64_t link_bits_per_second = 0;  ///< speed of every link in the capture; 0 unknown
+  std::size_t stations = 4096;             ///< stations that are remembered
 };
 
-/// Follows PFC and PAUSE frames, and tells which packets were sent in spite of them. Takes all packets of a capture in
-/// its order; unlike connections, a pause concerns packets of all hosts. Deterministic, bounded, without I/O and clock.
+/// Follows PFC and PAUSE frames, and reports packets that were sent in spite of them. Takes all packets of a capture
+/// in order; unlike connections, a pause concerns packets of all hosts. Deterministic, bounded, without I/O and clock.
 ///
-/// A capture does not have the link speed. Without it, a pause is believed to end as early as on the fastest link in
-/// use (800 Gbit/s), and the partner to take as long to stop as on a link of 10 Gbit/s.
+/// A capture does not contain the link speed. Without it, a pause is assumed to end as early as on the fastest
+/// link in use (800 Gbit/s), and the partner to take as long to stop as on a link of 10 Gbit/s.
 ///
-/// These frames never leave their link, but they do not say who is on its other side. What goes to the MAC address of
-/// the station that paused goes over that link (A-PFC-2), as long as the capture is of this one link: as long as every
-/// frame with RoCE came from or went to that station.
+/// These frames never leave their link, but do not identify the station on its other side.
+/// A packet to the MAC address of the station that paused goes over that link (A-PFC-2, a pause holds for one link),
+/// as long as the capture is of this one link: as long as every frame with RoCE came from or went to that station.
 class PauseTracker {
  public:
   explicit PauseTracker(const PauseOptions& options = {}) : options_(options) {}
 
-  /// Takes the next packet.
+  /// Takes the next packet; returns a breach if it was sent during a pause.
   std::optional<PauseBreach> observe(const Observation& packet);
 
-  /// What stations asked for until now, by address.
+  /// Returns the requests of all stations so far, by address.
   [[nodiscard]] std::vector<PauseSummary> summaries() const;
-  /// Frames of stations that there was no room to remember.
+  /// Returns the number of frames from stations for which there was no room.
   [[nodiscard]] std::uint64_t uncounted_frames() const { return uncounted_frames_; }
 
-  /// Everything that later packets are judged by, and what was counted; not the options.
+  /// Saves everything by which later packets are judged, and the counts; not the options.
   [[nodiscard]] std::vector<std::byte> save() const;
-  /// Goes on from what a tracker of the same version saved; everything before is forgotten. Error: nothing has changed.
+  /// Continues from what a tracker of the same version saved; forgets everything before. Error: nothing has changed.
   [[nodiscard]] tl::expected<void, StateError> restore(Bytes state);
 
  private:
   struct Pause {
     bool active = false;  ///< no XON since the last XOFF
-    Time begin{};         ///< of the first XOFF since then
-    Time counted{};       ///< `PauseCounts::paused` has what was before
+    Time begin{};         ///< time of the first XOFF since then
+    Time counted{};       ///< `PauseCounts::paused` covers the time before this
     PacketId xoff{};      ///< the XOFF since which the pause was never over
-    Time xoff_time{};     ///< of that
-    Time end{};           ///< when the pause in force is over, at the earliest
+    Time xoff_time{};     ///< time of that XOFF
+    Time end{};           ///< earliest end of the pause in force
   };
   struct Station {
     PauseSummary summary;
@@ -115,7 +115,7 @@ class PauseTracker {
   std::uint64_t uncounted_frames_ = 0;
   std::optional<Time> latest_;
   bool has_ends_ = false;
-  std::array<std::optional<MacAddress>, 2> common_ends_{};  ///< which every RoCE frame came from or went to
+  std::array<std::optional<MacAddress>, 2> common_ends_{};  ///< stations that every RoCE frame came from or went to
 };
 
 }  // namespace roce::analysis

@@ -8,7 +8,7 @@
 
 namespace roce::analysis {
 
-/// The rules of docs/rules.md that the analysis judges both ends by.
+/// The rules of docs/rules.md by which the analysis judges both ends.
 enum class Rule : std::uint8_t {
   none,
   // About any packet.
@@ -23,27 +23,27 @@ enum class Rule : std::uint8_t {
   current_msn,
   answer_order,
   answer_length,
-  // About who answers congestion marks, and who is paused.
+  // About the end that answers congestion marks, and the end that is paused.
   cnp_interval,
   pause,
   count,
 };
 
-/// Which end of a connection has to keep a rule.
+/// The end of a connection that has to keep a rule.
 enum class RuleParty : std::uint8_t { either, requester, responder };
 
 [[nodiscard]] std::string_view to_string(RuleParty party);
 
-/// What a rule is, for all lists of them.
+/// The description of a rule, for all lists of rules.
 struct RuleInfo {
   Rule rule{};
-  std::string_view identifier;  ///< `RC-RESP-02`: as in docs/rules.md, JSON and filters; empty of `Rule::none`
-  RuleParty party{};            ///< who keeps it, or breaks it
-  std::string_view text;        ///< how it is broken: a sentence without its full stop
+  std::string_view identifier;  ///< e.g. `RC-RESP-02`, as in docs/rules.md, JSON and filters; empty for `Rule::none`
+  RuleParty party{};            ///< the end that keeps it, or breaks it
+  std::string_view text;        ///< how the rule is broken: a sentence without its full stop
 };
 
 [[nodiscard]] const RuleInfo& rule_info(Rule rule);
-/// All rules, `Rule::none` not among them.
+/// Returns all rules except `Rule::none`.
 [[nodiscard]] std::span<const RuleInfo> rule_infos();
 [[nodiscard]] std::optional<Rule> rule_from_identifier(std::string_view identifier);
 

@@ -17,7 +17,7 @@
 
 namespace roce::analysis {
 
-/// What a message is for.
+/// The operation of a message.
 enum class MessageType : std::uint8_t { send, write, read, atomic, atomic_write, flush };
 inline constexpr std::size_t kMessageTypes = 6;
 
@@ -25,54 +25,54 @@ inline constexpr std::size_t kMessageTypes = 6;
 
 enum class MessageEnd : std::uint8_t {
   open,          ///< the capture ended before it was answered
-  acknowledged,  ///< by an ACK, or a READ or atomic by its answer
+  acknowledged,  ///< by an ACK; a READ or atomic by its answer
   refused,       ///< by an error NAK
-  sent,          ///< of UC and UD: its last packet was seen
+  sent,          ///< UC and UD: its last packet was seen
   incomplete,    ///< the capture does not have all of it
 };
 
 [[nodiscard]] std::string_view to_string(MessageEnd end);
 
-/// A message: the packets of one work request, with its answer.
+/// A message: the packets of one work request, with their answer.
 struct Message {
   std::uint32_t stream = 0;
-  std::uint8_t direction = 0;  ///< of its requests: 0 from `StreamSummary::ends[0]`
+  std::uint8_t direction = 0;  ///< direction of its requests: 0 from `StreamSummary::ends[0]`
   MessageType type{};
   MessageEnd end = MessageEnd::open;
   bool has_immediate = false;
   bool has_invalidate = false;
   bool start_seen = true;    ///< its first packet is in the capture
-  std::uint64_t number = 0;  ///< of the messages of its direction, from 1
+  std::uint64_t number = 0;  ///< number among the messages of its direction, from 1
   PacketId first{};          ///< its first packet
   PacketId last{};           ///< its last request packet
-  PacketId answer{};         ///< what completed it; none when nothing did
+  PacketId answer{};         ///< the packet that completed it; empty if none did
   Psn first_psn{};
   std::uint32_t psn_count = 0;
-  std::uint64_t bytes = 0;            ///< payload; of a READ what it asked for
-  Time start{};                       ///< of `first`
-  Time finish{};                      ///< of `answer`; of UC and UD of `last`
+  std::uint64_t bytes = 0;            ///< payload; for a READ, the length that it asked for
+  Time start{};                       ///< time of `first`
+  Time finish{};                      ///< time of `answer`; for UC and UD, of `last`
   std::uint32_t retransmissions = 0;  ///< request packets sent again
 
-  /// From the first packet to the answer (UC, UD: to the last packet), at the capture point.
+  /// Returns the time from the first packet to the answer (UC, UD: to the last packet), at the capture point.
   [[nodiscard]] Duration latency() const { return finish - start; }
 
   friend bool operator==(const Message&, const Message&) = default;
 };
 
-/// Counts of what went one way.
+/// Counts for one direction.
 struct DirectionSummary {
-  bool seen = false;  ///< any packet this way is in the capture
+  bool seen = false;  ///< the capture has any packet of this direction
   std::uint64_t packets = 0;
-  std::uint64_t bytes = 0;  ///< of the frames
+  std::uint64_t bytes = 0;  ///< bytes of the frames
   std::uint64_t request_packets = 0;
-  std::uint64_t request_bytes = 0;   ///< payload of requests, repeated ones too
+  std::uint64_t request_bytes = 0;   ///< payload of requests, including repeated ones
   std::uint64_t response_bytes = 0;  ///< payload of READ responses
   std::uint64_t goodput_bytes = 0;   ///< payload of acknowledged messages of this requester; READs count here too
-  std::array<std::uint64_t, kMessageTypes> messages{};  ///< completed ones of this requester
+  std::array<std::uint64_t, kMessageTypes> messages{};  ///< completed messages of this requester
   std::uint64_t messages_refused = 0;
   std::uint64_t acks = 0;
   std::uint64_t ecn_capable = 0;  ///< ECT or CE
-  Histogram latency;              ///< of completed messages of this requester
+  Histogram latency;              ///< latency of completed messages of this requester
 
   friend bool operator==(const DirectionSummary&, const DirectionSummary&) = default;
 };
@@ -85,9 +85,9 @@ struct StreamSummary {
   std::uint64_t domain = 0;
   std::optional<std::uint16_t> vlan{};
   bool joined = false;                       ///< both directions are known to belong together
-  bool is_open_start = false;                ///< it had begun before the capture
+  bool is_open_start = false;                ///< the connection began before the capture
   std::array<Gid, 2> ends{};                 ///< [0] is the source of the first packet
-  std::array<std::optional<Qpn>, 2> qpns{};  ///< of the ends, as far as known
+  std::array<std::optional<Qpn>, 2> qpns{};  ///< QPNs of the ends, as far as known
   std::uint16_t path_mtu = 0;                ///< bytes; 0 unknown
   PacketId first{};
   PacketId last{};
@@ -95,12 +95,12 @@ struct StreamSummary {
   Time end{};
   std::array<DirectionSummary, 2> directions{};
   Tally<VerdictKind> verdicts{};
-  Tally<Rule> broken{};            ///< verdicts with a rule
-  Tally<Cause> retransmissions{};  ///< by what they are due to
+  Tally<Rule> broken{};            ///< verdicts with a rule, by rule
+  Tally<Cause> retransmissions{};  ///< retransmissions by cause
   std::uint64_t spurious_retransmissions = 0;
-  std::uint64_t lost_psns = 0;    ///< of all losses, whatever their place
-  std::uint64_t missed_psns = 0;  ///< that only the capture does not have
-  /// Of each direction whose data was marked or whose sender got CNPs; by direction.
+  std::uint64_t lost_psns = 0;    ///< PSNs of all losses, wherever they occurred
+  std::uint64_t missed_psns = 0;  ///< PSNs that are missing only in the capture
+  /// One entry for each direction whose data was marked or whose sender got CNPs; by direction.
   std::vector<CongestionSummary> congestion{};
 
   [[nodiscard]] std::uint64_t count(VerdictKind kind) const { return verdicts[kind]; }
@@ -109,14 +109,14 @@ struct StreamSummary {
   friend bool operator==(const StreamSummary&, const StreamSummary&) = default;
 };
 
-/// Adds what `later` says of the same connection in a capture that begins where that of `summary` ends; its ends may
-/// stand the other way round. What spans the two captures is in neither, and so not in the sum. The number of the
-/// stream, and of its first packet, stay those of `summary`; the last packet is that of `later`.
+/// Adds `later`, the summary of the same connection in a capture that begins where that of `summary` ends; its ends
+/// may be in the opposite order. Events that span the two captures are in neither summary, and so not in the sum.
+/// The number of the stream, and of its first packet, stay those of `summary`; the last packet is that of `later`.
 void merge(StreamSummary& summary, const StreamSummary& later);
 
-/// Summaries as they are kept from one run to the next.
+/// Saves summaries, to keep them from one run to the next.
 [[nodiscard]] std::vector<std::byte> save_streams(std::span<const StreamSummary> streams);
-/// What `save_streams` of the same version saved.
+/// Restores the summaries that `save_streams` of the same version saved.
 [[nodiscard]] tl::expected<std::vector<StreamSummary>, StateError> restore_streams(Bytes state);
 
 }  // namespace roce::analysis

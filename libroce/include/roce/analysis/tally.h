@@ -7,8 +7,8 @@
 
 namespace roce::analysis {
 
-/// How often each enumerator of `E` came. Only those that did take memory: streams are many, and little is said of
-/// most.
+/// Counts for each enumerator of `E`. Only counts that are not 0 take memory:
+/// there are many streams, and most have few of them.
 template <typename E>
 class Tally {
  public:
@@ -39,7 +39,7 @@ class Tally {
     return *this;
   }
 
-  /// Those that are not 0, in the order of the enumerators.
+  /// Returns the counts that are not 0, in the order of the enumerators.
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
   friend bool operator==(const Tally&, const Tally&) = default;

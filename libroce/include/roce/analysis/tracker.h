@@ -19,24 +19,24 @@ inline constexpr std::uint32_t kNoStream = 0xFFFF'FFFF;
 
 enum class PacketRole : std::uint8_t { other, request, response, datagram, cnp, management };
 
-/// What is known of a packet when it is seen: everything but what later packets tell.
+/// The facts about a packet when it is seen: everything except what later packets reveal.
 struct PacketAnalysis {
   std::uint32_t stream = kNoStream;
   std::uint8_t direction = 0;  ///< 0: from `StreamSummary::ends[0]`
   PacketRole role = PacketRole::other;
-  /// The stream that turned out, with this packet, to be direction 1 of `stream`: what was said of it as direction 0 is
-  /// part of that now. Mostly `kNoStream`.
+  /// The stream that this packet proved to be direction 1 of `stream`:
+  /// everything reported about it as direction 0 now belongs there. Mostly `kNoStream`.
   std::uint32_t absorbed = kNoStream;
-  std::int64_t relative_psn = 0;        ///< from the first PSN of its requester that was seen, across wraps
+  std::int64_t relative_psn = 0;        ///< distance from the first PSN of its requester that was seen, across wraps
   std::uint64_t message = 0;            ///< number of its message, from 1; 0 unknown
   PacketId message_first{};             ///< the first packet of its message
-  PacketId request{};                   ///< of a response: the (last) request packet that it answers
-  Duration latency{};                   ///< with `request`: since that packet
-  Duration since_last{};                ///< since the stream's last packet; 0 for the first
-  std::span<const Verdict> verdicts{};  ///< the immediate ones; valid until the next call of the tracker
+  PacketId request{};                   ///< for a response: the (last) request packet that it answers
+  Duration latency{};                   ///< with `request`: time since that packet
+  Duration since_last{};                ///< time since the stream's last packet; 0 for the first
+  std::span<const Verdict> verdicts{};  ///< immediate verdicts; valid until the next call of the tracker
 };
 
-/// A request packet and what answered it, known when the answer is seen.
+/// A request packet and its response, known when the response is seen.
 struct Answer {
   PacketId request{};
   PacketId response{};
@@ -45,15 +45,15 @@ struct Answer {
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 
-/// How much a tracker keeps. Its memory never exceeds what follows from these numbers.
+/// The amount that a tracker keeps. Its memory never exceeds the bound that follows from these numbers.
 struct Limits {
-  std::size_t streams = 65'536;              ///< the one that was silent longest is closed for a new one
-  std::size_t requests_per_stream = 16'384;  ///< request packets that are remembered, each direction
-  std::size_t responses_per_stream = 4'096;  ///< response packets that are remembered, each direction
-  std::uint32_t max_gap = 1U << 20U;         ///< a farther jump of the PSN is another connection, not a gap
+  std::size_t streams = 65'536;              ///< open streams; the one silent longest is closed for a new one
+  std::size_t requests_per_stream = 16'384;  ///< request packets that are remembered, in each direction
+  std::size_t responses_per_stream = 4'096;  ///< response packets that are remembered, in each direction
+  std::uint32_t max_gap = 1U << 20U;         ///< a larger jump of the PSN is another connection, not a gap
 };
 
-/// How much was let go because of `Limits`.
+/// The amount that was discarded because of `Limits`.
 struct Evictions {
   std::uint64_t streams = 0;
   std::uint64_t requests = 0;  ///< request packets that were not acknowledged yet
@@ -63,9 +63,9 @@ struct Evictions {
 
 struct TrackerOptions {
   Limits limits{};
-  bool keep_messages = true;  ///< whether `drain_messages` has something to give
-  bool keep_answers = true;   ///< whether `drain_answers` has
-  Duration cnp_interval{};    ///< the least between two CNPs for one QP (CC-01); 0 unknown: they are not judged
+  bool keep_messages = true;  ///< messages are kept for `drain_messages`
+  bool keep_answers = true;   ///< answers are kept for `drain_answers`
+  Duration cnp_interval{};    ///< shortest time between two CNPs for one QP (CC-01); 0 unknown: CNPs are not judged
 };
 
 /// Follows the connections of a capture. Takes the packets in the order of the capture; deterministic, bounded, without
@@ -80,7 +80,7 @@ class Tracker {
 
   /// Takes the next packet. The result is valid until the next call of a member that is not const.
   const PacketAnalysis& observe(const Observation& observation);
-  /// The end of the capture: what could still be explained by later packets is not. Further packets begin anew.
+  /// Ends the capture: nothing is left open for later packets to explain. Further packets begin anew.
   void finish();
 
   /// Appends the retrospective verdicts since the last call, in the order in which they became certain.
@@ -90,24 +90,24 @@ class Tracker {
   /// Appends the answers since the last call.
   void drain_answers(std::vector<Answer>& into);
 
-  /// Appends the streams that were closed since the last call, in the order of their ends. What is not taken is kept.
+  /// Appends the streams that were closed since the last call, in the order of their ends. Streams not taken are kept.
   void drain_closed(std::vector<StreamSummary>& into);
 
-  /// The streams that are open, and those that were closed since the last call of `drain_closed`, by number.
+  /// Returns the open streams, and those closed since the last call of `drain_closed`, by number.
   [[nodiscard]] std::vector<StreamSummary> streams() const;
-  [[nodiscard]] std::size_t stream_count() const;     ///< open ones
-  [[nodiscard]] std::uint32_t streams_begun() const;  ///< so far: the number of the next one
+  [[nodiscard]] std::size_t stream_count() const;     ///< open streams
+  [[nodiscard]] std::uint32_t streams_begun() const;  ///< so far; also the number of the next one
   [[nodiscard]] const Evictions& evictions() const;
 
-  /// The last packet of the open stream that was silent longest; none when no stream is open.
+  /// Returns the last packet of the open stream that was silent longest; empty if no stream is open.
   [[nodiscard]] PacketId longest_silent() const;
-  /// Closes that stream, as `Limits::streams` does; it counts as evicted. There has to be one.
+  /// Closes that stream, as `Limits::streams` does; it counts as evicted. There has to be an open stream.
   void evict_longest_silent();
 
-  /// Everything that later packets are judged by, to go on with in another run; neither the options nor what waits to
-  /// be drained. Packets keep their numbers: those of the next capture have to go on counting.
+  /// Saves everything by which later packets are judged, to continue in another run; neither the options nor
+  /// what waits to be drained. Packets keep their numbers: those of the next capture have to continue the count.
   [[nodiscard]] std::vector<std::byte> save() const;
-  /// Goes on from what a tracker of the same version saved; everything before is forgotten. Error: nothing has changed.
+  /// Continues from what a tracker of the same version saved; forgets everything before. Error: nothing has changed.
   [[nodiscard]] tl::expected<void, StateError> restore(Bytes state);
 
  private:

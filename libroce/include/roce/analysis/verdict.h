@@ -14,23 +14,23 @@
 
 namespace roce::analysis {
 
-/// What is said about a packet. docs/analysis.md has a diagram and advice for each.
+/// The kinds of statements about a packet. docs/analysis.md has a diagram and advice for each.
 enum class VerdictKind : std::uint8_t {
   // About a request packet, when it is seen.
-  gap,             ///< the PSNs in front of it were not seen
+  gap,             ///< the PSNs before it were not seen
   retransmission,  ///< its PSN was sent before
-  out_of_order,    ///< it belongs in front of packets that were seen already, and was not sent again
+  out_of_order,    ///< it belongs before packets that were seen already, and was not sent again
   // About any packet, when it is seen.
   duplicate,          ///< a copy of a packet, made by the network or by the way the capture was made
-  bad_icrc,           ///< its receiver ignores it, and so does all of the following
+  bad_icrc,           ///< its receiver drops it, so nothing is concluded from its fields
   ce_mark,            ///< a switch marked it "congestion experienced"
   cnp,                ///< a congestion notification
   new_connection,     ///< the QP numbers are used again by another connection
-  sent_while_paused,  ///< it goes to a station that had paused its priority; said by `PauseTracker`
+  sent_while_paused,  ///< it goes to a station that had paused its priority; reported by `PauseTracker`
   rule_broken,        ///< its sender breaks a rule of the protocol: `Verdict::rule`
   // About a response packet, when it is seen.
-  response_gap,           ///< READ responses in front of it were not seen
-  response_out_of_order,  ///< a READ response that belongs in front of ones that were seen already
+  response_gap,           ///< READ responses before it were not seen
+  response_out_of_order,  ///< a READ response that belongs before ones that were seen already
   response_repeated,      ///< a READ or atomic was answered again
   nak_sequence_error,
   nak_invalid_request,
@@ -38,41 +38,41 @@ enum class VerdictKind : std::uint8_t {
   nak_remote_operational_error,
   nak_invalid_rd_request,
   rnr_nak,
-  credit_stall,   ///< the requester had used up its credits; it gives more
-  duplicate_ack,  ///< it acknowledges what the last one did
+  credit_stall,   ///< the requester had used up its credits; this response grants more
+  duplicate_ack,  ///< it acknowledges the same as the one before
   ghost_ack,      ///< it acknowledges less than one before it
   ack_of_unseen,  ///< it answers requests that are not in the capture
   implied_nak,    ///< it passes a READ or atomic that was not answered
   // Attached later to a packet that was seen.
   request_lost_after,    ///< seen here, and did not arrive at the responder
-  request_late_after,    ///< seen here, and arrived at the responder behind its successors
+  request_late_after,    ///< seen here, and arrived at the responder after its successors
   response_lost_after,   ///< seen here, and did not arrive at the requester
   response_not_in_time,  ///< seen here, and lost or overtaken by later responses on its way to the requester
   lost_beyond,           ///< it, or its answer, was lost on the responder's side of the capture point
   no_answer,             ///< sent for the last time and never answered
-  // Attached later to what was not seen; about the packet that revealed it.
+  // Attached later to packets that were not seen; about the packet that revealed it.
   request_lost_before,   ///< lost between the requester and the capture point
   response_lost_before,  ///< lost between the responder and the capture point
-  missed_by_capture,     ///< it was there; only the capture does not have it
+  missed_by_capture,     ///< it arrived; only the capture does not have it
   reordered,             ///< it was seen later, and nothing was lost
-  unexplained,           ///< what became of it is not in the capture
+  unexplained,           ///< the capture does not show what became of it
   count,
 };
 
 enum class VerdictTime : std::uint8_t {
   immediate,      ///< follows from the past; known when the packet is seen
-  retrospective,  ///< follows from what came later
+  retrospective,  ///< follows from later packets
 };
 
 enum class Severity : std::uint8_t { note, warning, error };
 
-/// What a verdict is about, for all lists of them.
+/// The description of a kind of verdict, for all lists of verdicts.
 struct VerdictInfo {
   VerdictKind kind{};
-  std::string_view name;  ///< `request_lost_after`: as in JSON; `roce.analysis.` in front of it in filters
+  std::string_view name;  ///< e.g. `request_lost_after`, as in JSON; with `roce.analysis.` in front of it in filters
   VerdictTime time{};
   Severity severity{};
-  std::string_view text;    ///< a sentence without its full stop
+  std::string_view text;    ///< description of the verdict: a sentence without its full stop
   std::string_view advice;  ///< what an operator should do about it; may be empty
 };
 
@@ -80,20 +80,20 @@ struct VerdictInfo {
 [[nodiscard]] std::span<const VerdictInfo> verdict_infos();
 [[nodiscard]] std::optional<VerdictKind> verdict_from_name(std::string_view name);
 
-/// The verdict that says that a rule is broken.
+/// Returns the kind of verdict that reports a broken rule.
 [[nodiscard]] VerdictKind verdict_of(Rule rule);
 
-/// Why something happened, as far as it can be told.
+/// The cause of an event, as far as it can be determined.
 enum class Cause : std::uint8_t {
   none,
   unknown,
   nak,          ///< after a NAK for a PSN sequence error
   rnr,          ///< after an RNR NAK
   implied_nak,  ///< after a response passed an unanswered READ or atomic
-  timeout,      ///< nothing else asked for it
-  network,      ///< of a duplicate: the network made it
-  capture,      ///< of a duplicate: the capture has the packet twice
-  corrupted,    ///< of a loss: it was seen here, with a wrong ICRC
+  timeout,      ///< no other event requested it
+  network,      ///< for a duplicate: the network made it
+  capture,      ///< for a duplicate: the capture has the packet twice
+  corrupted,    ///< for a loss: it was seen here, with a wrong ICRC
 };
 
 [[nodiscard]] std::string_view to_string(Cause cause);
@@ -102,15 +102,15 @@ enum class Cause : std::uint8_t {
 struct Verdict {
   VerdictKind kind{};
   Cause cause = Cause::none;
-  Rule rule = Rule::none;  ///< that the sender of `packet` breaks
-  bool spurious = false;   ///< of a retransmission: the responder had acknowledged it before, as seen here
+  Rule rule = Rule::none;  ///< the rule that the sender of `packet` breaks
+  bool spurious = false;   ///< a retransmission that the responder had acknowledged before, as seen here
   std::uint32_t stream = 0;
-  PacketId packet{};  ///< what it is about
-  PacketId other{};   ///< the packet it refers to: the transmission before, the NAK, the request
-  Time time{};        ///< of `packet`
-  Psn first_psn{};    ///< what it is about, for what was not seen the PSNs that are missing
+  PacketId packet{};  ///< the packet that the verdict is about
+  PacketId other{};   ///< the packet that it refers to: the previous transmission, the NAK, the request
+  Time time{};        ///< time of `packet`
+  Psn first_psn{};    ///< first PSN that the verdict is about; for packets that were not seen, the first missing one
   std::uint32_t psn_count = 1;
-  Duration elapsed{};  ///< since `other`; of an RNR NAK the wait it asks for; 0 unknown
+  Duration elapsed{};  ///< time since `other`; for an RNR NAK the wait that it asks for; 0 unknown
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };

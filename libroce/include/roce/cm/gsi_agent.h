@@ -10,37 +10,37 @@
 
 namespace roce::cm {
 
-/// The port GUID that a RoCE port has by its MAC address: the EUI-64 of the latter (RFC 4291, appendix A).
+/// Returns the GUID of a RoCE port: the EUI-64 of its MAC address (RFC 4291, appendix A).
 [[nodiscard]] std::uint64_t guid_of(const MacAddress& mac);
 
-/// A communication manager at QP1 of a device: hands it the MADs that come in, and sends those that it has. A reply
-/// goes to where its request came from (IBTA vol. 1, 13.5.4).
+/// Runs a communication manager on QP1 of a device: passes it the MADs that come in, and sends those that it makes.
+/// A reply goes to where its request came from (IBTA vol. 1, 13.5.4).
 ///
-/// The device has to outlive it, and its QP1 is not to be used by anyone else. Call `step` whenever packets came in, a
-/// call on `manager()` was made, or it is `next_timeout()`.
+/// The device has to outlive the agent, and nobody else may use its QP1.
+/// Call `step` whenever packets came in, after a call on `manager()`, and at `next_timeout()`.
 class GsiAgent {
  public:
   struct Counters {
     std::uint64_t unreadable = 0;  ///< datagrams shorter than a MAD, or without a network header
-    std::uint64_t unsendable = 0;  ///< messages from an address that the device does not have (any more)
+    std::uint64_t unsendable = 0;  ///< messages from an address that the device does not have, or no longer has
   };
 
-  /// Makes QP1 and brings it to RTS. Of entries of the GID table that have the same GID, the one of type `mode` is sent
-  /// from. Errors: those of the manager's `make` and of the verbs, `in_use` when there is a QP1.
+  /// Makes QP1 and brings it to RTS. Of several GID table entries with the same GID, packets are sent from the one
+  /// of type `mode`. Errors: those of the manager's `make` and of the verbs; `in_use` if there is a QP1 already.
   [[nodiscard]] static VerbResult<std::unique_ptr<GsiAgent>> make(
       transport::Device& device, const Config& config, RandomSource random, Time now,
       transport::GidType mode = transport::GidType::roce_v2);
-  /// Connections are not ended.
+  /// Does not end the connections.
   ~GsiAgent();
   GsiAgent(const GsiAgent&) = delete;
   GsiAgent& operator=(const GsiAgent&) = delete;
 
   [[nodiscard]] ConnectionManager& manager() { return manager_; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
-  /// The entry of the GID table that packets from `local` are sent from; none: the device has no such GID.
+  /// Returns the GID table entry that packets from `local` are sent from; empty if the device has no such GID.
   [[nodiscard]] std::optional<std::uint16_t> sgid_index_of(const Gid& local) const;
 
-  /// Takes what QP1 received, lets time pass and sends what there is to send. Returns whether anything moved.
+  /// Takes the datagrams that QP1 received, lets time pass and sends the messages due. Returns true if anything moved.
   bool step(Time now);
   [[nodiscard]] Time next_timeout() const { return manager_.next_timeout(); }
 
@@ -63,7 +63,7 @@ class GsiAgent {
   transport::Mr mr_{};
   transport::MrInfo region_{};
   std::vector<std::uint64_t> free_;  // slots for sends
-  std::vector<transport::Ah> ahs_;   // of the slots for sends
+  std::vector<transport::Ah> ahs_;   // address handles of the slots for sends
 };
 
 }  // namespace roce::cm

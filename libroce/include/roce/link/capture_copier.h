@@ -11,20 +11,20 @@
 
 namespace roce::link {
 
-/// Writes packets of capture files to another one, with the interfaces that they were captured on. Nothing is created
-/// before the first packet or the end.
+/// Copies packets of capture files into another file, with the interfaces that they were captured on.
+/// Creates nothing before the first packet or the end.
 class CaptureCopier {
  public:
   /// `options.interface` is not used; a pcap file gets the first interface that a packet has.
   CaptureCopier(std::string path, CaptureWriterOptions options)
       : path_(std::move(path)), options_(std::move(options)) {}
 
-  /// Appends a packet; `described` are the interfaces of the file that it comes from, `record.interface_id` is one of
-  /// them. Interfaces are written when their first packet is; one whose packets outgrow its snap length, again.
+  /// Appends a packet; `described` are the interfaces of the input file, and `record.interface_id` is one of them.
+  /// Writes an interface with its first packet, and again if a later packet exceeds its snap length.
   Result<void> write(const CaptureRecord& record, const std::vector<CaptureInterface>& described);
-  /// The statistics of the interfaces whose packets were written. The next packet comes from another file.
+  /// Writes the statistics of the interfaces whose packets were written. The next packet is from another input file.
   Result<void> end_input(const std::vector<CaptureInterface>& described);
-  /// Ends the file, which is created now if nothing was written.
+  /// Ends the file, and creates it now if nothing was written.
   Result<void> finish();
 
  private:
@@ -35,8 +35,8 @@ class CaptureCopier {
   std::string path_;
   CaptureWriterOptions options_;
   std::optional<CaptureWriter> writer_;
-  std::vector<std::optional<std::uint32_t>> interfaces_;  ///< of the file that is read
-  std::vector<std::uint32_t> snaplens_;                   ///< of the output's interfaces
+  std::vector<std::optional<std::uint32_t>> interfaces_;  ///< output interfaces, by interface of the input file
+  std::vector<std::uint32_t> snaplens_;                   ///< snap lengths of the output's interfaces
 };
 
 }  // namespace roce::link

@@ -16,8 +16,8 @@ namespace roce::link {
 
 namespace detail {
 
-/// The bytes at hand of a capture file. `origin` is the address that offset 0 of the file has or would have, so that
-/// the offset of a pointer is its address minus `origin` (modulo 2^64), whatever part of the file is in memory.
+/// The bytes of a capture file at hand. `origin` is the address that offset 0 of the file has or would have, so
+/// that the offset of a pointer is its address minus `origin` (modulo 2^64), whichever part of the file is in memory.
 struct CaptureCursor {
   const std::byte* next = nullptr;
   const std::byte* end = nullptr;
@@ -27,9 +27,9 @@ struct CaptureCursor {
   [[nodiscard]] std::uint64_t offset() const { return reinterpret_cast<std::uintptr_t>(next) - origin; }
 };
 
-/// What a classic pcap file says about all its records.
+/// The properties that a classic pcap file declares for all its records.
 struct PcapLayout {
-  std::uint32_t max_captured = 0;   ///< A longer record is damage.
+  std::uint32_t max_captured = 0;   ///< Longest record, in bytes; a longer one is damage.
   std::uint32_t fraction_ns = 0;    ///< Nanoseconds per unit of the second timestamp word: 1 or 1000.
   std::uint32_t header_bytes = 16;  ///< 16, or 24 in the format of the "modified" magic.
   std::uint16_t link_type = 0;
@@ -38,20 +38,20 @@ struct PcapLayout {
 
 }  // namespace detail
 
-/// Reads capture files: pcap (microseconds, nanoseconds, modified; both byte orders), pcapng, and whatever else libpcap
-/// can read; each of them also compressed by gzip or zstd (recognised by content, not by name).
+/// Reads capture files: pcap (microseconds, nanoseconds, modified; both byte orders), pcapng, and the other
+/// formats that libpcap can read; each also compressed with gzip or zstd (recognised by content, not by name).
 ///
-/// All of it is streamed through a buffer that grows only to the longest record: at most 32 MiB. A regular file is read
-/// as far as it goes when it is opened; that it was cut while it was read is an error. One reader belongs to one
-/// thread.
+/// Streams the file through a buffer that grows only to the longest record: at most 32 MiB.
+/// Reads a regular file up to the length that it had when it was opened;
+/// a file that is cut while it is read is an error. One reader belongs to one thread.
 class CaptureReader {
  public:
-  /// Opens `path`, "-" is standard input. Fails if the file cannot be opened, is empty, or no format fits its first
-  /// bytes. On a pipe it waits for the file header.
+  /// Opens `path`; "-" is standard input. Fails if the file cannot be opened, is empty,
+  /// or no format fits its first bytes. On a pipe, waits for the file header.
   [[nodiscard]] static Result<CaptureReader> open(const std::string& path);
 
-  /// Reads a whole capture file that is in memory already; `bytes` must outlive the reader. Errors name `name` as the
-  /// file.
+  /// Reads a whole capture file that is in memory already;
+  /// `bytes` must outlive the reader. Errors give `name` as the file.
   [[nodiscard]] static Result<CaptureReader> from_memory(std::span<const std::byte> bytes,
                                                          std::string name = "(memory)");
 
@@ -59,11 +59,11 @@ class CaptureReader {
   CaptureReader& operator=(CaptureReader&&) noexcept;
   ~CaptureReader();
 
-  /// Reads the next packet into `record` and returns true, or returns false at the end: then error() says whether
-  /// damage, a cut (the file ends inside a record, its compressed data end early) or an I/O error is why. `record` is
-  /// unspecified after false.
-  /// `record.bytes` and `record.comment` are valid until the next call; where keeps_bytes(), until the reader is
-  /// destroyed.
+  /// Reads the next packet into `record` and returns true, or returns false at the end: then error() reports damage,
+  /// a cut (the file ends inside a record, or its compressed data end early) or an I/O error, if there was one.
+  /// `record` is unspecified after false.
+  /// `record.bytes` and `record.comment` are valid until the next call;
+  /// with keeps_bytes(), until the reader is destroyed.
   bool next(CaptureRecord& record) {
     if (fast_ && cursor_.available() >= kHeaderBytes) [[likely]] {
       std::uint32_t header[4];
@@ -73,7 +73,7 @@ class CaptureReader {
         fill(record, header[0], header[1], header[3]);
         record.bytes = {cursor_.next + kHeaderBytes, captured};
         cursor_.next += kHeaderBytes + captured;
-        // Where the record behind this one is only its length tells; it comes while this one is looked at.
+        // The place of the next record follows only from the length; it is fetched while this one is looked at.
         __builtin_prefetch(cursor_.next);
         return true;
       }
@@ -81,28 +81,28 @@ class CaptureReader {
     return next_slow(record);
   }
 
-  /// Why next() returned false before the end of the file, if so.
+  /// Returns the error that made next() return false before the end of the file; empty if there was none.
   [[nodiscard]] const std::optional<CaptureError>& error() const;
 
-  /// In the order of the file; after the first 100 one more says that the rest is not listed.
+  /// Returns the warnings in file order; after the first 100, one more states that the rest is not listed.
   [[nodiscard]] const std::vector<CaptureWarning>& warnings() const;
 
-  /// The interfaces that were described so far; complete after the last record.
+  /// Returns the interfaces that were described so far; complete after the last record.
   [[nodiscard]] const std::vector<CaptureInterface>& interfaces() const;
 
-  /// The sections that were begun so far; empty unless the file is pcapng.
+  /// Returns the sections that were begun so far; empty unless the file is pcapng.
   [[nodiscard]] const std::vector<CaptureSection>& sections() const;
 
-  /// For people: "pcap, nanoseconds, big-endian", "pcapng, gzip".
+  /// Returns the format for display: "pcap, nanoseconds, other byte order", "pcapng, gzip".
   [[nodiscard]] std::string_view format() const;
 
-  /// Whether the record spans stay valid until the reader is destroyed: those of a file that is in memory.
+  /// True if the record spans stay valid until the reader is destroyed, which holds for a file in memory.
   [[nodiscard]] bool keeps_bytes() const;
 
-  /// Size of the file as stored (compressed, if it is), 0 if unknown.
+  /// Returns the size of the file as stored (compressed, if it is); 0 if unknown.
   [[nodiscard]] std::uint64_t size_bytes() const;
 
-  /// How far reading has come, on the same scale as size_bytes().
+  /// Returns how far reading has come, on the same scale as size_bytes().
   [[nodiscard]] std::uint64_t position_bytes() const;
 
  private:
@@ -130,7 +130,7 @@ class CaptureReader {
     record.drop_count.reset();
   }
 
-  // The inline part of next() is for classic pcap in the byte order of this machine only; `fast_` says that it applies.
+  // The inline part of next() handles only classic pcap in this machine's byte order; `fast_` is set if that applies.
   detail::CaptureCursor cursor_;
   std::uint64_t number_ = 0;
   detail::PcapLayout layout_;

@@ -14,21 +14,21 @@ namespace roce::link {
 
 struct MemoryLinkOptions {
   LinkKind kind = LinkKind::ethernet;
-  /// Longer frames are `send_errors`.
+  /// Longest frame in bytes; longer ones are counted in `send_errors`.
   std::size_t max_bytes = 9 << 10;
-  /// How many frames wait at an end, at least 1. A further one is lost, and counted in the `receive_drops` of that end.
+  /// Frames that can wait at one end, at least 1. A further one is lost, and counted in that end's `receive_drops`.
   std::size_t capacity_frames = 1024;
-  /// When a frame comes in, in nanoseconds since the Unix epoch; without it timestamps are 0.
+  /// Returns the arrival time of a frame, in nanoseconds since the Unix epoch; without it timestamps are 0.
   std::function<std::int64_t()> clock{};
 };
 
-/// One end of a wire inside the process: what one end sends is at the other at once. Both ends belong to one thread.
+/// One end of a wire inside the process: a frame that one end sends is at the other at once. One thread for both ends.
 class MemoryLink final : public Link {
  public:
   using Pair = std::pair<std::unique_ptr<MemoryLink>, std::unique_ptr<MemoryLink>>;
 
-  /// Two ends of one wire. Either may be destroyed first: what is then sent is lost. Errors: a capacity of 0; no more
-  /// files may be opened.
+  /// Makes the two ends of one wire. Either may be destroyed first: frames sent to it are then lost.
+  /// Errors: a capacity of 0; no more files may be opened.
   [[nodiscard]] static LinkResult<Pair> make_pair(const MemoryLinkOptions& options);
   ~MemoryLink() override;
 

@@ -10,27 +10,27 @@
 
 namespace roce::link {
 
-/// A file that is written whole or not at all. Until `close` it stands beside its place as `NAME.partial`
-/// (`NAME.1.partial` and so on where that exists), and what was there before stays as it is; links are followed, mode
-/// and owner are kept. What has no such place is written at once: "-" (standard output), pipes and devices, and what a
-/// descriptor of this process leads to (/dev/stdout, /proc/self/fd/N). Errors say what becomes of the file. One object
-/// belongs to one thread.
+/// A file that is written whole or not at all. Until `close` it is beside its place as `NAME.partial` (`NAME.1.partial`
+/// and so on if that exists), and an older file stays as it is; links are followed, mode and owner are kept.
+/// Targets that cannot be replaced are written directly: "-" (standard output),
+/// pipes and devices, and targets of a descriptor of this process (/dev/stdout, /proc/self/fd/N).
+/// Errors state what becomes of the file. One object belongs to one thread.
 class OutputFile {
  public:
   [[nodiscard]] static Result<OutputFile> create(const std::string& path);
 
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) noexcept;
-  /// Without `close` there is no file.
+  /// Discards the file unless `close` was called.
   ~OutputFile();
 
-  /// Hands all of it to the operating system. After an error every later call fails with it, `close` too.
+  /// Hands all of it to the operating system. After an error every later call fails with that error, including `close`.
   [[nodiscard]] Result<void> write(std::span<const std::byte> bytes);
-  /// Ends the file and puts it in its place; again it does nothing.
+  /// Ends the file and moves it to its place; a second call does nothing.
   [[nodiscard]] Result<void> close();
 
-  /// Removes the files of this process that are not closed. For handlers of signals that end the process: it may be
-  /// called there, and nothing but the end may follow.
+  /// Removes the files of this process that are not closed. For handlers of signals that end the process:
+  /// it may be called in a handler, and the process has to end directly after it.
   static void remove_unfinished() noexcept;
 
  private:

@@ -5,9 +5,9 @@
 
 namespace roce::link {
 
-/// Keeps the kernel from answering RoCE v2 packets with ICMP port unreachable while a raw link shares the host's
-/// address: holds UDP port 4791 of all addresses, and reads nothing from it. A port that another program holds is left
-/// to it; it has the same effect.
+/// Keeps the kernel from answering RoCE v2 packets with ICMP port unreachable while a raw link
+/// shares the host's address: holds UDP port 4791 on all addresses, and reads nothing from it.
+/// If another program holds the port, this object leaves it to that program; the effect is the same.
 class PortHolder {
  public:
   PortHolder();

@@ -11,66 +11,66 @@
 
 namespace roce::link {
 
-/// Where the kernel runs an XDP program.
+/// The place where the kernel runs an XDP program.
 enum class XdpMode : std::uint8_t {
-  native,   ///< in the driver, before the kernel makes anything of the frame
-  generic,  ///< behind the driver: with every driver, and slower
+  native,   ///< in the driver, before the kernel processes the frame
+  generic,  ///< after the driver: works with every driver, and is slower
 };
 
 struct XdpLinkOptions {
   std::string interface;
-  /// How the program is to be attached; `automatic` is native, and generic where the driver cannot.
+  /// Attachment of the program; `automatic` is native, or generic if the driver cannot do that.
   enum class Mode : std::uint8_t { automatic, native, generic } mode = Mode::automatic;
-  /// Nothing is received: no program is on the interface, and what comes in goes to the kernel. Modes, queues and
-  /// copies do not count then.
+  /// Send only: no program is on the interface, and received frames go to the kernel.
+  /// Modes, queues and copies do not count then.
   bool sends_only = false;
-  /// Receive queues to listen on, the first ones; 0: all that the interface has. What arrives on the others goes to the
-  /// kernel.
+  /// Number of receive queues to listen on, from the first; 0: all that the interface has.
+  /// Frames that arrive on the others go to the kernel.
   unsigned queues = 0;
-  /// MAC control (PAUSE and PFC, 0x8808) too.
+  /// Also receive MAC control frames (PAUSE and PFC, 0x8808).
   bool mac_control = false;
-  /// A libpcap filter expression: of frames that go on to the kernel, those of which there are copies here too, after
-  /// the frames that are ours. Empty: none. As `RawLinkOptions::filter`.
+  /// A libpcap filter expression for frames that go on to the kernel: copies of the frames that match are received
+  /// here too, after the frames that are ours. Empty: no copies. Otherwise as `RawLinkOptions::filter`.
   std::string copies;
-  /// Frames to other stations too.
+  /// Also receive frames to other stations.
   bool promiscuous = false;
-  /// Frames to every multicast group too, also where the kernel of the host is in none of them.
+  /// Also receive frames to every multicast group, even to groups that the kernel of the host has not joined.
   bool all_multicast = false;
-  /// Room for received frames, in bytes of memory that stays locked, all queues together. A queue has 64 places at
-  /// least, of 2048 bytes or where frames are longer than 1792 bytes of 4096. Longer ones than 3840 take several.
+  /// Room for received frames, in bytes of locked memory, all queues together. Each queue has at least 64 places of
+  /// 2048 bytes, or of 4096 if frames are longer than 1792 bytes. A frame longer than 3840 bytes takes several places.
   std::size_t ring_bytes = 32 << 20;
 };
 
-/// What an XDP link found when it was opened; of one that sends only `zero_copy` alone says something.
+/// Set-up of an XDP link as it was opened; for a link that only sends, only `zero_copy` is meaningful.
 struct XdpSetup {
   XdpMode mode = XdpMode::native;
-  /// Why it is not native although that was tried; empty otherwise.
+  /// The reason why the mode is not native although that was tried; empty otherwise.
   std::string why_generic;
-  unsigned queues = 0;            ///< on which it listens
-  unsigned interface_queues = 0;  ///< that the interface has
+  unsigned queues = 0;            ///< queues that the link listens on
+  unsigned interface_queues = 0;  ///< queues that the interface has
   bool zero_copy = false;         ///< the driver works in our memory, on each queue
 };
 
-/// An Ethernet interface through AF_XDP sockets (Linux Documentation/networking/af_xdp): a program of ours on the
-/// interface hands over RoCE, that is UDP to port 4791 on IPv4 and IPv6 and Ethertype 0x8915, behind up to two VLAN
-/// tags, and MAC control if that is asked for. All else goes on to the kernel as if there were no program, fragments of
-/// IP packets too. The program goes when the link goes, or its process, however that ends.
+/// An Ethernet interface through AF_XDP sockets (Linux Documentation/networking/af_xdp): a program of ours on
+/// the interface hands over RoCE, that is UDP to port 4791 on IPv4 and IPv6 and EtherType 0x8915, behind up to two
+/// VLAN tags, and MAC control if requested. All else goes on to the kernel as if there were no program, fragments
+/// of IP packets too. The program is removed when the link is destroyed, or when its process ends, in whatever way.
 ///
-/// One socket a receive queue; everything is sent through the first. A driver that takes VLAN tags or checksums off the
-/// frame (rxvlan, a sender on the other end of a veth) does not put them back, and super-frames, which
-/// reach a program in generic mode only, come without their segment size or not at all. `RxFrame::timestamp_ns` is the
-/// time of `receive`. `receive_drops` are frames for which the rings had no room.
+/// One socket per receive queue; everything is sent through the first. If a driver takes VLAN tags
+/// or checksums off the frame (rxvlan, a sender on the other end of a veth), they are not put back,
+/// and super-frames, which reach a program in generic mode only, come without their segment size or not at all.
+/// `RxFrame::timestamp_ns` is the time of `receive`. `receive_drops` counts frames for which the rings had no room.
 ///
-/// `fd` becomes readable also when there is room again after `send` took fewer than it was given, and when something
-/// happened to the interface, which `receive` and `check` then tell.
+/// `fd` also becomes readable when there is room again after `send` took fewer frames than it was given,
+/// and when something happened to the interface, which `receive` and `check` then report.
 ///
-/// Needs CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF on the host, which the root of a user namespace does not have, and
-/// Linux 5.9, for MTUs above 3818 Linux 6.6.
+/// Needs CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF on the host, which the root of a user
+/// namespace does not have, and Linux 5.9; for MTUs above 3818, Linux 6.6.
 class XdpLink final : public Link {
  public:
-  /// Errors: no such interface, not an Ethernet, down; no permission; a driver that cannot do the mode that was asked
-  /// for; a program of somebody else on the interface; more queues than it has; frames too long for this kernel; no
-  /// memory that may be locked. Nothing is left behind then.
+  /// Opens a link. Errors: no such interface, not Ethernet, down; no permission;
+  /// a driver that cannot do the requested mode; somebody else's program on the interface; more queues than it has;
+  /// frames too long for this kernel; no memory that may be locked. After an error nothing is left behind.
   [[nodiscard]] static LinkResult<std::unique_ptr<XdpLink>> open(const XdpLinkOptions& options);
   ~XdpLink() override;
 
@@ -83,7 +83,7 @@ class XdpLink final : public Link {
   [[nodiscard]] LinkCounters counters() const override;
 
   [[nodiscard]] const XdpSetup& setup() const;
-  /// The interface's own address.
+  /// Returns the interface's own address.
   [[nodiscard]] const std::array<std::byte, 6>& mac() const;
 
  private:

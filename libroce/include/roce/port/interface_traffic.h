@@ -7,8 +7,8 @@
 
 namespace roce::port {
 
-/// What an interface says that it has sent, since it is there. Whether that counts MAC control frames, and those that
-/// the hardware makes by itself, is up to its driver.
+/// The traffic that an interface reports as sent since it exists.
+/// It is up to the driver whether MAC control frames are counted, and frames that the hardware makes by itself.
 struct InterfaceTraffic {
   std::uint64_t sent_frames = 0;
   std::uint64_t sent_bytes = 0;
@@ -17,7 +17,7 @@ struct InterfaceTraffic {
   friend bool operator==(const InterfaceTraffic&, const InterfaceTraffic&) = default;
 };
 
-/// The counters of the interface with this index. Error: it is gone, or the kernel does not tell.
+/// Returns the counters of the interface with this index. Error: it is gone, or the kernel does not report them.
 [[nodiscard]] Result<InterfaceTraffic> interface_traffic(std::uint32_t index);
 
 }  // namespace roce::port

@@ -7,8 +7,8 @@
 
 namespace roce::port {
 
-/// The speed that the driver of an interface tells (ethtool), in bits a second; none where it does not, or the cable is
-/// out.
+/// Returns the speed that the driver of an interface reports (ethtool), in bits per second;
+/// empty if it reports none, or the cable is out.
 [[nodiscard]] std::optional<std::uint64_t> link_speed_bps(const std::string& interface);
 
 }  // namespace roce::port

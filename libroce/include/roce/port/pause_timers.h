@@ -9,18 +9,18 @@
 
 namespace roce::port {
 
-/// Which priorities the other end of the wire has paused, and until when: PAUSE (IEEE 802.3, annex 31B) holds all of
-/// them, PFC (IEEE 802.1Q, clause 36) each by itself.
+/// The priorities that the other end of the wire has paused, and the ends of their pauses:
+/// PAUSE (IEEE 802.3, annex 31B) holds all of them, PFC (IEEE 802.1Q, clause 36) each by itself.
 class PauseTimers {
  public:
-  /// The speed of the wire, in which pause quanta are counted; 1000 … 10^13.
+  /// `bits_per_second`: speed of the wire, which defines a pause quantum; 1000 … 10^13.
   explicit PauseTimers(std::uint64_t bits_per_second) : bits_per_second_(bits_per_second) {}
 
-  /// Takes a frame. False: it is neither PAUSE nor PFC.
+  /// Processes a frame. Returns false if it is neither PAUSE nor PFC.
   bool receive(const Packet& packet, Time now);
-  /// Bit p: priority p is paused at `now`.
+  /// Returns a bit mask: bit p is set if priority p is paused at `now`.
   [[nodiscard]] std::uint8_t paused(Time now) const;
-  /// When the next pause after `now` ends; `kNever` without any.
+  /// Returns the end of the next pause that ends after `now`; `kNever` if there is none.
   [[nodiscard]] Time next_end(Time now) const;
 
  private:

@@ -5,7 +5,7 @@
 
 namespace roce::port {
 
-/// A value, or a message for people: what was tried, on what, why it failed, and what to do.
+/// A value, or a message for display: what was tried, on what, why it failed, and what to do.
 template <typename T>
 using Result = link::LinkResult<T>;
 

@@ -8,8 +8,8 @@
 
 namespace roce::transport {
 
-/// What happened, counted per QP and per device. The members are what the endpoint knows; `kCounterNames` says under
-/// which names operators know them.
+/// Counts of events, per QP and per device. The members are named for what the endpoint observes;
+/// `kCounterNames` gives the names under which operators know them.
 struct Counters {
   std::uint64_t sent_packets = 0;
   std::uint64_t sent_bytes = 0;  ///< BTH through ICRC
@@ -54,31 +54,31 @@ struct Counters {
 
   // Dropped without an answer.
   std::uint64_t icrc_errors = 0;
-  /// Cut short, not RoCE, in a tunnel, unknown opcode, wrong version or addressed to nobody here.
+  /// Cut short, not RoCE, in a tunnel, with an unknown opcode or a wrong version, or addressed to nobody here.
   std::uint64_t malformed = 0;
-  std::uint64_t wrong_mac = 0;           ///< RoCE to another Ethernet address than the device's and its groups'
-  std::uint64_t ip_options = 0;          ///< IPv4 options, IPv6 extension headers
-  std::uint64_t ip_checksum_errors = 0;  ///< of the IPv4 header
+  std::uint64_t wrong_mac = 0;           ///< RoCE to an Ethernet address other than the device's and its groups'
+  std::uint64_t ip_options = 0;          ///< IPv4 options or IPv6 extension headers present
+  std::uint64_t ip_checksum_errors = 0;  ///< wrong checksum of the IPv4 header
   std::uint64_t unknown_qp = 0;
-  std::uint64_t wrong_state = 0;    ///< the QP's state or type does not take the packet
-  std::uint64_t wrong_address = 0;  ///< not from or to the connection's addresses
+  std::uint64_t wrong_state = 0;    ///< the QP's state or type does not accept the packet
+  std::uint64_t wrong_address = 0;  ///< not from or to the addresses of the connection
   std::uint64_t p_key_violations = 0;
   std::uint64_t q_key_violations = 0;
-  std::uint64_t ghost_acks = 0;  ///< answers outside the window
+  std::uint64_t ghost_acks = 0;  ///< responses outside the window
 
   friend bool operator==(const Counters&, const Counters&) = default;
 };
 
-/// One counter and its names; an empty name where a vendor has none.
+/// One counter and its names; a name is empty where that vendor has none.
 struct CounterName {
   std::uint64_t Counters::*member;
-  std::string_view name;  ///< ours
+  std::string_view name;  ///< our own name
   std::string_view rxe;   ///< hw_counters of Soft-RoCE
   std::string_view mlx5;  ///< hw_counters of mlx5
-  std::string_view help;  ///< what is counted, as a sentence for people
+  std::string_view help;  ///< one sentence for users: what is counted
 };
 
-/// All counters with their names.
+/// Returns all counters with their names.
 [[nodiscard]] std::span<const CounterName> counter_names();
 
 }  // namespace roce::transport

@@ -5,13 +5,13 @@
 
 namespace roce::transport {
 
-/// Names an object of one `Device`. It is a value: copying it does not keep the object alive, and using it after the
-/// object was destroyed, or with another device, gives an error and never reaches another object.
+/// A handle of an object of one `Device`. It is a value: copying it does not keep the object alive, and using
+/// it after the object was destroyed, or with another device, gives an error and never reaches another object.
 template <typename Tag>
 struct Handle {
   std::uint32_t index = 0;
-  std::uint16_t generation = 0;  ///< of the slot, so that a stale handle does not name its successor; never 0
-  std::uint16_t device = 0;      ///< of the device that made it
+  std::uint16_t generation = 0;  ///< slot generation, so that a stale handle does not name its successor; never 0
+  std::uint16_t device = 0;      ///< number of the device that made it
 
   friend constexpr bool operator==(const Handle&, const Handle&) = default;
 };

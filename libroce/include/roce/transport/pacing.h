@@ -8,7 +8,7 @@
 
 namespace roce::transport {
 
-/// Decides how fast a QP may send data. One per QP; made by a `RateLimiterFactory`.
+/// Decides how fast a QP may send data. One object per QP; made by a `RateLimiterFactory`.
 class RateLimiter {
  public:
   RateLimiter() = default;
@@ -16,17 +16,17 @@ class RateLimiter {
   RateLimiter& operator=(const RateLimiter&) = delete;
   virtual ~RateLimiter() = default;
 
-  /// Bits a second (BTH through ICRC) that may be sent from now on; 0: no limit.
+  /// Returns the bits per second (BTH through ICRC) that may be sent from now on; 0: no limit.
   [[nodiscard]] virtual std::uint64_t rate_bps(Time now) = 0;
-  /// A congestion notification packet has come for this QP.
+  /// Handles a congestion notification packet for this QP.
   virtual void on_cnp(Time now) = 0;
-  /// So many bytes were sent, for limiters that count.
+  /// Reports that `bytes` bytes were sent, for limiters that count.
   virtual void on_sent(std::uint64_t bytes, Time now) = 0;
-  /// When the rate changes without anything happening; `kNever` if it does not.
+  /// Returns when the rate next changes by itself; `kNever` if it does not.
   [[nodiscard]] virtual Time next_change() const = 0;
 };
 
-/// The rate that was asked for, whatever the network says.
+/// A constant rate, unaffected by congestion notifications.
 class FixedRate final : public RateLimiter {
  public:
   explicit FixedRate(std::uint64_t bits_per_second) : rate_(bits_per_second) {}

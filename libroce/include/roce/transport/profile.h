@@ -10,30 +10,30 @@
 
 namespace roce::transport {
 
-/// Where RNICs differ and the specification leaves room, as data. Everything else is one implementation.
+/// The behaviours in which RNICs differ and the specification leaves room, as data. All else is one implementation.
 struct Profile {
   std::string_view name;
 
-  // What is sent.
+  // Sending.
   bool mig_req = true;                      ///< MigReq of the BTH; RNICs send 1 (migrated)
-  bool mark_ect = true;                     ///< data and ACKs leave with ECT(0) unless the traffic class says otherwise
-  bool count_ip_id = false;                 ///< IPv4 identification counts up; else 0, allowed with DF (RFC 6864)
-  std::uint32_t window = 8192;              ///< PSNs from the oldest unacknowledged one that may be in flight
-  std::uint32_t ack_request_interval = 64;  ///< inside a message every n-th packet asks for an ACK
+  bool mark_ect = true;                     ///< data and ACKs are sent as ECT(0) unless the traffic class has ECN bits
+  bool count_ip_id = false;                 ///< IPv4 identification counts up; else it is 0, allowed with DF (RFC 6864)
+  std::uint32_t window = 8192;              ///< PSNs that may be in flight, from the oldest unacknowledged one
+  std::uint32_t ack_request_interval = 64;  ///< every n-th packet inside a message asks for an ACK
   bool send_cnps = true;                    ///< a packet marked CE is answered with a CNP
-  /// In ONLY and LAST packets AckReq is set when so many messages went out without, or nothing more is posted.
+  /// AckReq is set in ONLY and LAST packets once per this many messages, or when nothing more is posted.
   std::uint32_t messages_per_ack_request = 1;
 
   bool gsi_asks_for_ack = false;  ///< AckReq in each packet of QP1, where receivers ignore it
 
   // Responder.
-  std::uint32_t ack_coalesce_packets = 1;  ///< requests with AckReq answered by one ACK; 1: each at once
-  Duration ack_coalesce_delay{0};          ///< the longest an ACK is held back
+  std::uint32_t ack_coalesce_packets = 1;  ///< requests with AckReq that one ACK answers; 1: each is answered at once
+  Duration ack_coalesce_delay{0};          ///< longest time that an ACK is held back
   bool send_credits = false;               ///< ACKs grant end-to-end credits when there is no SRQ
-  bool nak_behind_rnr = false;             ///< requests behind one that got an RNR NAK get a PSN sequence NAK too
-  bool duplicate_acks_always = false;      ///< a duplicate SEND or WRITE is acknowledged also without AckReq
-  bool duplicate_ack_skips_reads = false;  ///< … with the PSN of the last request that was no READ
-  bool read_resumes_in_middle = false;     ///< a READ asked for again from its middle goes on with MIDDLE or LAST
+  bool nak_behind_rnr = false;             ///< a PSN sequence NAK also for requests that follow one that got an RNR NAK
+  bool duplicate_acks_always = false;      ///< a duplicate SEND or WRITE is acknowledged even without AckReq
+  bool duplicate_ack_skips_reads = false;  ///< … with the PSN of the last request that was not a READ
+  bool read_resumes_in_middle = false;     ///< a READ repeated from its middle is continued with MIDDLE or LAST
   NakCode short_receive_nak = NakCode::invalid_request;
   CompletionStatus short_receive_status = CompletionStatus::local_length_error;
   CompletionStatus bad_receive_key_status = CompletionStatus::local_protection_error;
@@ -41,21 +41,21 @@ struct Profile {
 
   // Requester.
   bool retry_count_7_is_infinite = false;
-  bool read_gap_restarts = true;  ///< a gap in READ responses is asked for again at once, else after the timeout
+  bool read_gap_restarts = true;  ///< a gap in READ responses is requested again at once, else after the timeout
   bool honour_credits = true;
   CompletionStatus oversize_datagram_status = CompletionStatus::local_length_error;  ///< larger than the port MTU
   CompletionStatus bad_response_status = CompletionStatus::bad_response;
-  Duration min_rnr_wait{0};  ///< RNR waits are at least so long
-  Duration min_timeout{0};   ///< ACK timeouts are at least so long
+  Duration min_rnr_wait{0};  ///< lower bound of RNR waits
+  Duration min_timeout{0};   ///< lower bound of ACK timeouts
 };
 
-/// Soft-RoCE as in Linux 6.1 and 6.12.
+/// Returns the profile of Soft-RoCE as in Linux 6.1 and 6.12.
 [[nodiscard]] Profile rxe_profile();
-/// What most RNICs do.
+/// Returns the behaviour of most RNICs.
 [[nodiscard]] Profile hardware_like_profile();
-/// The specification to the letter: one ACK for each request, nothing optional.
+/// Returns the specification to the letter: one ACK for each request, nothing optional.
 [[nodiscard]] Profile strict_profile();
-/// The profile of a name, `rxe`, `hardware_like` or `strict`; a profile without a name for any other.
+/// Returns the profile named `rxe`, `hardware_like` or `strict`; for any other name a profile without a name.
 [[nodiscard]] Profile profile_of(std::string_view name);
 
 }  // namespace roce::transport

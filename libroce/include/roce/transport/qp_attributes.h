@@ -10,13 +10,13 @@
 
 namespace roce::transport {
 
-/// What a QP is made of; fixed for its life.
+/// Properties of a QP that are fixed for its life.
 struct QpInit {
   QpType type = QpType::rc;
   Pd pd{};
   Cq send_cq{};
   Cq receive_cq{};
-  std::optional<Srq> srq{};          ///< instead of an own receive queue
+  std::optional<Srq> srq{};          ///< used instead of a receive queue of its own
   std::uint32_t max_send = 64;       ///< requests posted and not yet completed
   std::uint32_t max_receive = 64;    ///< without an SRQ
   std::uint8_t max_send_sge = 4;     ///< at most `Limits::max_sge`
@@ -25,11 +25,11 @@ struct QpInit {
   bool signal_all = false;           ///< every request is signaled
 };
 
-/// A change of a QP: the members that are set are changed, all or none. Which a transition needs and allows is the
-/// table of IBTA vol. 1, 10.3.1 and 11.2.5.2 (docs/endpoint.md prints it).
+/// A change of a QP: the members that are set are changed, all or none. The tables of IBTA vol.
+/// 1, 10.3.1 and 11.2.5.2, list the members that each transition needs and allows (docs/endpoint.md prints them).
 struct QpChange {
   std::optional<QpState> state{};
-  std::optional<QpState> current_state{};  ///< refused unless the QP is in it
+  std::optional<QpState> current_state{};  ///< the change is refused unless the QP is in this state
   std::optional<std::uint16_t> p_key_index{};
   std::optional<std::uint8_t> port{};  ///< 1
   std::optional<Access> access{};      ///< remote_write, remote_read, remote_atomic, flush_*
@@ -44,13 +44,13 @@ struct QpChange {
   std::optional<std::uint8_t> min_rnr_timer{};       ///< timer code 0 … 31
   std::optional<std::uint8_t> timeout{};             ///< local ACK timeout 4.096 us * 2^timeout; 0: none; 0 … 31
   std::optional<std::uint8_t> retry_count{};         ///< 0 … 7
-  std::optional<std::uint8_t> rnr_retry{};           ///< 0 … 7; 7: without end
+  std::optional<std::uint8_t> rnr_retry{};           ///< 0 … 7; 7: unlimited
   std::optional<bool> sq_drained_notify{};
-  std::optional<std::uint64_t> rate_limit_bps{};  ///< bits a second, BTH through ICRC; 0: none
-  std::optional<std::uint64_t> rate_limit_pps{};  ///< packets a second, besides; 0: none
+  std::optional<std::uint64_t> rate_limit_bps{};  ///< bits per second, BTH through ICRC; 0: no limit
+  std::optional<std::uint64_t> rate_limit_pps{};  ///< packets per second, as a second limit; 0: no limit
 };
 
-/// What `query_qp` tells.
+/// Result of `query_qp`.
 struct QpAttributes {
   QpType type{};
   QpState state{};
@@ -73,7 +73,7 @@ struct QpAttributes {
   bool sq_draining = false;
   std::uint32_t sends_outstanding = 0;     ///< posted and not yet completed
   std::uint32_t receives_outstanding = 0;  ///< posted and not yet completed
-  Msn msn{};                               ///< messages the responder has completed
+  Msn msn{};                               ///< messages that the responder has completed
   std::uint8_t service_level = 0;
   std::uint8_t traffic_class = 0;  ///< as sent
   std::uint16_t udp_source_port = 0;

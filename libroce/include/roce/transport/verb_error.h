@@ -8,7 +8,7 @@
 
 namespace roce::transport {
 
-/// What kind of mistake a verb refused.
+/// The kind of mistake for which a verb was refused.
 enum class VerbErrorCode : std::uint8_t {
   invalid_argument,  ///< a value out of range, or values that do not go together
   unknown_handle,    ///< destroyed, never made, or made by another device
@@ -20,18 +20,18 @@ enum class VerbErrorCode : std::uint8_t {
   in_use,        ///< something still refers to the object
 };
 
-/// Why a verb was refused. Nothing was changed.
+/// The reason why a verb was refused. A refused verb changes nothing.
 struct VerbError {
   VerbErrorCode code = VerbErrorCode::invalid_argument;
-  std::string_view subject;    ///< what was wrong, e.g. `path_mtu`; refers to static text
-  std::string_view needs;      ///< what would have been right, e.g. `at most 30`; refers to static text
+  std::string_view subject;    ///< the argument at fault, e.g. `path_mtu`; refers to static text
+  std::string_view needs;      ///< the requirement, e.g. `at most 30`; refers to static text
   std::uint64_t found = 0;     ///< the offending value
-  std::uint64_t expected = 0;  ///< the limit or the value that would have been right, where there is one
+  std::uint64_t expected = 0;  ///< the limit or the correct value, where there is one
 
   friend bool operator==(const VerbError&, const VerbError&) = default;
 };
 
-/// `sges: found 5, needs at most max_send_sge (4)`
+/// Returns a text such as `sges: found 5, needs at most max_send_sge (4)`.
 [[nodiscard]] std::string to_string(const VerbError& error);
 
 template <typename T>

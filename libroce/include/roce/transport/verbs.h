@@ -19,7 +19,7 @@ enum class QpType : std::uint8_t { rc, uc, ud, gsi };
 /// States of a queue pair (IBTA vol. 1, 10.3.1). SQE exists for UC and UD only.
 enum class QpState : std::uint8_t { reset, init, rtr, rts, sqd, sqe, err };
 
-/// What may be done with memory; the bits are those of libibverbs.
+/// Access rights to memory; the bits are those of libibverbs.
 enum class Access : std::uint32_t {
   none = 0,
   local_write = 1U << 0,
@@ -34,7 +34,7 @@ enum class Access : std::uint32_t {
 [[nodiscard]] constexpr Access operator|(Access a, Access b) {
   return static_cast<Access>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
-/// Whether `set` contains all bits of `needed`.
+/// True if `set` contains all bits of `needed`.
 [[nodiscard]] constexpr bool allows(Access set, Access needed) {
   return (static_cast<std::uint32_t>(set) & static_cast<std::uint32_t>(needed)) == static_cast<std::uint32_t>(needed);
 }
@@ -46,7 +46,7 @@ struct Sge {
   LKey l_key{};
 };
 
-/// What a work request asks for.
+/// The operation of a send work request.
 enum class WorkOpcode : std::uint8_t {
   send,
   send_with_immediate,
@@ -62,20 +62,20 @@ enum class WorkOpcode : std::uint8_t {
   bind_mw,
 };
 
-/// Where an RDMA operation acts.
+/// The remote memory that an RDMA operation acts on.
 struct RemoteAddress {
   std::uint64_t address = 0;
   RKey r_key{};
 };
 
-/// Where a datagram goes.
+/// The destination of a datagram.
 struct DatagramAddress {
   Ah ah{};
   Qpn qpn{};
-  QKey q_key{};  ///< bit 31 set: the sending QP's own Q_Key is used instead
+  QKey q_key{};  ///< with bit 31 set, the sending QP's own Q_Key is used instead
 };
 
-/// What a BIND_MW request binds.
+/// The binding that a BIND_MW request makes.
 struct MwBinding {
   Mw mw{};
   Mr mr{};
@@ -85,33 +85,33 @@ struct MwBinding {
   std::uint8_t variant = 0;  ///< low byte of the new R_Key of a type 2 window
 };
 
-/// What FLUSH makes visible, and how far.
+/// The remote memory that FLUSH makes visible, and how far.
 struct FlushTarget {
   std::uint32_t length = 0;  ///< bytes from `remote.address`
   bool whole_region = false;
-  bool persistent = false;  ///< else: globally visible
+  bool persistent = false;  ///< false: globally visible
 };
 
-/// A send work request. Only the members that the operation names count.
+/// A send work request. Only the members that the operation uses matter.
 struct SendRequest {
-  std::uint64_t wr_id = 0;  ///< given back in the completion
+  std::uint64_t wr_id = 0;  ///< returned in the completion
   WorkOpcode opcode = WorkOpcode::send;
-  bool signaled = true;    ///< a success makes a completion; an error always does
+  bool signaled = true;    ///< success makes a completion; an error always does
   bool fence = false;      ///< waits until all earlier READ and atomic requests are complete
   bool solicited = false;  ///< sets SE, which wakes a receiver that waits for solicited completions
-  bool is_inline = false;  ///< `inline_data` instead of `sges`; the bytes are copied when posted
+  bool is_inline = false;  ///< `inline_data` replaces `sges`; the bytes are copied when posted
 
-  /// Data to send, or where a READ's or an atomic's result goes. The list is copied when posted; the memory has to
-  /// stay until completion.
+  /// Data to send, or the memory for the result of a READ or an atomic.
+  /// The list is copied when posted; the memory has to stay until completion.
   std::span<const Sge> sges{};
   Bytes inline_data{};
-  std::uint32_t immediate = 0;    ///< with immediate; goes out most significant byte first
-  RKey invalidate{};              ///< the remote key of SEND with invalidate, the local key of LOCAL INVALIDATE
-  RemoteAddress remote{};         ///< RDMA, atomics, FLUSH
-  std::uint64_t compare_add = 0;  ///< COMPARE SWAP: compared with; FETCH ADD: added
-  std::uint64_t swap = 0;         ///< COMPARE SWAP: written when equal
+  std::uint32_t immediate = 0;    ///< for operations with immediate; sent most significant byte first
+  RKey invalidate{};              ///< remote key for SEND with invalidate, local key for LOCAL INVALIDATE
+  RemoteAddress remote{};         ///< for RDMA, atomics, FLUSH
+  std::uint64_t compare_add = 0;  ///< COMPARE SWAP: value compared with; FETCH ADD: value added
+  std::uint64_t swap = 0;         ///< COMPARE SWAP: value written if equal
   FlushTarget flush{};
-  DatagramAddress datagram{};  ///< UD and GSI
+  DatagramAddress datagram{};  ///< for UD and GSI
   MwBinding bind{};
 };
 
@@ -121,7 +121,7 @@ struct ReceiveRequest {
   std::span<const Sge> sges{};  ///< on a datagram QP the first 40 bytes hold the network header
 };
 
-/// How a work request ended; the numbers are those of libibverbs.
+/// The outcome of a work request; the numbers are those of libibverbs.
 enum class CompletionStatus : std::uint8_t {
   success = 0,
   local_length_error = 1,
@@ -146,14 +146,14 @@ enum class CompletionStatus : std::uint8_t {
   response_timeout = 20,
   general_error = 21,
 };
-/// `success`, `local length error` …
+/// Returns `success`, `local length error` …
 [[nodiscard]] std::string_view to_string(CompletionStatus status);
-/// `RESET`, `INIT` …
+/// Returns `RESET`, `INIT` …
 [[nodiscard]] std::string_view to_string(QpState state);
 [[nodiscard]] std::string_view to_string(QpType type);
 [[nodiscard]] std::string_view to_string(WorkOpcode opcode);
 
-/// What completed.
+/// The kind of work request that completed.
 enum class CompletionOpcode : std::uint8_t {
   send,
   write,
@@ -169,7 +169,7 @@ enum class CompletionOpcode : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(CompletionOpcode opcode);
 
-/// A finished work request. With an error only `wr_id`, `status`, `qpn` and `syndrome` count.
+/// A finished work request. If `status` is an error, only `wr_id`, `status`, `qpn` and `syndrome` are meaningful.
 struct Completion {
   std::uint64_t wr_id = 0;
   CompletionStatus status = CompletionStatus::success;
@@ -178,39 +178,39 @@ struct Completion {
   bool has_network_header = false;  ///< the buffer begins with the 40-byte area of a datagram
   bool has_immediate = false;
   bool has_invalidated = false;
-  std::uint32_t byte_length = 0;  ///< received or read; of WRITE with immediate: written
+  std::uint32_t byte_length = 0;  ///< bytes received or read; for WRITE with immediate, bytes written
   std::uint32_t immediate = 0;
   RKey invalidated{};
   Qpn qpn{};                       ///< the local QP
-  Qpn source_qp{};                 ///< datagrams
-  std::uint16_t p_key_index = 0;   ///< datagrams
-  std::uint8_t service_level = 0;  ///< datagrams
+  Qpn source_qp{};                 ///< for datagrams
+  std::uint16_t p_key_index = 0;   ///< for datagrams
+  std::uint8_t service_level = 0;  ///< for datagrams
 
   friend bool operator==(const Completion&, const Completion&) = default;
 };
 
-/// Something that happened apart from completions (IBTA vol. 1, 11.6.3).
+/// An asynchronous event, as opposed to a completion (IBTA vol. 1, 11.6.3).
 enum class EventType : std::uint8_t {
-  cq_ready,                   ///< an armed CQ has got what it was armed for
-  cq_overflow,                ///< a completion found the CQ full; its QPs go to ERR
-  communication_established,  ///< first packet in RTR
+  cq_ready,                   ///< an armed CQ received a completion that it was armed for
+  cq_overflow,                ///< a completion found the CQ full; the QPs of the CQ go to ERR
+  communication_established,  ///< the first packet arrived in RTR
   sq_drained,
-  qp_fatal,          ///< the QP went to ERR and no work request could say why
+  qp_fatal,          ///< the QP went to ERR, and no work request could report why
   qp_request_error,  ///< the responder refused a request
   qp_access_error,   ///< the responder refused an access
-  last_wqe_reached,  ///< a QP in ERR will take nothing more from its SRQ
+  last_wqe_reached,  ///< a QP in ERR will take no more receives from its SRQ
   srq_limit,         ///< fewer receives than the limit are left
-  neighbour_wanted,  ///< `gid`'s MAC address is needed: `Device::set_neighbour`
+  neighbour_wanted,  ///< the MAC address of `gid` is needed: `Device::set_neighbour`
 };
 [[nodiscard]] std::string_view to_string(EventType type);
 
 struct Event {
   EventType type{};
-  Qpn qpn{};  ///< events of QPs
+  Qpn qpn{};  ///< for events of QPs
   Cq cq{};
   Srq srq{};
-  Gid gid{};                               ///< neighbour_wanted
-  std::optional<std::uint16_t> vlan_id{};  ///< neighbour_wanted
+  Gid gid{};                               ///< for neighbour_wanted
+  std::optional<std::uint16_t> vlan_id{};  ///< for neighbour_wanted
 };
 
 }  // namespace roce::transport

@@ -11,10 +11,10 @@
 
 namespace roce {
 
-/// What an AETH says: bits 6 and 5 of the syndrome (IBTA vol. 1, 9.7.5.2.1). Bit 7 is reserved.
+/// The kind of an AETH: bits 6 and 5 of the syndrome (IBTA vol. 1, 9.7.5.2.1). Bit 7 is reserved.
 enum class AethKind : std::uint8_t { ack = 0, rnr_nak = 1, reserved = 2, nak = 3 };
 
-/// Why a request was refused (IBTA vol. 1, 9.7.5.2.8).
+/// The reason why a request was refused (IBTA vol. 1, 9.7.5.2.8).
 enum class NakCode : std::uint8_t {
   psn_sequence_error = 0,
   invalid_request = 1,
@@ -37,7 +37,7 @@ inline constexpr std::array<std::uint32_t, 32> kRnrTimers{
 
 }  // namespace detail
 
-/// The syndrome byte of an AETH with its meaning. Every byte value is kept as it came (W-AETH-1).
+/// The syndrome byte of an AETH (W-AETH-1: credit codes, RNR timers, NAK codes). Every byte value is kept as received.
 class AethSyndrome {
  public:
   using rep = std::uint8_t;
@@ -45,13 +45,13 @@ class AethSyndrome {
   constexpr AethSyndrome() = default;
   constexpr explicit AethSyndrome(std::uint8_t value) : value_(value) {}
 
-  /// ACK without end-to-end credits, 0x1F.
+  /// Makes an ACK without end-to-end credits, 0x1F.
   [[nodiscard]] static constexpr AethSyndrome ack() { return AethSyndrome{0x1F}; }
-  /// ACK with a credit code of 0…30.
+  /// Makes an ACK with a credit code of 0…30.
   [[nodiscard]] static constexpr AethSyndrome ack_with_credits(std::uint8_t code) {
     return AethSyndrome{static_cast<std::uint8_t>(code & 0x1F)};
   }
-  /// RNR NAK with a timer code of 0…31.
+  /// Makes an RNR NAK with a timer code of 0…31.
   [[nodiscard]] static constexpr AethSyndrome rnr_nak(std::uint8_t timer_code) {
     return AethSyndrome{static_cast<std::uint8_t>(0x20 | (timer_code & 0x1F))};
   }
@@ -63,17 +63,17 @@ class AethSyndrome {
   [[nodiscard]] constexpr AethKind kind() const { return static_cast<AethKind>(value_ >> 5 & 3); }
   [[nodiscard]] constexpr std::uint8_t code() const { return value_ & 0x1F; }
 
-  /// End-to-end credits granted by an ACK; none when it grants no count (code 31) or is no ACK.
+  /// Returns the end-to-end credits granted by an ACK; empty if it grants no count (code 31) or is not an ACK.
   [[nodiscard]] constexpr std::optional<std::uint16_t> credits() const {
     if (kind() != AethKind::ack || code() == 31) return std::nullopt;
     return detail::kCreditCounts[code()];
   }
-  /// How long the requester has to wait at least; none when this is no RNR NAK.
+  /// Returns the least time that the requester has to wait; empty if this is not an RNR NAK.
   [[nodiscard]] constexpr std::optional<std::chrono::microseconds> rnr_timer() const {
     if (kind() != AethKind::rnr_nak) return std::nullopt;
     return std::chrono::microseconds{detail::kRnrTimers[code()] * 10};
   }
-  /// The NAK code; none when this is no NAK or the code is reserved.
+  /// Returns the NAK code; empty if this is not a NAK or the code is reserved.
   [[nodiscard]] constexpr std::optional<NakCode> nak_code() const {
     if (kind() != AethKind::nak || code() > 4) return std::nullopt;
     return static_cast<NakCode>(code());
@@ -85,7 +85,7 @@ class AethSyndrome {
   std::uint8_t value_ = 0x1F;
 };
 
-/// `ACK`, `ACK credits=8`, `RNR NAK 0.64 ms`, `NAK PSN sequence error`
+/// Returns a text: `ACK`, `ACK credits=8`, `RNR NAK 0.64 ms`, `NAK PSN sequence error`.
 [[nodiscard]] std::string to_string(AethSyndrome syndrome);
 
 inline constexpr std::array kSyndromeNames{ValueName{0x1F, "ACK"},

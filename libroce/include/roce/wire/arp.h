@@ -29,7 +29,7 @@ struct Arp {
   MacAddress target_mac{};
   Ipv4Address target_ip{};
 
-  /// Whether it is about IPv4 over Ethernet, so that its addresses are where this struct has them.
+  /// True if the packet is about IPv4 over Ethernet, so that its addresses are where this struct has them.
   [[nodiscard]] constexpr bool is_ipv4_over_ethernet() const {
     return hardware_type == kArpEthernet && protocol_type == EtherType::ipv4 && hardware_size == 6 &&
            protocol_size == 4;

@@ -11,7 +11,7 @@ namespace roce {
 struct AtomicEth {
   std::uint64_t virtual_address{};  ///< a multiple of 8
   RKey r_key{};
-  std::uint64_t swap_or_add{};  ///< compare-and-swap: what to store; fetch-and-add: what to add
+  std::uint64_t swap_or_add{};  ///< compare-and-swap: the value to store; fetch-and-add: the value to add
   std::uint64_t compare{};      ///< compare-and-swap only, else 0
 
   friend constexpr bool operator==(const AtomicEth&, const AtomicEth&) = default;

@@ -8,7 +8,7 @@
 
 namespace roce {
 
-/// Base Transport Header, 12 bytes (IBTA vol. 1, 9.2; FECN and BECN: annex A17; W-BTH-1).
+/// Base Transport Header, 12 bytes (IBTA vol. 1, 9.2; FECN and BECN: annex A17; W-BTH-1, reserved bits are kept).
 struct Bth {
   Opcode opcode{};
   bool solicited{};          ///< SE

@@ -21,7 +21,7 @@ struct CmLap {
   std::uint32_t reserved3{};
   std::uint16_t alternate_local_lid{};
   std::uint16_t alternate_remote_lid{};
-  Gid alternate_local_gid{};  ///< of the message's sender
+  Gid alternate_local_gid{};  ///< GID of the message's sender
   Gid alternate_remote_gid{};
   std::uint32_t alternate_flow_label{};
   std::uint8_t alternate_reserved1{};
@@ -76,7 +76,7 @@ inline constexpr auto kFields<CmLap> = FieldList{
 struct CmApr {
   CommId local_comm_id{};      ///< the sender's
   CommId remote_comm_id{};     ///< the receiver's
-  std::uint8_t info_length{};  ///< bytes of `info` that count
+  std::uint8_t info_length{};  ///< valid bytes in `info`
   CmAprStatus status{};
   std::uint16_t reserved{};
   std::array<std::byte, 72> info{};

@@ -14,7 +14,7 @@
 
 namespace roce {
 
-/// The header that holds the data of a CM message with this attribute, or `HeaderId::none`.
+/// Returns the header that holds the data of a CM message with this attribute, or `HeaderId::none`.
 [[nodiscard]] constexpr HeaderId cm_header_id(MadAttribute attribute) {
   switch (attribute) {
     case MadAttribute::cm_req:
@@ -44,8 +44,8 @@ namespace roce {
   }
 }
 
-/// The header that holds the 232 bytes after this MAD header, or `HeaderId::none` when they are no CM message: another
-/// class, class version (2 is the only one whose layouts are known) or method than Send, or an unknown attribute.
+/// Returns the header of the 232 bytes after this MAD header, or `HeaderId::none` if they are not a CM message:
+/// another class, class version (only the layouts of 2 are known) or method than Send, or an unknown attribute.
 [[nodiscard]] constexpr HeaderId cm_header_id(const Mad& mad) {
   const bool is_cm = mad.base_version == 1 && mad.mgmt_class == MgmtClass::communication && mad.class_version == 2 &&
                      mad.method == MadMethod::send;

@@ -17,7 +17,7 @@ struct CmRej {
   CommId remote_comm_id{};  ///< the receiver's
   CmMessageKind message{};
   std::uint8_t reserved1{};
-  std::uint8_t info_length{};  ///< bytes of `info` that count
+  std::uint8_t info_length{};  ///< valid bytes in `info`
   std::uint8_t reserved2{};
   CmRejReason reason{};
   std::array<std::byte, 72> info{};

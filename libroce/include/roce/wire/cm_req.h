@@ -15,7 +15,7 @@ namespace roce {
 struct CmReq {
   CommId local_comm_id{};  ///< the sender's
   std::uint8_t reserved1{};
-  std::uint32_t vendor_id{};  ///< of Enhanced Connection Establishment, 0 without
+  std::uint32_t vendor_id{};  ///< for Enhanced Connection Establishment, else 0
   ServiceId service_id{};
   std::uint64_t local_ca_guid{};
   std::uint32_t reserved2{};
@@ -37,10 +37,10 @@ struct CmReq {
   std::uint8_t rnr_retry_count{};
   std::uint8_t max_cm_retries{};
   bool srq{};
-  CmExtendedTransport extended_transport{};  ///< when `transport_service` is `extended`
+  CmExtendedTransport extended_transport{};  ///< valid if `transport_service` is `extended`
   std::uint16_t primary_local_lid{};
   std::uint16_t primary_remote_lid{};
-  Gid primary_local_gid{};  ///< of the message's sender
+  Gid primary_local_gid{};  ///< GID of the message's sender
   Gid primary_remote_gid{};
   std::uint32_t primary_flow_label{};
   std::uint8_t primary_reserved1{};
@@ -54,7 +54,7 @@ struct CmReq {
   std::uint8_t primary_reserved3{};
   std::uint16_t alternate_local_lid{};
   std::uint16_t alternate_remote_lid{};
-  Gid alternate_local_gid{};  ///< of the message's sender
+  Gid alternate_local_gid{};  ///< GID of the message's sender
   Gid alternate_remote_gid{};
   std::uint32_t alternate_flow_label{};
   std::uint8_t alternate_reserved1{};

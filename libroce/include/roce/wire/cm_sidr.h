@@ -35,7 +35,7 @@ inline constexpr auto kFields<CmSidrReq> =
 struct CmSidrRep {
   std::uint32_t request_id{};
   CmSidrStatus status{};
-  std::uint8_t info_length{};  ///< bytes of `info` that count
+  std::uint8_t info_length{};  ///< valid bytes in `info`
   std::uint16_t vendor_id_high{};
   Qpn qpn{};
   std::uint8_t vendor_id_low{};

@@ -9,14 +9,14 @@
 
 namespace roce {
 
-/// Communication ID, opaque and unique at the side that chose it; 0 stands for none (IBTA vol. 1, 12.7).
+/// Communication ID, opaque and unique at the side that chose it; 0 means none (IBTA vol. 1, 12.7).
 using CommId = StrongInt<struct CommIdTag, std::uint32_t, 32>;
 
 /// RDMA port space of an RDMA IP CM service ID (IBTA vol. 1, annex A11; the values of Linux).
 enum class PortSpace : std::uint16_t { ipoib = 0x0002, tcp = 0x0106, udp = 0x0111, ib = 0x013F };
 
-/// What a connection request asks for, 64 bits. RDMA IP CM service IDs are 00 00 00 00 01, the IP protocol and the
-/// destination port (IBTA vol. 1, annex A11).
+/// The service that a connection request asks for, 64 bits.
+/// RDMA IP CM service IDs are 00 00 00 00 01, the IP protocol and the destination port (IBTA vol. 1, annex A11).
 class ServiceId {
  public:
   using rep = std::uint64_t;
@@ -27,13 +27,13 @@ class ServiceId {
       : value_(std::uint64_t{static_cast<std::uint16_t>(space)} << 16 | port) {}
 
   [[nodiscard]] constexpr std::uint64_t value() const { return value_; }
-  /// Whether the service is one of the RDMA IP CM, named by IP protocol and port.
+  /// True if the service is one of the RDMA IP CM, named by IP protocol and port.
   [[nodiscard]] constexpr bool is_rdma_ip() const { return value_ >> 24 == 1; }
-  /// Bits 31…16: the port space of an RDMA CM service.
+  /// Returns bits 31…16: the port space of an RDMA CM service.
   [[nodiscard]] constexpr PortSpace port_space() const { return static_cast<PortSpace>(value_ >> 16 & 0xFFFF); }
-  /// The IP protocol number when `is_rdma_ip()`.
+  /// Returns the IP protocol number, if `is_rdma_ip()`.
   [[nodiscard]] constexpr std::uint8_t ip_protocol() const { return static_cast<std::uint8_t>(value_ >> 16); }
-  /// The destination port of an RDMA CM service.
+  /// Returns the destination port of an RDMA CM service.
   [[nodiscard]] constexpr std::uint16_t port() const { return static_cast<std::uint16_t>(value_); }
 
   friend constexpr bool operator==(ServiceId, ServiceId) = default;
@@ -43,7 +43,7 @@ class ServiceId {
   std::uint64_t value_{};
 };
 
-/// Transport service type of a REQ (IBTA vol. 1, 12.7); `extended` leaves it to `CmExtendedTransport`.
+/// Transport service type of a REQ (IBTA vol. 1, 12.7); with `extended`, `CmExtendedTransport` has the type.
 enum class CmTransportService : std::uint8_t { rc = 0, uc = 1, rd = 2, extended = 3 };
 
 inline constexpr std::array kCmTransportServiceNames{ValueName{0, "RC"}, ValueName{1, "UC"}, ValueName{2, "RD"},
@@ -61,7 +61,7 @@ inline constexpr std::array kPathMtuNames{ValueName{1, "256 bytes"}, ValueName{2
                                           ValueName{3, "1024 bytes"}, ValueName{4, "2048 bytes"},
                                           ValueName{5, "4096 bytes"}};
 
-/// The payload bytes of a path MTU code; 0 for a reserved code.
+/// Returns the payload bytes of a path MTU code; 0 for a reserved code.
 [[nodiscard]] constexpr std::uint32_t to_bytes(PathMtu mtu) {
   const auto code = static_cast<unsigned>(mtu);
   return code >= 1 && code <= 5 ? 128U << code : 0;
@@ -78,18 +78,18 @@ inline constexpr std::array kPacketRateNames{
     ValueName{17, "200 Gb/s"},    ValueName{18, "300 Gb/s"}, ValueName{19, "28 Gb/s"}, ValueName{20, "50 Gb/s"},
     ValueName{21, "400 Gb/s"},    ValueName{22, "600 Gb/s"}, ValueName{23, "800 Gb/s"}};
 
-/// Whether the replier accepts the alternate path of the REQ (IBTA vol. 1, 12.7).
+/// The replier's answer to the alternate path of the REQ (IBTA vol. 1, 12.7).
 enum class CmFailover : std::uint8_t { accepted = 0, not_supported = 1, rejected = 2 };
 
 inline constexpr std::array kCmFailoverNames{ValueName{0, "accepted"}, ValueName{1, "not supported"},
                                              ValueName{2, "rejected"}};
 
-/// Which message an MRA acknowledges or a REJ rejects (IBTA vol. 1, 12.6.6, 12.6.7). In an MRA, `other` is the LAP.
+/// The message that an MRA acknowledges or a REJ rejects (IBTA vol. 1, 12.6.6, 12.6.7). In an MRA, `other` is the LAP.
 enum class CmMessageKind : std::uint8_t { req = 0, rep = 1, other = 2 };
 
 inline constexpr std::array kCmMessageKindNames{ValueName{0, "REQ"}, ValueName{1, "REP"}, ValueName{2, "other"}};
 
-/// Why a request is rejected (IBTA vol. 1, 12.6.7).
+/// The reason why a request is rejected (IBTA vol. 1, 12.6.7).
 enum class CmRejReason : std::uint16_t {
   no_qp = 1,
   no_eec = 2,

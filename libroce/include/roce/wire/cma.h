@@ -8,8 +8,8 @@
 
 namespace roce {
 
-/// RDMA IP CM header, 36 bytes at the start of the private data of a REQ or SIDR_REQ (IBTA vol. 1, annex A11). An IPv4
-/// address is 12 zero bytes and the address (W-CM-2).
+/// RDMA IP CM header, 36 bytes at the start of the private data of a REQ or SIDR_REQ (IBTA vol. 1, annex A11; W-CM-2).
+/// An IPv4 address is stored as 12 zero bytes and the address.
 struct Cma {
   std::uint8_t major_version{};  ///< 0
   std::uint8_t minor_version{};  ///< 0
@@ -19,15 +19,15 @@ struct Cma {
   Gid source_address{};
   Gid destination_address{};
 
-  /// The form in which the header holds an IPv4 address.
+  /// Returns an IPv4 address in the form that the header holds.
   [[nodiscard]] static constexpr Gid from_ipv4(const Ipv4Address& address) {
     Gid form = Gid::from_ipv4(address);
     form.octets[10] = form.octets[11] = 0;
     return form;
   }
-  /// The source address as a GID of RoCE v2: IPv4-mapped when `ip_version` is 4.
+  /// Returns the source address as a GID of RoCE v2: IPv4-mapped if `ip_version` is 4.
   [[nodiscard]] constexpr Gid source_gid() const { return to_gid(source_address); }
-  /// The destination address as a GID of RoCE v2: IPv4-mapped when `ip_version` is 4.
+  /// Returns the destination address as a GID of RoCE v2: IPv4-mapped if `ip_version` is 4.
   [[nodiscard]] constexpr Gid destination_gid() const { return to_gid(destination_address); }
 
   friend constexpr bool operator==(const Cma&, const Cma&) = default;
@@ -49,8 +49,8 @@ inline constexpr auto kFields<Cma> = FieldList{
     field<&Cma::source_address, 32, 128>("source_address", FieldFormat::gid, "Source Address"),
     field<&Cma::destination_address, 160, 128>("destination_address", FieldFormat::gid, "Destination Address")};
 
-/// Whether the private data of a REQ or SIDR_REQ starts with a `Cma`: the service is one of the RDMA IP CM, there are
-/// 36 bytes, the header's version is 0.0 and its IP version 4 or 6.
+/// True if the private data of a REQ or SIDR_REQ starts with a `Cma`: the service is one of the RDMA IP CM,
+/// there are 36 bytes, the header's version is 0.0 and its IP version 4 or 6.
 [[nodiscard]] constexpr bool has_cma(ServiceId service, Bytes private_data) {
   if (!service.is_rdma_ip() || private_data.size() < kSize<Cma> || private_data[0] != std::byte{0}) return false;
   const std::uint8_t ip_version = FieldOf<&Cma::ip_version>::get(private_data.data());

@@ -7,7 +7,7 @@
 
 namespace roce {
 
-/// The 16 reserved bytes behind the BTH of a congestion notification packet (IBTA annex A17; W-OPC-2).
+/// The 16 reserved bytes behind the BTH of a congestion notification packet, opcode 0x81 (IBTA annex A17; W-OPC-2).
 struct CnpReserved {
   std::array<std::byte, 16> reserved{};
 

@@ -8,7 +8,7 @@
 
 namespace roce {
 
-/// Header of LINKTYPE_LINUX_SLL, what Linux gives for the "any" device, 16 bytes (tcpdump.org link-type registry).
+/// Header of LINKTYPE_LINUX_SLL, which Linux uses for the "any" device, 16 bytes (tcpdump.org link-type registry).
 struct LinuxSll {
   std::uint16_t packet_type{};
   std::uint16_t arphrd_type{};

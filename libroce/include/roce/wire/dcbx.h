@@ -24,7 +24,7 @@ struct DcbxPfc {
   bool enable1{};
   bool enable0{};
 
-  /// Whether PFC is enabled for `priority` (0…7).
+  /// True if PFC is enabled for `priority` (0…7).
   [[nodiscard]] constexpr bool enabled(unsigned priority) const {
     constexpr std::array<bool DcbxPfc::*, 8> kMembers{&DcbxPfc::enable0, &DcbxPfc::enable1, &DcbxPfc::enable2,
                                                       &DcbxPfc::enable3, &DcbxPfc::enable4, &DcbxPfc::enable5,
@@ -64,7 +64,7 @@ template <>
 inline constexpr auto kFields<DcbxApp> =
     FieldList{field<&DcbxApp::reserved, 0, 8>("reserved", FieldFormat::reserved, "Reserved")};
 
-/// What the protocol of a `DcbxAppEntry` is a number of (IEEE 802.1Q, D.2.12).
+/// The kind of number in the protocol field of a `DcbxAppEntry` (IEEE 802.1Q, D.2.12).
 enum class DcbxSelector : std::uint8_t { ether_type = 1, tcp_port = 2, udp_port = 3, tcp_or_udp_port = 4, dscp = 5 };
 
 inline constexpr std::array kDcbxSelectorNames{ValueName{1, "EtherType"}, ValueName{2, "TCP port"},

@@ -19,7 +19,7 @@ struct DcbxEts {
   bool willing{};
   bool cbs{};
   std::uint8_t reserved{};
-  std::uint8_t max_tcs{};  ///< 0 stands for 8
+  std::uint8_t max_tcs{};  ///< 0 means 8
   std::uint8_t prio0_tc{};
   std::uint8_t prio1_tc{};
   std::uint8_t prio2_tc{};
@@ -45,21 +45,21 @@ struct DcbxEts {
   DcbxTsa tc6_tsa{};
   DcbxTsa tc7_tsa{};
 
-  /// The traffic class of `priority` (0…7).
+  /// Returns the traffic class of `priority` (0…7).
   [[nodiscard]] constexpr std::uint8_t traffic_class(unsigned priority) const {
     constexpr std::array<std::uint8_t DcbxEts::*, 8> kMembers{
         &DcbxEts::prio0_tc, &DcbxEts::prio1_tc, &DcbxEts::prio2_tc, &DcbxEts::prio3_tc,
         &DcbxEts::prio4_tc, &DcbxEts::prio5_tc, &DcbxEts::prio6_tc, &DcbxEts::prio7_tc};
     return this->*kMembers[priority];
   }
-  /// The bandwidth of traffic class `tc` (0…7) in percent.
+  /// Returns the bandwidth of traffic class `tc` (0…7) in percent.
   [[nodiscard]] constexpr std::uint8_t bandwidth(unsigned tc) const {
     constexpr std::array<std::uint8_t DcbxEts::*, 8> kMembers{
         &DcbxEts::tc0_bandwidth, &DcbxEts::tc1_bandwidth, &DcbxEts::tc2_bandwidth, &DcbxEts::tc3_bandwidth,
         &DcbxEts::tc4_bandwidth, &DcbxEts::tc5_bandwidth, &DcbxEts::tc6_bandwidth, &DcbxEts::tc7_bandwidth};
     return this->*kMembers[tc];
   }
-  /// How traffic class `tc` (0…7) is chosen for transmission.
+  /// Returns the algorithm that selects traffic class `tc` (0…7) for transmission.
   [[nodiscard]] constexpr DcbxTsa tsa(unsigned tc) const {
     constexpr std::array<DcbxTsa DcbxEts::*, 8> kMembers{&DcbxEts::tc0_tsa, &DcbxEts::tc1_tsa, &DcbxEts::tc2_tsa,
                                                          &DcbxEts::tc3_tsa, &DcbxEts::tc4_tsa, &DcbxEts::tc5_tsa,
@@ -146,7 +146,7 @@ struct DcbxEtsRecommendation {
   DcbxTsa tc6_tsa{};
   DcbxTsa tc7_tsa{};
 
-  /// The traffic class of `priority` (0…7).
+  /// Returns the traffic class of `priority` (0…7).
   [[nodiscard]] constexpr std::uint8_t traffic_class(unsigned priority) const {
     constexpr std::array<std::uint8_t DcbxEtsRecommendation::*, 8> kMembers{
         &DcbxEtsRecommendation::prio0_tc, &DcbxEtsRecommendation::prio1_tc, &DcbxEtsRecommendation::prio2_tc,
@@ -154,7 +154,7 @@ struct DcbxEtsRecommendation {
         &DcbxEtsRecommendation::prio6_tc, &DcbxEtsRecommendation::prio7_tc};
     return this->*kMembers[priority];
   }
-  /// The bandwidth of traffic class `tc` (0…7) in percent.
+  /// Returns the bandwidth of traffic class `tc` (0…7) in percent.
   [[nodiscard]] constexpr std::uint8_t bandwidth(unsigned tc) const {
     constexpr std::array<std::uint8_t DcbxEtsRecommendation::*, 8> kMembers{
         &DcbxEtsRecommendation::tc0_bandwidth, &DcbxEtsRecommendation::tc1_bandwidth,
@@ -163,7 +163,7 @@ struct DcbxEtsRecommendation {
         &DcbxEtsRecommendation::tc6_bandwidth, &DcbxEtsRecommendation::tc7_bandwidth};
     return this->*kMembers[tc];
   }
-  /// How traffic class `tc` (0…7) is chosen for transmission.
+  /// Returns the algorithm that selects traffic class `tc` (0…7) for transmission.
   [[nodiscard]] constexpr DcbxTsa tsa(unsigned tc) const {
     constexpr std::array<DcbxTsa DcbxEtsRecommendation::*, 8> kMembers{
         &DcbxEtsRecommendation::tc0_tsa, &DcbxEtsRecommendation::tc1_tsa, &DcbxEtsRecommendation::tc2_tsa,

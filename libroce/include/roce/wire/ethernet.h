@@ -66,7 +66,7 @@ struct VlanTag {
   std::uint8_t priority{};  ///< PCP, 0…7
   bool drop_eligible{};     ///< DEI
   std::uint16_t vlan_id{};  ///< VID, 0…4095
-  EtherType ether_type{};   ///< of what follows
+  EtherType ether_type{};   ///< type of the data that follows
 
   friend constexpr bool operator==(const VlanTag&, const VlanTag&) = default;
 };

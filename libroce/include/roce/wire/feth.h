@@ -8,7 +8,7 @@
 
 namespace roce {
 
-/// Which memory a FLUSH covers (IBTA vol. 1, annex A19).
+/// The memory that a FLUSH covers (IBTA vol. 1, annex A19).
 enum class FlushSelectivity : std::uint8_t { range = 0, memory_region = 1 };
 
 inline constexpr std::array kFlushSelectivityNames{ValueName{0, "range"}, ValueName{1, "memory region"}};

@@ -83,7 +83,7 @@ concept OctetField = detail::HasOctets<T> || detail::IsByteArray<T>::value;
 template <typename T>
 concept NumberField = std::integral<T> || std::is_enum_v<T> || detail::HasRep<T>;
 
-/// The number in a field value.
+/// Returns the number in a field value.
 template <NumberField T>
 [[nodiscard]] constexpr std::uint64_t to_raw(T value) {
   if constexpr (detail::HasRep<T>) {
@@ -93,7 +93,7 @@ template <NumberField T>
   }
 }
 
-/// The field value of a number.
+/// Returns the field value of a number.
 template <NumberField T>
 [[nodiscard]] constexpr T from_raw(std::uint64_t raw) {
   if constexpr (detail::HasRep<T>) {
@@ -103,9 +103,9 @@ template <NumberField T>
   }
 }
 
-/// One field of a header: `Width` bits starting at bit `Offset` of the header, bit 0 being the most significant bit of
-/// byte 0. The one definition serves reading, editing in place, and (through the field table) parse and emit.
-/// The header must be wholly present: a field reads whole power-of-two words around its bits, inside the header.
+/// One field of a header: `Width` bits starting at bit `Offset` of the header, bit 0 being the most significant bit
+/// of byte 0. This one definition serves reading, editing in place, and (through the field table) parse and emit.
+/// The header must be present as a whole: a field reads power-of-two words around its bits, inside the header.
 template <typename T, std::size_t Offset, std::size_t Width>
 struct Field {
   static constexpr std::size_t kFirstByte = Offset / 8;
@@ -142,7 +142,7 @@ struct Field {
     }
   }
 
-  // The word around the bits ends with them where it can, so that it never reaches past the header's end.
+  // The word around the bits ends where they end, if possible, so that it never reaches past the header's end.
   static constexpr std::size_t kWord = OctetField<T> ? 1 : std::bit_ceil(kEndByte - kFirstByte);
   static constexpr std::size_t kWordStart = kEndByte >= kWord ? kEndByte - kWord : 0;
   static constexpr std::size_t kShift = OctetField<T> ? 0 : (kWordStart + kWord) * 8 - Offset - Width;

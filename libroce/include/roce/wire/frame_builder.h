@@ -18,8 +18,8 @@
 
 namespace roce {
 
-/// Writes one frame front to back into a buffer of the caller: headers in wire order, then the payload, then
-/// `finish()`, which fills in what follows from the rest. Nothing is allocated.
+/// Writes one frame front to back into the caller's buffer: headers in wire order, then the payload, then `finish()`,
+/// which fills in the fields that follow from the rest. Allocates nothing.
 ///
 ///     FrameBuilder frame{buffer};
 ///     frame.add(ethernet).add(ipv4).add(udp).add(bth).add(reth).payload(data);
@@ -55,11 +55,11 @@ class FrameBuilder {
     return *this;
   }
 
-  /// Appends pad and ICRC behind a BTH, and fills in pad count, lengths and IPv4 checksums. Returns the frame's length
-  /// in bytes. Error: `truncated` at the header or payload for which the buffer was too small.
+  /// Appends pad and ICRC behind a BTH, and fills in pad count, lengths and IPv4 checksums. Returns the frame's
+  /// length in bytes. Error: `truncated` at the header or payload that did not fit the buffer, or `too_many_headers`.
   [[nodiscard]] Result<std::size_t> finish() {
     const bool has_bth = bth_ != kNone;
-    // W-PAD-1
+    // W-PAD-1: zeros pad the payload to a multiple of 4 bytes.
     const std::size_t pad = has_bth ? (0 - (size_ - payload_)) & 3 : 0;
     if (has_bth && room(HeaderId::icrc, pad + 4)) {
       std::byte* bth = buffer_.data() + bth_;

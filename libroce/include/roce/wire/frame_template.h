@@ -18,8 +18,8 @@ namespace roce {
 
 namespace detail {
 
-/// By what the bytes that vary change the CRC's register in front of the BTH, for each value of each byte: most
-/// significant byte first. What a kind of header lacks has tables of zeros.
+/// The changes that the varying bytes make to the CRC register in front of the BTH, for each value of each byte:
+/// most significant byte first. Fields that a kind of header lacks have tables of zeros.
 struct TemplateTables {
   using Table = std::array<std::uint32_t, 256>;
 
@@ -31,55 +31,55 @@ struct TemplateTables {
 
 }  // namespace detail
 
-/// The headers in front of the BTH of all packets of a flow, in wire form, and the ICRC's state behind them: what a
-/// sender works out once, so that a packet costs a copy, a few table lookups, and one CRC from the BTH on.
+/// The headers in front of the BTH of all packets of a flow, in wire form, and the ICRC's state behind them:
+/// computed once by a sender, so that a packet costs a copy, a few table lookups, and one CRC from the BTH on.
 ///
 ///     std::byte* bth = frame + flow.header_bytes();
 ///     write(Bth{…}, bth);                                 // then extension headers, payload, pad
 ///     flow.write_headers(frame, transport_bytes, ip_id);  // in any order with `seal`
 ///     flow.seal(bth, transport_bytes, ip_id);
 ///
-/// "Transport bytes" counts from the BTH through the ICRC: at least 16, and at most what fits the length fields (65507
-/// over IPv4, 65527 over IPv6, 65535 for RoCE v1). Nothing here fails, allocates or checks its arguments. The flow
-/// label, the UDP checksum and the IPv4 reserved bit are 0. A default-constructed template has no headers; it can only
-/// be assigned to.
+/// "Transport bytes" counts from the BTH through the ICRC: at least 16, and at most what fits
+/// the length fields (65507 over IPv4, 65527 over IPv6, 65535 for RoCE v1). No function here fails,
+/// allocates or checks its arguments. The flow label, the UDP checksum and the IPv4 reserved bit are 0.
+/// A default-constructed template has no headers; it can only be assigned to.
 class FrameTemplate {
  public:
   FrameTemplate() = default;
 
-  /// A whole Ethernet frame: Ethernet, one 802.1Q tag when `net.vlan_tci` is set, then what `net.version` says (not
-  /// `none`): IPv4 with DF, TTL and TOS, IPv6, or a GRH (IBTA annexes A16, A17); UDP with destination port 4791 for v2.
-  /// `net.ip_id` and `net.timestamp_ns` are not used.
+  /// Makes the headers of a whole frame: Ethernet, one 802.1Q tag if `net.vlan_tci` is set,
+  /// then those of `net.version` (not `none`): IPv4 with DF, TTL and TOS, IPv6, or a GRH (IBTA annexes A16, A17);
+  /// UDP with destination port 4791 for v2. `net.ip_id` and `net.timestamp_ns` are not used.
   [[nodiscard]] static FrameTemplate ethernet(const NetMeta& net, const MacAddress& source,
                                               const MacAddress& destination);
 
-  /// Nothing in front of the BTH, for a link that hides the headers (a UDP socket). The ICRC is computed as if those
-  /// of `net` were there; `net.version` is not `none`, `net.ip_id` and `net.timestamp_ns` are not used.
+  /// Makes a template without headers, for a link that hides them (a UDP socket). The ICRC is computed as if those
+  /// of `net` were in front of the BTH; `net.version` is not `none`, `net.ip_id` and `net.timestamp_ns` are not used.
   [[nodiscard]] static FrameTemplate transport_only(const NetMeta& net);
 
-  /// Bytes in front of the BTH: 42 … 66, or 0 for `transport_only`.
+  /// Returns the bytes in front of the BTH: 42 … 66, or 0 for `transport_only`.
   [[nodiscard]] std::size_t header_bytes() const { return header_bytes_; }
 
-  /// What the template was made from.
+  /// Returns the description that the template was made from.
   [[nodiscard]] const NetMeta& net() const { return net_; }
 
-  /// Copies the headers to `frame`, which has room for `header_bytes()`, with the lengths and the IPv4 checksum (RFC
-  /// 1071) for `transport_bytes` and for the IPv4 identification `ip_id` (ignored when not IPv4). For a segmentation
-  /// super-frame `transport_bytes` counts all its segments. Does nothing for `transport_only`.
+  /// Copies the headers to `frame`, which has room for `header_bytes()`, with the lengths and the IPv4
+  /// checksum (RFC 1071) for `transport_bytes` and for the IPv4 identification `ip_id` (ignored if not IPv4).
+  /// For a segmentation super-frame, `transport_bytes` counts all its segments. Does nothing for `transport_only`.
   void write_headers(std::byte* frame, std::size_t transport_bytes, std::uint16_t ip_id) const;
 
-  /// The ICRC (as a number, see icrc.h) of one packet whose BTH begins at `bth` and which is `transport_bytes` long, as
-  /// if it stood alone behind the headers with that length and `ip_id`. Its last four bytes are not read.
+  /// Returns the ICRC (as a number, see icrc.h) of one packet whose BTH begins at `bth` and which is `transport_bytes`
+  /// long, as if it were alone behind the headers with that length and `ip_id`. Its last four bytes are not read.
   [[nodiscard]] std::uint32_t icrc(const std::byte* bth, std::size_t transport_bytes, std::uint16_t ip_id) const;
 
-  /// Stores `icrc()` in the last four of the `transport_bytes` bytes from `bth`. For a super-frame this is called for
-  /// each of its segments, with the length of the segment and the identification that the segment will have.
+  /// Stores `icrc()` in the last four of the `transport_bytes` bytes from `bth`. For a super-frame,
+  /// call it for each segment, with the length of the segment and the identification that the segment will have.
   void seal(std::byte* bth, std::size_t transport_bytes, std::uint16_t ip_id) const {
     store_big_endian<4>(bth + transport_bytes - kIcrcSize, __builtin_bswap32(icrc(bth, transport_bytes, ip_id)));
   }
 
-  /// Whether the last four bytes are the ICRC: the check of a packet that came on the flow this template describes, of
-  /// which only TTL, TOS, flow label and checksums may differ.
+  /// True if the last four bytes are the ICRC: checks a packet that came on the flow this template describes,
+  /// which may differ only in TTL, TOS, flow label and checksums.
   [[nodiscard]] bool is_sealed(const std::byte* bth, std::size_t transport_bytes, std::uint16_t ip_id) const {
     const std::byte* stored = bth + transport_bytes - kIcrcSize;
     return load_big_endian<4>(stored) == __builtin_bswap32(icrc(bth, transport_bytes, ip_id));
@@ -93,9 +93,9 @@ class FrameTemplate {
   static void store16(std::byte* at, std::size_t value) { store_big_endian<2>(at, value & 0xFFFF); }
 
   const detail::TemplateTables* tables_ = nullptr;
-  std::uint32_t state_ = 0;     // of the CRC, behind the masked headers with lengths and identification 0
-  std::uint32_t ipv4_sum_ = 0;  // of the header's 16-bit words with those and the checksum 0, folded
-  std::uint16_t ip_extra_ = 0;  // what the IP length field counts beside the transport bytes
+  std::uint32_t state_ = 0;     // CRC state behind the masked headers with lengths and identification 0
+  std::uint32_t ipv4_sum_ = 0;  // folded sum of the header's 16-bit words with those and the checksum 0
+  std::uint16_t ip_extra_ = 0;  // bytes that the IP length field counts besides the transport bytes
   std::uint8_t header_bytes_ = 0;
   std::uint8_t network_bytes_ = 0;  // IP header or GRH, and UDP
   std::array<std::byte, kMaxHeaders> headers_{};
@@ -104,7 +104,7 @@ class FrameTemplate {
 
 inline void FrameTemplate::write_headers(std::byte* frame, std::size_t transport_bytes, std::uint16_t ip_id) const {
   if (header_bytes_ == 0) return;
-  // Moves of a fixed size that overlap, for any length from 42 to 66: shorter than a call of memcpy.
+  // Overlapping moves of a fixed size, for any length from 42 to 66: shorter than a call of memcpy.
   constexpr std::size_t block = 16;
   const std::size_t last = header_bytes_;
   std::memcpy(frame, headers_.data(), block);

@@ -15,7 +15,7 @@
 
 namespace roce {
 
-/// How a field is shown and read as text.
+/// The text form of a field.
 enum class FieldFormat : std::uint8_t {
   decimal,
   signed_decimal,  ///< two's complement of the field's width
@@ -36,15 +36,15 @@ struct ValueName {
 
 /// One row of the field table.
 struct FieldInfo {
-  std::string_view name;  ///< inside its header, e.g. `psn` of `bth.psn`
+  std::string_view name;  ///< name inside its header, e.g. `psn` of `bth.psn`
   FieldFormat format = FieldFormat::decimal;
-  std::string_view title;                  ///< the specification's words, e.g. "Packet Sequence Number"
+  std::string_view title;                  ///< the specification's term, e.g. "Packet Sequence Number"
   std::span<const ValueName> value_names;  ///< names of values, may be empty
   std::uint16_t bit_offset = 0;            ///< from the header's first bit, most significant first
   std::uint16_t bit_width = 0;
 
   [[nodiscard]] constexpr std::size_t byte_offset() const { return bit_offset / 8; }
-  /// The value's name, or an empty view.
+  /// Returns the value's name, or an empty view.
   [[nodiscard]] constexpr std::string_view value_name(std::uint64_t value) const {
     for (const ValueName& row : value_names) {
       if (row.value == value) return row.name;
@@ -68,7 +68,7 @@ struct MemberField<Member, Offset, Width> {
   FieldInfo info;
 };
 
-/// A row of a header's table: the member, its bits, its name, how to show it, its title and its value names.
+/// Makes a row of a header's table: the member, its bits, its name, its text form, its title and its value names.
 template <auto Member, std::size_t Offset, std::size_t Width>
 [[nodiscard]] consteval auto field(std::string_view name, FieldFormat format, std::string_view title,
                                    std::span<const ValueName> value_names = {}) {
@@ -81,7 +81,7 @@ template <typename... Rows>
 struct FieldList : Rows... {
   static constexpr std::size_t kCount = sizeof...(Rows);
 
-  /// Calls `use` once, with all rows as arguments, and returns what it returns.
+  /// Calls `use` once, with all rows as arguments, and returns the result of the call.
   template <typename Use>
   constexpr decltype(auto) apply(Use use) const {
     return use(static_cast<const Rows&>(*this)...);
@@ -90,10 +90,10 @@ struct FieldList : Rows... {
 template <typename... Rows>
 FieldList(Rows...) -> FieldList<Rows...>;
 
-/// What a header is called and how large it is. Specialised beside each header struct.
+/// The names and the size of a header. Specialised beside each header struct.
 struct HeaderName {
   HeaderId id = HeaderId::none;
-  std::string_view name;   ///< of fields in text: `bth` of `bth.psn`
+  std::string_view name;   ///< in field names: `bth` of `bth.psn`
   std::string_view title;  ///< in messages: `BTH`
   std::size_t size = 0;    ///< bytes
 };
@@ -108,7 +108,7 @@ inline constexpr auto kFields = FieldList<>{};
 
 namespace detail {
 
-/// Whether the rows cover each bit of the header exactly once, in order: no bit is lost between parse and emit.
+/// True if the rows cover each bit of the header exactly once, in order: no bit is lost between parse and emit.
 template <typename H>
 [[nodiscard]] consteval bool covers_every_bit() {
   std::size_t next = 0;
@@ -138,7 +138,7 @@ template <HeaderType H>
   return header;
 }
 
-/// Reads a header from the start of `bytes`. Error: `truncated`, when there are fewer than `kSize<H>`.
+/// Reads a header from the start of `bytes`. Error: `truncated` if there are fewer than `kSize<H>` bytes.
 template <HeaderType H>
 [[nodiscard]] constexpr Result<H> parse(Bytes bytes) {
   if (bytes.size() < kSize<H>) {
@@ -150,7 +150,7 @@ template <HeaderType H>
 
 namespace detail {
 
-/// Puts a number's bits where they belong among the header's 64-bit words, the first bit of each the most significant.
+/// Puts a number's bits into their places in the header's 64-bit words, whose first bit is the most significant.
 template <typename Row, typename H>
 constexpr void put_number(const H& header, std::uint64_t* words) {
   if constexpr (!OctetField<typename Row::value_type>) {
@@ -170,8 +170,8 @@ constexpr void put_octets(const H& header, std::byte* out) {
 
 }  // namespace detail
 
-/// Writes a header; `kSize<H>` bytes of room must be there. Numbers are put together in registers and stored word by
-/// word.
+/// Writes a header; there must be room for `kSize<H>` bytes.
+/// Numbers are assembled in registers and stored word by word.
 template <HeaderType H>
 constexpr void write(const H& header, std::byte* out) {
   constexpr std::size_t size = kHeader<H>.size;
@@ -180,7 +180,7 @@ constexpr void write(const H& header, std::byte* out) {
   std::uint64_t words[whole + 1]{};
   kFields<H>.apply([&]<typename... Rows>(const Rows&...) {
     (detail::put_number<Rows>(header, words), ...);
-    // Not `<`: of a header shorter than a word, that is a comparison which GCC 14 warns about.
+    // Not `<`: for a header shorter than a word, GCC 14 warns about that comparison.
     for (std::size_t i = 0; i != whole; ++i) store_big_endian<8>(out + i * 8, words[i]);
     if constexpr ((rest & 4) != 0) store_big_endian<4>(out + whole * 8, words[whole] >> 32);
     if constexpr ((rest & 2) != 0)
@@ -190,7 +190,7 @@ constexpr void write(const H& header, std::byte* out) {
   });
 }
 
-/// Writes a header to the start of `out`. Error: `truncated`, when there is less room than `kSize<H>`.
+/// Writes a header to the start of `out`. Error: `truncated` if there is less room than `kSize<H>`.
 template <HeaderType H>
 constexpr Result<void> emit(const H& header, std::span<std::byte> out) {
   if (out.size() < kSize<H>) {
@@ -225,7 +225,7 @@ struct FindRow<Member, FieldList<First, Rest...>> {
 
 }  // namespace detail
 
-/// The definition of one field, to read or edit it where it lies: `FieldOf<&Bth::psn>::get(bytes)`.
+/// The definition of one field, to read or edit it in place: `FieldOf<&Bth::psn>::get(bytes)`.
 template <auto Member>
 using FieldOf = typename detail::FindRow<
     Member, std::remove_cvref_t<decltype(kFields<typename detail::MemberClass<decltype(Member)>::type>)>>::type::field;

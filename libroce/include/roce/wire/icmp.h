@@ -14,11 +14,11 @@ enum class IcmpType : std::uint8_t { echo_reply = 0, echo_request = 8 };
 inline constexpr std::array kIcmpTypeNames{ValueName{0, "echo reply"}, ValueName{3, "destination unreachable"},
                                            ValueName{8, "echo request"}};
 
-/// What every ICMP message begins with, 4 bytes (RFC 792).
+/// The start of every ICMP message, 4 bytes (RFC 792).
 struct Icmp {
   IcmpType type{};
   std::uint8_t code{};
-  std::uint16_t checksum{};  ///< of the whole message: `internet_checksum`
+  std::uint16_t checksum{};  ///< over the whole message: `internet_checksum`
 
   friend constexpr bool operator==(const Icmp&, const Icmp&) = default;
 };
@@ -30,7 +30,7 @@ inline constexpr auto kFields<Icmp> =
               field<&Icmp::code, 8, 8>("code", FieldFormat::decimal, "Code"),
               field<&Icmp::checksum, 16, 16>("checksum", FieldFormat::hex, "Checksum")};
 
-/// What follows in an echo request or reply of ICMP and ICMPv6, 4 bytes (RFC 792, RFC 4443); any data follow.
+/// The rest of an echo request or reply of ICMP and ICMPv6, 4 bytes (RFC 792, RFC 4443); any data may follow.
 struct IcmpEcho {
   std::uint16_t identifier{};
   std::uint16_t sequence{};

@@ -30,11 +30,11 @@ inline constexpr std::array kIcmpv6TypeNames{ValueName{1, "destination unreachab
                                              ValueName{136, "neighbour advertisement"},
                                              ValueName{143, "multicast listener report v2"}};
 
-/// What every ICMPv6 message begins with, 4 bytes (RFC 4443, 2.1).
+/// The start of every ICMPv6 message, 4 bytes (RFC 4443, 2.1).
 struct Icmpv6 {
   Icmpv6Type type{};
   std::uint8_t code{};
-  std::uint16_t checksum{};  ///< of the whole message and a pseudo header: `ipv6_upper_checksum`
+  std::uint16_t checksum{};  ///< over the whole message and a pseudo header: `ipv6_upper_checksum`
 
   friend constexpr bool operator==(const Icmpv6&, const Icmpv6&) = default;
 };
@@ -46,7 +46,7 @@ inline constexpr auto kFields<Icmpv6> =
               field<&Icmpv6::code, 8, 8>("code", FieldFormat::decimal, "Code"),
               field<&Icmpv6::checksum, 16, 16>("checksum", FieldFormat::hex, "Checksum")};
 
-/// What follows in a neighbour solicitation, 20 bytes (RFC 4861, 4.3); options follow.
+/// The rest of a neighbour solicitation, 20 bytes (RFC 4861, 4.3); options follow.
 struct NeighbourSolicitation {
   std::uint32_t reserved{};
   Gid target{};
@@ -61,11 +61,11 @@ inline constexpr auto kFields<NeighbourSolicitation> =
     FieldList{field<&NeighbourSolicitation::reserved, 0, 32>("reserved", FieldFormat::reserved, "Reserved"),
               field<&NeighbourSolicitation::target, 32, 128>("target", FieldFormat::gid, "Target Address")};
 
-/// What follows in a neighbour advertisement, 20 bytes (RFC 4861, 4.4); options follow.
+/// The rest of a neighbour advertisement, 20 bytes (RFC 4861, 4.4); options follow.
 struct NeighbourAdvertisement {
   bool router{};
   bool solicited{};  ///< it answers a solicitation
-  bool overrides{};  ///< a known link-layer address is to be replaced
+  bool overrides{};  ///< it replaces a known link-layer address
   std::uint32_t reserved{};
   Gid target{};
 
@@ -92,7 +92,7 @@ inline constexpr std::array kNdOptionNames{ValueName{1, "source link-layer addre
 /// two fields.
 struct NdLinkLayer {
   NdOption type{};
-  std::uint8_t length = 1;  ///< of the option, in units of 8 bytes; never 0
+  std::uint8_t length = 1;  ///< length of the option, in units of 8 bytes; never 0
   MacAddress mac{};
 
   friend constexpr bool operator==(const NdLinkLayer&, const NdLinkLayer&) = default;

@@ -12,12 +12,12 @@
 
 namespace roce {
 
-/// The invariant CRC (IBTA vol. 1, 7.8.1; over Ethernet: annexes A16 and A17): the CRC-32 of IEEE 802.3 over eight
-/// bytes of ones, then everything from the IP header or GRH through the pad, with the fields that switches may change
-/// read as ones. On the wire its least significant byte comes first; as a number here it is what `Packet::stored_icrc`
-/// gives.
+/// The invariant CRC (IBTA vol. 1, 7.8.1; over Ethernet: annexes A16 and A17):
+/// the CRC-32 of IEEE 802.3 over eight bytes of ones, then everything from the IP header
+/// or GRH through the pad, with the fields that switches may change read as ones.
+/// On the wire its least significant byte comes first; as a number here it has the form of `Packet::stored_icrc`.
 
-/// What checking the ICRC of a packet found.
+/// The result of checking the ICRC of a packet.
 enum class IcrcStatus : std::uint8_t {
   good,
   bad,
@@ -25,13 +25,13 @@ enum class IcrcStatus : std::uint8_t {
   good_for_ip_id,  ///< the link hides the IPv4 identification, and exactly one value of it makes the ICRC right
 };
 
-/// Why an ICRC was not checked.
+/// The reason why an ICRC was not checked.
 enum class IcrcUnchecked : std::uint8_t {
   none,
   not_roce,    ///< there is no ICRC
-  cut_short,   ///< the capture's snap length cut it off, or some of what it covers
+  cut_short,   ///< the capture's snap length cut off the ICRC, or some of the bytes that it covers
   fragmented,  ///< an IP fragment
-  malformed,   ///< the lengths in the headers contradict each other, so that its place is unknown
+  malformed,   ///< the lengths in the headers contradict each other, so that the place of the ICRC is unknown
 };
 
 struct IcrcVerdict {
@@ -39,32 +39,32 @@ struct IcrcVerdict {
   IcrcUnchecked reason = IcrcUnchecked::none;
   std::uint16_t ip_id = 0;     ///< with `good_for_ip_id`
   std::uint32_t stored = 0;    ///< as on the wire; unless not_checked
-  std::uint32_t computed = 0;  ///< what it should be; unless not_checked
+  std::uint32_t computed = 0;  ///< the correct value; unless not_checked
 
   friend constexpr bool operator==(const IcrcVerdict&, const IcrcVerdict&) = default;
 };
 
-/// `good`, `bad`, `good for IP ID 0x1234`, `not checked (cut short)`
+/// Returns `good`, `bad`, `good for IP ID 0x1234`, `not checked (cut short)`.
 [[nodiscard]] std::string to_string(const IcrcVerdict& verdict);
 
-/// Checks a packet's ICRC. A packet of which a covered byte was not captured is `not_checked`, never `bad`. A packet
-/// that was parsed from its BTH is checked against its NetMeta.
+/// Checks a packet's ICRC. A packet with a covered byte that was not captured is `not_checked`, never `bad`.
+/// A packet that was parsed from its BTH is checked against its NetMeta.
 [[nodiscard]] IcrcVerdict check_icrc(const Packet& packet);
 
-/// The ICRC of bytes that begin with the network header and end before the ICRC, as one run. `network` is `ipv4`,
-/// `ipv6` or `grh`; `bth_offset` is the distance from the network header to the BTH, which (with its fifth byte) must
-/// be inside.
+/// Returns the ICRC of a run of bytes that begins with the network header and ends before the ICRC.
+/// `network` is `ipv4`, `ipv6` or `grh`; `bth_offset` is the distance from the network header to the BTH,
+/// which (with its fifth byte) must be inside.
 [[nodiscard]] std::uint32_t compute_icrc(Bytes covered, HeaderId network, std::size_t bth_offset);
 
-/// The ICRC of a transport packet, from its BTH to before the ICRC (`transport`, at least 12 bytes), behind the network
-/// headers that `net` describes. An unknown IPv4 identification counts as 0.
+/// Returns the ICRC of a transport packet, from its BTH to before the ICRC (`transport`, at least 12 bytes),
+/// behind the network headers that `net` describes. An unknown IPv4 identification counts as 0.
 [[nodiscard]] std::uint32_t compute_icrc(Bytes transport, const NetMeta& net);
 
-/// Makes a transport packet, from its BTH through its ICRC, that was made for the network headers of `from` one for
-/// those of `to`. An ICRC that was wrong stays so, in the same bits.
+/// Converts a transport packet, from its BTH through its ICRC, from the network headers of `from` to those of `to`.
+/// An ICRC that was wrong stays wrong, in the same bits.
 void move_icrc(std::span<std::byte> transport, const NetMeta& from, const NetMeta& to);
 
-/// The CRC-32 of IEEE 802.3, continued: `crc` is 0 or the result for the bytes before. Equal to zlib's crc32().
+/// Returns the CRC-32 of IEEE 802.3, continued: `crc` is 0 or the result for the bytes before. Equal to zlib's crc32().
 [[nodiscard]] std::uint32_t crc32(std::uint32_t crc, Bytes bytes);
 
 /// A common mistake in computing an ICRC.
@@ -81,35 +81,35 @@ enum class IcrcMistake : std::uint8_t {
   not_inverted,  ///< the final inversion is missing
   byte_swapped,  ///< most significant byte first
   bit_reversed,  ///< the bits of the result in opposite order
-  other_ip_id,   ///< the IPv4 identification was another when the ICRC was computed
+  other_ip_id,   ///< the ICRC was computed with another IPv4 identification
   count,
 };
 
-/// `TTL not masked`
+/// Returns a text: `TTL / hop limit not masked`.
 [[nodiscard]] std::string_view to_string(IcrcMistake mistake);
 
-/// What makes a wrong ICRC right.
+/// The explanation of a wrong ICRC.
 struct IcrcExplanation {
   /// The mistakes that together give the stored ICRC: none, one or two.
   std::array<IcrcMistake, 2> mistakes{};
   std::uint8_t mistake_count = 0;
-  std::uint16_t ip_id = 0;  ///< with `other_ip_id`: the value it was computed with
+  std::uint16_t ip_id = 0;  ///< with `other_ip_id`: the value that the ICRC was computed with
 
-  /// No mistake matches, but one byte does: byte `damaged_offset` of the parsed bytes differs from the byte that the
-  /// ICRC was computed over by the bits of `damaged_bits`; 0 when no byte matches.
+  /// Set if no mistake matches, but one byte does: byte `damaged_offset` of the parsed bytes differs from the byte
+  /// that the ICRC was computed over by the bits of `damaged_bits`; these are 0 if no byte matches.
   std::uint32_t damaged_offset = 0;
   std::uint8_t damaged_bits = 0;
 
   [[nodiscard]] std::span<const IcrcMistake> found() const { return {mistakes.data(), mistake_count}; }
 };
 
-/// Looks for what makes the packet's stored ICRC come out; the packet must have an ICRC (`Packet::has_icrc`).
+/// Looks for the change that gives the packet's stored ICRC; the packet must have an ICRC (`Packet::has_icrc`).
 [[nodiscard]] IcrcExplanation explain_icrc(const Packet& packet);
 
-/// `TTL not masked`, `one damaged byte at offset 61: 0x4a, was 0x48 when the ICRC was computed`, `no common mistake
-/// ...`
-/// Offsets count from `base_offset` bytes before the packet's parsed bytes: where a packet of a super-frame begins in
-/// it.
+/// Returns a text: `TTL / hop limit not masked`, `one damaged byte at offset 61:
+/// found 0x4a, the ICRC was computed over 0x48 (one bit flipped)`, `no common mistake ...`.
+/// Offsets count from `base_offset` bytes before the packet's parsed bytes:
+/// for a packet of a super-frame, its place in the super-frame.
 [[nodiscard]] std::string to_string(const IcrcExplanation& explanation, const Packet& packet,
                                     std::uint64_t base_offset = 0);
 

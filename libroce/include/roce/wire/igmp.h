@@ -15,12 +15,12 @@ inline constexpr std::array kIgmpTypeNames{ValueName{0x11, "membership query"}, 
                                            ValueName{0x16, "report v2"}, ValueName{0x17, "leave group"},
                                            ValueName{0x22, "report v3"}};
 
-/// IGMPv2 message, 8 bytes (RFC 2236, 2). Queries of IGMPv3 begin with the same, and have at least 4 bytes more (RFC
-/// 3376, 4.1).
+/// IGMPv2 message, 8 bytes (RFC 2236, 2).
+/// Queries of IGMPv3 begin with the same fields, and have at least 4 bytes more (RFC 3376, 4.1).
 struct Igmp {
   IgmpType type{};
-  std::uint8_t max_response{};  ///< of a query: tenths of a second; above 127 in IGMPv3 a floating-point code
-  std::uint16_t checksum{};     ///< of the whole message: `internet_checksum`
+  std::uint8_t max_response{};  ///< in a query: tenths of a second; above 127 in IGMPv3 a floating-point code
+  std::uint16_t checksum{};     ///< over the whole message: `internet_checksum`
   Ipv4Address group{};          ///< zeros in a general query
 
   friend constexpr bool operator==(const Igmp&, const Igmp&) = default;
@@ -57,9 +57,9 @@ inline constexpr auto kFields<IgmpReport> = FieldList{
 /// Types of group records in reports of IGMPv3 and MLDv2 (RFC 3376, 4.2.12; RFC 3810, 5.2.12).
 enum class GroupRecordType : std::uint8_t {
   is_include = 1,
-  is_exclude = 2,  ///< member, of all sources but those listed
-  to_include = 3,  ///< with no sources: left
-  to_exclude = 4,  ///< with no sources: joined
+  is_exclude = 2,  ///< member, for all sources except those listed
+  to_include = 3,  ///< without sources: the group was left
+  to_exclude = 4,  ///< without sources: the group was joined
 };
 
 inline constexpr std::array kGroupRecordTypeNames{ValueName{1, "is include"}, ValueName{2, "is exclude"},
@@ -68,7 +68,7 @@ inline constexpr std::array kGroupRecordTypeNames{ValueName{1, "is include"}, Va
 /// Group record of IGMPv3, 8 bytes (RFC 3376, 4.2.4); `source_count` addresses of sources follow.
 struct IgmpRecord {
   GroupRecordType type{};
-  std::uint8_t auxiliary_length{};  ///< words behind the sources
+  std::uint8_t auxiliary_length{};  ///< 32-bit words behind the sources
   std::uint16_t source_count{};
   Ipv4Address group{};
 

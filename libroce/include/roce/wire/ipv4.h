@@ -77,7 +77,7 @@ inline constexpr auto kFields<Ipv4> =
               field<&Ipv4::source, 96, 32>("src", FieldFormat::ipv4, "Source Address"),
               field<&Ipv4::destination, 128, 32>("dst", FieldFormat::ipv4, "Destination Address")};
 
-/// Whether the packet of this IPv4 header is only a part of one: more fragments follow, or it is not the first.
+/// True if the packet of this IPv4 header is only a part of one: more fragments follow, or it is not the first.
 [[nodiscard]] constexpr bool is_ipv4_fragment(const std::byte* header) {
   constexpr std::size_t flags_and_offset = FieldOf<&Ipv4::reserved_flag>::kFirstByte;
   constexpr std::uint64_t more_fragments_and_offset = 0x3FFF;

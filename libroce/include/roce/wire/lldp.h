@@ -49,7 +49,7 @@ inline constexpr auto kFields<LldpTlv> =
     FieldList{field<&LldpTlv::type, 0, 7>("type", FieldFormat::decimal, "TLV Type", kLldpTypeNames),
               field<&LldpTlv::length, 7, 9>("length", FieldFormat::decimal, "TLV Length")};
 
-/// Organisation of the IEEE 802.1 TLVs, DCBX among them (W-LLDP-1).
+/// Organisation of the IEEE 802.1 TLVs, including DCBX (W-LLDP-1: ETS, PFC and APP TLVs).
 inline constexpr std::uint32_t kOuiIeee8021 = 0x0080C2;
 
 inline constexpr std::array kLldpOuiNames{ValueName{0x0080C2, "IEEE 802.1"}, ValueName{0x00120F, "IEEE 802.3"},
@@ -69,40 +69,40 @@ inline constexpr auto kFields<LldpOrg> =
     FieldList{field<&LldpOrg::oui, 0, 24>("oui", FieldFormat::hex, "Organization", kLldpOuiNames),
               field<&LldpOrg::subtype, 24, 8>("subtype", FieldFormat::decimal, "Subtype")};
 
-/// The DCBX header behind an organisation's OUI and subtype, or `HeaderId::none`. `dcbx_app` is followed by entries.
+/// Returns the DCBX header behind an organisation's OUI and subtype, or `HeaderId::none`. Entries follow `dcbx_app`.
 [[nodiscard]] HeaderId dcbx_header_id(const LldpOrg& org);
 
-/// The DCBX header that the value of an organisation-specific TLV holds, or `HeaderId::none` for another organisation
-/// or subtype. `value` starts at the OUI; offsets in errors count from there. Errors: `truncated` when it ends inside
-/// the OUI, the subtype or the DCBX header, `bad_length` when its size is not one that the DCBX header can have.
+/// Returns the DCBX header in the value of an organisation-specific TLV, or `HeaderId::none` for another organisation
+/// or subtype. `value` starts at the OUI; offsets in errors count from there. Errors: `truncated` if it ends
+/// inside the OUI, the subtype or the DCBX header, `bad_length` if its size is not one that the DCBX header can have.
 [[nodiscard]] Result<HeaderId> dcbx_header_id(Bytes value);
 
-/// The application priorities in the value (from the OUI) of a TLV that holds `dcbx_app`: 3 bytes each, read with
-/// `read<DcbxAppEntry>`. An incomplete entry at the end is left out. The span lives as long as `value`.
+/// Returns the application priorities in the value (from the OUI) of a TLV that holds `dcbx_app`: 3 bytes each,
+/// to be read with `read<DcbxAppEntry>`. Leaves out an incomplete entry at the end. The span lives as long as `value`.
 [[nodiscard]] Bytes dcbx_app_entries(Bytes value);
 
 /// One TLV of an LLDPDU.
 struct LldpItem {
   LldpTlv header;
-  std::size_t offset = 0;  ///< of the TLV's header in the LLDPDU
+  std::size_t offset = 0;  ///< offset of the TLV's header in the LLDPDU
   Bytes value;             ///< the bytes behind the header; part of the LLDPDU
 };
 
-/// Walks the TLVs of an LLDPDU: the bytes behind EtherType 0x88CC. It allocates nothing; the bytes must outlive it.
+/// Walks the TLVs of an LLDPDU: the bytes behind EtherType 0x88CC. Allocates nothing; the bytes must outlive it.
 ///
 ///     for (LldpWalker walker(pdu); walker.next(item);) …
 class LldpWalker {
  public:
   explicit LldpWalker(Bytes pdu) : pdu_(pdu) {}
 
-  /// Gives the next TLV, the End TLV included. False behind the End TLV and at a problem; `item` is then unchanged.
+  /// Gets the next TLV, including the End TLV. Returns false after the End TLV and at a problem; `item` then stays.
   [[nodiscard]] bool next(LldpItem& item);
 
-  /// What ended the walk early; `ParseReason::none` while it goes on and after an End TLV. `truncated`: a TLV runs over
-  /// the end, or the LLDPDU ends without an End TLV; `bad_length`: the End TLV has a value.
+  /// Returns what ended the walk early; `ParseReason::none` during the walk and after an End TLV. `truncated`:
+  /// a TLV extends beyond the end, or the LLDPDU ends without an End TLV; `bad_length`: the End TLV has a value.
   [[nodiscard]] const ParseError& problem() const { return problem_; }
 
-  /// Where the next TLV starts; after the End TLV, where padding starts.
+  /// Returns where the next TLV starts; after the End TLV, where padding starts.
   [[nodiscard]] std::size_t offset() const { return offset_; }
 
  private:

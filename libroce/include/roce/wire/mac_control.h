@@ -8,13 +8,13 @@
 
 namespace roce {
 
-/// MAC control opcodes (IEEE 802.3, annex 31A; W-PFC-1).
+/// MAC control opcodes (IEEE 802.3, annex 31A; W-PFC-1, PFC has opcode 0x0101).
 enum class MacControlOpcode : std::uint16_t { pause = 0x0001, pfc = 0x0101 };
 
 inline constexpr std::array kMacControlOpcodeNames{ValueName{0x0001, "PAUSE"}, ValueName{0x0101, "PFC"}};
 
-/// The opcode behind EtherType 0x8808, 2 bytes (IEEE 802.3, 31.4). The parameters follow, then zeros to the smallest
-/// frame.
+/// The opcode behind EtherType 0x8808, 2 bytes (IEEE 802.3, 31.4).
+/// The parameters follow, then zeros up to the size of the smallest frame.
 struct MacControl {
   MacControlOpcode opcode{};
 
@@ -47,9 +47,9 @@ struct Pfc {
   std::uint16_t timer6{};
   std::uint16_t timer7{};
 
-  /// Whether the timer of `priority` (0…7) counts.
+  /// True if the timer of `priority` (0…7) is enabled.
   [[nodiscard]] constexpr bool enabled(unsigned priority) const { return this->*kEnables[priority]; }
-  /// The pause quanta of `priority` (0…7).
+  /// Returns the pause quanta of `priority` (0…7).
   [[nodiscard]] constexpr std::uint16_t timer(unsigned priority) const { return this->*kTimers[priority]; }
   /// Enables `priority` (0…7) with this many pause quanta; 0 resumes.
   constexpr void set(unsigned priority, std::uint16_t quanta) {
@@ -98,8 +98,8 @@ template <>
 inline constexpr auto kFields<Pause> =
     FieldList{field<&Pause::quanta, 0, 16>("quanta", FieldFormat::decimal, "Pause quanta")};
 
-/// How long `quanta` pause quanta of 512 bit times last, rounded down. `bits_per_second` is the link speed,
-/// 1000 … 10^13.
+/// Returns the duration, in picoseconds, of `quanta` pause quanta of 512 bit times, rounded down.
+/// `bits_per_second` is the link speed, 1000 … 10^13.
 [[nodiscard]] constexpr std::uint64_t pause_picoseconds(std::uint16_t quanta, std::uint64_t bits_per_second) {
   constexpr std::uint64_t million = 1'000'000;
   const std::uint64_t scaled = std::uint64_t{quanta} * 512 * million;

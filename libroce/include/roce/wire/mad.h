@@ -47,7 +47,7 @@ inline constexpr std::array kMadMethodNames{ValueName{0x01, "Get"},     ValueNam
                                             ValueName{0x06, "Report"},  ValueName{0x07, "TrapRepress"},
                                             ValueName{0x81, "GetResp"}, ValueName{0x86, "ReportResp"}};
 
-/// Attributes of the communication management class (IBTA vol. 1, 16.7). Other classes number theirs on their own.
+/// Attributes of the communication management class (IBTA vol. 1, 16.7). Other classes have numbers of their own.
 enum class MadAttribute : std::uint16_t {
   class_port_info = 0x0001,
   cm_req = 0x0010,
@@ -72,8 +72,8 @@ inline constexpr std::array kMadAttributeNames{
 /// Bytes of a whole management datagram: the common header and 232 bytes of data (IBTA vol. 1, 13.4).
 inline constexpr std::size_t kMadSize = 256;
 
-/// The common header of a management datagram, 24 bytes (IBTA vol. 1, 13.4). A new one is that of a CM message but for
-/// `transaction_id` and `attribute_id` (W-CM-1).
+/// The common header of a management datagram, 24 bytes (IBTA vol. 1, 13.4; W-CM-1, MADs on QP1).
+/// The defaults are those of a CM message, except for `transaction_id` and `attribute_id`.
 struct Mad {
   std::uint8_t base_version = 1;
   MgmtClass mgmt_class = MgmtClass::communication;

@@ -8,10 +8,10 @@
 
 namespace roce {
 
-/// What follows the ICMPv6 header in a query, a version 1 report or a done of multicast listener discovery, 20 bytes
-/// (RFC 2710, 3). Queries of MLDv2 have at least 4 bytes more (RFC 3810, 5.1).
+/// The data behind the ICMPv6 header in a query, a version 1 report or a done message of multicast listener discovery,
+/// 20 bytes (RFC 2710, 3). Queries of MLDv2 have at least 4 bytes more (RFC 3810, 5.1).
 struct Mld {
-  std::uint16_t max_response{};  ///< of a query: milliseconds; above 32767 in MLDv2 a floating-point code
+  std::uint16_t max_response{};  ///< in a query: milliseconds; above 32767 in MLDv2 a floating-point code
   std::uint16_t reserved{};
   Gid group{};  ///< zeros in a general query
 
@@ -25,7 +25,7 @@ inline constexpr auto kFields<Mld> =
               field<&Mld::reserved, 16, 16>("reserved", FieldFormat::reserved, "Reserved"),
               field<&Mld::group, 32, 128>("group", FieldFormat::gid, "Multicast Address")};
 
-/// What follows the ICMPv6 header in an MLDv2 report, without its records, 4 bytes (RFC 3810, 5.2).
+/// The data behind the ICMPv6 header in an MLDv2 report, without its records, 4 bytes (RFC 3810, 5.2).
 struct MldReport {
   std::uint16_t reserved{};
   std::uint16_t record_count{};
@@ -42,7 +42,7 @@ inline constexpr auto kFields<MldReport> = FieldList{
 /// Multicast address record of MLDv2, 20 bytes (RFC 3810, 5.2.4); `source_count` addresses of sources follow.
 struct MldRecord {
   GroupRecordType type{};
-  std::uint8_t auxiliary_length{};  ///< words behind the sources
+  std::uint8_t auxiliary_length{};  ///< 32-bit words behind the sources
   std::uint16_t source_count{};
   Gid group{};
 

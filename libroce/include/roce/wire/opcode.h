@@ -24,7 +24,7 @@ enum class Service : std::uint8_t {
   manufacturer = 7,
 };
 
-/// What a packet asks for or answers, whatever the service.
+/// The operation that a packet requests or answers, whatever the service.
 enum class Operation : std::uint8_t {
   unknown,
   send,
@@ -41,10 +41,10 @@ enum class Operation : std::uint8_t {
   cnp,
 };
 
-/// Where in its message a packet stands. Requests and answers of one packet are `only`.
+/// The position of a packet in its message. Requests and answers of one packet are `only`.
 enum class Position : std::uint8_t { first, middle, last, only };
 
-/// What may lie between the headers and the pad.
+/// The payload that may lie between the headers and the pad.
 enum class PayloadRule : std::uint8_t {
   none,           ///< nothing
   exactly_mtu,    ///< the path MTU
@@ -68,16 +68,16 @@ struct OpcodeInfo {
   std::array<HeaderId, 4> header_ids{};
 
   [[nodiscard]] constexpr bool defined() const { return !name.empty(); }
-  /// The headers after the BTH, in wire order.
+  /// Returns the headers after the BTH, in wire order.
   [[nodiscard]] constexpr std::span<const HeaderId> headers() const { return {header_ids.data(), header_count}; }
-  /// Whether the packet travels from responder to requester.
+  /// True if the packet travels from responder to requester.
   [[nodiscard]] constexpr bool is_response() const {
     return operation == Operation::read_response || operation == Operation::acknowledge ||
            operation == Operation::atomic_acknowledge;
   }
 };
 
-/// The first byte of a BTH. Every value may be on a wire; the ones that a specification defines have a name.
+/// The first byte of a BTH. Every value may occur on a wire; the ones that a specification defines have a name.
 /// Rows: IBTA vol. 1, 9.2.1 (RC, UC, RD, UD), annex A14 (XRC), A17 (CNP), A19 (FLUSH, ATOMIC WRITE).
 enum class Opcode : std::uint8_t {
   rc_send_first = 0x00,
@@ -176,11 +176,11 @@ namespace detail {
 /// One operation of the table, for all services that have it.
 struct OperationRow {
   std::uint8_t code;                     ///< the low five bits
-  std::string_view rc, uc, rd, ud, xrc;  ///< names, empty where the service does not have it
+  std::string_view rc, uc, rd, ud, xrc;  ///< names, empty if the service does not have the operation
   Operation operation;
   Position position;
   PayloadRule payload;
-  std::array<HeaderId, 2> headers;  ///< of the RC form
+  std::array<HeaderId, 2> headers;  ///< headers of the RC form
 };
 
 using enum HeaderId;
@@ -325,7 +325,7 @@ inline constexpr std::array kOperationRows{
                  Position::first,
                  PayloadRule::exactly_mtu,
                  {aeth}},
-    // W-OPC-4
+    // W-OPC-4: READ Response Middle has no AETH.
     OperationRow{0x0E,
                  "RC_READ_RESPONSE_MIDDLE",
                  "",
@@ -438,7 +438,7 @@ inline constexpr std::array kOperationRows{
                  PayloadRule::exactly_eight,
                  {reth}}};
 
-/// Bytes of a header that an opcode can name.
+/// Returns the bytes of a header that an opcode can name.
 [[nodiscard]] constexpr std::uint8_t transport_header_size(HeaderId id) {
   switch (id) {
     case rdeth:
@@ -472,8 +472,8 @@ constexpr void append_header(OpcodeInfo& info, HeaderId id) {
       .name = name, .service = service, .operation = row.operation, .position = row.position, .payload = row.payload};
   info.immediate = row.headers[0] == immdt || row.headers[1] == immdt;
   info.invalidate = row.headers[0] == ieth;
-  // RD puts RDETH first and, in requests, DETH behind it; UD puts DETH first; XRC requests put XRCETH first. The memory
-  // placement requests of RD have no DETH (annex A19) (W-OPC-3).
+  // W-OPC-3: RD puts RDETH first and, in requests, DETH behind it; UD puts DETH first; XRC requests put XRCETH first.
+  // The memory placement requests of RD have no DETH (annex A19).
   const bool request = !info.is_response();
   const bool placement = row.operation == Operation::flush || row.operation == Operation::atomic_write;
   if (service == Service::rd) append_header(info, rdeth);
@@ -509,12 +509,12 @@ constexpr void append_header(OpcodeInfo& info, HeaderId id) {
 /// The opcode table, indexed by the BTH's first byte.
 inline constexpr std::array<OpcodeInfo, 256> kOpcodeTable = detail::make_opcode_table();
 
-/// The row of an opcode.
+/// Returns the row of an opcode.
 [[nodiscard]] constexpr const OpcodeInfo& opcode_info(Opcode opcode) {
   return kOpcodeTable[static_cast<std::size_t>(opcode)];
 }
 
-/// The opcode of a name as in `OpcodeInfo::name` (upper or lower case), or of a number (`0x11`, `17`).
+/// Returns the opcode of a name as in `OpcodeInfo::name` (upper or lower case), or of a number (`0x11`, `17`).
 [[nodiscard]] std::optional<Opcode> opcode_from_name(std::string_view name);
 
 namespace detail {
@@ -539,7 +539,7 @@ namespace detail {
 /// The defined opcodes by value, for the field table.
 inline constexpr auto kOpcodeNames = detail::make_opcode_names();
 
-/// Whether `length` payload bytes are legal for the rule at path MTU `mtu` (256 … 4096).
+/// True if `length` payload bytes are legal for the rule at path MTU `mtu` (256 … 4096).
 [[nodiscard]] constexpr bool payload_fits(PayloadRule rule, std::size_t length, std::size_t mtu) {
   switch (rule) {
     case PayloadRule::none:

@@ -16,7 +16,7 @@
 
 namespace roce {
 
-/// What a frame begins with; the numbers are those of the tcpdump.org link-type registry.
+/// The header that a frame begins with; the numbers are those of the tcpdump.org link-type registry.
 enum class LinkType : std::uint16_t {
   ethernet = 1,
   raw_ip_bsd = 12,
@@ -28,9 +28,9 @@ enum class LinkType : std::uint16_t {
   linux_sll2 = 276,
 };
 
-/// What a frame turned out to be.
+/// The kind of a parsed frame.
 enum class PacketKind : std::uint8_t {
-  other,        ///< nothing of ours
+  other,        ///< none of the kinds below
   roce,         ///< a BTH was found (RoCE v1 or v2)
   pfc,          ///< 802.1Qbb priority flow control
   pause,        ///< 802.3x pause
@@ -39,7 +39,7 @@ enum class PacketKind : std::uint8_t {
   cnm,  ///< 802.1Qau congestion notification message
 };
 
-/// One header of a packet: where it lies and how long it is, in bytes from the start of the parsed bytes.
+/// One header of a packet: its offset from the start of the parsed bytes and its size, in bytes.
 struct Layer {
   std::uint32_t offset;
   std::uint16_t size;
@@ -69,16 +69,16 @@ class LayerList {
 
 namespace detail {
 
-/// Whether a header is one of those that the opcode decides on.
+/// True if a header is the BTH or one that the opcode determines.
 [[nodiscard]] constexpr bool is_transport_header(HeaderId id) {
   return id >= HeaderId::bth && id <= HeaderId::cnp;
 }
 
-/// The headers of an opcode as layers with offsets from the BTH, the BTH first. A row is a cache line.
+/// The headers of an opcode as layers with offsets from the BTH, the BTH first. One object fills a cache line.
 struct alignas(64) HeaderChain {
   static constexpr std::uint8_t kAbsent = 0xFF;
 
-  /// Where each transport header lies, counted from the BTH, or `kAbsent`; indexed from `HeaderId::bth`.
+  /// Offset of each transport header from the BTH, or `kAbsent`; indexed from `HeaderId::bth`.
   std::array<std::uint8_t, static_cast<std::size_t>(HeaderId::cnp) - static_cast<std::size_t>(HeaderId::bth) + 1>
       offsets{};
   std::array<Layer, 5> layers{};
@@ -109,31 +109,31 @@ inline constexpr std::array<HeaderChain, 256> kHeaderChains = make_header_chains
 
 }  // namespace detail
 
-/// A view of one parsed frame or transport packet. It refers to the parsed bytes, which must outlive it, and never to
-/// bytes beyond those captured. A packet that could not be parsed to its end holds what could, and `problem()` says
-/// what stopped it.
+/// A view of one parsed frame or transport packet. It refers to the parsed bytes, which must outlive it,
+/// and never to bytes beyond those captured. A packet that could not be parsed to its end holds
+/// the part that could be parsed, and `problem()` reports what stopped the parser.
 class Packet {
  public:
-  /// The most headers in front of and behind the transport headers that are followed.
+  /// The most headers that are followed in front of and behind the transport headers.
   static constexpr std::size_t kMaxLayers = 32;
 
-  /// The bytes that were parsed.
+  /// Returns the parsed bytes.
   [[nodiscard]] Bytes bytes() const { return {data_, captured_}; }
-  /// The packet's length on the wire, at least `bytes().size()`; longer when a snap length cut the capture.
+  /// Returns the packet's length on the wire, at least `bytes().size()`; longer if a snap length cut the capture.
   [[nodiscard]] std::uint32_t reported_length() const { return reported_; }
 
   [[nodiscard]] PacketKind kind() const { return kind_; }
   [[nodiscard]] RoceVersion version() const { return version_; }
   [[nodiscard]] bool is_roce() const { return kind_ == PacketKind::roce; }
-  /// What stopped the parser, with reason `none` when nothing did.
+  /// Returns the problem that stopped the parser, with reason `none` if there was none.
   [[nodiscard]] const ParseError& problem() const { return problem_; }
 
-  /// All headers, outermost first. Headers inside a payload (a MAD) follow those of the transport; a header that lies
-  /// inside another (the CMA header inside a CM REQ) follows the one it lies in.
+  /// Returns all headers, outermost first. Headers inside a payload (a MAD) follow those of the transport;
+  /// a header that lies inside another (the CMA header inside a CM REQ) follows the one that contains it.
   [[nodiscard]] LayerList layers() const;
-  /// The innermost header of a kind, if the packet has one.
+  /// Returns the innermost header of a kind, if the packet has one.
   [[nodiscard]] std::optional<Layer> find(HeaderId id) const;
-  /// The innermost header `H` as a value, if the packet has one.
+  /// Returns the innermost header `H` as a value, if the packet has one.
   template <HeaderType H>
   [[nodiscard]] std::optional<H> get() const {
     if constexpr (detail::is_transport_header(kHeader<H>.id)) {
@@ -146,48 +146,48 @@ class Packet {
       return read<H>(data_ + layer->offset);
     }
   }
-  /// The bytes of a header; a header is in `layers()` only when all of it was captured.
+  /// Returns the bytes of a header; a header is in `layers()` only if all of it was captured.
   [[nodiscard]] Bytes layer_bytes(const Layer& layer) const { return {data_ + layer.offset, layer.size}; }
 
-  /// The BTH; only when `is_roce()`.
+  /// Returns the BTH; only if `is_roce()`.
   [[nodiscard]] Bth bth() const { return read<Bth>(data_ + bth_offset_); }
-  /// Where the BTH begins; only when `is_roce()`.
+  /// Returns the offset of the BTH; only if `is_roce()`.
   [[nodiscard]] std::uint32_t bth_offset() const { return bth_offset_; }
-  /// The opcode; only when `is_roce()`.
+  /// Returns the opcode; only if `is_roce()`.
   [[nodiscard]] Opcode opcode() const { return FieldOf<&Bth::opcode>::get(data_ + bth_offset_); }
   [[nodiscard]] const OpcodeInfo& info() const { return opcode_info(opcode()); }
 
-  /// What the transport carries, between its headers and the pad, as far as it was captured. For other kinds: what
-  /// follows the last header.
+  /// Returns the payload of the transport, between its headers and the pad, as far as it was captured.
+  /// For other kinds: the bytes that follow the last header.
   [[nodiscard]] Bytes payload() const { return captured_part(payload_offset_, payload_size_); }
   [[nodiscard]] std::uint32_t payload_offset() const { return payload_offset_; }
-  /// The payload's length on the wire, in bytes.
+  /// Returns the payload's length on the wire, in bytes.
   [[nodiscard]] std::uint32_t payload_length() const { return payload_size_; }
-  /// The pad bytes, as far as captured.
+  /// Returns the pad bytes, as far as they were captured.
   [[nodiscard]] Bytes pad() const { return captured_part(payload_offset_ + payload_size_, pad_size_); }
-  /// Whether the place of the ICRC is known and its four bytes were captured.
+  /// True if the place of the ICRC is known and its four bytes were captured.
   [[nodiscard]] bool has_icrc() const { return has_icrc_; }
-  /// Where the ICRC begins; only when `has_icrc()`.
+  /// Returns the offset of the ICRC; only if `has_icrc()`.
   [[nodiscard]] std::uint32_t icrc_offset() const { return payload_offset_ + payload_size_ + pad_size_; }
-  /// The ICRC as it stands on the wire, first byte in the low bits; only when `has_icrc()`.
+  /// Returns the ICRC as it is on the wire, first byte in the low bits; only if `has_icrc()`.
   [[nodiscard]] std::uint32_t stored_icrc() const {
     return __builtin_bswap32(static_cast<std::uint32_t>(load_big_endian<4>(data_ + icrc_offset())));
   }
-  /// What follows the packet: Ethernet padding, an FCS.
+  /// Returns the bytes after the packet: Ethernet padding, an FCS.
   [[nodiscard]] Bytes trailer() const;
 
-  /// Offset of the header that the ICRC begins with (IPv4, IPv6 or GRH), and its kind; `none` when the packet was
-  /// parsed from its BTH.
+  /// Returns the offset of the header that the ICRC begins with (IPv4, IPv6 or GRH), and its kind;
+  /// `none` if the packet was parsed from its BTH.
   [[nodiscard]] std::uint32_t network_offset() const { return network_offset_; }
   [[nodiscard]] HeaderId network_header() const { return network_id_; }
 
-  /// Addresses, marks and ports: read from the headers in front of the BTH, or as given to `parse_transport`.
+  /// Returns addresses, marks and ports: read from the headers in front of the BTH, or as given to `parse_transport`.
   [[nodiscard]] NetMeta net() const;
-  /// DSCP << 2 | ECN, as in `net()`; only when `is_roce()`.
+  /// Returns DSCP << 2 | ECN, as in `net()`; only if `is_roce()`.
   [[nodiscard]] std::uint8_t traffic_class() const;
-  /// The innermost VLAN tag, as in `net()`.
+  /// Returns the innermost VLAN tag, as in `net()`.
   [[nodiscard]] std::optional<std::uint16_t> vlan_tci() const { return is_usual_ ? std::nullopt : find_vlan_tci(); }
-  /// Whether `net()` would say this version, source and destination (IPv4-mapped with `v2_ipv4`); costs less.
+  /// True if `net()` would return this version, source and destination (IPv4-mapped with `v2_ipv4`); costs less.
   [[nodiscard]] bool is_between(RoceVersion version, const Gid& source, const Gid& destination) const {
     if (!is_usual_) return is_between_layers(version, source, destination);
     const std::byte* ip = data_ + kSize<Ethernet>;
@@ -200,19 +200,19 @@ class Packet {
   friend Packet parse_frame(Bytes, LinkType, std::uint32_t);
   friend Packet parse_transport(Bytes, const NetMeta&, std::uint32_t);
 
-  // The members are deliberately left as they are: setting them twice would cost as much as parsing.
+  // The members are deliberately not initialised: setting them twice would cost as much as parsing.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
   Packet() {}
 
   [[nodiscard]] const detail::HeaderChain& chain() const { return detail::kHeaderChains[chain_]; }
-  /// From the BTH, or `kAbsent`.
+  /// Returns the offset from the BTH, or `kAbsent`.
   [[nodiscard]] std::uint8_t transport_header_offset(HeaderId id) const {
     const std::uint8_t offset = chain().offsets[static_cast<std::size_t>(id) - static_cast<std::size_t>(HeaderId::bth)];
     return offset < chain_bytes_ ? offset : detail::HeaderChain::kAbsent;
   }
   /// Parses the usual stack (Ethernet, IPv4 without options, UDP to the RoCE port, nothing cut or inconsistent) in one
-  /// step, with the result that `parse_layers` gives; false, and nothing of use in the packet, for any other. Layer by
-  /// layer costs four times as much, because each layer waits for the one before, and a call half as much again.
+  /// step, with the result of `parse_layers`; returns false, with nothing of use in the packet, for any other. Parsing
+  /// layer by layer costs four times as much, as each layer waits for the one before, and a call half as much again.
   [[nodiscard]] bool parse_usual(Bytes captured, std::uint32_t reported_length);
   [[nodiscard]] std::optional<std::uint16_t> find_vlan_tci() const;
   [[nodiscard]] bool is_between_layers(RoceVersion version, const Gid& source, const Gid& destination) const;
@@ -234,11 +234,11 @@ class Packet {
   std::uint32_t payload_offset_;
   std::uint32_t payload_size_;
   std::uint8_t pad_size_;
-  std::uint8_t chain_;        ///< the opcode, which says what transport headers there are; 0 without a BTH
-  std::uint8_t chain_bytes_;  ///< of the transport headers that are present, the BTH among them; 0 without a BTH
-  // Constants of the usual stack stand together, so that they are stored together.
-  std::uint8_t layer_count_;  ///< in front of and behind the transport headers
-  std::uint8_t outer_count_;  ///< of those, the ones in front of the BTH
+  std::uint8_t chain_;        ///< the opcode, which determines the transport headers; 0 without a BTH
+  std::uint8_t chain_bytes_;  ///< bytes of the transport headers that are present, the BTH included; 0 without a BTH
+  // Constants of the usual stack are adjacent, so that they are stored together.
+  std::uint8_t layer_count_;  ///< layers in front of and behind the transport headers
+  std::uint8_t outer_count_;  ///< layers of those that are in front of the BTH
   PacketKind kind_;
   RoceVersion version_;
   HeaderId network_id_;
@@ -297,8 +297,8 @@ inline bool Packet::parse_usual(Bytes captured, std::uint32_t reported_length) {
   return true;
 }
 
-/// Parses a captured frame from its first byte. `reported_length` is the frame's length on the wire; 0 or anything
-/// below the captured length means that all of it was captured. Never fails: see `Packet::problem()`.
+/// Parses a captured frame from its first byte. `reported_length` is the frame's length on the wire;
+/// 0 or any value below the captured length means that all of it was captured. Never fails: see `Packet::problem()`.
 [[nodiscard]] inline Packet parse_frame(Bytes captured, LinkType link_type, std::uint32_t reported_length = 0) {
   Packet packet;
   if (link_type != LinkType::ethernet || !packet.parse_usual(captured, reported_length)) [[unlikely]] {
@@ -307,8 +307,8 @@ inline bool Packet::parse_usual(Bytes captured, std::uint32_t reported_length) {
   return packet;
 }
 
-/// Parses a transport packet from its BTH through its ICRC, with what is known of the headers in front of it.
-/// `reported_length` as in `parse_frame`.
+/// Parses a transport packet from its BTH through its ICRC; `net` describes the headers in front of it.
+/// `reported_length` is as in `parse_frame`.
 [[nodiscard]] Packet parse_transport(Bytes captured, const NetMeta& net, std::uint32_t reported_length = 0);
 
 }  // namespace roce

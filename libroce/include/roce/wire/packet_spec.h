@@ -14,10 +14,10 @@
 
 namespace roce {
 
-/// What is wrong with a packet specification, and what would be right.
+/// An error in a packet specification, and what is expected.
 struct SpecError {
-  std::string name;     ///< what was to be set, e.g. `bth.psn`
-  std::string message;  ///< complete: `bth.psn: expected 0 … 16777215, found '0x1000000'`
+  std::string name;     ///< the name that was to be set, e.g. `bth.psn`
+  std::string message;  ///< complete text: `bth.psn: expected 0 … 16777215, found '0x1000000'`
 
   friend bool operator==(const SpecError&, const SpecError&) = default;
 };
@@ -25,7 +25,7 @@ struct SpecError {
 template <typename T>
 using SpecResult = tl::expected<T, SpecError>;
 
-/// A row of the field table that a name of a specification means.
+/// The row of the field table that a name in a specification refers to.
 struct SpecField {
   const HeaderInfo* header = nullptr;
   const FieldInfo* field = nullptr;  ///< null for a header without fields
@@ -34,51 +34,51 @@ struct SpecField {
 class PacketTemplate;
 
 /// A packet as named values, from which its bytes are built. Names are those of the field table: `ip.ttl`, `bth.psn`;
-/// the second header of a kind is `vlan[1].vid`, counted from 0 at the outside. Besides:
+/// the second header of a kind is `vlan[1].vid`, counted from 0 at the outside. Further names:
 ///
 ///   `headers`         the header names in wire order, separated by spaces; setting it starts a new packet
-///   `opcode`          like `bth.opcode`, and exchanges the transport headers for those that the opcode asks for
+///   `opcode`          like `bth.opcode`, and replaces the transport headers by those that the opcode requires
 ///   `payload`         hex digits
-///   `payload_length`  that many bytes 00 01 02 …
-///   `pad`             hex digits, or `auto`: as many zeros as the payload lacks to a multiple of 4
+///   `payload_length`  the number of bytes in a payload 00 01 02 …
+///   `pad`             hex digits, or `auto`: zeros that bring the payload to a multiple of 4
 ///   `icrc`            `auto`, `wrong` (each bit inverted), `none`, or the number as in Packet::stored_icrc
 ///   `trailer`         hex digits behind the ICRC
 ///   `ip_options`, `geneve_options`, …  the bytes of a header without fields, as hex digits
 ///
-/// Fields that follow from the rest (lengths, IPv4 header checksums, the pad count) are computed unless they are set,
-/// and again when they are set to `auto`. Any packet can be written, also one that no device may send: fields are not
-/// checked against each other.
+/// Fields that follow from the rest (lengths, IPv4 header checksums,
+/// the pad count) are computed unless they are set, and again after they are set to `auto`.
+/// Any packet can be described, even one that no device may send: fields are not checked against each other.
 class PacketSpec {
  public:
-  /// An empty packet.
+  /// Makes an empty packet.
   PacketSpec() = default;
-  /// The legal packet of an opcode with these network headers, all fields at their defaults: addresses and keys are 0,
-  /// the payload is empty. ATOMIC WRITE gets its 8 bytes.
+  /// Returns the legal packet of an opcode with these network headers, all fields at their defaults:
+  /// addresses and keys are 0, the payload is empty. ATOMIC WRITE gets its 8 bytes.
   [[nodiscard]] static PacketSpec for_opcode(Opcode opcode, RoceVersion version = RoceVersion::v2_ipv4);
-  /// The specification from which `build` makes the packet's bytes again. A packet that was cut or is malformed keeps
-  /// what is there.
+  /// Returns the specification from which `build` makes the packet's bytes again.
+  /// For a packet that was cut or is malformed it describes the bytes that are there.
   [[nodiscard]] static PacketSpec from_packet(const Packet& packet);
-  /// Reads lines `name: value`; empty lines and what follows a `#` are passed over.
+  /// Reads lines `name: value`; ignores empty lines and everything that follows a `#`.
   [[nodiscard]] static SpecResult<PacketSpec> from_text(std::string_view text);
 
-  /// Sets one value. Error: an unknown name, a header that the packet does not have, a value out of range; the
-  /// specification is then as it was.
+  /// Sets one value. Error: an unknown name, a header that the packet does not have,
+  /// a value out of range; the specification is then unchanged.
   [[nodiscard]] SpecResult<void> set(std::string_view name, std::string_view value);
-  /// A value as text, `auto` for one that is computed; none for an unknown name.
+  /// Returns a value as text, `auto` for one that is computed; empty for an unknown name.
   [[nodiscard]] std::optional<std::string> get(std::string_view name) const;
-  /// The row of the field table that a name of a field means. Error: as `set` for the name; `opcode`, `payload` and the
-  /// other names that are no fields are unknown here.
+  /// Returns the row of the field table that a field name refers to. Error: as in `set` for the name;
+  /// `opcode`, `payload` and the other names that are not fields are unknown here.
   [[nodiscard]] SpecResult<SpecField> field(std::string_view name) const;
 
-  /// Lines `name: value` that `from_text` reads back to a specification of the same bytes: the headers, each field that
-  /// is not at its default, then payload, pad, ICRC and trailer where they are not automatic or empty.
+  /// Returns lines `name: value` that `from_text` reads back to a specification of the same bytes: the headers,
+  /// each field that is not at its default, then payload, pad, ICRC and trailer unless they are automatic or empty.
   [[nodiscard]] std::string to_text() const;
 
-  /// All field names of this packet in wire order, with those of `to_text` that are no fields behind them.
+  /// Returns all field names of this packet in wire order, followed by the names in `to_text` that are not fields.
   [[nodiscard]] std::vector<std::string> names() const;
 
-  /// The bytes. Error: the packet would exceed 65535 bytes behind a length field, or an automatic ICRC has no network
-  /// header to begin with.
+  /// Builds the bytes. Error: the packet would exceed 65535 bytes behind a length field,
+  /// or an automatic ICRC has no network header to begin with.
   [[nodiscard]] SpecResult<std::vector<std::byte>> build() const;
 
   friend bool operator==(const PacketSpec&, const PacketSpec&) = default;
@@ -88,8 +88,8 @@ class PacketSpec {
 
   enum class IcrcMode : std::uint8_t { automatic, wrong, none, value };
 
-  /// One header. A nested header is a name for bytes of another one (the CMA header in a CM REQ) or of the payload (the
-  /// TLVs of an LLDP frame).
+  /// One header. A nested header is a name for bytes of another header (the
+  /// CMA header in a CM REQ) or of the payload (the TLVs of an LLDP frame).
   struct Part {
     HeaderId id = HeaderId::none;
     std::vector<std::byte> bytes;             ///< empty for a nested header
@@ -101,7 +101,7 @@ class PacketSpec {
   };
   static constexpr std::size_t kInPayload = ~std::size_t{0};
 
-  /// A name taken apart.
+  /// A name, split into part and field.
   struct Target {
     std::size_t part = 0;
     const FieldInfo* field = nullptr;  ///< null for a header without fields
@@ -124,7 +124,7 @@ class PacketSpec {
 
   std::vector<Part> parts_;
   std::vector<std::byte> payload_;
-  std::optional<std::vector<std::byte>> pad_;  ///< none: automatic
+  std::optional<std::vector<std::byte>> pad_;  ///< empty: automatic
   std::vector<std::byte> trailer_;
   IcrcMode icrc_mode_ = IcrcMode::automatic;
   std::uint32_t icrc_ = 0;

@@ -13,7 +13,7 @@ namespace roce {
 /// 802.1Q, 33.2).
 struct CnTag {
   std::uint16_t flow_id{};
-  EtherType ether_type{};  ///< of what follows
+  EtherType ether_type{};  ///< type of the data that follows
 
   friend constexpr bool operator==(const CnTag&, const CnTag&) = default;
 };
@@ -24,7 +24,7 @@ inline constexpr auto kFields<CnTag> =
     FieldList{field<&CnTag::flow_id, 0, 16>("flow_id", FieldFormat::hex, "Flow ID"),
               field<&CnTag::ether_type, 16, 16>("type", FieldFormat::hex, "EtherType", kEtherTypeNames)};
 
-/// Bytes of the sampled frame that a CNM carries at most (IEEE 802.1Q, 33.4).
+/// The most bytes of the sampled frame that a CNM carries (IEEE 802.1Q, 33.4).
 inline constexpr std::size_t kCnmMaxMsdu = 64;
 
 /// Congestion notification message, the 24 bytes behind EtherType 0x22E7 (IEEE 802.1Q, 33.4); `msdu_length` bytes of
@@ -59,8 +59,8 @@ inline constexpr auto kFields<Cnm> = FieldList{
                                                    "Encapsulated destination MAC address"),
     field<&Cnm::msdu_length, 176, 16>("msdu_length", FieldFormat::decimal, "Encapsulated MSDU length")};
 
-/// The bytes of the sampled frame behind the CNM at the start of `pdu`; the span lives as long as `pdu`. Errors:
-/// `truncated` when `pdu` ends inside the CNM or those bytes, `bad_length` when `msdu_length` is above 64.
+/// Returns the bytes of the sampled frame behind the CNM at the start of `pdu`; the span lives as long as `pdu`.
+/// Errors: `truncated` if `pdu` ends inside the CNM or those bytes, `bad_length` if `msdu_length` is above 64.
 [[nodiscard]] constexpr Result<Bytes> encapsulated_msdu(Bytes pdu) {
   return parse<Cnm>(pdu).and_then([&](const Cnm& cnm) -> Result<Bytes> {
     const std::size_t left = pdu.size() - kSize<Cnm>;

@@ -8,7 +8,7 @@
 
 namespace roce {
 
-/// IPv4 option that asks routers to look at the packet, as IGMP has it, 4 bytes (RFC 2113).
+/// IPv4 option that asks routers to look at the packet, as IGMP uses it, 4 bytes (RFC 2113).
 struct Ipv4RouterAlert {
   std::uint8_t type = 0x94;
   std::uint8_t length = 4;  ///< bytes
@@ -25,11 +25,11 @@ inline constexpr auto kFields<Ipv4RouterAlert> =
               field<&Ipv4RouterAlert::length, 8, 8>("length", FieldFormat::decimal, "Length"),
               field<&Ipv4RouterAlert::value, 16, 16>("value", FieldFormat::decimal, "Value")};
 
-/// Hop-by-hop extension header of IPv6 with nothing but the router alert option and its padding, as MLD has it, 8 bytes
-/// (RFC 8200, 4.3; RFC 2711). Every hop-by-hop header begins with the first two fields.
+/// Hop-by-hop extension header of IPv6 with only the router alert option and its padding, as MLD uses it,
+/// 8 bytes (RFC 8200, 4.3; RFC 2711). Every hop-by-hop header begins with the first two fields.
 struct Ipv6RouterAlert {
   IpProtocol next_header = IpProtocol::icmpv6;
-  std::uint8_t length{};  ///< of the header behind its first 8 bytes, in units of 8 bytes
+  std::uint8_t length{};  ///< length of the header behind its first 8 bytes, in units of 8 bytes
   std::uint8_t option = 5;
   std::uint8_t option_length = 2;
   std::uint16_t value{};  ///< 0: multicast listener discovery

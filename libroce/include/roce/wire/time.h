@@ -8,8 +8,8 @@ namespace roce {
 
 using Duration = std::chrono::nanoseconds;
 
-/// The clock that every `now` parameter counts on. It cannot be read: the caller says what time it is, from a
-/// monotonic clock in programs and from a counter in simulations. The epoch is the caller's choice.
+/// The clock of every `now` parameter. It cannot be read: the caller supplies the time,
+/// from a monotonic clock in programs and from a counter in simulations. The epoch is the caller's choice.
 struct CallerClock {
   using rep = Duration::rep;
   using period = Duration::period;

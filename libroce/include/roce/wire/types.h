@@ -36,7 +36,7 @@ class StrongInt {
 using Qpn = StrongInt<struct QpnTag, std::uint32_t, 24>;
 /// Key that lets a remote peer reach a memory region or window, 32 bits.
 using RKey = StrongInt<struct RKeyTag, std::uint32_t, 32>;
-/// Key that a local work request names its memory with, 32 bits.
+/// Key by which a local work request names its memory, 32 bits.
 using LKey = StrongInt<struct LKeyTag, std::uint32_t, 32>;
 /// Queue key of a datagram QP, 32 bits.
 using QKey = StrongInt<struct QKeyTag, std::uint32_t, 32>;
@@ -80,21 +80,21 @@ class Serial24 {
 
   [[nodiscard]] constexpr std::uint32_t value() const { return value_; }
 
-  /// The number `count` steps ahead, modulo 2^24.
+  /// Returns the number `count` steps ahead, modulo 2^24.
   [[nodiscard]] friend constexpr Serial24 operator+(Serial24 a, std::uint32_t count) {
     return Serial24{a.value_ + count};
   }
-  /// The number `count` steps behind, modulo 2^24.
+  /// Returns the number `count` steps back, modulo 2^24.
   [[nodiscard]] friend constexpr Serial24 operator-(Serial24 a, std::uint32_t count) {
     return Serial24{a.value_ - count};
   }
   constexpr Serial24& operator++() { return *this = *this + 1; }
 
-  /// Steps from `from` to this number: positive when this one is ahead, in -2^23 … 2^23-1.
+  /// Returns the steps from `from` to this number: positive if this one is ahead, in -2^23 … 2^23-1.
   [[nodiscard]] constexpr std::int32_t distance_from(Serial24 from) const {
     return static_cast<std::int32_t>((value_ - from.value_) << 8) >> 8;
   }
-  /// Whether this number is ahead of `other`, by 1 … 2^23-1 steps.
+  /// True if this number is ahead of `other`, by 1 … 2^23-1 steps.
   [[nodiscard]] constexpr bool newer_than(Serial24 other) const { return distance_from(other) > 0; }
 
   friend constexpr bool operator==(Serial24, Serial24) = default;
@@ -113,7 +113,7 @@ struct MacAddress {
   std::array<std::uint8_t, 6> octets{};
 
   friend constexpr bool operator==(const MacAddress& a, const MacAddress& b) {
-    // Three words: the comparison of 6 octets would be a call of memcmp.
+    // Three words: comparing 6 octets would call memcmp.
     using Words = std::array<std::uint16_t, 3>;
     const Words left = std::bit_cast<Words>(a.octets);
     const Words right = std::bit_cast<Words>(b.octets);
@@ -147,13 +147,13 @@ struct Gid {
     }
     return octets[10] == 0xFF && octets[11] == 0xFF;
   }
-  /// The last four octets: the IPv4 address when `is_ipv4_mapped()`.
+  /// Returns the last four octets: the IPv4 address if `is_ipv4_mapped()`.
   [[nodiscard]] constexpr Ipv4Address ipv4() const {
     return Ipv4Address{{octets[12], octets[13], octets[14], octets[15]}};
   }
 
   friend constexpr bool operator==(const Gid& a, const Gid& b) {
-    // Two words: the comparison of 16 octets would be a call of memcmp.
+    // Two words: comparing 16 octets would call memcmp.
     using Words = std::array<std::uint64_t, 2>;
     const Words left = std::bit_cast<Words>(a.octets);
     const Words right = std::bit_cast<Words>(b.octets);
@@ -162,11 +162,11 @@ struct Gid {
   friend constexpr auto operator<=>(const Gid&, const Gid&) = default;
 };
 
-/// `02:00:00:00:00:01`
+/// Returns `02:00:00:00:00:01`.
 [[nodiscard]] std::string to_string(const MacAddress& address);
-/// `192.0.2.1`
+/// Returns `192.0.2.1`.
 [[nodiscard]] std::string to_string(const Ipv4Address& address);
-/// The IPv6 text form of RFC 5952; an IPv4-mapped GID prints as the IPv4 address it stands for.
+/// Returns the IPv6 text form of RFC 5952; an IPv4-mapped GID prints as the IPv4 address that it stands for.
 [[nodiscard]] std::string to_string(const Gid& gid);
 
 /// Bytes on the wire.

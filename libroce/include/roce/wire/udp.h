@@ -17,8 +17,8 @@ inline constexpr std::uint16_t kMplsPort = 6635;
 struct Udp {
   std::uint16_t source_port{};
   std::uint16_t destination_port = kRocePort;
-  std::uint16_t length{};    ///< bytes, this header and what follows
-  std::uint16_t checksum{};  ///< 0: none; what RoCE v2 sends
+  std::uint16_t length{};    ///< bytes of this header and of the data behind it
+  std::uint16_t checksum{};  ///< 0: none, as RoCE v2 sends it
 
   friend constexpr bool operator==(const Udp&, const Udp&) = default;
 };

@@ -33,9 +33,9 @@ void visit_lldp(Bytes pdu, std::size_t base, Use& use) {
 
 }  // namespace detail
 
-/// Calls `use(const HeaderInfo&, Bytes header, std::size_t offset)` for each header of a packet, outermost first, the
-/// TLVs of an LLDP frame among them. Offsets count from the first parsed byte. Whatever shows a packet's fields goes
-/// this way.
+/// Calls `use(const HeaderInfo&, Bytes header, std::size_t offset)` for each header of a packet,
+/// outermost first, including the TLVs of an LLDP frame. Offsets count from the first parsed byte.
+/// All code that shows a packet's fields uses this function.
 template <typename Use>
 void visit_headers(const Packet& packet, Use use) {
   for (const Layer& layer : packet.layers()) use(header_info(layer.id), packet.layer_bytes(layer), layer.offset);
