@@ -51,9 +51,10 @@ Outcome<int> listen_unix(const std::string& path, std::string_view what, std::st
     ::unlink(path.c_str());
     result = ::bind(fd, reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
   }
+  if (result == 0) result = ::listen(fd, kBacklog);
   const int error = errno;
   ::umask(mask);
-  if (result == 0 && ::listen(fd, kBacklog) == 0) return fd;
+  if (result == 0) return fd;
   ::close(fd);
   return cannot(fmt::format("cannot listen on the {} {}: {}; {}", what, path, std::strerror(error), advice));
 }
