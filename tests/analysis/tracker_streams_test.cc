@@ -36,16 +36,17 @@ TEST(Streams, DirectionsAreJoinedByTheirPsns) {
   EXPECT_EQ(found.packets[2].direction, 1);
 }
 
-TEST(Streams, WhatWasLostBeforeTheDirectionsAreJoinedIsKept) {
-  // Both ask; A's requests are a stream of their own until A answers B.
+TEST(Streams, LossesFromBeforeTheDirectionsAreJoinedAreKept) {
+  // Both ends send requests; those of B are a stream of their own until A acknowledges one.
   const Findings found = analyse(R"(
      0  A>B  SEND_ONLY    500
-    10  A>B  SEND_ONLY    502
-   900  A>B  SEND_MIDDLE  501
-  1000  B>A  SEND_ONLY    100
-  1010  A>B  ACK          100)");
+    10  B>A  SEND_ONLY    100
+    20  B>A  SEND_ONLY    102
+   900  B>A  SEND_MIDDLE  101
+  1010  A>B  ACK          102)");
   ASSERT_EQ(found.streams.size(), 1U);
   EXPECT_TRUE(found.streams[0].joined);
+  EXPECT_EQ(found.packets[4].absorbed, 1U);
   EXPECT_EQ(found.streams[0].lost_psns, 1U);
 }
 
