@@ -21,7 +21,7 @@ namespace roce::command_line {
 template <typename T>
 using Choices = std::vector<std::pair<std::string, T>>;
 
-/// The treatment of upper and lower case: `RAW` is or is not `raw`.
+/// The treatment of upper and lower case, by which `RAW` is or is not `raw`.
 enum class LetterCase : std::uint8_t { matters, ignored };
 
 /// A command with its options: a handle, valid as long as its `Program`.

@@ -14,7 +14,7 @@ struct FileUse {
 };
 
 /// Returns why these files cannot go together: one that is written is also read, or is written twice, whatever its
-/// names (links, /proc/self/fd, both ends of one pipe). The sentence says what to do; none if they can. Devices are
+/// names (links, /proc/self/fd, both ends of one pipe). The result says what to do; none if they can. Devices count as
 /// different files: a terminal is read and written. Standard output, where reports go, must not be one that is read.
 [[nodiscard]] std::optional<std::string> find_conflict(std::span<const FileUse> read, std::span<const FileUse> written);
 

@@ -40,7 +40,7 @@ template <typename Json>
 extern template tl::expected<nlohmann::json, Problem> parse(std::string_view, const Bounds&, Comments);
 extern template tl::expected<nlohmann::ordered_json, Problem> parse(std::string_view, const Bounds&, Comments);
 
-/// Returns a value for a message: its text, strings cut after `longest` bytes; `a list` or `an object` for those.
+/// Returns the text of a value for a message: a string cut after `longest` bytes, or `a list`, or `an object`.
 [[nodiscard]] std::string shown_value(const nlohmann::json& value, std::size_t longest = 60);
 /// Returns text of others for a message: cut after `longest` bytes, with dots for what is not printable ASCII.
 [[nodiscard]] std::string shown_text(std::string_view text, std::size_t longest = 60);

@@ -16,7 +16,7 @@ namespace roce::yaml_input {
 
 namespace {
 
-/// Ends the parsing of a text that is beyond its bounds, by being thrown.
+/// Thrown to end the parsing of a text that is beyond its bounds.
 struct BeyondBounds {
   YamlError error;
 };

@@ -11,9 +11,9 @@
 namespace roce::link {
 
 /// Writes a program for the classic BPF of sockets, which does not need a privilege (Linux
-/// Documentation/networking/filter.rst). The machine has an accumulator and an index register, both 32 bits wide, and
-/// loads are from network byte order. A load beyond the end of the packet ends the program with 0. Jumps go forward
-/// to labels that are placed later, over at most 255 instructions.
+/// Documentation/networking/filter.rst). The machine has an accumulator and an index register, both 32 bits wide; it
+/// converts what it loads from network order. A load beyond the end of the packet ends the program with 0. Jumps go
+/// forward to labels that are placed later, over at most 255 instructions.
 class ClassicBpfAssembler {
  public:
   enum class Label : std::uint8_t {};

@@ -21,7 +21,7 @@ constexpr std::size_t kUdpBytes = 8;
 constexpr std::size_t kUdpLengthOffset = 4;
 constexpr std::size_t kUdpChecksumOffset = 6;
 
-/// Returns the bytes of the IP header `ip` of EtherType `type`; 0 if UDP does not follow it directly.
+/// Returns the length in bytes of the IP header `ip` of EtherType `type`; 0 if UDP does not follow it directly.
 [[nodiscard]] std::size_t ip_bytes(unsigned type, std::span<const std::byte> ip) {
   constexpr std::byte v4_without_options{0x45};
   if (type == ETH_P_IP && ip.size() >= kIpv4Bytes && ip[0] == v4_without_options && ip[9] == std::byte{IPPROTO_UDP}) {

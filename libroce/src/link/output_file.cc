@@ -89,7 +89,7 @@ fs::path folder_of(const fs::path& path) {
 struct Place {
   fs::path path;              ///< with all links resolved
   std::optional<int> own;     ///< a descriptor of this process
-  bool is_open_file = false;  ///< of this or another process
+  bool is_open_file = false;  ///< an open file of this or another process
   std::optional<struct stat> old{};
 };
 

@@ -32,7 +32,7 @@ constexpr std::uint32_t kDestinationPort = 2;
 /// Offset in the BTH of a reserved byte and the DestQP after it.
 constexpr std::uint32_t kDestQp = 4;
 
-/// Parses from the index on; leaves the DestQP in the accumulator.
+/// Writes code that parses from the index on and leaves the DestQP in the accumulator.
 void load_behind_ipv4(ClassicBpfAssembler& code, Label first) {
   constexpr std::uint32_t fragment = 6;
   constexpr std::uint32_t fragment_offset = 0x1fff;
@@ -67,7 +67,7 @@ void load_behind_grh(ClassicBpfAssembler& code, Label first) {
   code.load32(kIpv6Header + kDestQp);
 }
 
-/// Ends the program with the shard of the DestQP that is in the accumulator.
+/// Writes code that ends the program with the shard of the DestQP in the accumulator.
 void give_shard(ClassicBpfAssembler& code, std::uint32_t shard_bits, Label first) {
   constexpr std::uint32_t qpn_bits = 0xff'ffff;
   constexpr std::uint32_t gsi = 1;

@@ -35,7 +35,7 @@ using StreamResult = tl::expected<T, std::string>;
 /// bodies of times and of frames have a right size. Errors: a length or a type that no message has.
 [[nodiscard]] StreamResult<std::optional<StreamMessage>> first_message(std::span<const std::byte> bytes,
                                                                        std::size_t max_frame);
-/// Errors: the message is not a hello, or it is one of another version, or one for too short frames.
+/// Reads a hello. Errors: the message is not a hello, has another version, or allows only too short frames.
 [[nodiscard]] StreamResult<StreamHello> read_hello(const StreamMessage& message);
 /// Returns the number of a time or next; the body must have the size of a number.
 [[nodiscard]] std::uint64_t read_number(const StreamMessage& message);

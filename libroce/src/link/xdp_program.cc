@@ -35,7 +35,7 @@ constexpr std::int16_t kDestinationPort = 2;
 
 // Registers: r6 is the context, r2 the frame without the tags passed so far, r3 its end, r5 the value examined.
 
-/// Goes to `pass` unless the frame has this many bytes: the verifier wants to see it before they are read.
+/// Writes a jump to `pass` unless the frame has this many bytes: the verifier wants the check before they are read.
 void need(BpfAssembler& code, std::int32_t bytes, Label pass) {
   code.copy(r4, r2);
   code.add(r4, bytes);

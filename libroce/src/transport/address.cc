@@ -67,7 +67,7 @@ std::uint32_t flow_label_of(Qpn a, Qpn b) {
 }
 
 std::uint16_t unconnected_source_port(Qpn qpn) {
-  // NET-04 (a port hashed from the QPN), with Linux's hash_32: 2^32 divided by the square of the golden ratio.
+  // NET-04 (a port hashed from the QPN), by Linux's hash_32: the multiplier is 2^32 / (golden ratio)^2.
   constexpr std::uint32_t kMultiplier = 0x61C8'8647;
   return static_cast<std::uint16_t>(kFirstPort + (qpn.value() * kMultiplier >> (32 - kPortBits)));
 }

@@ -31,7 +31,7 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
     const std::optional<Deth> deth = packet.get<Deth>();
     const NetMeta net = packet.net();
     if (!deth || is_multicast(net.destination)) return;
-    // CC-03 (to the source QP of the datagram)
+    // CC-03 (a CNP goes to the source QP of the datagram)
     cnp.dest_qp = deth->source_qp;
     cnp.path.net = net;
     cnp.path.net.source = net.destination;
@@ -40,7 +40,7 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
     if (const std::optional<Ethernet> ethernet = packet.get<Ethernet>()) cnp.path.destination_mac = ethernet->source;
   } else {
     if (qp.state == QpState::reset || qp.state == QpState::init) return;
-    // CC-03 (to the peer QP of the connection)
+    // CC-03 (a CNP goes to the peer QP of the connection)
     cnp.dest_qp = qp.dest_qp;
     cnp.path = qp.path;
   }

@@ -59,7 +59,7 @@ constexpr std::array<std::string_view, 17> kAttributeNames{
   return set;
 }
 
-/// One row of the state table: the attributes that a transition needs, and those that it allows besides.
+/// One row of the state table: the attributes that a transition needs, and those that it allows in addition.
 struct Transition {
   QpState from;
   QpState to;

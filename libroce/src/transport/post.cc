@@ -35,7 +35,7 @@ constexpr std::uint32_t kAtomicSize = 8;
   return false;
 }
 
-/// Returns the message's length in bytes, or the reason why the request cannot be posted (QP-19).
+/// Returns the message's length in bytes, or why the request cannot be posted; QP-19 sets limits on lengths.
 [[nodiscard]] VerbResult<std::uint64_t> message_length(const DeviceState& device, const Qp& qp,
                                                        const SendRequest& request) {
   if (!type_allows(qp.init.type, request.opcode)) {

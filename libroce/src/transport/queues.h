@@ -62,8 +62,8 @@ struct ReceiveWqe {
   std::uint8_t sge_count = 0;
 };
 
-/// Counts the receive queues of a priority that run low: from the moment when taking a receive leaves `low` or fewer
-/// until there are `enough` again, or as many as the queue holds.
+/// The number of receive queues of a priority that run low. A queue runs low once taking a receive leaves `low` or
+/// fewer in it, until it has `enough` again or as many as it holds.
 struct ReceiveLevel {
   std::uint32_t low = 0;
   std::uint32_t enough = 0;  ///< 0: the level is not in use

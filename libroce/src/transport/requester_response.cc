@@ -30,7 +30,7 @@ void skip_acknowledged(Qp& qp) {
 }
 
 /// Completes SENDs and WRITEs up to and including `psn`, in order, stopping at the first request that needs a response
-/// of its own. Returns whether `una` moved (RC-REQ-10).
+/// of its own. Returns true if `una` moved (RC-REQ-10).
 bool acknowledge(DeviceState& device, Qp& qp, Psn psn) {
   Requester& req = qp.req;
   bool moved = false;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kIcrcSize = 4;
 
-/// Returns the bytes that headers, payload, pad and ICRC of one packet take.
+/// Returns the size of one packet in bytes: headers, payload, pad and ICRC.
 [[nodiscard]] constexpr std::uint32_t packet_size(std::size_t headers, std::uint32_t payload) {
   return static_cast<std::uint32_t>(headers) + ((payload + 3) & ~3U) + kIcrcSize;
 }

@@ -49,7 +49,7 @@ constexpr std::uint32_t kMaxMessage = 1U << 31;
   return resp.replays[resp.next_replay++ & (resp.replays.size() - 1)];
 }
 
-/// True if one more READ or atomic can be accepted (RC-RESP-06).
+/// True if max_dest_rd_atomic, rounded up, allows one more READ or atomic (RC-RESP-06).
 [[nodiscard]] bool may_take_rd_atomic(const Qp& qp) {
   return qp.attributes.max_dest_rd_atomic != 0 && qp.resp.rd_pending < qp.resp.replays.size();
 }

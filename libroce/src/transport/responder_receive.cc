@@ -28,7 +28,7 @@ void refuse(DeviceState& device, Qp& qp, Psn psn, NakCode code, CompletionStatus
        code == NakCode::remote_access_error ? EventType::qp_access_error : EventType::qp_request_error);
 }
 
-/// Counts a request towards the next ACK (RC-RESP-22).
+/// Counts a request towards the next ACK, which may answer several requests (RC-RESP-22).
 void acknowledge(DeviceState& device, Qp& qp, const Bth& bth, Time now) {
   Responder& resp = qp.resp;
   const Profile& profile = device.profile();

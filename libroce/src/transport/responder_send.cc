@@ -45,7 +45,7 @@ bool send_acknowledge(DeviceState& device, Qp& qp, const Response& response, Emi
 
 enum class ReadPart : std::uint8_t { sent, no_room, key_gone };
 
-/// Sends the next packet of a READ response. The data is fetched now; its key may be gone meanwhile (MEM-12).
+/// Sends the next packet of a READ response. Fetches its data now, and so checks the key again (MEM-12).
 ReadPart send_read_part(DeviceState& device, Qp& qp, Response& response, bool first, Emitter& out, Time now) {
   const std::uint32_t length = std::min(response.length, qp.mtu);
   const bool last = response.packets == 1;

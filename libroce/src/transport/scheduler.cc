@@ -202,7 +202,7 @@ std::size_t serve_all(DeviceState& device, Emitter& out, Time now) {
   if (!serve_cnps(device, out)) return out.finish();
   // CC-06 (a paused class sends nothing and holds up no other)
   while (const auto may_send = static_cast<std::uint8_t>(device.ready_classes & ~device.paused)) {
-    // The next lower class that may send; class 7 follows class 0.
+    // The first class from `next_class` downwards that may send; class 7 follows class 0.
     const int skipped = std::countl_zero(std::rotl(may_send, 7 - device.next_class));
     const auto priority = static_cast<std::uint8_t>((device.next_class - skipped) & 7);
     Qp& qp = *device.qps[device.ready[priority].first];
