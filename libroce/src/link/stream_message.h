@@ -43,7 +43,7 @@ using StreamResult = tl::expected<T, std::string>;
 
 void append_hello(std::vector<std::byte>& to, const StreamHello& hello);
 void append_frame(std::vector<std::byte>& to, std::span<const std::byte> frame);
-/// Appends a time or next, as `type` says.
+/// Appends a message with a number; `type` is time or next.
 void append_number(std::vector<std::byte>& to, StreamType type, std::uint64_t number);
 void append_wake(std::vector<std::byte>& to);
 void append_error(std::vector<std::byte>& to, std::string_view text);

@@ -74,7 +74,7 @@ class MemoryTable {
   /// Does a QP's BIND_MW. False, with nothing done, if it is refused. A type 2 window has to be unbound, and gets
   /// `binding.variant`; a type 1 window may be bound, is unbound by length 0, and gets the next variant each time.
   [[nodiscard]] bool bind(const MwBinding& binding, std::uint32_t pd, Qpn qpn);
-  /// Unbinds the type 2 windows of a QP that is destroyed, so that the next QP with its number has none.
+  /// Unbinds the type 2 windows of a QP that is destroyed, so that the next QP with its number does not get them.
   void unbind_windows_of(Qpn qpn);
 
  private:

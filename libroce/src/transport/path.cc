@@ -43,7 +43,7 @@ VerbResult<Path> make_path(const DeviceState& device, const AddressVector& addre
   path.vlan_id = source.vlan_id;
   path.multicast = is_multicast(address.dgid);
   NetMeta& net = path.net;
-  // NET-01 (the source GID's table entry says which RoCE version its packets have)
+  // NET-01 (the source GID's table entry determines the RoCE version of its packets)
   net.version = source.type == GidType::roce_v1 ? RoceVersion::v1 : v4 ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6;
   net.source = source.gid;
   net.destination = address.dgid;
@@ -51,7 +51,7 @@ VerbResult<Path> make_path(const DeviceState& device, const AddressVector& addre
   path.service_level = address.service_level.value_or(service_level_of(config.sl_policy, net.traffic_class));
   // NET-10 (PCP from the GID entry's priority, else from the service level)
   path.priority = source.vlan_id && source.priority ? *source.priority : path.service_level;
-  // NET-11 (ECT(0) if the profile says so and the traffic class has no ECN bits)
+  // NET-11 (ECT(0) if the profile sets it and the traffic class has no ECN bits)
   if (config.profile.mark_ect && net.version != RoceVersion::v1 && (net.traffic_class & kEcnMask) == 0) {
     net.traffic_class |= kEcnEct0;
   }

@@ -90,7 +90,7 @@ void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
     }
     --req.rnr_left;
   }
-  // RC-REQ-18 (the request waits at least as long as the timer code says)
+  // RC-REQ-18 (the request waits at least as long as the timer code asks)
   const Duration wait = std::max<Duration>(*aeth.syndrome.rnr_timer(), device.profile().min_rnr_wait);
   req.rnr_until = now + wait;
   req.timeout_at = kNever;

@@ -324,7 +324,7 @@ Outcome execute_flush(DeviceState& device, Qp& qp, Request& request) {
 Outcome execute(DeviceState& device, Qp& qp, Request& request) {
   if (!in_order(qp.resp.open, request.info)) return request.refuse(NakCode::invalid_request);
   if (!qp_allows(qp, request)) return request.refuse(NakCode::invalid_request);
-  // RC-RESP-08 (payload and pad have to be what the opcode and the path MTU say: else NAK 0x61)
+  // RC-RESP-08 (payload and pad have to fit the opcode and the path MTU: else NAK 0x61)
   if (request.bth.pad_count != ((0 - request.packet.payload_length()) & 3)) {
     return request.refuse(NakCode::invalid_request);
   }
