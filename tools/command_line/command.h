@@ -17,19 +17,19 @@ class App;
 
 namespace roce::command_line {
 
-/// The words that an option takes and what each stands for, in the order in which an error lists them.
+/// The words that an option takes and the value of each, in the order in which an error lists them.
 template <typename T>
 using Choices = std::vector<std::pair<std::string, T>>;
 
-/// Whether `RAW` is `raw`.
+/// The treatment of upper and lower case, by which `RAW` is or is not `raw`.
 enum class LetterCase : std::uint8_t { matters, ignored };
 
 /// A command with its options: a handle, valid as long as its `Program`.
 ///
-/// `names` are those of an option with commas between ("-v,--verbose"), or without dashes the one of a positional
-/// argument. `text` is what `--help` says. Its `value` is set while the program parses, has to live until then, and
-/// stays as it is where the command line does not have the option. `read_number` reads numbers. Names that there are,
-/// and of a positional one other characters than letters, digits, - and _ throw std::runtime_error.
+/// `names` are the names of an option, separated by commas ("-v,--verbose"), or without dashes the name of a positional
+/// argument. `--help` shows `text`. The `value` is set while the program parses, has to live until then, and stays as
+/// it is if the command line does not have the option. `read_number` reads numbers. A name that is already taken, and
+/// any character but letters, digits, - and _ in the name of a positional argument, throw std::runtime_error.
 class Command {
  public:
   explicit Command(CLI::App& app) : app_(&app) {}
@@ -43,18 +43,18 @@ class Command {
   Option add_option(const std::string& names, std::uint64_t& value, const std::string& text);
   Option add_option(const std::string& names, std::optional<std::uint32_t>& value, const std::string& text);
   Option add_option(const std::string& names, std::optional<std::uint64_t>& value, const std::string& text);
-  /// A list, of one value at least where the command line has it.
+  /// Adds a list, which gets at least one value if the command line has it.
   Option add_option(const std::string& names, std::vector<std::string>& values, const std::string& text);
-  /// True where the command line has it.
+  /// Adds a flag, which becomes true if the command line has it.
   Option add_flag(const std::string& names, bool& value, const std::string& text);
-  /// One word of a list, and the value that it stands for. `--help` has the words only if `text` does.
+  /// Adds an option for one word of a list, which sets the word's value. `--help` has the words only if `text` does.
   template <typename T>
   Option add_choice(const std::string& names, T& value, const Choices<T>& choices, const std::string& text,
                     LetterCase letters = LetterCase::matters) {
     return add_word(names, words_of(choices), text, letters,
                     [&value, choices](std::size_t which) { value = choices[which].second; });
   }
-  /// Likewise any number of words.
+  /// Adds an option for any number of such words.
   template <typename T>
   Option add_choices(const std::string& names, std::vector<T>& values, const Choices<T>& choices,
                      const std::string& text) {
@@ -64,9 +64,9 @@ class Command {
     });
   }
 
-  /// The end of `--help`.
+  /// Sets the end of `--help`.
   void footer(const std::string& text);
-  /// What runs when a command line with this command was parsed and is right. Its exceptions leave `Program::parse`.
+  /// Sets what runs once a command line with this command is parsed and right. Its exceptions leave `Program::parse`.
   void callback(std::function<void()> run);
   /// Adds a command below this one; `text` is one line.
   Command add_subcommand(const std::string& name, const std::string& text);
@@ -81,7 +81,7 @@ class Command {
     for (const auto& choice : choices) words.push_back(choice.first);
     return words;
   }
-  // The functions are called with places in `words`.
+  // The functions are called with indices into `words`.
   Option add_word(const std::string& names, const std::vector<std::string>& words, const std::string& text,
                   LetterCase letters, const std::function<void(std::size_t)>& take);
   Option add_words(const std::string& names, const std::vector<std::string>& words, const std::string& text,

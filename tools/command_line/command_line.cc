@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// All of CLI11 that the programs compile: each file that includes its header costs ten seconds or more.
+// The only file that compiles CLI11: each file that includes its header costs ten seconds or more.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -19,15 +19,15 @@ namespace roce::command_line {
 
 namespace {
 
-/// The place of a word that the check of its option let pass.
+/// Returns the index of a word that the check of its option let pass.
 std::size_t place_of(const std::string& word, const std::vector<std::string>& words) {
   return static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin());
 }
 
-/// The check of an option that takes a number, of which each has one.
+/// The name of the check that each option with a number has.
 constexpr const char* kNumberCheck = "number";
 
-/// Refuses what `read_number` does not read, and what `is_right` does not like.
+/// Makes a check that refuses text that `read_number` does not read, and values that `is_right` refuses.
 template <typename T, typename Predicate>
 CLI::Validator number_check(const std::string& allowed, Predicate is_right, const std::string& for_help) {
   const auto find_mistake = [=](const std::string& text) {
@@ -48,7 +48,7 @@ CLI::Validator range_check(T least, T most, bool in_help) {
       allowed, [=](T value) { return value >= least && value <= most; }, in_help ? bounds : "");
 }
 
-/// Behind the check of the option's own, which says what is no number.
+/// Makes a check to follow the option's own, which reports what is not a number.
 template <typename Predicate>
 CLI::Validator above_check(const std::string& bound, Predicate is_right) {
   return CLI::Validator(
@@ -60,12 +60,12 @@ CLI::Validator above_check(const std::string& bound, Predicate is_right) {
       bound);
 }
 
-/// Takes the place of the check that the option has had since it was added.
+/// Replaces the check that the option has had since it was added.
 void set_number_check(CLI::Option& option, const CLI::Validator& check) {
   *option.get_validator(kNumberCheck) = check;
 }
 
-/// What CLI11 knows of the names of positional arguments depends on its version.
+/// Checks the name of a positional argument, because what CLI11 refuses depends on its version.
 void check_names(const std::string& names) {
   if (names.starts_with('-') || names.starts_with('!')) return;
   const bool is_right =
@@ -74,8 +74,8 @@ void check_names(const std::string& names) {
     throw std::runtime_error("the argument " + quote(names) + " needs a name of letters, digits, '-' and '_'");
 }
 
-/// An option of a number of type T for a variable that can be assigned one. CLI11's own conversions would let -1 pass
-/// as the largest number, and read 010, 0b1 or 1'000 as its version does.
+/// Adds an option of a number of type T, for a variable that can be assigned one. CLI11's own conversions would let -1
+/// pass as the largest number, and read 010, 0b1 or 1'000 in a way that depends on its version.
 template <typename T, typename Variable>
 CLI::Option* add_number(CLI::App& app, const std::string& names, Variable& value, const std::string& text) {
   check_names(names);
@@ -92,7 +92,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& names, Variable& value
   return option;
 }
 
-/// ", did you mean NAME?" of the name that is nearest to `wanted`, or nothing.
+/// Returns ", did you mean NAME?" for the name that is nearest to `wanted`, or an empty string.
 std::string guess(const std::string& wanted, const std::vector<std::string>& names) {
   const std::vector<std::string> nearest =
       nearest_names(wanted, std::vector<std::string_view>(names.begin(), names.end()));
@@ -107,7 +107,7 @@ std::vector<std::string> long_names(const CLI::App& command) {
   return names;
 }
 
-/// What is wrong with an argument that nothing takes.
+/// Describes what is wrong with an argument that nothing takes.
 std::string unknown_argument(const CLI::App& command, const std::string& argument) {
   const bool has_commands = !command.get_subcommands(nullptr).empty();
   if (argument.starts_with('-')) {
@@ -121,7 +121,7 @@ std::string unknown_argument(const CLI::App& command, const std::string& argumen
   return "there is no command " + quote(argument) + (guessed.empty() ? "; --help lists them" : guessed);
 }
 
-/// One line about a command line that is wrong: the command, and what is wrong.
+/// Returns one line about a command line that is wrong: the command, and its mistake.
 std::string mistake_of(const CLI::App& program, const CLI::ParseError& error) {
   const CLI::App* command = &program;
   std::string text = program.get_name();
@@ -130,7 +130,7 @@ std::string mistake_of(const CLI::App& program, const CLI::ParseError& error) {
     text += " " + command->get_name();
   }
   text += ": ";
-  // What a misspelt option would have said is missing then, too; that is not what to say first.
+  // A misspelt option is missing, too, under its right name; the misspelling is reported first.
   const std::vector<std::string> unknown = command->remaining();
   if (!unknown.empty()) return text + unknown_argument(*command, unknown.front());
   if (command == &program && program.get_require_subcommand_min() > 0)
@@ -292,8 +292,8 @@ Option Command::add_flag(const std::string& names, bool& value, const std::strin
   return Option{*app_->add_flag(names, value, text)};
 }
 
-// CLI11's own transformer of words would go by the values as text, and show them in its errors: control characters,
-// where an enumeration is a byte wide.
+// CLI11's own transformer of words would use the values as text and show them in its errors: as control characters,
+// if an enumeration is one byte wide.
 Option Command::add_word(const std::string& names, const std::vector<std::string>& words, const std::string& text,
                          LetterCase letters, const std::function<void(std::size_t)>& take) {
   check_names(names);
@@ -364,11 +364,11 @@ std::vector<std::string> Program::subcommands() const {
 
 bool Program::parse(std::vector<std::string> arguments) {
   try {
-    // CLI11 takes them from the back.
+    // CLI11 takes them in reverse order.
     std::reverse(arguments.begin(), arguments.end());
     app().parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
-    // Asking for help is a ParseError too.
+    // A request for help is a ParseError too.
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app().exit(error) == 0;
     std::fprintf(stderr, "%s\n", mistake_of(app(), error).c_str());
     return false;

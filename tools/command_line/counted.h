@@ -7,7 +7,7 @@
 
 namespace roce::command_line {
 
-/// `1 frame`, `2 frames`.
+/// Returns `1 frame`, `2 frames`.
 [[nodiscard]] inline std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
   return std::to_string(count).append(" ").append(count == 1 ? one : many);
 }

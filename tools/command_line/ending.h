@@ -5,8 +5,8 @@
 
 namespace roce::command_line {
 
-/// The exit code of a command that has ended. Why it failed, if it did, goes to standard error, behind the program's
-/// name.
+/// Returns the exit code of a command that has ended. If it failed, prints the reason to standard error, after the
+/// program's name.
 [[nodiscard]] ExitCode ending_of(const char* program, const Outcome<ExitCode>& ended);
 
 }  // namespace roce::command_line

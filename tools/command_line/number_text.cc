@@ -17,7 +17,7 @@ std::string number_text(double value) {
   std::array<char, kLongestWithoutExponent> plain{};
   const auto fixed = std::to_chars(plain.data(), plain.data() + plain.size(), value, std::chars_format::fixed);
   if (fixed.ec == std::errc{}) return {plain.data(), fixed.ptr};
-  std::array<char, 32> shortest{};  // a double has 24 characters at most
+  std::array<char, 32> shortest{};  // a double has at most 24 characters
   return {shortest.data(), std::to_chars(shortest.data(), shortest.data() + shortest.size(), value).ptr};
 }
 

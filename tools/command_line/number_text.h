@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers as the programs take them on their command lines, whatever CLI11's own conversions would make of the text.
+// Numbers as the programs take them on their command lines, in place of CLI11's own conversions.
 #pragma once
 
 #include <charconv>
@@ -12,13 +12,13 @@
 
 namespace roce::command_line {
 
-/// A whole number: digits, behind a '-' where T has a sign, or hexadecimal digits behind 0x. Nothing for any other
+/// Reads a whole number: digits, after a '-' if T has a sign, or hexadecimal digits after 0x. Nothing for any other
 /// text, and for numbers that T does not have.
 template <std::integral T>
 [[nodiscard]] std::optional<T> read_number(std::string_view text) {
   const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
   if (is_hexadecimal) text.remove_prefix(2);
-  // Behind the prefix std::from_chars would still take a sign.
+  // After the prefix, std::from_chars would still take a sign.
   if (is_hexadecimal && text.starts_with('-')) return std::nullopt;
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, is_hexadecimal ? 16 : 10);
@@ -26,7 +26,7 @@ template <std::integral T>
   return value;
 }
 
-/// A number with or without a fraction and an exponent. Nothing for any other text, infinities and NaN among it.
+/// Reads a number with or without a fraction and an exponent. Nothing for any other text, infinities and NaN included.
 template <std::floating_point T>
 [[nodiscard]] std::optional<T> read_number(std::string_view text) {
   T value{};
@@ -35,15 +35,15 @@ template <std::floating_point T>
   return value;
 }
 
-/// The shortest text that reads as the same number, without an exponent where that is not much longer.
+/// Returns the shortest text that reads as the same number, without an exponent if that is not much longer.
 [[nodiscard]] std::string number_text(double value);
 template <std::integral T>
 [[nodiscard]] std::string number_text(T value) {
   return std::to_string(value);
 }
 
-/// What stood on a command line, in quotation marks for an error of one line: control characters as \xNN, and at most
-/// the first 60 bytes.
+/// Returns text from a command line in quotation marks, for an error of one line: control characters as \xNN, and at
+/// most the first 60 bytes.
 [[nodiscard]] std::string quote(std::string_view text);
 
 }  // namespace roce::command_line

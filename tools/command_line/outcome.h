@@ -7,14 +7,14 @@
 
 namespace roce::command_line {
 
-/// What the programs that act (roce-gen, roce-replay) exit with.
+/// The exit codes of the programs that act (roce-gen, roce-replay).
 enum class ExitCode : int {
   ok = 0,      ///< everything asked for was done, and what came back was right
-  failed = 1,  ///< it was begun and failed
-  usage = 2,   ///< wrong command line, or an environment in which it cannot run
+  failed = 1,  ///< the work was begun and failed
+  usage = 2,   ///< wrong command line, or an environment in which the program cannot run
 };
 
-/// Why a command ends: a sentence for people and the exit code.
+/// The reason why a command ends: a sentence for people and the exit code.
 struct Failure {
   ExitCode code = ExitCode::failed;
   std::string message;
@@ -23,11 +23,11 @@ struct Failure {
 template <typename T>
 using Outcome = tl::expected<T, Failure>;
 
-/// The environment or the command line does not allow it.
+/// Returns the failure of a command that the environment or the command line does not allow.
 [[nodiscard]] inline tl::unexpected<Failure> cannot(std::string message) {
   return tl::unexpected(Failure{ExitCode::usage, std::move(message)});
 }
-/// It was begun and failed.
+/// Returns the failure of a command that was begun.
 [[nodiscard]] inline tl::unexpected<Failure> failed(std::string message) {
   return tl::unexpected(Failure{ExitCode::failed, std::move(message)});
 }

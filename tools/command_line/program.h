@@ -9,10 +9,10 @@
 
 namespace roce::command_line {
 
-/// A program: the command that has all others below it, and the owner of them and of their options.
+/// A program: the command above all others, and the owner of all commands and of their options.
 class Program : public Command {
  public:
-  /// `text` is how `--help` begins.
+  /// Makes a program whose `--help` begins with `text`.
   Program(const std::string& name, const std::string& text);
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -20,18 +20,18 @@ class Program : public Command {
 
   /// Adds `--version`, which prints this line.
   void set_version(const std::string& line);
-  /// Adds an option that names an INI or TOML file of further options: a section a command, OPTION = VALUE. What the
-  /// command line has counts.
+  /// Adds an option that names an INI or TOML file of further options: a section per command, OPTION = VALUE. Values on
+  /// the command line take precedence.
   Option set_config(const std::string& names, const std::string& text);
-  /// A command line without a subcommand is wrong.
+  /// Makes a command line without a subcommand wrong.
   void require_subcommand();
-  /// The names of the subcommands in the order in which they were added.
+  /// Returns the names of the subcommands in the order in which they were added.
   [[nodiscard]] std::vector<std::string> subcommands() const;
 
   /// Sets the values of options and runs the callbacks of the commands. `--help` and `--version` print to standard
-  /// output instead. False: the command line is wrong, and standard error says how.
+  /// output instead. False if the command line is wrong, after printing the mistake to standard error.
   [[nodiscard]] bool parse(std::vector<std::string> arguments);
-  /// Likewise the arguments of `main`.
+  /// Parses the arguments of `main` in the same way.
   [[nodiscard]] bool parse(int argc, const char* const* argv);
 
  private:

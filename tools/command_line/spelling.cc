@@ -55,7 +55,7 @@ std::vector<std::string> nearest_names(std::string_view wanted, std::span<const 
   std::vector<Candidate> candidates;
   const std::size_t most = most_slips(wanted);
   for (const std::string_view name : names) {
-    // Of texts as long as somebody likes, too: the lengths differ by no more than the texts do.
+    // Texts may be of any length: two texts differ by at least as much as their lengths do.
     if (std::max(wanted.size(), name.size()) - std::min(wanted.size(), name.size()) > most) continue;
     const std::size_t distance = edit_distance(wanted, name);
     if (distance <= most) candidates.push_back({distance, name});

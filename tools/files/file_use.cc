@@ -11,7 +11,7 @@ namespace roce::files {
 
 namespace {
 
-/// What two names of one file have in common. One that is not there yet has its folder and its name.
+/// The identity that two names of one file share. A file that does not exist yet has its folder and its name.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 
 std::optional<Identity> identity_of(const std::string& path, int standard_stream) {
@@ -34,7 +34,7 @@ std::string name_of(const FileUse& use, const char* standard_stream) {
   return use.path == "-" ? standard_stream : "'" + use.path + "'";
 }
 
-/// Why `out` cannot be written beside these.
+/// Returns the reason why `out` cannot be written beside these files; none if it can.
 std::optional<std::string> find_conflict(const FileUse& out, std::span<const FileUse> read,
                                          std::span<const FileUse> written) {
   const std::optional<Identity> identity = identity_of(out.path, STDOUT_FILENO);

@@ -13,9 +13,9 @@ struct FileUse {
   std::string path;  ///< empty: none; "-" is standard input or output
 };
 
-/// Why these files cannot go together: one that is written is one that is read, or is written twice, whatever its names
-/// (links, /proc/self/fd, both ends of one pipe). A sentence that says what to do; none: they can. Devices count for
-/// different: a terminal is read and written. That standard output, where reports go, is not read is looked at anyway.
+/// Returns why these files cannot go together: one that is written is also read, or is written twice, whatever its
+/// names (links, /proc/self/fd, both ends of one pipe). The result says what to do; none if they can. Devices count as
+/// different files: a terminal is read and written. Standard output, where reports go, must not be one that is read.
 [[nodiscard]] std::optional<std::string> find_conflict(std::span<const FileUse> read, std::span<const FileUse> written);
 
 }  // namespace roce::files

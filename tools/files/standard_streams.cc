@@ -17,7 +17,7 @@ namespace {
 
 void end_by(int signal) {
   link::OutputFile::remove_unfinished();
-  // The handler was there for one signal, so that this one ends the program.
+  // The handler was set for one signal only, so that this one ends the program.
   std::raise(signal);
 }
 
@@ -25,7 +25,7 @@ void end_by(int signal) {
 
 void begin_program() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
-    // The lowest number that is free is that of the stream. What is written to one that is only read fails.
+    // The lowest free number is that of the stream. A write to a stream that can only be read fails.
     if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {

@@ -11,8 +11,8 @@ namespace roce::json_input {
 
 namespace {
 
-/// Builds a value from what the library's parser meets, and stops it where the value would become too large. It keeps
-/// no stack of its own but that of the containers that are open.
+/// Builds a value from the events of the library's parser, and stops the parser before the value becomes too large. Its
+/// only stack is that of the containers that are open.
 template <typename Json>
 class Builder final : public nlohmann::json_sax<Json> {
  public:
@@ -50,7 +50,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool parse_error(std::size_t byte, const std::string& /*token*/, const nlohmann::detail::exception& error) override {
     byte_ = byte;
-    // It quotes what may be megabytes.
+    // The library's message may quote megabytes of the text.
     constexpr int kNumberOverflow = 406;
     problem_ = error.id == kNumberOverflow ? "expected a number that a double can hold"
                                            : "expected JSON, found something else";
@@ -61,7 +61,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   [[nodiscard]] Problem problem() const { return {byte_, problem_}; }
 
  private:
-  /// Where the next value goes, put there; nullptr where there are too many.
+  /// Puts a value in its place and returns the place; nullptr if there are too many values.
   Json* put(Json value) {
     if (values_ == bounds_.values) {
       (void)stop(fmt::format("expected at most {} values, found more", bounds_.values));
@@ -86,7 +86,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     }
     Json* const place = put(std::move(container));
     if (place == nullptr) return false;
-    // Those around it do not move while it is open.
+    // The containers around it do not move while it is open.
     open_.push_back(place);
     return true;
   }
@@ -102,7 +102,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   Bounds bounds_;
   Json root_;
   std::vector<Json*> open_;
-  Json* member_ = nullptr;  // of the innermost object, waits for its value
+  Json* member_ = nullptr;  // member of the innermost object that waits for its value
   std::size_t values_ = 0;
   std::size_t byte_ = 0;
   std::string problem_;

@@ -8,10 +8,10 @@
 
 namespace roce::runtime {
 
-/// The GID of an IPv4 or IPv6 address as people write it; none if it is not one.
+/// Returns the GID of an IPv4 or IPv6 address as people write it; none if the text is not one.
 [[nodiscard]] std::optional<Gid> parse_ip(const std::string& text);
 
-/// `02:00:00:00:00:01`; none if it is no Ethernet address.
+/// Parses `02:00:00:00:00:01`; none if the text is not an Ethernet address.
 [[nodiscard]] std::optional<MacAddress> parse_mac(const std::string& text);
 
 }  // namespace roce::runtime

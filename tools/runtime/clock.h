@@ -7,7 +7,7 @@
 
 namespace roce::runtime {
 
-/// Now, on the monotonic clock that a whole program counts on.
+/// Returns the present time on the monotonic clock that a whole program uses.
 [[nodiscard]] inline Time now() {
   return Time{std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
 }

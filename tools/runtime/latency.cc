@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kStepBits = 6;
 
-/// Below 64 ns each value has its own bucket; above, the leading one and the six bits behind it choose.
+/// Returns the bucket of a value. Below 64 ns each has its own; above, the leading one and the six bits after it count.
 [[nodiscard]] std::size_t bucket_of(std::uint64_t value) {
   const unsigned width = static_cast<unsigned>(std::bit_width(value));
   if (width <= kStepBits) return value;
@@ -19,7 +19,7 @@ constexpr unsigned kStepBits = 6;
   return (std::size_t{shift + 1} << kStepBits) + ((value >> shift) & ((1U << kStepBits) - 1));
 }
 
-/// The smallest value of a bucket.
+/// Returns the smallest value of a bucket.
 [[nodiscard]] std::uint64_t start_of(std::size_t bucket) {
   const std::size_t power = bucket >> kStepBits;
   const std::uint64_t step = bucket & ((1U << kStepBits) - 1);

@@ -13,26 +13,26 @@ namespace roce::runtime {
 class LatencyHistogram {
  public:
   void add(Duration latency);
-  /// Adds all that another one has counted.
+  /// Adds everything that another histogram has counted.
   void add(const LatencyHistogram& other);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] Duration min() const { return min_; }
   [[nodiscard]] Duration max() const { return max_; }
-  /// The duration that `share` (0 … 1) of all do not exceed, to 1/64 of its value; 0 without any.
+  /// Returns the duration that `share` (0 … 1) of all do not exceed, to 1/64 of its value; 0 if there are none.
   [[nodiscard]] Duration percentile(double share) const;
 
-  /// Durations from `from` up to but not including `to`.
+  /// The durations from `from` up to but not including `to`.
   struct Bucket {
     Duration from{};
     Duration to{};
     std::uint64_t count = 0;
   };
-  /// All durations by powers of two, from the shortest to the longest.
+  /// Returns all durations by powers of two, from the shortest to the longest.
   [[nodiscard]] std::vector<Bucket> by_powers_of_two() const;
 
  private:
-  static constexpr unsigned kSteps = 64;  // of each power of two
+  static constexpr unsigned kSteps = 64;  // buckets per power of two
 
   std::array<std::uint64_t, 48 * kSteps> counts_{};
   std::uint64_t count_ = 0;

@@ -10,7 +10,7 @@ namespace roce::runtime {
 
 void print_note(std::string_view event, std::string_view text, bool json) {
   if (json) {
-    // Names of files and what others sent may be in it, which need not be UTF-8.
+    // The text may have names of files and text from others, which need not be UTF-8.
     const nlohmann::ordered_json note{{"event", event}, {"text", text}};
     fmt::print("{}\n", note.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     std::fflush(stdout);

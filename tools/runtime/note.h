@@ -5,7 +5,7 @@
 
 namespace roce::runtime {
 
-/// Prints what a program says while it runs: on standard error for people, as JSON `{"event": …, "text": …}` on
+/// Prints a message of a running program: on standard error for people, or as JSON `{"event": …, "text": …}` on
 /// standard output.
 void print_note(std::string_view event, std::string_view text, bool json);
 

@@ -3,7 +3,7 @@
 
 namespace roce::runtime {
 
-/// SIGINT and SIGTERM as something to poll for, from its making on.
+/// Makes SIGINT and SIGTERM something to poll for, from its construction on.
 class StopSignal {
  public:
   StopSignal();
@@ -11,9 +11,9 @@ class StopSignal {
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
 
-  /// Readable when one came.
+  /// Returns a descriptor that is readable once one of them came.
   [[nodiscard]] int fd() const { return fd_; }
-  /// Whether one came since the last call.
+  /// True if one of them came since the last call.
   [[nodiscard]] bool take();
 
  private:

@@ -16,12 +16,12 @@ namespace roce::yaml_input {
 
 namespace {
 
-/// Ends the parsing of a text that is beyond its bounds.
+/// Thrown to end the parsing of a text that is beyond its bounds.
 struct BeyondBounds {
   YamlError error;
 };
 
-/// Counts what a document is made of, while it is parsed.
+/// Counts the nodes of a document while it is parsed.
 class Counter final : public YAML::EventHandler {
  public:
   explicit Counter(const Bounds& bounds) : bounds_(bounds) {}
@@ -52,7 +52,7 @@ class Counter final : public YAML::EventHandler {
  private:
   struct Open {
     YAML::anchor_t anchor;
-    std::size_t before;  // nodes in front of it
+    std::size_t before;  // number of nodes before it
   };
 
   [[noreturn]] static void refuse(const YAML::Mark& mark, const std::string& what) { throw BeyondBounds{{what, mark}}; }
@@ -79,7 +79,7 @@ class Counter final : public YAML::EventHandler {
   Bounds bounds_;
   std::size_t nodes_ = 0;
   std::vector<Open> open_;
-  std::unordered_map<YAML::anchor_t, std::size_t> sizes_;  // of what has an anchor and is complete
+  std::unordered_map<YAML::anchor_t, std::size_t> sizes_;  // sizes of complete nodes that have an anchor
 };
 
 [[nodiscard]] YamlError too_long(const Bounds& bounds) {
@@ -91,7 +91,7 @@ class Counter final : public YAML::EventHandler {
 tl::expected<YAML::Node, YamlError> load(const std::string& text, const Bounds& bounds) {
   if (text.size() > bounds.bytes) return tl::unexpected(too_long(bounds));
   try {
-    // Once to count, and only then to keep: what is kept of a document takes a hundred times its length.
+    // Counted first and kept only then: a document that is kept takes a hundred times its length.
     std::istringstream stream{text};
     Counter counter{bounds};
     YAML::Parser{stream}.HandleNextDocument(counter);

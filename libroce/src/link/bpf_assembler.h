@@ -19,13 +19,13 @@ class BpfAssembler {
   enum class Label : std::uint8_t {};
 
   void load8(Register to, Register from, std::int16_t offset) { load(BPF_B, to, from, offset); }
-  /// 16 bits of a packet, as a number.
+  /// Loads 16 bits of a packet as a number.
   void load_be16(Register to, Register from, std::int16_t offset) {
     load(BPF_H, to, from, offset);
     add_instruction(BPF_ALU | BPF_END | BPF_TO_BE, to, Register::r0, 0, 16);
   }
   void load32(Register to, Register from, std::int16_t offset) { load(BPF_W, to, from, offset); }
-  /// A value of 64 bits (BPF_IMM), which takes two instructions.
+  /// Loads a map's descriptor as a value of 64 bits (BPF_IMM), which takes two instructions.
   void load_map(Register to, int map) {
     add_instruction(BPF_LD | BPF_DW, to, static_cast<Register>(BPF_PSEUDO_MAP_FD), 0, map);
     add_instruction(0, Register::r0, Register::r0, 0, 0);
@@ -45,7 +45,7 @@ class BpfAssembler {
   void jump(Label to) { jump_by(BPF_JA, Register::r0, 0, to); }
   void jump_if_equal(Register left, std::int32_t right, Label to) { jump_by(BPF_JEQ, left, right, to); }
   void jump_if_not_equal(Register left, std::int32_t right, Label to) { jump_by(BPF_JNE, left, right, to); }
-  /// Unsigned.
+  /// Compares as unsigned numbers.
   void jump_if_greater(Register left, Register right, Label to) {
     jumps_.emplace_back(instructions_.size(), to);
     add_instruction(BPF_JMP | BPF_JGT | BPF_X, left, right, 0, 0);
@@ -53,7 +53,7 @@ class BpfAssembler {
   void call(std::int32_t function) { add_instruction(BPF_JMP | BPF_CALL, Register::r0, Register::r0, 0, function); }
   void exit() { add_instruction(BPF_JMP | BPF_EXIT, Register::r0, Register::r0, 0, 0); }
 
-  /// The program, once all labels are placed.
+  /// Returns the program, once all labels are placed.
   [[nodiscard]] std::span<const bpf_insn> finish() {
     for (const auto& [at, label] : jumps_) {
       const std::size_t target = labels_[static_cast<std::size_t>(label)];

@@ -7,7 +7,7 @@
 
 namespace roce::link::detail {
 
-/// Loads an unsigned integer from unaligned memory; `swapped` says that it is in the other byte order.
+/// Loads an unsigned integer from unaligned memory; `swapped` if it is in the other byte order.
 template <typename T>
 [[nodiscard]] inline T load(const std::byte* from, bool swapped) {
   T value;
@@ -23,7 +23,7 @@ template <typename T>
   }
 }
 
-/// `value` rounded up to a multiple of 4, as pcapng pads.
+/// Returns `value` rounded up to a multiple of 4, as pcapng pads.
 [[nodiscard]] constexpr std::size_t padded(std::size_t value) {
   return (value + 3) & ~std::size_t{3};
 }

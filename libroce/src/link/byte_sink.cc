@@ -72,7 +72,7 @@ class GzipSink final : public ByteSink {
     do {
       stream_.next_out = reinterpret_cast<Bytef*>(output_.data());
       stream_.avail_out = static_cast<uInt>(output_.size());
-      // Z_BUF_ERROR only says that there was nothing to do.
+      // Z_BUF_ERROR only means that there was nothing to do.
       if (deflate(&stream_, mode) == Z_STREAM_ERROR) return tl::unexpected(std::string("zlib failed to compress"));
       const auto made = std::span(output_).first(output_.size() - stream_.avail_out);
       if (auto status = sink_->write(made); !status) return status;

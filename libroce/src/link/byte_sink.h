@@ -11,7 +11,7 @@
 
 namespace roce::link::detail {
 
-/// Takes a stream of bytes. Errors are texts that say what failed.
+/// Takes a stream of bytes. An error is a text that names what failed.
 class ByteSink {
  public:
   ByteSink() = default;
@@ -19,7 +19,7 @@ class ByteSink {
   ByteSink& operator=(const ByteSink&) = delete;
   virtual ~ByteSink() = default;
 
-  /// Takes all of `bytes`, but may keep them.
+  /// Takes all of `bytes`; may buffer them.
   [[nodiscard]] virtual tl::expected<void, std::string> write(std::span<const std::byte> bytes) = 0;
 
   /// Passes on everything taken so far, complete enough to be read.
@@ -29,7 +29,7 @@ class ByteSink {
   [[nodiscard]] virtual tl::expected<void, std::string> close() = 0;
 };
 
-/// Writes to a file at once; its errors name the file.
+/// Makes a sink that writes to a file at once; its errors name the file.
 [[nodiscard]] std::unique_ptr<ByteSink> make_file_sink(OutputFile file);
 
 [[nodiscard]] std::unique_ptr<ByteSink> make_gzip_sink(std::unique_ptr<ByteSink> compressed);

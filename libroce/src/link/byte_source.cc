@@ -51,7 +51,7 @@ class FileSource final : public ByteSource {
     struct stat status {};
     const bool is_known = ::fstat(fd_.get(), &status) == 0;
     const std::uint64_t left = is_known ? static_cast<std::uint64_t>(status.st_size) : position_;
-    // Looked at afterwards: of a file that was emptied and written anew, even what could be read may be new.
+    // Checked after the read: if the file was emptied and rewritten, even the bytes just read may be new.
     if (got == 0 || left < size_) {
       return tl::unexpected("the file was cut while it was read: it had " + std::to_string(size_) +
                             " bytes when it was opened, it has " + std::to_string(left) +
@@ -85,7 +85,7 @@ class MemorySource final : public ByteSource {
   std::size_t position_ = 0;
 };
 
-// Gives back the bytes that were read to recognise the format.
+// Gives out again the bytes that were read to recognise the format.
 class PeekedSource final : public ByteSource {
  public:
   explicit PeekedSource(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}

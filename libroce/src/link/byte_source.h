@@ -23,14 +23,14 @@ class FileDescriptor {
   ~FileDescriptor();
 
   [[nodiscard]] int get() const { return fd_; }
-  /// Gives the descriptor up without closing it.
+  /// Gives up the descriptor without closing it, and returns it.
   int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
 };
 
-/// A stream of bytes. Errors are texts that say what failed, without the file's name.
+/// A stream of bytes. An error is a text that names what failed, without the file's name.
 class ByteSource {
  public:
   ByteSource() = default;
@@ -38,39 +38,39 @@ class ByteSource {
   ByteSource& operator=(const ByteSource&) = delete;
   virtual ~ByteSource() = default;
 
-  /// Waits until at least one byte is there and returns how many were stored in `out` (not empty), 0 at the end.
+  /// Waits for at least one byte and returns the number of bytes stored in `out` (not empty); 0 at the end.
   [[nodiscard]] virtual tl::expected<std::size_t, std::string> read(std::span<std::byte> out) = 0;
 
-  /// Bytes taken from the file as stored.
+  /// Returns the number of bytes taken from the file as stored.
   [[nodiscard]] virtual std::uint64_t position() const = 0;
 
-  /// After the end: what was odd about it (compressed data cut short), or empty.
+  /// After the end, returns a note on anything odd about it (compressed data cut short), or an empty string.
   [[nodiscard]] virtual std::string end_note() const { return {}; }
 
-  /// After the end: something is missing behind it.
+  /// After the end, true if data that should follow is missing.
   [[nodiscard]] virtual bool is_cut() const { return false; }
 };
 
-/// Reads a regular file from its start as far as it goes now: `size` bytes. What is written behind that while it is
-/// read is left alone; that the file has become shorter is an error, because what it holds may be something else.
+/// Reads a regular file from its start to its present end: `size` bytes. Bytes written after that end in the meantime
+/// are ignored; a file that has become shorter is an error, because its contents may have been replaced.
 [[nodiscard]] std::unique_ptr<ByteSource> make_file_source(FileDescriptor fd, std::uint64_t size);
 
-/// Reads from a descriptor, whatever is behind it.
+/// Reads from a descriptor of any kind.
 [[nodiscard]] std::unique_ptr<ByteSource> make_descriptor_source(FileDescriptor fd);
 
-/// Reads from memory that outlives it.
+/// Reads from memory, which must outlive the source.
 [[nodiscard]] std::unique_ptr<ByteSource> make_memory_source(std::span<const std::byte> bytes);
 
 enum class Codec : std::uint8_t { none, gzip, zstd };
 
-/// Recognises compressed data by its first four bytes; fewer are kNone.
+/// Recognises compressed data by its first four bytes; fewer bytes give `Codec::none`.
 [[nodiscard]] Codec sniff_codec(std::span<const std::byte> start);
 
-/// Reads the first bytes of `source` and puts the decompressor that they ask for, if any, in front of it.
+/// Reads the first bytes of `source` and wraps it in the decompressor that they ask for, if any.
 [[nodiscard]] tl::expected<std::pair<std::unique_ptr<ByteSource>, Codec>, std::string> open_decompressed(
     std::unique_ptr<ByteSource> source);
 
-/// gzip of any number of members; zstd of any number of frames with windows up to 128 MiB.
+/// Decompress gzip with any number of members, and zstd with any number of frames with windows up to 128 MiB.
 [[nodiscard]] std::unique_ptr<ByteSource> make_gzip_source(std::unique_ptr<ByteSource> compressed);
 [[nodiscard]] std::unique_ptr<ByteSource> make_zstd_source(std::unique_ptr<ByteSource> compressed);
 

@@ -8,7 +8,7 @@ namespace roce::link::detail {
 
 namespace {
 
-// Measured: 256 KiB cost half as much again for each byte, and more than this gains nothing.
+// Measured: with 256 KiB each byte costs half as much again, and more than this gains nothing.
 constexpr std::size_t kInitialCapacity = 1 << 20;
 
 }  // namespace

@@ -13,30 +13,30 @@
 
 namespace roce::link::detail {
 
-/// Makes the bytes of a file available behind a CaptureCursor: all of them at once (memory), or as a
-/// window that slides along a stream. Moving the window moves the bytes: pointers into it die with each fill() and
-/// discard().
+/// Makes the bytes of a file available through a CaptureCursor: either all of them at once (memory), or as a
+/// window that slides along a stream. Moving the window moves the bytes: each fill() and discard() invalidates
+/// the pointers into it.
 class ByteWindow {
  public:
   ByteWindow() = default;
   explicit ByteWindow(std::span<const std::byte> whole) : whole_(whole) {}
   explicit ByteWindow(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
 
-  /// The cursor at the start of the file.
+  /// Returns the cursor at the start of the file.
   [[nodiscard]] CaptureCursor begin() const;
 
   /// Makes at least `count` bytes available at the cursor; false if the file ends (or fails) before that.
   [[nodiscard]] bool fill(CaptureCursor& cursor, std::size_t count);
 
-  /// Moves the cursor `count` bytes on; false if the file ends (or fails) before that, then the cursor is at the end.
+  /// Moves the cursor `count` bytes on; false if the file ends (or fails) before that, with the cursor at the end.
   [[nodiscard]] bool discard(CaptureCursor& cursor, std::uint64_t count);
 
   [[nodiscard]] bool is_stream() const { return source_ != nullptr; }
-  /// Set when the stream failed, as opposed to ended.
+  /// Returns the error if the stream failed, as opposed to ended.
   [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
-  /// What was odd about the end of the stream, or empty.
+  /// Returns a note on anything odd about the end of the stream, or an empty string.
   [[nodiscard]] std::string end_note() const { return source_ ? source_->end_note() : std::string(); }
-  /// The stream has ended before its end.
+  /// True if the stream was cut: some of its data is missing.
   [[nodiscard]] bool is_cut() const { return source_ && source_->is_cut(); }
   [[nodiscard]] std::uint64_t source_position() const { return source_ ? source_->position() : 0; }
 

@@ -7,7 +7,7 @@ namespace roce::link {
 
 namespace {
 
-/// What no snap length stands for.
+/// The snap length of an interface that states none.
 constexpr std::uint32_t kUsualSnaplen = 262'144;
 
 }  // namespace
@@ -43,7 +43,7 @@ Result<std::uint32_t> CaptureCopier::output_interface(const CaptureRecord& recor
   std::optional<std::uint32_t>& known = interfaces_[record.interface_id];
   interface = described[record.interface_id];
   if (known && captured <= snaplens_[*known]) return *known;
-  // There are files with packets beyond their own snap length.
+  // Some files have packets beyond their own snap length.
   interface.snaplen = std::max({interface.snaplen, captured, interface.snaplen == 0 || is_single ? kUsualSnaplen : 0});
   Result<std::uint32_t> number = add_interface(interface);
   if (number) known = *number;

@@ -9,7 +9,7 @@ namespace roce::link::detail {
 
 inline constexpr std::uint32_t kPcapMagicMicroseconds = 0xA1B2C3D4;
 inline constexpr std::uint32_t kPcapMagicNanoseconds = 0xA1B23C4D;
-/// Linux 2.2 era patch of libpcap: each record header has 8 more bytes (interface, protocol, packet type).
+/// Patched libpcap of the Linux 2.2 era: each record header has 8 more bytes (interface, protocol, packet type).
 inline constexpr std::uint32_t kPcapMagicModified = 0xA1B2CD34;
 inline constexpr std::size_t kPcapFileHeaderBytes = 24;
 inline constexpr std::size_t kPcapRecordHeaderBytes = 16;
@@ -49,11 +49,11 @@ inline constexpr std::uint16_t kOptStatisticsAccepted = 6;
 inline constexpr std::uint16_t kOptStatisticsDroppedOs = 7;
 inline constexpr std::uint16_t kOptStatisticsDelivered = 8;
 
-/// What every reader takes as the snap length (libpcap's MAXIMUM_SNAPLEN); a longer record needs a longer snap length.
+/// The snap length that every reader accepts (libpcap's MAXIMUM_SNAPLEN); a longer record needs a longer snap length.
 inline constexpr std::uint32_t kUsualSnaplen = 262144;
-/// No record is longer, whatever the snap length says: a longer one is damage.
+/// The longest record, whatever the snap length; a longer one is damage.
 inline constexpr std::uint32_t kMaxCaptured = 16U << 20;
-/// No block that has to be in memory as a whole is longer. Other blocks are skipped whatever their length.
+/// The longest block that has to be in memory as a whole. Other blocks are skipped whatever their length.
 inline constexpr std::uint32_t kMaxBlock = 32U << 20;
 inline constexpr std::size_t kMaxInterfaces = 65536;
 inline constexpr std::size_t kMaxSections = 65536;

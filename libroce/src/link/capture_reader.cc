@@ -89,7 +89,7 @@ Result<CaptureReader> CaptureReader::open(const std::string& path) {
   if (S_ISDIR(status.st_mode)) {
     return tl::unexpected(CaptureError{name + ": is a directory, expected a capture file", std::nullopt});
   }
-  // Standard input may stand in the middle of its file: then it is read from there.
+  // Standard input may be in the middle of its file; it is then read from there.
   const bool at_start = S_ISREG(status.st_mode) && lseek(fd.get(), 0, SEEK_CUR) == 0;
   if (at_start && status.st_size > 0) {
     impl->size_bytes = static_cast<std::uint64_t>(status.st_size);
@@ -135,7 +135,7 @@ std::optional<CaptureError> CaptureReader::start() {
   if (load<std::uint32_t>(cursor_.next, false) == detail::kBlockSectionHeader) {
     impl.walker = Walker::pcapng;
     impl.format = "pcapng";
-    // A file without one whole section header is no capture; what follows may be cut.
+    // A file without one whole section header is not a capture; anything after that header may be cut.
     if (!impl.pcapng.read_first_section(cursor_)) {
       if (diagnostics.error()) return diagnostics.error();
       return CaptureError{diagnostics.file() + ": " + impl.window.failure().value_or("cannot be read"), std::nullopt};
@@ -195,7 +195,7 @@ bool CaptureReader::start_pcap() {
   interface.link_type = layout_.link_type;
   interface.snaplen = snaplen;
   interface.timestamp_resolution = nanoseconds ? 9 : 6;
-  // Bit 26 says that bits 28 to 31 count the 16-bit words of the frame check sequence.
+  // Bit 26 means that bits 28 to 31 count the 16-bit words of the frame check sequence.
   if ((link & 0x04000000U) != 0) interface.fcs_length = static_cast<std::uint8_t>((link >> 28) * 2);
   impl.interfaces.push_back(std::move(interface));
   impl.walker = Walker::pcap;
@@ -222,7 +222,7 @@ bool CaptureReader::next_slow(CaptureRecord& record) {
       return false;
   }
   if (found) {
-    // The walker of classic pcap counts for itself.
+    // The walker of classic pcap does its own counting.
     if (impl.walker != Walker::pcap) record.number = ++number_;
     return true;
   }

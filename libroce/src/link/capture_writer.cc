@@ -163,7 +163,7 @@ Result<void> CaptureWriter::write(const CaptureRecord& record) {
   const bool timed = record.timestamp_ns != kNoTimestamp;
   const std::int64_t time = timed ? record.timestamp_ns : 0;
   if (pcapng) {
-    // A Simple Packet Block belongs to interface 0 and says its captured length by the snap length alone.
+    // A Simple Packet Block belongs to interface 0, and its captured length follows from the snap length alone.
     const bool simple = !timed && record.interface_id == 0 && record.comment.empty() && !record.flags &&
                         !record.drop_count && captured == std::min(original_length, impl.interfaces[0].snaplen);
     if (simple) {

@@ -10,19 +10,19 @@
 
 namespace roce::link {
 
-/// Writes a program for the classic BPF of sockets, which needs no privilege (Linux
-/// Documentation/networking/filter.rst). It has an accumulator and an index register; both are 32 bits wide, and what
-/// is loaded is taken from network order. A load beyond the end of the packet ends the program with 0. Jumps go forward
-/// to labels that are placed later, at most 255 instructions.
+/// Writes a program for the classic BPF of sockets, which does not need a privilege (Linux
+/// Documentation/networking/filter.rst). The machine has an accumulator and an index register, both 32 bits wide; it
+/// converts what it loads from network order. A load beyond the end of the packet ends the program with 0. Jumps go
+/// forward to labels that are placed later, over at most 255 instructions.
 class ClassicBpfAssembler {
  public:
   enum class Label : std::uint8_t {};
 
-  /// What the kernel knows beside the bytes: SKF_AD_PROTOCOL and the like.
+  /// Loads a value that the kernel has in addition to the bytes, such as SKF_AD_PROTOCOL.
   void load_ancillary(int which) {
     add_instruction(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(SKF_AD_OFF + which));
   }
-  // At the index and `offset`.
+  // Load from `offset` bytes after the index.
   void load8(std::uint32_t offset) { add_instruction(BPF_LD | BPF_B | BPF_IND, offset); }
   void load16(std::uint32_t offset) { add_instruction(BPF_LD | BPF_H | BPF_IND, offset); }
   void load32(std::uint32_t offset) { add_instruction(BPF_LD | BPF_W | BPF_IND, offset); }
@@ -31,7 +31,7 @@ class ClassicBpfAssembler {
   void mask(std::uint32_t value) { add_instruction(BPF_ALU | BPF_AND | BPF_K, value); }
   void shift_left(std::uint32_t bits) { add_instruction(BPF_ALU | BPF_LSH | BPF_K, bits); }
   void add_index() { add_instruction(BPF_ALU | BPF_ADD | BPF_X, 0); }
-  /// Ends the program.
+  /// Ends the program with this result.
   void give(std::uint32_t value) { add_instruction(BPF_RET | BPF_K, value); }
   void give_accumulator() { add_instruction(BPF_RET | BPF_A, 0); }
 
@@ -45,7 +45,7 @@ class ClassicBpfAssembler {
   void jump_if_not_greater(std::uint32_t value, Label to) { jump_if(BPF_JGT, value, false, to); }
   void jump_if_any_bit(std::uint32_t bits, Label to) { jump_if(BPF_JSET, bits, true, to); }
 
-  /// The program, once all labels are placed.
+  /// Returns the program, once all labels are placed.
   [[nodiscard]] std::vector<sock_filter> finish() {
     for (const Jump& jump : jumps_) {
       const std::size_t distance = labels_[static_cast<std::size_t>(jump.to)] - jump.at - 1;
@@ -58,7 +58,7 @@ class ClassicBpfAssembler {
  private:
   struct Jump {
     std::size_t at;
-    bool when;  // the condition holds
+    bool when;  // jump if the condition holds; false: if it does not
     Label to;
   };
 

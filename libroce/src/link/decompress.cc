@@ -17,7 +17,7 @@ constexpr std::size_t kInputBytes = 128 << 10;
 constexpr unsigned kGzipMagicFirst = 0x1F;
 
 // The input side that both decompressors share: a buffer, refilled from the source only when the decompressor has used
-// all of it and has nothing more to give, so that data of a slow pipe comes through at once.
+// all of it and has no output left, so that data of a slow pipe comes through at once.
 class Decompressor : public ByteSource {
  public:
   explicit Decompressor(std::unique_ptr<ByteSource> source) : source_(std::move(source)), input_(kInputBytes) {}
@@ -41,7 +41,7 @@ class Decompressor : public ByteSource {
   }
   void note_trailing() { note_ = "something that is not compressed data follows" + at_input() + "; it was ignored"; }
 
-  std::span<const std::byte> left_;  // of the input buffer
+  std::span<const std::byte> left_;  // the unused rest of the input buffer
   bool ended_ = false;
 
  private:
@@ -104,7 +104,7 @@ class GzipSource final : public Decompressor {
       ++members_;
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
       damage_ = "damaged gzip data" + at_input() + ": " + (stream_.msg != nullptr ? stream_.msg : "cannot decompress");
-      // What came out before the damage is good.
+      // The output from before the damage is good.
       if (stream_.avail_out == room) return tl::unexpected(*damage_);
     }
     return room - stream_.avail_out;
@@ -137,7 +137,7 @@ class ZstdSource final : public Decompressor {
           break;
         }
       }
-      // A call that fails keeps back all that it decompressed, so it gets one block at a time.
+      // A call that fails keeps back everything that it decompressed, so each call gets one block.
       ZSTD_inBuffer input{left_.data(), std::min(left_.size(), wanted_bytes_), 0};
       ZSTD_outBuffer output{out.data(), out.size(), 0};
       const std::size_t hint = ZSTD_decompressStream(stream_, &output, &input);

@@ -11,12 +11,12 @@
 
 namespace roce::link::detail {
 
-/// What can still be said of a file that could not be read on.
+/// Describes how much of a file was read before reading failed.
 inline std::string packets_before(std::uint64_t count) {
   return count == 1 ? "the packet before it was read" : "the " + std::to_string(count) + " packets before it were read";
 }
 
-/// Collects what goes wrong while one file is read; every message begins with the file's name and the offset.
+/// Collects the problems found while one file is read; messages begin with the file's name and, if known, the offset.
 class Diagnostics {
  public:
   explicit Diagnostics(std::string file) : file_(std::move(file)) {}

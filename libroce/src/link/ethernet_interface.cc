@@ -55,7 +55,7 @@ unsigned receive_queues(const std::string& name) {
   ifreq request{};
   name.copy(request.ifr_name, sizeof request.ifr_name - 1);
   request.ifr_data = reinterpret_cast<char*>(&channels);
-  // A driver that does not know the question has one queue.
+  // A driver that does not support the query has one queue.
   if (::ioctl(query.get(), SIOCETHTOOL, &request) != 0) return 1;
   return std::max(1U, channels.rx_count + channels.combined_count);
 }

@@ -25,7 +25,7 @@ int InterfaceWatch::open() {
 }
 
 bool InterfaceWatch::is_there(int index) const {
-  // That there are messages says enough; one that was lost for want of room too.
+  // The contents do not matter, nor do messages lost for lack of room: the interface is looked up afterwards.
   std::array<std::byte, 64> ignored{};
   while (::recv(events_.get(), ignored.data(), ignored.size(), MSG_TRUNC) >= 0 || errno == ENOBUFS || errno == EINTR) {
   }

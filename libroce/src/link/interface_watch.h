@@ -5,14 +5,14 @@
 
 namespace roce::link {
 
-/// Notices what happens to the interfaces of the namespace in which it was opened.
+/// Watches for changes to the interfaces of the namespace in which it was opened.
 class InterfaceWatch {
  public:
-  /// Returns 0 or an errno.
+  /// Starts to watch. Returns 0 or an errno.
   [[nodiscard]] int open();
-  /// Readable when something happened.
+  /// Returns a descriptor that is readable when something happened.
   [[nodiscard]] int fd() const { return events_.get(); }
-  /// Whether the interface is still there. Forgets what happened so far.
+  /// True if the interface still exists. Forgets the events so far.
   [[nodiscard]] bool is_there(int index) const;
 
  private:

@@ -12,8 +12,8 @@ namespace roce::link::detail {
 
 namespace {
 
-// libpcap numbers link types for the platform (DLT_*). They are those of the file except for a few, of which only raw
-// IP can carry RoCE.
+// libpcap numbers link types for the platform (DLT_*). The numbers equal those in the file except for a few, of which
+// only raw IP can carry RoCE.
 std::uint16_t to_link_type(int dlt) {
   constexpr std::uint16_t kLinkTypeRaw = 101;
   return dlt == DLT_RAW ? kLinkTypeRaw : static_cast<std::uint16_t>(dlt);
@@ -38,7 +38,7 @@ tl::expected<std::unique_ptr<LibpcapInput>, std::string> LibpcapInput::open(Byte
   };
   std::FILE* file = fopencookie(&input->feed_, "r", functions);
   if (file == nullptr) return tl::unexpected(std::string(std::strerror(errno)));
-  // Without a buffer the cursor tells where a record begins.
+  // Without a buffer, the cursor is where the next record begins.
   std::setvbuf(file, nullptr, _IONBF, 0);
   char error[PCAP_ERRBUF_SIZE] = "";
   input->pcap_.reset(pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error));

@@ -13,16 +13,16 @@
 
 namespace roce::link::detail {
 
-/// Lets libpcap read the bytes behind a cursor, for the formats that the walkers do not know.
+/// Lets libpcap read the bytes at a cursor, for the formats that the walkers do not know.
 class LibpcapInput {
  public:
-  /// `window` and `cursor` (at the start of the file) must outlive it and not move. The error is libpcap's text.
+  /// `window` and `cursor` (at the start of the file) must outlive this and not move. The error is libpcap's text.
   [[nodiscard]] static tl::expected<std::unique_ptr<LibpcapInput>, std::string> open(ByteWindow& window,
                                                                                      CaptureCursor& cursor);
 
   [[nodiscard]] CaptureInterface interface() const;
 
-  /// Fills all of `record` but its number.
+  /// Fills all of `record` but its number; false at the end and after an error.
   bool next(CaptureRecord& record, Diagnostics& diagnostics);
 
  private:

@@ -10,7 +10,7 @@
 
 namespace roce::link {
 
-/// `what: why; advice`. Where `error` says that it is not allowed, `permission` stands in the advice's place.
+/// Returns `what: why; advice`. If `error` means that permission is missing, `permission` replaces the advice.
 [[nodiscard]] inline tl::unexpected<LinkError> link_failure(const std::string& what, int error, std::string_view advice,
                                                             std::string_view permission) {
   LinkError result;
@@ -21,7 +21,7 @@ namespace roce::link {
   return tl::unexpected(std::move(result));
 }
 
-/// Of a link that was open.
+/// Returns the error for an open link whose interface is gone.
 [[nodiscard]] inline LinkError interface_gone(const std::string& interface, int error) {
   return {"interface " + interface + " is gone: " + std::strerror(error) + "; start again once it is back"};
 }

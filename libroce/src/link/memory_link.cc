@@ -22,7 +22,7 @@ struct StoredFrame {
 
 }  // namespace
 
-/// A ring of frames that wait at one end.
+/// A ring of the frames that wait at one end.
 struct MemoryLink::Inbox {
   FileDescriptor event;
   std::function<std::int64_t()> clock;
@@ -30,8 +30,8 @@ struct MemoryLink::Inbox {
   std::size_t first = 0;
   std::size_t count = 0;
   std::uint64_t drops = 0;
-  /// Those that the last `receive` handed out: exchanged with the ring's, so that no frame is copied twice and none of
-  /// these takes a place in the ring.
+  /// The frames that the last `receive` handed out. They are swapped with frames of the ring, so that none is copied
+  /// twice and none of them takes a place in the ring.
   std::vector<StoredFrame> handed_out;
 
   void put(const TxFrame& frame) {

@@ -21,7 +21,7 @@ constexpr std::size_t kUdpBytes = 8;
 constexpr std::size_t kUdpLengthOffset = 4;
 constexpr std::size_t kUdpChecksumOffset = 6;
 
-/// The length of the IP header behind a type and its offset, 0 if UDP does not follow directly.
+/// Returns the length in bytes of the IP header `ip` of EtherType `type`; 0 if UDP does not follow it directly.
 [[nodiscard]] std::size_t ip_bytes(unsigned type, std::span<const std::byte> ip) {
   constexpr std::byte v4_without_options{0x45};
   if (type == ETH_P_IP && ip.size() >= kIpv4Bytes && ip[0] == v4_without_options && ip[9] == std::byte{IPPROTO_UDP}) {
@@ -74,7 +74,7 @@ std::optional<SegmentedHeaders> segmented_headers(std::span<const std::byte> fra
                    .checksum_start = static_cast<std::uint16_t>(udp),
                    .checksum_offset = kUdpChecksumOffset};
   std::copy_n(frame.begin(), udp + kUdpBytes, made->bytes.begin());
-  // RFC 768, RFC 8200, 8.1: both addresses, the protocol, the length. They stand at the end of the IP header.
+  // The pseudo header (RFC 768, RFC 8200, 8.1): both addresses, protocol, length. The addresses end the IP header.
   const std::size_t addresses = network == kIpv4Bytes ? 8 : 32;
   std::array<std::byte, 36> pseudo{};
   std::copy_n(frame.begin() + static_cast<std::ptrdiff_t>(udp - addresses), addresses, pseudo.begin());

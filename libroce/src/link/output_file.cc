@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".partial";
-// More files at once are removed when their objects go, but not by a signal.
+// Files beyond this number are removed when their objects are destroyed, but not by a signal.
 constexpr std::size_t kRemembered = 16;
 std::array<std::atomic<const char*>, kRemembered> unfinished{};
 
@@ -47,7 +47,7 @@ void forget(const char* name) {
   }
 }
 
-/// Holds the signals of this thread back while it lives: a file that is made is remembered before one can end the
+/// Holds back the signals of this thread while it exists, so that a new file is remembered before a signal can end the
 /// process.
 class SignalsHeld {
  public:
@@ -64,7 +64,7 @@ class SignalsHeld {
   sigset_t before_{};
 };
 
-/// The number of an open file that a path in /proc stands for.
+/// Returns the open file of this process that a path in /proc names; none if it names something else.
 std::optional<int> descriptor_of(const fs::path& path) {
   const std::string name = path.filename();
   int number = 0;
@@ -75,7 +75,7 @@ std::optional<int> descriptor_of(const fs::path& path) {
   return is_own ? std::optional{number} : std::nullopt;
 }
 
-/// Whether opening a path in this folder leads past all names, to a file that a process has open.
+/// True if opening a path in this folder bypasses all names and reaches a file that a process has open.
 bool is_proc(const fs::path& folder) {
   struct statfs status {};
   return ::statfs(folder.c_str(), &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
@@ -85,11 +85,11 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path{"."};
 }
 
-/// Where the bytes go.
+/// The place where the bytes go.
 struct Place {
-  fs::path path;              ///< behind all links
+  fs::path path;              ///< with all links resolved
   std::optional<int> own;     ///< a descriptor of this process
-  bool is_open_file = false;  ///< of another process
+  bool is_open_file = false;  ///< an open file of this or another process
   std::optional<struct stat> old{};
 };
 
@@ -122,9 +122,9 @@ Place find_place(const std::string& path) {
 }  // namespace
 
 struct OutputFile::Impl {
-  std::string name;     ///< as it was given
-  std::string place;    ///< behind all links
-  std::string partial;  ///< empty: written at once
+  std::string name;     ///< the path as it was given
+  std::string place;    ///< the path with all links resolved
+  std::string partial;  ///< empty: `place` is written directly
   detail::FileDescriptor file;
   std::optional<CaptureError> failure;
   bool had_old = false;
@@ -188,7 +188,7 @@ struct OutputFile::Impl {
     }
     if (partial.empty()) return refuse("cannot create: " + std::string(std::strerror(errno)));
     if (!had_old) return {};
-    // Only root may give files away; whoever may not has a file of their own.
+    // Only root may give files away; anyone else keeps the new file.
     if (::fchown(file.get(), found.old->st_uid, found.old->st_gid) != 0) errno = 0;
     constexpr mode_t kPermissions = 0777;
     if (::fchmod(file.get(), found.old->st_mode & kPermissions) != 0) return fail("cannot set its mode");
@@ -226,7 +226,7 @@ Result<void> OutputFile::write(std::span<const std::byte> bytes) {
     if (count >= 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     } else if (errno == EAGAIN) {
-      // Whoever shares the descriptor has made it non-blocking.
+      // Another user of the descriptor has made it non-blocking.
       pollfd ready{impl.file.get(), POLLOUT, 0};
       ::poll(&ready, 1, -1);
     } else if (errno != EINTR) {

@@ -17,7 +17,7 @@ namespace {
 
 using Label = ClassicBpfAssembler::Label;
 
-// PACKET_FANOUT_FLAG_IGNORE_OUTGOING of Linux 6.2, which the headers of Debian 12 lack. Older kernels pass over it.
+// PACKET_FANOUT_FLAG_IGNORE_OUTGOING of Linux 6.2, which the headers of Debian 12 lack. Older kernels ignore it.
 constexpr int kIgnoreOutgoing = 0x4000;
 
 constexpr std::uint32_t kRocePort = 4791;
@@ -29,10 +29,10 @@ constexpr std::uint32_t kIpv6Header = 40;
 constexpr std::uint32_t kIpv6NextHeader = 6;
 constexpr std::uint32_t kUdpHeader = 8;
 constexpr std::uint32_t kDestinationPort = 2;
-/// A byte of the BTH that is reserved, and the DestQP.
+/// Offset in the BTH of a reserved byte and the DestQP after it.
 constexpr std::uint32_t kDestQp = 4;
 
-/// From the index on; leaves the DestQP in the accumulator.
+/// Writes code that parses from the index on and leaves the DestQP in the accumulator.
 void load_behind_ipv4(ClassicBpfAssembler& code, Label first) {
   constexpr std::uint32_t fragment = 6;
   constexpr std::uint32_t fragment_offset = 0x1fff;
@@ -67,7 +67,7 @@ void load_behind_grh(ClassicBpfAssembler& code, Label first) {
   code.load32(kIpv6Header + kDestQp);
 }
 
-/// Gives the shard of the DestQP in the accumulator.
+/// Writes code that ends the program with the shard of the DestQP in the accumulator.
 void give_shard(ClassicBpfAssembler& code, std::uint32_t shard_bits, Label first) {
   constexpr std::uint32_t qpn_bits = 0xff'ffff;
   constexpr std::uint32_t gsi = 1;
@@ -79,8 +79,8 @@ void give_shard(ClassicBpfAssembler& code, std::uint32_t shard_bits, Label first
   code.give_accumulator();
 }
 
-/// As `PacketFanout` says. The packet begins behind the Ethernet header and its outer VLAN tag, whose place the kernel
-/// has taken note of; loads from the link layer's side would not reach the data of a super-frame.
+/// Writes the program that `PacketFanout` describes. The packet begins behind the Ethernet header and its outer VLAN
+/// tag, which the kernel has recorded; loads relative to the link layer would not reach the data of a super-frame.
 [[nodiscard]] std::vector<sock_filter> write_program(std::uint32_t shard_bits) {
   ClassicBpfAssembler code;
   const Label tagged = code.make_label();
@@ -127,7 +127,7 @@ void give_shard(ClassicBpfAssembler& code, std::uint32_t shard_bits, Label first
 
 int PacketFanout::join(int socket) {
   constexpr int type_shift = 16;
-  // Frames that this machine sends are asked for by the group, whatever its sockets say.
+  // The group, not its sockets, decides whether they get the frames that this machine sends.
   constexpr int type = PACKET_FANOUT_CBPF | kIgnoreOutgoing;
   if (group_) {
     const int member = *group_ | type << type_shift;

@@ -6,12 +6,12 @@
 
 namespace roce::link {
 
-/// Packet sockets that divide among them what an interface receives (PACKET_FANOUT, Linux packet(7)): a RoCE packet
-/// comes to the socket whose number is in the low bits of its DestQP, all else to the first. They are numbered as they
-/// join, and after the interface was down as they were made, so that both has to be the same order.
+/// Packet sockets that divide the frames received on an interface (PACKET_FANOUT, Linux packet(7)): a RoCE packet goes
+/// to the socket whose number is in the low bits of its DestQP, everything else to the first. Sockets are numbered in
+/// the order of joining, and once the interface was down in the order of creation, so both orders have to be the same.
 class PacketFanout {
  public:
-  /// For 2^`shard_bits` sockets, at most 256.
+  /// Makes a group of 2^`shard_bits` sockets, at most 256.
   explicit PacketFanout(std::uint8_t shard_bits) : shard_bits_(shard_bits) {}
 
   /// Adds a socket that is bound to the interface. Returns 0 or an errno.
@@ -19,7 +19,7 @@ class PacketFanout {
 
  private:
   std::uint8_t shard_bits_;
-  std::optional<std::uint16_t> group_{};  // its number in the network namespace, once there is a socket in it
+  std::optional<std::uint16_t> group_{};  // the group's number in the network namespace, once it has a socket
 };
 
 }  // namespace roce::link

@@ -24,10 +24,10 @@ constexpr std::uint32_t kBlockBytes = 1 << 18;
 constexpr unsigned kBlockTimeoutMs = 1;
 constexpr std::uint32_t kTagBytes = 4;
 constexpr std::size_t kAddressBytes = 12;
-// Super-frames that one call hands out; what they take stays in the cache.
+// The most super-frames that one call hands out, so that their memory stays in the cache.
 constexpr std::size_t kLongFrames = 8;
 constexpr std::size_t kLongFrameBytes = (64 << 10) + 256;
-// Where SCTP has its checksum, which is no sum; no other protocol has one there.
+// Offset of SCTP's checksum, which is not a sum; no other protocol has its checksum there.
 constexpr std::uint16_t kSctpChecksumOffset = 8;
 
 [[nodiscard]] Offload offload_of(const std::byte* start) {
@@ -36,7 +36,7 @@ constexpr std::uint16_t kSctpChecksumOffset = 8;
   return header;
 }
 
-/// Does what the sender's stack left to the NIC: the field holds the sum of the pseudo header.
+/// Completes the checksum that the sender's stack left to the NIC: the field holds the sum of the pseudo header.
 void finish_checksum(std::span<std::byte> frame, const Offload& offload) {
   const std::size_t field = std::size_t{offload.checksum_start} + offload.checksum_offset;
   if ((offload.flags & kNeedsChecksum) == 0 || offload.checksum_offset == kSctpChecksumOffset ||
@@ -44,12 +44,12 @@ void finish_checksum(std::span<std::byte> frame, const Offload& offload) {
     return;
   }
   std::uint16_t checksum = internet_checksum(frame.subspan(offload.checksum_start));
-  // A UDP checksum of 0 would say that there is none; to the others both mean the same.
+  // A UDP checksum of 0 would mean that there is none; to other protocols 0 and 0xffff mean the same.
   if (checksum == 0) checksum = 0xffff;
   std::memcpy(frame.data() + field, &checksum, sizeof checksum);
 }
 
-/// The frame at `start`, its VLAN tag put back in front of the type; the ring has room for it there.
+/// Returns the frame at `start` with its VLAN tag put back in front of the type; the ring has room for the tag.
 [[nodiscard]] std::span<const std::byte> frame_at(std::byte* start, std::uint32_t captured, std::uint32_t status,
                                                   std::uint16_t tci, std::uint16_t tpid) {
   if ((status & TP_STATUS_VLAN_VALID) == 0 || captured < kAddressBytes) return {start, captured};
@@ -67,7 +67,7 @@ void finish_checksum(std::span<std::byte> frame, const Offload& offload) {
   return static_cast<std::int64_t>(seconds) * 1'000'000'000 + fraction;
 }
 
-/// What TPACKET_V2 and TPACKET_V3 say alike of a frame.
+/// The members that TPACKET_V2 and TPACKET_V3 have in common.
 struct FrameHeader {
   std::uint32_t captured = 0;
   std::uint32_t length = 0;
@@ -78,9 +78,9 @@ struct FrameHeader {
 };
 
 void fill(RxFrame& frame, std::byte* start, const FrameHeader& header) {
-  // Read first: the VLAN tag comes to lie over it.
+  // Read first: the VLAN tag overwrites it.
   const Offload offload = offload_of(start);
-  // That of a super-frame is of no packet in it.
+  // The checksum of a super-frame belongs to none of its packets.
   if (header.captured == header.length && offload.segmentation == 0) finish_checksum({start, header.captured}, offload);
   frame.bytes = frame_at(start, header.captured, header.status, header.tci, header.tpid);
   frame.wire_length = header.length + static_cast<std::uint32_t>(frame.bytes.size() - header.captured);
@@ -111,11 +111,11 @@ int PacketRing::open(int socket, bool blocks, std::size_t ring_bytes, std::size_
   socket_ = socket;
   const int version = blocks ? TPACKET_V3 : TPACKET_V2;
   if (const int error = set(socket, PACKET_VERSION, &version, sizeof version)) return error;
-  // Each frame then has a virtio_net_hdr directly in front of it, which says what the sender left to the NIC.
+  // Each frame then has a virtio_net_hdr directly in front of it, which names what the sender left to the NIC.
   const int on = 1;
   if (const int error = set(socket, PACKET_VNET_HDR, &on, sizeof on)) return error;
   if (!blocks) {
-    // A slot for a super-frame would be forty of an ordinary frame. The privileged way goes beyond net.core.rmem_max.
+    // A slot for a super-frame would take as much as forty ordinary frames. SO_RCVBUFFORCE exceeds net.core.rmem_max.
     if (const int error = set(socket, PACKET_COPY_THRESH, &on, sizeof on)) return error;
     const int room = static_cast<int>(std::min<std::size_t>(ring_bytes, std::numeric_limits<int>::max()));
     if (::setsockopt(socket, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) != 0) {
@@ -124,7 +124,7 @@ int PacketRing::open(int socket, bool blocks, std::size_t ring_bytes, std::size_
   }
   const unsigned reserve = kTagBytes;
   if (const int error = set(socket, PACKET_RESERVE, &reserve, sizeof reserve)) return error;
-  // In front of a frame stand its header, the sender's address and what the kernel aligns to.
+  // In front of a frame are its header, the sender's address, and padding by the kernel.
   const std::size_t overhead =
       (blocks ? TPACKET3_HDRLEN : TPACKET2_HDRLEN) + 2 * TPACKET_ALIGNMENT + reserve + sizeof(Offload);
   slot_bytes_ = static_cast<std::uint32_t>(TPACKET_ALIGN(overhead + frame_bytes));
@@ -165,7 +165,7 @@ std::size_t PacketRing::receive_slots(std::span<RxFrame> frames) {
   held_from_ = next_;
   std::size_t count = 0;
   std::size_t long_frames = 0;
-  // A slot that is held still says that it is ours: going round the whole ring would give its frame a second time.
+  // A slot that is held is still marked as ours: going round the whole ring would hand out its frame a second time.
   while (count < frames.size() && held_ < slot_count_) {
     std::byte* slot = memory_ + std::size_t{next_ / slots_per_block_} * block_bytes_ +
                       std::size_t{next_ % slots_per_block_} * slot_bytes_;
@@ -194,8 +194,8 @@ std::size_t PacketRing::receive_slots(std::span<RxFrame> frames) {
   return count;
 }
 
-/// The frame that waits at the head of the socket's queue, as it would stand in a slot; nullptr when it is not one of
-/// `length` bytes.
+/// Returns the frame at the head of the socket's queue, laid out as in a slot; nullptr if it does not have `length`
+/// bytes.
 std::byte* PacketRing::receive_long(std::size_t place, std::uint32_t length) {
   if (long_frames_ == nullptr)
     long_frames_ = std::make_unique_for_overwrite<std::byte[]>(kLongFrames * kLongFrameBytes);
@@ -203,7 +203,7 @@ std::byte* PacketRing::receive_long(std::size_t place, std::uint32_t length) {
   ssize_t got = 0;
   do {
     got = ::recv(socket_, start, kLongFrameBytes, MSG_DONTWAIT);
-    // Word of the interface's state comes before the frame.
+    // The kernel reports the interface's state before the frame.
   } while (got < 0 && (errno == EINTR || errno == ENETDOWN));
   return got == static_cast<ssize_t>(sizeof(Offload) + length) ? start + sizeof(Offload) : nullptr;
 }
@@ -219,7 +219,7 @@ void PacketRing::release_blocks() {
 std::size_t PacketRing::receive_blocks(std::span<RxFrame> frames) {
   release_blocks();
   std::size_t count = 0;
-  // As with slots: a block that is held still says that it is ours.
+  // A block that is held is still marked as ours, like a slot.
   while (count < frames.size() && held_ < block_count_) {
     if (left_in_block_ == 0) {
       std::byte* start = memory_ + std::size_t{next_} * block_bytes_;

@@ -67,7 +67,7 @@ void append_section_header(OutputBuffer& out, std::string_view application) {
   append(out, kByteOrderMagic);
   append(out, std::uint16_t{1});
   append(out, std::uint16_t{0});
-  append(out, ~std::uint64_t{0});  // section length not given
+  append(out, ~std::uint64_t{0});  // section length is not given
   append_text(out, kOptSectionApplication, application);
   end_options(out);
   end_block(out, start);
@@ -83,7 +83,7 @@ void append_interface_description(OutputBuffer& out, const CaptureInterface& int
   append_text(out, kOptInterfaceDescription, interface.description);
   append_number(out, kOptInterfaceResolution, kNanoseconds);
   if (!interface.filter.empty()) {
-    // The leading byte 0 says that the rest is a libpcap expression.
+    // The leading byte 0 means that the rest is a libpcap expression.
     const std::string filter = '\0' + interface.filter;
     append_option(out, kOptInterfaceFilter, std::as_bytes(std::span(filter)));
   }

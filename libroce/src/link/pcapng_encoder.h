@@ -9,7 +9,7 @@
 
 namespace roce::link::detail {
 
-/// Where encoded blocks and records are appended.
+/// The buffer to which encoded blocks and records are appended.
 using OutputBuffer = std::vector<std::byte>;
 
 /// Appends `value` in the byte order of this machine.
@@ -20,11 +20,11 @@ void append(OutputBuffer& out, T value) {
 }
 void append(OutputBuffer& out, std::span<const std::byte> bytes);
 
-/// The pcapng blocks, in the byte order of this machine, timestamps in nanoseconds. Texts are cut at 65535 bytes, the
-/// longest option there is.
+/// Append pcapng blocks, in the byte order of this machine, with timestamps in nanoseconds. Texts are cut at 65535
+/// bytes, the longest possible option.
 void append_section_header(OutputBuffer& out, std::string_view application);
 void append_interface_description(OutputBuffer& out, const CaptureInterface& interface);
-/// `record` has a timestamp that is not negative, and at most 65535 bytes of comment.
+/// `timestamp_ns` must not be negative, and `record` has at most 65535 bytes of comment.
 void append_enhanced_packet(OutputBuffer& out, const CaptureRecord& record, std::int64_t timestamp_ns,
                             std::uint32_t original_length);
 void append_simple_packet(OutputBuffer& out, const CaptureRecord& record, std::uint32_t original_length);

@@ -96,7 +96,7 @@ PcapngReader::Step PcapngReader::read_block(CaptureCursor& cursor, CaptureRecord
 }
 
 bool PcapngReader::begin_section(CaptureCursor& cursor) {
-  // The byte order decides how the length, which stands before it, is read.
+  // The byte order, which follows the length, decides how the length is read.
   const std::uint64_t offset = cursor.offset();
   if (!window_.fill(cursor, kBlockHeaderBytes + 4)) {
     end_inside(cursor, offset, kBlockHeaderBytes + 4, "a section header");
@@ -199,8 +199,8 @@ PcapngReader::Step PcapngReader::read_interface(Bytes body, std::uint64_t offset
     if (code == kOptInterfaceResolution && !value.empty()) {
       interface.timestamp_resolution = std::to_integer<std::uint8_t>(value.front());
     }
-    // The format says bits; no frame check sequence is longer than 31 bytes, so a value that is no whole number of
-    // bytes is taken as bytes, as some writers mean it.
+    // The format counts in bits. No frame check sequence is longer than 31 bytes, so a value that is not a whole number
+    // of bytes is taken as bytes, which is what some writers mean.
     if (code == kOptInterfaceFcsLength && !value.empty()) {
       const auto given = std::to_integer<unsigned>(value.front());
       interface.fcs_length = static_cast<std::uint8_t>(given % 8 == 0 ? given / 8 : given);

@@ -20,10 +20,10 @@ class PcapngReader {
                std::vector<CaptureSection>& sections)
       : window_(window), diagnostics_(diagnostics), interfaces_(interfaces), sections_(sections) {}
 
-  /// Reads the section header that the file begins with; false like next().
+  /// Reads the section header at the start of the file; false in the cases of next().
   bool read_first_section(CaptureCursor& cursor);
 
-  /// Fills all of `record` but its number. False at the end, at a cut (a warning) and at damage (an error).
+  /// Fills all of `record` but its number. False at the end, and after an error: a cut or damage.
   bool next(CaptureCursor& cursor, CaptureRecord& record);
 
  private:
@@ -67,8 +67,8 @@ class PcapngReader {
   Diagnostics& diagnostics_;
   std::vector<CaptureInterface>& interfaces_;
   std::vector<CaptureSection>& sections_;
-  std::vector<TimestampScale> scales_;  // beside interfaces_
-  std::size_t first_interface_ = 0;     // of the current section
+  std::vector<TimestampScale> scales_;  // one for each of interfaces_
+  std::size_t first_interface_ = 0;     // index of the current section's first
   std::uint64_t packets_ = 0;
   bool swapped_ = false;
 };

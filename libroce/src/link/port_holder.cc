@@ -16,12 +16,12 @@ constexpr std::uint16_t kRocePort = 4791;
 [[nodiscard]] int hold(int family, const sockaddr* address, socklen_t size) {
   const int fd = ::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
-  // Datagrams are found to have a receiver, then dropped before they take memory.
+  // Datagrams find a receiver, and are dropped before they take memory.
   sock_filter drop_all[] = {{BPF_RET | BPF_K, 0, 0, 0}};
   const sock_fprog filter{1, drop_all};
   const int on = 1;
   (void)::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
-  // Super-frames would be cut before they are dropped.
+  // Otherwise super-frames would be cut before they are dropped.
   (void)::setsockopt(fd, IPPROTO_UDP, UDP_GRO, &on, sizeof on);
   if (family == AF_INET6) (void)::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   if (::bind(fd, address, size) == 0) return fd;

@@ -26,14 +26,14 @@ namespace {
 
 constexpr std::size_t kBatch = 64;
 constexpr int kSendBuffer = 4 << 20;
-// Less than 64 KiB, which is where interfaces stop taking super-frames (gso_max_size); and what every kernel that
-// segments UDP takes (UDP_MAX_SEGMENTS).
+// Bytes: less than 64 KiB, from which on interfaces refuse super-frames (gso_max_size). Segments: as many as every
+// kernel takes that segments UDP (UDP_MAX_SEGMENTS).
 constexpr std::size_t kMaxSuperFrame = 65535;
 constexpr std::uint32_t kMaxSegments = 64;
-/// How long an interface that went down is watched for being deleted.
+/// The number of times that an interface that went down is checked for deletion.
 constexpr int kLooksForDeletion = 25;
 constexpr std::chrono::milliseconds kLookInterval{10};
-// Where a filter cuts what it lets through: nowhere, because super-frames are longer than the MTU.
+// The length at which a filter cuts frames: longer than any, because super-frames are longer than the MTU.
 constexpr int kSnapLength = 1 << 18;
 
 [[nodiscard]] std::uint16_t network_order(std::uint16_t value) {
@@ -77,7 +77,7 @@ struct RawLink::State {
   LinkCounters counters;
   std::array<mmsghdr, kBatch> messages{};
   std::array<iovec, kBatch> pieces{};
-  std::string refusal;  ///< why there are no super-frames
+  std::string refusal;  ///< the reason why there are no super-frames
   std::array<SegmentedHeaders, kBatch> segmented{};
   std::array<mmsghdr, kBatch> segmented_messages{};
   std::array<std::array<iovec, 2>, kBatch> segmented_pieces{};
@@ -96,13 +96,13 @@ struct RawLink::State {
     result.sll_ifindex = interface.index;
     return result;
   }
-  /// The socket that tells of what comes in, and of what becomes of the interface.
+  /// Returns the socket that reports incoming frames and the state of the interface.
   [[nodiscard]] int watched() const { return receiver ? receiver.get() : sender.get(); }
   [[nodiscard]] LinkError gone(int error) const { return interface_gone(interface.name, error); }
 };
 
 LinkResult<void> RawLink::State::open_receiver(const RawLinkOptions& options) {
-  // Protocol 0: nothing arrives before the filter is there.
+  // Protocol 0: nothing arrives before the filter is set.
   receiver = FileDescriptor{::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   if (!receiver) return failure("cannot open a packet socket on " + interface.name, errno);
   const int on = 1;
@@ -142,7 +142,7 @@ LinkResult<void> RawLink::State::open_receiver(const RawLinkOptions& options) {
 LinkResult<FileDescriptor> RawLink::State::open_sender() {
   FileDescriptor opened{::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   if (!opened) return failure("cannot open a packet socket on " + interface.name, errno);
-  // Where the limit is lower the kernel takes what it allows.
+  // If the limit is lower, the kernel takes what it allows.
   (void)::setsockopt(opened.get(), SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
   const sockaddr_ll where = address(0);
   if (::bind(opened.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) != 0) {
@@ -151,7 +151,7 @@ LinkResult<FileDescriptor> RawLink::State::open_sender() {
   return opened;
 }
 
-/// A socket of its own: on it every frame needs a header more.
+/// Opens a socket of its own, because every frame on it needs one more header.
 void RawLink::State::open_segmenter() {
   auto opened = open_sender();
   const int on = 1;
@@ -175,7 +175,7 @@ LinkResult<std::unique_ptr<RawLink>> RawLink::open(const RawLinkOptions& options
   LinkResult<EthernetInterface> found = find_ethernet_interface(options.interface);
   if (!found) return tl::unexpected(std::move(found.error()));
   state->interface = std::move(*found);
-  // Where anybody receives on the interface, the kernel asks about each frame that goes out there, ours too.
+  // If any socket receives on the interface, the kernel consults it for each outgoing frame, ours included.
   if (!options.sends_only) {
     if (auto opened = state->open_receiver(options); !opened) return tl::unexpected(std::move(opened.error()));
   }
@@ -234,12 +234,12 @@ bool RawLink::State::prepare(std::size_t place, const TxFrame& frame) {
   return true;
 }
 
-/// False: the kernel would not cut this one right.
+/// Prepares a super-frame; false if the kernel would not cut it right.
 bool RawLink::State::prepare_segmented(std::size_t place, const TxFrame& frame) {
   const auto headers = segmented_headers(frame.bytes, frame.segment_size);
   if (!headers) return false;
   const std::size_t header_bytes = headers->offload.header_bytes;
-  // It looks at the length of what it cuts, not at that of the parts.
+  // The kernel checks the length of the whole super-frame, not that of its parts.
   if (frame.bytes.size() > kMaxSuperFrame || header_bytes + frame.segment_size > interface.max_frame()) return false;
   segmented[place] = *headers;
   const std::span<const std::byte> first = segmented[place].sent();
@@ -251,7 +251,7 @@ bool RawLink::State::prepare_segmented(std::size_t place, const TxFrame& frame) 
   return true;
 }
 
-/// Sends frames that are all super-frames or all not, at most a batch. Returns how many were taken.
+/// Sends frames that are all super-frames or all not, at most one batch. Returns the number of frames taken.
 LinkResult<std::size_t> RawLink::State::send_run(std::span<const TxFrame> frames, bool segmented_run) {
   std::size_t ready = 0;
   while (ready < frames.size() &&
@@ -279,7 +279,7 @@ LinkResult<std::size_t> RawLink::State::send_run(std::span<const TxFrame> frames
       stop_segmentation(errno);
       return std::size_t{0};
     }
-    // A queue that is full or a cable that is out loses the frame, as a wire may; so does a frame that is too long.
+    // A full queue or an unplugged cable loses the frame, as a wire may; a frame that is too long is lost too.
     ++counters.send_errors;
     return std::size_t{1};
   }
@@ -312,8 +312,8 @@ LinkResult<void> RawLink::check() {
   if (::getsockopt(state_->watched(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != 0 && error != ENETDOWN) {
     return tl::unexpected(state_->gone(error));
   }
-  // An interface that is only down comes back. One that is being deleted goes down first, and of the rest we are told
-  // nothing.
+  // An interface that is only down comes back. One that is being deleted goes down first, and the kernel does not
+  // report the rest to the socket.
   const int looks = error == ENETDOWN ? kLooksForDeletion : 1;
   for (int look = 0; look < looks; ++look) {
     if (look != 0) std::this_thread::sleep_for(kLookInterval);
@@ -326,7 +326,7 @@ LinkCounters RawLink::counters() const {
   if (!state_->receiver) return state_->counters;
   tpacket_stats_v3 statistics{};
   socklen_t size = sizeof statistics;
-  // Asking sets the kernel's count back.
+  // Reading the statistics resets the kernel's count.
   if (::getsockopt(state_->receiver.get(), SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0) {
     state_->counters.receive_drops += statistics.tp_drops;
   }

@@ -17,7 +17,7 @@ namespace roce::link::detail {
 namespace {
 
 constexpr std::size_t kReadBytes = 64 << 10;
-/// Of one `fill`.
+/// The most that one `fill` reads.
 constexpr std::size_t kMaxFill = 1 << 20;
 
 [[nodiscard]] bool is_kind(int fd, mode_t kind) {
@@ -110,7 +110,7 @@ void StreamChannel::flush() {
     }
   }
   if (is_gone) {
-    // What it sent before it went may still be read.
+    // The data that the other end sent before it went can still be read.
     fill();
     closed_ = true;
     written = output_.size();

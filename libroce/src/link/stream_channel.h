@@ -11,29 +11,29 @@
 
 namespace roce::link::detail {
 
-/// Bytes through a stream socket or two pipes, without waiting.
+/// Passes bytes through a stream socket or two pipes, without waiting.
 class StreamChannel {
  public:
-  /// Takes the files over; they may be the same. Error, about `name`: they are none of a stream.
+  /// Takes over the files, which may be the same one. Error, about `name`: they do not belong to a stream.
   [[nodiscard]] static LinkResult<StreamChannel> open(int receive_fd, int send_fd, const std::string& name);
 
-  /// Readable when something can be read, when `output` was not written whole and there is room again, and while there
-  /// is more to look at (`set_more`).
+  /// Returns a descriptor that is readable when something can be read, when `output` was not written whole and there is
+  /// room again, and while there is more to look at (`set_more`).
   [[nodiscard]] int fd() const { return ready_.get(); }
-  /// Reads some of what is there.
+  /// Reads some of the bytes that are there.
   void fill();
-  /// What was read and not taken; valid until `fill` or `discard_taken`.
+  /// Returns the bytes that were read and not taken; valid until `fill` or `discard_taken`.
   [[nodiscard]] std::span<const std::byte> input() const { return std::span{input_}.subspan(taken_); }
-  /// The first `count` bytes of `input` are done with; they stay where they are until `discard_taken`.
+  /// Marks the first `count` bytes of `input` as done with; they stay where they are until `discard_taken`.
   void take(std::size_t count) { taken_ += count; }
   void discard_taken();
-  /// Whether `input` has something that was not looked at.
+  /// Notes whether `input` has something that was not looked at.
   void set_more(bool more);
-  /// What is to be written: append to it, then `flush`.
+  /// Returns the buffer of bytes to be written: append to it, then `flush`.
   [[nodiscard]] std::vector<std::byte>& output() { return output_; }
-  /// Writes what there is room for. Once the other end is gone everything is thrown away.
+  /// Writes as much as there is room for. Once the other end is gone, everything is thrown away.
   void flush();
-  /// The other end takes or sends nothing any more; `input` may still have what it sent before.
+  /// True if the other end no longer takes or sends anything; `input` may still have what it sent before.
   [[nodiscard]] bool is_closed() const { return closed_; }
 
  private:
@@ -41,7 +41,7 @@ class StreamChannel {
   void want_room(bool wanted);
 
   FileDescriptor receive_;
-  FileDescriptor send_;  // none: `receive_` is both
+  FileDescriptor send_;  // none: `receive_` serves both ways
   FileDescriptor ready_;
   FileDescriptor more_;  // readable while `has_more_`
   bool has_more_ = false;

@@ -15,9 +15,9 @@ using namespace detail;
 
 namespace {
 
-/// Written by us and not read by the other end.
+/// The most bytes written by us and not read by the other end.
 constexpr std::size_t kMaxQueued = 1 << 20;
-/// Frames that came without a time.
+/// The most bytes of frames that came without a time.
 constexpr std::size_t kMaxUntimed = 64 << 20;
 constexpr std::uint64_t kNeverOnWire = std::numeric_limits<std::uint64_t>::max();
 
@@ -26,16 +26,16 @@ constexpr std::uint64_t kNeverOnWire = std::numeric_limits<std::uint64_t>::max()
 struct StreamLink::State {
   StreamChannel channel;
   std::string name;
-  std::size_t own_limit = 0;  // of what comes in
-  std::size_t max_bytes = 0;  // of what goes out
+  std::size_t own_limit = 0;  // longest frame that we take
+  std::size_t max_bytes = 0;  // longest frame that we may send
   bool has_virtual_time = false;
   std::chrono::nanoseconds time{0};
-  std::size_t released = 0;  // of the input, to be received at `time`
-  bool is_asked = false;     // what happens at `time`
+  std::size_t released = 0;  // bytes of the input, to be received at `time`
+  bool is_asked = false;     // the other end has asked what happens at `time`
   LinkCounters counters{};
   std::optional<LinkError> failure{};
 
-  /// The other end did what it must not; `what` begins with a verb.
+  /// Refuses what the other end did and must not do; `what` begins with a verb.
   tl::unexpected<LinkError> refuse(const std::string& what) {
     append_error(channel.output(), what);
     channel.flush();
@@ -43,7 +43,7 @@ struct StreamLink::State {
     return tl::unexpected(*failure);
   }
 
-  /// `whole`: bytes of the input that are whole messages.
+  /// Notes that the other end is gone; `whole` is the number of input bytes that are whole messages.
   tl::unexpected<LinkError> gone(std::size_t whole) {
     const std::size_t left = channel.input().size() - whole;
     std::string what = "the other end of the stream link " + name + " closed it";
@@ -70,7 +70,7 @@ LinkResult<void> StreamLink::State::exchange_hellos(std::chrono::milliseconds li
       max_bytes = std::min<std::size_t>(own_limit, hello->max_bytes);
       has_virtual_time = hello->has_virtual_time;
       channel.take((*message)->size);
-      // It may have come together with what follows.
+      // Later messages may have come together with it.
       channel.set_more(!channel.input().empty());
       return {};
     }
@@ -85,7 +85,7 @@ LinkResult<void> StreamLink::State::exchange_hellos(std::chrono::milliseconds li
   }
 }
 
-/// The next message, which may be taken; whether it was a frame.
+/// Takes the next message, if it may be taken. True if it was a frame.
 LinkResult<bool> StreamLink::State::take_message(RxFrame& frame) {
   const std::span<const std::byte> input = channel.input();
   const StreamResult<std::optional<StreamMessage>> message =
@@ -142,7 +142,7 @@ LinkResult<std::size_t> StreamLink::receive(std::span<RxFrame> frames) {
   while (count < frames.size()) {
     const std::size_t before = state.channel.input().size();
     const LinkResult<bool> is_frame = state.take_message(frames[count]);
-    // What is wrong is said by the next call, when there is nothing else.
+    // The error is returned by the next call, when there is nothing else.
     if (!is_frame && count != 0) {
       state.channel.set_more(true);
       return count;

@@ -15,7 +15,7 @@ constexpr std::size_t kLengthSize = 4;
 constexpr std::size_t kTypeSize = 1;
 constexpr std::size_t kNumberSize = 8;
 constexpr std::size_t kShortestFrame = 14;
-/// Of a message that is no frame.
+/// The longest body of a message that is not a frame, in bytes.
 constexpr std::size_t kLongestText = 1024;
 
 constexpr std::string_view kMagic = "RoCE";
@@ -27,7 +27,7 @@ constexpr std::uint16_t kVirtualTimeFlag = 1;
 
 constexpr std::string_view kOtherFormat = "does it speak the format of docs/stream-link.md?";
 
-/// In network byte order.
+/// Loads a number in network byte order.
 template <typename T>
 [[nodiscard]] T load_number(std::span<const std::byte> from) {
   return load<T>(from.data(), true);
@@ -47,7 +47,7 @@ void begin_message(std::vector<std::byte>& to, StreamType type, std::size_t body
   to.push_back(static_cast<std::byte>(type));
 }
 
-/// Which bodies a type may have: the smallest and the largest.
+/// The body sizes that a type may have: the smallest and the largest, in bytes.
 struct BodySizes {
   std::string_view name;
   std::size_t smallest;
@@ -129,7 +129,7 @@ std::uint64_t read_number(const StreamMessage& message) {
 
 std::string read_text(const StreamMessage& message) {
   std::string text;
-  // What it says goes to a terminal.
+  // The text goes to a terminal.
   std::transform(message.body.begin(), message.body.end(), std::back_inserter(text), [](std::byte byte) {
     const auto c = std::to_integer<unsigned char>(byte);
     return c < ' ' || c == 0x7F ? '?' : static_cast<char>(c);

@@ -17,8 +17,8 @@ enum class StreamType : std::uint8_t { hello = 1, frame = 2, time = 3, next = 4,
 
 struct StreamMessage {
   StreamType type;
-  std::span<const std::byte> body;  ///< behind the type
-  std::size_t size;                 ///< of all, the length field too
+  std::span<const std::byte> body;  ///< the bytes behind the type
+  std::size_t size;                 ///< bytes of the whole message, the length field included
 };
 
 struct StreamHello {
@@ -27,23 +27,23 @@ struct StreamHello {
   std::uint32_t max_bytes;  ///< longest frame that its sender takes
 };
 
-/// What is wrong with a message, as what its sender did: `sent …; advice`.
+/// An error is what is wrong with a message, put as what its sender did: `sent …; advice`.
 template <typename T>
 using StreamResult = tl::expected<T, std::string>;
 
-/// The message at the beginning of `bytes`, if it is whole; `max_frame` is the longest frame that is taken. The bodies
-/// of times and of frames have a right size. Errors: a length or a type that no message has.
+/// Returns the message at the beginning of `bytes`, if it is whole; `max_frame` is the longest frame that is taken. The
+/// bodies of times and of frames have a right size. Errors: a length or a type that no message has.
 [[nodiscard]] StreamResult<std::optional<StreamMessage>> first_message(std::span<const std::byte> bytes,
                                                                        std::size_t max_frame);
-/// Errors: it is no hello, or one of another version.
+/// Reads a hello. Errors: the message is not a hello, has another version, or allows only too short frames.
 [[nodiscard]] StreamResult<StreamHello> read_hello(const StreamMessage& message);
-/// The number of a time or next; the body has its size.
+/// Returns the number of a time or next; the body must have the size of a number.
 [[nodiscard]] std::uint64_t read_number(const StreamMessage& message);
 [[nodiscard]] std::string read_text(const StreamMessage& message);
 
 void append_hello(std::vector<std::byte>& to, const StreamHello& hello);
 void append_frame(std::vector<std::byte>& to, std::span<const std::byte> frame);
-/// `type`: time or next.
+/// Appends a message with a number; `type` is time or next.
 void append_number(std::vector<std::byte>& to, StreamType type, std::uint64_t number);
 void append_wake(std::vector<std::byte>& to);
 void append_error(std::vector<std::byte>& to, std::string_view text);

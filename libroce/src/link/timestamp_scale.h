@@ -26,8 +26,8 @@ class TimestampScale {
     offset_ns_ = static_cast<Wide>(offset_s) * 1'000'000'000;
   }
 
-  /// A time that is not within 146 years of the epoch becomes the nearest that is: so 64 signed bits of nanoseconds
-  /// hold the time between any two.
+  /// Converts to nanoseconds. A time more than 146 years from the epoch becomes the nearest one that is not, so that 64
+  /// signed bits of nanoseconds hold the difference of any two.
   [[nodiscard]] std::int64_t to_ns(std::uint64_t units) const {
     std::uint64_t quick = 0;
     if (plain_ && !__builtin_mul_overflow(units, multiplier_, &quick) && quick <= kMax) [[likely]] {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kV4Headers = 20 + 8;
 constexpr std::size_t kV6Headers = 40 + 8;
 constexpr std::size_t kMaxV4Payload = 65535 - kV4Headers;
-// What is left of 65535 bytes of IPv6 payload is more than the largest MTU has room for.
+// 65535 bytes of IPv6 payload less the UDP header: more than the largest MTU has room for.
 constexpr std::size_t kMaxV6Payload = 65535 - 8;
 constexpr std::size_t kUsualMtu = 1500;
 constexpr std::array<std::byte, 12> kMappedPrefix = {
@@ -39,7 +39,7 @@ constexpr std::array<std::byte, 12> kMappedPrefix = {
   return static_cast<std::size_t>(request.ifr_mtu);
 }
 
-/// The address of a list entry, if it is an IP address.
+/// Reads the address of a list entry; false if it is not an IP address.
 [[nodiscard]] bool read_address(const sockaddr* from, MappedAddress& out) {
   if (from == nullptr) return false;
   if (from->sa_family == AF_INET) {
@@ -57,7 +57,7 @@ constexpr std::array<std::byte, 12> kMappedPrefix = {
   return false;
 }
 
-/// A loopback interface answers for its whole network, of which it lists one address.
+/// True for an address of a loopback interface's network: the interface answers for all, and lists one of them.
 [[nodiscard]] bool in_loopback_network(const ifaddrs& entry, const MappedAddress& own, const MappedAddress& wanted) {
   MappedAddress mask{};
   if ((entry.ifa_flags & IFF_LOOPBACK) == 0 || is_v4(own) != is_v4(wanted)) return false;

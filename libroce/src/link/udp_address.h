@@ -25,24 +25,24 @@ union SocketAddress {
 };
 
 [[nodiscard]] bool is_v4(const MappedAddress& address);
-/// Of one station or of a group.
+/// True for link-local addresses, of one station or of a group.
 [[nodiscard]] bool is_link_local(const MappedAddress& address);
 [[nodiscard]] MappedAddress mapped(const in_addr& address);
 [[nodiscard]] MappedAddress mapped(const in6_addr& address);
-/// As people write it; IPv4 without the mapping.
+/// Returns the address as people write it; IPv4 without the mapping.
 [[nodiscard]] std::string text(const MappedAddress& address);
-/// Fills `out` and returns how much of it counts. `scope` is the interface's index, for link-local addresses.
+/// Fills `out` and returns its length in bytes. `scope` is the interface's index, for link-local addresses.
 socklen_t store(const MappedAddress& address, std::uint16_t port, std::uint32_t scope, SocketAddress& out);
 
-/// An interface and what it means for UDP.
+/// The interface of an address, and what it means for UDP.
 struct AddressOwner {
   std::string interface;        ///< empty if none was found
   std::uint32_t index = 0;      ///< its index
-  std::size_t max_payload = 0;  ///< longest UDP payload that goes out whole
+  std::size_t max_payload = 0;  ///< longest UDP payload that goes out whole, in bytes
 };
 
-/// The interface that has the address. Errors: the options name an interface that is not there, or that does not have
-/// the address. None found is no error: the kernel may accept addresses that no interface lists.
+/// Finds the interface that has the address. Errors: `interface` names one that does not exist, or one that does not
+/// have the address. Finding none is not an error: the kernel may accept addresses that no interface lists.
 [[nodiscard]] LinkResult<AddressOwner> find_owner(const MappedAddress& address, const std::string& interface);
 
 }  // namespace roce::link

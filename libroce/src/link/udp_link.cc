@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::size_t kBatch = 64;
 constexpr std::size_t kMinSlotBytes = 9 << 10;
-// Slots a power of two apart would begin in the same few sets of the caches.
+// Slots that are a power of two apart would begin in the same few sets of the caches.
 constexpr std::size_t kSlotStagger = 3 * 64;
 // Address, class, hop limit and time take 112 bytes with IPv6.
 constexpr std::size_t kReceiveControl = 256;
 constexpr std::size_t kSendControl = 2 * CMSG_SPACE(sizeof(int));
 constexpr std::size_t kSegmentedControl = kSendControl + CMSG_SPACE(sizeof(std::uint16_t));
-// With Ethernet, IPv6 and UDP less than 64 KiB, which is where interfaces stop taking super-frames (gso_max_size); and
-// what every kernel that segments UDP takes (UDP_MAX_SEGMENTS).
+// With Ethernet, IPv6 and UDP less than 64 KiB, from which on interfaces refuse super-frames (gso_max_size); and as
+// many segments as every kernel takes that segments UDP (UDP_MAX_SEGMENTS).
 constexpr std::size_t kMaxSuperFrame = 65535 - 14 - 40 - 8;
 constexpr std::uint32_t kMaxSegments = 64;
 constexpr std::size_t kLongestDatagram = 64 << 10;
@@ -83,7 +83,7 @@ void read_control(const msghdr& header, RxFrame& out) {
   }
 }
 
-/// Everything behind the UDP header of one frame that is to be sent, and what the kernel shall write into it.
+/// Everything behind the UDP header of one outgoing frame, and the header fields that the kernel writes for it.
 struct Outgoing {
   SocketAddress destination{};
   iovec piece{};
@@ -109,13 +109,13 @@ struct UdpLink::State {
   std::size_t slot_stride;
   FileDescriptor receiver;
   bool segmentation;
-  std::string refusal;  ///< why there are no super-frames
+  std::string refusal;  ///< the reason why there are no super-frames
   UdpPorts ports;
   LinkCounters counters;
-  /// The kernel's count has 32 bits.
+  /// The kernel's count at the last look; it has 32 bits.
   std::uint32_t drops_seen = 0;
 
-  // Not initialised: of the room for the longest datagrams only what is used takes memory.
+  // Not initialised, so that only the used part of the room for the longest datagrams takes memory.
   std::unique_ptr<std::byte[]> slots;
   std::array<mmsghdr, kBatch> incoming{};
   std::array<SocketAddress, kBatch> sources{};
@@ -182,7 +182,7 @@ void UdpLink::State::prepare(std::size_t place, const TxFrame& frame) {
   messages[place].msg_hdr.msg_namelen = store(frame.udp.destination, kRocePort, endpoint.scope, out.destination);
   // The kernel only reads it.
   out.piece = {const_cast<std::byte*>(frame.bytes.data()), frame.bytes.size()};
-  // Control messages cost a twentieth of the whole way of a frame, and most frames say what the socket says anyway.
+  // Control messages cost a twentieth of all the work for a frame, and most frames have the socket's values anyway.
   if (frame.segment_size == 0 && frame.udp.traffic_class == 0 && frame.udp.hop_limit == kSenderHopLimit) {
     messages[place].msg_hdr.msg_controllen = 0;
     return;
@@ -250,7 +250,7 @@ LinkResult<std::size_t> UdpLink::receive(std::span<RxFrame> frames) {
   } while (got < 0 && errno == EINTR);
   if (got < 0) {
     if (errno == EBADF || errno == ENOTSOCK || errno == ENODEV) return tl::unexpected(state.gone(errno));
-    // Nothing there, or word of an earlier datagram's fate, which is taken by having been reported.
+    // Nothing is there, or the error is about an earlier datagram, and reporting it has cleared it.
     return std::size_t{0};
   }
   const auto count = static_cast<std::size_t>(got);
@@ -270,7 +270,7 @@ LinkResult<std::size_t> UdpLink::receive(std::span<RxFrame> frames) {
   return count;
 }
 
-/// Sends frames of one source port that are all super-frames or all not, at most a batch. Returns how many were taken.
+/// Sends frames of one source port that are all super-frames or all not, at most one batch. Returns the number taken.
 LinkResult<std::size_t> UdpLink::State::send_run(const UdpPorts::Port& port, std::span<const TxFrame> frames) {
   const bool segmented = frames.front().segment_size != 0;
   if (!ports.set_checksums(port, segmented)) {
@@ -294,7 +294,7 @@ LinkResult<std::size_t> UdpLink::State::send_run(const UdpPorts::Port& port, std
       stop_segmentation(errno);
       break;
     }
-    // No way to there, too long for the path, forbidden: the frame is lost, as a wire may lose it.
+    // No route, too long for the path, forbidden: the frame is lost, as a wire may lose it.
     ++counters.send_errors;
     ++taken;
   }
@@ -331,7 +331,7 @@ LinkResult<std::size_t> UdpLink::send(std::span<const TxFrame> frames) {
 LinkResult<void> UdpLink::check() {
   int error = 0;
   socklen_t size = sizeof error;
-  // Asking takes the error away, so that poll rests.
+  // Reading the error clears it, so that poll rests.
   (void)::getsockopt(state_->receiver.get(), SOL_SOCKET, SO_ERROR, &error, &size);
   char name[IF_NAMESIZE];
   if (state_->interface_index != 0 && ::if_indextoname(state_->interface_index, name) == nullptr) {
@@ -341,7 +341,7 @@ LinkResult<void> UdpLink::check() {
 }
 
 LinkCounters UdpLink::counters() const {
-  // Unlike SO_RXQ_OVFL, which comes with the next datagram, this knows of losses after which nothing came.
+  // Unlike SO_RXQ_OVFL, which comes with the next datagram, this includes losses after which nothing came.
   std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
   socklen_t size = sizeof memory;
   if (::getsockopt(state_->receiver.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &size) == 0) {

@@ -9,21 +9,21 @@
 
 namespace roce::link {
 
-/// One socket per UDP source port, opened when it is first wanted. They only send: the kernel throws away what comes
-/// in.
+/// One socket per UDP source port, opened when it is first wanted. They only send: the kernel discards what they
+/// receive.
 class UdpPorts {
  public:
   struct Port {
-    int socket = -1;  ///< valid until the next call; -1 with `errno` set if there can be none
+    int socket = -1;  ///< valid until the next call; -1 with `errno` set if there is none
     std::uint16_t number = 0;
   };
 
   /// `receiver` serves port 4791 and stays open as long as this object.
   UdpPorts(UdpEndpoint endpoint, int receiver, std::size_t max_ports);
 
-  /// The socket for this source port; for another port, always the same, where this one is taken by a program here.
+  /// Returns the socket for this source port; if a program here has taken it, one for another port, always the same.
   [[nodiscard]] Port find(std::uint16_t wanted);
-  /// Lets a port that `find` gave send with or without a UDP checksum. False with `errno` set.
+  /// Makes a port that `find` returned send with or without a UDP checksum. On failure false, with `errno` set.
   [[nodiscard]] bool set_checksums(const Port& port, bool on);
 
  private:
@@ -42,7 +42,7 @@ class UdpPorts {
   std::size_t max_ports_;
   std::uint64_t uses_ = 0;
   std::unordered_map<std::uint16_t, Sender> senders_;            ///< by the port they are bound to
-  std::unordered_map<std::uint16_t, std::uint16_t> instead_of_;  ///< wanted port → the one that serves in its place
+  std::unordered_map<std::uint16_t, std::uint16_t> instead_of_;  ///< wanted port → the port used instead
 };
 
 }  // namespace roce::link

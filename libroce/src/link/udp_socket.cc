@@ -68,14 +68,14 @@ namespace {
   return result;
 }
 
-/// Socket options that tell what the kernel otherwise hides, for either family.
+/// Sets the socket options that report what the kernel otherwise hides, for either family.
 [[nodiscard]] bool ask_for_headers(const FileDescriptor& socket, bool v4) {
   const bool family = v4 ? set(socket, IPPROTO_IP, IP_PKTINFO, 1) && set(socket, IPPROTO_IP, IP_RECVTOS, 1) &&
                                set(socket, IPPROTO_IP, IP_RECVTTL, 1)
                          : set(socket, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1) &&
                                set(socket, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) &&
                                set(socket, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1) &&
-                               // The sockets of IPv6 drop the checksum 0, which every RoCE v2 device sends.
+                               // IPv6 sockets drop the checksum 0, which every RoCE v2 device sends.
                                set(socket, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1);
   return family && set(socket, SOL_SOCKET, SO_TIMESTAMPNS, 1);
 }
@@ -88,8 +88,8 @@ FileDescriptor make_sender(const UdpEndpoint& endpoint) {
   if (!socket) return socket;
   // Don't Fragment on a socket without a peer makes the IPv4 identification 0, the only value that the ICRC of a packet
   // made elsewhere can count on; a connected socket counts it up.
-  // Checksum 0 is what RoCE v2 prescribes and what all its receivers take. A real one would be left to the interface to
-  // complete, and a virtual one passes it on incomplete.
+  // RoCE v2 prescribes checksum 0, and all its receivers take it. A real checksum would be left to the interface to
+  // complete, and a virtual interface passes it on incomplete.
   const bool good = v4 ? set(socket, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) &&
                              set_checksums(socket.get(), v4, false) &&
                              set(socket, IPPROTO_IP, IP_TTL, kSenderHopLimit) &&
@@ -114,7 +114,7 @@ bool set_checksums(int socket, bool v4, bool on) {
 }
 
 bool allow_super_frames(const FileDescriptor& receiver) {
-  // Each frame says its segment size itself; 0 only asks whether there is such an option.
+  // Each frame gives its own segment size; 0 only checks that the option exists.
   return set(receiver, IPPROTO_UDP, UDP_SEGMENT, 0) && set(receiver, IPPROTO_UDP, UDP_GRO, 1);
 }
 
@@ -132,7 +132,7 @@ LinkResult<FileDescriptor> open_receiver(const UdpEndpoint& endpoint, const Addr
   }
   const auto room =
       static_cast<int>(std::min<std::size_t>(buffer_bytes, static_cast<std::size_t>(std::numeric_limits<int>::max())));
-  // The privileged way goes beyond net.core.rmem_max; without privilege the kernel gives what that allows.
+  // SO_RCVBUFFORCE exceeds net.core.rmem_max; without the privilege for it the kernel gives what that limit allows.
   if (!set(socket, SOL_SOCKET, SO_RCVBUFFORCE, room)) (void)set(socket, SOL_SOCKET, SO_RCVBUF, room);
   if (!bind_port(socket, endpoint, kRocePort)) return tl::unexpected(bind_error(endpoint, owner, errno));
   return socket;

@@ -11,33 +11,33 @@
 namespace roce::link {
 
 inline constexpr std::uint16_t kRocePort = 4791;
-/// Hop limit of what a sender sends without saying another; the traffic class is then 0.
+/// Hop limit of a frame for which no other is given; the traffic class is then 0.
 inline constexpr std::uint8_t kSenderHopLimit = 64;
 
-/// What the sockets of a link have in common.
+/// The settings that the sockets of a link have in common.
 struct UdpEndpoint {
   MappedAddress local{};
   std::uint32_t scope = 0;  ///< index of the interface that has `local`
-  std::string device;       ///< not empty: bound to it
+  std::string device;       ///< interface that the sockets are bound to; empty: none
 };
 
-/// A socket that does not block, not connected and not bound, set so that what it sends is as `UdpLink` promises.
-/// Invalid with `errno` set if there cannot be one.
+/// Makes a socket that does not block, is not connected and not bound, and sends as `UdpLink` promises. Invalid, with
+/// `errno` set, if there cannot be one.
 [[nodiscard]] FileDescriptor make_sender(const UdpEndpoint& endpoint);
 
-/// Whether what the socket sends has a UDP checksum: 0 otherwise, as `make_sender` leaves it. The kernel segments only
-/// with one. False with `errno` set.
+/// Sets whether the socket sends UDP checksums; if not they are 0, as `make_sender` leaves it. The kernel segments only
+/// with checksums. On failure false, with `errno` set.
 [[nodiscard]] bool set_checksums(int socket, bool v4, bool on);
 
-/// Binds the socket to the endpoint's address and a port (0: one that the kernel chooses). False with `errno` set.
+/// Binds the socket to the endpoint's address and a port (0: the kernel chooses). On failure false, with `errno` set.
 [[nodiscard]] bool bind_port(const FileDescriptor& socket, const UdpEndpoint& endpoint, std::uint16_t port);
 
-/// The socket on port 4791, that tells with each datagram what stands in its headers and when it came.
+/// Opens the socket on port 4791, which reports with each datagram its header fields and its time of arrival.
 [[nodiscard]] LinkResult<FileDescriptor> open_receiver(const UdpEndpoint& endpoint, const AddressOwner& owner,
                                                        std::size_t buffer_bytes);
 
-/// Whether the kernel segments what the socket sends (Linux 4.18), and hands out super-frames that come in as they are
-/// from now on (Linux 5.0). False with `errno` set.
+/// True if the kernel segments what the socket sends (Linux 4.18); from now on it also hands out incoming super-frames
+/// whole (Linux 5.0). On failure false, with `errno` set.
 [[nodiscard]] bool allow_super_frames(const FileDescriptor& receiver);
 
 }  // namespace roce::link

@@ -30,14 +30,14 @@ constexpr std::uint32_t kSmallChunk = 2048;
 constexpr std::uint32_t kLargeChunk = 4096;
 constexpr std::uint32_t kFewestChunks = 64;
 constexpr std::size_t kMaxTags = 2;
-/// Frames are written, then handed over: no more at a time than stay in a cache.
+/// Frames are first written, then handed over: at most as many at a time as stay in a cache.
 constexpr std::size_t kBatch = 64;
-/// The kernel lets go of what a process had some time after it ended.
+/// The kernel releases what a process held some time after the process ended.
 constexpr int kBusyTries = 50;
 constexpr std::chrono::milliseconds kBusyInterval{20};
-/// Of how many calls that found nothing one asks for the interface.
+/// Out of this number of calls that find nothing, one checks the interface.
 constexpr unsigned kLooksAtInterface = 64;
-/// For what goes on to the kernel: a ring for a few frames, and a filter for none of them.
+/// For frames that go on to the kernel: a ring for a few frames, and a filter that lets none through.
 constexpr std::size_t kCopiesBytes = 1 << 20;
 constexpr const char* kNoCopies = "greater 262144";
 
@@ -47,7 +47,7 @@ constexpr const char* kNoCopies = "greater 262144";
                       "namespace), or use --link raw");
 }
 
-/// Calls `action` again while it gives EBUSY.
+/// Repeats `action` while it returns EBUSY.
 template <typename Action>
 [[nodiscard]] int retry_while_busy(const Action& action) {
   for (int tries = 1;; ++tries) {
@@ -68,7 +68,7 @@ struct XdpLink::State {
   XdpSetup setup;
   InterfaceWatch watch;
   FileDescriptor ready;
-  // The program goes before its sockets.
+  // The program is destroyed before its sockets.
   std::vector<std::unique_ptr<XdpQueue>> queues;
   XdpProgram program;
   std::unique_ptr<RawLink> copies;
@@ -90,11 +90,11 @@ struct XdpLink::State {
   void wait_for_room(bool wanted);
 };
 
-/// Value: 0, or the errno of an attempt that another one may follow.
+/// Returns 0, or the errno of an attempt after which another may be made.
 LinkResult<int> XdpLink::State::try_to_attach(const XdpLinkOptions& options, XdpMode mode, bool frags) {
   const XdpProgram::Shape shape{setup.queues, options.mac_control, frags};
   if (const int error = program.load(shape)) {
-    // A kernel that does not know the flag.
+    // The kernel does not know the flag.
     if (error == EINVAL && frags) return error;
     return failure("cannot load the XDP program for " + interface.name, error,
                    "the kernel has to have CONFIG_BPF_SYSCALL and CONFIG_XDP_SOCKETS");
@@ -118,7 +118,7 @@ LinkResult<void> XdpLink::State::attach(const XdpLinkOptions& options) {
     bool frags;
   };
   std::vector<Attempt> attempts;
-  // Without frags first: some drivers have native mode for that alone.
+  // Without frags first: some drivers have native mode only without them.
   if (options.mode != Mode::generic && fits_in_a_chunk()) attempts.push_back({XdpMode::native, false});
   if (options.mode != Mode::generic) attempts.push_back({XdpMode::native, true});
   if (options.mode != Mode::native && !fits_in_a_chunk()) attempts.push_back({XdpMode::generic, true});
@@ -151,7 +151,7 @@ LinkResult<void> XdpLink::State::open_queue(const XdpLinkOptions& options, unsig
   }
   shape.sends = number == 0;
   shape.frags = !fits_in_a_chunk();
-  // The generic program sees frames only when the driver has given up the memory that they came in.
+  // A generic program sees frames only after the driver has given up the memory that they came in.
   shape.copies = setup.mode == XdpMode::generic;
   std::unique_ptr<XdpQueue> queue;
   XdpQueue::OpenError reason;
@@ -204,7 +204,7 @@ LinkResult<void> XdpLink::State::open_ready() {
   ready = FileDescriptor{::epoll_create1(EPOLL_CLOEXEC)};
   std::vector<int> all{watch.fd()};
   if (copies != nullptr) all.push_back(copies->fd());
-  // The kernel wakes who waits for a socket with each frame that went, which costs.
+  // The kernel wakes a waiter on a socket for each frame that was sent, which costs time.
   if (!sends_only) {
     for (const auto& queue : queues) all.push_back(queue->fd());
   }
@@ -227,7 +227,7 @@ LinkResult<void> XdpLink::State::check() {
   return {};
 }
 
-/// Whether `ready` tells when there is room to send.
+/// Sets whether `ready` reports that there is room to send.
 void XdpLink::State::wait_for_room(bool wanted) {
   if (wanted == waits_for_room) return;
   epoll_event event{};

@@ -29,13 +29,13 @@ constexpr std::int16_t kTypeOffset = 12;
 constexpr std::int16_t kEthernetHeader = 14;
 constexpr std::int16_t kIpv4Header = 20;
 constexpr std::int16_t kIpv6Header = 40;
-// Of a UDP header the ports are enough.
+// The bytes of a UDP header that are needed: its ports.
 constexpr std::int16_t kPortsBytes = 4;
 constexpr std::int16_t kDestinationPort = 2;
 
-// Registers: r6 is the context, r2 the frame without the tags that were passed, r3 its end, r5 what is looked at.
+// Registers: r6 is the context, r2 the frame without the tags passed so far, r3 its end, r5 the value examined.
 
-/// Goes to `pass` unless the frame has this many bytes: the verifier wants to see it before they are read.
+/// Writes a jump to `pass` unless the frame has this many bytes: the verifier wants the check before they are read.
 void need(BpfAssembler& code, std::int32_t bytes, Label pass) {
   code.copy(r4, r2);
   code.add(r4, bytes);
@@ -84,7 +84,7 @@ void take_udp_on_ipv6(BpfAssembler& code, Label take, Label pass) {
   code.jump(pass);
 }
 
-/// As `XdpLink` says. `sockets` is the table.
+/// Writes the program that `XdpLink` describes. `sockets` is the table.
 void write_program(BpfAssembler& code, int sockets, bool mac_control) {
   const Label untagged = code.make_label();
   const Label ipv4 = code.make_label();
@@ -114,7 +114,7 @@ void write_program(BpfAssembler& code, int sockets, bool mac_control) {
   code.place(take);
   code.load_map(r1, sockets);
   code.load32(r2, r6, offsetof(xdp_md, rx_queue_index));
-  // What is to happen where the queue has no socket.
+  // The action if the queue has no socket.
   code.set(r3, XDP_PASS);
   code.call(BPF_FUNC_redirect_map);
   code.exit();

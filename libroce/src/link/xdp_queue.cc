@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::uint32_t kSendChunks = 2048;
 constexpr int kSendBuffer = 4 << 20;
-/// Of one call to the kernel.
+/// Descriptors that one call to the kernel may send.
 constexpr int kSendBudget = 256;
-// A ring has one entry at least.
+// A ring has at least one entry.
 constexpr std::uint32_t kUnusedRing = 1;
 
 }  // namespace
@@ -73,7 +73,7 @@ tl::expected<void, XdpQueue::OpenError> XdpQueue::open(const std::string& interf
   zero_copy_ =
       ::getsockopt(fd(), SOL_XDP, XDP_OPTIONS, &options, &size) == 0 && (options.flags & XDP_OPTIONS_ZEROCOPY) != 0;
   if (shape.sends) {
-    // Without these it is slower, and no more: a kernel that knows no budget, a limit that is lower.
+    // Without these it is only slower: a kernel may not know the budget, or have a lower limit.
     (void)::setsockopt(fd(), SOL_XDP, kXdpMaxTxSkbBudget, &kSendBudget, sizeof kSendBudget);
     (void)::setsockopt(fd(), SOL_SOCKET, SO_SNDBUFFORCE, &kSendBuffer, sizeof kSendBuffer);
   }
@@ -99,13 +99,13 @@ std::uint64_t XdpQueue::drops() const {
   xdp_statistics statistics{};
   socklen_t size = sizeof statistics;
   if (::getsockopt(fd(), SOL_XDP, XDP_STATISTICS, &statistics, &size) != 0) return 0;
-  // An empty fill ring is counted in rx_dropped too.
+  // An empty fill ring is also counted in rx_dropped.
   return statistics.rx_dropped + statistics.rx_ring_full;
 }
 
 void XdpQueue::give_back(std::uint32_t chunks) {
   if (chunks == 0) return;
-  // There is always room: the ring has a place for every chunk.
+  // There is always room: the ring has an entry for every chunk.
   std::uint32_t to = 0;
   (void)xsk_ring_prod__reserve(&fill_, chunks, &to);
   const std::uint32_t from = receive_.cached_cons - chunks;
@@ -118,7 +118,7 @@ void XdpQueue::give_back(std::uint32_t chunks) {
   if (xsk_ring_prod__needs_wakeup(&fill_) != 0) (void)::recvfrom(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr);
 }
 
-/// A frame that is in several chunks, in one piece.
+/// Copies a frame that is in several chunks into one piece.
 std::span<const std::byte> XdpQueue::gather(std::uint32_t first, std::uint32_t descriptors) {
   if (gathered_count_ == gathered_.size()) gathered_.emplace_back();
   std::vector<std::byte>& whole = gathered_[gathered_count_++];
@@ -147,7 +147,7 @@ std::size_t XdpQueue::receive(std::span<RxFrame> frames) {
     }
     const xdp_desc* last = xsk_ring_cons__rx_desc(&receive_, at + pieces - 1);
     if ((last->options & kXdpPktContd) != 0) {
-      // The kernel has not said all of it yet. libxdp asks again only where nothing is left.
+      // The kernel has not delivered the whole frame yet. libxdp looks again only if nothing is left.
       receive_.cached_prod = __atomic_load_n(receive_.producer, __ATOMIC_ACQUIRE);
       break;
     }
@@ -163,7 +163,7 @@ std::size_t XdpQueue::receive(std::span<RxFrame> frames) {
   return count;
 }
 
-/// Takes the chunks back whose frames are on their way.
+/// Takes back the chunks whose frames are on their way.
 void XdpQueue::reclaim() {
   std::uint32_t at = 0;
   const std::uint32_t count = xsk_ring_cons__peek(&completion_, kSendChunks, &at);
@@ -196,13 +196,13 @@ std::size_t XdpQueue::write(std::span<const TxFrame> frames, std::size_t& bytes,
   return taken;
 }
 
-/// Has the kernel send what is in the ring, as far as it does now. Returns 0 or the errno of a socket that cannot send:
-/// ENETDOWN, or that of an interface that is gone. `refused` grows by the frames that the interface did not want.
+/// Makes the kernel send what is in the ring, as far as it can. Returns 0 or the errno of a socket that cannot send:
+/// ENETDOWN, or that of an interface that is gone. Adds the frames that the interface did not want to `refused`.
 int XdpQueue::drain(std::size_t& refused) {
   const auto waiting = [this] { return *send_.producer - __atomic_load_n(send_.consumer, __ATOMIC_ACQUIRE); };
   std::uint32_t before = waiting();
   is_behind_ = false;
-  // Each call with another outcome than to try later takes a descriptor at least.
+  // Each call that does not end with "try again later" takes at least one descriptor.
   for (std::uint32_t calls = 0; calls <= 2 * kSendChunks; ++calls) {
     if (zero_copy_ && xsk_ring_prod__needs_wakeup(&send_) == 0) return 0;
     if (::sendto(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, 0) >= 0) return 0;
@@ -211,8 +211,8 @@ int XdpQueue::drain(std::size_t& refused) {
       case EOVERFLOW:
         break;
       case EBUSY:
-        // The driver let the frame fall, as a queue that is full or a cable that is out does. A driver that works in
-        // our memory says so when it is busy with what was before.
+        // The driver dropped the frame, as it does if its queue is full or its cable is out. A driver that works in our
+        // memory reports this while it is busy with earlier frames.
         if (zero_copy_) return 0;
         ++refused;
         break;
@@ -233,8 +233,8 @@ int XdpQueue::drain(std::size_t& refused) {
   return 0;
 }
 
-/// What the kernel has not looked at yet is not sent. Not with a driver that works in our memory: it looks when it
-/// likes.
+/// Takes back descriptors that the kernel has not looked at, so that they are not sent. Not for a driver that works in
+/// our memory: it may look at any time.
 void XdpQueue::take_back(std::uint32_t descriptors) {
   send_.cached_prod -= descriptors;
   __atomic_store_n(send_.producer, send_.cached_prod, __ATOMIC_RELEASE);
@@ -252,7 +252,7 @@ XdpQueue::Sent XdpQueue::send(std::span<const TxFrame> frames) {
   if (descriptors == 0 && !is_behind_) return sent;
   const int error = drain(sent.refused);
   if (error == ENETDOWN && !zero_copy_) {
-    // It would go out whenever the interface is up again.
+    // Otherwise the frames would go out whenever the interface is up again.
     take_back(descriptors);
     sent.refused = sent.taken;
     sent.bytes = 0;

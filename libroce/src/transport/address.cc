@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::uint8_t, 8> kLinkLocalPrefix{0xFE, 0x80};
 constexpr std::uint8_t kUniversalBit = 0x02;
 constexpr std::uint32_t kFlowLabelMask = 0xF'FFFF;
-// Ports from 0xC000 on are the dynamic ones of IANA: 14 bits are left to tell flows apart.
+// Ports from 0xC000 on are IANA's dynamic range, which leaves 14 bits to tell flows apart.
 constexpr std::uint32_t kFirstPort = 0xC000;
 constexpr std::uint32_t kPortMask = 0x3FFF;
 constexpr unsigned kPortBits = 14;
@@ -22,7 +22,7 @@ bool is_ipv4_multicast(const Gid& gid) {
 
 }  // namespace
 
-// NET-05
+// NET-05 (the default GID: fe80::/64 and the EUI-64 of the MAC address)
 Gid link_local_gid(const MacAddress& mac) {
   const std::array<std::uint8_t, 6>& m = mac.octets;
   Gid gid;
@@ -45,15 +45,15 @@ bool is_multicast(const Gid& gid) {
 
 MacAddress multicast_mac(const Gid& gid) {
   const std::array<std::uint8_t, 16>& g = gid.octets;
-  // NET-06
+  // NET-06 (the Ethernet address of a multicast group)
   if (is_ipv4_multicast(gid)) {
-    // Only 23 bits of the group fit: 32 groups share an address.
+    // Only 23 bits of the group fit, so 32 groups share one Ethernet address.
     return MacAddress{{0x01, 0x00, 0x5E, static_cast<std::uint8_t>(g[13] & 0x7F), g[14], g[15]}};
   }
   return MacAddress{{0x33, 0x33, g[12], g[13], g[14], g[15]}};
 }
 
-// NET-03
+// NET-03 (UDP source port: 0xC000 and a fold of the flow label)
 std::uint16_t udp_source_port(std::uint32_t flow_label) {
   const std::uint32_t label = flow_label & kFlowLabelMask;
   return static_cast<std::uint16_t>(kFirstPort | ((label & kPortMask) ^ label >> kPortBits));
@@ -67,15 +67,15 @@ std::uint32_t flow_label_of(Qpn a, Qpn b) {
 }
 
 std::uint16_t unconnected_source_port(Qpn qpn) {
-  // Linux's hash_32: the multiplier is 2^32 divided by the square of the golden ratio (NET-04).
+  // NET-04 (a port hashed from the QPN), by Linux's hash_32: the multiplier is 2^32 / (golden ratio)^2.
   constexpr std::uint32_t kMultiplier = 0x61C8'8647;
   return static_cast<std::uint16_t>(kFirstPort + (qpn.value() * kMultiplier >> (32 - kPortBits)));
 }
 
 std::uint8_t service_level_of(SlPolicy policy, std::uint8_t tos) {
-  // NET-09
+  // NET-09 (service level from TOS: the table of Linux, or TOS >> 5)
   if (policy == SlPolicy::mlnx) return static_cast<std::uint8_t>(tos >> 5);
-  // Best effort, bulk, interactive and interactive bulk, by the two bits of RFC 1349 that Linux tells apart.
+  // Best effort, bulk, interactive and interactive bulk, by the two RFC 1349 bits that Linux distinguishes.
   constexpr std::array<std::uint8_t, 4> kPriorities{0, 2, 6, 4};
   return kPriorities[tos >> 3 & 3];
 }
@@ -91,7 +91,7 @@ bool GidPrefix::contains(const Gid& other) const {
 }
 
 std::uint8_t TrafficClassPolicy::apply(const Gid& source, const Gid& destination, std::uint8_t requested) const {
-  // NET-08
+  // NET-08 (the global value wins, then the first rule that matches, then the address vector)
   if (global) return *global;
   const auto rule = std::find_if(rules.begin(), rules.end(), [&](const TrafficClassRule& r) {
     return (!r.source || r.source->contains(source)) && (!r.destination || r.destination->contains(destination));

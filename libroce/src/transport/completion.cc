@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Completions, and what becomes of the requests of a QP in ERR.
+// Completions, and the flushing of a QP that goes to ERR.
 #include "transport/device_state.h"
 
 namespace roce::transport::detail {
@@ -47,7 +47,7 @@ void flush_receive(DeviceState& device, Qp& qp, std::uint64_t wr_id) {
 
 void push_completion(DeviceState& device, CompletionQueue& cq, const Completion& completion, bool solicited) {
   if (cq.overflowed) return;
-  // QP-14
+  // QP-14 (a completion for a full CQ makes an event, and the CQ's QPs go to ERR)
   if (cq.ring.full()) {
     cq.overflowed = true;
     device.cq_overflowed = true;
@@ -55,7 +55,7 @@ void push_completion(DeviceState& device, CompletionQueue& cq, const Completion&
     return;
   }
   cq.ring.push() = completion;
-  // QP-13
+  // QP-13 (an armed CQ makes one event)
   if (cq.armed == CompletionQueue::Armed::no) return;
   if (cq.armed == CompletionQueue::Armed::any || solicited || completion.status != CompletionStatus::success) {
     cq.armed = CompletionQueue::Armed::no;
@@ -74,7 +74,7 @@ void complete_send(DeviceState& device, Qp& qp, CompletionStatus status, std::ui
   }
   if (req.fresh == req.head) ++req.fresh;
   ++req.head;
-  // QP-12
+  // QP-12 (an unsignaled request completes in silence, a failed one never)
   if (status == CompletionStatus::success && !wqe.signaled) return;
   Completion completion{};
   completion.wr_id = wqe.wr_id;
@@ -104,7 +104,7 @@ bool take_receive(DeviceState& device, Qp& qp) {
   if (queue.empty()) return false;
   resp.receive = queue.pop(resp.receive_sges);
   resp.has_receive = true;
-  // QP-15
+  // QP-15 (an SRQ with fewer receives than its limit makes one event and is disarmed)
   if (qp.srq != nullptr && qp.srq->limit != 0 && queue.size() < qp.srq->limit) {
     qp.srq->limit = 0;
     device.report(Event{.type = EventType::srq_limit, .srq = qp.srq->handle});
@@ -114,12 +114,12 @@ bool take_receive(DeviceState& device, Qp& qp) {
 
 void enter_error(DeviceState& device, Qp& qp, bool keep_answers) {
   const bool was_error = qp.state == QpState::err;
-  // What is flushed is no receive that a message could find.
+  // Receives that are about to be flushed no longer count as available.
   qp.resp.queue.watch(nullptr);
   qp.state = QpState::err;
   Requester& req = qp.req;
   Responder& resp = qp.resp;
-  // QP-08
+  // QP-08 (everything that is posted ends in order as flushed)
   while (req.head != req.tail) complete_send(device, qp, CompletionStatus::flushed);
   req.una = req.sent_end = req.next_psn;
   req.rd_outstanding = 0;
@@ -135,7 +135,7 @@ void enter_error(DeviceState& device, Qp& qp, bool keep_answers) {
   if (qp.srq == nullptr) {
     while (!resp.queue.empty()) flush_receive(device, qp, resp.queue.pop(resp.receive_sges).wr_id);
   } else if (!was_error) {
-    // QP-16
+    // QP-16 (the receives of the SRQ stay, and the QP makes the event last WQE reached)
     device.report(Event{.type = EventType::last_wqe_reached, .qpn = qp.qpn, .srq = qp.srq->handle});
   }
 }

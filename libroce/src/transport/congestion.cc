@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Congestion notification: a packet marked CE makes a CNP, a CNP slows its QP down (IBTA annex A17).
+// Congestion notification: a packet marked CE is answered with a CNP, and a CNP slows its QP down (IBTA annex A17).
 #include "roce/wire/cnp.h"
 #include "roce/wire/deth.h"
 #include "roce/wire/ethernet.h"
@@ -21,17 +21,17 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
   ++qp.counters.ce_received;
   const CnpConfig& config = device.config.cnp;
   if (!config.enabled || !device.profile().send_cnps || packet.version() == RoceVersion::v1) return;
-  // CC-01
+  // CC-01 (at most one CNP per QP in an interval)
   if (qp.cnp_sent_before && now - qp.last_cnp < config.interval) return;
   if (device.cnps.full()) return;
   PendingCnp cnp;
   cnp.qpn = qp.qpn;
   if (qp.is_datagram()) {
-    // It goes back to where the datagram came from, which need not be where this QP sends to.
+    // The CNP goes back to the sender of the datagram, which need not be where this QP sends to.
     const std::optional<Deth> deth = packet.get<Deth>();
     const NetMeta net = packet.net();
     if (!deth || is_multicast(net.destination)) return;
-    // CC-03
+    // CC-03 (a CNP goes to the source QP of the datagram)
     cnp.dest_qp = deth->source_qp;
     cnp.path.net = net;
     cnp.path.net.source = net.destination;
@@ -40,7 +40,7 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
     if (const std::optional<Ethernet> ethernet = packet.get<Ethernet>()) cnp.path.destination_mac = ethernet->source;
   } else {
     if (qp.state == QpState::reset || qp.state == QpState::init) return;
-    // CC-03
+    // CC-03 (a CNP goes to the peer QP of the connection)
     cnp.dest_qp = qp.dest_qp;
     cnp.path = qp.path;
   }
@@ -56,7 +56,7 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
   device.cnps.push() = cnp;
 }
 
-// CC-04
+// CC-04 (only a CNP from the peer of a QP in RTS or SQD reaches its rate limiter)
 void on_cnp(Qp& qp, const Packet& packet, Time now) {
   const bool connected = !qp.is_datagram();
   if (connected && !packet.is_between(qp.path.net.version, qp.path.net.destination, qp.path.net.source)) {
@@ -77,7 +77,7 @@ bool serve_cnps(DeviceState& device, Emitter& out) {
   while (!device.cnps.empty()) {
     PendingCnp& cnp = device.cnps.front();
     if (!build_path(device, cnp.path, out.link())) {
-      // Nobody can be told in time: the next marked packet asks again.
+      // The peer's MAC address is not known, so this CNP is dropped; a later marked packet makes another.
       device.cnps.pop();
       continue;
     }
@@ -85,14 +85,14 @@ bool serve_cnps(DeviceState& device, Emitter& out) {
     std::byte* bytes = out.place(cnp.path, priority, cnp.qpn.value(), size, true);
     if (bytes == nullptr) return false;
     Bth bth;
-    // CC-02
+    // CC-02 (a CNP: opcode 0x81, BECN, PSN 0, 16 zero bytes)
     bth.opcode = Opcode::cnp;
     bth.becn = true;
     bth.dest_qp = cnp.dest_qp;
     write(bth, bytes);
     write(CnpReserved{}, bytes + kSize<Bth>);
     out.seal();
-    // The path is about to go.
+    // The headers of the unit come from `cnp.path`, which is about to be removed.
     out.close();
     Qp* qp = device.find_qp(cnp.qpn);
     Counters& counters = qp != nullptr ? qp->counters : device.other;

@@ -4,8 +4,8 @@
 namespace roce::transport {
 namespace {
 
-// A vendor's name stands only where its counter counts the same thing. Soft-RoCE's `completer_retry_err` counts
-// restarts and not packets, and its `ack_deferred` answers that its requester looks at later: they have no row.
+// A vendor's name is given only if its counter counts the same thing. Soft-RoCE's `completer_retry_err` counts
+// restarts, not packets, and its `ack_deferred` counts responses that its requester handles later: neither has a row.
 constexpr std::array kNames{
     CounterName{&Counters::sent_packets, "sent_packets", "sent_pkts", "rdma_tx_packets",
                 "Packets sent, those sent again too."},

@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint32_t kIcrcSize = 4;
 constexpr std::uint32_t kControlledQKey = 1U << 31;
 
-/// What the first 40 bytes of a datagram's buffer hold: the GRH or IPv6 header, or 20 zeros and the IPv4 header. A link
-/// that hides the header has it made up from what is known (UD-04).
+/// Returns the first 40 bytes of a datagram's buffer: the GRH or IPv6 header, or 20 zeros and the IPv4 header
+/// (UD-04). If the link hides the network header, it is rebuilt from `net`.
 [[nodiscard]] std::array<std::byte, kNetworkHeaderArea> header_area(const Packet& packet, const NetMeta& net) {
   std::array<std::byte, kNetworkHeaderArea> area{};
   std::byte* ipv4 = area.data() + kNetworkHeaderArea - kSize<Ipv4>;
@@ -45,7 +45,7 @@ constexpr std::uint32_t kControlledQKey = 1U << 31;
   return area;
 }
 
-/// One datagram; false when there is no room or its address is not known yet.
+/// Sends one datagram along a path that is built, or fails it if an L_Key is wrong; false if there is no room.
 [[nodiscard]] bool send_datagram(DeviceState& device, Qp& qp, SendWqe& wqe, Path& path, Emitter& out, Time now) {
   Requester& req = qp.req;
   const bool immediate = wqe.opcode == WorkOpcode::send_with_immediate;
@@ -64,7 +64,7 @@ constexpr std::uint32_t kControlledQKey = 1U << 31;
   bth.ack_req = qp.init.type == QpType::gsi && device.profile().gsi_asks_for_ack;
   bth.psn = wqe.first_psn;
   write(bth, bytes);
-  // UD-03
+  // UD-03 (bit 31 of the request's Q_Key means the sending QP's own)
   const bool own_key = (to.q_key.value() & kControlledQKey) != 0;
   write(Deth{own_key ? qp.attributes.q_key : to.q_key, 0, qp.qpn}, bytes + kSize<Bth>);
   if (immediate) write(ImmDt{wqe.immediate}, bytes + kSize<Bth> + kSize<Deth>);
@@ -89,7 +89,7 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const NetMeta& n
     ++qp.counters.wrong_state;
     return;
   }
-  // UD-02
+  // UD-02 (the Q_Key has to be the QP's)
   if (deth.q_key != qp.attributes.q_key) {
     ++qp.counters.q_key_violations;
     return;
@@ -105,7 +105,7 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const NetMeta& n
   const std::span<const Sge> sges{resp.receive_sges.data(), resp.receive.sge_count};
   const std::uint64_t length = kNetworkHeaderArea + packet.payload_length();
   if (resp.receive.length < length) {
-    // The receive stays for the next datagram (UD-05).
+    // UD-05 (a receive that is too short stays): the next datagram may use it.
     ++qp.counters.local_length_errors;
     return;
   }
@@ -156,7 +156,7 @@ Served serve_datagrams(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
       wqe.done = true;
       wqe.status = CompletionStatus::local_qp_operation_error;
     } else if (wqe.length > device.config.port_mtu) {
-      // UD-01
+      // UD-01 (a datagram longer than the port MTU is not sent)
       wqe.done = true;
       wqe.status = device.profile().oversize_datagram_status;
     } else {

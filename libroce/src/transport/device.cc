@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The device itself: its making, its timers, its port.
+// The device itself: construction, timers, neighbours, GID table and events.
 #include "roce/transport/device.h"
 
 #include <algorithm>
@@ -163,7 +163,7 @@ VerbResult<void> Device::set_neighbour(const Gid& gid, std::optional<std::uint16
     device.qps[slot]->waits_for_neighbour = false;
     make_ready(device, *device.qps[slot]);
   }
-  // Its memory stays: there is room for each QP, so that `transmit` need not ask for any.
+  // `clear` keeps the memory, which has room for every QP, so that `transmit` does not allocate.
   device.waiting_for_neighbour.clear();
   return {};
 }

@@ -34,17 +34,17 @@ struct AddressHandle {
 struct PendingCnp {
   Path path{};
   Qpn dest_qp{};
-  Qpn qpn{};  ///< of the QP whose packet was marked
+  Qpn qpn{};  ///< the local QP that received the marked packet
 };
 
-/// What serving a QP came to.
+/// The result of serving a QP.
 enum class Served : std::uint8_t {
   idle,     ///< nothing to send until something happens
-  more,     ///< its share is used up
+  more,     ///< its share is used up, and it has more to send
   no_room,  ///< the buffer is full
 };
 
-/// Everything a device has. The functions that act on it are in the files named after the subject.
+/// The whole state of a device. The functions that act on it are in the files named after their subjects.
 struct DeviceState {
   static constexpr std::uint32_t kNoQp = ~0U;
   static constexpr std::uint32_t kCnpRing = 256;
@@ -62,7 +62,7 @@ struct DeviceState {
   SlotTable<SharedReceiveQueue, Srq> srqs;
   SlotTable<AddressHandle, Ah> ahs;
 
-  /// By the bits of the QPN above the shard's; the last one is QP1.
+  /// Indexed by the QPN's bits above the shard bits; the last element is QP1.
   std::vector<std::unique_ptr<Qp>> qps;
   std::uint32_t slot_mask;
   std::uint32_t next_qpn;
@@ -75,20 +75,20 @@ struct DeviceState {
     std::uint32_t last = kNoQp;
   };
   std::array<ReadyList, 8> ready;
-  std::uint8_t ready_classes = 0;  ///< a bit for each class whose list is not empty
-  std::uint8_t paused = 0;         ///< a bit for each class
+  std::uint8_t ready_classes = 0;  ///< one bit per class, set if its list is not empty
+  std::uint8_t paused = 0;         ///< one bit per class
   std::uint8_t next_class = 7;
   std::array<ReceiveLevel, 8> receive_levels{};  ///< by class
   Ring<PendingCnp> cnps;
 
-  std::map<std::pair<Gid, std::uint32_t>, MacAddress> neighbours;  ///< by GID and VLAN id, 0xFFFF for none
+  std::map<std::pair<Gid, std::uint32_t>, MacAddress> neighbours;  ///< by GID and VLAN id (0xFFFF: no VLAN)
   std::vector<std::uint32_t> waiting_for_neighbour;
 
   Ring<Event> events;
   std::uint64_t lost_events = 0;
   std::uint32_t prefetched = kNoQp;  ///< slot of the QP fetched last: a burst is often of one QP
-  bool cq_overflowed = false;        ///< some CQ did since its QPs were last told
-  Counters other{};                  ///< of no QP that exists
+  bool cq_overflowed = false;        ///< a CQ has overflowed since `settle_overflows` last ran
+  Counters other{};                  ///< counts that belong to no existing QP
 
   [[nodiscard]] const Profile& profile() const { return config.profile; }
   [[nodiscard]] Qp* find_qp(Qpn qpn) const {
@@ -107,40 +107,40 @@ struct DeviceState {
 
 // Completions (completion.cc).
 
-/// Puts a completion into a CQ; an overflow is remembered for `settle_overflows`.
+/// Puts a completion into a CQ; an overflow is left to `settle_overflows`.
 void push_completion(DeviceState& device, CompletionQueue& cq, const Completion& completion, bool solicited);
 /// Completes the oldest send request.
 void complete_send(DeviceState& device, Qp& qp, CompletionStatus status, std::uint8_t syndrome = 0);
 /// Completes the receive that the responder holds.
 void complete_receive(DeviceState& device, Qp& qp, const Completion& completion, bool solicited);
-/// Takes a receive from the QP's own or shared queue; false when there is none.
+/// Takes a receive from the QP's own or shared queue; false if there is none.
 [[nodiscard]] bool take_receive(DeviceState& device, Qp& qp);
-/// Sends the QP to ERR and flushes its queues in order. Answers that wait are dropped unless `keep_answers`.
+/// Moves the QP to ERR and flushes its queues in order. Responses not yet sent are dropped unless `keep_answers`.
 void enter_error(DeviceState& device, Qp& qp, bool keep_answers);
-/// Sends the QPs of overflowed CQs to ERR.
+/// Moves the QPs of overflowed CQs to ERR.
 void settle_overflows(DeviceState& device);
 
 // Paths (path.cc).
 
-/// Works out the way along an address vector for a QP. Error: names the member that is wrong.
+/// Resolves an address vector into a path between two QPs. Error: names the member that is wrong.
 [[nodiscard]] VerbResult<Path> make_path(const DeviceState& device, const AddressVector& address, Qpn local,
                                          Qpn remote);
-/// Whether packets can be built for `link`; if a neighbour's address is missing, asks for it.
+/// True if packets can be built for `link`; if a neighbour's MAC address is missing, asks for it.
 [[nodiscard]] bool build_path(DeviceState& device, Path& path, TxCaps::Link link);
-/// As `build_path`; a QP that has to wait is remembered.
+/// Does the same for a QP, and remembers the QP if it has to wait.
 [[nodiscard]] bool build_path(DeviceState& device, Qp& qp, Path& path, TxCaps::Link link);
 
 // Scheduling (scheduler.cc).
 
-/// Lets the QP be served.
+/// Puts the QP into its ready list, unless it waits for a neighbour.
 void make_ready(DeviceState& device, Qp& qp);
 /// Takes the QP out of the ready lists and of the timers.
 void unschedule(DeviceState& device, Qp& qp);
-/// Sets the QP's timer to the earliest of what it waits for. What was due at `served` needs no timer any more.
+/// Sets the QP's timer to the earliest time that it waits for. Pacing and held packets due by `served` need no timer.
 void arm_timer(DeviceState& device, Qp& qp, Time served = Time{});
-/// What `send_placed` does for a QP with a misbehaviour hook, after the ICRC.
+/// Does the work of `send_placed` after the ICRC, for a QP with a misbehaviour hook.
 void send_misbehaving(DeviceState& device, Qp& qp, Emitter& out, Time now);
-/// Completes what was placed last: computes the ICRC, asks the misbehaviour hook, counts.
+/// Finishes the packet placed last: computes its ICRC, asks the misbehaviour hook, counts it.
 inline void send_placed(DeviceState& device, Qp& qp, Emitter& out, Time now) {
   out.seal();
   if (qp.misbehaviour != nullptr) [[unlikely]]
@@ -148,12 +148,12 @@ inline void send_placed(DeviceState& device, Qp& qp, Emitter& out, Time now) {
   ++qp.counters.sent_packets;
   qp.counters.sent_bytes += out.last().size();
 }
-/// Room for a packet of the QP, or nullptr.
+/// Returns room for a packet of the QP, or nullptr.
 [[nodiscard]] inline std::byte* place(Qp& qp, Path& path, Emitter& out, std::uint32_t size) {
   const bool alone = qp.misbehaviour != nullptr;
   return out.place(path, path.priority, qp.qpn.value(), size, alone);
 }
-/// Serves the QPs that are ready, in turn, until nothing is left or `out` is full; returns how many units it filled.
+/// Serves the ready QPs in turn until nothing is left or `out` is full; returns the number of units filled.
 [[nodiscard]] std::size_t serve_all(DeviceState& device, Emitter& out, Time now);
 
 // Requester (requester*.cc).
@@ -162,20 +162,20 @@ inline void send_placed(DeviceState& device, Qp& qp, Emitter& out, Time now) {
 [[nodiscard]] Served serve_datagrams(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum);
 void on_response(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now);
 void on_requester_timer(DeviceState& device, Qp& qp, Time now);
-/// Takes up sending at the PSN `una`; counts as a retry. The QP goes to ERR when none is left.
+/// Resumes sending at the PSN `una`; counts as a retry. The QP goes to ERR if no retry is left.
 void go_back(DeviceState& device, Qp& qp, Time now);
-/// Moves the place of sending to the oldest unacknowledged PSN.
+/// Moves the send position to the oldest unacknowledged PSN.
 void seek_una(Qp& qp);
-/// Fails request `index` with `status`, after flushing those before it, and sends the QP to ERR.
+/// Fails request `index` with `status`, after completing or flushing those before it; the QP goes to ERR (RC) or SQE.
 void fail_request(DeviceState& device, Qp& qp, std::uint32_t index, CompletionStatus status, std::uint8_t syndrome);
-/// Copies `length` bytes of the message at `offset` into `out`; false when a key is wrong.
+/// Copies `length` bytes of the message at `offset` into `out`; false if a key is wrong.
 [[nodiscard]] bool gather(const DeviceState& device, const Qp& qp, const SendWqe& wqe, std::uint64_t offset,
                           std::uint32_t length, std::byte* out);
-/// Copies `bytes` into a list of pieces at `offset`. `too_long` when they do not fit.
+/// Copies `bytes` into a list of SGEs at `offset`; `too_long` if they do not fit.
 enum class Scattered : std::uint8_t { done, too_long, bad_key };
 [[nodiscard]] Scattered scatter(const DeviceState& device, std::uint32_t pd, std::span<const Sge> sges,
                                 std::uint64_t offset, Bytes bytes);
-/// Completes the requests at the head that are done; reports a drained send queue.
+/// Completes the requests at the head of the queue that are done; reports a drained send queue.
 void retire(DeviceState& device, Qp& qp);
 
 // Responder (responder*.cc, unreliable.cc, datagram.cc).
@@ -185,16 +185,16 @@ void on_duplicate(DeviceState& device, Qp& qp, const Packet& packet, const Bth& 
 void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now);
 void on_datagram(DeviceState& device, Qp& qp, const Packet& packet, const NetMeta& net, Time now);
 [[nodiscard]] Served serve_responder(DeviceState& device, Qp& qp, Emitter& out, std::uint32_t& quantum, Time now);
-/// Queues an answer of one packet.
+/// Queues a response of one packet.
 void answer(DeviceState& device, Qp& qp, AethSyndrome syndrome, Psn psn);
-/// Sends the ACK that is held back, if one is.
+/// Sends the ACK that is held back, if there is one.
 void release_ack(DeviceState& device, Qp& qp);
-/// What an ACK says: credits or none.
+/// Returns the syndrome of an ACK, with or without credits.
 [[nodiscard]] AethSyndrome ack_syndrome(const DeviceState& device, const Qp& qp);
 
 // Congestion (congestion.cc).
 
-/// Answers a packet marked CE.
+/// Answers a packet with a CNP if it is marked CE.
 void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time now);
 void on_cnp(Qp& qp, const Packet& packet, Time now);
 [[nodiscard]] bool serve_cnps(DeviceState& device, Emitter& out);

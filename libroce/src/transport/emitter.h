@@ -10,15 +10,15 @@
 
 namespace roce::transport::detail {
 
-/// The way to a peer, worked out: what all packets on it have in common.
+/// The path to a peer, resolved: everything that its packets have in common.
 struct Path {
   NetMeta net{};
-  std::optional<MacAddress> destination_mac{};  ///< not known yet: the neighbour table has to say
+  std::optional<MacAddress> destination_mac{};  ///< not known yet: to be found in the neighbour table
   FrameTemplate frame{};
   TxCaps::Link built_for = TxCaps::Link::ethernet;
-  bool built = false;  ///< `frame` is for `built_for`
+  bool built = false;  ///< `frame` was built for `built_for`
   std::uint8_t service_level = 0;
-  std::uint8_t priority = 0;  ///< class of the scheduler
+  std::uint8_t priority = 0;  ///< class of the transmit scheduler
   bool count_ip_id = false;
   std::uint16_t next_ip_id = 0;
   std::uint16_t sgid_index = 0;
@@ -26,7 +26,7 @@ struct Path {
   bool multicast = false;
 };
 
-/// Puts packets into the caller's buffer: one by one, or several of equal size into one unit.
+/// Places packets in the caller's buffer: one per unit, or several of equal size in one unit.
 class Emitter {
  public:
   Emitter(std::span<std::byte> buffer, std::span<TxUnit> units, const TxCaps& caps)
@@ -34,12 +34,12 @@ class Emitter {
 
   [[nodiscard]] TxCaps::Link link() const { return caps_.link; }
 
-  /// Room for a packet of `size` bytes, BTH through ICRC, to be sent along `path`, which must be built and stay until
-  /// `finish`; nullptr when buffer, units or caps have none. The packet joins the last unit if it may; one that is
-  /// `alone` never does. `seal` has to follow once the bytes are there.
+  /// Returns room for a packet of `size` bytes (BTH through ICRC) to be sent along `path`, which must be built and must
+  /// stay until `finish`; nullptr if buffer, units or caps leave no room. The packet joins the last unit if it may; one
+  /// that is `alone` never does. `seal` must follow once the bytes are written.
   [[nodiscard]] std::byte* place(Path& path, std::uint8_t priority, std::uint32_t flow, std::uint32_t size,
                                  bool alone) {
-    // NET-13
+    // NET-13 (several packets of equal size may share one set of headers)
     if (open_ != nullptr && !alone && joins(path, priority, flow, size)) {
       last_ = unit_start_ + path.frame.header_bytes() + unit_bytes_;
     } else {
@@ -65,20 +65,20 @@ class Emitter {
     return buffer_.data() + last_;
   }
 
-  /// The packet placed last is complete: computes its ICRC.
+  /// Computes the ICRC of the packet placed last, which must be complete.
   void seal() {
     open_->frame.seal(buffer_.data() + last_, last_size_, ip_id());
     if (counts_ip_id()) ++open_->next_ip_id;
   }
-  /// The packet placed last was changed after `seal`: computes its ICRC again.
+  /// Computes the ICRC of the packet placed last again, after a change made since `seal`.
   void seal_again() { open_->frame.seal(buffer_.data() + last_, last_size_, first_ip_id_); }
-  /// The packet placed last keeps the ICRC it has, which was made for `made_for` (see `last_ip_id`).
+  /// Keeps the ICRC of the packet placed last, which was made for the identification `made_for` (see `last_ip_id`).
   void keep(std::uint16_t made_for) { first_ip_id_ = made_for; }
-  /// The identification that the packet placed last was sealed for; it must be alone.
+  /// Returns the identification that the packet placed last was sealed for; the packet must be alone.
   [[nodiscard]] std::uint16_t last_ip_id() const { return first_ip_id_; }
-  /// The packet placed last, BTH through ICRC.
+  /// Returns the packet placed last, BTH through ICRC.
   [[nodiscard]] std::span<std::byte> last() { return buffer_.subspan(last_, last_size_); }
-  /// Takes the packet placed last back.
+  /// Removes the packet placed last.
   void take_back() {
     unit_bytes_ -= last_size_;
     last_size_ = segment_size_;
@@ -101,20 +101,20 @@ class Emitter {
     open_ = nullptr;
   }
 
-  /// Completes the last unit; returns how many there are.
+  /// Completes the last unit; returns the number of units.
   std::size_t finish() {
     close();
     return used_;
   }
 
  private:
-  /// Who cuts a unit lets the identifications count up inside it, whatever the profile; where the link lets us choose
-  /// the first they then go on from unit to unit, so that a receiver sees one sequence.
+  /// True if identifications count up. Segmentation counts them up inside a unit, whatever the profile; if the link
+  /// lets us choose the first one, they continue from unit to unit, so that a receiver sees one sequence.
   [[nodiscard]] bool counts_ip_id() const {
     return open_->count_ip_id || (caps_.max_segments > 1 && caps_.link == TxCaps::Link::ethernet &&
                                   open_->net.version == RoceVersion::v2_ipv4);
   }
-  /// Of the packet placed last.
+  /// Returns the identification of the packet placed last.
   [[nodiscard]] std::uint16_t ip_id() const { return static_cast<std::uint16_t>(first_ip_id_ + segments_ - 1); }
   [[nodiscard]] bool joins(const Path& path, std::uint8_t priority, std::uint32_t flow, std::uint32_t size) const {
     if (segments_ >= caps_.max_segments || &path != open_ || alone_ || priority != priority_ || flow != flow_ ||
@@ -130,7 +130,7 @@ class Emitter {
   TxCaps caps_;
   std::size_t used_ = 0;
   std::size_t filled_ = 0;
-  Path* open_ = nullptr;  // of the unit that is being filled
+  Path* open_ = nullptr;  // the path of the unit that is being filled
   std::size_t unit_start_ = 0;
   std::size_t unit_bytes_ = 0;
   std::size_t last_ = 0;

@@ -25,7 +25,7 @@ constexpr Access common(Access a, Access b) {
   return static_cast<Access>(bits(a) & bits(b));
 }
 
-// Whoever may change the memory from afar could change it from here (MEM-03).
+// MEM-03 (remote write and remote atomic need local write): no peer may change what we may not change.
 constexpr bool lacks_local_write(Access wanted, Access of_region) {
   return common(wanted, Access::remote_write | Access::remote_atomic) != Access::none &&
          !allows(of_region, Access::local_write);
@@ -66,8 +66,8 @@ VerbResult<std::uint32_t> MemoryTable::take(std::uint32_t pd, Kind kind) {
   }
   const std::uint32_t last_key = slots_[index].key;
   std::uint32_t key = (static_cast<std::uint32_t>((*random_)()) & ~(mask_ << 8)) | index << 8;
-  // A key that is still in use somewhere must not open the slot's next owner's memory; 0 is what forgotten keys are
-  // (MEM-14).
+  // MEM-14 (the next owner of a slot gets a new key): a key that is still in use somewhere must not open the memory of
+  // the slot's next owner. 0 is excluded too: it is the value of a key that was never set.
   while (key == last_key || key == 0) key = (key & ~kVariantMask) | ((key + 1) & kVariantMask);
   slots_[index] = Slot{};
   slots_[index].key = key;
@@ -105,7 +105,7 @@ VerbResult<Mr> MemoryTable::register_region(std::uint32_t pd, const MrInit& init
   const bool zero_based = allows(init.access, Access::zero_based);
   const std::uint64_t start =
       init.address.value_or(zero_based ? 0 : reinterpret_cast<std::uintptr_t>(init.memory.data()));
-  // MEM-05
+  // MEM-05 (zero-based addresses count from the start)
   if (zero_based && start != 0) return invalid("address", "0 with zero_based", start, 0);
   if (start > kMaxAddress - length) {
     return invalid("address", "an end below 2^64: at most", start, kMaxAddress - length);
@@ -131,7 +131,7 @@ VerbResult<MrInfo> MemoryTable::query(Mr mr) const {
 VerbResult<MrInfo> MemoryTable::renew_key(Mr mr, std::uint8_t variant) {
   if (!names(mr, Kind::region)) return unknown("mr", mr, device_);
   Slot& slot = slots_[mr.index];
-  // MEM-07
+  // MEM-07 (a new variant makes an invalidated region valid)
   slot.key = (slot.key & ~kVariantMask) | variant;
   slot.rights = bits(records_[mr.index].access) | kValid | kRegion;
   return info(mr.index);
@@ -139,7 +139,7 @@ VerbResult<MrInfo> MemoryTable::renew_key(Mr mr, std::uint8_t variant) {
 
 VerbResult<std::uint32_t> MemoryTable::deregister(Mr mr) {
   if (!names(mr, Kind::region)) return unknown("mr", mr, device_);
-  // MEM-11
+  // MEM-11 (a region with windows bound to it cannot be deregistered)
   if (const std::uint32_t windows = records_[mr.index].windows; windows != 0) {
     return tl::unexpected(VerbError{VerbErrorCode::in_use, "mr", "no window bound to it", windows, 0});
   }
@@ -174,14 +174,14 @@ void MemoryTable::unbind(std::uint32_t index) {
   slot.rights = 0;
 }
 
-// MEM-13
+// MEM-13 (the windows bound on a QP are unbound with it)
 void MemoryTable::unbind_windows_of(Qpn qpn) {
   for (std::uint32_t index = 0; index < slots_.size(); ++index) {
     if (slots_[index].qpn_mask != 0 && slots_[index].qpn == qpn.value()) unbind(index);
   }
 }
 
-// MEM-06
+// MEM-06 (only regions made for it, without windows, and type 2 windows of the QP can be invalidated)
 bool MemoryTable::invalidate(RKey key, std::uint32_t pd, Qpn qpn) {
   const Slot* found = find(key.value());
   if (found == nullptr || !found->admits(key.value(), pd, qpn, Access::none)) return false;
@@ -192,20 +192,20 @@ bool MemoryTable::invalidate(RKey key, std::uint32_t pd, Qpn qpn) {
     unbind(index);
     return true;
   }
-  // A window would go on giving access to a region that nobody may reach.
+  // A window would still give access to the invalidated region.
   if (!record.invalidatable || record.windows != 0) return false;
   slots_[index].rights = 0;
   return true;
 }
 
-// MEM-10
+// MEM-10 (same PD, the right to bind, local write for remote write and atomic, a range inside the region)
 bool MemoryTable::may_bind(const MwBinding& binding, std::uint32_t pd) const {
   if (!names(binding.mr, Kind::region) || !allows(kWindowRights, binding.access)) return false;
   const Slot& region = slots_[binding.mr.index];
   const Access of_region = records_[binding.mr.index].access;
   if (region.rights == 0 || region.pd != pd || !allows(of_region, Access::mw_bind)) return false;
   if (allows(of_region, Access::zero_based) || lacks_local_write(binding.access, of_region)) return false;
-  // How a region is flushed depends on what it is made of; a window cannot add to that.
+  // The ways to flush a region depend on its kind of memory; a window cannot add to them.
   if (!allows(of_region, common(binding.access, kFlush))) return false;
   return region.at(binding.address, binding.length) != nullptr;
 }
@@ -218,12 +218,12 @@ bool MemoryTable::bind(const MwBinding& binding, std::uint32_t pd, Qpn qpn) {
   const bool type2 = record.type == MwType::type2;
   const bool zero_based = allows(binding.access, Access::zero_based);
   if (window.pd != pd) return false;
-  // MEM-09
+  // MEM-09 (a type 2 window has to be unbound to be bound)
   if (type2 ? window.rights != 0 || binding.length == 0 : zero_based) return false;
   if (binding.length != 0 && !may_bind(binding, pd)) return false;
 
   unbind(index);
-  // MEM-08
+  // MEM-08 (a type 1 window gets a new key each time)
   const std::uint32_t variant = type2 ? binding.variant : window.key + 1;
   window.key = (window.key & ~kVariantMask) | (variant & kVariantMask);
   if (binding.length == 0) return true;

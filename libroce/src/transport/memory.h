@@ -12,52 +12,52 @@
 
 namespace roce::transport::detail {
 
-/// Regions and windows of a device, and who may reach them (IBTA vol. 1, 10.6 and 10.7). L_Key and R_Key of a region
-/// have the same value: a slot number under random bits, and the variant in the low byte. The slot keeps the whole key
-/// and compares it.
+/// The regions and windows of a device, and the checks on access to them (IBTA vol. 1, 10.6 and 10.7). L_Key and R_Key
+/// of a region have the same value: random bits, a slot number below them, and the variant in the low byte. The slot
+/// keeps the whole key and compares it.
 class MemoryTable {
  public:
-  /// `capacity` regions and windows together, at most 2^20. `random` has to outlive the table.
+  /// Holds `capacity` regions and windows together, at most 2^20. `random` must outlive the table.
   MemoryTable(std::uint16_t device, std::uint32_t capacity, RandomSource& random);
 
-  /// Errors: `invalid_argument` (no memory; rights that do not go together; an address space that would wrap),
-  /// `no_resources`.
+  /// Registers a region. Errors: `invalid_argument` (no memory; rights that do not go together; an address space that
+  /// would wrap), `no_resources`.
   VerbResult<Mr> register_region(std::uint32_t pd, const MrInit& init);
   [[nodiscard]] VerbResult<MrInfo> query(Mr mr) const;
-  /// A new low byte of both keys; the region is valid again if it was invalidated.
+  /// Gives both keys a new low byte; an invalidated region becomes valid again.
   VerbResult<MrInfo> renew_key(Mr mr, std::uint8_t variant);
-  /// The PD's index. Error: `in_use` while a window is bound to the region.
+  /// Deregisters a region and returns its PD's index. Error: `in_use` while a window is bound to the region.
   VerbResult<std::uint32_t> deregister(Mr mr);
 
   VerbResult<Mw> create_window(std::uint32_t pd, MwType type);
   [[nodiscard]] VerbResult<RKey> query(Mw mw) const;
-  /// The PD's index. A bound window is unbound.
+  /// Destroys a window, which is unbound first, and returns its PD's index.
   VerbResult<std::uint32_t> destroy(Mw mw);
 
-  /// What a work request of a QP in `pd` may reach: the memory at `address`, or nullptr when the key, PD or range is
-  /// wrong, the region is invalid, or `write` is asked for without the right. With `length` 0 the address does not
-  /// count, and the pointer is not to be used.
+  /// Returns the memory at `address` if a work request of a QP in `pd` may reach it; nullptr if the key, PD or range is
+  /// wrong, the region is invalid, or `write` is asked for without the right. With `length` 0 the address is not
+  /// checked, and the pointer must not be used.
   [[nodiscard]] std::byte* local(LKey key, std::uint32_t pd, std::uint64_t address, std::uint64_t length,
                                  bool write) const {
     const Slot* slot = find(key.value());
     if (slot == nullptr) return nullptr;
-    // MEM-04
+    // MEM-04 (local use needs a region's key in the QP's PD; writing needs local write)
     const std::uint32_t needed = kRegion | (write ? static_cast<std::uint32_t>(Access::local_write) : 0);
     if (((slot->key ^ key.value()) | (slot->pd ^ pd) | (~slot->rights & needed)) != 0) return nullptr;
     return length == 0 ? slot->base : slot->at(address, length);
   }
 
-  /// What a packet for QP `qpn` in `pd` may reach through an R_Key: the memory, or nullptr when the key with its
+  /// Returns the memory that a packet for QP `qpn` in `pd` may reach through an R_Key; nullptr if the key with its
   /// variant, the PD, the rights or the range is wrong, the region or window is not valid, or a type 2 window is bound
-  /// on another QP. The rules on the range hold for `length` 0 too, where the end is also a place.
+  /// on another QP. The range is checked for `length` 0 too; the end of the region is then a valid address.
   [[nodiscard]] std::byte* remote(RKey key, std::uint32_t pd, Qpn qpn, std::uint64_t address, std::uint64_t length,
                                   Access needed) const {
     const Slot* slot = find(key.value());
     return slot != nullptr && slot->admits(key.value(), pd, qpn, needed) ? slot->at(address, length) : nullptr;
   }
 
-  /// Start and length of the whole region or window behind a key, in the address space of its users; false if the key
-  /// does not allow `needed`.
+  /// Gets start and length of the whole region or window that a key names, in the address space of its users; false if
+  /// the key does not allow `needed`.
   [[nodiscard]] bool remote_range(RKey key, std::uint32_t pd, Qpn qpn, Access needed, std::uint64_t& address,
                                   std::uint64_t& length) const {
     const Slot* slot = find(key.value());
@@ -67,22 +67,22 @@ class MemoryTable {
     return true;
   }
 
-  /// LOCAL INVALIDATE and the peer's SEND with invalidate. False, and nothing done, unless the key names a valid region
-  /// made `invalidatable` without windows, or a type 2 window bound on QP `qpn`.
+  /// Does LOCAL INVALIDATE and the peer's SEND with invalidate. False, with nothing done, unless the key names a valid
+  /// region that was made `invalidatable` and has no windows, or a type 2 window bound on QP `qpn`.
   [[nodiscard]] bool invalidate(RKey key, std::uint32_t pd, Qpn qpn);
 
-  /// BIND_MW by a QP. False, and nothing done, when refused. A type 2 window has to be unbound, and gets
+  /// Does a QP's BIND_MW. False, with nothing done, if it is refused. A type 2 window has to be unbound, and gets
   /// `binding.variant`; a type 1 window may be bound, is unbound by length 0, and gets the next variant each time.
   [[nodiscard]] bool bind(const MwBinding& binding, std::uint32_t pd, Qpn qpn);
-  /// Unbinds the type 2 windows bound on a QP that is destroyed, so that the next QP of that number has none.
+  /// Unbinds the type 2 windows of a QP that is destroyed, so that the next QP with its number does not get them.
   void unbind_windows_of(Qpn qpn);
 
  private:
-  // Above the bits of Access.
+  // Flags above the bits of Access.
   static constexpr std::uint32_t kValid = 1U << 31;
   static constexpr std::uint32_t kRegion = 1U << 30;
 
-  // What a packet is checked against. A slot that is free, unbound or invalidated has no rights at all.
+  // Everything that a packet is checked against. A slot that is free, unbound or invalidated has no rights at all.
   struct Slot {
     std::uint64_t start = 0;  // in the address space of its users
     std::uint64_t length = 0;
@@ -90,15 +90,15 @@ class MemoryTable {
     std::uint32_t key = 0;
     std::uint32_t pd = 0;
     std::uint32_t rights = 0;    // Access | kValid | kRegion
-    std::uint32_t qpn = 0;       // of a type 2 window
-    std::uint32_t qpn_mask = 0;  // 0 where any QP of the PD may come
+    std::uint32_t qpn = 0;       // the QP of a type 2 window
+    std::uint32_t qpn_mask = 0;  // 0: any QP of the PD may use it
 
-    // MEM-02
+    // MEM-02 (a remote access needs the same PD and every right that it uses)
     [[nodiscard]] bool admits(std::uint32_t of_key, std::uint32_t of_pd, Qpn of_qpn, Access needed) const {
       const std::uint32_t bits = kValid | static_cast<std::uint32_t>(needed);
       return ((key ^ of_key) | (pd ^ of_pd) | ((qpn ^ of_qpn.value()) & qpn_mask) | (~rights & bits)) == 0;
     }
-    // start + length never passes 2^64 - 1, so an address below the start gives an offset beyond the length.
+    // start + length never exceeds 2^64 - 1, so an address below the start gives an offset beyond the length.
     [[nodiscard]] std::byte* at(std::uint64_t address, std::uint64_t count) const {
       const std::uint64_t offset = address - start;
       return offset <= length && count <= length - offset ? base + offset : nullptr;
@@ -107,18 +107,18 @@ class MemoryTable {
 
   enum class Kind : std::uint8_t { free, region, window };
 
-  // What only verbs need.
+  // The members that only verbs need.
   struct Record {
     Kind kind = Kind::free;
     MwType type = MwType::type1;
     bool invalidatable = false;
     std::uint16_t generation = 1;
-    Access access = Access::none;  // of a region
-    std::uint32_t windows = 0;     // bound to a region
-    std::uint32_t region = 0;      // a window's, while bound
+    Access access = Access::none;  // rights of a region
+    std::uint32_t windows = 0;     // number of windows bound to a region
+    std::uint32_t region = 0;      // slot of a bound window's region
   };
 
-  // MEM-01
+  // MEM-01 (a key names a slot)
   [[nodiscard]] const Slot* find(std::uint32_t key) const {
     const std::uint32_t index = (key >> 8) & mask_;
     return index < slots_.size() ? slots_.data() + index : nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// QP states: which transitions there are and which attributes each needs and allows (IBTA vol. 1, 10.3.1, 11.2.5.2).
+// QP states: the transitions, and the attributes that each one needs and allows (IBTA vol. 1, 10.3.1, 11.2.5.2).
 #include <array>
 #include <bit>
 
@@ -59,7 +59,7 @@ constexpr std::array<std::string_view, 17> kAttributeNames{
   return set;
 }
 
-/// One row of the state table: what a transition needs, and what else it allows.
+/// One row of the state table: the attributes that a transition needs, and those that it allows in addition.
 struct Transition {
   QpState from;
   QpState to;
@@ -70,7 +70,7 @@ struct Transition {
 constexpr std::uint32_t kConnect = kAddress | kPathMtu | kDestQp | kRqPsn;
 constexpr std::uint32_t kSqdRc = kAddress | kTimeout | kRetryCount | kRnrRetry | kMaxRdAtomic | kMaxDestRdAtomic |
                                  kPKeyIndex | kAccess | kMinRnrTimer | kRateLimit;
-// QP-02
+// QP-02 (the attributes that each transition needs and allows)
 constexpr std::array kTransitions{
     Transition{QpState::reset, QpState::init, kPKeyIndex | kPort | kAccess, 0, kPKeyIndex | kPort | kAccess, 0,
                kPKeyIndex | kPort | kQKey, 0},
@@ -113,7 +113,7 @@ constexpr std::array kTransitions{
     const bool uc = qp.init.type == QpType::uc;
     std::uint32_t needs = rc ? row.rc_needs : uc ? row.uc_needs : row.ud_needs;
     const std::uint32_t allows = needs | (rc ? row.rc_allows : uc ? row.uc_allows : row.ud_allows);
-    // QP1 belongs to its port already.
+    // QP1 already belongs to its port.
     if (qp.init.type == QpType::gsi) needs &= ~kPort;
     if ((needs & ~given) != 0) {
       return refuse(VerbErrorCode::missing_attribute, first_name(needs & ~given), "to be set in this transition", given,
@@ -125,7 +125,7 @@ constexpr std::array kTransitions{
     }
     return {};
   }
-  // QP-01
+  // QP-01 (the transitions between states)
   return refuse(VerbErrorCode::wrong_state, "state", "a transition that exists from the current state",
                 static_cast<std::uint64_t>(to), static_cast<std::uint64_t>(qp.state));
 }
@@ -139,7 +139,7 @@ constexpr std::array kTransitions{
   return refuse(VerbErrorCode::invalid_argument, subject, "at most", value, limit);
 }
 
-// QP-03
+// QP-03 (attributes out of range are refused, and then nothing is changed)
 [[nodiscard]] VerbResult<void> check_values(const DeviceState& device, const QpChange& change) {
   const DeviceConfig& config = device.config;
   if (change.p_key_index && *change.p_key_index >= config.p_keys.size()) {
@@ -166,7 +166,7 @@ constexpr std::array kTransitions{
   return {};
 }
 
-// QP-09
+// QP-09 (RESET forgets everything that is posted without completing it)
 void reset(DeviceState& device, Qp& qp) {
   unschedule(device, qp);
   const Requester old_requester = {};
@@ -199,7 +199,7 @@ void reset(DeviceState& device, Qp& qp) {
   qp.state = QpState::reset;
 }
 
-/// Counts the QP's receives in the level of its priority, if somebody asks for it.
+/// Makes the receive level of the QP's priority watch its receive queue, if that level is in use.
 void watch_receives(DeviceState& device, Qp& qp) {
   ReceiveLevel& level = device.receive_levels[qp.path.priority];
   if (level.enough == 0 || qp.init.type == QpType::gsi) return;
@@ -208,7 +208,7 @@ void watch_receives(DeviceState& device, Qp& qp) {
 }
 
 void make_responder_store(Qp& qp) {
-  // Soft-RoCE peers round max_rd_atomic up to a power of two; we keep as many (RC-RESP-29).
+  // RC-RESP-29 (the store is rounded up to a power of two), because Soft-RoCE peers round their max_rd_atomic up too.
   const std::uint32_t replays = std::bit_ceil(std::max<std::uint32_t>(qp.attributes.max_dest_rd_atomic, 1));
   constexpr std::uint32_t acks = 16;
   const bool allows_flush = allows(qp.access, Access::flush_global) || allows(qp.access, Access::flush_persistent);
@@ -262,7 +262,7 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
   if (path) qp.path = *path;
   if (change.state == QpState::rtr) watch_receives(device, qp);
   if (change.timeout) {
-    // RC-REQ-15
+    // RC-REQ-15 (the ACK timeout is 4.096 us * 2^timeout, 0 is none)
     constexpr std::int64_t unit_ns = 4096;
     qp.timeout = *change.timeout == 0 ? Duration{0}
                                       : std::max(Duration{unit_ns << *change.timeout}, device.profile().min_timeout);
@@ -273,7 +273,7 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
   if (change.state == QpState::rtr || (has_store && (change.max_dest_rd_atomic || change.access))) {
     make_responder_store(qp);
   }
-  // A limiter hears of congestion from the start, also while there is no limit yet.
+  // A limiter is told of congestion from the start, even while no limit is set.
   const bool starts = change.state == QpState::rts && qp.pacer == nullptr && device.limiters;
   if (change.rate_limit_bps || change.rate_limit_pps || starts) make_pacer(device, qp);
 }
@@ -320,7 +320,7 @@ VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time now) {
     return {};
   }
   const QpState from = qp.state;
-  // A QP changes lists when its class does.
+  // A QP moves to another ready list if its class changes.
   const bool reschedule = path.has_value() && qp.queued;
   if (reschedule) unschedule(device, qp);
   apply(device, qp, change, path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making and unmaking the objects behind handles: PDs, regions, windows, CQs, SRQs, address handles.
+// Creating and destroying the objects behind handles: PDs, regions, windows, CQs, SRQs, address handles.
 #include "transport/device_state.h"
 
 namespace roce::transport {
@@ -105,7 +105,7 @@ std::size_t Device::poll_cq(Cq handle, std::span<Completion> out) {
 VerbResult<void> Device::request_notify(Cq handle, bool solicited_only) {
   VerbResult<CompletionQueue*> cq = state_->cqs.get(handle);
   if (!cq) return tl::unexpected(cq.error());
-  // The wider of two requests holds.
+  // If notification is requested twice, the wider request holds.
   if ((*cq)->armed != CompletionQueue::Armed::any) {
     (*cq)->armed = solicited_only ? CompletionQueue::Armed::solicited : CompletionQueue::Armed::any;
   }

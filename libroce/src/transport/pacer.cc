@@ -5,9 +5,9 @@ namespace roce::transport::detail {
 
 namespace {
 
-/// Lateness that is made up for.
+/// The longest lateness that is made up for.
 constexpr Duration kLongestLateness = std::chrono::milliseconds{100};
-/// Lateness that is made up for at once: hosts are not more punctual than that.
+/// The lateness that is made up for at once: hosts are not more punctual than that.
 constexpr Duration kBurst = std::chrono::microseconds{50};
 
 }  // namespace
@@ -26,7 +26,7 @@ void Pacer::charge(std::uint64_t bytes, bool backlog, Time now) {
       limiter_->on_sent(bytes, now);
       cost = std::max(cost, spacing(bytes * bits_per_byte, limiter_->rate_bps(now)));
     }
-    // What was not there in time is not late.
+    // Data that was not yet there to send is not late.
     const Duration lateness = backlog_ ? kLongestLateness : Duration{0};
     average_ = std::max(average_, now - lateness) + cost;
     peak_ = std::max(peak_, now - kBurst) + cost / 2;

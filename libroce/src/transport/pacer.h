@@ -10,8 +10,8 @@
 
 namespace roce::transport::detail {
 
-/// When a QP with a rate limit may send its next packet (CC-07). Two limits in one: the average is the rate that was
-/// asked for, so that a host that is late makes up for it; what is made up for goes at no more than twice the rate.
+/// Decides when a QP with a rate limit may send its next packet (CC-07). There are two limits: the average is the rate
+/// that was asked for, so that a host that is late catches up; it catches up at no more than twice that rate.
 class Pacer {
  public:
   Pacer(std::unique_ptr<RateLimiter> limiter, std::uint64_t packets_per_second)
@@ -21,16 +21,16 @@ class Pacer {
   [[nodiscard]] Time may_send_at() const { return std::max(average_, peak_); }
   [[nodiscard]] Time next_change() const { return limiter_ == nullptr ? kNever : limiter_->next_change(); }
 
-  /// Something waits for `may_send_at`.
+  /// Notes that something waits for `may_send_at`.
   void hold_back() { backlog_ = true; }
-  /// So many bytes have gone, in one packet; `backlog` if more wait. 0: nothing was there to send.
+  /// Charges one packet of `bytes` bytes that was sent; `backlog` if more waits. 0 bytes: nothing was there to send.
   void charge(std::uint64_t bytes, bool backlog, Time now);
 
  private:
-  /// How long `count` take at so many a second, rounded up; 0: no limit.
+  /// Returns the time that `count` units take at `per_second`, rounded up; 0: no limit.
   [[nodiscard]] static Duration spacing(std::uint64_t count, std::uint64_t per_second);
 
-  std::unique_ptr<RateLimiter> limiter_;  // nullptr: only packets are counted
+  std::unique_ptr<RateLimiter> limiter_;  // nullptr: only the packet rate is limited
   Duration packet_spacing_;
   Time average_ = Time::min();
   Time peak_ = Time::min();

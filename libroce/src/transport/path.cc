@@ -33,7 +33,7 @@ VerbResult<Path> make_path(const DeviceState& device, const AddressVector& addre
   }
   if (address.dgid == Gid{}) return wrong("address.dgid", "a GID that is not all zeros", 0);
   const bool v4 = source.gid.is_ipv4_mapped();
-  // NET-02
+  // NET-02 (source and destination GID are both IPv4-mapped or both IPv6)
   if (source.type == GidType::roce_v2 && v4 != address.dgid.is_ipv4_mapped()) {
     return wrong("address.dgid", v4 ? "an IPv4-mapped GID, as the source is" : "an IPv6 GID, as the source is", 0);
   }
@@ -43,22 +43,22 @@ VerbResult<Path> make_path(const DeviceState& device, const AddressVector& addre
   path.vlan_id = source.vlan_id;
   path.multicast = is_multicast(address.dgid);
   NetMeta& net = path.net;
-  // NET-01
+  // NET-01 (the source GID's table entry determines the RoCE version of its packets)
   net.version = source.type == GidType::roce_v1 ? RoceVersion::v1 : v4 ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6;
   net.source = source.gid;
   net.destination = address.dgid;
   net.traffic_class = config.traffic_class.apply(source.gid, address.dgid, address.traffic_class);
   path.service_level = address.service_level.value_or(service_level_of(config.sl_policy, net.traffic_class));
-  // NET-10
+  // NET-10 (PCP from the GID entry's priority, else from the service level)
   path.priority = source.vlan_id && source.priority ? *source.priority : path.service_level;
-  // NET-11
+  // NET-11 (ECT(0) if the profile sets it and the traffic class has no ECN bits)
   if (config.profile.mark_ect && net.version != RoceVersion::v1 && (net.traffic_class & kEcnMask) == 0) {
     net.traffic_class |= kEcnEct0;
   }
   net.hop_limit = address.hop_limit.value_or(config.hop_limit);
   if (source.vlan_id) net.vlan_tci = static_cast<std::uint16_t>(*source.vlan_id | path.priority << 13);
   if (net.version != RoceVersion::v1) {
-    // NET-03
+    // NET-03 (0xC000 and a fold of the flow label, which follows from both QPNs)
     const std::uint32_t label = address.flow_label != 0 ? address.flow_label : flow_label_of(local, remote);
     net.udp_source_port = address.udp_source_port.value_or(udp_source_port(label));
   }
@@ -67,7 +67,7 @@ VerbResult<Path> make_path(const DeviceState& device, const AddressVector& addre
   } else if (path.multicast) {
     path.destination_mac = multicast_mac(address.dgid);
   } else if (net.version == RoceVersion::v1) {
-    // NET-05
+    // NET-05 (RoCE v1 takes the MAC address from a link-local GID)
     path.destination_mac = mac_of_link_local(address.dgid);
   }
   return path;
@@ -76,7 +76,7 @@ VerbResult<Path> make_path(const DeviceState& device, const AddressVector& addre
 bool build_path(DeviceState& device, Path& path, TxCaps::Link link) {
   if (path.built && path.built_for == link) return true;
   if (link == TxCaps::Link::transport) {
-    // What identification the hidden header gets is the link's business; a socket with DF sends 0.
+    // The link chooses the identification in the hidden header; a socket with DF sends 0.
     path.count_ip_id = false;
     path.frame = FrameTemplate::transport_only(path.net);
   } else {
@@ -85,7 +85,7 @@ bool build_path(DeviceState& device, Path& path, TxCaps::Link link) {
       if (found == device.neighbours.end()) return false;
       path.destination_mac = found->second;
     }
-    // NET-12
+    // NET-12 (IPv4: DF, identification 0 or counting, UDP checksum 0)
     path.count_ip_id = device.profile().count_ip_id && path.net.version == RoceVersion::v2_ipv4;
     path.frame = FrameTemplate::ethernet(path.net, device.config.mac, *path.destination_mac);
   }
@@ -97,7 +97,7 @@ bool build_path(DeviceState& device, Path& path, TxCaps::Link link) {
 
 bool build_path(DeviceState& device, Qp& qp, Path& path, TxCaps::Link link) {
   if (build_path(device, path, link)) return true;
-  // NET-07
+  // NET-07 (a QP waits for a neighbour's MAC address and asks once)
   if (!qp.waits_for_neighbour) {
     qp.waits_for_neighbour = true;
     device.waiting_for_neighbour.push_back(qp.slot);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Posting work requests: everything that can be wrong with one is found before anything is queued.
+// Posting work requests: every error in a request is found before anything is queued.
 #include <algorithm>
 #include <cstring>
 
@@ -19,7 +19,7 @@ constexpr std::uint32_t kAtomicSize = 8;
   return tl::unexpected(VerbError{code, subject, needs, found, expected});
 }
 
-// QP-20
+// QP-20 (the operations of each QP type)
 [[nodiscard]] bool type_allows(QpType type, WorkOpcode opcode) {
   switch (type) {
     case QpType::rc:
@@ -35,7 +35,7 @@ constexpr std::uint32_t kAtomicSize = 8;
   return false;
 }
 
-/// The message's length in bytes, or why the request cannot be posted (QP-19).
+/// Returns the message's length in bytes, or why the request cannot be posted; QP-19 sets limits on lengths.
 [[nodiscard]] VerbResult<std::uint64_t> message_length(const DeviceState& device, const Qp& qp,
                                                        const SendRequest& request) {
   if (!type_allows(qp.init.type, request.opcode)) {
@@ -127,7 +127,7 @@ VerbResult<void> Device::post_send(Qpn qpn, const SendRequest& request) {
   DeviceState& device = *state_;
   Qp* qp = device.find_qp(qpn);
   if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
-  // QP-07
+  // QP-07 (sends may be posted from RTS on)
   if (qp->state != QpState::rts && qp->state != QpState::sqd && qp->state != QpState::sqe &&
       qp->state != QpState::err) {
     return refuse(VerbErrorCode::wrong_state, "qp.state", "RTS, SQD, SQE or ERR (modify_qp first), not",
@@ -214,7 +214,7 @@ VerbResult<void> Device::post_receive(Qpn qpn, const ReceiveRequest& request) {
   if (qp->srq != nullptr) {
     return refuse(VerbErrorCode::wrong_type, "qp", "a QP without an SRQ (post_srq_receive)", qpn.value());
   }
-  // QP-07
+  // QP-07 (receives may be posted from INIT on)
   if (qp->state == QpState::reset) {
     return refuse(VerbErrorCode::wrong_state, "qp.state", "INIT or later (modify_qp first), not",
                   static_cast<std::uint64_t>(qp->state));

@@ -8,7 +8,7 @@ namespace roce::transport {
 Profile rxe_profile() {
   Profile p;
   p.name = "rxe";
-  // It has no path migration, and no idea of ECN: neither are packets marked nor are marks looked at.
+  // Soft-RoCE has neither path migration nor ECN: it marks no packets and ignores marks.
   p.mig_req = false;
   p.mark_ect = false;
   p.send_cnps = false;
@@ -19,22 +19,22 @@ Profile rxe_profile() {
   p.ack_request_interval = 66;
   p.messages_per_ack_request = 1;
   p.gsi_asks_for_ack = true;
-  // What is larger than the port's MTU is not sent, and nobody is told.
+  // A datagram larger than the port MTU is not sent, and no error is reported.
   p.oversize_datagram_status = CompletionStatus::success;
 
-  // Each request with AckReq is answered on the spot, with the syndrome that grants no credits.
+  // Each request with AckReq is answered at once, with the syndrome that grants no credits.
   p.ack_coalesce_packets = 1;
   p.ack_coalesce_delay = Duration{0};
   p.send_credits = false;
-  // What it has NAKed once for its PSN it does not NAK again until the expected PSN comes. The request that gets an
-  // RNR NAK has that PSN, so those behind it look like a new gap.
+  // After a NAK for the expected PSN it sends no other until that PSN comes. The request that gets an RNR NAK has the
+  // expected PSN, so the requests after it look like a new gap.
   p.nak_behind_rnr = true;
-  // A duplicate SEND or WRITE is answered from a register that READs do not advance, asked for or not.
+  // A duplicate SEND or WRITE is acknowledged with or without AckReq, from a register that READs do not advance.
   p.duplicate_acks_always = true;
   p.duplicate_ack_skips_reads = true;
-  // A READ that is asked for again from its middle continues the old answer: there is no new FIRST.
+  // A READ that is requested again from its middle continues the old response, without a new FIRST.
   p.read_resumes_in_middle = true;
-  // A receive that is too short or has a bad key is the fault of neither packet nor peer to it, but a failed operation.
+  // It treats a receive that is too short or has a bad key as a failed operation, not as a fault of packet or peer.
   p.short_receive_nak = NakCode::remote_operational_error;
   p.short_receive_status = CompletionStatus::local_qp_operation_error;
   p.bad_receive_key_status = CompletionStatus::local_qp_operation_error;
@@ -42,7 +42,7 @@ Profile rxe_profile() {
   p.ack_failed_invalidate = true;
 
   p.retry_count_7_is_infinite = true;
-  // A READ response that is not the next one is dropped; the timer notices.
+  // A READ response that is not the next one is dropped; the ACK timer notices the gap.
   p.read_gap_restarts = false;
   p.honour_credits = false;
   p.bad_response_status = CompletionStatus::local_qp_operation_error;
@@ -53,11 +53,11 @@ Profile rxe_profile() {
 Profile hardware_like_profile() {
   Profile p;
   p.name = "hardware_like";
-  // An ACK acknowledges all before it: RNICs that are busy answer several requests with one, and soon.
+  // An ACK acknowledges everything before it: busy RNICs answer several requests with one ACK, after a short delay.
   p.ack_coalesce_packets = 16;
   p.ack_coalesce_delay = std::chrono::microseconds{10};
   p.messages_per_ack_request = 1;
-  // Credits are seen in the ACKs of a captured RNIC.
+  // The ACKs of a captured RNIC carry credits.
   p.send_credits = true;
   return p;
 }
@@ -66,11 +66,11 @@ Profile strict_profile() {
   Profile p;
   p.name = "strict";
   p.mark_ect = true;
-  // More than half of the PSN space in flight could not be told from duplicates; this is half of what is allowed.
+  // With more than half of the PSN space in flight, new packets look like duplicates; this is half of what is allowed.
   p.window = 1U << 22;
   p.ack_coalesce_packets = 1;
   p.ack_coalesce_delay = Duration{0};
-  // A responder whose receives are its QP's own has to grant credits (IBTA vol. 1, 9.7.7.2.1).
+  // A responder whose QP has its own receive queue has to grant credits (IBTA vol. 1, 9.7.7.2.1).
   p.send_credits = true;
   p.honour_credits = true;
   p.bad_response_status = CompletionStatus::bad_response;

@@ -17,7 +17,7 @@
 
 namespace roce::transport::detail {
 
-/// What only some send requests have.
+/// The members that only some send requests use.
 struct SendWqeExtra {
   std::uint64_t compare_add = 0;
   std::uint64_t swap = 0;
@@ -26,16 +26,16 @@ struct SendWqeExtra {
   MwBinding bind{};
 };
 
-/// A posted send request: what every packet of it needs, in less than a cache line.
+/// A posted send request: the members that each of its packets needs, in less than a cache line.
 struct SendWqe {
   std::uint64_t wr_id = 0;
   std::uint64_t remote_address = 0;
   RKey r_key{};
   std::uint32_t length = 0;     ///< bytes of the message
-  std::uint32_t immediate = 0;  ///< or the key to invalidate
+  std::uint32_t immediate = 0;  ///< immediate data, or the key to invalidate
   Psn first_psn{};
-  std::uint32_t psn_count = 0;  ///< 0 for what does not go on the wire
-  Msn ssn{};                    ///< which message of the QP it is, from 1
+  std::uint32_t psn_count = 0;  ///< 0 for a request that does not go on the wire
+  Msn ssn{};                    ///< number of the message on its QP, from 1
   WorkOpcode opcode = WorkOpcode::send;
   CompletionStatus status = CompletionStatus::success;
   std::uint8_t sge_count = 0;
@@ -43,15 +43,15 @@ struct SendWqe {
   bool fence = false;
   bool solicited = false;
   bool is_inline = false;
-  bool done = false;  ///< complete, waits for the requests before it
+  bool done = false;  ///< complete, but waits for the requests before it
 
   [[nodiscard]] Psn last_psn() const { return first_psn + (psn_count - 1); }
-  /// Whether it takes an answer of its own; an ACK of a later PSN does not complete it.
+  /// True if the request needs a response of its own; an ACK of a later PSN does not complete it.
   [[nodiscard]] bool needs_response() const {
     return opcode == WorkOpcode::read || opcode == WorkOpcode::compare_swap || opcode == WorkOpcode::fetch_add ||
            opcode == WorkOpcode::atomic_write || opcode == WorkOpcode::flush;
   }
-  /// Whether it counts against max_rd_atomic.
+  /// True if the request counts against max_rd_atomic.
   [[nodiscard]] bool is_rd_atomic() const { return needs_response() && opcode != WorkOpcode::flush; }
   [[nodiscard]] bool is_local() const {
     return opcode == WorkOpcode::local_invalidate || opcode == WorkOpcode::bind_mw;
@@ -62,19 +62,19 @@ struct SendWqe {
   }
 };
 
-/// The sending half of a QP. Requests are numbered as posted: those below `head` are complete, those below `next` were
-/// sent since the last go-back, those below `fresh` were sent at least once.
+/// The sending half of a QP. Requests are numbered as posted: those below `head` are complete, those below `next`
+/// were sent since the last go-back, those below `fresh` were sent at least once.
 struct Requester {
   std::uint32_t mask = 0;
   std::uint32_t head = 0;
   std::uint32_t next = 0;
-  std::uint32_t next_packet = 0;  ///< of request `next`
+  std::uint32_t next_packet = 0;  ///< next packet of request `next`
   std::uint32_t fresh = 0;
   std::uint32_t tail = 0;
 
-  Psn una{};       ///< the oldest PSN not acknowledged; of a READ: the next response expected
-  Psn next_psn{};  ///< of the next request to be sent for the first time
-  Psn sent_end{};  ///< one past the highest PSN that went out or was asked for
+  Psn una{};       ///< oldest PSN not acknowledged; within a READ: the next response expected
+  Psn next_psn{};  ///< first PSN of the next request to be sent for the first time
+  Psn sent_end{};  ///< one past the highest PSN that was sent or belongs to a requested response
   Msn next_ssn{1};
   std::uint32_t rd_outstanding = 0;  ///< READs and atomics among [head, next)
   std::uint32_t packets_without_ack_request = 0;
@@ -82,7 +82,7 @@ struct Requester {
 
   std::uint8_t retries_left = 0;
   std::uint8_t rnr_left = 0;
-  bool recovering = false;  ///< went back and has seen no progress since
+  bool recovering = false;  ///< went back, and no progress since
   bool drain_reported = true;
   Time timeout_at = kNever;
   Time rnr_until = kNever;
@@ -100,57 +100,57 @@ struct Requester {
   [[nodiscard]] bool outstanding() const { return sent_end.distance_from(una) > 0; }
 };
 
-/// An answer that waits to be sent.
+/// A response that waits to be sent.
 struct Response {
   enum class Kind : std::uint8_t { ack, atomic_ack, read };
 
   Kind kind = Kind::ack;
   AethSyndrome syndrome{};
-  bool resumed = false;  ///< a READ that goes on where an earlier answer stopped
+  bool resumed = false;  ///< a READ response that continues where an earlier one stopped
   bool started = false;  ///< its first packet is out
-  bool counts = false;   ///< against max_dest_rd_atomic: it is the first answer to its request
-  Psn psn{};             ///< of the next packet
+  bool counts = false;   ///< counts against max_dest_rd_atomic: the first response to its request
+  Psn psn{};             ///< PSN of the next packet
   Msn msn{};
   RKey r_key{};
-  std::uint64_t value = 0;    ///< atomic_ack: what was there; read: where the data begins
+  std::uint64_t value = 0;    ///< atomic_ack: the value before; read: the address of the next data
   std::uint32_t length = 0;   ///< read: bytes left
-  std::uint32_t packets = 1;  ///< left
+  std::uint32_t packets = 1;  ///< packets left
 
-  /// How a request that is answered by more than an ACK is: an ATOMIC WRITE and a FLUSH by a READ response of nothing.
+  /// Returns the kind of a response that is more than an ACK. ATOMIC WRITE and FLUSH get an empty READ response.
   [[nodiscard]] static Kind kind_for(Operation request) {
     const bool is_atomic = request == Operation::compare_swap || request == Operation::fetch_add;
     return is_atomic ? Kind::atomic_ack : Kind::read;
   }
 };
 
-/// A READ, atomic or ATOMIC WRITE that may be asked for again.
+/// An executed READ, atomic or ATOMIC WRITE that may be requested again.
 struct Replay {
-  Operation operation = Operation::unknown;  ///< `unknown`: the place is free
+  Operation operation = Operation::unknown;  ///< `unknown`: the slot is free
   std::uint32_t psn_count = 0;
-  std::uint64_t position = 0;  ///< of its first PSN, as in `Responder`
+  std::uint64_t position = 0;  ///< position of its first PSN, as in `Responder`
   RKey r_key{};
   std::uint32_t length = 0;
   std::uint64_t address = 0;
-  std::uint64_t original = 0;  ///< what an atomic found
+  std::uint64_t original = 0;  ///< the value that an atomic found
 };
 
 /// The receiving half of a QP.
 struct Responder {
   static constexpr std::uint64_t kLap = 1U << 24U;
-  /// FLUSHes that are remembered. They are not counted against max_dest_rd_atomic, so there may be any number of them.
+  /// Number of FLUSHes remembered. They do not count against max_dest_rd_atomic, so there may be any number of them.
   static constexpr std::uint32_t kFlushes = 128;
 
   enum class Open : std::uint8_t { nothing, send, write };
 
-  /// How many PSNs were expected before `e_psn`, and a lap of them: unlike a PSN, it never comes again.
+  /// The number of PSNs expected before `e_psn`, plus one lap of the PSN space; unlike a PSN, it never repeats.
   std::uint64_t position = kLap;
-  Psn e_psn{};  ///< expected next
-  Msn msn{};    ///< messages completed
+  Psn e_psn{};  ///< the PSN expected next
+  Msn msn{};    ///< number of messages completed
   Open open = Open::nothing;
-  bool nak_latched = false;  ///< the gap was reported; silent until `e_psn` comes
+  bool nak_latched = false;  ///< the gap was reported by a NAK; silent until `e_psn` comes
   bool has_receive = false;  ///< `receive` was taken from its queue and not completed
   bool established = false;
-  Psn last_non_read_psn{};  ///< of the last request executed that was no READ
+  Psn last_non_read_psn{};  ///< PSN of the last executed request that was not a READ
   Ring<Response> responses;
   ReceiveWqe receive{};
   std::vector<Sge> receive_sges;
@@ -167,7 +167,7 @@ struct Responder {
   ReceiveQueue queue;
   std::vector<Replay> replays;
   std::uint32_t next_replay = 0;
-  std::vector<std::uint64_t> flushes;  ///< a ring of their positions, 0 for none; empty where the QP allows none
+  std::vector<std::uint64_t> flushes;  ///< a ring of FLUSH positions, 0: free; empty if the QP does not allow FLUSH
   std::uint32_t next_flush = 0;
   std::uint32_t rd_pending = 0;  ///< READs and atomics accepted and not yet answered
 
@@ -175,13 +175,13 @@ struct Responder {
     e_psn = e_psn + psns;
     position += psns;
   }
-  /// Of a PSN around `e_psn`.
+  /// Returns the position of a PSN near `e_psn`.
   [[nodiscard]] std::uint64_t position_of(Psn psn) const {
     return position + static_cast<std::uint64_t>(std::int64_t{psn.distance_from(e_psn)});
   }
-  /// Whether a request that is answered by more than an ACK can be taken now.
+  /// True if a request whose response is more than an ACK can be accepted now.
   [[nodiscard]] bool has_room_for_answer() const { return responses.size() + 2 < responses.capacity(); }
-  /// What took the PSN at `at`, if it is in the store; else nullptr.
+  /// Returns the stored request that took the PSN at position `at`; nullptr if it is not in the store.
   [[nodiscard]] const Replay* replay_at(std::uint64_t at) const {
     for (const Replay& replay : replays) {
       if (replay.operation != Operation::unknown && at >= replay.position && at - replay.position < replay.psn_count) {
@@ -198,7 +198,7 @@ struct Misbehaviour {
     std::vector<std::byte> bytes;
     std::uint16_t ip_id = 0;
     Time due{};
-    std::uint32_t behind = 0;  ///< packets that have to go first
+    std::uint32_t behind = 0;  ///< number of packets that must go first
   };
   static constexpr std::size_t kMaxHeld = 64;
 
@@ -206,7 +206,7 @@ struct Misbehaviour {
   std::vector<Held> held;
 };
 
-/// A queue pair. What each packet needs stands first and together: with ten thousand QPs every line of it is a miss.
+/// A queue pair. The members that each packet needs come first and together: with 10,000 QPs each line is a cache miss.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): in the order of their use they are better off than by size.
 struct alignas(64) Qp {
   Qpn qpn{};
@@ -216,7 +216,7 @@ struct alignas(64) Qp {
   PKey p_key{};
   std::uint32_t mtu = 0;
   std::uint32_t pd = 0;
-  std::uint32_t receive_pd = 0;  ///< of the memory that receives name: the SRQ's, or the QP's own
+  std::uint32_t receive_pd = 0;  ///< PD of the receive buffers: the SRQ's, or the QP's own
   Qpn dest_qp{};
   Access access = Access::none;
 
@@ -225,7 +225,7 @@ struct alignas(64) Qp {
   std::uint8_t ready_class = 0;
   bool queued = false;  ///< in a ready list
   bool waits_for_neighbour = false;
-  bool respond_next = true;  ///< whose turn it is, the responder's or the requester's
+  bool respond_next = true;  ///< true: the responder's turn; false: the requester's
 
   std::unique_ptr<Pacer> pacer;
   std::unique_ptr<Misbehaviour> misbehaviour;
@@ -250,14 +250,14 @@ struct alignas(64) Qp {
 
   [[nodiscard]] bool is_datagram() const { return init.type == QpType::ud || init.type == QpType::gsi; }
 
-  /// Fetches what a packet needs into the cache, ahead of use.
+  /// Fetches the members that a packet needs into the cache, ahead of use.
   void prefetch() const {
     constexpr std::size_t line = 64;
     constexpr std::size_t hot = 16 * line;
     const auto* bytes = reinterpret_cast<const std::byte*>(this);
     for (std::size_t offset = 0; offset < hot; offset += line) __builtin_prefetch(bytes + offset);
   }
-  /// Fetches the request to be sent next; the QP itself should be there.
+  /// Fetches the request to be sent next into the cache; the QP itself should be there already.
   void prefetch_request() const {
     const std::uint32_t next = req.next & req.mask;
     __builtin_prefetch(req.ring.data() + next);

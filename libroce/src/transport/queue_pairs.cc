@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making and unmaking QPs, their multicast groups and hooks.
+// Creating and destroying QPs; their multicast groups, hooks and counters.
 #include <algorithm>
 #include <bit>
 
@@ -35,7 +35,7 @@ constexpr std::uint32_t kMaxQpn = 0xFF'FFFE;
   return {};
 }
 
-/// A QPN that was not used for as long as possible, so that late packets of its last user find nobody (QP-21).
+/// Returns the QPN that has been free for longest, so that late packets of its last user find no QP (QP-21).
 [[nodiscard]] std::optional<Qpn> next_qpn(DeviceState& device) {
   const std::uint32_t step = 1U << device.config.shard_bits;
   for (std::uint32_t tries = 0; tries <= device.slot_mask; ++tries) {
@@ -47,7 +47,7 @@ constexpr std::uint32_t kMaxQpn = 0xFF'FFFE;
   return std::nullopt;
 }
 
-/// What comes for QP1 and for multicast groups is steered to shard 0.
+/// Checks that the device is shard 0, to which packets for QP1 and multicast groups are steered.
 [[nodiscard]] VerbResult<void> is_in_shard_0(const DeviceState& device, std::string_view subject) {
   if (device.config.shard == 0) return {};
   return refuse(VerbErrorCode::invalid_argument, subject, "a device that is shard 0", device.config.shard);
@@ -194,7 +194,7 @@ VerbResult<void> Device::set_hook(Qpn qpn, MisbehaviourHook* hook) {
     qp->misbehaviour = std::make_unique<Misbehaviour>();
   }
   qp->misbehaviour->hook = hook;
-  // What it still holds back goes out in its time.
+  // Packets that are still held back are sent when they are due.
   if (hook == nullptr && qp->misbehaviour->held.empty()) qp->misbehaviour.reset();
   return {};
 }

@@ -13,7 +13,7 @@
 
 namespace roce::transport::detail {
 
-/// A queue of fixed capacity in a ring of memory.
+/// A queue of fixed capacity in a ring buffer.
 template <typename T>
 class Ring {
  public:
@@ -27,7 +27,7 @@ class Ring {
   [[nodiscard]] T& front() { return items_[head_ & mask()]; }
   [[nodiscard]] T& back() { return items_[(tail_ - 1) & mask()]; }
   [[nodiscard]] T& operator[](std::uint32_t i) { return items_[(head_ + i) & mask()]; }
-  /// Makes room at the end and returns it, as the last user left it; the ring must not be full.
+  /// Adds an item at the end and returns it, with the contents that its last user left; the ring must not be full.
   [[nodiscard]] T& push() { return items_[tail_++ & mask()]; }
   void pop() { ++head_; }
   void clear() { head_ = tail_; }
@@ -52,25 +52,25 @@ struct CompletionQueue {
   Ring<Completion> ring;
   Armed armed = Armed::no;
   bool overflowed = false;
-  std::uint32_t users = 0;  ///< QPs, each of its two uses counted
+  std::uint32_t users = 0;  ///< number of QPs, counted once for each of the two uses
 };
 
 /// A posted receive.
 struct ReceiveWqe {
   std::uint64_t wr_id = 0;
-  std::uint64_t length = 0;  ///< bytes of all pieces together
+  std::uint64_t length = 0;  ///< bytes of all SGEs together
   std::uint8_t sge_count = 0;
 };
 
-/// How many receive queues of a priority run low: from when taking a receive leaves `low` or fewer until there are
-/// `enough` again, or as many as the queue holds.
+/// The number of receive queues of a priority that run low. A queue runs low once taking a receive leaves `low` or
+/// fewer in it, until it has `enough` again or as many as it holds.
 struct ReceiveLevel {
   std::uint32_t low = 0;
-  std::uint32_t enough = 0;  ///< 0: nobody wants to know
+  std::uint32_t enough = 0;  ///< 0: the level is not in use
   std::uint32_t low_queues = 0;
 };
 
-/// Receives that wait for messages, of one QP or shared.
+/// Posted receives that wait for messages, of one QP or shared.
 class ReceiveQueue {
  public:
   ReceiveQueue() = default;
@@ -84,7 +84,7 @@ class ReceiveQueue {
   [[nodiscard]] std::uint8_t max_sge() const { return max_sge_; }
   [[nodiscard]] std::size_t bytes() const { return ring_.bytes() + sges_.size() * sizeof(Sge); }
 
-  /// The queue must not be full and the request must fit `max_sge`.
+  /// Adds a receive. The queue must not be full and the request must fit `max_sge`.
   void push(const ReceiveRequest& request) {
     const std::uint32_t slot = next_slot_++ & mask();
     std::uint64_t length = 0;
@@ -96,7 +96,7 @@ class ReceiveQueue {
     if (is_low_ && (ring_.size() >= level_->enough || ring_.full())) set_low(false);
   }
 
-  /// Takes the oldest receive; `sges` has room for `max_sge`. The queue must not be empty.
+  /// Takes the oldest receive; `sges` needs room for `max_sge`. The queue must not be empty.
   ReceiveWqe pop(std::span<Sge> sges) {
     const ReceiveWqe wqe = ring_.front();
     const std::uint32_t slot = (next_slot_ - ring_.size()) & mask();
@@ -108,8 +108,8 @@ class ReceiveQueue {
 
   void clear() { ring_.clear(); }
 
-  /// Counts in this level from now on while it runs low, and in no other; nullptr: in none. The level has to outlive
-  /// the queue, or its last `watch`.
+  /// From now on counts the queue in `level`, and in no other, while it runs low; nullptr: in none. The level must
+  /// live as long as the queue, or until its next `watch`.
   void watch(ReceiveLevel* level) {
     if (is_low_) set_low(false);
     level_ = level;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A packet's way in: the checks that drop it without an answer, then its QP (IBTA vol. 1, 9.6).
+// Incoming packets: the checks that drop a packet without an answer, then delivery to its QP (IBTA vol. 1, 9.6).
 #include <algorithm>
 
 #include "roce/transport/address.h"
@@ -15,18 +15,18 @@ namespace {
 
 constexpr std::uint16_t kVlanMask = 0x0FFF;
 
-/// Both name the same partition, and at least one side is a full member (IBTA vol. 1, 10.9.3; QP-04).
+/// True if both name the same partition and at least one side is a full member (IBTA vol. 1, 10.9.3; QP-04).
 [[nodiscard]] bool p_keys_match(PKey a, PKey b) {
   return a.partition() != 0 && a.partition() == b.partition() && (a.is_full_member() || b.is_full_member());
 }
 
-// NET-14
+// NET-14 (a packet cut short or with an unknown opcode is dropped in silence)
 [[nodiscard]] bool is_whole(const Packet& packet) {
   return packet.is_roce() && packet.has_icrc() && packet.info().defined();
 }
 
-/// Whether an Ethernet frame is for this port: to its own address, or to that of a group that a QP of it is attached to
-/// and that the packet goes to (NET-22).
+/// True if an Ethernet frame is for this port (NET-22): if it goes to the port's own address, or to the address of the
+/// multicast group that the packet is sent to and that a QP of the port is attached to.
 [[nodiscard]] bool is_to_our_mac(const DeviceState& device, const Packet& packet) {
   const MacAddress destination = FieldOf<&Ethernet::destination>::get(packet.bytes().data());
   if (destination == device.config.mac) return true;
@@ -35,8 +35,8 @@ constexpr std::uint16_t kVlanMask = 0x0FFF;
          std::ranges::any_of(device.groups, [&](const auto& member) { return member.first == group; });
 }
 
-/// Whether a length of its IP or UDP header is 0, which the codec takes for "up to the end": in captures, offloads
-/// leave it there. On a wire no RNIC takes it.
+/// True if the IP or UDP length is 0. The codec takes that to mean "up to the end", because offloads leave 0 in
+/// captures; no RNIC accepts it from a wire.
 [[nodiscard]] bool has_no_length(const Packet& packet) {
   const std::byte* const network = packet.bytes().data() + packet.network_offset();
   switch (packet.network_header()) {
@@ -52,9 +52,9 @@ constexpr std::uint16_t kVlanMask = 0x0FFF;
   return FieldOf<&Udp::length>::get(packet.bytes().data() + packet.bth_offset() - kSize<Udp>) == 0;
 }
 
-/// What counts a packet that its headers in front of the BTH keep out; nullptr if they do not.
+/// Returns the counter for a packet that its headers in front of the BTH keep out; nullptr if they let it in.
 [[nodiscard]] std::uint64_t Counters::*objection_to(const DeviceState& device, const Packet& packet) {
-  // A link that hides the headers has checked them.
+  // A link that hides the headers has already checked them.
   if (packet.network_header() == HeaderId::none) return nullptr;
   const std::uint32_t network = packet.network_offset();
   const bool is_ipv4 = packet.network_header() == HeaderId::ipv4;
@@ -73,7 +73,7 @@ constexpr std::uint16_t kVlanMask = 0x0FFF;
     has_options = layer->id == HeaderId::ipv4_options || layer->id == HeaderId::ipv6_extension;
   }
   if (has_ethernet && !is_to_our_mac(device, packet)) return &Counters::wrong_mac;
-  // NET-23
+  // NET-23 (dropped and counted: options, a length of 0, a wrong IPv4 header checksum)
   if (has_options) return &Counters::ip_options;
   if (has_no_length(packet)) return &Counters::malformed;
   if (!is_ipv4) return nullptr;
@@ -94,17 +94,17 @@ constexpr std::uint16_t kVlanMask = 0x0FFF;
   return false;
 }
 
-/// Whether a packet of a connection comes from and goes to its addresses, in its VLAN (NET-15).
+/// True if a packet of a connection comes from and goes to the connection's addresses, in its VLAN (NET-15).
 [[nodiscard]] bool is_of_connection(const Qp& qp, const Packet& packet) {
   const NetMeta& ours = qp.path.net;
   if (!packet.is_between(ours.version, ours.destination, ours.source)) return false;
-  // A link without Ethernet headers does not tell the VLAN.
+  // A link without Ethernet headers does not report the VLAN.
   if (packet.network_header() == HeaderId::none) return true;
-  // A tag with VLAN 0 is one of priority only.
+  // A tag with VLAN id 0 carries only a priority.
   return (packet.vlan_tci().value_or(0) & kVlanMask) == qp.path.vlan_id.value_or(0);
 }
 
-// NET-16
+// NET-16 (a datagram has to be addressed to an entry of the GID table)
 [[nodiscard]] bool is_to_us(const DeviceState& device, const NetMeta& net) {
   for (const GidEntry& entry : device.config.gids) {
     if (entry.gid == net.destination && (entry.type == GidType::roce_v1) == (net.version == RoceVersion::v1)) {
@@ -129,7 +129,7 @@ void deliver_datagram(DeviceState& device, Qp& qp, const Packet& packet, const N
   on_datagram(device, qp, packet, net, now);
 }
 
-// UD-06
+// UD-06 (a multicast datagram reaches every QP attached to its group)
 void deliver_multicast(DeviceState& device, const Packet& packet, const NetMeta& net, Time now) {
   bool delivered = false;
   for (const auto& [group, slot] : device.groups) {
@@ -146,7 +146,7 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, 
     count_received(qp, packet);
     return on_cnp(qp, packet, now);
   }
-  // QP-05
+  // QP-05 (packets in other states or of other services are dropped in silence)
   if (!service_fits(qp, info.service) || qp.state == QpState::reset || qp.state == QpState::init ||
       qp.state == QpState::err) {
     ++qp.counters.wrong_state;
@@ -217,10 +217,10 @@ void Device::receive(const Packet& packet, Time now) {
     ++device.other.unknown_qp;
     return;
   }
-  // NET-14
+  // NET-14 (a packet with a wrong ICRC is dropped in silence)
   if (device.config.check_icrc) {
     const IcrcStatus status = check_icrc(packet).status;
-    // The identification that a link hides may be any that makes the ICRC come out.
+    // If a link hides the identification, any value that makes the ICRC right is accepted.
     if (status != IcrcStatus::good && status != IcrcStatus::good_for_ip_id) {
       ++(qp != nullptr ? qp->counters : device.other).icrc_errors;
       return;

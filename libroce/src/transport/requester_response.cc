@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint8_t kInfiniteRetries = 7;
 
-/// An answer made the oldest unacknowledged PSN move (RC-REQ-17).
+/// Notes that `una` moved: refills both retry counters (RC-REQ-17) and restarts the ACK timer.
 void on_progress(Qp& qp, Time now) {
   Requester& req = qp.req;
   req.retries_left = qp.attributes.retry_count;
@@ -21,7 +21,7 @@ void on_progress(Qp& qp, Time now) {
   req.timeout_at = req.outstanding() && qp.timeout.count() != 0 ? now + qp.timeout : kNever;
 }
 
-/// After `una` moved: what was acknowledged is not sent again.
+/// Skips the packets that were acknowledged when `una` moved, so that they are not sent again.
 void skip_acknowledged(Qp& qp) {
   Requester& req = qp.req;
   if (req.next == req.fresh) return;
@@ -30,7 +30,7 @@ void skip_acknowledged(Qp& qp) {
 }
 
 /// Completes SENDs and WRITEs up to and including `psn`, in order, stopping at the first request that needs a response
-/// of its own. Returns whether `una` moved (RC-REQ-10).
+/// of its own. Returns true if `una` moved (RC-REQ-10).
 bool acknowledge(DeviceState& device, Qp& qp, Psn psn) {
   Requester& req = qp.req;
   bool moved = false;
@@ -53,7 +53,7 @@ bool acknowledge(DeviceState& device, Qp& qp, Psn psn) {
   return moved;
 }
 
-/// The oldest request that is on the wire, or nullptr.
+/// Returns the oldest request that is on the wire, or nullptr.
 [[nodiscard]] SendWqe* oldest(Requester& req) {
   for (std::uint32_t i = req.head; i != req.fresh; ++i) {
     if (req.wqe(i).psn_count != 0) return &req.wqe(i);
@@ -61,7 +61,7 @@ bool acknowledge(DeviceState& device, Qp& qp, Psn psn) {
   return nullptr;
 }
 
-// RC-REQ-09
+// RC-REQ-09 (credits limit the requests that take a receive; syndrome 0x1F lifts the limit)
 void take_credits(const DeviceState& device, Requester& req, const Aeth& aeth) {
   if (aeth.syndrome.kind() != AethKind::ack || !device.profile().honour_credits) return;
   const std::optional<std::uint16_t> credits = aeth.syndrome.credits();
@@ -69,7 +69,7 @@ void take_credits(const DeviceState& device, Requester& req, const Aeth& aeth) {
   if (credits) req.credit_limit = aeth.msn + *credits;
 }
 
-/// A response was lost: what has none is asked for again, once until something gets through (RC-REQ-11).
+/// Goes back because a response was lost, but only once until there is progress (RC-REQ-11).
 void on_implied_nak(DeviceState& device, Qp& qp, Time now) {
   if (qp.req.recovering || qp.req.rnr_until != kNever) return;
   ++qp.counters.implied_naks;
@@ -78,10 +78,10 @@ void on_implied_nak(DeviceState& device, Qp& qp, Time now) {
 
 void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
   Requester& req = qp.req;
-  // While it waits, a copy of the same NAK changes nothing (RC-REQ-20).
+  // RC-REQ-20 (other NAKs change nothing during the RNR wait), a copy of the same NAK included.
   if (req.rnr_until != kNever) return;
   ++qp.counters.rnr_naks_received;
-  // RC-REQ-19
+  // RC-REQ-19 (each RNR NAK costs one of rnr_retry; 7 is endless)
   if (qp.attributes.rnr_retry != kInfiniteRetries) {
     if (req.rnr_left == 0) {
       ++qp.counters.rnr_retries_exceeded;
@@ -90,7 +90,7 @@ void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
     }
     --req.rnr_left;
   }
-  // RC-REQ-18
+  // RC-REQ-18 (the request waits at least as long as the timer code asks)
   const Duration wait = std::max<Duration>(*aeth.syndrome.rnr_timer(), device.profile().min_rnr_wait);
   req.rnr_until = now + wait;
   req.timeout_at = kNever;
@@ -102,13 +102,13 @@ void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
 void on_nak(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
   Requester& req = qp.req;
   if (aeth.syndrome.code() == static_cast<std::uint8_t>(NakCode::psn_sequence_error)) {
-    // RC-REQ-14
+    // RC-REQ-14 (a sequence NAK restarts at the oldest unacknowledged PSN; more of them count only after progress)
     if (req.recovering || req.rnr_until != kNever) return;
     ++qp.counters.sequence_naks_received;
     go_back(device, qp, now);
     return;
   }
-  // RC-REQ-25
+  // RC-REQ-25 (NAK 0x61, 0x62, 0x63 and unknown codes end the request)
   CompletionStatus status = CompletionStatus::remote_operation_error;
   switch (aeth.syndrome.nak_code().value_or(NakCode::remote_operational_error)) {
     case NakCode::invalid_request:
@@ -139,13 +139,13 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
       take_credits(device, req, aeth);
       if (moved) on_progress(qp, now);
       const SendWqe* wqe = oldest(req);
-      // It answers something behind a READ or atomic whose answer has not come.
+      // This ACK covers a READ or atomic whose own response has not come.
       if (wqe != nullptr && wqe->needs_response() && !wqe->first_psn.newer_than(psn)) on_implied_nak(device, qp, now);
       break;
     }
     case AethKind::rnr_nak:
     case AethKind::nak:
-      // RC-REQ-13
+      // RC-REQ-13 (a NAK and an RNR NAK acknowledge everything before their PSN)
       if (acknowledge(device, qp, psn - 1)) on_progress(qp, now);
       if (aeth.syndrome.kind() == AethKind::nak) {
         on_nak(device, qp, psn, aeth, now);
@@ -154,12 +154,12 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
       }
       break;
     case AethKind::reserved:
-      // RC-REQ-29
+      // RC-REQ-29 (a reserved AETH syndrome is ignored)
       break;
   }
 }
 
-/// The part of a READ that a response carries. Its place follows from the PSN alone (RC-REQ-21).
+/// Takes the part of a READ that a response carries. Its place follows from the PSN alone (RC-REQ-21).
 [[nodiscard]] CompletionStatus take_read_response(DeviceState& device, Qp& qp, const SendWqe& wqe,
                                                   const Packet& packet) {
   const auto index = static_cast<std::uint32_t>(packet.bth().psn.distance_from(wqe.first_psn));
@@ -176,7 +176,7 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
 }
 
 [[nodiscard]] CompletionStatus take_response(DeviceState& device, Qp& qp, const SendWqe& wqe, const Packet& packet) {
-  // RC-REQ-26
+  // RC-REQ-26 (a response of the wrong kind ends the request)
   const CompletionStatus wrong = device.profile().bad_response_status;
   const bool is_atomic = wqe.opcode == WorkOpcode::compare_swap || wqe.opcode == WorkOpcode::fetch_add;
   const std::optional<Aeth> aeth = packet.get<Aeth>();
@@ -200,13 +200,13 @@ void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packe
   SendWqe* wqe = oldest(req);
   if (wqe == nullptr || wqe->done) return;
   if (!wqe->needs_response()) {
-    // A SEND or WRITE is not answered in this way.
+    // A SEND or WRITE gets an ACK, never a READ or atomic response.
     fail_request(device, qp, req.head, device.profile().bad_response_status, 0);
     return;
   }
   if (psn.newer_than(wqe->last_psn())) return on_implied_nak(device, qp, now);
   if (psn != req.una) {
-    // RC-REQ-23
+    // RC-REQ-23 (a gap in READ responses restarts it at once, or after the timeout, by profile)
     if (device.profile().read_gap_restarts) on_implied_nak(device, qp, now);
     return;
   }
@@ -250,7 +250,7 @@ void seek_una(Qp& qp) {
   for (req.next = req.head; req.next != req.fresh; ++req.next) {
     const SendWqe& wqe = req.wqe(req.next);
     if (wqe.psn_count != 0 && req.una.distance_from(wqe.last_psn()) <= 0) {
-      // RC-REQ-24
+      // RC-REQ-24 (a message acknowledged in part goes again from its first packet that is not)
       const std::int32_t sent = req.una.distance_from(wqe.first_psn);
       req.next_packet = static_cast<std::uint32_t>(std::max(sent, 0));
       return;
@@ -263,7 +263,7 @@ void go_back(DeviceState& device, Qp& qp, Time now) {
   Requester& req = qp.req;
   const bool infinite = qp.attributes.retry_count == kInfiniteRetries && device.profile().retry_count_7_is_infinite;
   if (!infinite) {
-    // RC-REQ-16
+    // RC-REQ-16 (each restart costs one of retry_count)
     if (req.retries_left == 0) {
       ++qp.counters.retries_exceeded;
       fail_request(device, qp, req.head, CompletionStatus::retry_exceeded, 0);
@@ -277,10 +277,10 @@ void go_back(DeviceState& device, Qp& qp, Time now) {
   make_ready(device, qp);
 }
 
-// RC-REQ-28
+// RC-REQ-28 (requests complete in order: those before a failed one first, those after it as flushed)
 void fail_request(DeviceState& device, Qp& qp, std::uint32_t index, CompletionStatus status, std::uint8_t syndrome) {
   Requester& req = qp.req;
-  // A local request counts as not done if one before it was not.
+  // A local request that is done is still flushed if a request before it is not done.
   bool flushing = false;
   while (req.head != index) {
     const SendWqe& wqe = req.wqe(req.head);
@@ -292,7 +292,7 @@ void fail_request(DeviceState& device, Qp& qp, std::uint32_t index, CompletionSt
     enter_error(device, qp, false);
     return;
   }
-  // Datagram and unreliable QPs stop sending and go on receiving (IBTA vol. 1, 10.3.1; QP-11).
+  // Datagram and unreliable QPs stop sending and continue to receive (IBTA vol. 1, 10.3.1; QP-11).
   qp.state = QpState::sqe;
   while (req.head != req.tail) complete_send(device, qp, CompletionStatus::flushed);
   req.una = req.sent_end = req.next_psn;
@@ -305,7 +305,7 @@ void retire(DeviceState& device, Qp& qp) {
     if (status != CompletionStatus::success) return fail_request(device, qp, req.head, status, 0);
     complete_send(device, qp, CompletionStatus::success);
   }
-  // QP-10
+  // QP-10 (SQD finishes what has begun, and makes one event if asked)
   if (qp.state == QpState::sqd && !req.drain_reported && req.head == req.fresh) {
     req.drain_reported = true;
     device.report(Event{.type = EventType::sq_drained, .qpn = qp.qpn});
@@ -314,17 +314,17 @@ void retire(DeviceState& device, Qp& qp) {
 
 void on_response(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {
   Requester& req = qp.req;
-  // QP-05
+  // QP-05 (responses are taken in RTS and SQD)
   if (qp.state != QpState::rts && qp.state != QpState::sqd) {
     ++qp.counters.wrong_state;
     return;
   }
   const std::int32_t ahead = bth.psn.distance_from(req.una);
-  // RC-REQ-12
+  // RC-REQ-12 (responses older than the oldest outstanding PSN or newer than what was sent are ignored)
   const bool in_window = ahead >= 0 && req.sent_end.newer_than(bth.psn);
   if (!in_window) {
     ++qp.counters.ghost_acks;
-    // An ACK of what is acknowledged already still tells the credits.
+    // A repeated ACK of the newest acknowledged PSN still carries credits.
     if (ahead == -1 && packet.info().operation == Operation::acknowledge) {
       take_credits(device, req, *packet.get<Aeth>());
       make_ready(device, qp);
@@ -350,15 +350,15 @@ void on_requester_timer(DeviceState& device, Qp& qp, Time now) {
     req.rnr_until = kNever;
     make_ready(device, qp);
   }
-  // RC-REQ-15
+  // RC-REQ-15 (a message that its rate holds back does not time out)
   const bool holds_message_back = req.next_packet != 0 && qp.pacer != nullptr && qp.pacer->may_send_at() > now;
   if (req.timeout_at <= now && holds_message_back) {
-    // The packet that asks for the ACK has not gone yet.
+    // The packet that asks for the ACK has not been sent yet.
     req.timeout_at = qp.pacer->may_send_at() + qp.timeout;
   }
   if (req.timeout_at <= now) {
     req.timeout_at = kNever;
-    // Sending again after the RNR wait sets the timer again.
+    // The retransmission after the RNR wait sets the timer again.
     if (!req.outstanding() || req.rnr_until != kNever) return;
     ++qp.counters.timeouts;
     go_back(device, qp, now);

@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::uint32_t kIcrcSize = 4;
 
-/// Headers, payload, pad and ICRC of one packet.
+/// Returns the size of one packet in bytes: headers, payload, pad and ICRC.
 [[nodiscard]] constexpr std::uint32_t packet_size(std::size_t headers, std::uint32_t payload) {
   return static_cast<std::uint32_t>(headers) + ((payload + 3) & ~3U) + kIcrcSize;
 }
 
-// RC-REQ-03
+// RC-REQ-03 (the RETH is in the first packet, immediate data and the key to invalidate are in the last)
 [[nodiscard]] std::uint8_t send_opcode(const SendWqe& wqe, bool first, bool last) {
   const auto code = [](Opcode opcode) { return static_cast<std::uint8_t>(opcode); };
   const bool write = wqe.opcode == WorkOpcode::write || wqe.opcode == WorkOpcode::write_with_immediate;
@@ -52,14 +52,14 @@ constexpr std::uint32_t kIcrcSize = 4;
   return bth;
 }
 
-/// Whether a packet that ends a message asks for an ACK: every so many do, and those that something waits for
-/// (RC-REQ-05).
+/// True if the last packet of a message asks for an ACK (RC-REQ-05): every n-th message does, and so does one whose
+/// ACK something waits for.
 [[nodiscard]] bool end_asks_for_ack(const DeviceState& device, Requester& req, const SendWqe& wqe) {
   bool asks = req.recovering || req.messages_without_ack_request + 1 >= device.profile().messages_per_ack_request ||
               req.next + 1 == req.tail;
   if (!asks) {
     const SendWqe& following = req.wqe(req.next + 1);
-    // Without credits for the next request only an answer brings new ones.
+    // Without credits for the next request, only a response brings new ones.
     const bool out_of_credits = req.credit_limited && !req.credit_limit.newer_than(wqe.ssn);
     asks = out_of_credits || following.fence || following.opcode == WorkOpcode::local_invalidate;
   }
@@ -67,17 +67,17 @@ constexpr std::uint32_t kIcrcSize = 4;
   return asks;
 }
 
-/// The request ends with an error, once those before it are complete (RC-REQ-27).
+/// Ends the request with an error, once those before it are complete (RC-REQ-27).
 void fail_locally(SendWqe& wqe) {
   wqe.done = true;
   wqe.status = CompletionStatus::local_protection_error;
 }
 
-/// One packet of a SEND or WRITE. False when there is no room, or when the request failed and is `done`.
+/// Sends one packet of a SEND or WRITE. False if there is no room, or if the request failed and is `done`.
 bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now) {
   Requester& req = qp.req;
   const std::uint64_t offset = std::uint64_t{req.next_packet} * qp.mtu;
-  // RC-REQ-02
+  // RC-REQ-02 (FIRST and MIDDLE carry exactly the path MTU)
   const auto payload = static_cast<std::uint32_t>(std::min<std::uint64_t>(wqe.length - offset, qp.mtu));
   const bool first = req.next_packet == 0;
   const bool last = req.next_packet + 1 == wqe.psn_count;
@@ -94,11 +94,11 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
     const auto in_flight = static_cast<std::uint32_t>(psn.distance_from(req.una));
     bth.ack_req = last ? end_asks_for_ack(device, req, wqe)
                        : req.packets_without_ack_request + 1 >= device.profile().ack_request_interval;
-    // Nothing could open a full window but an answer.
+    // Only a response can open a full window.
     if (in_flight + 1 >= device.profile().window) bth.ack_req = true;
     req.packets_without_ack_request = bth.ack_req ? 0 : req.packets_without_ack_request + 1;
   }
-  // RC-REQ-04
+  // RC-REQ-04 (SE is set only in the last packet of a message that takes a receive)
   bth.solicited = last && wqe.solicited && wqe.takes_receive();
   write(bth, bytes);
   std::byte* next = bytes + kSize<Bth>;
@@ -124,8 +124,8 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
   return true;
 }
 
-/// The one packet of a READ, atomic, ATOMIC WRITE or FLUSH. A READ is asked for from the response that is missing
-/// (RC-REQ-22).
+/// Sends the one packet of a READ, atomic, ATOMIC WRITE or FLUSH. A READ is requested from its first missing response
+/// on (RC-REQ-22).
 bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now) {
   Requester& req = qp.req;
   const auto write_bth = [&](std::byte* bytes, Opcode opcode, Psn psn) {
@@ -193,7 +193,7 @@ bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter&
   return true;
 }
 
-/// LOCAL INVALIDATE and BIND_MW, which never leave the device.
+/// Executes LOCAL INVALIDATE and BIND_MW, which never leave the device.
 void execute_local(DeviceState& device, Qp& qp, SendWqe& wqe) {
   wqe.done = true;
   if (wqe.opcode == WorkOpcode::local_invalidate) {
@@ -205,23 +205,23 @@ void execute_local(DeviceState& device, Qp& qp, SendWqe& wqe) {
   }
 }
 
-/// Whether a request may be sent for the first time now.
+/// True if a request may be sent for the first time now.
 [[nodiscard]] bool may_start(const DeviceState& device, const Qp& qp, const SendWqe& wqe) {
   const Requester& req = qp.req;
-  // QP-10
+  // QP-10 (SQD begins nothing)
   if (qp.state == QpState::sqd) return false;
-  // QP-17
+  // QP-17 (a fenced request waits until earlier READs and atomics are complete)
   if (wqe.fence && req.rd_outstanding > 0) return false;
-  // What a local invalidate takes away may still be in use by any request before it (QP-18).
+  // QP-18 (LOCAL INVALIDATE waits for everything before it): earlier requests may still use what it takes away.
   if (wqe.opcode == WorkOpcode::local_invalidate && req.next != req.head) return false;
-  // RC-REQ-07
+  // RC-REQ-07 (at most max_rd_atomic READs, atomics and ATOMIC WRITEs are unanswered)
   if (wqe.is_rd_atomic() && req.rd_outstanding >= qp.attributes.max_rd_atomic) return false;
   if (wqe.takes_receive() && req.credit_limited && device.profile().honour_credits) {
-    // One request more than there are credits goes out as a probe (IBTA vol. 1, 9.7.7.2.1), and any when no answer is
-    // due that could bring more (RC-REQ-09).
+    // One request more than there are credits goes out as a probe (IBTA vol. 1, 9.7.7.2.1), and any request goes out if
+    // no response is due that could bring more credits (RC-REQ-09).
     if (req.next != req.head && wqe.ssn.newer_than(req.credit_limit + 1)) return false;
   }
-  // RC-REQ-08
+  // RC-REQ-08 (a READ whose response does not fit the window waits until nothing is outstanding)
   if (wqe.opcode == WorkOpcode::read && req.outstanding()) {
     const auto in_flight = static_cast<std::uint32_t>(req.next_psn.distance_from(req.una));
     if (in_flight + wqe.psn_count > device.profile().window) return false;
@@ -229,7 +229,7 @@ void execute_local(DeviceState& device, Qp& qp, SendWqe& wqe) {
   return true;
 }
 
-// RC-REQ-01
+// RC-REQ-01 (each request packet takes one PSN, a READ one for each packet of its response)
 void start(Qp& qp, SendWqe& wqe) {
   Requester& req = qp.req;
   wqe.first_psn = req.next_psn;
@@ -275,7 +275,7 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
       start(qp, wqe);
       if (wqe.is_local()) {
         execute_local(device, qp, wqe);
-        // With nothing before it, it is complete: a request that waits for that may start.
+        // If nothing is before it, it completes now, and a request that waits for it may start.
         retire(device, qp);
         if (qp.state == QpState::err || qp.state == QpState::sqe) return Served::idle;
         continue;
@@ -289,7 +289,7 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
     }
     if (quantum == 0) return Served::more;
     const Psn psn = wqe.first_psn + req.next_packet;
-    // RC-REQ-06
+    // RC-REQ-06 (at most `window` PSNs are in flight)
     if (qp.init.type == QpType::rc && req.outstanding() &&
         static_cast<std::uint32_t>(psn.distance_from(req.una)) >= device.profile().window) {
       return Served::idle;
@@ -305,18 +305,18 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
     if (again) ++qp.counters.retransmitted_packets;
     const Psn end = wqe.first_psn + req.next_packet;
     if (end.newer_than(req.sent_end)) req.sent_end = end;
-    // RC-REQ-15
+    // RC-REQ-15 (the ACK timeout runs from the last progress or packet sent)
     if (qp.timeout.count() != 0 && qp.init.type == QpType::rc) {
       const bool is_armed = req.timeout_at != kNever;
       req.timeout_at = now + qp.timeout;
-      // An armed one is put off when it fires.
+      // A timer that is armed is put off when it fires.
       if (!is_armed) arm_timer(device, qp);
     }
     if (req.next_packet == wqe.psn_count) {
       if (wqe.is_rd_atomic()) ++req.rd_outstanding;
       ++req.next;
       req.next_packet = 0;
-      // UC-01
+      // UC-01 (a request is complete once its last packet is sent)
       if (qp.init.type == QpType::uc) {
         wqe.done = true;
         req.una = req.sent_end;

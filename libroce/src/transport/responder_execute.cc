@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the responder does for each kind of request (IBTA vol. 1, 9.7.4, 9.7.5; annex A19 for FLUSH and ATOMIC WRITE).
+// The responder's work for each kind of request (IBTA vol. 1, 9.7.4, 9.7.5; annex A19 for FLUSH and ATOMIC WRITE).
 #include "transport/responder_execute.h"
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kMaxMessage = 1U << 31;
 
-// RC-RESP-04
+// RC-RESP-04 (inside a SEND or WRITE only its own MIDDLE and LAST may come, outside neither)
 [[nodiscard]] bool in_order(Responder::Open open, const OpcodeInfo& info) {
   const bool starts = info.position == Position::first || info.position == Position::only;
   if (open == Responder::Open::nothing) return starts;
@@ -24,7 +24,7 @@ constexpr std::uint32_t kMaxMessage = 1U << 31;
   return !starts && info.operation == expected;
 }
 
-// RC-RESP-05
+// RC-RESP-05 (the QP's access flags have to allow the operation)
 [[nodiscard]] bool qp_allows(const Qp& qp, const Request& request) {
   const Access access = qp.access;
   switch (request.info.operation) {
@@ -49,12 +49,12 @@ constexpr std::uint32_t kMaxMessage = 1U << 31;
   return resp.replays[resp.next_replay++ & (resp.replays.size() - 1)];
 }
 
-/// Whether one more READ or atomic can be taken (RC-RESP-06).
+/// True if max_dest_rd_atomic, rounded up, allows one more READ or atomic (RC-RESP-06).
 [[nodiscard]] bool may_take_rd_atomic(const Qp& qp) {
   return qp.attributes.max_dest_rd_atomic != 0 && qp.resp.rd_pending < qp.resp.replays.size();
 }
 
-// RC-RESP-31
+// RC-RESP-31 (the receive's completion has immediate data, the invalidated key and the bytes)
 void complete_message(DeviceState& device, Qp& qp, const Request& request, std::uint32_t length, bool write) {
   Completion completion{};
   completion.wr_id = qp.resp.receive.wr_id;
@@ -89,7 +89,7 @@ Outcome execute_send(DeviceState& device, Qp& qp, Request& request) {
       break;
     case Scattered::too_long:
       ++qp.counters.local_length_errors;
-      // RC-RESP-13
+      // RC-RESP-13 (a receive too short for its SEND: NAK 0x61 or 0x63 by profile)
       return request.refuse(profile.short_receive_nak, profile.short_receive_status);
     case Scattered::bad_key:
       return request.refuse(NakCode::remote_operational_error, profile.bad_receive_key_status);
@@ -101,7 +101,7 @@ Outcome execute_send(DeviceState& device, Qp& qp, Request& request) {
   resp.open = Responder::Open::nothing;
   ++qp.counters.sends_received;
   if (const std::optional<Ieth> ieth = request.packet.get<Ieth>()) {
-    // RC-RESP-16
+    // RC-RESP-16 (a key that cannot be invalidated sends the QP to ERR without a NAK)
     if (!device.memory.invalidate(ieth->r_key, qp.pd, qp.qpn)) {
       if (profile.ack_failed_invalidate && request.bth.ack_req) {
         answer(device, qp, ack_syndrome(device, qp), request.bth.psn);
@@ -115,7 +115,7 @@ Outcome execute_send(DeviceState& device, Qp& qp, Request& request) {
   return Outcome::executed;
 }
 
-/// Checks a WRITE's packet against what the RETH announced (RC-RESP-09).
+/// True if a WRITE's packet fits the length that the RETH announced (RC-RESP-09).
 [[nodiscard]] bool write_length_fits(const Qp& qp, const Request& request) {
   const std::uint32_t length = request.packet.payload_length();
   const bool ends = request.info.position == Position::last || request.info.position == Position::only;
@@ -126,7 +126,7 @@ Outcome execute_write(DeviceState& device, Qp& qp, Request& request) {
   Responder& resp = qp.resp;
   const bool ends = request.info.position == Position::last || request.info.position == Position::only;
   const bool immediate = request.info.immediate;
-  // RC-RESP-10
+  // RC-RESP-10 (key, PD, right or range wrong: NAK 0x62)
   const auto refuse_access = [&] {
     ++qp.counters.responder_access_errors;
     return request.refuse(NakCode::remote_access_error,
@@ -139,7 +139,7 @@ Outcome execute_write(DeviceState& device, Qp& qp, Request& request) {
   std::byte* to = nullptr;
   if (const std::optional<Reth> reth = request.packet.get<Reth>()) {
     if (reth->dma_length > kMaxMessage) return request.refuse(NakCode::invalid_request);
-    // RC-RESP-11
+    // RC-RESP-11 (the key of a WRITE of no bytes is not checked)
     if (reth->dma_length != 0) {
       to = device.memory.remote(reth->r_key, qp.pd, qp.qpn, reth->virtual_address, reth->dma_length,
                                 Access::remote_write);
@@ -152,7 +152,7 @@ Outcome execute_write(DeviceState& device, Qp& qp, Request& request) {
   if (!write_length_fits(qp, request)) return request.refuse(NakCode::invalid_request);
   if (const Bytes payload = request.packet.payload(); !payload.empty()) {
     if (to == nullptr) {
-      // The key may have been taken away since the first packet (MEM-12).
+      // MEM-12 (keys are checked for each packet): the key may have been taken away since the first one.
       to =
           device.memory.remote(resp.write_key, qp.pd, qp.qpn, resp.write_address, payload.size(), Access::remote_write);
       if (to == nullptr) return refuse_access();
@@ -169,7 +169,7 @@ Outcome execute_write(DeviceState& device, Qp& qp, Request& request) {
   return Outcome::executed;
 }
 
-/// READ: nothing is read yet; the answer fetches the data packet by packet when it is sent.
+/// Accepts a READ. Nothing is read yet: the response fetches the data packet by packet when it is sent.
 Outcome execute_read(DeviceState& device, Qp& qp, Request& request) {
   Responder& resp = qp.resp;
   if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
@@ -177,13 +177,13 @@ Outcome execute_read(DeviceState& device, Qp& qp, Request& request) {
   if (reth.dma_length > kMaxMessage || request.packet.payload_length() != 0) {
     return request.refuse(NakCode::invalid_request);
   }
-  // RC-RESP-11
+  // RC-RESP-11 (the key of a READ of no bytes is not checked)
   if (reth.dma_length != 0 && device.memory.remote(reth.r_key, qp.pd, qp.qpn, reth.virtual_address, reth.dma_length,
                                                    Access::remote_read) == nullptr) {
     ++qp.counters.responder_access_errors;
     return request.refuse(NakCode::remote_access_error);
   }
-  // RC-RESP-17
+  // RC-RESP-17 (the MSN counts a READ when it is accepted)
   ++qp.counters.read_requests;
   ++resp.msn;
   const std::uint32_t packets = reth.dma_length == 0 ? 1 : (reth.dma_length + qp.mtu - 1) / qp.mtu;
@@ -207,15 +207,15 @@ Outcome execute_read(DeviceState& device, Qp& qp, Request& request) {
   response.length = reth.dma_length;
   response.packets = packets;
   ++resp.rd_pending;
-  // The responses take the PSNs that follow (IBTA vol. 1, 9.7.2; RC-RESP-18).
+  // RC-RESP-18 (a READ moves the expected PSN by the packets of its response; IBTA vol. 1, 9.7.2)
   resp.advance(packets - 1);
   return Outcome::executed;
 }
 
-/// Queues the answer to an atomic, or to what is answered by an empty READ response.
+/// Queues the response to an atomic, or the empty READ response to an ATOMIC WRITE or FLUSH.
 void answer_at_once(DeviceState& device, Qp& qp, const Request& request, std::uint64_t original = 0) {
   Responder& resp = qp.resp;
-  // A FLUSH is not counted against max_rd_atomic, so it may not take the place of what is.
+  // A FLUSH does not count against max_rd_atomic, so it must not take the place of a request that does.
   const bool counts = request.info.operation != Operation::flush;
   resp.acks_held = 0;
   resp.ack_due = kNever;
@@ -241,11 +241,11 @@ Outcome execute_atomic(DeviceState& device, Qp& qp, Request& request) {
     ++qp.counters.responder_access_errors;
     return request.refuse(NakCode::remote_access_error);
   }
-  // RC-RESP-12
+  // RC-RESP-12 (an atomic at an address that is not a multiple of 8: NAK 0x61)
   if (header.virtual_address % sizeof value != 0) return request.refuse(NakCode::invalid_request);
   ++qp.counters.atomic_requests;
   std::memcpy(&value, at, sizeof value);
-  // RC-RESP-32
+  // RC-RESP-32 (an atomic answers with the value before, in the byte order of the host)
   const std::uint64_t original = value;
   if (request.info.operation == Operation::fetch_add) {
     value += header.swap_or_add;
@@ -268,7 +268,7 @@ Outcome execute_atomic_write(DeviceState& device, Qp& qp, Request& request) {
   constexpr std::uint32_t operand = 8;
   if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
   const auto reth = *request.packet.get<Reth>();
-  // RC-RESP-14
+  // RC-RESP-14 (an ATOMIC WRITE has exactly 8 bytes and no pad: else NAK 0x61)
   if (request.packet.payload_length() != operand || request.bth.pad_count != 0 || reth.dma_length != operand) {
     return request.refuse(NakCode::invalid_request);
   }
@@ -289,7 +289,7 @@ Outcome execute_atomic_write(DeviceState& device, Qp& qp, Request& request) {
   return Outcome::executed;
 }
 
-/// FLUSH: what was written is visible in memory at once here, so only the rights are left to check (RC-RESP-15).
+/// Executes a FLUSH. Written data is visible in memory at once here, so only the rights are left to check (RC-RESP-15).
 Outcome execute_flush(DeviceState& device, Qp& qp, Request& request) {
   const auto feth = *request.packet.get<Feth>();
   const auto reth = *request.packet.get<Reth>();
@@ -313,7 +313,7 @@ Outcome execute_flush(DeviceState& device, Qp& qp, Request& request) {
   }
   Responder& resp = qp.resp;
   ++resp.msn;
-  // The QP allows it, so it has these places.
+  // The QP allows FLUSH, so the ring of positions has been allocated.
   resp.flushes[resp.next_flush++ % Responder::kFlushes] = resp.position;
   answer_at_once(device, qp, request);
   return Outcome::executed;
@@ -324,7 +324,7 @@ Outcome execute_flush(DeviceState& device, Qp& qp, Request& request) {
 Outcome execute(DeviceState& device, Qp& qp, Request& request) {
   if (!in_order(qp.resp.open, request.info)) return request.refuse(NakCode::invalid_request);
   if (!qp_allows(qp, request)) return request.refuse(NakCode::invalid_request);
-  // RC-RESP-08
+  // RC-RESP-08 (payload and pad have to fit the opcode and the path MTU: else NAK 0x61)
   if (request.bth.pad_count != ((0 - request.packet.payload_length()) & 3)) {
     return request.refuse(NakCode::invalid_request);
   }

@@ -5,10 +5,10 @@
 
 namespace roce::transport::detail {
 
-/// Why a request is not executed.
+/// The reason why a request is not executed.
 struct Refusal {
   NakCode code = NakCode::invalid_request;
-  /// How the receive that the request would have used ends, if it took one.
+  /// The completion status of the receive that the request would have used, if it took one.
   CompletionStatus receive_status = CompletionStatus::success;
 };
 
@@ -17,7 +17,7 @@ enum class Outcome : std::uint8_t {
   refused,    ///< answer with `Refusal` and go to ERR
   not_ready,  ///< answer with an RNR NAK
   failed,     ///< go to ERR without an answer
-  dropped,    ///< there is no room for an answer: as if it had been lost
+  dropped,    ///< no room for a response: treat the request as lost
 };
 
 struct Request {
@@ -32,8 +32,8 @@ struct Request {
   }
 };
 
-/// Checks a request that has come in its turn, and executes it: order of opcodes, rights of the QP, resources, length,
-/// key, in this order (IBTA vol. 1, 9.7.4). What it answers besides an ACK is queued.
+/// Checks a request that has come in its turn, and executes it. The checks, in this order: order of opcodes, rights of
+/// the QP, resources, length, key (IBTA vol. 1, 9.7.4). A response that is more than an ACK is queued.
 [[nodiscard]] Outcome execute(DeviceState& device, Qp& qp, Request& request);
 
 }  // namespace roce::transport::detail

@@ -6,7 +6,7 @@ namespace roce::transport::detail {
 
 namespace {
 
-/// The responder cannot go on: the receive in use ends with `status`, the QP goes to ERR.
+/// Stops the responder: the receive in use ends with `status`, and the QP goes to ERR.
 void stop(DeviceState& device, Qp& qp, CompletionStatus status, EventType event) {
   if (qp.resp.has_receive) {
     Completion completion{};
@@ -20,7 +20,7 @@ void stop(DeviceState& device, Qp& qp, CompletionStatus status, EventType event)
   enter_error(device, qp, true);
 }
 
-// RC-RESP-24
+// RC-RESP-24 (NAK 0x61, 0x62 and 0x63 come without AckReq too, and the QP goes to ERR)
 void refuse(DeviceState& device, Qp& qp, Psn psn, NakCode code, CompletionStatus receive_status) {
   release_ack(device, qp);
   answer(device, qp, AethSyndrome::nak(code), psn);
@@ -28,7 +28,7 @@ void refuse(DeviceState& device, Qp& qp, Psn psn, NakCode code, CompletionStatus
        code == NakCode::remote_access_error ? EventType::qp_access_error : EventType::qp_request_error);
 }
 
-/// Counts a request towards the next ACK (RC-RESP-22).
+/// Counts a request towards the next ACK, which may answer several requests (RC-RESP-22).
 void acknowledge(DeviceState& device, Qp& qp, const Bth& bth, Time now) {
   Responder& resp = qp.resp;
   const Profile& profile = device.profile();
@@ -50,14 +50,14 @@ void acknowledge(DeviceState& device, Qp& qp, const Bth& bth, Time now) {
 
 void on_gap(DeviceState& device, Qp& qp) {
   ++qp.counters.out_of_sequence;
-  // RC-RESP-02
+  // RC-RESP-02 (a gap is answered with one NAK of the expected PSN)
   if (qp.resp.nak_latched) return;
   qp.resp.nak_latched = true;
   release_ack(device, qp);
   answer(device, qp, AethSyndrome::nak(NakCode::psn_sequence_error), qp.resp.e_psn);
 }
 
-/// A chosen NAK in place of an answer. True when the request is not to be executed.
+/// Answers with the syndrome that the misbehaviour hook chose. True if the request must not be executed.
 [[nodiscard]] bool misbehave(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, Time now) {
   if (qp.misbehaviour == nullptr || qp.misbehaviour->hook == nullptr) return false;
   const std::optional<AethSyndrome> chosen = qp.misbehaviour->hook->on_request(packet, now);
@@ -68,7 +68,7 @@ void on_gap(DeviceState& device, Qp& qp) {
 
 }  // namespace
 
-// RC-RESP-25
+// RC-RESP-25 (credits: the largest code that promises no more receives than are posted)
 AethSyndrome ack_syndrome(const DeviceState& device, const Qp& qp) {
   if (!device.profile().send_credits || qp.srq != nullptr) return AethSyndrome::ack();
   const std::uint32_t posted = qp.resp.queue.size();
@@ -94,13 +94,13 @@ void answer(DeviceState& device, Qp& qp, AethSyndrome syndrome, Psn psn) {
       return;
     }
   }
-  // An ACK that finds the queue full is made up for by the next one, or by the requester asking again.
+  // An ACK that finds the queue full is dropped: the next ACK makes up for it, or the requester asks again.
   if (resp.responses.full() || (is_ack && resp.responses.size() + 1 >= resp.responses.capacity())) return;
   Response& response = resp.responses.push();
   response = {};
   response.syndrome = syndrome;
   response.psn = psn;
-  // RC-RESP-17
+  // RC-RESP-17 (every AETH has the current MSN)
   response.msn = resp.msn;
   make_ready(device, qp);
 }
@@ -115,12 +115,12 @@ void release_ack(DeviceState& device, Qp& qp) {
 
 void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {
   Responder& resp = qp.resp;
-  // QP-05
+  // QP-05 (requests are taken from RTR on)
   if (qp.state != QpState::rtr && qp.state != QpState::rts && qp.state != QpState::sqd) {
     ++qp.counters.wrong_state;
     return;
   }
-  // QP-06
+  // QP-06 (the first packet in RTR makes the event communication established)
   if (!resp.established) {
     resp.established = true;
     if (qp.state == QpState::rtr) {
@@ -128,14 +128,14 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
     }
   }
   if (misbehave(device, qp, packet, bth.psn, now)) return;
-  // RC-RESP-01
+  // RC-RESP-01 (the expected PSN is executed, an older one is a duplicate, a newer one is a gap)
   const std::int32_t ahead = bth.psn.distance_from(resp.e_psn);
   if (ahead > 0) return on_gap(device, qp);
   if (ahead < 0) return on_duplicate(device, qp, packet, bth, now);
 
   Request request{packet, bth, packet.info(), {}};
   const Outcome outcome = execute(device, qp, request);
-  // RC-RESP-02: what found no room for its answer did not come; the gap is still the one that was reported.
+  // RC-RESP-02 (one NAK per gap): a request dropped for lack of room counts as lost, so the gap is still the same.
   if (outcome != Outcome::dropped) resp.nak_latched = false;
   switch (outcome) {
     case Outcome::executed:
@@ -148,11 +148,11 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
       }
       return;
     case Outcome::not_ready:
-      // RC-RESP-07
+      // RC-RESP-07 (without a receive: an RNR NAK, and the expected PSN stays)
       ++qp.counters.out_of_buffer;
       release_ack(device, qp);
       answer(device, qp, AethSyndrome::rnr_nak(qp.attributes.min_rnr_timer), bth.psn);
-      // RC-RESP-03
+      // RC-RESP-03 (requests after an RNR NAK are dropped in silence, or NAKed once as a gap, by profile)
       resp.nak_latched = !device.profile().nak_behind_rnr;
       return;
     case Outcome::refused:

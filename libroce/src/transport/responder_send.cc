@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The responder's answers: ACKs, NAKs, READ responses, and what duplicates get (IBTA vol. 1, 9.7.5.1, 9.7.5.3).
+// The responder's sending side: ACKs, NAKs, READ responses, responses to duplicates (IBTA vol. 1, 9.7.5.1, 9.7.5.3).
 #include <algorithm>
 #include <cstring>
 
@@ -23,7 +23,7 @@ constexpr std::uint32_t kIcrcSize = 4;
   return bth;
 }
 
-/// One packet of an ACK, NAK or atomic answer; false when there is no room.
+/// Sends the one packet of an ACK, NAK or atomic response; false if there is no room.
 bool send_acknowledge(DeviceState& device, Qp& qp, const Response& response, Emitter& out, Time now) {
   const bool atomic = response.kind == Response::Kind::atomic_ack;
   const std::size_t size = kSize<Bth> + kSize<Aeth> + (atomic ? kSize<AtomicAckEth> : 0) + kIcrcSize;
@@ -36,7 +36,7 @@ bool send_acknowledge(DeviceState& device, Qp& qp, const Response& response, Emi
   return true;
 }
 
-// RC-RESP-20
+// RC-RESP-20 (READ responses are FIRST, MIDDLE, LAST or ONLY)
 [[nodiscard]] Opcode read_response_opcode(const Response& response, bool first, bool last) {
   if (response.resumed) return last ? Opcode::rc_read_response_last : Opcode::rc_read_response_middle;
   if (first) return last ? Opcode::rc_read_response_only : Opcode::rc_read_response_first;
@@ -45,7 +45,7 @@ bool send_acknowledge(DeviceState& device, Qp& qp, const Response& response, Emi
 
 enum class ReadPart : std::uint8_t { sent, no_room, key_gone };
 
-/// The next packet of a READ's answer. The data is fetched now; its key may have been taken away meanwhile (MEM-12).
+/// Sends the next packet of a READ response. Fetches its data now, and so checks the key again (MEM-12).
 ReadPart send_read_part(DeviceState& device, Qp& qp, Response& response, bool first, Emitter& out, Time now) {
   const std::uint32_t length = std::min(response.length, qp.mtu);
   const bool last = response.packets == 1;
@@ -83,7 +83,7 @@ void finish_answer(Qp& qp) {
   qp.resp.responses.pop();
 }
 
-/// Whether a READ is still being answered.
+/// True if the response to a READ or atomic is still to be sent, wholly or in part.
 [[nodiscard]] bool read_is_pending(Responder& resp) {
   for (std::uint32_t i = 0; i < resp.responses.size(); ++i) {
     if (resp.responses[i].kind != Response::Kind::ack) return true;
@@ -91,20 +91,20 @@ void finish_answer(Qp& qp) {
   return false;
 }
 
-// RC-RESP-26
+// RC-RESP-26 (a duplicate SEND or WRITE is acknowledged, not executed)
 void duplicate_send_or_write(DeviceState& device, Qp& qp, const Bth& bth) {
   Responder& resp = qp.resp;
   const Profile& profile = device.profile();
   if (!bth.ack_req && !profile.duplicate_acks_always) return;
-  // An ACK that passed an answer which is still due would be taken for its loss (RC-RESP-23).
+  // RC-RESP-23 (no ACK passes a READ or atomic response that is due): the peer would take that response for lost.
   if (!profile.duplicate_ack_skips_reads && read_is_pending(resp)) return;
   release_ack(device, qp);
   answer(device, qp, ack_syndrome(device, qp),
          profile.duplicate_ack_skips_reads ? resp.last_non_read_psn : resp.e_psn - 1);
 }
 
-/// A READ asked for again, whole or from a packet within: executed again if it asks for the same to its end
-/// (RC-RESP-27).
+/// Takes a READ that is requested again, whole or from one of its packets on: it is executed again if it asks for the
+/// same data to the same end (RC-RESP-27).
 void duplicate_read(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth) {
   Responder& resp = qp.resp;
   const auto reth = *packet.get<Reth>();
@@ -121,7 +121,7 @@ void duplicate_read(DeviceState& device, Qp& qp, const Packet& packet, const Bth
   Response& response = resp.responses.push();
   response = {};
   response.kind = Response::Kind::read;
-  // RC-RESP-30
+  // RC-RESP-30 (a READ requested from its middle gets FIRST or ONLY again, or MIDDLE and LAST, by profile)
   response.resumed = index != 0 && device.profile().read_resumes_in_middle;
   response.psn = bth.psn;
   response.msn = resp.msn;
@@ -133,7 +133,7 @@ void duplicate_read(DeviceState& device, Qp& qp, const Packet& packet, const Bth
   make_ready(device, qp);
 }
 
-/// The answer to an atomic, or to what is answered by an empty READ response.
+/// Queues once more the response to an atomic, or the empty READ response to an ATOMIC WRITE or FLUSH.
 void answer_again(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, std::uint64_t original = 0) {
   Responder& resp = qp.resp;
   if (!resp.has_room_for_answer()) return;
@@ -147,7 +147,7 @@ void answer_again(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, st
   make_ready(device, qp);
 }
 
-/// An atomic or ATOMIC WRITE is answered from memory, never executed again, if it is the one that was (RC-RESP-28).
+/// Answers an atomic or ATOMIC WRITE from the store, never executing it again, if it is the one executed (RC-RESP-28).
 void duplicate_atomic(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, std::uint64_t address, RKey r_key) {
   const Replay* replay = qp.resp.replay_at(qp.resp.position_of(psn));
   if (replay == nullptr || replay->operation != packet.info().operation || replay->address != address ||
@@ -157,8 +157,8 @@ void duplicate_atomic(DeviceState& device, Qp& qp, const Packet& packet, Psn psn
   answer_again(device, qp, packet, psn, replay->original);
 }
 
-/// Whether a FLUSH was executed at a position. Of more than are remembered the oldest have the benefit of the doubt: a
-/// requester may have any number of them under way, and cannot go on without their answers.
+/// True if a FLUSH was executed at a position. A position older than all that are remembered counts as executed too: a
+/// requester may have any number of FLUSHes under way, and cannot go on without their responses.
 [[nodiscard]] bool was_flushed(const Responder& resp, std::uint64_t position) {
   if (resp.flushes.empty()) return false;
   const std::uint64_t oldest = resp.flushes[resp.next_flush % Responder::kFlushes];
@@ -190,7 +190,7 @@ void on_duplicate(DeviceState& device, Qp& qp, const Packet& packet, const Bth& 
       }
       break;
     case Operation::flush:
-      // RC-RESP-34: what it flushed stays so.
+      // RC-RESP-34 (a duplicate FLUSH is answered at once if it was executed): what it flushed stays flushed.
       if (packet.payload_length() == 0 && was_flushed(resp, resp.position_of(bth.psn))) {
         answer_again(device, qp, packet, bth.psn);
       }
@@ -202,7 +202,7 @@ void on_duplicate(DeviceState& device, Qp& qp, const Packet& packet, const Bth& 
 
 Served serve_responder(DeviceState& device, Qp& qp, Emitter& out, std::uint32_t& quantum, Time now) {
   Responder& resp = qp.resp;
-  // RC-RESP-21
+  // RC-RESP-21 (responses leave in the order of their requests)
   while (!resp.responses.empty()) {
     if (quantum == 0) return Served::more;
     Response& response = resp.responses.front();
@@ -222,7 +222,7 @@ Served serve_responder(DeviceState& device, Qp& qp, Emitter& out, std::uint32_t&
       case ReadPart::no_room:
         return Served::no_room;
       case ReadPart::key_gone: {
-        // RC-RESP-19
+        // RC-RESP-19 (if the key of a READ went away meanwhile: NAK 0x62 at that PSN)
         ++qp.counters.responder_access_errors;
         const Psn psn = response.psn;
         resp.responses.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whose turn it is: eight classes in turn, QPs of a class in turn, the two halves of a QP in turn.
+// Scheduling: the eight classes take turns, so do the QPs of a class, and so do the two halves of a QP.
 #include <algorithm>
 #include <bit>
 
@@ -9,9 +9,9 @@ namespace roce::transport::detail {
 
 namespace {
 
-/// Packets that a QP sends before the next one's turn.
+/// Number of packets that a QP sends before the next one's turn.
 constexpr std::uint32_t kQuantum = 16;
-/// How long a packet held `behind_next` waits for others.
+/// The longest time that a packet held `behind_next` waits for other packets.
 constexpr Duration kLongestHold = std::chrono::milliseconds{10};
 
 void append(DeviceState& device, Qp& qp, std::uint8_t priority) {
@@ -27,7 +27,7 @@ void append(DeviceState& device, Qp& qp, std::uint8_t priority) {
   device.ready_classes |= static_cast<std::uint8_t>(1U << priority);
 }
 
-/// After a QP was taken out of the class's list.
+/// Updates the class's list and its ready bit if the QP just removed was the last one.
 void note_if_empty(DeviceState& device, std::uint8_t priority) {
   DeviceState::ReadyList& list = device.ready[priority];
   if (list.first != DeviceState::kNoQp) return;
@@ -41,7 +41,7 @@ void remove_first(DeviceState& device, std::uint8_t priority) {
   note_if_empty(device, priority);
 }
 
-/// Sends what a hook held back and is due now. False when there is no room.
+/// Sends the packets that a hook held back and that are due now. False if there is no room.
 [[nodiscard]] bool serve_held(Qp& qp, Emitter& out, Time now) {
   if (qp.misbehaviour == nullptr) return true;
   std::vector<Misbehaviour::Held>& held = qp.misbehaviour->held;
@@ -62,7 +62,7 @@ void remove_first(DeviceState& device, std::uint8_t priority) {
   return true;
 }
 
-/// Fetches those whose turn comes next: the one behind the next whole, the next one's request.
+/// Prefetches for the turns to come: the request of the next QP, and the whole of the QP after it.
 void prefetch_next(const DeviceState& device, const Qp& qp) {
   if (qp.next_ready == DeviceState::kNoQp) return;
   const Qp& next = *device.qps[qp.next_ready];
@@ -70,12 +70,12 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
   if (next.next_ready != DeviceState::kNoQp) device.qps[next.next_ready]->prefetch();
 }
 
-/// Sends up to `quantum` packets of what is ready.
+/// Sends up to `quantum` packets of the QP that are ready.
 [[nodiscard]] Served serve_halves(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t quantum) {
   if (qp.is_datagram()) return serve_datagrams(device, qp, out, now, quantum);
   Served result = Served::idle;
   for (int half = 0; half < 2 && quantum > 0; ++half) {
-    // Each half begins in turn: neither a long READ answer nor our own requests starve the other (CC-08).
+    // CC-08 (requester and responder take turns): neither a long READ response nor our own requests starve the other.
     const bool respond = qp.respond_next;
     qp.respond_next = !respond;
     std::uint32_t share = quantum;
@@ -93,14 +93,14 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
   return result;
 }
 
-/// Sends one packet if its time has come.
-// CC-07
+/// Sends one packet of a paced QP if its time has come.
+// CC-07 (a QP with a rate limit sends data at that pace, packet by packet; its ACKs do not wait)
 [[nodiscard]] Served serve_paced(DeviceState& device, Qp& qp, Emitter& out, Time now) {
   Pacer& pacer = *qp.pacer;
   if (pacer.may_send_at() > now) {
     pacer.hold_back();
     arm_timer(device, qp);
-    // What is paced is data; an ACK that waits would slow the peer down.
+    // Only data is paced; an ACK that waits would slow the peer down.
     while (!qp.resp.responses.empty() && qp.resp.responses.front().kind != Response::Kind::read) {
       std::uint32_t share = 1;
       if (serve_responder(device, qp, out, share, now) == Served::no_room) return Served::no_room;
@@ -114,7 +114,7 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
   return result;
 }
 
-/// One turn of a QP.
+/// Serves one turn of a QP.
 [[nodiscard]] Served serve(DeviceState& device, Qp& qp, Emitter& out, Time now) {
   if (!qp.is_datagram()) {
     if (qp.state == QpState::reset || qp.state == QpState::init) return Served::idle;
@@ -153,7 +153,7 @@ void unschedule(DeviceState& device, Qp& qp) {
 
 void arm_timer(DeviceState& device, Qp& qp, Time served) {
   Time next = std::min({qp.req.timeout_at, qp.req.rnr_until, qp.resp.ack_due});
-  // What is due stays so until the QP is served, for which it is ready: a timer for it would never come to rest.
+  // A time that has come stays due until the QP, which is ready, is served: a timer for it would fire without end.
   const auto wait_for = [&next, served](Time due) {
     if (due > served) next = std::min(next, due);
   };
@@ -196,13 +196,13 @@ void send_misbehaving(DeviceState& device, Qp& qp, Emitter& out, Time now) {
   qp.counters.sent_bytes += out.last().size();
 }
 
-/// The QPs that are ready, in turn, until nothing is left or the buffer is full.
+/// Serves the QPs that are ready, in turn, until nothing is left or the buffer is full.
 std::size_t serve_all(DeviceState& device, Emitter& out, Time now) {
-  // CC-05
+  // CC-05 (CNPs go before data)
   if (!serve_cnps(device, out)) return out.finish();
-  // CC-06
+  // CC-06 (a paused class sends nothing and holds up no other)
   while (const auto may_send = static_cast<std::uint8_t>(device.ready_classes & ~device.paused)) {
-    // The next one downwards, round and round.
+    // The first class from `next_class` downwards that may send; class 7 follows class 0.
     const int skipped = std::countl_zero(std::rotl(may_send, 7 - device.next_class));
     const auto priority = static_cast<std::uint8_t>((device.next_class - skipped) & 7);
     Qp& qp = *device.qps[device.ready[priority].first];

@@ -11,8 +11,8 @@
 
 namespace roce::transport::detail {
 
-/// Objects behind handles. An object stays where it is until it is erased; a handle of an erased object, or of another
-/// device, finds nothing.
+/// Maps handles to objects. An object keeps its address until it is erased; a handle of an erased object, or of
+/// another device, finds nothing.
 template <typename T, typename HandleT>
 class SlotTable {
  public:
@@ -41,7 +41,7 @@ class SlotTable {
     return slot.generation == handle.generation ? slot.object.get() : nullptr;
   }
 
-  /// The object, or `unknown_handle`.
+  /// Returns the object, or the error `unknown_handle`.
   [[nodiscard]] VerbResult<T*> get(HandleT handle) const {
     if (T* object = find(handle)) return object;
     const std::string_view needs =
@@ -49,7 +49,7 @@ class SlotTable {
     return tl::unexpected(VerbError{VerbErrorCode::unknown_handle, subject_, needs, handle.index, 0});
   }
 
-  /// The object in a slot that is in use.
+  /// Returns the object in a slot that is in use.
   [[nodiscard]] T& at(std::uint32_t index) const { return *slots_[index].object; }
 
   void erase(HandleT handle) {

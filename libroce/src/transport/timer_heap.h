@@ -9,8 +9,8 @@
 
 namespace roce::transport::detail {
 
-/// At most one deadline for each of a fixed number of owners, earliest first; owners with the same deadline in the
-/// order of their numbers.
+/// Keeps at most one deadline for each of a fixed number of owners, earliest first; owners with equal deadlines are in
+/// the order of their numbers.
 class TimerHeap {
  public:
   explicit TimerHeap(std::uint32_t owners) : place_(owners, kNowhere) { heap_.reserve(owners); }
@@ -19,8 +19,8 @@ class TimerHeap {
   [[nodiscard]] Time earliest() const { return heap_.empty() ? kNever : heap_.front().at; }
   [[nodiscard]] std::uint32_t earliest_owner() const { return heap_.front().owner; }
 
-  /// Sets the owner's deadline unless it has an earlier one. A deadline that is put off is left to run out: its owner
-  /// then sets the next one, which costs less than moving it for each packet.
+  /// Sets the owner's deadline unless it has an earlier one. A deadline that is put off is left to expire: its owner
+  /// then sets the next one, which costs less than moving the deadline for each packet.
   void set_earlier(std::uint32_t owner, Time at) {
     const std::uint32_t place = place_[owner];
     if (place == kNowhere) {
@@ -79,7 +79,7 @@ class TimerHeap {
   }
 
   std::vector<Entry> heap_;
-  std::vector<std::uint32_t> place_;  ///< of each owner in the heap
+  std::vector<std::uint32_t> place_;  ///< the place of each owner in the heap
 };
 
 }  // namespace roce::transport::detail

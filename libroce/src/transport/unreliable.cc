@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint32_t kMaxMessage = 1U << 31;
 
-/// Gives the open message up. Its receive is used for the next one; one from an SRQ cannot wait and ends with an error
-/// (UC-03).
+/// Gives up the open message. Its receive is used for the next message; one from an SRQ cannot wait and ends with an
+/// error (UC-03).
 void abandon(DeviceState& device, Qp& qp) {
   Responder& resp = qp.resp;
   resp.open = Responder::Open::nothing;
@@ -40,7 +40,7 @@ void complete_message(DeviceState& device, Qp& qp, const Packet& packet, const B
   complete_receive(device, qp, completion, bth.solicited);
 }
 
-/// One packet of a SEND; false when the message is lost.
+/// Takes one packet of a SEND; false if the message is lost.
 [[nodiscard]] bool take_send(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth) {
   Responder& resp = qp.resp;
   const Position position = packet.info().position;
@@ -66,7 +66,7 @@ void complete_message(DeviceState& device, Qp& qp, const Packet& packet, const B
   return true;
 }
 
-/// One packet of a WRITE; false when the message is lost.
+/// Takes one packet of a WRITE; false if the message is lost.
 [[nodiscard]] bool take_write(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth) {
   Responder& resp = qp.resp;
   const OpcodeInfo& info = packet.info();
@@ -115,14 +115,14 @@ void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth&
   }
   const OpcodeInfo& info = packet.info();
   const bool starts = info.position == Position::first || info.position == Position::only;
-  // UC-02
+  // UC-02 (a PSN that was not expected ends the open message; the same packet may begin the next)
   if (bth.psn != resp.e_psn) {
     ++qp.counters.out_of_sequence;
     abandon(device, qp);
   }
   resp.e_psn = bth.psn + 1;
   if (starts) {
-    // The message before it has not ended, and never will.
+    // The previous message has not ended, and never will.
     if (resp.open != Responder::Open::nothing) abandon(device, qp);
   } else {
     const Operation open = resp.open == Responder::Open::send ? Operation::send : Operation::write;
@@ -131,7 +131,7 @@ void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth&
   const bool fits = payload_fits(info.payload, packet.payload_length(), qp.mtu);
   const bool taken = fits && (info.operation == Operation::send ? take_send(device, qp, packet, bth)
                                                                 : take_write(device, qp, packet, bth));
-  // UC-04
+  // UC-04 (without a receive, right, key or fitting length the message is dropped in silence)
   if (!taken) abandon(device, qp);
 }
 

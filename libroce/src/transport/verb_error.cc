@@ -6,7 +6,7 @@
 namespace roce::transport {
 namespace {
 
-// What was found, in words where the number is that of a state or a type.
+// Describes the value found, in words if it is the number of a state or a type.
 std::string found(const VerbError& error) {
   switch (error.code) {
     case VerbErrorCode::unknown_handle:
