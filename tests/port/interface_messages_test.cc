@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages of a real kernel (Linux 6.1), also for kernels that have no VLAN devices. Attributes that nobody reads here,
-// such as statistics, are taken out.
+// Messages of a real kernel (Linux 6.1), so that kernels without VLAN devices can run these tests too. Attributes that
+// nobody reads here, such as statistics, are taken out.
 #include "port/interface_messages.h"
 
 #include <gtest/gtest.h>
