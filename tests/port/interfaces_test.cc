@@ -143,7 +143,7 @@ TEST_F(InterfacesTest, GiveTheGidTableOfLinux) {
   const std::vector<Interface> interfaces = listed(space);
   const auto va = std::find_if(interfaces.begin(), interfaces.end(), [](const Interface& i) { return i.name == "va"; });
   ASSERT_NE(va, interfaces.end());
-  // The order in which Soft-RoCE had them in Linux 6.1, when it was put on an interface that had them all.
+  // The order that Soft-RoCE had in Linux 6.1, when it was put on an interface that had all of these addresses.
   std::vector<transport::GidEntry> expected;
   for (const char* address : {"fe80::ff:fe00:a", "192.0.2.1", "192.0.2.2", "2001:db8::2", "2001:db8::1", "fe80::7"}) {
     expected.push_back({.gid = gid(address), .type = transport::GidType::roce_v1});

@@ -159,7 +159,7 @@ struct Host {
   return std::equal(at, at + static_cast<std::ptrdiff_t>(length), sender.memory.begin());
 }
 
-/// So much later that no ACK is held back any more.
+/// A time at which no ACK is held back any more.
 constexpr Time kLater = kNow + 20us;
 
 /// Turns the port until nothing moves.
