@@ -36,7 +36,7 @@ enum class Obstacle : std::uint8_t {
 /// Returns the name of the enumerator: `one_direction`, …
 [[nodiscard]] std::string_view name_of(Obstacle obstacle);
 
-/// A connection, or what is known of one.
+/// A connection, as far as it is known.
 struct ConnectionInfo {
   analysis::StreamSummary stream;
   std::uint64_t cut_packets = 0;       ///< packets whose payload the snap length cut
@@ -52,9 +52,9 @@ struct CaptureInfo {
   std::uint64_t frames = 0;
   std::uint64_t roce_packets = 0;
   std::uint64_t bytes = 0;               ///< length of all frames on the wire
-  std::optional<std::int64_t> first_ns;  ///< earliest and latest time of the frames that have one
-  std::optional<std::int64_t> last_ns;
-  std::uint64_t peak_packets = 0;  ///< RoCE packets in the busiest millisecond
+  std::optional<std::int64_t> first_ns;  ///< earliest time of the frames that have one
+  std::optional<std::int64_t> last_ns;   ///< latest time of these frames
+  std::uint64_t peak_packets = 0;        ///< RoCE packets in the busiest millisecond
   std::uint64_t cut_frames = 0;
   std::uint64_t bad_icrc = 0;
   std::uint64_t super_frames = 0;

@@ -55,7 +55,7 @@ class ControlEnd : public PlayedEnd {
   std::vector<Region> regions_;
   Qpn qpn_;
   Psn psn_;
-  std::size_t under_way_ = 0;  ///< requests and receives that have not completed
+  std::size_t under_way_ = 0;  ///< number of requests and receives that have not completed
 };
 
 }  // namespace roce::replay

@@ -236,7 +236,7 @@ class Builder {
       };
       std::size_t completed = 0;
       std::size_t messages = 0;
-      // Where the clock stands still, a request must not wait for itself, or for a request that waits for it.
+      // While the clock stands still, a request must not wait for itself, or for a request that waits for it.
       std::size_t own_before = 0;
       std::size_t others_before = 0;
       Time latest = conversation_.start;
@@ -444,7 +444,7 @@ class ConversationReader::State {
   std::map<std::uint32_t, std::uint32_t> absorbed_by_;
   std::vector<analysis::Message> messages_;
   std::vector<analysis::StreamSummary> closed_;
-  std::vector<analysis::StreamSummary> summaries_;  // of streams that have ended
+  std::vector<analysis::StreamSummary> summaries_;  // summaries of streams that have ended
   std::uint64_t left_out_ = 0;
   unsigned since_drain_ = 0;
   std::uint64_t memory_;

@@ -14,7 +14,7 @@ namespace roce::replay {
 /// A conversation that was played.
 struct Played {
   const Conversation* conversation = nullptr;
-  Qpn qpn{};  ///< ours
+  Qpn qpn{};  ///< our queue pair
   PlayReport report;
   transport::Counters counters;  ///< of our queue pair
   std::size_t all = 0;           ///< number of all requests and messages
@@ -44,7 +44,7 @@ void print_memory(const Conversation& conversation, const CapturedRegion& captur
 /// false if the limit left them out, which is then reported.
 [[nodiscard]] bool print_details(const Conversation& conversation, std::uint64_t memory, OutputLimit& limit);
 
-/// `10.0.0.1 0x11 ↔ 10.0.0.2 0x12`, as captured.
+/// Returns `10.0.0.1 0x11 ↔ 10.0.0.2 0x12`, as captured.
 [[nodiscard]] std::string ends_text(const Conversation& conversation);
 /// Prints which connections cannot be played again, and why: lines on standard error, or JSON. False: as for details.
 [[nodiscard]] bool print_obstacles(const std::vector<Conversation>& conversations, bool json, OutputLimit& limit);

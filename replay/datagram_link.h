@@ -23,7 +23,7 @@ namespace roce::replay {
 /// headers; one that was wrong stays wrong in the same bits.
 class DatagramLink final : public link::Link {
  public:
-  /// Opens a link that sends from the addresses of an interface. Failures: there are none; none can be used.
+  /// Opens a link that sends from the addresses of an interface. Failures: it has no address; none can be used.
   [[nodiscard]] static Outcome<std::unique_ptr<DatagramLink>> open(const port::Interface& interface);
 
   /// Returns the addresses from which it can send.

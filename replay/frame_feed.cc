@@ -128,9 +128,9 @@ class FileFeed final : public FrameFeed {
   std::mutex mutex_;
   std::condition_variable_any room_;
   std::condition_variable filled_one_;
-  std::uint64_t filled_ = 0;  ///< blocks since the beginning, as is `taken_`
-  std::uint64_t taken_ = 0;
-  bool has_taken_ = false;  ///< block number `taken_` is in use
+  std::uint64_t filled_ = 0;  ///< blocks filled since the beginning
+  std::uint64_t taken_ = 0;   ///< blocks done with since the beginning
+  bool has_taken_ = false;    ///< block number `taken_` is in use
   bool is_over_ = false;
   std::optional<Failure> failure_{};
   std::jthread thread_;

@@ -40,7 +40,7 @@ class PsnMap {
   struct Place {
     LongPsn first = 0;          ///< new PSN of its first byte
     LongPsn last = 0;           ///< new PSN of its last byte
-    std::uint32_t skipped = 0;  ///< old PSNs in front of it in the packet `first`; more than 0 only after joining
+    std::uint32_t skipped = 0;  ///< old PSNs before it in the packet `first`; more than 0 only after joining
     std::uint32_t parts = 1;    ///< old PSNs that became the packet `first`
     std::uint32_t packet = 0;   ///< index of the packet `first` in its message
     bool is_joined = false;     ///< several old PSNs may have become one packet

@@ -64,14 +64,14 @@ struct FieldSetting {
 /// Secret that pseudonyms depend on: equal keys give equal pseudonyms.
 using PseudonymKey = std::array<std::uint64_t, 2>;
 
-/// What `Rewriter` changes. The first rule of a kind that fits counts, but the longest prefix among `ips`.
+/// Changes that `Rewriter` makes. The first rule of a kind that fits counts, but the longest prefix among `ips`.
 struct RewriteRules {
   bool strip_tunnels = false;
   bool only_roce = false;  ///< leaves out frames that are not RoCE packets
 
   std::map<MacAddress, MacAddress> macs{};
-  std::optional<MacAddress> source_mac{};  ///< for RoCE packets that no rule of `macs` names; the next too
-  std::optional<MacAddress> destination_mac{};
+  std::optional<MacAddress> source_mac{};       ///< new source of RoCE packets that no rule of `macs` names
+  std::optional<MacAddress> destination_mac{};  ///< the same for the destination
   bool remove_vlan = false;
   std::optional<VlanTag> add_vlan{};
   std::map<std::uint16_t, std::uint16_t> vlans{};

@@ -75,7 +75,7 @@ class SegmentSurvey {
   [[nodiscard]] SegmentPlan finish();
 
  private:
-  using Label = std::pair<std::uint32_t, std::uint8_t>;  ///< stream and direction, as the tracker has them
+  using Label = std::pair<std::uint32_t, std::uint8_t>;  ///< stream and direction, by the tracker's numbers
   static constexpr std::size_t kNoEpoch = ~std::size_t{0};
   /// A flow from one of its packets on: another connection may use its numbers later.
   struct Epoch {
