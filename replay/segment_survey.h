@@ -85,7 +85,7 @@ class SegmentSurvey {
     RequestLog requests;
     bool is_reliable = false;
     bool has_answers = false;
-    bool is_cut = false;              ///< by the snap length: a packet is not complete
+    bool is_cut = false;              ///< the snap length cut a packet
     std::set<std::uint32_t> sizes{};  ///< payload sizes of packets that do not end their message; two at most
     std::uint32_t longest = 0;        ///< largest payload
     std::size_t partner = kNoEpoch;   ///< index of the other direction

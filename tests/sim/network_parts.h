@@ -42,7 +42,7 @@ struct SimNetwork::Event {
   Time time{};
   std::uint64_t number = 0;
   Kind kind{};
-  std::size_t index = 0;  ///< of the direction or engine
+  std::size_t index = 0;  ///< index of a direction or an engine
   Frame frame{};
   std::function<void()> action{};
 
