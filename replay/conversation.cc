@@ -44,7 +44,7 @@ struct RequestPiece : Piece {
 struct Requester {
   std::map<std::int64_t, RequestPiece> requests;
   std::map<std::int64_t, Piece> answers;
-  std::map<analysis::PacketId, std::int64_t> psns;  // of request packets, one for each transmission
+  std::map<analysis::PacketId, std::int64_t> psns;  // PSNs of request packets, one for each transmission
 };
 
 struct StreamData {

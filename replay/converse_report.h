@@ -16,7 +16,7 @@ struct Played {
   const Conversation* conversation = nullptr;
   Qpn qpn{};  ///< our queue pair
   PlayReport report;
-  transport::Counters counters;  ///< of our queue pair
+  transport::Counters counters;  ///< counters of our queue pair
   std::size_t all = 0;           ///< number of all requests and messages
 };
 

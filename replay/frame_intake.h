@@ -61,11 +61,11 @@ inline constexpr std::size_t kUnfitReasons = 5;
 /// The frames that cannot be sent for one reason.
 struct UnfitFrames {
   std::uint64_t count = 0;
-  std::string file{};        ///< of the first one
-  std::uint64_t number = 0;  ///< of the first one, in its file
-  std::size_t bytes = 0;     ///< of the first one, on the wire
-  std::size_t captured = 0;  ///< of the first one, in the capture
-  std::size_t most = 0;      ///< of the longest of them, on the wire
+  std::string file{};        ///< file with the first one
+  std::uint64_t number = 0;  ///< number of the first one in its file
+  std::size_t bytes = 0;     ///< length of the first one on the wire
+  std::size_t captured = 0;  ///< bytes of the first one in the capture
+  std::size_t most = 0;      ///< length of the longest one on the wire
 };
 
 struct IntakeOptions {

@@ -31,7 +31,7 @@ struct RewriteReport {
   bool keeps_bad_icrc = false;
   bool keeps_bad_checksums = false;
   std::vector<std::string> fields;    ///< the --set options, as they were given
-  std::vector<std::string> warnings;  ///< of the reader, about the file
+  std::vector<std::string> warnings;  ///< warnings of the reader about the file
 };
 
 /// Prints a few lines for people on standard error.

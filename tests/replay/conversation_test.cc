@@ -30,7 +30,7 @@ const std::filesystem::path kSoftRoce = std::filesystem::path{roce::test::captur
 struct Posted {
   std::string type;
   std::uint64_t length = 0;
-  std::uint64_t address = 0;  ///< of WRITE, READ and atomics
+  std::uint64_t address = 0;  ///< remote address; WRITE, READ and atomics only
   std::optional<std::uint32_t> immediate;
 
   friend bool operator==(const Posted&, const Posted&) = default;
