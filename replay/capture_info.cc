@@ -162,7 +162,7 @@ void InfoCollector::learn_messages() {
 
 void InfoCollector::add_connection(analysis::StreamSummary stream) {
   const auto known = known_.extract(stream.stream);
-  // What the connection managers say to each other is no connection.
+  // The traffic of the connection managers (QP 0 and 1) is not a connection.
   const auto is_management = [](const std::optional<Qpn>& qpn) { return qpn && qpn->value() <= 1; };
   if (is_management(stream.qpns[0]) || is_management(stream.qpns[1])) return;
   for (std::size_t end = 0; end < 2; ++end) {

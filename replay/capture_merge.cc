@@ -34,7 +34,7 @@ Outcome<void> CaptureMerge::fill(Input& input) {
   const auto& interfaces = input.reader.interfaces();
   if (input.record.interface_id < interfaces.size()) {
     const std::size_t fcs = interfaces[input.record.interface_id].fcs_length.value_or(0);
-    // An interface appends one of its own.
+    // The sending interface appends an FCS of its own.
     if (fcs != 0 && input.record.original_length >= fcs) {
       input.record.original_length -= static_cast<std::uint32_t>(fcs);
       input.record.bytes =

@@ -10,22 +10,22 @@
 
 namespace roce::replay {
 
-/// Reads several captures as one, in the order of their times; frames of equal times, and those without, in the order
-/// in which the files were named. Within a file the order is that of the file.
+/// Reads several captures as one, ordered by time; a frame without a time counts as of the time before it in its file.
+/// At equal times the file that was named first comes first. Within a file the order is that of the file.
 class CaptureMerge {
  public:
-  /// Failures: no files; one that cannot be opened.
+  /// Opens the files. Failures: no files; a file that cannot be opened.
   [[nodiscard]] static Outcome<CaptureMerge> open(const std::vector<std::string>& paths);
 
-  /// The next frame, valid until the next call; null at the end. Failures: damage, what is no Ethernet.
+  /// Returns the next frame, valid until the next call; null at the end. Failures: damage; a frame other than Ethernet.
   [[nodiscard]] Outcome<const link::CaptureRecord*> next();
-  /// The file that the last frame is of.
+  /// Returns the path of the file that the last frame came from.
   [[nodiscard]] const std::string& file() const { return inputs_[last_].path; }
 
-  /// Of all files, in bytes as they are stored; 0 unknown.
+  /// Return the stored size of all files in bytes (0: unknown), and how many of these have been read so far.
   [[nodiscard]] std::uint64_t size_bytes() const;
   [[nodiscard]] std::uint64_t position_bytes() const;
-  /// What was odd about the files so far, complete sentences.
+  /// Returns warnings about the files so far, as complete sentences.
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
@@ -33,7 +33,7 @@ class CaptureMerge {
     std::string path;
     link::CaptureReader reader;
     link::CaptureRecord record{};
-    std::int64_t time = 0;  ///< of the record, or the one before it that has one
+    std::int64_t time = 0;  ///< time of the record, or of the last one before it that has a time
     bool is_read = false;   ///< `record` holds the next frame
     bool is_over = false;
   };

@@ -9,16 +9,16 @@
 
 namespace roce::replay {
 
-/// A capture file that is there whole or not at all (see link::OutputFile): without `commit` there is none.
+/// A capture file that appears whole or not at all (see link::OutputFile): without `commit`, no file is left.
 class CaptureOutput {
  public:
-  /// A name in .pcap or .cap is a pcap file, everything else pcapng; .gz and .zst behind it compress.
+  /// A name in .pcap or .cap makes a pcap file, any other name pcapng; .gz or .zst after that compresses the file.
   explicit CaptureOutput(const std::string& path);
 
-  /// Appends a packet; `described` are the interfaces of the file that it comes from.
+  /// Appends a packet; `described` are the interfaces of the file that the packet comes from.
   [[nodiscard]] Outcome<void> write(const link::CaptureRecord& record,
                                     const std::vector<link::CaptureInterface>& described);
-  /// Ends the file and puts it in its place.
+  /// Ends the file and moves it into place.
   [[nodiscard]] Outcome<void> commit(const std::vector<link::CaptureInterface>& described);
 
  private:

@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kPathMtu = "--path-mtu";
 constexpr std::uint64_t kProgressFrames = 16'384;
 
-/// `reader` is one or several.
+/// `reader` is a CaptureReader or a CaptureMerge.
 template <typename Reader>
 void tell(const ReadingProgress& progress, std::uint64_t frames, const Reader& reader) {
   if (!progress || frames % kProgressFrames != 0 || reader.size_bytes() == 0) return;
@@ -38,7 +38,7 @@ void learn(const link::CaptureRecord& record, LinkType link_type, SegmentSurvey&
   survey.learn(parse_frame(record.bytes, link_type, record.original_length), link_type, time_of(record));
 }
 
-/// Calls `use` for each frame of captures that are played as one. `option` is why they are read.
+/// Calls `use` for each frame of captures that are played as one. `option` is the option that needs them read.
 Outcome<void> for_each_frame(const std::vector<std::string>& files, std::string_view option,
                              const ReadingProgress& progress,
                              const std::function<void(const link::CaptureRecord&)>& use) {

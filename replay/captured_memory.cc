@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::uint64_t kLeastRegion = 8;
 
-/// What of a region was touched, from a multiple of 8 on, which atomics need.
+/// The part of a region that was touched; it begins at a multiple of 8, which atomics need.
 struct Extent {
   std::uint64_t first = UINT64_MAX;
   std::uint64_t last = 0;
-  bool is_touched = false;  // else only its key was ever told
+  bool is_touched = false;  // if not, only its key is known
   bool is_invalidated = false;
 
   [[nodiscard]] std::uint64_t length() const { return last - first + 1; }
@@ -30,14 +30,14 @@ using Extents = std::map<std::uint32_t, Extent>;
   return region.r_key.value();
 }
 
-/// Of the regions of `side`, by their keys: all of them together no more than `most` bytes.
+/// Returns the extents of the regions of `side`, by their keys; together they have at most `most` bytes.
 [[nodiscard]] tl::expected<Extents, std::string> extents_of(const Conversation& conversation, std::uint8_t side,
                                                             std::uint64_t most) {
   Extents extents;
   for (const CapturedOperation& operation : conversation.operations) {
     if (operation.side == side) continue;
     if (operation.invalidate) extents[operation.invalidate->value()].is_invalidated = true;
-    // What was refused may be anywhere.
+    // A refused request may name any address.
     if (operation.operation == Operation::send || operation.end == analysis::MessageEnd::refused) continue;
     if (const std::string why = contradiction_in(operation); !why.empty()) {
       return tl::unexpected(fmt::format("the request in frame {} {}", operation.frame, why));
@@ -54,7 +54,7 @@ using Extents = std::map<std::uint32_t, Extent>;
       extent.first = 0;
       extent.last = kLeastRegion - 1;
     }
-    // Up to all addresses that there are: the length may not fit.
+    // An extent may span the whole address space, whose length does not fit into 64 bits.
     if (left == 0 || extent.last - extent.first > left - 1) {
       return tl::unexpected(fmt::format(
           "its requests reach from 0x{:x} to 0x{:x} with R_Key 0x{:08x}: more memory than the {} MiB that are left",
@@ -65,8 +65,8 @@ using Extents = std::map<std::uint32_t, Extent>;
   return extents;
 }
 
-/// Carries out the operations in their order, and learns from what they found. None contradicts itself, and each is
-/// within its region.
+/// Carries out the operations in their order, and learns from the data that they found. No operation
+/// contradicts itself, and each lies within its region.
 class Replica {
  public:
   explicit Replica(CapturedMemory& memory) : memory_(memory) {
@@ -106,7 +106,7 @@ class Replica {
     std::fill_n(known_[region_].begin() + static_cast<std::ptrdiff_t>(offset_), data.size(), true);
   }
 
-  /// These data were there: from the beginning, as far as nothing was known of the place.
+  /// Notes that these data were found. Bytes of which nothing was known count as there from the beginning.
   void find(std::span<const std::byte> data, std::size_t index) {
     CapturedRegion& region = memory_.regions[region_];
     bool is_changed = false;

@@ -17,7 +17,7 @@ namespace roce::replay {
 
 namespace {
 
-/// More than any machine has.
+/// More memory than any machine has, in MiB.
 constexpr std::uint64_t kMostMib = std::uint64_t{1} << 24U;
 
 constexpr const char* kFooter =
@@ -33,7 +33,7 @@ Exit code: 0 all went as in the capture, 1 something differed or failed, or --ou
   return !options.stream || *options.stream == conversation.stream;
 }
 
-/// The memory that a program has is not for us to make.
+/// Adds an obstacle if a request is about memory of the peer's program, which we cannot make, and no option names it.
 void check_remote_memory(const ConverseOptions& options, Conversation& conversation) {
   if (options.connect_by() == ConnectBy::control || !conversation.obstacles.empty()) return;
   const Outcome<std::vector<RemoteMemory>> known = parse_remote_memory(options.remote_memory);
@@ -50,7 +50,7 @@ void check_remote_memory(const ConverseOptions& options, Conversation& conversat
   }
 }
 
-/// What the captured sizes and addresses ask for is bounded over all connections, in their order.
+/// Bounds what the captured sizes and addresses ask for, over all connections together, in their order.
 void check_memory(const ConverseOptions& options, std::vector<Conversation>& conversations) {
   std::uint64_t left = options.memory();
   for (const Conversation& conversation : conversations) {

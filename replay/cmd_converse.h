@@ -6,7 +6,7 @@
 
 namespace roce::replay {
 
-/// `roce-replay converse`. `code` has to outlive the parsing; it is what the command ended with.
+/// Adds `roce-replay converse`; `code` receives its exit code and has to outlive the parsing.
 void add_converse(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::replay

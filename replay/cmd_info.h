@@ -9,7 +9,7 @@ class Program;
 
 namespace roce::replay {
 
-/// Adds `roce-replay info`; `code` is what it ended with. `program` and `code` have to outlive the parsing.
+/// Adds `roce-replay info`; `code` receives its exit code. `program` and `code` have to outlive the parsing.
 void add_info(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::replay

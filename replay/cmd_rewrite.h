@@ -9,7 +9,7 @@ class Program;
 
 namespace roce::replay {
 
-/// Adds `roce-replay rewrite`; `code` is what it ended with. `program` and `code` have to outlive the parsing.
+/// Adds `roce-replay rewrite`; `code` receives its exit code. `program` and `code` have to outlive the parsing.
 void add_rewrite(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::replay

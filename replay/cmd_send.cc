@@ -48,11 +48,11 @@ Exit code: 0 all was sent, or with --loops 0 all until Ctrl-C; 1 begun, and fail
   return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// What the options ask for, before anything is read.
+/// The work that the options ask for, as far as it is known before anything is read.
 struct Job {
   Pace pace{};
   IntakeOptions intake{};
-  Duration wait{0};  ///< until the start
+  Duration wait{0};  ///< time until the start
 };
 
 [[nodiscard]] Outcome<Job> job_of(const SendOptions& options) {
@@ -90,7 +90,7 @@ struct Job {
   return job;
 }
 
-/// What can be said against a survey before anything is sent.
+/// Fails if a survey shows a reason not to send, before anything is sent.
 [[nodiscard]] Outcome<void> check(const SendOptions& options, const Pace& pace, const Survey& found) {
   const std::string unfit = unfit_text(found);
   if (!unfit.empty() && !options.skip_unfit) {
@@ -173,7 +173,7 @@ struct Job {
     job->intake.datagrams_from = links->addresses();
     for (const SendLine& line : links->lines()) job->intake.max_bytes[side++] = line.link->max_bytes();
   }
-  // A time that makes no sense is told before a long file is read.
+  // A start time that makes no sense is reported before a long file is read.
   if (!options.start_at.empty()) {
     if (const auto until = time_until(options.start_at, wall_clock()); !until) return tl::unexpected(until.error());
   }

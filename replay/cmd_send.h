@@ -9,7 +9,7 @@ class Program;
 
 namespace roce::replay {
 
-/// Adds `roce-replay send`; `code` is what it ended with. `program` and `code` have to outlive the parsing.
+/// Adds `roce-replay send`; `code` receives its exit code. `program` and `code` have to outlive the parsing.
 void add_send(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::replay

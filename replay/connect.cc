@@ -24,7 +24,7 @@ constexpr std::uint8_t kRetries = 7;
 constexpr Duration kHandshakeTime = std::chrono::seconds{10};
 constexpr std::string_view kDone{"done\0", 5};
 
-/// Keeps the event loop awake for a socket.
+/// Makes the event loop wake up for a socket while this object lives.
 class Watch {
  public:
   Watch(gen::Endpoint& endpoint, int fd, short events) : endpoint_(endpoint), fd_(fd) {
@@ -52,8 +52,8 @@ void granted(const Outcome<void>& outcome) {
   if (!outcome) throw gen::ScriptFailure(outcome.error().message);
 }
 
-/// The handshake of the pingpong programs: the client tells its queue pair, the server connects its own and answers,
-/// the client says `done`.
+/// The handshake of the pingpong programs: the client sends its queue pair, the server connects its own
+/// and answers with it, the client sends `done`.
 class PingpongHandshake {
  public:
   PingpongHandshake(gen::Endpoint& endpoint, LocalEnd& own, std::uint32_t path_mtu)

@@ -15,7 +15,7 @@ namespace {
 
 [[nodiscard]] analysis::TrackerOptions tracker_options() {
   analysis::TrackerOptions options;
-  // Only which flows are one connection is asked for.
+  // All that is needed is which flows are one connection.
   options.keep_messages = options.keep_answers = false;
   return options;
 }
@@ -32,7 +32,7 @@ namespace {
   return name.qpn == end.qpn && (!name.owner || *name.owner == end.host);
 }
 
-/// The communication IDs of a message: of its sender and of its receiver, 0 where it has none.
+/// The communication IDs of a message: that of its sender and that of its receiver, 0 where the message has none.
 struct CmIds {
   std::uint32_t sender = 0;
   std::uint32_t receiver = 0;
@@ -72,7 +72,7 @@ std::optional<std::uint8_t> ConnectionSides::side_of_message(const Packet& packe
   }
   const CmIds ids = ids_of(packet);
   if (const auto sender = managers_.find({net.source, ids.sender}); sender != managers_.end()) return sender->second;
-  // Who rejects a REQ may have no ID of its own.
+  // The sender of a REJ for a REQ may not have an ID of its own.
   if (const auto receiver = managers_.find({net.destination, ids.receiver}); receiver != managers_.end()) {
     return other(receiver->second);
   }
@@ -91,7 +91,7 @@ std::optional<std::uint8_t> ConnectionSides::side_of(const Packet& packet, Time 
     }
     const auto flow = flows_.find({net.source, to});
     if (flow == flows_.end()) return std::nullopt;
-    // What came before the first is told to be of it: clocks of merged captures differ.
+    // A packet from before the first start counts as of the first connection: clocks of merged captures differ.
     const auto after = std::ranges::upper_bound(flow->second, time, {}, &Since::start);
     return (after == flow->second.begin() ? after : std::prev(after))->sender;
   }

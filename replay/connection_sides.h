@@ -19,9 +19,9 @@
 
 namespace roce::replay {
 
-/// Which ends of connections are side 0.
+/// The ends of connections that are side 0.
 struct SideEnds {
-  bool clients = false;       ///< who asked for the connection: sent CM REQ or SIDR_REQ
+  bool clients = false;       ///< all ends that asked for the connection: sent CM REQ or SIDR_REQ
   std::vector<QpName> qps{};  ///< these queue pairs
   [[nodiscard]] bool empty() const { return !clients && qps.empty(); }
 };
@@ -33,12 +33,12 @@ struct QpEnd {
   friend auto operator<=>(const QpEnd&, const QpEnd&) = default;
 };
 
-/// Which side sent a frame, by the connection that it belongs to: a packet of a connection names only the queue pair
-/// that it goes to, so all of the captures has to be read first (`SideSurvey`).
+/// Tells which side sent a frame by the connection that the frame belongs to. A packet of a connection names only the
+/// queue pair that it goes to, so the captures have to be read to their end first (`SideSurvey`).
 class ConnectionSides {
  public:
-  /// The side of its sender: 0 or 1. None where nothing says so.
-  /// `time` as it was learnt; it tells connections apart that used the same queue pairs one after the other.
+  /// Returns the side of the sender: 0 or 1; none if nothing tells it. `time` is the one given to `SideSurvey::learn`;
+  /// it distinguishes connections that used the same queue pairs one after the other.
   [[nodiscard]] std::optional<std::uint8_t> side_of(const Packet& packet, Time time) const;
 
  private:
@@ -54,15 +54,15 @@ class ConnectionSides {
     std::uint8_t sender = 0;
   };
   using CmEnd = std::pair<Gid, std::uint32_t>;  ///< host and its communication ID
-  using Sides = std::array<bool, 2>;            ///< that something was sent from
+  using Sides = std::array<bool, 2>;            ///< sides from which something was sent
 
   [[nodiscard]] std::optional<std::uint8_t> side_of_end(const QpEnd& end) const;
   [[nodiscard]] std::optional<std::uint8_t> side_of_message(const Packet& packet, const NetMeta& net) const;
 
   std::map<QpEnd, std::uint8_t> ends_;
-  std::map<Flow, std::vector<Since>> flows_;  ///< in the order of time
+  std::map<Flow, std::vector<Since>> flows_;  ///< ordered by start
   std::map<CmEnd, std::uint8_t> managers_;    ///< by communication ID
-  std::set<CmEnd> askers_;                    ///< of SIDR, by request ID: side 0
+  std::set<CmEnd> askers_;                    ///< senders of a SIDR_REQ, by request ID: side 0
   std::map<MacAddress, Sides> hosts_;
 };
 
@@ -72,7 +72,7 @@ class SideSurvey {
   explicit SideSurvey(SideEnds wanted);
 
   void learn(const Packet& packet, Time time);
-  /// After the last packet; only once. The error is a sentence that says which end is in no connection.
+  /// Returns the sides; call once, after the last packet. The error is a sentence that names the end in no connection.
   [[nodiscard]] ReadResult<ConnectionSides> finish();
 
  private:
@@ -84,7 +84,7 @@ class SideSurvey {
 
   void learn_cm(const Packet& packet, const NetMeta& net, Time time);
   [[nodiscard]] bool is_wanted(const QpEnd& end) const;
-  /// The side of an end that was asked for, or that is known to be opposite to one, as it was at a time.
+  /// Returns the side of an end at a time: 0 if wanted; with `clients`, 0 for a client and 1 for a server; else none.
   [[nodiscard]] std::optional<std::uint8_t> side_of(const QpEnd& end, Time time) const;
   [[nodiscard]] std::optional<std::uint8_t> side_of(const CmState& manager) const;
   void add_streams(ConnectionSides& sides) const;
@@ -94,11 +94,11 @@ class SideSurvey {
   SideEnds wanted_;
   analysis::Tracker tracker_;
   std::uint64_t packets_ = 0;
-  std::set<QpEnd> ends_;  ///< all that were seen
-  /// By CM: from when on it was a client's (true) or a server's.
+  std::set<QpEnd> ends_;  ///< all ends that were seen
+  /// Roles by CM: the time from which on an end was a client's (true) or a server's (false).
   std::map<QpEnd, std::map<Time, bool>> roles_;
   std::map<ConnectionSides::CmEnd, CmState> managers_;
-  std::set<ConnectionSides::CmEnd> askers_;  ///< by request ID of SIDR
+  std::set<ConnectionSides::CmEnd> askers_;  ///< senders of a SIDR_REQ, by request ID
   std::set<std::pair<MacAddress, ConnectionSides::Flow>> senders_;
 };
 

@@ -13,9 +13,9 @@ namespace roce::replay {
 
 namespace {
 
-/// What the control protocol takes in one line.
+/// Bytes of memory that one line of the control protocol takes.
 constexpr std::size_t kPart = std::size_t{1} << 20;
-/// In the number of a work request: it is a receive.
+/// Bit in the number of a work request that marks a receive.
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 62;
 
 [[nodiscard]] std::string_view opcode_of(const CapturedOperation& operation) {

@@ -9,16 +9,16 @@
 
 namespace roce::replay {
 
-/// An end that a `roce-gen peer` is for us, told by the control protocol.
+/// An end that a `roce-gen peer` plays for us, controlled by the control protocol.
 class ControlEnd : public PlayedEnd {
  public:
-  /// Makes queue pair and memory there, in INIT with its receives posted. All that is given has to outlive it. Failure:
-  /// what the peer refuses.
+  /// Makes queue pair and memory at the peer, in INIT with its receives posted. All arguments have to
+  /// outlive the end. Failure: the peer refuses something.
   [[nodiscard]] static Outcome<std::unique_ptr<ControlEnd>> make(gen::ControlClient& peer,
                                                                  const Conversation& conversation,
                                                                  const CapturedMemory& memory, std::uint8_t side);
 
-  /// Its queue pair, and the first PSN that this sends.
+  /// Return the number of its queue pair, and the first PSN that this queue pair sends.
   [[nodiscard]] Qpn qpn() const { return qpn_; }
   [[nodiscard]] Psn psn() const { return psn_; }
 
@@ -32,7 +32,7 @@ class ControlEnd : public PlayedEnd {
 
  private:
   struct Region {
-    std::uint32_t memory = 0;  ///< as the peer numbers it
+    std::uint32_t memory = 0;  ///< its number at the peer
     std::size_t bytes = 0;
     LivePlace place;
   };
@@ -55,7 +55,7 @@ class ControlEnd : public PlayedEnd {
   std::vector<Region> regions_;
   Qpn qpn_;
   Psn psn_;
-  std::size_t under_way_ = 0;  ///< requests and receives that have not completed
+  std::size_t under_way_ = 0;  ///< number of requests and receives that have not completed
 };
 
 }  // namespace roce::replay

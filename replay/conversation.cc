@@ -18,13 +18,13 @@ namespace roce::replay {
 namespace {
 
 constexpr std::size_t kAtomicBytes = 8;
-/// Of one connection; what is wrong with the rest is the same.
+/// Obstacles kept for one connection; any more would be of the same kinds.
 constexpr std::size_t kMostObstacles = 20;
 
-/// What one packet brought, the first time that it was whole.
+/// The contents of one packet, from the first transmission that was intact.
 struct Piece {
   std::vector<std::byte> payload;
-  std::uint32_t payload_length = 0;  // on the wire
+  std::uint32_t payload_length = 0;  // bytes on the wire
   Time time{};
 };
 
@@ -32,7 +32,7 @@ struct Piece {
 struct RequestPiece : Piece {
   Bth bth{};
   Operation operation{};
-  bool continues = false;  // a message that began before it
+  bool continues = false;  // true if its message began in an earlier packet
   std::optional<Reth> reth;
   std::optional<AtomicEth> atomic;
   std::optional<ImmDt> immediate;
@@ -40,20 +40,20 @@ struct RequestPiece : Piece {
   std::optional<Feth> flush;
 };
 
-/// The requests of one side of a stream with their answers, by the requester's PSNs, counted on across wraps.
+/// The requests of one side of a stream with their answers, by the requester's PSNs, which count on across wraps.
 struct Requester {
   std::map<std::int64_t, RequestPiece> requests;
   std::map<std::int64_t, Piece> answers;
-  std::map<analysis::PacketId, std::int64_t> psns;  // of request packets, each transmission
+  std::map<analysis::PacketId, std::int64_t> psns;  // PSNs of request packets, one for each transmission
 };
 
 struct StreamData {
   std::array<Requester, 2> sides;
   std::vector<analysis::Message> messages;
-  std::uint64_t not_kept_from = 0;  // the first frame for which there was no memory left
+  std::uint64_t not_kept_from = 0;  // number of the first frame that memory did not suffice for
 };
 
-/// What a packet takes that is kept: its payload once more in the data of its request.
+/// Returns the bytes that a kept packet takes; its payload counts twice, as it is also in the data of its request.
 [[nodiscard]] std::uint64_t memory_for(const Packet& packet) {
   constexpr std::uint64_t kMapNodes = 2 * 64;
   return sizeof(RequestPiece) + kMapNodes + sizeof(CapturedOperation) + 2 * packet.payload().size();
@@ -170,7 +170,7 @@ class Builder {
     bool is_cut = false;
     std::int64_t end = first + message.psn_count;
     if (message.end == analysis::MessageEnd::refused) {
-      // What was under way behind the packet that was refused.
+      // Packets that were already under way after the refused one.
       for (auto next = side.requests.find(end); next != side.requests.end() && next->second.continues; ++end, ++next) {
         if (next->first != end) break;
       }
@@ -236,7 +236,7 @@ class Builder {
       };
       std::size_t completed = 0;
       std::size_t messages = 0;
-      // Where the clock stands still, nothing waits for itself, or for what waits for it.
+      // While the clock stands still, a request must not wait for itself, or for a request that waits for it.
       std::size_t own_before = 0;
       std::size_t others_before = 0;
       Time latest = conversation_.start;
@@ -258,7 +258,7 @@ class Builder {
   StreamData& data_;
   Conversation conversation_;
   std::uint8_t first_side_ = 0;
-  std::array<std::int64_t, 2> refused_until_{};  // by direction of the stream, the PSN
+  std::array<std::int64_t, 2> refused_until_{};  // by direction of the stream: the PSN after a refused message
 };
 
 }  // namespace
@@ -297,7 +297,7 @@ std::string contradiction_in(const CapturedOperation& operation) {
       return "is no work request of a queue pair";
   }
   if (!why.empty()) return why;
-  // Of what was refused the rest was never sent.
+  // The rest of a refused message was never sent.
   const bool is_written = operation.operation == Operation::write || operation.operation == Operation::atomic_write;
   if (is_written && (was_refused ? bytes > operation.length : bytes != operation.length)) {
     return fmt::format("has {} bytes of payload, its RETH says {}", bytes, operation.length);
@@ -339,7 +339,7 @@ class ConversationReader::State {
     for (const analysis::StreamSummary& summary : summaries_) {
       const auto data = streams_.find(summary.stream);
       conversations.push_back(Builder{summary, data->second, memory_}.build());
-      // It is there twice for as short as can be.
+      // The data exist twice at this point; free the packets at once.
       streams_.erase(data);
     }
     std::ranges::stable_sort(conversations, {}, &Conversation::stream);
@@ -349,10 +349,10 @@ class ConversationReader::State {
 
  private:
   static constexpr unsigned kDrainPackets = 256;
-  /// Of a connection, whatever was sent on it: its state, its summary, what is said of it.
+  /// Bytes counted for a connection, whatever was sent on it: its state, its summary and its obstacles.
   static constexpr std::uint64_t kConnectionBytes = 4096;
 
-  /// What is kept of a stream; nullptr when it begins where the memory is used up.
+  /// Returns what is kept of a stream; nullptr if it begins when the memory is used up.
   StreamData* stream_of(std::uint32_t number) {
     if (const auto known = streams_.find(number); known != streams_.end()) return &known->second;
     if (kConnectionBytes > memory_ - used_) return nullptr;
@@ -378,7 +378,7 @@ class ConversationReader::State {
       return;
     }
     const bool is_request = known.role == analysis::PacketRole::request;
-    // The answers to a requester go the other way.
+    // The answers to a requester go in the other direction.
     Requester& side = stream.sides.at(is_request ? known.direction : 1 - known.direction);
     const bool is_kept = is_request ? take_request(side, packet, time, id, known.relative_psn)
                                     : take_answer(side, packet, time, known.relative_psn);
@@ -415,7 +415,7 @@ class ConversationReader::State {
     return true;
   }
 
-  /// A stream that was the other direction of one turns out to be so only when an answer comes.
+  /// Merges `part` into `whole`: that a stream is the other direction of another shows only when an answer comes.
   static void absorb(StreamData& part, StreamData& whole) {
     whole.sides[1].requests.merge(part.sides[0].requests);
     whole.sides[1].psns.merge(part.sides[0].psns);
@@ -444,7 +444,7 @@ class ConversationReader::State {
   std::map<std::uint32_t, std::uint32_t> absorbed_by_;
   std::vector<analysis::Message> messages_;
   std::vector<analysis::StreamSummary> closed_;
-  std::vector<analysis::StreamSummary> summaries_;  // of streams that have ended
+  std::vector<analysis::StreamSummary> summaries_;  // summaries of streams that have ended
   std::uint64_t left_out_ = 0;
   unsigned since_drain_ = 0;
   std::uint64_t memory_;
@@ -455,7 +455,7 @@ ConversationReader::ConversationReader(std::uint64_t memory) : state_(std::make_
 ConversationReader::~ConversationReader() = default;
 
 void ConversationReader::observe(const Packet& packet, const IcrcVerdict& icrc, Time time, analysis::PacketId id) {
-  // What has a time has happened.
+  // kNever stands for "did not happen", so the time of a packet has to be earlier.
   state_->observe(packet, icrc, std::min(time, kNever - Duration{1}), id);
 }
 

@@ -9,14 +9,14 @@
 
 namespace roce::replay {
 
-/// What a capture file has of RC connections.
+/// The RC connections of a capture file.
 struct CapturedConversations {
   std::vector<Conversation> conversations;
   std::uint64_t left_out = 0;  ///< as ConversationReader::left_out
 };
 
-/// The RC connections of a capture file; `memory`: as `ConversationReader` takes it. Failure: it cannot be read, or has
-/// no RoCE in it.
+/// Reads the RC connections of a capture file; `memory` is the bound of `ConversationReader`, in bytes.
+/// Failure: the file cannot be read, or contains no RoCE.
 [[nodiscard]] Outcome<CapturedConversations> conversations_of(const std::string& path,
                                                               std::uint64_t memory = kUsualMemory);
 

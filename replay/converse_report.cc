@@ -41,7 +41,7 @@ using Json = nlohmann::ordered_json;
   return latency.count() == 0 ? "–" : fmt::format("{:.1f}", microseconds(latency.percentile(0.5)));
 }
 
-/// Sequence errors and RNR that the peer answered us.
+/// Returns the number of NAKs (sequence error and RNR) that the peer sent to us.
 [[nodiscard]] std::uint64_t naks(const transport::Counters& counters) {
   return counters.sequence_naks_received + counters.rnr_naks_received;
 }
@@ -69,10 +69,10 @@ void print_json(const Json& object) {
   }
 }
 
-/// What a request with its region takes in JSON besides hexadecimal data.
+/// Bytes of JSON for a request and its region, besides the hexadecimal data.
 constexpr std::uint64_t kRequest = 500;
 
-/// Says on standard error and in the JSON what is not there.
+/// Reports on standard error and in the JSON that the details are left out, and why.
 [[nodiscard]] bool leave_out(const Conversation& conversation, const std::string& why) {
   fmt::print(stderr, "left out: the details of stream {}: {}\n", conversation.stream, why);
   Json object = heading("left_out", conversation);

@@ -22,7 +22,7 @@ constexpr std::uint32_t kUsualPathMtu = 1024;
 constexpr Duration kLinger = std::chrono::seconds{1};
 constexpr Duration kLiveInterval = std::chrono::milliseconds{500};
 
-/// One conversation with all that it needs, in the order in which it may go.
+/// One conversation with all that it needs; the order of the members allows for their destruction.
 struct Exchange {
   const Conversation* conversation = nullptr;
   std::array<CapturedMemory, 2> memories;
@@ -122,7 +122,7 @@ class Run {
   }
 
  private:
-  /// A control connection tells of completions only when it is asked.
+  /// A control connection reports completions only when it is asked.
   static constexpr Duration kAskInterval = std::chrono::milliseconds{1};
 
   [[nodiscard]] static Time wake_of(const Exchange& exchange) {
@@ -138,7 +138,7 @@ class Run {
       if (Outcome<void> ended = end_by_cm(*cm_, *exchange->connection, patience); !ended) return ended;
       patience = Duration{0};
     }
-    // A peer that is asked how far it is has told that it missed nothing.
+    // A peer that is asked for its progress has reported that it missed nothing.
     const bool is_all_known =
         std::ranges::all_of(exchanges_, [](const auto& exchange) { return exchange->remote != nullptr; });
     if (!is_all_known) return linger();
@@ -146,7 +146,7 @@ class Run {
     return {};
   }
 
-  /// Answers what the peer repeats.
+  /// Answers what the peer repeats, for a while.
   [[nodiscard]] Outcome<void> linger() {
     const Time end = gen::now() + kLinger;
     const Outcome<bool> ran = endpoint_.driver().run([&](Time now) {
@@ -250,7 +250,7 @@ class Run {
   std::vector<std::unique_ptr<Exchange>> exchanges_;
 };
 
-/// `RKEY:ADDRESS`, each decimal or hexadecimal with 0x.
+/// Parses `RKEY:ADDRESS`, each decimal or hexadecimal with 0x.
 [[nodiscard]] bool parse_place(const std::string& text, LivePlace& place) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) return false;

@@ -10,11 +10,11 @@
 
 namespace roce::replay {
 
-/// Memories that options name: `RKEY:ADDRESS=RKEY:ADDRESS`, the captured and the live one. Failure: something else.
+/// Parses options `RKEY:ADDRESS=RKEY:ADDRESS`, the captured memory and the live one. Failure: another form.
 [[nodiscard]] Outcome<std::vector<RemoteMemory>> parse_remote_memory(const std::vector<std::string>& texts);
 
-/// Connects each conversation with the live peer and plays our side of all of them at a time. `played` gets how each
-/// went, also with a failure. Failure: the endpoint cannot be opened, or the peer not be reached.
+/// Connects each conversation to the live peer and plays our side of all of them at the same time. `played` receives
+/// how each went, also on failure. Failure: the endpoint cannot be opened, or the peer cannot be reached.
 [[nodiscard]] Outcome<void> run_conversations(const ConverseOptions& options,
                                               const std::vector<const Conversation*>& conversations,
                                               std::vector<Played>& played);

@@ -52,7 +52,7 @@ Outcome<std::unique_ptr<DatagramLink>> DatagramLink::open(const port::Interface&
       problem = opened.error().message;
     }
   }
-  // An IPv6 address that is still being checked for duplicates cannot be used yet; frames from it are named.
+  // An IPv6 address that is still being checked for duplicates cannot be used yet; frames from it are reported.
   if (made->owns_.empty()) return cannot(problem);
   return made;
 }
@@ -111,7 +111,7 @@ DatagramLink::Own* DatagramLink::prepare(Bytes frame, std::size_t place) {
 link::LinkResult<std::size_t> DatagramLink::send(std::span<const link::TxFrame> frames) {
   std::size_t done = 0;
   while (done < frames.size()) {
-    // As many as leave by one socket.
+    // Collect the frames that leave by the same socket.
     Own* own = nullptr;
     std::size_t count = 0;
     for (; count < kBatch && done + count < frames.size(); ++count) {

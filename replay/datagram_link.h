@@ -14,30 +14,30 @@
 
 namespace roce::replay {
 
-/// Whether a packet can go as the payload of a UDP datagram: it is RoCE v2, and whole.
+/// True if a packet can be sent as the payload of a UDP datagram: it is RoCE v2, and whole.
 [[nodiscard]] bool is_datagram(const Packet& packet);
 
-/// Takes whole frames, and sends the RoCE v2 packets in them through the kernel's UDP. What the kernel writes in front
-/// of them keeps addresses, source port, traffic class and hop limit, as far as `link::UdpLink` can; the IPv4
-/// identification becomes 0, Don't Fragment is set, there is no UDP checksum. The ICRC fits those headers; one that was
-/// wrong stays wrong in the same bits.
+/// Takes whole frames, and sends the RoCE v2 packets in them through the kernel's UDP. The headers that the
+/// kernel writes keep addresses, source port, traffic class and hop limit, as far as `link::UdpLink` can; the
+/// IPv4 identification becomes 0, Don't Fragment is set, there is no UDP checksum. The ICRC is made for those
+/// headers; one that was wrong stays wrong in the same bits.
 class DatagramLink final : public link::Link {
  public:
-  /// Sends from the addresses of an interface. Failures: it has none; none can be used.
+  /// Opens a link that sends from the addresses of an interface. Failures: it has no address; none can be used.
   [[nodiscard]] static Outcome<std::unique_ptr<DatagramLink>> open(const port::Interface& interface);
 
-  /// From where it can send.
+  /// Returns the addresses from which it can send.
   [[nodiscard]] std::vector<Gid> addresses() const;
 
   [[nodiscard]] link::LinkKind kind() const override { return link::LinkKind::ethernet; }
-  /// Of frames without VLAN tags and tunnels.
+  /// Returns the limit for frames without VLAN tags and tunnels.
   [[nodiscard]] std::size_t max_bytes() const override;
-  /// Nothing is handed out.
+  /// Never returns a frame.
   [[nodiscard]] link::LinkResult<std::size_t> receive(std::span<link::RxFrame> frames) override;
-  /// What is no such packet, or not from one of `addresses`, counts as a send error.
+  /// Counts a frame as a send error if it is not a whole RoCE v2 packet, or not from one of `addresses`.
   [[nodiscard]] link::LinkResult<std::size_t> send(std::span<const link::TxFrame> frames) override;
   [[nodiscard]] int fd() const override { return owns_.front().link->fd(); }
-  /// Bytes are those of the datagrams' payload.
+  /// Returns counters in which bytes are those of the datagrams' payload.
   [[nodiscard]] link::LinkCounters counters() const override;
 
  private:
@@ -48,7 +48,7 @@ class DatagramLink final : public link::Link {
   static constexpr std::size_t kBatch = 64;
 
   DatagramLink() : buffers_(kBatch), run_(kBatch) {}
-  /// Makes a datagram of a frame in `run_[place]`. Null: it cannot go.
+  /// Makes a datagram of a frame in `run_[place]`. Null: the frame cannot be sent.
   [[nodiscard]] Own* prepare(Bytes frame, std::size_t place);
 
   std::vector<Own> owns_;

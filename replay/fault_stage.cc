@@ -7,7 +7,7 @@
 namespace roce::replay {
 
 bool FaultStage::submit(const link::CaptureRecord& record, std::uint8_t side, const Use& use) {
-  // Packets without a time, or with one before that of the packet in front of them, come directly behind it.
+  // A packet without a time, or with an earlier time than the packet before it, comes directly after that packet.
   if (record.timestamp_ns != link::kNoTimestamp) now_ = std::max(now_, Time{Duration{record.timestamp_ns}});
   poll(now_, use);
   const Packet packet = parse_frame(record.bytes, link_type_, record.original_length);
@@ -34,7 +34,7 @@ void FaultStage::drain(const Use& use) {
 
 void FaultStage::poll(Time now, const Use& use) {
   while (const std::optional<impair::Output> output = engine_.poll(now)) {
-    // Copies go directly behind their packet: with another one, the one before is done with.
+    // Copies come directly after their packet: once another packet comes, the one before is done with.
     if (last_polled_ != output->packet) kept_.erase(last_polled_);
     last_polled_ = output->packet;
     const Kept& kept = kept_.at(output->packet);

@@ -11,11 +11,11 @@
 
 namespace roce::replay {
 
-/// How often a capture is played, and what is different each time.
+/// The number of times that a capture is played, and what differs from play to play.
 struct Plays {
   std::uint64_t count = 1;                        ///< 0: without end
-  Duration length{0};                             ///< from the start of one to that of the next, in the capture's time
-  const PsnContinuation* continuation = nullptr;  ///< moves the PSNs of each but the first; null: they start again
+  Duration length{0};                             ///< from the start of a play to that of the next, in capture time
+  const PsnContinuation* continuation = nullptr;  ///< moves the PSNs of each play but the first; null: they start again
 };
 
 /// The frames of all plays, in order.
@@ -26,16 +26,16 @@ class FrameFeed {
   FrameFeed& operator=(const FrameFeed&) = delete;
   virtual ~FrameFeed() = default;
 
-  /// The next frames, `ReplayFrame::captured` counting from the start of the first play; valid until the next call.
-  /// Null at the end. May wait for a file.
+  /// Returns the next frames, with `ReplayFrame::captured` counted from the start of the first play; valid until
+  /// the next call. Null at the end. May wait for a file.
   [[nodiscard]] virtual Outcome<FrameBlock*> next() = 0;
 };
 
-/// Frames that are in memory.
+/// Makes a feed of frames that are in memory.
 [[nodiscard]] std::unique_ptr<FrameFeed> feed_from_memory(std::vector<FrameBlock> blocks, const Plays& plays);
 
-/// Frames that a thread reads from the captures a little ahead of their use, so that it takes little memory however
-/// large they are. `options` has to outlive the feed. Failures: those of `FrameIntake::open`.
+/// Makes a feed of frames that a thread reads from the captures a little ahead of their use, so that it takes little
+/// memory however large they are. `options` has to outlive the feed. Failures: those of `FrameIntake::open`.
 [[nodiscard]] Outcome<std::unique_ptr<FrameFeed>> feed_from_files(const IntakeOptions& options, const Plays& plays);
 
 }  // namespace roce::replay

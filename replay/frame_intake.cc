@@ -13,7 +13,7 @@ namespace roce::replay {
 
 namespace {
 
-// A block is done when it has so much of either.
+// A block is full when it has this much of either.
 constexpr std::size_t kBlockBytes = 256 << 10;
 constexpr std::size_t kBlockFrames = 1024;
 constexpr std::size_t kVlanTagBytes = 4;

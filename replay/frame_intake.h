@@ -22,19 +22,19 @@
 
 namespace roce::replay {
 
-/// A frame as it is to go out.
+/// A frame in the form in which it is to be sent.
 struct ReplayFrame {
   std::uint32_t offset = 0;  ///< in the bytes of its block
   std::uint32_t size = 0;
-  Duration captured{0};   ///< since the first frame of the capture
-  std::uint8_t side = 0;  ///< of its sender
-  /// A RoCE packet whose ICRC is right.
+  Duration captured{0};   ///< time since the first frame of the capture
+  std::uint8_t side = 0;  ///< side of its sender
+  /// True for a RoCE packet whose ICRC is right.
   bool is_sound = false;
-  /// As `PsnContinuation::flow_of`, once it was asked for.
+  /// Result of `PsnContinuation::flow_of`, once that was called.
   std::optional<std::uint32_t> flow{};
 };
 
-/// Some frames in a row.
+/// Some consecutive frames.
 struct FrameBlock {
   std::vector<std::byte> bytes;
   std::vector<ReplayFrame> frames;
@@ -48,54 +48,54 @@ struct FrameBlock {
   }
 };
 
-/// Why a frame cannot go out.
+/// Reason why a frame cannot be sent.
 enum class Unfit : std::uint8_t {
-  cut,          ///< the capture has a part of it only
-  too_long,     ///< for the interface
+  cut,          ///< only a part of it is in the capture
+  too_long,     ///< too long for the interface
   no_side,      ///< neither end of it is on a known side
-  no_datagram,  ///< UDP cannot carry it: no RoCE v2 packet
-  not_own,      ///< UDP cannot send it: not from an address of the interface
+  no_datagram,  ///< UDP cannot carry it: not a RoCE v2 packet
+  not_own,      ///< UDP cannot send it: its source is not an address of the interface
 };
 inline constexpr std::size_t kUnfitReasons = 5;
 
-/// The frames that cannot go out for one reason.
+/// The frames that cannot be sent for one reason.
 struct UnfitFrames {
   std::uint64_t count = 0;
-  std::string file{};        ///< of the first one
-  std::uint64_t number = 0;  ///< of the first one, in its file
-  std::size_t bytes = 0;     ///< of the first one, on the wire
-  std::size_t captured = 0;  ///< of it, in the capture
-  std::size_t most = 0;      ///< the longest of them
+  std::string file{};        ///< file with the first one
+  std::uint64_t number = 0;  ///< number of the first one in its file
+  std::size_t bytes = 0;     ///< length of the first one on the wire
+  std::size_t captured = 0;  ///< bytes of the first one in the capture
+  std::size_t most = 0;      ///< length of the longest one on the wire
 };
 
 struct IntakeOptions {
   std::vector<std::string> files;
-  std::optional<SideSplit> sides{};     ///< none: all frames are of side 0
-  std::optional<RewriteRules> rules{};  ///< what is changed in the frames; sides are those of the captured addresses
-  std::shared_ptr<const SegmentPlan> segments{};  ///< how messages are cut anew, in front of all else; null: not at all
-  impair::RuleSet faults{};  ///< what befalls the frames at last, the same in each play; their random numbers: `rules`
-  /// By side: frames go as datagrams from these addresses; empty: as they are.
+  std::optional<SideSplit> sides{};               ///< none: all frames belong to side 0
+  std::optional<RewriteRules> rules{};            ///< changes to the frames; sides follow from the captured addresses
+  std::shared_ptr<const SegmentPlan> segments{};  ///< how messages are cut anew, before all else; null: not at all
+  impair::RuleSet faults{};  ///< faults, applied last and alike in each play; `rules` has their seed
+  /// By side: frames go as datagrams from these addresses; empty: frames go as they are.
   std::vector<std::vector<Gid>> datagrams_from{};
-  /// The longest frame that goes out on each side, without VLAN tags; a tag more than none may come on top.
+  /// Longest frame that goes out on each side, in bytes, without VLAN tags; a tagged frame may be one tag longer.
   std::array<std::size_t, 2> max_bytes{SIZE_MAX, SIZE_MAX};
 };
 
-/// Makes frames that can be sent of captures, changed by rules if there are any. Super-frames are cut into the packets
-/// that the wire had.
+/// Makes frames that can be sent out of captures, changed by rules if there are any. Super-frames
+/// are cut into the packets that were on the wire.
 class FrameIntake {
  public:
-  /// Failures: those of `CaptureMerge::open`.
+  /// Opens the captures. Failures: those of `CaptureMerge::open`.
   [[nodiscard]] static Outcome<FrameIntake> open(const IntakeOptions& options);
 
-  /// Fills an empty block. False: there are no more frames. Failures: those of `CaptureMerge::next`; a frame of which
-  /// the rules do not say what becomes of it.
+  /// Fills an empty block. False: there are no more frames. Failures: those of `CaptureMerge::next`; a frame that the
+  /// rules do not cover, or that is too long for the faults.
   [[nodiscard]] Outcome<bool> fill(FrameBlock& block);
 
-  /// What was left out so far, by `Unfit`.
+  /// Returns the frames that were left out so far, by `Unfit`.
   [[nodiscard]] const std::array<UnfitFrames, kUnfitReasons>& unfit() const { return unfit_; }
-  /// Frames of the captures so far that have no time of their own.
+  /// Returns the number of captured frames so far that have no time of their own.
   [[nodiscard]] std::uint64_t untimed() const { return untimed_; }
-  /// What the faults have done so far; none without faults.
+  /// Returns what the faults have done so far; none without faults.
   [[nodiscard]] std::optional<impair::Stats> faults() const {
     return faults_ ? std::optional{faults_->stats()} : std::nullopt;
   }
@@ -118,13 +118,13 @@ class FrameIntake {
                                          FrameBlock& block);
   [[nodiscard]] Outcome<void> rewrite(const Packet& packet, std::uint8_t side, const link::CaptureRecord& record,
                                       FrameBlock& block);
-  /// A frame that is as it is to go out, but for faults.
+  /// Adds a frame that is in its final form except for faults.
   [[nodiscard]] Outcome<void> append(const Packet& packet, bool is_sound, std::uint8_t side,
                                      const link::CaptureRecord& record, FrameBlock& block);
   void store(Bytes frame, bool is_sound, std::uint8_t side, Duration captured, FrameBlock& block);
-  /// What the faults let go.
+  /// Stores a frame that the faults let go.
   void store_due(const link::CaptureRecord& record, std::uint8_t side, FrameBlock& block);
-  /// Why a frame cannot go as it is.
+  /// Returns why a frame cannot be sent as it is; none if it can.
   [[nodiscard]] std::optional<Unfit> unfit_of(const Packet& packet, std::uint8_t side) const;
   void leave_out(Unfit reason, const link::CaptureRecord& record, std::size_t bytes);
 

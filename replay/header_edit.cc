@@ -23,7 +23,7 @@ namespace roce::replay {
 
 namespace {
 
-/// The address fields of each header.
+/// Returns the address fields of a header.
 const std::vector<const FieldInfo*>& address_fields(HeaderId id) {
   static const auto table = [] {
     std::array<std::vector<const FieldInfo*>, static_cast<std::size_t>(HeaderId::count)> fields;
@@ -115,7 +115,7 @@ void edit(std::byte* header, Change change) {
   FieldOf<Member>::set(header, change(FieldOf<Member>::get(header)));
 }
 
-/// The edits of each header, which lies at `header`.
+/// Edits one header after another; each lies at `header`.
 class TransportEdit {
  public:
   TransportEdit(const Ends& ends, Translator& translator) : ends_(ends), translator_(translator) {}
@@ -184,7 +184,7 @@ class TransportEdit {
   Translator& translator_;
 };
 
-/// The bytes of the opaque fields of a CM message become others, but for a CMA header in front of them.
+/// Replaces the bytes of the opaque fields of a CM message, except for a CMA header in front of them.
 void hide_cm(const Layer& layer, std::span<std::byte> frame, std::size_t cma_end, const Pseudonyms& pseudonyms) {
   for (const FieldInfo& field : header_info(layer.id).fields) {
     if (field.format != FieldFormat::bytes) continue;
@@ -198,7 +198,7 @@ bool is_cm(HeaderId id) {
   return id >= HeaderId::cm_req && id <= HeaderId::cm_apr;
 }
 
-/// Where the headers of neighbour discovery and ARP lie, which a Packet leaves in its payload.
+/// Finds the headers of neighbour discovery and ARP, which a Packet leaves in its payload.
 std::vector<Layer> find_neighbours(const Packet& packet) {
   std::vector<Layer> found;
   const Bytes said = packet.payload();
@@ -239,7 +239,7 @@ std::optional<AddressProblem> edit_addresses(const Packet& packet, std::span<std
     const bool is_own =
         packet.is_roce() && layer.offset == packet.network_offset() && layer.id == packet.network_header();
     if (is_own) continue;
-    // What encloses a packet need not be covered, what its ends say to one another has to.
+    // Addresses in headers around a packet need not be covered by rules; those that its ends exchange have to be.
     const bool may_stay = lenient || (packet.is_roce() && layer.offset < packet.network_offset());
     if (layer.id == HeaderId::cma) {
       if (auto problem = edit_cma(frame.data() + layer.offset, translator, may_stay)) return problem;

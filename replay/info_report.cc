@@ -16,7 +16,7 @@ namespace roce::replay {
 
 namespace {
 
-/// What has to be known of the network that a capture is to be played in, by how the capture differs from it.
+/// Returns what has to be rewritten to play a capture in another network, with the options that do it.
 std::vector<std::string> needs(const CaptureInfo& info) {
   std::vector<std::string> lines;
   std::string addresses;
@@ -58,7 +58,7 @@ std::string end_text(const ConnectionInfo& connection, std::size_t end) {
                      qpn ? fmt::format("0x{:06x}", qpn->value()) : "?");
 }
 
-/// `write 12, read 3` of one requester.
+/// Returns the numbers of messages of one requester: `write 12, read 3`.
 std::string operations(const analysis::DirectionSummary& direction) {
   std::string text;
   for (std::size_t type = 0; type < direction.messages.size(); ++type) {
@@ -69,7 +69,7 @@ std::string operations(const analysis::DirectionSummary& direction) {
   return text.empty() ? "-" : text;
 }
 
-/// `write`
+/// Returns the name in lower case with underscores: `write`.
 std::string lower_name(analysis::MessageType type) {
   std::string name{to_string(type)};
   std::transform(name.begin(), name.end(), name.begin(),

@@ -7,9 +7,9 @@
 
 namespace roce::replay {
 
-/// What a capture has, for people: on standard output.
+/// Prints the contents of a capture for people, on standard output.
 void print_info_text(const std::string& file, const CaptureInfo& info);
-/// The same as one JSON object.
+/// Prints the same facts as one JSON object.
 void print_info_json(const std::string& file, const CaptureInfo& info);
 
 }  // namespace roce::replay

@@ -9,10 +9,10 @@
 
 namespace roce::replay {
 
-/// The link type of a record as the codec knows it; none for one that it does not follow.
+/// Returns the codec's link type for that of a record; none if the codec does not follow it.
 [[nodiscard]] std::optional<LinkType> known_link_type(std::uint16_t number);
 
-/// What to say of a file with another one.
+/// Returns the error message for a file with a link type that is not known.
 [[nodiscard]] std::string unknown_link_type(const std::string& file, std::uint16_t number);
 
 }  // namespace roce::replay

@@ -10,17 +10,17 @@
 
 namespace roce::replay {
 
-/// The end that we are: a queue pair of our endpoint.
+/// The end that is ours: a queue pair of our endpoint.
 class LocalEnd : public PlayedEnd {
  public:
-  /// Makes queue pair and memory, in INIT with its receives posted. All that is given has to outlive it. Failure: what
-  /// the verbs refuse.
+  /// Makes queue pair and memory, in INIT with its receives posted. All arguments have to outlive
+  /// the end. Failure: the verbs refuse something.
   [[nodiscard]] static Outcome<std::unique_ptr<LocalEnd>> make(gen::Endpoint& endpoint,
                                                                const Conversation& conversation,
                                                                const CapturedMemory& memory, std::uint8_t side);
 
   [[nodiscard]] gen::QueuePair& qp() { return qp_; }
-  /// The first PSN that it sends.
+  /// Returns the first PSN that it sends.
   [[nodiscard]] Psn psn() const { return psn_; }
 
   [[nodiscard]] Outcome<void> post(std::size_t index, const LivePlace& place) override;

@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 constexpr std::uint64_t kBitsPerByte = 8;
-// Some 146 years, and far from where a Duration ends.
+// Some 146 years in nanoseconds: half of what a Duration can hold.
 constexpr double kLongest = 0x1p62;
 
 }  // namespace
 
-/// The present due time; the one after it is later by what this frame costs. Exact: remainders are carried on.
+/// Returns the present due time, and moves it on by the cost of this frame. Exact: remainders are carried on.
 Duration Pacing::after_cost(std::uint64_t units) {
   const Duration due = due_;
   remainder_ += units * kNsPerSecond;

@@ -20,7 +20,7 @@ EndPlan plan_end(const Conversation& conversation, std::uint8_t side) {
       plan.data_bytes += (std::max<std::size_t>(operation.length, 1) + kAlignment - 1) / kAlignment * kAlignment;
     } else if (operation.is_message()) {
       ++messages;
-      // What was refused may have been too long; a WRITE with immediate puts nothing into its receive.
+      // A refused message may have been too long; a WRITE with immediate puts nothing into its receive.
       if (operation.end != analysis::MessageEnd::refused && operation.operation == Operation::send) {
         plan.receive_bytes = std::max<std::size_t>(plan.receive_bytes, operation.length);
       }

@@ -33,7 +33,7 @@ constexpr std::size_t kMostDifferences = 50;
   }
 }
 
-/// The place of the first byte that differs; the shorter length where one is the beginning of the other.
+/// Returns the place of the first byte that differs; the shorter length if one is the beginning of the other.
 [[nodiscard]] std::size_t first_difference(const std::vector<std::byte>& found,
                                            const std::vector<std::byte>& expected) {
   const auto differs = std::ranges::mismatch(found, expected);
@@ -94,7 +94,7 @@ void Player::take_ended(std::uint8_t side, const EndedRequest& request, Time now
     } else {
       differ(captured.frame, fmt::format("the {} ended with \"{}\"; in the capture it succeeded", name, request.error));
     }
-    // Its queue pair is broken now, as it was then.
+    // A failed request breaks its queue pair, here as in the capture.
     if (was_refused) {
       is_over_ = true;
     } else {
@@ -158,7 +158,7 @@ Time Player::due(const Side& side) const {
   if (next.after_completed != 0) latest = std::max(latest, side.ended[next.after_completed - 1]);
   if (next.after_arrived != 0) latest = std::max(latest, side.arrived[next.after_arrived - 1]);
   if (options_.speed == 0) return latest;
-  // More than this does not fit into a duration.
+  // Longer times do not fit into a duration.
   constexpr auto most = static_cast<double>(std::int64_t{1} << 62);
   const double think = std::min(static_cast<double>(next.think.count()) / options_.speed, most);
   return later_by(latest, Duration{static_cast<Duration::rep>(think)});
@@ -177,7 +177,7 @@ LivePlace Player::place_of(const CapturedOperation& wanted) const {
   if (ends_.at(owner) == nullptr && given != remote_.end()) {
     return {given->place.address + (wanted.remote_address - given->captured_address), given->place.r_key};
   }
-  // What was refused then is to be refused now.
+  // A request that was refused in the capture is to be refused again.
   return {wanted.remote_address, wanted.r_key};
 }
 
@@ -186,7 +186,7 @@ bool Player::change_memory(std::uint8_t owner, std::size_t index) {
   std::size_t& done = changes_done_.at(owner);
   while (done < memory.changes.size() && memory.changes[done].operation <= index) {
     const MemoryChange& change = memory.changes[done];
-    // What was requested before may still be on its way to the same place.
+    // An earlier request may still be on its way to the same place.
     const Side& requester = sides_.at(1 - owner);
     if (ends_.at(1 - owner) != nullptr && requester.ended.size() != requester.posted) return false;
     if (Outcome<void> written = ends_.at(owner)->write_memory(change.region, change.offset, change.data); !written) {
@@ -202,7 +202,7 @@ bool Player::watch_program(std::uint8_t index) {
   Side& side = sides_.at(index);
   const std::optional<std::uint32_t> count = ends_.at(index)->carried_out();
   if (side.from_program.empty() || !count) return false;
-  // The MSN counts on from what it was the last time.
+  // The count is an MSN and wraps; it goes on from its last value.
   const std::size_t more = (*count - side.carried_out) & Msn::kMax;
   if (more != 0) {
     side.carried_out += more;
@@ -218,7 +218,7 @@ bool Player::post_next(std::uint8_t index, Time now) {
   const std::uint8_t other = 1 - index;
   if (ends_.at(other) != nullptr && !change_memory(other, next)) return false;
   if (ends_.at(other) == nullptr) {
-    // The program is told by what we say that our memory is as it will find it.
+    // Our message tells the program that our memory is ready, so the next changes have to be made before it goes.
     const auto following = side.posted + 1 < side.operations.size() ? side.operations[side.posted + 1] : SIZE_MAX - 1;
     if (!change_memory(index, following)) return false;
   }
@@ -291,7 +291,7 @@ Time Player::next_timeout() const {
   for (std::uint8_t i = 0; i < 2; ++i) {
     if (ends_.at(i) != nullptr) next = std::min(next, due(sides_.at(i)));
   }
-  // What its program was thinking about may take longer.
+  // A request whose time is known may be due later than the silence allows.
   return next != kNever ? next : later_by(last_progress_, options_.silence);
 }
 

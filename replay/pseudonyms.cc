@@ -12,10 +12,10 @@ namespace roce::replay {
 
 namespace {
 
-/// What a hash is for, so that a key and an address with the same bytes have nothing in common.
+/// The purpose of a hash, so that hashes of a key and of an address with the same bytes have nothing in common.
 enum Purpose : std::uint64_t { kMac = 1, kIpv4, kIpv6, kNumber32, kNumber64, kPartition, kVirtualAddress, kData };
 
-/// The bytes of a number.
+/// Returns the bytes of a number, the most significant first.
 std::array<std::byte, 8> bytes_of(std::uint64_t number) {
   std::array<std::byte, 8> bytes{};
   store_big_endian<8>(bytes.data(), number);
@@ -86,7 +86,7 @@ std::uint64_t Pseudonyms::hash(std::uint64_t purpose, Bytes data) const {
   return SipHash{{key_[0] ^ purpose, key_[1]}}.of(data);
 }
 
-/// A Feistel network, which is a permutation whatever its round function is.
+/// Permutes numbers by a Feistel network, which is a permutation whatever its round function is.
 std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned half_bits, std::uint64_t purpose) const {
   constexpr std::uint64_t rounds = 6;
   const std::uint64_t mask = (std::uint64_t{1} << half_bits) - 1;
@@ -146,7 +146,7 @@ PKey Pseudonyms::p_key(PKey key) const {
   const std::uint16_t membership = key.value() & 0x8000;
   if (key.partition() == kDefaultPKey.partition() || key.partition() == 0) return key;
   std::uint64_t partition = key.partition();
-  // Walks on until it is a partition again that is no special one.
+  // Goes on until the result is a partition that is not a special one.
   do partition = permute(partition, 8, kPartition);
   while (partition >= kDefaultPKey.partition() || partition == 0);
   return PKey{static_cast<std::uint16_t>(membership | partition)};

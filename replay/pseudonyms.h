@@ -12,26 +12,26 @@
 
 namespace roce::replay {
 
-/// Other names for what a capture should not tell: the same value becomes the same pseudonym, different ones become
-/// different ones, and nobody finds the way back without the key. Groups, broadcasts and zeros stay what they are.
+/// Replaces what a capture should not reveal: equal values become the same pseudonym, different ones become different
+/// ones, and there is no way back without the key. Groups, broadcasts and zeros stay as they are.
 class Pseudonyms {
  public:
   explicit Pseudonyms(const PseudonymKey& key) : key_(key) {}
 
-  /// Locally administered. With the same key the same in each capture, unless two addresses of one want the same.
+  /// Returns a locally administered address. A key gives the same one in each capture, unless two addresses collide.
   [[nodiscard]] MacAddress mac(const MacAddress& address);
-  /// Of 10.0.0.0/8 for an IPv4-mapped one, else of fd00::/8; a link-local one that has a MAC address in it stays the
-  /// link-local one of that address's pseudonym.
+  /// Returns an address of 10.0.0.0/8 for an IPv4-mapped one, else of fd00::/8. A link-local address that contains a
+  /// MAC address becomes the link-local address of that one's pseudonym.
   [[nodiscard]] Gid gid(const Gid& gid);
-  /// A permutation of the numbers of 32 bits.
+  /// Permutes the 32-bit numbers.
   [[nodiscard]] std::uint32_t number32(std::uint32_t number) const;
-  /// The same of 64 bits.
+  /// Permutes the 64-bit numbers.
   [[nodiscard]] std::uint64_t number64(std::uint64_t number) const;
-  /// The membership stays, and the default partition.
+  /// Replaces the partition; the membership bit stays, and so does the default partition.
   [[nodiscard]] PKey p_key(PKey key) const;
-  /// The low 32 bits stay, so that what lay behind one another does.
+  /// Keeps the low 32 bits, so that adjacent places stay adjacent.
   [[nodiscard]] std::uint64_t virtual_address(std::uint64_t address) const;
-  /// Replaces bytes by others that depend on all of them. False: there is nothing in them but zeros, which stay.
+  /// Replaces bytes by others that depend on all of them. False: they are all zeros, which stay.
   bool replace(std::span<std::byte> data) const;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 [[nodiscard]] analysis::TrackerOptions tracker_options() {
   analysis::TrackerOptions options;
   options.keep_messages = options.keep_answers = false;
-  // Only which flows are one connection is asked for.
+  // All that is needed is which flows are one connection.
   options.limits.requests_per_stream = options.limits.responses_per_stream = 256;
   return options;
 }
@@ -60,7 +60,7 @@ void PsnContinuation::learn(const Packet& packet, const IcrcVerdict& icrc, Time 
   if (is_new) flows_.emplace_back();
   Flow& flow = flows_[place->second];
   const analysis::PacketAnalysis& seen = tracker_.observe(analysis::observe_packet(packet, icrc, time, {++learnt_, 0}));
-  // A damaged packet says nothing of the PSNs that its QP is at.
+  // A damaged packet does not tell which PSNs its QP is at.
   if (icrc.status == IcrcStatus::bad) return;
   if (seen.stream != analysis::kNoStream) {
     flow.stream = seen.stream;
@@ -82,7 +82,7 @@ void PsnContinuation::finish() {
     const Flow* opposite = flow.stream != analysis::kNoStream && other != by_direction.end() ? other->second : nullptr;
     if (flow.requests) {
       Range range = *flow.requests;
-      // The answer to the last READ takes PSNs of which the request does not tell.
+      // The answer to the last READ takes PSNs that the request does not show.
       if (opposite != nullptr && opposite->responses) range.extend(opposite->responses->newest, 1);
       flow.request_span = static_cast<std::uint32_t>(range.count & Psn::kMax);
     }
@@ -115,7 +115,7 @@ void PsnContinuation::move(std::span<std::byte> frame, const Packet& packet, std
   std::byte* const bth = frame.data() + packet.bth_offset();
   const Psn psn =
       moved(FieldOf<&Bth::psn>::get(bth), packet.info().is_response() ? own.response_span : own.request_span);
-  // Most packets: nothing but the ICRC depends on the PSN, and that needs no look at what it was.
+  // Most packets: only the ICRC depends on the PSN, and a new one can be computed without a look at the old one.
   if (is_sound && packet.info().service != Service::ud && !has_udp_checksum(packet)) {
     FieldOf<&Bth::psn>::set(bth, psn);
     const std::size_t network = packet.network_offset();

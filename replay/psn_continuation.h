@@ -16,32 +16,32 @@
 
 namespace roce::replay {
 
-/// Lets a capture that is played several times look like one long run to those who receive it: the PSNs of each play
-/// follow those of the one before, QP by QP. The requests of a QP take the PSNs that they took in the capture once
-/// more, their answers follow them, and a REQ or REP of the communication manager announces them. Datagrams count by
-/// the QP that sends them. First all packets are learnt in the order of the capture, then they are moved.
+/// Makes a capture that is played several times look like one long run to its receivers: the PSNs of each play follow
+/// those of the play before, QP by QP. The requests of a QP take as many PSNs again as in the capture, their answers
+/// follow them, and a REQ or REP of the communication manager announces them. Datagrams count by the QP that sends
+/// them. First all packets are learnt in the order of the capture, then they are moved.
 class PsnContinuation {
  public:
-  /// Of packets whose PSN stays.
+  /// Flow of packets whose PSN stays.
   static constexpr std::uint32_t kNoFlow = 0xFFFF'FFFF;
 
   PsnContinuation();
 
-  /// Takes the next packet of the capture; `time` is that of its clock.
+  /// Takes the next packet of the capture; `time` is by the capture's clock.
   void learn(const Packet& packet, const IcrcVerdict& icrc, Time time);
-  /// The end of the capture.
+  /// Ends the learning; call it after the last packet of the capture.
   void finish();
 
-  /// What the flow of a packet is to `move`: the same in each play.
+  /// Returns the flow of a packet, as `move` takes it: the same in each play.
   [[nodiscard]] std::uint32_t flow_of(const Packet& packet) const;
-  /// Makes a packet of the capture the one of a later play: `plays` of them come in front. Its ICRC and UDP checksum
-  /// fit again; those that were wrong stay so, in the same bits. `packet` is a view of `frame` and of the flow `flow`;
-  /// `is_sound` says that its ICRC is known to be right.
+  /// Turns a packet of the capture into that of a later play, with `plays` plays before it. Makes its ICRC and UDP
+  /// checksum fit again; wrong ones stay wrong, in the same bits. `packet` is a view of `frame` and belongs to flow
+  /// `flow`; `is_sound`: its ICRC is known to be right.
   void move(std::span<std::byte> frame, const Packet& packet, std::uint32_t flow, bool is_sound,
             std::uint64_t plays) const;
 
  private:
-  /// Whose PSNs they are: those to a QP from an address, or those of datagrams from a QP, without a destination.
+  /// A sequence of PSNs: from an address to a QP, or the datagrams of a QP, without a destination.
   struct Key {
     Gid source{};
     Gid destination{};
@@ -51,7 +51,7 @@ class PsnContinuation {
              std::tie(b.qp, b.source.octets, b.destination.octets);
     }
   };
-  /// PSNs that follow one another with wraps and repetitions.
+  /// PSNs that follow one another, with wraps and repetitions.
   struct Range {
     Psn newest{};
     std::uint64_t count = 0;  ///< from the first to the newest
@@ -62,15 +62,15 @@ class PsnContinuation {
     std::optional<Range> responses{};
     std::uint32_t stream = analysis::kNoStream;
     std::uint8_t direction = 0;
-    std::uint32_t request_span = 0;   ///< known at the end
-    std::uint32_t response_span = 0;  ///< of the requests that the responses of this flow answer
+    std::uint32_t request_span = 0;   ///< PSNs that a play takes; known at the end
+    std::uint32_t response_span = 0;  ///< the same for the requests that the responses of this flow answer
   };
 
   [[nodiscard]] static Key key_of(const Packet& packet, const NetMeta& net);
   [[nodiscard]] std::uint32_t find(const Key& key) const;
 
   analysis::Tracker tracker_;
-  std::map<Key, std::uint32_t> places_;  ///< in `flows_`
+  std::map<Key, std::uint32_t> places_;  ///< index in `flows_`
   std::vector<Flow> flows_;
   std::uint64_t learnt_ = 0;
 };

@@ -7,7 +7,7 @@ namespace roce::replay {
 
 LongPsn PsnCounter::unwrap(Psn psn) {
   if (!has_begun_) {
-    // Far enough from 0 for what was sent before.
+    // Far enough from 0 for PSNs that were sent earlier.
     newest_ = (LongPsn{1} << 32U) + psn.value();
     has_begun_ = true;
   }

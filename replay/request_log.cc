@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kLeastMtu = 256;
 
-/// How many packets so many bytes take.
+/// Returns how many packets a message of `bytes` takes.
 [[nodiscard]] std::uint32_t packets_for(std::uint64_t bytes, std::uint32_t mtu) {
   return std::max(1U, static_cast<std::uint32_t>((bytes + mtu - 1) / mtu));
 }
@@ -64,7 +64,7 @@ RequestLog::Run RequestLog::run_of(const Packet& packet) const {
     case Position::only:
       break;
   }
-  // All that takes one PSN before and afterwards is alike.
+  // All requests that take one PSN before and afterwards are alike.
   if (run.length <= new_mtu_) return {.length = 0};
   run.kind = Kind::only;
   return run;
@@ -75,7 +75,7 @@ void RequestLog::add(const Packet& packet) {
   run.psn = counter_.unwrap(packet.bth().psn);
   counter_.note(run.psn);
   const auto append_to = [](Run& before, const Run& next) {
-    // The next PSN of a READ may belong to its answer.
+    // The PSN after a READ may belong to its answer.
     const bool takes_one = before.kind != Kind::read || before.length <= kLeastMtu;
     if (before.end() != next.psn || !before.is_like(next) || !takes_one) return false;
     ++before.count;
@@ -97,7 +97,7 @@ void RequestLog::add(const Packet& packet) {
   runs_.insert(behind, run);
 }
 
-/// Puts the packets of a log together to messages.
+/// Puts the packets of a log together into messages.
 class RequestLog::Walk {
  public:
   Walk(std::uint32_t old_mtu, std::uint32_t new_mtu, std::uint32_t longest)
@@ -106,11 +106,11 @@ class RequestLog::Walk {
         map_(old_mtu != 0 ? old_mtu : std::max(longest_, new_mtu), new_mtu) {}
 
   [[nodiscard]] std::optional<Uncuttable> take(Run run, bool is_newest) {
-    // Nothing depends on how many PSNs it takes.
+    // Nothing depends on how many PSNs the newest READ takes.
     if (is_newest && old_mtu_ == 0 && run.kind == Kind::read && !takes_one(run)) return std::nullopt;
     if (!next_) next_ = run.psn;
     if (run.psn < *next_) {
-      // Within the PSNs of a READ its rest may be asked for.
+      // A READ within the PSNs of an earlier one may ask for its rest.
       const auto inside = static_cast<std::uint32_t>(std::min<LongPsn>(*next_ - run.psn, run.count));
       if (run.kind != Kind::read) return Uncuttable::contradiction;
       run.psn += inside;
@@ -125,7 +125,7 @@ class RequestLog::Walk {
     return problem;
   }
 
-  /// Whether each READ of a run is known to be answered by one packet.
+  /// True if each READ of a run is known to be answered by one packet.
   [[nodiscard]] bool takes_one(const Run& run) const { return run.length <= (old_mtu_ != 0 ? old_mtu_ : longest_); }
 
   [[nodiscard]] PsnMap finish() {
@@ -137,11 +137,11 @@ class RequestLog::Walk {
   struct Open {
     LongPsn first = 0;
     std::uint32_t count = 0;
-    std::uint32_t length = 0;  ///< of the whole message; 0 unknown
+    std::uint32_t length = 0;  ///< bytes of the whole message; 0 unknown
     Operation operation{};
   };
 
-  /// Whether the `missing` PSNs in front of a run can only be packets of the message that is open; then they are.
+  /// True if the `missing` PSNs before a run can only be packets of the open message, which then gets them.
   [[nodiscard]] bool bridge(std::uint32_t missing, const Run& run) {
     if (!open_) return false;
     const bool goes_on = (run.kind == Kind::middle || run.kind == Kind::last) && run.operation == open_->operation;
@@ -150,7 +150,7 @@ class RequestLog::Walk {
           packets_for(open_->length, old_mtu_) - std::min(open_->count, packets_for(open_->length, old_mtu_));
       if (goes_on ? missing >= left : missing != left) return false;
     } else if (!goes_on || missing != 1) {
-      // Two and more may be the end of one SEND and the start of another.
+      // Two or more may be the end of one SEND and the start of another.
       return false;
     }
     open_->count += missing;
@@ -203,7 +203,7 @@ class RequestLog::Walk {
     open_.reset();
   }
 
-  /// A message without an end is as long as what is there of it.
+  /// Ends the open message; without its end it is taken to be as long as its packets so far.
   void close() {
     if (open_) end(std::uint64_t{open_->count} * old_mtu_);
   }

@@ -22,21 +22,21 @@ constexpr const char* kFaults = "Faults";
 
 using Reader = ReadResult<> (*)(std::string_view, RewriteRules&);
 
-/// An option and what reads its texts.
+/// An option and the function that reads its texts.
 struct Source {
   const char* name;
   const std::vector<std::string>* texts;
   Reader read;
 };
 
-/// A secret that nobody knows, or the one that a text stands for.
+/// Returns a random key for an empty text, else the key that the text stands for.
 PseudonymKey key_of(const std::string& text) {
   if (text.empty()) {
     std::random_device device;
     const auto word = [&device] { return std::uint64_t{device()} << 32U | device(); };
     return {word(), word()};
   }
-  // FNV-1a (Fowler, Noll, Vo) from two starts.
+  // FNV-1a (Fowler, Noll, Vo) from two start values.
   PseudonymKey key{0xCBF29CE484222325, 0x84222325CBF29CE4};
   for (std::uint64_t& word : key) {
     for (const char c : text) word = (word ^ static_cast<unsigned char>(c)) * 0x100000001B3;

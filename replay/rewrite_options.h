@@ -16,7 +16,7 @@ class Command;
 
 namespace roce::replay {
 
-/// What the options of a command say of `RewriteRules`, as text.
+/// The options of a command that make `RewriteRules`, as text.
 struct RewriteOptions {
   std::vector<std::string> ip_maps{};
   std::vector<std::string> mac_maps{};
@@ -40,16 +40,16 @@ struct RewriteOptions {
   std::string key{};
   std::uint64_t seed = 0;
   std::vector<std::string> faults{};  ///< rules of the impair engine
-  RewriteRules rules{};               ///< what needs no reading
+  RewriteRules rules{};               ///< rules that need no parsing
 };
 
-/// Adds the options that say what to change; `options` has to outlive the parsing.
+/// Adds the options that tell what to change; `options` has to outlive the parsing.
 void add_rewrite_options(command_line::Command& command, RewriteOptions& options);
 
-/// The rules of the options. Failure: the first text that is wrong, with its option.
+/// Returns the rules of the options. Failure: the first text that is wrong, with its option.
 [[nodiscard]] Outcome<RewriteRules> read_rewrite_rules(const RewriteOptions& options);
 
-/// The faults of the options. Failure: the first rule that is wrong.
+/// Returns the faults of the options. Failure: the first rule that is wrong.
 [[nodiscard]] Outcome<impair::RuleSet> read_faults(const RewriteOptions& options);
 
 }  // namespace roce::replay

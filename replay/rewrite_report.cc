@@ -13,7 +13,7 @@ namespace roce::replay {
 
 namespace {
 
-/// Sentences about what a user should know, beyond the counts.
+/// Returns sentences about what a user should know, beyond the counts.
 std::vector<std::string> remarks(const RewriteReport& report) {
   const RewriteCounts& counts = report.counts;
   std::vector<std::string> lines;

@@ -12,15 +12,15 @@
 
 namespace roce::replay {
 
-/// What became of the messages of a capture that were to be cut anew.
+/// The outcome of cutting the messages of a capture anew.
 struct SegmentReport {
   std::uint32_t path_mtu = 0;
-  std::uint64_t connections = 0;  ///< that were cut anew
+  std::uint64_t connections = 0;  ///< connections that were cut anew
   std::vector<LeftConnection> left;
   SegmentCounts counts;
 };
 
-/// What a run of `rewrite` came to.
+/// The outcome of a run of `rewrite`.
 struct RewriteReport {
   std::string in;
   std::string out;  ///< empty for a dry run
@@ -31,12 +31,12 @@ struct RewriteReport {
   bool keeps_bad_icrc = false;
   bool keeps_bad_checksums = false;
   std::vector<std::string> fields;    ///< the --set options, as they were given
-  std::vector<std::string> warnings;  ///< of the reader: what was odd in the file
+  std::vector<std::string> warnings;  ///< warnings of the reader about the file
 };
 
-/// A few lines for people, on standard error.
+/// Prints a few lines for people on standard error.
 void print_text(const RewriteReport& report);
-/// One JSON object on standard output.
+/// Prints one JSON object on standard output.
 void print_json(const RewriteReport& report);
 
 }  // namespace roce::replay

@@ -23,7 +23,7 @@ namespace roce::replay {
 
 namespace {
 
-/// A line that says how far the reading of a long file has come, redrawn in place.
+/// A line that shows how far the reading of a long file has come, redrawn in place.
 class ProgressLine {
  public:
   ProgressLine(bool enabled, const link::CaptureReader& reader)
@@ -51,7 +51,7 @@ class ProgressLine {
   bool shown_;
 };
 
-/// The steps behind the reader: rules, faults, output.
+/// The steps after the reader: rules, faults, output.
 class RewriteRun {
  public:
   RewriteRun(const RewriteJob& job, link::CaptureReader& reader, std::shared_ptr<const SegmentPlan> segments,
@@ -82,7 +82,7 @@ class RewriteRun {
       link::CaptureRecord out = record;
       out.bytes = frame.bytes;
       out.original_length = frame.reported_length;
-      // What people wrote about a packet names hosts.
+      // Comments that people wrote about a packet may name hosts.
       if (job_.rules.anonymise) out.comment = {};
       if (Outcome<void> passed = pass(out, link_type); !passed) return passed;
     }
@@ -152,7 +152,7 @@ class RewriteRun {
     if (const Outcome<void> written = output_->write(record, interfaces()); !written) problem_ = written.error();
   }
 
-  /// The interfaces of the input as the output is to describe them.
+  /// Returns the interfaces of the input as the output is to describe them.
   [[nodiscard]] const std::vector<link::CaptureInterface>& interfaces() {
     if (!job_.rules.anonymise) return reader_.interfaces();
     nameless_ = reader_.interfaces();
@@ -170,7 +170,7 @@ class RewriteRun {
   std::optional<CaptureOutput> output_;
   Rewriter rewriter_;
   std::optional<Segmenter> segmenter_;
-  std::uint64_t frames_ = 0;  ///< of the input
+  std::uint64_t frames_ = 0;  ///< frames of the input
   std::uint64_t segments_changed_ = 0;
   std::optional<FaultStage> faults_;
   std::uint16_t fault_link_type_ = 0;

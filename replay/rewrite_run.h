@@ -11,19 +11,19 @@
 
 namespace roce::replay {
 
-/// What `rewrite` is to do.
+/// The task of one `rewrite`.
 struct RewriteJob {
   std::string in;   ///< as `link::CaptureReader::open` takes it
-  std::string out;  ///< not used for a dry run
+  std::string out;  ///< unused in a dry run
   RewriteRules rules;
   impair::RuleSet faults;
   std::vector<std::string> fields;  ///< texts of `rules.fields`
   bool dry_run = false;
-  bool progress = false;  ///< a line on standard error, for files of 64 MiB and more
+  bool progress = false;  ///< shows a line on standard error, for files of 64 MiB and more
 };
 
-/// Reads, rewrites and writes a capture file. Failure: one file cannot be read or written, has a link type that nobody
-/// knows or no RoCE packet in it, or a packet that the rules leave open; there is no output file then.
+/// Reads, rewrites and writes a capture file. Failure: a file that cannot be read or written, an unknown link type, no
+/// RoCE packet, or a packet that the rules leave open; there is no output file then.
 [[nodiscard]] Outcome<RewriteReport> run_rewrite(const RewriteJob& job);
 
 }  // namespace roce::replay

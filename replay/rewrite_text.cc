@@ -74,7 +74,7 @@ ReadResult<Prefix> read_prefix(std::string_view text) {
   return prefix;
 }
 
-/// Runs the reader of one side of a map, and says of which side an error is.
+/// Reads both sides of a map; the error is that of the first side that is wrong.
 template <typename Read>
 auto both(std::string_view text, Read read)
     -> ReadResult<std::pair<typename decltype(read(text))::value_type, typename decltype(read(text))::value_type>> {

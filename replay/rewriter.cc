@@ -17,7 +17,7 @@ namespace roce::replay {
 
 namespace {
 
-/// The length on the wire of a frame that was made of a packet.
+/// Returns the length on the wire of a frame that was made from a packet.
 std::uint32_t length_of(const Packet& packet, const std::vector<std::byte>& frame) {
   return packet.reported_length() - static_cast<std::uint32_t>(packet.bytes().size()) +
          static_cast<std::uint32_t>(frame.size());
@@ -27,7 +27,7 @@ std::string_view family(const Gid& gid) {
   return gid.is_ipv4_mapped() ? "IPv4" : "IPv6";
 }
 
-/// A number that follows from a flow and a seed, evenly spread.
+/// Returns a number that follows from a flow and a seed, evenly spread.
 std::uint64_t scramble(std::uint64_t seed, const Gid& source, const Gid& destination, Qpn dest_qp) {
   std::uint64_t state = seed;
   const auto add = [&state](std::uint64_t number) {
@@ -43,7 +43,7 @@ std::uint64_t scramble(std::uint64_t seed, const Gid& source, const Gid& destina
   return state;
 }
 
-/// Whether a rewritten RoCE packet is what the link type of its file promises.
+/// True if a rewritten RoCE packet is what the link type of its file promises.
 bool fits(const Packet& packet, LinkType link_type) {
   const LayerList layers = packet.layers();
   if (!packet.is_roce() || layers.empty()) return false;
@@ -51,7 +51,7 @@ bool fits(const Packet& packet, LinkType link_type) {
   return link_type != LinkType::ipv6 || layers[0].id == HeaderId::ipv6;
 }
 
-/// The header of a packet that a setting means.
+/// Returns the header of a packet that a setting refers to.
 std::optional<Layer> find_header(const Packet& packet, const FieldSetting& setting) {
   if (!setting.index) return packet.find(setting.header->id);
   std::size_t left = *setting.index;
@@ -69,7 +69,7 @@ Rewriter::Rewriter(RewriteRules rules)
 }
 
 Rewriter::Buffer& Rewriter::next_buffer() {
-  // Frames that came out before are views of the buffers: those never move their bytes.
+  // The frames that came out before are views of these buffers, and the bytes of a buffer never move.
   if (buffers_.size() == frames_.size()) buffers_.emplace_back();
   return buffers_[frames_.size()];
 }
@@ -100,7 +100,7 @@ tl::expected<std::span<const RewrittenFrame>, std::string> Rewriter::rewrite(con
 }
 
 Rewriter::Problem Rewriter::rewrite_other(const Packet& packet, LinkType link_type) {
-  // Only frames that pause a link say nothing but who sent them.
+  // Only frames that pause a link reveal nothing but their sender.
   const bool is_pause = packet.kind() == PacketKind::pfc || packet.kind() == PacketKind::pause;
   if (rules_->only_roce || (rules_->anonymise && !is_pause)) {
     ++counts_.left_out;
@@ -170,7 +170,7 @@ void Rewriter::edit_link(const Packet& packet, std::span<std::byte> frame) {
     std::byte* header = frame.data() + ethernet->offset;
     const auto source = FieldOf<&Ethernet::source>::get(header);
     const auto destination = FieldOf<&Ethernet::destination>::get(header);
-    // What `macs` names is translated later, from what stands in the frame.
+    // Addresses that `macs` names are translated later, so they have to stay in the frame until then.
     if (rules_->source_mac && !rules_->macs.contains(source)) {
       FieldOf<&Ethernet::source>::set(header, *rules_->source_mac);
       translator_.count(Change::mac);
@@ -303,7 +303,7 @@ void Rewriter::finish(const Packet& packet, const FrameSeal& seal, LinkType link
   set_fields(now, frame, false);
   seal.renew(now, frame, rules_->keep_bad_checksums ? WrongCheck::keep : WrongCheck::repair,
              rules_->keep_bad_icrc ? WrongCheck::keep : WrongCheck::repair);
-  // Sealing has computed them.
+  // Sealing has computed the checksums: set those again that a rule names.
   set_fields(now, frame, true);
   if (!std::equal(frame.begin(), frame.end(), packet.bytes().begin(), packet.bytes().end())) ++counts_.changed;
   frames_.push_back({frame, length, packet.is_roce()});

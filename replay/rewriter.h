@@ -17,27 +17,27 @@
 
 namespace roce::replay {
 
-/// A frame that came out.
+/// A frame of the output.
 struct RewrittenFrame {
   Bytes bytes;
-  std::uint32_t reported_length = 0;  ///< on the wire; more than there are bytes if the capture cut it
+  std::uint32_t reported_length = 0;  ///< on the wire; more than the size of `bytes` if the capture cut it
   bool is_roce = false;
 };
 
-/// What went in and what became of it.
+/// Counts of what went in and what became of it.
 struct RewriteCounts {
-  std::uint64_t frames = 0;            ///< that went in
-  std::uint64_t roce_packets = 0;      ///< in them; of a super-frame each
-  std::uint64_t super_frames = 0;      ///< that were cut into their packets
-  std::uint64_t left_out = 0;          ///< frames that are no RoCE packets and were not wanted
-  std::uint64_t unconvertible = 0;     ///< frames that are no RoCE packets and left out: the new address does not fit
+  std::uint64_t frames = 0;            ///< frames that went in
+  std::uint64_t roce_packets = 0;      ///< RoCE packets in them; each packet of a super-frame counts
+  std::uint64_t super_frames = 0;      ///< super-frames that were cut into their packets
+  std::uint64_t left_out = 0;          ///< frames that are not RoCE packets and were not wanted
+  std::uint64_t unconvertible = 0;     ///< frames that are not RoCE packets, left out as the new address does not fit
   std::uint64_t changed = 0;           ///< frames that came out with other bytes
-  std::uint64_t bad_icrc = 0;          ///< ICRCs that were wrong; `RewriteRules` says what became of them
-  std::uint64_t bad_checksums = 0;     ///< likewise
-  std::uint64_t cut_short = 0;         ///< RoCE packets whose ICRC was not captured, or not all that it covers
+  std::uint64_t bad_icrc = 0;          ///< ICRCs that were wrong; `RewriteRules` decides what becomes of them
+  std::uint64_t bad_checksums = 0;     ///< checksums that were wrong; `RewriteRules` decides here too
+  std::uint64_t cut_short = 0;         ///< RoCE packets of which the ICRC, or a part that it covers, was not captured
   std::uint64_t icrc_not_checked = 0;  ///< other RoCE packets without a place for an ICRC
-  ChangeCounts changes{};              ///< values
-  std::vector<std::uint64_t> fields;   ///< packets that each of `RewriteRules::fields` was set in
+  ChangeCounts changes{};              ///< changed values
+  std::vector<std::uint64_t> fields;   ///< packets in which each of `RewriteRules::fields` was set
 };
 
 /// Changes frames by rules, and makes their lengths, checksums and ICRC right. Opens nothing and reads no clock: the
@@ -46,9 +46,9 @@ class Rewriter {
  public:
   explicit Rewriter(RewriteRules rules);
 
-  /// What becomes of one frame: nothing, a frame, or the packets of a super-frame. `packet` was parsed from a frame of
-  /// `link_type`; the bytes that come out are valid until the next call. Error: a sentence that says what the rules
-  /// leave open; nothing was counted then but the frame.
+  /// Returns what becomes of one frame: nothing, a frame, or the packets of a super-frame. `packet` was parsed from a
+  /// frame of `link_type`; the bytes that come out are valid until the next call. Error: a sentence that states what
+  /// the rules leave open; the frame and the changes made until then are counted.
   [[nodiscard]] tl::expected<std::span<const RewrittenFrame>, std::string> rewrite(const Packet& packet,
                                                                                    LinkType link_type);
 

@@ -7,9 +7,9 @@
 
 namespace roce::replay {
 
-// Times of a capture are what its file says: they may lie as far apart as 64 bits allow.
+// The times of a capture are those that its file states: they may be as far apart as 64 bits allow.
 
-/// From `earlier` to `later`; the longest time where it is longer.
+/// Returns the time from `earlier` to `later`, limited to the range of a Duration.
 [[nodiscard]] inline Duration between(Time earlier, Time later) {
   Duration::rep count = 0;
   const bool fits =
@@ -18,7 +18,7 @@ namespace roce::replay {
   return later < earlier ? Duration::min() : Duration::max();
 }
 
-/// `duration`, which is not negative, after `time`; the last time before never where it is later.
+/// Returns the time that is `duration` (not negative) after `time`, but at most the last one before kNever.
 [[nodiscard]] inline Time later_by(Time time, Duration duration) {
   constexpr Time last = kNever - Duration{1};
   return time >= last - duration ? std::max(time, last) : time + duration;

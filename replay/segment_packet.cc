@@ -17,7 +17,7 @@ constexpr std::size_t kIcrcBytes = 4;
   return place.ends ? Position::last : Position::middle;
 }
 
-/// The opcode of the same service and operation for another place; that of `like` where there is none.
+/// Returns the opcode of the same service and operation for another place; that of `like` if there is none.
 [[nodiscard]] Opcode opcode_for(const Packet& like, const NewPacket& made) {
   const OpcodeInfo& old = like.info();
   const auto row = std::find_if(kOpcodeTable.begin(), kOpcodeTable.end(), [&](const OpcodeInfo& info) {
@@ -48,7 +48,7 @@ bool make_packet(const Packet& like, const NewPacket& made, const HeaderBytes& h
                  LinkType link_type, std::vector<std::byte>& frame) {
   const FrameSeal seal{like};
   const Opcode opcode = opcode_for(like, made);
-  // W-PAD-1
+  // W-PAD-1 (pad to a multiple of 4)
   const std::size_t pad = (0 - payload.size()) & 3;
   std::vector<std::byte> transport(kSize<Bth>);
   Bth bth = like.bth();

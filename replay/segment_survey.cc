@@ -17,7 +17,7 @@ constexpr std::uint32_t kMostMtu = 4096;
 
 [[nodiscard]] analysis::TrackerOptions tracker_options() {
   analysis::TrackerOptions options;
-  // Only which flows are one connection is asked for.
+  // All that is needed is which flows are one connection.
   options.keep_messages = options.keep_answers = false;
   return options;
 }
@@ -50,7 +50,7 @@ const SegmentPlan::Part* SegmentPlan::find(const SegmentFlow& flow, std::uint64_
   const std::vector<Part>& parts = found->second;
   const auto next = std::upper_bound(parts.begin(), parts.end(), number,
                                      [](std::uint64_t packet, const Part& part) { return packet < part.first_packet; });
-  // What comes in front of the first one announces it.
+  // A packet from before the first part announces its connection.
   return next == parts.begin() ? &parts.front() : &*(next - 1);
 }
 
@@ -95,7 +95,7 @@ void SegmentSurvey::learn(const Packet& packet, LinkType link_type, Time time) {
 void SegmentSurvey::learn_one(const Packet& packet, const IcrcVerdict& icrc, Time time) {
   const analysis::Observation seen = analysis::observe_packet(packet, icrc, time, {++learnt_, 0});
   const analysis::PacketAnalysis& analysis = tracker_.observe(seen);
-  // A damaged packet says nothing of its connection.
+  // A damaged packet does not tell anything about its connection.
   if (seen.icrc_bad || analysis.stream == analysis::kNoStream || !is_of_connection(packet, seen)) return;
   Epoch& epoch = epoch_of(segment_flow_of(seen), {analysis.stream, analysis.direction});
   const OpcodeInfo& info = packet.info();
@@ -127,7 +127,7 @@ void SegmentSurvey::pair_epochs() {
   for (std::size_t i = 0; i < epochs_.size(); ++i) {
     if (closed_.contains(epochs_[i].label.first)) by_label[epochs_[i].label] = i;
   }
-  // What was joined to another stream and said nothing afterwards has the label that it had alone.
+  // A flow that was joined to another stream and sent nothing afterwards still has the label that it had alone.
   for (std::size_t i = 0; i < epochs_.size(); ++i) {
     if (closed_.contains(epochs_[i].label.first)) continue;
     const std::optional<Label> label = label_of_joined(epochs_[i], by_label);
@@ -185,7 +185,7 @@ void SegmentSurvey::plan_connection(std::size_t index, SegmentPlan& plan) const 
   const Epoch& first = epochs_[index];
   std::vector<const Epoch*> connection{&first};
   if (first.partner != kNoEpoch) {
-    // The one of both that began first stands for it.
+    // The direction that began first stands for both.
     if (first.partner < index) return;
     connection.push_back(&epochs_[first.partner]);
   }

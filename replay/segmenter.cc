@@ -14,7 +14,7 @@ namespace roce::replay {
 
 namespace {
 
-// What came out is kept for requesters that go back to its middle: some 40 MiB.
+// Joined packets are kept for requesters that go back to the middle of one: some 40 MiB.
 constexpr std::size_t kMostGroups = 8192;
 
 [[nodiscard]] Psn wire(LongPsn psn) {
@@ -71,7 +71,7 @@ void Segmenter::take_one(const Packet& packet, const IcrcVerdict& icrc, LinkType
   const bool is_answer = packet.info().is_response();
   const std::uint32_t map = is_answer ? part->responses : part->requests;
   if (map == SegmentPlan::kNone) return pass(packet);
-  // In front of the first request every PSN stays.
+  // Before the first request every PSN stays.
   if (!numbers_[map].counter.has_begun() && (is_answer || seen.icrc_bad)) return pass(packet);
   if (is_answer) {
     take_answer(packet, map, !seen.icrc_bad, link_type);
@@ -92,7 +92,7 @@ void Segmenter::take_request(const Packet& packet, std::uint32_t map, bool is_so
       take_part(packet, map, place, is_sound, link_type);
       break;
     case Operation::read_request:
-      // Whoever asks for the rest of an answer asks for whole packets.
+      // A requester that asks for the rest of an answer asks for whole packets.
       renumber(packet, place.first, place.skipped * plan_->maps[map].old_mtu(), link_type);
       break;
     default:
@@ -106,9 +106,9 @@ void Segmenter::take_request(const Packet& packet, std::uint32_t map, bool is_so
 
 bool Segmenter::is_idle_nak(const Packet& packet, const PsnMap::Place& place, Numbers& numbers) const {
   if (!place.is_joined) return false;
-  // It has not come.
+  // The packet has not come out.
   if (place.first >= numbers.sent_end) return true;
-  // Another part of it was refused already.
+  // Another part of the packet was refused already.
   const Psn part = packet.bth().psn;
   if (numbers.refused == place.first && numbers.refused_part != part) return true;
   numbers.refused = place.first;
@@ -134,7 +134,7 @@ void Segmenter::take_answer(const Packet& packet, std::uint32_t map, bool is_sou
 void Segmenter::take_part(const Packet& packet, std::uint32_t map, const PsnMap::Place& place, bool is_sound,
                           LinkType link_type) {
   if (!place.is_joined) return cut(packet, place, link_type);
-  // Its receiver ignored it.
+  // The receiver ignored this packet.
   if (!is_sound || packet.payload().size() > plan_->maps[map].old_mtu()) {
     ++counts_.incomplete;
     return;
@@ -146,7 +146,7 @@ void Segmenter::cut(const Packet& packet, const PsnMap::Place& place, LinkType l
   const auto count = static_cast<std::size_t>(place.last - place.first + 1);
   const std::size_t mtu = plan_->path_mtu;
   const Bytes payload = packet.payload();
-  // A damaged packet may be another one than its PSN says.
+  // A damaged packet may be another one than its PSN indicates.
   if (count == 1 || (payload.size() + mtu - 1) / mtu != count) return renumber(packet, place.first, 0, link_type);
   const Bth bth = packet.bth();
   const MessagePlace whole = place_of(packet.info());
@@ -222,7 +222,7 @@ void Segmenter::join_out(const Packet& packet, Group& group, LongPsn psn, LinkTy
                         .immediate = group.immediate,
                         .invalidate = group.invalidate};
   Buffer& frame = next_buffer(packet.bytes());
-  // Parts of different operations fit no opcode.
+  // No opcode fits parts of different operations.
   if (!make_packet(packet, whole, group.headers, group.payload, link_type, frame)) return;
   come_out(frame);
   ++counts_.made;
@@ -236,7 +236,7 @@ void Segmenter::announce(const Packet& packet, const analysis::Observation& seen
   const auto flow = plan_->flows.find({seen.destination, seen.source, seen.domain, seen.cm.local_qpn});
   bool is_left = false;
   if (flow != plan_->flows.end()) {
-    // What it announces begins behind it.
+    // The connection that it announces begins after it.
     const std::vector<SegmentPlan::Part>& parts = flow->second;
     const auto next = std::find_if(parts.begin(), parts.end(),
                                    [&](const SegmentPlan::Part& part) { return part.first_packet > taken_; });

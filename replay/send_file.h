@@ -12,7 +12,7 @@
 namespace roce::replay {
 
 /// Writes the frames of a feed to a capture file with the times at which they would be sent, the first at `start_ns`
-/// since the Unix epoch. Failures: the file cannot be written; the feed's.
+/// nanoseconds since the Unix epoch. Failures: the file cannot be written; those of the feed.
 [[nodiscard]] Outcome<SendTotals> write_frames(FrameFeed& feed, const Pace& pace, const std::string& path,
                                                std::int64_t start_ns);
 

@@ -14,7 +14,7 @@ namespace roce::replay {
 
 namespace {
 
-// Nothing is received; the kernel takes no smaller ring.
+// Nothing is received, but the kernel does not accept a smaller ring.
 constexpr std::size_t kRingBytes = 1 << 20;
 
 }  // namespace

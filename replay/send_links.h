@@ -13,16 +13,16 @@
 
 namespace roce::replay {
 
-/// The interfaces that frames go out on, by side.
+/// The interfaces on which frames are sent, by side.
 class SendLinks {
  public:
-  /// Failures: an interface that is not there, is down or cannot be opened.
+  /// Opens the interfaces. Failures: an interface does not exist, is down or cannot be opened.
   [[nodiscard]] static Outcome<SendLinks> open(const SendOptions& options);
 
   [[nodiscard]] std::vector<SendLine> lines() const;
-  /// Of `--link udp`, by side: from where datagrams can go.
+  /// Returns, by side, the addresses from which `--link udp` can send datagrams; empty with other links.
   [[nodiscard]] const std::vector<std::vector<Gid>>& addresses() const { return addresses_; }
-  /// `raw packet socket on eth0`
+  /// Returns a text like `raw packet socket on eth0`.
   [[nodiscard]] const std::string& description() const { return description_; }
 
  private:
@@ -37,7 +37,7 @@ class SendLinks {
   std::vector<Opened> links_;
   std::vector<std::vector<Gid>> addresses_;
   std::string description_;
-  /// The kernel would answer what a peer sends back.
+  /// Keeps the kernel from answering what a peer sends back.
   std::unique_ptr<link::PortHolder> port_holder_;
 };
 

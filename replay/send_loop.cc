@@ -17,17 +17,17 @@ namespace {
 
 using runtime::now;
 
-// Who sleeps is woken late: by tens of microseconds on idle hardware, by milliseconds in a virtual machine whose host
-// has given the processor to another one. What is due sooner is waited for here.
+// A sleeping thread is woken late: by tens of microseconds on idle hardware, by milliseconds in a virtual machine whose
+// host has given the processor to another one. The last 10 ms of a wait are therefore spent reading the clock.
 constexpr Duration kWakeEarly = std::chrono::milliseconds{10};
-// A link tells that it is full, but not in all cases when there is room again.
+// A link reports that it is full, but does not always report that there is room again.
 constexpr Duration kRetrySend = std::chrono::microseconds{50};
 constexpr unsigned kQuickRetries = 16;
-// How often signals and the links are looked at while frames go.
+// The interval at which signals and links are checked while frames are sent.
 constexpr Duration kLookInterval = std::chrono::milliseconds{5};
 constexpr Duration kProgressInterval = std::chrono::seconds{1};
 
-/// Whether a signal is there, now or within that time.
+/// True if a signal has come, or comes within `time`.
 [[nodiscard]] bool wait_for_signal(runtime::StopSignal& signal, Duration time) {
   pollfd set{signal.fd(), POLLIN, 0};
   constexpr Duration::rep ns_per_second = 1'000'000'000;
@@ -65,7 +65,7 @@ void SendLoop::count() {
   totals_.time = std::max(Duration{0}, sent_at_ - begin_);
 }
 
-/// Signals, progress, and whether the links are well.
+/// Checks for signals, reports progress, and checks that the links are up.
 Outcome<void> SendLoop::look(Time time) {
   looked_at_ = time;
   if (signal_.take()) totals_.stopped = true;
@@ -94,7 +94,7 @@ Time SendLoop::wait_until(Time due) {
       if (progress_) left = std::min(left, kProgressInterval);
       if (wait_for_signal(signal_, left - kWakeEarly)) totals_.stopped = true;
     }
-    // In a long wait nothing is in the way of looking around, nothing that could be lost.
+    // A long wait leaves time for a look; a failure does not matter, as no frame is lost in the meantime.
     if (left > kWakeEarly && time - looked_at_ >= kLookInterval) (void)look(time);
   }
 }
@@ -115,7 +115,7 @@ Outcome<void> SendLoop::flush(Line& line) {
       tries = 0;
       sent_at_ = time;
     } else if (++tries > kQuickRetries && wait_for_signal(signal_, kRetrySend)) {
-      // What the link does not take now is not waited for.
+      // After a signal there is no waiting for the link to take the rest.
       totals_.stopped = true;
       break;
     }
@@ -154,7 +154,7 @@ Outcome<void> SendLoop::send(FrameBlock& block, Time begin) {
   return flush();
 }
 
-/// What a link took although the kernel had no room for it is handed on when the link is used again.
+/// Lets each link hand on the frames that it took while the kernel had no room, which it does when it is used again.
 Outcome<void> SendLoop::finish() {
   for (Line& line : lines_) {
     for (unsigned tries = 0; tries < kQuickRetries; ++tries) {

@@ -16,22 +16,22 @@
 
 namespace roce::replay {
 
-/// What went out.
+/// Totals of what was sent.
 struct SendTotals {
-  std::array<std::uint64_t, 2> frames{};   ///< that the link of each side took
-  std::array<std::uint64_t, 2> bytes{};    ///< of these
-  std::array<std::uint64_t, 2> refused{};  ///< that it refused for good; they are lost
+  std::array<std::uint64_t, 2> frames{};   ///< frames that the link of each side took
+  std::array<std::uint64_t, 2> bytes{};    ///< bytes of these frames
+  std::array<std::uint64_t, 2> refused{};  ///< frames that it refused for good; they are lost
   Duration time{0};                        ///< from the start to the last frame
-  /// How much later than its time each frame was handed to the link; nothing at top speed.
+  /// Delays from the time of each frame to when it was handed to the link; empty at top speed.
   runtime::LatencyHistogram lateness{};
-  bool stopped = false;  ///< by a signal
+  bool stopped = false;  ///< true if a signal stopped it
 
   [[nodiscard]] std::uint64_t all_frames() const { return frames[0] + frames[1]; }
   [[nodiscard]] std::uint64_t all_bytes() const { return bytes[0] + bytes[1]; }
   [[nodiscard]] std::uint64_t all_refused() const { return refused[0] + refused[1]; }
 };
 
-/// A link and what it is called.
+/// A link and the name of its interface.
 struct SendLine {
   link::Link* link = nullptr;
   std::string interface;
@@ -40,13 +40,13 @@ struct SendLine {
 /// Sends the frames of a feed when they are due, until there are no more or SIGINT or SIGTERM comes.
 class SendLoop {
  public:
-  /// Signals count from now on. `lines` are by side. `progress` is called about once a second with the totals so far,
-  /// if it is there.
+  /// Handles signals from now on. `lines` are by side. `progress`, if there is one, is called
+  /// about once a second with the totals so far.
   SendLoop(std::vector<SendLine> lines, FrameFeed& feed, const Pace& pace,
            std::function<void(const SendTotals&)> progress);
 
-  /// Sends; what is due first goes at `begin`. Failures: a link that is gone or whose interface went down, with what
-  /// was sent before; the feed's. `totals` counts what went in any case.
+  /// Sends; a frame that is due at once goes at `begin`. Failures: a link that is gone or whose interface went down;
+  /// those of the feed. `totals` counts what was sent in any case, also before a failure.
   [[nodiscard]] Outcome<void> run(Time begin);
   [[nodiscard]] const SendTotals& totals() const { return totals_; }
 
@@ -68,7 +68,7 @@ class SendLoop {
   [[nodiscard]] Outcome<void> send(FrameBlock& block, Time begin);
   [[nodiscard]] Outcome<void> flush();
   [[nodiscard]] Outcome<void> flush(Line& line);
-  /// Waits until then, or a signal. The time that it is.
+  /// Waits until `due`, or a signal. Returns the time after the wait.
   [[nodiscard]] Time wait_until(Time due);
   [[nodiscard]] Outcome<void> look(Time now);
   [[nodiscard]] Outcome<void> finish();

@@ -115,7 +115,7 @@ Outcome<std::optional<RewriteRules>> rules_of(const SendOptions& options) {
         &rewrite.q_key_maps, &rewrite.r_key_maps, &rewrite.va_maps, &rewrite.fields, &rewrite.faults}) {
     changes = changes || !maps->empty();
   }
-  // Without a change the frames go as they are, wrong ICRCs too.
+  // Without a change the frames go as they are, with their wrong ICRCs.
   if (!changes) return std::nullopt;
   Outcome<RewriteRules> read = read_rewrite_rules(rewrite);
   if (!read) return tl::unexpected(read.error());

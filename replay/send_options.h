@@ -14,14 +14,14 @@
 
 namespace roce::replay {
 
-/// Which way frames go, as `--link` says.
+/// The ways in which frames are sent, as `--link` names them.
 enum class SendLink : std::uint8_t { raw, xdp, udp };
 
-/// What `roce-replay send` can be told.
+/// Options of `roce-replay send`.
 struct SendOptions {
   std::vector<std::string> files;
-  std::string interface;        ///< of side A, and of all frames where there is no other
-  std::string other_interface;  ///< of side B
+  std::string interface;        ///< that of side A, or of all frames if there is no other
+  std::string other_interface;  ///< that of side B
   std::vector<std::string> side_a;
   std::string write;  ///< capture file that gets the frames instead
   SendLink link = SendLink::raw;
@@ -45,10 +45,10 @@ struct SendOptions {
 /// Adds the options to a command.
 void add_send_options(command_line::Command& command, SendOptions& options);
 
-/// What is to be changed in the frames; none if nothing is. Failures: those of `read_rewrite_rules`.
+/// Returns what is to be changed in the frames; none if nothing is. Failures: those of `read_rewrite_rules`.
 [[nodiscard]] Outcome<std::optional<RewriteRules>> rules_of(const SendOptions& options);
 
-/// Failure: a rate that is none.
+/// Returns the pace that the options ask for. Failure: a rate that is not valid.
 [[nodiscard]] Outcome<Pace> pace_of(const SendOptions& options);
 
 }  // namespace roce::replay

@@ -102,7 +102,7 @@ void print_json(std::FILE* out, const nlohmann::ordered_json& line) {
   return "as fast as the link takes them";
 }
 
-/// From the first frame of all plays to the last; nothing where it depends on the link or there is no end.
+/// Returns the time from the first frame of all plays to the last; none if it depends on the link or there is no end.
 [[nodiscard]] std::optional<Duration> duration_of(const Survey& survey, const Pace& pace, std::uint64_t loops) {
   if (loops == 0 || pace.kind == Pace::Kind::top || survey.frames == 0) return std::nullopt;
   const auto plays = static_cast<double>(loops);

@@ -10,19 +10,19 @@
 
 namespace roce::replay {
 
-/// One line a second for people.
+/// Shows the totals so far in a line that is redrawn, for people.
 void show_live(const SendTotals& totals);
-/// How far reading is, likewise.
+/// Shows how far reading is, 0 … 1, in a line that is redrawn.
 void show_reading(double share);
-/// Takes such a line away.
+/// Clears the line.
 void end_live();
 
-/// Why nothing is to be sent although it was asked for: frames of a survey that cannot go out; empty if all can.
+/// Returns which frames of a survey cannot be sent, and why; empty if all can.
 [[nodiscard]] std::string unfit_text(const Survey& survey);
 
-/// Says what is in the captures and what would be done with it.
+/// Prints what is in the captures and what would be done with it.
 void print_dry_run(const SendOptions& options, const Survey& survey, const Pace& pace);
-/// Says what went out.
+/// Prints what was sent.
 void print_sent(const SendOptions& options, const Survey& survey, const SendTotals& totals);
 
 }  // namespace roce::replay

@@ -37,7 +37,7 @@ Outcome<Survey> survey(const IntakeOptions& intake, const SurveyOptions& options
   if (!opened) return tl::unexpected(opened.error());
   Survey found;
   if (options.learn_psns) found.continuation = std::make_unique<PsnContinuation>();
-  // A file that is larger than the memory for its frames is not read into it only to be thrown away.
+  // Frames of a file that is larger than the memory for them are not kept, only to be thrown away later.
   bool keeps = options.keep_bytes != 0 && (options.must_keep || opened->captures().size_bytes() <= options.keep_bytes);
   std::uint64_t kept = 0;
   FrameBlock block;

@@ -15,24 +15,24 @@
 
 namespace roce::replay {
 
-/// What is in captures as far as sending them goes.
+/// Summary of captures, as far as sending them is concerned.
 struct Survey {
-  std::uint64_t frames = 0;  ///< that go out in a play
-  std::uint64_t bytes = 0;   ///< of these
-  std::uint64_t roce = 0;    ///< packets among them
+  std::uint64_t frames = 0;  ///< frames that are sent in a play
+  std::uint64_t bytes = 0;   ///< bytes of these frames
+  std::uint64_t roce = 0;    ///< RoCE packets among them
   std::array<std::uint64_t, 2> side_frames{};
-  std::uint64_t super_frames = 0;  ///< that were cut
-  std::uint64_t untimed = 0;       ///< frames of the captures that have no time
-  Duration length{0};              ///< from the first to the last
+  std::uint64_t super_frames = 0;  ///< super-frames that were cut
+  std::uint64_t untimed = 0;       ///< captured frames that have no time
+  Duration length{0};              ///< from the first frame to the last
   std::array<UnfitFrames, kUnfitReasons> unfit{};
-  std::optional<impair::Stats> faults{};  ///< of a play, where there are any
+  std::optional<impair::Stats> faults{};  ///< faults of one play, if there are any
   std::vector<std::string> warnings;
-  /// The frames, if that was asked for and there was room; empty otherwise.
+  /// The frames, if they were asked for and there was room; else empty.
   std::vector<FrameBlock> blocks;
-  /// What is known of their PSNs, if that was asked for.
+  /// Their PSNs, if they were asked for; else null.
   std::unique_ptr<PsnContinuation> continuation;
 
-  /// From the start of a play to that of the next: the mean gap comes on top of `length`, where there is room for it.
+  /// Returns the time from the start of a play to that of the next: `length` and, if there is room, the mean gap.
   [[nodiscard]] Duration period() const {
     const Duration gap = frames < 2 ? Duration{0} : length / static_cast<Duration::rep>(frames - 1);
     return length + std::min(gap, Duration::max() - length);
@@ -40,14 +40,14 @@ struct Survey {
 };
 
 struct SurveyOptions {
-  std::uint64_t keep_bytes = 0;  ///< how much memory the frames may take; 0: none are kept
-  bool must_keep = false;        ///< more than that is a failure
+  std::uint64_t keep_bytes = 0;  ///< memory that the frames may take, in bytes; 0: none are kept
+  bool must_keep = false;        ///< true: frames that take more are a failure
   bool learn_psns = false;
-  /// Called now and then with how far it is, 0 … 1; may be empty.
+  /// Called now and then with the share that has been read, 0 … 1; may be empty.
   std::function<void(double share)> progress{};
 };
 
-/// Reads captures to their end. Failures: those of `FrameIntake`; no room for what is to be kept.
+/// Reads captures to their end. Failures: those of `FrameIntake`; no room for frames that must be kept.
 [[nodiscard]] Outcome<Survey> survey(const IntakeOptions& intake, const SurveyOptions& options);
 
 }  // namespace roce::replay

@@ -30,7 +30,7 @@ struct Ends {
   Gid destination{};
 };
 
-/// Of the innermost IP header or GRH.
+/// Returns the ends of the innermost IP header or GRH.
 [[nodiscard]] std::optional<Ends> ip_ends(const Packet& packet) {
   if (packet.is_roce()) {
     const NetMeta net = packet.net();
@@ -110,7 +110,7 @@ std::optional<std::uint8_t> SideSplit::side_of(const Packet& packet, Time time) 
   }
   if (const auto ethernet = packet.get<Ethernet>(); ethernet && !macs_.empty()) {
     if (has(ethernet->source)) return std::uint8_t{0};
-    // What went to all may have come from anybody.
+    // A frame that went to all has no such destination: it may have come from anybody.
     if (has(ethernet->destination)) return std::uint8_t{1};
   }
   return std::nullopt;

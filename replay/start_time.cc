@@ -14,10 +14,10 @@ namespace roce::replay {
 namespace {
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-// Longer than anybody waits, and far from where a Duration ends.
+// Longer than anybody waits, and less than half of what a Duration can hold.
 constexpr std::int64_t kMostSeconds = 4'000'000'000;
 
-/// Seconds with or without a fraction, to the nanosecond: a double has too few digits for a time of day.
+/// Parses seconds with or without a fraction, to the nanosecond: a double has too few digits for a time of day.
 [[nodiscard]] std::optional<Duration> parse_seconds(std::string_view text) {
   std::int64_t whole = 0;
   const char* const end = text.data() + text.size();

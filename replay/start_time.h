@@ -9,9 +9,9 @@
 
 namespace roce::replay {
 
-/// How long it is until a start time: `+SECONDS`, seconds since the Unix epoch, or `2026-11-22T12:00:00Z` (UTC), each
-/// with a fraction if wanted. `now_ns` is the wall clock, since the Unix epoch. Failures: something else; a time that
-/// is over.
+/// Returns how long it is until a start time: `+SECONDS`, seconds since the Unix epoch, or `2026-11-22T12:00:00Z`
+/// (UTC), each with a fraction if wanted. `now_ns` is the wall clock in nanoseconds since the Unix epoch.
+/// Failures: a text of another form; a time in the past.
 [[nodiscard]] Outcome<Duration> time_until(const std::string& text, std::int64_t now_ns);
 
 }  // namespace roce::replay

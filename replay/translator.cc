@@ -9,10 +9,10 @@ namespace roce::replay {
 namespace {
 
 constexpr unsigned kGidBits = 128;
-/// Of QP1 of every port (IBTA vol. 1, 3.5.3): no secret, and nothing arrives with another.
+/// Q_Key of QP1 of every port (IBTA vol. 1, 3.5.3): not a secret, and nothing arrives with another one.
 constexpr QKey kGsiQKey{0x80010000};
 
-/// The first `bits` bits of one address and the rest of another.
+/// Returns the first `bits` bits of one address and the rest of another.
 Gid join(const Gid& prefix, unsigned bits, const Gid& rest) {
   Gid joined = rest;
   for (unsigned i = 0; i < kGidBits / 8; ++i) {
@@ -27,7 +27,7 @@ bool is_nobody(const Gid& gid) {
   return gid == Gid{} || gid == Gid::from_ipv4({}) || transport::is_multicast(gid);
 }
 
-/// What a map says of a number.
+/// Returns the number that a map has for a number; none if it has none.
 std::optional<std::uint64_t> find(const std::map<std::uint64_t, std::uint64_t>& map, std::uint64_t number) {
   const auto found = map.find(number);
   return found == map.end() ? std::nullopt : std::optional{found->second};

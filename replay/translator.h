@@ -12,7 +12,7 @@
 
 namespace roce::replay {
 
-/// What was changed, to be counted.
+/// The kinds of values that are changed, for counting.
 enum class Change : std::uint8_t {
   mac,
   vlan,
@@ -29,21 +29,21 @@ enum class Change : std::uint8_t {
   count
 };
 
-/// `mac`, `vlan`, …
+/// Returns the name of the enumerator: `mac`, `vlan`, …
 [[nodiscard]] std::string_view to_string(Change change);
 
-/// How many values of each kind were changed.
+/// Numbers of changed values, by kind.
 using ChangeCounts = std::array<std::uint64_t, static_cast<std::size_t>(Change::count)>;
 
-/// What each value of a packet becomes by the rules. Counts what is really another value.
+/// Translates the values of a packet by the rules. Counts those that really become another value.
 class Translator {
  public:
   explicit Translator(const RewriteRules& rules);
 
   [[nodiscard]] MacAddress mac(const MacAddress& address);
-  /// None: the rules do not say what becomes of it.
+  /// Returns none if the rules leave the address open.
   [[nodiscard]] std::optional<Gid> gid(const Gid& gid);
-  /// The QPN of the host that has the address `owner` in the input.
+  /// Translates a QPN of the host that has the address `owner` in the input.
   [[nodiscard]] Qpn qpn(Qpn qpn, const Gid& owner);
   [[nodiscard]] Psn psn(Psn psn);
   [[nodiscard]] PKey p_key(PKey key);
@@ -51,7 +51,7 @@ class Translator {
   [[nodiscard]] RKey r_key(RKey key);
   [[nodiscard]] std::uint64_t virtual_address(std::uint64_t address);
 
-  /// Where values are to become pseudonyms.
+  /// Returns null unless values are to become pseudonyms.
   [[nodiscard]] Pseudonyms* pseudonyms() { return pseudonyms_ ? &*pseudonyms_ : nullptr; }
   void count(Change change) { ++changes_[static_cast<std::size_t>(change)]; }
   [[nodiscard]] const ChangeCounts& changes() const { return changes_; }

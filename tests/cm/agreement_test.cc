@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What both sides make of the parameters of a connection.
+// The conclusions of both sides from the parameters of a connection.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ TEST(CmAgreement, TurnsTheStartingPsnsRound) {
   pair.run(pair.now + std::chrono::seconds{1});
   const Agreement a = pair.a.find(connection)->agreement();
   const Agreement b = pair.b.find(pair.of_b)->agreement();
-  // What a REQ or REP calls its starting PSN is what its sender wants to receive first.
+  // The starting PSN of a REQ or REP is the one that its sender wants to receive first.
   EXPECT_EQ(a.rq_psn, Psn{0xABCDEF});
   EXPECT_EQ(b.sq_psn, Psn{0xABCDEF});
   EXPECT_EQ(b.rq_psn, Psn{0x123456});

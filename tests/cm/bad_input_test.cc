@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What no peer should send, and what no caller should ask for.
+// Input that no peer should send, and requests that no caller should make.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using transport::VerbErrorCode;
 
 class CmBadInput : public ::testing::Test {
  protected:
-  /// What is answered to a REQ that `change` has changed.
+  /// Returns the answer to a REQ that `change` has changed.
   template <typename Change>
   std::string answer_to(Change change) {
     CmReq req = OneManager::req();

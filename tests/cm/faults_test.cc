@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a network does to the messages of a connection, each of them: both sides come to the same end.
+// Faults of a network, for each message of a connection: both sides come to the same end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ Time after(Time from, std::int64_t seconds) {
   return from + std::chrono::seconds{seconds};
 }
 
-/// One message, by attribute and count, meets `fate`.
+/// Makes one message, chosen by attribute and count, meet `fate`.
 TwoManagers::Plan once(MadAttribute which, Fate fate, unsigned number = 1) {
   return [=](MadAttribute attribute, unsigned count) {
     return attribute == which && count == number ? fate : Fate::arrives;
@@ -98,7 +98,7 @@ TEST_P(CmFault, OfAllMessagesOfAKindComesToAnEnd) {
   if (pair.a.find(connection) != nullptr) (void)pair.a.disconnect(connection, pair.now);
   pair.run();
   EXPECT_EQ(pair.a.connections(), 0U);
-  // A peer that hears of no end keeps its connection.
+  // A peer that does not hear of the end keeps its connection.
   EXPECT_EQ(pair.b.connections(), which == cm_dreq && fate == Fate::lost ? 1U : 0U);
   for (const auto* events : {&pair.events_a, &pair.events_b}) {
     for (const char* once : {"reply", "established", "disconnected", "unreachable"}) {
@@ -114,7 +114,7 @@ TEST(CmFaults, ARequestThatIsNeverHeardIsRepeatedAsOftenAsItSaysAndGivenUp) {
   EXPECT_EQ(std::count(pair.sent.begin(), pair.sent.end(), "a REQ"), 16);
   EXPECT_EQ(pair.sent.back(), "a REJ");
   EXPECT_THAT(pair.events_a, ElementsAre("unreachable"));
-  // 4.608 s sixteen times (CM-TIME-3).
+  // Sixteen times 4.608 s, by CM-TIME-3 (a REQ waits two packet lifetimes and the peer's response timeout).
   EXPECT_EQ(pair.now, Time{std::chrono::milliseconds{16 * 4608}} + std::chrono::milliseconds{1});
   EXPECT_EQ(pair.a.counters().sent_again, 15U);
 }
@@ -123,8 +123,8 @@ TEST(CmFaults, AReplyThatIsNeverHeardEndsBoth) {
   TwoManagers pair{always(cm_rep, Fate::lost)};
   pair.connect();
   pair.run();
-  // The REJ for the passive side's timeout names it by its GUID, which the active one has never heard of: so that asks
-  // once more, and rejects when it gives up itself.
+  // The REJ for the passive side's timeout names that side by its GUID, which the active side has never heard of. So
+  // the active side asks once more, and rejects when it gives up itself.
   EXPECT_THAT(pair.events_b, ElementsAre("request", "unreachable", "request", "rejected 4"));
   EXPECT_THAT(pair.events_a, ElementsAre("unreachable"));
 }

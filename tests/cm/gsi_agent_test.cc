@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What comes to QP1 of a device and is no message of the communication manager, and what cannot be sent from it.
+// Datagrams to QP1 that are not messages of the communication manager, and messages that QP1 cannot send.
 #include "roce/cm/gsi_agent.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ class GsiAgentInput : public ::testing::Test {
     agent_ = GsiAgent::make(
                  host_.device(), {.ca_guid = 1}, [] { return std::uint64_t{7}; }, Time{})
                  .value();
-    // A request whose Q_Key has its highest bit set is sent with that of the QP.
+    // A request whose Q_Key has its highest bit set is sent with the Q_Key of the QP.
     stranger_.modify({.state = transport::QpState::rts, .q_key = kQKey});
   }
 

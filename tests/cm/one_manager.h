@@ -8,7 +8,7 @@
 
 namespace roce::cm::test {
 
-/// A communication manager and a peer that is all by hand.
+/// A communication manager whose peer is played by hand.
 class OneManager {
  public:
   static constexpr ServiceId kService{PortSpace::tcp, 7174};
@@ -19,7 +19,7 @@ class OneManager {
 
   explicit OneManager(Config config = {});
 
-  /// The states that an active, and those that a passive side can be in.
+  /// Enter a state that an active, or a passive side can be in.
   void enter_as_active(State state);
   void enter_as_passive(State state);
 
@@ -37,20 +37,20 @@ class OneManager {
   void receive_rep();
   void receive_drep();
   void receive_rej(CmMessageKind message, CmRejReason reason);
-  /// A REQ as the peer would send it.
+  /// Returns a REQ as the peer would send it.
   [[nodiscard]] static CmReq req(CommId id = kPeerId, Qpn qpn = kPeerQpn);
 
   [[nodiscard]] static Peer peer();
   [[nodiscard]] State state() const;
-  /// What was sent and not yet taken, as `REJ(stale_connection)`; takes it.
+  /// Returns the messages that were sent since the last call, as `REJ(stale_connection)`.
   std::string take_sent();
-  /// The events; takes them.
+  /// Returns the events since the last call.
   std::string take_events();
 
   ConnectionManager manager;
   Time now{};
   CommId connection{};
-  std::vector<OutMessage> last_sent;  ///< by `take_sent`
+  std::vector<OutMessage> last_sent;  ///< the messages that `take_sent` returned last
 };
 
 }  // namespace roce::cm::test

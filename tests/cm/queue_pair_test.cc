@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using transport::QpType;
 using transport::WorkOpcode;
 
-/// Which QPs are connected, and in which version of RoCE QP1 and they speak.
+/// The type of the QPs that are connected, and the RoCE version that QP1 and they use.
 struct Kind {
   QpType type;
   RoceVersion version;
@@ -32,7 +32,7 @@ std::string name_of(const Kind& kind) {
                                                                                                       : "V2Ipv6");
 }
 
-/// The agent at QP1 of a host.
+/// Returns the agent at QP1 of a host.
 std::unique_ptr<GsiAgent> agent_of(const sim::Host& host, std::uint64_t guid, RoceVersion version) {
   const auto mode = version == RoceVersion::v1 ? transport::GidType::roce_v1 : transport::GidType::roce_v2;
   return GsiAgent::make(
@@ -40,7 +40,7 @@ std::unique_ptr<GsiAgent> agent_of(const sim::Host& host, std::uint64_t guid, Ro
       .value();
 }
 
-/// As the sim's own connections address their peers.
+/// Returns the address of a peer as the simulation's own connections have it.
 transport::AddressVector towards(const Endpoint& peer, RoceVersion version) {
   return *sim::to_rtr({.path = {.version = version}}, peer, Psn{0}, QpType::rc).address;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which QP is behind a datagram service.
+// Resolving a datagram service to its QP.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// docs/cm.md has a table of what each message does in each state: it is what the code does.
+// docs/cm.md has a table of what each message does in each state: it is compared with the code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ std::vector<Message> messages() {
        }}};
 }
 
-/// The rows of what has an effect.
+/// Returns the rows of the messages that have an effect.
 std::string rows(bool is_active) {
   std::string text;
   for (const State state : is_active ? std::span<const State>{kActive} : std::span<const State>{kPassive}) {
@@ -86,7 +86,7 @@ std::string rows(bool is_active) {
       message.arrives(one);
       const State then = one.state();
       std::string sent = one.take_sent();
-      // What was sent again is not what ends it.
+      // The messages before the last one are repetitions; only the last one ends the wait.
       if (std::string_view{message.name}.starts_with("no answer"))
         sent = sent.substr(sent.rfind(", ") == std::string::npos ? 0 : sent.rfind(", ") + 2);
       const std::string events = one.take_events();

@@ -140,7 +140,7 @@ void TwoManagers::run(Time until) {
     while (!on_the_way_.empty() && on_the_way_.begin()->first <= now) {
       const Arrival arrival = on_the_way_.begin()->second;
       on_the_way_.erase(on_the_way_.begin());
-      // The replies of a node come from where its requests went to.
+      // Local and remote address change places at the receiver.
       const Peer from{arrival.message.to.remote, arrival.message.to.local};
       (arrival.is_for_a ? a : b).receive(arrival.message.mad, from, now);
     }

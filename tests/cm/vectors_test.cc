@@ -23,7 +23,7 @@ std::vector<std::byte> mad_of(const roce::test::Vector& vector) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// A manager whose first names are those of a vector.
+/// Returns a manager whose first random numbers are those of a vector.
 ConnectionManager manager_of(std::uint64_t guid, std::uint8_t packet_lifetime, std::uint64_t first,
                              std::uint64_t second) {
   return ConnectionManager::make(

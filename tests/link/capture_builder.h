@@ -13,7 +13,7 @@
 
 namespace roce::link::test {
 
-/// Bytes of a capture file put together by hand in either byte order, independent of the writer.
+/// The bytes of a capture file, put together by hand in either byte order, independently of the writer.
 class FileBuilder {
  public:
   explicit FileBuilder(bool big_endian = false) : big_endian_(big_endian) {}
@@ -44,7 +44,7 @@ class FileBuilder {
     return raw(data);
   }
 
-  /// `body` is complete but for its padding.
+  /// `body` is complete except for its padding.
   FileBuilder& block(std::uint32_t type, FileBuilder body) {
     body.pad4();
     const std::size_t length = body.bytes_.size() + 12;

@@ -164,7 +164,7 @@ TEST(Pcap, SuperFramesBeyondTheUsualNeedASnapLength) {
 }
 
 TEST(Pcap, OlderVersionIsReadByLibpcap) {
-  // Before version 2.3 the two lengths of a record stood the other way round.
+  // Before version 2.3 the two lengths of a record were in the opposite order.
   FileBuilder file;
   file.u32(kMicroseconds).u16(2).u16(2).u32(0).u32(0).u32(65535).u32(1);
   file.u32(1).u32(2).u32(60).u32(4).raw("data");

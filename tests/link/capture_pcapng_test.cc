@@ -249,7 +249,7 @@ TEST_P(Pcapng, EveryPrefixGivesTheWholeRecordsAndAWarning) {
   }
 }
 
-// Damage: what stands before it is delivered, then an error names the offset of the block.
+// Damage: the records before it are delivered, then an error names the offset of the block.
 class PcapngDamage : public Pcapng {
  protected:
   void SetUp() override {

@@ -113,7 +113,7 @@ TEST_P(Compressed, EveryPrefixEndsWithAnError) {
     const auto records = read_all(*reader);
     EXPECT_TRUE(std::equal(records.begin(), records.end(), whole.begin())) << length;
     ASSERT_TRUE(reader->error()) << length;
-    // In the middle of a record both are said.
+    // If it ends in the middle of a record, there are a warning and an error.
     const std::string& said = reader->warnings().empty() ? reader->error()->message : reader->warnings().back().message;
     EXPECT_THAT(said, HasSubstr("compressed data ends early")) << length;
   }
@@ -132,7 +132,7 @@ TEST_P(Compressed, WhatFollowsTheCompressedDataIsAWarning) {
 
 TEST_P(Compressed, DamagedDataIsAnErrorAfterTheRecordsBefore) {
   Buffer compressed = compress(sample(5000).bytes());
-  // The last four bytes check the whole.
+  // The last four bytes are a check value of all data.
   for (std::size_t i = 1; i <= 4; ++i) compressed[compressed.size() - i] ^= std::byte{0xFF};
   auto reader = CaptureReader::from_memory(compressed);
   ASSERT_TRUE(reader);
@@ -148,7 +148,7 @@ TEST_P(Compressed, CompressedNonsenseIsRefused) {
   EXPECT_THAT(reader.error().message, HasSubstr("begins with 74 68 69 73"));
 }
 
-// A long run of zeros compresses a thousandfold; what an absurd length claims must not be allocated before it is there.
+// A long run of zeros is compressed a thousandfold; the reader must not allocate an absurd length before the data come.
 TEST_P(Compressed, HugeUnknownBlockIsSkippedInBoundedMemory) {
   FileBuilder file;
   constexpr std::size_t kLength = 64 << 20;

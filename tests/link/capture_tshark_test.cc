@@ -25,7 +25,7 @@ using ::testing::SizeIs;
 
 constexpr std::int64_t kTime = 1'700'000'000'123'456'789;
 
-// What `command` prints, both streams together; fails the test if the command does.
+// Returns the output of `command`, both streams together; fails the test if the command does.
 std::string run(const std::string& command) {
   std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
@@ -65,7 +65,7 @@ std::vector<Record> read_file(const std::string& file) {
 
 class Tools : public TemporaryDirectory {
  protected:
-  // number, seconds, captured and original length, as tshark sees them
+  // Returns number, seconds, captured and original length of each frame, as tshark sees them.
   std::vector<std::string> frames(const std::string& file) {
     return lines_with(
         run("tshark -n -r '" + file + "' -T fields -e frame.number -e frame.time_epoch -e frame.cap_len -e frame.len"),
@@ -88,7 +88,7 @@ class Tools : public TemporaryDirectory {
 TEST_F(Tools, TsharkSeesTheSameFrames) {
   const auto files = captures();
   ASSERT_FALSE(files.empty());
-  // tshark takes a third of a second to start, so it gets a few; the converted ones below are all.
+  // tshark takes a third of a second to start, so it reads only a few; the conversions below cover all captures.
   const std::size_t stride = files.size() / 4 + 1;
   for (std::size_t i = 0; i < files.size(); i += stride)
     EXPECT_EQ(frames(read_file(files[i])), frames(files[i])) << files[i];

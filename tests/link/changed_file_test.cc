@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What becomes of a capture that somebody else writes to while it is read.
+// Captures that somebody else writes to while they are read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@ using ::testing::HasSubstr;
 
 constexpr std::uint32_t kMicroseconds = 0xA1B2C3D4;
 constexpr std::size_t kRecords = 500;
-// So that the file is longer than what is read of it at once, and what is cut off is not in memory yet.
+// Makes the file longer than what is read of it at once, so that what is cut off is not in memory yet.
 constexpr std::size_t kLength = 10'000;
 
-/// The formats, each made of records that say their number.
+/// The formats, each made of records that contain their number.
 class ChangedFile : public TemporaryDirectory, public ::testing::WithParamInterface<const char*> {
  protected:
   [[nodiscard]] std::string make(const std::string& name, char fill = '.') const {
@@ -40,7 +40,7 @@ class ChangedFile : public TemporaryDirectory, public ::testing::WithParamInterf
     return save(name, file.bytes());
   }
 
-  /// Reads on to the end; how many records there were, all of them right.
+  /// Reads on to the end; returns how many records there were, all of them right.
   static std::uint64_t read_on(CaptureReader& reader, char fill = '.') {
     CaptureRecord record;
     std::uint64_t number = 0;

@@ -27,10 +27,10 @@ struct Wire {
 };
 
 inline constexpr std::uint16_t kRoceV1Type = 0x8915;
-/// Nobody knows it.
+/// An EtherType that nobody knows.
 inline constexpr std::uint16_t kOtherType = 0x88b5;
 
-/// A broadcast frame of `size` bytes.
+/// Returns a broadcast frame of `size` bytes.
 inline Bytes frame(std::size_t size, unsigned seed, std::uint16_t type = kRoceV1Type) {
   Bytes bytes = pattern(size, seed);
   std::fill_n(bytes.begin(), 6, std::byte{0xff});
@@ -45,7 +45,7 @@ struct Tag {
   std::uint16_t tci;
 };
 
-/// The frame with one more VLAN tag in front.
+/// Returns the frame with one more VLAN tag in front.
 inline Bytes tagged(Bytes bytes, Tag tag) {
   const std::array<std::byte, 4> inserted{static_cast<std::byte>(tag.tpid >> 8),
                                           static_cast<std::byte>(tag.tpid & 0xff), static_cast<std::byte>(tag.tci >> 8),
@@ -61,7 +61,7 @@ struct EthernetLinkKind {
   std::string name;
   std::function<LinkResult<std::unique_ptr<Link>>(const std::string& interface, Room room)> open;
 
-  // Its bytes are other ones in each run, and ctest shows them.
+  // Its bytes differ from run to run, and ctest would show them.
   friend void PrintTo(const EthernetLinkKind& kind, std::ostream* out) { *out << kind.name; }
 };
 
@@ -75,7 +75,7 @@ class EthernetLink : public ::testing::TestWithParam<EthernetLinkKind> {
     const auto trial = wire_->a.in([] { return GetParam().open("va", Room::little); });
     if (!trial && trial.error().no_permission) GTEST_SKIP() << trial.error().message;
   }
-  /// nullptr, and a failure, if it cannot be opened.
+  /// Returns nullptr, and fails the test, if the link cannot be opened.
   [[nodiscard]] std::unique_ptr<Link> open_a(Room room = Room::usual) const { return open(wire_->a, "va", room); }
   [[nodiscard]] std::unique_ptr<Link> open_b(Room room = Room::usual) const { return open(wire_->b, "vb", room); }
 

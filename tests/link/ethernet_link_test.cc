@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all links on Ethernet frames do, on veth pairs in network namespaces of the test's own.
+// The behaviour that all links on Ethernet frames share, on veth pairs in network namespaces of the test's own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -184,7 +184,7 @@ TEST_P(EthernetLink, GoesOnAfterTheInterfaceWasDown) {
   ASSERT_TRUE(send_one(*a, frame(100, 1)));
   EXPECT_EQ(a->counters().send_errors, 1U);
   wire_->a.ip("link set va up");
-  // It is up at once, and sends again only some time later, which nothing tells.
+  // The interface is up at once, but sends again only some time later, which nothing reports.
   const auto arrives = [](Link& from, Link& to, const Bytes& bytes) {
     for (int tries = 0; tries < 20; ++tries) {
       if (!send_one(from, bytes)) return false;

@@ -20,7 +20,7 @@ namespace roce::link::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// An IPv6 address, or an IPv4 address in the mapped form.
+/// Returns an IPv6 address, or an IPv4 address in the mapped form.
 inline std::array<std::byte, 16> address(const std::string& text) {
   std::array<std::byte, 16> result{};
   const std::string six = text.find(':') == std::string::npos ? "::ffff:" + text : text;
@@ -28,20 +28,20 @@ inline std::array<std::byte, 16> address(const std::string& text) {
   return result;
 }
 
-/// How many files this process has open.
+/// Returns how many files this process has open.
 inline std::ptrdiff_t open_files() {
   const std::filesystem::directory_iterator files("/proc/self/fd");
   return std::distance(begin(files), end(files));
 }
 
-/// `size` bytes that differ with `seed` and place.
+/// Returns `size` bytes that depend on `seed` and their place.
 inline Bytes pattern(std::size_t size, unsigned seed = 0) {
   Bytes result(size);
   for (std::size_t i = 0; i < size; ++i) result[i] = static_cast<std::byte>((i * 7 + seed * 31 + (i >> 8)) & 0xff);
   return result;
 }
 
-/// A received frame that stays.
+/// A received frame with a copy of its bytes.
 struct Kept {
   Bytes bytes;
   RxFrame frame;
@@ -52,7 +52,7 @@ inline bool readable(const Link& link, int wait_ms) {
   return ::poll(&waiting, 1, wait_ms) == 1 && (waiting.revents & POLLIN) != 0;
 }
 
-/// What comes in until there are `count` frames, or none for two seconds.
+/// Returns the frames that come in, until there are `count` of them, or none comes for two seconds.
 inline std::vector<Kept> collect(Link& link, std::size_t count) {
   std::vector<Kept> result;
   std::array<RxFrame, 64> frames;

@@ -32,7 +32,7 @@ class Output : public TemporaryDirectory {
     if (!made) throw std::runtime_error(made.error().message);
     return std::move(*made);
   }
-  /// What there is in the folder.
+  /// Returns the names of the files in the folder.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator{path(".")}) found.push_back(entry.path().filename());

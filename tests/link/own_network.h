@@ -17,17 +17,17 @@
 
 namespace roce::link::test {
 
-/// A new network namespace with a loopback interface that has 127.0.0.1/8, ::1, fd00::1 and fd00::2. The process is in
-/// it from then on, until the next one.
+/// A new network namespace with a loopback interface that has 127.0.0.1/8, ::1, fd00::1 and fd00::2. The process
+/// is in it from then on, until the next one is made.
 class OwnNetwork {
  public:
-  /// Why there can be none; then the process stays where it is.
+  /// Returns why there cannot be one; the process stays where it is in that case.
   [[nodiscard]] static const std::optional<std::string>& unavailable() {
     static const std::optional<std::string> reason = ask();
     return reason;
   }
 
-  /// Only if there is nothing in `unavailable()`.
+  /// Makes and enters the namespace; only if `unavailable()` is empty.
   OwnNetwork() {
     const int inside = ::open(space_.path().c_str(), O_RDONLY | O_CLOEXEC);
     const bool entered = inside >= 0 && ::setns(inside, CLONE_NEWNET) == 0;
@@ -37,7 +37,7 @@ class OwnNetwork {
     for (const char* own : {"fd00::1", "fd00::2"}) {
       has_v6_ = space_.run(std::string("ip address add dev lo nodad ") + own).exit_code == 0;
     }
-    // The kernel takes a moment to let them be used, also without a search for duplicates.
+    // The kernel needs a moment before the addresses can be used, even without duplicate address detection.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
     while (has_v6_ && !space_.ip("-6 address show dev lo tentative").empty()) {
       if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("the addresses of lo stay tentative");
@@ -49,7 +49,7 @@ class OwnNetwork {
   void set_mtu(int mtu) const { space_.ip("link set lo mtu " + std::to_string(mtu)); }
 
  private:
-  /// Asked in a child, because a process that was let into a user namespace, but no further, cannot come back.
+  /// Asks in a child, because a process that was let into a user namespace, but no further, cannot come back.
   static std::optional<std::string> ask() {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(roce::test::NetworkNamespace::unavailable() ? 1 : 0);

@@ -29,7 +29,7 @@ class RawLinkTest : public ::testing::Test {
     if (reason) GTEST_SKIP() << *reason;
     wire_.emplace();
   }
-  /// nullptr, and a failure, if it cannot be opened.
+  /// Returns nullptr, and fails the test, if the link cannot be opened.
   [[nodiscard]] std::unique_ptr<RawLink> open_a(RawLinkOptions options) const {
     return open(wire_->a, "va", std::move(options));
   }
@@ -50,10 +50,10 @@ class RawLinkTest : public ::testing::Test {
   }
 };
 
-/// The kernel's own sockets on side a of a wire; their frames go to side b, whose address nobody has to look up.
+/// The kernel's own sockets on side a of a wire; their frames go to side b, whose MAC address is given to the kernel.
 class KernelSender {
  public:
-  /// With a VLAN the packets go through a VLAN device.
+  /// With `vlan` the packets go through a VLAN device.
   explicit KernelSender(const Wire& wire, unsigned vlan = 0) : wire_(wire) {
     std::string device = "va";
     if (vlan != 0) {
@@ -69,7 +69,7 @@ class KernelSender {
     }
   }
 
-  /// One datagram to port 4791; with `segment`, several of that size by UDP_SEGMENT.
+  /// Sends one datagram to port 4791; with `segment`, several of that size by UDP_SEGMENT.
   [[nodiscard]] bool send_udp(bool v6, const Bytes& bytes, int segment = 0) const {
     return wire_.a.in([&] {
       const int fd = open(v6, SOCK_DGRAM);
@@ -100,12 +100,12 @@ class KernelSender {
   const Wire& wire_;
 };
 
-/// Whether this kernel has VLAN devices.
+/// True if this kernel has VLAN devices.
 inline bool has_vlan_devices(const Wire& wire) {
   return wire.a.run("ip link add link va name trial type vlan id 9 && ip link del trial").exit_code == 0;
 }
 
-/// Where the IP header of a frame with at most one VLAN tag begins.
+/// Returns the offset of the IP header in a frame with at most one VLAN tag.
 inline std::size_t ip_offset(const Bytes& bytes) {
   return bytes[12] == std::byte{0x81} ? 18 : 14;
 }
@@ -115,8 +115,8 @@ inline std::uint32_t two_bytes(const Bytes& bytes, std::size_t at) {
   return octet(at) << 8U | octet(at + 1);
 }
 
-/// RFC 768, RFC 9293, RFC 8200: the complement of the sum over the pseudo header and the packet, 0 when its checksum is
-/// right. For IPv4 without options and IPv6 without extension headers.
+/// Returns the complement of the sum over the pseudo header and the packet, which is 0 if the checksum is right (RFC
+/// 768, RFC 9293, RFC 8200). For IPv4 without options and IPv6 without extension headers.
 inline std::uint32_t transport_checksum_of(const Bytes& bytes) {
   const std::size_t ip = ip_offset(bytes);
   const bool v6 = std::to_integer<unsigned>(bytes[ip]) >> 4U == 6;
@@ -134,7 +134,7 @@ inline std::uint32_t udp_checksum_field(const Bytes& bytes) {
   return two_bytes(bytes, ip + (std::to_integer<unsigned>(bytes[ip]) >> 4U == 6 ? 40 : 20) + 6);
 }
 
-/// Whether packet sockets say how UDP segmentation divides a frame.
+/// True if packet sockets report how UDP segmentation divides a frame.
 inline bool kernel_tells_udp_segments() {
   utsname name{};
   int major = 0;

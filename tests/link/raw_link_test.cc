@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         EthernetLinkKind{"Block", [](const auto& name, Room room) { return open_raw(name, room, Delivery::block); }}),
     [](const auto& which) { return which.param.name; });
 
-/// The same for both ways in which the kernel hands frames over.
+/// Runs the same tests for both ways in which the kernel hands frames over.
 class RawLinkDelivery : public RawLinkTest, public ::testing::WithParamInterface<Delivery> {
  protected:
   [[nodiscard]] RawLinkOptions by(std::string filter = {}) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Super-frames on raw links: what the kernel makes of them on the way out, and what comes in as one.
+// Super-frames on raw links: those that the kernel cuts on the way out, and those that come in.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ struct Shape {
   friend void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 };
 
-/// Ethernet, a VLAN tag, IP and UDP to port 4791 with these bytes, the IPv4 identification 65534.
+/// Returns Ethernet, a VLAN tag if asked for, IP (IPv4 identification 65534) and UDP to port 4791 with these bytes.
 Bytes udp_frame(const Shape& shape, const Bytes& payload) {
   const auto put = [](Bytes& bytes, std::size_t at, std::size_t value) {
     bytes[at] = static_cast<std::byte>(value >> 8U);
@@ -116,7 +116,7 @@ TEST_P(RawSegmentation, ComesInWholeWhereNobodyCutsIt) {
   const auto b = open_b(segmenting());
   ASSERT_TRUE(a && b);
   const std::size_t headers = header_bytes(GetParam());
-  // Shorter than a slot of the ring, longer, and as long as can be; more of them than are handed out at a time.
+  // Shorter than a slot of the ring, longer, and as long as possible; more of them than are handed out at a time.
   std::vector<Bytes> payloads;
   for (unsigned i = 0; i < 5; ++i) {
     for (const std::size_t size : {std::size_t{1200}, std::size_t{20}, std::size_t{30'001}, 65535 - headers}) {

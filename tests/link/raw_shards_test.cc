@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Raw links that divide what an interface receives: the kernel's steering beside the library's own.
+// Raw links that divide what an interface receives: the kernel's steering is compared with the library's own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ constexpr std::size_t kShards = 1 << kBits;
 
 using Links = std::vector<std::unique_ptr<RawLink>>;
 
-/// A frame to everybody, from the lines of a packet specification.
+/// Returns a broadcast frame, from the lines of a packet specification.
 Bytes built(const std::string& headers, const std::string& lines) {
   const auto spec = PacketSpec::from_text("headers: " + headers + "\neth.dst: ff:ff:ff:ff:ff:ff\n" +
                                           "eth.src: 02:00:00:00:00:09\n" + lines);
@@ -57,14 +57,14 @@ class RawShards : public RawLinkTest {
     return {};
   }
 
-  /// Sends the frames and expects each at the link that the library says, in their order, and nowhere else.
+  /// Sends the frames and expects each at the link that the library computes, in their order, and nowhere else.
   static void expect_steered(Link& from, const Links& links, const std::vector<Bytes>& frames) {
     std::map<std::size_t, std::vector<Bytes>> expected;
     for (const Bytes& frame : frames) {
       ASSERT_TRUE(send_one(from, frame));
       expected[shard_of(frame)].push_back(frame);
     }
-    // One more for each, which comes after all else.
+    // One more for each link, which comes after all others.
     for (std::uint32_t shard = 0; shard < kShards; ++shard) {
       const Bytes last = write_to("eth ip udp bth reth", 0x400 + shard);
       ASSERT_TRUE(send_one(from, last));
@@ -165,7 +165,7 @@ TEST_F(RawShards, SuperFramesComeAsOne) {
   const KernelSender sender{*wire_};
   for (const bool v6 : {false, true}) {
     for (std::uint32_t shard = 0; shard < kShards; ++shard) {
-      // From the BTH on; what lies behind the headers the kernel keeps in pages of their own.
+      // The bytes from the BTH on; the kernel keeps all that lies behind the headers in pages of their own.
       Bytes bytes = pattern(40 * 1000, shard);
       for (std::size_t start = 0; start < bytes.size(); start += 1000) {
         bytes[start + 5] = bytes[start + 6] = std::byte{1};

@@ -39,7 +39,7 @@ Bytes operator+(Bytes left, const Bytes& right) {
   return left;
 }
 
-/// As docs/stream-link.md has it, written down without the link's own code.
+/// Returns a message as docs/stream-link.md describes it, written without the link's own code.
 Bytes message(unsigned type, const Bytes& body) {
   return number(1 + body.size(), 4) + number(type, 1) + body;
 }
@@ -57,7 +57,7 @@ Bytes next_of(std::uint64_t ns) {
 }
 constexpr unsigned kVirtual = 1;
 
-/// The other end of a link, byte by byte.
+/// The other end of a link, controlled byte by byte.
 class OtherEnd {
  public:
   OtherEnd() {
@@ -84,7 +84,7 @@ class OtherEnd {
   void close() {
     if (ours_ >= 0) ::close(std::exchange(ours_, -1));
   }
-  /// The link at the other end, after `first` was written.
+  /// Returns the link at the opposite end, after writing `first`.
   [[nodiscard]] LinkResult<std::unique_ptr<StreamLink>> open(const Bytes& first,
                                                              std::chrono::milliseconds limit = std::chrono::seconds{
                                                                  10}) const {
@@ -92,7 +92,7 @@ class OtherEnd {
     return StreamLink::open(
         {.receive_fd = theirs_, .send_fd = theirs_, .name = "sim.sock", .max_bytes = 1518, .hello_timeout = limit});
   }
-  /// A link that opened, and our hello read.
+  /// Returns a link that has opened; its hello has been read.
   [[nodiscard]] std::unique_ptr<StreamLink> meet(unsigned flags) const {
     LinkResult<std::unique_ptr<StreamLink>> opened = open(hello(1, flags));
     EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
@@ -105,7 +105,7 @@ class OtherEnd {
   int theirs_ = -1;
 };
 
-/// The error of the first `receive` that has one.
+/// Returns the error of the first `receive` that fails.
 std::string error_of(StreamLink& link) {
   std::array<RxFrame, 8> frames;
   while (readable(link, 2000)) {
@@ -212,7 +212,7 @@ TEST(StreamLink, KeepsWhatTheOtherEndDoesNotReadYet) {
     }
     all_came = true;
   });
-  // It goes out whenever the link says that it wants to be looked at.
+  // The frames go out whenever the link reports that it wants to be served.
   while (!all_came && !HasFailure()) {
     if (readable(*link, 1)) {
       EXPECT_TRUE(received(*link).empty());

@@ -27,10 +27,10 @@ namespace roce::link::test {
 
 using Address = std::array<std::byte, 16>;
 
-/// A UDP socket as any program has it.
+/// A UDP socket as any program would open it.
 class PlainSocket {
  public:
-  /// Bound to the address; to a port that the kernel chooses, unless one is named.
+  /// Binds the socket to an address, and to a port that the kernel chooses unless one is named.
   explicit PlainSocket(const Address& local, std::uint16_t port = 0) : v4_(is_v4(local)) {
     fd_ = ::socket(v4_ ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     sockaddr_storage own{};
@@ -47,7 +47,7 @@ class PlainSocket {
     if (fd_ >= 0) ::close(fd_);
   }
 
-  /// 0 if it could not be bound.
+  /// Returns the port; 0 if the socket could not be bound.
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] bool send_to(const Address& to, std::uint16_t port, const Bytes& bytes) const {
     sockaddr_storage address{};
@@ -81,7 +81,7 @@ class PlainSocket {
   std::uint16_t port_ = 0;
 };
 
-/// Sees the frames on the loopback interface as they are.
+/// Shows the frames on the loopback interface as they are.
 class Sniffer {
  public:
   Sniffer() {
@@ -99,7 +99,7 @@ class Sniffer {
   }
 
   [[nodiscard]] bool good() const { return good_; }
-  /// The next frame that went out with UDP port 4791; empty if none comes within two seconds.
+  /// Returns the next frame that went out with UDP port 4791; empty if none comes within two seconds.
   [[nodiscard]] Bytes next() const {
     pollfd waiting{fd_, POLLIN, 0};
     while (::poll(&waiting, 1, 2000) == 1) {
@@ -120,7 +120,7 @@ class Sniffer {
   bool good_ = false;
 };
 
-/// What waits at a UDP port of this network namespace, in bytes of kernel memory; -1 if there is no such port.
+/// Returns how much waits at a UDP port of this network namespace, in bytes of kernel memory; -1 without such a port.
 inline long waiting_bytes(std::uint16_t port, bool v6) {
   std::ifstream table(v6 ? "/proc/self/net/udp6" : "/proc/self/net/udp");
   std::string line;
@@ -135,7 +135,7 @@ inline long waiting_bytes(std::uint16_t port, bool v6) {
   return -1;
 }
 
-/// Two addresses of this machine, of the family that the parameter names.
+/// Two addresses of this machine, of the family that the test parameter names.
 class UdpLinkTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -146,7 +146,7 @@ class UdpLinkTest : public ::testing::TestWithParam<const char*> {
   }
 
   [[nodiscard]] bool v6() const { return std::string(GetParam()) == "v6"; }
-  /// None where it is not allowed; then the tests of IPv4 share the machine's loopback interface.
+  /// Returns none if it is not allowed; the tests of IPv4 then share the machine's loopback interface.
   [[nodiscard]] const std::optional<OwnNetwork>& network() const { return network_; }
   [[nodiscard]] Address first() const { return address(name_of(1)); }
   [[nodiscard]] Address second() const { return address(name_of(2)); }

@@ -26,7 +26,7 @@ TEST_P(UdpLinkTest, CarriesBytesAndHeadersBothWays) {
     Link& to = forth ? *b : *a;
     unsigned seed = forth ? 1 : 100;
     for (const std::size_t size : std::array<std::size_t, 5>{0, 1, 12, 1040, 4144}) {
-      // Each of the two classes has another ECN code: CE and ECT(0).
+      // The two traffic classes have different ECN codes: CE and ECT(0).
       const auto traffic_class = static_cast<std::uint8_t>(forth ? 0x6b : 0x82);
       UdpMeta udp = forth ? meta(first(), second(), 50001) : meta(second(), first(), 61234);
       udp.traffic_class = traffic_class;
@@ -92,7 +92,7 @@ TEST_P(UdpLinkTest, WritesTheHeadersThatTheIcrcCountsOn) {
   UdpMeta udp = meta(first(), second(), 50001);
   udp.traffic_class = 0x6b;
   udp.hop_limit = 17;
-  // Several, and from several ports, since an identification that counts begins somewhere.
+  // Several packets from several ports, since an identification that counts begins anywhere.
   for (unsigned i = 0; i < 6; ++i) {
     udp.source_port = static_cast<std::uint16_t>(50001 + i % 2);
     ASSERT_TRUE(send_one(*a, pattern(100, i), udp));
@@ -132,7 +132,7 @@ TEST_P(UdpLinkTest, CarriesManyFramesOfManySourcePorts) {
     for (unsigned i = 0; i < kFrames; ++i) bytes.push_back(pattern(1 + (round * 131 + i * 17) % 500, i));
     std::vector<TxFrame> frames;
     for (unsigned i = 0; i < kFrames; ++i) {
-      // One run longer than a batch, then a port for each frame.
+      // One run longer than a batch, then another port for each frame.
       const auto port = static_cast<std::uint16_t>(i < 70 ? 50001 : 50001 + i);
       frames.push_back({bytes[i], meta(first(), second(), port)});
     }
@@ -160,7 +160,7 @@ TEST_P(UdpLinkTest, CountsWhatFoundNoRoom) {
   ASSERT_TRUE(a && b);
   constexpr std::uint64_t kFrames = 500;
   for (unsigned i = 0; i < kFrames; ++i) ASSERT_TRUE(send_one(*a, pattern(1000), meta(first(), second(), 50001)));
-  // Nothing was received yet, and nothing comes after what was lost.
+  // Nothing has been received yet, and nothing comes after the lost datagrams.
   const std::uint64_t drops = (*b)->counters().receive_drops;
   EXPECT_GT(drops, 0U);
   EXPECT_EQ(collect(**b, static_cast<std::size_t>(kFrames - drops)).size(), kFrames - drops);
@@ -315,7 +315,7 @@ TEST_P(UdpLinkTest, KnowsTheMtuAndReportsWhatItCut) {
   const auto whole = collect(*b, 1);
   ASSERT_EQ(whole.size(), 1U);
   EXPECT_EQ(whole[0].bytes, longest);
-  // A socket that may fragment sends what no RoCE packet is.
+  // A socket that may fragment can send more than a RoCE packet has.
   const PlainSocket stranger(first());
   ASSERT_TRUE(stranger.send_to(second(), 4791, pattern(12000)));
   const auto cut = collect(*b, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Super-frames on UDP links: what the kernel makes of them on the way out, and what comes in as one.
+// Super-frames on UDP links: those that the kernel cuts on the way out, and those that come in.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,7 +110,7 @@ TEST_P(UdpSegmentation, EndsWhenTheKernelRefusesOneAndSaysWhy) {
   const auto b = open_segmenting(second());
   ASSERT_TRUE(a && b);
   const Bytes small = pattern(100, 1);
-  // More packets than any kernel takes in one.
+  // More packets than any kernel takes in one super-frame.
   const Bytes many = pattern(60'000, 2);
   const std::array frames{TxFrame{small, there()}, TxFrame{many, there(), 20}, TxFrame{small, there()}};
   EXPECT_EQ(a->send(frames), 1U) << "up to the refused one";

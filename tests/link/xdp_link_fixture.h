@@ -13,7 +13,7 @@
 
 namespace roce::link::test {
 
-/// A test with a wire of its own, where BPF programs may be loaded.
+/// A test with a wire of its own, skipped if BPF programs may not be loaded.
 class XdpLinkTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -23,20 +23,20 @@ class XdpLinkTest : public ::testing::Test {
     const auto trial = wire_->a.in([] { return XdpLink::open({.interface = "va", .copies = {}}); });
     if (!trial && trial.error().no_permission) GTEST_SKIP() << trial.error().message;
   }
-  /// nullptr, and a failure, if it cannot be opened.
+  /// Returns nullptr, and fails the test, if the link cannot be opened.
   [[nodiscard]] std::unique_ptr<XdpLink> open_a(XdpLinkOptions options) const {
     return open(wire_->a, "va", std::move(options));
   }
   [[nodiscard]] std::unique_ptr<XdpLink> open_b(XdpLinkOptions options) const {
     return open(wire_->b, "vb", std::move(options));
   }
-  /// What is wrong on side a; "no error" if nothing is.
+  /// Returns the error of opening a link on side a; "no error" if it opens.
   [[nodiscard]] std::string error_of(XdpLinkOptions options) const {
     if (options.interface.empty()) options.interface = "va";
     const auto opened = wire_->a.in([&] { return XdpLink::open(options); });
     return opened ? "no error" : opened.error().message;
   }
-  /// Whether there is any XDP program on an interface.
+  /// True if there is any XDP program on an interface.
   [[nodiscard]] static bool has_program(const roce::test::NetworkNamespace& space, const std::string& interface) {
     return space.ip("-d link show dev " + interface).find("xdp") != std::string::npos;
   }

@@ -169,7 +169,7 @@ TEST_F(XdpLinkState, AKilledProcessLeavesNoProgram) {
   int status = 0;
   ::waitpid(child, &status, 0);
   for (const int end : opened) ::close(end);
-  // The kernel takes a process apart after it was waited for.
+  // The kernel may still take a process apart after it was waited for.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
   while (has_program(wire_->a, "va") && std::chrono::steady_clock::now() < deadline) {
   }
@@ -284,7 +284,7 @@ TEST_F(XdpLinkState, IsPromiscuousWhenAskedUntilItGoes) {
   EXPECT_FALSE(is_promiscuous());
 }
 
-/// Interfaces with four queues: what the kernel sends spreads over them by the headers of its flows.
+/// Interfaces with four queues: the kernel's frames spread over them by the headers of their flows.
 class XdpLinkQueues : public XdpLinkTest {
  protected:
   static constexpr unsigned kQueues = 4;
@@ -302,12 +302,12 @@ class XdpLinkQueues : public XdpLinkTest {
     wire_->a.ip("address add 10.7.0.1/24 dev va");
     wire_->a.ip("neighbour add 10.7.0.2 lladdr 02:00:00:00:00:02 dev va");
   }
-  /// Sends a RoCE v2 packet of each flow: another UDP source port each.
+  /// Sends a RoCE v2 packet of each flow, each from another UDP source port.
   void send_flows() const {
     wire_->a.enter([] {
       for (unsigned flow = 0; flow < kFlows; ++flow) {
         const int fd = ::socket(AF_INET, SOCK_DGRAM, 0);
-        // The port that the kernel would choose may be that of a flow before.
+        // A port that the kernel chooses may be that of an earlier flow.
         sockaddr_in from{};
         from.sin_family = AF_INET;
         from.sin_port = htons(static_cast<std::uint16_t>(50'000 + flow));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the XDP program takes and what it leaves to the kernel.
+// The frames that the XDP program takes, and those that it leaves to the kernel.
 #include <gtest/gtest.h>
 #include <linux/if_ether.h>
 #include <netinet/in.h>
@@ -91,7 +91,7 @@ std::vector<Case> other_frames() {
 
 class XdpProgramTest : public XdpLinkTest {
  protected:
-  /// Sends one frame; whether the link got it. It has to come either there or to the kernel, and unchanged.
+  /// Sends one frame; true if the link got it. It has to come either there or to the kernel, and unchanged.
   bool takes(const Case& one) {
     if (!send_one(*a_, one.bytes)) ADD_FAILURE() << one.name << " cannot be sent";
     std::array<RxFrame, 4> got;

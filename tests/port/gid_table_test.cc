@@ -26,7 +26,7 @@ Interface vlan(std::uint32_t index, const std::string& name, std::uint16_t vlan_
   return interface;
 }
 
-/// A row in short: `2 v1 192.0.2.1 eth0 - 1500`.
+/// Returns each row in short form: `2 v1 192.0.2.1 eth0 - 1500`.
 std::vector<std::string> shown(const std::vector<GidTableRow>& table) {
   std::vector<std::string> rows;
   for (const GidTableRow& row : table) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages of a real kernel (Linux 6.1), also for kernels that have no VLAN devices. Attributes that nobody reads here,
-// such as statistics, are taken out.
+// Messages of a real kernel (Linux 6.1), so that kernels without VLAN devices can run these tests too. Attributes that
+// nobody reads here, such as statistics, are taken out.
 #include "port/interface_messages.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(InterfaceMessages, OfAVlanDeviceWhoseParentIsInAnotherNamespaceTellNoParent
 TEST(InterfaceMessages, ThatEndAnywhereAreReadNoFurther) {
   const std::vector<std::byte> whole = from_hex(kVlan);
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    // In memory of its own, so that a sanitizer sees a step too far.
+    // In memory of its own, so that a sanitizer notices a read past its end.
     const std::vector<std::byte> part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
     const auto interface = read_interface(part);
     if (interface) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What list_interfaces says, beside what `ip` says.
+// The results of list_interfaces, compared with the output of `ip`.
 #include "roce/port/interfaces.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using ::roce::test::gid;
 
 using InterfacesTest = NamespaceTest;
 
-/// The interfaces of a namespace as `ip -j -d addr` shows them.
+/// Returns the interfaces of a namespace as `ip -j -d addr` shows them.
 std::vector<Interface> shown_by_ip(const NetworkNamespace& space) {
   std::vector<Interface> interfaces;
   for (const json& shown : ip_json(space, "-d addr show")) {
@@ -60,7 +60,7 @@ TEST_F(InterfacesTest, AreThoseThatIpShows) {
   space.ip("address add 2001:db8::1/64 dev vb nodad");
   space.ip("address add 2001:db8::2/64 dev vb nodad");
   space.ip("address add fe80::b/64 dev vb nodad");
-  // Interfaces of other kinds, where the kernel has them.
+  // Interfaces of other kinds, if the kernel has them.
   static_cast<void>(space.run("ip link add name mv0 link vb type macvlan; ip tuntap add dev tun0 mode tun"));
   const std::vector<Interface> interfaces = listed(space);
   EXPECT_EQ(interfaces, shown_by_ip(space));
@@ -133,7 +133,7 @@ TEST_F(InterfacesTest, GiveTheGidTableOfLinux) {
   space.ip("link add name va type veth peer name vb");
   space.ip("link set va address 02:00:00:00:00:0a addrgenmode none");
   space.ip("link set va up");
-  // What the kernel gives an interface by itself: the address that is the default GID too.
+  // The address that the kernel gives an interface by itself; it is the default GID too.
   space.ip("address add fe80::ff:fe00:a/64 dev va nodad");
   space.ip("address add 2001:db8::1/64 dev va nodad");
   space.ip("address add 2001:db8::2/64 dev va nodad");
@@ -143,7 +143,7 @@ TEST_F(InterfacesTest, GiveTheGidTableOfLinux) {
   const std::vector<Interface> interfaces = listed(space);
   const auto va = std::find_if(interfaces.begin(), interfaces.end(), [](const Interface& i) { return i.name == "va"; });
   ASSERT_NE(va, interfaces.end());
-  // The order in which Soft-RoCE had them in Linux 6.1, when it was put on an interface that had them all.
+  // The order that Soft-RoCE had in Linux 6.1, when it was put on an interface that had all of these addresses.
   std::vector<transport::GidEntry> expected;
   for (const char* address : {"fe80::ff:fe00:a", "192.0.2.1", "192.0.2.2", "2001:db8::2", "2001:db8::1", "fe80::7"}) {
     expected.push_back({.gid = gid(address), .type = transport::GidType::roce_v1});

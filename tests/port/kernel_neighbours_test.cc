@@ -30,7 +30,7 @@ constexpr MacAddress kMadeUpMac{{2, 0, 0, 0, 0, 0x99}};
 constexpr auto kPatience = std::chrono::seconds{20};
 constexpr Time kStart{};
 
-/// The calling thread without CAP_NET_ADMIN, as an ordinary user's.
+/// Takes CAP_NET_ADMIN from the calling thread, as an ordinary user's thread does not have it.
 class WithoutNetAdmin {
  public:
   WithoutNetAdmin() {
@@ -60,7 +60,7 @@ class KernelNeighboursTest : public NamespaceTest {
     here_.emplace();
     there_.emplace();
     roce::test::connect_by_veth(*here_, "va", *there_, "vb");
-    // A host that does not answer is given up after three of these.
+    // A host that does not answer is given up after three of these intervals.
     set(*here_, "ipv4/neigh/va/retrans_time_ms", 50);
     set(*here_, "ipv6/neigh/va/retrans_time_ms", 50);
     here_->ip("address add 192.0.2.1/24 dev va");
@@ -99,13 +99,13 @@ class KernelNeighboursTest : public NamespaceTest {
     }
   }
 
-  /// The state that the neighbour table here shows of an address; empty if it has no entry.
+  /// Returns the state that our neighbour table shows for an address; empty if it has no entry.
   [[nodiscard]] std::string state_of(const std::string& ip) const {
     const json shown = ip_json(*here_, "neigh show to " + ip + " dev va nud all");
     return shown.empty() ? std::string{} : shown[0].at("state")[0].get<std::string>();
   }
 
-  /// Waits until the kernel has given an address up, of which `poll` says nothing.
+  /// Waits until the kernel has given up an address, which `poll` does not report.
   void wait_until_failed(Neighbours& neighbours, const std::string& ip) const {
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (state_of(ip) != "FAILED") {
@@ -215,7 +215,7 @@ TEST_F(KernelNeighboursTest, ThatMoveAreToldAgain) {
   here_->ip("neigh add 192.0.2.9 lladdr 02:00:00:00:00:99 dev va nud reachable");
   const auto neighbours = open();
   ASSERT_EQ(find(*neighbours, "192.0.2.9"), kMadeUpMac);
-  // Events that are no news: another state, another host, another interface.
+  // Events that are not news: another state, another host, another interface.
   here_->ip("link add name vx type veth peer name vy");
   here_->ip("link set vx up");
   here_->ip("neigh replace 192.0.2.9 lladdr 02:00:00:00:00:99 dev va nud stale");
@@ -287,7 +287,7 @@ TEST_F(KernelNeighboursTest, OnAnInterfaceThatIsDownSaySo) {
 }
 
 TEST_F(KernelNeighboursTest, ReachedThroughAnotherInterfaceAreLookedForOnThisOne) {
-  // The better route leads elsewhere; frames leave here nevertheless.
+  // The better route leads elsewhere, but the frames leave here.
   here_->ip("link add name vx type veth peer name vy");
   here_->ip("link set vx up");
   here_->ip("link set vy up");

@@ -26,7 +26,7 @@ class NamespaceTest : public ::testing::Test {
   }
 };
 
-/// What `ip -j` prints.
+/// Returns the output of `ip -j`.
 inline json ip_json(const NetworkNamespace& space, const std::string& arguments) {
   return json::parse(space.ip("-j " + arguments));
 }
@@ -42,7 +42,7 @@ inline MacAddress mac_from(const std::string& text) {
   return mac;
 }
 
-/// The MAC address that `ip` shows of an interface.
+/// Returns the MAC address that `ip` shows for an interface.
 inline MacAddress mac_of(const NetworkNamespace& space, const std::string& name) {
   return mac_from(ip_json(space, "link show dev " + name).at(0).at("address"));
 }

@@ -52,7 +52,7 @@ class OwnAddressTest : public ::testing::Test {
     ASSERT_TRUE(made) << made.error().message;
     own_ = std::move(*made);
   }
-  /// An address that is ours, and has been announced.
+  /// Makes an address that is ours and has been announced.
   void make_owned(const std::string& ip, std::uint8_t prefix_bits, const std::string& gateway = {},
                   std::optional<std::uint16_t> vlan_id = {}) {
     make(ip, prefix_bits, gateway, vlan_id);
@@ -68,7 +68,7 @@ class OwnAddressTest : public ::testing::Test {
     for (; !own_->output().empty(); own_->pop_output()) frames.push_back(to_hex(own_->output()));
     return frames;
   }
-  /// What is sent in this time; answers are collected in `answers_`.
+  /// Returns what is sent while `time` passes; answers are collected in `answers_`.
   std::vector<Sent> let_pass(Duration time) {
     std::vector<Sent> sent;
     const Time end = now_ + time;
@@ -120,7 +120,7 @@ TEST_F(OwnAddressTest, Ipv4IsProbedThenAnnounced) {
 
 TEST_F(OwnAddressTest, Ipv6IsProbedThenAnnouncedAndItsGroupReported) {
   make("fd09::77", 64);
-  // The group is reported without an address as long as none is ours, and once more a second later.
+  // The group is reported without a source address while no address is ours, and once more a second later.
   EXPECT_THAT(sent_in(990ms), ElementsAre(kMld2JoinSnUnspec, kNdProbe, kNdProbe, kNdProbe));
   EXPECT_THAT(sent_in(60s), ElementsAre(kNdAnnounce, kMld2JoinSn, kNdAnnounce));
   EXPECT_EQ(own_->state(), State::owned);
@@ -175,7 +175,7 @@ TEST_F(OwnAddressTest, AnswersArp) {
   make_owned4();
   EXPECT_TRUE(receive(kArpAskUs));
   EXPECT_THAT(output(), ElementsAre(kArpOurReply));
-  // As Ethernet pads it.
+  // Ethernet pads it like this.
   EXPECT_TRUE(receive(std::string{kArpAskUs} + std::string(36, '0')));
   EXPECT_THAT(output(), ElementsAre(kArpOurReply));
 }
@@ -262,7 +262,7 @@ TEST_F(OwnAddressTest, AsksEachSecondThreeTimesThenPauses) {
   EXPECT_THAT(times, ElementsAre(0s, 1s, 2s, 8s, 9s, 10s, 16s, 17s, 18s));
   EXPECT_EQ(own_->why_unknown(gid("10.9.0.1"), {}),
             "10.9.0.1 does not answer (ARP); check that it is up and that this is its network");
-  // It is heard of when it comes at last.
+  // An answer that comes very late is used, too.
   EXPECT_TRUE(receive(kArpHisReply));
   let_pass(1ms);
   EXPECT_THAT(answers_, ElementsAre(Neighbours::Answer{gid("10.9.0.1"), {}, kHis}));
@@ -276,7 +276,7 @@ TEST_F(OwnAddressTest, AsksAgainAfterThirtySecondsAtTheKnownAddress) {
   EXPECT_TRUE(receive(kArpHisReply));
   EXPECT_THAT(sent_in(29s), IsEmpty());
   EXPECT_THAT(answers_, IsEmpty()) << "that nothing has changed is no news";
-  // Who does not answer any more is asked thrice, then looked for everywhere.
+  // A neighbour that does not answer any more is asked three times, then searched for everywhere.
   EXPECT_THAT(sent_in(6500ms), ElementsAre(kArpOurReconfirm, kArpOurReconfirm, kArpOurReconfirm, kArpOurQuestion,
                                            kArpOurQuestion, kArpOurQuestion));
   EXPECT_EQ(find("10.9.0.1"), std::nullopt);
@@ -397,8 +397,8 @@ TEST_F(OwnAddressTest, ADamagedMessageIsPassedOver) {
   for (const char* ip : {"10.9.0.77", "fd09::77"}) {
     make_owned(ip, 24);
     for (const std::string_view good : {kPing4, kPing6, kNdAskUs, kNdClaim, kIgmp3Query, kMld2Query}) {
-      // Each bit behind the Ethernet header is covered by a checksum or decides whether it is for us, but for TOS, flow
-      // label and hop limit.
+      // Each bit behind the Ethernet header is covered by a checksum or decides whether the frame is for us, except
+      // those of IPv6's traffic class, flow label and hop limit.
       const bool is_ipv4 = good.substr(24, 4) == "0800";
       if (is_ipv4 != (std::string{ip} == "10.9.0.77")) continue;
       for (std::size_t bit = 14 * 8; bit < good.size() * 4; ++bit) {
@@ -430,14 +430,14 @@ TEST_F(OwnAddressTest, NoFrameMakesItStumble) {
         frame[random() % frame.size()] = static_cast<std::byte>(random());
       }
       if (random() % 2 == 0) test::repair_checksums(frame);
-      // On the heap and of exactly this size, so that a sanitizer sees each byte too many.
+      // On the heap and of exactly this size, so that a sanitizer notices any access beyond it.
       own_->receive(std::vector<std::byte>(frame), now_);
       std::vector<std::string> sent = output();
       answered += sent.size();
       ASSERT_THAT(sent, SizeIs(Le(1U))) << "an amplifier, for " << to_hex(frame);
       if (random() % 16 == 0) {
         const std::vector<std::string> later = sent_in(Duration{random() % 1'000'000'000});
-        // A question to the one neighbour and the reports to queries, general and of a group.
+        // A question to the one neighbour, and the reports for two queries: a general one and one for a group.
         ASSERT_THAT(later, SizeIs(Le(3U))) << "after " << to_hex(frame);
         sent.insert(sent.end(), later.begin(), later.end());
       }
@@ -446,7 +446,7 @@ TEST_F(OwnAddressTest, NoFrameMakesItStumble) {
       }
     }
     EXPECT_GT(answered, 1000U) << "too little of it was understood to show anything";
-    // As if nothing had been.
+    // It goes on as if nothing had happened.
     EXPECT_EQ(own_->state(), State::owned);
     let_pass(60s);
     for (const auto& [question, answer] :
@@ -463,11 +463,11 @@ TEST_F(OwnAddressTest, NoFrameMakesItStumble) {
 TEST_F(OwnAddressTest, FramesForOthersAreLeftToThem) {
   make_owned4();
   EXPECT_FALSE(receive("0200000000770200000000018915" + std::string(120, '0')));
-  // To another station, in promiscuous mode.
+  // A frame to another station, in promiscuous mode.
   std::string elsewhere{kPing4};
   elsewhere[11] = '8';
   EXPECT_FALSE(receive(elsewhere));
-  // One that we sent ourselves, from a switch that sends everything back.
+  // Our own frames, from a switch that sends everything back.
   EXPECT_FALSE(receive(kArpAnnounce));
   EXPECT_FALSE(receive(kArpProbe));
   EXPECT_EQ(own_->duplicate_text(), "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What every frame around an IP address has to be, whatever caused it.
+// Checks of every frame that the owner of an IP address sends, whatever caused it.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace roce::port::test {
 
-/// Where the message of ICMP, IGMP or ICMPv6 begins in an IP packet, as its headers say; they may lie.
+/// Returns the offset of an ICMP, IGMP or ICMPv6 message in an IP packet, by its headers, which may be wrong.
 [[nodiscard]] inline std::size_t message_offset(Bytes packet, EtherType type) {
   constexpr std::size_t word = 4;
   constexpr std::size_t extension_unit = 8;
@@ -28,7 +28,7 @@ namespace roce::port::test {
   return kSize<Ipv6> + (std::to_integer<std::size_t>(packet[kSize<Ipv6> + 1]) + 1) * extension_unit;
 }
 
-/// Makes the checksums of a damaged frame right as far as it has any, so that only what it says is wrong.
+/// Corrects the checksums of a damaged frame as far as it has any, so that only its contents are wrong.
 inline void repair_checksums(std::vector<std::byte>& frame) {
   const auto ethernet = parse<Ethernet>(frame);
   if (!ethernet || (ethernet->ether_type != EtherType::ipv4 && ethernet->ether_type != EtherType::ipv6)) return;
@@ -37,7 +37,7 @@ inline void repair_checksums(std::vector<std::byte>& frame) {
   const std::size_t offset = message_offset(packet, ethernet->ether_type);
   if (offset < (is_ipv4 ? kSize<Ipv4> : kSize<Ipv6>) || offset + kSize<Icmp> > packet.size()) return;
   const std::span<std::byte> message = packet.subspan(offset);
-  // Of ICMP, IGMP and ICMPv6 it is at the same place.
+  // ICMP, IGMP and ICMPv6 have it at the same place.
   FieldOf<&Icmp::checksum>::set(message.data(), 0);
   std::uint16_t checksum = internet_checksum(message);
   if (is_ipv4) {
@@ -90,7 +90,7 @@ inline void repair_checksums(std::vector<std::byte>& frame) {
              : "the checksum of ICMPv6";
 }
 
-/// What is wrong with a frame that a host sends which has these addresses for good; empty if nothing is.
+/// Returns what is wrong with a frame from a host that owns these addresses; empty if nothing is.
 [[nodiscard]] inline std::string flaw_of(Bytes frame, const MacAddress& mac, const Gid& ip) {
   const auto ethernet = parse<Ethernet>(frame);
   if (!ethernet || ethernet->source != mac) return "the Ethernet header";

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kSpeed = 10'000'000'000;
 constexpr Time kNow{1h};
 
-/// A sender at one end of a wire and what the other end makes of its frames, if they arrive.
+/// A sender at one end of a wire, and the timers of the other end, which follow its frames if they arrive.
 class Held : public testing::Test {
  protected:
   bool update(unsigned held, Time now, bool arrives = true) {

@@ -37,7 +37,7 @@ T must(transport::VerbResult<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// A link whose other end is the test: it takes what is sent and gives what is put there.
+/// A link whose other end is the test: it keeps what is sent and delivers what is put there.
 class ScriptedLink final : public link::Link {
  public:
   explicit ScriptedLink(link::LinkKind kind) : kind_(kind) {}
@@ -46,7 +46,7 @@ class ScriptedLink final : public link::Link {
   std::vector<std::pair<std::vector<std::byte>, link::UdpMeta>> sent;
   std::uint16_t only_source_port = 0;  ///< 0: any
   std::uint32_t max_segments = 1;
-  std::size_t refuses_after = SIZE_MAX;  ///< super-frames
+  std::size_t refuses_after = SIZE_MAX;  ///< number of super-frames that it takes before it refuses one
   std::vector<std::uint32_t> sent_segment_sizes;
 
   [[nodiscard]] link::LinkKind kind() const override { return kind_; }
@@ -83,7 +83,7 @@ class ScriptedLink final : public link::Link {
   link::LinkKind kind_;
 };
 
-/// A device on 192.0.2.`number` with 64 KiB of memory, which knows the addresses of its like.
+/// A device on 192.0.2.`number` with 64 KiB of memory, which knows the MAC addresses of the other hosts.
 struct Host {
   explicit Host(std::uint8_t number)
       : gid(Gid::from_ipv4({{192, 0, 2, number}})),
@@ -125,7 +125,7 @@ struct Host {
                            .rnr_retry = 7},
                           kNow));
   }
-  /// From the beginning of the memory to the peer's second half.
+  /// Writes from the beginning of the memory to the peer's second half.
   void write(Qpn qp, std::uint32_t length, const transport::MrInfo& to) {
     const transport::Sge sge{keys.address, length, keys.l_key};
     must(device.post_send(
@@ -159,7 +159,7 @@ struct Host {
   return std::equal(at, at + static_cast<std::ptrdiff_t>(length), sender.memory.begin());
 }
 
-/// Later than ACKs are held back.
+/// A time at which no ACK is held back any more.
 constexpr Time kLater = kNow + 20us;
 
 /// Turns the port until nothing moves.
@@ -219,7 +219,7 @@ TEST(Port, TwoQpsOfOneDeviceReachEachOtherWithoutTheWire) {
   }
 }
 
-/// A WRITE of 5000 bytes as it leaves a device in super-frames, on its way to whoever has this MAC address.
+/// A WRITE of 5000 bytes as it leaves a device in super-frames, addressed to a given MAC address.
 class WriteInSuperFrames {
  public:
   WriteInSuperFrames(Host& from, Host& to, const MacAddress& mac) {
@@ -232,7 +232,7 @@ class WriteInSuperFrames {
     from.write(from_qp, 5000, to.keys);
     std::array<transport::TxUnit, 8> units;
     frames = from.device.transmit(buffer_, units, {.max_bytes = 1U << 14U, .max_segments = 8}, kNow);
-    // A NIC that coalesces hands out what one that segments takes. The first packet has a longer header than the next.
+    // A NIC that coalesces delivers what one that segments takes. The first packet has a longer header than the next.
     for (const transport::TxUnit& unit : std::span{units}.first(frames)) {
       most_segments = std::max(most_segments, unit.segments);
       link.incoming.push_back({.bytes = unit.bytes,
@@ -271,7 +271,7 @@ TEST(Port, DropsSuperFramesThatAreForAnotherPort) {
   EXPECT_THAT(write.link.sent, IsEmpty());
 }
 
-/// Two hosts on links of a kind, the first of which sends super-frames; what it sends goes to the second.
+/// Two hosts on links of a kind; the first sends super-frames, and everything that it sends goes to the second.
 struct SegmentedPair {
   explicit SegmentedPair(link::LinkKind kind) : a_link(kind), b_link(kind) {
     a_link.max_segments = 64;
@@ -283,10 +283,10 @@ struct SegmentedPair {
     must(a.device.set_neighbour(b.gid, std::nullopt, b.device.config().mac));
     must(b.device.set_neighbour(a.gid, std::nullopt, a.device.config().mac));
   }
-  /// Until nothing moves any more.
+  /// Passes frames both ways until nothing moves any more.
   void exchange(Port& from, Port& to) {
     Time now = kNow;
-    // Later by what an ACK is held back.
+    // Each round is later by the time for which an ACK is held back.
     for (int round = 0; round < 10; ++round, now += kLater - kNow) {
       run(from, now);
       b_link.incoming.clear();
@@ -417,7 +417,7 @@ TEST(PortSegmentation, TakesSuperFramesToOneselfApart) {
   EXPECT_THAT(link.sent, IsEmpty());
 }
 
-/// A PFC or PAUSE frame.
+/// Returns a PFC or PAUSE frame.
 template <typename Parameters>
 [[nodiscard]] std::vector<std::byte> control_frame(MacControlOpcode opcode, const Parameters& parameters,
                                                    const MacAddress& to = {{0x01, 0x80, 0xC2, 0, 0, 0x01}}) {

@@ -27,7 +27,7 @@ const Gid kClient = Gid::from_ipv4({10, 77, 0, 3});
   return test::frames_of(std::filesystem::path{roce::test::captures_folder()} / "softroce" / (name + ".tx.pcap"));
 }
 
-/// The same conversation with the hosts exchanged: queue pairs and communication IDs stay.
+/// Returns the same conversation with the hosts exchanged: queue pairs and communication IDs stay.
 [[nodiscard]] std::vector<Frame> exchanged(const std::vector<Frame>& frames) {
   Rewriter rewriter{test::rules_of({{read_ip_map, "10.77.0.2=10.77.0.3"}, {read_ip_map, "10.77.0.3=10.77.0.2"}})};
   std::vector<Frame> all;
@@ -37,14 +37,14 @@ const Gid kClient = Gid::from_ipv4({10, 77, 0, 3});
   return all;
 }
 
-/// A frame and its place in time.
+/// A frame with its time and its sender.
 struct Timed {
   Frame frame;
   Time time;
   bool is_by_client = false;
 };
 
-/// Frames a millisecond apart from `start` on. Side 0 by the address.
+/// Appends RoCE frames a millisecond apart from `start` on. The host with address `client` is side 0.
 void append(std::vector<Timed>& all, const std::vector<Frame>& frames, Time start, const Gid& client) {
   Time time = start;
   for (const Frame& frame : frames) {
@@ -54,7 +54,7 @@ void append(std::vector<Timed>& all, const std::vector<Frame>& frames, Time star
   }
 }
 
-/// How many frames are on the side that they are to be on; all others are failures.
+/// Returns how many frames are on the side where they belong; each other one is a failure.
 [[nodiscard]] std::size_t expect_sides(const SideEnds& ends, const std::vector<Timed>& frames) {
   SideSurvey survey{ends};
   for (const Timed& timed : frames) survey.learn(timed.frame.parse(), timed.time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is read out of captures, against what the programs that were captured say they posted.
+// Conversations read from captures, compared with what the captured programs report that they posted.
 #include "replay/conversation.h"
 
 #include <gmock/gmock.h>
@@ -26,11 +26,11 @@ using testing::Not;
 
 const std::filesystem::path kSoftRoce = std::filesystem::path{roce::test::captures_folder()} / "softroce";
 
-/// An operation in the words of the ground truth.
+/// An operation in the terms of the ground truth.
 struct Posted {
   std::string type;
   std::uint64_t length = 0;
-  std::uint64_t address = 0;  ///< of WRITE, READ and atomics
+  std::uint64_t address = 0;  ///< remote address; WRITE, READ and atomics only
   std::optional<std::uint32_t> immediate;
 
   friend bool operator==(const Posted&, const Posted&) = default;
@@ -67,7 +67,7 @@ struct Posted {
   return posted;
 }
 
-/// What one side of a case of the ground truth posted.
+/// Returns what one side of a case of the ground truth posted.
 [[nodiscard]] std::vector<Posted> truth_of(const nlohmann::json& side) {
   std::vector<Posted> all;
   for (const nlohmann::json& entry : side.at("posted")) {
@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(Captures, ConversationTruth,
                            return name;
                          });
 
-/// The one connection of a capture of which what `change` makes of its packets was captured.
+/// Returns the one connection of a capture whose packets `change` has changed.
 template <typename Change>
 [[nodiscard]] Conversation changed(const std::string& name, Change change) {
   link::Result<link::CaptureReader> reader = link::CaptureReader::open((kSoftRoce / name).string());
@@ -180,7 +180,7 @@ TEST(ConversationObstacles, AreTheMissingBeginning) {
 }
 
 TEST(ConversationRefusals, AreOperationsWithAllTheirData) {
-  // Its first packet is refused when the other two are on the way.
+  // The first packet of the last request is refused while its other two are on the way.
   const std::vector<Conversation> conversations = read("rc-errors.tx.pcap");
   ASSERT_EQ(conversations.size(), 8U);
   for (const Conversation& conversation : conversations) EXPECT_THAT(conversation.obstacles, IsEmpty());
@@ -192,7 +192,7 @@ TEST(ConversationRefusals, AreOperationsWithAllTheirData) {
 }
 
 TEST(ConversationTimes, FollowWhatWasWaitedFor) {
-  // A ping-pong: each message of the one follows one of the other.
+  // In a ping-pong each message of one side follows one of the other.
   const std::vector<Conversation> conversations = read("pp-rc-drop.tx.pcap");
   ASSERT_EQ(conversations.size(), 1U);
   std::array<std::size_t, 2> counts{};
@@ -222,7 +222,7 @@ TEST(CapturedMemory, HasWhatReadsFoundAndWhatWritesLeft) {
   add(Operation::read_request, 0x1000, bytes(4, 1));
   add(Operation::write, 0x1002, bytes(4, 2));
   add(Operation::read_request, 0x1000, bytes(2, 1));
-  // Its program put something else there.
+  // The program itself put something else there.
   add(Operation::read_request, 0x1004, bytes(2, 3));
   const auto memory = memory_of(conversation, 1);
   ASSERT_TRUE(memory);

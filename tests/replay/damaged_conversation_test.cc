@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Captures in which packets say of themselves what is not so, or ask for more than there is.
+// Captures in which packets state something false about themselves, or ask for more than there is.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -22,12 +22,12 @@ using testing::SizeIs;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-/// What was captured between 10.0.0.1 and 10.0.0.2, a microsecond apart.
+/// A capture of packets between 10.0.0.1 and 10.0.0.2, a microsecond apart.
 class Capture {
  public:
   explicit Capture(std::uint64_t memory = kUsualMemory) : reader_(memory) {}
 
-  /// A request from 10.0.0.1: its opcode, its PSN, its payload in bytes, and further lines of a `PacketSpec`.
+  /// Adds a request from 10.0.0.1: its opcode, its PSN, its payload in bytes, and further lines of a `PacketSpec`.
   Capture& ask(const std::string& opcode, std::uint32_t psn, std::size_t length, const std::string& more = "") {
     return add("ip.src: 10.0.0.1\nip.dst: 10.0.0.2\n", opcode, qp_, psn, length, more);
   }
@@ -35,9 +35,9 @@ class Capture {
     return add("ip.src: 10.0.0.2\nip.dst: 10.0.0.1\n", opcode, qp_ + 1, psn, length, more);
   }
   Capture& ack(std::uint32_t psn) { return answer("RC_ACKNOWLEDGE", psn); }
-  /// Remote access error.
+  /// Adds a NAK: remote access error.
   Capture& refuse(std::uint32_t psn) { return answer("RC_ACKNOWLEDGE", psn, 0, "aeth.syndrome: 0x62\n"); }
-  /// What follows is another connection.
+  /// Makes the packets that follow those of another connection.
   Capture& next_connection() {
     qp_ += 2;
     return *this;
@@ -73,7 +73,7 @@ class Capture {
   Time now_{std::chrono::seconds{1}};
 };
 
-/// Lines of a RETH.
+/// Returns the lines of a RETH.
 [[nodiscard]] std::string reth(std::uint64_t address, std::uint64_t length) {
   return fmt::format("reth.va: 0x{:x}\nreth.r_key: 7\nreth.dma_length: {}\n", address, length);
 }
@@ -112,13 +112,13 @@ TEST(DamagedConversation, RefusedWriteOfGigabytesHoldsWhatWasSent) {
   ASSERT_THAT(huge.operations, SizeIs(1));
   EXPECT_EQ(huge.operations.front().length, 0x8000'0000U);
   EXPECT_THAT(huge.operations.front().data, SizeIs(1024));
-  // To be refused again it needs as much to send.
+  // To be refused again, it needs a send buffer of its full length.
   ASSERT_FALSE(memory_needed(huge, 1024 * kMiB));
   EXPECT_THAT(memory_needed(huge, 1024 * kMiB).error(), HasSubstr("buffers of 2049 MiB"));
 }
 
 TEST(DamagedConversation, RequestsBeyondTheLastAddress) {
-  // A second one at the other end of the addresses, so that the ends of both seem to be an extent.
+  // A second request at the other end of the addresses, so that the two together look like one extent.
   const std::string beyond = reth(0xFFFF'FFFF'FFFF'FFF8, 16);
   const std::vector<Conversation> conversations{
       Capture{}.ask("RC_WRITE_ONLY", 5, 64, reth(0, 64)).ack(5).ask("RC_WRITE_ONLY", 6, 16, beyond).ack(6).read(),
@@ -192,7 +192,7 @@ TEST(DamagedConversation, ContradictionsOfAllOperations) {
 }
 
 TEST(ConversationMemory, IsBoundedOverAllConnections) {
-  // As many as fit are read to their end.
+  // As many connections as fit are read to their end.
   Capture capture{kMiB};
   for (unsigned i = 0; i < 200; ++i) {
     capture.ask("RC_SEND_ONLY", 5, 4096).ack(5).next_connection();
@@ -220,7 +220,7 @@ TEST(ConversationMemory, IsKnownBeforeItIsTaken) {
   EXPECT_EQ(*memory_length(spread, 1, 200 * kMiB), 100 * kMiB + 64);
   EXPECT_FALSE(memory_length(spread, 1, 100 * kMiB));
   EXPECT_FALSE(memory_of(spread, 1, 100 * kMiB));
-  // The memory before, after and meanwhile.
+  // The memory is needed three times: before, after and during the conversation.
   EXPECT_FALSE(memory_needed(spread, 300 * kMiB));
   ASSERT_TRUE(memory_needed(spread, 301 * kMiB));
   EXPECT_GE(*memory_needed(spread, 301 * kMiB), 300 * kMiB);
@@ -237,7 +237,7 @@ TEST(ConversationMemory, NeedsNoReceiveBuffersForWritesWithImmediate) {
   EXPECT_EQ(plan_end(writes, 1).receive_bytes, 1U);
 }
 
-/// Two SENDs, as far apart as times can be.
+/// Returns two SENDs that are as far apart as times can be.
 [[nodiscard]] Conversation with_a_wrong_clock() {
   Capture capture;
   capture.at(Time::min()).ask("RC_SEND_ONLY", 5, 8).ack(5);
@@ -250,7 +250,7 @@ TEST(ConversationTimes, AreNoHarmWhereTheClockIsWrong) {
   for (const CapturedOperation& operation : odd.operations) EXPECT_GE(operation.think, Duration{});
 }
 
-/// Both ends in memory, and each step as late as the player asks for.
+/// Plays a conversation with both ends in memory, each step as late as the player asks for.
 [[nodiscard]] PlayReport played(const Conversation& conversation, const PlayOptions& options) {
   std::array<CapturedMemory, 2> memories{memory_of(conversation, 0).value(), memory_of(conversation, 1).value()};
   MemoryEnd requester{conversation, memories[0]};

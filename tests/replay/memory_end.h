@@ -9,15 +9,15 @@
 
 namespace roce::replay::test {
 
-/// An end of a conversation without queue pair and network: what is posted is carried out at once in the memory of the
-/// end across, if it lies there, and is refused otherwise. The regions of both lie far apart from what was captured.
+/// An end of a conversation without queue pair and network: a request is carried out at once in the memory of the other
+/// end if its place is there, and refused otherwise. The regions of both ends lie far from their captured places.
 class MemoryEnd : public PlayedEnd {
  public:
   MemoryEnd(const Conversation& conversation, const CapturedMemory& memory) : conversation_(&conversation) {
     for (const CapturedRegion& region : memory.regions) regions_.push_back(region.before);
   }
 
-  /// Has to be called before anything is posted. `across` has to outlive it.
+  /// Sets the other end; has to be called before anything is posted. `across` has to outlive this end.
   void connect(MemoryEnd& across) { across_ = &across; }
 
   [[nodiscard]] Outcome<void> post(std::size_t index, const LivePlace& place) override {
@@ -52,7 +52,7 @@ class MemoryEnd : public PlayedEnd {
  private:
   static constexpr unsigned kRegionBits = 40;
 
-  /// Null: there is not so much at that place.
+  /// Returns null if there are fewer than `length` bytes at that place.
   [[nodiscard]] std::byte* find(const LivePlace& wanted, std::uint64_t length) {
     const std::size_t region = wanted.r_key.value();
     if (region >= regions_.size() || wanted.address < place(region).address) return nullptr;

@@ -40,7 +40,7 @@ TEST(Pacing, ALongWaitDoesNotOverflow) {
   EXPECT_GE(pacing.next(hours{24 * 365 * 10}, 100), first);
 }
 
-// Three a second is no whole number of nanoseconds: what is left of one must not be lost.
+// A third of a second is not a whole number of nanoseconds: the remainders must not be lost.
 TEST(Pacing, FramesASecondAreExactHoweverMany) {
   Pacing pacing{Pace{.kind = Pace::Kind::packets, .per_second = 3}};
   for (std::int64_t number = 0; number < 3'000'000; ++number) {
@@ -72,7 +72,7 @@ TEST(Pacing, AtTopSpeedAllIsDueAtOnce) {
   EXPECT_EQ(pacing.next(nanoseconds{77}, 9000), Duration{0});
 }
 
-// A sender that is late each time, by more than the gaps are long: nothing of it is in the times of later frames.
+// The sender is late again and again, by more than the gaps: none of this may show in the times of later frames.
 TEST(Pacing, LatenessIsNotAddedUp) {
   Pacing pacing{Pace{.kind = Pace::Kind::packets, .per_second = 1'000'000}};
   constexpr Duration lateness{1'500};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What holds of every rule and every frame of every capture in the source tree.
+// Properties of every rule, with every frame of every capture in the source tree.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ const std::vector<std::string> kAddresses{
     "cm_req.primary_local_gid", "cm_req.primary_remote_gid", "cma.source_address", "cma.destination_address",
     "cm_req.private_data", "nd_solicitation.target", "nd_advertisement.target", "arp.sender_ip", "arp.target_ip",
     "arp.sender_mac", "arp.target_mac", "nd_link_layer.address", "payload",
-    // Over IP, the checksum is a field of its own.
+    // These checksums cover the addresses.
     "icmpv6.checksum", "udp.checksum"};
 
 const std::vector<Rewriting>& rewritings() {
@@ -74,13 +74,13 @@ const std::vector<Rewriting>& rewritings() {
   return all;
 }
 
-/// Whether a frame is one packet, or none; a super-frame is cut and does not come back as one.
+/// True if a frame is one packet, or none; a super-frame is cut and does not come back as one.
 bool is_single(const Frame& frame) {
   const Packet packet = frame.parse();
   return !packet.is_roce() || check_icrc(packet).status == IcrcStatus::good || !find_super_frame(packet);
 }
 
-/// Whether the rules have something to do their work on: a tag needs an Ethernet header.
+/// True if the rules can be applied to a frame: a tag needs an Ethernet header.
 bool can_be_rewritten(const Frame& frame, const RewriteRules& rules) {
   return !rules.add_vlan || frame.parse().find(HeaderId::ethernet);
 }
@@ -112,7 +112,7 @@ TEST_P(EveryRewriting, ChangesNothingElse) {
   Rewriter rewriter{rules_of(GetParam().there)};
   for (const Frame& frame : all_frames()) {
     if (!can_be_rewritten(frame, rewriter.rules())) continue;
-    // The names of the tags that a frame has move by one when another is put in front of them.
+    // The index of each tag of a frame grows by one when another tag is put in front of them.
     if (!is_single(frame) || (rewriter.rules().add_vlan && frame.parse().find(HeaderId::vlan))) continue;
     const std::vector<Frame> out = rewritten(rewriter, frame);
     ASSERT_EQ(out.size(), 1U);
@@ -144,7 +144,7 @@ TEST_P(EveryRewriting, ThereAndBackIsTheIdentity) {
 INSTANTIATE_TEST_SUITE_P(Rewritings, EveryRewriting, ::testing::ValuesIn(rewritings()),
                          [](const auto& one) { return std::string{one.param.name}; });
 
-/// Packets of one version that come back as they were.
+/// Expects that a packet of one version comes back as it was.
 void expect_round_trip(const Frame& frame, const std::vector<Text>& there, ToVersion to, const std::vector<Text>& back,
                        ToVersion from, RoceVersion between) {
   RewriteRules first = rules_of(there);

@@ -29,7 +29,7 @@ std::string text_of(const Frame& frame) {
   return PacketSpec::from_packet(frame.parse()).to_text();
 }
 
-/// The text of what a frame becomes; what was wrong in it is repaired.
+/// Returns the text of what a frame becomes; wrong check values in it are repaired.
 std::string become(const Frame& frame, const std::vector<Text>& texts,
                    const std::function<void(RewriteRules&)>& change = {}) {
   RewriteRules rules = rules_of(texts);
@@ -76,7 +76,7 @@ TEST(IpMap, OneHeaderCannotHoldBothFamilies) {
 TEST(IpMap, OtherFramesFollowOrAreLeftOut) {
   const Frame arp = built("headers: eth arp\narp.sender_ip: 10.0.0.1\narp.target_ip: 10.0.0.2\n");
   EXPECT_THAT(become(arp, {{read_ip_map, "10.0.0.1=192.0.2.1"}}),
-              // The sender is another one, the target is not.
+              // The rule covers the sender, but not the target.
               AllOf(HasSubstr("c0000201"), HasSubstr("0a000002"), Not(HasSubstr("0a000001"))));
   Rewriter rewriter{rules_of({{read_ip_map, "10.0.0.1=fd00::1"}})};
   EXPECT_THAT(rewritten(rewriter, arp), IsEmpty());
@@ -167,7 +167,7 @@ TEST(Tunnels, AreTakenOff) {
   const auto strip = [](RewriteRules& rules) { rules.strip_tunnels = true; };
   EXPECT_THAT(become(frame, {{read_ip_map, "10.0.0.0/24=192.0.2.0/24"}}, strip),
               AllOf(HasSubstr("headers: eth ip udp bth"), HasSubstr("ip.src: 192.0.2.1"), Not(HasSubstr("172"))));
-  // Around a packet, addresses may be left open.
+  // Addresses in the headers around a packet may be left open.
   EXPECT_THAT(become(frame, {{read_ip_map, "10.0.0.0/24=192.0.2.0/24"}}), HasSubstr("ip.src: 172.16.0.1"));
 }
 
@@ -241,7 +241,7 @@ TEST(Anonymise, IsConsistentAndDependsOnTheKey) {
   const Frame answer = rewritten(one, back).at(0);
   EXPECT_EQ(answer.parse().net().source, out.parse().net().destination);
   EXPECT_EQ(answer.parse().net().destination, out.parse().net().source);
-  // What was sent again is the same again.
+  // A repeated payload becomes the same again.
   EXPECT_TRUE(std::ranges::equal(answer.parse().payload(), out.parse().payload()));
 }
 

@@ -39,7 +39,7 @@ inline std::vector<Frame> frames_of(const std::filesystem::path& path) {
   return frames;
 }
 
-/// The frames of all captures of the source tree.
+/// Returns the frames of all captures of the source tree.
 inline const std::vector<Frame>& all_frames() {
   static const std::vector<Frame> frames = [] {
     std::vector<std::filesystem::path> paths;
@@ -57,13 +57,13 @@ inline const std::vector<Frame>& all_frames() {
   return frames;
 }
 
-/// A reader of rules and what it is to read.
+/// A reader of rules and the text that it is to read.
 struct Text {
   ReadResult<> (*read)(std::string_view, RewriteRules&);
   std::string text;
 };
 
-/// Rules from texts; wrong ICRCs and checksums are kept, and addresses that no map covers.
+/// Returns the rules of some texts; wrong ICRCs and checksums are kept, and so are addresses that no map covers.
 inline RewriteRules rules_of(const std::vector<Text>& texts) {
   RewriteRules rules;
   rules.keep_unmapped = true;
@@ -75,7 +75,7 @@ inline RewriteRules rules_of(const std::vector<Text>& texts) {
   return rules;
 }
 
-/// What one frame becomes; throws what `Rewriter::rewrite` says.
+/// Returns what one frame becomes; throws the error of `Rewriter::rewrite`.
 inline std::vector<Frame> rewritten(Rewriter& rewriter, const Frame& frame) {
   const auto out = rewriter.rewrite(frame.parse(), frame.link_type);
   if (!out) throw std::runtime_error(out.error());
@@ -86,8 +86,8 @@ inline std::vector<Frame> rewritten(Rewriter& rewriter, const Frame& frame) {
   return frames;
 }
 
-/// The values of a packet, without those whose names `without` lists. Lengths and check values are among them only
-/// where they are wrong.
+/// Returns the values of a packet, without those whose names `without` lists. Lengths and check
+/// values are among them only if they are wrong.
 inline std::vector<std::string> values_of(const Packet& packet, const std::vector<std::string>& without) {
   std::vector<std::string> values;
   const PacketSpec spec = PacketSpec::from_packet(packet);

@@ -37,7 +37,7 @@ inline Trace trace_of(const std::filesystem::path& path) {
   return trace;
 }
 
-/// What became of a trace.
+/// The result of cutting a trace anew.
 struct Segmented {
   Trace trace;
   std::shared_ptr<const SegmentPlan> plan;

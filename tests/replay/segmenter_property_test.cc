@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What holds of the messages of every capture of real traffic, whatever they are cut into.
+// Properties of the messages of every capture of real traffic, whatever packets they are cut into.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,9 +18,9 @@ namespace {
 
 using ::testing::IsSubsetOf;
 
-/// What the analysis says of a trace.
+/// The results of analysing a trace.
 struct Findings {
-  /// Stream, direction, type, end, bytes, retransmissions or not, immediate, invalidate.
+  /// Stream, direction, type, end, bytes, immediate, invalidate.
   std::multiset<std::tuple<unsigned, unsigned, unsigned, unsigned, std::uint64_t, bool, bool>> messages;
   std::map<analysis::VerdictKind, std::size_t> verdicts;
 };
@@ -82,7 +82,7 @@ FlowData data_of(const Trace& trace) {
   return data;
 }
 
-/// The payload of the longest packet that has others behind it in its message; 0 if there is none.
+/// Returns the payload length of the longest packet that others follow in its message; 0 if there is none.
 std::uint32_t path_mtu_of(const Trace& trace) {
   std::uint32_t mtu = 0;
   for (const TimedFrame& frame : trace) {
@@ -96,7 +96,7 @@ std::uint32_t path_mtu_of(const Trace& trace) {
 
 class EveryCapture : public ::testing::TestWithParam<std::filesystem::path> {
  protected:
-  /// Requests that were refused: how much of them was there until then follows from where they were cut.
+  /// True if requests were refused: how much of them had arrived by then depends on where they were cut.
   [[nodiscard]] bool has_refusals() const { return GetParam().filename().string().starts_with("rc-errors"); }
 };
 
@@ -112,7 +112,7 @@ TEST_P(EveryCapture, CutSmallerHasTheSameMessagesVerdictsAndData) {
     EXPECT_EQ(kinds_of(findings), kinds_of(before));
     EXPECT_EQ(after.counts.incomplete, 0U);
     EXPECT_EQ(after.counts.answers_left_out, 0U);
-    // Of what is damaged, nothing can be said.
+    // The data of damaged packets cannot be compared.
     if (!before.verdicts.contains(analysis::VerdictKind::bad_icrc)) {
       EXPECT_EQ(data_of(after.trace), data_of(trace));
     }
@@ -171,7 +171,7 @@ TEST_P(EveryCapture, ThereAndBackIsTheIdentity) {
   const Segmented there = segmented(trace, 256);
   const Segmented back = segmented(there.trace, old_mtu);
   const bool is_damaged = GetParam().filename().string().starts_with("rc-corrupt");
-  // Parts of what was damaged become no packet again.
+  // The parts of a damaged packet do not become one packet again.
   if (!is_damaged) {
     EXPECT_EQ(back.trace, trace);
   }
@@ -192,7 +192,7 @@ TEST(EveryCaptureTogether, HasMessagesThatAreCut) {
   EXPECT_GT(joined, 1500U);
 }
 
-/// Damage of any kind is survived, and nothing that comes out is malformed where the input was not.
+/// Damage of any kind is survived, and frames come out in any case.
 TEST(Damage, AnyHeaderMayBeAnything) {
   std::uint64_t state = 1;
   const auto next = [&state](std::uint64_t below) {
@@ -209,7 +209,7 @@ TEST(Damage, AnyHeaderMayBeAnything) {
         const FrameSeal seal{packet};
         frame.bytes[packet.bth_offset() + next(std::min<std::size_t>(28, frame.bytes.size() - packet.bth_offset()))] =
             static_cast<std::byte>(next(256));
-        // Most of it looks as if it were meant.
+        // Most of the damage looks as if it were intended.
         if (next(4) != 0) seal.renew(frame.parse(), frame.bytes, WrongCheck::repair, WrongCheck::repair);
         if (next(8) == 0) frame.bytes.resize(packet.bth_offset() + 12 + next(40));
       }

@@ -18,12 +18,12 @@ using ::testing::IsEmpty;
 /// A connection between 10.0.0.1 (QP 0x11) and 10.0.0.2 (QP 0x22), packet by packet, a microsecond apart.
 class Conversation {
  public:
-  /// From 10.0.0.1: `RC_SEND_FIRST`, its PSN, its payload in bytes, and further lines of a `PacketSpec`.
+  /// Adds a packet from 10.0.0.1: `RC_SEND_FIRST`, its PSN, its payload in bytes, and further lines of a `PacketSpec`.
   Conversation& ask(const std::string& opcode, std::uint32_t psn, std::size_t length = 0,
                     const std::string& more = "") {
     return add("ip.src: 10.0.0.1\nip.dst: 10.0.0.2\n", opcode, "0x22", psn, length, more);
   }
-  /// From 10.0.0.2.
+  /// Adds a packet from 10.0.0.2.
   Conversation& answer(const std::string& opcode, std::uint32_t psn, std::size_t length = 0,
                        const std::string& more = "") {
     return add("ip.src: 10.0.0.2\nip.dst: 10.0.0.1\n", opcode, "0x11", psn, length, more);
@@ -53,7 +53,7 @@ class Conversation {
   Time now_{};
 };
 
-/// `RC_SEND_FIRST 5 256`: opcode, PSN and payload of each packet, with the bits `A` (AckReq) and `SE`.
+/// Returns opcode, PSN and payload of each packet, with the bits `A` (AckReq) and `SE`: `RC_SEND_FIRST 5 256`.
 std::vector<std::string> lines_of(const Trace& trace) {
   std::vector<std::string> lines;
   for (const TimedFrame& frame : trace) {
@@ -70,7 +70,7 @@ std::vector<std::string> become(const Conversation& conversation, std::uint32_t 
   return lines_of(segmented(conversation.trace(), path_mtu).trace);
 }
 
-/// Why a conversation stays as it is.
+/// Returns why a conversation stays as it is.
 std::vector<Uncuttable> left(const Conversation& conversation, std::uint32_t path_mtu) {
   const Segmented after = segmented(conversation.trace(), path_mtu);
   EXPECT_EQ(after.trace, conversation.trace());
@@ -100,7 +100,7 @@ TEST(Cut, OnlyTheFirstPieceOfAWriteSaysWhere) {
   EXPECT_EQ(trace[0].parse().get<Reth>()->dma_length, 700U);
   EXPECT_EQ(trace[0].parse().get<Reth>()->virtual_address, 0x1000U);
   EXPECT_FALSE(trace[1].parse().get<Reth>());
-  // All at the time of the packet that they were.
+  // All pieces have the time of the packet that was cut.
   EXPECT_EQ(trace[2].time, talk.trace()[0].time);
 }
 
@@ -235,7 +235,7 @@ TEST(Left, PacketsThatMayHaveBeenAnything) {
   Conversation between;
   between.ask("RC_SEND_ONLY", 5, 512).ask("RC_SEND_ONLY", 7, 10).ack(7);
   EXPECT_THAT(left(between, 256), ElementsAre(Uncuttable::packets_missing));
-  // Where nothing is to be cut, nothing depends on them.
+  // If nothing is to be cut, nothing depends on them.
   EXPECT_THAT(left(between, 512), IsEmpty());
 }
 

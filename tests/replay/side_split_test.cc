@@ -11,7 +11,7 @@
 namespace roce::replay {
 namespace {
 
-/// The frame of a specification such as `eth ip udp bth` with values.
+/// Returns the frame of a specification such as `eth ip udp bth` with values.
 [[nodiscard]] std::vector<std::byte> frame_of(const std::string& headers,
                                               const std::vector<std::pair<std::string, std::string>>& values) {
   std::string text = "headers: " + headers + "\n";

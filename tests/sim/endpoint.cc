@@ -203,7 +203,7 @@ Pair::Pair(const Options& options)
   network.connect(a_host.node(), b_host.node(), options.link);
   if (options.is_connected) connect(a, b, options.connection);
   Random fill(options.seed);
-  // Of sparse memory only what is used may be touched.
+  // Sparse memory may only be touched where it is used.
   if (options.a_endpoint.outside_memory.empty()) {
     fill.fill(a.memory());
     fill.fill(b.memory());

@@ -16,18 +16,18 @@ inline constexpr auto kAllAccess = transport::Access::local_write | transport::A
                                    transport::Access::mw_bind | transport::Access::flush_global |
                                    transport::Access::flush_persistent;
 
-/// What two QPs agree on.
+/// The parameters that two QPs agree on.
 struct Connection {
   Path path{};
   std::uint32_t mtu = 1024;
-  Psn a_psn{0x000100};  ///< the first PSN that `a` sends
+  Psn a_psn{0x000100};  ///< first PSN that `a` sends
   Psn b_psn{0x800000};
   std::uint8_t timeout = 14;  ///< 67 ms
   std::uint8_t retry_count = 7;
   std::uint8_t rnr_retry = 7;
   std::uint8_t min_rnr_timer = 12;  ///< 0.64 ms
   std::uint8_t rd_atomic = 16;
-  transport::Access access = kAllAccess;  ///< of the QPs
+  transport::Access access = kAllAccess;  ///< rights of the QPs
   std::uint8_t traffic_class = 0;
   std::optional<std::uint8_t> service_level{};
   std::uint32_t flow_label = 0;
@@ -41,8 +41,8 @@ struct Work {
   std::uint64_t local = 0;      ///< offset in the endpoint's memory
   std::uint64_t remote = 0;     ///< offset in the peer's memory
   std::uint64_t id = 0;         ///< 0: the next number of the endpoint, from 1
-  std::optional<RKey> r_key{};  ///< instead of the peer's
-  std::optional<LKey> l_key{};  ///< instead of the endpoint's
+  std::optional<RKey> r_key{};  ///< replaces the peer's
+  std::optional<LKey> l_key{};  ///< replaces the endpoint's
   bool signaled = true;
   bool fence = false;
   bool solicited = false;
@@ -56,24 +56,24 @@ struct Work {
   transport::MwBinding bind{};
 };
 
-/// A QP with what belongs to it: protection domain, completion queues, and memory registered as one region whose
-/// addresses do not depend on where the memory is.
+/// A QP with all that it needs: protection domain, completion queues, and memory registered as one region whose
+/// addresses do not depend on where the memory lies.
 class Endpoint {
  public:
   struct Options {
     transport::QpType type = transport::QpType::rc;
     std::size_t memory = 1U << 18U;
-    std::span<std::byte> outside_memory{};  ///< instead of own memory of `memory` bytes
-    transport::Access access = kAllAccess;  ///< of the region
+    std::span<std::byte> outside_memory{};  ///< used instead of own memory of `memory` bytes
+    transport::Access access = kAllAccess;  ///< rights of the region
     std::uint32_t max_send = 256;
     std::uint32_t max_receive = 256;
     std::uint32_t cq_capacity = 4096;
     std::uint16_t max_inline = 64;
     bool signal_all = false;
     bool invalidatable = false;
-    bool with_srq = false;                ///< an own SRQ instead of a receive queue
-    std::optional<transport::Srq> srq{};  ///< another endpoint's, with
-    std::optional<transport::Pd> pd{};    ///< its protection domain
+    bool with_srq = false;                ///< an SRQ of its own instead of a receive queue
+    std::optional<transport::Srq> srq{};  ///< the SRQ of another endpoint, used together with
+    std::optional<transport::Pd> pd{};    ///< the protection domain of that endpoint
   };
 
   explicit Endpoint(const Host& host) : Endpoint(host, Options{}) {}
@@ -99,23 +99,23 @@ class Endpoint {
   [[nodiscard]] transport::Counters counters() const { return must(device().counters(qpn_)); }
 
   transport::VerbResult<void> try_post(const Work& work);
-  /// Returns the request's id; throws when it is refused.
+  /// Returns the id of the request; throws if it is refused.
   std::uint64_t post(const Work& work);
   transport::VerbResult<void> try_receive(std::uint64_t offset, std::uint32_t length, std::uint64_t id = 0,
                                           std::optional<LKey> l_key = {});
-  /// Into the QP's own queue or its SRQ.
+  /// Posts to the QP's own queue or its SRQ.
   void post_receive(std::uint64_t offset, std::uint32_t length, std::uint64_t id = 0);
   void modify(const transport::QpChange& change);
-  /// From whatever state to ERR.
+  /// Moves the QP from any state to ERR.
   void fail() { modify({.state = transport::QpState::err}); }
 
-  /// All completions of the send CQ so far.
+  /// Returns all completions of the send CQ so far.
   std::vector<transport::Completion>& sent();
-  /// All completions of the receive CQ so far.
+  /// Returns all completions of the receive CQ so far.
   std::vector<transport::Completion>& received();
   void clear_completions();
 
-  /// Whose memory `Work::remote` and `Work::r_key` mean; set by `connect`.
+  /// Sets the endpoint whose memory `Work::remote` and `Work::r_key` refer to; `connect` calls it.
   void set_peer(const Endpoint& peer) { peer_ = &peer; }
   [[nodiscard]] const Endpoint* peer() const { return peer_; }
 
@@ -139,15 +139,15 @@ class Endpoint {
   std::vector<transport::Completion> received_;
 };
 
-/// RESET → INIT.
+/// Returns the change RESET → INIT.
 [[nodiscard]] transport::QpChange to_init(const Connection& connection, transport::QpType type);
-/// INIT → RTR, towards `peer`, whose first PSN is `peer_psn`.
+/// Returns the change INIT → RTR towards `peer`, whose first PSN is `peer_psn`.
 [[nodiscard]] transport::QpChange to_rtr(const Connection& connection, const Endpoint& peer, Psn peer_psn,
                                          transport::QpType type);
-/// RTR → RTS with the own first PSN.
+/// Returns the change RTR → RTS with the own first PSN.
 [[nodiscard]] transport::QpChange to_rts(const Connection& connection, Psn psn, transport::QpType type);
 
-/// Brings two QPs of the same type to RTS. Datagram QPs get the Q_Key `kQKey` and `a_psn`, `b_psn`.
+/// Brings two QPs of the same type to RTS. Datagram QPs get the Q_Key `kQKey`, and `a_psn` and `b_psn`.
 void connect(Endpoint& a, Endpoint& b, const Connection& connection = {});
 
 /// Brings one datagram QP to RTS.
@@ -155,25 +155,25 @@ void start(Endpoint& endpoint, const Connection& connection = {});
 
 inline constexpr QKey kQKey{0x01234567};
 
-/// An address handle from `a`'s device towards `b`'s host.
+/// Returns an address handle of `a`'s device for `b`'s host.
 [[nodiscard]] transport::Ah address_of(const Endpoint& a, const Host& b, const Connection& connection = {});
 
-/// Two hosts with a link between them and a connected QP each: what most scenarios begin with.
+/// Two hosts with a link between them and a connected QP each: the beginning of most scenarios.
 struct Pair {
   struct Options {
     std::uint64_t seed = 1;
     Host::Options a_host{};
-    std::optional<Host::Options> b_host{};  ///< as `a_host` if not given
+    std::optional<Host::Options> b_host{};  ///< like `a_host` if not given
     LinkConfig link{};
     Endpoint::Options a_endpoint{};
-    std::optional<Endpoint::Options> b_endpoint{};  ///< as `a_endpoint` if not given
+    std::optional<Endpoint::Options> b_endpoint{};  ///< like `a_endpoint` if not given
     Connection connection{};
     bool is_connected = true;
   };
 
   Pair() : Pair(Options{}) {}
   explicit Pair(const Options& options);
-  /// Two hosts of a profile.
+  /// Returns options for two hosts of a profile.
   [[nodiscard]] static Options with(const transport::Profile& profile);
 
   SimNetwork network;

@@ -14,7 +14,7 @@ Gid ipv4_gid(std::uint8_t subnet, std::uint8_t host) {
   return Gid::from_ipv4({{10, 0, subnet, host}});
 }
 
-/// An address of 2001:db8::/32 (RFC 3849).
+/// Returns an address in 2001:db8::/32 (RFC 3849).
 Gid ipv6_gid(std::uint8_t subnet, std::uint8_t host) {
   Gid gid;
   gid.octets = {0x20, 0x01, 0x0D, 0xB8, 0, subnet};

@@ -11,17 +11,17 @@
 
 namespace roce::sim {
 
-/// The value of a verb that cannot fail here; throws what it says otherwise.
+/// Returns the value of a verb that cannot fail here; throws its error if it does.
 template <typename T>
 T must(transport::VerbResult<T> result) {
   if (!result) throw std::runtime_error(to_string(result.error()));
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// Which of a host's addresses a connection uses.
+/// The choice among a host's addresses that a connection uses.
 struct Path {
   RoceVersion version = RoceVersion::v2_ipv4;
-  bool vlan = false;  ///< with the tag `kVlan`
+  bool vlan = false;  ///< with VLAN tag `kVlan`
 };
 
 inline constexpr std::uint16_t kVlan = 100;
@@ -49,7 +49,7 @@ class Host {
   [[nodiscard]] Gid gid(Path path = {}) const;
   [[nodiscard]] MacAddress mac() const { return device().config().mac; }
   [[nodiscard]] std::vector<transport::Event>& events() const { return network_->events(node_); }
-  /// How many events of a type came so far.
+  /// Returns how many events of a type have come so far.
   [[nodiscard]] std::size_t count_events(transport::EventType type) const;
 
  private:

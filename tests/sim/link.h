@@ -14,37 +14,37 @@
 
 namespace roce::sim {
 
-/// A link, or one direction of it. A frame waits in the queue until the link is free, takes its time at the link's
-/// rate, passes the fault rules, and arrives after the delay.
+/// A link, or one direction of it. A frame waits in the queue until the link is free, takes the time of its bytes at
+/// the link's rate, passes the fault rules, and arrives after the delay.
 struct LinkConfig {
   Duration delay = std::chrono::microseconds{1};
   std::uint64_t rate_bps = 0;           ///< bits a second with preamble, FCS and gap (24 bytes); 0: without limit
   std::size_t queue_limit_bytes = 0;    ///< a frame that would exceed it is dropped; 0: without limit
-  std::size_t ecn_threshold_bytes = 0;  ///< an ECN-capable frame that finds so much waiting is marked; 0: never
+  std::size_t ecn_threshold_bytes = 0;  ///< an ECN-capable frame is marked if it finds this much waiting; 0: never
   std::string impair{};                 ///< fault rules in their text form; `a` is the end that `connect` names first
-  impair::RuleSet rules{};              ///< fault rules, when `impair` is empty
-  std::uint64_t impair_seed = 0;        ///< 0: from the network's seed
+  impair::RuleSet rules{};              ///< fault rules, used if `impair` is empty
+  std::uint64_t impair_seed = 0;        ///< 0: derived from the network's seed
 };
 
-/// What happened on one direction of a link.
+/// Counters of one direction of a link.
 struct LinkStats {
   std::uint64_t frames = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t dropped = 0;  ///< by the full queue
+  std::uint64_t dropped = 0;  ///< because the queue was full
   std::uint64_t marked = 0;
   std::size_t longest_queue_bytes = 0;
 };
 
-/// The queue and the transmitter of one direction of a link, without time of its own.
+/// The queue and the transmitter of one direction of a link; it does not keep time itself.
 class LinkQueue {
  public:
   explicit LinkQueue(const LinkConfig& config) : config_(config) {}
 
-  /// Puts a frame at the end, or drops it. Returns whether the transmitter was idle and has to be started.
+  /// Puts a frame at the end, or drops it. True if the transmitter was idle and has to be started.
   bool push(Frame frame);
-  /// How long the foremost frame takes; only while there is one.
+  /// Returns how long the first frame takes; only valid while there is one.
   [[nodiscard]] Duration transmission_time() const;
-  /// The foremost frame, when its time is over.
+  /// Takes out the first frame; to be called when its time is over.
   [[nodiscard]] Frame pop();
   [[nodiscard]] bool empty() const { return queue_.empty(); }
 

@@ -15,12 +15,12 @@
 
 namespace roce::sim {
 
-/// Shown in messages of failed expectations.
+/// Prints a frame in the messages of failed expectations.
 inline void PrintTo(const TraceFrame& frame, std::ostream* out) {
   *out << frame.from << " > " << frame.to << ' ' << describe(frame.bytes);
 }
 
-/// A frame of this opcode and PSN.
+/// Matches a frame with this opcode and PSN.
 MATCHER_P2(IsBth, opcode, psn, "") {
   const Packet packet = parse_frame(arg.bytes, LinkType::ethernet);
   return packet.is_roce() && packet.opcode() == opcode && packet.bth().psn == Psn{static_cast<std::uint32_t>(psn)};
@@ -31,7 +31,7 @@ MATCHER_P(IsOpcode, opcode, "") {
   return packet.is_roce() && packet.opcode() == opcode;
 }
 
-/// A frame with this AETH.
+/// Matches a frame with this AETH.
 MATCHER_P2(HasAeth, syndrome, msn, "") {
   const Packet packet = parse_frame(arg.bytes, LinkType::ethernet);
   const std::optional<Aeth> aeth = packet.is_roce() ? packet.get<Aeth>() : std::nullopt;
@@ -44,7 +44,7 @@ MATCHER_P(HasSyndrome, syndrome, "") {
   return aeth && aeth->syndrome == syndrome;
 }
 
-/// An acknowledge packet that refuses nothing, with or without credits.
+/// Matches an acknowledge packet that refuses nothing, with or without credits.
 MATCHER(IsAck, "") {
   const Packet packet = parse_frame(arg.bytes, LinkType::ethernet);
   const std::optional<Aeth> aeth = packet.is_roce() ? packet.get<Aeth>() : std::nullopt;
@@ -65,7 +65,7 @@ MATCHER(HasGoodIcrc, "") {
   return check_icrc(parse_frame(arg.bytes, LinkType::ethernet)).status == IcrcStatus::good;
 }
 
-/// A completion of this request with this status.
+/// Matches a completion of this request with this status.
 MATCHER_P2(Ended, id, status, "") {
   *result_listener << "request " << arg.wr_id << ": " << to_string(arg.status);
   return arg.wr_id == static_cast<std::uint64_t>(id) && arg.status == status;

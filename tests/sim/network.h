@@ -22,10 +22,10 @@ namespace roce::sim {
 
 using NodeId = std::size_t;
 
-/// Where on its way over a link a frame is seen.
+/// The point on its way over a link at which a frame is seen.
 enum class Tap : std::uint8_t {
   sent,      ///< handed to the link, before its queue
-  impaired,  ///< behind queue and fault rules, before the delay
+  impaired,  ///< after queue and fault rules, before the delay
   received,  ///< at the other end
 };
 
@@ -38,64 +38,64 @@ struct TraceFrame {
   Frame bytes;
 };
 
-/// Devices, switches and links in virtual time. What happens is ordered by (time, number), so that the same seed and
-/// the same calls give the same bytes. All is done in one thread; nothing waits for a real clock.
+/// Devices, switches and links in virtual time. Events are ordered by (time, number), so that the same seed and the
+/// same calls give the same bytes. Everything happens in one thread; nothing waits for a real clock.
 class SimNetwork {
  public:
-  /// `seed` is where all random numbers come from: those of the devices and those of the fault rules.
+  /// `seed` is the source of all random numbers: those of the devices and those of the fault rules.
   explicit SimNetwork(std::uint64_t seed = 1);
   SimNetwork(const SimNetwork&) = delete;
   SimNetwork& operator=(const SimNetwork&) = delete;
   ~SimNetwork();
 
-  // What there is.
+  // Building the network.
 
-  /// A device with one port. Throws when the device refuses `config`.
+  /// Adds a device with one port. Throws if the device refuses `config`.
   NodeId add_device(const transport::DeviceConfig& config, const transport::TxCaps& caps = {},
                     const transport::RateLimiterFactory& limiters = {});
-  /// A forwarding element: it learns which MAC address lives where; groups and unknown addresses go to all other ports.
+  /// Adds a bridge: it learns which MAC address is on which port; groups and unknown addresses go to all other ports.
   NodeId add_switch();
-  /// Something else at the end of a link, which is called for each frame.
+  /// Adds another kind of node at the end of a link; `on_frame` is called for each frame.
   NodeId add_sink(std::function<void(Bytes frame, Time now)> on_frame);
   void connect(NodeId a, NodeId b, const LinkConfig& both = {});
-  /// Each direction has its own queue and its own fault rules.
+  /// Connects two nodes; each direction has its own queue and its own fault rules.
   void connect(NodeId a, NodeId b, const LinkConfig& a_to_b, const LinkConfig& b_to_a);
 
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
   [[nodiscard]] transport::Device& device(NodeId node);
-  /// Of the direction from `from` to `to`.
+  /// Returns the counters of the direction from `from` to `to`.
   [[nodiscard]] const LinkStats& link_stats(NodeId from, NodeId to) const;
-  /// The fault rules' engine of the direction from `from` to `to`; none without rules.
+  /// Returns the fault engine of the direction from `from` to `to`; null without rules.
   [[nodiscard]] impair::Engine* engine(NodeId from, NodeId to);
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] Time now() const { return now_; }
 
-  // What happens.
+  // Running it.
 
   /// Sends a frame from a node's port, as if the node had made it.
   void inject(NodeId from, Bytes frame);
-  /// Calls `action` in `delay` from now.
+  /// Calls `action` after `delay`.
   void after(Duration delay, std::function<void()> action);
-  /// Whether neighbour_wanted events are answered at once; they are, unless told otherwise.
+  /// Sets whether neighbour_wanted events are answered at once; they are by default.
   void answer_neighbours(bool answer) { answer_neighbours_ = answer; }
-  /// The events of a device so far, but for the answered neighbour_wanted.
+  /// Returns the events of a device so far, except for neighbour_wanted events that were answered.
   [[nodiscard]] std::vector<transport::Event>& events(NodeId node);
-  /// How many events one run may take before it counts as endless.
+  /// Sets how many events one run may take before it counts as endless.
   void set_max_steps(std::uint64_t steps) { max_steps_ = steps; }
 
-  /// Runs until nothing is under way and no device has a timer. Failure: the seed, the time and what is still to come.
+  /// Runs until nothing is under way and no device has a timer. Failure: names seed, time and what is still to come.
   [[nodiscard]] testing::AssertionResult run_until_idle();
-  /// Runs until `condition`. Failure: it became idle before, or an hour passed.
+  /// Runs until `condition` holds. Failure: the network became idle before, or an hour passed.
   [[nodiscard]] testing::AssertionResult run_until(const std::function<bool()>& condition, const std::string& what);
   [[nodiscard]] testing::AssertionResult run_for(Duration duration);
 
-  // What was seen.
+  // Observing it.
 
   /// Keeps the frames at a tap in `trace()`.
   void keep_trace(Tap tap) { kept_tap_ = tap; }
   [[nodiscard]] const std::vector<TraceFrame>& trace() const { return trace_; }
   void clear_trace() { trace_.clear(); }
-  /// The trace as text, one line a frame.
+  /// Returns the trace as text, one line per frame.
   [[nodiscard]] std::string trace_text() const;
   /// Writes the frames at a tap (of all links, or of those from or to `node`) into a capture file with nanoseconds.
   void record(const std::string& path, Tap tap, std::optional<NodeId> node = {});

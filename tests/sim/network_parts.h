@@ -15,7 +15,7 @@ struct SimNetwork::Node {
   std::vector<transport::Event> events;
   std::function<void(Bytes, Time)> on_frame;
   std::vector<std::size_t> ports;             ///< directions that leave the node
-  std::map<MacAddress, std::size_t> learned;  ///< where a bridge saw an address: the direction towards it
+  std::map<MacAddress, std::size_t> learned;  ///< direction in which a bridge saw an address
 };
 
 /// One direction of a link.
@@ -23,7 +23,7 @@ struct SimNetwork::Direction {
   NodeId from = 0;
   NodeId to = 0;
   std::size_t engine = 0;  ///< index + 1, 0: no fault rules
-  std::size_t back = 0;    ///< the opposite direction
+  std::size_t back = 0;    ///< index of the opposite direction
   impair::Direction side{};
   LinkQueue queue;
 };
@@ -33,7 +33,7 @@ struct SimNetwork::EngineOf {
   impair::Engine engine;
   std::size_t a_to_b = 0;  ///< directions
   std::size_t b_to_a = 0;
-  Time woken_at{};  ///< the next engine_due event
+  Time woken_at{};  ///< time of the next engine_due event
 };
 
 struct SimNetwork::Event {
@@ -42,7 +42,7 @@ struct SimNetwork::Event {
   Time time{};
   std::uint64_t number = 0;
   Kind kind{};
-  std::size_t index = 0;  ///< direction or engine
+  std::size_t index = 0;  ///< index of a direction or an engine
   Frame frame{};
   std::function<void()> action{};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The way of a frame: device → queue → fault rules → delay → device or bridge.
+// The path of a frame: device → queue → fault rules → delay → device or bridge.
 #include <array>
 #include <stdexcept>
 #include <utility>

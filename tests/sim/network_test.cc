@@ -23,7 +23,7 @@ MacAddress mac(std::uint8_t last) {
   return {{2, 0, 0, 0, 0, last}};
 }
 
-/// A RoCE v2 packet with its addresses and a PSN.
+/// Returns a RoCE v2 packet with its addresses and a PSN.
 Frame packet(std::uint32_t psn, std::uint8_t to = 2, std::uint8_t from = 1, std::uint32_t payload = 64,
              RoceVersion version = RoceVersion::v2_ipv4, std::uint16_t ip_id = 0) {
   PacketSpec spec = PacketSpec::for_opcode(Opcode::rc_send_middle, version);
@@ -42,7 +42,7 @@ std::uint32_t psn_of(Bytes frame) {
   return parse_frame(frame, LinkType::ethernet).bth().psn.value();
 }
 
-/// Two sinks and a link, and what arrived at the second: (PSN, time in ns).
+/// Two sinks with a link between them, and the frames that arrived at the second: (PSN, time in ns).
 struct Wire {
   explicit Wire(const LinkConfig& config) {
     a = network.add_sink([](Bytes, Time) {});
@@ -140,11 +140,11 @@ TEST(SimSwitch, FloodsUnknownAddressesAndGroupsAndLearnsTheRest) {
     ends.push_back(network.add_sink([&seen, i](Bytes frame, Time) { seen.emplace_back(i, psn_of(frame)); }));
     network.connect(ends.back(), bridge);
   }
-  network.inject(ends[0], packet(1, 2, 1));  // nobody was heard yet: to both others
+  network.inject(ends[0], packet(1, 2, 1));  // no address is known yet: to both others
   ASSERT_TRUE(network.run_until_idle());
   EXPECT_THAT(seen, ElementsAre(Pair(1, 1), Pair(2, 1)));
   seen.clear();
-  network.inject(ends[1], packet(2, 1, 2));  // 1 was heard on the first port
+  network.inject(ends[1], packet(2, 1, 2));  // 1 is known to be on the first port
   ASSERT_TRUE(network.run_until_idle());
   EXPECT_THAT(seen, ElementsAre(Pair(0, 2)));
   seen.clear();
@@ -177,7 +177,7 @@ class SimCut : public testing::TestWithParam<RoceVersion> {};
 TEST_P(SimCut, GivesTheFramesThatWereJoined) {
   std::vector<Frame> frames;
   for (std::uint32_t i = 0; i < 5; ++i) {
-    // Identifications count up, as the kernel's segmentation has them, and go through 0.
+    // Identifications count up, as in the kernel's segmentation, and go through 0.
     frames.push_back(packet(i, 2, 1, i == 4 ? 20 : 256, GetParam(), static_cast<std::uint16_t>(0xFFFE + i)));
   }
   const Frame joined = test::coalesce(frames);

@@ -23,7 +23,7 @@ class Random {
     mixed = (mixed ^ (mixed >> 27U)) * 0x94D0'49BB'1331'11EBU;
     return mixed ^ (mixed >> 31U);
   }
-  /// A number below `bound` (> 0).
+  /// Returns a number below `bound` (> 0).
   constexpr std::uint64_t below(std::uint64_t bound) { return (*this)() % bound; }
   /// True once in `n` times on average.
   constexpr bool one_in(std::uint64_t n) { return below(n) == 0; }

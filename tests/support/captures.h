@@ -13,7 +13,7 @@
 
 namespace roce::test {
 
-/// Paths of the captures of real traffic in the source tree, sorted.
+/// Returns the paths of the captures of real traffic in the source tree, sorted.
 inline std::vector<std::filesystem::path> capture_files() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry :
@@ -24,7 +24,7 @@ inline std::vector<std::filesystem::path> capture_files() {
   return files;
 }
 
-/// Calls `use(const link::CaptureRecord&)` for each packet of a capture that has to be in order.
+/// Calls `use(const link::CaptureRecord&)` for each packet of a capture; throws if the file is not in order.
 template <typename Use>
 void for_each_record(const std::filesystem::path& path, Use use) {
   auto reader = link::CaptureReader::open(path.string());
@@ -35,7 +35,7 @@ void for_each_record(const std::filesystem::path& path, Use use) {
   if (!reader->warnings().empty()) throw std::runtime_error(reader->warnings().front().message);
 }
 
-/// A name for a parameterised test: letters, digits and underscores.
+/// Returns a name for a parameterised test: letters, digits and underscores.
 inline std::string test_name(const std::filesystem::path& path) {
   std::string name = path.stem().string();
   std::ranges::replace_if(

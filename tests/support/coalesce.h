@@ -12,8 +12,8 @@ namespace roce::test {
 
 using Frame = std::vector<std::byte>;
 
-/// A super-frame as a capture shows it before segmentation: the headers of the first packet with the lengths of all of
-/// them, and each packet from BTH to ICRC as the segmentation will leave it. The frames are RoCE v2 over Ethernet.
+/// Returns a super-frame as a capture shows it before segmentation: the headers of the first packet with the lengths of
+/// all, and each packet from BTH to ICRC as segmentation will leave it. The frames are RoCE v2 over Ethernet.
 inline Frame coalesce(const std::vector<Frame>& frames) {
   const Packet first = parse_frame(frames.front(), LinkType::ethernet);
   Frame all(frames.front().begin(), frames.front().begin() + first.bth_offset());

@@ -9,7 +9,7 @@
 
 namespace {
 
-// Not of a thread: such variables would be allocated when they are first used.
+// These are not thread-local: such variables would be allocated when they are first used.
 std::atomic<std::uint64_t> allocations{0};
 std::atomic<std::size_t> bytes{0};
 std::atomic<std::size_t> peak{0};
@@ -40,7 +40,7 @@ void give_back(void* memory) noexcept {
 
 }  // namespace
 
-// Each form, as AddressSanitizer pairs those that are left out with its own.
+// All forms are needed, as AddressSanitizer pairs those that are left out with its own.
 void* operator new(std::size_t size) {
   return take_or_throw(size);
 }

@@ -6,16 +6,16 @@
 
 namespace roce::test {
 
-// A program that is linked with counted_heap.cc has its `new` and `delete` counted there, those of all threads
-// together.
+// counted_heap.cc counts the calls of `new` and `delete` in a program that is
+// linked with it, for all threads together.
 
-/// How often `new` was called.
+/// Returns how often `new` was called.
 [[nodiscard]] std::uint64_t heap_allocations();
 
-/// Bytes that the program has from `new`, with what the allocator adds to each piece.
+/// Returns the bytes that the program has from `new`, with what the allocator adds to each piece.
 [[nodiscard]] std::size_t heap_bytes();
 
-/// The most bytes that it had since `reset_heap_peak`, or since its start.
+/// Returns the largest number of bytes since `reset_heap_peak`, or since the start of the program.
 [[nodiscard]] std::size_t heap_peak();
 void reset_heap_peak();
 

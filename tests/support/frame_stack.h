@@ -21,7 +21,7 @@ inline std::vector<std::byte> random_bytes(std::size_t size, std::mt19937& rando
   return bytes;
 }
 
-/// A header of random bits.
+/// Returns a header of random bits.
 template <HeaderType H>
 H random_header(std::mt19937& random) {
   return read<H>(random_bytes(kSize<H>, random).data());
@@ -39,13 +39,13 @@ inline void append(std::vector<std::byte>& to, std::span<const std::byte> bytes)
 }
 
 /// A frame that is put together from the inside out, so that each length field is known when its header is put in
-/// front. It keeps the list of its layers. Fields that carry no structure are random.
+/// front. It keeps the list of its layers. Fields without structure are random.
 class FrameStack {
  public:
   /// Begins with the transport headers, one by one.
   explicit FrameStack(std::mt19937& random) : random_(random) {}
 
-  /// Puts a header behind what is there: for the transport headers, the BTH first.
+  /// Puts a header behind what is there, as for the transport headers, the BTH first.
   template <HeaderType H>
   FrameStack& put(const H& header) {
     return put(kHeader<H>.id, written(header));
@@ -55,7 +55,7 @@ class FrameStack {
     layers_.emplace_back(id, bytes.size());
     return *this;
   }
-  /// Payload, pad and the room for the ICRC.
+  /// Puts payload, pad and room for the ICRC behind what is there.
   FrameStack& payload(std::span<const std::byte> payload, std::size_t pad = 0) {
     append(bytes_, payload);
     append(bytes_, random_bytes(pad, random_));
@@ -82,7 +82,7 @@ class FrameStack {
     udp.length = static_cast<std::uint16_t>(size() + kSize<Udp>);
     return wrap(udp);
   }
-  /// `option_words` of 4 bytes of options.
+  /// Puts an IPv4 header in front, with `option_words` times 4 bytes of options.
   FrameStack& ipv4(IpProtocol protocol = IpProtocol::udp, std::uint8_t option_words = 0) {
     auto ip = random_header<Ipv4>(random_);
     ip.version = 4;
@@ -101,7 +101,7 @@ class FrameStack {
     ip.next_header = next;
     return wrap(ip);
   }
-  /// An IPv6 extension header of `8 * (1 + words)` bytes in front of `next`; an authentication header counts in fours.
+  /// Puts an IPv6 extension header of `8 * (1 + words)` bytes in front. (An authentication header counts in fours.)
   FrameStack& ipv6_extension(IpProtocol next, std::uint8_t words) {
     auto bytes = random_bytes(8 + 8U * words, random_);
     bytes[0] = static_cast<std::byte>(next);
@@ -121,17 +121,17 @@ class FrameStack {
     return wrap(ethernet);
   }
 
-  /// Computes the ICRC, now that the network header it begins with is in front.
+  /// Computes the ICRC; the network header that it begins with has to be in front.
   FrameStack& seal(NetworkKind network, const std::set<IcrcMistake>& mistakes = {}) {
     network_from_front_ = front_;
     const std::span<const std::byte> covered{bytes_.data(), bytes_.size() - 4};
     store(reference_icrc(covered, network, front_, mistakes, pad_));
     return *this;
   }
-  /// Stores an ICRC; before anything follows it.
+  /// Stores an ICRC; only before anything follows it.
   void store(std::uint32_t icrc) { std::ranges::copy(icrc_bytes(icrc), bytes_.end() - 4); }
 
-  /// Bytes behind the packet: Ethernet padding, an FCS.
+  /// Puts bytes behind the packet: Ethernet padding, an FCS.
   FrameStack& trailer(std::size_t size) {
     append(bytes_, random_bytes(size, random_));
     return *this;
@@ -157,11 +157,11 @@ class FrameStack {
   std::vector<std::byte> bytes_;
   std::vector<std::pair<HeaderId, std::size_t>> layers_;
   std::size_t front_ = 0;               ///< bytes in front of the BTH
-  std::size_t network_from_front_ = 0;  ///< of those, the ones that the ICRC covers
+  std::size_t network_from_front_ = 0;  ///< the part of those that the ICRC covers
   std::size_t pad_ = 0;
 };
 
-/// How a transport packet is carried, from the BTH to the network header that the ICRC begins with.
+/// A way to carry a transport packet, from the BTH to the network header that the ICRC begins with.
 struct Carrier {
   std::string_view name;
   RoceVersion version;
@@ -186,7 +186,7 @@ inline constexpr std::array kCarriers{
               authentication[0] = static_cast<std::byte>(IpProtocol::destination_options);
               authentication[1] = std::byte{2};
               s.wrap(HeaderId::ipv6_extension, authentication);
-              // A fragment header of a packet that is whole.
+              // A fragment header of a packet that is not fragmented.
               auto fragment = random_bytes(8, s.random());
               fragment[0] = static_cast<std::byte>(IpProtocol::authentication);
               fragment[2] = fragment[3] = std::byte{0};
@@ -195,7 +195,7 @@ inline constexpr std::array kCarriers{
             }},
 };
 
-/// What may lie in front of the network header.
+/// Something that may lie in front of the network header.
 struct Outer {
   std::string_view name;
   LinkType link_type;

@@ -10,7 +10,7 @@
 
 namespace roce::test {
 
-/// The bytes of hex digits; white space between them is passed over.
+/// Returns the bytes of hex digits; white space between the digits is skipped.
 inline std::vector<std::byte> from_hex(std::string_view text) {
   std::vector<std::byte> bytes;
   int high = -1;
@@ -32,7 +32,7 @@ inline std::vector<std::byte> from_hex(std::string_view text) {
   return bytes;
 }
 
-/// Two hex digits a byte.
+/// Returns two hex digits per byte.
 inline std::string to_hex(std::span<const std::byte> bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;

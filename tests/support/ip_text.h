@@ -10,7 +10,7 @@
 
 namespace roce::test {
 
-/// The GID of an IPv6 address, or the mapped form of an IPv4 address, as the C library reads it.
+/// Returns the GID of an IPv6 address, or the mapped form of an IPv4 address, as the C library reads it.
 inline Gid gid(const std::string& text) {
   Gid gid;
   Ipv4Address ipv4;

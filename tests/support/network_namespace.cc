@@ -38,7 +38,7 @@ bool write_file(const char* path, const std::string& text) {
   return file.good();
 }
 
-/// Whether a network namespace can be made; the thread is back in its own afterwards.
+/// True if a network namespace can be made; the thread is back in its own afterwards.
 bool can_make_namespace() {
   const int own = ::open(kOwnNamespace, O_RDONLY | O_CLOEXEC);
   const bool can = own >= 0 && ::unshare(CLONE_NEWNET) == 0 && ::setns(own, CLONE_NEWNET) == 0;
@@ -46,7 +46,7 @@ bool can_make_namespace() {
   return can;
 }
 
-/// Makes the process root of a user namespace of its own; or says why it cannot.
+/// Makes the process root of a user namespace of its own; returns the reason if that fails.
 std::optional<std::string> become_root() {
   if (stays_on_the_host) {
     if (can_make_namespace()) return std::nullopt;
@@ -55,11 +55,11 @@ std::optional<std::string> become_root() {
   }
   const std::string user = std::to_string(::geteuid());
   const std::string group = std::to_string(::getegid());
-  // The network namespace that it leaves belongs to another user namespace: it could not come back there. So it takes a
-  // first one along.
+  // The process cannot return to the network namespace that it leaves, which belongs to another
+  // user namespace. So it takes a first one along.
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) {
     const std::string reason = std::strerror(errno);
-    // Root where user namespaces are switched off.
+    // The process is root, and user namespaces are switched off.
     if (can_make_namespace()) return std::nullopt;
     return "user namespaces are not allowed here (unshare: " + reason +
            "; see sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, "
@@ -73,7 +73,7 @@ std::optional<std::string> become_root() {
   return std::nullopt;
 }
 
-/// Waits until an interface passes frames: the kernel lets them through some time after it is up.
+/// Waits until an interface passes frames, which is some time after it is up.
 void wait_until_running(const NetworkNamespace& space, const std::string& name) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
   const int events = space.in([] { return ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE); });

@@ -10,7 +10,7 @@
 
 namespace roce::test {
 
-/// Everything that the accessors of a packet say, as text: two packets with equal descriptions cannot be told apart.
+/// Returns all that a packet's accessors return, as text: packets with equal descriptions cannot be told apart.
 inline std::string describe(const Packet& packet) {
   std::ostringstream out;
   const auto span = [&](std::string_view name, Bytes bytes) {

@@ -10,13 +10,13 @@
 
 #include "roce/wire/icrc.h"
 
-/// The ICRC once more, from the specification and one bit at a time: what the fast one is compared with. The register
-/// shifts towards x^31, as polynomials are written down, so that not even its form is that of the code under test.
+/// A second ICRC, made from the specification one bit at a time: the fast one is compared with it. The register shifts
+/// towards x^31, as polynomials are written down, so that not even its form is that of the code under test.
 namespace roce::test {
 
 enum class NetworkKind : std::uint8_t { grh, ipv4, ipv6 };
 
-/// CRC-32 of `bytes`, each byte fed least significant bit first, without the final inversion.
+/// Returns the CRC-32 of `bytes`, each byte fed least significant bit first, without the final inversion.
 inline std::uint32_t crc_register(std::span<const std::uint8_t> bytes, std::uint32_t polynomial) {
   std::uint32_t state = 0xFFFF'FFFF;
   for (const std::uint8_t byte : bytes) {
@@ -30,7 +30,7 @@ inline std::uint32_t crc_register(std::span<const std::uint8_t> bytes, std::uint
   return state;
 }
 
-/// The bits of `value` from the other end.
+/// Returns the bits of `value` in reverse order.
 inline std::uint32_t mirrored(std::uint32_t value) {
   std::uint32_t result = 0;
   for (unsigned bit = 0; bit < 32; ++bit) {
@@ -39,9 +39,9 @@ inline std::uint32_t mirrored(std::uint32_t value) {
   return result;
 }
 
-/// The ICRC, first wire byte in the low bits, of `covered`: everything from the network header up to the ICRC, of which
-/// the last `pad` bytes are pad. With `mistakes` it is computed wrongly in these ways (`other_ip_id` is for the caller:
-/// it changes the bytes).
+/// Returns the ICRC, first wire byte in the low bits, of `covered`: everything from the network header up to
+/// the ICRC; its last `pad` bytes are pad. With `mistakes` it is computed wrongly in these ways
+/// (`other_ip_id` is up to the caller: it changes the bytes).
 inline std::uint32_t reference_icrc(std::span<const std::byte> covered, NetworkKind network, std::size_t bth_offset,
                                     const std::set<IcrcMistake>& mistakes = {}, std::size_t pad = 0) {
   std::vector<std::uint8_t> bytes;
@@ -82,7 +82,7 @@ inline std::uint32_t reference_icrc(std::span<const std::byte> covered, NetworkK
   return wrong(IcrcMistake::bit_reversed) ? mirrored(icrc) : icrc;
 }
 
-/// The four bytes of an ICRC as they follow the pad.
+/// Returns the four bytes of an ICRC as they follow the pad.
 inline std::array<std::byte, 4> icrc_bytes(std::uint32_t icrc) {
   return {static_cast<std::byte>(icrc & 0xFF), static_cast<std::byte>(icrc >> 8 & 0xFF),
           static_cast<std::byte>(icrc >> 16 & 0xFF), static_cast<std::byte>(icrc >> 24)};

@@ -3,7 +3,7 @@
 
 namespace roce::test {
 
-/// Whether the address sanitizer is in this build, under which everything takes many times as long.
+/// True if the address sanitizer is in this build, with which everything takes many times as long.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool kIsSanitized = true;
 #elif defined(__has_feature)

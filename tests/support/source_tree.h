@@ -5,13 +5,13 @@
 
 namespace roce::test {
 
-// Functions of one file, not macros of each: a test's object file is the same wherever the source tree lies, and a
-// compiler cache keeps one for all of its checkouts.
+// These are functions of one file, not macros in each: so a test's object file does not depend on where the source tree
+// lies, and a compiler cache needs only one for all checkouts.
 
-/// The absolute path of the source tree, without a slash at its end.
+/// Returns the absolute path of the source tree, without a slash at its end.
 std::string source_folder();
 
-/// The absolute path of the folder of committed captures, without a slash at its end.
+/// Returns the absolute path of the folder of committed captures, without a slash at its end.
 std::string captures_folder();
 
 }  // namespace roce::test

@@ -9,7 +9,7 @@
 
 namespace roce::test {
 
-/// Zeroed memory of which only the pages that are written take room.
+/// Zeroed memory of which only those pages take room that are written.
 class SparseMemory {
  public:
   explicit SparseMemory(std::size_t size)

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
-// Whole Ethernet frames without FCS whose ICRC is right, the last four bytes. Names that begin with C or S come from
-// the tests of scapy (contrib/roce): C captured from hardware. The others were computed bit by bit from the
-// specification and agree with scapy's own computation (RoCE v2) or with the rule that the C frames prove (RoCE v1).
+// Whole Ethernet frames without FCS whose ICRC, the last four bytes, is right. Names that begin with C or S: from the
+// tests of scapy (contrib/roce), C captured from hardware. The others were computed bit by bit from the specification
+// and agree with scapy's own computation (RoCE v2) or with the rule that the C frames prove (RoCE v1).
 
 namespace roce::test {
 

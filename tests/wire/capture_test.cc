@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Real traffic of Soft-RoCE, with the truth of what was done to it.
+// Real traffic of Soft-RoCE, with the truth about what was done to it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,10 +21,10 @@ namespace {
 
 class Capture : public testing::TestWithParam<std::filesystem::path> {};
 
-/// Which packet a fault was injected into: QPN, PSN.
+/// A packet that a fault was injected into: QPN, PSN.
 using Target = std::pair<std::uint32_t, std::uint32_t>;
 
-/// The corrupted packets of a `.rx.` capture, by what its truth says.
+/// Returns the corrupted packets of a `.rx.` capture, from the truth about it.
 std::map<Target, int> corrupted_packets(const std::filesystem::path& path) {
   std::map<Target, int> targets;
   const std::string name = path.filename().string();
@@ -37,7 +37,7 @@ std::map<Target, int> corrupted_packets(const std::filesystem::path& path) {
   return targets;
 }
 
-/// How many packets of a capture have a wrong ICRC, by what is known of how it was made.
+/// Returns how many packets of a capture have a wrong ICRC, from what is known about how it was made.
 int expected_bad(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   return name == "rc-corrupt.rx.pcap" ? 18 : name == "host-peer.tx.pcap" ? 1 : 0;
@@ -181,7 +181,7 @@ TEST(Captures, DamagedBytesAreFound) {
   test::for_each_record(folder / "rc-corrupt.rx.pcap", [&](const link::CaptureRecord& record) {
     const Packet packet = parse_frame(record.bytes, LinkType::ethernet, record.original_length);
     if (!packet.is_roce() || check_icrc(packet).status == IcrcStatus::good) return;
-    // The packet it was: of the same size and different in the fewest bytes.
+    // The packet before the damage: of the same size and different in the fewest bytes.
     const std::vector<std::byte>* original = nullptr;
     std::size_t fewest = record.bytes.size();
     for (const auto& frame : sent) {

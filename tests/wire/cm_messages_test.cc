@@ -15,7 +15,7 @@ using namespace control_test;
 
 constexpr std::size_t kDataOffset = kMadOffset + kSize<Mad>;
 
-/// The 232 bytes of a CM message: those of `text`, then zeros.
+/// Returns the 232 bytes of a CM message: those of `text`, then zeros.
 std::vector<std::byte> message(std::string_view text) {
   auto bytes = from_hex(text);
   bytes.resize(232);

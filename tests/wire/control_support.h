@@ -15,10 +15,10 @@
 
 #include "roce/wire/header.h"
 
-/// What the tests of management and link-control headers share.
+/// Helpers that the tests of management and link-control headers share.
 namespace roce::control_test {
 
-/// The bytes of hex digits; blanks are skipped.
+/// Returns the bytes of hex digits; blanks are skipped.
 inline std::vector<std::byte> from_hex(std::string_view text) {
   std::string digits;
   for (const char c : text) {
@@ -55,8 +55,8 @@ inline std::vector<std::byte> random_bytes(std::size_t size, std::mt19937& rando
   return bytes;
 }
 
-/// Random bytes as the header, and each single bit of it, come out of emit as they went into parse; each row of the
-/// field table alone writes its own bits and no other; a buffer one byte short is refused.
+/// Checks that random bytes as the header, and each single bit of it, come out of emit as they went into parse, that
+/// each row of the field table writes its own bits and no others, and that a buffer one byte short is refused.
 template <typename H>
 void check_header() {
   SCOPED_TRACE(kHeader<H>.name);
@@ -114,7 +114,7 @@ void check_header() {
 
 // Whole frames without FCS. REQ and REP: an rping-like connection from 192.0.2.1 to 192.0.2.2 port 7174, decoded field
 // by field by an independent dissector; the last four bytes are the ICRC.
-inline constexpr std::size_t kMadOffset = 62;  ///< behind Ethernet, IPv4, UDP, BTH and DETH
+inline constexpr std::size_t kMadOffset = 62;  ///< after Ethernet, IPv4, UDP, BTH and DETH
 
 inline constexpr std::string_view kReqFrame =
     "020000000002020000000001080045020134123440004011a37fc0000201c0000202c12312b7012000006400ffff0000000100000005"
@@ -153,7 +153,7 @@ inline constexpr std::string_view kLldpFrame =
 
 inline constexpr std::size_t kEthernetSize = 14;
 
-/// The part of a frame in hex from `offset` on.
+/// Returns the part of a frame in hex from `offset` on.
 inline std::vector<std::byte> from_frame(std::string_view frame, std::size_t offset) {
   auto bytes = from_hex(frame);
   bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));

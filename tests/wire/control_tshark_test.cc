@@ -21,8 +21,8 @@ namespace {
 
 using namespace control_test;
 
-/// A frame, and what each of these tshark fields has to say about it: numbers in decimal, bytes and addresses in hex,
-/// several occurrences with commas between; either of two values with a bar between.
+/// A frame, and the value that tshark has to show for each of these fields: numbers in decimal, bytes and addresses in
+/// hex, several occurrences separated by commas, two values of which either will do by a bar.
 struct Frame {
   std::vector<std::byte> bytes;
   std::map<std::string, std::string> fields;
@@ -125,7 +125,7 @@ void compare_with_tshark(const std::vector<Frame>& frames) {
   testing::Test::RecordProperty("fields_compared", static_cast<int>(compared));
 }
 
-/// A frame to QP1 with this MAD header and message.
+/// Returns a frame to QP1 with a random MAD header of this attribute, and this message.
 Frame cm_frame(MadAttribute attribute, Bytes message, std::mt19937& random) {
   Mad mad;
   mad.transaction_id = std::uint64_t{random()} << 32 | random();
@@ -148,9 +148,9 @@ Frame cm_frame(MadAttribute attribute, Bytes message, std::mt19937& random) {
   return frame;
 }
 
-// tshark 4.0 takes the flow label from three bytes of its word under a mask for four, and the reserved bits and the
-// packet rate behind it from the word's first byte. What it shows is still a part of the flow label. A version that
-// reads the whole word is right too.
+// tshark 4.0 reads the flow label from three bytes of its word under a mask for four, and the reserved bits and
+// the packet rate behind it from the word's first byte. The value that it shows is still a part of the flow
+// label. A version that reads the whole word is right too.
 std::string flow_label(std::uint32_t label) {
   return number(label >> 8) + "|" + number(label);
 }
@@ -170,7 +170,7 @@ Frame req_frame(const std::vector<std::byte>& bytes, std::mt19937& random) {
   Frame frame = cm_frame(MadAttribute::cm_req, bytes, random);
   const auto req = read<CmReq>(bytes.data());
   const std::string p = "infiniband.cm.req";
-  // tshark gives the three bits behind the ACK timeout, SAP among them, the name of the reserved ones before it.
+  // tshark shows the three bits behind the ACK timeout, SAP among them, under the name of the reserved ones before it.
   const unsigned last_bits = (req.alternate_sap_supported ? 4U : 0U) | req.alternate_reserved3;
   frame.fields.merge(std::map<std::string, std::string>{
       {p, number(req.local_comm_id)},
@@ -362,7 +362,7 @@ TEST_F(ControlTshark, PfcAndPause) {
   compare_with_tshark(frames);
 }
 
-/// A frame with the mandatory TLVs, one organisation-specific TLV and the End TLV.
+/// Returns a frame with the mandatory TLVs, one organisation-specific TLV and the End TLV.
 Frame lldp_frame(std::uint8_t subtype, const std::vector<std::byte>& content) {
   Frame frame{from_hex(kLldpFrame), {}};
   frame.bytes.resize(kEthernetSize + 22);

@@ -11,7 +11,7 @@
 namespace roce {
 namespace {
 
-/// The bits of a field, by the plainest possible loop.
+/// Returns the bits of a field, by the plainest possible loop.
 std::vector<bool> bits_of(const FieldInfo& field, Bytes header) {
   std::vector<bool> bits;
   for (std::size_t bit = field.bit_offset; bit < std::size_t{field.bit_offset} + field.bit_width; ++bit) {
@@ -37,7 +37,7 @@ std::vector<std::byte> with_bits(const FieldInfo& field, std::vector<std::byte> 
 
 using Copy = void (*)(std::byte* to, const std::byte* from);
 
-// What is made for each of the several hundred fields is as small as can be; the tests work on these tables.
+// The code instantiated for each of the several hundred fields is as small as possible; the tests work on these tables.
 
 /// Two ways to copy one field between two headers that go through the field's own type.
 struct FieldAccess {
@@ -50,7 +50,7 @@ struct HeaderAccess {
   HeaderName name;
   Copy rewrite;  ///< `read` and `write`
   bool (*equal)(const std::byte*, const std::byte*);
-  // Their errors; reason `none` when they succeed.
+  // Their errors; the reason is `none` if they succeed.
   ParseError (*parse)(Bytes);
   ParseError (*emit)(std::span<std::byte>);
   std::vector<FieldAccess> fields;
@@ -144,7 +144,7 @@ void check_setting(const HeaderAccess& header) {
       } else {
         ASSERT_EQ(field_number(field, from), number_of(bits));
         auto by_number = before;
-        // Bits above the field's width do not count.
+        // Bits above the field's width are ignored.
         const std::uint64_t above = field.bit_width < 64 ? ~std::uint64_t{0} << field.bit_width : 0;
         set_field_number(field, by_number, number_of(bits) | above);
         ASSERT_EQ(test::to_hex(by_number), expected);
@@ -198,7 +198,7 @@ void check_bad_text(const HeaderAccess& header) {
       const bool is_signed = field.format == FieldFormat::signed_decimal;
       bad.push_back(is_signed ? "-" + std::to_string((std::uint64_t{1} << (field.bit_width - 1)) + 1) : "-1");
     }
-    // Bytes may be fewer than the field has, down to none.
+    // The text may have fewer bytes than the field, even none.
     if (is_address || !is_octets(field)) bad.insert(bad.end(), {"", "0x"});
     const auto before = test::random_bytes(size, random);
     for (const std::string& text : bad) {
@@ -217,7 +217,7 @@ void check_short_bytes(const HeaderAccess& header) {
   for (std::size_t count = 0; count < size; ++count) {
     const ParseError expected{ParseReason::truncated, header.name.id, 0, static_cast<std::uint32_t>(size),
                               static_cast<std::uint32_t>(count)};
-    // Of exactly this size, so that a sanitizer sees each byte too many.
+    // Exactly this size, so that a sanitizer notices any access beyond it.
     const std::vector<std::byte> given(count);
     ASSERT_EQ(header.parse(given), expected);
     std::vector<std::byte> room(count, std::byte{0xA5});
@@ -292,12 +292,12 @@ TEST(FieldTable, HasEveryHeaderOnceInOrder) {
   EXPECT_EQ(find_header("no such header"), nullptr);
 }
 
-/// Where fields lie, written down from the specifications.
+/// The places of fields, written down from the specifications.
 struct Place {
   std::string_view header;
   std::string_view field;
   unsigned byte;
-  unsigned bit;  ///< of that byte, 7 first
+  unsigned bit;  ///< in that byte; 7 comes first
   unsigned width;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each field of each packet of the captures against what tshark says of it.
+// Each field of each packet of the captures, compared with what tshark shows for it.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace roce {
 namespace {
 
-/// One field under both names.
+/// One field under our name and tshark's.
 struct Mapping {
   std::string_view ours;
   std::string_view theirs;
@@ -122,7 +122,7 @@ std::uint32_t byte_swapped(std::uint32_t value) {
   return __builtin_bswap32(value);
 }
 
-/// Numbers in decimal without leading zeros; addresses and bytes in hex.
+/// Returns numbers in decimal without leading zeros, and addresses and bytes in hex.
 std::string canonical(const std::string& text) {
   if (text == "True") return "1";
   if (text == "False") return "0";
@@ -144,7 +144,7 @@ std::string our_value(const FieldInfo& field, Bytes header) {
   return std::to_string(field_number(field, header));
 }
 
-/// tshark gives these as bytes.
+/// True for fields that tshark shows as bytes.
 bool is_bytes_there(std::string_view theirs) {
   return theirs == "infiniband.immdt" || theirs == "infiniband.ieth";
 }
@@ -174,7 +174,7 @@ std::vector<std::vector<std::string>> run_tshark(const std::filesystem::path& pa
   return rows;
 }
 
-/// How often each field was compared, over all captures.
+/// Returns how often each field was compared, over all captures.
 std::map<std::string_view, std::size_t>& comparisons() {
   static std::map<std::string_view, std::size_t> counts;
   return counts;
@@ -197,12 +197,12 @@ void compare_capture(const std::filesystem::path& path) {
     };
     const Packet packet = parse_frame(record.bytes, LinkType::ethernet, record.original_length);
     if (!packet.is_roce()) {
-      // tshark also dissects what an ICMP error quotes.
+      // tshark also dissects the packet that an ICMP error quotes.
       EXPECT_TRUE(theirs("infiniband.bth.psn").empty() || theirs("ip.proto") == "1") << record.number;
       return;
     }
-    // tshark 4.0 takes a CNP for something unknown, its ICRC included; and where a guess at what the payload holds
-    // fails, it does not come to the ICRC.
+    // tshark 4.0 does not recognise a CNP, nor its ICRC; and if it guesses wrong what the payload
+    // holds, it does not get as far as the ICRC.
     if (packet.has_icrc() && packet.opcode() != Opcode::cnp && theirs("_ws.malformed").empty()) {
       EXPECT_EQ(canonical(theirs("infiniband.invariant.crc")), std::to_string(byte_swapped(packet.stored_icrc())))
           << record.number;
@@ -232,7 +232,7 @@ void compare_capture(const std::filesystem::path& path) {
   EXPECT_EQ(mismatches, 0U);
 }
 
-/// The vectors as a capture file: RoCE v1 and VLAN tags, which no capture has.
+/// Writes the vectors to a capture file: they have RoCE v1 and VLAN tags, which no capture has.
 std::filesystem::path write_vectors() {
   const std::filesystem::path path = std::filesystem::path{testing::TempDir()} / "roce_tshark_vectors.pcap";
   std::ofstream file(path, std::ios::binary);
@@ -253,7 +253,7 @@ std::filesystem::path write_vectors() {
   return path;
 }
 
-/// One test, since only all captures together have every field.
+/// This is one test, since only all captures together have every field.
 TEST(FieldsOfTshark, AreOursInEveryCapture) {
   auto files = test::capture_files();
   files.push_back(write_vectors());

@@ -24,7 +24,7 @@ Packet parsed(const std::vector<std::byte>& frame) {
   return parse_frame(frame, LinkType::ethernet);
 }
 
-/// The packet as text, whose lengths and check values are in it only where they are wrong.
+/// Returns the packet as text, which contains lengths and check values only if they are wrong.
 std::string text_of(const std::vector<std::byte>& frame) {
   return PacketSpec::from_packet(parsed(frame)).to_text();
 }
@@ -111,7 +111,7 @@ TEST(ChangeNetwork, LengthensTheTunnelAroundIt) {
   ASSERT_TRUE(change_network(parsed(frame), net, 0x12345, frame));
   seal(before, frame);
   EXPECT_EQ(flow_label_of(parsed(frame)), 0x12345U);
-  // A length that did not fit would be among the values.
+  // A length that does not fit would be among the values.
   EXPECT_THAT(text_of(frame), ::testing::Not(HasSubstr("length")));
   EXPECT_EQ(check_icrc(parsed(frame)).status, IcrcStatus::good);
 }

@@ -81,7 +81,7 @@ TEST(FrameSeal, WhatWasWrongIsRepairedKeptOrLeft) {
   EXPECT_EQ(parsed(left).get<Ipv4>()->checksum, 0x1234);
 }
 
-/// A frame with the checksum over IP that it should have.
+/// Returns a frame with the right checksum of the protocol that IP carries.
 std::vector<std::byte> with_upper_checksum(const std::string& text, std::size_t message, std::size_t place) {
   std::vector<std::byte> frame = built(text);
   const NetMeta net = [&] {

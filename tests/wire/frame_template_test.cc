@@ -42,7 +42,7 @@ NetMeta random_net(RoceVersion version, bool tagged, std::mt19937& random) {
   return net;
 }
 
-/// The frame with header values one by one.
+/// Returns the frame, built from its header values one by one.
 std::vector<std::byte> built(const NetMeta& net, const Bth& bth, Bytes payload, std::uint16_t ip_id) {
   const auto type = net.version == RoceVersion::v1        ? EtherType::roce_v1
                     : net.version == RoceVersion::v2_ipv4 ? EtherType::ipv4
@@ -82,7 +82,7 @@ std::vector<std::byte> built(const NetMeta& net, const Bth& bth, Bytes payload, 
   return frame;
 }
 
-/// BTH, payload, pad and four bytes for the ICRC.
+/// Returns BTH, payload, pad and four bytes for the ICRC.
 std::vector<std::byte> transport_of(const Bth& bth, Bytes payload) {
   std::vector<std::byte> bytes = test::written(bth);
   test::append(bytes, payload);
@@ -98,7 +98,7 @@ Bth random_bth(std::size_t payload_bytes, std::mt19937& random) {
   return bth;
 }
 
-/// What the sender of a frame does, with guard bytes around it.
+/// Does what the sender of a frame does, with guard bytes around the frame.
 std::vector<std::byte> sent(const FrameTemplate& flow, const Bth& bth, Bytes payload, std::uint16_t ip_id) {
   const std::vector<std::byte> transport = transport_of(bth, payload);
   constexpr std::size_t guard = 64;
@@ -106,7 +106,7 @@ std::vector<std::byte> sent(const FrameTemplate& flow, const Bth& bth, Bytes pay
   test::append(memory, transport);
   memory.resize(memory.size() + guard, kUntouched);
   std::byte* frame = memory.data() + guard;
-  // Headers last: they must not reach over the BTH.
+  // The headers come last: they must not reach over the BTH.
   flow.seal(frame + flow.header_bytes(), transport.size(), ip_id);
   EXPECT_TRUE(flow.is_sealed(frame + flow.header_bytes(), transport.size(), ip_id));
   flow.write_headers(frame, transport.size(), ip_id);
@@ -172,7 +172,7 @@ TEST_P(FrameTemplateOf, TransportAloneHasTheIcrcOfTheHiddenHeaders) {
     const std::vector<std::byte> payload = test::random_bytes(random_() % 4400, random_);
     const auto ip_id = static_cast<std::uint16_t>(random_());
     const std::vector<std::byte> bytes = sent(flow, random_bth(payload.size(), random_), payload, ip_id);
-    // What the link does not hide is what the template was not told.
+    // The NetMeta of the receiver has the identification, which the template was not given.
     if (net.version == RoceVersion::v2_ipv4) net.ip_id = ip_id;
     const Packet packet = parse_transport(bytes, net);
     ASSERT_TRUE(packet.has_icrc());
@@ -235,7 +235,7 @@ TEST(FrameTemplate, SuperFrameIsSealedSegmentBySegment) {
   }
   const std::size_t segment_bytes = (frame.size() - flow.header_bytes()) / 3;
   flow.write_headers(frame.data(), 3 * segment_bytes, first_id);
-  // Cut as the network card does it: each segment behind headers of its own.
+  // Cut as the network card cuts it: each segment behind headers of its own.
   for (std::uint16_t i = 0; i < 3; ++i) {
     const Bytes segment = Bytes(frame).subspan(flow.header_bytes() + i * segment_bytes, segment_bytes);
     const auto bth = read<Bth>(segment.data());
@@ -255,7 +255,7 @@ TEST(FrameTemplate, ChecksumIsRightForAllIdentifications) {
   std::vector<std::byte> headers(flow.header_bytes());
   const std::byte* ip = headers.data() + kSize<Ethernet>;
   for (std::uint32_t ip_id = 0; ip_id <= 0xFFFF; ++ip_id) {
-    // So long that some sums carry twice.
+    // With this length some sums carry twice.
     flow.write_headers(headers.data(), 65504, static_cast<std::uint16_t>(ip_id));
     if (read<Ipv4>(ip).checksum != ipv4_checksum(Bytes{ip, kSize<Ipv4>})) FAIL() << "IP ID " << ip_id;
   }

@@ -15,7 +15,7 @@ using test::Carrier;
 using test::FrameStack;
 using test::NetworkKind;
 
-/// Whether a packet carried this way has what the mistake is about.
+/// True if a packet carried in this way has the field that the mistake is about.
 bool applies(IcrcMistake mistake, NetworkKind network) {
   switch (mistake) {
     case IcrcMistake::flow_label_not_masked:
@@ -30,7 +30,7 @@ bool applies(IcrcMistake mistake, NetworkKind network) {
   }
 }
 
-/// A packet with pad and with no masked field all ones, of which the ICRC was computed with these mistakes.
+/// Returns a packet with pad, without a masked field that is all ones, whose ICRC was computed with these mistakes.
 FrameStack make_frame(const Carrier& carrier, const Mistakes& mistakes, std::mt19937& random) {
   FrameStack stack{random};
   auto bth = test::random_header<Bth>(random);
@@ -108,10 +108,10 @@ TEST_P(IcrcExplanationOf, OneDamagedByteAnywhere) {
       EXPECT_EQ(found(explanation), Mistakes{IcrcMistake::other_ip_id});
       continue;
     }
-    // The pad count says where the pad is; with another, other bytes are left out by that mistake.
+    // A damaged pad count moves the pad, so the mistake of leaving the pad out does not fit either.
     ASSERT_TRUE(explanation.found().empty()) << offset << ": " << to_string(explanation, packet);
     EXPECT_EQ(explanation.damaged_offset, offset);
-    // Of a half-masked byte only the covered bits can show.
+    // In a half-masked byte only the covered bits can show.
     EXPECT_EQ(explanation.damaged_bits & ~std::to_integer<unsigned>(bits), 0U);
     EXPECT_NE(explanation.damaged_bits, 0);
     EXPECT_NE(to_string(explanation, packet).find("one damaged byte at offset " + std::to_string(offset)),

@@ -26,8 +26,8 @@ HeaderId header_of(test::NetworkKind network) {
   return HeaderId::none;
 }
 
-/// An Ethernet frame with a random transport packet of a BTH and `payload_size` more bytes, of an opcode without
-/// further headers.
+/// Returns an Ethernet frame with a random transport packet: a BTH, with an opcode that has no
+/// further headers, and `payload_size` more bytes.
 FrameStack make_frame(const Carrier& carrier, std::size_t payload_size, std::mt19937& random,
                       const std::set<IcrcMistake>& mistakes = {}) {
   FrameStack stack{random};
@@ -40,7 +40,7 @@ FrameStack make_frame(const Carrier& carrier, std::size_t payload_size, std::mt1
   return stack;
 }
 
-/// NetMeta by hand from the headers in front.
+/// Makes a NetMeta by hand from the headers in front of the BTH.
 NetMeta meta_of(const FrameStack& stack, const Carrier& carrier, Bytes frame) {
   NetMeta net;
   net.version = carrier.version;
@@ -131,7 +131,7 @@ TEST_P(IcrcOfTransport, NeedsOnlyTheNetMeta) {
     EXPECT_EQ(check_icrc(parse_transport(transport, net)), expected);
     EXPECT_EQ(compute_icrc(transport.first(transport.size() - 4), net), expected.stored);
 
-    // What the ICRC does not cover may be unknown.
+    // Fields that the ICRC does not cover may be unknown.
     NetMeta masked = net;
     masked.traffic_class = 0;
     masked.hop_limit = 0;
@@ -194,7 +194,7 @@ TEST(Icrc, VerdictsHaveText) {
 
 class IcrcCoverage : public testing::TestWithParam<test::Vector> {};
 
-/// The bits of a byte of a vector that the ICRC does not cover, written down from the specification.
+/// Returns the bits of a byte of a vector that the ICRC does not cover, written down from the specification.
 unsigned uncovered_bits(std::size_t offset, const Packet& packet) {
   const std::size_t network = packet.network_offset();
   const std::size_t bth = packet.bth_offset();
@@ -221,7 +221,7 @@ TEST_P(IcrcCoverage, EachCoveredBitCountsAndNoOther) {
       changed[offset] ^= static_cast<std::byte>(1U << bit);
       const bool covered = (uncovered_bits(offset, packet) >> bit & 1) == 0;
       uncovered += covered ? 0 : 1;
-      // Without parsing, since a changed length or version makes another packet.
+      // This does not parse the packet, since a changed length or version makes another one.
       const std::uint32_t icrc =
           compute_icrc(Bytes{changed}.subspan(start, frame.size() - 4 - start), packet.network_header(), bth_offset);
       ASSERT_EQ(icrc != packet.stored_icrc(), covered) << "byte " << offset << " bit " << bit;

@@ -22,7 +22,7 @@ std::vector<LldpItem> items_of(LldpWalker& walker) {
   return items;
 }
 
-/// The value of the `index`-th TLV of the example, from the OUI on.
+/// Returns the value of the `index`-th TLV of the example, from the OUI on.
 std::vector<std::byte> example_value(std::size_t index) {
   const auto pdu = example();
   LldpWalker walker(pdu);
@@ -79,7 +79,7 @@ TEST(LldpWalker, EveryTruncationGivesTheWholeTlvsAndThenTheProblem) {
   const std::vector<std::size_t> starts{0, 9, 18, 22, 49, 76, 84, 100, 102};
   for (std::size_t size = 0; size < pdu.size(); ++size) {
     SCOPED_TRACE(size);
-    // A copy of exactly this size, so that a sanitizer sees a read behind it.
+    // A copy of exactly this size, so that a sanitizer notices a read behind it.
     const std::vector<std::byte> cut(pdu.begin(), pdu.begin() + static_cast<std::ptrdiff_t>(size));
     LldpWalker walker(cut);
     const auto items = items_of(walker);

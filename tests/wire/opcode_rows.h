@@ -10,7 +10,7 @@
 
 namespace roce::test {
 
-/// What the specification says of one opcode.
+/// The properties that the specification gives one opcode.
 struct OpcodeRow {
   std::uint8_t code;
   std::string_view name;
@@ -21,8 +21,8 @@ struct OpcodeRow {
   std::vector<HeaderId> headers;  ///< behind the BTH
 };
 
-/// Every defined opcode, row by row and not made from anything else. The headers of the memory placement requests of RD
-/// (0x5C, 0x5D) follow the drivers, which put no DETH there.
+/// All defined opcodes, written out row by row and not made from anything else. The headers of the memory placement
+/// requests of RD (0x5C, 0x5D) follow the drivers, which do not put a DETH there.
 inline const std::vector<OpcodeRow> kOpcodeRows{
     OpcodeRow{0x00, "RC_SEND_FIRST", Service::rc, Operation::send, Position::first, PayloadRule::exactly_mtu, {}},
     OpcodeRow{0x01, "RC_SEND_MIDDLE", Service::rc, Operation::send, Position::middle, PayloadRule::exactly_mtu, {}},

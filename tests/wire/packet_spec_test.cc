@@ -183,7 +183,7 @@ TEST(PacketSpec, ReachesTheCmaHeaderInsideAConnectionRequest) {
   EXPECT_EQ(spec.get("cma.source_port"), "4660") << "exchanging headers in front must not move the name elsewhere";
 }
 
-// Whatever the field table lists can be named, read, and set to each of two values.
+// Each field in the field table can be named, read, and set to each of two values.
 TEST(PacketSpec, KnowsEveryFieldOfEveryHeader) {
   for (const HeaderInfo& header : header_table()) {
     if (header.fields.empty()) continue;

@@ -21,7 +21,7 @@ std::vector<std::byte> built(const PacketSpec& spec) {
   return spec.build().value_or(std::vector<std::byte>{});
 }
 
-/// Any bits for a field, as text that `PacketSpec::set` takes and as octets.
+/// A random value of a field, as text that `PacketSpec::set` takes and as a number or octets.
 struct AnyValue {
   std::string text;
   std::uint64_t number = 0;
@@ -57,7 +57,7 @@ TEST(PacketTemplate, SetsEachFieldToTheBytesThatTheSpecificationBuilds) {
         const AnyValue value = any_value(*row, random);
         PacketSpec changed = spec;
         ASSERT_TRUE(changed.set(name, value.text).has_value()) << name << ' ' << value.text;
-        // A computed field is set to something first, so that it is computed no more.
+        // A computed field is set to something first, so that it is no longer computed.
         PacketSpec start = spec;
         if (start.get(name) == "auto") {
           ASSERT_TRUE(start.set(name, "0").has_value());
@@ -153,7 +153,7 @@ TEST(PacketTemplate, KeepsTheIcrcRightFromPacketToPacket) {
     std::string headers;
     std::vector<std::string> names;
   };
-  // Fields that share a byte, that the ICRC does not cover or only in part, that lie in other headers, and of octets.
+  // Fields that share a byte, that the ICRC covers only in part or not at all, that lie in other headers, or of octets.
   for (const Case& one : std::vector<Case>{
            {"eth ip udp bth", {"bth.psn"}},
            {"eth ip udp bth", {"bth.ack_req", "bth.reserved2", "bth.se", "bth.fecn", "bth.psn", "bth.dest_qp"}},
@@ -174,7 +174,7 @@ TEST(PacketTemplate, KeepsTheIcrcRightFromPacketToPacket) {
       ASSERT_TRUE(packet.has_value()) << packet.error().message;
       for (int round = 0; round < 8; ++round) {
         if (round == 2) packet->expect_many();
-        // A copy goes on from where the other is.
+        // A copy goes on from the state of the original.
         if (round == 5) packet = PacketTemplate{*packet};
         for (std::size_t which = 0; which < one.names.size(); ++which) {
           if (random() % 4 == 0) continue;

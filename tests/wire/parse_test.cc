@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What parsing says of frames that are cut, wrong, or something else.
+// The results of parsing frames that are cut, wrong, or something else.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,13 +31,13 @@ std::string names_of(const Packet& packet) {
   return names;
 }
 
-/// The first bytes, on the heap and of exactly this size, so that a sanitizer sees each byte too many.
+/// Returns the first bytes, on the heap and of exactly this size, so that a sanitizer notices any access beyond it.
 std::vector<std::byte> first(const std::vector<std::byte>& frame, std::size_t size) {
   return {frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(size)};
 }
 
-/// Where the bytes end that have to be there for a layer to be recognised: the CMA header lies inside the message in
-/// front of it, which is recognised as a whole.
+/// Returns the ends of the bytes that are needed to recognise each layer: the CMA header lies inside the
+/// message in front of it, which is recognised as a whole.
 std::vector<std::size_t> ends_of(const std::vector<Layer>& layers) {
   std::vector<std::size_t> ends;
   for (const Layer& layer : layers) {
@@ -52,7 +52,7 @@ struct Sample {
   std::vector<std::byte> bytes;
 };
 
-/// The vectors, and one frame of each way of being carried.
+/// Returns the vectors, and one frame of each way of being carried.
 std::vector<Sample> samples() {
   std::vector<Sample> all;
   for (const test::Vector& vector : test::kVectors) {
@@ -124,7 +124,7 @@ void check_cut_packets(const Sample& sample) {
     if (packet.is_roce()) {
       ASSERT_EQ(check_icrc(packet).reason, IcrcUnchecked::malformed);
     }
-    // A management datagram ends before the pad and the ICRC, so it may be missed; nothing else may.
+    // A management datagram ends before the pad and the ICRC, so it may not be found; everything else has to be.
     const auto all = layers_of(whole);
     const auto found = layers_of(packet);
     ASSERT_LE(found.size(), all.size());
@@ -151,7 +151,7 @@ void check_cut_transports(const Sample& sample) {
     ASSERT_EQ(check_icrc(cut).status, IcrcStatus::not_checked);
     const Packet shorter = parse_transport(captured, net);
     const std::size_t least = whole.payload_offset() - whole.bth_offset() + 4 + whole.pad().size();
-    // From its BTH nothing says how long the packet is, so a shorter one is one with another ICRC.
+    // Nothing from the BTH on tells the length of a packet, so a shorter one is one with another ICRC.
     ASSERT_EQ(shorter.problem().reason, size < least ? ParseReason::truncated : ParseReason::none);
     ASSERT_NE(check_icrc(shorter).status, IcrcStatus::good);
   }
@@ -199,7 +199,7 @@ TEST(ParseError, SaysWhereAndWhatIsMissing) {
   EXPECT_EQ(to_string(parse_frame({}, LinkType::ethernet).problem()), "truncated Ethernet at byte 0: need 14, have 0");
 }
 
-/// The frame of a vector with these bytes at an offset.
+/// Returns the frame of a vector with these bytes at an offset.
 std::vector<std::byte> patched(const test::Vector& vector, std::size_t offset, std::string_view hex) {
   auto frame = from_hex(vector.hex);
   const auto bytes = from_hex(hex);
@@ -255,7 +255,7 @@ TEST(Trailer, IsLeftOut) {
   const Packet packet = parse_frame(frame, LinkType::ethernet);
   EXPECT_EQ(check_icrc(packet).status, IcrcStatus::good);
   EXPECT_EQ(test::to_hex(packet.trailer()), "000001020304");
-  // A capture that lost the trailer alone lost nothing of the packet.
+  // A capture that lost only the trailer lost nothing of the packet.
   const auto captured = first(frame, 58);
   const Packet cut = parse_frame(captured, LinkType::ethernet, 64);
   EXPECT_EQ(cut.problem().reason, ParseReason::none);
@@ -328,7 +328,7 @@ TEST(NotRoce, IsSaidToBe) {
   expect_other(patched(test::kT1, 36, "12b6"), "eth ip udp", "not RoCE from byte 42");
   expect_other(patched(test::kT3, 20, "3a"), "eth ipv6", "not RoCE from byte 54");
 
-  // RoCE v2 goes by the destination port; anything may come from it.
+  // RoCE v2 is recognised by the destination port; other protocols may use it as source port.
   const auto source = patched(test::kT1, 34, "12b70035");
   expect_other(source, "eth ip udp", "not RoCE from byte 42");
 
@@ -438,7 +438,7 @@ TEST(UsualFrame, IsWhatTheLayersSay) {
       auto mutated = frame;
       const std::size_t changes = random() % 4;
       for (std::size_t i = 0; i < changes; ++i) {
-        // Mostly in the headers, and often a value next to the one that was there.
+        // Mostly in the headers, and often to a value close to the old one.
         auto& byte = mutated[random() % std::min<std::size_t>(mutated.size(), random() % 4 == 0 ? 999 : 56)];
         byte = random() % 2 == 0 ? static_cast<std::byte>(random())
                                  : static_cast<std::byte>(std::to_integer<unsigned>(byte) + random() % 9 - 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Frames of every legal combination of headers, put together by hand, parse into the headers they were made of.
+// Frames of every legal combination of headers, put together by hand, parse into the headers that they were made of.
 #include <gtest/gtest.h>
 
 #include "opcode_rows.h"
@@ -16,13 +16,13 @@ using test::Carrier;
 using test::FrameStack;
 using test::Outer;
 
-/// A transport packet of this opcode with random fields; `payload_size` with up to 3 bytes of pad behind it.
+/// Returns a transport packet of this opcode with random fields; `payload_size` with up to 3 bytes of pad behind it.
 FrameStack make_transport(std::uint8_t opcode, std::span<const HeaderId> headers, std::size_t payload_size,
                           std::mt19937& random) {
   FrameStack stack{random};
   auto bth = test::random_header<Bth>(random);
   bth.opcode = static_cast<Opcode>(opcode);
-  // To QP1 there would be management datagrams.
+  // A packet to QP1 would be a management datagram.
   if (bth.dest_qp == Qpn{1}) bth.dest_qp = Qpn{2};
   stack.put(bth);
   for (const HeaderId id : headers) stack.put(id, test::random_bytes(header_info(id).size, random));
@@ -31,7 +31,7 @@ FrameStack make_transport(std::uint8_t opcode, std::span<const HeaderId> headers
 
 void expect_parsed(FrameStack& stack, const Carrier& carrier, LinkType link_type, std::size_t payload_size,
                    std::size_t trailer) {
-  // On the heap and of exactly this size, so that a sanitizer sees each byte too many.
+  // On the heap and of exactly this size, so that a sanitizer notices any access beyond it.
   const std::vector<std::byte> frame(stack.bytes());
   const Packet packet = parse_frame(frame, link_type);
   ASSERT_EQ(packet.problem().reason, ParseReason::none) << to_string(packet.problem());

@@ -100,7 +100,7 @@ TEST_P(IcrcOfSuperFrame, IsCutIntoTheFramesThatItWasMadeOf) {
   Frame all = coalesce(frames);
   const Packet whole = parse_frame(all, LinkType::ethernet);
   const auto segment_size = static_cast<std::uint32_t>(frames.front().size() - whole.bth_offset());
-  // As who segments leaves it; nobody who cuts knows the checksum of the parts.
+  // Stands for the checksum that segmentation offload leaves; those of the parts are not known when a frame is cut.
   for (const std::size_t i : {2U, 1U}) all[whole.bth_offset() - i] = std::byte{0x5a};
   const Packet packet = parse_frame(all, LinkType::ethernet);
   const std::optional<SuperFrame> parts = super_frame_of(packet, segment_size);
@@ -184,7 +184,7 @@ TEST(IcrcOfOneFrame, IsNotTakenForSeveral) {
   }
 }
 
-/// Frames of `count` packets with the PSN and the IPv4 identification counting up, each changed by `change`.
+/// Returns `count` frames with the PSN and the IPv4 identification counting up, each changed by `change`.
 std::vector<Frame> counting_frames(RoceVersion version, int count,
                                    const std::function<void(PacketSpec&, int)>& change = {}) {
   std::vector<Frame> frames;
@@ -201,7 +201,7 @@ std::vector<Frame> counting_frames(RoceVersion version, int count,
   return frames;
 }
 
-/// How many frames each super-frame has, when as many as fit are put together.
+/// Returns how many frames each super-frame has if as many as fit are put together.
 std::vector<std::uint32_t> together(const std::vector<Frame>& frames, std::uint32_t max_packets = 64,
                                     std::size_t max_bytes = 65535) {
   std::vector<std::uint32_t> counts;
@@ -251,7 +251,7 @@ TEST(SuperFrameBuilder, MakesWhatIsCutIntoTheSameFrames) {
   }
 }
 
-/// Super-frames of so many frames each, of which those of `kinds` come with theirs, all by one builder.
+/// Checks super-frames of `count` frames each, all made by one builder; each frame comes with its kind in `kinds`.
 void expect_cut_into(const std::vector<Frame>& frames, const std::vector<const FrameKind*>& kinds, std::uint32_t count,
                      SuperFrameBuilder& builder) {
   for (std::size_t first = 0; first < frames.size(); first += count) {
@@ -271,7 +271,7 @@ void expect_cut_into(const std::vector<Frame>& frames, const std::vector<const F
 }
 
 TEST(SuperFrameBuilder, KeepsFramesOfOneKindApartFromOthers) {
-  // One kind differs from the other in a byte that varies in neither.
+  // The two kinds differ in a byte that varies in neither of them.
   std::vector<Frame> a = counting_frames(RoceVersion::v2_ipv4, 24);
   std::vector<Frame> b = counting_frames(RoceVersion::v2_ipv4, 24);
   for (Frame& frame : b) frame[60] ^= std::byte{0xff};
@@ -302,7 +302,7 @@ TEST(SuperFrameBuilder, KeepsFramesOfOneKindApartFromOthers) {
 
 TEST(SuperFrameBuilder, PutsNoFramesOfOneKindTogetherThatSegmentationWouldChange) {
   for (const char* field : {"", "udp.srcport", "eth.src", "ip.checksum"}) {
-    // Identifications that stay, and such that count up beside what is not to change.
+    // Identifications that stay the same, and ones that count up while a field changes that should not.
     const auto frames = counting_frames(RoceVersion::v2_ipv4, 3, [&](PacketSpec& spec, int i) {
       const std::string name{field};
       if (name.empty()) {

@@ -13,7 +13,7 @@
 namespace roce {
 namespace {
 
-/// What a vector says, written down beside its bytes.
+/// The contents of a vector, written down independently of its bytes.
 struct Expected {
   test::Vector vector;
   RoceVersion version;
@@ -22,7 +22,7 @@ struct Expected {
   std::size_t payload;
   std::size_t pad;
   std::uint32_t icrc;       ///< as its four bytes are read from left to right
-  std::string_view fields;  ///< `header.field=text` with blanks between
+  std::string_view fields;  ///< `header.field=text`, separated by blanks
 };
 
 constexpr std::array kExpected{
