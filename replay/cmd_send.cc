@@ -52,7 +52,6 @@ Exit code: 0 all was sent, or with --loops 0 all until Ctrl-C; 1 begun, and fail
 struct Job {
   Pace pace{};
   IntakeOptions intake{};
-  Duration wait{0};  ///< time until the start
 };
 
 [[nodiscard]] Outcome<Job> job_of(const SendOptions& options) {

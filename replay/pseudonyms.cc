@@ -134,12 +134,20 @@ Gid Pseudonyms::gid(const Gid& gid) {
   return made;
 }
 
+std::uint64_t Pseudonyms::permute_but_zero(std::uint64_t number, unsigned half_bits, std::uint64_t purpose) const {
+  if (number == 0) return 0;
+  // The one number that would become 0 goes on to what 0 would become, which no other number does.
+  do number = permute(number, half_bits, purpose);
+  while (number == 0);
+  return number;
+}
+
 std::uint32_t Pseudonyms::number32(std::uint32_t number) const {
-  return number == 0 ? 0 : static_cast<std::uint32_t>(permute(number, 16, kNumber32));
+  return static_cast<std::uint32_t>(permute_but_zero(number, 16, kNumber32));
 }
 
 std::uint64_t Pseudonyms::number64(std::uint64_t number) const {
-  return number == 0 ? 0 : permute(number, 32, kNumber64);
+  return permute_but_zero(number, 32, kNumber64);
 }
 
 PKey Pseudonyms::p_key(PKey key) const {

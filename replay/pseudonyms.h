@@ -37,6 +37,8 @@ class Pseudonyms {
  private:
   [[nodiscard]] std::uint64_t hash(std::uint64_t purpose, Bytes data) const;
   [[nodiscard]] std::uint64_t permute(std::uint64_t number, unsigned half_bits, std::uint64_t purpose) const;
+  /// The same, but 0 stays 0 and no other number becomes 0.
+  [[nodiscard]] std::uint64_t permute_but_zero(std::uint64_t number, unsigned half_bits, std::uint64_t purpose) const;
 
   PseudonymKey key_;
   std::map<MacAddress, MacAddress> macs_;

@@ -207,7 +207,7 @@ TEST(Join, NobodyAcknowledgesAPartOfAPacket) {
   EXPECT_EQ(after.counts.answers_left_out, 3U);
 }
 
-TEST(Join, WhatNeverCameWholeIsCounted) {
+TEST(Join, WhatNeverCameWholeIsJoinedAsFarAsItCame) {
   Conversation talk;
   talk.ask("RC_SEND_FIRST", 5, 256).ask("RC_SEND_MIDDLE", 6, 256).ask("RC_SEND_MIDDLE", 7, 256);
   const Segmented after = segmented(talk.trace(), 512);
