@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "replay/send_file.h"
 
+#include "replay/saturating_time.h"
 #include "roce/link/capture_writer.h"
 
 namespace roce::replay {
@@ -34,7 +35,7 @@ Outcome<SendTotals> write_frames(FrameFeed& feed, const Pace& pace, const std::s
     if (*block == nullptr) break;
     for (const ReplayFrame& frame : (*block)->frames) {
       totals.time = pacing.next(frame.captured, frame.size);
-      record.timestamp_ns = start_ns + totals.time.count();
+      record.timestamp_ns = later_by(Time{Duration{start_ns}}, totals.time).time_since_epoch().count();
       record.bytes = (*block)->bytes_of(frame);
       record.original_length = frame.size;
       if (const auto written = writer->write(record); !written) return failed(written.error().message);

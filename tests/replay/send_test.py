@@ -82,6 +82,15 @@ class Files(Case):
         self.assertEqual([record.bytes for record in written], [record.bytes for record in given])
         self.assertEqual([record.ns - written[0].ns for record in written], [record.ns - given[0].ns for record in given])
 
+    def test_times_that_64_bits_do_not_hold_stay_the_last(self):
+        frame = next(record.bytes for record in read_pcap(self.capture) if record.bytes[36:38] == b"\x12\xb7")
+        far, out = self.folder / "far.pcap", self.folder / "out.pcapng"
+        write_pcap(far, [(0, frame), ((2**32 - 1) * 10**9, frame)])
+        self.send(far, "-w", out, "--loops", 3)
+        times = [float(packet["frame"]["time_epoch"]) for packet in self.decode(out)]
+        self.assertEqual(len(times), 6)
+        self.assertEqual(times, sorted(times))
+
     def test_a_factor_divides_the_gaps(self):
         given, written = read_pcap(self.capture), self.write(self.capture, "--speed", 4)
         self.assertEqual([record.ns - written[0].ns for record in written],
