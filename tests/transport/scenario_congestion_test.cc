@@ -115,7 +115,7 @@ TEST_P(CongestionScenario, AProfileMayMarkNothingAndSendNoCnp) {
   EXPECT_EQ(first.net().traffic_class & 3U, profile().mark_ect ? 2U : 0U);
 }
 
-/// Notes when notifications come.
+/// Counts the notifications that arrive.
 class CnpCounter : public transport::RateLimiter {
  public:
   CnpCounter(std::uint64_t rate, int& count) : rate_(rate), count_(count) {}
