@@ -20,7 +20,7 @@ struct Findings {
   Evictions evictions;
 };
 
-/// Returns `3 gap 102x2 rule=CC-06 cause=nak of=1 after=10us spurious`: the frame, the verdict, the first PSN and how
+/// Formats `3 gap 102x2 rule=CC-06 cause=nak of=1 after=10us spurious`: the frame, the verdict, the first PSN and how
 /// many (unless it is one), and the other members of the verdict that are set.
 [[nodiscard]] std::string to_text(const Verdict& verdict);
 

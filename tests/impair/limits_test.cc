@@ -34,7 +34,7 @@ TEST(ImpairLimits, PacketsBeyondTheHeldOnesPassAndTheLogSaysSo) {
   EXPECT_EQ(records[5].outcome, LogOutcome::done);
   EXPECT_THAT(to_string(records[4], engine.rules()),
               testing::HasSubstr("delay left out, too much is held already (rule 1)"));
-  // There is room again after they went on.
+  // There is room again once the held packets have left.
   EXPECT_THAT(numbers(drain(engine, at(1000))), ElementsAre(1, 2));
   EXPECT_TRUE(pass(engine, middle(4), Direction::a_to_b, at(1000)).empty());
 }

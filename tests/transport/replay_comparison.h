@@ -50,8 +50,8 @@ struct ReplayResult {
   ReplayTotals totals{};
 };
 
-/// Replays all connections of a capture. Answers are compared in order; if they differ, the smallest possible number of
-/// them are deviations.
+/// Replays all connections of a capture. Answers are compared in order; if they differ, as few as possible are reported
+/// as deviations.
 [[nodiscard]] ReplayResult replay(const std::string& capture,
                                   const transport::Profile& profile = transport::rxe_profile());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Congestion: marks and notifications, paused priorities, the pace of a QP, and incast at a switch.
+// Congestion: marks and notifications, paused priorities, the rate of a QP, and incast at a switch.
 #include <gmock/gmock.h>
 
 #include <memory>

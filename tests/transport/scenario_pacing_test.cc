@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rate of a QP with a rate limit: on average, when its host is late, when it has nothing to send, and in packets.
+// Pacing of a QP with a rate limit: on average, when its host is late, when it has nothing to send, and in packets.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// UC: a lost message stays lost, and the next complete message arrives.
+// UC: a lost message is not sent again, and the next complete message arrives.
 #include <gmock/gmock.h>
 
 #include "sim/endpoint.h"
