@@ -7,7 +7,7 @@
 
 namespace roce::analysis {
 
-/// Everything that can be learnt of a capture.
+/// Everything that can be learnt from a capture.
 struct Findings {
   std::vector<Verdict> verdicts;
   std::vector<Message> messages;
@@ -15,14 +15,14 @@ struct Findings {
   std::vector<StreamSummary> streams;
   Evictions evictions;
 
-  /// Brings everything into an order that does not depend on when it was found.
+  /// Sorts everything into an order that does not depend on when it was found.
   void sort();
 };
 
-/// The real captures, each between several pairs of hosts, packets of all in turn.
+/// Returns the real captures, each repeated between several pairs of hosts, the packets of all of them in turn.
 [[nodiscard]] std::vector<Observation> many_hosts();
 
-/// The same was found, in whatever order.
+/// Expects that both have found the same, in whatever order.
 void expect_equal(Findings a, Findings b);
 
 }  // namespace roce::analysis

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Soft-RoCE keeps the rules that both ends are judged by, on every capture of it that there is.
+// Soft-RoCE keeps the rules by which both ends are judged, in all captures of it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,13 +12,13 @@
 namespace roce::analysis {
 namespace {
 
-/// How many packets were looked at.
+/// Judges all packets of a capture and returns their number.
 std::size_t judge(const std::string& path) {
   auto reader = link::CaptureReader::open(path);
   EXPECT_TRUE(reader.has_value()) << path;
   if (!reader) return 0;
   TrackerOptions options;
-  // Soft-RoCE sends no CNPs; whoever does sends them less often than this.
+  // Soft-RoCE does not send CNPs; endpoints that do send them less often than this.
   options.cnp_interval = std::chrono::microseconds{1};
   Tracker tracker{options};
   link::CaptureRecord record;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which rules an end breaks; beside each what looks like it and is allowed, or may be the capture's doing.
+// The rules that an end breaks; next to each, cases that look like it but are allowed, or may be caused by the capture.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// `rule_broken` verdicts alone.
+// Returns only the `rule_broken` verdicts.
 std::vector<std::string> broken(std::string_view trace, const TrackerOptions& options = {}) {
   std::vector<std::string> all;
   for (const std::string& text : analyse(trace, options).now) {
@@ -105,15 +105,15 @@ TEST(RequesterRules, OpcodesInTheWrongOrder) {
 TEST(RequesterRules, OpcodesInAnOrderThatMayBeRight) {
   const std::string first = "0 A>B SEND_FIRST 100\n";
   EXPECT_THAT(broken(first + "1 A>B SEND_LAST_IMM 101\n2 A>B READ 102 dma=64\n3 A>B SEND_ONLY 103"), IsEmpty());
-  // A start in the middle.
+  // The capture starts in the middle of a message.
   EXPECT_THAT(broken("0 A>B SEND_MIDDLE 100\n1 A>B SEND_LAST 101\n2 A>B SEND_ONLY 102"), IsEmpty());
-  // What lies between was not seen.
+  // The packets in between were not seen.
   EXPECT_THAT(broken(first + "1 A>B SEND_ONLY 102\n2 A>B SEND_LAST 104"), IsEmpty());
-  // Overtaken.
+  // The MIDDLE was overtaken by the LAST.
   EXPECT_THAT(broken(first + "1 A>B SEND_LAST 102\n2 A>B SEND_MIDDLE 101 id=2\n3 A>B SEND_ONLY 103 id=4"), IsEmpty());
-  // Nobody knows where the READ ends.
+  // It is unknown where the READ ends.
   EXPECT_THAT(broken("0 A>B READ 100 dma=1024\n1 A>B SEND_LAST 101"), IsEmpty());
-  // The numbers are used again: what came before belongs to another connection.
+  // The PSNs are used again: the earlier packets belong to another connection.
   EXPECT_THAT(broken("0 A>B SEND_FIRST 100\n1 A>B SEND_MIDDLE 101\n9000 A>B SEND_ONLY 100\n9001 A>B SEND_ONLY 101\n"
                      "9002 A>B SEND_ONLY 102"),
               IsEmpty());
@@ -136,7 +136,7 @@ TEST(RequesterRules, WriteLength) {
   EXPECT_THAT(broken(begin + "2 A>B WRITE_MIDDLE 102"), ElementsAre("3 rule_broken 102 rule=RC-REQ-31"));
   EXPECT_THAT(broken(begin + "2 A>B WRITE_LAST 102 len=88"), IsEmpty());
   EXPECT_THAT(broken("0 A>B WRITE_ONLY 100 len=0 dma=0\n1 A>B WRITE_ONLY_IMM 101 len=8 dma=8"), IsEmpty());
-  // Its RETH, or a packet between, was not seen.
+  // The RETH, or a packet in between, was not seen.
   EXPECT_THAT(broken("0 A>B WRITE_MIDDLE 101\n1 A>B WRITE_LAST 102 len=92"), IsEmpty());
   EXPECT_THAT(broken("0 A>B WRITE_FIRST 100 dma=600\n1 A>B WRITE_LAST 102 len=92"), IsEmpty());
   EXPECT_THAT(broken("0 A>B WRITE_ONLY 100 len=64 dma=60 cut"), IsEmpty());
@@ -147,25 +147,25 @@ const std::string kGap = "0 A>B SEND_ONLY 100\n1 A>B SEND_ONLY 102\n10 B>A NAK_S
 TEST(ResponderRules, NakRepeatedForOneGap) {
   EXPECT_THAT(broken(kGap + "11 A>B SEND_ONLY 103\n20 B>A NAK_SEQUENCE 101 id=8 aeth.msn=1"),
               ElementsAre("5 rule_broken 101 rule=RC-RESP-02 of=3 after=10us"));
-  // Also where the requests are not in the capture.
+  // The rule is also checked if the requests are not in the capture.
   EXPECT_THAT(broken("0 B>A NAK_SEQUENCE 101 id=7\n10 B>A NAK_SEQUENCE 101 id=8"),
               ElementsAre("2 rule_broken 101 rule=RC-RESP-02 of=1 after=10us"));
 }
 
 TEST(ResponderRules, NakThatMayBeForAnotherGap) {
-  // A copy.
+  // The second NAK is a copy of the first.
   EXPECT_THAT(broken(kGap + "20 B>A NAK_SEQUENCE 101 id=7 aeth.msn=1"), IsEmpty());
-  // The responder said something in between, which the capture missed: an RNR NAK for the missing request.
+  // The capture missed a response in between: an RNR NAK for the missing request.
   EXPECT_THAT(broken(kGap + "20 B>A NAK_SEQUENCE 101 id=9 aeth.msn=1"), IsEmpty());
-  // The capture has it.
+  // The capture has this RNR NAK.
   EXPECT_THAT(broken(kGap + "15 A>B SEND_ONLY 101\n20 B>A RNR 101 id=8 aeth.msn=1\n"
                             "21 B>A NAK_SEQUENCE 101 id=9 aeth.msn=1"),
               IsEmpty());
-  // The next gap.
+  // The NAK is for the next gap.
   EXPECT_THAT(broken(kGap + "20 B>A NAK_SEQUENCE 103 id=8 aeth.msn=2"), IsEmpty());
-  // The PSN comes round again.
+  // The PSNs have wrapped and come round to the same value.
   EXPECT_THAT(broken(kGap + "90000 B>A NAK_SEQUENCE 101 id=8 aeth.msn=1"), IsEmpty());
-  // Without identifications that count, the network may have made a copy.
+  // Without identifications that count up, the network may have made a copy.
   EXPECT_THAT(broken("0 B>A NAK_SEQUENCE 101 id=0\n10 B>A NAK_SEQUENCE 101 id=0"), IsEmpty());
   EXPECT_THAT(broken("0 B>A NAK_SEQUENCE 101 v6\n10 B>A NAK_SEQUENCE 101 v6"), IsEmpty());
 }
@@ -178,22 +178,22 @@ TEST(ResponderRules, MsnGoesBackwards) {
                      "11 B>A ACK 101 id=8 aeth.msn=0"),
               IsEmpty());
   EXPECT_THAT(broken(sends + "11 B>A ACK 101 id=8 aeth.msn=5"), IsEmpty());
-  // It was sent before the other and overtaken.
+  // The second ACK was sent before the first and overtaken by it.
   EXPECT_THAT(broken(sends + "11 B>A ACK 101 id=6 aeth.msn=4"), IsEmpty());
-  // Nobody knows which was sent first.
+  // It is unknown which of the two was sent first.
   EXPECT_THAT(broken(sends + "11 B>A ACK 101 id=7 aeth.msn=4"), IsEmpty());
-  // Another connection with the same numbers begins to count at 0.
+  // Another connection with the same QPNs begins to count at 0.
   EXPECT_THAT(broken(sends + "20 A>B WRITE_ONLY 100 ar\n30 B>A ACK 101 id=9 aeth.msn=1"), IsEmpty());
   EXPECT_THAT(broken(sends + "30 B>A NAK_SEQUENCE 100 id=8 aeth.msn=0"), IsEmpty());
 }
 
-// What says for certain which two flows are one connection: two frames.
+// REQ and REP, two frames that prove which two flows are one connection.
 const std::string kConnection =
     "-9 A>B UD_SEND_ONLY 1 qp=1 headers=cm_req mad.mgmt_class=7 mad.attribute_id=0x10 cm_req.local_comm_id=71 "
     "cm_req.local_qpn=0x11\n"
     "-8 B>A UD_SEND_ONLY 1 qp=1 headers=cm_rep mad.mgmt_class=7 mad.attribute_id=0x13 cm_rep.local_comm_id=81 "
     "cm_rep.remote_comm_id=71 cm_rep.local_qpn=0x22\n";
-// A READ of which the first packet is known to be seen.
+// A READ whose first packet is known to have been seen.
 const std::string kRead = kConnection + "0 A>B SEND_ONLY 99\n1 A>B READ 100 dma=700\n";
 
 TEST(ResponderRules, AnswerInTheWrongOrder) {
@@ -221,15 +221,15 @@ TEST(ResponderRules, AnswersThatAreRight) {
   EXPECT_THAT(broken(kRead + "9 B>A FIRST 100\n10 B>A MIDDLE 101\n11 B>A LAST 102 len=188"), IsEmpty());
   EXPECT_THAT(broken(kConnection + "0 A>B READ 100 dma=512\n9 B>A FIRST 100\n10 B>A LAST 101 len=256"), IsEmpty());
   EXPECT_THAT(broken(kConnection + "0 A>B READ 100 dma=0\n9 B>A ONLY 100 len=0"), IsEmpty());
-  // Parts that were not seen.
+  // Parts of the answer were not seen.
   EXPECT_THAT(broken(kRead + "9 B>A FIRST 100\n11 B>A LAST 102 len=188"), IsEmpty());
-  // Asked for again was just the one that is missing; the capture does not have that.
+  // Only the missing packet was requested again, and the capture does not have this request.
   EXPECT_THAT(broken(kRead + "9 B>A FIRST 100\n11 B>A LAST 102 len=188\n900 B>A ONLY 101 len=256"), IsEmpty());
-  // The READ may be the rest of one that was not seen: rxe goes on with MIDDLE and LAST.
+  // The READ may be the rest of one that was not seen: rxe continues with MIDDLE and LAST.
   EXPECT_THAT(
       broken(kConnection + "1 A>B READ 100 dma=700\n9 B>A MIDDLE 100\n10 B>A MIDDLE 101\n11 B>A LAST 102 len=188"),
       IsEmpty());
-  // Of a READ that was asked for again from its middle, rxe goes on, and others begin anew.
+  // A READ is requested again from its middle: rxe continues the answer, others begin a new one.
   const std::string tail = kRead + "9 B>A FIRST 100\n10 B>A LAST 102 len=188\n12 A>B READ 101 dma=444\n";
   EXPECT_THAT(broken(tail + "20 B>A MIDDLE 101\n21 B>A LAST 102 len=188"), IsEmpty());
   EXPECT_THAT(broken(tail + "20 B>A FIRST 101\n21 B>A LAST 102 len=188"), IsEmpty());
@@ -243,7 +243,7 @@ TEST(ResponderRules, TheNumbersOfTheReadMayBeUsedTwice) {
   EXPECT_THAT(broken(kRead + "5000 A>B SEND_ONLY 100 ar\n5009 B>A ONLY 100 len=64"), IsEmpty());
 }
 
-// `count` messages and their ACKs from PSN 0 on.
+// Returns `count` messages and their ACKs from PSN 0 on.
 std::string messages(int count) {
   std::string text;
   for (int i = 0; i < count; ++i) {
@@ -255,9 +255,9 @@ std::string messages(int count) {
 TEST(ResponderRules, AResponseOfAnotherConnection) {
   const std::string short_answer = "1 A>B READ 70 dma=700\n9 B>A ONLY 70 len=64 aeth.msn=70\n";
   EXPECT_THAT(broken(messages(70) + short_answer), ElementsAre("142 rule_broken 70 rule=RC-RESP-33 of=141"));
-  // Not so many packets that all connections have shown up.
+  // So few packets do not prove that all connections have been seen.
   EXPECT_THAT(broken("0 A>B SEND_ONLY 69\n" + short_answer), IsEmpty());
-  // Another connection of the same hosts has the same UDP source port, or the responder another one.
+  // Another connection of the same hosts uses the same UDP source port, or the responder uses another port.
   EXPECT_THAT(broken(messages(70) + "0 A>B SEND_ONLY 0 qp=0x23\n" + short_answer), IsEmpty());
   EXPECT_THAT(broken(messages(70) + "0 A>C SEND_ONLY 0 qp=0x23\n" + short_answer), SizeIs(1));
   std::string other_port = messages(70) + short_answer;
@@ -276,14 +276,14 @@ std::string cnps(int count, double begin, double spacing, int first_id) {
 TEST(CnpRules, FasterThanTheirInterval) {
   TrackerOptions options;
   options.cnp_interval = std::chrono::microseconds{50};
-  // Each is 40 us early; 1 ms is granted for what the network may do.
+  // Each CNP is 40 us early; the network may account for 1 ms in total.
   EXPECT_THAT(broken(cnps(26, 0, 10, 1), options), IsEmpty());
   EXPECT_THAT(broken(cnps(27, 0, 10, 1), options), ElementsAre("27 rule_broken 0 rule=CC-01 of=26 after=10us"));
   EXPECT_THAT(broken(cnps(60, 0, 10, 1), options), SizeIs(2));
   EXPECT_THAT(broken(cnps(500, 0, 50, 1), options), IsEmpty());
-  // Held back for 1 ms and let go at once.
+  // The CNPs are held back for 1 ms and then released at once.
   EXPECT_THAT(broken(cnps(20, 0, 50, 1) + cnps(20, 2000, 0.1, 21) + cnps(20, 2050, 50, 41), options), IsEmpty());
-  // Nobody said what the interval is.
+  // The interval is not configured.
   EXPECT_THAT(broken(cnps(60, 0, 10, 1)), IsEmpty());
 }
 

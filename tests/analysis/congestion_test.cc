@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Marks, CNPs, and what they did to the rate.
+// Marks, CNPs, and their effect on the rate.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using std::chrono::microseconds;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A connection that is known to be one.
+// A connection whose two directions are known to belong together.
 const std::string kJoined = R"(
      0  A>B  SEND_ONLY  100
      1  B>A  ACK        100
@@ -144,7 +144,7 @@ TEST(Congestion, AMarkThatWasAnsweredBeforeTheDirectionsWereKnownIsNotAnsweredAg
   EXPECT_EQ(congestion.marks_since_cnp, 0U);
 }
 
-// Packets of the same size from `begin` until before `end`, one each `step` microseconds; PSNs go on from `psn`.
+// Returns packets of equal size from `begin` to before `end`, one every `step` us; PSNs count up from `psn`.
 std::string sent(unsigned begin, unsigned end, unsigned step, unsigned& psn) {
   std::string trace;
   for (unsigned time = begin; time < end; time += step) trace += fmt::format("{} A>B SEND_ONLY {}\n", time, psn++);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is said of a requester that has used up its end-to-end credits.
+// Verdicts on a requester that has used up its end-to-end credits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// What says for certain which two flows are one connection: two frames.
+// REQ and REP, two frames that prove which two flows are one connection.
 constexpr std::string_view kConnection =
     "-9 A>B UD_SEND_ONLY 1 qp=1 headers=cm_req mad.mgmt_class=7 mad.attribute_id=0x10 cm_req.local_comm_id=71 "
     "cm_req.local_qpn=0x11\n"
@@ -26,7 +26,7 @@ std::vector<std::string> stalls(std::string_view trace) {
   return all;
 }
 
-// One message is acknowledged with credit for one more; that and a probe are sent.
+// One message is acknowledged with credit for one more; this one and a probe are sent.
 const std::string kProbe = R"(
      0  A>B  SEND_ONLY    100  ar
     10  B>A  ACKNOWLEDGE  100  aeth.syndrome=1 aeth.msn=1

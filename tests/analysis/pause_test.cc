@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PFC and PAUSE: how long somebody was silenced, and who sent all the same.
+// PFC and PAUSE: how long an end was paused, and which end sent all the same.
 #include "roce/analysis/pause.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ constexpr MacAddress kSwitch{{2, 0, 0, 0, 0, 9}};
 constexpr MacAddress kOther{{2, 0, 0, 0, 0, 2}};
 constexpr std::uint64_t k100G = 100'000'000'000;  // a quantum is 5.12 ns
 
-/// Feeds a tracker; frames count from 1, times are microseconds.
+/// Feeds a tracker; frames count from 1, times are in microseconds.
 class PauseTest : public ::testing::Test {
  protected:
   void use(const PauseOptions& options) { tracker_ = PauseTracker{options}; }
@@ -38,7 +38,7 @@ class PauseTest : public ::testing::Test {
     packet.pause_quanta.fill(quanta);
     EXPECT_EQ(observe(packet), std::nullopt);
   }
-  /// A packet to the host; since when its priority is paused, in microseconds, if it should not have been sent.
+  /// Feeds a packet to the host. Returns how long its priority has been paused, in us, if it should not have been sent.
   std::optional<double> data(double time, unsigned priority, MacAddress to = kHost, MacAddress from = kSwitch) {
     Observation packet = frame(time, PacketKind::roce, from, to);
     packet.link_priority = static_cast<std::uint8_t>(priority);

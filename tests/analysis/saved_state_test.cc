@@ -15,7 +15,7 @@ namespace {
 using Reason = StateError::Reason;
 using State = std::vector<std::byte>;
 
-/// Few of them, so that streams are closed and begun again too.
+/// Limits the tracker to a few streams, so that streams are also closed and begun again.
 TrackerOptions few_streams() {
   TrackerOptions options;
   options.limits.streams = 60;
@@ -36,7 +36,7 @@ void observe(Trackers& trackers, const Observation& packet, Findings& found) {
   found.verdicts.insert(found.verdicts.end(), known.verdicts.begin(), known.verdicts.end());
 }
 
-/// Takes all packets; behind each of `cuts` (rising) of them another tracker goes on from what the last one saved.
+/// Feeds all packets; after each number of them in `cuts` (rising) a new tracker continues from the saved state.
 template <typename Trackers>
 Findings in_pieces(const std::vector<Observation>& packets, const std::vector<std::size_t>& cuts,
                    const TrackerOptions& options) {
@@ -195,7 +195,7 @@ TEST(SavedTracker, RefusesADamagedState) {
   expect_refused(bent, Reason::damaged, "checksum at byte 16");
 }
 
-/// Makes the checksum right again, as somebody would who means harm.
+/// Corrects the checksum, as an attacker would.
 void seal(State& state) {
   std::uint64_t sum = 0xCBF2'9CE4'8422'2325;
   for (std::size_t i = 24; i < state.size(); ++i) {
@@ -264,7 +264,7 @@ TEST(MergedSummary, IsTheSumOfBoth) {
   const auto summary_of = [&](Tracker& tracker) {
     tracker.finish();
     const std::vector<StreamSummary> all = tracker.streams();
-    // It may begin with a packet of the other end.
+    // The stream may begin with a packet of the other end.
     const auto found = std::find_if(all.begin(), all.end(), [&](const StreamSummary& each) {
       return each.service == expected.service &&
              (each.ends == expected.ends ? each.qpns == expected.qpns

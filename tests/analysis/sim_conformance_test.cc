@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Our own endpoint breaks no rule, whatever the network did to its packets and however little of them a capture has.
+// Our own endpoint breaks no rule, whatever the network did to its packets and however few of them a capture has.
 // ROCE_SEED=<seed> reruns one seed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using analysis::VerdictKind;
 constexpr std::uint64_t kRuns = test::kIsSanitized ? 30 : 500;
 constexpr std::uint64_t kFirstSeed = 2'000'000;
 
-/// What a capture does to the packets that come by.
+/// The damage that a capture does to the packets that pass it.
 enum class Capture : std::uint8_t { whole, holed, in_bursts, one_way, other_way, doubled, shuffled, late };
 constexpr std::size_t kCaptures = 8;
 constexpr std::array<std::string_view, kCaptures> kNames{"whole",     "holed",   "in_bursts", "one_way",

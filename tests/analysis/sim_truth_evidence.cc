@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What can be known from a capture: the rules of docs/analysis.md, "Ground truth", as far as they hold in captures that
-// may miss packets. What differs:
-// - Two packets with the same bits are a copy and its original only where the IP identification tells (or, for
-//   requests, where no answer could have come between the two).
-// - A request that fills a gap was overtaken, not sent again, if the IP identification says so, or if it comes sooner
+// The verdicts that can be known from a capture: the rules of docs/analysis.md, "Ground truth", as far as they hold in
+// captures that may miss packets. The differences:
+// - Two packets with the same bits are a copy and its original only if the IP identification shows it (or, for
+//   requests, if no answer could have come between the two).
+// - A request that fills a gap was overtaken, not sent again, if the IP identification shows it, or if it comes sooner
 //   than any answer could have asked for it.
-// - A NAKed request only came late if an answer that covers it is seen sooner than it could have been sent again.
-// - A request that was never seen, and that a response shows to have arrived, was missed by the capture.
-// - What is said of a READ that was asked for again waits until the first response of the new answer.
-// - A response that says "acknowledged" counts against its requester only when it had the time to arrive.
+// - A NAKed request was only late if an answer that covers it is seen sooner than it could have been sent again.
+// - A request that was never seen, although a response shows that it arrived, was missed by the capture.
+// - An answer to a READ that was requested again is judged only from the first response of the new answer on.
+// - A positive response that was not heeded counts as lost only if it had time to reach its requester.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -22,8 +22,8 @@ using enum analysis::VerdictKind;
 
 namespace {
 
-// No ACK timeout is shorter, no reordering lasts longer: what is sent again later than this, without a refusal, is so
-// because nothing came.
+// No ACK timeout is shorter than the first, no reordering lasts longer than the second. A request that is sent again
+// after more than the least timeout, and was not refused, is sent again because no answer came.
 constexpr Duration kLeastTimeout = std::chrono::milliseconds{1};
 constexpr Duration kLongestHold = std::chrono::microseconds{20};
 
@@ -43,25 +43,25 @@ VerdictKind nak_kind(const Sent& sent) {
   return nak_invalid_request;
 }
 
-/// A packet of a view; `at` is its passage.
+/// A packet of a view; `at` is the index of its passage.
 struct Entry {
   const Sent* sent = nullptr;
   std::size_t at = 0;
   Time time{};
 };
 
-/// What a view has of one READ or atomic.
+/// Everything that a view shows of one READ or atomic.
 struct Asked {
   Entry entry;
   LongPsn first = 0;
   LongPsn end = 0;
-  LongPsn next = 0;            ///< the response that comes next
-  std::set<LongPsn> answered;  ///< since it was requested last
+  LongPsn next = 0;            ///< PSN of the response that comes next
+  std::set<LongPsn> answered;  ///< PSNs answered since the latest request
   std::set<LongPsn> ever;
   std::set<LongPsn> missing;
   bool was_passed = false;
   bool is_repeated = false;
-  std::optional<LongPsn> awaited;  ///< the first response to the latest request, while it was not seen
+  std::optional<LongPsn> awaited;  ///< PSN of the first response to the latest request, until it is seen
 
   [[nodiscard]] bool covers(LongPsn psn) const { return first <= psn && psn < end; }
   [[nodiscard]] bool is_answered() const { return answered.size() == static_cast<std::size_t>(end - first); }
@@ -142,21 +142,21 @@ class ChannelEvidence {
     if (entry.sent->needs_answer()) open(entry);
   }
 
-  /// Whether a packet that is sent again does not belong to those sent again before it: all of them, or it, are older.
+  /// True if a retransmission begins a new run: none is under way, or that one has its PSN, or began long ago after it.
   [[nodiscard]] bool is_new_run(const Entry& entry) const {
     const LongPsn psn = entry.sent->psn;
     if (!run_next_ || resent_.contains(psn)) return true;
     return psn < run_first_ && entry.time - run_begin_ > (to_responder_ + to_requester_) * 2 + kLongestHold;
   }
 
-  /// A request that is not farther than all before it. Why it is sent again, if it is.
+  /// Takes a request that is not ahead of all earlier ones. Returns the reason for which it is sent again, or nothing.
   std::string_view on_earlier(const Entry& entry) {
     const LongPsn psn = entry.sent->psn;
     const bool was_seen = seen_.contains(psn);
     const auto hole = missing_.find(psn);
     if (!was_seen && hole == missing_.end()) return {};
     if (run_.has_ip_id) {
-      // Each packet that was sent has a number of its own: no other sign is needed.
+      // Each transmission has an identification of its own, so no other evidence is needed.
       const bool is_late = entry.sent->transmission == 0;
       if (is_late) {
         if (!was_seen && was_overtaken(entry)) add(out_of_order, entry, "its identification is older");
@@ -188,7 +188,7 @@ class ChannelEvidence {
     return std::ranges::any_of(transmissions_, [&](const Entry& other) { return other.sent > entry.sent; });
   }
 
-  /// How many PSNs the last READ takes is known only when the path MTU was seen.
+  /// True if it is known how many PSNs the last READ takes; a long one is measured only once the path MTU was seen.
   [[nodiscard]] bool is_measured() const {
     constexpr std::uint32_t least_mtu = 256;
     const auto last = seen_.find(*next_ - 1);
@@ -207,7 +207,7 @@ class ChannelEvidence {
                        [&](const auto& hole) { return !seen_.contains(hole.first); });
   }
 
-  /// Whether the responder waits for a PSN in front of `psn` that was not sent again yet.
+  /// True if the responder waits for a PSN before `psn` that was not sent again yet.
   [[nodiscard]] bool is_refused(LongPsn psn) const {
     return std::ranges::any_of(responses_, [&](const Entry& e) {
       if (e.sent->is_positive() || e.sent->psn >= psn) return false;
@@ -220,7 +220,7 @@ class ChannelEvidence {
     const LongPsn psn = entry.sent->psn;
     for (Asked& asked : open_) {
       if (asked.first > psn || asked.end != entry.sent->end()) continue;
-      asked.entry = entry;  // the rest of it, or all, is asked for again
+      asked.entry = entry;  // all of it, or the rest, is requested again
       asked.is_repeated = true;
       asked.next = psn;
       asked.answered.erase(asked.answered.lower_bound(psn), asked.answered.end());
@@ -231,7 +231,7 @@ class ChannelEvidence {
     asked.entry = entry;
     asked.first = asked.next = psn;
     asked.end = entry.sent->end();
-    // It had been asked for before, unseen: answers to that may be on their way.
+    // It was requested before, unseen: answers to that request may be on their way.
     if (missing_.contains(psn) || psn < shown_) {
       asked.is_repeated = true;
       asked.awaited = psn;
@@ -266,7 +266,7 @@ class ChannelEvidence {
     responses_.push_back(entry);
   }
 
-  /// What is in front of `end` has arrived.
+  /// Records that everything before `end` has arrived.
   void show(const Entry& entry, LongPsn end) {
     (void)entry;
     for (const auto& [psn, reveal] : missing_) {
@@ -294,7 +294,7 @@ class ChannelEvidence {
       return;
     }
     const std::size_t since = sent->second.at;
-    // Sooner than an answer can come: it is about the time before.
+    // The NAK came too soon to be an answer to this transmission, so it is about an earlier one.
     if (entry.time < sent->second.time + to_responder_ * 2) return;
     if (missing_.contains(psn) || late_ends_.contains(psn)) return;
     for (const Entry& e : transmissions_) {
@@ -312,7 +312,7 @@ class ChannelEvidence {
     suspects_.erase(psn);
     late_ends_.insert(sent.sent->end());
     const auto times = std::ranges::count_if(transmissions_, [&](const Entry& e) { return e.sent->covers(psn); });
-    if (times != 1) return;  // the NAK may be about the one before
+    if (times != 1) return;  // the NAK may be about an earlier transmission
     if (by.time - refused_at_.at(psn) >= to_responder_ * 2) return;
     add(request_late_after, sent, "NAKed, and answered sooner than it could have been sent again");
   }
@@ -329,7 +329,7 @@ class ChannelEvidence {
     for (Asked& asked : open_) {
       if (asked.end > entry.sent->psn || asked.is_answered() || asked.was_passed) continue;
       asked.was_passed = true;
-      // A refusal passes it as well; whether that is said of the refusal or of the first ACK behind it is left open.
+      // A refusal passes it too: the verdict may be on the refusal or on the first ACK after it, so none is demanded.
       if (entry.sent->is_positive() && !asked.is_repeated && !said) {
         add(implied_nak, entry, "passes a READ or atomic");
         said = true;
@@ -344,12 +344,12 @@ class ChannelEvidence {
     if (found == open_.end()) return;
     Asked& asked = *found;
     if (asked.awaited) {
-      // Until then these may be responses to the request before.
+      // Until the awaited response comes, these may be responses to the earlier request.
       if (psn != *asked.awaited || entry.time < asked.entry.time + to_responder_ * 2) return;
       asked.awaited.reset();
     }
     if (psn < asked.next && asked.answered.contains(psn)) {
-      // The responder was asked again, unseen, and begins anew.
+      // The responder got another request that was not seen, and begins its answer again.
       asked.next = psn;
       asked.missing.clear();
       hole_at_.erase(hole_at_.lower_bound(asked.first), hole_at_.lower_bound(asked.end));
@@ -377,7 +377,7 @@ class ChannelEvidence {
     asked.next = std::max(asked.next, psn + 1);
   }
 
-  // Why something is sent again
+  // Reasons for retransmissions
 
   void explain(const Entry& entry, bool is_start) {
     const LongPsn psn = entry.sent->psn;
@@ -389,7 +389,7 @@ class ChannelEvidence {
       if (e.at > earlier.at) since.push_back(e);
     }
     for (const Entry& e : since) {
-      if (!e.sent->is_positive() && e.sent->psn <= psn) return;  // asked for again
+      if (!e.sent->is_positive() && e.sent->psn <= psn) return;  // a refusal asked for it
     }
     if (discarded_.contains(earlier.at)) return;
     if (earlier.sent->needs_answer()) {
@@ -419,7 +419,7 @@ class ChannelEvidence {
     bool is_overtaken = false;
     std::vector<Entry> answers;
     for (const Entry& e : responses_) {
-      // What comes sooner answers the time before.
+      // A response that comes sooner answers an earlier transmission.
       if (e.at < earlier.at || e.time < earlier.time + to_responder_ * 2) continue;
       if (e.sent->psn == psn && e.sent->is_answer()) answers.push_back(e);
       is_executed = is_executed || e.sent->psn >= asked->end || (e.sent->is_answer() && asked->covers(e.sent->psn));
@@ -428,7 +428,7 @@ class ChannelEvidence {
     }
     if (!answers.empty()) {
       for (const Entry& e : answers) {
-        // A later response makes its requester ask again as well, whether this one was lost or only out of its turn.
+        // A later response makes the requester ask again too, whether this one was lost or only overtaken.
         if (is_passed || (is_overtaken && !is_timeout)) continue;
         if (blocked_.contains(e.at) || e.time + to_requester_ * 2 > entry.time) continue;
         add(is_overtaken ? response_not_in_time : response_lost_after, e, "asked for again");
@@ -440,7 +440,7 @@ class ChannelEvidence {
     }
   }
 
-  /// Whether a request in front of `psn` still waits for its answer, as far as the view shows.
+  /// True if a request before `psn` still waits for its answer, as far as the view shows.
   [[nodiscard]] bool has_older_unanswered(LongPsn psn) const {
     if (has_hole_before(psn)) return true;
     for (const Asked& asked : open_) {
@@ -463,23 +463,23 @@ class ChannelEvidence {
   Duration to_requester_{};
 
   std::optional<LongPsn> next_;
-  LongPsn shown_ = 0;                 ///< behind what responses have shown to have arrived
-  std::map<LongPsn, Entry> seen_;     ///< the latest transmission
-  std::map<LongPsn, Entry> missing_;  ///< what revealed the gap
-  std::set<LongPsn> acknowledged_;    ///< of what is missing
-  std::optional<LongPsn> run_next_;   ///< behind what was sent again last, if that was the last request
+  LongPsn shown_ = 0;                 ///< PSN after the last that responses have shown to have arrived
+  std::map<LongPsn, Entry> seen_;     ///< latest transmission of each PSN
+  std::map<LongPsn, Entry> missing_;  ///< missing PSNs, and the packet that revealed the gap
+  std::set<LongPsn> acknowledged_;    ///< missing PSNs that a response has acknowledged
+  std::optional<LongPsn> run_next_;   ///< PSN after the latest retransmission, if no other request followed it
   LongPsn run_first_ = 0;
   Time run_begin_{};
-  std::set<LongPsn> resent_;  ///< in the run under way
+  std::set<LongPsn> resent_;  ///< PSNs of the run under way
   std::optional<std::size_t> last_again_;
   std::vector<Entry> responses_;
   std::vector<Entry> transmissions_;
   std::vector<Asked> open_;
   bool mtu_seen_ = false;
-  std::map<LongPsn, Entry> suspects_;  ///< the transmission that a NAK says did not arrive
+  std::map<LongPsn, Entry> suspects_;  ///< transmissions that did not arrive according to a NAK
   std::map<LongPsn, Time> refused_at_;
-  std::set<LongPsn> late_ends_;      ///< behind requests that arrived late: what was sent with them was discarded
-  std::set<std::size_t> discarded_;  ///< requests that came while one in front of them was missing, or refused
+  std::set<LongPsn> late_ends_;      ///< PSNs after requests that were late: packets sent with those were discarded
+  std::set<std::size_t> discarded_;  ///< requests that came while an earlier one was missing or refused
   std::set<std::size_t> blocked_;    ///< responses that came while an older READ or atomic had no answer
   std::map<LongPsn, Time> hole_at_;
 };
@@ -525,7 +525,7 @@ class Evidence {
 
   [[nodiscard]] bool is_known_copy(const Entry& entry) {
     const std::pair key{entry.sent->channel, entry.sent->is_request};
-    // That the identifications count is known when two of them were seen.
+    // Two identifications have to be seen before it is known that they count up.
     if (run_.has_ip_id) return count_of_[key] >= 2 || entry.sent->is_request;
     if (entry.sent->is_response) return false;
     const auto last = last_of_.find(key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is true. The rules are those of docs/analysis.md, "Ground truth", for captures that may miss packets.
+// The truth of verdicts. The rules are those of docs/analysis.md, "Ground truth", for captures that may miss packets.
 #include "analysis/sim_truth_judge.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ bool is_judged(VerdictKind kind) {
 
 namespace {
 
-/// The rules. Each returns why a verdict is false, or nothing.
+/// The rules. Each returns the reason why a verdict is false, or nothing.
 class Judge {
  public:
   Judge(const View& view, const Verdict& verdict)
@@ -164,7 +164,7 @@ class Judge {
   std::string why_no_duplicate() {
     if (passage_.copy > 0)
       return verdict_.cause == analysis::Cause::capture ? "the network made it, not the capture" : "";
-    // Without identifications the answer to a copy of the request, made behind the capture point, looks like a copy.
+    // Without identifications, the answer to a copy of the request made after the capture point looks like a copy.
     is_unknowable_ = !run_.has_ip_id && sent_.is_response && was_request_copied_behind();
     return "nobody copied it";
   }
@@ -184,7 +184,7 @@ class Judge {
     return "this PSN was never sent before";
   }
 
-  /// Without identifications a request that comes late, when it was already asked for again, looks like one sent again.
+  /// True if a request came late, after a refusal asked for it: without identifications it looks like one sent again.
   [[nodiscard]] bool is_late_behind_refusal(std::size_t request) const {
     const Sent& late = run_.sent[request];
     if (run_.has_ip_id || !late.is_request || late.passages.empty() || !run_.passages[late.passages[0]].is_behind) {
@@ -216,8 +216,8 @@ class Judge {
     });
   }
 
-  /// Whether the capture has an answer to `psn` in front of this response, of those that the responder sent after it
-  /// was asked for the last time. What it was asked while this response was on its way does not count.
+  /// True if the capture has, before this response, an answer to `psn` that the responder sent after it was last asked
+  /// for it. A request that reached the responder while this response was on its way does not count.
   [[nodiscard]] bool was_answered(LongPsn psn) const {
     const Duration way = (sent_.from_b ? run_.to_b : run_.to_a) * 2;
     std::size_t asked = 0;
@@ -238,7 +238,7 @@ class Judge {
 
   std::string why_no_response_gap() {
     if (!sent_.is_response) return "it is of the other sort";
-    // The responses of one answer were sent one behind the other.
+    // The responses of one answer were sent one after the other.
     const std::vector<std::size_t>& all = channel_->responses;
     const auto here = std::ranges::find(all, passage_.sent);
     return for_each_psn([&](LongPsn psn) -> std::string {
@@ -284,13 +284,13 @@ class Judge {
   std::string why_not_lost_after(bool is_right_sort) {
     if (!is_right_sort) return "it is of the other sort";
     if (sent_.is_lost) return "";
-    // Its receiver did not take it in time, which looks like a loss.
+    // A response or request that was not taken in its turn looks like a lost one.
     is_unknowable_ = is_out_of_sequence() || (sent_.is_response && is_start_hidden());
     return "it arrived";
   }
 
-  /// Whether what was sent again, to which the verdict refers, began with packets that are not in the capture: then
-  /// what is seen of it looks like the oldest one without an answer.
+  /// True if the go-back that the verdict refers to began with packets that are not in the capture: the first packet of
+  /// it that was seen then looks like the oldest one without an answer.
   [[nodiscard]] bool is_start_hidden() const {
     if (verdict_.other.frame == 0 || verdict_.other.frame > view_.kept.size()) return false;
     const std::size_t other = run_.passages[view_.kept[verdict_.other.frame - 1]].sent;
@@ -305,7 +305,7 @@ class Judge {
     return false;
   }
 
-  /// Whether it arrived before something sent earlier, or behind something sent later.
+  /// True if it arrived before something sent earlier, or after something sent later.
   [[nodiscard]] bool is_out_of_sequence() const {
     const std::vector<std::size_t>& all = sent_.is_request ? channel_->requests : channel_->responses;
     return std::ranges::any_of(all, [&](std::size_t index) {
@@ -325,10 +325,10 @@ class Judge {
     return false;
   }
 
-  /// It was lost behind this point, or one of its answers in front of it.
+  /// Checks that it was lost after this point, or one of its answers before this point.
   std::string why_not_lost_beyond() {
     if (!sent_.is_request) return "it is no request";
-    // It may be about all packets up to this one that were not answered.
+    // The verdict may be about all packets up to this one that were not answered.
     for (LongPsn psn = first_; psn < first_ + verdict_.psn_count; ++psn) {
       const std::vector<std::size_t>& every = requests_of(psn);
       const auto last = std::find_if(every.rbegin(), every.rend(), [&](std::size_t s) { return s <= passage_.sent; });
@@ -341,7 +341,7 @@ class Judge {
     for (const std::size_t response : channel_->responses) {
       const Sent& answer = run_.sent[response];
       if (response < passage_.sent || (again != all.end() && response > *again)) continue;
-      // What the capture missed of the answers looks like what was lost before this point.
+      // An answer that the capture missed looks like one that was lost before this point.
       if (answer.psn >= sent_.psn && !answer.is_lost_before && !view_.saw(answer)) is_unknowable_ = true;
       if (!answer.is_positive()) continue;
       const bool is_own =
@@ -359,14 +359,14 @@ class Judge {
       const Sent& other = run_.sent[request];
       if (other.time > passage_.time) continue;
       if (other.is_lost_before) return "";
-      // What the capture missed looks like what was lost before this point, until a response shows that it arrived.
+      // A request that the capture missed looks like one lost before this point until a response shows that it arrived.
       if (!view_.saw(other) && !was_acknowledged(psn)) is_unknowable_ = true;
       if (is_late_behind_refusal(request)) is_unknowable_ = true;
     }
     return "no request with this PSN was lost before this point";
   }
 
-  /// Whether a response that was seen before `psn` was, as a request, shows that it had arrived.
+  /// True if a response that was seen before any request with `psn` shows that such a request had arrived.
   [[nodiscard]] bool was_acknowledged(LongPsn psn) const {
     std::size_t first = kNone;
     for (const std::size_t request : requests_of(psn)) {

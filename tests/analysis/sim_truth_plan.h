@@ -12,7 +12,7 @@
 
 namespace roce::sim_truth {
 
-/// What a run is made of.
+/// The composition of a run.
 struct Plan {
   transport::Profile profile;
   sim::Path path{};
@@ -22,7 +22,7 @@ struct Plan {
   Duration to_b{};
   std::uint64_t rate_bps = 0;
   std::string first;   ///< fault rules between A and the capture point
-  std::string second;  ///< between it and B
+  std::string second;  ///< fault rules between the capture point and B
   sim::Connection connection{};
 };
 

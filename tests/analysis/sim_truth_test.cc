@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The analyser on seeded runs of our own endpoint in the simulator, of which is known what became of every packet.
+// The analyser on seeded runs of our own endpoint in the simulator, where it is known what became of each packet.
 // ROCE_SEED=<seed> reruns one seed and prints everything about it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ using analysis::Verdict;
 using analysis::VerdictKind;
 
 constexpr std::uint64_t kRunsPerTest = test::kIsSanitized ? 20 : 250;
-constexpr std::uint32_t kWithheld = 50;  ///< of a thousand
-/// What the tracker reaches today in every case, so that it does not get worse unnoticed. The aim is 0.999 for all four
+constexpr std::uint32_t kWithheld = 50;  ///< packets of a thousand
+/// Values that the tracker reaches in every case, so that it cannot get worse unnoticed. The aim is 0.999 for all four
 /// (docs/analysis.md, "How good it is").
 struct Reached {
   double precision;
@@ -32,9 +32,9 @@ struct Reached {
 };
 constexpr Reached kWhole{0.995, 0.998};
 constexpr Reached kWithPacketsWithheld{0.991, 0.995};
-/// Of so few runs a single bad one shows.
+/// With so few runs, a single bad one shows.
 constexpr Reached kFewRuns{0.975, 0.97};
-constexpr double kMostContradictions = 0.002;  ///< of what the rules call for: they would be wrong
+constexpr double kMostContradictions = 0.002;  ///< share of what the rules call for that may be wrong
 
 std::optional<std::uint64_t> seed_of_environment() {
   const char* seed = std::getenv("ROCE_SEED");
@@ -44,21 +44,21 @@ std::optional<std::uint64_t> seed_of_environment() {
 
 struct Tally {
   std::uint64_t events = 0;        ///< verdicts that would be true
-  std::uint64_t determinable = 0;  ///< those the capture calls for
-  std::uint64_t found = 0;         ///< of these
+  std::uint64_t determinable = 0;  ///< verdicts that the capture calls for
+  std::uint64_t found = 0;         ///< verdicts of these that the tracker found
   std::uint64_t right = 0;
   std::uint64_t wrong = 0;
   std::uint64_t unknowable = 0;
 };
 
-/// One run in one view.
+/// One run, in one view.
 class Case {
  public:
   Case(const Run& run, std::uint32_t withheld) : view_(run, capture(run, withheld)), verdicts_(judge_view(view_)) {
     for (const Verdict& verdict : verdicts_) judgements_.push_back(judge(view_, verdict));
   }
 
-  /// Adds to the table; returns what went wrong, as (kind of failure, text).
+  /// Adds to the table; returns all failures as (kind of failure, text).
   std::vector<std::pair<std::string, std::string>> add_to(std::map<VerdictKind, Tally>& table) {
     std::vector<std::pair<std::string, std::string>> failures;
     for (std::size_t i = 0; i < verdicts_.size(); ++i) {
@@ -116,7 +116,7 @@ class Case {
   [[nodiscard]] const View& view() const { return view_; }
 
  private:
-  // Without the numbers, so that what is the same counts as the same.
+  // Removes the PSN, so that equal failures are counted together.
   static std::string plain(std::string text) {
     if (text.starts_with("PSN ")) text.erase(0, text.find(": ") + 2);
     return text;
@@ -177,7 +177,7 @@ class Case {
       case reordered:
         return verdict.kind == unit.kind && has_psns;
       case lost_beyond: {
-        // Whoever can say more has found it as well.
+        // A verdict that claims more counts as well.
         const bool is_loss = verdict.kind == request_lost_after || verdict.kind == response_lost_after ||
                              verdict.kind == request_lost_before || verdict.kind == response_lost_before ||
                              verdict.kind == lost_beyond;
@@ -289,7 +289,7 @@ using CleanParameters = std::tuple<std::string_view, std::uint64_t>;
 
 class SimClean : public testing::TestWithParam<CleanParameters> {};
 
-/// The first verdict on the passages from `begin` on, with what is around it.
+/// Returns the first verdict on the passages from `begin` on, with the packets around it.
 std::string first_verdict(const Run& run, std::size_t begin) {
   std::vector<std::size_t> kept;
   for (std::size_t i = begin; i < run.passages.size(); ++i) kept.push_back(i);

@@ -9,7 +9,7 @@ using transport::WorkOpcode;
 
 namespace {
 
-constexpr std::uint32_t kMost = 20;  ///< packets a message
+constexpr std::uint32_t kMost = 20;  ///< packets in a message
 
 }  // namespace
 
@@ -50,7 +50,7 @@ void Traffic::plan_operations(std::size_t end, std::size_t count, Duration begin
       if (late) {
         late_[end] = std::max(late_[end], when);
       }
-      // Receives are used in the order they are posted: one behind a late one is late as well.
+      // Receives are used in the order in which they are posted: one after a late one is late as well.
       network_.after(std::max(when, late_[end]),
                      [this, end] { (void)ends_[1 - end]->try_receive(0, kMost * plan_.mtu, 1); });
     }

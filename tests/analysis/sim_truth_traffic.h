@@ -11,7 +11,7 @@
 
 namespace roce::sim_truth {
 
-/// A QP on each host, and what both do.
+/// A QP on each host, and the operations of both.
 class Traffic {
  public:
   Traffic(sim::SimNetwork& network, sim::Random& random, const Plan& plan, sim::Host& a, sim::Host& b,

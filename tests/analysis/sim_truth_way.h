@@ -25,7 +25,7 @@ class Way {
   }
 
   [[nodiscard]] sim::NodeId end(std::size_t i) const { return ends_[i]; }
-  /// Which channel the packets towards a QP of a host belong to.
+  /// Sets the channels that packets to a QP of a host belong to: one for requests, one for responses.
   void add_qp(bool of_b, Qpn qpn, std::size_t requests, std::size_t responses) {
     channels_[{of_b, qpn.value()}] = {requests, responses};
   }

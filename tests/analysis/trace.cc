@@ -18,7 +18,7 @@ namespace {
 
 using Options = std::map<std::string, std::string, std::less<>>;
 
-// The ICRC and something of the payload.
+// Bytes cut off: the ICRC and part of the payload.
 constexpr std::size_t kCut = 8;
 
 struct Line {

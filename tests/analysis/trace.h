@@ -9,10 +9,10 @@
 
 namespace roce::analysis {
 
-/// What a tracker says about a trace.
+/// The verdicts and records of a tracker on a trace.
 struct Findings {
-  std::vector<std::string> now;    ///< immediate verdicts, as `to_text` puts them
-  std::vector<std::string> later;  ///< retrospective ones
+  std::vector<std::string> now;    ///< immediate verdicts, formatted by `to_text`
+  std::vector<std::string> later;  ///< retrospective verdicts
   std::vector<PacketAnalysis> packets;
   std::vector<Message> messages;
   std::vector<Answer> answers;
@@ -20,32 +20,32 @@ struct Findings {
   Evictions evictions;
 };
 
-/// `3 gap 102x2 rule=CC-06 cause=nak of=1 after=10us spurious`: the frame, the verdict, the first PSN and how many
-/// (unless it is one), and what else it says.
+/// Formats `3 gap 102x2 rule=CC-06 cause=nak of=1 after=10us spurious`: the frame, the verdict, the first PSN and how
+/// many (unless it is one), and the other members of the verdict that are set.
 [[nodiscard]] std::string to_text(const Verdict& verdict);
 
-/// Makes a frame of each line of a trace, parses it, and hands it to `tracker`, then ends the capture. Lines are
+/// Makes a frame of each line of a trace, parses it, and feeds it to `tracker`, without ending the capture. Lines are
 ///
 ///     TIME  A>B  OPCODE  PSN  [option...]
 ///
-/// TIME in microseconds. Hosts are A to Z; B's QP 0x22 and everybody else's 0x11 are meant unless `qp=` says otherwise.
-/// OPCODE is that of the table, without `RC_`, or one of ACK, NAK_SEQUENCE, NAK_INVALID, NAK_ACCESS, NAK_OPERATION,
-/// NAK_RD, RNR, READ, FIRST, MIDDLE, LAST, ONLY (the four READ responses). Frames of a host have rising IPv4
-/// identifications unless an option says otherwise. FIRST and MIDDLE packets have 256 bytes, others 64. Options:
+/// TIME is in microseconds. Hosts are A to Z. The destination QP is 0x22 for B and 0x11 for other hosts unless `qp=` is
+/// given. OPCODE is the name in the opcode table, without `RC_`, or ACK, NAK_SEQUENCE, NAK_INVALID, NAK_ACCESS,
+/// NAK_OPERATION, NAK_RD, RNR, READ, FIRST, MIDDLE, LAST, ONLY (the last four are READ responses). Frames of a host
+/// have rising IPv4 identifications unless an option sets another. FIRST and MIDDLE have 256 bytes, others 64. Options:
 ///
 ///     qp= sqp= port= id= len= dma= fill= vlan=   numbers
 ///     ttl=                                       hop limit
 ///     ar      acknowledge request                 bad     wrong ICRC
 ///     ce      congestion experienced              cut     the capture ends in front of the ICRC
-///     v1, v6  RoCE v1, IPv6                       headers=  of a MAD's content: cm_req, cm_rep
+///     v1, v6  RoCE v1, IPv6                       headers=  contents of a MAD: cm_req, cm_rep
 ///     any field name of PacketSpec with a value
 ///
 /// Two lines with the same `id=` are two copies of one packet.
 ///
-/// Empty lines and what follows a `#` are passed over; frames count from 1.
+/// Empty lines and text after a `#` are ignored; frames count from 1.
 void feed(Tracker& tracker, std::string_view trace, Findings& findings);
 
-/// `feed` to a new tracker, with the end of the capture behind it.
+/// Feeds a trace to a new tracker and ends the capture.
 [[nodiscard]] Findings analyse(std::string_view trace, const TrackerOptions& options = {});
 
 }  // namespace roce::analysis

@@ -26,7 +26,7 @@ Gid host(std::uint32_t number) {
                           static_cast<std::uint8_t>(number)}});
 }
 
-/// Feeds a tracker as a program does, which takes what there is to say from time to time.
+/// Feeds a tracker as a program does that drains it from time to time.
 class Feed {
  public:
   explicit Feed(const Limits& limits) : before_(test::heap_bytes()), tracker_({.limits = limits}) {
@@ -82,9 +82,9 @@ class Feed {
     tracker_.drain_closed(closed_);
   }
   [[nodiscard]] Tracker& tracker() { return tracker_; }
-  /// What is taken at the moment.
+  /// Returns the heap bytes in use.
   [[nodiscard]] std::size_t taken() const { return test::heap_bytes() - before_; }
-  /// The most that was taken at any time, with what the caller keeps between two drains.
+  /// Returns the most heap bytes that were in use at any time, with those that the caller keeps between two drains.
   [[nodiscard]] std::size_t peak() const { return test::heap_peak() - before_; }
 
  private:
@@ -101,7 +101,7 @@ class Feed {
 
 constexpr std::uint32_t kScanned = 20'000;
 
-/// What each of `kScanned` streams takes that have the packets of `scan`, which is given the number of each.
+/// Returns the heap bytes that each of `kScanned` streams takes; `scan` feeds the packets of one, given its number.
 template <typename Scan>
 std::size_t taken_for_each(Scan scan) {
   Feed feed{Limits{}};
@@ -115,7 +115,7 @@ constexpr std::size_t kMostForAStream = 2048;
 
 constexpr Limits kSmall{.streams = 64, .requests_per_stream = 256, .responses_per_stream = 64, .max_gap = 1U << 16U};
 
-// Packets of 100,000 flows in no order: requests with losses, READs of 2 GiB, answers and NAKs.
+// Feeds packets of 100,000 flows in random order: requests with losses, READs of 2 GiB, answers and NAKs.
 void feed_many_flows(Feed& feed, unsigned packets) {
   sim::Random random{1};
   std::vector<std::uint32_t> psns(100'000);
@@ -146,10 +146,10 @@ void feed_many_flows(Feed& feed, unsigned packets) {
   }
 }
 
-/// What a stream may take with `limits`, and what the caller keeps between two drains.
+/// Returns the bytes that all streams may take with `limits`, including those that the caller keeps between two drains.
 std::size_t bound_of(const Limits& limits) {
-  constexpr std::size_t stream = 4 * 1024;     // with its summary, flows and what answers it
-  constexpr std::size_t request = 2 * 96 * 2;  // a ring has up to twice as many slots, both directions
+  constexpr std::size_t stream = 4 * 1024;     // with its summary, flows and unmatched answers
+  constexpr std::size_t request = 2 * 96 * 2;  // a ring has up to twice as many slots, in both directions
   return 32 * kMebibyte + limits.streams * (stream + limits.requests_per_stream * request);
 }
 
@@ -189,7 +189,7 @@ TEST(TrackerBounds, OfAConnectionThatIsRefused) {
             kMostForAStream);
 }
 
-// What is known of a stream that ended is for the caller to take.
+// The caller has to take the records of streams that ended.
 TEST(TrackerBounds, OfManyFlows) {
   Feed feed{Limits{}};
   feed_many_flows(feed, 300'000);
@@ -226,7 +226,7 @@ TEST(TrackerBounds, OfGapsThatAreNeverFilled) {
   EXPECT_LT(feed.peak(), 16 * kMebibyte);
 }
 
-// Of every second PSN of a huge gap, from its end on: each belongs in front of what was seen.
+// Every second PSN of a huge gap comes, from its end on: each belongs before the packets seen so far.
 TEST(TrackerBounds, OfAGapThatIsFilledBackwards) {
   Feed feed{kSmall};
   feed.feed(feed.request(1, 2, 0));
@@ -235,7 +235,7 @@ TEST(TrackerBounds, OfAGapThatIsFilledBackwards) {
   EXPECT_LT(feed.peak(), 16 * kMebibyte);
 }
 
-// The requests are on a way that the capture does not have.
+// The requests take a way that the capture does not cover.
 TEST(TrackerBounds, OfAnswersToUnseenRequests) {
   Feed feed{Limits{}};
   feed.feed(feed.request(1, 2, 0));
@@ -263,7 +263,7 @@ TEST(TrackerBounds, OfReadsThatAreNeverAnswered) {
   EXPECT_LT(feed.peak(), 16 * kMebibyte);
 }
 
-// Nothing asks for an answer, there are gaps, and what is sent again is always one further back.
+// Nothing requests an answer, there are gaps, and each retransmission is one PSN further back.
 TEST(TrackerBounds, OfRepetitionsWithoutAnEnd) {
   Feed feed{Limits{}};
   feed.feed(feed.request(1, 2, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Captures that have less than all, and input that nobody should send.
+// Incomplete captures, and input that no endpoint should send.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What messages are made of, and how they end.
+// The packets that make up messages, and the ends of messages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

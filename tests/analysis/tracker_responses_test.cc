@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is said of responses, and of what became of them.
+// Verdicts on responses, and on what became of them.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(ResponseVerdicts, AcknowledgementLostBehindTheCapturePoint) {
   EXPECT_THAT(found.later, ElementsAre("2 response_lost_after 100 of=3"));
 }
 
-// A link that is down takes them all: none of the requester's packets comes by in between.
+// A link that is down loses all of them: none of the requester's packets passes in between.
 TEST(ResponseVerdicts, ManyAcknowledgementsLostInOneOutage) {
   std::string trace;
   for (int i = 0; i < 12; ++i) trace += fmt::format("{} A>B SEND_ONLY {} ar\n", i, 100 + i);
@@ -136,7 +136,7 @@ TEST(ResponseVerdicts, PartOfAnAnswerLostBehindTheCapturePoint) {
     15  A>B  READ    101  dma=512
     20  B>A  FIRST   101
     21  B>A  LAST    102  len=256)");
-  // Whether the middle one was lost or overtaken by the last one cannot be seen from here.
+  // It cannot be seen from here whether the middle one was lost or overtaken by the last one.
   EXPECT_THAT(found.later, ElementsAre("3 response_not_in_time 101 of=5"));
 }
 
@@ -196,8 +196,8 @@ TEST(ResponseVerdicts, AResponseBehindThoseThatPassedItIsOfAnotherAnswer) {
   EXPECT_THAT(found.later, ElementsAre("4 unexplained 101"));
 }
 
-// 103 was overtaken: A asks again from there, and when it has come, from 104. All the while B goes on with its first
-// answer.
+// 103 was overtaken: A requests the READ again from 103 and, when 103 has come, from 104. Meanwhile B continues its
+// first answer.
 TEST(ResponseVerdicts, TheRestOfAnEarlierAnswerSaysNothingOfALaterOne) {
   const Findings found = analyse(R"(
      0    A>B  READ    100  dma=2048
@@ -298,9 +298,9 @@ TEST(ResponseVerdicts, AnswersAreLinkedToTheirRequests) {
   EXPECT_EQ(found.answers[1].latency, std::chrono::microseconds{6});
 }
 
-// RoCE v1, so that no identification tells what was sent first.
+// RoCE v1, so no identification shows which packet was sent first.
 TEST(ResponseVerdicts, AnswerThatBeginsInTheMiddleWasAskedForAgain) {
-  // The request for what is missing is not in the capture.
+  // The request for the missing packets is not in the capture.
   const Findings found = analyse(R"(
      0  A>B  READ    100  v1  dma=1600
     10  B>A  FIRST   100  v1

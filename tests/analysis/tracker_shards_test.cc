@@ -12,7 +12,7 @@
 namespace roce::analysis {
 namespace {
 
-/// Adds what the shards know at the end.
+/// Adds the records that the shards have at the end.
 Findings finish(TrackerShards& shards, Findings found) {
   shards.finish();
   shards.drain(found.verdicts);
@@ -33,7 +33,7 @@ Findings one_after_the_other(const std::vector<Observation>& packets, const Trac
   return finish(shards, std::move(found));
 }
 
-/// As threads would do it: in each batch the shards in an order left to chance. `cuts`: batches are given in parts.
+/// Runs the shards as threads would: each batch in random order of the shards. `cuts`: batches come in parts.
 Findings in_batches(const std::vector<Observation>& packets, const TrackerOptions& options, bool cuts) {
   std::mt19937 random{7};
   TrackerShards shards{options};

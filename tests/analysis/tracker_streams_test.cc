@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which packets belong together.
+// Rules for which packets belong together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST(Streams, DirectionsAreJoinedByTheirPsns) {
 }
 
 TEST(Streams, LossesFromBeforeTheDirectionsAreJoinedAreKept) {
-  // Both ends send requests; those of B are a stream of their own until A acknowledges one.
+  // Both ends send requests; those of B are a separate stream until A acknowledges one.
   const Findings found = analyse(R"(
      0  A>B  SEND_ONLY    500
     10  B>A  SEND_ONLY    100
@@ -68,7 +68,7 @@ TEST(Streams, WhatCouldAnswerTwoConnectionsIsJoinedToNeither) {
   for (const StreamSummary& stream : found.streams) EXPECT_FALSE(stream.joined);
 }
 
-// A line with a REQ or REP.
+// Returns a line with a REQ or REP.
 std::string cm(const std::string& time, const std::string& hosts, const std::string& message,
                const std::string& fields) {
   const std::string name = "cm_" + message;

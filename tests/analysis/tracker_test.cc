@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is said of requests, and of what became of them.
+// Verdicts on requests, and on what became of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -249,7 +249,7 @@ TEST(RequestVerdicts, OneCopyOfManyPacketsIsMadeByTheNetwork) {
 }
 
 TEST(RequestVerdicts, CopiesOfEveryPacketAreMadeByTheCapture) {
-  // A mirror in front of a router and behind it: every packet twice, the second with a hop less.
+  // A mirror before a router and after it: each packet is captured twice, the second time with one hop less.
   std::string trace;
   for (int i = 0; i < 10; ++i) {
     const std::string packet = " A>B SEND_ONLY " + std::to_string(100 + i) + " id=" + std::to_string(i);
@@ -291,7 +291,7 @@ TEST(RequestVerdicts, AcrossTheWrapOfThePsn) {
 }
 
 TEST(RequestVerdicts, DamagedPacketAndTheOneThatArrivedInItsPlace) {
-  // What was acknowledged is another transmission, which the capture does not have.
+  // The acknowledged packet is another transmission, which the capture does not have.
   const Findings found = analyse(R"(
       0  A>B  SEND_ONLY  100
       1  A>B  SEND_ONLY  101  bad
@@ -319,7 +319,7 @@ TEST(RequestVerdicts, DamagedPacketSpeaksForItsOwnPsnOnly) {
                                        "3 missed_by_capture 102 of=5"));
 }
 
-// RoCE v1, so that no identification tells what was sent first.
+// RoCE v1, so no identification shows which packet was sent first.
 TEST(RequestVerdicts, LateByARoundTripMayHaveBeenSentAgain) {
   const auto late_by = [](int microseconds) {
     return analyse(R"(

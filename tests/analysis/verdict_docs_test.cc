@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// docs/analysis.md has a section for every verdict and every rule that is judged, and says of each what the code says.
+// docs/analysis.md has a section for every verdict and every rule that is judged, and it agrees with the code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ std::string read_docs() {
   return text.str();
 }
 
-// The text below each heading `### name`, up to the next heading. `mark` is that of the heading: `### `.
+// Returns the text below each heading `### name`, up to the next heading. `mark` is the mark of the heading: `### `.
 std::map<std::string, std::string> sections(std::string_view mark = "### ") {
   std::map<std::string, std::string> all;
   std::istringstream lines{read_docs()};

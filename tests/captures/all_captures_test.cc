@@ -21,7 +21,7 @@ std::vector<std::filesystem::path> all_captures() {
   return paths;
 }
 
-/// A test name: letters, digits and underscores.
+/// Returns a test name of letters, digits and underscores.
 std::string name_of(const testing::TestParamInfo<std::filesystem::path>& info) {
   std::string name = info.param.filename().string();
   std::replace_if(

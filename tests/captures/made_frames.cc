@@ -26,7 +26,7 @@ PacketSpec with(PacketSpec spec, Values values) {
   return spec;
 }
 
-/// The two hosts of every made packet, the same inside a tunnel (RFC 5737, RFC 3849).
+/// Sets the two hosts that all made packets have, in a tunnel too (RFC 5737, RFC 3849).
 PacketSpec addressed(PacketSpec spec) {
   for (const char* index : {"", "[1]"}) {
     const auto set = [&](std::string_view header, std::string_view field, std::string_view value) {
@@ -61,7 +61,7 @@ MadeFrame frame(const PacketSpec& spec, std::string comment, LinkType link_type 
   return {need(spec.build()), std::move(comment), link_type, spec.get("icrc") == "auto"};
 }
 
-/// Values that make each header of a packet tell its fields apart.
+/// Sets values by which the fields of each header can be told apart.
 PacketSpec filled(PacketSpec spec) {
   for (const auto& [name, value] : Values{{"reth.va", "0x7f0012345678"},
                                           {"reth.r_key", "0x1a2b"},
@@ -122,8 +122,8 @@ MadeCapture link_control() {
        {"pause.quanta", "255"},
        {"payload", std::string(84, '0')}},
       "802.3x PAUSE of 255 quanta");
-  // Chassis and port by MAC address, TTL 120; ETS with priority 3 in TC 1 and half the bandwidth each, the same as
-  // recommendation; PFC on priority 3; applications: RoCE v1 by EtherType, RoCE v2 by UDP port, DSCP 26.
+  // Chassis and port by MAC address, TTL 120; ETS with priority 3 in TC 1 and half the bandwidth for each, both as
+  // configuration and recommendation; PFC on priority 3; applications: RoCE v1 by EtherType, v2 by UDP port, DSCP 26.
   add("eth",
       {{"eth.dst", "01:80:c2:00:00:0e"},
        {"eth.type", "LLDP"},

@@ -13,7 +13,7 @@ namespace roce::test {
 /// One frame of a made capture.
 struct MadeFrame {
   std::vector<std::byte> bytes;
-  std::string comment;  ///< what it is; stands in the capture as the packet's comment
+  std::string comment;  ///< description, stored in the capture as the packet's comment
   LinkType link_type = LinkType::ethernet;
   bool icrc_is_good = true;  ///< for each RoCE packet in it
 };
@@ -24,7 +24,7 @@ struct MadeCapture {
   std::vector<MadeFrame> frames;
 };
 
-/// All captures of captures/made. The same every time.
+/// Returns all captures of captures/made, identical on each call.
 [[nodiscard]] std::vector<MadeCapture> made_captures();
 
 /// Writes a capture as pcapng to `path`. Returns what went wrong, or nothing.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the actions do to a packet's bytes. When it goes on is the matter of order_test.cc.
+// The effect of the actions on a packet's bytes. order_test.cc tests their effect on its time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using test::value_in;
 
 constexpr std::array kVersions{RoceVersion::v1, RoceVersion::v2_ipv4, RoceVersion::v2_ipv6};
 
-/// What a rule makes of one frame.
+/// Returns the one frame that a rule makes of a frame.
 test::Frame result_of(std::string_view rule, const test::Frame& frame, std::uint64_t seed = 1) {
   Engine engine = engine_of(rule, seed);
   const auto sent = pass(engine, frame);
@@ -116,12 +116,12 @@ TEST(ImpairAction, CorruptFlipsAsManyBitsAsAsked) {
 
 TEST(ImpairAction, CorruptFlipsTheBitThatIsNamed) {
   const test::Frame before = middle(1);
-  // Bit 95 is the last of the BTH: the lowest of the PSN.
+  // Bit 95 is the last bit of the BTH, the lowest one of the PSN.
   const test::Frame after = result_of("corrupt:bit=95", before);
   EXPECT_EQ(value_in(after, "bth.psn"), "0");
   EXPECT_EQ(different_bits(before, after), 1U);
   EXPECT_EQ(icrc_of(after), IcrcStatus::bad);
-  // 12 bytes of BTH and 16 of payload: the rule does not match what has no such bit.
+  // 12 bytes of BTH and 16 of payload: the rule does not match a packet without such a bit.
   EXPECT_NE(result_of("corrupt:bit=223", before), before);
   Engine engine = engine_of("corrupt:bit=224");
   EXPECT_EQ(pass(engine, before).front().bytes, before);
@@ -165,7 +165,7 @@ TEST(ImpairAction, EditRepairsTheIpv4Checksum) {
   EXPECT_EQ(value_in(wrong, "ip.checksum"), "0x1234") << "what was asked for stays";
 }
 
-/// The ones' complement sum that a UDP packet with a right checksum gives (RFC 768): 0xFFFF.
+/// Returns the ones' complement sum, 0xFFFF for a UDP packet with a right checksum (RFC 768).
 std::uint32_t udp_sum(const test::Frame& frame) {
   const Packet packet = test::parsed(frame);
   std::uint32_t sum = 17;
@@ -187,7 +187,7 @@ std::uint32_t udp_sum(const test::Frame& frame) {
 
 TEST(ImpairAction, EditRepairsAUdpChecksumThatWasRight) {
   for (const RoceVersion version : {RoceVersion::v2_ipv4, RoceVersion::v2_ipv6}) {
-    // Which checksum is right is found by trying: the sum of the frame without one says it.
+    // The right checksum is derived from the sum of the frame without one.
     test::Frame before = frame_of(Opcode::rc_send_only, {{"payload", "0102030405060708"}}, version);
     const std::size_t udp = test::parsed(before).find(HeaderId::udp)->offset;
     store_big_endian<2>(before.data() + udp + 6, 0xFFFF - udp_sum(before));

@@ -13,7 +13,7 @@ namespace {
 
 class ImpairCapture : public testing::TestWithParam<std::filesystem::path> {};
 
-/// Runs a capture through an engine; the side that spoke first is a. `use(submitted frame, what came out)`.
+/// Runs a capture through an engine; side a is the one that sent first. Calls `use(submitted frame, output frames)`.
 template <typename Use>
 void run(Engine& engine, const std::filesystem::path& path, Use use) {
   std::optional<Gid> a;

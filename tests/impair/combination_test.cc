@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several rules at once, what is logged, and that the same seed gives the same.
+// Several rules at once, the log, and that the same seed gives the same result.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using test::value_in;
 using testing::ElementsAre;
 
 TEST(ImpairCombination, RulesCountForThemselves) {
-  // The drop of the second WRITE does not keep the other rule from counting it.
+  // The second WRITE is dropped, and the other rule counts it nevertheless.
   Engine engine = engine_of("drop:nth=2; drop:nth=4");
   EXPECT_THAT(passed(engine, {middle(0), middle(1), middle(2), middle(3), middle(4)}), ElementsAre(1, 3, 5));
 }
@@ -124,7 +124,7 @@ TEST(ImpairCombination, LogRecordsOfOtherFramesAndNaksAsText) {
   EXPECT_THAT(to_string(records[1], engine.rules()), testing::HasSubstr("RC_ACKNOWLEDGE (nak) psn 0 (+0)"));
 }
 
-/// All that comes out of an engine.
+/// The complete output of an engine.
 struct Result {
   std::vector<test::Sent> sent;
   std::vector<LogRecord> log;
@@ -156,7 +156,7 @@ TEST(ImpairCombination, TheSameSeedGivesTheSameBytesAndLog) {
 
 TEST(ImpairCombination, TheRandomNumbersAreTheSameOnEveryMachine) {
   Engine engine = engine_of("drop:probability=0.5", 1);
-  // What a second implementation of SplitMix64 gives: the engine's seed makes the rule's, that the numbers.
+  // Reference values from a second SplitMix64: the engine's seed makes the rule's seed, which makes the numbers.
   std::string pattern;
   for (int i = 0; i < 24; ++i) pattern += pass(engine, middle(1)).empty() ? 'x' : '.';
   EXPECT_EQ(pattern, "x.x.x..xxx..x..x..xx.x..");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What happens at the limits: nothing grows beyond them, and nothing is lost in silence.
+// Behaviour at the limits: nothing grows beyond them, and nothing is lost silently.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(ImpairLimits, PacketsBeyondTheHeldOnesPassAndTheLogSaysSo) {
   EXPECT_EQ(records[5].outcome, LogOutcome::done);
   EXPECT_THAT(to_string(records[4], engine.rules()),
               testing::HasSubstr("delay left out, too much is held already (rule 1)"));
-  // Room again once they went on.
+  // There is room again once the held packets have left.
   EXPECT_THAT(numbers(drain(engine, at(1000))), ElementsAre(1, 2));
   EXPECT_TRUE(pass(engine, middle(4), Direction::a_to_b, at(1000)).empty());
 }
@@ -124,7 +124,7 @@ TEST(ImpairLimits, AForgottenFlowGetsANewFirstPsn) {
 TEST(ImpairLimits, TransmissionsAreCountedForSoManyPsns) {
   Engine engine = engine_of("drop:tx=2..", 1, {.psns_per_flow = 4});
   for (std::uint32_t psn = 0; psn < 8; ++psn) EXPECT_FALSE(pass(engine, middle(psn)).empty());
-  // 0 … 3 share their rows with 4 … 7, and each row has two places.
+  // 0 … 3 share their rows with 4 … 7, and each row has two slots.
   for (std::uint32_t psn = 0; psn < 8; ++psn) EXPECT_TRUE(pass(engine, middle(psn)).empty()) << psn;
   for (std::uint32_t psn = 8; psn < 12; ++psn) EXPECT_FALSE(pass(engine, middle(psn)).empty());
   EXPECT_FALSE(pass(engine, middle(0)).empty()) << "0 was silent longest in its row";

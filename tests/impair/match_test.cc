@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which packets a rule picks.
+// The packets that a rule matches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST(ImpairMatch, ByQp) {
 struct OpcodeCase {
   std::string_view op;
   Opcode opcode;
-  std::string_view syndrome;  ///< when not empty
+  std::string_view syndrome;  ///< not checked if empty
   bool matches;
 };
 
@@ -132,7 +132,7 @@ TEST(ImpairMatch, FlowsCountTheirPsnsApart) {
   EXPECT_THAT(passed(engine, {to("1", "192.0.2.2", "10"), to("2", "192.0.2.2", "11"), to("1", "192.0.2.3", "11"),
                               to("1", "192.0.2.2", "11")}),
               ElementsAre(1, 2, 3));
-  // The same addresses and QP the other way are another flow.
+  // The same addresses and QP in the other direction are another flow.
   EXPECT_EQ(pass(engine, to("2", "192.0.2.2", "12"), Direction::b_to_a).size(), 1U);
   EXPECT_EQ(pass(engine, to("2", "192.0.2.2", "12")).size(), 0U);
 }
@@ -193,7 +193,7 @@ TEST(ImpairMatch, BySkipAndCount) {
 TEST(ImpairMatch, ByProbability) {
   Engine engine = engine_of("drop:probability=0.1", 3);
   const std::size_t left = passed(engine, std::vector<test::Frame>(10'000, middle(1))).size();
-  // Six standard deviations of 30 on both sides.
+  // The limits are six standard deviations of 30 away on both sides.
   EXPECT_GT(left, 8820U);
   EXPECT_LT(left, 9180U);
   Engine never = engine_of("drop:probability=0");

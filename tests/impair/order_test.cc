@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// When packets go on: delay, reorder, and the times the engine asks to be called at.
+// The times at which packets leave: delay, reorder, and the times at which the engine asks to be called.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using test::pass;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Submits WRITE Middles of consecutive PSNs, all at time 0, and lists what goes on after each.
+/// Submits WRITE Middles of consecutive PSNs, all at time 0, and returns the numbers of the frames in leaving order.
 std::vector<std::uint64_t> order_of(Engine& engine, std::size_t count, Direction direction = Direction::a_to_b) {
   std::vector<std::uint64_t> order;
   for (std::size_t i = 0; i < count; ++i) {

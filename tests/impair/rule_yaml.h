@@ -9,7 +9,7 @@
 
 namespace roce::impair::test {
 
-/// A scalar as it is written; a list with / between.
+/// Returns a scalar as it is written; a list with / between its items.
 inline std::string scalar_text(const YAML::Node& node) {
   if (!node.IsSequence()) return node.Scalar();
   std::string text;
@@ -17,7 +17,7 @@ inline std::string scalar_text(const YAML::Node& node) {
   return text;
 }
 
-/// One rule of a list: a map of keys, or an action's name with a map of keys, or an action's name alone.
+/// Returns the values of one rule: a map of keys, or an action's name with a map of keys, or an action's name alone.
 inline RuleValues values_of(const YAML::Node& node) {
   if (node.IsScalar()) return {{"action", node.Scalar()}};
   RuleValues values;
@@ -33,7 +33,7 @@ inline RuleValues values_of(const YAML::Node& node) {
   return values;
 }
 
-/// The rules of a list, as a program reads them; none of what is no list.
+/// Returns the rules of a list, as a program reads them; no rules if the node is not a list.
 inline RuleResult<RuleSet> rules_of_yaml(const YAML::Node& list) {
   std::vector<RuleValues> rules;
   if (!list.IsSequence()) return RuleSet::from_values(rules);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How a program hands rules over that were written as YAML.
+// Rules that were written as YAML and that a program hands over.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -18,7 +18,7 @@ namespace roce::impair::test {
 using Frame = std::vector<std::byte>;
 using Values = std::vector<std::pair<std::string, std::string>>;
 
-/// A frame of an opcode, with values set on top.
+/// Returns a frame with an opcode, and with `values` set in it.
 inline Frame frame_of(Opcode opcode, const Values& values = {}, RoceVersion version = RoceVersion::v2_ipv4) {
   PacketSpec spec = PacketSpec::for_opcode(opcode, version);
   const auto set = [&](const std::string& name, const std::string& value) {
@@ -35,7 +35,7 @@ inline Frame frame_of(Opcode opcode, const Values& values = {}, RoceVersion vers
   return *bytes;
 }
 
-/// A WRITE Middle of 16 bytes with a PSN.
+/// Returns a WRITE Middle of 16 bytes with the given PSN.
 inline Frame middle(std::uint32_t psn) {
   return frame_of(Opcode::rc_write_middle, {{"bth.psn", std::to_string(psn)}, {"payload_length", "16"}});
 }
@@ -62,7 +62,7 @@ struct Sent {
   friend bool operator==(const Sent&, const Sent&) = default;
 };
 
-/// Everything that is due.
+/// Returns everything that is due at `now`.
 inline std::vector<Sent> drain(Engine& engine, Time now = at(0)) {
   std::vector<Sent> sent;
   while (const auto output = engine.poll(now)) {
@@ -77,21 +77,21 @@ inline std::vector<LogRecord> drain_log(Engine& engine) {
   return records;
 }
 
-/// Submits a frame and returns what is due then.
+/// Submits a frame and returns everything that is then due.
 inline std::vector<Sent> pass(Engine& engine, const Frame& frame, Direction direction = Direction::a_to_b,
                               Time now = at(0)) {
   if (engine.submit(direction, frame, now) != Submitted::taken) throw std::runtime_error("not taken");
   return drain(engine, now);
 }
 
-/// The numbers of the frames that are due at `now`, in order.
+/// Returns the numbers of the frames sent, in order.
 inline std::vector<std::uint64_t> numbers(const std::vector<Sent>& sent) {
   std::vector<std::uint64_t> list;
   for (const Sent& one : sent) list.push_back(one.packet);
   return list;
 }
 
-/// The numbers, from 1, of the frames that rules without copies or waiting let pass.
+/// Returns the numbers, from 1, of the frames that pass; the rules may neither copy nor hold frames.
 inline std::vector<std::uint64_t> passed(Engine& engine, const std::vector<Frame>& frames,
                                          Direction direction = Direction::a_to_b) {
   std::vector<std::uint64_t> list;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A device promises that after set-up it allocates nothing: neither where all goes well, nor where packets are lost,
-// receives are missing, marks come in and neighbours have to be asked for.
+// A device promises not to allocate memory after set-up, neither if all goes well nor if packets are lost, receives are
+// missing, marks arrive and neighbours have to be asked for.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 std::uint64_t allocations = 0;
 
-/// Counts what is allocated while it lives.
+/// Counts the heap allocations made during its lifetime.
 class Counting {
  public:
   Counting() = default;
@@ -98,7 +98,7 @@ struct Side {
   MrInfo keys;
 };
 
-/// Says that a router was congested.
+/// Marks a frame as a congested router does (CE).
 void mark(std::span<std::byte> frame) {
   const std::vector<std::byte> before{frame.begin(), frame.end()};
   const FrameSeal seal{parse_frame(before, LinkType::ethernet)};
@@ -107,7 +107,7 @@ void mark(std::span<std::byte> frame) {
   seal.renew(parse_frame(frame, LinkType::ethernet), frame, WrongCheck::repair, WrongCheck::repair);
 }
 
-/// Two sides and a wire that loses and marks.
+/// Two sides and a wire that loses and marks packets.
 struct Wire {
   explicit Wire(const char* profile) : a(1, profile), b(2, profile) {}
 
@@ -174,7 +174,7 @@ TEST_P(Allocations, NoneInTransmitForNeighboursThatAreAskedFor) {
     EXPECT_EQ(transmit(), 0U) << "the address is not known";
     must(side.device.set_neighbour(peer, std::nullopt, {{2, 0, 0, 0, 0, 9}}));
     EXPECT_NE(transmit(), 0U);
-    // A known one has moved.
+    // The neighbour is now known, and moves.
     const Counting counting;
     must(side.device.set_neighbour(peer, std::nullopt, {{2, 0, 0, 0, 0, 10}}));
   }
@@ -196,7 +196,7 @@ TEST_P(Allocations, NoneInAnExchangeWithLossesMarksAndMissingReceives) {
           WorkOpcode::compare_swap, WorkOpcode::fetch_add, WorkOpcode::atomic_write, WorkOpcode::flush}) {
       wire.a.post(a, opcode, wire.b.keys);
     }
-    // The receives come late.
+    // The receives are posted late.
     wire.run(wire.now + 100us);
     wire.b.post_receive(b);
     wire.b.post_receive(b);

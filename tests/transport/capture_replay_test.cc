@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Our responder is asked what Soft-RoCE's responders were asked in captures of real traffic, and has to answer what
-// they answered: opcode, PSN, syndrome, MSN, payload length, the value that an atomic returns; and on every QP whose
-// program told what it received, to receive the same. The data of READs is not compared.
+// Our responder gets the requests that Soft-RoCE's responders got in captures of real traffic, and has to answer as
+// they did: opcode, PSN, syndrome, MSN, payload length, the value that an atomic returns. On every QP whose program
+// reported its receives, it has to receive the same. The data of READs are not compared.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ namespace {
 using transport::CompletionStatus;
 using transport::Profile;
 
-/// A deviation that is right.
+/// A deviation that is correct.
 struct Known {
   Deviation deviation;
   std::string_view why;
@@ -40,7 +40,7 @@ constexpr std::string_view kStartThatReveals =
 constexpr std::string_view kStuckInWrite =
     "Soft-RoCE never leaves a plain WRITE interrupted by packet 60, and loses all that follows";
 
-/// All there are. Packets lost on the way and damaged packets need no entry: the responder is fed what arrived.
+/// The complete list. Lost and damaged packets do not need an entry: the responder is fed the packets that arrived.
 const std::vector<Known>& known_deviations() {
   static const std::vector<Known> list{
       {{"uc-drop", 26, true, "status 0 receive length 1500 immediate 0xe11f892d"}, kStartThatEnds},
@@ -81,8 +81,8 @@ TEST(CaptureReplayTotals, EverythingInTheCapturesIsCompared) {
   ReplayTotals totals;
   for (const std::string& capture : capture_names()) totals += replay(capture).totals;
   fmt::print("{}\n", describe(totals));
-  // The truth files count the answers by opcode, and host-peer, which has none, holds 20 ACKs of Soft-RoCE: 653
-  // acknowledges, 201 atomics, 65 READ responses LAST and 42 ONLY.
+  // The truth files count the answers by opcode; host-peer does not have one, and has 20 ACKs of Soft-RoCE. In total
+  // 653 acknowledges, 201 atomics, 65 READ responses LAST and 42 ONLY.
   const ReplayTotals expected{.connections = 56,
                               .requests = 2015,
                               .duplicates = 151,
@@ -99,8 +99,8 @@ TEST(CaptureReplayTotals, EverythingInTheCapturesIsCompared) {
   EXPECT_EQ(totals, expected);
 }
 
-/// Where Soft-RoCE is known to differ from the specification or from RNICs, which its profile says. Each is switched
-/// back here, to see in which captures it shows.
+/// A point in which Soft-RoCE is known to differ from the specification or from RNICs, according to its profile.
+/// Each is switched back here, to see in which captures it shows.
 struct Quirk {
   std::string_view what;
   void (*without)(Profile&);
@@ -126,7 +126,7 @@ const std::vector<Quirk>& quirks() {
        [](Profile& p) { p.bad_receive_key_status = CompletionStatus::local_protection_error; },
        {"rc-errors"}},
       {"congestion marks are ignored", [](Profile& p) { p.send_cnps = true; }, {"rc-ecn-ce"}},
-      // In no capture is a READ the last thing executed when a SEND or WRITE is repeated, and each key that a SEND
+      // In no capture is a READ the last request executed when a SEND or WRITE is repeated, and each key that a SEND
       // with invalidate names can be invalidated.
       {"duplicates are acknowledged with the last PSN that was no READ's",
        [](Profile& p) { p.duplicate_ack_skips_reads = false; },

@@ -15,12 +15,12 @@ namespace {
 
 using nlohmann::json;
 
-/// The opcodes of libibverbs for completed receives: 128, and 129 for those that a WRITE with immediate took.
+/// The opcodes of libibverbs for completed receives: 128, and 129 for those consumed by a WRITE with immediate.
 constexpr unsigned kReceived = 128;
 constexpr unsigned kReceivedWrite = 129;
 constexpr unsigned kWithImmediate = 2;
 
-/// Of eight groups of four hexadecimal digits.
+/// Parses a GID of eight groups of four hexadecimal digits.
 Gid gid_of(const std::string& text) {
   Gid gid;
   for (std::size_t i = 0; i < gid.octets.size(); ++i) {
@@ -30,7 +30,7 @@ Gid gid_of(const std::string& text) {
   return gid;
 }
 
-/// A program that also sent says of a failed request not what it was: only successes are taken then.
+/// Returns the completed receives. Failed entries of a program that also sent are left out: they may be sends.
 std::vector<Receipt> receipts_of(const json& side) {
   std::vector<Receipt> receipts;
   for (const json& entry : side.at("wc")) {

@@ -16,9 +16,9 @@ namespace roce::test {
 
 namespace {
 
-/// The peer in user space that one capture has: it is no Soft-RoCE.
+/// The peer in user space that one capture has: it is not Soft-RoCE.
 constexpr Ipv4Address kUserSpacePeer{{10, 77, 0, 1}};
-/// Connections of one capture start this far apart at least: their first PSNs are random.
+/// Least distance between the first PSNs of the connections of one capture: they are random.
 constexpr std::int32_t kPsnsOfAConnection = 1 << 16;
 
 std::filesystem::path file_of(const std::string& capture, std::string_view stage) {
@@ -34,15 +34,15 @@ void for_each_packet(const std::filesystem::path& file, Use use) {
   });
 }
 
-using Key = std::tuple<Gid, Gid, Qpn>;  // requester, responder, its QP
+using Key = std::tuple<Gid, Gid, Qpn>;  // requester, responder, QP of the responder
 
-/// A connection, and where its last request stands in the capture.
+/// A connection, and the number of its last request in the capture.
 struct Open {
   CapturedConnection connection{};
   std::uint64_t last_request = 0;
 };
 
-/// The connection that an answer belongs to; of several that began with the same PSN the one asked last.
+/// Returns the connection that an answer belongs to; if several began at the same PSN, the one that was asked last.
 CapturedConnection* find_asked(std::map<Key, Open>& open, const Packet& answer) {
   const NetMeta net = answer.net();
   Open* found = nullptr;

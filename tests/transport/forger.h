@@ -12,14 +12,14 @@
 
 namespace roce::sim {
 
-/// Makes packets that claim to come from one endpoint and go to its peer, legal but for what is asked for.
+/// Makes packets that claim to come from one endpoint and go to its peer, legal except for the given edits.
 class Forger {
  public:
   using Edits = std::initializer_list<std::pair<std::string_view, std::string>>;
 
   Forger(const Endpoint& from, const Endpoint& to) : from_(from), to_(to) {}
 
-  /// A RoCE v2 packet over IPv4 with fields set by name.
+  /// Returns a RoCE v2 packet over IPv4 with fields set by name.
   [[nodiscard]] Frame make(Opcode opcode, std::uint32_t psn, Edits edits) const {
     PacketSpec spec = PacketSpec::for_opcode(opcode, RoceVersion::v2_ipv4);
     set(spec, "eth.src", to_string(from_.host().mac()));
@@ -35,12 +35,12 @@ class Forger {
     return *frame;
   }
 
-  /// Sends it from the endpoint's host.
+  /// Sends such a packet from the endpoint's host.
   void send(Opcode opcode, std::uint32_t psn, Edits edits = {}) const {
     from_.host().network().inject(from_.host().node(), make(opcode, psn, edits));
   }
 
-  /// RETH or AtomicETH fields for a place in the peer's memory.
+  /// Returns the address, for a RETH or AtomicETH, of an offset in the peer's memory.
   [[nodiscard]] std::string address(std::uint64_t offset) const { return std::to_string(to_.address(offset)); }
   [[nodiscard]] std::string key() const { return std::to_string(to_.info().r_key.value()); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random verbs and random accesses, each compared with a list that is searched from end to end.
+// Random verbs and random accesses; each result is compared with that of a linear search through a list.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -203,7 +203,7 @@ class Model {
     window->rights = access;
     window->start = request.address;
     window->length = request.length;
-    // Unbinding names no place in the region.
+    // An unbind does not name a place in the region.
     window->base = unbinds ? nullptr : region->base + (request.address - region->start);
     window->qpn = qpn;
     window->of = region->mr;

@@ -35,7 +35,7 @@ class MemoryTest : public testing::Test {
     return table.remote(r_key, kPd, kQp, address, length, Access::remote_read);
   }
   std::byte* at(std::size_t offset) { return memory.data() + offset; }
-  // 16 bytes from 32 on, readable.
+  // Returns a binding of 16 bytes from offset 32 on, readable.
   static MwBinding binding(Mw mw, Mr mr) {
     return {.mw = mw, .mr = mr, .address = 0x1020, .length = 16, .access = Access::remote_read, .variant = 0x77};
   }

@@ -8,7 +8,7 @@
 
 namespace roce::sim {
 
-/// What is left when an exchange is over: both memories and all completions.
+/// The result of an exchange: both memories and all completions.
 struct Outcome {
   std::vector<std::byte> a_memory;
   std::vector<std::byte> b_memory;
@@ -22,14 +22,14 @@ struct Outcome {
 
 inline constexpr std::size_t kMixedMemory = 32U << 10U;
 
-/// Posts one of each operation from `a` and some from `b`, in messages of one and of several packets, at MTU 1024. No
-/// byte of memory is written by two requests that could overtake each other.
+/// Posts one of each operation from `a` and some from `b`, in messages of one and of several packets, at MTU 1024. Two
+/// requests that could overtake each other never write the same byte of memory.
 void post_mixed(Pair& pair);
 
 /// Runs the exchange to its end.
 [[nodiscard]] testing::AssertionResult run_mixed(Pair& pair, Outcome& outcome);
 
-/// Options for the exchange.
+/// Returns the options for the exchange.
 [[nodiscard]] Pair::Options mixed_options(const transport::Profile& profile, std::uint64_t seed = 1);
 
 }  // namespace roce::sim

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int32_t kHalf = 1 << 23;
 
-/// Of all that may not change when a packet is sent again.
+/// Returns a digest of everything that may not change when a packet is sent again.
 std::uint64_t digest_of(const Packet& packet) {
   constexpr std::uint64_t offset_basis = 0xCBF2'9CE4'8422'2325U;
   constexpr std::uint64_t prime = 0x100'0000'01B3U;
@@ -117,7 +117,7 @@ std::string Audit::on_response(const Packet& packet, const transport::QpAttribut
     return wrong("an answer to what was not asked", psn);
   }
   if (aeth) {
-    // A NAK speaks of the requests before its PSN, an ACK of its own too.
+    // A NAK acknowledges the requests before its PSN, an ACK also the one with its PSN.
     const std::int32_t last = is_nak ? index - 1 : index;
     const std::uint32_t least = last < 0 ? 0 : uses_.at(static_cast<std::size_t>(last)).messages_ended;
     if (Msn{least}.newer_than(aeth->msn) || aeth->msn.newer_than(responder.msn)) return wrong("a wrong MSN", psn);

@@ -15,20 +15,20 @@ class Audit {
  public:
   Audit(Psn first, std::uint32_t mtu) : first_(first), mtu_(mtu) {}
 
-  /// A request that leaves its sender; empty, or what is wrong with it.
+  /// Checks a request that leaves its sender. Returns an empty text, or what is wrong with the request.
   [[nodiscard]] std::string on_request(const Packet& packet, const transport::QpAttributes& sender);
-  /// An answer that leaves the responder.
+  /// Checks an answer that leaves the responder. Returns an empty text, or what is wrong with the answer.
   [[nodiscard]] std::string on_response(const Packet& packet, const transport::QpAttributes& responder) const;
 
  private:
-  /// One PSN as it was used first.
+  /// One PSN, as it was first used.
   struct Use {
     Operation operation = Operation::unknown;
     Position position = Position::only;
-    std::uint64_t digest = 0;          ///< of headers and payload
-    std::uint64_t address = 0;         ///< READ: of the data that this PSN answers
+    std::uint64_t digest = 0;          ///< digest of the opcode, extension headers and payload
+    std::uint64_t address = 0;         ///< READ: address of the data that this PSN answers
     std::uint32_t length = 0;          ///< READ: bytes from `address` to the end
-    std::uint32_t messages_ended = 0;  ///< with this PSN and before
+    std::uint32_t messages_ended = 0;  ///< number of messages that ended with this PSN or before
   };
 
   [[nodiscard]] std::string on_first_use(const Packet& packet);
@@ -39,7 +39,7 @@ class Audit {
   std::vector<Use> uses_;
 };
 
-/// What every frame has to be, whatever it says: RoCE, whole, with a good ICRC, its pad right and its opcode known.
+/// Checks each frame, whatever its content: RoCE, complete, with a good ICRC, a correct pad and a known opcode.
 [[nodiscard]] std::string audit_frame(const Packet& packet, std::uint32_t mtu);
 
 }  // namespace roce::model

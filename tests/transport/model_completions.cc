@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a node's completions have to be.
+// Checks of a node's completions.
 #include <sstream>
 
 #include "model_node.h"
@@ -51,7 +51,7 @@ std::string Node::check_completions(const Reference& reference, const Node& peer
 std::string Node::check_sent(std::size_t qp, const Completion& completion, const std::vector<Expected>& expected) {
   QpState& state = qps_[qp];
   const bool good = completion.status == CompletionStatus::success;
-  // Unsignaled requests leave no trace if they are good; after an error none are.
+  // A successful unsignaled request does not make a completion; after an error no request is successful.
   while (!state.failed && state.sends_completed < expected.size() && !expected[state.sends_completed].signaled &&
          expected[state.sends_completed].wr_id != completion.wr_id) {
     ++state.sends_completed;
@@ -100,7 +100,7 @@ std::string Node::check_all_completed(const Reference& reference) const {
     if (!program_.errors_allowed && state.receives_completed != reference.received[q].at(index_).size()) {
       return "a receive without a completion: wr_id " + std::to_string(state.receives_completed + 1);
     }
-    // Those of a shared queue stay in it.
+    // The receives of a shared queue stay in it.
     if (program_.errors_allowed && !state.srq && state.receives_completed != state.receives_posted) {
       return "a receive that was not flushed: wr_id " + std::to_string(state.receives_completed + 1);
     }

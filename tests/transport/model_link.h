@@ -14,7 +14,7 @@
 namespace roce::model {
 
 /// A link in both directions that loses, duplicates, reorders, corrupts and delays frames. Frames arrive in the order
-/// of (time, number), so a seed always gives the same arrivals. Its frames' memory is used again, which makes it
+/// of (time, number), so a seed always gives the same arrivals. It reuses the memory of its frames, which makes it
 /// several times as fast as the simulated network of tests/sim: a program takes milliseconds.
 class Link {
  public:
@@ -30,10 +30,10 @@ class Link {
     const int copies = hits(faults_.duplicate) ? 2 : 1;
     for (int i = 0; i < copies; ++i) put(1 - from, frame, now);
   }
-  /// When the next frame arrives; `kNever` without any.
+  /// Returns the arrival time of the next frame; `kNever` if there is none.
   [[nodiscard]] Time next() const { return queue_.empty() ? kNever : queue_.top().at; }
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
-  /// The next frame; there must be one. It is valid until the next call.
+  /// Takes the next frame; there has to be one. It is valid until the next call.
   [[nodiscard]] const Arrival& take() {
     current_ = queue_.top().slot;
     queue_.pop();

@@ -12,7 +12,7 @@ using transport::Access;
 using transport::Sge;
 using transport::VerbResult;
 using transport::WorkOpcode;
-// `QpState` is this file's own, of a node.
+// `QpState` here is the struct of a node.
 using DeviceQpState = transport::QpState;
 
 namespace {
@@ -46,7 +46,7 @@ transport::Device make_device(const Program& program, std::size_t index) {
                  {.gid = gid_of(index, 2)},
                  {.gid = gid_of(index, 3), .vlan_id = vlan}};
   config.profile = transport::profile_of(program.profile);
-  // Where errors are not allowed, no number of losses in a row may be one.
+  // If errors are not allowed, no number of losses in a row may cause one.
   config.profile.retry_count_7_is_infinite = !program.errors_allowed;
   config.limits = {.max_qp = 4, .max_mr = 64, .max_events = 64};
   config.first_qpn = index == 0 ? 0x11 : 0x101;
@@ -73,7 +73,7 @@ Node::Node(const Program& program, std::size_t index, Memory& memory)
         access = access | kRemote;
         invalidatable = true;
       }
-      // Areas lie at addresses that have nothing to do with each other, none at the place of its memory.
+      // The addresses of areas are unrelated to each other, and none is the address of its memory.
       const std::uint64_t address = ((q * kAreas + area + 1) << 40U) + (area * 4096 + index * 64);
       qp.regions.at(area) = must(device_.register_memory(pd, {.memory = memory.area(index, q, static_cast<Area>(area)),
                                                               .access = access,

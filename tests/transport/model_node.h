@@ -13,38 +13,38 @@
 
 namespace roce::model {
 
-/// One device of a run with its QPs, and how far they are in the program.
+/// One device of a run with its QPs, and the progress of each in the program.
 class Node {
  public:
   Node(const Program& program, std::size_t index, Memory& memory);
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  /// Brings the QPs to RTS. Call for both nodes, then go on.
+  /// Brings the QPs to RTS. To be called for both nodes before anything else.
   void connect(const Node& peer);
 
   [[nodiscard]] transport::Device& device() { return device_; }
   [[nodiscard]] transport::QpAttributes attributes(std::size_t qp) const;
   [[nodiscard]] std::size_t qp_count() const { return qps_.size(); }
   [[nodiscard]] Qpn qpn(std::size_t qp) const { return qps_[qp].qpn; }
-  /// The index of a QPN, or `qp_count()`.
+  /// Returns the index of a QPN, or `qp_count()` if there is none.
   [[nodiscard]] std::size_t find(Qpn qpn) const;
 
   void begin_phase(std::size_t phase, Time now);
-  /// Posts what is due. Returns whether anything was posted; `failure` says why something could not be.
+  /// Posts all actions that are due. Returns true if any was posted; `failure` receives the reason if a post failed.
   bool post_due(const Node& peer, Time now, std::string& failure);
-  /// When something is due that is not yet; `kNever` at the end of the phase.
+  /// Returns the time of the next action that is not yet due; `kNever` at the end of the phase.
   [[nodiscard]] Time next_action(Time now) const;
-  /// Whether all of the phase is posted and every send request is complete.
+  /// True if all of the phase is posted and every send request is complete.
   [[nodiscard]] bool is_phase_over() const;
-  /// What keeps the phase from being over.
+  /// Returns what keeps the phase from being over.
   [[nodiscard]] std::string unfinished() const;
   [[nodiscard]] bool is_any_qp_in_error() const;
   void force_error(Time now);
 
-  /// Takes the completions that are there and checks each against what has to come next. Empty, or what is wrong.
+  /// Takes all completions and checks each against the one expected next. Returns an empty text, or what is wrong.
   [[nodiscard]] std::string check_completions(const Reference& reference, const Node& peer);
-  /// At the end: whether none was lost.
+  /// Checks at the end that no completion was lost. Returns an empty text, or what is wrong.
   [[nodiscard]] std::string check_all_completed(const Reference& reference) const;
 
   std::uint64_t completions = 0;
@@ -58,11 +58,11 @@ class Node {
     std::array<transport::MrInfo, kAreas> infos{};
     std::array<transport::Mw, 2> windows{};
     std::size_t memory = 0;
-    std::size_t next_send = 0;  ///< action of the phase
+    std::size_t next_send = 0;  ///< index of an action of the phase
     std::size_t next_receive = 0;
     std::size_t sends_posted = 0;
     std::size_t receives_posted = 0;
-    std::size_t sends_completed = 0;  ///< place in the reference's list
+    std::size_t sends_completed = 0;  ///< place in the list of the reference
     std::size_t receives_completed = 0;
     bool failed = false;
   };

@@ -36,13 +36,13 @@ class InUse {
   std::vector<Piece> ranges_;
 };
 
-/// Makes what one end of a QP does.
+/// Makes the operations of one end of a QP.
 class SideMaker {
  public:
   SideMaker(Random& random, const QpPlan& plan, const Program& program, std::uint32_t size)
       : random_(random), plan_(plan), program_(program), size_(size) {}
 
-  /// `count` requests of the side `own`; the receives that they use go to `peer`.
+  /// Makes `count` requests of the side `own`; the receives that they use go to `peer`.
   void make(Side& own, Side& peer, std::uint32_t count, std::size_t phase) {
     phase_ = phase;
     for (std::uint32_t i = 0; i < count; ++i) own.operations.push_back(make_operation());
@@ -50,7 +50,7 @@ class SideMaker {
     for (const Work& operation : own.operations) {
       if (takes_receive(operation.opcode)) peer.receives.push_back(make_receive(operation));
     }
-    // A peer that has receives too many keeps them.
+    // A peer that has too many receives keeps the rest.
     if (random_.one_in(3) && !plan_.with_srq && phase == 1) peer.receives.push_back(make_receive({}));
     own.sends_at = times(own.operations.size(), false);
     peer.receives_at = times(peer.receives.size(), true);
@@ -72,7 +72,7 @@ class SideMaker {
     return std::min(length, size_);
   }
 
-  /// Pieces of `total` bytes in an area of `size` bytes, which may touch but not overlap.
+  /// Returns pieces of `total` bytes in an area of `size` bytes, which may touch but not overlap.
   std::vector<Piece> pick_pieces(std::uint32_t total, std::uint32_t size, std::uint32_t most) {
     if (total == 0) return random_.one_in(2) ? std::vector<Piece>{} : std::vector<Piece>{{0, 0}};
     const auto count = std::min<std::uint32_t>(total, 1 + static_cast<std::uint32_t>(random_.below(most)));
@@ -86,7 +86,7 @@ class SideMaker {
       total -= length;
       if (total == 0) break;
     }
-    // In any order: the message is put together from places here and there.
+    // The pieces are in any order: the message is put together from scattered places.
     if (random_.one_in(3)) std::ranges::reverse(pieces);
     return pieces;
   }
@@ -161,7 +161,7 @@ class SideMaker {
     return op;
   }
 
-  /// Adds the fence where the result would be open without it, and notes what the request uses.
+  /// Adds the fence if the result would be undefined without it, and notes the ranges that the request uses.
   void order(Work& op) {
     const bool fetches =
         op.opcode == WorkOpcode::read || op.opcode == WorkOpcode::compare_swap || op.opcode == WorkOpcode::fetch_add;
@@ -176,7 +176,7 @@ class SideMaker {
     }
     if (!fetches) return;
     for (const Piece& piece : op.pieces) brought_.add(piece.offset, piece.length);
-    // Atomics of one QP are executed in order, once, so nothing can overtake them at the responder but a READ.
+    // Atomics of a QP are executed once and in order: a later request can overtake only a READ at the responder.
     if (op.opcode == WorkOpcode::read) fetched_.add(op.remote_offset, op.length);
   }
 
@@ -194,7 +194,7 @@ class SideMaker {
 
   std::vector<Action> times(std::size_t count, bool is_receive) {
     std::vector<Action> actions(count);
-    // Receives that come late make RNR NAKs.
+    // Receives that are posted late cause RNR NAKs.
     const std::array spans{std::int64_t{1}, std::int64_t{20'000}, std::int64_t{300'000}};
     const std::int64_t span = pick(random_, spans);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -205,7 +205,7 @@ class SideMaker {
     return actions;
   }
 
-  /// Makes some request wrong.
+  /// Makes one request invalid.
   void spoil(Side& side) {
     Work& op = side.operations[random_.below(side.operations.size())];
     if (op.opcode == WorkOpcode::write || op.opcode == WorkOpcode::write_with_immediate) {
@@ -218,7 +218,7 @@ class SideMaker {
 
  public:
   std::array<bool, 2> bound_{};       ///< windows bound by this side
-  std::array<bool, 2> peer_bound_{};  ///< by the other
+  std::array<bool, 2> peer_bound_{};  ///< windows bound by the other side
 
  private:
   Random& random_;
@@ -238,7 +238,7 @@ class SideMaker {
 void make_plan(Random& random, QpPlan& plan, const Program& program) {
   plan.mtu = pick(random, std::array{256U, 256U, 512U, 1024U, 2048U, 4096U});
   plan.rd_atomic = pick(random, std::array<std::uint8_t, 4>{1, 2, 4, 16});
-  // Short timeouts lie below the round trip at times, so that nothing was lost when they strike.
+  // A short timeout can be below the round trip, so that nothing was lost when it expires.
   plan.timeout = pick(random, std::array<std::uint8_t, 4>{5, 6, 8, 10});
   plan.min_rnr_timer = pick(random, std::array<std::uint8_t, 4>{1, 2, 4, 7});
   plan.path = static_cast<std::uint8_t>(random.below(4));
@@ -261,7 +261,7 @@ void make_plan(Random& random, QpPlan& plan, const Program& program) {
     a.peer_bound_ = b.bound_;
     b.peer_bound_ = a.bound_;
   }
-  // What A's requests need is on B.
+  // The memory that A's requests need is on B.
   for (std::size_t device = 0; device < 2; ++device) {
     const SideMaker& sender = device == 0 ? b : a;
     plan.area_size.at(device) = {size, size, std::max(sender.receive_size(), 1U), size, kSpareSize, kSpareSize};

@@ -87,7 +87,7 @@ CompletionOpcode completion_of(WorkOpcode opcode) {
   }
 }
 
-/// Changes 8 bytes and returns what was there.
+/// Changes 8 bytes and returns their old value.
 std::uint64_t change(std::span<std::byte> at, const Work& op) {
   std::uint64_t value = 0;
   std::memcpy(&value, at.data(), sizeof value);

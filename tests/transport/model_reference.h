@@ -20,7 +20,7 @@ class Memory {
 
   [[nodiscard]] std::span<std::byte> area(std::size_t device, std::size_t qp, Area area);
   [[nodiscard]] const std::vector<std::byte>& bytes(std::size_t device) const { return bytes_.at(device); }
-  /// Whether the guards of a device, and what may not be written from afar, are as they were made.
+  /// True if the guards of a device, and the memory that the peer may not write, are unchanged.
   [[nodiscard]] bool guards_intact(std::size_t device) const;
 
  private:
@@ -30,22 +30,22 @@ class Memory {
   };
   std::array<std::vector<std::byte>, 2> bytes_;
   std::array<std::vector<Place>, 2> areas_;  ///< by QP and area
-  std::array<std::vector<Place>, 2> fixed_;  ///< what nobody may change
+  std::array<std::vector<Place>, 2> fixed_;  ///< places that must not change
   std::array<std::vector<std::byte>, 2> original_;
 };
 
-/// A completion that has to come. Keys are known only where the program runs.
+/// A completion that has to come. Keys are known only to the node that runs the program.
 struct Expected {
   std::uint64_t wr_id = 0;
   transport::CompletionOpcode opcode{};
   std::uint32_t byte_length = 0;
   std::uint32_t immediate = 0;
   bool has_immediate = false;
-  bool invalidates = false;  ///< `Area::spare_peer`
+  bool invalidates = false;  ///< with the key of `Area::spare_peer`
   bool signaled = true;
 };
 
-/// What executing a program in order, each request at once, on a network that loses nothing comes to.
+/// The result of a program whose requests are executed in order, each at once, on a network without losses.
 struct Reference {
   explicit Reference(const Program& program);
 

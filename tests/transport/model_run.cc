@@ -17,7 +17,7 @@ namespace {
 using transport::TxCaps;
 using transport::TxUnit;
 
-/// More than any program needs; a program that takes more makes no progress.
+/// More steps than any program needs; a program that takes more makes no progress.
 constexpr std::uint64_t kMaxSteps = 500'000;
 /// More frames than the windows of the QPs and their answers can fill with these programs.
 constexpr std::size_t kMaxFramesInFlight = 20'000;
@@ -82,7 +82,7 @@ class Run {
     }
   }
 
-  /// Lets one thing happen.
+  /// Handles one event.
   void step(Time to) {
     now_ = to;
     for (std::size_t i = 0; i < 2; ++i) {
@@ -97,7 +97,7 @@ class Run {
     check(to_node);
   }
 
-  /// What has to hold after each step.
+  /// Checks the conditions that hold after each step.
   void check(std::size_t i) {
     if (!memory_.guards_intact(i)) fail("bytes were written outside of the regions of device " + std::to_string(i));
     fail(node(i).check_completions(reference_, node(1 - i)));
@@ -135,7 +135,7 @@ class Run {
     }
   }
 
-  /// Lets what is under way arrive, then compares.
+  /// Lets everything under way arrive, then compares the result with the reference.
   void finish() {
     while (failure_.empty() && link_.next() != kNever && ++steps_ <= kMaxSteps) {
       step(std::max(now_, link_.next()));
@@ -169,7 +169,7 @@ class Run {
   Memory memory_;
   Link link_;
   std::array<std::unique_ptr<Node>, 2> nodes_;
-  /// By QP and by the device whose requests they check.
+  /// By QP, and by the device whose requests are audited.
   std::vector<std::array<Audit, 2>> audits_;
   std::array<std::byte, 4 * kFrameSize> buffer_{};
   Time now_{};

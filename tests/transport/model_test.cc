@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The model check: random programs on two devices over a bad link come to what they come to when each request is
-// executed at once, in order. ROCE_MODEL_SEED=<seed> runs just one.
+// The model check: the result of random programs on two devices over a bad link is the same as if each request were
+// executed at once, in order. ROCE_MODEL_SEED=<seed> runs just one program.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

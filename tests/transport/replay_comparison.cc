@@ -11,13 +11,13 @@ namespace roce::test {
 
 namespace {
 
-/// Something a responder did, as text to be compared.
+/// Something that a responder did, as text to compare.
 struct Deed {
   std::uint64_t number = 0;
   std::string what;
 };
 
-/// What is not in the longest common subsequence of two lists.
+/// Appends to `to` the entries of both lists that are not in their longest common subsequence.
 void compare(const std::string& capture, const std::vector<Deed>& real, const std::vector<Deed>& ours,
              std::vector<Deviation>& to) {
   std::vector<std::vector<std::size_t>> common(real.size() + 1, std::vector<std::size_t>(ours.size() + 1));

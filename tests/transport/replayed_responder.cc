@@ -25,7 +25,7 @@ using transport::QpType;
 namespace {
 
 constexpr Access kRemote = Access::remote_write | Access::remote_read | Access::remote_atomic;
-/// The resources that the programs ask for.
+/// The READ and atomic resources that the programs request.
 constexpr std::uint8_t kRdAtomic = 16;
 constexpr std::uint32_t kAtomicSize = 8;
 
@@ -35,7 +35,7 @@ Device make_device(const CapturedConnection& connection, const ResponderTruth& t
   config.mac = connection.responder_mac;
   config.gids = {transport::GidEntry{.gid = connection.responder}};
   config.profile = profile;
-  // With a QPN that is one too high nobody has the one that the requests name.
+  // If the device's only QPN is one too high, the requests name a QPN that nobody has.
   config.first_qpn = connection.responder_qpn.value() + (truth.qp_exists ? 0 : 1);
   return must(Device::make(config, [n = std::uint64_t{0}]() mutable { return ++n; }));
 }
@@ -45,7 +45,7 @@ QpType type_of(Service service) {
   return service == Service::ud ? QpType::ud : QpType::rc;
 }
 
-/// What a request reaches by a key: first address, bytes, key. Without a key it reaches nothing.
+/// The memory that a request accesses: first address, bytes, key. A request without a key does not access any.
 struct Reach {
   std::uint64_t address = 0;
   std::uint64_t length = 0;
@@ -188,7 +188,7 @@ void ReplayedResponder::provide_receive(const Packet& request) {
   must(device_.post_receive(qpn_, {.wr_id = ++receives_posted_, .sges = sges}));
 }
 
-/// What lay in the real responder's memory is first seen when an atomic returns it.
+/// The contents of the real responder's memory become known when an atomic returns them.
 void ReplayedResponder::provide_atomic_operand(const Packet& request) {
   const auto atomic = request.get<AtomicEth>();
   if (!atomic || request.bth().psn != must(device_.query_qp(qpn_)).rq_psn) return;

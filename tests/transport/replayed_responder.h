@@ -19,25 +19,25 @@ struct NumberedReceipt {
   Receipt receipt{};
 };
 
-/// A device with one QP that stands where a captured responder stood: its addresses, QPN and PSN, memory where the
-/// captured requests expect it, and receives when the real one had them.
+/// A device with one QP in the place of a captured responder: it has its addresses, QPN and PSN, memory at the
+/// addresses that the captured requests name, and a receive whenever the real one had one.
 ///
-/// The device gives out keys of its own, so the keys in the requests are exchanged for them (and the ICRC made anew
-/// where it was right). A region spans what was reached through a key without being refused; what was refused lies
-/// outside, or has a key that nobody has. A receive is there unless the real responder answered that very request with
-/// an RNR NAK.
+/// The device assigns keys of its own, so the keys in the requests are replaced by them (and the ICRC is computed again
+/// if it was right). A region spans everything that was accessed through a key without being refused; refused accesses
+/// lie outside, or have a key that does not exist. A receive is posted unless the real responder answered exactly that
+/// request with an RNR NAK.
 class ReplayedResponder {
  public:
-  /// Both have to outlive it.
+  /// Both the connection and its truth have to outlive the object.
   ReplayedResponder(const CapturedConnection& connection, const ResponderTruth& truth,
                     const transport::Profile& profile = transport::rxe_profile());
 
-  /// Feeds a request as it arrived; the answers are in `answers()` afterwards.
+  /// Feeds a request as it arrived; the answers are then in `answers()`.
   void feed(const CapturedFrame& request);
 
   [[nodiscard]] const std::vector<NumberedAnswer>& answers() const { return answers_; }
   [[nodiscard]] const std::vector<NumberedReceipt>& receipts() const { return receipts_; }
-  /// Of the QP.
+  /// Returns the counters of the QP.
   [[nodiscard]] transport::Counters counters() const;
 
  private:
@@ -64,9 +64,9 @@ class ReplayedResponder {
   transport::Cq cq_{};
   Qpn qpn_{};
   std::map<RKey, Region> regions_;         ///< by captured key
-  std::set<RKey> invalidated_keys_;        ///< that a SEND with invalidate named
-  std::set<std::uint64_t> operands_;       ///< addresses whose contents are those of the real responder
-  std::map<std::uint32_t, int> rnr_left_;  ///< RNR NAKs that the real responder sent and we did not yet, by PSN
+  std::set<RKey> invalidated_keys_;        ///< keys that a SEND with invalidate named
+  std::set<std::uint64_t> operands_;       ///< addresses that hold the same value as in the real responder
+  std::map<std::uint32_t, int> rnr_left_;  ///< RNR NAKs that the real responder sent and ours has not sent yet, by PSN
   std::vector<std::byte> receive_memory_;
   LKey receive_key_{};
   std::uint64_t receives_posted_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Congestion: marks and notifications, paused priorities, the pace of a QP, and incast at a switch.
+// Congestion: marks and notifications, paused priorities, the rate of a QP, and incast at a switch.
 #include <gmock/gmock.h>
 
 #include <memory>
@@ -115,7 +115,7 @@ TEST_P(CongestionScenario, AProfileMayMarkNothingAndSendNoCnp) {
   EXPECT_EQ(first.net().traffic_class & 3U, profile().mark_ect ? 2U : 0U);
 }
 
-/// Notes when notifications come.
+/// Counts the notifications that arrive.
 class CnpCounter : public transport::RateLimiter {
  public:
   CnpCounter(std::uint64_t rate, int& count) : rate_(rate), count_(count) {}

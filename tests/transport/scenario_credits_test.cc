@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// End-to-end credits: what a responder grants, and that a requester keeps within it and never stalls (IBTA vol. 1,
+// End-to-end credits: a responder grants them, and a requester keeps within them and never stalls (IBTA vol. 1,
 // 9.7.7.2).
 #include <gmock/gmock.h>
 
@@ -20,7 +20,7 @@ using transport::WorkOpcode;
 
 constexpr Duration kDelay = 20us;
 
-/// The requester in the profile of the test, the responder in one that grants credits.
+/// The requester uses the profile of the test, the responder one that grants credits.
 class CreditScenario : public ScenarioTest {
  protected:
   static Pair::Options options() {
@@ -31,7 +31,7 @@ class CreditScenario : public ScenarioTest {
     return options;
   }
 
-  /// One message after which `a` knows how many credits it has, 0 receives taken.
+  /// Sends one message from whose answer `a` learns its credits; it does not consume a receive.
   static void learn(Pair& pair) {
     pair.a.post({.opcode = WorkOpcode::write, .length = 8});
     ASSERT_TRUE(pair.network.run_until_idle());
@@ -43,8 +43,8 @@ class CreditScenario : public ScenarioTest {
   }
 };
 
-/// Reads from the frames handed to the link which message each of `a`'s packets begins and what `a` had been granted by
-/// then. Returns how many messages began one beyond the limit (the probe); those further beyond are failures.
+/// Reads from the frames handed to the link which message each of `a`'s packets begins and the credits that `a` has by
+/// then. Returns how many messages were one beyond the limit (the probe); those further beyond are failures.
 std::size_t probes_in(const Pair& pair) {
   std::optional<Msn> limit;
   std::optional<Psn> highest;
@@ -79,7 +79,7 @@ std::size_t probes_in(const Pair& pair) {
 
 TEST_P(CreditScenario, AreGrantedForTheReceivesOfTheOwnQueue) {
   constexpr std::uint8_t kNone = 31;
-  // The count granted may be less than what is posted, never more (IBTA vol. 1, table 47).
+  // The number granted may be less than the number posted, but never more (IBTA vol. 1, table 47).
   const std::map<int, std::uint8_t> codes{{0, 0}, {1, 1}, {4, 4}, {5, 4}, {6, 5}, {7, 5}, {8, 6}, {23, 8}, {24, 9}};
   for (const bool with_srq : {false, true}) {
     for (const auto& [receives, code] : codes) {
@@ -110,7 +110,7 @@ TEST_P(CreditScenario, AreKeptToButForOneProbe) {
   learn(pair);
   pair.network.keep_trace(Tap::sent);
   for (int i = 0; i < 10; ++i) pair.a.post({.length = 8});
-  // Before the first answer comes.
+  // The first answer has not arrived by then.
   ASSERT_TRUE(pair.network.run_for(kDelay));
   EXPECT_EQ(count(pair, Opcode::rc_send_only), profile().honour_credits ? 5U : 10U) << pair.network.trace_text();
   pair.network.after(100us, [&] {
@@ -146,7 +146,7 @@ TEST_P(CreditScenario, AWriteBeforeTheMessageBeyondTheLimitBringsItsAnswer) {
       pair.a.post({.length = 8});
       for (int i = 0; i < writes; ++i) pair.a.post({.opcode = WorkOpcode::write, .length = 8});
       const std::uint64_t behind = pair.a.post({.length = 8});
-      // Takes an AckReq that is only set where nothing else is posted away from the message before it.
+      // Takes the AckReq away from the message before it if AckReq is only set when nothing else is posted.
       pair.a.post({.opcode = WorkOpcode::write, .length = 8});
       pair.network.after(3ms, [&] { pair.b.post_receive(0, 64); });
       ASSERT_TRUE(pair.network.run_until_idle());
@@ -180,7 +180,7 @@ TEST_P(CreditScenario, NoProgramStallsHoweverLateItsReceives) {
           pair.a.post({.opcode = opcode, .length = random.one_in(3) ? 3000U : 8U, .fence = random.one_in(8)}));
       if (opcode != WorkOpcode::write) ++receives;
     }
-    // Those posted at the start are extra.
+    // The receives posted at the start are extra.
     for (std::uint64_t i = 0; i < receives; ++i) {
       pair.network.after(std::chrono::microseconds{random.below(20'000)}, [&] { pair.b.post_receive(0, 4096); });
     }

@@ -31,7 +31,7 @@ class DatagramScenario : public ScenarioTest {
     options.connection.path = path;
     return options;
   }
-  /// A datagram from `a` to `b`.
+  /// Returns a datagram from `a` to `b`.
   static Work datagram(Pair& pair, const Connection& connection, std::uint32_t length) {
     return {.opcode = WorkOpcode::send_with_immediate,
             .length = length,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who may deliver what to whom: QP1, partition and queue keys, protection domains of an SRQ, refused WRITEs with
-// immediate; and what a request's flags make of its packets.
+// Rights to deliver: QP1, partition and queue keys, protection domains of an SRQ, refused WRITEs with immediate; and
+// the effect of a request's flags on its packets.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class DeliveryScenario : public ScenarioTest {
 };
 
 TEST_P(DeliveryScenario, ManagementDatagramsGoFromQp1ToQp1) {
-  // Bit 31 set means the own Q_Key, which is the same.
+  // Bit 31 selects the QP's own Q_Key, which is the same.
   for (const QKey q_key : {kManagementQKey, QKey{1U << 31U}}) {
     Pair pair{options(QpType::gsi)};
     EXPECT_EQ(pair.a.qpn(), Qpn{1});
@@ -77,7 +77,7 @@ TEST_P(DeliveryScenario, Qp1DropsAnotherQKey) {
   EXPECT_EQ(pair.b.counters().q_key_violations, 1U);
 }
 
-/// The P_Keys of two ports and whether packets pass: the same partition, one side a full member.
+/// The P_Keys of two ports, and whether packets pass: they need the same partition and a full member on one side.
 struct Partitions {
   std::uint16_t a;
   std::uint16_t b;
@@ -161,7 +161,7 @@ TEST_P(DeliveryScenario, ReceivesOfAnSrqNameMemoryOfItsProtectionDomain) {
   }
 }
 
-/// Counts what it hears of.
+/// Records the calls that it gets.
 class Listener : public transport::RateLimiter {
  public:
   struct Heard {

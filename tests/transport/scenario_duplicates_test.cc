@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Requests with a PSN that was used before, which are not what was executed then: they get no answer.
+// Requests that reuse the PSN of another, executed request: they are not answered.
 #include <gmock/gmock.h>
 
 #include "forger.h"
@@ -24,7 +24,7 @@ class DuplicateScenario : public ScenarioTest {
 
   DuplicateScenario() { pair_.network.keep_trace(Tap::sent); }
 
-  /// What B answers to a request.
+  /// Returns B's answers to a request.
   std::vector<TraceFrame> answers_to(Opcode opcode, std::uint32_t psn, Forger::Edits edits) {
     pair_.network.clear_trace();
     forger_.send(opcode, psn, edits);

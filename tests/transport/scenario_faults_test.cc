@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One fault at a time, on each packet of an exchange of all operations: the end is the same as without.
+// One fault at a time, on each packet of an exchange of all operations: the result is the same as without the fault.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -49,7 +49,7 @@ class FaultScenario : public ScenarioTest {
     ASSERT_GE(victims_.size(), 25U);
   }
 
-  /// Runs the exchange with the fault on each packet in turn; `transmissions` of it are hit.
+  /// Runs the exchange with the fault on each packet in turn; `transmissions` of that packet are hit.
   void expect_no_harm(const impair::Action& action, std::uint32_t transmissions) {
     for (const Victim& victim : victims_) {
       Rule rule{.name = "victim", .action = action};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Frames whose headers in front of the BTH no RNIC takes, though their ICRC is right: it covers neither Ethernet
+// Frames whose headers in front of the BTH no RNIC accepts, although their ICRC is right: it covers neither Ethernet
 // addresses nor the IPv4 checksum.
 #include <gmock/gmock.h>
 
@@ -27,7 +27,7 @@ Frame to_mac(Frame frame, const MacAddress& mac) {
   return frame;
 }
 
-/// The frame with `change` made to its bytes, and all check values right for it.
+/// Returns the frame after `change` was applied to its bytes, with all check values right for the new bytes.
 template <typename Change>
 Frame sealed(Frame frame, const Change& change) {
   const Frame before = frame;
@@ -53,7 +53,7 @@ Frame with_hop_by_hop_options(const Frame& from) {
     std::byte* ip = frame.data() + kNetwork;
     FieldOf<&Ipv6::payload_length>::set(ip, static_cast<std::uint16_t>(FieldOf<&Ipv6::payload_length>::get(ip) + 8U));
     FieldOf<&Ipv6::next_header>::set(ip, IpProtocol::hop_by_hop);
-    // One option, which pads.
+    // There is one option, for padding.
     const std::array<std::byte, 8> extension{std::byte{17}, std::byte{0}, std::byte{1}, std::byte{4}};
     frame.insert(frame.begin() + static_cast<std::ptrdiff_t>(kNetwork + kSize<Ipv6>), extension.begin(),
                  extension.end());
@@ -79,7 +79,7 @@ Frame in_vxlan(const Frame& inner, const Host& from, const Host& to) {
 
 class HeaderScenario : public ScenarioTest {
  protected:
-  /// A WRITE of 16 bytes that A might have sent.
+  /// Returns a WRITE of 16 bytes that A might have sent.
   [[nodiscard]] Frame write_frame() const {
     return forger_.make(Opcode::rc_write_only, kPsn,
                         {{"reth.va", forger_.address(0)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How much may be under way: PSNs, READs and atomics; and that each gap has its own NAK.
+// Limits of the requests under way: PSNs, READs and atomics; and that each gap gets a NAK of its own.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ TEST_P(LimitScenario, OneReadMoreThanTheResponderTakesIsRefused) {
   options.connection.rd_atomic = 4;
   Pair pair{options};
   const Forger forger{pair.a, pair.b};
-  // No answer leaves, so all are pending.
+  // No answer can leave, so all of them are pending.
   must(pair.b.device().set_paused(0, true));
   pair.network.keep_trace(Tap::sent);
   for (std::uint32_t i = 0; i < 5; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keys that lose their meaning while packets that use them are under way, and memory windows.
+// Keys that become invalid while packets that use them are under way, and memory windows.
 #include <gmock/gmock.h>
 
 #include "sim/endpoint.h"
@@ -20,7 +20,7 @@ using transport::WorkOpcode;
 
 class MemoryScenario : public ScenarioTest {
  protected:
-  /// A slow link, so that a message is under way for a while.
+  /// Returns options for a slow link, so that a message is under way for a while.
   static Pair::Options slow() {
     Pair::Options options = Pair::with(profile());
     options.link.rate_bps = 1'000'000'000;
@@ -28,7 +28,7 @@ class MemoryScenario : public ScenarioTest {
     return options;
   }
   static constexpr std::uint32_t kSize = 100 * 1024;
-  static constexpr Duration kMidway = 400us;  // of about 900
+  static constexpr Duration kMidway = 400us;  // the whole takes about 900 us
 
   static std::size_t written(const Pair& pair) {
     return static_cast<std::size_t>(std::ranges::mismatch(pair.b.memory(0, kSize), pair.a.memory(0, kSize)).in1 -
@@ -63,7 +63,7 @@ TEST_P(MemoryScenario, AReadEndsWhenItsSourceWasDeregistered) {
   ASSERT_TRUE(pair.network.run_until_idle());
   ASSERT_EQ(pair.a.sent().size(), 1U);
   EXPECT_EQ(pair.a.sent().front().wr_id, id);
-  // A responder that has handed all responses to its port by then may still finish.
+  // A responder that had handed all responses to its port by then may still finish.
   EXPECT_THAT(pair.a.sent().front().status,
               testing::AnyOf(CompletionStatus::success, CompletionStatus::remote_access_error));
 }

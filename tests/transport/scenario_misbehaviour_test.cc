@@ -18,7 +18,7 @@ using transport::CompletionStatus;
 using transport::TxVerdict;
 using transport::WorkOpcode;
 
-/// Does with each packet what it is told.
+/// Does with each packet what the test asks for.
 class Hook : public transport::MisbehaviourHook {
  public:
   std::function<TxVerdict(std::span<std::byte>, int)> transmit = [](std::span<std::byte>, int) { return TxVerdict{}; };
@@ -41,7 +41,7 @@ class Misbehaviour : public ScenarioTest {
     for (int i = 0; i < 4; ++i) pair_.b.post_receive(0, 64);
   }
 
-  /// Three SENDs, and the PSNs that A sent, counted from the first.
+  /// Sends three SENDs. Returns the PSNs that A sent, counted from the first.
   std::vector<std::int32_t> send_three() {
     for (int i = 0; i < 3; ++i) pair_.a.post({.length = 32});
     EXPECT_TRUE(pair_.network.run_until_idle());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each reason for which a responder refuses a request, and what it refuses silently.
+// Each reason for which a responder refuses a request with a NAK, and the requests that it refuses silently.
 #include <gmock/gmock.h>
 
 #include "forger.h"
@@ -34,7 +34,7 @@ class NakScenario : public ScenarioTest {
     before_.assign(bytes.begin(), bytes.end());
   }
 
-  /// What B answered, without what was injected.
+  /// Returns the frames that B sent in answer, without the injected frames.
   std::vector<TraceFrame> answers() {
     EXPECT_TRUE(pair_->network.run_until_idle());
     std::vector<TraceFrame> frames;
@@ -44,7 +44,7 @@ class NakScenario : public ScenarioTest {
     return frames;
   }
 
-  /// The request is refused with this syndrome, nothing is written, and the QP is broken.
+  /// Expects that the request is refused with this syndrome, nothing is written, and the QP is in ERR.
   void expect_refusal(std::uint8_t syndrome, Opcode opcode, Forger::Edits edits) {
     forger_->send(opcode, kPsn, edits);
     EXPECT_THAT(answers(), ElementsAre(testing::AllOf(IsBth(rc_acknowledge, kPsn), HasAeth(syndrome, 0))));
@@ -53,7 +53,7 @@ class NakScenario : public ScenarioTest {
     EXPECT_EQ(pair_->b.counters().write_requests, 0U);
   }
 
-  /// The same for an opcode that begins with a RETH.
+  /// Expects the same refusal of an opcode whose first extension header is a RETH.
   void expect_refusal_at(std::uint8_t syndrome, Opcode opcode, std::uint64_t length, std::uint32_t payload,
                          std::uint64_t offset = 0) {
     expect_refusal(syndrome, opcode,
@@ -103,7 +103,7 @@ TEST_P(NakScenario, IsNotRepeatedWhenTheMissingPacketFoundNoRoomForItsAnswer) {
                                      testing::AllOf(IsBth(rc_acknowledge, kPsn + 1), HasAeth(kSequence, 1))));
   pair_->network.clear_trace();
 
-  // Nothing is sent in between: the answers of what is repeated take all the room.
+  // Nothing is sent in between, so the answers to the repeated requests take all the room.
   const auto receive = [&](std::uint32_t psn) {
     const Frame frame = fetch_add(psn);
     pair_->b.device().receive(parse_frame(frame, LinkType::ethernet), pair_->network.now());

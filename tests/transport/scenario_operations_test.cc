@@ -49,7 +49,7 @@ bool is_send(WorkOpcode opcode) {
          opcode == WorkOpcode::send_with_invalidate;
 }
 
-/// Carries out single operations and compares both memories with what they have to be.
+/// Executes single operations and compares both memories with their expected contents.
 class OneByOne {
  public:
   explicit OneByOne(Pair& pair) : pair_(pair), random_(pair.network.seed()) {}
@@ -142,7 +142,7 @@ class OneByOne {
   }
 
  private:
-  /// New bytes to move, and copies of both memories for what is to become of them.
+  /// Fills both memories with new bytes, and copies them as the basis of their expected contents.
   void prepare() {
     random_.fill(pair_.a.memory());
     random_.fill(pair_.b.memory());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The pace of a QP with a rate limit: on average, when its host is late, when it has nothing to send, and in packets.
+// Pacing of a QP with a rate limit: on average, when its host is late, when it has nothing to send, and in packets.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -25,12 +25,12 @@ constexpr std::uint64_t kRate = 100'000'000;
 constexpr Duration kSpacing{kDatagramSize * 8 * 1'000'000'000ULL / kRate};  // 81.92 us
 constexpr Duration kStart = 1s;
 
-/// A datagram QP with a rate limit, whose host calls its device when the test says so.
+/// A datagram QP with a rate limit, whose host calls its device at the times that the test chooses.
 class PacingScenario : public ScenarioTest {
  protected:
   explicit PacingScenario(const QpChange& limit = {.state = QpState::rts, .rate_limit_bps = kRate})
       : pair_(options()), address_(address_of(pair_.a, pair_.b_host)) {
-    // Neither path is to be looked up any more.
+    // After this, neither path has to be looked up.
     pair_.b.post_receive(0, 4096);
     post(1);
     if (!pair_.network.run_until_idle()) throw std::runtime_error("the first datagram was not sent");
@@ -42,7 +42,7 @@ class PacingScenario : public ScenarioTest {
       pair_.a.post({.length = kPayload, .datagram = {.ah = address_, .qpn = pair_.b.qpn(), .q_key = kQKey}});
     }
   }
-  /// Lets the device work at this moment, counted from the start; returns how many packets it sent.
+  /// Lets the device work at `moment`, counted from the start; returns how many packets it sent.
   std::size_t packets_at(Duration moment) {
     const Time time{kStart + moment};
     device().advance(time);
@@ -54,7 +54,7 @@ class PacingScenario : public ScenarioTest {
     }
     return packets;
   }
-  /// The same for each of `moments`, together.
+  /// Lets the device work every `step` from `from` to before `to`; returns how many packets it sent in total.
   std::size_t packets_until(Duration from, Duration to, Duration step) {
     std::size_t packets = 0;
     for (Duration moment = from; moment < to; moment += step) packets += packets_at(moment);
@@ -86,7 +86,7 @@ TEST_P(PacingScenario, PacketsGoOneByOneAtTheirTime) {
 
 TEST_P(PacingScenario, AHostThatIsAlwaysLateKeepsTheRate) {
   post(200);
-  // It looks every 100 us, which is more than the time between two packets and less than between three.
+  // The device is called every 100 us, which is more than the time between two packets and less than between three.
   constexpr Duration all = 100 * kSpacing;
   const std::size_t sent = packets_until(0us, all, 100us);
   EXPECT_GE(sent, 98U);
@@ -97,7 +97,7 @@ TEST_P(PacingScenario, WhatWasLateIsMadeUpForAtTwiceTheRate) {
   post(250);
   std::size_t all = packets_at(0us);
   EXPECT_EQ(all, 1U);
-  // Packets 2 to 21 were due by then.
+  // Packets 2 to 21 are due by then.
   constexpr Duration late = 20 * kSpacing;
   const std::size_t at_once = packets_at(late);
   EXPECT_LE(at_once, 3U) << "no burst";
@@ -136,7 +136,7 @@ TEST_P(PacedConnection, ARateSlowerThanTheTimeoutIsNoLoss) {
   Pair::Options options = Pair::with(profile());
   options.a_host.profile.min_timeout = Duration{0};
   options.connection.timeout = 8;  // 1.05 ms
-  // A packet in 0.9 ms, so that only the message takes longer than the timeout; and one in 8.6 ms.
+  // One packet in 0.9 ms, so that only the message takes longer than the timeout; and one in 8.6 ms.
   for (const std::uint64_t rate : {10'000'000U, 1'000'000U}) {
     options.connection.rate_limit_bps = rate;
     Pair pair{options};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PSNs that pass 2^24, and that the same seed gives the same bytes.
+// PSNs that wrap at 2^24, and that the same seed gives the same bytes.
 #include <gmock/gmock.h>
 
 #include "mixed_exchange.h"
@@ -17,7 +17,7 @@ TEST_P(PsnScenario, TheExchangeEndsAlikeWhereverThePsnWraps) {
     Pair pair{mixed_options(profile())};
     ASSERT_TRUE(run_mixed(pair, expected));
   }
-  // The exchange takes 20 PSNs from A: each of them is once the last before the wrap.
+  // The exchange takes 20 PSNs from A: each of them is the last before the wrap in one round.
   for (std::uint32_t before = 0; before <= 20; ++before) {
     for (const char* fault : {"", "drop:dir=a_to_b,nth=7; drop:dir=b_to_a,nth=5"}) {
       Pair::Options options = mixed_options(profile());

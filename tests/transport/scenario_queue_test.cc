@@ -32,7 +32,7 @@ TEST_P(QueueScenario, SqdFinishesWhatBeganTellsSoAndHoldsBackTheRest) {
   EXPECT_TRUE(must(pair.a.device().query_qp(pair.a.qpn())).sq_draining);
   EXPECT_EQ(pair.a_host.count_events(EventType::sq_drained), 0U);
   const std::uint64_t held = pair.a.post({.opcode = WorkOpcode::write, .length = 10});
-  // The responder half goes on.
+  // The responder continues.
   const std::uint64_t other = pair.b.post({.opcode = WorkOpcode::read, .length = 3000});
   ASSERT_TRUE(pair.network.run_until_idle());
   EXPECT_EQ(pair.a_host.count_events(EventType::sq_drained), 1U);
@@ -89,7 +89,7 @@ TEST_P(QueueScenario, APriorityRunsLowUntilEnoughReceivesAreThereAgain) {
     EXPECT_EQ(pair.b.device().low_priorities(), 1U);
     pair.b.modify({.state = QpState::err});
     pair.b.modify({.state = QpState::reset});
-    // What an SRQ has, another QP may still need.
+    // Another QP may still need the receives of an SRQ.
     EXPECT_EQ(pair.b.device().low_priorities(), with_srq ? 1U : 0U);
   }
 }
@@ -223,7 +223,7 @@ TEST_P(QueueScenario, FenceWaitsForEarlierReadsAndAtomics) {
   options.link.delay = 10us;
   Pair pair{options};
   pair.network.keep_trace(Tap::sent);
-  // The WRITE takes its bytes from where the READ puts them.
+  // The WRITE sends the bytes that the READ brings.
   pair.a.post({.opcode = WorkOpcode::read, .length = 64, .local = 0, .remote = 0});
   pair.a.post({.opcode = WorkOpcode::write, .length = 64, .local = 0, .remote = 4096, .fence = true});
   ASSERT_TRUE(pair.network.run_until_idle());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bad input to the verbs: an error that names what was wrong, and nothing changed.
+// Bad input to the verbs: an error that names what was wrong, and nothing is changed.
 #include <gmock/gmock.h>
 
 #include "sim/endpoint.h"

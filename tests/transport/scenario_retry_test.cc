@@ -27,7 +27,7 @@ class RetryScenario : public ScenarioTest {
     return options;
   }
 
-  /// The frames that A sent, in order.
+  /// Returns the frames that A sent, in order.
   static std::vector<TraceFrame> from_a(const Pair& pair) {
     std::vector<TraceFrame> frames;
     for (const TraceFrame& frame : pair.network.trace()) {

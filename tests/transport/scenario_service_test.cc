@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an address vector makes of the headers: traffic class, ECN, service level and PCP, source port, hop limit.
+// Headers made from an address vector: traffic class, ECN, service level and PCP, source port, hop limit.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -24,7 +24,7 @@ class ServiceScenario : public ScenarioTest {
  protected:
   using Adjust = std::function<void(transport::DeviceConfig&)>;
 
-  /// The network headers of the first WRITE and of its ACK, both as they were handed to the link.
+  /// The network headers of the first WRITE and of its ACK, as they were handed to the link.
   struct Seen {
     NetMeta request;
     NetMeta answer;
@@ -43,12 +43,12 @@ class ServiceScenario : public ScenarioTest {
     return {parse_frame(pair.network.trace().front().bytes, LinkType::ethernet).net(),
             parse_frame(pair.network.trace().back().bytes, LinkType::ethernet).net()};
   }
-  /// What a profile that marks makes of a traffic class that says nothing about ECN.
+  /// Returns the traffic class on the wire for one without ECN bits: a profile that marks sets ECT(0).
   static std::uint8_t marked(std::uint8_t traffic_class, RoceVersion version = RoceVersion::v2_ipv4) {
     const bool marks = profile().mark_ect && version != RoceVersion::v1;
     return static_cast<std::uint8_t>(traffic_class | (marks ? 2 : 0));
   }
-  /// `10.0.0.0/bits` in the mapped form: the network of the hosts' addresses without a VLAN.
+  /// Returns `10.0.third.0/bits` in the mapped form; 10.0.0.0 is the network of the hosts' addresses without a VLAN.
   static GidPrefix subnet(std::uint8_t third, std::uint8_t bits) {
     return {.gid = Gid::from_ipv4({{10, 0, third, 0}}), .bits = static_cast<std::uint8_t>(96 + bits)};
   }
@@ -60,7 +60,7 @@ TEST_P(ServiceScenario, TheTrafficClassIsThatOfTheAddressVectorWithEct) {
     const Seen plain = exchange({.path = {version}, .traffic_class = 26 << 2});
     EXPECT_EQ(plain.request.traffic_class, marked(26 << 2, version));
     EXPECT_EQ(plain.answer.traffic_class, marked(26 << 2, version)) << "ACKs too";
-    // ECT(1) of the caller stays.
+    // ECT(1) set by the caller is kept.
     EXPECT_EQ(exchange({.path = {version}, .traffic_class = 26 << 2 | 1}).request.traffic_class, 26 << 2 | 1);
     EXPECT_EQ(exchange({.path = {version}}).request.traffic_class, marked(0, version));
   }
@@ -103,7 +103,7 @@ TEST_P(ServiceScenario, RulesAreForTheSendersAddresses) {
   EXPECT_EQ(answer.net().traffic_class, marked(0)) << "the peer has its own configuration";
 }
 
-/// A TOS byte and the service level of each policy: the kernel's ip_tos2prio, and what mlx5 takes from it.
+/// A TOS byte and its service level under each policy: the kernel's ip_tos2prio, and the one that mlx5 uses.
 struct TosCase {
   std::uint8_t tos;
   std::uint8_t linux_table;

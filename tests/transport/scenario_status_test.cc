@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each completion status that a work request can end with, by the cause that the specification gives it.
+// Each completion status that a work request can end with, caused as the specification describes it.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -24,7 +24,7 @@ class StatusScenario : public ScenarioTest {
  protected:
   static Pair::Options options() { return Pair::with(profile()); }
 
-  /// The request ends like this, a later one is flushed, and the QP is broken.
+  /// Expects that the request ends with `status`, a later one is flushed, and the QP is in ERR.
   static void expect(Pair& pair, const Work& work, CompletionStatus status) {
     const std::uint64_t id = pair.a.post(work);
     const std::uint64_t later = pair.a.post({.opcode = WorkOpcode::write, .length = 1, .fence = true});
@@ -112,7 +112,7 @@ TEST_P(StatusScenario, NothingIsLeftWhenTheQpIsReset) {
   EXPECT_THAT(pair.a.received(), IsEmpty());
 }
 
-/// Changes one answer of the peer.
+/// Changes the answers of the peer that have one opcode.
 class AnswerForger : public transport::MisbehaviourHook {
  public:
   AnswerForger(Opcode victim, std::function<void(std::span<std::byte>)> change)

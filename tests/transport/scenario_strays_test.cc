@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Answers that nothing asked for, datagrams that are too long, and the first packet of all.
+// Unsolicited answers, datagrams that are too long, and the first packet of all.
 #include <gmock/gmock.h>
 
 #include "forger.h"
@@ -22,7 +22,7 @@ constexpr Duration kMoment = std::chrono::microseconds{200};
 
 class StrayScenario : public ScenarioTest {};
 
-/// B may not send, so whatever A hears was forged.
+/// Stops or restarts B's output: while it is stopped, everything that A receives is forged.
 void silence(const Pair& pair, bool silent) {
   for (std::uint8_t priority = 0; priority < 8; ++priority) must(pair.b.device().set_paused(priority, silent));
 }
@@ -70,7 +70,7 @@ TEST_P(StrayScenario, ADatagramLongerThanThePortMtuIsNotSent) {
   EXPECT_THAT(pair.network.trace(), IsEmpty());
   EXPECT_THAT(pair.b.received(), IsEmpty());
   EXPECT_THAT(pair.a.sent(), ElementsAre(Ended(id, profile().oversize_datagram_status)));
-  // Where it is an error the QP sends nothing more until it is told to.
+  // If that is an error, the QP sends nothing more until it is moved to RTS.
   const bool is_error = profile().oversize_datagram_status != CompletionStatus::success;
   EXPECT_EQ(pair.a.state(), is_error ? QpState::sqe : QpState::rts);
   if (!is_error) return;

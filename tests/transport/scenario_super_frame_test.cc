@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Units of several packets: their ICRCs are for the headers that each packet gets when it is cut out.
+// Units of several packets: their ICRCs are right for the headers that each packet gets when it is cut out.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr std::uint32_t kMtu = 1024;
 constexpr std::uint32_t kLength = 40 * kMtu + 100;
 constexpr std::uint32_t kPackets = 41;
 
-/// What a unit's headers say of its packets.
+/// Returns the network headers of a unit's packets.
 [[nodiscard]] NetMeta net_of(const TxUnit& unit, TxCaps::Link link) {
   if (link == TxCaps::Link::ethernet) return parse_frame(unit.bytes, LinkType::ethernet).net();
   NetMeta net = *unit.net;
@@ -40,7 +40,7 @@ class SuperFrames : public ScenarioTest {
     std::vector<std::uint16_t> ip_ids;
   };
 
-  /// Looks at each packet of a WRITE that leaves in units for `caps`.
+  /// Checks each packet of a WRITE that leaves in units for `caps`.
   [[nodiscard]] Seen transmit(RoceVersion version, const TxCaps& caps) {
     Pair::Options options = Pair::with(profile());
     options.connection = {.path = {.version = version}, .mtu = kMtu};

@@ -15,7 +15,7 @@ using transport::CompletionStatus;
 using transport::QpState;
 using transport::WorkOpcode;
 
-/// What one packet has to look like.
+/// The expected contents of one packet.
 struct Row {
   char sender;
   Opcode opcode;
@@ -52,7 +52,7 @@ class WorkedTrace : public testing::Test {
     return options;
   }
 
-  /// What went over the link since the last call, as rows.
+  /// Returns the frames that went over the link since the last call, as rows.
   std::string seen() {
     std::string text;
     for (const TraceFrame& frame : pair_.network.trace()) {
@@ -79,7 +79,7 @@ class WorkedTrace : public testing::Test {
 
   void run() { ASSERT_TRUE(pair_.network.run_until_idle()); }
 
-  /// The part that both endings have in common.
+  /// Runs the part that both endings have in common.
   void converse() {
     auto& [network, a_host, b_host, a, b] = pair_;
     b.post_receive(0, 4096);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the endpoint sends, read by somebody else: tshark finds no malformed frame, and each ICRC is right.
+// The endpoint's packets, read by tshark: it finds no malformed frame, and each ICRC is right.
 #include <gmock/gmock.h>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ namespace {
 
 using transport::WorkOpcode;
 
-/// Lines that tshark prints about a capture.
+/// Returns the lines that tshark prints about a capture.
 std::vector<std::string> tshark(const std::string& arguments) {
   const std::string command = "tshark -n --disable-heuristic eth_over_ib " + arguments + " 2>/dev/null";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
@@ -62,7 +62,7 @@ TEST_P(TsharkScenario, NoFrameIsMalformed) {
         EXPECT_EQ(check_icrc(packet).status, IcrcStatus::good) << record.number << ' ' << describe(record.bytes);
       }
       EXPECT_GT(frames, 30U);
-      // Payloads of unknown QPs go to guessing sub-dissectors, which take short ones for theirs.
+      // Payloads of unknown QPs go to heuristic sub-dissectors, which mistake short ones for their own.
       std::string common = "-r '" + path + "'";
       for (const char* guesser : {"smc", "smb_direct", "rpcordma", "nvme-rdma", "lnet", "iser", "infiniband.eoib",
                                   "infiniband_sdp", "fcoib"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// UC: what is lost is lost, and the next whole message arrives.
+// UC: a lost message is not sent again, and the next complete message arrives.
 #include <gmock/gmock.h>
 
 #include "sim/endpoint.h"
@@ -27,7 +27,7 @@ class UnreliableScenario : public ScenarioTest {
 };
 
 TEST_P(UnreliableScenario, EachLossCostsOneMessageOnly) {
-  // Four messages of three packets: each packet of the first three is lost once.
+  // Four messages of three packets: each packet of the first three messages is lost once.
   for (const WorkOpcode opcode : {WorkOpcode::send, WorkOpcode::write_with_immediate}) {
     for (int lost = 1; lost <= 9; ++lost) {
       SCOPED_TRACE(testing::Message() << "packet " << lost << " lost of " << to_string(opcode));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several devices behind one port: whose number is where, and whose frame is whose.
+// Several devices that share one port: the device that owns a number, and the device that a frame is for.
 #include "roce/transport/shard.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST_P(EachShard, HandsOutNumbersWithItsOwnInTheLowBits) {
       EXPECT_LE(qpn->value(), 0xFF'FFFEU) << "also where the numbers begin again";
       EXPECT_TRUE(seen.insert(*qpn).second) << "no two devices hand out the same number";
       EXPECT_TRUE(shard.device.query_qp(*qpn).has_value());
-      // Some stay, so that it looks for one that is free.
+      // Some stay, so that the device has to search for a free number.
       if (i % 8 != 0) {
         ASSERT_TRUE(shard.device.destroy_qp(*qpn).has_value());
       }

@@ -9,7 +9,7 @@
 namespace roce::transport {
 namespace {
 
-// Each of the first `count` values has a text of its own, the one after them has none.
+// Expects that each of the first `count` values has a text of its own, and that the value after them does not.
 template <typename Enum>
 void expect_texts(unsigned count) {
   std::set<std::string_view> seen;
