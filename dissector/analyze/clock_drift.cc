@@ -35,6 +35,7 @@ double scatter_around(const std::vector<std::vector<Point>>& legs, double slope)
   std::vector<double> distances;
   for (const std::vector<Point>& points : legs) {
     std::vector<double> rest;
+    rest.reserve(points.size());
     for (const Point& point : points) rest.push_back(point.difference - slope * point.time);
     const double middle = median_of(rest);
     for (const double value : rest) distances.push_back(std::abs(value - middle));
