@@ -11,19 +11,28 @@ namespace roce::gen {
 namespace {
 
 constexpr std::size_t kMaxArrivals = 128;
+constexpr unsigned kSlotBits = 16;
+
+/// The part of a work request number that all receives of a sink share. Receives may outlive their sink, in the queue
+/// of a queue pair that then gets another.
+[[nodiscard]] constexpr std::uint64_t first_request_of(std::uint64_t sink) {
+  return ControlSinks::kFirstRequest | (sink << kSlotBits & (ControlSinks::kFirstRequest - 1));
+}
 
 }  // namespace
 
-transport::VerbResult<void> ControlSinks::post(Qpn qpn, const Slots& slots, std::uint64_t slot) {
+transport::VerbResult<void> ControlSinks::post(Qpn qpn, const Sink& sink, std::uint64_t slot) {
+  const Slots& slots = sink.slots;
   const transport::Sge sge{slots.area.address + slot * slots.slot_bytes, slots.slot_bytes, slots.area.l_key};
-  return device_.post_receive(qpn, {.wr_id = kFirstRequest | slot, .sges = {&sge, 1}});
+  return device_.post_receive(qpn, {.wr_id = first_request_of(sink.number) | slot, .sges = {&sge, 1}});
 }
 
 transport::VerbResult<void> ControlSinks::add(Qpn qpn, const Slots& slots, std::uint64_t count) {
+  const Sink sink{.slots = slots, .counts = {}, .number = next_number_++};
   for (std::uint64_t slot = 0; slot < count; ++slot) {
-    if (auto posted = post(qpn, slots, slot); !posted) return posted;
+    if (auto posted = post(qpn, sink, slot); !posted) return posted;
   }
-  sinks_.emplace(qpn, Sink{.slots = slots, .counts = {}});
+  sinks_.emplace(qpn, sink);
   return {};
 }
 
@@ -51,9 +60,11 @@ void ControlSinks::take(const transport::Completion& completion) {
   if (completion.status != transport::CompletionStatus::success || found == sinks_.end()) return;
   Sink& sink = found->second;
   const Slots& slots = sink.slots;
+  const std::uint64_t slot = completion.wr_id - first_request_of(sink.number);
+  if (slot >> kSlotBits != 0) return;
   Arrival arrival;
   arrival.qpn = completion.qpn;
-  arrival.slot = completion.wr_id & ~kFirstRequest;
+  arrival.slot = slot;
   // Datagrams may be lost, so each carries its number as immediate data.
   const std::uint64_t number = slots.datagrams ? completion.immediate : sink.arrived;
   arrival.seed = message_seed(slots.seed, slots.index, number);
@@ -90,7 +101,7 @@ void ControlSinks::end(const Arrival& arrival) {
   if (arrival.is_wrong) ++sink.counts.wrong;
   ++sink.counts.received;
   // This fails on a queue pair in error, which its completions report.
-  (void)post(arrival.qpn, sink.slots, arrival.slot);
+  (void)post(arrival.qpn, sink, arrival.slot);
 }
 
 }  // namespace roce::gen

@@ -34,7 +34,8 @@ class ControlSinks {
 
   explicit ControlSinks(transport::Device& device) : device_(device) {}
 
-  /// Posts a receive for each of `count` slots. If one cannot be posted, returns its error, and there is no sink.
+  /// Posts a receive for each of `count` slots (65,536 at most). If one cannot be posted, returns its error, and there
+  /// is no sink; what arrives in the receives before it is ignored.
   transport::VerbResult<void> add(Qpn qpn, const Slots& slots, std::uint64_t count);
   [[nodiscard]] bool contains(Qpn qpn) const { return sinks_.contains(qpn); }
   /// Returns the counts of a queue pair; nullptr if it has no sink.
@@ -54,6 +55,7 @@ class ControlSinks {
     Slots slots;
     Counts counts;
     std::uint64_t arrived = 0;
+    std::uint64_t number = 0;  // of all sinks of this session; part of the work request numbers
   };
   /// A message that is not yet compared to its end.
   struct Arrival {
@@ -65,11 +67,12 @@ class ControlSinks {
     bool is_wrong = false;
   };
 
-  [[nodiscard]] transport::VerbResult<void> post(Qpn qpn, const Slots& slots, std::uint64_t slot);
+  [[nodiscard]] transport::VerbResult<void> post(Qpn qpn, const Sink& sink, std::uint64_t slot);
   void end(const Arrival& arrival);
 
   transport::Device& device_;
   std::map<Qpn, Sink> sinks_;
+  std::uint64_t next_number_ = 0;
   std::deque<Arrival> arrivals_;
 };
 

@@ -302,6 +302,35 @@ class Sinks(ControlTest):
         self.assertEqual((status["received"], status["wrong"]), (1, 1))
 
 
+    def test_receives_of_a_refused_sink_are_not_those_of_the_next(self):
+        program = Program(ROCE_GEN, self.wire, "b", "peer", "-i", "lo", "--link", "udp", "--address", "127.0.0.1", "--control", self.socket)
+        self.addCleanup(program.end)
+        control = self.control()
+        large = control.call("create_memory", length=32 << 20)["memory"]
+        small = control.call("create_memory", length=4096)["memory"]
+        pairs = [control.call("create_qp", type="rc", max_receive=16) for _ in range(2)]
+        for own, other in (pairs, pairs[::-1]):
+            control.call("connect_qp", qp=own["qp"], gid="127.0.0.1", psn=own["psn"], remote_qp=other["qp"], remote_psn=other["psn"])
+        sender, receiver = (pair["qp"] for pair in pairs)
+
+        def send():
+            control.call("post_send", qp=sender, opcode="send", memory=small, length=64)
+            self.assertEqual(control.completions(1)[0]["status"], "success")
+
+        # There is room for 16 of 32 receives, and after a message for one more.
+        self.assertFalse(control.ask("sink", qp=receiver, memory=large, slot_bytes=1 << 20, slots=32, seed=1)["ok"])
+        send()
+        control.call("sink", qp=receiver, memory=small, slot_bytes=4096, slots=1, seed=1)
+        for _ in range(15):
+            send()
+            self.assertEqual(control.call("sink_status", qp=receiver)["received"], 0)
+        send()
+        deadline = time.monotonic() + WAIT
+        while (status := control.call("sink_status", qp=receiver))["received"] == 0:
+            self.assertLess(time.monotonic(), deadline)
+        self.assertEqual((status["received"], status["wrong"]), (1, 1))
+
+
 class Handshakes(ControlTest):
     def garbage(self, count, port, text):
         for _ in range(count):
