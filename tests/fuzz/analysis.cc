@@ -303,7 +303,7 @@ class Maker {
     if (origin == 1) psn += static_cast<std::uint32_t>(static_cast<std::int8_t>(near));
     if (origin == 2) psn += (std::uint32_t{far} << 16U) + (std::uint32_t{near} << (far & 15U));
     if (origin == 3) psn = 0xFF'FF80U + near;
-    // A run: PSNs at a fixed distance, up or down, that do not request an ACK.
+    // A run: PSNs at a fixed distance, up or down, for which no more input is read.
     const unsigned count = repeat < 0xC0 ? 1 : (repeat & 0x3FU) * 8 + 2;
     const auto stride = static_cast<std::uint32_t>(static_cast<std::int8_t>(far) / 16);
     for (unsigned i = 0; i < count && made_ < kMaxPackets; ++i) {
