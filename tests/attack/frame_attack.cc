@@ -22,7 +22,7 @@ constexpr std::uint32_t kQueuePairs = kConnected + kUnreliable + kDatagram + kRe
 constexpr unsigned kIndexBits = 9;
 constexpr std::chrono::seconds kPatience{5};
 constexpr unsigned kRoundsBetweenChecks = 24;
-constexpr unsigned kRequesterRounds = 4;  // one round in so many is a requester round
+constexpr unsigned kRequesterRounds = 4;  // rounds, of which one is a requester round
 
 [[nodiscard]] std::string_view type_of(Role role) {
   switch (role) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes on purpose all that a faulty peer would show; every bit of it has to be found.
+// Makes on purpose all that a faulty peer would show; the judge has to find all of it.
 #include <fmt/format.h>
 
 #include <array>

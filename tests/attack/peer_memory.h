@@ -46,8 +46,8 @@ class PeerMemory {
   [[nodiscard]] std::span<std::byte> shadow(std::uint64_t offset, std::size_t length) {
     return std::span{shadow_}.subspan(offset, length);
   }
-  /// Compares all memories. Returns in how many outside the granted region a byte is wrong, and how many bytes of that
-  /// region are, whose new values are expected from then on. At most one sentence for each region goes to `sentences`.
+  /// Compares all memories. Returns how many outside the granted region have a wrong byte, and how many bytes of that
+  /// region are wrong; their new values are expected from then on. At most one sentence per region goes to `sentences`.
   struct Wrong {
     std::uint64_t outside = 0;
     std::uint64_t granted = 0;

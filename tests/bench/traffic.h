@@ -28,7 +28,7 @@ struct PlannedPacket {
   Ipv4 ipv4{};
   Udp udp{};
   Bth bth{};
-  Reth reth{};  ///< used if the opcode has a RETH; the headers below too only if it has them
+  Reth reth{};  ///< used if the opcode has a RETH; the same rule holds for the headers below
   Aeth aeth{};
   ImmDt immdt{};
   Bytes payload;  ///< bytes with static storage duration

@@ -12,8 +12,8 @@
 #include "support/vectors.h"
 
 // The input is rules as text, a zero byte, and then events: frames, some of them from a fixed list with one byte
-// changed, polls, and steps in time. The counts of frames must agree at every step; at the end everything is out, each
-// frame as often as the log says.
+// changed, polls, and steps in time. The counts of frames must agree at every step; at the end everything is out, and
+// each frame came out as often as the log has it.
 
 namespace {
 

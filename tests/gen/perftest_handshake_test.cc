@@ -31,7 +31,7 @@ class MemoryChannel final : public PerftestChannel {
   }
 
   MemoryChannel* other = nullptr;
-  std::string sent;  // what was sent without another end
+  std::string sent;  // bytes that were sent without another end
   std::string received;
   bool closed = false;
 };

@@ -76,7 +76,7 @@ struct Shape {
   }
 };
 
-/// Writes a super-frame into the frame `place`, with payloads from `source`.
+/// Writes a super-frame into the frame `place`, with the payloads of `source` from `offset` on.
 class Writer {
  public:
   Writer(SegmentSocket& near, const SegmentSocket& far, const Shape& shape, const std::vector<std::uint8_t>& source)
@@ -104,7 +104,7 @@ class Writer {
       const std::uint32_t icrc = icrc_.of(bth, size, ip_id_++ & 0xFFFFU);
       std::memcpy(bth + size - kIcrc, &icrc, sizeof icrc);
     }
-    // The sum over the pseudo header is left out: RoCE does not use the UDP checksum, and nothing here checks it.
+    // The sum over the pseudo header is left out: the UDP checksum does not matter to RoCE, and nothing here checks it.
     near_.set_length(place, kBthOffset + segments * size,
                      {1, 5, kBthOffset, static_cast<std::uint16_t>(size), kBthOffset - 8, 6});
   }

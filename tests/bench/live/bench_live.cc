@@ -83,8 +83,8 @@ struct Result {
   return rows;
 }
 
-/// Returns the rows for craft. The kernel cuts super-frames before `wire`, as for a NIC that cannot do it, and passes
-/// them on uncut on `uncut`.
+/// Returns the rows for craft. On `wire` the kernel cuts super-frames before they go out, as for a NIC that cannot; on
+/// `uncut` it passes them on as they are.
 [[nodiscard]] std::vector<Row> craft_rows_on(const Wire& wire, const Wire& uncut, bool has_trafgen) {
   constexpr double mega = 1e-6;
   constexpr std::uint64_t frames = 1'000'000;

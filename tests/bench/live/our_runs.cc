@@ -81,7 +81,7 @@ double our_message_rate(const Wire& wire, std::uint64_t messages, Path path) {
 
 double our_round_trip(const Wire& wire, std::uint64_t rounds, bool blocking) {
   LiveShape shape{.region_bytes = 4096};
-  // A delayed ACK would cost an end that sleeps a wake-up of its own.
+  // A delayed ACK would cost a sleeping end an additional wake-up.
   if (blocking) shape.profile = transport::strict_profile();
   LiveEnd near{wire.near, 1, shape};
   LiveEnd far{wire.far, 2, shape};

@@ -11,7 +11,7 @@
 
 namespace roce::bench {
 
-/// Pins the calling thread to one CPU, if the machine has it.
+/// Pins the calling thread to one CPU, if the machine has that CPU.
 inline void pin_to(unsigned cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
