@@ -5,7 +5,7 @@
 //
 // The JSON object has interface, own_mac, peer_mac, own, peer, seed, count, half_open and seconds. Prints a line when
 // its peer is warm, and its report as a last line of JSON. Exit code 0 when all promises held, 1 when one did not, 2
-// when it could not begin.
+// when the attack could not begin.
 #include <fmt/format.h>
 
 #include <exception>

@@ -5,8 +5,8 @@
 //
 // The JSON object has interface, control, own_mac, peer_mac, own, peer, seed, count, seconds and, where they are true,
 // v1 (RoCE v1), by_kernel (the peer has UDP sockets) and self_check (break the promises on purpose). Prints a line when
-// its peer has seen enough for its memory to stay as it is, and its report as a last line of JSON. Exit code 0 when all
-// promises held, 1 when one did not, 2 when it could not begin.
+// its peer has had enough frames that its memory should not grow any more, and its report as a last line of JSON. Exit
+// code 0 when all promises held, 1 when one did not, 2 when the attack could not begin.
 #include <fmt/format.h>
 
 #include <exception>

@@ -166,7 +166,7 @@ void CmAttack::batch() {
     }
     const std::vector<std::vector<std::byte>> frames{frame_of(message)};
     wire_.send(frames, [this](const Packet& packet) { hear(packet); });
-    // Its answer, if it has one; what comes later is counted with the next.
+    // Waits for the answer, if there is one; a later answer counts for the next message.
     wire_.receive(std::chrono::milliseconds{1}, [this](const Packet& packet) { hear(packet); });
     if (!name.empty()) {
       CmReport::Tally& tally = report_.kinds[name];
@@ -176,7 +176,7 @@ void CmAttack::batch() {
   }
 }
 
-/// Asks for connections, all at once, and never goes on with them.
+/// Asks for many connections at once and never completes them.
 void CmAttack::open_many() {
   while (report_.half_open < options_.half_open) {
     std::vector<std::vector<std::byte>> frames;
@@ -188,12 +188,12 @@ void CmAttack::open_many() {
     report_.half_open += frames.size();
     wire_.send(frames, [this](const Packet& packet) { hear(packet); });
     probe();
-    // By now there are as many as the peer takes.
+    // By now there are as many as the peer accepts.
     if (report_.half_open == kFull) Progress::tell("full");
   }
 }
 
-/// A REQ for a service that nobody offers: it is rejected.
+/// Sends a REQ for a service that nobody offers, until the peer rejects it.
 void CmAttack::probe() {
   const Clock::time_point begun = Clock::now();
   Conversation conversation;
@@ -222,7 +222,7 @@ void CmAttack::hear(const Packet& packet) {
   const HeaderId id = cm_header_id(read<Mad>(payload.data()));
   ++report_.heard[name_of(id)];
   ++answers_;
-  // All messages from a peer to us begin with its name and ours.
+  // All messages from a peer to us begin with its ID and ours.
   const auto names = read<CmRtu>(payload.data() + kSize<Mad>);
   if (id == HeaderId::cm_rej && names.remote_comm_id == probing_) probe_answered_ = true;
   const auto found = std::ranges::find(conversations_, names.remote_comm_id, &Conversation::local);

@@ -22,23 +22,23 @@ struct CmAttackOptions {
   std::string interface;
   Route route;
   std::uint64_t seed = 1;
-  std::uint64_t count = 1000;   ///< attacking messages
-  std::uint64_t half_open = 0;  ///< REQs beside these that are never gone on with
+  std::uint64_t count = 1000;   ///< number of attacking messages
+  std::uint64_t half_open = 0;  ///< REQs sent in addition, whose connections are never completed
   std::chrono::seconds limit{600};
 };
 
-/// A connection that we begin, as far as it has come.
+/// A connection that we begin, and the state that it has reached.
 struct Conversation {
   enum class State : std::uint8_t { none, asked, replied, established };
   State state = State::none;
   CommId local{};
-  CommId remote{};  ///< of the peer, once it replied
+  CommId remote{};  ///< ID of the peer, once it has replied
   Qpn qpn{};
   Qpn remote_qpn{};
   ServiceId service{};
 };
 
-/// The 256 bytes of a message, and what is in front of it.
+/// A CM message of 256 bytes, and the header fields that go in front of it.
 struct CmMessage {
   std::vector<std::byte> mad;
   QKey q_key{0x8001'0000};
@@ -52,7 +52,7 @@ struct CmReport {
     std::uint64_t answers = 0;
   };
   std::map<std::string_view, Tally> kinds;
-  std::uint64_t messages = 0;  ///< that attacked
+  std::uint64_t messages = 0;  ///< attacking messages
   std::uint64_t legal_messages = 0;
   std::uint64_t half_open = 0;
   std::uint64_t established = 0;
@@ -64,7 +64,7 @@ struct CmReport {
   std::vector<std::string> findings;
 };
 
-/// What makes messages.
+/// Makes CM messages.
 class CmWorkshop {
  public:
   CmWorkshop(const Route& route, std::uint64_t seed) : route_(route), random_(seed) {}
@@ -97,8 +97,8 @@ struct CmKind {
 };
 [[nodiscard]] std::span<const CmKind> cm_kinds();
 
-/// Attacks the communication manager of a `roce-gen peer`: conversations that come to a connection, with wrong messages
-/// in between.
+/// Attacks the communication manager of a `roce-gen peer`: sends conversations that lead to a connection, and wrong
+/// messages in between.
 class CmAttack {
  public:
   explicit CmAttack(CmAttackOptions options);

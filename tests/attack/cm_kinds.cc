@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages of the communication manager that are legal but for one thing, or come at the wrong time.
+// Messages of the communication manager that are legal except for one thing, or come at the wrong time.
 #include <algorithm>
 #include <array>
 
@@ -114,7 +114,7 @@ namespace {
   body.message = static_cast<CmMessageKind>(shop.below(4));
   body.reason = static_cast<CmRejReason>(shop.any_of({0, 4, 10, 28, 35, 65535}));
   body.info_length = static_cast<std::uint8_t>(shop.below(128));
-  // Most do not name the conversation, which would be over.
+  // Most do not name the conversation, because that would end it.
   if (shop.below(16) != 0) body.remote_comm_id = CommId{static_cast<std::uint32_t>(shop.number())};
   return shop.message(body);
 }

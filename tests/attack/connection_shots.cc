@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Requests that an RC queue pair may not execute: opcodes, lengths, keys, places.
+// Requests that an RC queue pair may not execute: wrong opcodes, lengths, keys and places.
 #include <array>
 
 #include "shot.h"
@@ -15,12 +15,12 @@ constexpr Aim kGap{.counters = {"out_of_sequence"}};
 constexpr Aim kDuplicate{.counters = {"duplicate_requests"}};
 constexpr Aim kNoBuffer{.counters = {"out_of_buffer"}};
 
-/// A place and key that do not allow `needed` rights; the address is inside the memory of the key.
+/// Returns a random place of `length` bytes inside a region, with the key of that region.
 [[nodiscard]] Reth elsewhere(Workshop& shop, const Region& region, std::uint32_t length) {
   return {region.address + shop.below((region.length - length) / 8) * 8, region.r_key, length};
 }
 
-/// Places that are not, or not wholly, in the granted region.
+/// Returns an address at which `length` bytes are not, or not wholly, in the granted region.
 [[nodiscard]] std::uint64_t outside(Workshop& shop, std::uint32_t length) {
   const Region& granted = shop.memory().granted;
   const Region& above = shop.memory().above;
@@ -174,7 +174,7 @@ void announced_length(Workshop& shop, Target& target, Shot& shot) {
   shop.attack(shot, draft);
 }
 void longer_than_announced(Workshop& shop, Target& target, Shot& shot) {
-  // Two packets of a message of 300 bytes, and a third.
+  // Two packets of a message that needs two, and then a third.
   Draft first = shop.write(target, Opcode::rc_write_first, 2 * kMtu - 1);
   shop.legal(shot, first);
   Draft draft = shop.frame(target, shop.any_of({Opcode::rc_write_last, Opcode::rc_write_middle}));
@@ -396,7 +396,7 @@ void send_fits(Workshop& shop, Target& target, Shot& shot) {
   shop.attack(shot, draft);
 }
 void empty_write_nowhere(Workshop& shop, Target& target, Shot& shot) {
-  // Nothing is written, so that key and place say nothing.
+  // A length of 0 writes and reads nothing, so that address and key do not matter.
   Draft draft = shop.write(target, Opcode::rc_write_only, 0);
   if (shop.below(2) == 0) draft = shop.read(target, 0);
   draft.reth->virtual_address = shop.number();

@@ -10,16 +10,16 @@
 
 namespace roce::attack {
 
-/// The peer under attack does not answer, or is gone: what an attack is after.
+/// The peer under attack does not answer or has ended, which an attack tries to bring about.
 struct PeerLost : std::runtime_error {
   PeerLost(const std::string& what, bool hang_) : std::runtime_error(what), hang(hang_) {}
-  bool hang;  ///< it is there, and silent
+  bool hang;  ///< the peer still runs but does not answer
 };
 
-/// A client of the control protocol (docs/control.md) that sends many requests ahead.
+/// A client of the control protocol (docs/control.md) that sends many requests before it reads the answers.
 class ControlLine {
  public:
-  /// Connects to a peer's Unix socket and says hello. Throws PeerLost.
+  /// Connects to a peer's Unix socket and sends hello. Throws PeerLost.
   explicit ControlLine(const std::string& path);
   ~ControlLine();
   ControlLine(ControlLine&& other) noexcept;
@@ -27,11 +27,11 @@ class ControlLine {
   ControlLine(const ControlLine&) = delete;
   ControlLine& operator=(const ControlLine&) = delete;
 
-  /// Queues a request: one JSON object. Returns its place among the answers of the next `answers`.
+  /// Queues a request: one JSON object. Returns the index of its answer in the list of the next `answers`.
   std::size_t ask(std::string request);
-  /// Waits for the answers to all that was asked. Throws PeerLost, after five seconds of silence too.
+  /// Waits for the answers to all queued requests. Throws PeerLost, also after five seconds of silence.
   [[nodiscard]] std::vector<nlohmann::json> answers();
-  /// One request, which has to succeed. Throws PeerLost, and runtime_error with the peer's reason.
+  /// Sends one request, which has to succeed. Throws PeerLost, and runtime_error with the peer's reason.
   nlohmann::json call(std::string request);
 
   [[nodiscard]] std::uint64_t requests() const { return requests_; }

@@ -22,7 +22,7 @@ constexpr std::uint32_t kQueuePairs = kConnected + kUnreliable + kDatagram + kRe
 constexpr unsigned kIndexBits = 9;
 constexpr std::chrono::seconds kPatience{5};
 constexpr unsigned kRoundsBetweenChecks = 24;
-constexpr unsigned kRequesterRounds = 4;  // one in so many
+constexpr unsigned kRequesterRounds = 4;  // rounds, of which one is a requester round
 
 [[nodiscard]] std::string_view type_of(Role role) {
   switch (role) {
@@ -82,7 +82,7 @@ void FrameAttack::replace(const std::vector<Target*>& targets) {
     const nlohmann::json& answer = answers[created[i]];
     if (!answer.value("ok", false)) throw std::runtime_error("the peer makes no queue pair: " + answer.dump());
     const std::uint32_t random = static_cast<std::uint32_t>(shop_.number());
-    // Some are about to wrap round.
+    // Some PSNs are about to wrap around.
     target.psn = shop_.below(8) == 0 ? Psn{0xFF'FFF0 + (random & 0xF)} : Psn{random};
     target.qpn = Qpn{answer.at("qp").get<std::uint32_t>()};
     target.own = Qpn{(generation_ << kIndexBits | target.index) & 0x7F'FFFF};
@@ -195,7 +195,7 @@ void FrameAttack::responder_round(const std::vector<const Kind*>& kinds) {
   probe();
   follow_up(shots);
   Rise rise = ask_counters(shots);
-  // Those with few counters to be refused by first: what is left of what nobody's queue pair counted is for the others.
+  // Shots that few counters can show come first: the rise of counters without a queue pair is left to the others.
   for (const bool narrow : {true, false}) {
     for (std::size_t i = 0; i < shots.size(); ++i) {
       if ((shots[i].kind->aim.counters[2].empty()) == narrow) judge(shots[i], rise.of_targets[i], rise);
@@ -211,18 +211,18 @@ void FrameAttack::responder_round(const std::vector<const Kind*>& kinds) {
   replace(gone);
 }
 
-/// Whether the legal frame behind an attack is not acknowledged.
+/// Returns true if the legal frame after an attack has not been acknowledged.
 bool FrameAttack::waits(const Shot& shot) const {
   const std::optional<Psn>& heard = heard_[shot.target->index].acknowledged;
   return shot.follow_up && (!heard || shot.follow_up->newer_than(*heard));
 }
 
 void FrameAttack::follow_up(std::vector<Shot>& shots) {
-  // The peer holds an ACK back for some microseconds, so that it may come behind the answer to the probe.
+  // The peer holds an ACK back for some microseconds, so that it may come after the answer to the probe.
   for (unsigned i = 0; i < 50 && std::ranges::any_of(shots, [this](const Shot& shot) { return waits(shot); }); ++i) {
     wire_.receive(std::chrono::milliseconds{1}, [this](const Packet& packet) { hear(packet); });
   }
-  // Frames may be lost where a queue of the peer's kernel is full: once more.
+  // Frames may be lost when a queue of the peer's kernel is full, so they are sent once more.
   Frames again;
   for (Shot& shot : shots) {
     if (!waits(shot)) continue;
@@ -293,7 +293,7 @@ std::map<std::uint32_t, std::string> FrameAttack::take_completions() {
   }
 }
 
-/// Says when the peer has used all that it uses: its ring of frames, and its largest answers.
+/// Announces "warm" once the peer has used all of its memory: its ring of frames, and its largest answers.
 void FrameAttack::warm_up() {
   constexpr std::uint64_t ring = 20'000;  // frames
   if (report_.frames + report_.legal_frames < ring) return;

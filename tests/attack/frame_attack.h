@@ -22,49 +22,49 @@ struct AttackOptions {
   std::string control;
   Route route;
   std::uint64_t seed = 1;
-  std::uint64_t count = 1000;  ///< attacking frames
+  std::uint64_t count = 1000;  ///< number of attacking frames
   std::chrono::seconds limit{600};
-  bool self_check = false;  ///< break the promises on purpose, for the judge to find
+  bool self_check = false;  ///< break the promises on purpose, so that the judge has to find it
 };
 
-/// What became of the attacking frames of one kind.
+/// The results of the attacking frames of one kind.
 struct Tally {
   std::uint64_t frames = 0;
   std::uint64_t executed = 0;
-  std::uint64_t refused = 0;    ///< by the check at which they are aimed
-  std::uint64_t otherwise = 0;  ///< by another one
+  std::uint64_t refused = 0;    ///< refused by the check at which they are aimed
+  std::uint64_t otherwise = 0;  ///< refused by another check
   std::uint64_t silent = 0;
 };
 
 struct AttackReport {
   std::map<std::string_view, Tally> kinds;
-  std::uint64_t frames = 0;  ///< that attacked
+  std::uint64_t frames = 0;  ///< attacking frames
   std::uint64_t legal_frames = 0;
-  std::uint64_t warm_frames = 0;  ///< of both, before the peer was warm; 0 if it never was
-  std::uint64_t queue_pairs = 0;  ///< made
-  std::uint64_t requests = 0;     ///< of the control protocol
+  std::uint64_t warm_frames = 0;  ///< attacking and legal frames until the peer was warm; 0 if it never was
+  std::uint64_t queue_pairs = 0;  ///< queue pairs made
+  std::uint64_t requests = 0;     ///< requests of the control protocol
   std::uint64_t probes = 0;
   std::uint64_t bytes_compared = 0;
   std::uint64_t bytes_changed_outside = 0;
   std::uint64_t crashes = 0;
   std::uint64_t hangs = 0;
   std::chrono::microseconds slowest_probe{0};
-  std::vector<std::string> findings;  ///< the first of each sort
+  std::vector<std::string> findings;  ///< the first finding of each sort
 };
 
 /// Attacks a `roce-gen peer` with frames inside connections, round by round: each queue pair gets an attack, then all
-/// are looked at, and those that are in error are replaced.
+/// are examined, and those that are in error are replaced.
 class FrameAttack {
  public:
   explicit FrameAttack(AttackOptions options);
   [[nodiscard]] AttackReport run();
 
  private:
-  /// What came for one of our queue pairs since the round began.
+  /// The responses to one of our queue pairs since the round began.
   struct Heard {
     std::optional<Psn> acknowledged;
     std::optional<AethSyndrome> nak;
-    std::uint32_t answers = 0;  ///< packets with data or an atomic's value
+    std::uint32_t answers = 0;  ///< packets with the data of a READ or the value of an atomic
   };
   using Frames = std::vector<std::vector<std::byte>>;
 
@@ -83,10 +83,10 @@ class FrameAttack {
   void hear(const Packet& packet);
   [[nodiscard]] std::map<std::uint32_t, std::string> take_completions();
 
-  /// Counters of the peer that went up since they were last asked for.
+  /// Counters of the peer that rose since they were last asked for.
   struct Rise {
     std::vector<Counts> of_targets;
-    Counts of_nobody;  ///< and of those that are no targets
+    Counts of_nobody;  ///< the rise that is not accounted for by the targets
   };
   [[nodiscard]] Rise ask_counters(const std::vector<Shot>& shots);
   [[nodiscard]] std::uint64_t refused_by_check(const Shot& shot, const Counts& risen, Rise& rise);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What became of the attacks of a round, from what the peer counted and answered.
+// Judges the attacks of a round by the counters and the answers of the peer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr std::size_t kMostFindings = 40;
 /// Counters that only attacks raise, also on queue pairs that are not their target.
 constexpr std::array<std::string_view, 7> kAttacksOnly{
     "malformed", "unknown_qp", "q_key_violations", "wrong_state", "icrc_errors", "wrong_address", "p_key_violations"};
-/// Those that are known, and say nothing about frames that were dropped.
+/// The counters that are known but do not tell that a frame was dropped.
 const std::set<std::string_view> kOthers{"sent_packets",
                                          "sent_bytes",
                                          "received_packets",
@@ -61,7 +61,7 @@ const std::set<std::string_view> kOthers{"sent_packets",
   return found == counters.end() ? 0 : found->second;
 }
 
-/// The counters of an answer that are not 0.
+/// Returns the counters of an answer that are not 0.
 [[nodiscard]] Counts counters_of(const nlohmann::json& answer) {
   Counts counters;
   for (const auto& [name, count] : answer.at("counters").items()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rounds in which the peer asks, and is answered wrongly.
+// The rounds in which the peer sends requests and gets wrong responses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A request of the peer, in the words of the control protocol. Where it goes at our end nobody looks.
+/// Returns a request for the peer to send, as a line of the control protocol. Nothing checks its address at our end.
 [[nodiscard]] std::string request_of(Workshop& shop, const Target& target) {
   struct Choice {
     std::string_view opcode;
@@ -86,7 +86,7 @@ void FrameAttack::requester_round() {
   replace(gone);
 }
 
-/// The right answers, all of them.
+/// Sends all of the right responses.
 void FrameAttack::answer_requests(const std::vector<Target*>& targets) {
   Frames frames;
   for (const Target* target : targets) {

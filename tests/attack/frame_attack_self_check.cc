@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a peer with faults would show, made on purpose: all of it has to be found.
+// Makes on purpose all that a faulty peer would show; the judge has to find all of it.
 #include <fmt/format.h>
 
 #include <array>
@@ -28,7 +28,7 @@ constexpr std::array kKinds{
 
 void FrameAttack::break_promises() {
   for (const Kind& kind : kKinds) responder_round({&kind});
-  // These WRITEs went where the shadow does not have them.
+  // The shadow copy does not have the WRITEs of these rounds.
   check_memory();
   const auto write = [this](const Region& region, std::uint64_t offset) {
     line_.call(fmt::format(R"({{"op":"write_memory","memory":{},"offset":{},"data":"0123456789abcdef"}})",

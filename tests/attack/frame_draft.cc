@@ -109,7 +109,7 @@ std::vector<std::byte> Draft::build() const {
     std::byte* const datagram = bytes.data() + upper;
     FieldOf<&Udp::length>::set(datagram,
                                static_cast<std::uint16_t>(static_cast<int>(bytes.size() - upper) + wrong_udp_length));
-    // Over IPv6 a UDP checksum of 0 is legal for RoCE only where the receiver knows it: it is what RNICs send.
+    // Over IPv6 a UDP checksum of 0 is legal only where the receiver expects it, as with RoCE: RNICs send 0.
   }
   const std::uint32_t icrc =
       compute_icrc(Bytes{header, bytes.size() - network - kIcrcSize}, id, bth_offset - network) ^ wrong_icrc_bits;

@@ -24,18 +24,18 @@
 
 namespace roce::attack {
 
-/// The way from us to the peer.
+/// The addresses of a frame from us to the peer.
 struct Route {
   MacAddress own_mac;
   MacAddress peer_mac;
   Gid own;
   Gid peer;
   RoceVersion version = RoceVersion::v2_ipv4;
-  bool by_kernel = false;  ///< the peer's kernel looks at what is below UDP
+  bool by_kernel = false;  ///< the peer's kernel checks the layers below UDP
 };
 
-/// A frame before it is bytes: legal as it is made, and then with what an attack changes. Lengths, checksums and the
-/// ICRC follow from the rest, so that they are right unless one of the `wrong` members says otherwise.
+/// A frame before it becomes bytes: legal when made, then changed by an attack. Lengths, checksums and the ICRC follow
+/// from the rest, so that they are right unless one of the `wrong` members makes them wrong.
 struct Draft {
   Draft(const Route& route, Opcode opcode, Qpn dest_qp, Psn psn);
 
@@ -63,11 +63,11 @@ struct Draft {
 
   std::optional<std::uint8_t> wrong_pad_count;
   std::uint32_t wrong_icrc_bits = 0;
-  std::uint16_t wrong_checksum_bits = 0;  ///< of the IPv4 header
-  int wrong_ip_length = 0;                ///< added
-  int wrong_udp_length = 0;               ///< added
-  std::size_t cut = 0;                    ///< bytes taken off the end
-  std::vector<std::byte> trailer;         ///< behind the ICRC
+  std::uint16_t wrong_checksum_bits = 0;  ///< xored into the IPv4 header checksum
+  int wrong_ip_length = 0;                ///< added to the length in the IP header
+  int wrong_udp_length = 0;               ///< added to the length in the UDP header
+  std::size_t cut = 0;                    ///< bytes removed from the end
+  std::vector<std::byte> trailer;         ///< bytes behind the ICRC
 };
 
 }  // namespace roce::attack

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// WRITEs that are legal but for one thing in the BTH or below it.
+// WRITEs that are legal except for one thing in the BTH or below it.
 #include <array>
 
 #include "shot.h"
@@ -8,8 +8,8 @@ namespace roce::attack {
 
 namespace {
 
-// What stands below the BTH is refused by the first layer that looks at it, on some links the kernel. A counter that
-// this program does not know counts as one of them.
+// A frame wrong below the BTH is refused by the first layer that looks there, which on some links is the kernel.
+// A counter that this program does not know counts as one of these ("*").
 constexpr Aim kNetwork{.counters = {"malformed", "wrong_address", "icrc_errors", "unknown_qp", "wrong_state", "*"}};
 constexpr Aim kIcrc{.counters = {"icrc_errors"}};
 constexpr Aim kPKey{.counters = {"p_key_violations"}};
@@ -47,7 +47,7 @@ void dest_qp(Workshop& shop, Target& target, Shot& shot) {
     draft.bth.dest_qp = Qpn{
         shop.any_of({own + 1, own - 1, own + 1024, own ^ 0x80'0000, 0U, 1U, 0xFF'FFFFU,
                      static_cast<std::uint32_t>(own + shop.below(64)) + 1, static_cast<std::uint32_t>(shop.number())})};
-    // What another target takes for an earlier request of its own would look as if that one had been executed twice.
+    // If another target took it for an earlier request of its own, that request would appear to be executed twice.
     if (const Target* other = shop.find(draft.bth.dest_qp)) {
       draft.bth.psn = other->psn + static_cast<std::uint32_t>(1024 + shop.below(1 << 20));
     }
@@ -90,7 +90,7 @@ void notification(Workshop& shop, Target& target, Shot& shot) {
 void udp_length(Workshop& shop, Target& target, Shot& shot) {
   several(shop, target, shot, [&](Draft& draft) {
     draft.wrong_udp_length = shop.any_of({-4, 4, -1, 1, -20, 60000, -60});
-    // There is no UDP in RoCE v1.
+    // RoCE v1 does not use UDP.
     if (draft.version == RoceVersion::v1) draft.wrong_ip_length = draft.wrong_udp_length;
   });
 }
@@ -107,7 +107,7 @@ void trailing(Workshop& shop, Target& target, Shot& shot) {
   draft.trailer = shop.bytes(1 + shop.below(40));
   shop.attack(shot, draft);
 }
-/// Another source or destination, whatever the version of IP.
+/// Changes the source or the destination address of either version of IP.
 void other_address(Workshop& shop, Target& target, Shot& shot, bool is_source) {
   const auto address = [&](auto& header) -> auto& { return is_source ? header.source : header.destination; };
   several(shop, target, shot, [&](Draft& draft) {
@@ -185,7 +185,7 @@ void ip_options(Workshop& shop, Target& target, Shot& shot) {
     // No-operation options; for IPv6 a header of destination options with padding only.
     if (draft.version == RoceVersion::v2_ipv4) {
       draft.extension.assign(4 * (1 + shop.below(10)), std::byte{1});
-      // A kernel takes legal options: here a source route too short to be one.
+      // A kernel accepts legal options: here a source route that is too short to be valid.
       if (shop.route().by_kernel) {
         draft.extension[0] = std::byte{0x83};
         draft.extension[1] = std::byte{2};
@@ -201,7 +201,7 @@ void ip_options(Workshop& shop, Target& target, Shot& shot) {
 }
 void ip_checksum(Workshop& shop, Target& target, Shot& shot) {
   several(shop, target, shot, [&](Draft& draft) {
-    // IPv6 and the GRH have none: there the version is what is wrong.
+    // IPv6 and the GRH do not have a checksum: for them the version is wrong instead.
     draft.wrong_checksum_bits = static_cast<std::uint16_t>(1 + shop.below(0xFFFE));
     draft.ipv6.version = draft.grh.version = 5;
   });
@@ -209,7 +209,7 @@ void ip_checksum(Workshop& shop, Target& target, Shot& shot) {
 void station(Workshop& shop, Target& target, Shot& shot) {
   several(shop, target, shot, [&](Draft& draft) {
     MacAddress& to = draft.ethernet.destination;
-    // A kernel takes what comes to a group if the IP address in it is its own.
+    // A kernel accepts a frame to a multicast address if the IP address in it is its own.
     switch (shop.below(shop.route().by_kernel ? 2 : 4)) {
       case 0:
         to.octets[5] ^= static_cast<std::uint8_t>(1 + shop.below(255));

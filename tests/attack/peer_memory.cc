@@ -13,9 +13,9 @@ namespace roce::attack {
 
 namespace {
 
-// Large enough for the peer's allocator to map it apart, so that memories that follow each other adjoin.
+// Large enough for the peer's allocator to map it separately, so that memories made one after the other adjoin.
 constexpr std::uint64_t kRegion = (1 << 18) - 16;
-constexpr std::uint64_t kInline = 1 << 19;  // bytes of one read_memory
+constexpr std::uint64_t kInline = 1 << 19;  // most bytes that one read_memory returns
 
 }  // namespace
 
@@ -87,7 +87,7 @@ void PeerMemory::check_pattern(ControlLine& line, const Region& region, std::str
 }
 
 void PeerMemory::check_slots(Wrong& wrong, std::vector<std::string>& sentences) {
-  // The pattern counts from where a part begins, by words of 8 bytes: seed + words gives it from there on.
+  // The pattern is a function of the word of 8 bytes: with seed + words, a part has the pattern from there on.
   const auto part = [&](std::uint64_t begin, std::uint64_t length) {
     return fmt::format(R"({{"offset":{},"length":{},"seed":{}}})", begin, length, local.seed + begin / 8);
   };

@@ -12,42 +12,42 @@
 
 namespace roce::attack {
 
-/// A memory of the peer that is filled with a pattern.
+/// A memory of the peer, filled with a pattern.
 struct Region {
-  std::uint32_t memory = 0;  ///< its number in the control protocol
+  std::uint32_t memory = 0;  ///< number of the memory in the control protocol
   std::uint64_t address = 0;
   RKey r_key{};
   std::uint64_t length = 0;
   std::uint64_t seed = 0;
 };
 
-/// The memories that an attack makes on its peer, and what has to be in them. Writing is granted in one of them only;
-/// the others lie before and behind it, have fewer rights, belong to another client, or to one that is gone.
+/// The memories that an attack makes on its peer, and their expected contents. Writing is granted in one of them only;
+/// the others lie before and behind it, have fewer rights, belong to another client, or to a client that has left.
 class PeerMemory {
  public:
   static constexpr std::uint64_t kArea = 2048;  ///< bytes of the granted region for each queue pair
   static constexpr std::uint64_t kSlot = 8192;  ///< bytes of the local memory around each posted buffer
   static constexpr std::uint64_t kBuffer = 2048;
-  static constexpr std::uint64_t kBufferOffset = 3072;  ///< in the slot; what is around it may not change
+  static constexpr std::uint64_t kBufferOffset = 3072;  ///< offset in the slot; the bytes around it may not change
 
   PeerMemory(ControlLine& line, ControlLine& other, ControlLine gone, std::uint32_t queue_pairs, std::uint64_t seed);
 
-  Region below;  ///< the memories next to the granted one, with no remote rights
+  Region below;  ///< the memory below the granted one; it and `above` have no remote rights
   Region granted;
   Region above;
   Region read_only;
   Region write_only;
   Region atomic_only;
   Region no_flush;
-  Region others;  ///< of another client, with all rights
-  Region gone;    ///< of a client that has left
-  Region local;   ///< of the slots, with no remote rights
+  Region others;  ///< memory of another client, with all rights
+  Region gone;    ///< memory of a client that has left
+  Region local;   ///< memory of the slots, with no remote rights
 
   [[nodiscard]] std::span<std::byte> shadow(std::uint64_t offset, std::size_t length) {
     return std::span{shadow_}.subspan(offset, length);
   }
-  /// Compares everything. Returns how many bytes outside the granted region, and how many of it, are not what they have
-  /// to be; the granted region then counts as it is. At most one sentence for each region goes to `sentences`.
+  /// Compares all memories. Returns how many outside the granted region have a wrong byte, and how many bytes of that
+  /// region are wrong; their new values are expected from then on. At most one sentence per region goes to `sentences`.
   struct Wrong {
     std::uint64_t outside = 0;
     std::uint64_t granted = 0;

@@ -6,15 +6,15 @@
 
 namespace roce::attack {
 
-/// Tells who started an attack how far it has come: lines of JSON on standard output, which network.py reads.
+/// Reports the progress of an attack to the program that started it: lines of JSON on stdout, which network.py reads.
 class Progress {
  public:
-  /// Of an attack that consists of so many steps.
+  /// Reports on an attack of `steps` steps.
   explicit Progress(std::uint64_t steps) : steps_(steps) {}
 
-  /// Tells of an event by its name.
+  /// Reports an event by its name.
   static void tell(std::string_view event);
-  /// Says that so many steps are done. A hundred times in an attack it tells to `sample` the peer's memory.
+  /// Notes that `done` steps are done. A hundred times in an attack it reports `sample`: sample the peer's memory now.
   void reached(std::uint64_t done);
 
  private:

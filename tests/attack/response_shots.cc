@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Wrong answers to what the peer asks for: READ, SEND, WRITE, atomics.
+// Wrong responses to the requests of the peer: READ, SEND, WRITE, atomics.
 #include <array>
 
 #include "shot.h"
@@ -20,7 +20,7 @@ constexpr Aim kFailed{.counters = {"requester_cqe_errors"}};
   return draft;
 }
 
-/// The right answer: its only or first packet.
+/// Returns the right response: its only or first packet.
 [[nodiscard]] Draft right_answer(Workshop& shop, const Target& target) {
   const HeardRequest& asked = *target.asked;
   switch (opcode_info(asked.opcode).operation) {
@@ -94,7 +94,7 @@ void length(Workshop& shop, Target& target, Shot& shot) {
         draft.payload.clear();
         break;
       default:
-        // One packet, where there have to be more, or the first of several, where there is to be one.
+        // The only packet of a response that has several, or the first of several for a response of one.
         draft = answer(shop, target,
                        target.asked->packets == 1 ? Opcode::rc_read_response_first : Opcode::rc_read_response_only);
         draft.payload = shop.bytes(kMtu);
@@ -133,7 +133,7 @@ void spoilt(Workshop& shop, Target& target, Shot& shot) {
   }
 }
 void middle_first(Workshop& shop, Target& target, Shot& shot) {
-  // A later part of the data, although an earlier one is missing.
+  // A later part of the data while an earlier one is missing.
   Draft draft = answer(shop, target, shop.any_of({Opcode::rc_read_response_middle, Opcode::rc_read_response_last}));
   if (target.asked->packets > 1) draft.bth.psn = target.asked->psn + (target.asked->packets - 1);
   draft.payload = shop.bytes(kMtu);

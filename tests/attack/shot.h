@@ -19,44 +19,44 @@
 
 namespace roce::attack {
 
-/// Which queue pair of the peer is attacked, and in which role it is.
+/// The type of the queue pair under attack, or its role as a requester.
 enum class Role : std::uint8_t { rc, uc, ud, requester };
 
-/// What has to become of an attacking frame.
+/// The required outcome of an attacking frame.
 enum class Fate : std::uint8_t {
-  may_execute,  ///< odd, but nothing forbids it
-  dropped,      ///< it has no effect: a legal frame behind it is executed as if it had not been
-  fatal,        ///< it is refused by a NAK, and the queue pair is in error
-  silent_end,   ///< the queue pair is in error, and says nothing
+  may_execute,  ///< odd, but not forbidden
+  dropped,      ///< without effect: the legal frame after it is executed as if the attack had not been sent
+  fatal,        ///< refused by a NAK, and the queue pair is in error
+  silent_end,   ///< the queue pair is in error and sends nothing
 };
 
-/// What shows that the check at which a frame is aimed refused it.
+/// The signs that a frame was refused by the check at which it is aimed.
 struct Aim {
   std::optional<NakCode> nak{};
-  std::array<std::string_view, 6> counters{};  ///< of the peer: any of these that went up
+  std::array<std::string_view, 6> counters{};  ///< counters of the peer, any of which may have risen
 };
 
-/// A request that the peer sent, as we heard it.
+/// A request of the peer, as we received it.
 struct HeardRequest {
   Opcode opcode{};
   Psn psn{};
   std::uint32_t dma_length = 0;
-  std::uint32_t packets = 1;  ///< of the answer to a READ
+  std::uint32_t packets = 1;  ///< packets of the response to a READ
 };
 
 using Counts = std::map<std::string, std::uint64_t, std::less<>>;
 
-/// A queue pair of the peer and our end of it.
+/// A queue pair of the peer, and our end of it.
 struct Target {
   Role role = Role::rc;
-  std::uint32_t index = 0;  ///< of its area and its slot
+  std::uint32_t index = 0;  ///< index of its area and its slot
   Qpn own{};
   Qpn qpn{};
-  Psn psn{};  ///< the next that the peer expects from us
+  Psn psn{};  ///< the next PSN that the peer expects from us
   bool fresh = true;
-  Counts counters;                      ///< of the peer, when last asked
-  std::optional<HeardRequest> asked{};  ///< of a requester, the request without an answer
-  std::uint32_t receives = 0;           ///< posted
+  Counts counters;                      ///< counters of the peer when last asked for
+  std::optional<HeardRequest> asked{};  ///< for a requester, the request that has no response yet
+  std::uint32_t receives = 0;           ///< receives posted
 };
 
 struct Kind;
@@ -69,7 +69,7 @@ struct Shot {
     bool attacks = false;
   };
   struct Change {
-    std::uint64_t offset = 0;  ///< in the granted region
+    std::uint64_t offset = 0;  ///< offset in the granted region
     std::vector<std::byte> bytes;
     When when = When::always;
   };
@@ -80,13 +80,13 @@ struct Shot {
   std::vector<Change> changes;
   std::optional<Psn> attack_psn{};
   std::uint32_t attacks = 0;
-  std::uint32_t advance = 0;            ///< PSNs that legal frames took
-  std::optional<Psn> follow_up{};       ///< of the legal frame behind it, which has to be acknowledged
-  bool repeated = false;                ///< that frame went twice
-  std::vector<std::string> requests{};  ///< of the control protocol, before the frames
+  std::uint32_t advance = 0;            ///< PSNs that the legal frames used
+  std::optional<Psn> follow_up{};       ///< PSN of the legal frame after the attack, which has to be acknowledged
+  bool repeated = false;                ///< the legal frame after the attack was sent twice
+  std::vector<std::string> requests{};  ///< requests of the control protocol to send before the frames
 };
 
-/// What makes shots: places, keys and numbers.
+/// Makes shots: chooses places, keys and numbers.
 class Workshop {
  public:
   Workshop(const Route& route, PeerMemory& memory, const std::deque<Target>& targets, std::uint64_t seed)
@@ -101,26 +101,26 @@ class Workshop {
   [[nodiscard]] std::vector<std::byte> bytes(std::size_t length);
   [[nodiscard]] const Route& route() const { return route_; }
   [[nodiscard]] PeerMemory& memory() { return memory_; }
-  /// The target that has this QPN, or nullptr.
+  /// Returns the target that has this QPN, or nullptr.
   [[nodiscard]] const Target* find(Qpn qpn) const;
 
-  /// The next legal frame of an opcode for a target, without headers behind the BTH and without payload.
+  /// Returns the next legal frame of an opcode for a target, without headers behind the BTH and without payload.
   [[nodiscard]] Draft frame(const Target& target, Opcode opcode);
-  /// A legal WRITE of `length` bytes, at most the path MTU in this packet, somewhere in the target's area.
+  /// Returns a legal WRITE of `length` bytes, at most the path MTU in this packet, somewhere in the target's area.
   [[nodiscard]] Draft write(const Target& target, Opcode opcode, std::uint32_t length);
   [[nodiscard]] Draft read(const Target& target, std::uint32_t length);
   [[nodiscard]] Draft atomic(const Target& target, Opcode opcode);
   [[nodiscard]] Draft flush(const Target& target);
   [[nodiscard]] Draft atomic_write(const Target& target);
   [[nodiscard]] Draft send(const Target& target, Opcode opcode, std::uint32_t length);
-  /// Where a legal WRITE or READ may be: `length` bytes of the target's area, at a multiple of 8.
+  /// Returns the address for a legal WRITE or READ: `length` bytes of the target's area, at a multiple of 8.
   [[nodiscard]] std::uint64_t place(const Target& target, std::uint32_t length);
 
   /// Adds a legal frame, which the peer executes.
   void legal(Shot& shot, Draft draft);
-  /// Adds the frame that attacks. What it would write, should it be executed, is noted.
+  /// Adds the attacking frame, and notes the bytes that it would write if it were executed.
   void attack(Shot& shot, const Draft& draft);
-  /// A receive for the target, of so many bytes of its slot.
+  /// Returns the request that posts a receive for the target, of `length` bytes of its slot.
   [[nodiscard]] std::string post_receive(const Target& target, std::uint32_t length);
 
   static constexpr std::uint32_t kPathMtu = 256;
@@ -134,7 +134,7 @@ class Workshop {
   std::mt19937_64 random_;
 };
 
-/// A way to attack.
+/// A kind of attack.
 struct Kind {
   std::string_view name;
   Role role;
@@ -145,7 +145,7 @@ struct Kind {
 };
 
 [[nodiscard]] std::span<const Kind> connection_kinds();   ///< against the responder of an RC queue pair
-[[nodiscard]] std::span<const Kind> network_kinds();      ///< below the BTH, and the BTH
+[[nodiscard]] std::span<const Kind> network_kinds();      ///< against the layers below the BTH, and the BTH
 [[nodiscard]] std::span<const Kind> unconnected_kinds();  ///< UC, UD, QP1
 [[nodiscard]] std::span<const Kind> response_kinds();     ///< against the requester
 

@@ -21,19 +21,19 @@ class Wire {
  public:
   using Handler = std::function<void(const Packet&)>;
 
-  /// Throws runtime_error where packet sockets may not be opened.
+  /// Opens a packet socket. Throws runtime_error where that is not allowed.
   explicit Wire(const std::string& interface);
 
-  /// Sends frames in their order, and hands what comes meanwhile to the handler.
+  /// Sends frames in their order, and passes frames that arrive meanwhile to the handler.
   void send(std::span<const std::vector<std::byte>> frames, const Handler& handler);
-  /// Hands over what is there; waits for so long if there is nothing.
+  /// Passes the frames that have arrived to the handler; waits up to `patience` if there are none.
   void receive(std::chrono::milliseconds patience, const Handler& handler);
 
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
   [[nodiscard]] link::LinkCounters counters() const { return link_->counters(); }
 
  private:
-  link::PortHolder holder_;  // or our kernel would tell the peer that nobody listens
+  link::PortHolder holder_;  // keeps our kernel from telling the peer that nobody listens
   std::unique_ptr<link::RawLink> link_;
   std::uint64_t sent_ = 0;
 };

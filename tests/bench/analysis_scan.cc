@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// analysis_scan FILE: checks every ICRC and follows every connection, and prints what was found in one line: the
+// analysis_scan FILE: checks every ICRC and follows every connection, and prints the results in one line: the
 // library's part of `roce-analyze summary`, in one thread.
 #include <cstdio>
 #include <vector>

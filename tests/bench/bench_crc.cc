@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ICRC by payload size: the CRC library over the covered bytes, ours over them, and with the masking.
+// The ICRC by payload size: the CRC library over the covered bytes, our CRC over them, and the ICRC with its masking.
 #include "bare/crc.h"
 #include "frame_set.h"
 #include "roce/wire/icrc.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Decoding 256 packets that stay in the cache, each value taken: by hand, by the library, by libtins. The argument is
-// the MTU of the traffic.
+// Decoding of 256 packets that stay in the cache, with each value used: by hand, by the library, by libtins. The
+// argument is the MTU of the traffic.
 #include <tins/ethernetII.h>
 #include <tins/udp.h>
 
@@ -18,7 +18,7 @@ FrameSet frames_of(const benchmark::State& state) {
   return FrameSet{{.mtu = static_cast<std::uint32_t>(state.range(0))}, kPackets};
 }
 
-/// All that a packet says, as one number, so that no value can be left out.
+/// Returns the sum of all fields of a packet, so that the compiler can leave none out.
 [[gnu::always_inline]] inline std::uint64_t digest(Bytes frame) {
   bare::Decoded packet{};
   if (!bare::decode(octets(frame), frame.size(), packet)) return 0;
@@ -56,7 +56,7 @@ void decode_roce(benchmark::State& state) {
   run(state, set.size(), [&](std::size_t i) { return digest(parse_frame(set.frames()[i], LinkType::ethernet)); });
 }
 
-/// From the BTH, as behind a UDP socket.
+/// Decodes from the BTH on, as a program with a UDP socket does.
 void decode_roce_transport(benchmark::State& state) {
   const FrameSet set = frames_of(state);
   const NetMeta net = parse_frame(set.frames()[0], LinkType::ethernet).net();
@@ -64,7 +64,7 @@ void decode_roce_transport(benchmark::State& state) {
   run(state, set.size(), [&](std::size_t i) { return digest(parse_transport(set.frames()[i].subspan(bth), net)); });
 }
 
-/// libtins knows no RoCE: Ethernet, IPv4 and UDP only, and the rest as bytes.
+/// Decodes with libtins, which does not know RoCE: Ethernet, IPv4 and UDP only, and the rest as bytes.
 void decode_libtins(benchmark::State& state) {
   const FrameSet set = frames_of(state);
   run(state, set.size(), [&](std::size_t i) -> std::uint64_t {

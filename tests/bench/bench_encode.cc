@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Building frames with their ICRC: by hand from a template of the whole packet, by the library from header values
-// behind the template of the flow, and by the library from nothing but values. SEND packets by payload size, and
+// behind a template of the flow, and by the library from header values alone. SEND packets by payload size, and
 // traffic by MTU.
 #include <algorithm>
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kPackets = 256;
 
-/// Where frames are built: a few places in turn, as in a transmit ring.
+/// The memory in which frames are built: a few slots in turn, as in a transmit ring.
 class Ring {
  public:
   [[nodiscard]] std::span<std::byte> slot(std::size_t i) {
@@ -47,7 +47,7 @@ void encode_bare(benchmark::State& state, const FrameSet& set) {
   run(state, set.size(), encode_one);
 }
 
-/// The templates of all flows of a set of packets, and for each packet its own.
+/// The templates of all flows of a set of packets, and the template of each packet.
 class Flows {
  public:
   explicit Flows(const FrameSet& set) {

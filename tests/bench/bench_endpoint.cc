@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two endpoints in one thread, joined by memory: what messages cost, posting and completing included, beside a bare
-// loop that builds, checks and copies the same packets without a state machine.
+// Two endpoints in one thread, joined by memory: the cost of messages, posting and completing included, compared with a
+// bare loop that builds, checks and copies the same packets without a state machine.
 #include <algorithm>
 #include <cstring>
 
@@ -23,7 +23,7 @@ void count_bytes(benchmark::State& state, std::uint64_t bytes, std::uint64_t pac
                          benchmark::Counter::kDefaults | benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-/// Messages of 1 MiB, one at a time.
+/// Measures messages of 1 MiB, one at a time.
 template <transport::WorkOpcode kOpcode>
 void endpoint_large(benchmark::State& state) {
   EndpointPair pair{{.mtu = static_cast<std::uint32_t>(state.range(0)), .region_bytes = kLarge}};
@@ -52,7 +52,7 @@ void bare_large(benchmark::State& state) {
   count_bytes(state, messages * kLarge, messages * packets);
 }
 
-/// Messages of 16 B, posted 16 at a time.
+/// Measures messages of 16 B, posted 16 at a time.
 template <transport::WorkOpcode kOpcode>
 void endpoint_small(benchmark::State& state) {
   EndpointPair pair{{.region_bytes = kLarge,
@@ -83,7 +83,7 @@ void bare_small(benchmark::State& state) {
   count_bytes(state, messages * kSmall, messages);
 }
 
-/// WRITEs of 16 B on many QPs in turn, `state.range(1)` on each before the next one's turn, 1024 under way at once.
+/// Measures WRITEs of 16 B on many QPs in turn: `state.range(1)` on one QP before the next, 1024 under way at once.
 void endpoint_qps(benchmark::State& state) {
   const auto qps = static_cast<std::uint32_t>(state.range(0));
   const auto burst = static_cast<std::uint32_t>(state.range(1));
@@ -91,7 +91,7 @@ void endpoint_qps(benchmark::State& state) {
   constexpr std::uint32_t in_flight = 1024;
   std::uint64_t messages = 0;
   std::uint32_t next = 0;
-  // The first message of a QP meets memory that was never touched.
+  // Not measured: the first messages of a QP use memory that was never touched.
   for (std::uint32_t qp = 0; qp < qps; ++qp) {
     for (std::uint32_t i = 0; i < kBatch; ++i) pair.post(qp, transport::WorkOpcode::write, kSmall);
     pair.run();
@@ -104,7 +104,7 @@ void endpoint_qps(benchmark::State& state) {
       for (std::uint32_t i = 0; i < burst; ++i) pair.post(next, transport::WorkOpcode::write, kSmall);
       next = next + 1 == qps ? 0 : next + 1;
       posted += burst;
-      // A QP whose queue is full sends first.
+      // When the queues of all QPs are full, their requests are sent first.
       if (posted == qps * kBatch) {
         pair.run();
         posted = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shards: each thread, on a processor of its own, has a pair of endpoints joined by memory and does the same work as
-// every other. The time is that of the clock, for the packets of all threads together.
+// every other. The reported time is wall-clock time, for the packets of all threads together.
 #include <benchmark/benchmark.h>
 #include <pthread.h>
 #include <sched.h>
@@ -18,7 +18,7 @@ constexpr std::uint32_t kLarge = 1 << 20;
 constexpr std::uint32_t kSmall = 16;
 constexpr std::uint32_t kBatch = 16;
 
-/// Keeps the calling thread on the processor of its number, among those that it may use, for a while.
+/// Pins the calling thread, while the object exists, to processor `number` of those that the thread may use.
 class Pinned {
  public:
   explicit Pinned(int number) {
@@ -48,7 +48,7 @@ class Pinned {
   return shape;
 }
 
-/// `batch` WRITEs of `bytes` at a time, of `packets` packets each.
+/// Posts `batch` WRITEs of `bytes` at a time, each of which takes `packets` packets.
 void write_over_and_over(benchmark::State& state, const PairShape& shape, std::uint32_t batch, std::uint32_t bytes,
                          std::uint64_t packets) {
   const Pinned pinned{state.thread_index()};

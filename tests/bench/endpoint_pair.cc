@@ -18,7 +18,7 @@ constexpr std::size_t kUnits = 16;
 constexpr std::size_t kUnitBytes = 4352;
 constexpr std::uint64_t kRegionStart = 0x10000;
 
-/// The value, or the end of the program with what was wrong.
+/// Returns the value, or ends the program with a message that names `what` failed.
 template <typename T>
 T need(transport::VerbResult<T>&& result, std::string_view what) {
   if (!result) {
@@ -28,7 +28,7 @@ T need(transport::VerbResult<T>&& result, std::string_view what) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// Lets `emplace` make a packet in its place: it converts to what `parse_frame` returns.
+/// Lets `emplace` make a packet in its final place: it converts to the result of `parse_frame`.
 struct InPlace {
   Bytes frame;
   // NOLINTNEXTLINE(google-explicit-constructor)
@@ -48,7 +48,7 @@ EndpointPair::End EndpointPair::make_end(const PairShape& shape, std::uint8_t nu
   transport::DeviceConfig config;
   config.mac = mac_of(number);
   config.gids = {{.gid = gid_of(number)}};
-  // Every so many requests ask for an ACK, and each that asks gets it at once: time stands still here.
+  // One of `messages_per_ack` requests asks for an ACK and gets it at once, because time stands still here.
   config.profile.messages_per_ack_request = shape.messages_per_ack;
   config.profile.ack_coalesce_packets = 1;
   config.limits.max_qp = std::max(shape.qps, 16U);
@@ -121,7 +121,7 @@ EndpointPair::EndpointPair(const PairShape& shape)
       packets_(kUnits) {
   connect(requester_, responder_, shape, 2);
   connect(responder_, requester_, shape, 1);
-  // Receives ahead of the messages, as a program that wants speed has them: the ACKs then grant credits.
+  // Receives are posted ahead of the messages, as by a program that wants speed: the ACKs then grant credits.
   for (const Qpn qp : responder_.qps) {
     for (std::uint32_t i = 0; i < shape.receives_ahead; ++i)
       post_receive(qp, static_cast<std::uint32_t>(shape.region_bytes));
@@ -147,7 +147,7 @@ void EndpointPair::post(std::uint32_t qp, transport::WorkOpcode opcode, std::uin
 
 bool EndpointPair::carry(End& from, End& to) {
   const std::size_t count = from.device.transmit(buffer_, units_, {.max_bytes = kUnitBytes}, Time{});
-  // A burst, as a link gives it; the packets are made where they stay.
+  // A burst, as a link delivers it; each packet is made where it stays.
   for (std::size_t i = 0; i < count; ++i) {
     to.device.prefetch(packets_[i].emplace(InPlace{units_[i].bytes}));
   }

@@ -9,30 +9,30 @@
 
 namespace roce::bench {
 
-/// What the two endpoints are made with.
+/// The parameters of the two endpoints.
 struct PairShape {
   std::uint32_t mtu = 1024;
   std::size_t region_bytes = 1 << 20;
   std::uint32_t qps = 1;
   std::uint32_t max_send = 64;
   std::uint32_t receives_ahead = 0;
-  std::uint32_t messages_per_ack = 1;  ///< one ACK for so many messages
-  std::uint8_t shard_bits = 0;         ///< of both devices
+  std::uint32_t messages_per_ack = 1;  ///< messages for each ACK
+  std::uint8_t shard_bits = 0;         ///< shard bits of both devices
   std::uint8_t shard = 0;
 };
 
-/// Two devices in one thread; every packet of the one goes straight into the other. Time stands still.
+/// Two devices in one thread; every packet of one goes straight into the other. Time stands still.
 class EndpointPair {
  public:
   explicit EndpointPair(const PairShape& shape);
 
-  /// A signaled request on a QP of the first device; for SEND the receive is posted too.
+  /// Posts a signaled request on a QP of the first device; for a SEND posts the receive too.
   void post(std::uint32_t qp, transport::WorkOpcode opcode, std::uint32_t bytes);
-  /// Until neither has anything to send.
+  /// Carries packets until neither device has anything to send.
   void run();
-  /// Whether so many requests were completed with success, and nothing else.
+  /// Returns whether exactly this number of requests was completed, all of them with success.
   [[nodiscard]] bool all_completed(std::uint64_t messages);
-  /// Whether the first bytes of both regions are the same.
+  /// Returns whether the first `bytes` bytes of both regions are equal.
   [[nodiscard]] bool memories_equal(std::size_t bytes) const;
   [[nodiscard]] std::size_t memory_per_qp() const;
 
@@ -59,7 +59,7 @@ class EndpointPair {
   End responder_;
   std::vector<std::byte> buffer_;
   std::vector<transport::TxUnit> units_;
-  std::vector<std::optional<Packet>> packets_;  // as `units_`
+  std::vector<std::optional<Packet>> packets_;  // the packets of `units_`
   std::uint64_t receives_ = 0;
 };
 

@@ -10,17 +10,17 @@
 
 namespace roce::bench {
 
-/// Packets that stay in the cache: what is planned, and the frames it makes.
+/// Packets that stay in the cache: their plans, and the frames made from these.
 class FrameSet {
  public:
-  /// The first `count` packets of the traffic.
+  /// Makes the first `count` packets of the traffic.
   FrameSet(TrafficShape shape, std::size_t count);
-  /// SEND packets with `payload_bytes` each, in 256 KiB or less.
+  /// Makes SEND packets with `payload_bytes` each, in 256 KiB or less.
   explicit FrameSet(std::uint32_t payload_bytes);
 
   [[nodiscard]] std::size_t size() const { return frames_.size(); }
   [[nodiscard]] const std::vector<PlannedPacket>& planned() const { return planned_; }
-  /// Each from its Ethernet header through its ICRC.
+  /// Returns the frames, each from its Ethernet header through its ICRC.
   [[nodiscard]] const std::vector<Bytes>& frames() const { return frames_; }
 
  private:
@@ -31,7 +31,7 @@ class FrameSet {
   std::vector<Bytes> frames_;
 };
 
-/// Runs `work(i)`, which gives a number, for each `i` below `packets` in every iteration, and reports the time for one.
+/// Runs `work(i)`, which returns a number, for each `i` below `packets` in every iteration; reports the time for one.
 template <typename Work>
 void run(benchmark::State& state, std::size_t packets, Work work) {
   for (auto _ : state) {
@@ -43,7 +43,7 @@ void run(benchmark::State& state, std::size_t packets, Work work) {
       static_cast<double>(packets), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-/// The frame as the C libraries and the bare loops take it.
+/// Returns the frame as the C libraries and the bare loops take it.
 [[nodiscard]] inline const std::uint8_t* octets(Bytes bytes) {
   return reinterpret_cast<const std::uint8_t*>(bytes.data());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// library_icrc_scan FILE: what bare_icrc_scan does, through the library: what a program has left to lose.
+// library_icrc_scan FILE: does the work of bare_icrc_scan with the library; the time that a program adds is its own.
 #include <cstdio>
 
 #include "roce/link/capture_reader.h"

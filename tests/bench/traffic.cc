@@ -5,7 +5,7 @@ namespace roce::bench {
 
 namespace {
 
-/// Payload bytes; packets take theirs from different places.
+/// Payload bytes; packets take theirs from different offsets.
 const auto kPattern = [] {
   std::array<std::byte, std::size_t{2} * 4096> pattern{};
   std::mt19937 random{2};

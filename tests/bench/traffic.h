@@ -28,10 +28,10 @@ struct PlannedPacket {
   Ipv4 ipv4{};
   Udp udp{};
   Bth bth{};
-  Reth reth{};  ///< used when the opcode has a RETH, and so on
+  Reth reth{};  ///< used if the opcode has a RETH; the same rule holds for the headers below
   Aeth aeth{};
   ImmDt immdt{};
-  Bytes payload;  ///< of static storage
+  Bytes payload;  ///< bytes with static storage duration
 };
 
 /// Writes a planned packet with its ICRC and returns its length; `out` has room for `kMaxFrame` bytes.
@@ -57,10 +57,10 @@ inline std::size_t encode(const PlannedPacket& packet, std::span<std::byte> out)
   return frame.finish().value_or(0);
 }
 
-/// What all packets of a planned packet's flow have in front of the BTH.
+/// Returns the template of a planned packet's flow: all that its packets have in front of the BTH.
 [[nodiscard]] FrameTemplate flow_of(const PlannedPacket& packet);
 
-/// The same as `encode`, behind the template of the packet's flow: how an endpoint sends.
+/// Writes the frame of `encode` with the template of the packet's flow, as an endpoint sends. Returns its length.
 inline std::size_t encode_behind(const FrameTemplate& flow, const PlannedPacket& packet, std::byte* frame) {
   const std::size_t pad = (0 - packet.payload.size()) & 3;
   std::byte* const bth = frame + flow.header_bytes();
@@ -98,19 +98,19 @@ inline std::size_t encode_behind(const FrameTemplate& flow, const PlannedPacket&
 
 /// The shape of the traffic.
 struct TrafficShape {
-  std::uint32_t mtu = 1024;  ///< payload bytes of a packet at most, up to 4096
-  /// Every message is one packet with `mtu` bytes; else messages have one to eight packets and the last one is shorter
-  /// in one of three.
+  std::uint32_t mtu = 1024;  ///< most payload bytes of a packet, up to 4096
+  /// True: every message is one packet with `mtu` bytes. False: messages have one to eight packets, and the last packet
+  /// of one in three is shorter.
   bool single_packets = false;
 };
 
-/// RC traffic between two hosts over 16 QPs: SEND, SEND with immediate, RDMA WRITE and RDMA READ with their answers, in
-/// an order that depends on nothing but the shape.
+/// RC traffic between two hosts over 16 QPs: SEND, SEND with immediate, RDMA WRITE and RDMA READ with their responses,
+/// in an order that depends only on the shape.
 class Traffic {
  public:
   explicit Traffic(TrafficShape shape) : shape_(shape) {}
 
-  /// The next packet. The traffic never ends.
+  /// Returns the next packet. The traffic never ends.
   [[nodiscard]] PlannedPacket next();
 
  private:

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-/// A record that stands on its own.
+/// A record with its own copy of the bytes.
 struct Frame {
   std::string bytes;
   std::int64_t time = 0;
@@ -61,7 +61,7 @@ class AnalysisCopyTest : public ProgramTest {
     return all;
   }
 
-  /// The capture with two interfaces, comments, drop counts, flags and statistics.
+  /// Saves the capture with two interfaces, comments, drop counts, flags and statistics.
   [[nodiscard]] std::string save_rich(const std::string& name) const {
     link::CaptureWriterOptions options;
     options.interface.name = "left";
@@ -111,7 +111,7 @@ TEST_F(AnalysisCopyTest, AnnotatedCaptureIsTheSameWithComments) {
     if (found == expected.end()) continue;
     for (const std::string& verdict : found->second) EXPECT_THAT(after.frames[i].comment, HasSubstr(verdict));
   }
-  // Judging it again says the same.
+  // An analysis of the annotated capture finds the same number of events.
   const std::vector<json> again = events(path("out.pcapng"));
   EXPECT_EQ(again.size(), events(drops_).size());
 }

@@ -101,7 +101,7 @@ TEST_F(AnalysisListsTest, FilterOverImmediateAndLaterFacts) {
     EXPECT_EQ(rows({"events", "-Y", "roce.analysis.verdict == \"" + verdict + "\"", drops_}).size(),
               rows({"events", "-Y", "roce.analysis." + verdict, drops_}).size());
   }
-  // A field of the packet itself beside one of the analysis.
+  // A field of the packet itself in one filter with a field of the analysis.
   for (const json& event : rows({"events", "-Y", "roce.analysis.role == response and aeth", drops_})) {
     EXPECT_EQ(event["verdict"], "nak_sequence_error");
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where roce-analyze says which rules of the protocol are broken.
+// The outputs of roce-analyze that report which rules of the protocol are broken.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ class BrokenRulesTest : public ProgramTest {
  protected:
   using Fields = std::vector<std::pair<std::string_view, std::string>>;
 
-  /// Packets from 192.0.2.9, one a microsecond.
+  /// Saves packets from 192.0.2.9, one per microsecond.
   [[nodiscard]] std::string save_packets(const std::vector<std::pair<std::string_view, Fields>>& packets) const {
     auto writer = link::CaptureWriter::create(path("packets.pcapng"));
     EXPECT_TRUE(writer.has_value());
@@ -41,7 +41,7 @@ class BrokenRulesTest : public ProgramTest {
     return path("packets.pcapng");
   }
 
-  /// The second packet breaks RC-REQ-30, the fourth W-BTH-2.
+  /// Saves packets: the second breaks RC-REQ-30 (order of a message's packets), the fourth W-BTH-2 (version is 0).
   [[nodiscard]] std::string save_broken() const {
     return save_packets({{"RC_SEND_ONLY", {{"bth.psn", "100"}}},
                          {"RC_SEND_LAST", {{"bth.psn", "101"}, {"payload", "0102030405060708"}}},

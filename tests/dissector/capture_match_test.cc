@@ -12,17 +12,17 @@ namespace {
 
 constexpr std::int64_t kMilli = 1'000'000;
 constexpr std::int64_t kWithin = 1000 * kMilli;
-constexpr std::int64_t kAhead = 3600 * 1000 * kMilli;  // of B's clock
+constexpr std::int64_t kAhead = 3600 * 1000 * kMilli;  // how far B's clock is ahead of A's
 constexpr std::int64_t kDelay = 10'000;
 
-/// Two captures of one flow, made packet by packet. No IP identification is used, as by RNICs: what is sent again is
-/// the same bits.
+/// Two captures of one flow, made packet by packet. As with RNICs the IP identification is not used: a packet that is
+/// sent again has the same bits.
 class CaptureMatchTest : public ::testing::Test {
  protected:
   CaptureMatchTest() {
     const auto address = [](std::uint8_t last) { return Gid::from_ipv4(Ipv4Address{{192, 0, 2, last}}); };
     flow_ = flows_.number(address(1), address(2), Qpn{17});
-    // What surrounds the packets that a test is about: it tells the offset.
+    // Packets around those that a test is about: they determine the clock offset.
     for (std::uint32_t i = 0; i < 100; ++i) {
       sent(100 + i, (1 + i) * kMilli);
       arrived(100 + i, (1 + i) * kMilli + kDelay);
@@ -44,7 +44,7 @@ class CaptureMatchTest : public ::testing::Test {
   void sent(std::uint32_t psn, std::int64_t time) { a_.packets.push_back(packet(flow_, psn, time)); }
   void arrived(std::uint32_t psn, std::int64_t time) { b_.packets.push_back(packet(flow_, psn, time + kAhead)); }
   [[nodiscard]] CaptureMatch match() const { return match_captures(a_.packets, b_.packets, flows_, kWithin); }
-  /// Joins them; the captures last a second, in which the packets above are the first tenth.
+  /// Joins the captures; they last a second, and the packets of the constructor are in its first tenth.
   [[nodiscard]] WaySummary join() {
     a_.first_ns = 0;
     a_.last_ns = 1000 * kMilli;
@@ -90,7 +90,7 @@ TEST_F(CaptureMatchTest, AsManyAtBothPointsMayStillBeALossAndACopy) {
 }
 
 TEST_F(CaptureMatchTest, TheFirstOfTheCopiesIsTheOriginal) {
-  // It came sooner than usual, so that its copy is nearer to what is usual.
+  // The original came sooner than usual, so that the delay of its copy is nearer to the usual one.
   const std::size_t first = b_.packets.size();
   sent(7, 200 * kMilli);
   arrived(7, 200 * kMilli + kDelay - 3000);

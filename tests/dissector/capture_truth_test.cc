@@ -20,7 +20,7 @@ json truth(const std::string& scenario) {
   return json::parse(in);
 }
 
-/// Every capture of a truth file: file name and what it should hold.
+/// Returns every capture of a truth file: its file name and what it should hold.
 std::vector<std::pair<std::string, json>> captures_with_truth() {
   std::vector<std::pair<std::string, json>> captures;
   for (const auto& entry : std::filesystem::directory_iterator(roce::test::captures_folder() + "/softroce")) {
@@ -56,7 +56,7 @@ TEST_F(CaptureTruthTest, CountsOfPacketsAndBadIcrcAgree) {
 }
 
 TEST_F(CaptureTruthTest, OpcodesAgree) {
-  // The truth has shorter names for some.
+  // The truth files have shorter names for some opcodes.
   const std::map<std::string, std::string> names{{"RC_READ_REQ", "RC_READ_REQUEST"},
                                                  {"RC_READ_RESP_FIRST", "RC_READ_RESPONSE_FIRST"},
                                                  {"RC_READ_RESP_ONLY", "RC_READ_RESPONSE_ONLY"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pieces of a capture that are analysed one by one.
+// Tests of a capture that is analysed piece by piece.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 class CarriedStateTest : public ProgramTest {
  protected:
-  /// Cuts a capture at `cuts` places left to chance.
+  /// Cuts a capture at `cuts` random places.
   [[nodiscard]] std::vector<std::string> cut(const std::string& name, std::size_t cuts) {
     const std::string file = softroce(name);
     const std::uint64_t frames = json::parse(run({"--json", file}).out)["capture"]["frames"];
@@ -33,7 +33,7 @@ class CarriedStateTest : public ProgramTest {
     return pieces;
   }
 
-  /// What `command` prints of each piece, the state carried from one to the next.
+  /// Returns the output of `command` for each piece, with the state carried from one piece to the next.
   [[nodiscard]] std::vector<std::string> one_by_one(const std::vector<std::string>& command,
                                                     const std::vector<std::string>& pieces) const {
     std::vector<std::string> outs;
@@ -69,7 +69,7 @@ class CarriedStateTest : public ProgramTest {
     EXPECT_EQ(parts, whole);
   }
 
-  // Events are numbered as they are said, and of a packet that is in an earlier piece that is later.
+  // Events are numbered in the order of printing, and one about a packet of an earlier piece is printed later.
   static std::string without_number(const std::string& line) {
     json event = json::parse(line);
     event.erase("event");
@@ -137,7 +137,7 @@ TEST_F(CarriedStateTest, DoesNotDependOnTheCommandThatWroteIt) {
 }
 
 TEST_F(CarriedStateTest, WhatIsOpenIsNotJudgedYet) {
-  // A request at the end of a file is not one that nobody answered.
+  // With --carry a request at the end of a file is not unanswered yet: the next file may hold its response.
   const std::string file = softroce("rc-blackhole.tx.pcap");
   const std::vector<std::string> ended = lines(run({"events", "--json", "--verdict", "no_answer", file}).out);
   ASSERT_EQ(ended.size(), 1U);
@@ -195,7 +195,7 @@ TEST_F(CarriedStateTest, StatesThatCannotBeWritten) {
   const Outcome nowhere = run({"events", "--carry", path("missing/state"), file});
   EXPECT_EQ(nowhere.exit_code, 3);
   EXPECT_THAT(nowhere.err, HasSubstr("missing/state: cannot create: No such file or directory"));
-  // What was not said must not be taken for said.
+  // The state must not count output as printed that could not be written.
   EXPECT_EQ(run({"events", "--carry", path("state"), file}, {}, "/dev/full").exit_code, 3);
   EXPECT_FALSE(std::filesystem::exists(path("state")));
   EXPECT_FALSE(std::filesystem::exists(path("state.partial")));
@@ -212,7 +212,7 @@ TEST_F(CarriedStateTest, DamagedPieceCountsAsFarAsItGoes) {
   EXPECT_EQ(first.exit_code, 2);
   EXPECT_NE(first.err, "");
   const Outcome next = run({"summary", "--json", "--after", path("state"), rest});
-  // Of that file it was told already.
+  // The run before has already reported the damage of that file.
   EXPECT_EQ(next.exit_code, 0);
   EXPECT_EQ(next.err, "");
   EXPECT_EQ(next.out, at_once({"summary", "--json"}, {broken, rest}));

@@ -12,12 +12,12 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kStart = 1'795'213'331 * kSecond;
 
-/// Two points with a clock each, and traffic of one host pair past them: leg 0 forth, leg 1 back.
+/// Two points with a clock each, and traffic between two hosts past both: leg 0 goes forth, leg 1 back.
 struct Link {
-  std::int64_t offset_ns = 0;  ///< of B's clock, at the start
+  std::int64_t offset_ns = 0;  ///< offset of B's clock at the start
   double drift = 0;
   std::int64_t forth_ns = 5000;  ///< smallest delay from A to B
-  std::int64_t back_ns = 5000;   ///< smallest delay from B to A; negative: these too go from A to B
+  std::int64_t back_ns = 5000;   ///< smallest delay from B to A; negative: leg 1 too passes A before B
   std::int64_t queue_ns = 20'000;
   std::int64_t seconds = 20;
   int packets = 2000;
@@ -59,7 +59,7 @@ TEST(ClockOffsetTest, OffsetIsWithinItsUncertaintyHoweverUnlikeTheWaysAre) {
       EXPECT_EQ(clock.legs[0].order, PointOrder::a_first);
       EXPECT_EQ(clock.legs[1].order, PointOrder::b_first);
       EXPECT_LE(std::abs(*clock.offset_ns - offset), clock.uncertainty_ns);
-      // Of 1000 packets the fastest waits no more than a few hundred nanoseconds.
+      // The fastest of 1000 packets waits no more than a few hundred nanoseconds.
       EXPECT_NEAR(static_cast<double>(clock.uncertainty_ns), static_cast<double>(link.forth_ns + back) / 2, 300);
       EXPECT_FALSE(clock.drift.has_value());
       EXPECT_FALSE(clock.is_contradictory);
@@ -129,7 +129,7 @@ TEST(ClockOffsetTest, BothDirectionsMayPassThePointsInTheSameOrder) {
   EXPECT_EQ(clock.legs[0].order, PointOrder::a_first);
   EXPECT_EQ(clock.legs[1].order, PointOrder::a_first);
   EXPECT_FALSE(clock.offset_ns.has_value()) << "no packet went from B to A";
-  // A direction that always takes longer looks like a round trip between the points; the scatter tells that it is none.
+  // A direction that always takes longer looks like a round trip between the points; the scatter shows that it is not.
   link.back_ns = -500'000;
   EXPECT_FALSE(compare(link).offset_ns.has_value());
 }

@@ -37,7 +37,7 @@ class CountersTest : public ProgramTest {
     return all;
   }
 
-  /// The counters of rxe, beside what the host's own counted, by name.
+  /// Compares the counters of rxe as the capture gives them with those of the host itself. Returns the rows by counter.
   [[nodiscard]] std::map<std::string, json> compared(const std::string& scenario, const std::string& guest,
                                                      std::vector<std::string> more) const {
     const std::string stem = counted(scenario + "." + guest);
@@ -47,7 +47,7 @@ class CountersTest : public ProgramTest {
     return by_name;
   }
 
-  /// The sum over all hosts of a capture.
+  /// Returns the sum of a counter over all hosts of a capture.
   [[nodiscard]] std::uint64_t sum(const std::string& capture, const std::string& vendor,
                                   const std::string& name) const {
     std::uint64_t sum = 0;
@@ -67,7 +67,7 @@ json truth(const std::string& scenario) {
 
 struct Scenario {
   std::string name;
-  /// What rxe counted, so that agreeing on zeros is not enough.
+  /// The counters that rxe raised, so that agreeing on zeros is not enough.
   std::set<std::string> counted;
 };
 
@@ -88,7 +88,7 @@ const std::vector<Scenario> kScenarios{
     {"cm-rping", {"sent_pkts", "rcvd_pkts", "rdma_sends", "rdma_recvs"}},
 };
 
-/// Whose capture it is: a guest, and its addresses as they are in the capture.
+/// The guest at which a capture was made, the other guest, and its own addresses as they are in the capture.
 struct Guest {
   std::string name;
   std::string other;
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Captures, CountersOfRxe, ::testing::ValuesIn(kScenarios
 });
 
 TEST_F(CountersTest, WhatWasLostBehindTheCapturePointIsTakenOffWhatArrived) {
-  // Twelve requests of b were dropped behind this capture.
+  // Twelve requests of b were dropped after this capture point.
   const std::string capture = counted("drop-requests.b.pcap");
   std::map<std::string, json> rows = compared("drop-requests", "a", {"--host", kServer, capture});
   for (const char* name : {"rcvd_pkts", "out_of_seq_request", "duplicate_request", "sent_pkts"}) {
@@ -302,7 +302,7 @@ TEST_F(CountersTest, EachNumberIsJudged) {
   EXPECT_EQ(result["rcvd_rnr_err"]["result"], "cannot be told") << "it was not there before";
   EXPECT_EQ(result["link_downed"]["result"], "cannot be told") << "it is gone";
   EXPECT_EQ(result["sunspots"]["result"], "unknown name");
-  // Without a snapshot before, a NIC may have counted more, and cannot have counted less.
+  // Without a snapshot before, a NIC may have counted more but not less.
   result = judge("", fmt::format("sent_pkts {}\nrcvd_pkts {}\n", sent + 1, received - 1));
   EXPECT_EQ(result["sent_pkts"]["result"], "cannot be told");
   EXPECT_EQ(result["rcvd_pkts"]["result"], "differs");

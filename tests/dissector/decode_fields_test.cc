@@ -23,7 +23,7 @@ struct Expected {
   std::size_t offset;
 };
 
-/// The headers of each frame of a capture that is one packet; frames of several packets are left empty.
+/// Returns the headers of each frame of a capture that is one packet; those of frames with several packets are empty.
 std::vector<std::vector<Expected>> headers_of(const std::string& file) {
   std::vector<std::vector<Expected>> frames;
   auto reader = link::CaptureReader::open(file);
@@ -49,7 +49,7 @@ std::vector<std::string> captures() {
   return files;
 }
 
-/// The objects of a header in a packet, outermost first.
+/// Returns the objects of a header in a packet, outermost first.
 std::vector<json> objects_of(const json& packet, const std::string& name) {
   std::vector<json> objects;
   const auto add = [&](const json& parent) {
@@ -87,13 +87,13 @@ void expect_value(const json& value, const FieldInfo& field, Bytes bytes) {
   }
 }
 
-/// A line of -v that shows a field: where, name, value.
+/// A field in a line of -v: its offset and its value.
 struct Shown {
   std::size_t offset;
   std::string value;
 };
 
-/// The field lines of each packet of -v by name; several of the same name in their order.
+/// Returns the field lines of each packet of -v by name; several of the same name are in their order.
 std::map<std::size_t, std::map<std::string, std::vector<Shown>>> read_verbose(const std::string& text) {
   std::map<std::size_t, std::map<std::string, std::vector<Shown>>> packets;
   std::size_t number = 0;

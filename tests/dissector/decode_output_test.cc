@@ -75,7 +75,7 @@ TEST_F(DecodeOutputTest, LinkControlIsShownAndOtherFramesOnRequest) {
   EXPECT_NE(all[0].find("ARP"), std::string::npos) << all[0];
 }
 
-/// T1 with a second packet behind its ICRC, as segmentation offload shows it: `change` is xored into the last byte.
+/// Returns T1 with a second packet behind its ICRC, as segmentation offload shows it; xors `change` into the last byte.
 std::string super_frame(std::uint8_t change) {
   std::vector<std::byte> bytes = roce::test::from_hex(roce::test::kT1.hex);
   const Packet first = parse_frame(bytes, LinkType::ethernet);
@@ -198,7 +198,7 @@ TEST_F(DecodeOutputTest, ReaderThatGoesAwayEndsItQuietly) {
   ASSERT_NE(child, 0);
   close(pipe_ends[0]);
   close(keeper);
-  // Only now is there anything to decode.
+  // There is nothing to decode before this.
   const std::string bytes = load(softroce("cm-ucmatose.tx.pcap"));
   ASSERT_EQ(::write(pipe_ends[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   close(pipe_ends[1]);
@@ -223,7 +223,7 @@ TEST_F(DecodeOutputTest, LiveInputIsShownAsItComes) {
   close(from_program[1]);
   const std::string bytes = load(save_frames("live.pcapng", hex_of({roce::test::kT1, roce::test::kT2})));
   ASSERT_EQ(::write(to_program[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
-  // The input stays open: without a flush this read would wait for ever.
+  // The input stays open: without a flush this read would wait forever.
   std::string text;
   std::array<char, 4096> block{};
   while (lines(text).size() < 2) {

@@ -235,7 +235,7 @@ TEST(DisplayFilterTest, SaysWhichFieldsItNeeds) {
 struct BadExpression {
   std::string_view expression;
   std::size_t column;
-  std::string_view expected;  ///< a part of what is said
+  std::string_view expected;  ///< a part of the error message
   std::string_view found;
 };
 

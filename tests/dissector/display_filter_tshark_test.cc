@@ -17,14 +17,14 @@ namespace {
 
 using Frames = std::vector<std::uint64_t>;
 
-/// Expressions that mean the same.
+/// Two expressions that mean the same, and the capture on which they are compared.
 struct Pair {
   std::string_view capture;
   std::string_view ours;
   std::string_view theirs;
 };
 
-// What tshark shows twice or not at all in other layers (an ICMP error that quotes a packet) is not in these captures.
+// These captures hold nothing that tshark shows twice or not at all, like a packet quoted in an ICMP error.
 constexpr std::array kPairs{
     Pair{"rc-mix-v4.tx.pcap", "bth.opcode == RC_WRITE_FIRST", "infiniband.bth.opcode == 6"},
     Pair{"rc-mix-v4.tx.pcap", "bth.opcode in {RC_READ_REQUEST, 0x0d..0x10}",

@@ -11,7 +11,7 @@
 namespace roce::analyze::test {
 namespace {
 
-/// The names of the vectors that pass.
+/// Returns the names of the vectors that pass.
 std::set<std::string> passing(const DecodeOptions& options) {
   std::set<std::string> names;
   const auto filter = PacketFilter::make(options);

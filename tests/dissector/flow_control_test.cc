@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What roce-analyze says about congestion notification, PFC and PAUSE.
+// The output of roce-analyze about congestion notification, PFC and PAUSE.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-// Where `kPfc` comes from.
+// `kStation` is the station that sends `kPfc`.
 constexpr std::string_view kStation = "02:00:00:00:00:01";
 constexpr std::string_view kPartner = "02:00:00:00:00:09";
 
@@ -29,7 +29,7 @@ struct TimedFrame {
   std::vector<std::byte> bytes;
 };
 
-/// RC_SEND_ONLY with VLAN tags of these priorities, the outermost first.
+/// Returns an RC_SEND_ONLY with VLAN tags of these priorities, the outermost first.
 std::vector<std::byte> send(unsigned psn, std::string_view from, std::string_view to,
                             const std::vector<unsigned>& priorities) {
   PacketSpec spec = PacketSpec::for_opcode(*opcode_from_name("RC_SEND_ONLY"), RoceVersion::v2_ipv4);
@@ -67,7 +67,7 @@ class FlowControlTest : public ProgramTest {
     return path(name);
   }
 
-  /// Priority 3 is paused by the first frame, then come packets of several priorities.
+  /// Saves a capture whose first frame pauses priority 3, followed by packets of several priorities.
   [[nodiscard]] std::string save_paused() const {
     return save_timed("paused.pcapng", {{0, roce::test::from_hex(kPfc)},
                                         {5, send(100, kPartner, kStation, {3})},
@@ -98,7 +98,7 @@ TEST_F(FlowControlTest, SentWhilePaused) {
   const std::string file = save_paused();
   const std::vector<json> events =
       ndjson({"events", "--json", "--verdict", "sent_while_paused", "--link-speed", "100G", file});
-  // Frame 2 is too early, and the outer tag counts.
+  // Frame 2 comes too early to count, and of several VLAN tags the outermost counts.
   EXPECT_THAT(frames_of(events), ElementsAre(3, 6));
   ASSERT_FALSE(events.empty());
   EXPECT_EQ(events[0]["other"], 1);

@@ -27,7 +27,7 @@ inline constexpr std::string_view kArp =
     "ffffffffffff0200000000010806000108000604000102000000000"
     "1c0000201000000000000c0000202";
 
-/// The vectors and the link control frames.
+/// Returns the vectors and the link control frames.
 inline std::vector<std::string> all_frames() {
   std::vector<std::string> frames;
   for (const roce::test::Vector& vector : roce::test::kVectors) frames.emplace_back(vector.hex);

@@ -22,7 +22,7 @@ void expect_t1(std::string_view text) {
   EXPECT_EQ(frames->front(), kFrame) << text;
 }
 
-/// The digits of T1 in groups of `group` bytes.
+/// Returns the digits of T1 in groups of `group` bytes.
 std::string grouped(std::size_t group, std::string_view separator, std::string_view prefix = "") {
   std::string text;
   for (std::size_t i = 0; i < roce::test::kT1.hex.size(); i += 2 * group) {
@@ -50,7 +50,7 @@ TEST(HexInputTest, PlainDigitsInAllTheirForms) {
   expect_t1(upper);
 }
 
-// What the tools print for the frame T1, pasted.
+// The frame T1 as several tools print it, pasted.
 TEST(HexInputTest, TcpdumpXx) {
   expect_t1(R"(22:22:11.000001 IP 192.0.2.1.49443 > 192.0.2.2.4791: UDP, length 24
 	0x0000:  0200 0000 0002 0200 0000 0001 0800 4502

@@ -18,7 +18,7 @@ constexpr std::int64_t kStart = 1'795'213'331'000'000'000;
 
 class InputFilesTest : public ProgramTest {
  protected:
-  /// A capture whose packets have these times, in microseconds after `kStart`.
+  /// Writes a capture whose packets have these times, in microseconds after `kStart`.
   std::string capture(const std::string& name, const std::vector<std::int64_t>& times_us,
                       link::CaptureFormat format = link::CaptureFormat::pcap_ns) const {
     link::CaptureWriterOptions options;

@@ -64,7 +64,7 @@ TEST_F(JoinTest, ThePacketsOfOneFateInAllForms) {
     EXPECT_GT(row["frame_a"].get<int>(), 0);
     EXPECT_EQ(row["source"], "10.77.0.3");
     EXPECT_EQ(row["destination"], "10.77.0.2");
-    // The frame number is that of the packet, as any other tool counts.
+    // The frame number is that of the packet, counted as other tools count.
     const json& packet = sent.at(row["frame_a"].get<int>());
     EXPECT_EQ(packet["bth"]["psn"], row["psn"]);
     EXPECT_EQ(packet["roce"]["opcode"], row["opcode"]);

@@ -16,7 +16,7 @@ using analysis::VerdictKind;
 
 constexpr std::uint32_t kStreams = 10'000;
 
-/// Every hundredth has lost something, and every tenth more than one packet.
+/// Returns streams of which every hundredth has lost something and every tenth has two packets instead of one.
 std::vector<StreamSummary> scan() {
   std::vector<StreamSummary> streams(kStreams);
   for (std::uint32_t i = 0; i < kStreams; ++i) {
@@ -35,7 +35,7 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-/// What becomes of them when they come so many at a time.
+/// Returns which streams are kept and which are forgotten when they come `at_a_time` at a time and `most` are kept.
 Outcome outcome(const std::vector<StreamSummary>& streams, std::size_t most, std::size_t at_a_time) {
   Outcome outcome;
   KeptStreams kept{most, [&](const StreamSummary& each) { outcome.forgotten.insert(each.stream); }};
@@ -56,7 +56,7 @@ TEST(KeptStreams, AreTheWorstAndThenTheEarliest) {
   ASSERT_EQ(found.kept.size(), 200U);
   EXPECT_TRUE(std::is_sorted(found.kept.begin(), found.kept.end()));
   EXPECT_EQ(std::count_if(found.kept.begin(), found.kept.end(), [](std::uint32_t i) { return i % 100 == 0; }), 100);
-  // Of the nine others in a hundred with two packets the first hundred.
+  // Nine others in a hundred have two packets; the first hundred of these are kept.
   EXPECT_TRUE(std::all_of(found.kept.begin(), found.kept.end(), [](std::uint32_t i) { return i % 10 == 0; }));
   EXPECT_EQ(found.left_out, kStreams - 200);
   EXPECT_EQ(found.forgotten.size(), kStreams - 200);

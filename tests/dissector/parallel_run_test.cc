@@ -19,7 +19,7 @@ namespace {
 using analysis::Message;
 using analysis::Verdict;
 
-/// Keeps everything that may come in any order, in one order.
+/// Keeps all results of an analysis. They may come in any order; `sort` puts them in one order.
 class Everything final : public AnalysisConsumer {
  public:
   explicit Everything(bool wants_packets) : wants_packets_(wants_packets) {}
@@ -52,7 +52,7 @@ class Everything final : public AnalysisConsumer {
 
 class ParallelRunTest : public ProgramTest {
  protected:
-  /// Analyses the same packet by packet and in batches with several threads, and expects the same.
+  /// Analyses a capture packet by packet and in batches with several threads, and expects the same results.
   void expect_same(const std::vector<std::string>& arguments, AnalysisRunOptions options = {}) {
     const InputFiles inputs = expand_inputs(arguments);
     options.quiet = true;

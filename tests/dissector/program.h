@@ -26,7 +26,7 @@
 
 namespace roce::analyze::test {
 
-/// What a run of a program gave.
+/// The outcome of a run of a program.
 struct Outcome {
   int exit_code = -1;
   int signal = 0;
@@ -53,7 +53,7 @@ inline std::string softroce(const std::string& name) {
   return roce::test::captures_folder() + "/softroce/" + name;
 }
 
-/// A test with a folder of its own that runs roce-analyze.
+/// A test that runs roce-analyze and has a folder of its own.
 class ProgramTest : public ::testing::Test {
  protected:
   ProgramTest() {
@@ -73,7 +73,7 @@ class ProgramTest : public ::testing::Test {
     return path(name);
   }
 
-  /// A capture file of frames given as hex.
+  /// Writes a capture file of frames given as hex.
   std::string save_frames(const std::string& name, const std::vector<std::string>& frames,
                           const link::CaptureWriterOptions& options = {}) const {
     auto writer = link::CaptureWriter::create(path(name), options);
@@ -91,7 +91,7 @@ class ProgramTest : public ::testing::Test {
     return path(name);
   }
 
-  /// Frames `from` … `to` (from 1, both included) of a capture, as a pcapng file of its own.
+  /// Writes frames `from` … `to` (from 1, both included) of a capture as a pcapng file of its own.
   [[nodiscard]] std::string save_part(const std::string& name, const std::string& capture, std::uint64_t from,
                                       std::uint64_t to, bool with_drops = false) const {
     auto reader = link::CaptureReader::open(capture);

@@ -8,7 +8,7 @@ namespace {
 
 using enum HostFact;
 
-/// A channel with what it counted.
+/// A channel with the facts that it counted.
 struct Fixture {
   RequestChannel channel;
   FactCounts responder;

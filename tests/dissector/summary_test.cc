@@ -26,7 +26,7 @@ class SummaryTest : public ProgramTest {
     return json::parse(outcome.out);
   }
 
-  /// What `events` says of these files, with frames numbered through all of them; `first` says where each begins.
+  /// Returns the output of `events` for these files, frames numbered through all of them; `first` is where each begins.
   [[nodiscard]] std::vector<json> events(const std::vector<std::string>& files,
                                          const std::map<std::string, std::uint64_t>& first) const {
     std::vector<std::string> arguments{"events", "--json"};
@@ -48,8 +48,8 @@ class SummaryTest : public ProgramTest {
 };
 
 TEST_F(SummaryTest, LossesAreCountedOnTheirSideOfTheCapturePoint) {
-  // Both hold the same run: twelve requests were dropped between the two capture points. One of them is the first of a
-  // burst that no view can tell from what followed it.
+  // Both hold the same run: twelve requests were dropped between the two capture points. One of them begins a burst,
+  // and neither capture tells it from what followed it.
   const json received = summary({softroce("rc-drop-requests.rx.pcap")});
   EXPECT_GE(received["lost"]["before"], 11);
   EXPECT_LE(received["lost"]["before"], 12);
@@ -90,7 +90,7 @@ TEST_F(SummaryTest, IsTheDefaultAndFitsOnAScreen) {
   EXPECT_EQ(silently.exit_code, 0);
   EXPECT_EQ(silently.out, explicitly.out);
   EXPECT_LE(lines(silently.out).size(), 40U);
-  // The headline stands above everything that explains it.
+  // The headline is above everything that explains it.
   EXPECT_LT(silently.out.find("connection lost packets"), silently.out.find("request_lost_before"));
   EXPECT_THAT(silently.out, Not(HasSubstr("\033[")));
   EXPECT_THAT(run({"--colour", "always", file}).out, HasSubstr("\033[1;31m"));
@@ -113,7 +113,7 @@ TEST_F(SummaryTest, InputsThatCannotBeRead) {
   EXPECT_EQ(run({save("text", "not a capture at all")}).exit_code, 2);
   EXPECT_EQ(run({save("nothing", "")}).exit_code, 2);
 
-  // The others are judged all the same.
+  // The other file is judged nevertheless.
   const Outcome mixed = run({"summary", "--json", path("missing.pcap"), softroce("rc-drop-requests.rx.pcap")});
   EXPECT_EQ(mixed.exit_code, 2);
   EXPECT_EQ(json::parse(mixed.out)["capture"]["frames"], 170);
@@ -200,7 +200,7 @@ TEST_F(SummaryTest, WindowOfTime) {
 }
 
 TEST_F(SummaryTest, SampleSaysThatItIsOne) {
-  // 1,200,000 frames: one of the capture's, again and again, so that there is more than a sample holds.
+  // 1,200,000 frames, all of them the same frame of the capture: more than a sample holds.
   auto reader = link::CaptureReader::open(softroce("ud-mix.tx.pcap"));
   auto writer = link::CaptureWriter::create(path("long.pcapng"));
   ASSERT_TRUE(reader.has_value() && writer.has_value());
@@ -217,7 +217,7 @@ TEST_F(SummaryTest, SampleSaysThatItIsOne) {
   EXPECT_THAT(run({"summary", "--quick", path("long.pcapng")}).out,
               HasSubstr("a sample: only the first 1.00 M frames, 83.3 %"));
   EXPECT_FALSE(summary({path("long.pcapng")}).contains("sample"));
-  // A file that ends before is no sample.
+  // A file that ends before the limit is not a sample.
   EXPECT_FALSE(summary({"--quick", softroce("ud-mix.tx.pcap")}).contains("sample"));
 }
 
@@ -247,7 +247,7 @@ TEST_F(SummaryTest, OnlyWhatWasAskedFor) {
   EXPECT_FALSE(all.contains("streams_passed_over"));
   for (const json& stream : all["worst_streams"]) {
     SCOPED_TRACE(stream["stream"]);
-    // Two ways to ask for the same.
+    // Two ways to ask for the same stream.
     const std::string number = std::to_string(stream["stream"].get<int>());
     const json one = asked_for({"--stream", number});
     EXPECT_EQ(asked_for({"-Y", "roce.analysis.stream == " + number}), one);

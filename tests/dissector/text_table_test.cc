@@ -59,13 +59,13 @@ TEST(TextTableTest, ColourDoesNotMoveAnything) {
 TEST(TextTableTest, TheWidestColumnOfTextGivesWay) {
   TextTable table{{{"Source", Align::left, ""}, {"Destination", Align::left, ""}, {"N", Align::right, ""}}};
   table.add_row({{"2001:db8:1111:2222::1"}, {"192.0.2.1"}, {"123456789012345678901234567890"}});
-  // 21, 11 and 30 columns with two gaps of two.
+  // The columns are 21, 11 and 30 wide, with two gaps of two.
   const std::string full = "2001:db8:1111:2222::1  192.0.2.1    123456789012345678901234567890\n";
   EXPECT_EQ(lines(text(table, {.width = 66}))[1] + "\n", full);
   EXPECT_EQ(lines(text(table, {.width = 60}))[1], "2001:db8:1111:…  192.0.2.1    123456789012345678901234567890");
   EXPECT_EQ(lines(text(table, {.charset = Charset::ascii, .width = 60}))[1],
             "2001:db8:1111:~  192.0.2.1    123456789012345678901234567890");
-  // Both at the least, and the number whole.
+  // Both text columns have their least width, and the number is whole.
   EXPECT_EQ(lines(text(table, {.width = 10}))[1], "2001:db…  192.0.2…  123456789012345678901234567890");
   for (std::size_t width = 50; width < 70; ++width) {
     for (const std::string& line : lines(text(table, {.width = width}))) EXPECT_LE(display_width(line), width);

@@ -43,7 +43,7 @@ bool passes(const DisplayFilter& filter, std::string_view hex, const FrameInfo& 
   return filter.matches(PacketValues{decoded, others});
 }
 
-/// The names of the vectors that pass.
+/// Returns the names of the vectors that pass.
 Names passing(std::string_view expression) {
   const DisplayFilter filter = compile(expression);
   Names names;
@@ -54,7 +54,7 @@ Names passing(std::string_view expression) {
 }
 
 TEST(WireFieldsTest, EveryFieldOfTheTableEqualsItself) {
-  // Of every field of every header in the vectors: the text that the codec gives is a literal that the field equals.
+  // For every field of every header in the vectors, the text that the codec gives is a literal that the field equals.
   std::size_t compared = 0;
   for (const std::string& hex : all_frames()) {
     const std::vector<std::byte> bytes = roce::test::from_hex(hex);
@@ -135,7 +135,7 @@ TEST(WireFieldsTest, FrameFields) {
 }
 
 TEST(WireFieldsTest, EveryTagIsAValue) {
-  // kT4 has one tag, of VLAN 100; another, of VLAN 7, in front of it.
+  // kT4 has one tag, of VLAN 100; a second tag, of VLAN 7, is put in front of it.
   std::string tagged{roce::test::kT4.hex};
   tagged.insert(24, "88a80007");
   EXPECT_TRUE(passes(compile("vlan.vid == 7"), tagged));

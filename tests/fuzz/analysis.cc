@@ -13,12 +13,12 @@
 #include "roce/wire/opcode.h"
 #include "roce/wire/packet.h"
 
-// The input is a capture: a byte for the limits, and for whether it is looked at twice, then records. Most are ten
-// bytes that make one packet, or a run of packets, of a few hosts and QPs; the others are frames for the parser. What
-// has to hold always: verdicts speak of packets that were seen, and of no more PSNs than one side can have under way;
-// they come at the time that their kind promises; counts never fall, and every packet and verdict is counted once; no
-// more streams are open than allowed; the same packets give the same verdicts, also where trackers take turns, each
-// going on from what the one before saved.
+// The input is a capture: a byte for the limits and for whether it is analysed twice, then records. Most are ten bytes
+// that make one packet, or a run of packets, of a few hosts and QPs; the others are frames for the parser. Always
+// required: verdicts refer to packets that were seen, and to no more PSNs than one side can have under way; they come
+// at the time that their kind promises; counts never fall, and every packet and verdict is counted once; no more
+// streams are open than allowed; the same packets give the same verdicts, also when trackers take turns, each going on
+// from the state that the one before saved.
 
 namespace {
 
@@ -27,7 +27,7 @@ using roce::test::Input;
 using namespace roce::analysis;
 
 constexpr std::size_t kMaxPackets = 1000;
-// Half of the PSNs: what is farther cannot be told from what is behind.
+// Half of the PSNs: beyond that, ahead cannot be told from behind.
 constexpr std::uint32_t kMaxPsnCount = 1U << 23U;
 constexpr std::int64_t kMaxTime = (std::int64_t{1} << 62U) - 1;
 
@@ -43,7 +43,7 @@ std::vector<Opcode> defined_opcodes() {
   return opcodes;
 }
 
-/// Feeds a tracker and looks at everything that it says.
+/// Feeds a tracker and checks everything that it reports.
 class Checker {
  public:
   Checker(const Limits& limits, bool takes_turns)
@@ -61,7 +61,7 @@ class Checker {
       check(result.stream != kNoStream);
     }
     check(is_followed || (result.stream == kNoStream && result.verdicts.empty()));
-    // A packet begins one stream at most.
+    // A packet begins at most one stream.
     check(result.stream == kNoStream || result.stream <= before);
     check(result.direction < 2);
     check(result.message_first <= current_ && result.request <= current_);
@@ -89,7 +89,7 @@ class Checker {
     check(tracker_.stream_count() == 0);
     look_at_streams();
   }
-  /// Of everything that was said.
+  /// Returns a digest of everything that was reported.
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
 
  private:
@@ -146,7 +146,7 @@ class Checker {
       check(stream.stream < observed_ && stream.first && stream.first <= stream.last && stream.last <= current_);
       for (const DirectionSummary& direction : stream.directions) packets += direction.packets;
       for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i] += stream.count(static_cast<VerdictKind>(i));
-      // Streams that were joined are one under one of their numbers.
+      // Streams that were joined count as one, under one of their numbers.
       while (old != before_.end() && old->stream < stream.stream) ++old;
       if (old != before_.end() && old->stream == stream.stream) look_at_growth(*old, stream);
     }
@@ -210,7 +210,7 @@ class Maker {
     checker_.feed(observation);
   }
 
-  /// Bit 7 backwards; the others: powers of two nanoseconds. 0: no time passes.
+  /// Bit 7 is the direction (1: backwards), the others an exponent: powers of two nanoseconds. 0: no time passes.
   void pass_time(std::uint8_t step) {
     const unsigned exponent = std::min(step & 0x7FU, 62U);
     if (exponent == 0) return;
@@ -221,7 +221,7 @@ class Maker {
     now_ = Time{Duration{later}};
   }
 
-  // One of the latest packets again, as a mirror port or a router makes it.
+  // Repeats one of the latest packets, as a mirror port or a router does.
   void copy(std::uint8_t what) {
     pass_time(input_.byte());
     Observation observation = recent_.at(input_.byte() % recent_.size());
@@ -234,7 +234,7 @@ class Maker {
   void frame() {
     const std::uint8_t step = input_.byte();
     const Bytes taken = input_.take(input_.byte());
-    // A vector of exactly the frame's size, so that a sanitizer sees each byte too many.
+    // A vector of exactly the frame's size, so that a sanitizer sees every byte read beyond it.
     const std::vector<std::byte> bytes{taken.begin(), taken.end()};
     const Packet packet = parse_frame(bytes, LinkType::ethernet);
     pass_time(step);
@@ -251,7 +251,7 @@ class Maker {
                       Psn{std::uint32_t{qpn} << 4U}, 1024};
   }
 
-  /// Bits 0, 1 the source, 2 the destination, 3, 4 the QP, 5 the domain, 6, 7 the PSN's origin.
+  /// Makes packets. Bits 0, 1: source; 2: destination; 3, 4: QP; 5: domain; 6, 7: origin of the PSN.
   void packets(std::uint8_t what) {
     static const std::vector<Opcode> opcodes = defined_opcodes();
     const std::uint8_t code = input_.byte();
@@ -295,7 +295,7 @@ class Maker {
     observation.wire_length = observation.payload_length + 74;
     if (info.service == Service::ud && (identity & 4U) != 0) management(observation, near, far);
 
-    // Requests and their answers count on from the same place.
+    // Requests and their responses go on from the same PSN.
     const unsigned requester = info.is_response() ? destination : source;
     std::uint32_t& cursor = cursors_.at((requester * 4 + (source ^ destination)) * 4 + queue);
     std::uint32_t psn = cursor;
@@ -303,7 +303,7 @@ class Maker {
     if (origin == 1) psn += static_cast<std::uint32_t>(static_cast<std::int8_t>(near));
     if (origin == 2) psn += (std::uint32_t{far} << 16U) + (std::uint32_t{near} << (far & 15U));
     if (origin == 3) psn = 0xFF'FF80U + near;
-    // A run: PSNs of a fixed distance, up or down, that ask for nothing.
+    // A run: PSNs at a fixed distance, up or down, for which no more input is read.
     const unsigned count = repeat < 0xC0 ? 1 : (repeat & 0x3FU) * 8 + 2;
     const auto stride = static_cast<std::uint32_t>(static_cast<std::int8_t>(far) / 16);
     for (unsigned i = 0; i < count && made_ < kMaxPackets; ++i) {
@@ -343,7 +343,7 @@ std::uint64_t run(Bytes bytes, bool takes_turns) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Bytes bytes{reinterpret_cast<const std::byte*>(data), size};
   const std::uint64_t digest = run(bytes, false);
-  // Twice takes twice as long, so that not every input does.
+  // A second run doubles the time, so that not every input gets one.
   if (size > 0 && (data[0] & 0x40U) != 0) check(run(bytes, true) == digest);
   return 0;
 }

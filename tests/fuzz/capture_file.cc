@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(!reader.error().message.empty());
     return 0;
   }
-  // Compressed input can hold a great many packets; the first ones tell enough.
+  // Compressed input can hold a great many packets; the first ones are enough.
   constexpr std::uint64_t kMostPackets = 10'000;
   unsigned sum = 0;
   roce::link::CaptureRecord record;

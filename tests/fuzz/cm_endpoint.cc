@@ -8,9 +8,9 @@
 #include "input.h"
 #include "roce/cm/connection_manager.h"
 
-// The input is a program on one communication manager: what its caller does, messages with names of connections that
-// there are or are not, bytes of messages changed, time that passes. What has to hold always: no more connections than
-// allowed, events of connections that there are or were, and after enough time only those are left that nobody ended.
+// The input is a program on one communication manager: the caller's actions, messages that name connections which exist
+// or do not, messages with bytes changed, time that passes. Always required: no more connections than allowed, events
+// only of connections that exist or existed, and after enough time only connections are left that nobody ended.
 
 namespace {
 
@@ -108,7 +108,7 @@ class Run {
     }
   }
 
-  /// Header and names as a peer could send them, and a few bytes changed.
+  /// Receives a message with a header and IDs as a peer could send them, and a few bytes changed.
   void receive() {
     std::array<std::byte, kMadSize> bytes{};
     Mad mad;

@@ -17,12 +17,12 @@
 #include "gen/control_clients.h"
 #include "gen/endpoint.h"
 
-// The input is a script for four clients of the control protocol at one peer, a line each. `0` … `3` in front: what
-// client 0 … 3 sends, the line's end included; behind `a` … `d` without it, so that several make one. `w` … `z`: client
-// 0 … 3 closes. `f`: a frame comes in. All that the peer sends comes back to it, so that its queue pairs can speak to
-// each other. `@`, `~` and `^` with a digit are numbers that nobody can know. What has to hold: each answer is an
-// object that says whether it is good, there is no answer without a request, and when all clients are gone their memory
-// is given back.
+// The input is a script for four clients of the control protocol at one peer, a line for each step. `0` … `3` in front:
+// client 0 … 3 sends the rest of the line with its end; `a` … `d`: without its end, so that several make one request.
+// `w` … `z`: client 0 … 3 closes. `f`: a frame comes in. All that the peer sends comes back to it, so that its queue
+// pairs can talk to each other. `@`, `~` and `^` with a digit stand for numbers that no input can know. Required: each
+// answer is an object that states success or failure, there is no answer without a request, and when all clients have
+// left, their memory is given back.
 
 namespace {
 
@@ -50,7 +50,7 @@ class Peer {
     options.interface = "fd:" + std::to_string(fds[0]);
     options.ip = "192.0.2.7/24";
     options.seed = 1;
-    // Its own, so that what it sends to itself comes in.
+    // The peer's own address, so that the frames that it sends to itself come in.
     options.peer_mac = "02:00:c0:00:02:07";
     auto opened = gen::Endpoint::open(options);
     check(opened.has_value());
@@ -60,7 +60,7 @@ class Peer {
 
   [[nodiscard]] gen::Endpoint& endpoint() { return *endpoint_; }
 
-  /// Rounds of the event loop until nothing happens any more.
+  /// Runs rounds of the event loop until nothing happens any more.
   void run(gen::ControlClients& clients) {
     int idle = 0;
     int rounds = 0;
@@ -108,7 +108,7 @@ class Peer {
   std::unique_ptr<gen::Endpoint> endpoint_;
 };
 
-/// Our end of a connection.
+/// Our end of a control connection.
 class Client {
  public:
   explicit Client(gen::ControlClients& clients, std::string address) {
@@ -147,12 +147,12 @@ class Client {
       if (answer.contains("r_key")) numbers_['^'].push_back(answer["r_key"]);
       ++answers_;
     }
-    // One that nobody asked for tells why the connection ends.
+    // One answer without a request may tell why the connection ends.
     check(answers_ <= lines_ + 1);
   }
 
  private:
-  /// `@`, `~` and `^` with a digit n: the number of queue pair n, the address and the R_Key of memory n.
+  /// Replaces `@`, `~` and `^` with a digit n: by the number of queue pair n, the address and the R_Key of memory n.
   [[nodiscard]] std::string fill_in(std::string_view text) const {
     std::string result;
     for (std::size_t i = 0; i < text.size(); ++i) {

@@ -14,11 +14,11 @@
 #include "roce/wire/packet.h"
 #include "tests/replay/memory_end.h"
 
-// The input is a capture of a few connections: a byte for how much memory there is, then records, each a packet that
-// is made of them or a frame for the parser. What has to hold always: no more is kept of a connection than was
-// captured; what has no obstacle does not contradict itself, and its memory is as long as was said before, and no
-// longer than allowed; played between two ends in memory it comes to an end, and every request is about memory that is
-// there.
+// The input is a capture of a few connections: a byte for how much memory there is, then records, each of them a
+// packet of a connection or a frame for the parser. Always required: no more is kept of a connection than was
+// captured; a conversation without an obstacle does not contradict itself, and its memory has the length announced
+// before and not more than allowed; played between two ends in memory it comes to an end, and every request addresses
+// memory that exists.
 
 namespace {
 
@@ -37,7 +37,7 @@ void put(std::vector<std::byte>& frame, std::uint64_t value, unsigned bytes) {
   while (bytes-- > 0) frame.push_back(std::byte(value >> (8 * bytes)));
 }
 
-/// Makes packets out of bytes: most are what comes next in their connection but for one thing.
+/// Makes packets out of bytes: most are the next of their connection except for one thing.
 class Maker {
  public:
   Maker(Input& input, ConversationReader& reader) : input_(input), reader_(reader) {}
@@ -52,7 +52,7 @@ class Maker {
       }
     }
   }
-  /// Bytes of payload so far, and of what atomics brought.
+  /// Returns the bytes of payload so far, with those that atomics brought.
   [[nodiscard]] std::uint64_t captured() const { return captured_; }
 
  private:
@@ -72,7 +72,7 @@ class Maker {
     if (step < 0x80) {
       now_ += step;
     } else {
-      // Clocks that jump, as far as 64 bits allow.
+      // The clock jumps, as far as 64 bits allow.
       now_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(step) << (56U * (step & 1U) + 3));
     }
   }
@@ -81,7 +81,7 @@ class Maker {
     const Packet packet = parse_frame(bytes, LinkType::ethernet);
     ++made_;
     captured_ += packet.payload().size() + 8;
-    // What makes it a wrong ICRC is another part's.
+    // A wrong ICRC is the subject of other fuzzers, so most are taken as good here.
     IcrcVerdict icrc = check_icrc(packet);
     if (icrc.status == IcrcStatus::bad && (bytes.size() & 7U) != 0) icrc.status = IcrcStatus::good;
     if (packet.is_roce()) reader_.observe(packet, icrc, Time{Duration{now_}}, {made_, 0});
@@ -94,7 +94,7 @@ class Maker {
     feed(std::vector<std::byte>{taken.begin(), taken.end()});
   }
 
-  /// Bits 0, 1 the connection, 2 who requests, 3 an answer, 4 … 6 what is otherwise.
+  /// Makes a packet. Bits 0, 1: connection; 2: requester; 3: a response; 4 … 6: the thing that is unusual.
   void packet(std::uint8_t what) {
     const unsigned connection = what & 3U;
     const unsigned requester = what >> 2U & 1U;
@@ -163,7 +163,7 @@ class Maker {
     put_length(frame, ip + 24, frame.size() - ip - 20);
     if (odd == 7) frame.resize(frame.size() - std::min<std::size_t>(frame.size(), input_.byte()));
     if (!is_answer) {
-      // A READ takes as many PSNs as its answer has packets.
+      // A READ takes as many PSNs as its response has packets.
       next += opcode == Opcode::rc_read_request
                   ? std::max<std::uint32_t>(1, (static_cast<std::uint32_t>(said) + 255) / 256)
                   : 1;
@@ -192,7 +192,7 @@ class Maker {
         put(frame, kind, 8);
         break;
       case HeaderId::aeth:
-        // Now and then an error NAK.
+        // Now and then an error NAK instead of an ACK.
         put(frame, kind >= 0xE0 ? 0x60U | (kind & 3U) : 0x1FU, 1);
         put(frame, kind, 3);
         break;
@@ -249,7 +249,7 @@ void play(const Conversation& conversation) {
     check(i < 10 * kMaxPackets);
     if (!player.step(now)) now = std::max(now, player.next_timeout());
   }
-  // What succeeded in the capture finds its memory.
+  // A request that succeeded in the capture finds its memory.
   check(player.report().error.find("remote access error") == std::string::npos);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the Wireshark plugin does with frames, without Wireshark: finds the packet at a place in any bytes, lists what
-// is to be shown of it, puts it into words, and analyses it on a first pass; then looks at all frames again. Input:
-// frames, each with a byte for the link type, one for the RoCE version, one for where in the frame the packet is said
-// to begin, one for how much longer it was on the wire, one for the time since the frame before and two for the
-// captured length.
+// The work of the Wireshark plugin on frames, without Wireshark: finds the packet at a place in any bytes, lists the
+// fields to show, puts the packet into words, and analyses it on a first pass; then looks at all frames again. Input:
+// frames, each with a byte for the link type, one for the RoCE version, one for the offset in the frame at which the
+// packet is supposed to begin, one for how much longer it was on the wire, one for the time since the previous frame,
+// and two for the captured length.
 
 #include <algorithm>
 #include <array>
@@ -53,7 +53,7 @@ struct Frame {
   roce::Time time;
 };
 
-/// The frames of an input.
+/// Returns the frames of an input.
 std::vector<Frame> read_frames(Bytes input) {
   constexpr std::size_t kHeader = 7;
   std::vector<Frame> frames;
@@ -76,7 +76,7 @@ std::vector<Frame> read_frames(Bytes input) {
   return frames;
 }
 
-/// One pass over a frame as the plugin makes it: the facts of its packets.
+/// Makes one pass over a frame, as the plugin does: the facts of its packets.
 template <typename Analyse>
 void pass(const Frame& frame, Analyse analyse) {
   const roce::plugin::LocatedPacket located = locate(frame.place);

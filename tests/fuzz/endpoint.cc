@@ -10,10 +10,10 @@
 #include "roce/transport/device.h"
 #include "sim/random.h"
 
-// The input is a program on two connected devices: requests, frames that arrive in order, out of order, twice, changed
-// or made up, time that passes, QPs that change state, keys that are taken away. ICRCs are not checked, so that changed
-// frames get in. What has to hold always: nothing is written outside of the region, no request completes twice or out
-// of order, frames are RoCE, no QP takes more memory, and everything comes to rest.
+// The input is a program on two connected devices: requests; frames that arrive in order, out of order, twice, changed
+// or made up; time that passes; QPs that change state; keys that are taken away. ICRCs are not checked, so that changed
+// frames get in. Always required: nothing is written outside of the region, no request completes twice or out of
+// order, frames are RoCE, no QP takes more memory, and everything comes to rest.
 
 namespace {
 
@@ -51,7 +51,7 @@ Device make_device(std::uint8_t node, std::uint8_t profile) {
   return *Device::make(std::move(config), sim::Random{node});
 }
 
-/// A device with one QP, and what has to come of its requests.
+/// A device with one QP, and what is expected of its requests.
 class Node {
  public:
   Node(std::uint8_t node, std::uint8_t profile)
@@ -143,12 +143,12 @@ class Node {
     static_cast<void>(device_.modify_qp(qpn_, change, now));
   }
 
-  /// Takes the completions and looks at everything else that has to hold.
+  /// Takes the completions and checks everything else that has to hold.
   void settle() {
     std::array<Completion, 4> some{};
     while (const std::size_t count = device_.poll_cq(cq_, some)) {
       for (const Completion& completion : std::span{some}.first(count)) {
-        // All are signaled, so each kind completes in order, without a gap.
+        // All are signaled, so each kind completes in order and without a gap.
         if (completion.wr_id >= kReceive) {
           check(completion.wr_id == kReceive + done_receives_++);
         } else {
@@ -164,7 +164,7 @@ class Node {
     check(std::all_of(memory_.end() - kGuard, memory_.end(), is_guard));
     check(device_.memory_of(qpn_).value_or(0) == memory_of_qp_);
   }
-  /// Hands what is to be sent to `use`.
+  /// Passes the frames that are to be sent to `use`.
   template <typename Use>
   void transmit(Time now, Use use) {
     std::array<std::byte, 8192> buffer;
@@ -180,7 +180,7 @@ class Node {
   [[nodiscard]] Device& device() { return device_; }
   [[nodiscard]] Qpn qpn() const { return qpn_; }
   [[nodiscard]] bool in_error() const { return device_.query_qp(qpn_)->state == QpState::err; }
-  /// In ERR nothing may be left behind.
+  /// Checks that in ERR nothing is left uncompleted.
   void check_flushed() { check(done_sends_ == next_send_ && done_receives_ == next_receive_); }
 
  private:
@@ -240,7 +240,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 5:
       case 6:
       case 7: {
-        // A frame arrives: the next or a later one, kept for another time, or lost, or changed.
+        // A frame arrives: the next or a later one; it may also come again later, or be lost or changed.
         if (wire.empty()) break;
         const auto at = static_cast<std::ptrdiff_t>((step & 0x20U) != 0 ? input.byte() % wire.size() : 0);
         std::vector<std::byte> frame = wire[static_cast<std::size_t>(at)];
@@ -289,7 +289,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       nodes.at(i).settle();
     }
   }
-  // With nobody to answer, retries come to an end and all is flushed.
+  // Without a peer that answers, retries come to an end and all requests are flushed.
   for (std::size_t i = 0; i < 2; ++i) {
     static_cast<void>(nodes.at(i).device().modify_qp(nodes.at(i).qpn(), {.state = QpState::err}, now));
     nodes.at(i).settle();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses any bytes as a frame of any link type and as a transport packet, calls every accessor, and checks what they
-// promise. Input: a byte for the link type, two for how much longer the frame was on the wire, the frame.
+// Parses any bytes as a frame of any link type and as a transport packet, calls every accessor, and checks the promises
+// of each. Input: a byte for the link type, two for how much longer the frame was on the wire, the frame.
 
 #include <algorithm>
 #include <array>
@@ -36,7 +36,7 @@ void require_inside(Bytes part, Bytes whole) {
   require(part.empty() || (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size()));
 }
 
-/// Reading a header into its struct and writing that gives the same bytes.
+/// Checks that a header, read into its struct and written from it, has the same bytes.
 void check_header(const HeaderInfo& info, Bytes bytes) {
   roce::AllHeaders::for_each([&]<typename H>() {
     if (roce::kHeader<H>.id != info.id) return;
@@ -60,7 +60,7 @@ void check_packet(const Packet& packet, Bytes given) {
   const roce::LayerList layers = packet.layers();
   for (const roce::Layer& layer : layers) {
     require(std::size_t{layer.offset} + layer.size <= given.size());
-    // Layers lie behind each other, except what is inside another.
+    // Layers lie behind each other, except one that is inside another.
     require(layer.offset >= last_end || layer.id == HeaderId::cma);
     last_end = layer.offset + layer.size;
     require(packet.find(layer.id).has_value());
@@ -97,7 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t kPrefix = 3;
   if (size < kPrefix) return 0;
   const roce::LinkType link_type = kLinkTypes[data[0] % kLinkTypes.size()];
-  // A copy of exactly this size, so that the sanitizer sees each byte too many.
+  // A copy of exactly this size, so that the sanitizer sees every byte read beyond it.
   const std::vector<std::byte> frame(reinterpret_cast<const std::byte*>(data) + kPrefix,
                                      reinterpret_cast<const std::byte*>(data) + size);
   const auto reported = static_cast<std::uint32_t>(frame.size() + data[1] * 256U + data[2]);
@@ -110,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_packet(parse_transport(frame, packet.net(), reported), frame);
   if (!packet.has_icrc()) return 0;
 
-  // From the BTH on it is the same packet.
+  // Parsed from the BTH on, it is the same packet.
   const std::vector<std::byte> transport(frame.begin() + packet.bth_offset(), frame.begin() + packet.icrc_offset() + 4);
   const Packet alone = parse_transport(transport, packet.net());
   require(alone.has_icrc() && alone.stored_icrc() == packet.stored_icrc());

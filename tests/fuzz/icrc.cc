@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The ICRC of any bytes behind any network header, against the specification computed bit by bit. Input: a byte that
-// chooses the network header, a byte for how long the headers in front of the BTH are, the bytes that it covers.
+// The ICRC of any bytes behind any network header, compared with the specification computed bit by bit. Input: a byte
+// that chooses the network header, a byte for the length of the headers in front of the BTH, and the covered bytes.
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +24,7 @@ void require(bool holds) {
 struct Network {
   NetworkKind kind;
   HeaderId id;
-  std::size_t bth_offset;  ///< the usual one
+  std::size_t bth_offset;  ///< the offset without options and extension headers
 };
 
 constexpr std::array kNetworks{Network{NetworkKind::ipv4, HeaderId::ipv4, 28},
@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t kMost = 5000;
   if (size < kPrefix || size > kMost) return 0;
   const Network& network = kNetworks[data[0] % kNetworks.size()];
-  // Options and extension headers are words of 4 bytes behind the network header; a GRH has none.
+  // Options and extension headers are words of 4 bytes behind the network header; a GRH does not have any.
   const std::size_t bth_offset = network.bth_offset + (network.kind == NetworkKind::grh ? 0 : data[1] % 11 * 4U);
   const std::vector<std::byte> covered(reinterpret_cast<const std::byte*>(data) + kPrefix,
                                        reinterpret_cast<const std::byte*>(data) + size);
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint32_t expected = roce::test::reference_icrc(covered, network.kind, bth_offset);
   require(roce::compute_icrc(covered, network.id, bth_offset) == expected);
 
-  // Whatever of it parses as a packet has the verdict that the bytes in its ICRC's place deserve.
+  // If the bytes parse as a packet, its verdict has to match the bytes in the place of its ICRC.
   std::vector<std::byte> frame = covered;
   const auto stored = roce::test::icrc_bytes(expected);
   frame.insert(frame.end(), stored.begin(), stored.end());

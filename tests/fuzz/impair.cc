@@ -11,9 +11,9 @@
 #include "support/hex.h"
 #include "support/vectors.h"
 
-// The input is rules as text, a zero byte, and then what happens: frames, some of them from a fixed list and changed in
-// one byte, polls and steps in time. The counts of frames must agree at every step; in the end everything is out, each
-// frame as often as the log says.
+// The input is rules as text, a zero byte, and then events: frames, some of them from a fixed list with one byte
+// changed, polls, and steps in time. The counts of frames must agree at every step; at the end everything is out, and
+// each frame came out as often as the log has it.
 
 namespace {
 
@@ -44,7 +44,7 @@ const std::vector<std::vector<std::byte>>& known_frames() {
   return frames;
 }
 
-/// What has to come of each frame, by the log and nothing else.
+/// The number of times that each frame has to come out, by the log alone.
 class Ledger {
  public:
   void submitted(std::uint64_t packet) { expected_[packet] = 1; }
@@ -60,7 +60,7 @@ class Ledger {
     check(expected_[packet]-- > 0);
     if (expected_[packet] == 0) --inside_;
   }
-  /// The log of the frame that was submitted last is complete.
+  /// Counts the frame that was submitted last if it is inside; its log is complete.
   void note_if_inside(std::uint64_t packet) { inside_ += expected_[packet] > 0 ? 1U : 0U; }
   [[nodiscard]] std::size_t inside() const { return inside_; }
   [[nodiscard]] bool is_settled() const {
@@ -69,7 +69,7 @@ class Ledger {
 
  private:
   std::map<std::uint64_t, std::int64_t> expected_;
-  std::size_t inside_ = 0;  ///< frames that are yet to go on, copies not counted
+  std::size_t inside_ = 0;  ///< frames that are yet to come out, copies not counted
 };
 
 void check_engine(const RuleSet& rules, Input input) {

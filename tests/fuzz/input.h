@@ -9,7 +9,7 @@
 
 namespace roce::test {
 
-/// The bytes of a fuzzer's input that are not used yet; zeros behind its end.
+/// The unused bytes of a fuzzer's input; zeros after its end.
 class Input {
  public:
   explicit Input(Bytes bytes) : bytes_(bytes) {}
@@ -21,7 +21,7 @@ class Input {
     return value;
   }
   std::uint32_t word() { return std::uint32_t{byte()} << 8U | byte(); }
-  /// At most `size` of them.
+  /// Takes at most `size` bytes.
   Bytes take(std::size_t size) {
     const Bytes taken = bytes_.first(std::min(size, bytes_.size()));
     bytes_ = bytes_.subspan(taken.size());

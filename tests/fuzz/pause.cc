@@ -11,10 +11,10 @@
 #include "analysis/state_archive.h"
 #include "input.h"
 
-// The input is a link: a byte for the options, then what a tracker may have saved, or nothing, then records of five
-// bytes that make PFC, PAUSE and RoCE frames of a few stations. What has to hold always: each frame is counted once; a
-// breach refers to a frame in front of it, of a station that was heard to pause; nothing lasts less than no time; a
-// state that is taken is saved again as it was, and trackers that take turns find what one finds.
+// The input is a link: a byte for the options, then possibly a state as a tracker may have saved it, then records of
+// five bytes that make PFC, PAUSE and RoCE frames of a few stations. Always required: each frame is counted once; a
+// breach refers to an earlier frame, of a station that was heard to pause; no duration is negative; a state that is
+// accepted is saved again unchanged; and trackers that take turns find the same as one tracker.
 
 namespace {
 
@@ -33,7 +33,7 @@ MacAddress station(std::uint8_t number) {
   return MacAddress{{2, 0, 0, 0, 0, number}};
 }
 
-/// A state of which only the frame around it is right: whatever numbers the input has.
+/// Returns a state in which only the enclosing frame is right: its numbers are whatever the input holds.
 std::vector<std::byte> made_up_state(Input& input, unsigned numbers) {
   StateWriter archive;
   for (unsigned i = 0; i < numbers && !input.empty(); ++i) {
@@ -45,7 +45,7 @@ std::vector<std::byte> made_up_state(Input& input, unsigned numbers) {
   return std::move(archive).sealed("RPAU");
 }
 
-/// Feeds a tracker and looks at everything that it says.
+/// Feeds a tracker and checks everything that it reports.
 class Checker {
  public:
   Checker(const PauseOptions& options, bool takes_turns)
@@ -93,7 +93,7 @@ class Checker {
     }
     check(frames == frames_before_ + frames_);
   }
-  /// Of everything that was said.
+  /// Returns a digest of everything that was reported.
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
 
  private:
@@ -129,12 +129,12 @@ Time moved(Time time, std::uint8_t step) {
   const auto ns = time.time_since_epoch().count();
   if (step == 0x7F) return Time{Duration{kMaxTime}};
   if (step == 0xFF) return Time{Duration{-kMaxTime}};
-  // Mostly on, in steps of a nanosecond to four minutes.
+  // Mostly forward, in steps of a nanosecond to four minutes.
   const std::int64_t by = std::int64_t{1} << ((step & 0x3FU) * 38U / 63U);
   return Time{Duration{std::clamp((step & 0x40U) != 0 ? ns - by : ns + by, -kMaxTime, kMaxTime)}};
 }
 
-/// Bits 0, 1 the kind, 2 to 4 the source, 5 to 7 the destination.
+/// Makes a frame. Bits 0 and 1 of the first byte are the kind, 2 to 4 the source, 5 to 7 the destination.
 Observation frame(Input& input) {
   const std::uint8_t what = input.byte();
   const std::uint8_t enabled = input.byte();
@@ -188,7 +188,7 @@ std::uint64_t run(Bytes bytes, bool takes_turns) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Bytes bytes{reinterpret_cast<const std::byte*>(data), size};
   const std::uint64_t digest = run(bytes, false);
-  // Twice takes twice as long, so that not every input does.
+  // A second run doubles the time, so that not every input gets one.
   if (size > 0 && (data[0] & 0x40U) != 0) check(run(bytes, true) == digest);
   return 0;
 }

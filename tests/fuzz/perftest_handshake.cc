@@ -12,8 +12,8 @@
 #include "gen/script.h"
 #include "input.h"
 
-// The input is what the other end of a perftest program says, in pieces, with time between them. What has to hold: the
-// handshake comes to an end, a failure is a sentence that JSON can carry, and what was understood is within its bounds.
+// The input is what the other end of a perftest program sends, in pieces, with time between them. Required: the
+// handshake comes to an end, a failure is a sentence that JSON can carry, and the values understood are within bounds.
 
 namespace {
 
@@ -83,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Time now{std::chrono::seconds{1000}};
   script.step(now);
   while (!input.empty() && !script.is_over()) {
-    // A piece with its length, 0: a second without any.
+    // A piece with its length in front; length 0 means a second without a piece.
     const std::uint8_t length = input.byte();
     if (length == 0) now += std::chrono::seconds{1};
     const Bytes piece = input.take(length);

@@ -7,8 +7,8 @@
 #include "gen/perftest_keys.h"
 #include "gen/pingpong_message.h"
 
-// The input is a message of an ibv_*_pingpong, and one with the keys of a perftest program in either form. What has to
-// hold: what was understood is the same when it is written and read again.
+// The input is a message of an ibv_*_pingpong, and one with the keys of a perftest program in either form. Required:
+// the values understood are the same after they are written and read again.
 
 namespace {
 

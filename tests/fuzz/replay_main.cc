@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls a fuzz target with files, and with the files of folders: the corpora run as tests where there is no libFuzzer.
+// Calls a fuzz target with files, and with the files in folders: the corpora run as tests where there is no libFuzzer.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace {
 
 bool replay(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  // A vector of exactly the file's size, so that a sanitizer sees each byte too many.
+  // A vector of exactly the file's size, so that a sanitizer sees every byte read beyond it.
   const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
   if (!file && !file.eof()) {
     std::cerr << path << ": cannot be read\n";
     return false;
   }
-  // What stands last is what failed.
+  // The path printed last is that of the input that failed.
   std::cout << path.string() << std::endl;
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   return true;

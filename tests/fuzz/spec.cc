@@ -6,8 +6,8 @@
 
 #include "roce/wire/packet_spec.h"
 
-// The input is a specification as text and, read again, a frame. Text: whatever from_text takes is built, and what is
-// built survives another round. Frame: its specification builds the same bytes, also by way of text.
+// The input is a specification as text and, read again, a frame. Text: all that from_text accepts is built, and the
+// result survives another round. Frame: its specification builds the same bytes, also by way of text.
 
 namespace {
 

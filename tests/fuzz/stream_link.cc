@@ -17,11 +17,11 @@
 #include "link/stream_message.h"
 #include "roce/link/stream_link.h"
 
-// The input is what the other end of a stream link does: bytes of its own, whole messages, parts of them, changed ones;
-// and what our end is asked to do meanwhile. Both pieces of the format are at work: the link reads what the input
-// writes, and what the link writes has to read as messages again. What has to hold: a frame comes out once, as it was
-// sent and in its order; with a time of its own nothing comes out before that time was taken; time does not go back;
-// after an error there is nothing more but that error; and what we send is the format, whatever came.
+// The input is the behaviour of the other end of a stream link: raw bytes, whole messages, parts of messages, changed
+// messages; and the calls that our end gets meanwhile. Both halves of the format are tested: the link reads what the
+// input writes, and what the link writes has to parse as messages again. Required: a frame comes out once, unchanged
+// and in order; with virtual time nothing comes out before its time was taken; time does not go back; after an error
+// there is nothing but that error; and the link sends only the format, whatever it received.
 
 namespace {
 
@@ -35,7 +35,7 @@ void check(bool holds) {
 
 constexpr std::size_t kLimit = 600;
 
-/// Files: ours, and those of the other end; with a socket both of a side are the same.
+/// File descriptors of our end and of the other; with a socket, both descriptors of an end are the same.
 struct Wire {
   explicit Wire(bool is_socket) {
     std::array<int, 2> there{};
@@ -67,21 +67,21 @@ struct Wire {
   int their_out = -1;
 };
 
-/// What the other end wrote, and what it was.
+/// The other end: it knows what it wrote, and so what the link has to give.
 class OtherEnd {
  public:
   OtherEnd(Wire& wire, bool has_virtual_time) : wire_(wire), has_virtual_time_(has_virtual_time) {}
 
   void write(Bytes bytes) {
     if (wire_.their_out < 0) return;
-    // Small enough for the kernel's buffer: nobody has to wait.
+    // Small enough for the kernel's buffer, so that no write has to wait.
     constexpr std::size_t most = 32 << 10;
     if (written_ + bytes.size() > most) return;
     written_ += bytes.size();
     stream_.insert(stream_.end(), bytes.begin(), bytes.end());
     check(::write(wire_.their_out, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
   }
-  /// The next frame that has to come out of the link; none if what it read so far has no more.
+  /// Returns the next frame that has to come out of the link; none if there is no other in what was written so far.
   [[nodiscard]] std::optional<Bytes> next_frame() {
     while (true) {
       const auto message = detail::first_message(Bytes{stream_}.subspan(read_), kLimit);
@@ -90,7 +90,7 @@ class OtherEnd {
       if ((*message)->type == detail::StreamType::frame) return (*message)->body;
     }
   }
-  /// What came from the link is the format: hello first, then what an endpoint may send.
+  /// Checks that the bytes from the link are the format: hello first, then what an endpoint may send.
   void read_link() {
     if (wire_.their_in < 0) return;
     std::array<std::byte, 4096> some;
@@ -124,7 +124,7 @@ class OtherEnd {
   std::uint64_t frames_ = 0;
 };
 
-/// A message that the input describes, whole.
+/// Returns a whole message that the input describes.
 std::vector<std::byte> message_of(Input& input) {
   std::vector<std::byte> bytes;
   const std::uint8_t kind = input.byte();
@@ -183,7 +183,7 @@ class OurEnd {
     check(asked_ || !other_.has_virtual_time() || *taken == 0);
   }
   void take_time() {
-    // Only where the other end has one, and not before the last was answered.
+    // Only if the other end has virtual time, and not before the last time was answered.
     if (!other_.has_virtual_time() || asked_) return;
     const auto time = link_.take_time();
     if (!failed(time.has_value())) return;
@@ -201,7 +201,7 @@ class OurEnd {
   void wake() { failed(link_.wake().has_value()); }
 
  private:
-  /// Returns whether it went well: not after it once did not.
+  /// Returns whether a call succeeded, and checks that none does after one has failed.
   bool failed(bool went_well) {
     check(!(has_failed_ && went_well));
     has_failed_ = !went_well;
@@ -221,7 +221,7 @@ class OurEnd {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > 4096) return 0;
-  // As whoever sends through a pipe has to.
+  // Ignored, as in every program that writes to a pipe.
   static const auto before = std::signal(SIGPIPE, SIG_IGN);
   static_cast<void>(before);
   Input input{Bytes{reinterpret_cast<const std::byte*>(data), size}};
@@ -231,7 +231,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Wire wire{is_socket};
   OtherEnd other{wire, has_virtual_time};
   if ((shape & 4U) != 0) {
-    // What it says instead of a hello; then nothing more comes.
+    // Bytes instead of a hello, after which nothing more comes.
     const Bytes said = input.take(64);
     check(::write(wire.their_out, said.data(), said.size()) == static_cast<ssize_t>(said.size()));
     if (is_socket) {
@@ -239,7 +239,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
       ::close(std::exchange(wire.their_out, -1));
     }
-    // The hello may be one all the same.
+    // The bytes may happen to be a valid hello.
     const auto link = StreamLink::open({.receive_fd = wire.our_in,
                                         .send_fd = wire.our_out,
                                         .name = "fuzz",
@@ -264,7 +264,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         other.write(message_of(input));
         break;
       case 2: {
-        // In two pieces, with our turn between them, or only the first.
+        // A message in two pieces, with our turn between them, or only its first piece.
         const std::vector<std::byte> bytes = message_of(input);
         const std::size_t cut = input.byte() % bytes.size();
         other.write(Bytes{bytes}.first(cut));

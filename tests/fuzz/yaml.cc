@@ -8,9 +8,9 @@
 #include "impair/rule_yaml.h"
 #include "yaml_input/yaml_input.h"
 
-// The input is a YAML text behind a byte that says what it is for: the packets of craft, or rules. What is accepted
-// has to be within its bounds for whoever walks it, packets have to come out as frames or be refused by name, and rules
-// have to read again from their text.
+// The input is a YAML text after a byte for its purpose: the packets of craft, or rules. Required: accepted text is
+// within its bounds for any code that walks it; packets come out as frames or are refused by name; and rules can be
+// read again from the text that they print.
 
 namespace {
 
@@ -22,7 +22,7 @@ void check(bool holds) {
 
 constexpr yaml_input::Bounds kBounds{.bytes = 4096, .nodes = 1000, .depth = 6};
 
-/// Counts what a walk meets.
+/// Walks a node and counts the nodes that it meets.
 void walk(const YAML::Node& node, std::size_t depth, std::size_t& nodes) {
   check(++nodes <= kBounds.nodes);
   if (node.IsSequence() || node.IsMap()) check(depth < kBounds.depth);

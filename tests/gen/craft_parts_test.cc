@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What craft sends, and when: rules, packets, schedules, packet files.
+// The frames that craft sends, and their times: rules, packets, schedules, packet files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ FrameSource source_of(const Values& values, std::uint64_t seed = 1) {
   return std::move(*source);
 }
 
-/// A value of so many frames in a row, as text; each frame's ICRC has to be right.
+/// Returns a value of `count` frames in a row as text; the ICRC of each frame has to be right.
 std::vector<std::string> shown(const Values& values, const std::string& name, int count, std::uint64_t seed = 1) {
   FrameSource source = source_of(values, seed);
   std::vector<std::string> texts;
@@ -213,7 +213,7 @@ TEST(FrameSource, KnowsItsLongestFrame) {
   EXPECT_EQ(source_of({{"payload_length", "4/400/40"}}).longest(), 14U + 20 + 8 + 12 + 400 + 4);
 }
 
-/// The times at which frames go in the first `span`, taken as early as they may.
+/// Returns the times at which frames go in the first `span` when each goes as early as it may.
 std::vector<Duration> times_of(const SendSchedule::Options& options, Duration span, std::size_t bytes = 100) {
   SendSchedule schedule{options, kBegin};
   std::vector<Duration> times;
@@ -246,7 +246,7 @@ TEST(SendSchedule, HasPauses) {
               ElementsAre(0ms, 1ms, 10ms, 11ms, 20ms, 21ms));
 }
 
-/// What a feed hands out: the time and the PSN of each frame.
+/// Returns all that a feed hands out: the time and the PSN of each frame.
 std::vector<std::pair<Duration, std::string>> fed(SendPlan plan) {
   FrameFeed feed{std::move(plan), kBegin};
   std::vector<std::pair<Duration, std::string>> frames;
@@ -298,7 +298,7 @@ class PacketFiles : public testing::Test {
     std::ofstream{path_} << content;
     return read_packet_file(path_, values);
   }
-  /// What is said of a file, without its name.
+  /// Returns the error message for a file, without the file's name.
   [[nodiscard]] std::string error_of(const std::string& content) const {
     const auto packets = read(content);
     return packets ? "" : packets.error().message.substr(path_.size());

@@ -14,7 +14,7 @@ namespace {
 
 using Frame = std::vector<std::byte>;
 
-/// Takes what it is given, and super-frames as long as it has not refused one.
+/// A link that takes every frame and a given number of super-frames, and refuses all super-frames after these.
 class FakeLink final : public link::Link {
  public:
   explicit FakeLink(std::size_t super_frames) : left_(super_frames) {}
@@ -60,7 +60,7 @@ FrameSource counting_source() {
   return std::move(*source);
 }
 
-/// What a link that takes so many super-frames was given, as the frames that it is on a wire.
+/// Sends 100 frames over a link that takes `super_frames` super-frames. Returns the frames as they are on the wire.
 std::vector<Frame> sent_with(std::size_t super_frames, SendTotals& totals) {
   FakeLink link{super_frames};
   FrameSender sender{link, SendPlan{counting_source(), {}, {}, 100}, {}};
@@ -98,7 +98,7 @@ TEST(FrameSender, SendsTheSameFramesInSuperFramesAndWhereTheyAreRefused) {
     EXPECT_EQ(totals.frames, 100U) << taken;
     EXPECT_EQ(totals.bytes, bytes) << taken;
     EXPECT_EQ(totals.refused, 0U) << taken;
-    // 100 frames are twelve times eight, and four.
+    // 100 frames are twelve super-frames of eight, and one of four.
     EXPECT_EQ(totals.super_frames, std::min<std::size_t>(taken, 13)) << taken;
     EXPECT_EQ(totals.refusal, taken < 13 ? "refused on purpose" : "") << taken;
   }

@@ -27,7 +27,7 @@ class GidsTest : public ::testing::Test {
   }
 
   [[nodiscard]] CommandOutcome gids(const std::string& arguments) const {
-    // A copy may be meant, of those who may not enter the folder of the build.
+    // ROCE_GEN names a copy of the program for users who may not enter the build folder.
     const char* const other = std::getenv("ROCE_GEN");
     return space_->run((other != nullptr ? std::string{other} : std::string{ROCE_GEN}) + " gids " + arguments);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parts of roce-gen that need no network.
+// The parts of roce-gen that do not need a network.
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 
@@ -36,7 +36,7 @@ TEST(Pattern, FindsTheFirstWrongByteAtEveryPlace) {
   }
 }
 
-// What docs/control.md says, worked out by hand for seed 0: the first word is the factor.
+// The pattern that docs/control.md describes, worked out by hand for seed 0: the first word is the factor.
 TEST(Pattern, IsTheOneThatIsWrittenDown) {
   std::vector<std::byte> memory(8);
   fill_pattern(memory, 0);

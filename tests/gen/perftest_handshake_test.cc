@@ -31,7 +31,7 @@ class MemoryChannel final : public PerftestChannel {
   }
 
   MemoryChannel* other = nullptr;
-  std::string sent;  // without another end
+  std::string sent;  // bytes that were sent without another end
   std::string received;
   bool closed = false;
 };
@@ -51,7 +51,7 @@ class MessageChannel final : public PerftestChannel {
   [[nodiscard]] bool has_binary_keys() const override { return true; }
 
   MessageChannel* other = nullptr;
-  std::deque<std::string> sent;  // without another end
+  std::deque<std::string> sent;  // messages that were sent without another end
   std::deque<std::string> received;
 };
 
@@ -128,7 +128,7 @@ Task<> agree(PerftestChannel& channel, PerftestAgreement& agreed) {
   agreed = co_await exchange_agreement(channel, PerftestRole::server, 4096);
 }
 
-// The bytes of an ib_send_bw 6.06 (Debian 12) that was the client of another.
+// The bytes that an ib_send_bw 6.06 (Debian 12) sent as the client of another.
 TEST(PerftestHandshake, UnderstandsARealClientAndAnswersAlike) {
   MemoryChannel channel;
   channel.received = std::string{"6.06\0\0\0\0\0\0\0\0\0\0\0\0", 16} + std::string{"\0\0\x10\0", 4} +
@@ -214,7 +214,7 @@ Task<> hear_keys(PerftestChannel& channel, PerftestKeys& keys) {
 
 TEST(PerftestHandshake, SaysWhatIsWrongWithKeys) {
   MemoryChannel channel;
-  // An InfiniBand port has no GID in its message.
+  // The message of an InfiniBand port has no GID.
   channel.received = "0001:0001:000014:8a8618:00000000:0000556fb3743000:00000000" + std::string(50, '\0');
   PerftestKeys keys;
   Script script{hear_keys(channel, keys)};

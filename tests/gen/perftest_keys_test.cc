@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// What an ib_read_lat 6.06 (Debian 12) sent.
+/// Returns the message that an ib_read_lat 6.06 (Debian 12) sent.
 std::string real_message() {
   std::string text =
       "0000:0080:00001b:d6f7b4:00000c62:000055b983276000:00:00:00:00:00:00:00:00:00:00:ff:ff:0a:4d:00:02:00000000:";
@@ -73,7 +73,7 @@ TEST(PerftestKeys, SayWhatIsWrongWithAMessage) {
   EXPECT_FALSE(parse_perftest_keys(std::string(PerftestKeys::kSize, '\0')));
 }
 
-/// What an ib_read_lat 6.06 (Debian 12) sent with -R.
+/// Returns the message that an ib_read_lat 6.06 (Debian 12) sent with -R.
 std::string real_binary() {
   constexpr std::array<unsigned char, PerftestKeys::kBinarySize> kBytes{
       0x00, 0x00, 0x00, 0x00,                          // LID
@@ -81,7 +81,7 @@ std::string real_binary() {
       0x00, 0x00, 0x00, 0x2B,                          // QPN
       0x00, 0x3C, 0xCB, 0xD6,                          // PSN
       0x00, 0x00, 0x15, 0xFC,                          // R_Key
-      0x00, 0x00, 0x00, 0x00,                          // nothing
+      0x00, 0x00, 0x00, 0x00,                          // zeros
       0x00, 0x00, 0x56, 0x39, 0xDB, 0xDF, 0x50, 0x00,  // address
       0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0x0A, 0x4D, 0x00, 0x02,  // GID
       0x00, 0x00, 0x00, 0x00,                                                                          // SRQN

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What keeps those out, and within bounds, who have no right to anything.
+// The guards that keep strangers, who have no right to anything, out and within bounds.
 #include <gmock/gmock.h>
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 // A plugin for Wireshark that prints, on standard error when a capture is closed, which entries of dissector tables
-// differ from their defaults: those that "Decode As" shows and saves. Only its dialog has them otherwise.
+// differ from their defaults: those that "Decode As" shows and saves. Without it only that dialog shows them.
 
 #include <epan/packet.h>
 #include <wireshark.h>
@@ -29,7 +29,7 @@ void register_protocol() {
 
 extern "C" {
 
-// Declared first: a constant alone would not be visible outside.
+// Declared first: a constant definition alone would not be visible outside.
 WS_DLL_PUBLIC const gchar plugin_version[];
 WS_DLL_PUBLIC const int plugin_want_major;
 WS_DLL_PUBLIC const int plugin_want_minor;

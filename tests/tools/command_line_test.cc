@@ -16,10 +16,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A byte wide, and with control characters for values.
+// One byte wide, with values that are control characters.
 enum class Colour : std::uint8_t { red, green = 7, blue = 10 };
 
-/// A program with one command, `paint`, and what its command line said.
+/// A program with one command, `paint`, and the results of parsing its command line.
 class CommandLine : public ::testing::Test {
  protected:
   CommandLine() {
@@ -31,7 +31,7 @@ class CommandLine : public ::testing::Test {
     arguments.insert(arguments.begin(), "paint");
     return program_.parse(std::move(arguments));
   }
-  /// What standard error has of a command line that is wrong.
+  /// Returns the text on standard error for a command line that is wrong.
   [[nodiscard]] std::string mistake(std::vector<std::string> arguments) {
     ::testing::internal::CaptureStderr();
     const bool right = parse(std::move(arguments));
@@ -40,7 +40,7 @@ class CommandLine : public ::testing::Test {
     EXPECT_EQ(runs_, 0);
     return text;
   }
-  /// Likewise standard output, of one that is right.
+  /// Returns the text on standard output for an argument that is right.
   [[nodiscard]] std::string shown(const std::string& argument) {
     ::testing::internal::CaptureStdout();
     const bool right = parse({argument});
@@ -171,7 +171,7 @@ TEST_F(CommandLine, ReadsNumbersAsTheyLook) {
   paint_.add_option("--word", word, "");
   paint_.add_option("--large", large, "");
   paint_.add_option("--seconds", seconds, "");
-  // Zeros in front are no octal numbers.
+  // Leading zeros do not make a number octal.
   EXPECT_TRUE(parse({"--small", "-7", "--word", "010", "--large", "0xFFFFFFFFFFFFFFFF", "--seconds", "-1e3"}));
   EXPECT_EQ(small, -7);
   EXPECT_EQ(word, 10U);
@@ -232,7 +232,7 @@ TEST_F(CommandLine, ChoosesByWord) {
   paint_.add_choice("--colour", colour, colours_, "Colour").type_name("COLOUR");
   EXPECT_EQ(mistake({"--colour", "pink"}), "painter paint: --colour: pink not in {red,green,blue}\n");
   EXPECT_THAT(mistake({"--colour", "Green"}), HasSubstr("Green not in"));
-  // The value itself is none of the words.
+  // The numeric value of a word is not accepted in place of the word.
   EXPECT_THAT(mistake({"--colour", "\a"}), HasSubstr("not in {red,green,blue}"));
   EXPECT_TRUE(parse({"--colour", "green"}));
   EXPECT_EQ(colour, Colour::green);
@@ -304,7 +304,7 @@ TEST_F(CommandLine, ANameTwiceIsAMistakeOfTheProgram) {
   EXPECT_THROW(paint_.add_option("--file", file, ""), std::runtime_error);
 }
 
-// CLI11 of Debian 12 takes it, that of Debian 13 does not.
+// CLI11 of Debian 12 accepts a blank in a name, that of Debian 13 does not.
 TEST_F(CommandLine, ABlankInANameIsAMistakeOfTheProgram) {
   std::string file;
   std::vector<std::string> files;

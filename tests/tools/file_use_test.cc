@@ -30,7 +30,7 @@ class FileUseTest : public ::testing::Test {
   }
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// What is said when the first is read and the others are written.
+  /// Returns the message when `in` is read and the files of `out` are written; empty without a conflict.
   [[nodiscard]] static std::string conflict(const std::string& in, const std::vector<std::string>& out) {
     const std::vector<FileUse> read{{"IN", in}};
     std::vector<FileUse> written;

@@ -17,7 +17,7 @@ TEST(Latency, PercentilesAreThoseOfTheSortedValuesToOnePartIn64) {
   std::vector<std::int64_t> values;
   LatencyHistogram histogram;
   for (int i = 0; i < 20000; ++i) {
-    // From a nanosecond to a minute, all magnitudes alike.
+    // From a nanosecond to a minute, all magnitudes equally likely.
     const auto value = static_cast<std::int64_t>(std::exp(std::uniform_real_distribution{0.0, 24.8}(random)));
     values.push_back(value);
     histogram.add(Duration{value});

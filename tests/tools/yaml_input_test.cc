@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What YAML from outside may hold, and what is said of what is beyond.
+// YAML from outside: the contents that are accepted, and the errors for what is beyond the bounds.
 #include "yaml_input/yaml_input.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ TEST(YamlInput, IsReadWithItsAliases) {
 TEST(YamlInput, HasABoundOfItsDepth) {
   EXPECT_EQ(error_of(repeated("[", 16) + repeated("]", 16)), "");
   EXPECT_THAT(error_of(repeated("[", 17) + repeated("]", 17)), HasSubstr("more than 16 deep"));
-  // A parser that goes down all the way, or a tree that is taken apart again, would be out of stack.
+  // A parser that followed every level, or the recursive destruction of a tree, would run out of stack.
   for (const std::string_view opener : {"[", "{a: ", "? ", "- "}) {
     EXPECT_THAT(error_of(repeated(opener, 100'000)), HasSubstr("more than 16 deep")) << opener;
   }
@@ -54,7 +54,7 @@ TEST(YamlInput, HasABoundOfItsValues) {
 TEST(YamlInput, CountsAnAliasAsWhatItStandsFor) {
   EXPECT_EQ(error_of("[&a [1, 2], *a]", {.nodes = 7}), "");
   EXPECT_THAT(error_of("[&a [1, 2], *a]", {.nodes = 6}), HasSubstr("more than 6 values"));
-  // Nine laughs of nine laughs, nine times over: a text of 300 bytes, and four billion values.
+  // "Billion laughs": each level holds nine of the level below; 300 bytes of text make four billion values.
   std::string laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 10; ++i) {
     laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
@@ -85,7 +85,7 @@ TEST(YamlFiles, AreReadAsFarAsTheirBound) {
   EXPECT_EQ(read_file(path).value(), "0123456789");
   EXPECT_EQ(read_file(path, {.bytes = 9}).error().what, "it is longer than 9 bytes; split it");
   std::remove(path.c_str());
-  // It has no end.
+  // /dev/zero has no end.
   EXPECT_THAT(read_file("/dev/zero").error().what, HasSubstr("longer than"));
   EXPECT_THAT(read_file("/nowhere").error().what, HasSubstr("No such file"));
   EXPECT_THAT(read_file("/").error().what, HasSubstr("Is a directory"));

@@ -11,22 +11,22 @@
 namespace bare {
 
 #if defined(__x86_64__) && !defined(__AVX__)
-/// The library's AVX-512 code, which needs VPCLMULQDQ, leaves the upper register halves in use, and SSE code behind it
-/// crawls.
+/// True if the library may run its AVX-512 code, which needs VPCLMULQDQ: that leaves the upper register halves in use,
+/// and SSE code after it is very slow.
 inline const bool kLeavesUpperHalves = __builtin_cpu_supports("vpclmulqdq") != 0;
 #else
 inline constexpr bool kLeavesUpperHalves = false;
 #endif
 
-/// The CRC library and nothing else: the CRC-32 of IEEE 802.3 over `size` bytes, continued from `crc`.
+/// Calls the CRC library and nothing else: the CRC-32 of IEEE 802.3 over `size` bytes, continued from `crc`.
 inline std::uint32_t crc(std::uint32_t crc, const std::uint8_t* bytes, std::size_t size) {
   const std::uint32_t result = crc32_gzip_refl(crc, bytes, size);
   if (kLeavesUpperHalves) asm volatile("vzeroupper");
   return result;
 }
 
-/// The ICRC of an IPv4 packet without options that begins at `ip` and has `ip_length` bytes, the ICRC's four among
-/// them: the headers are copied and masked, then the library runs over the copy and over the rest.
+/// Returns the ICRC of an IPv4 packet without options that begins at `ip` and has `ip_length` bytes, the ICRC's four
+/// included: copies and masks the headers, then runs the library over the copy and over the rest.
 inline std::uint32_t icrc(const std::uint8_t* ip, std::size_t ip_length) {
   constexpr std::size_t prefix = 8;
   constexpr std::size_t headers = 20 + 8 + 12;

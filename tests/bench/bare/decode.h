@@ -9,7 +9,7 @@
 
 namespace bare {
 
-/// What a hand-written loop would keep of an RC packet.
+/// The fields of an RC packet that a hand-written loop would keep.
 struct Decoded {
   std::uint8_t opcode;
   std::uint8_t pad;
@@ -19,11 +19,11 @@ struct Decoded {
   std::uint32_t psn;
   const std::uint8_t* payload;
   std::uint32_t payload_length;
-  std::uint64_t virtual_address;  ///< with a RETH
-  std::uint32_t r_key;            ///< with a RETH
-  std::uint32_t dma_length;       ///< with a RETH
-  std::uint32_t aeth;             ///< with an AETH
-  std::uint32_t immediate;        ///< with immediate data
+  std::uint64_t virtual_address;  ///< only with a RETH
+  std::uint32_t r_key;            ///< only with a RETH
+  std::uint32_t dma_length;       ///< only with a RETH
+  std::uint32_t aeth;             ///< only with an AETH
+  std::uint32_t immediate;        ///< only with immediate data
   std::uint32_t ip_length;
 };
 
@@ -53,8 +53,8 @@ inline std::uint64_t load64(const std::uint8_t* at) {
   return __builtin_bswap64(value);
 }
 
-/// Ethernet, IPv4 without options, UDP to 4791, an RC packet; false for anything else. The fields of extension headers
-/// that the packet does not have are left as they were.
+/// Decodes Ethernet, IPv4 without options, UDP to 4791 and an RC packet; returns false for anything else. The fields of
+/// extension headers that the packet does not have keep their values.
 inline bool decode(const std::uint8_t* frame, std::size_t size, Decoded& out) {
   constexpr std::size_t ip = 14;
   constexpr std::size_t udp = ip + 20;

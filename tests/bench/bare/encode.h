@@ -9,12 +9,12 @@
 
 namespace bare {
 
-/// Ethernet, IPv4, UDP and BTH.
+/// Bytes of Ethernet, IPv4, UDP and BTH.
 inline constexpr std::size_t kHeaderBytes = 14 + 20 + 8 + 12;
 
-/// The least that sending a packet takes: the bytes in front of the payload from a template, the PSN and the lengths
-/// put in, payload and pad copied, and the ICRC. Pad count and IPv4 checksum stay those of the template. Returns the
-/// frame's length.
+/// Does the least that sending a packet takes: copies the bytes in front of the payload from a template, sets PSN and
+/// lengths, copies payload and pad, and adds the ICRC. Pad count and IPv4 checksum stay those of the template. Returns
+/// the length of the frame.
 inline std::size_t encode(const std::uint8_t* headers, std::size_t header_bytes, std::uint32_t psn,
                           const std::uint8_t* payload, std::size_t payload_bytes, std::uint8_t* out) {
   constexpr std::size_t ip = 14;

@@ -13,7 +13,7 @@
 namespace bare {
 
 /// The least that two endpoints do for a packet: the sender builds it from a template, the receiver checks its ICRC and
-/// copies the payload to where it belongs. No queue, no state, no decision.
+/// copies the payload to its place. There are no queues, no state and no decisions.
 class Endpoint {
  public:
   explicit Endpoint(std::size_t bytes) : source_(bytes), destination_(bytes) {
@@ -23,7 +23,7 @@ class Endpoint {
     headers_[23] = 17;
   }
 
-  /// A packet with a BTH and `bytes` of payload from `offset`.
+  /// Sends and receives a packet with a BTH and `bytes` of payload from `offset`.
   void data_packet(std::size_t offset, std::size_t bytes) {
     const std::size_t length =
         encode(headers_.data(), kHeaderBytes, psn_++, source_.data() + offset, bytes, frame_.data());
@@ -31,7 +31,7 @@ class Endpoint {
     std::memcpy(destination_.data() + offset, frame_.data() + kHeaderBytes, bytes);
   }
 
-  /// A packet with a BTH and an AETH.
+  /// Sends and receives a packet with a BTH and an AETH.
   void ack_packet() {
     static_cast<void>(is_good(encode(headers_.data(), kHeaderBytes + 4, psn_, nullptr, 0, frame_.data())));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// bare_icrc_scan FILE: the whole of "which packets have a wrong ICRC" in the fewest steps, as the measure for
+// bare_icrc_scan FILE: finds the packets with a wrong ICRC in the fewest steps, as the measure for
 // `roce-analyze decode --only-bad-icrc`: a pcap file in this machine's byte order is mapped, walked and decoded.
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ struct Count {
   unsigned long packets = 0;
   unsigned long bad = 0;
   unsigned long other = 0;
-  std::uint64_t sum = 0;  ///< of decoded values, so that none of the decoding is left out
+  std::uint64_t sum = 0;  ///< sum of decoded values, so that none of the decoding is left out
 };
 
 Count scan(const std::uint8_t* file, std::size_t size) {

@@ -22,7 +22,7 @@
 
 namespace bare {
 
-/// Frames through an interface as fast as the kernel gives and takes them: a ring of slots to receive (TPACKET_V2),
+/// Sends and receives frames through an interface as fast as the kernel does: a ring of slots to receive (TPACKET_V2),
 /// sendmmsg to send, and nothing around it.
 class PacketSocket {
  public:
@@ -53,12 +53,12 @@ class PacketSocket {
     ::close(sender_);
   }
 
-  /// The interface's own address.
+  /// Returns the interface's own address.
   [[nodiscard]] const std::array<std::uint8_t, 6>& mac() const { return mac_; }
-  /// Where the frame `i` of the next batch is to be written.
+  /// Returns where frame `i` of the next batch is to be written.
   [[nodiscard]] std::uint8_t* frame(std::size_t i) { return frames_.data() + i * kFrameBytes; }
   void set_length(std::size_t i, std::size_t bytes) { pieces_[i].iov_len = bytes; }
-  /// Instead of `frame` and `set_length`: a frame that lies somewhere else.
+  /// Sets a frame that lies elsewhere, instead of `frame` and `set_length`.
   void set_frame(std::size_t i, const std::uint8_t* bytes, std::size_t size) {
     pieces_[i] = {const_cast<std::uint8_t*>(bytes), size};
   }
@@ -71,11 +71,11 @@ class PacketSocket {
   }
 
   struct Received {
-    const std::uint8_t* bytes = nullptr;  ///< nullptr: nothing is there
+    const std::uint8_t* bytes = nullptr;  ///< nullptr: no frame is there
     std::size_t size = 0;
     std::int64_t timestamp_ns = 0;
   };
-  /// The oldest frame, until `release`.
+  /// Returns the oldest frame, which is valid until `release`.
   [[nodiscard]] Received receive() {
     auto* header = reinterpret_cast<tpacket2_hdr*>(ring_ + next_ * kSlotBytes);
     if ((__atomic_load_n(&header->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER) == 0) return {};
@@ -87,14 +87,14 @@ class PacketSocket {
     __atomic_store_n(&header->tp_status, std::uint32_t{TP_STATUS_KERNEL}, __ATOMIC_RELEASE);
     next_ = (next_ + 1) % kSlots;
   }
-  /// Until something is there or `milliseconds` have passed.
+  /// Waits until a frame is there or `milliseconds` have passed.
   void wait(int milliseconds) const {
     pollfd set{receiver_, POLLIN, 0};
     ::poll(&set, 1, milliseconds);
   }
 
  private:
-  // As large as RawLink's, and divided as it is for an MTU of 9000.
+  // As large as RawLink's ring, and divided like it for an MTU of 9000.
   static constexpr std::size_t kRingBytes = 16 << 20;
   static constexpr std::size_t kSlotBytes = 16 << 10;
   static constexpr std::size_t kSlots = kRingBytes / kSlotBytes;

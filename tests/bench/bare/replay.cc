@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a replay costs at least, and how exact it can be:
-//   bare_replay xdp|mmsg IFACE FILE LOOPS    sends the frames of a pcap file of this machine's byte order, as fast as
-//   it goes bare_replay spin IFACE FILE SPEED        sends them one by one when a clock that is read again and again
-//   says so bare_replay gaps IFACE FILE SPEED        receives them, says "ready", and at the end the median error of
-//   the gaps in
-//                                            nanoseconds and the drift of the whole, a share of its length
-// Nothing of ours is in it.
+// The least that a replay costs, and how exact it can be:
+//   bare_replay xdp|mmsg IFACE FILE LOOPS: sends the frames of a pcap file in this machine's byte order as fast as it
+//     goes.
+//   bare_replay spin IFACE FILE SPEED: sends the frames one by one, each when a clock read in a loop reaches its time.
+//   bare_replay gaps IFACE FILE SPEED: receives the frames; prints "ready", and at the end the median error of the gaps
+//     in nanoseconds and the drift of the whole as a share of its length.
+// It does not use any of our code.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -32,10 +32,10 @@ using Clock = std::chrono::steady_clock;
 struct Frame {
   const std::uint8_t* bytes = nullptr;
   std::size_t size = 0;
-  std::int64_t time_ns = 0;  ///< since the first frame
+  std::int64_t time_ns = 0;  ///< time since the first frame
 };
 
-/// The file stays mapped to the end of the program.
+/// Reads the frames of a file, which stays mapped to the end of the program.
 std::vector<Frame> read_frames(const std::string& path) {
   constexpr std::uint32_t nanoseconds = 0xA1B23C4D;
   const int file = ::open(path.c_str(), O_RDONLY);

@@ -20,14 +20,14 @@
 
 namespace bare {
 
-/// Super-frames through an interface as fast as the kernel gives and takes them: PACKET_VNET_HDR with sendmmsg and
+/// Sends and receives super-frames through an interface as fast as the kernel does: PACKET_VNET_HDR with sendmmsg and
 /// recvmmsg, and nothing around it.
 class SegmentSocket {
  public:
   static constexpr std::size_t kBatch = 4;
   static constexpr std::size_t kFrameBytes = 65536 + 4096;
 
-  /// struct virtio_net_hdr.
+  /// The layout of struct virtio_net_hdr.
   struct Offload {
     std::uint8_t flags;
     std::uint8_t segmentation;
@@ -61,9 +61,9 @@ class SegmentSocket {
     ::close(sender_);
   }
 
-  /// The interface's own address.
+  /// Returns the interface's own address.
   [[nodiscard]] const std::array<std::uint8_t, 6>& mac() const { return mac_; }
-  /// Where the frame `i` of the next batch is to be written, from its Ethernet header.
+  /// Returns where frame `i` of the next batch is to be written, from its Ethernet header on.
   [[nodiscard]] std::uint8_t* frame(std::size_t i) { return frames_.data() + i * kFrameBytes + 64; }
   void set_length(std::size_t i, std::size_t bytes, const Offload& offload) {
     std::memcpy(frame(i) - sizeof offload, &offload, sizeof offload);
@@ -82,7 +82,7 @@ class SegmentSocket {
     std::size_t size;
     std::size_t segment_size;
   };
-  /// How many frames came in; `received` gives them until the next call.
+  /// Returns how many frames came in; `received` gives them until the next call.
   [[nodiscard]] std::size_t receive() {
     const int result = ::recvmmsg(receiver_, incoming_.data(), kBatch, MSG_DONTWAIT, nullptr);
     return result > 0 ? static_cast<std::size_t>(result) : 0;
@@ -106,7 +106,7 @@ class SegmentSocket {
     check(::setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on));
     const int buffer = 16 << 20;
     const int kind = protocol != 0 ? SO_RCVBUFFORCE : SO_SNDBUFFORCE;
-    // As RawLink: what is allowed, where it may not be more.
+    // As in RawLink: the size that is allowed, if a larger one is not.
     if (::setsockopt(fd, SOL_SOCKET, kind, &buffer, sizeof buffer) != 0) {
       check(::setsockopt(fd, SOL_SOCKET, protocol != 0 ? SO_RCVBUF : SO_SNDBUF, &buffer, sizeof buffer));
     }

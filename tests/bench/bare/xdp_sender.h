@@ -18,8 +18,8 @@
 
 namespace bare {
 
-/// Frames out through AF_XDP as fast as the kernel takes them: written where the kernel copies them from, no program,
-/// and nothing around it. Frames are not longer than a chunk.
+/// Sends frames through AF_XDP as fast as the kernel takes them: they are written where the kernel copies them from,
+/// without an XDP program, and with nothing around it. Frames are not longer than a chunk.
 class XdpSender {
  public:
   static constexpr std::size_t kBatch = 64;
@@ -38,7 +38,7 @@ class XdpSender {
     config.tx_size = kSlots;
     config.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD;
     config.bind_flags = XDP_COPY | XDP_USE_NEED_WAKEUP | kSeveralPieces;
-    // The kernel lets go of the socket before some time after it was closed.
+    // The kernel releases the previous socket only some time after it was closed.
     int result = -EBUSY;
     for (int i = 0; i < 100 && result == -EBUSY; ++i) {
       result = xsk_socket__create(&socket_, interface.c_str(), 0, umem_, nullptr, &send_, &config);
@@ -59,7 +59,7 @@ class XdpSender {
     ::munmap(memory_, kMemoryBytes);
   }
 
-  /// Has `write(place)` write a frame and return its length, `count` times, at most a batch, and sends them.
+  /// Sends `count` frames, at most a batch: calls `write(place)` for each, which writes it and returns its length.
   template <typename Write>
   void send(std::size_t count, const Write& write) {
     while (free_.size() < count) reclaim();
@@ -81,10 +81,10 @@ class XdpSender {
   }
 
  private:
-  // As many as XdpLink's.
+  // As many slots as XdpLink has.
   static constexpr std::uint32_t kSlots = 2048;
   static constexpr std::size_t kMemoryBytes = std::size_t{kSlots} * kChunkBytes;
-  // Linux 6.6: XDP_USE_SG; 6.18: XDP_MAX_TX_SKB_BUDGET.
+  // Since Linux 6.6: XDP_USE_SG; since 6.18: XDP_MAX_TX_SKB_BUDGET.
   static constexpr std::uint16_t kSeveralPieces = 1 << 4;
   static constexpr int kSendBudget = 9;
 

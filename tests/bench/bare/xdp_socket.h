@@ -25,8 +25,8 @@
 
 namespace bare {
 
-/// Frames through AF_XDP in native mode as fast as the kernel gives and takes them: a program that takes everything,
-/// one socket, and nothing around it. The members are those of `PacketSocket`.
+/// Sends and receives frames through AF_XDP in native mode as fast as the kernel does: an XDP program that takes every
+/// frame, one socket, and nothing around it. The members are those of `PacketSocket`.
 class XdpSocket {
  public:
   static constexpr std::size_t kBatch = 64;
@@ -53,7 +53,7 @@ class XdpSocket {
   [[nodiscard]] const std::array<std::uint8_t, 6>& mac() const { return mac_; }
   [[nodiscard]] std::uint8_t* frame(std::size_t i) { return frames_.data() + i * kFrameBytes; }
   void set_length(std::size_t i, std::size_t bytes) { set_frame(i, frame(i), bytes); }
-  /// Instead of `frame` and `set_length`: a frame that lies somewhere else.
+  /// Sets a frame that lies elsewhere, instead of `frame` and `set_length`.
   void set_frame(std::size_t i, const std::uint8_t* bytes, std::size_t size) {
     sources_[i] = bytes;
     lengths_[i] = size;
@@ -85,10 +85,10 @@ class XdpSocket {
   }
 
   struct Received {
-    const std::uint8_t* bytes = nullptr;  ///< nullptr: nothing is there
+    const std::uint8_t* bytes = nullptr;  ///< nullptr: no frame is there
     std::size_t size = 0;
   };
-  /// The oldest frame, until `release`.
+  /// Returns the oldest frame, which is valid until `release`.
   [[nodiscard]] Received receive() {
     std::uint32_t at = 0;
     if (taken_ == seen_) {
@@ -112,11 +112,11 @@ class XdpSocket {
 
  private:
   static constexpr std::size_t kChunkBytes = 4096;
-  // As many as XdpLink's.
+  // As many slots as XdpLink has.
   static constexpr std::uint32_t kSlots = 8192;
   static constexpr std::uint32_t kSendSlots = 2048;
   static constexpr std::size_t kMemoryBytes = (kSlots + kSendSlots) * kChunkBytes;
-  // Linux 6.6: XDP_USE_SG, XDP_PKT_CONTD; 5.18: BPF_F_XDP_HAS_FRAGS; 6.18: XDP_MAX_TX_SKB_BUDGET.
+  // Since Linux 6.6: XDP_USE_SG, XDP_PKT_CONTD; since 5.18: BPF_F_XDP_HAS_FRAGS; since 6.18: XDP_MAX_TX_SKB_BUDGET.
   static constexpr std::uint16_t kSeveralPieces = 1 << 4;
   static constexpr std::uint32_t kContinued = 1 << 0;
   static constexpr std::uint32_t kHasFrags = 1 << 5;
@@ -137,7 +137,7 @@ class XdpSocket {
     std::memcpy(mac_.data(), request.ifr_hwaddr.sa_data, mac_.size());
   }
 
-  /// r2 = queue; return redirect_map(sockets, r2, XDP_PASS).
+  /// Attaches the XDP program: r2 = queue; return redirect_map(sockets, r2, XDP_PASS).
   void attach(int index) {
     sockets_ = bpf_map_create(BPF_MAP_TYPE_XSKMAP, "bare", 4, 4, 1, nullptr);
     check(sockets_);
@@ -173,7 +173,7 @@ class XdpSocket {
     config.tx_size = kSendSlots;
     config.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD;
     config.bind_flags = XDP_COPY | XDP_USE_NEED_WAKEUP | kSeveralPieces;
-    // The kernel lets go of the socket before some time after it was closed.
+    // The kernel releases the previous socket only some time after it was closed.
     int result = -EBUSY;
     for (int i = 0; i < 100 && result == -EBUSY; ++i) {
       result = xsk_socket__create(&socket_, interface.c_str(), 0, umem_, &receive_, &send_, &config);

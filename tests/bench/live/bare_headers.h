@@ -13,9 +13,9 @@ namespace roce::bench {
 
 inline constexpr std::size_t kRethBytes = 16;
 
-/// Ethernet, IPv4, UDP and BTH of an RC packet, and room for an extension header of zeros. The frame has
-/// `header_bytes` and a payload of `bytes`, for which the IPv4 checksum is right as in ours: what is malformed the
-/// kernel may throw away earlier.
+/// Ethernet, IPv4, UDP and BTH of an RC packet, and room for an extension header of zeros. The frame has `header_bytes`
+/// and a payload of `bytes`, for which the IPv4 checksum is right as in our frames: the kernel may drop a malformed
+/// frame earlier.
 struct Headers {
   Headers(std::uint8_t opcode, const std::array<std::uint8_t, 6>& from, const std::array<std::uint8_t, 6>& to,
           std::size_t frame_header_bytes, std::size_t payload_bytes)

@@ -37,8 +37,8 @@ template <typename Received>
   return stored == bare::icrc(frame.bytes + ip, packet.ip_length);
 }
 
-/// Copies `packets` payloads of `bytes` out of memory, sends them, takes them in, checks them and copies them into
-/// memory at the other end. Returns how many arrived in a second.
+/// Copies `packets` payloads of `bytes` out of memory, sends them, receives them, checks them and copies them into
+/// memory at the other end. Returns how many arrived per second.
 template <typename Socket>
 [[nodiscard]] double packets_a_second(const Wire& wire, std::uint8_t opcode, std::size_t header_bytes,
                                       std::size_t bytes, std::uint64_t packets) {
@@ -65,7 +65,7 @@ template <typename Socket>
           near.send(batch);
           sent += batch;
         }
-        // What is in the ring is still taken: until one frame more is seen, again and again as a full ring loses it.
+        // The far end empties its ring until it sees one more frame, which is repeated because a full ring loses it.
         near.set_length(0, bare::encode(headers.bytes.data(), header_bytes, static_cast<std::uint32_t>(packets),
                                         source.data(), bytes, near.frame(0)));
         const Clock::time_point end = Clock::now();
@@ -100,7 +100,7 @@ template <typename Socket>
   return static_cast<double>(arrived) / std::chrono::duration<double>(last - start).count();
 }
 
-/// One end of a ping-pong: sends a message, and an ACK for each message that comes.
+/// One end of a ping-pong: sends messages, and an ACK for each message that arrives.
 class Player {
  public:
   Player(PacketSocket& socket, const PacketSocket& other, bool blocking)
@@ -110,7 +110,7 @@ class Player {
         ack_{kAcknowledge, socket.mac(), other.mac(), bare::kHeaderBytes + kAethBytes, 0} {}
 
   void play() { send(message_, kSmall); }
-  /// Until a message is there, which is acknowledged. False: `stop`.
+  /// Waits for a message and acknowledges it. Returns false if `stop` was set first.
   [[nodiscard]] bool take(const std::atomic<bool>* stop) {
     constexpr int patience_ms = 20;
     while (true) {

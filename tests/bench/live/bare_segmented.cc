@@ -35,7 +35,7 @@ void store16(std::uint8_t* at, std::size_t value) {
   at[1] = static_cast<std::uint8_t>(value);
 }
 
-/// The ICRC of one packet of a super-frame, behind the IP and UDP headers that it will have of its own.
+/// The ICRC of one packet of a super-frame, with the IP and UDP headers that the packet will have of its own.
 class SegmentIcrc {
  public:
   explicit SegmentIcrc(const std::uint8_t* ip) {
@@ -64,10 +64,10 @@ class SegmentIcrc {
   std::array<std::uint8_t, kPrefix + kNetwork + kBth> masked_{};
 };
 
-/// Packets of one kind and size, as many as go into a super-frame.
+/// Packets of one kind and size, as many as fit into a super-frame.
 struct Shape {
   std::uint8_t opcode;
-  std::size_t header_bytes;  ///< BTH and what stands between it and the payload
+  std::size_t header_bytes;  ///< BTH and the headers between it and the payload
   std::size_t payload;
 
   [[nodiscard]] std::size_t segment_size() const { return header_bytes + payload + kIcrc; }
@@ -76,7 +76,7 @@ struct Shape {
   }
 };
 
-/// Writes a super-frame with the payloads of `source` from `offset` on into the frame `place`.
+/// Writes a super-frame into the frame `place`, with the payloads of `source` from `offset` on.
 class Writer {
  public:
   Writer(SegmentSocket& near, const SegmentSocket& far, const Shape& shape, const std::vector<std::uint8_t>& source)
@@ -104,7 +104,7 @@ class Writer {
       const std::uint32_t icrc = icrc_.of(bth, size, ip_id_++ & 0xFFFFU);
       std::memcpy(bth + size - kIcrc, &icrc, sizeof icrc);
     }
-    // The sum over the pseudo header is left out: a UDP checksum says nothing of RoCE, and nobody looks at it here.
+    // The sum over the pseudo header is left out: the UDP checksum does not matter to RoCE, and nothing here checks it.
     near_.set_length(place, kBthOffset + segments * size,
                      {1, 5, kBthOffset, static_cast<std::uint16_t>(size), kBthOffset - 8, 6});
   }
@@ -119,12 +119,12 @@ class Writer {
   std::size_t ip_id_ = 0;
 };
 
-/// Takes super-frames apart, checks their packets and copies the payloads into memory.
+/// Splits super-frames, checks their packets and copies the payloads into memory.
 class Reader {
  public:
   explicit Reader(const Shape& shape) : shape_(shape), destination_(kRegion, 2) {}
 
-  /// How many good packets a frame has.
+  /// Returns the number of good packets in a frame.
   [[nodiscard]] std::uint64_t read(const SegmentSocket::Received& frame) {
     if (frame.size < kBthOffset || frame.segment_size != shape_.segment_size()) return 0;
     SegmentIcrc icrc{frame.bytes + kIp};
@@ -151,7 +151,7 @@ class Reader {
   std::uint32_t last_psn_ = 0;
 };
 
-/// How many packets arrived in a second.
+/// Returns how many packets arrived per second.
 [[nodiscard]] double packets_a_second(const Wire& wire, const Shape& shape, std::uint64_t packets) {
   SegmentSocket near{wire.near};
   SegmentSocket far{wire.far};
@@ -172,7 +172,7 @@ class Reader {
           }
           near.send(batch);
         }
-        // What waits is still taken: until one packet more is seen.
+        // The far end still takes what waits: it is done when it sees one packet more.
         const Clock::time_point done = Clock::now();
         while (!all_taken) {
           writer.write(0, last - 1, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Endpoints on a real (virtual) wire beside bare loops on the same: in turn, round by round, the median of the ratios.
+// Compares endpoints with bare loops on the same virtual wire: in turn, round by round, by the median of the ratios.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -23,9 +23,9 @@ namespace {
 struct Row {
   std::string name;
   std::string unit;
-  double factor = 1;  ///< from what is measured to `unit`
+  double factor = 1;  ///< factor from the measured unit to `unit`
   bool at_most = false;
-  double target = 0;  ///< of ours / bare; 0: none
+  double target = 0;  ///< target for ours / bare; 0: none
   std::function<double()> ours;
   std::function<double()> bare;
 };
@@ -83,8 +83,8 @@ struct Result {
   return rows;
 }
 
-/// The kernel cuts super-frames in front of `wire`, as for a NIC that does not, and passes them on as they are on
-/// `uncut`.
+/// Returns the rows for craft. On `wire` the kernel cuts super-frames before they go out, as for a NIC that cannot; on
+/// `uncut` it passes them on as they are.
 [[nodiscard]] std::vector<Row> craft_rows_on(const Wire& wire, const Wire& uncut, bool has_trafgen) {
   constexpr double mega = 1e-6;
   constexpr std::uint64_t frames = 1'000'000;
@@ -106,7 +106,7 @@ struct Result {
   return rows;
 }
 
-/// Once more when a packet was lost: on a busy machine the receiving thread may not get its turn in time.
+/// Takes a sample, and another when a packet was lost: on a busy machine the receiving thread may not run in time.
 [[nodiscard]] double sample(const std::function<double()>& run) {
   constexpr int tries = 5;
   for (int i = 1;; ++i) {
@@ -123,7 +123,7 @@ struct Result {
   std::vector<double> bare;
   std::vector<double> ratios;
   for (int round = 0; round < rounds; ++round) {
-    // Who goes first changes, so that neither always finds the warmer machine.
+    // The two take turns to go first, so that neither always finds the warmer machine.
     const bool ours_first = round % 2 == 0;
     if (ours_first) ours.push_back(sample(row.ours));
     bare.push_back(sample(row.bare));
@@ -139,7 +139,7 @@ struct Result {
   return fmt::format("{} {} {}", row.at_most ? "<=" : ">=", row.target, met ? "met" : "NOT MET");
 }
 
-/// Bits a second of one TCP stream of iperf3 between two namespaces, to the address of the second.
+/// Returns the bit/s of one TCP stream of iperf3 between two namespaces, to the address of the second.
 [[nodiscard]] double tcp_goodput(const test::NetworkNamespace& a, const test::NetworkNamespace& b) {
   if (b.run("iperf3 -s -1 -D").exit_code != 0) throw std::runtime_error("iperf3 does not start");
   const test::CommandOutcome client = a.run("iperf3 -c 192.0.2.2 -t 1 -J 2>/dev/null");
@@ -149,7 +149,7 @@ struct Result {
   return report[rate];
 }
 
-/// Of a veth pair of their own with the same MTU; none where there is no iperf3.
+/// Returns a measurement of TCP on a veth pair of its own with the same MTU; empty if there is no iperf3.
 [[nodiscard]] std::function<double()> tcp_between(const test::NetworkNamespace& a, const test::NetworkNamespace& b) {
   if (a.run("command -v iperf3").exit_code != 0) return {};
   test::connect_by_veth(a, "tcp", b, "tcp");
@@ -171,7 +171,7 @@ int run(int argc, char** argv) {
   program.add_flag("--json", json, "Print JSON");
   program.add_flag("--markdown", markdown, "Print a table for docs/benchmarks.md");
   if (!program.parse(argc, argv)) return 2;
-  // AF_XDP is for the root of the host.
+  // AF_XDP is only for the root of the host.
   if (::geteuid() == 0) test::NetworkNamespace::stay_on_the_host();
   if (const std::optional<std::string>& why = test::NetworkNamespace::unavailable()) {
     fmt::print(stderr, "no benchmark: {}\n", *why);
@@ -179,7 +179,7 @@ int run(int argc, char** argv) {
   }
   const test::NetworkNamespace a;
   const test::NetworkNamespace b;
-  // Both ends in one namespace for the packet sockets, which need no addresses.
+  // Both ends are in one namespace for the packet sockets, which do not need addresses.
   a.ip("link add near mtu 9000 type veth peer name far mtu 9000");
   for (const char* end : {"near", "far"}) {
     a.ip(fmt::format("link set {} addrgenmode none up", end));

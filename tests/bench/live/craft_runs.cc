@@ -23,7 +23,7 @@ namespace roce::bench {
 
 namespace {
 
-// All send to a station that nobody is, so that the far end drops the frames as early as it can.
+// All frames go to a station that does not exist, so that the far end drops them as early as it can.
 constexpr const char* kNobody = "02:00:00:00:00:77";
 constexpr std::array<std::uint8_t, 6> kNobodyBytes{0x02, 0, 0, 0, 0, 0x77};
 
@@ -31,7 +31,7 @@ constexpr std::array<std::uint8_t, 6> kNobodyBytes{0x02, 0, 0, 0, 0, 0x77};
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-/// Processor time of all children that have ended.
+/// Returns the processor time of all children that have ended, in seconds.
 [[nodiscard]] double children_seconds() {
   rusage usage{};
   ::getrusage(RUSAGE_CHILDREN, &usage);
@@ -45,20 +45,20 @@ constexpr std::array<std::uint8_t, 6> kNobodyBytes{0x02, 0, 0, 0, 0, 0x77};
   return traffic->sent_bytes;
 }
 
-/// Frames a second of a program's processor time, its start included.
+/// Returns frames per second of a program's processor time, its start included.
 [[nodiscard]] double rate_of(const Wire& wire, const std::string& command, std::uint64_t frames,
                              std::uint32_t payload) {
   const double before = children_seconds();
   const std::uint64_t sent = bytes_sent_by(wire.near);
   const int status = std::system((command + " >/dev/null 2>&1").c_str());
   if (status != 0) throw std::runtime_error("this failed: " + command);
-  // An uncut super-frame counts as one frame.
+  // An uncut super-frame counts as one frame, so bytes are compared.
   if (bytes_sent_by(wire.near) - sent < frames * payload)
     throw std::runtime_error("not all frames were sent by: " + command);
   return static_cast<double>(frames) / (children_seconds() - before);
 }
 
-/// The packets of ours as trafgen writes them: one byte of the PSN counts, and the ICRC stays as it is.
+/// Returns our packets in the language of trafgen: only one byte of the PSN counts up, and the ICRC is constant.
 [[nodiscard]] std::string trafgen_packet(std::uint32_t payload) {
   constexpr std::uint32_t ip = 20;
   constexpr std::uint32_t udp = 8;

@@ -21,7 +21,7 @@ namespace roce::bench {
   return *middle;
 }
 
-/// When each of so many packets arrived, by the kernel's clock.
+/// Records when each of `packets` packets arrived, by the kernel's clock.
 class GapMeter {
  public:
   explicit GapMeter(std::uint64_t packets) : packets_(packets) { times_.reserve(packets); }
@@ -35,7 +35,7 @@ class GapMeter {
     }
     seen_ = true;
   }
-  /// From the other thread: until all were seen. Throws std::runtime_error after two seconds.
+  /// Waits in the other thread until all packets were seen. Throws std::runtime_error after two seconds.
   void wait_for_all() const {
     const auto start = std::chrono::steady_clock::now();
     while (!seen_) {

@@ -103,7 +103,7 @@ void LiveEnd::connect_to(const LiveEnd& peer) {
     rtr.max_dest_rd_atomic = 1;
     rtr.min_rnr_timer = 1;
     rts.max_rd_atomic = 1;
-    // 1 s: on a busy machine a thread may wait long for its turn, which is not to be measured as loss.
+    // 1 s: on a busy machine a thread may not run for a long time, which must not be measured as loss.
     rts.timeout = 18;
     rts.retry_count = 7;
     rts.rnr_retry = 7;

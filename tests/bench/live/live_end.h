@@ -26,7 +26,7 @@ struct LiveShape {
   Path path = Path::raw;
 };
 
-/// The time of the benchmarks: what the devices are told.
+/// Returns the time of the benchmarks, which the devices are given.
 [[nodiscard]] Time now();
 
 /// An endpoint with one QP on an interface, through RawLink or XdpLink and Port as in roce-gen.
@@ -39,18 +39,18 @@ class LiveEnd {
   static void connect(LiveEnd& a, LiveEnd& b);
 
   [[nodiscard]] transport::Device& device() { return device_; }
-  /// One round. Returns whether anything moved.
+  /// Does one round of work. Returns whether anything moved.
   bool turn();
   /// Sleeps until something arrives or is due.
   void wait();
-  /// Posts a request for `bytes` at `offset` of the own region, towards the same place of the peer's.
+  /// Posts a request for `bytes` at `offset` of its own region, to the same offset of the peer's region.
   void post(transport::WorkOpcode opcode, std::size_t offset, std::uint32_t bytes);
   void post_receive(std::size_t offset, std::uint32_t bytes);
   struct Completed {
     std::size_t sends = 0;
     std::size_t receives = 0;
   };
-  /// Takes completions. Throws std::runtime_error at the first that is no success.
+  /// Takes completions. Throws std::runtime_error at the first that is not a success.
   Completed poll();
   [[nodiscard]] std::span<std::byte> memory() { return memory_; }
   [[nodiscard]] link::LinkCounters link_counters() const { return link_->counters(); }

@@ -30,7 +30,7 @@ void serve(LiveEnd& end, const std::atomic<bool>& stop) {
   while (!stop.load(std::memory_order_relaxed)) (void)end.turn();
 }
 
-/// WRITEs `messages` of `bytes` each, `depth` under way; returns the seconds it took.
+/// Makes `messages` WRITEs of `bytes` each, with `depth` under way; returns the seconds that this took.
 [[nodiscard]] double write_all(LiveEnd& near, LiveEnd& far, std::uint32_t bytes, std::uint64_t messages,
                                std::uint64_t depth, std::size_t region) {
   double seconds = 0;
@@ -81,7 +81,7 @@ double our_message_rate(const Wire& wire, std::uint64_t messages, Path path) {
 
 double our_round_trip(const Wire& wire, std::uint64_t rounds, bool blocking) {
   LiveShape shape{.region_bytes = 4096};
-  // An ACK that is held back costs who sleeps a wake-up of its own.
+  // A delayed ACK would cost a sleeping end an additional wake-up.
   if (blocking) shape.profile = transport::strict_profile();
   LiveEnd near{wire.near, 1, shape};
   LiveEnd far{wire.far, 2, shape};
@@ -91,7 +91,7 @@ double our_round_trip(const Wire& wire, std::uint64_t rounds, bool blocking) {
   const auto step = [blocking](LiveEnd& end) {
     (void)end.turn();
     const LiveEnd::Completed completed = end.poll();
-    // It comes back at once if there is more to do.
+    // The wait returns at once if there is more to do.
     if (blocking && completed.receives == 0) end.wait();
     return completed.receives;
   };
@@ -117,14 +117,14 @@ double our_round_trip(const Wire& wire, std::uint64_t rounds, bool blocking) {
           far.post_receive(0, kSmall);
           far.post(WorkOpcode::send, 0, kSmall);
         }
-        // The last answer is not out yet, and may have to be sent again.
+        // The last response is not out yet, and may have to be sent again.
         while (!stop) (void)far.turn();
       });
   return median(std::move(times));
 }
 
 Pace our_pace(const Wire& wire, std::uint64_t packets_per_second, std::uint64_t packets) {
-  // UC has no ACKs, so that all that the far end sees is paced.
+  // UC does not have ACKs, so that all packets that the far end sees are paced.
   const LiveShape shape{.type = transport::QpType::uc, .region_bytes = 4096, .packets_per_second = packets_per_second};
   LiveEnd near{wire.near, 1, shape};
   bare::PacketSocket far{wire.far};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is measured on a wire between two interfaces: each by our endpoints and by bare loops on the same path.
+// The measurements on a wire between two interfaces: each by our endpoints and by bare loops on the same path.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +13,38 @@ struct Wire {
   std::string far;
 };
 
-/// What carries the frames.
+/// The kind of link that carries the frames.
 enum class Path : std::uint8_t {
   raw,
   segmented,  ///< raw, as super-frames
   xdp
 };
 
-/// One way, from the near to the far end: bits of payload a second.
+/// Measures one way, from the near to the far end: bits of payload per second.
 [[nodiscard]] double our_goodput(const Wire& wire, std::uint32_t mtu, std::uint32_t message_bytes,
                                  std::uint64_t messages, Path path);
 [[nodiscard]] double bare_segmented_goodput(const Wire& wire, std::uint32_t mtu, std::uint64_t packets);
 [[nodiscard]] double bare_goodput(const Wire& wire, std::uint32_t mtu, std::uint64_t packets, Path path);
 
-/// One way, messages of 16 bytes a second.
+/// Measures one way: messages of 16 bytes per second.
 [[nodiscard]] double our_message_rate(const Wire& wire, std::uint64_t messages, Path path);
 [[nodiscard]] double bare_segmented_message_rate(const Wire& wire, std::uint64_t messages);
 [[nodiscard]] double bare_message_rate(const Wire& wire, std::uint64_t messages);
 
-/// There and back, 16 bytes, the median in nanoseconds.
+/// Measures there and back with 16 bytes: the median in nanoseconds.
 [[nodiscard]] double our_round_trip(const Wire& wire, std::uint64_t rounds, bool blocking);
 [[nodiscard]] double bare_round_trip(const Wire& wire, std::uint64_t rounds, bool blocking);
 
-/// How even packets go that are to go at `packets_per_second`.
+/// The evenness of packets that are to go at `packets_per_second`.
 struct Pace {
-  double gap_error_ns = 0;  ///< the median of how far gaps are off
-  double drift = 0;         ///< how much longer than planned the whole took, as a part of it
+  double gap_error_ns = 0;  ///< median deviation of the gaps from the planned gap
+  double drift = 0;         ///< extra duration of the whole, as a part of the planned duration
 };
 [[nodiscard]] Pace our_pace(const Wire& wire, std::uint64_t packets_per_second, std::uint64_t packets);
 [[nodiscard]] Pace bare_pace(const Wire& wire, std::uint64_t packets_per_second, std::uint64_t packets);
 
-/// RC SENDs with a PSN that counts and an ICRC that fits, made and sent to nobody: frames a second of processor time.
-/// Of programs (`roce-gen craft` and trafgen) their start counts too. trafgen's ICRC stays as it is.
+/// RC SENDs with a PSN that counts and a right ICRC, made and sent to nobody: frames per second of processor time. For
+/// programs (`roce-gen craft` and trafgen) this includes their start. The ICRC of trafgen is constant and not right.
 [[nodiscard]] double our_craft_rate(const Wire& wire, std::uint32_t payload, std::uint64_t frames, Path path);
 [[nodiscard]] double bare_craft_rate(const Wire& wire, std::uint32_t payload, std::uint64_t frames);
 [[nodiscard]] double trafgen_rate(const Wire& wire, std::uint32_t payload, std::uint64_t frames);

@@ -11,7 +11,7 @@
 
 namespace roce::bench {
 
-/// Keeps the calling thread on one CPU, where the machine has it.
+/// Pins the calling thread to one CPU, if the machine has that CPU.
 inline void pin_to(unsigned cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -19,7 +19,7 @@ inline void pin_to(unsigned cpu) {
   (void)::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
 }
 
-/// Runs `far(stop)` on the second CPU until `near()` on the first is done; what either throws is thrown.
+/// Runs `far(stop)` on the second CPU until `near()` on the first is done; rethrows what either throws.
 template <typename Near, typename Far>
 void run_two_ends(const Near& near, const Far& far) {
   std::atomic<bool> stop{false};
@@ -33,7 +33,7 @@ void run_two_ends(const Near& near, const Far& far) {
       far_failure = std::current_exception();
     }
   }};
-  // Threads of a process cannot choose for others, so this one goes too.
+  // The near end has a thread of its own too, so that the caller's thread is not pinned.
   std::thread near_thread{[&] {
     pin_to(0);
     try {
@@ -45,7 +45,7 @@ void run_two_ends(const Near& near, const Far& far) {
   }};
   near_thread.join();
   far_thread.join();
-  // The near end fails too where the far end is gone.
+  // If the far end fails, the near end fails too, so the error of the far end comes first.
   if (far_failure) std::rethrow_exception(far_failure);
   if (near_failure) std::rethrow_exception(near_failure);
 }
