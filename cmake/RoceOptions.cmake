@@ -36,6 +36,9 @@ target_compile_options(
 # roce_program(TARGET): a program for users, which is found in bin/ of the build folder too, beside the others.
 function(roce_program target)
   target_compile_definitions(${target} PRIVATE ROCE_VERSION="${PROJECT_VERSION}")
+  if(CMAKE_RUNTIME_OUTPUT_DIRECTORY)
+    return() # Whoever says where programs go has them together already, perhaps in the same place.
+  endif()
   add_custom_command(
     TARGET ${target}
     POST_BUILD

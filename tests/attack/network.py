@@ -207,7 +207,7 @@ def attack(network, program, options, beside, when_warm=None):
             if event:
                 said = None
         error = attacker.stderr.read().strip()
-    if said is None:
+    if said is None or "Sanitizer" in error:
         raise AssertionError(f"{os.path.basename(program)} ended with exit code {attacker.returncode}: {error}")
     return said
 

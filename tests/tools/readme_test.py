@@ -63,7 +63,10 @@ class ReadmeTest(unittest.TestCase):
         process.communicate(timeout=WAIT)
 
     def run_to_its_end(self, host, beginning):
-        return self.start(host, beginning).communicate(timeout=WAIT)
+        process = self.start(host, beginning)
+        said, errors = process.communicate(timeout=WAIT)
+        self.assertEqual(process.returncode, 0, errors)
+        return said, errors
 
     def test_the_programs_are_in_one_folder(self):
         for program in ("roce-analyze", "roce-gen", "roce-replay"):

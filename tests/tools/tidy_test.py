@@ -25,7 +25,7 @@ basename "$source" >> "$(dirname "$0")/asked"
 
 class TidyTest(unittest.TestCase):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="roce-tidy-test-"))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="roce-tidy-test-")).resolve()
         self.addCleanup(shutil.rmtree, self.folder)
         self.tree = self.folder / "tree"
         self.make_tree(self.tree)
@@ -117,5 +117,8 @@ class TidyTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    os.environ.pop("GIT_DIR", None)
+    # Neither the settings of whoever runs this nor a hook that does.
+    for variable in [name for name in os.environ if name.startswith("GIT_")]:
+        del os.environ[variable]
+    os.environ |= {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
     unittest.main()
