@@ -18,6 +18,11 @@ class Command:
         return f"{self.program} {' '.join(self.words)}"
 
     @property
+    def prints_each_packet(self):
+        """Whether its output grows with the number of packets, whatever is in them."""
+        return self.words[0] == "decode"
+
+    @property
     def output(self):
         """The suffix of the file it writes, or None."""
         return next((word[3:] for word in self.words if word.startswith("OUT.")), None)

@@ -112,6 +112,9 @@ def run(part):
             part.count("runs")
             slowest, largest = max(slowest, result.seconds), max(largest, result.rss)
             for kind, sentence in findings:
+                if kind == "output" and command.prints_each_packet:
+                    part.count("outputs of a line and more for each packet that were cut off")
+                    continue
                 part.find(kind, f"{name}: {command.name}: {sentence}" + (" (on standard input)" if command.pipe else ""), line, [path])
         cut_captures(part, workers)
     part.facts["slowest_seconds"] = round(slowest, 2)
