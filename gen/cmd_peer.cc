@@ -98,10 +98,9 @@ class Peer {
       make_room();
       std::string name = tcp.peer_name();
       std::string address = address_of_peer(tcp.fd());
-      connections_.push_back(
-          {std::make_unique<PingpongConnection>(endpoint_, options_.pingpong, PingpongSession::Role::server,
-                                                std::move(tcp), std::move(name), now()),
-           std::move(address)});
+      auto connection = std::make_unique<PingpongConnection>(
+          endpoint_, options_.pingpong, PingpongSession::Role::server, std::move(tcp), std::move(name), now());
+      connections_.push_back({std::move(connection), std::move(address)});
     }
   }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "replay/converse_report.h"
-#include "command_line/counted.h"
 
 #include <fmt/core.h>
 

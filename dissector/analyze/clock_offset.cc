@@ -145,6 +145,7 @@ class ClockEstimate {
   /// Estimates the drift again. True if it has changed.
   bool take_drift(WindowEdge a_first, WindowEdge b_first) {
     std::vector<WindowEdge> edges;
+    edges.reserve(model_.legs.size());
     for (const LegOrder& leg : model_.legs) {
       edges.push_back(leg.order == PointOrder::a_first   ? a_first
                       : leg.order == PointOrder::b_first ? b_first

@@ -71,6 +71,7 @@ Result from_json(const Json& json, std::string_view source) {
   if (links.empty()) return fail(fmt::format("there are no counters in it; {}", kWhatIsRead));
   if (links.size() > 1) {
     std::vector<std::string> names;
+    names.reserve(links.size());
     for (const Json* link : links) names.push_back(shown(name_of(*link)));
     return fail(fmt::format("it has the counters of {} links ({}), and one is wanted: rdma -j statistic show link {}",
                             links.size(), fmt::join(names, ", "), names.front()));

@@ -54,7 +54,7 @@ class CmConnections {
     Gid end;
     std::uint32_t comm_id;
     friend auto operator<=>(const Key& a, const Key& b) {
-      if (const auto order = a.end.octets <=> b.end.octets; order != 0) return order;
+      if (const auto order = a.end.octets <=> b.end.octets; std::is_neq(order)) return order;
       return a.comm_id <=> b.comm_id;
     }
     friend bool operator==(const Key&, const Key&) = default;

@@ -46,9 +46,9 @@ std::vector<Place> taken;
 /// Changes the default of an entry, and nothing that the user chose for it. An entry that differs from its default
 /// would count as chosen by the user: "Decode As" shows and saves such entries.
 void set_default(const char* table_name, guint32 value, dissector_handle_t handle) {
-  const dissector_table_t table = find_dissector_table(table_name);
+  auto* const table = find_dissector_table(table_name);
   const bool is_chosen = dissector_is_uint_changed(table, value) != 0;
-  const dissector_handle_t chosen = dissector_get_uint_handle(table, value);
+  auto* const chosen = dissector_get_uint_handle(table, value);
   if (handle != nullptr) {
     dissector_add_uint(table_name, value, handle);
   } else {
@@ -58,7 +58,7 @@ void set_default(const char* table_name, guint32 value, dissector_handle_t handl
 }
 
 void take(const char* table, guint32 value, dissector_handle_t ours) {
-  const dissector_handle_t before = dissector_get_default_uint_handle(table, value);
+  auto* const before = dissector_get_default_uint_handle(table, value);
   if (before == ours) return;
   taken.push_back({table, value, ours, before});
   set_default(table, value, ours);
@@ -163,7 +163,7 @@ int call_ethertype(guint32 ether_type, tvbuff_t* tvb, packet_info* pinfo, proto_
 }
 
 int call_builtin(RoceVersion version, tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree) {
-  const dissector_handle_t handle = version == RoceVersion::v1 ? builtin_v1 : builtin_v2;
+  auto* const handle = version == RoceVersion::v1 ? builtin_v1 : builtin_v2;
   return handle != nullptr ? call_dissector_only(handle, tvb, pinfo, tree, nullptr) : 0;
 }
 

@@ -154,7 +154,7 @@ bool call_named(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree, const Q
 }
 
 bool call_heuristics(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree) {
-  static const heur_dissector_list_t list = find_heur_dissector_list("infiniband.payload");
+  static auto* const list = find_heur_dissector_list("infiniband.payload");
   heur_dtbl_entry_t* entry = nullptr;
   if (list == nullptr || !dissector_try_heuristic(list, payload, pinfo, tree, &entry, &info)) return false;
   mark_rpc(pinfo, entry);
@@ -162,7 +162,7 @@ bool call_heuristics(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree) {
 }
 
 bool call_decode_as(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree) {
-  static const dissector_table_t table = find_dissector_table("infiniband");
+  static auto* const table = find_dissector_table("infiniband");
   return table != nullptr && dissector_try_payload_new(table, payload, pinfo, tree, TRUE, &info) > 0;
 }
 

@@ -10,12 +10,8 @@
 namespace roce::cm::test {
 namespace {
 
-using ::testing::Contains;
-using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Le;
-using ::testing::Not;
 using enum MadAttribute;
 
 Time after(Time from, std::int64_t seconds) {

@@ -12,7 +12,7 @@
 namespace {
 
 void print_entry(const gchar* table, ftenum_t /*type*/, gpointer key, gpointer entry, gpointer /*data*/) {
-  const dissector_handle_t handle = dtbl_entry_get_handle(static_cast<dtbl_entry_t*>(entry));
+  auto* const handle = dtbl_entry_get_handle(static_cast<dtbl_entry_t*>(entry));
   const char* const name = handle != nullptr ? dissector_handle_get_dissector_name(handle) : "none";
   std::fprintf(stderr, "changed: %s %u %s\n", table, GPOINTER_TO_UINT(key), name != nullptr ? name : "unnamed");
 }

@@ -14,7 +14,6 @@ namespace roce::model {
 
 namespace {
 
-using transport::TxCaps;
 using transport::TxUnit;
 
 /// More steps than any program needs; a program that takes more makes no progress.

@@ -10,7 +10,6 @@ namespace roce::sim {
 namespace {
 
 using enum Opcode;
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using transport::QpState;

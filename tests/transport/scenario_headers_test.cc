@@ -13,7 +13,6 @@
 namespace roce::sim {
 namespace {
 
-using testing::IsEmpty;
 using testing::SizeIs;
 using transport::Counters;
 using transport::QpType;

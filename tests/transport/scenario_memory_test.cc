@@ -15,7 +15,6 @@ using testing::ElementsAre;
 using transport::Access;
 using transport::CompletionStatus;
 using transport::MwType;
-using transport::QpState;
 using transport::WorkOpcode;
 
 class MemoryScenario : public ScenarioTest {

@@ -14,7 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
-using transport::CompletionStatus;
 using transport::TxVerdict;
 using transport::WorkOpcode;
 

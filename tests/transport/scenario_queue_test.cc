@@ -12,7 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using transport::CompletionStatus;
 using transport::EventType;
 using transport::QpState;
 using transport::WorkOpcode;

@@ -12,7 +12,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-using transport::CompletionStatus;
 using transport::QpState;
 using transport::WorkOpcode;
 
