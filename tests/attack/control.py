@@ -39,6 +39,7 @@ CLEAN, MUTATED, WRONG, SILENT, GARBAGE = (f"10.9.0.{number}" for number in (1, 6
 # glibc gives back what is free, rather than keep up to 64 MiB of it for later: what is resident is what the peer holds.
 GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
 GROWTH_SHARE, GROWTH_BYTES = 0.05, 1 << 20
+MOST_REFUSED = 3000  # connections of one client in a round, with 10 ms after each
 MOST_BEFORE_HELLO = 1 << 20  # bytes for each connection that has said nothing
 GUARDED = 1 << 20
 
@@ -282,7 +283,7 @@ class Attack:
     # A session with mistakes.
 
     def session(self, seed, requests):
-        """One connection: (requests that were sent)."""
+        """One connection: the number of requests that were sent, 0 if it was refused."""
         chance = random.Random(seed)
         session = Session(chance, self.token)
         sent = 0
@@ -290,7 +291,7 @@ class Attack:
             client = self.connect(MUTATED)
         except OSError:
             time.sleep(0.01)  # until others have made room
-            return 1
+            return 0
         history = []
         try:
             if chance.random() < 0.95:
@@ -351,14 +352,20 @@ class Attack:
         samples = []
         for round_number in range(ROUNDS):
             def work(thread, round_number=round_number):
-                sent = 0
+                sent = refused = 0
                 for i in itertools.count():
                     if sent >= number / ROUNDS / THREADS or self.peer.process.poll() is not None:
                         break
                     seed = f"control {self.part.options.seed} {self.over_tcp} {round_number} {thread} {i}"
                     length = random.Random(seed + "length").choice((5, 20, 100, 400))
-                    sent += self.session(seed, min(length, number // ROUNDS // THREADS - sent + 1))
+                    sent_now = self.session(seed, min(length, number // ROUNDS // THREADS - sent + 1))
+                    sent += sent_now
+                    refused += sent_now == 0
+                    if refused > MOST_REFUSED:
+                        self.find("locked out", f"{refused} connections of one client were refused")
+                        break
                 self.count("control requests", sent)
+                self.count("refused connections", refused)
             self.now_doing("sessions with mistakes")
             threads = [threading.Thread(target=work, args=(i,)) for i in range(THREADS)]
             for thread in threads:

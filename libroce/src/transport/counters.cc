@@ -72,8 +72,7 @@ constexpr std::array kNames{
                 "Packets dropped because their ICRC is wrong."},
     CounterName{&Counters::malformed, "malformed", "", "",
                 "Packets dropped because they are cut short, not RoCE, in a tunnel, of an unknown opcode or version, "
-                "or for nobody "
-                "here."},
+                "or for nobody here."},
     CounterName{&Counters::wrong_mac, "wrong_mac", "", "",
                 "RoCE frames dropped because their Ethernet destination is neither ours nor that of a group joined."},
     CounterName{&Counters::ip_options, "ip_options", "", "",
