@@ -71,11 +71,11 @@ endforeach()
 if(TARGET roce_wireshark)
   install(TARGETS roce_wireshark LIBRARY DESTINATION "${ROCE_WIRESHARK_PLUGIN_DIR}/epan" COMPONENT plugin)
   install(
-    DIRECTORY dissector/plugin/profile/RoCE
+    DIRECTORY dissector/wireshark/profile/RoCE
     DESTINATION "${CMAKE_INSTALL_DATADIR}/wireshark/profiles"
     COMPONENT plugin)
   install(
-    FILES dissector/plugin/copyright
+    FILES dissector/wireshark/copyright
     DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/roce-wireshark"
     COMPONENT plugin)
 endif()

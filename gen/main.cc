@@ -4,30 +4,13 @@
 #include <cstdio>
 #include <exception>
 
+#include "command_line/outcome.h"
 #include "command_line/program.h"
 #include "files/standard_streams.h"
-#include "gen/cmd_atomic.h"
-#include "gen/cmd_cnp.h"
-#include "gen/cmd_craft.h"
-#include "gen/cmd_flush.h"
-#include "gen/cmd_gids.h"
-#include "gen/cmd_mckey.h"
-#include "gen/cmd_pause.h"
-#include "gen/cmd_peer.h"
-#include "gen/cmd_perftest.h"
-#include "gen/cmd_pingpong.h"
-#include "gen/cmd_read.h"
-#include "gen/cmd_relay.h"
-#include "gen/cmd_rping.h"
-#include "gen/cmd_send.h"
-#include "gen/cmd_ucmatose.h"
-#include "gen/cmd_ud.h"
-#include "gen/cmd_udaddy.h"
-#include "gen/cmd_write.h"
-#include "gen/exit_code.h"
+#include "gen/commands/commands.h"
 
 int main(int argc, char** argv) {
-  using roce::gen::ExitCode;
+  using roce::ExitCode;
   roce::files::begin_program();
   roce::command_line::Program program{
       "roce-gen", "Speaks RDMA over Converged Ethernet: a live peer, generator and relay without an RNIC."};

@@ -4,16 +4,13 @@
 #include <cstdio>
 #include <exception>
 
+#include "command_line/outcome.h"
 #include "command_line/program.h"
 #include "files/standard_streams.h"
-#include "replay/cmd_converse.h"
-#include "replay/cmd_info.h"
-#include "replay/cmd_rewrite.h"
-#include "replay/cmd_send.h"
-#include "replay/exit_code.h"
+#include "replay/commands/commands.h"
 
 int main(int argc, char** argv) {
-  using roce::replay::ExitCode;
+  using roce::ExitCode;
   roce::files::begin_program();
   roce::command_line::Program program{"roce-replay", "Plays captures of RDMA over Converged Ethernet again."};
   program.set_version("roce-replay " ROCE_VERSION);

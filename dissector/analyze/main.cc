@@ -10,18 +10,15 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/cmd_decode.h"
-#include "analyze/cmd_summary.h"
-#include "analyze/copy_commands.h"
-#include "analyze/exit_code.h"
-#include "analyze/list_commands.h"
+#include "analyze/commands/commands.h"
+#include "command_line/outcome.h"
 #include "command_line/program.h"
 #include "command_line/spelling.h"
 #include "files/standard_streams.h"
 
 namespace {
 
-using roce::analyze::ExitCode;
+using roce::ExitCode;
 
 /// Inserts `summary` if the first word is a file or an option. False: it is neither, and not a command.
 bool complete_command(const roce::command_line::Program& program, std::vector<std::string>& arguments) {
@@ -74,10 +71,10 @@ int main(int argc, char** argv) {
     std::fputs(
         "roce-analyze: not enough memory; a smaller --max-streams, or a part of the time (--from, --to), takes less\n",
         stderr);
-    return static_cast<int>(ExitCode::memory);
+    return static_cast<int>(ExitCode::failed);
   } catch (const std::exception& error) {
     fmt::print(stderr, "roce-analyze: {}\n", error.what());
-    return static_cast<int>(ExitCode::output);
+    return static_cast<int>(ExitCode::failed);
   }
-  return roce::files::end_program("roce-analyze", static_cast<int>(code), static_cast<int>(ExitCode::output));
+  return roce::files::end_program("roce-analyze", static_cast<int>(code), static_cast<int>(ExitCode::failed));
 }

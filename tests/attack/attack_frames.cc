@@ -14,7 +14,7 @@
 #include <stdexcept>
 
 #include "frame_attack.h"
-#include "gen/control_names.h"
+#include "roce/live/control_names.h"
 
 namespace {
 
@@ -22,7 +22,7 @@ using namespace roce;
 using namespace roce::attack;
 
 Gid gid_of(const nlohmann::json& given, const char* name) {
-  const std::optional<Gid> gid = gen::gid_of_text(given.at(name).get<std::string>());
+  const std::optional<Gid> gid = live::gid_of_text(given.at(name).get<std::string>());
   if (!gid) throw std::invalid_argument(fmt::format("\"{}\" is no IP address", name));
   return *gid;
 }

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "gen/control_request.h"
-#include "gen/pattern.h"
+#include "roce/live/control_request.h"
+#include "roce/live/pattern.h"
 
 namespace roce::attack {
 
@@ -34,7 +34,7 @@ PeerMemory::PeerMemory(ControlLine& line, ControlLine& other, ControlLine gone_l
   others = make(other, kRegion, all);
   gone = make(gone_line, kRegion, all);
   shadow_.resize(granted.length);
-  gen::fill_pattern(shadow_, granted.seed);
+  live::fill_pattern(shadow_, granted.seed);
 }
 
 Region PeerMemory::make(ControlLine& line, std::uint64_t length, std::string_view access) {
@@ -59,7 +59,7 @@ PeerMemory::Wrong PeerMemory::check(std::vector<std::string>& sentences) {
     const std::uint64_t length = std::min(kInline, granted.length - at);
     const nlohmann::json answer = line_.call(
         fmt::format(R"({{"op":"read_memory","memory":{},"offset":{},"length":{}}})", granted.memory, at, length));
-    const std::vector<std::byte> found = gen::from_hex(answer.at("data").get_ref<const std::string&>());
+    const std::vector<std::byte> found = live::from_hex(answer.at("data").get_ref<const std::string&>());
     compared_ += length;
     std::uint64_t differ = 0;
     for (std::uint64_t i = 0; i < length; ++i) {

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "gen/control_clients.h"
-#include "gen/endpoint.h"
+#include "roce/live/control_clients.h"
+#include "roce/live/endpoint.h"
 
 // The input is a script for four clients of the control protocol at one peer, a line for each step. `0` … `3` in front:
 // client 0 … 3 sends the rest of the line with its end; `a` … `d`: without its end, so that several make one request.
@@ -45,23 +45,23 @@ class Peer {
     check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds.data()) == 0);
     wire_ = fds[1];
     check(::send(wire_, kHello.data(), kHello.size(), 0) == static_cast<ssize_t>(kHello.size()));
-    gen::EndpointOptions options;
-    options.link = gen::LinkChoice::stream;
+    live::EndpointOptions options;
+    options.link = live::LinkChoice::stream;
     options.interface = "fd:" + std::to_string(fds[0]);
     options.ip = "192.0.2.7/24";
     options.seed = 1;
     // The peer's own address, so that the frames that it sends to itself come in.
     options.peer_mac = "02:00:c0:00:02:07";
-    auto opened = gen::Endpoint::open(options);
+    auto opened = live::Endpoint::open(options);
     check(opened.has_value());
     endpoint_ = std::move(*opened);
     endpoint_->driver().set_spin(Duration{0});
   }
 
-  [[nodiscard]] gen::Endpoint& endpoint() { return *endpoint_; }
+  [[nodiscard]] live::Endpoint& endpoint() { return *endpoint_; }
 
   /// Runs rounds of the event loop until nothing happens any more.
-  void run(gen::ControlClients& clients) {
+  void run(live::ControlClients& clients) {
     int idle = 0;
     int rounds = 0;
     check(endpoint_->driver()
@@ -70,9 +70,9 @@ class Peer {
                 while (endpoint_->port().poll_event(time)) {
                 }
                 idle = moved ? 0 : idle + 1;
-                if (idle == 3 || ++rounds == 2000) return gen::Driver::Step::done;
+                if (idle == 3 || ++rounds == 2000) return live::Driver::Step::done;
                 endpoint_->driver().wake_at(time);
-                return gen::Driver::Step::idle;
+                return live::Driver::Step::idle;
               })
               .has_value());
   }
@@ -105,13 +105,13 @@ class Peer {
 
   int wire_ = -1;
   std::string pending_;
-  std::unique_ptr<gen::Endpoint> endpoint_;
+  std::unique_ptr<live::Endpoint> endpoint_;
 };
 
 /// Our end of a control connection.
 class Client {
  public:
-  explicit Client(gen::ControlClients& clients, std::string address) {
+  explicit Client(live::ControlClients& clients, std::string address) {
     std::array<int, 2> fds{};
     check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds.data()) == 0);
     fd_ = fds[0];
@@ -180,12 +180,12 @@ class Client {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > 65536) return 0;
   static Peer peer;
-  const auto budget = std::make_shared<gen::MemoryBudget>(kMemory);
-  gen::ControlSession::Terms terms;
+  const auto budget = std::make_shared<live::MemoryBudget>(kMemory);
+  live::ControlSession::Terms terms;
   terms.token = "t";
   terms.budget = budget;
   {
-    gen::ControlClients served{peer.endpoint(), nullptr, terms};
+    live::ControlClients served{peer.endpoint(), nullptr, terms};
     std::array<std::unique_ptr<Client>, kClients> clients;
     for (std::size_t i = 0; i < kClients; ++i) {
       clients.at(i) = std::make_unique<Client>(served, i == 0 ? "" : "address " + std::to_string(i / 2));

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "input.h"
-#include "replay/captured_memory.h"
-#include "replay/conversation.h"
-#include "replay/played_end.h"
-#include "replay/player.h"
+#include "replay/converse/captured_memory.h"
+#include "replay/converse/conversation.h"
+#include "replay/converse/played_end.h"
+#include "replay/converse/player.h"
 #include "roce/wire/icrc.h"
 #include "roce/wire/packet.h"
-#include "tests/replay/memory_end.h"
+#include "tests/replay/converse/memory_end.h"
 
 // The input is a capture of a few connections: a byte for how much memory there is, then records, each of them a
 // packet of a connection or a frame for the parser. Always required: no more is kept of a connection than was

@@ -14,10 +14,10 @@
 #include <span>
 #include <vector>
 
-#include "plugin/dissect.h"
-#include "plugin/field_numbers.h"
-#include "plugin/open_capture.h"
-#include "plugin/text.h"
+#include "wireshark/parts/dissect.h"
+#include "wireshark/parts/field_numbers.h"
+#include "wireshark/parts/open_capture.h"
+#include "wireshark/parts/text.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "gen/perftest_handshake.h"
+#include "gen/perftest/handshake.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "gen/script.h"
 #include "input.h"
+#include "roce/live/script.h"
 
 // The input is what the other end of a perftest program sends, in pieces, with time between them. Required: the
 // handshake comes to an end, a failure is a sentence that JSON can carry, and the values understood are within bounds.

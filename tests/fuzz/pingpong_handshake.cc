@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "gen/perftest_keys.h"
-#include "gen/pingpong_message.h"
+#include "gen/perftest/qp_line.h"
+#include "roce/live/pingpong_message.h"
 
 // The input is a message of an ibv_*_pingpong, and one with the keys of a perftest program in either form. Required:
 // the values understood are the same after they are written and read again.

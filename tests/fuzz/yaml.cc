@@ -3,10 +3,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "gen/frame_source.h"
-#include "gen/packet_file.h"
+#include "gen/frames/frame_source.h"
+#include "gen/frames/packet_file.h"
 #include "impair/rule_yaml.h"
-#include "yaml_input/yaml_input.h"
+#include "yaml/yaml_input.h"
 
 // The input is a YAML text after a byte for its purpose: the packets of craft, or rules. Required: accepted text is
 // within its bounds for any code that walks it; packets come out as frames or are refused by name; and rules can be

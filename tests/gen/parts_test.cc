@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "gen/exchange_command.h"
-#include "gen/json_lines.h"
-#include "gen/pattern.h"
-#include "gen/pingpong_message.h"
+#include "gen/exchange/exchange_command.h"
+#include "roce/live/json_lines.h"
+#include "roce/live/pattern.h"
+#include "roce/live/pingpong_message.h"
 
 namespace roce::gen {
 namespace {
@@ -26,12 +26,12 @@ using ::testing::HasSubstr;
 
 TEST(Pattern, FindsTheFirstWrongByteAtEveryPlace) {
   std::vector<std::byte> memory(37);
-  fill_pattern(memory, 5);
-  EXPECT_EQ(find_wrong_byte(memory, 5), std::nullopt);
-  EXPECT_NE(find_wrong_byte(memory, 6), std::nullopt);
+  live::fill_pattern(memory, 5);
+  EXPECT_EQ(live::find_wrong_byte(memory, 5), std::nullopt);
+  EXPECT_NE(live::find_wrong_byte(memory, 6), std::nullopt);
   for (std::size_t at = 0; at < memory.size(); ++at) {
     memory[at] ^= std::byte{0x10};
-    EXPECT_EQ(find_wrong_byte(memory, 5), at);
+    EXPECT_EQ(live::find_wrong_byte(memory, 5), at);
     memory[at] ^= std::byte{0x10};
   }
 }
@@ -39,7 +39,7 @@ TEST(Pattern, FindsTheFirstWrongByteAtEveryPlace) {
 // The pattern that docs/control.md describes, worked out by hand for seed 0: the first word is the factor.
 TEST(Pattern, IsTheOneThatIsWrittenDown) {
   std::vector<std::byte> memory(8);
-  fill_pattern(memory, 0);
+  live::fill_pattern(memory, 0);
   EXPECT_THAT(memory, ElementsAre(std::byte{0x15}, std::byte{0x7C}, std::byte{0x4A}, std::byte{0x7F}, std::byte{0xB9},
                                   std::byte{0x79}, std::byte{0x37}, std::byte{0x9E}));
 }
@@ -56,14 +56,14 @@ TEST(Sizes, AreNumbersListsAndRanges) {
 }
 
 TEST(Pingpong, MessageIsTheTextOfThePrograms) {
-  PingpongMessage message;
+  live::PingpongMessage message;
   message.qpn = Qpn{0x11};
   message.psn = Psn{0xABCDEF};
   message.gid = Gid::from_ipv4(Ipv4Address{{10, 77, 0, 1}});
   const auto text = to_text(message);
   EXPECT_EQ(std::string(text.data(), text.size()),
-            std::string("0000:000011:abcdef:00000000000000000000ffff0a4d0001\0", PingpongMessage::kSize));
-  EXPECT_EQ(parse_pingpong({text.data(), text.size()}), message);
+            std::string("0000:000011:abcdef:00000000000000000000ffff0a4d0001\0", live::PingpongMessage::kSize));
+  EXPECT_EQ(live::parse_pingpong({text.data(), text.size()}), message);
 }
 
 TEST(Pingpong, AnythingElseIsNoMessage) {
@@ -71,7 +71,7 @@ TEST(Pingpong, AnythingElseIsNoMessage) {
        {"", "0000:000011:abcdef", "GET / HTTP/1.1", "0000:1000011:abcdef:00000000000000000000ffff0a4d0001",
         "0000:000011:abcdef:00000000000000000000ffff0a4d00zz",
         ":::", "0000:000011:abcdef:00000000000000000000ffff0a4d000100"}) {
-    EXPECT_EQ(parse_pingpong(wrong), std::nullopt) << wrong;
+    EXPECT_EQ(live::parse_pingpong(wrong), std::nullopt) << wrong;
   }
 }
 
@@ -90,7 +90,7 @@ class JsonLinesPair : public ::testing::Test {
     ASSERT_EQ(::send(other_, text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
   }
 
-  std::optional<JsonLines> lines_;
+  std::optional<live::JsonLines> lines_;
   int other_ = -1;
 };
 
@@ -117,7 +117,7 @@ TEST_F(JsonLinesPair, KnowsThatTheOtherEndIsGone) {
 TEST_F(JsonLinesPair, RefusesALineWithoutEnd) {
   const std::string block(65536, 'x');
   bool open = true;
-  for (std::size_t sent = 0; open && sent <= 2 * JsonLines::kMaxLine; sent += block.size()) {
+  for (std::size_t sent = 0; open && sent <= 2 * live::JsonLines::kMaxLine; sent += block.size()) {
     write(block);
     open = lines_->receive();
   }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "roce/impair/rule.h"
-#include "yaml_input/yaml_input.h"
+#include "yaml/yaml_input.h"
 
 namespace roce::impair::test {
 

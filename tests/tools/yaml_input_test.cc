@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // YAML from outside: the contents that are accepted, and the errors for what is beyond the bounds.
-#include "yaml_input/yaml_input.h"
+#include "yaml/yaml_input.h"
 
 #include <gmock/gmock.h>
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
 
-namespace roce::command_line {
+namespace roce {
 
-/// The exit codes of the programs that act (roce-gen, roce-replay).
+/// The exit codes of the programs.
 enum class ExitCode : int {
   ok = 0,      ///< everything asked for was done, and what came back was right
-  failed = 1,  ///< the work was begun and failed
+  failed = 1,  ///< the work was begun and failed, or a file could not be read or written
   usage = 2,   ///< wrong command line, or an environment in which the program cannot run
 };
 
@@ -18,6 +19,17 @@ enum class ExitCode : int {
 struct Failure {
   ExitCode code = ExitCode::failed;
   std::string message;
+
+  Failure() = default;
+  Failure(ExitCode why, std::string text) : code(why), message(std::move(text)) {}
+  /// Takes an error of libroce's live part (live::Error): what did not begin was refused by the environment.
+  template <typename Error>
+    requires requires(const Error& error) {
+      { error.message } -> std::convertible_to<std::string>;
+      { error.has_begun } -> std::convertible_to<bool>;
+    }
+  Failure(const Error& error)  // NOLINT(google-explicit-constructor): so that both are returned alike
+      : code(error.has_begun ? ExitCode::failed : ExitCode::usage), message(error.message) {}
 };
 
 template <typename T>
@@ -32,4 +44,11 @@ using Outcome = tl::expected<T, Failure>;
   return tl::unexpected(Failure{ExitCode::failed, std::move(message)});
 }
 
-}  // namespace roce::command_line
+/// Returns the outcome of something that gives no value, as `Failure` takes its error.
+template <typename Error>
+[[nodiscard]] Outcome<void> outcome_of(const tl::expected<void, Error>& result) {
+  if (result) return {};
+  return tl::unexpected(Failure{result.error()});
+}
+
+}  // namespace roce

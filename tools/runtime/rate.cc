@@ -5,7 +5,7 @@
 
 namespace roce::runtime {
 
-command_line::Outcome<Rate> parse_rate(const std::string& text) {
+Outcome<Rate> parse_rate(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   const std::string unit = end;
@@ -16,7 +16,7 @@ command_line::Outcome<Rate> parse_rate(const std::string& text) {
   if (unit == "pps") factor = 1;
   const double rate = value * factor;
   if (end == text.c_str() || factor == 0 || !(rate >= 1) || rate > 1e15) {
-    return command_line::cannot("\"" + text + "\" is no rate; write it like 2.5Gbit, 800Mbit, 100kpps or 5000pps");
+    return cannot("\"" + text + "\" is no rate; write it like 2.5Gbit, 800Mbit, 100kpps or 5000pps");
   }
   const auto whole = static_cast<std::uint64_t>(rate);
   return unit.ends_with("pps") ? Rate{.bps = 0, .pps = whole} : Rate{.bps = whole, .pps = 0};

@@ -16,6 +16,6 @@ struct Rate {
 };
 
 /// Reads `2.5Gbit`, `800Mbit`, `100kpps` or `5000pps`: one of the two limits, at least 1. A failure names these forms.
-[[nodiscard]] command_line::Outcome<Rate> parse_rate(const std::string& text);
+[[nodiscard]] Outcome<Rate> parse_rate(const std::string& text);
 
 }  // namespace roce::runtime

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/commands/commands.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "analyze/input/report.h"
+#include "analyze/report/summary_format.h"
+#include "analyze/session/analysis_session.h"
+#include "analyze/session/chosen_streams.h"
+#include "command_line/program.h"
+
+namespace roce::analyze {
+
+namespace {
+
+constexpr std::string_view kExamples = R"(Examples:
+  roce-analyze trace.pcap                          what is in it, and what is wrong
+  roce-analyze ring/                               all pieces of a ring buffer as one capture
+  roce-analyze --quick huge.pcap                   the same of its first million frames
+  roce-analyze -Y roce.analysis.rnr_nak trace.pcap only of connections that found no receive posted
+  roce-analyze --names hosts.txt --top 30 a.pcapng.gz b.pcapng.zst
+  roce-analyze summary --json trace.pcap | jq '.verdict, .lost'
+  tcpdump -i eth0 -s 256 -c 1000000 -w - udp port 4791 | roce-analyze -
+
+Exit status: 0 all files were read, whatever is wrong in them; 1 wrong command line, 2 a file could not be read (to
+its end; what was read is judged), 3 the output could not be written, 4 there was not enough memory.)";
+
+constexpr std::uint64_t kQuickFrames = 1'000'000;
+
+struct SummaryOptions {
+  AnalysisOptions common;
+  bool quick = false;
+  std::size_t top = 10;
+};
+
+/// The events of one stream. Kept small, because there may be many streams.
+class StreamVerdicts {
+ public:
+  void add(const analysis::Verdict& verdict) {
+    verdicts_.add(verdict.kind);
+    packets_.add(verdict.kind, verdict.psn_count);
+    rules_.add(verdict.rule);
+    VerdictCounts one;
+    one.add(verdict);
+    losses_ += one.losses;
+  }
+  StreamVerdicts& operator+=(const StreamVerdicts& other) {
+    verdicts_ += other.verdicts_;
+    packets_ += other.packets_;
+    rules_ += other.rules_;
+    losses_ += other.losses_;
+    return *this;
+  }
+  /// Adds the verdicts on `stream` to `all`.
+  void add_to(VerdictCounts& all, std::uint32_t stream) const {
+    for (const auto& [kind, count] : verdicts_.entries()) all.kinds[static_cast<std::size_t>(kind)].verdicts += count;
+    for (const auto& [kind, count] : packets_.entries()) all.kinds[static_cast<std::size_t>(kind)].packets += count;
+    for (const auto& [rule, count] : rules_.entries()) all.rules[static_cast<std::size_t>(rule)] += count;
+    all.losses += losses_;
+    if (losses_.total() != 0) all.losses_of_stream[stream] += losses_;
+  }
+
+ private:
+  analysis::Tally<analysis::VerdictKind> verdicts_;
+  analysis::Tally<analysis::VerdictKind> packets_;
+  analysis::Tally<analysis::Rule> rules_;
+  LossPlaces losses_;
+};
+
+/// Finds the streams that were asked for, unless all were, and counts the verdicts on each.
+class SummaryConsumer final : public AnalysisConsumer {
+ public:
+  explicit SummaryConsumer(const AnalysisSession& session)
+      : wants_all_(!session.has_filter() && !session.options().stream), chosen_(session) {}
+
+  void on_packet(const AnalysedPacket& packet) override {
+    chosen_.learn(packet);
+    const auto absorbed = verdicts_.find(packet.analysis.absorbed);
+    if (absorbed == verdicts_.end()) return;
+    verdicts_[packet.analysis.stream] += absorbed->second;
+    verdicts_.erase(absorbed);
+  }
+  void on_verdict(const analysis::Verdict& verdict) override {
+    if (!wants_all_) verdicts_[verdict.stream].add(verdict);
+  }
+  [[nodiscard]] bool wants_packets() const override { return !wants_all_; }
+  [[nodiscard]] bool lists(std::uint32_t stream) const override { return wants_all_ || chosen_.is_wanted(stream); }
+
+  /// Removes everything that was not asked for.
+  void narrow(AnalysisResult& result) const {
+    if (wants_all_) return;
+    result.streams_passed_over =
+        result.streams_not_asked_for + std::erase_if(result.streams, [&](const analysis::StreamSummary& stream) {
+          return !chosen_.is_wanted(stream.stream);
+        });
+    result.verdicts = {};
+    for (const auto& [stream, verdicts] : verdicts_) {
+      if (chosen_.is_wanted(stream)) verdicts.add_to(result.verdicts, stream);
+    }
+  }
+
+ private:
+  bool wants_all_;
+  ChosenStreams chosen_;
+  std::map<std::uint32_t, StreamVerdicts> verdicts_;  ///< by stream
+};
+
+ExitCode run_summary(const SummaryOptions& options) {
+  AnalysisSession session{options.common};
+  if (!options.common.after.empty() && (!options.common.filter.empty() || options.common.stream)) {
+    report("-Y and --stream choose by packets, and of earlier files there are none: leave out --after, or ask streams");
+    return ExitCode::usage;
+  }
+  if (!session.open()) return session.finish();
+  SummaryConsumer consumer{session};
+  analysis::TrackerOptions tracker;
+  tracker.keep_messages = false;
+  tracker.keep_answers = false;
+  AnalysisResult result = session.run(consumer, tracker);
+  consumer.narrow(result);
+  if (result.streams_passed_over && result.streams.empty()) {
+    report("nothing matches");
+    return session.finish();
+  }
+  const Summary summary = summarise(result);
+  const SummaryView view{result, summary, session.names(), options.top};
+  if (options.common.json) {
+    append_summary_json(session.output().buffer(), view);
+  } else {
+    append_summary_text(session.output().buffer(), view, session.layout());
+  }
+  return session.finish();
+}
+
+}  // namespace
+
+void add_summary(command_line::Program& program, ExitCode& code) {
+  command_line::Command command =
+      program.add_subcommand("summary", "What is in these files, and what is wrong (the default)");
+  const auto options = std::make_shared<SummaryOptions>();
+  add_common_options(command, options->common);
+  add_filter_options(command, options->common);
+  add_carry_options(command, options->common);
+  command.add_option("--top", options->top, "How many streams are listed (10); 0: all").type_name("NUMBER");
+  command
+      .add_flag("--quick", options->quick,
+                "Only the first million frames (of the time window); the summary says that it is of a sample")
+      .excludes("--carry");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] {
+    options->common.shows_lacks = true;
+    if (options->quick) options->common.most_frames = kQuickFrames;
+    code = run_summary(*options);
+  });
+}
+
+}  // namespace roce::analyze

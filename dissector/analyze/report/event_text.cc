@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/report/event_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analyze/report/json_values.h"
+
+namespace roce::analyze {
+
+std::string event_text(const analysis::Verdict& verdict) {
+  if (verdict.kind != analysis::VerdictKind::rule_broken) return std::string{verdict_info(verdict.kind).text};
+  const analysis::RuleInfo& rule = rule_info(verdict.rule);
+  return fmt::format("breaks {}: {}", rule.identifier, rule.text);
+}
+
+std::string event_line(std::uint64_t number, const analysis::Verdict& verdict, const SeenFiles& files) {
+  const analysis::VerdictInfo& info = verdict_info(verdict.kind);
+  const FramePlace place = files.find(verdict.packet.frame);
+  const FramePlace other = verdict.other ? files.find(verdict.other.frame) : FramePlace{};
+  OrderedJson json;
+  json["verdict"] = info.name;
+  json["frame"] = place.number;
+  json["segment"] = verdict.packet.segment;
+  json["stream"] = verdict.stream;
+  json["cause"] = to_string(verdict.cause);
+  json["spurious"] = verdict.spurious;
+  json["first_psn"] = verdict.first_psn.value();
+  json["psn_count"] = verdict.psn_count;
+  json["other"] = other.number;
+  json["elapsed_ns"] = verdict.elapsed.count();
+  json["rule"] = rule_info(verdict.rule).identifier;
+  json["event"] = number;
+  json["file"] = place.file != nullptr ? OrderedJson(place.file->path) : OrderedJson{};
+  if (other.file != nullptr && place.file != nullptr && other.file->frame_base != place.file->frame_base) {
+    json["other_file"] = other.file->path;
+  }
+  json["time"] = utc_text(verdict.time.time_since_epoch().count());
+  json["severity"] = severity_text(info.severity);
+  json["when"] = info.time == analysis::VerdictTime::immediate ? "immediate" : "retrospective";
+  json["text"] = event_text(verdict);
+  return json_line(json);
+}
+
+}  // namespace roce::analyze

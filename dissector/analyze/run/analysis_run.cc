@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/run/analysis_run.h"
+
+#include <algorithm>
+
+#include "analyze/input/frame_info.h"
+#include "analyze/run/parallel_run.h"
+#include "analyze/run/run_state.h"
+#include "analyze/run/worker_threads.h"
+
+namespace roce::analyze {
+
+namespace {
+
+/// Analyses one packet after the other, and shows each to the consumer.
+class SerialRun {
+ public:
+  SerialRun(std::span<const InputFile> inputs, const AnalysisRunOptions& options, AnalysisConsumer& consumer)
+      : state_(inputs, options, consumer) {}
+
+  AnalysisResult run() {
+    while (!state_.consumer.is_over() && state_.intake.next()) take();
+    return state_.finish();
+  }
+
+ private:
+  static constexpr unsigned kHandOverPackets = 64;
+
+  void take() {
+    const link::CaptureRecord& record = state_.intake.record();
+    CaptureFile& file = state_.intake.file();
+    const Packet whole = parse_frame(record.bytes, LinkType{record.link_type}, record.original_length);
+    const std::uint64_t unknown = state_.result.counts.unknown_link;
+    if (!state_.result.counts.count_frame(whole, record.bytes.size())) {
+      if (state_.result.counts.unknown_link == unknown) return;
+      ++file.unknown_link;
+      file.unknown_link_type = record.link_type;
+      return;
+    }
+    packet_text::FrameInfo frame = describe_frame(state_.intake.reader(), record, file.path);
+    frame.time_ns = state_.intake.time_ns();
+    frame.relative_ns = state_.intake.relative_ns();
+    decode_step(whole, state_.intake.time(), state_.intake.number(), [&](const DecodedPart& part) {
+      frame.segment = part.segments == 0 ? 0 : part.segment + 1;
+      frame.segments = part.segments;
+      state_.result.counts.count(part);
+      const analysis::PacketAnalysis& tracked = state_.shards.observe(part.observation);
+      const std::optional<analysis::PauseBreach> breach = state_.pause.observe(part.observation);
+      const analysis::PacketAnalysis& known = breach ? with_breach(tracked, part.observation, *breach) : tracked;
+      const packet_text::DecodedPacket decoded{frame, whole, part.packet, part.icrc, part.base};
+      state_.consumer.on_packet({decoded, part.observation, known, file});
+      for (const analysis::Verdict& verdict : known.verdicts) state_.consumer.on_verdict(verdict);
+      if (++since_hand_over_ < kHandOverPackets) return;
+      since_hand_over_ = 0;
+      state_.hand_over();
+      state_.keep_ended();
+    });
+  }
+
+  const analysis::PacketAnalysis& with_breach(const analysis::PacketAnalysis& tracked,
+                                              const analysis::Observation& packet,
+                                              const analysis::PauseBreach& breach) {
+    with_breach_ = tracked;
+    immediate_.assign(tracked.verdicts.begin(), tracked.verdicts.end());
+    immediate_.push_back(state_.pause.judge(packet, breach, tracked.stream));
+    with_breach_.verdicts = immediate_;
+    return with_breach_;
+  }
+
+  RunState state_;
+  analysis::PacketAnalysis with_breach_;
+  std::vector<analysis::Verdict> immediate_;  ///< the immediate verdicts of `with_breach_`
+  unsigned since_hand_over_ = 0;
+};
+
+}  // namespace
+
+bool AnalysisResult::is_complete() const {
+  return std::none_of(files.begin() + static_cast<std::ptrdiff_t>(earlier_files), files.end(),
+                      [](const CaptureFile& file) { return file.is_damaged; });
+}
+
+AnalysisResult run_analysis(std::span<const InputFile> inputs, const AnalysisRunOptions& options,
+                            AnalysisConsumer& consumer) {
+  // Even with one thread: batches are faster than one packet after the other.
+  return consumer.wants_packets() ? SerialRun{inputs, options, consumer}.run()
+                                  : run_parallel(inputs, options, consumer, thread_count(options.threads));
+}
+
+FramePlace find_frame(std::span<const CaptureFile> files, std::uint64_t overall) {
+  const auto behind = std::partition_point(files.begin(), files.end(),
+                                           [&](const CaptureFile& file) { return file.frame_base < overall; });
+  if (behind == files.begin()) return {};
+  const CaptureFile& file = *(behind - 1);
+  return {&file, overall - file.frame_base};
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/run/capture_intake.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analyze/input/report.h"
+#include "analyze/run/carried_state.h"
+#include "command_line/counted.h"
+
+namespace roce::analyze {
+
+CaptureIntake::CaptureIntake(std::span<const InputFile> inputs, const AnalysisRunOptions& options,
+                             AnalysisResult& result)
+    : inputs_(inputs), options_(options), result_(result) {}
+
+bool CaptureIntake::next() {
+  if (options_.most_frames != 0 && admitted_ == options_.most_frames) {
+    stop_at_limit();
+    return false;
+  }
+  while (reader_ != nullptr || open_next()) {
+    while (reader_->next(record_)) {
+      file().frames = record_.number;
+      if (record_.number % kProgressFrames == 0) progress_->update(reader_->position_bytes(), record_.number);
+      if (!admit()) continue;
+      ++admitted_;
+      return true;
+    }
+    bytes_ += file().size_bytes;
+    close();
+  }
+  return false;
+}
+
+void CaptureIntake::stop_at_limit() {
+  CaptureSample sample{admitted_, bytes_, 0};
+  bool has_more = opened_ < inputs_.size();
+  if (reader_ != nullptr) {
+    sample.bytes += reader_->position_bytes();
+    has_more = reader_->next(record_) || has_more;
+  }
+  for (const InputFile& input : inputs_) {
+    if (!input.is_regular) {
+      sample.of_bytes = 0;
+      break;
+    }
+    sample.of_bytes += input.size_bytes;
+  }
+  if (has_more) result_.sample = sample;
+  stop();
+}
+
+void CaptureIntake::stop() {
+  if (reader_ != nullptr) close();
+  opened_ = inputs_.size();
+}
+
+void CaptureIntake::go_on_from(const CarriedState& state) {
+  result_.files = state.files;
+  result_.earlier_files = state.files.size();
+  result_.files_left_out = state.files_left_out;
+  result_.counts = state.counts;
+  frames_ = state.frames;
+  start_ns_ = state.start_ns;
+  last_ns_ = state.last_ns;
+}
+
+void CaptureIntake::carry_into(CarriedState& state) const {
+  const std::size_t left_out = result_.files.size() - std::min(result_.files.size(), CarriedState::kFiles);
+  state.files.assign(result_.files.begin() + static_cast<std::ptrdiff_t>(left_out), result_.files.end());
+  state.files_left_out = result_.files_left_out + left_out;
+  state.counts = result_.counts;
+  state.frames = frames_;
+  state.start_ns = start_ns_;
+  state.last_ns = last_ns_;
+}
+
+void CaptureIntake::finish() {
+  for (std::size_t i = result_.earlier_files; i < result_.files.size(); ++i) {
+    CaptureFile& file = result_.files[i];
+    if (file.unknown_link == 0) continue;
+    file.problems.push_back(
+        fmt::format("{} of link type {} left out: only Ethernet, Linux cooked and raw IP are decoded",
+                    command_line::counted(file.unknown_link, "frame", "frames"), file.unknown_link_type));
+    say(fmt::format("{}: warning: {}", file.path, file.problems.back()));
+  }
+}
+
+bool CaptureIntake::open_next() {
+  while (opened_ < inputs_.size()) {
+    const InputFile& input = inputs_[opened_++];
+    CaptureFile& file = result_.files.emplace_back();
+    file.path = input.path;
+    file.frame_base = frames_;
+    auto reader = link::CaptureReader::open(input.path);
+    if (!reader) {
+      fail(reader.error().message);
+      continue;
+    }
+    reader_ = std::make_unique<link::CaptureReader>(*std::move(reader));
+    file.format = reader_->format();
+    file.size_bytes = reader_->size_bytes();
+    progress_.emplace(options_.progress, file.path, file.size_bytes);
+    return true;
+  }
+  return false;
+}
+
+bool CaptureIntake::admit() {
+  CaptureCounts& counts = result_.counts;
+  const bool has_time = record_.timestamp_ns != link::kNoTimestamp;
+  if (has_time) {
+    if (!start_ns_) start_ns_ = record_.timestamp_ns;
+    widen(file().first_ns, file().last_ns, record_.timestamp_ns);
+  }
+  time_ns_ = has_time ? std::optional{record_.timestamp_ns} : std::nullopt;
+  if (!options_.window.contains(time_ns_, start_ns_.value_or(0))) {
+    ++counts.outside_window;
+    return false;
+  }
+  if (has_time) {
+    if (counts.last_ns && record_.timestamp_ns < last_ns_) ++counts.clock_backwards;
+    last_ns_ = record_.timestamp_ns;
+    widen(counts.first_ns, counts.last_ns, record_.timestamp_ns);
+  } else {
+    ++counts.without_time;
+  }
+  return true;
+}
+
+void CaptureIntake::close() {
+  CaptureFile& file = this->file();
+  progress_->clear();
+  frames_ += file.frames;
+  for (const link::CaptureInterface& interface : reader_->interfaces()) {
+    file.dropped_between += interface.packet_drops;
+    if (!interface.statistics) continue;
+    file.dropped_interface += interface.statistics->dropped_interface.value_or(0);
+    file.dropped_os += interface.statistics->dropped_os.value_or(0);
+  }
+  for (const link::CaptureWarning& warning : reader_->warnings()) {
+    file.problems.push_back(warning.message);
+    say(fmt::format("warning: {}", warning.message));
+  }
+  if (reader_->error()) fail(reader_->error()->message);
+  reader_.reset();
+}
+
+void CaptureIntake::fail(const std::string& message) {
+  file().is_damaged = true;
+  file().problems.push_back(message);
+  say(message);
+}
+
+void CaptureIntake::say(std::string_view text) const {
+  if (!options_.quiet) report(text);
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/run/run_state.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+namespace roce::analyze {
+
+RunState::RunState(std::span<const InputFile> inputs, const AnalysisRunOptions& run_options,
+                   AnalysisConsumer& each_finding_to)
+    : options(run_options),
+      consumer(each_finding_to),
+      intake(inputs, options, result),
+      shards(options.tracker),
+      hand_over(shards, options.tracker, consumer),
+      pause(options.pause),
+      kept(options.tracker.limits.streams, [this](const analysis::StreamSummary& each) { forget(each.stream); }) {
+  if (options.after == nullptr) return;
+  const CarriedState& state = *options.after;
+  // The state was checked when it was loaded.
+  static_cast<void>(shards.restore(state.trackers));
+  intake.go_on_from(state);
+  pause.go_on_from(state);
+  ended_ = state.closed;
+  kept.add(ended_);
+  result.streams_left_out = state.closed_left_out;
+  consumer.go_on_from(state);
+}
+
+void RunState::forget(std::uint32_t stream) {
+  consumer.forget(stream);
+  pause.forget(stream);
+}
+
+void RunState::keep_ended() {
+  shards.drain_closed(ended_);
+  if (ended_.empty()) return;
+  // The next run may be asked for any stream, so all are kept if the state is carried on.
+  if (options.carry == nullptr) {
+    result.streams_not_asked_for += std::erase_if(ended_, [&](const analysis::StreamSummary& each) {
+      if (consumer.lists(each.stream)) return false;
+      forget(each.stream);
+      return true;
+    });
+  }
+  kept.add(ended_);
+}
+
+AnalysisResult RunState::finish() {
+  intake.stop();
+  hand_over();
+  intake.finish();
+  if (options.carry == nullptr) {
+    shards.finish();
+    hand_over();
+  }
+  keep_ended();
+  result.streams = kept.take();
+  result.streams_unlisted = kept.left_out();
+  result.verdicts = consumer.counts();
+  if (options.carry != nullptr) carry(*options.carry);
+  result.evictions = shards.evictions();
+  pause.finish(result);
+  return std::move(result);
+}
+
+// `result` has the closed streams; the open ones are added after them.
+void RunState::carry(CarriedState& state) {
+  intake.carry_into(state);
+  pause.carry_into(state);
+  state.trackers = shards.save();
+  state.open = shards.streams();
+  const std::size_t left_out = result.streams.size() - std::min(result.streams.size(), CarriedState::kClosed);
+  state.closed.assign(result.streams.begin() + static_cast<std::ptrdiff_t>(left_out), result.streams.end());
+  state.closed_left_out = result.streams_left_out + result.streams_unlisted + left_out;
+  state.verdicts = result.verdicts;
+  // Streams that are not listed any more cannot be asked for.
+  std::set<std::uint32_t> listed;
+  for (const auto* streams : {&state.open, &state.closed}) {
+    for (const analysis::StreamSummary& stream : *streams) listed.insert(stream.stream);
+  }
+  std::erase_if(state.breaches, [&](const auto& each) { return !listed.contains(each.first); });
+  std::erase_if(state.verdicts.losses_of_stream, [&](const auto& each) { return !listed.contains(each.first); });
+  std::vector<analysis::StreamSummary> all;
+  all.reserve(result.streams.size() + state.open.size());
+  std::merge(result.streams.begin(), result.streams.end(), state.open.begin(), state.open.end(),
+             std::back_inserter(all), [](const auto& a, const auto& b) { return a.stream < b.stream; });
+  result.streams = std::move(all);
+}
+
+}  // namespace roce::analyze

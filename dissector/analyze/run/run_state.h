@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "analyze/run/capture_intake.h"
+#include "analyze/run/counting_consumer.h"
+#include "analyze/run/hand_over.h"
+#include "analyze/run/kept_streams.h"
+#include "analyze/run/pause_watch.h"
+#include "roce/analysis/tracker_shards.h"
+
+namespace roce::analyze {
+
+/// The state common to the serial and the parallel run, and how a run begins and ends.
+struct RunState {
+  /// All arguments must outlive the object.
+  RunState(std::span<const InputFile> inputs, const AnalysisRunOptions& run_options, AnalysisConsumer& each_finding_to);
+  RunState(const RunState&) = delete;
+  RunState& operator=(const RunState&) = delete;
+
+  /// Collects the streams that have ended. Their findings must have been handed over.
+  void keep_ended();
+  /// Ends the run and returns its result. Everything that was read must have been followed.
+  [[nodiscard]] AnalysisResult finish();
+
+  /// Data that one thread writes for each frame must not share a cache line with data that another one uses meanwhile.
+  static constexpr std::size_t kApart = 128;
+
+  const AnalysisRunOptions& options;
+  CountingConsumer consumer;
+  alignas(kApart) AnalysisResult result;
+  CaptureIntake intake;
+  alignas(kApart) analysis::TrackerShards shards;
+  HandOver hand_over;
+  alignas(kApart) PauseWatch pause;
+  KeptStreams kept;  ///< streams that have ended, including those of earlier runs
+
+ private:
+  void forget(std::uint32_t stream);
+  void carry(CarriedState& state);
+
+  std::vector<analysis::StreamSummary> ended_;  ///< empty between two calls
+};
+
+}  // namespace roce::analyze

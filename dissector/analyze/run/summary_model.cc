@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/run/summary_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "text/human_units.h"
+
+namespace roce::analyze {
+
+namespace {
+
+using analysis::Severity;
+using analysis::StreamSummary;
+using analysis::VerdictKind;
+
+constexpr std::array kErrorNaks{VerdictKind::nak_invalid_request, VerdictKind::nak_remote_access_error,
+                                VerdictKind::nak_remote_operational_error, VerdictKind::nak_invalid_rd_request};
+
+std::string joined(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::vector<Finding> find_findings(const AnalysisResult& result) {
+  constexpr std::size_t kWorst = 3;
+  std::vector<Finding> findings;
+  for (const analysis::VerdictInfo& info : analysis::verdict_infos()) {
+    const VerdictCount& count = result.verdicts.of(info.kind);
+    if (count.verdicts == 0) continue;
+    Finding finding{&info, count.verdicts, count.packets, 0, {}};
+    for (const StreamSummary& stream : result.streams) {
+      if (stream.count(info.kind) == 0) continue;
+      ++finding.streams;
+      finding.worst.push_back({stream.stream, stream.count(info.kind)});
+    }
+    std::stable_sort(finding.worst.begin(), finding.worst.end(),
+                     [](const Finding::Share& a, const Finding::Share& b) { return a.count > b.count; });
+    finding.worst.resize(std::min(finding.worst.size(), kWorst));
+    findings.push_back(std::move(finding));
+  }
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return std::tuple{a.info->severity, a.count} > std::tuple{b.info->severity, b.count};
+  });
+  return findings;
+}
+
+/// Builds the statements about the capture as a whole.
+class Statements {
+ public:
+  Statements(const AnalysisResult& result, const Summary& summary)
+      : result_(result), verdicts_(result.verdicts), summary_(summary) {}
+
+  std::vector<Statement> make() && {
+    if (result_.counts.roce_packets == 0) {
+      add(Severity::note,
+          result_.counts.frames == 0 ? "there are no packets to judge" : "there are no RoCE packets to judge");
+      add_pauses();
+      add_sample();
+      return std::move(statements_);
+    }
+    add_dead();
+    add_refused();
+    add_broken_rules();
+    add_losses();
+    add_damaged();
+    add_not_ready();
+    add_repeated();
+    add_congestion();
+    add_pauses();
+    add_sample();
+    if (statements_.empty() || statements_.front().severity == Severity::note) {
+      statements_.insert(statements_.begin(), {Severity::note, "nothing wrong seen"});
+    }
+    return std::move(statements_);
+  }
+
+ private:
+  void add(Severity severity, std::string text) { statements_.push_back({severity, std::move(text)}); }
+
+  template <typename Holds>
+  [[nodiscard]] std::string connections_that(Holds holds, std::string_view one, std::string_view many) const {
+    const auto count = static_cast<std::uint64_t>(
+        std::count_if(result_.streams.begin(), result_.streams.end(),
+                      [&](const StreamSummary& stream) { return is_connected(stream) && holds(stream); }));
+    return fmt::format("{} of {} {}", text::count_text(count),
+                       counted(summary_.connections, "connection", "connections"), count == 1 ? one : many);
+  }
+
+  void add_dead() {
+    if (verdicts_.of(VerdictKind::no_answer).verdicts == 0) return;
+    add(Severity::error,
+        connections_that([](const StreamSummary& stream) { return stream.count(VerdictKind::no_answer) != 0; },
+                         "died: a request was sent for the last time and never answered",
+                         "died: requests were sent for the last time and never answered"));
+  }
+
+  void add_refused() {
+    std::vector<std::string> parts;
+    for (const VerdictKind kind : kErrorNaks) {
+      const std::uint64_t count = verdicts_.of(kind).verdicts;
+      if (count != 0) parts.push_back(fmt::format("{} {}", text::count_text(count), verdict_info(kind).name));
+    }
+    if (parts.empty()) return;
+    const auto is_refused = [](const StreamSummary& stream) { return error_naks(stream) != 0; };
+    add(Severity::error,
+        fmt::format("{}: {}",
+                    connections_that(is_refused, "was broken off by an error NAK", "were broken off by error NAKs"),
+                    joined(parts)));
+  }
+
+  void add_broken_rules() {
+    if (verdicts_.of(VerdictKind::rule_broken).verdicts == 0) return;
+    std::vector<std::string> parts;
+    for (const analysis::RuleInfo& info : analysis::rule_infos()) {
+      const std::uint64_t count = verdicts_.of(info.rule);
+      if (count != 0 && info.rule != analysis::Rule::pause)
+        parts.push_back(fmt::format("{} {} ({})", text::count_text(count), info.identifier, info.text));
+    }
+    add(Severity::error, fmt::format("rules of the protocol are broken: {}", joined(parts)));
+  }
+
+  void add_losses() {
+    const LossPlaces& lost = verdicts_.losses;
+    std::vector<std::string> parts;
+    const auto place = [&](std::uint64_t count, std::string_view text) {
+      if (count != 0) parts.push_back(fmt::format("{} {}", text::count_text(count), text));
+    };
+    place(lost.before, "lost before the capture point");
+    if (lost.damaged != 0)
+      parts.back() += fmt::format(" ({} of them seen here, damaged)", text::count_text(lost.damaged));
+    place(lost.after, "lost after it");
+    place(lost.beyond, "lost on the responder's side of it, or the answer to it");
+    const std::uint64_t late = verdicts_.of(VerdictKind::response_not_in_time).packets;
+    place(late, late == 1 ? "response lost or overtaken after it" : "responses lost or overtaken after it");
+    if (parts.empty()) return;
+    const auto has_lost = [&](const StreamSummary& stream) {
+      return verdicts_.lost_of(stream.stream).total() != 0 || stream.count(VerdictKind::response_not_in_time) != 0;
+    };
+    add(Severity::error,
+        fmt::format("{}: {}", connections_that(has_lost, "lost packets", "lost packets"), joined(parts)));
+  }
+
+  void add_damaged() {
+    const std::uint64_t count =
+        result_.streams_passed_over ? verdicts_.of(VerdictKind::bad_icrc).verdicts : result_.counts.icrc_bad;
+    if (count == 0) return;
+    add(Severity::error, fmt::format("{} a wrong ICRC: damaged on the way here, and dropped by the receiver",
+                                     counted(count, "packet has", "packets have")));
+  }
+
+  void add_not_ready() {
+    const std::uint64_t count = verdicts_.of(VerdictKind::rnr_nak).verdicts;
+    if (count == 0) return;
+    const auto was_not_ready = [](const StreamSummary& stream) { return stream.count(VerdictKind::rnr_nak) != 0; };
+    add(Severity::warning,
+        fmt::format("{}: {} (RNR NAK)",
+                    connections_that(was_not_ready, "found no receive posted", "found no receive posted"),
+                    counted(count, "time", "times")));
+  }
+
+  void add_repeated() {
+    // Known losses matter more; retransmissions are only their consequence.
+    if (verdicts_.losses.total() != 0 || verdicts_.of(VerdictKind::no_answer).verdicts != 0) return;
+    const std::uint64_t count = verdicts_.of(VerdictKind::retransmission).verdicts;
+    if (count == 0) return;
+    const auto has_repeated = [](const StreamSummary& stream) { return retransmissions(stream) != 0; };
+    const std::string again =
+        fmt::format("sent {} again; the findings may say why", counted(count, "packet", "packets"));
+    add(Severity::warning, connections_that(has_repeated, again, again));
+  }
+
+  void add_congestion() {
+    const std::uint64_t marks = verdicts_.of(VerdictKind::ce_mark).verdicts;
+    const std::uint64_t notes = verdicts_.of(VerdictKind::cnp).verdicts;
+    if (marks + notes == 0) return;
+    add(Severity::note, fmt::format("congestion: {} with a CE mark, {}", counted(marks, "packet", "packets"),
+                                    counted(notes, "CNP", "CNPs")));
+    const auto is_ignored = [](const StreamSummary& stream) {
+      // If only one direction was captured, the other may have had CNPs.
+      return stream.directions[0].seen && stream.directions[1].seen &&
+             std::any_of(stream.congestion.begin(), stream.congestion.end(),
+                         [](const analysis::CongestionSummary& each) { return each.marks != 0 && each.cnps == 0; });
+    };
+    if (std::any_of(result_.streams.begin(), result_.streams.end(), is_ignored)) {
+      add(Severity::note, connections_that(is_ignored, "had CE marks, and no CNP was seen for it",
+                                           "had CE marks, and no CNP was seen for them"));
+    }
+  }
+
+  void add_pauses() {
+    const std::uint64_t breaches = verdicts_.of(VerdictKind::sent_while_paused).verdicts;
+    if (breaches != 0) {
+      add(Severity::warning, counted(breaches, "packet was on its way to a station that had paused its priority",
+                                     "packets were on their way to stations that had paused their priorities"));
+    }
+    const auto stations = static_cast<std::uint64_t>(
+        std::count_if(result_.pauses.begin(), result_.pauses.end(), [](const analysis::PauseSummary& pause) {
+          return std::any_of(pause.counts.begin(), pause.counts.end(),
+                             [](const analysis::PauseCounts& counts) { return counts.xoff != 0; });
+        }));
+    if (stations == 0) return;
+    add(Severity::note, fmt::format("flow control: {} asked for silence", counted(stations, "station", "stations")));
+  }
+
+  void add_sample() {
+    if (!result_.sample) return;
+    const CaptureSample& sample = *result_.sample;
+    std::string share;
+    if (sample.of_bytes != 0) {
+      share = fmt::format(", {:.1f} % of the bytes",
+                          static_cast<double>(sample.bytes) * 100 / static_cast<double>(sample.of_bytes));
+    }
+    add(Severity::note,
+        fmt::format("a sample: only the first {}{} were looked at", counted(sample.frames, "frame", "frames"), share));
+  }
+
+  const AnalysisResult& result_;
+  const VerdictCounts& verdicts_;
+  const Summary& summary_;
+  std::vector<Statement> statements_;
+};
+
+void add_unchecked(const CaptureCounts& counts, std::vector<std::string>& lacks) {
+  constexpr std::array<std::string_view, 5> kReasons{"", "no ICRC", "cut by the snap length", "IP fragments",
+                                                     "malformed"};
+  if (counts.unchecked() == 0) return;
+  std::vector<std::string> parts;
+  for (std::size_t i = 1; i < kReasons.size(); ++i) {
+    if (counts.icrc_unchecked[i] == 0) continue;
+    parts.push_back(fmt::format("{} {}", text::count_text(counts.icrc_unchecked[i]), kReasons[i]));
+  }
+  lacks.push_back(
+      fmt::format("{} not checked: {}", counted(counts.unchecked(), "ICRC was", "ICRCs were"), joined(parts)));
+}
+
+void add_file_lacks(const CaptureFile& file, std::vector<std::string>& lacks) {
+  std::vector<std::string> parts;
+  const auto add = [&](std::uint64_t count, std::string_view by) {
+    if (count != 0) parts.push_back(fmt::format("{} {}", text::count_text(count), by));
+  };
+  add(file.dropped_interface, "by the interface");
+  add(file.dropped_os, "by the operating system");
+  add(file.dropped_between, "between its packets");
+  if (!parts.empty()) lacks.push_back(fmt::format("{}: the capture lost packets: {}", file.path, joined(parts)));
+  for (const std::string& problem : file.problems) lacks.push_back(problem);
+}
+
+std::vector<std::string> find_lacks(const AnalysisResult& result, const Summary& summary) {
+  const CaptureCounts& counts = result.counts;
+  std::vector<std::string> lacks;
+  for (const CaptureFile& file : result.files) add_file_lacks(file, lacks);
+  const std::uint64_t missed = result.verdicts.of(VerdictKind::missed_by_capture).packets;
+  if (missed != 0)
+    lacks.push_back(counted(missed, "packet that arrived is", "packets that arrived are") + " not in it");
+  std::uint64_t one_way = 0;
+  std::uint64_t begun = 0;
+  for (const StreamSummary& stream : result.streams) {
+    if (!is_connected(stream)) continue;
+    if (stream.service != Service::uc && !(stream.directions[0].seen && stream.directions[1].seen)) ++one_way;
+    if (stream.is_open_start) ++begun;
+  }
+  if (one_way != 0) {
+    lacks.push_back(fmt::format("{} of {} seen in one direction only: what became of their packets cannot be told",
+                                text::count_text(one_way),
+                                counted(summary.connections, "connection was", "connections were")));
+  }
+  if (begun != 0) {
+    lacks.push_back(counted(begun, "connection", "connections") + " had begun before it");
+  }
+  if (counts.cut_short != 0)
+    lacks.push_back(counted(counts.cut_short, "frame was", "frames were") + " cut by the snap length");
+  add_unchecked(counts, lacks);
+  if (counts.malformed != 0) {
+    lacks.push_back(counted(counts.malformed, "RoCE packet is", "RoCE packets are") +
+                    " malformed and were not followed");
+  }
+  if (counts.without_time != 0) lacks.push_back(counted(counts.without_time, "frame has", "frames have") + " no time");
+  if (counts.clock_backwards != 0) {
+    lacks.push_back(fmt::format("{} earlier than the frame before: durations may be wrong",
+                                counted(counts.clock_backwards, "frame is", "frames are")));
+  }
+  for (std::string& lack : memory_lacks(result)) lacks.push_back(std::move(lack));
+  return lacks;
+}
+
+}  // namespace
+
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", text::count_text(count), count == 1 ? one : many);
+}
+
+std::vector<std::string> memory_lacks(const AnalysisResult& result) {
+  std::vector<std::string> lacks;
+  if (result.evictions.streams != 0 || result.evictions.requests != 0) {
+    lacks.push_back(fmt::format("memory is bounded: {} closed early, and {} forgotten before they were answered{}",
+                                counted(result.evictions.streams, "stream was", "streams were"),
+                                counted(result.evictions.requests, "request was", "requests were"),
+                                result.evictions.streams != 0 ? " (--max-streams follows more at a time)" : ""));
+  }
+  if (result.streams_unlisted != 0) {
+    lacks.push_back(
+        fmt::format("memory is bounded: {} not listed, and not among the connections and hosts; those that "
+                    "are listed are the worst (--max-streams lists more)",
+                    counted(result.streams_unlisted, "stream is", "streams are")));
+  }
+  if (result.streams_left_out != 0) {
+    lacks.push_back("memory is bounded: " +
+                    counted(result.streams_left_out, "stream that had ended in an earlier file is",
+                            "streams that had ended in earlier files are") +
+                    " not listed");
+  }
+  if (result.uncounted_pause_frames != 0) {
+    lacks.push_back("memory is bounded: " +
+                    counted(result.uncounted_pause_frames, "PFC or PAUSE frame was", "PFC or PAUSE frames were") +
+                    " not counted, of more stations than are remembered");
+  }
+  return lacks;
+}
+
+bool is_connected(const StreamSummary& stream) {
+  return stream.service != Service::ud && stream.service != Service::cnp;
+}
+
+std::uint64_t error_naks(const StreamSummary& stream) {
+  return std::accumulate(kErrorNaks.begin(), kErrorNaks.end(), std::uint64_t{0},
+                         [&](std::uint64_t sum, VerdictKind kind) { return sum + stream.count(kind); });
+}
+
+std::uint64_t retransmissions(const StreamSummary& stream) {
+  const auto& causes = stream.retransmissions.entries();
+  return std::accumulate(causes.begin(), causes.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto& each) { return sum + each.count; });
+}
+
+double goodput(const StreamSummary& stream) {
+  return bits_per_second(stream.directions[0].goodput_bytes + stream.directions[1].goodput_bytes,
+                         stream.end - stream.start);
+}
+
+double bits_per_second(std::uint64_t bytes, Duration time) {
+  const double seconds = std::chrono::duration<double>(time).count();
+  return seconds > 0 ? static_cast<double>(bytes) * 8 / seconds : 0;
+}
+
+analysis::Histogram latencies(const StreamSummary& stream) {
+  analysis::Histogram all = stream.directions[0].latency;
+  all.merge(stream.directions[1].latency);
+  return all;
+}
+
+bool is_worse(const StreamSummary& a, const StreamSummary& b) {
+  const auto badness = [](const StreamSummary& stream) {
+    std::uint64_t errors = 0;
+    std::uint64_t warnings = 0;
+    for (const analysis::VerdictInfo& info : analysis::verdict_infos()) {
+      if (info.severity == Severity::error) errors += stream.count(info.kind);
+      if (info.severity == Severity::warning) warnings += stream.count(info.kind);
+    }
+    return std::tuple{stream.count(VerdictKind::no_answer) + error_naks(stream), errors, warnings,
+                      stream.count(VerdictKind::ce_mark) + stream.count(VerdictKind::cnp),
+                      stream.directions[0].packets + stream.directions[1].packets};
+  };
+  return badness(a) > badness(b);
+}
+
+Summary summarise(const AnalysisResult& result) {
+  Summary summary;
+  std::set<Gid> hosts;
+  for (const StreamSummary& stream : result.streams) {
+    ++(is_connected(stream) ? summary.connections : summary.datagram_flows);
+    hosts.insert(stream.ends.begin(), stream.ends.end());
+    summary.worst.push_back(&stream);
+  }
+  summary.hosts = hosts.size();
+  summary.losses = result.verdicts.losses;
+  summary.findings = find_findings(result);
+  summary.statements = Statements{result, summary}.make();
+  summary.is_clean = result.counts.roce_packets != 0 && summary.statements.front().severity == Severity::note &&
+                     std::none_of(summary.findings.begin(), summary.findings.end(),
+                                  [](const Finding& finding) { return finding.info->severity != Severity::note; });
+  summary.lacks = find_lacks(result, summary);
+  std::stable_sort(summary.worst.begin(), summary.worst.end(),
+                   [](const StreamSummary* a, const StreamSummary* b) { return is_worse(*a, *b); });
+  return summary;
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyze/run/analysis_run.h"
+
+namespace roce::analyze {
+
+/// All verdicts of one kind.
+struct Finding {
+  const analysis::VerdictInfo* info = nullptr;
+  std::uint64_t count = 0;    ///< number of verdicts
+  std::uint64_t packets = 0;  ///< packets that the verdicts are about
+  std::uint64_t streams = 0;  ///< streams with at least one verdict
+  struct Share {
+    std::uint32_t stream = 0;
+    std::uint64_t count = 0;
+  };
+  std::vector<Share> worst;  ///< at most three streams, the worst first
+};
+
+/// A statement about the capture as a whole.
+struct Statement {
+  analysis::Severity severity{};
+  std::string text;
+};
+
+/// The contents of the summary, before they become text.
+struct Summary {
+  std::uint64_t connections = 0;  ///< number of streams of connected services
+  std::uint64_t datagram_flows = 0;
+  std::uint64_t hosts = 0;
+  LossPlaces losses;
+  std::vector<Finding> findings;                      ///< worst first
+  std::vector<Statement> statements;                  ///< worst first; the first is the headline
+  std::vector<std::string> lacks;                     ///< defects of the capture itself
+  std::vector<const analysis::StreamSummary*> worst;  ///< streams, worst first
+  bool is_clean = true;                               ///< there are only notes
+};
+
+/// Summarises a run. `result` must outlive the returned value.
+[[nodiscard]] Summary summarise(const AnalysisResult& result);
+
+/// Returns sentences for people: what `result` leaves out because memory is bounded.
+[[nodiscard]] std::vector<std::string> memory_lacks(const AnalysisResult& result);
+
+/// Returns `1 frame`, `12.3 k frames`: the number is formatted by `count_text`.
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
+
+[[nodiscard]] bool is_connected(const analysis::StreamSummary& stream);
+[[nodiscard]] std::uint64_t error_naks(const analysis::StreamSummary& stream);
+/// Returns the number of request packets that were sent again.
+[[nodiscard]] std::uint64_t retransmissions(const analysis::StreamSummary& stream);
+/// Returns the payload that arrived in both directions, in bits per second; 0 if no time passed.
+[[nodiscard]] double goodput(const analysis::StreamSummary& stream);
+/// Returns a rate; 0 if `time` is not positive.
+[[nodiscard]] double bits_per_second(std::uint64_t bytes, Duration time);
+/// Returns the latencies of the completed messages of both ends.
+[[nodiscard]] analysis::Histogram latencies(const analysis::StreamSummary& stream);
+/// True if `a` deserves attention before `b`.
+[[nodiscard]] bool is_worse(const analysis::StreamSummary& a, const analysis::StreamSummary& b);
+
+}  // namespace roce::analyze

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/session/analysis_session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "analyze/input/report.h"
+#include "analyze/run/summary_model.h"
+#include "command_line/command.h"
+#include "files/file_use.h"
+#include "text/human_units.h"
+
+namespace roce::analyze {
+
+namespace {
+
+constexpr std::uint64_t kMostStreams = 1'000'000'000;
+
+}  // namespace
+
+void add_common_options(command_line::Command& command, AnalysisOptions& options) {
+  command.add_option("FILE", options.inputs,
+                     "Capture files (pcap, pcapng, .gz, .zst) or directories of them; - is standard input");
+  command.add_option("--from", options.from, "Not before: seconds since the first packet or 1970, or RFC 3339")
+      .type_name("TIME");
+  command.add_option("--to", options.to, "Not after").type_name("TIME");
+  command
+      .add_option("--threads", options.threads,
+                  "At most so many, where the work can be shared (0, the default: one a processor); the result is the "
+                  "same")
+      .type_name("NUMBER");
+  command
+      .add_option("--link-speed", options.link_speed,
+                  "Of the captured links (100G, 2.5G): what PFC and PAUSE ask for is in bit times")
+      .type_name("RATE");
+  command
+      .add_option("--cnp-interval", options.cnp_interval,
+                  "The least time between two CNPs for one QP (50us): what comes faster breaks a rule")
+      .type_name("TIME");
+  command
+      .add_option("--max-streams", options.max_streams,
+                  "Follow at most so many streams at a time, and list as many; more take more memory")
+      .range(std::uint64_t{1}, kMostStreams)
+      .capture_default_str()
+      .type_name("NUMBER");
+  add_output_options(command, options);
+}
+
+void add_output_options(command_line::Command& command, AnalysisOptions& options) {
+  command.add_flag("--json", options.json, "For programs: JSON");
+  command.add_option("--names", options.names, "Names for addresses: lines of an address (/prefix) and a name")
+      .type_name("FILE");
+  command
+      .add_choice("--color,--colour", options.colour,
+                  {{"auto", text::ColourWhen::automatic},
+                   {"always", text::ColourWhen::always},
+                   {"never", text::ColourWhen::never}},
+                  "auto (the default: on a terminal), always or never")
+      .type_name("WHEN");
+}
+
+void add_carry_options(command_line::Command& command, AnalysisOptions& options) {
+  command
+      .add_option(
+          "--after", options.after,
+          "The files follow on those of an earlier run, whose --carry wrote this file: what began there goes on")
+      .type_name("STATE");
+  command
+      .add_option("--carry", options.carry,
+                  "More files will follow: write to this file what the run with them needs as its --after, and do not "
+                  "judge yet what is still open")
+      .type_name("STATE");
+}
+
+void add_list_options(command_line::Command& command, AnalysisOptions& options) {
+  command.add_flag("--csv", options.csv, "For programs: CSV").excludes("--json");
+  add_filter_options(command, options);
+}
+
+void add_filter_options(command_line::Command& command, AnalysisOptions& options) {
+  command
+      .add_option("-Y,--filter", options.filter,
+                  "Only what concerns packets that pass this expression; fields are those of decode --json, and "
+                  "roce.analysis.*")
+      .type_name("EXPRESSION");
+  command.add_option("--stream", options.stream, "Only this stream").type_name("NUMBER");
+}
+
+/// Records which packets pass the filter, and passes everything on.
+class ChoosingConsumer final : public AnalysisConsumer {
+ public:
+  ChoosingConsumer(AnalysisSession& session, const LaterFacts* facts, AnalysisConsumer& next)
+      : session_(session), facts_(facts), next_(next) {}
+
+  void go_on_from(const CarriedState& state) override { next_.go_on_from(state); }
+  void on_packet(const AnalysedPacket& packet) override {
+    if (session_.filter_.matches(packet, facts_)) session_.chosen_.insert(packet.observation.id);
+    next_.on_packet(packet);
+  }
+  void on_verdict(const analysis::Verdict& verdict) override { next_.on_verdict(verdict); }
+  void on_message(const analysis::Message& message) override { next_.on_message(message); }
+  void on_answer(const analysis::Answer& answer) override { next_.on_answer(answer); }
+  [[nodiscard]] bool lists(std::uint32_t stream) const override { return next_.lists(stream); }
+  [[nodiscard]] bool is_over() const override { return next_.is_over(); }
+
+ private:
+  AnalysisSession& session_;
+  const LaterFacts* facts_;
+  AnalysisConsumer& next_;
+};
+
+AnalysisSession::AnalysisSession(const AnalysisOptions& options)
+    : options_(options), output_(STDOUT_FILENO, isatty(STDOUT_FILENO) != 0) {}
+
+void AnalysisSession::prepare_output() {
+  // Without the signal, a write reports that the reader has gone, which ends the run quietly.
+  std::signal(SIGPIPE, SIG_IGN);
+  layout_.palette = text::choose_palette(options_.colour);
+  layout_.charset = text::locale_charset();
+  layout_.width = text::terminal_width(STDOUT_FILENO);
+}
+
+bool AnalysisSession::open() {
+  prepare_output();
+  const auto refuse = [&](std::string_view why) {
+    report(why);
+    code_ = ExitCode::usage;
+    return false;
+  };
+  if (options_.inputs.empty()) {
+    return refuse("which file? roce-analyze [COMMAND] FILE... (- is standard input; --help shows examples)");
+  }
+  auto window = TimeWindow::make(options_.from, options_.to);
+  if (!window) return refuse(window.error());
+  window_ = *window;
+  if (!options_.link_speed.empty()) {
+    const auto speed = text::parse_bit_rate(options_.link_speed);
+    if (!speed) {
+      return refuse(fmt::format("--link-speed takes bits a second such as 100G, 2.5Gbit or 400Gbit/s, not '{}'",
+                                options_.link_speed));
+    }
+    pause_.link_bits_per_second = *speed;
+  }
+  if (!options_.cnp_interval.empty()) {
+    const auto interval = text::parse_duration(options_.cnp_interval);
+    if (!interval || *interval <= 0) {
+      return refuse(fmt::format("--cnp-interval takes a time such as 50us, not '{}'", options_.cnp_interval));
+    }
+    cnp_interval_ = Duration{*interval};
+  }
+  auto filter = AnalysisFilter::compile(options_.filter);
+  if (!filter) return refuse(filter.error());
+  filter_ = *std::move(filter);
+  if (!options_.names.empty()) {
+    auto names = NameFile::load(options_.names);
+    if (!names) {
+      report(names.error());
+      code_ = ExitCode::failed;
+      return false;
+    }
+    names_ = *std::move(names);
+  }
+  if (!options_.after.empty()) {
+    auto after = CarriedState::load(options_.after);
+    if (!after) {
+      report(after.error());
+      code_ = ExitCode::failed;
+      return false;
+    }
+    after_ = *std::move(after);
+  }
+  inputs_ = expand_inputs(options_.inputs);
+  for (const std::string& warning : inputs_.warnings) report(fmt::format("warning: {}", warning));
+  for (const std::string& error : inputs_.errors) report(error);
+  if (!inputs_.errors.empty()) code_ = ExitCode::failed;
+  std::vector<files::FileUse> read{{"--names", options_.names}};
+  read.reserve(inputs_.files.size() + 1);
+  for (const InputFile& file : inputs_.files) read.push_back({"FILE", file.path});
+  // --after and --carry may name the same file: it is replaced only at the end.
+  const std::array written{files::FileUse{"--carry", options_.carry}};
+  if (const auto conflict = files::find_conflict(read, written)) return refuse(*conflict);
+  if (filter_.needs_later_facts()) {
+    for (const InputFile& file : inputs_.files) {
+      if (file.is_regular) continue;
+      return refuse(fmt::format(
+          "-Y asks for what is known only at the end, so that the input has to be read twice: '{}' cannot be; save it "
+          "to a file first",
+          file.path == "-" ? "standard input" : file.path));
+    }
+  }
+  if (inputs_.files.empty() && inputs_.errors.empty()) {
+    report("there is no capture file in what was given");
+    code_ = ExitCode::failed;
+  }
+  return !inputs_.files.empty();
+}
+
+AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::TrackerOptions& tracker) {
+  AnalysisRunOptions options;
+  options.window = window_;
+  options.tracker = tracker;
+  options.tracker.cnp_interval = cnp_interval_;
+  options.tracker.limits.streams = static_cast<std::size_t>(options_.max_streams);
+  options.most_frames = options_.most_frames;
+  options.threads = options_.threads;
+  options.pause = pause_;
+  options.progress = isatty(STDERR_FILENO) != 0;
+  options.after = after_ ? &*after_ : nullptr;
+  LaterFacts facts;
+  if (filter_.needs_later_facts()) {
+    options.tracker.keep_answers = true;
+    static_cast<void>(run_analysis(inputs_.files, options, facts));
+    options.tracker.keep_answers = tracker.keep_answers;
+    options.quiet = true;
+  }
+  if (!options_.carry.empty()) options.carry = &carried_.emplace();
+  AnalysisResult result;
+  if (filter_.passes_everything()) {
+    result = run_analysis(inputs_.files, options, consumer);
+  } else {
+    ChoosingConsumer choosing{*this, filter_.needs_later_facts() ? &facts : nullptr, consumer};
+    result = run_analysis(inputs_.files, options, choosing);
+  }
+  if (!result.is_complete()) code_ = ExitCode::failed;
+  if (!options_.shows_lacks) {
+    for (const std::string& lack : memory_lacks(result)) report(fmt::format("warning: {}", lack));
+  }
+  return result;
+}
+
+ExitCode AnalysisSession::finish() {
+  output_.flush();
+  if (output_.error()) {
+    report(*output_.error());
+    return ExitCode::failed;
+  }
+  if (!carried_) return code_;
+  // A reader that stopped early has not seen everything that the next run would take as already reported.
+  if (output_.is_over()) {
+    report(fmt::format("{} was not written: the output was not read to its end", options_.carry));
+    return ExitCode::failed;
+  }
+  if (const auto saved = carried_->save(options_.carry); !saved) {
+    report(saved.error());
+    return ExitCode::failed;
+  }
+  return code_;
+}
+
+RowWriter::RowWriter(AnalysisSession& session, std::vector<text::TableColumn> columns, std::size_t for_programs)
+    : session_(session), columns_(std::move(columns)), table_({}) {
+  if (!session.options().json && !session.options().csv) columns_.resize(columns_.size() - for_programs);
+  table_ = text::TextTable{columns_};
+}
+
+void RowWriter::add(std::vector<text::TableCell> cells) {
+  cells.resize(std::min(cells.size(), columns_.size()));
+  table_.add_row(std::move(cells));
+  if (table_.row_count() == kAligned) write();
+}
+
+void RowWriter::finish() {
+  const AnalysisOptions& options = session_.options();
+  if (table_.row_count() == 0 && !has_headings_ && !options.json && !options.csv) report("nothing matches");
+  if (table_.row_count() != 0 || !has_headings_) write();
+  session_.output().flush();
+}
+
+void RowWriter::write() {
+  text::TextBuffer& out = session_.output().buffer();
+  if (session_.options().json) {
+    table_.append_ndjson(out);
+  } else if (session_.options().csv) {
+    table_.append_csv(out, !has_headings_);
+  } else if (table_.row_count() != 0) {
+    text::TextTable::Layout layout = session_.layout();
+    layout.with_headings = !has_headings_;
+    table_.append_text(out, layout);
+  }
+  has_headings_ = true;
+  table_ = text::TextTable{columns_};
+  session_.output().commit();
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "wireshark/parts/open_capture.h"
+
+#include <exception>
+
+namespace roce::plugin {
+
+void OpenCapture::begin(const analysis::PauseOptions& pause) noexcept {
+  gave_up_ = false;
+  analysis_.reset();
+  try {
+    analysis_ = std::make_unique<CaptureAnalysis>(pause);
+  } catch (const std::exception&) {
+    gave_up_ = true;
+  }
+}
+
+void OpenCapture::finish() noexcept {
+  if (analysis_ == nullptr) return;
+  try {
+    analysis_->finish();
+  } catch (const std::exception&) {
+    analysis_.reset();
+    gave_up_ = true;
+  }
+}
+
+const PacketFacts* OpenCapture::observe(const Packet& packet, const IcrcVerdict& icrc, std::uint64_t frame,
+                                        std::uint32_t offset, Time time) noexcept {
+  if (analysis_ == nullptr) return nullptr;
+  if (const PacketFacts* const known = analysis_->find_at(frame, offset)) return known;
+  try {
+    const analysis::PacketId id{frame, analysis_->packets_in(frame)};
+    analysis_->observe(observe_packet(packet, icrc, time, id), offset);
+    return analysis_->find(id);
+  } catch (const std::exception&) {
+    // Incomplete results would be taken for complete ones.
+    analysis_.reset();
+    gave_up_ = true;
+    return nullptr;
+  }
+}
+
+}  // namespace roce::plugin

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/perftest/channel.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <cstring>
+
+namespace roce::gen {
+
+namespace {
+
+/// A peer that keeps to the protocol is never more than one message ahead.
+constexpr std::size_t kMaxAhead = 4096;
+constexpr std::size_t kMaxQuoted = 48;
+/// The programs write this last, and nobody reads it.
+constexpr std::string_view kDone{"done\0", 5};
+
+}  // namespace
+
+std::string quote(std::string_view bytes) {
+  std::string text = "\"";
+  for (const char c : bytes.substr(0, kMaxQuoted)) text += c >= ' ' && c <= '~' ? c : '.';
+  text += bytes.size() > kMaxQuoted ? "…\"" : "\"";
+  return text;
+}
+
+live::Task<std::string> PerftestChannel::receive(std::size_t size, std::string_view what) {
+  const Time begun = co_await live::this_time{};
+  co_await live::until([&] { return has(size) || is_closed(); }, begun + kPerftestSilence);
+  const bool is_complete = has(size);
+  std::string message = take(size);
+  if (!is_complete) {
+    const std::string end = is_closed() ? "the peer closed the connection" : "nothing more came for 10 s";
+    const std::string before =
+        message.empty() ? "" : fmt::format(" after {} of {} bytes, {}", message.size(), size, quote(message));
+    throw live::ScriptFailure(fmt::format("expected {}, but {}{}", what, end, before));
+  }
+  co_return message;
+}
+
+TcpPerftestChannel::TcpPerftestChannel(live::Driver& driver, live::Tcp tcp) : driver_(driver), tcp_(std::move(tcp)) {
+  driver_.watch(tcp_.fd(), POLLIN, [this](short) { read(); });
+}
+
+TcpPerftestChannel::~TcpPerftestChannel() {
+  driver_.forget(tcp_.fd());
+}
+
+live::Task<> TcpPerftestChannel::establish() {
+  driver_.watch(tcp_.fd(), POLLOUT, [this](short) {
+    writable_ = true;
+    driver_.forget(tcp_.fd());
+  });
+  const Time begun = co_await live::this_time{};
+  const bool is_answered = co_await live::until([this] { return writable_; }, begun + kPerftestSilence);
+  if (!is_answered) throw live::ScriptFailure("cannot connect: nobody answered for 10 s");
+  if (const int error = tcp_.connected(); error != 0) {
+    throw live::ScriptFailure(
+        fmt::format("cannot connect: {}; is the perftest program running there?", std::strerror(error)));
+  }
+  driver_.watch(tcp_.fd(), POLLIN, [this](short) { read(); });
+}
+
+void TcpPerftestChannel::read() {
+  const live::Tcp::Read read = tcp_.read(received_, kMaxAhead);
+  // Bytes beyond kMaxAhead are not read: those that have come will already turn out to be wrong.
+  closed_ = read == live::Tcp::Read::closed || received_.size() >= kMaxAhead;
+  if (closed_) driver_.forget(tcp_.fd());
+}
+
+void TcpPerftestChannel::send(std::string_view message) {
+  if (!tcp_.write(message)) throw live::ScriptFailure("the peer closed the connection while we wrote to it");
+}
+
+void TcpPerftestChannel::say_done() {
+  (void)tcp_.write(kDone);
+}
+
+std::string TcpPerftestChannel::take(std::size_t size) {
+  std::string message = received_.substr(0, size);
+  received_.erase(0, size);
+  return message;
+}
+
+}  // namespace roce::gen

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "roce/live/cm_acceptor.h"
+#include "roce/live/control_sinks.h"
+#include "roce/live/endpoint.h"
+#include "roce/live/peer_memory.h"
+
+namespace roce::live {
+
+/// The objects that one client of the control protocol (docs/control.md) has made on a device, and the operations it
+/// can ask for. The end of the session destroys all of them.
+class ControlSession {
+ public:
+  static constexpr int kVersion = 1;
+  /// The value of "shard" in a `hello` that takes any shard, instead of a number.
+  static constexpr const char* kAnyShard = "any";
+  /// The default limit of the memory of all clients of a peer together, in bytes.
+  static constexpr std::uint64_t kDefaultMemory = std::uint64_t{4} << 30;
+
+  struct Terms {
+    std::string token;  ///< secret that `hello` has to contain; empty: none
+    std::uint32_t shard = 0;
+    std::uint32_t shards = 1;
+    std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>(kDefaultMemory);  ///< shared by all
+  };
+  /// The result of a `hello`.
+  enum class Greeting : std::uint8_t { right, wrong, wrong_token };
+  /// Checks a `hello` against these terms; `why` is set to what is wrong with it.
+  [[nodiscard]] static Greeting judge(const nlohmann::json& hello, const Terms& terms, std::string& why);
+
+  /// Creates nothing on the device before a right `hello`. `cm` is nullptr if there is no QP1.
+  ControlSession(Endpoint& endpoint, RdmaCm* cm, Terms terms);
+  ~ControlSession();
+  ControlSession(const ControlSession&) = delete;
+  ControlSession& operator=(const ControlSession&) = delete;
+
+  /// Carries out a request and returns the answer. If that takes long, only begins and returns nothing: then `work` has
+  /// to be called until it returns the answer, and no other request may be handled before.
+  [[nodiscard]] std::optional<nlohmann::ordered_json> handle(const nlohmann::json& request, Time now);
+  /// Works on a long request for a fraction of a millisecond; returns the answer once it is complete.
+  [[nodiscard]] std::optional<nlohmann::ordered_json> work();
+  [[nodiscard]] bool is_working() const { return work_ != nullptr; }
+  /// Takes completions and compares a part of the data that sinks received; true if there is more to do.
+  bool poll();
+  /// Returns the result of the last `hello`: after a wrong one the connection has to be closed. Empty before the first.
+  [[nodiscard]] std::optional<Greeting> greeting() const { return greeting_; }
+  /// Ends the session and returns its memory, which nothing
+  /// refers to any more. The object can then only be destroyed.
+  [[nodiscard]] std::vector<PeerMemory> close();
+
+ private:
+  using Json = nlohmann::json;
+  using Answer = nlohmann::ordered_json;
+  struct Memory {
+    PeerMemory pages;
+    std::span<std::byte> bytes;
+    transport::Mr mr{};
+    transport::MrInfo info{};
+  };
+  /// A part of memory and the pattern that it is compared with.
+  struct Patterned {
+    std::span<std::byte> bytes;
+    std::uint64_t seed = 0;
+    std::uint64_t offset = 0;  // position of the part in the memory
+  };
+  using Operation = Answer (ControlSession::*)(const Json&, Time);
+
+  [[nodiscard]] Answer hello(const Json& request, Time now);
+  [[nodiscard]] Answer create_memory(const Json& request, Time now);
+  [[nodiscard]] Answer fill_memory(const Json& request, Time now);
+  [[nodiscard]] Answer check_memory(const Json& request, Time now);
+  [[nodiscard]] Answer read_memory(const Json& request, Time now);
+  [[nodiscard]] Answer write_memory(const Json& request, Time now);
+  [[nodiscard]] Answer create_qp(const Json& request, Time now);
+  [[nodiscard]] Answer connect_qp(const Json& request, Time now);
+  [[nodiscard]] Answer accept_qp(const Json& request, Time now);
+  [[nodiscard]] Answer reject_next(const Json& request, Time now);
+  [[nodiscard]] Answer qp_status(const Json& request, Time now);
+  [[nodiscard]] Answer destroy_qp(const Json& request, Time now);
+  [[nodiscard]] Answer post_receive(const Json& request, Time now);
+  [[nodiscard]] Answer post_send(const Json& request, Time now);
+  [[nodiscard]] Answer poll_completions(const Json& request, Time now);
+  [[nodiscard]] Answer sink(const Json& request, Time now);
+  [[nodiscard]] Answer sink_status(const Json& request, Time now);
+  [[nodiscard]] Answer counters(const Json& request, Time now);
+
+  [[nodiscard]] Memory& memory_of(const Json& request);
+  /// Returns the part of a memory that `offset` and `length` of a request select.
+  [[nodiscard]] static std::span<std::byte> range_of(const Memory& memory, const Json& request, std::uint64_t longest);
+  [[nodiscard]] Qpn qp_of(const Json& request) const;
+  [[nodiscard]] CmAcceptor& acceptor();
+  [[nodiscard]] transport::Sge sge_of(const Json& request);
+  void take(const transport::Completion& completion);
+  void open_device();
+  [[nodiscard]] Answer finished(const Answer& result);
+
+  static const std::map<std::string_view, Operation>& operations();
+
+  Endpoint& endpoint_;
+  transport::Device& device_;
+  Terms terms_;
+  bool greeted_ = false;
+  std::optional<Greeting> greeting_;
+  bool is_open_ = false;  // there are objects on the device
+  transport::Pd pd_{};
+  transport::Cq cq_{};
+  std::uint32_t next_memory_ = 1;
+  std::map<std::uint32_t, std::unique_ptr<Memory>> memories_;
+  std::map<Qpn, transport::QpType> qps_;
+  std::optional<CmAcceptor> acceptor_;
+  std::map<Qpn, transport::Ah> ahs_;
+  ControlSinks sinks_;
+  std::unique_ptr<Answer> answer_;                         // to the request under way, without its result
+  std::function<std::optional<Answer>()> work_ = nullptr;  // does a part of it; its result once it is complete
+  std::vector<transport::Completion> completions_;
+  std::uint64_t lost_completions_ = 0;
+};
+
+}  // namespace roce::live
