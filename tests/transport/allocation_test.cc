@@ -216,6 +216,46 @@ TEST_P(Allocations, NoneInAnExchangeWithLossesMarksAndMissingReceives) {
   EXPECT_EQ(allocations, 0U);
 }
 
+TEST_P(Allocations, NoneForDatagramsASharedReceiveQueueAndThePort) {
+  Wire wire{GetParam()};
+  const Srq srq = must(wire.b.device.create_srq(wire.b.pd, 64, 1));
+  const auto start = [](Side& side, std::optional<Srq> shared) {
+    const Qpn qp = must(side.device.create_qp(
+        {.type = QpType::ud, .pd = side.pd, .send_cq = side.cq, .receive_cq = side.cq, .srq = shared}));
+    must(side.device.modify_qp(qp, {.state = QpState::init, .p_key_index = 0, .port = 1, .q_key = QKey{1}}, {}));
+    must(side.device.modify_qp(qp, {.state = QpState::rtr}, {}));
+    must(side.device.modify_qp(qp, {.state = QpState::rts, .sq_psn = Psn{100}}, {}));
+    return qp;
+  };
+  const Qpn a = start(wire.a, std::nullopt);
+  const Qpn b = start(wire.b, srq);
+  const Ah ah = must(wire.a.device.create_ah(wire.a.pd, {.dgid = wire.b.gid}));
+  must(wire.a.device.set_neighbour(wire.b.gid, std::nullopt, wire.b.device.config().mac));
+  const std::array<Sge, 1> from{{{wire.a.keys.address, 100, wire.a.keys.l_key}}};
+  const std::array<Sge, 1> to{{{wire.b.keys.address, 140, wire.b.keys.l_key}}};
+  std::size_t received = 0;
+  for (int round = 0; round < 50; ++round) {
+    {
+      const Counting counting;
+      must(wire.b.device.post_srq_receive(srq, {.wr_id = 1, .sges = to}));
+      must(wire.b.device.arm_srq_limit(srq, 1));
+      must(wire.b.device.request_notify(wire.b.cq, false));
+      must(wire.a.device.post_send(a, {.sges = from, .datagram = {.ah = ah, .qpn = b, .q_key = QKey{1}}}));
+      must(wire.a.device.set_paused(0, round % 2 == 0));
+    }
+    wire.run(wire.now + 10us);
+    std::array<Completion, 8> completions;
+    const Counting counting;
+    must(wire.a.device.set_paused(0, false));
+    static_cast<void>(wire.b.device.low_priorities());
+    static_cast<void>(wire.b.device.counters());
+    received += wire.b.device.poll_cq(wire.b.cq, completions);
+    static_cast<void>(wire.a.device.poll_cq(wire.a.cq, completions));
+  }
+  EXPECT_GT(received, 30U) << "one frame in eleven is lost";
+  EXPECT_EQ(allocations, 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Profile, Allocations, testing::Values("rxe", "hardware_like", "strict"));
 
 }  // namespace

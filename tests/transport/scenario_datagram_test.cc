@@ -2,9 +2,13 @@
 // UD: addressing, the 40-byte header area, keys, and multicast through a switch.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <memory>
+#include <set>
 
+#include "roce/wire/deth.h"
 #include "roce/wire/grh.h"
+#include "roce/wire/icrc.h"
 #include "roce/wire/ipv6.h"
 #include "sim/endpoint.h"
 #include "sim/matchers.h"
@@ -105,6 +109,32 @@ TEST_P(DatagramScenario, AreLostWithoutAReceive) {
   EXPECT_THAT(pair.network.trace(), SizeIs(1));
   EXPECT_EQ(pair.a.sent().front().status, CompletionStatus::success);
   EXPECT_THAT(pair.b.received(), IsEmpty());
+}
+
+TEST_P(DatagramScenario, OfTwoQpsWithOneAddressHandleHaveThePortOfTheirOwnQp) {
+  const Pair::Options options = DatagramScenario::options();
+  Pair pair{options};
+  Endpoint sibling{pair.a_host, {.type = QpType::ud, .pd = pair.a.pd()}};
+  start(sibling);
+  const Work work = datagram(pair, options.connection, 8);
+  std::vector<std::byte> buffer(1U << 16U);
+  std::array<transport::TxUnit, 16> units{};
+  // A socket sends with the port that the unit names, and the ICRC has to be the one for it.
+  std::set<std::uint16_t> ports;
+  for (int i = 0; i < 4; ++i) (i % 2 == 0 ? pair.a : sibling).post(work);
+  std::size_t packets = 0;
+  while (const std::size_t count =
+             pair.a.device().transmit(buffer, units, {.link = transport::TxCaps::Link::transport}, {})) {
+    for (const transport::TxUnit& unit : std::span{units}.first(count)) {
+      const Packet packet = parse_transport(unit.bytes, *unit.net);
+      EXPECT_EQ(check_icrc(packet).status, IcrcStatus::good);
+      EXPECT_EQ(unit.net->udp_source_port, transport::unconnected_source_port(packet.get<Deth>()->source_qp));
+      ports.insert(unit.net->udp_source_port);
+      ++packets;
+    }
+  }
+  EXPECT_EQ(packets, 4U);
+  EXPECT_THAT(ports, SizeIs(2));
 }
 
 /// Hosts around a switch, each with a UD QP.

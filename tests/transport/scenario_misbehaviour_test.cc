@@ -121,5 +121,78 @@ TEST_P(Misbehaviour, AnswersWithAChosenNak) {
 
 ROCE_UNDER_EACH_PROFILE(Misbehaviour);
 
+class DatagramMisbehaviour : public ScenarioTest {
+ protected:
+  static Pair::Options options() {
+    Pair::Options options = Pair::with(profile());
+    options.a_endpoint.type = transport::QpType::ud;
+    return options;
+  }
+  DatagramMisbehaviour() : pair_(options()), address_(address_of(pair_.a, pair_.b_host)) {
+    must(pair_.a.device().set_hook(pair_.a.qpn(), &hook_));
+    for (std::uint64_t i = 0; i < 4; ++i) pair_.b.post_receive(64 * i, 64);
+  }
+
+  void post_three() {
+    for (std::uint32_t i = 1; i <= 3; ++i) {
+      pair_.a.post({.length = i, .datagram = {.ah = address_, .qpn = pair_.b.qpn(), .q_key = kQKey}});
+    }
+  }
+  /// Returns the lengths of the datagrams that arrived, in this order.
+  std::vector<std::uint32_t> arrived() {
+    EXPECT_TRUE(pair_.network.run_until_idle());
+    constexpr std::uint32_t area = 40;
+    std::vector<std::uint32_t> lengths;
+    for (const transport::Completion& received : pair_.b.received()) lengths.push_back(received.byte_length - area);
+    return lengths;
+  }
+
+  Hook hook_;
+  Pair pair_;
+  transport::Ah address_;
+};
+
+TEST_P(DatagramMisbehaviour, SendsADatagramLater) {
+  hook_.transmit = [](std::span<std::byte>, int n) {
+    if (n != 0) return TxVerdict{};
+    return TxVerdict{.fate = TxVerdict::Fate::delay, .delay = 5ms};
+  };
+  post_three();
+  EXPECT_THAT(arrived(), ElementsAre(2, 3, 1));
+  EXPECT_GE(pair_.network.now().time_since_epoch(), 5ms);
+}
+
+TEST_P(DatagramMisbehaviour, SendsADatagramBehindTheNext) {
+  hook_.transmit = [](std::span<std::byte>, int n) {
+    if (n != 0) return TxVerdict{};
+    return TxVerdict{.fate = TxVerdict::Fate::behind_next, .behind = 1};
+  };
+  post_three();
+  EXPECT_THAT(arrived(), testing::UnorderedElementsAre(1, 2, 3));
+  EXPECT_LT(pair_.network.now().time_since_epoch(), 5ms);
+}
+
+TEST_P(DatagramMisbehaviour, SendsADatagramTwice) {
+  hook_.transmit = [](std::span<std::byte>, int n) {
+    return TxVerdict{.fate = n == 1 ? TxVerdict::Fate::duplicate : TxVerdict::Fate::send};
+  };
+  post_three();
+  EXPECT_THAT(arrived(), testing::UnorderedElementsAre(1, 2, 2, 3));
+}
+
+TEST_P(DatagramMisbehaviour, LosesADatagramWhoseAddressHandleIsDestroyedFirst) {
+  hook_.transmit = [](std::span<std::byte>, int n) {
+    if (n != 2) return TxVerdict{};
+    return TxVerdict{.fate = TxVerdict::Fate::delay, .delay = 5ms};
+  };
+  post_three();
+  const auto two_arrived = [&] { return pair_.b.received().size() == 2; };
+  ASSERT_TRUE(pair_.network.run_until(two_arrived, "two datagrams"));
+  must(pair_.a.device().destroy_ah(address_));
+  EXPECT_THAT(arrived(), ElementsAre(1, 2));
+}
+
+ROCE_UNDER_EACH_PROFILE(DatagramMisbehaviour);
+
 }  // namespace
 }  // namespace roce::sim

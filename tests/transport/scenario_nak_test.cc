@@ -119,6 +119,28 @@ TEST_P(NakScenario, IsNotRepeatedWhenTheMissingPacketFoundNoRoomForItsAnswer) {
   EXPECT_THAT(frames.back(), IsBth(rc_atomic_acknowledge, kPsn + 1)) << pair_->network.trace_text();
 }
 
+TEST_P(NakScenario, IsSentWhenTheAnswersBeforeItTakeAllTheRoom) {
+  make({.rd_atomic = 2});
+  constexpr std::uint32_t gaps = 100;
+  for (std::uint32_t i = 0; i <= gaps; ++i) pair_->b.post_receive(0, 64);
+  const auto packet = [&](std::uint32_t psn) { return forger_->make(rc_send_only, psn, {{"payload_length", "4"}}); };
+  // Nothing is sent in between.
+  const auto receive = [&](std::uint32_t psn) {
+    const Frame frame = packet(psn);
+    pair_->b.device().receive(parse_frame(frame, LinkType::ethernet), pair_->network.now());
+  };
+  for (std::uint32_t psn = kPsn; psn < kPsn + gaps; ++psn) {
+    receive(psn + 1);
+    receive(psn);
+  }
+  receive(kPsn + gaps + 1);
+  pair_->network.inject(pair_->a_host.node(), packet(kPsn + gaps + 2));
+  const auto frames = answers();
+  ASSERT_FALSE(frames.empty());
+  EXPECT_THAT(frames.back(), testing::AllOf(IsBth(rc_acknowledge, kPsn + gaps), HasAeth(kSequence, gaps)))
+      << pair_->network.trace_text();
+}
+
 TEST_P(NakScenario, InvalidRequestForAMiddleWithoutFirst) {
   for (const Opcode opcode : {rc_send_middle, rc_send_last, rc_write_middle, rc_write_last, rc_write_last_imm}) {
     make();
@@ -149,6 +171,16 @@ TEST_P(NakScenario, InvalidRequestWhenTheQpDoesNotAllowTheOperation) {
   expect_refusal_at(kInvalid, rc_read_request, 4, 0);
   make({.access = without(Access::remote_atomic)});
   expect_refusal(kInvalid, rc_fetch_add, {{"atomiceth.va", forger_->address(0)}, {"atomiceth.r_key", forger_->key()}});
+  // A FLUSH for both placements needs both rights.
+  for (const Access missing : {Access::flush_global, Access::flush_persistent}) {
+    make({.access = without(missing)});
+    expect_refusal(kInvalid, rc_flush,
+                   {{"feth.visibility", "true"},
+                    {"feth.persistence", "true"},
+                    {"reth.va", forger_->address(0)},
+                    {"reth.r_key", forger_->key()},
+                    {"reth.dma_length", "8"}});
+  }
 }
 
 TEST_P(NakScenario, InvalidRequestWithoutResourcesForReads) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "roce/wire/constants.h"
 #include "roce/wire/frame_builder.h"
 #include "roce/wire/packet.h"
 #include "support/frame_stack.h"
@@ -19,7 +20,6 @@ using ::testing::ElementsAreArray;
 
 constexpr MacAddress kSource{{0x02, 0, 0, 0, 0xA1, 0xB2}};
 constexpr MacAddress kDestination{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
-constexpr std::size_t kIcrcSize = 4;
 constexpr std::byte kUntouched{0xEE};
 
 Gid random_gid(RoceVersion version, std::mt19937& random) {

@@ -42,6 +42,11 @@ TEST(OpcodeTable, SaysWhatTheSpecificationSays) {
     const auto has = [&](HeaderId id) { return std::ranges::count(row->headers, id) != 0; };
     EXPECT_EQ(info.immediate, has(HeaderId::immdt));
     EXPECT_EQ(info.invalidate, has(HeaderId::ieth));
+    const bool is_first = row->name.find("_FIRST") != std::string_view::npos;
+    const bool is_middle = row->name.find("_MIDDLE") != std::string_view::npos;
+    const bool is_last = row->name.find("_LAST") != std::string_view::npos;
+    EXPECT_EQ(info.begins_message(), !is_middle && !is_last) << row->name;
+    EXPECT_EQ(info.ends_message(), !is_middle && !is_first) << row->name;
     EXPECT_EQ(info.is_response(), has(HeaderId::aeth) || row->name.ends_with("_READ_RESPONSE_MIDDLE"));
   }
   EXPECT_EQ(defined, test::kOpcodeRows.size());

@@ -85,30 +85,6 @@ void ConnectionManager::receive(Bytes mad, const Peer& from, Time now) {
   }
 }
 
-Time ConnectionManager::next_timeout() const {
-  return impl_->deadlines.empty() ? kNever : impl_->deadlines.begin()->first;
-}
-
-void ConnectionManager::advance(Time now) {
-  Impl& impl = *impl_;
-  impl.now = now;
-  while (!impl.deadlines.empty() && impl.deadlines.begin()->first <= now) {
-    Link& link = impl.links.at(impl.deadlines.begin()->second);
-    if (link.state == State::timewait) {
-      impl.say(EventKind::closed, link);
-      impl.forget(link);
-    } else if (link.retries_left == 0) {
-      impl.give_up(link);
-    } else {
-      --link.retries_left;
-      impl.messages.push_back(link.waits_for_answer);
-      ++impl.counters.sent;
-      ++impl.counters.sent_again;
-      impl.wait_until(link, now + link.interval);
-    }
-  }
-}
-
 std::optional<OutMessage> ConnectionManager::poll_message() {
   if (impl_->messages.empty()) return std::nullopt;
   const OutMessage message = impl_->messages.front();
@@ -123,77 +99,64 @@ std::optional<Event> ConnectionManager::poll_event() {
   return event;
 }
 
-const Connection* ConnectionManager::find(CommId connection) const {
-  return impl_->find(connection);
+const Connection* ConnectionManager::find(CommId id) const {
+  return impl_->find(id);
 }
 
 std::size_t ConnectionManager::connections() const {
-  return impl_->links.size();
+  return impl_->connections.size();
 }
 
 const Counters& ConnectionManager::counters() const {
   return impl_->counters;
 }
 
-Link* ConnectionManager::Impl::find(CommId id) {
-  const auto found = links.find(id.value());
-  return found != links.end() ? &found->second : nullptr;
+ManagedConnection* ConnectionManager::Impl::find(CommId id) {
+  const auto found = connections.find(id.value());
+  return found != connections.end() ? &found->second : nullptr;
 }
 
-Link* ConnectionManager::Impl::find_by_comm_id(std::uint64_t ca_guid, CommId remote) {
+ManagedConnection* ConnectionManager::Impl::find_by_comm_id(std::uint64_t ca_guid, CommId remote) {
   const auto found = by_comm_id.find({ca_guid, remote.value()});
   return found != by_comm_id.end() ? find(CommId{found->second}) : nullptr;
 }
 
-Link* ConnectionManager::Impl::find_by_qpn(std::uint64_t ca_guid, Qpn qpn) {
+ManagedConnection* ConnectionManager::Impl::find_by_qpn(std::uint64_t ca_guid, Qpn qpn) {
   const auto found = by_qpn.find({ca_guid, qpn.value()});
   return found != by_qpn.end() ? find(CommId{found->second}) : nullptr;
 }
 
-Link* ConnectionManager::Impl::make_link() {
-  if (links.size() >= config.max_connections) return nullptr;
+ManagedConnection* ConnectionManager::Impl::make_connection() {
+  if (connections.size() >= config.max_connections) return nullptr;
   do {
     ++next_id;
-  } while (next_id == 0 || links.contains(next_id));
-  Link& link = links[next_id];
-  link.local = CommId{next_id};
-  return &link;
+  } while (next_id == 0 || connections.contains(next_id));
+  ManagedConnection& connection = connections[next_id];
+  connection.local = CommId{next_id};
+  return &connection;
 }
 
-void ConnectionManager::Impl::name_peer(Link& link, std::uint64_t ca_guid, CommId remote, Qpn qpn) {
-  link.remote_ca_guid = ca_guid;
-  link.remote = remote;
-  link.remote_qpn = qpn;
-  by_comm_id[{ca_guid, remote.value()}] = link.local.value();
-  by_qpn[{ca_guid, qpn.value()}] = link.local.value();
+void ConnectionManager::Impl::name_peer(ManagedConnection& connection, std::uint64_t ca_guid, CommId remote, Qpn qpn) {
+  connection.remote_ca_guid = ca_guid;
+  connection.remote = remote;
+  connection.remote_qpn = qpn;
+  by_comm_id[{ca_guid, remote.value()}] = connection.local.value();
+  by_qpn[{ca_guid, qpn.value()}] = connection.local.value();
 }
 
-void ConnectionManager::Impl::forget(Link& link) {
-  const std::uint32_t id = link.local.value();
-  stop_waiting(link);
+void ConnectionManager::Impl::forget(ManagedConnection& connection) {
+  const std::uint32_t id = connection.local.value();
+  stop_waiting(connection);
   const auto erase_if_ours = [id](auto& index, std::uint64_t ca_guid, std::uint32_t key) {
     const auto found = index.find({ca_guid, key});
     if (found != index.end() && found->second == id) index.erase(found);
   };
-  erase_if_ours(by_comm_id, link.remote_ca_guid, link.remote.value());
-  erase_if_ours(by_qpn, link.remote_ca_guid, link.remote_qpn.value());
-  if (link.state == State::sidr_req_received) {
-    by_question.erase({key_of(link.peer.remote), link.sidr_request.request_id});
+  erase_if_ours(by_comm_id, connection.remote_ca_guid, connection.remote.value());
+  erase_if_ours(by_qpn, connection.remote_ca_guid, connection.remote_qpn.value());
+  if (connection.state == State::sidr_req_received) {
+    by_question.erase({key_of(connection.peer.remote), connection.sidr_request.request_id});
   }
-  links.erase(id);
-}
-
-void ConnectionManager::Impl::repeat_last(Link& link, Duration interval, std::uint8_t retries) {
-  link.waits_for_answer = messages.back();
-  link.interval = interval;
-  link.max_retries = link.retries_left = retries;
-  wait_until(link, now + interval);
-}
-
-void ConnectionManager::Impl::wait_until(Link& link, Time deadline) {
-  if (link.deadline != kNever) deadlines.erase({link.deadline, link.local.value()});
-  link.deadline = deadline;
-  if (deadline != kNever) deadlines.emplace(deadline, link.local.value());
+  connections.erase(id);
 }
 
 }  // namespace roce::cm

@@ -70,10 +70,10 @@ CmReq make_req(const Config& config, const ConnectRequest& request, CommId local
   return req;
 }
 
-CmRep make_rep(const Config& config, const Reply& reply, const Link& link) {
+CmRep make_rep(const Config& config, const Reply& reply, const ManagedConnection& connection) {
   CmRep rep;
-  rep.local_comm_id = link.local;
-  rep.remote_comm_id = link.remote;
+  rep.local_comm_id = connection.local;
+  rep.remote_comm_id = connection.remote;
   rep.local_qpn = reply.qpn;
   rep.starting_psn = reply.starting_psn;
   rep.responder_resources = reply.responder_resources;
@@ -122,92 +122,97 @@ VerbResult<CommId> ConnectionManager::connect(const ConnectRequest& request, Tim
   if (const std::optional<VerbError> mistake = find_mistake(request)) return tl::unexpected(*mistake);
   Impl& impl = *impl_;
   impl.now = now;
-  Link* const link = impl.make_link();
-  if (link == nullptr) {
-    return tl::unexpected(no_room(impl.links.size(), impl.config.max_connections));
+  ManagedConnection* const connection = impl.make_connection();
+  if (connection == nullptr) {
+    return tl::unexpected(no_room(impl.connections.size(), impl.config.max_connections));
   }
-  link->state = State::req_sent;
-  link->is_active = true;
-  link->peer = request.peer;
-  link->local_qpn = request.qpn;
-  link->transaction_id = impl.next_transaction++;
-  link->request = make_req(impl.config, request, link->local);
-  impl.send(link->peer, link->transaction_id, MadAttribute::cm_req, link->request);
+  connection->state = State::req_sent;
+  connection->is_active = true;
+  connection->peer = request.peer;
+  connection->local_qpn = request.qpn;
+  connection->transaction_id = impl.next_transaction++;
+  connection->request = make_req(impl.config, request, connection->local);
+  const OutMessage& req =
+      impl.send(connection->peer, connection->transaction_id, MadAttribute::cm_req, connection->request);
   // CM-TIME-3 (a REQ waits two packet lifetimes and the peer's response timeout)
   const Duration interval = 2 * time_of(impl.config.packet_lifetime) + time_of(impl.config.response_timeout);
-  impl.repeat_last(*link, interval, impl.config.max_retries);
-  return link->local;
+  impl.repeat(*connection, req, interval, impl.config.max_retries);
+  return connection->local;
 }
 
-VerbResult<void> ConnectionManager::accept(CommId connection, const Reply& reply, Time now) {
+VerbResult<void> ConnectionManager::accept(CommId id, const Reply& reply, Time now) {
   Impl& impl = *impl_;
   impl.now = now;
-  Link* const link = impl.find(connection);
-  if (link == nullptr) return tl::unexpected(no_such_connection(connection));
-  if (link->state != State::req_received && link->state != State::mra_req_sent) {
+  ManagedConnection* const connection = impl.find(id);
+  if (connection == nullptr) return tl::unexpected(no_such_connection(id));
+  if (connection->state != State::req_received && connection->state != State::mra_req_sent) {
     return tl::unexpected(wrong_state("a REQ that was not answered yet"));
   }
-  if (const std::optional<VerbError> mistake = find_mistake(reply, link->request)) return tl::unexpected(*mistake);
-  link->reply = make_rep(impl.config, reply, *link);
-  link->local_qpn = reply.qpn;
-  link->state = State::rep_sent;
-  impl.send(link->peer, link->transaction_id, MadAttribute::cm_rep, link->reply);
+  if (const std::optional<VerbError> mistake = find_mistake(reply, connection->request))
+    return tl::unexpected(*mistake);
+  connection->reply = make_rep(impl.config, reply, *connection);
+  connection->local_qpn = reply.qpn;
+  connection->state = State::rep_sent;
+  const OutMessage& rep =
+      impl.send(connection->peer, connection->transaction_id, MadAttribute::cm_rep, connection->reply);
   // CM-TIME-4 (a REP waits the response timeout of the REQ, and is sent again as often as that allows)
-  impl.repeat_last(*link, time_of(link->request.local_cm_response_timeout), link->request.max_cm_retries);
+  impl.repeat(*connection, rep, time_of(connection->request.local_cm_response_timeout),
+              connection->request.max_cm_retries);
   return {};
 }
 
-VerbResult<void> ConnectionManager::confirm(CommId connection, std::span<const std::byte> private_data, Time now) {
+VerbResult<void> ConnectionManager::confirm(CommId id, std::span<const std::byte> private_data, Time now) {
   impl_->now = now;
-  Link* const link = impl_->find(connection);
-  if (link == nullptr) return tl::unexpected(no_such_connection(connection));
-  if (link->state != State::rep_received && link->state != State::mra_rep_sent) {
+  ManagedConnection* const connection = impl_->find(id);
+  if (connection == nullptr) return tl::unexpected(no_such_connection(id));
+  if (connection->state != State::rep_received && connection->state != State::mra_rep_sent) {
     return tl::unexpected(wrong_state("a REP that was not answered yet"));
   }
   CmRtu rtu;
   if (!fits(private_data, rtu.private_data)) {
     return tl::unexpected(too_long("private_data", "at most 224 bytes", private_data.size(), rtu.private_data.size()));
   }
-  rtu.local_comm_id = link->local;
-  rtu.remote_comm_id = link->remote;
+  rtu.local_comm_id = connection->local;
+  rtu.remote_comm_id = connection->remote;
   put(private_data, rtu.private_data);
   // Kept to be sent again: if the REP comes again, the RTU was lost.
-  link->waits_for_answer = impl_->send(link->peer, link->transaction_id, MadAttribute::cm_rtu, rtu);
-  link->state = State::established;
+  connection->waits_for_answer = impl_->send(connection->peer, connection->transaction_id, MadAttribute::cm_rtu, rtu);
+  connection->state = State::established;
   return {};
 }
 
-VerbResult<void> ConnectionManager::delay(CommId connection, std::uint8_t service_timeout, Time now) {
+VerbResult<void> ConnectionManager::delay(CommId id, std::uint8_t service_timeout, Time now) {
   impl_->now = now;
-  Link* const link = impl_->find(connection);
-  if (link == nullptr) return tl::unexpected(no_such_connection(connection));
+  ManagedConnection* const connection = impl_->find(id);
+  if (connection == nullptr) return tl::unexpected(no_such_connection(id));
   if (service_timeout > kLargestTimeCode) {
     return tl::unexpected(bad("service_timeout", "at most 31", service_timeout, kLargestTimeCode));
   }
-  switch (link->state) {
+  switch (connection->state) {
     case State::req_received:
     case State::mra_req_sent:
-      link->state = State::mra_req_sent;
+      connection->state = State::mra_req_sent;
       break;
     case State::rep_received:
     case State::mra_rep_sent:
-      link->state = State::mra_rep_sent;
+      connection->state = State::mra_rep_sent;
       break;
     default:
       return tl::unexpected(wrong_state("a REQ or REP that was not answered yet"));
   }
-  link->service_timeout = service_timeout;
-  impl_->send_mra(*link);
+  connection->service_timeout = service_timeout;
+  impl_->send_mra(*connection);
   return {};
 }
 
-void ConnectionManager::data_arrived(CommId connection, Time now) {
+void ConnectionManager::data_arrived(CommId id, Time now) {
   impl_->now = now;
-  Link* const link = impl_->find(connection);
-  if (link == nullptr || (link->state != State::rep_sent && link->state != State::mra_rep_received)) return;
-  link->state = State::established;
-  impl_->stop_waiting(*link);
-  impl_->say(EventKind::established, *link);
+  ManagedConnection* const connection = impl_->find(id);
+  if (connection == nullptr || (connection->state != State::rep_sent && connection->state != State::mra_rep_received))
+    return;
+  connection->state = State::established;
+  impl_->stop_waiting(*connection);
+  impl_->say(EventKind::established, *connection);
 }
 
 bool ConnectionManager::Impl::has_listener(ServiceId service) const {
@@ -225,12 +230,13 @@ bool ConnectionManager::Impl::is_listening(ServiceId service, Bytes private_data
 // CM-REJ-1 (service, transport, path MTU, address): rejects what Linux rejects, for the same reasons.
 void ConnectionManager::Impl::on_req(const CmReq& req, const Mad& mad, const Peer& from) {
   if (req.local_comm_id == CommId{} || !may_connect(req.local_qpn)) return ignore(Ignored::impossible);
-  if (Link* const known = find_by_comm_id(req.local_ca_guid, req.local_comm_id)) return on_duplicate_req(*known, mad);
+  if (ManagedConnection* const known = find_by_comm_id(req.local_ca_guid, req.local_comm_id))
+    return on_duplicate_req(*known, mad);
   const auto refuse = [&](const CmRej& rej) {
     ++counters.rejected;
     send_rej(from, mad.transaction_id, rej);
   };
-  if (Link* const old = find_by_qpn(req.local_ca_guid, req.local_qpn)) {
+  if (ManagedConnection* const old = find_by_qpn(req.local_ca_guid, req.local_qpn)) {
     // The peer has forgotten a connection that we still have: CM-STALE-1 (the new one is stale, the old one ends).
     refuse(rejection_of(req, CmRejReason::stale_connection));
     return release_stale(*old);
@@ -249,92 +255,92 @@ void ConnectionManager::Impl::on_req(const CmReq& req, const Mad& mad, const Pee
   if ((is_rdma_ip && !has_cma(req.service_id, req.private_data)) || !is_listening(req.service_id, req.private_data)) {
     return refuse(rejection_of(req, CmRejReason::consumer_defined));
   }
-  Link* const link = make_link();
-  if (link == nullptr) return ignore(Ignored::no_room);
-  link->state = State::req_received;
-  link->peer = from;
-  link->request = req;
-  link->transaction_id = mad.transaction_id;
-  name_peer(*link, req.local_ca_guid, req.local_comm_id, req.local_qpn);
-  say(EventKind::request, *link);
+  ManagedConnection* const connection = make_connection();
+  if (connection == nullptr) return ignore(Ignored::no_room);
+  connection->state = State::req_received;
+  connection->peer = from;
+  connection->request = req;
+  connection->transaction_id = mad.transaction_id;
+  name_peer(*connection, req.local_ca_guid, req.local_comm_id, req.local_qpn);
+  say(EventKind::request, *connection);
 }
 
 // CM-DUP-1 (a REQ that comes again is answered by an MRA if one was sent, and rejected in timewait)
-void ConnectionManager::Impl::on_duplicate_req(Link& link, const Mad& mad) {
-  if (link.state == State::mra_req_sent) {
-    send_mra(link);
-  } else if (link.state == State::timewait) {
+void ConnectionManager::Impl::on_duplicate_req(ManagedConnection& connection, const Mad& mad) {
+  if (connection.state == State::mra_req_sent) {
+    send_mra(connection);
+  } else if (connection.state == State::timewait) {
     ++counters.rejected;
-    send_rej(link.peer, mad.transaction_id, rejection_of(link.request, CmRejReason::stale_connection));
+    send_rej(connection.peer, mad.transaction_id, rejection_of(connection.request, CmRejReason::stale_connection));
   }
   ignore(Ignored::duplicate);
 }
 
 void ConnectionManager::Impl::on_rep(const CmRep& rep) {
-  Link* const link = find(rep.remote_comm_id);
-  if (link == nullptr || !link->is_active) return ignore(Ignored::unknown_connection);
-  if (link->state != State::req_sent && link->state != State::mra_req_received) return on_duplicate_rep(rep);
+  ManagedConnection* const connection = find(rep.remote_comm_id);
+  if (connection == nullptr || !connection->is_active) return ignore(Ignored::unknown_connection);
+  if (connection->state != State::req_sent && connection->state != State::mra_req_received)
+    return on_duplicate_rep(rep);
   if (rep.local_comm_id == CommId{} || !may_connect(rep.local_qpn)) return ignore(Ignored::impossible);
-  if (Link* const old = find_by_qpn(rep.local_ca_guid, rep.local_qpn)) {
+  if (ManagedConnection* const old = find_by_qpn(rep.local_ca_guid, rep.local_qpn)) {
     CmRej rej;
-    rej.local_comm_id = link->local;
+    rej.local_comm_id = connection->local;
     rej.remote_comm_id = rep.local_comm_id;
     rej.message = CmMessageKind::rep;
     rej.reason = CmRejReason::stale_connection;
     ++counters.rejected;
-    send_rej(link->peer, link->transaction_id, rej);
+    send_rej(connection->peer, connection->transaction_id, rej);
     return release_stale(*old);
   }
-  link->reply = rep;
-  link->state = State::rep_received;
-  name_peer(*link, rep.local_ca_guid, rep.local_comm_id, rep.local_qpn);
-  stop_waiting(*link);
-  say(EventKind::reply, *link);
+  connection->reply = rep;
+  connection->state = State::rep_received;
+  name_peer(*connection, rep.local_ca_guid, rep.local_comm_id, rep.local_qpn);
+  stop_waiting(*connection);
+  say(EventKind::reply, *connection);
 }
 
 // CM-DUP-2 (a REP that comes again is answered by the RTU, or by an MRA if one was sent)
 void ConnectionManager::Impl::on_duplicate_rep(const CmRep& rep) {
-  Link& link = *find(rep.remote_comm_id);
-  if (link.remote != rep.local_comm_id) return ignore(Ignored::unknown_connection);
-  if (link.state == State::established) {
-    messages.push_back(link.waits_for_answer);
-    ++counters.sent;
-    ++counters.sent_again;
-  } else if (link.state == State::mra_rep_sent) {
-    send_mra(link);
+  ManagedConnection& connection = *find(rep.remote_comm_id);
+  if (connection.remote != rep.local_comm_id) return ignore(Ignored::unknown_connection);
+  if (connection.state == State::established) {
+    send_again(connection);
+  } else if (connection.state == State::mra_rep_sent) {
+    send_mra(connection);
   }
   ignore(Ignored::duplicate);
 }
 
 void ConnectionManager::Impl::on_rtu(const CmRtu& rtu) {
-  Link* const link = find(rtu.remote_comm_id);
-  if (link == nullptr || link->remote != rtu.local_comm_id) return ignore(Ignored::unknown_connection);
-  if (link->state == State::established && !link->is_active) return ignore(Ignored::duplicate);
-  if (link->state != State::rep_sent && link->state != State::mra_rep_received) return ignore(Ignored::wrong_state);
-  link->state = State::established;
-  stop_waiting(*link);
-  say(EventKind::established, *link);
+  ManagedConnection* const connection = find(rtu.remote_comm_id);
+  if (connection == nullptr || connection->remote != rtu.local_comm_id) return ignore(Ignored::unknown_connection);
+  if (connection->state == State::established && !connection->is_active) return ignore(Ignored::duplicate);
+  if (connection->state != State::rep_sent && connection->state != State::mra_rep_received)
+    return ignore(Ignored::wrong_state);
+  connection->state = State::established;
+  stop_waiting(*connection);
+  say(EventKind::established, *connection);
 }
 
 // CM-MRA-1 (the receiver of an MRA waits its service timeout and the QP's timeout longer, once)
 void ConnectionManager::Impl::on_mra(const CmMra& mra) {
-  Link* const link = find(mra.remote_comm_id);
-  if (link == nullptr) return ignore(Ignored::unknown_connection);
-  const bool is_for_req = mra.message == CmMessageKind::req && link->state == State::req_sent;
-  const bool is_for_rep =
-      mra.message == CmMessageKind::rep && link->state == State::rep_sent && link->remote == mra.local_comm_id;
+  ManagedConnection* const connection = find(mra.remote_comm_id);
+  if (connection == nullptr) return ignore(Ignored::unknown_connection);
+  const bool is_for_req = mra.message == CmMessageKind::req && connection->state == State::req_sent;
+  const bool is_for_rep = mra.message == CmMessageKind::rep && connection->state == State::rep_sent &&
+                          connection->remote == mra.local_comm_id;
   if (!is_for_req && !is_for_rep) return ignore(Ignored::wrong_state);
-  link->state = is_for_req ? State::mra_req_received : State::mra_rep_received;
-  wait_until(*link, now + time_of(mra.service_timeout) + time_of(link->request.primary_local_ack_timeout));
+  connection->state = is_for_req ? State::mra_req_received : State::mra_rep_received;
+  wait_until(*connection, now + time_of(mra.service_timeout) + time_of(connection->request.primary_local_ack_timeout));
 }
 
-void ConnectionManager::Impl::send_mra(Link& link) {
+void ConnectionManager::Impl::send_mra(ManagedConnection& connection) {
   CmMra mra;
-  mra.local_comm_id = link.local;
-  mra.remote_comm_id = link.remote;
-  mra.message = link.is_active ? CmMessageKind::rep : CmMessageKind::req;
-  mra.service_timeout = link.service_timeout;
-  send(link.peer, link.transaction_id, MadAttribute::cm_mra, mra);
+  mra.local_comm_id = connection.local;
+  mra.remote_comm_id = connection.remote;
+  mra.message = connection.is_active ? CmMessageKind::rep : CmMessageKind::req;
+  mra.service_timeout = connection.service_timeout;
+  send(connection.peer, connection.transaction_id, MadAttribute::cm_mra, mra);
 }
 
 }  // namespace roce::cm

@@ -13,7 +13,7 @@
 namespace roce::cm {
 
 /// A connection with the state that keeps it going.
-struct Link : Connection {
+struct ManagedConnection : Connection {
   std::uint64_t remote_ca_guid = 0;  ///< 0 while unknown
   Qpn local_qpn{};
   Qpn remote_qpn{};
@@ -30,7 +30,7 @@ struct Link : Connection {
 struct ConnectionManager::Impl {
   Config config;
   RandomSource random;
-  std::unordered_map<std::uint32_t, Link> links;  ///< by our communication id
+  std::unordered_map<std::uint32_t, ManagedConnection> connections;  ///< by our communication id
   std::set<std::pair<Time, std::uint32_t>> deadlines;
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> by_comm_id;  ///< CA GUID and comm id of the peer
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> by_qpn;      ///< CA GUID and QPN of the peer
@@ -44,20 +44,21 @@ struct ConnectionManager::Impl {
   std::uint64_t next_transaction = 0;
   Time now{};  ///< time of the current call
 
-  // connection_manager.cc: links and messages.
-  [[nodiscard]] Link* find(CommId id);
-  [[nodiscard]] Link* find_by_comm_id(std::uint64_t ca_guid, CommId remote);
-  [[nodiscard]] Link* find_by_qpn(std::uint64_t ca_guid, Qpn qpn);
+  // connection_manager.cc: connections and messages.
+  [[nodiscard]] ManagedConnection* find(CommId id);
+  [[nodiscard]] ManagedConnection* find_by_comm_id(std::uint64_t ca_guid, CommId remote);
+  [[nodiscard]] ManagedConnection* find_by_qpn(std::uint64_t ca_guid, Qpn qpn);
   /// Returns null if there are already as many as allowed.
-  [[nodiscard]] Link* make_link();
-  void name_peer(Link& link, std::uint64_t ca_guid, CommId remote, Qpn qpn);
-  void forget(Link& link);
+  [[nodiscard]] ManagedConnection* make_connection();
+  void name_peer(ManagedConnection& connection, std::uint64_t ca_guid, CommId remote, Qpn qpn);
+  void forget(ManagedConnection& connection);
   void ignore(Ignored reason) { ++counters.ignored[static_cast<std::size_t>(reason)]; }
-  void say(EventKind kind, const Link& link, const CmRej& rejection = {}) {
-    if (!link.is_silent) events.push_back({.kind = kind, .connection = link.local, .rejection = rejection});
+  void say(EventKind kind, const ManagedConnection& connection, const CmRej& rejection = {}) {
+    if (!connection.is_silent) events.push_back({.kind = kind, .connection = connection.local, .rejection = rejection});
   }
+  /// Returns the message that was sent; valid until the next message is sent or taken.
   template <typename H>
-  OutMessage& send(const Peer& to, std::uint64_t transaction, MadAttribute attribute, const H& header) {
+  const OutMessage& send(const Peer& to, std::uint64_t transaction, MadAttribute attribute, const H& header) {
     OutMessage& message = messages.emplace_back();
     message.to = to;
     Mad mad;
@@ -68,10 +69,15 @@ struct ConnectionManager::Impl {
     ++counters.sent;
     return message;
   }
-  /// Sends the message that was sent last again each `interval`, up to `retries` times, until something stops it.
-  void repeat_last(Link& link, Duration interval, std::uint8_t retries);
-  void wait_until(Link& link, Time deadline);
-  void stop_waiting(Link& link) { wait_until(link, kNever); }
+
+  // retransmit.cc: what is done when no answer comes, and timewait.
+  /// Sends the message `sent` again each `interval`, up to `retries` times, until something stops it.
+  void repeat(ManagedConnection& connection, const OutMessage& sent, Duration interval, std::uint8_t retries);
+  /// Sends the message that waits for an answer once more.
+  void send_again(const ManagedConnection& connection);
+  void wait_until(ManagedConnection& connection, Time deadline);
+  void stop_waiting(ManagedConnection& connection) { wait_until(connection, kNever); }
+  void give_up(ManagedConnection& connection);
 
   // establish.cc: REQ, REP, RTU, MRA.
   /// True if there is a listener for the service at any address.
@@ -79,32 +85,31 @@ struct ConnectionManager::Impl {
   /// True if there is a listener for the service at any address, or at the one that the private data names.
   [[nodiscard]] bool is_listening(ServiceId service, Bytes private_data) const;
   void on_req(const CmReq& req, const Mad& mad, const Peer& from);
-  void on_duplicate_req(Link& link, const Mad& mad);
+  void on_duplicate_req(ManagedConnection& connection, const Mad& mad);
   void on_rep(const CmRep& rep);
   void on_duplicate_rep(const CmRep& rep);
   void on_rtu(const CmRtu& rtu);
   void on_mra(const CmMra& mra);
-  void send_mra(Link& link);
+  void send_mra(ManagedConnection& connection);
 
   // sidr.cc: datagram services.
   void on_sidr_req(const CmSidrReq& req, const Mad& mad, const Peer& from);
   void on_sidr_rep(const CmSidrRep& rep);
   void send_sidr_rep(const Peer& to, std::uint64_t transaction, const CmSidrReq& req, const Resolution& resolution);
 
-  // release.cc: REJ, DREQ, DREP, timewait, and what is done when no answer comes.
+  // release.cc: REJ, DREQ, DREP, timewait.
   void send_rej(const Peer& to, std::uint64_t transaction, const CmRej& rej);
-  void send_rej(Link& link, CmMessageKind message, const Rejection& rejection);
+  void send_rej(ManagedConnection& connection, CmMessageKind message, const Rejection& rejection);
   /// Sends REJ 4 (timeout). CM-REJ-2 (it carries the sender's CA GUID, by which the connection is found)
-  void send_timeout_rej(Link& link, CmMessageKind message);
+  void send_timeout_rej(ManagedConnection& connection, CmMessageKind message);
   void on_rej(const CmRej& rej);
   void on_dreq(const CmDreq& dreq, const Mad& mad, const Peer& from);
   void on_drep(const CmDrep& drep);
   void on_lap(const CmLap& lap, const Mad& mad);
-  void send_dreq(Link& link);
-  void release_stale(Link& link);
+  void send_dreq(ManagedConnection& connection);
+  void release_stale(ManagedConnection& connection);
   void send_drep(const Peer& to, std::uint64_t transaction, CommId local, CommId remote);
-  void enter_timewait(Link& link);
-  void give_up(Link& link);
+  void enter_timewait(ManagedConnection& connection);
 };
 
 [[nodiscard]] inline std::array<std::uint8_t, 16> key_of(const Gid& address) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// REJ, DREQ, DREP and LAP, timewait, and what is done when no answer comes: how a connection ends.
+// REJ, DREQ, DREP and LAP, and timewait: how a connection ends.
 #include <algorithm>
 
 #include "cm/manager_state.h"
@@ -35,11 +35,11 @@ CmMessageKind refused_in(State state) {
 
 }  // namespace
 
-VerbResult<void> ConnectionManager::reject(CommId connection, const Rejection& rejection, Time now) {
+VerbResult<void> ConnectionManager::reject(CommId id, const Rejection& rejection, Time now) {
   impl_->now = now;
-  Link* const link = impl_->find(connection);
-  if (link == nullptr) return tl::unexpected(no_such_connection(connection));
-  const CmMessageKind message = refused_in(link->state);
+  ManagedConnection* const connection = impl_->find(id);
+  if (connection == nullptr) return tl::unexpected(no_such_connection(id));
+  const CmMessageKind message = refused_in(connection->state);
   if (message == CmMessageKind::other) return tl::unexpected(wrong_state("a REQ or REP that was not answered yet"));
   const CmRej fields;
   if (!fits(rejection.info, fields.info)) {
@@ -49,45 +49,45 @@ VerbResult<void> ConnectionManager::reject(CommId connection, const Rejection& r
     return tl::unexpected(
         too_long("private_data", "at most 148 bytes", rejection.private_data.size(), fields.private_data.size()));
   }
-  impl_->send_rej(*link, message, rejection);
-  impl_->forget(*link);
+  impl_->send_rej(*connection, message, rejection);
+  impl_->forget(*connection);
   return {};
 }
 
-VerbResult<void> ConnectionManager::disconnect(CommId connection, Time now) {
+VerbResult<void> ConnectionManager::disconnect(CommId id, Time now) {
   impl_->now = now;
-  Link* const link = impl_->find(connection);
-  if (link == nullptr) return tl::unexpected(no_such_connection(connection));
-  if (link->state != State::established) return tl::unexpected(wrong_state("established"));
-  impl_->send_dreq(*link);
+  ManagedConnection* const connection = impl_->find(id);
+  if (connection == nullptr) return tl::unexpected(no_such_connection(id));
+  if (connection->state != State::established) return tl::unexpected(wrong_state("established"));
+  impl_->send_dreq(*connection);
   return {};
 }
 
-VerbResult<void> ConnectionManager::abandon(CommId connection, Time now) {
+VerbResult<void> ConnectionManager::abandon(CommId id, Time now) {
   impl_->now = now;
-  Link* const link = impl_->find(connection);
-  if (link == nullptr) return tl::unexpected(no_such_connection(connection));
-  link->is_silent = true;
-  switch (link->state) {
+  ManagedConnection* const connection = impl_->find(id);
+  if (connection == nullptr) return tl::unexpected(no_such_connection(id));
+  connection->is_silent = true;
+  switch (connection->state) {
     case State::req_sent:
     case State::mra_req_received:
-      impl_->send_timeout_rej(*link, CmMessageKind::req);
-      impl_->forget(*link);
+      impl_->send_timeout_rej(*connection, CmMessageKind::req);
+      impl_->forget(*connection);
       break;
     case State::established:
-      impl_->send_dreq(*link);
+      impl_->send_dreq(*connection);
       break;
     case State::dreq_sent:
     case State::timewait:
       break;
     case State::sidr_req_sent:
-      impl_->forget(*link);
+      impl_->forget(*connection);
       break;
     case State::sidr_req_received:
-      return answer(connection, {.status = CmSidrStatus::rejected}, now);
+      return answer(id, {.status = CmSidrStatus::rejected}, now);
     default:
-      impl_->send_rej(*link, refused_in(link->state), {});
-      impl_->forget(*link);
+      impl_->send_rej(*connection, refused_in(connection->state), {});
+      impl_->forget(*connection);
   }
   return {};
 }
@@ -96,55 +96,56 @@ void ConnectionManager::Impl::send_rej(const Peer& to, std::uint64_t transaction
   send(to, transaction, MadAttribute::cm_rej, rej);
 }
 
-void ConnectionManager::Impl::send_rej(Link& link, CmMessageKind message, const Rejection& rejection) {
+void ConnectionManager::Impl::send_rej(ManagedConnection& connection, CmMessageKind message,
+                                       const Rejection& rejection) {
   CmRej rej;
-  rej.local_comm_id = link.local;
-  rej.remote_comm_id = link.remote;
+  rej.local_comm_id = connection.local;
+  rej.remote_comm_id = connection.remote;
   rej.message = message;
   rej.reason = rejection.reason;
   rej.info_length = static_cast<std::uint8_t>(rejection.info.size());
   put(rejection.info, rej.info);
   put(rejection.private_data, rej.private_data);
-  send_rej(link.peer, link.transaction_id, rej);
+  send_rej(connection.peer, connection.transaction_id, rej);
 }
 
-void ConnectionManager::Impl::send_timeout_rej(Link& link, CmMessageKind message) {
+void ConnectionManager::Impl::send_timeout_rej(ManagedConnection& connection, CmMessageKind message) {
   std::array<std::byte, kGuidBytes> guid{};
   for (std::size_t i = 0; i < kGuidBytes; ++i) guid[i] = static_cast<std::byte>(config.ca_guid >> (56 - 8 * i));
-  send_rej(link, message, {.reason = CmRejReason::timeout, .info = guid});
+  send_rej(connection, message, {.reason = CmRejReason::timeout, .info = guid});
 }
 
 void ConnectionManager::Impl::on_rej(const CmRej& rej) {
-  Link* link = nullptr;
-  if (const std::uint64_t guid = guid_in(rej)) link = find_by_comm_id(guid, rej.local_comm_id);
-  if (link == nullptr) {
-    link = find(rej.remote_comm_id);
+  ManagedConnection* connection = nullptr;
+  if (const std::uint64_t guid = guid_in(rej)) connection = find_by_comm_id(guid, rej.local_comm_id);
+  if (connection == nullptr) {
+    connection = find(rej.remote_comm_id);
     // A peer that rejects a REQ may not have a communication id for the connection.
-    const bool is_for_req = rej.message == CmMessageKind::req && link != nullptr &&
-                            (link->state == State::req_sent || link->state == State::mra_req_received);
-    if (link == nullptr || (!is_for_req && link->remote != rej.local_comm_id)) {
+    const bool is_for_req = rej.message == CmMessageKind::req && connection != nullptr &&
+                            (connection->state == State::req_sent || connection->state == State::mra_req_received);
+    if (connection == nullptr || (!is_for_req && connection->remote != rej.local_comm_id)) {
       return ignore(Ignored::unknown_connection);
     }
   }
-  switch (link->state) {
+  switch (connection->state) {
     case State::req_sent:
     case State::mra_req_received:
     case State::req_received:
     case State::mra_req_sent:
     case State::rep_sent:
     case State::mra_rep_received:
-      say(EventKind::rejected, *link, rej);
+      say(EventKind::rejected, *connection, rej);
       // The peer still has a connection with these numbers. CM-STALE-2 (timewait): neither side may reuse them soon.
-      if (rej.reason == CmRejReason::stale_connection) return enter_timewait(*link);
-      return forget(*link);
+      if (rej.reason == CmRejReason::stale_connection) return enter_timewait(*connection);
+      return forget(*connection);
     case State::rep_received:
     case State::mra_rep_sent:
     case State::established:
-      say(EventKind::rejected, *link, rej);
-      return enter_timewait(*link);
+      say(EventKind::rejected, *connection, rej);
+      return enter_timewait(*connection);
     case State::dreq_sent:
-      say(EventKind::disconnected, *link);
-      return enter_timewait(*link);
+      say(EventKind::disconnected, *connection);
+      return enter_timewait(*connection);
     default:
       return ignore(Ignored::wrong_state);
   }
@@ -152,22 +153,22 @@ void ConnectionManager::Impl::on_rej(const CmRej& rej) {
 
 // CM-DREQ-1 (a DREQ is answered for unknown connections, too; one for another QPN is ignored)
 void ConnectionManager::Impl::on_dreq(const CmDreq& dreq, const Mad& mad, const Peer& from) {
-  Link* const link = find(dreq.remote_comm_id);
+  ManagedConnection* const connection = find(dreq.remote_comm_id);
   const auto answer = [&] { send_drep(from, mad.transaction_id, dreq.remote_comm_id, dreq.local_comm_id); };
-  if (link == nullptr || link->remote != dreq.local_comm_id) {
+  if (connection == nullptr || connection->remote != dreq.local_comm_id) {
     // The sender of the DREQ needs an answer to end its side, too.
     ignore(Ignored::unknown_connection);
     return answer();
   }
-  if (dreq.remote_qpn != link->local_qpn) return ignore(Ignored::wrong_qpn);
-  switch (link->state) {
+  if (dreq.remote_qpn != connection->local_qpn) return ignore(Ignored::wrong_qpn);
+  switch (connection->state) {
     case State::established:
     case State::rep_sent:
     case State::mra_rep_received:
     case State::dreq_sent:
       answer();
-      say(EventKind::disconnected, *link);
-      return enter_timewait(*link);
+      say(EventKind::disconnected, *connection);
+      return enter_timewait(*connection);
     case State::timewait:
       ignore(Ignored::duplicate);
       return answer();
@@ -177,40 +178,41 @@ void ConnectionManager::Impl::on_dreq(const CmDreq& dreq, const Mad& mad, const 
 }
 
 void ConnectionManager::Impl::on_drep(const CmDrep& drep) {
-  Link* const link = find(drep.remote_comm_id);
-  if (link == nullptr || link->remote != drep.local_comm_id) return ignore(Ignored::unknown_connection);
-  if (link->state != State::dreq_sent) return ignore(Ignored::wrong_state);
-  say(EventKind::disconnected, *link);
-  enter_timewait(*link);
+  ManagedConnection* const connection = find(drep.remote_comm_id);
+  if (connection == nullptr || connection->remote != drep.local_comm_id) return ignore(Ignored::unknown_connection);
+  if (connection->state != State::dreq_sent) return ignore(Ignored::wrong_state);
+  say(EventKind::disconnected, *connection);
+  enter_timewait(*connection);
 }
 
 // CM-LAP-1 (a LAP is answered: alternate paths are not supported); RoCE has none.
 void ConnectionManager::Impl::on_lap(const CmLap& lap, const Mad& mad) {
-  Link* const link = find(lap.remote_comm_id);
-  if (link == nullptr || link->remote != lap.local_comm_id) return ignore(Ignored::unknown_connection);
-  if (link->state != State::established) return ignore(Ignored::wrong_state);
+  ManagedConnection* const connection = find(lap.remote_comm_id);
+  if (connection == nullptr || connection->remote != lap.local_comm_id) return ignore(Ignored::unknown_connection);
+  if (connection->state != State::established) return ignore(Ignored::wrong_state);
   ignore(Ignored::unsupported);
   CmApr apr;
-  apr.local_comm_id = link->local;
-  apr.remote_comm_id = link->remote;
+  apr.local_comm_id = connection->local;
+  apr.remote_comm_id = connection->remote;
   apr.status = CmAprStatus::unsupported;
-  send(link->peer, mad.transaction_id, MadAttribute::cm_apr, apr);
+  send(connection->peer, mad.transaction_id, MadAttribute::cm_apr, apr);
 }
 
-void ConnectionManager::Impl::send_dreq(Link& link) {
+void ConnectionManager::Impl::send_dreq(ManagedConnection& connection) {
   CmDreq dreq;
-  dreq.local_comm_id = link.local;
-  dreq.remote_comm_id = link.remote;
-  dreq.remote_qpn = link.remote_qpn;
+  dreq.local_comm_id = connection.local;
+  dreq.remote_comm_id = connection.remote;
+  dreq.remote_qpn = connection.remote_qpn;
   // The active side goes on with the transaction that it began; the passive side begins its own.
-  send(link.peer, link.is_active ? link.transaction_id : next_transaction++, MadAttribute::cm_dreq, dreq);
-  link.state = State::dreq_sent;
-  repeat_last(link, link.interval, link.max_retries);
+  const std::uint64_t transaction = connection.is_active ? connection.transaction_id : next_transaction++;
+  const OutMessage& sent = send(connection.peer, transaction, MadAttribute::cm_dreq, dreq);
+  connection.state = State::dreq_sent;
+  repeat(connection, sent, connection.interval, connection.max_retries);
 }
 
 // Ends a connection that the peer does not know any more.
-void ConnectionManager::Impl::release_stale(Link& link) {
-  if (link.state == State::established) send_dreq(link);
+void ConnectionManager::Impl::release_stale(ManagedConnection& connection) {
+  if (connection.state == State::established) send_dreq(connection);
 }
 
 void ConnectionManager::Impl::send_drep(const Peer& to, std::uint64_t transaction, CommId local, CommId remote) {
@@ -221,30 +223,9 @@ void ConnectionManager::Impl::send_drep(const Peer& to, std::uint64_t transactio
 }
 
 // CM-TIME-5 (timewait lasts as long as the QP's timeout)
-void ConnectionManager::Impl::enter_timewait(Link& link) {
-  link.state = State::timewait;
-  wait_until(link, now + time_of(link.agreement().timeout));
-}
-
-void ConnectionManager::Impl::give_up(Link& link) {
-  switch (link.state) {
-    case State::req_sent:
-    case State::mra_req_received:
-      send_timeout_rej(link, CmMessageKind::req);
-      say(EventKind::unreachable, link);
-      return forget(link);
-    case State::sidr_req_sent:
-      say(EventKind::unreachable, link);
-      return forget(link);
-    case State::rep_sent:
-    case State::mra_rep_received:
-      send_timeout_rej(link, CmMessageKind::other);
-      say(EventKind::unreachable, link);
-      return forget(link);
-    default:
-      say(EventKind::disconnected, link);
-      return enter_timewait(link);
-  }
+void ConnectionManager::Impl::enter_timewait(ManagedConnection& connection) {
+  connection.state = State::timewait;
+  wait_until(connection, now + time_of(connection.agreement().timeout));
 }
 
 }  // namespace roce::cm

@@ -13,28 +13,28 @@ VerbResult<CommId> ConnectionManager::resolve(const ResolveRequest& request, Tim
     return tl::unexpected(
         too_long("private_data", "at most 216 bytes", request.private_data.size(), req.private_data.size()));
   }
-  Link* const link = impl.make_link();
-  if (link == nullptr) return tl::unexpected(no_room(impl.links.size(), impl.config.max_connections));
-  req.request_id = link->local.value();
+  ManagedConnection* const connection = impl.make_connection();
+  if (connection == nullptr) return tl::unexpected(no_room(impl.connections.size(), impl.config.max_connections));
+  req.request_id = connection->local.value();
   req.p_key = request.p_key;
   req.service_id = request.service;
   put(request.private_data, req.private_data);
-  link->state = State::sidr_req_sent;
-  link->is_active = true;
-  link->peer = request.peer;
-  link->sidr_request = req;
-  link->transaction_id = impl.next_transaction++;
-  impl.send(link->peer, link->transaction_id, MadAttribute::cm_sidr_req, req);
+  connection->state = State::sidr_req_sent;
+  connection->is_active = true;
+  connection->peer = request.peer;
+  connection->sidr_request = req;
+  connection->transaction_id = impl.next_transaction++;
+  const OutMessage& sent = impl.send(connection->peer, connection->transaction_id, MadAttribute::cm_sidr_req, req);
   // CM-SIDR-1 (a SIDR_REQ waits the response timeout)
-  impl.repeat_last(*link, time_of(impl.config.response_timeout), impl.config.max_retries);
-  return link->local;
+  impl.repeat(*connection, sent, time_of(impl.config.response_timeout), impl.config.max_retries);
+  return connection->local;
 }
 
-VerbResult<void> ConnectionManager::answer(CommId question, const Resolution& resolution, Time now) {
+VerbResult<void> ConnectionManager::answer(CommId id, const Resolution& resolution, Time now) {
   impl_->now = now;
-  Link* const link = impl_->find(question);
-  if (link == nullptr) return tl::unexpected(no_such_connection(question));
-  if (link->state != State::sidr_req_received)
+  ManagedConnection* const connection = impl_->find(id);
+  if (connection == nullptr) return tl::unexpected(no_such_connection(id));
+  if (connection->state != State::sidr_req_received)
     return tl::unexpected(wrong_state("a SIDR_REQ that was not answered yet"));
   const CmSidrRep fields;
   if (!fits(resolution.info, fields.info)) {
@@ -44,8 +44,8 @@ VerbResult<void> ConnectionManager::answer(CommId question, const Resolution& re
     return tl::unexpected(
         too_long("private_data", "at most 136 bytes", resolution.private_data.size(), fields.private_data.size()));
   }
-  impl_->send_sidr_rep(link->peer, link->transaction_id, link->sidr_request, resolution);
-  impl_->forget(*link);
+  impl_->send_sidr_rep(connection->peer, connection->transaction_id, connection->sidr_request, resolution);
+  impl_->forget(*connection);
   return {};
 }
 
@@ -62,22 +62,22 @@ void ConnectionManager::Impl::on_sidr_req(const CmSidrReq& req, const Mad& mad, 
   if ((is_rdma_ip && !has_cma(req.service_id, req.private_data)) || !is_listening(req.service_id, req.private_data)) {
     return refuse(CmSidrStatus::rejected);
   }
-  Link* const link = make_link();
-  if (link == nullptr) return ignore(Ignored::no_room);
-  link->state = State::sidr_req_received;
-  link->peer = from;
-  link->sidr_request = req;
-  link->transaction_id = mad.transaction_id;
-  by_question[question] = link->local.value();
-  say(EventKind::resolve_request, *link);
+  ManagedConnection* const connection = make_connection();
+  if (connection == nullptr) return ignore(Ignored::no_room);
+  connection->state = State::sidr_req_received;
+  connection->peer = from;
+  connection->sidr_request = req;
+  connection->transaction_id = mad.transaction_id;
+  by_question[question] = connection->local.value();
+  say(EventKind::resolve_request, *connection);
 }
 
 void ConnectionManager::Impl::on_sidr_rep(const CmSidrRep& rep) {
-  Link* const link = find(CommId{rep.request_id});
-  if (link == nullptr) return ignore(Ignored::unknown_connection);
-  if (link->state != State::sidr_req_sent) return ignore(Ignored::wrong_state);
-  events.push_back({.kind = EventKind::resolved, .connection = link->local, .resolution = rep});
-  forget(*link);
+  ManagedConnection* const connection = find(CommId{rep.request_id});
+  if (connection == nullptr) return ignore(Ignored::unknown_connection);
+  if (connection->state != State::sidr_req_sent) return ignore(Ignored::wrong_state);
+  events.push_back({.kind = EventKind::resolved, .connection = connection->local, .resolution = rep});
+  forget(*connection);
 }
 
 void ConnectionManager::Impl::send_sidr_rep(const Peer& to, std::uint64_t transaction, const CmSidrReq& req,

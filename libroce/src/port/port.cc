@@ -20,6 +20,23 @@ constexpr std::size_t kMaxEvents = 4096;
 // Bytes that the device writes before they are sent: a few super-frames, which are still in the cache then.
 constexpr std::size_t kSegmentedBuffer = 256 << 10;
 
+// The time of work that waits already.
+constexpr Time kAtOnce = Time::min();
+
+/// Calls `use` with each packet of a super-frame, without the headers in front of its BTH.
+template <typename Use>
+void for_each_packet(const Packet& packet, const SuperFrame& parts, Use use) {
+  for (std::uint32_t i = 0; i < parts.count; ++i) use(segment(packet, parts, i));
+}
+/// Calls `use` with each packet of a super-frame as a whole frame, which is made in `frame`.
+template <typename Use>
+void for_each_frame(const Packet& packet, const SuperFrame& parts, std::vector<std::byte>& frame, Use use) {
+  for (std::uint32_t i = 0; i < parts.count; ++i) {
+    cut_frame(packet, parts, i, frame);
+    use(Bytes{frame});
+  }
+}
+
 /// Converts to the packet of a frame, so that the packet is made where it stays.
 struct InPlace {
   const link::RxFrame& frame;
@@ -59,6 +76,11 @@ struct InPlace {
 
 [[nodiscard]] link::UdpMeta udp_of(const NetMeta& net) {
   return {address_of(net.source), address_of(net.destination), net.udp_source_port, net.traffic_class, net.hop_limit};
+}
+
+/// True if the frames of a link begin with the BTH: it hides the headers in front of it.
+[[nodiscard]] bool hides_headers(const transport::TxCaps& caps) {
+  return caps.link == transport::TxCaps::Link::transport;
 }
 
 /// Returns how a received super-frame divides into packets; nullopt if the frame is one packet.
@@ -126,10 +148,10 @@ link::LinkResult<bool> Port::turn(Time now) {
 }
 
 Time Port::next_timeout() const {
-  if (taken_ != came_) return Time::min();
+  if (taken_ != came_) return kAtOnce;
   // Work was posted, or an address was learnt, since the last round.
-  if (device_.has_output() && !wants_to_write()) return Time::min();
-  if (own_ != nullptr && !own_->output().empty() && !own_waits_) return Time{};
+  if (device_.has_output() && !wants_to_write()) return kAtOnce;
+  if (own_ != nullptr && !own_->output().empty() && !own_waits_) return kAtOnce;
   Time next = std::min(device_.next_timeout(), pause_ends_);
   if (holding_) next = std::min(next, holding_->next_timeout());
   if (own_ != nullptr) next = std::min(next, own_->next_timeout());
@@ -150,7 +172,7 @@ link::LinkResult<std::size_t> Port::receive(Time now) {
     if (!count) return count;
     came_ = *count;
     taken_ = 0;
-    const bool hidden = link_.kind() == link::LinkKind::udp;
+    const bool hidden = hides_headers(caps_);
     for (std::size_t i = 0; i < came_; ++i) {
       NetMeta net;
       if (hidden) net = net_of(received_[i].udp, received_[i].timestamp_ns);
@@ -182,7 +204,7 @@ link::LinkResult<std::size_t> Port::receive(Time now) {
 }
 
 void Port::show_received(const Packet& packet, const link::RxFrame& frame) {
-  const bool hidden = link_.kind() == link::LinkKind::udp;
+  const bool hidden = hides_headers(caps_);
   const auto show_one = [&](const Packet& one) {
     NetMeta net = one.net();
     net.ip_id = check_icrc(one).ip_id;
@@ -190,14 +212,8 @@ void Port::show_received(const Packet& packet, const link::RxFrame& frame) {
   };
   const std::optional<SuperFrame> parts = parts_of(packet, frame);
   if (!parts) return hidden ? show_one(packet) : show(Direction::received, frame.bytes, {}, frame.timestamp_ns);
-  for (std::uint32_t i = 0; i < parts->count; ++i) {
-    if (hidden) {
-      show_one(segment(packet, *parts, i));
-    } else {
-      cut_frame(packet, *parts, i, segment_);
-      show(Direction::received, segment_, {}, frame.timestamp_ns);
-    }
-  }
+  if (hidden) return for_each_packet(packet, *parts, show_one);
+  for_each_frame(packet, *parts, segment_, [&](Bytes one) { show(Direction::received, one, {}, frame.timestamp_ns); });
 }
 
 void Port::take(const Packet& packet, const link::RxFrame& frame, Time now) {
@@ -298,24 +314,20 @@ bool Port::cut_refused() {
 
 /// Puts the packets of a super-frame into `frames_`.
 void Port::cut_unit(const link::TxFrame& frame) {
-  const bool hidden = link_.kind() == link::LinkKind::udp;
+  const bool hidden = hides_headers(caps_);
   NetMeta net = net_of(frame.udp, 0);
   net.ip_id = 0;
   const Packet packet = hidden ? parse_transport(frame.bytes, net) : parse_frame(frame.bytes, LinkType::ethernet);
   const std::optional<SuperFrame> parts = super_frame_of(packet, frame.segment_size);
   if (!parts) return;
-  for (std::uint32_t i = 0; i < parts->count; ++i) {
-    std::vector<std::byte>& bytes = cut_.emplace_back();
-    if (hidden) {
-      const Packet part = segment(packet, *parts, i);
-      bytes.assign(part.bytes().begin(), part.bytes().end());
-      // A packet that is sent alone has IP identification 0.
-      move_icrc(bytes, part.net(), net);
-    } else {
-      cut_frame(packet, *parts, i, bytes);
-    }
+  const auto keep = [&](Bytes one) -> std::vector<std::byte>& {
+    std::vector<std::byte>& bytes = cut_.emplace_back(one.begin(), one.end());
     frames_.push_back({bytes, frame.udp});
-  }
+    return bytes;
+  };
+  if (!hidden) return for_each_frame(packet, *parts, segment_, keep);
+  // A packet that is sent alone has IP identification 0.
+  for_each_packet(packet, *parts, [&](const Packet& part) { move_icrc(keep(part.bytes()), part.net(), net); });
 }
 
 link::LinkResult<std::size_t> Port::transmit(Time now) {
@@ -354,19 +366,12 @@ void Port::show_sent(const transport::TxUnit& unit, std::uint16_t source_port, s
   net.udp_source_port = source_port;
   if (unit.segments <= 1) return show(Direction::sent, unit.bytes, net, timestamp_ns);
   const SuperFrame parts = parts_of(unit);
-  if (link_.kind() != link::LinkKind::udp) {
-    const Packet packet = parse_frame(unit.bytes, LinkType::ethernet);
-    for (std::uint32_t i = 0; i < parts.count; ++i) {
-      cut_frame(packet, parts, i, segment_);
-      show(Direction::sent, segment_, net, timestamp_ns);
-    }
-    return;
+  if (hides_headers(caps_)) {
+    return for_each_packet(parse_transport(unit.bytes, net), parts,
+                           [&](const Packet& part) { show(Direction::sent, part.bytes(), part.net(), timestamp_ns); });
   }
-  const Packet packet = parse_transport(unit.bytes, net);
-  for (std::uint32_t i = 0; i < parts.count; ++i) {
-    const Packet part = segment(packet, parts, i);
-    show(Direction::sent, part.bytes(), part.net(), timestamp_ns);
-  }
+  for_each_frame(parse_frame(unit.bytes, LinkType::ethernet), parts, segment_,
+                 [&](Bytes one) { show(Direction::sent, one, net, timestamp_ns); });
 }
 
 void Port::take_back_to_ourselves(Time now) {
@@ -384,7 +389,7 @@ void Port::take_back_to_ourselves(Time now) {
 
 std::uint16_t Port::send_unit(const transport::TxUnit& unit) {
   const std::uint32_t segment_size = unit.segments > 1 ? unit.segment_size : 0;
-  if (caps_.link == transport::TxCaps::Link::ethernet) {
+  if (!hides_headers(caps_)) {
     if (FieldOf<&Ethernet::destination>::get(unit.bytes.data()) == device_.config().mac) {
       to_ourselves_.push_back(unit);
     } else {
@@ -438,7 +443,7 @@ std::string Port::why_waiting() const {
 }
 
 void Port::show(Direction direction, Bytes bytes, const NetMeta& net, std::int64_t timestamp_ns) {
-  if (link_.kind() != link::LinkKind::udp) return tap_(direction, bytes, timestamp_ns);
+  if (!hides_headers(caps_)) return tap_(direction, bytes, timestamp_ns);
   const FrameTemplate headers = FrameTemplate::ethernet(net, MacAddress{}, MacAddress{});
   shown_.resize(headers.header_bytes() + bytes.size());
   headers.write_headers(shown_.data(), bytes.size(), net.ip_id.value_or(0));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Completions, and the flushing of a QP that goes to ERR.
+#include "transport/completion.h"
+
 #include "transport/device_state.h"
 
 namespace roce::transport::detail {
@@ -125,8 +127,7 @@ void enter_error(DeviceState& device, Qp& qp, bool keep_answers) {
   req.rd_outstanding = 0;
   req.timeout_at = req.rnr_until = kNever;
   resp.open = Responder::Open::nothing;
-  resp.acks_held = 0;
-  resp.ack_due = kNever;
+  resp.drop_held_ack();
   if (!keep_answers) resp.responses.clear();
   if (resp.has_receive) {
     resp.has_receive = false;

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Congestion notification: a packet marked CE is answered with a CNP, and a CNP slows its QP down (IBTA annex A17).
+#include "transport/congestion.h"
+
 #include "roce/wire/cnp.h"
+#include "roce/wire/constants.h"
 #include "roce/wire/deth.h"
 #include "roce/wire/ethernet.h"
 #include "transport/device_state.h"
+#include "transport/emitter.h"
 
 namespace roce::transport::detail {
-
-namespace {
-
-constexpr std::uint8_t kEcnMask = 3;
-constexpr std::uint8_t kEcnCe = 3;
-constexpr std::uint8_t kEcnEct0 = 2;
-constexpr std::uint32_t kIcrcSize = 4;
-
-}  // namespace
 
 void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time now) {
   if ((packet.traffic_class() & kEcnMask) != kEcnCe) return;
@@ -48,7 +43,7 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
   back.traffic_class = static_cast<std::uint8_t>(config.dscp << 2 | kEcnEct0);
   back.hop_limit = device.config.hop_limit;
   if (back.vlan_tci) {
-    back.vlan_tci = static_cast<std::uint16_t>((*back.vlan_tci & 0x0FFF) | config.priority << 13);
+    back.vlan_tci = static_cast<std::uint16_t>((*back.vlan_tci & kVlanIdMask) | config.priority << kVlanPriorityShift);
   }
   cnp.path.built = false;
   qp.cnp_sent_before = true;
@@ -81,7 +76,7 @@ bool serve_cnps(DeviceState& device, Emitter& out) {
       device.cnps.pop();
       continue;
     }
-    constexpr std::uint32_t size = kSize<Bth> + kSize<CnpReserved> + kIcrcSize;
+    constexpr std::uint32_t size = packet_size(kSize<CnpReserved>, 0);
     std::byte* bytes = out.place(cnp.path, priority, cnp.qpn.value(), size, true);
     if (bytes == nullptr) return false;
     Bth bth;

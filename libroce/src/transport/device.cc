@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "roce/wire/constants.h"
+#include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/refusal.h"
+#include "transport/scheduler.h"
 
 namespace roce::transport {
 
@@ -19,47 +23,43 @@ constexpr std::uint16_t kMaxVlan = 4094;
 constexpr std::uint8_t kMaxPriority = 7;
 constexpr std::uint8_t kMaxDscp = 63;
 
-[[nodiscard]] tl::unexpected<VerbError> wrong(std::string_view subject, std::string_view needs, std::uint64_t found,
-                                              std::uint64_t expected = 0) {
-  return tl::unexpected(VerbError{VerbErrorCode::invalid_argument, subject, needs, found, expected});
-}
-
 [[nodiscard]] VerbResult<void> check_gid(const GidEntry& entry) {
-  if (entry.gid == Gid{}) return wrong("gids", "a GID that is not all zeros", 0);
-  if (is_multicast(entry.gid)) return wrong("gids", "a unicast GID", 0);
-  if (entry.vlan_id && *entry.vlan_id > kMaxVlan) return wrong("gids.vlan_id", "at most", *entry.vlan_id, kMaxVlan);
+  if (entry.gid == Gid{}) return invalid("gids", "a GID that is not all zeros", 0);
+  if (is_multicast(entry.gid)) return invalid("gids", "a unicast GID", 0);
+  if (entry.vlan_id && *entry.vlan_id > kMaxVlan) return invalid("gids.vlan_id", "at most", *entry.vlan_id, kMaxVlan);
   if (entry.priority && *entry.priority > kMaxPriority) {
-    return wrong("gids.priority", "at most", *entry.priority, kMaxPriority);
+    return invalid("gids.priority", "at most", *entry.priority, kMaxPriority);
   }
   return {};
 }
 
 [[nodiscard]] VerbResult<void> check(const DeviceConfig& config) {
-  if (config.gids.empty()) return wrong("gids", "at least one entry", 0, 1);
+  if (config.gids.empty()) return invalid("gids", "at least one entry", 0, 1);
   for (const GidEntry& entry : config.gids) {
     if (VerbResult<void> checked = check_gid(entry); !checked) return checked;
   }
-  if (!std::has_single_bit(config.port_mtu) || config.port_mtu < 256 || config.port_mtu > 4096) {
-    return wrong("port_mtu", "256, 512, 1024, 2048 or 4096", config.port_mtu);
+  if (!is_path_mtu(config.port_mtu)) {
+    return invalid("port_mtu", "256, 512, 1024, 2048 or 4096", config.port_mtu);
   }
-  if (config.p_keys.empty()) return wrong("p_keys", "at least one entry", 0, 1);
+  if (config.p_keys.empty()) return invalid("p_keys", "at least one entry", 0, 1);
   if (config.limits.max_qp == 0 || config.limits.max_qp > kMaxQps) {
-    return wrong("limits.max_qp", "at least 1 and at most", config.limits.max_qp, kMaxQps);
+    return invalid("limits.max_qp", "at least 1 and at most", config.limits.max_qp, kMaxQps);
   }
   if (config.limits.max_mr == 0 || config.limits.max_mr > kMaxRegions) {
-    return wrong("limits.max_mr", "at least 1 and at most", config.limits.max_mr, kMaxRegions);
+    return invalid("limits.max_mr", "at least 1 and at most", config.limits.max_mr, kMaxRegions);
   }
-  if (config.shard_bits > kMaxShardBits) return wrong("shard_bits", "at most", config.shard_bits, kMaxShardBits);
-  if (config.shard >> config.shard_bits != 0) return wrong("shard", "shard_bits bits", config.shard, config.shard_bits);
-  if (config.cnp.priority > kMaxPriority) return wrong("cnp.priority", "at most", config.cnp.priority, kMaxPriority);
-  if (config.cnp.dscp > kMaxDscp) return wrong("cnp.dscp", "at most", config.cnp.dscp, kMaxDscp);
+  if (config.shard_bits > kMaxShardBits) return invalid("shard_bits", "at most", config.shard_bits, kMaxShardBits);
+  if (config.shard >> config.shard_bits != 0)
+    return invalid("shard", "shard_bits bits", config.shard, config.shard_bits);
+  if (config.cnp.priority > kMaxPriority) return invalid("cnp.priority", "at most", config.cnp.priority, kMaxPriority);
+  if (config.cnp.dscp > kMaxDscp) return invalid("cnp.dscp", "at most", config.cnp.dscp, kMaxDscp);
   for (const std::optional<ReceiveThresholds>& thresholds : config.receive_thresholds) {
     if (thresholds && thresholds->enough <= thresholds->low) {
-      return wrong("receive_thresholds.enough", "more than low,", thresholds->enough, thresholds->low);
+      return invalid("receive_thresholds.enough", "more than low,", thresholds->enough, thresholds->low);
     }
   }
   if (config.first_qpn < 2 || config.first_qpn > 0xFF'FFFE) {
-    return wrong("first_qpn", "2 to 0xFFFFFE", config.first_qpn);
+    return invalid("first_qpn", "2 to 0xFFFFFE", config.first_qpn);
   }
   return {};
 }
@@ -115,7 +115,7 @@ Device::~Device() = default;
 
 VerbResult<Device> Device::make(DeviceConfig config, RandomSource random, RateLimiterFactory limiters) {
   if (VerbResult<void> checked = check(config); !checked) return tl::unexpected(checked.error());
-  if (!random) return wrong("random", "a source of random numbers", 0);
+  if (!random) return invalid("random", "a source of random numbers", 0);
   return Device{std::make_unique<DeviceState>(std::move(config), std::move(random), std::move(limiters))};
 }
 
@@ -152,11 +152,10 @@ void Device::advance(Time now) {
 
 VerbResult<void> Device::set_neighbour(const Gid& gid, std::optional<std::uint16_t> vlan_id, const MacAddress& mac) {
   DeviceState& device = *state_;
-  constexpr std::uint32_t no_vlan = 0xFFFF;
-  const std::pair<Gid, std::uint32_t> key{gid, vlan_id.value_or(no_vlan)};
+  const std::pair key{gid, vlan_id.value_or(DeviceState::kNoVlan)};
   if (!device.neighbours.contains(key) && device.neighbours.size() >= device.config.limits.max_neighbours) {
-    return tl::unexpected(VerbError{VerbErrorCode::no_resources, "neighbour", "at most max_neighbours",
-                                    device.neighbours.size(), device.config.limits.max_neighbours});
+    return refuse(VerbErrorCode::no_resources, "neighbour", "at most max_neighbours", device.neighbours.size(),
+                  device.config.limits.max_neighbours);
   }
   device.neighbours[key] = mac;
   for (const std::uint32_t slot : device.waiting_for_neighbour) {
@@ -169,7 +168,7 @@ VerbResult<void> Device::set_neighbour(const Gid& gid, std::optional<std::uint16
 }
 
 VerbResult<void> Device::set_paused(std::uint8_t priority, bool paused) {
-  if (priority > kMaxPriority) return wrong("priority", "at most", priority, kMaxPriority);
+  if (priority > kMaxPriority) return invalid("priority", "at most", priority, kMaxPriority);
   const auto bit = static_cast<std::uint8_t>(1U << priority);
   state_->paused = static_cast<std::uint8_t>(paused ? state_->paused | bit : state_->paused & ~bit);
   return {};
@@ -186,7 +185,7 @@ std::uint8_t Device::low_priorities() const {
 VerbResult<void> Device::set_gid(std::uint16_t index, const GidEntry& entry) {
   DeviceState& device = *state_;
   if (index > device.config.gids.size()) {
-    return wrong("index", "an entry of the GID table, or the next one, at most", index, device.config.gids.size());
+    return invalid("index", "an entry of the GID table, or the next one, at most", index, device.config.gids.size());
   }
   if (VerbResult<void> checked = check_gid(entry); !checked) return checked;
   if (index == device.config.gids.size()) {
@@ -195,7 +194,7 @@ VerbResult<void> Device::set_gid(std::uint16_t index, const GidEntry& entry) {
   }
   for (const std::unique_ptr<Qp>& qp : device.qps) {
     if (qp != nullptr && qp->path.net.destination != Gid{} && qp->path.sgid_index == index) {
-      return tl::unexpected(VerbError{VerbErrorCode::in_use, "index", "no QP that sends from it", qp->qpn.value(), 0});
+      return refuse(VerbErrorCode::in_use, "index", "no QP that sends from it", qp->qpn.value(), 0);
     }
   }
   device.config.gids[index] = entry;

@@ -1,30 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "roce/transport/device.h"
-#include "roce/wire/frame_template.h"
+#include "roce/wire/bth.h"
+#include "roce/wire/constants.h"
+#include "transport/path.h"
 
 namespace roce::transport::detail {
 
-/// The path to a peer, resolved: everything that its packets have in common.
-struct Path {
-  NetMeta net{};
-  std::optional<MacAddress> destination_mac{};  ///< not known yet: to be found in the neighbour table
-  FrameTemplate frame{};
-  TxCaps::Link built_for = TxCaps::Link::ethernet;
-  bool built = false;  ///< `frame` was built for `built_for`
-  std::uint8_t service_level = 0;
-  std::uint8_t priority = 0;  ///< class of the transmit scheduler
-  bool count_ip_id = false;
-  std::uint16_t next_ip_id = 0;
-  std::uint16_t sgid_index = 0;
-  std::optional<std::uint16_t> vlan_id{};
-  bool multicast = false;
-};
+/// Returns the pad that a payload needs, in bytes.
+[[nodiscard]] constexpr std::uint8_t pad_of(std::uint32_t payload) {
+  return static_cast<std::uint8_t>((0 - payload) & 3);
+}
+
+/// Returns the size of a packet in bytes: BTH, `headers` bytes of extension headers, payload, pad and ICRC.
+[[nodiscard]] constexpr std::uint32_t packet_size(std::size_t headers, std::uint32_t payload) {
+  return static_cast<std::uint32_t>(kSize<Bth> + headers) + payload + pad_of(payload) + kIcrcSize;
+}
 
 /// Places packets in the caller's buffer: one per unit, or several of equal size in one unit.
 class Emitter {
@@ -99,6 +96,13 @@ class Emitter {
     unit.net = &open_->net;
     filled_ = unit_start_ + headers + unit_bytes_;
     open_ = nullptr;
+  }
+
+  /// True if a unit that is filled, or being filled, refers to `path`.
+  [[nodiscard]] bool uses(const Path& path) const {
+    const auto refers = [&](const TxUnit& unit) { return unit.net == &path.net; };
+    const std::span<const TxUnit> filled = units_.first(used_);
+    return open_ == &path || std::any_of(filled.begin(), filled.end(), refers);
   }
 
   /// Completes the last unit; returns the number of units.

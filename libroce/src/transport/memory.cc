@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
+
+#include "transport/refusal.h"
 
 namespace roce::transport::detail {
 namespace {
@@ -31,18 +34,6 @@ constexpr bool lacks_local_write(Access wanted, Access of_region) {
          !allows(of_region, Access::local_write);
 }
 
-template <typename Tag>
-tl::unexpected<VerbError> unknown(std::string_view subject, Handle<Tag> handle, std::uint16_t device) {
-  const std::string_view needs =
-      handle.device == device ? "an object that exists" : "an object of this device, not of another";
-  return tl::unexpected(VerbError{VerbErrorCode::unknown_handle, subject, needs, handle.index, 0});
-}
-
-tl::unexpected<VerbError> invalid(std::string_view subject, std::string_view needs, std::uint64_t found,
-                                  std::uint64_t expected) {
-  return tl::unexpected(VerbError{VerbErrorCode::invalid_argument, subject, needs, found, expected});
-}
-
 }  // namespace
 
 MemoryTable::MemoryTable(std::uint16_t device, std::uint32_t capacity, RandomSource& random)
@@ -61,8 +52,8 @@ VerbResult<std::uint32_t> MemoryTable::take(std::uint32_t pd, Kind kind) {
     slots_.emplace_back();
     records_.emplace_back();
   } else {
-    return tl::unexpected(VerbError{VerbErrorCode::no_resources, "memory regions and windows", "at most max_mr",
-                                    std::uint64_t{capacity_} + 1, capacity_});
+    return refuse(VerbErrorCode::no_resources, "memory regions and windows", "at most max_mr",
+                  std::uint64_t{capacity_} + 1, capacity_);
   }
   const std::uint32_t last_key = slots_[index].key;
   std::uint32_t key = (static_cast<std::uint32_t>((*random_)()) & ~(mask_ << 8)) | index << 8;
@@ -124,12 +115,12 @@ VerbResult<Mr> MemoryTable::register_region(std::uint32_t pd, const MrInit& init
 }
 
 VerbResult<MrInfo> MemoryTable::query(Mr mr) const {
-  if (!names(mr, Kind::region)) return unknown("mr", mr, device_);
+  if (!names(mr, Kind::region)) return unknown_handle("mr", mr, device_);
   return info(mr.index);
 }
 
 VerbResult<MrInfo> MemoryTable::renew_key(Mr mr, std::uint8_t variant) {
-  if (!names(mr, Kind::region)) return unknown("mr", mr, device_);
+  if (!names(mr, Kind::region)) return unknown_handle("mr", mr, device_);
   Slot& slot = slots_[mr.index];
   // MEM-07 (a new variant makes an invalidated region valid)
   slot.key = (slot.key & ~kVariantMask) | variant;
@@ -138,10 +129,10 @@ VerbResult<MrInfo> MemoryTable::renew_key(Mr mr, std::uint8_t variant) {
 }
 
 VerbResult<std::uint32_t> MemoryTable::deregister(Mr mr) {
-  if (!names(mr, Kind::region)) return unknown("mr", mr, device_);
+  if (!names(mr, Kind::region)) return unknown_handle("mr", mr, device_);
   // MEM-11 (a region with windows bound to it cannot be deregistered)
   if (const std::uint32_t windows = records_[mr.index].windows; windows != 0) {
-    return tl::unexpected(VerbError{VerbErrorCode::in_use, "mr", "no window bound to it", windows, 0});
+    return refuse(VerbErrorCode::in_use, "mr", "no window bound to it", windows, 0);
   }
   release(mr.index);
   return slots_[mr.index].pd;
@@ -156,12 +147,12 @@ VerbResult<Mw> MemoryTable::create_window(std::uint32_t pd, MwType type) {
 }
 
 VerbResult<RKey> MemoryTable::query(Mw mw) const {
-  if (!names(mw, Kind::window)) return unknown("mw", mw, device_);
+  if (!names(mw, Kind::window)) return unknown_handle("mw", mw, device_);
   return RKey{slots_[mw.index].key};
 }
 
 VerbResult<std::uint32_t> MemoryTable::destroy(Mw mw) {
-  if (!names(mw, Kind::window)) return unknown("mw", mw, device_);
+  if (!names(mw, Kind::window)) return unknown_handle("mw", mw, device_);
   unbind(mw.index);
   release(mw.index);
   return slots_[mw.index].pd;
@@ -237,6 +228,42 @@ bool MemoryTable::bind(const MwBinding& binding, std::uint32_t pd, Qpn qpn) {
   record.region = binding.mr.index;
   ++records_[binding.mr.index].windows;
   return true;
+}
+
+Scattered MemoryTable::scatter(std::uint32_t pd, std::span<const Sge> sges, std::uint64_t offset, Bytes bytes) const {
+  for (const Sge& sge : sges) {
+    if (bytes.empty()) return Scattered::done;
+    if (offset >= sge.length) {
+      offset -= sge.length;
+      continue;
+    }
+    const std::size_t part = std::min<std::size_t>(sge.length - offset, bytes.size());
+    std::byte* to = local(sge.l_key, pd, sge.address + offset, part, true);
+    if (to == nullptr) return Scattered::bad_key;
+    std::memcpy(to, bytes.data(), part);
+    bytes = bytes.subspan(part);
+    offset = 0;
+  }
+  return bytes.empty() ? Scattered::done : Scattered::too_long;
+}
+
+bool MemoryTable::gather(std::uint32_t pd, std::span<const Sge> sges, std::uint64_t offset, std::uint32_t length,
+                         std::byte* out) const {
+  for (const Sge& sge : sges) {
+    if (length == 0) return true;
+    if (offset >= sge.length) {
+      offset -= sge.length;
+      continue;
+    }
+    const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(sge.length - offset, length));
+    const std::byte* from = local(sge.l_key, pd, sge.address + offset, part, false);
+    if (from == nullptr) return false;
+    std::memcpy(out, from, part);
+    out += part;
+    length -= part;
+    offset = 0;
+  }
+  return length == 0;
 }
 
 }  // namespace roce::transport::detail

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "roce/transport/device.h"
@@ -11,6 +12,9 @@
 #include "roce/wire/types.h"
 
 namespace roce::transport::detail {
+
+/// The result of `MemoryTable::scatter`; `too_long` if the bytes do not fit.
+enum class Scattered : std::uint8_t { done, too_long, bad_key };
 
 /// The regions and windows of a device, and the checks on access to them (IBTA vol. 1, 10.6 and 10.7). L_Key and R_Key
 /// of a region have the same value: random bits, a slot number below them, and the variant in the low byte. The slot
@@ -46,6 +50,12 @@ class MemoryTable {
     if (((slot->key ^ key.value()) | (slot->pd ^ pd) | (~slot->rights & needed)) != 0) return nullptr;
     return length == 0 ? slot->base : slot->at(address, length);
   }
+
+  /// Copies `bytes` into the memory of `sges`, from byte `offset` of it on, for a QP in `pd`.
+  [[nodiscard]] Scattered scatter(std::uint32_t pd, std::span<const Sge> sges, std::uint64_t offset, Bytes bytes) const;
+  /// Copies `length` bytes from the memory of `sges`, from byte `offset` of it on, to `out`; false if a key is wrong.
+  [[nodiscard]] bool gather(std::uint32_t pd, std::span<const Sge> sges, std::uint64_t offset, std::uint32_t length,
+                            std::byte* out) const;
 
   /// Returns the memory that a packet for QP `qpn` in `pd` may reach through an R_Key; nullptr if the key with its
   /// variant, the PD, the rights or the range is wrong, the region or window is not valid, or a type 2 window is bound

@@ -3,7 +3,10 @@
 #include <array>
 #include <bit>
 
+#include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/refusal.h"
+#include "transport/scheduler.h"
 
 namespace roce::transport {
 
@@ -90,11 +93,6 @@ constexpr std::array kTransitions{
     Transition{QpState::sqe, QpState::rts, 0, 0, 0, kAccess, 0, kQKey},
 };
 
-[[nodiscard]] tl::unexpected<VerbError> refuse(VerbErrorCode code, std::string_view subject, std::string_view needs,
-                                               std::uint64_t found, std::uint64_t expected = 0) {
-  return tl::unexpected(VerbError{code, subject, needs, found, expected});
-}
-
 [[nodiscard]] std::string_view first_name(std::uint32_t set) {
   return kAttributeNames[static_cast<std::size_t>(std::countr_zero(set))];
 }
@@ -130,26 +128,20 @@ constexpr std::array kTransitions{
                 static_cast<std::uint64_t>(to), static_cast<std::uint64_t>(qp.state));
 }
 
-[[nodiscard]] bool is_mtu(std::uint32_t mtu) {
-  return std::has_single_bit(mtu) && mtu >= 256 && mtu <= 4096;
-}
-
 [[nodiscard]] VerbResult<void> at_most(std::string_view subject, std::uint64_t value, std::uint64_t limit) {
   if (value <= limit) return {};
-  return refuse(VerbErrorCode::invalid_argument, subject, "at most", value, limit);
+  return invalid(subject, "at most", value, limit);
 }
 
 // QP-03 (attributes out of range are refused, and then nothing is changed)
 [[nodiscard]] VerbResult<void> check_values(const DeviceState& device, const QpChange& change) {
   const DeviceConfig& config = device.config;
   if (change.p_key_index && *change.p_key_index >= config.p_keys.size()) {
-    return refuse(VerbErrorCode::invalid_argument, "p_key_index", "an entry of the P_Key table, below",
-                  *change.p_key_index, config.p_keys.size());
+    return invalid("p_key_index", "an entry of the P_Key table, below", *change.p_key_index, config.p_keys.size());
   }
-  if (change.port && *change.port != 1) return refuse(VerbErrorCode::invalid_argument, "port", "1", *change.port, 1);
-  if (change.path_mtu && (!is_mtu(*change.path_mtu) || *change.path_mtu > config.port_mtu)) {
-    return refuse(VerbErrorCode::invalid_argument, "path_mtu", "256, 512, 1024, 2048 or 4096, at most the port's",
-                  *change.path_mtu, config.port_mtu);
+  if (change.port && *change.port != 1) return invalid("port", "1", *change.port, 1);
+  if (change.path_mtu && (!is_path_mtu(*change.path_mtu) || *change.path_mtu > config.port_mtu)) {
+    return invalid("path_mtu", "256, 512, 1024, 2048 or 4096, at most the port's", *change.path_mtu, config.port_mtu);
   }
   const auto value = [](const auto& optional) { return optional ? std::uint64_t{*optional} : std::uint64_t{0}; };
   constexpr std::uint64_t five_bits = 31;
@@ -166,37 +158,19 @@ constexpr std::array kTransitions{
   return {};
 }
 
-// QP-09 (RESET forgets everything that is posted without completing it)
+// QP-09 (RESET forgets everything that is posted without completing it), and everything about the connection
 void reset(DeviceState& device, Qp& qp) {
   unschedule(device, qp);
-  const Requester old_requester = {};
-  Requester& req = qp.req;
-  req.head = req.next = req.fresh = req.tail = 0;
-  req.next_packet = 0;
-  req.una = req.next_psn = req.sent_end = Psn{};
-  req.next_ssn = old_requester.next_ssn;
-  req.rd_outstanding = 0;
-  req.packets_without_ack_request = req.messages_without_ack_request = 0;
-  req.recovering = false;
-  req.drain_reported = true;
-  req.timeout_at = req.rnr_until = kNever;
-  req.credit_limited = false;
-  Responder& resp = qp.resp;
-  resp.msn = Msn{};
-  resp.open = Responder::Open::nothing;
-  resp.nak_latched = resp.has_receive = resp.established = false;
-  resp.acks_held = 0;
-  resp.ack_due = kNever;
-  resp.queue.clear();
-  resp.queue.watch(nullptr);
-  resp.responses.clear();
-  resp.rd_pending = 0;
-  for (Replay& replay : resp.replays) replay = {};
-  std::ranges::fill(resp.flushes, 0);
-  qp.path = {};
-  qp.pacer.reset();
-  if (qp.misbehaviour != nullptr) qp.misbehaviour->held.clear();
-  qp.state = QpState::reset;
+  qp.resp.queue.watch(nullptr);
+  Qp made = make_qp(device, qp.qpn, qp.init);
+  // The QP keeps its counters, its multicast groups and its hook, but none of the packets that the hook held back.
+  made.counters = qp.counters;
+  made.groups = qp.groups;
+  if (qp.misbehaviour != nullptr && qp.misbehaviour->hook != nullptr) {
+    made.misbehaviour = std::make_unique<Misbehaviour>();
+    made.misbehaviour->hook = qp.misbehaviour->hook;
+  }
+  qp = std::move(made);
 }
 
 /// Makes the receive level of the QP's priority watch its receive queue, if that level is in use.
@@ -283,10 +257,10 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
 
 using namespace detail;
 
-VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time now) {
+VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time /*now*/) {
   DeviceState& device = *state_;
   Qp* found = device.find_qp(qpn);
-  if (found == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (found == nullptr) return unknown_qp(qpn);
   Qp& qp = *found;
   if (change.current_state && *change.current_state != qp.state) {
     return refuse(VerbErrorCode::wrong_state, "current_state", "the QP's state",
@@ -304,7 +278,7 @@ VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time now) {
     VerbResult<Path> made = make_path(device, *change.address, qp.qpn, change.dest_qp.value_or(qp.attributes.dest_qp));
     if (!made) return tl::unexpected(made.error());
     if (made->multicast) {
-      return refuse(VerbErrorCode::invalid_argument, "address.dgid", "a unicast GID for a connection", 0);
+      return invalid("address.dgid", "a unicast GID for a connection", 0);
     }
     path = *made;
   }
@@ -330,13 +304,12 @@ VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time now) {
     retire(device, qp);
   }
   if (to == QpState::rts || to == QpState::sqd) make_ready(device, qp);
-  static_cast<void>(now);
   return {};
 }
 
 VerbResult<QpAttributes> Device::query_qp(Qpn qpn) const {
   const Qp* qp = state_->find_qp(qpn);
-  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp == nullptr) return unknown_qp(qpn);
   QpAttributes attributes = qp->attributes;
   attributes.type = qp->init.type;
   attributes.state = qp->state;

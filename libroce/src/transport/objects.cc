@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Creating and destroying the objects behind handles: PDs, regions, windows, CQs, SRQs, address handles.
 #include "transport/device_state.h"
+#include "transport/refusal.h"
 
 namespace roce::transport {
 
+namespace detail {
 namespace {
-
-[[nodiscard]] tl::unexpected<VerbError> refuse(VerbErrorCode code, std::string_view subject, std::string_view needs,
-                                               std::uint64_t found, std::uint64_t expected = 0) {
-  return tl::unexpected(VerbError{code, subject, needs, found, expected});
-}
 
 [[nodiscard]] VerbResult<void> within(std::string_view subject, std::uint64_t value, std::uint64_t limit) {
   if (value >= 1 && value <= limit) return {};
-  return refuse(VerbErrorCode::invalid_argument, subject, "at least 1 and at most", value, limit);
+  return invalid(subject, "at least 1 and at most", value, limit);
 }
 
 }  // namespace
+}  // namespace detail
 
 using namespace detail;
 
@@ -145,8 +143,7 @@ VerbResult<void> Device::arm_srq_limit(Srq handle, std::uint32_t limit) {
   VerbResult<SharedReceiveQueue*> srq = state_->srqs.get(handle);
   if (!srq) return tl::unexpected(srq.error());
   if (limit > (*srq)->queue.capacity()) {
-    return refuse(VerbErrorCode::invalid_argument, "limit", "at most the SRQ's capacity", limit,
-                  (*srq)->queue.capacity());
+    return invalid("limit", "at most the SRQ's capacity", limit, (*srq)->queue.capacity());
   }
   (*srq)->limit = limit;
   return {};

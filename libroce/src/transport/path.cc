@@ -1,41 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // From an address vector to the headers of its packets: GID table, traffic class, service level, neighbours.
+#include "transport/path.h"
+
+#include "roce/wire/constants.h"
 #include "transport/device_state.h"
+#include "transport/refusal.h"
 
 namespace roce::transport::detail {
 
 namespace {
 
-constexpr std::uint32_t kNoVlan = 0xFFFF;
 constexpr std::uint32_t kMaxFlowLabel = 0xF'FFFF;
 constexpr std::uint8_t kMaxServiceLevel = 7;
-constexpr std::uint8_t kEcnMask = 3;
-constexpr std::uint8_t kEcnEct0 = 2;
-
-[[nodiscard]] tl::unexpected<VerbError> wrong(std::string_view subject, std::string_view needs, std::uint64_t found,
-                                              std::uint64_t expected = 0) {
-  return tl::unexpected(VerbError{VerbErrorCode::invalid_argument, subject, needs, found, expected});
-}
-
 }  // namespace
 
 VerbResult<Path> make_path(const DeviceState& device, const AddressVector& address, Qpn local, Qpn remote) {
   const DeviceConfig& config = device.config;
   if (address.sgid_index >= config.gids.size()) {
-    return wrong("address.sgid_index", "an entry of the GID table, below", address.sgid_index, config.gids.size());
+    return invalid("address.sgid_index", "an entry of the GID table, below", address.sgid_index, config.gids.size());
   }
   const GidEntry& source = config.gids[address.sgid_index];
   if (address.flow_label > kMaxFlowLabel) {
-    return wrong("address.flow_label", "20 bits, at most", address.flow_label, kMaxFlowLabel);
+    return invalid("address.flow_label", "20 bits, at most", address.flow_label, kMaxFlowLabel);
   }
   if (address.service_level && *address.service_level > kMaxServiceLevel) {
-    return wrong("address.service_level", "at most", *address.service_level, kMaxServiceLevel);
+    return invalid("address.service_level", "at most", *address.service_level, kMaxServiceLevel);
   }
-  if (address.dgid == Gid{}) return wrong("address.dgid", "a GID that is not all zeros", 0);
+  if (address.dgid == Gid{}) return invalid("address.dgid", "a GID that is not all zeros", 0);
   const bool v4 = source.gid.is_ipv4_mapped();
   // NET-02 (source and destination GID are both IPv4-mapped or both IPv6)
   if (source.type == GidType::roce_v2 && v4 != address.dgid.is_ipv4_mapped()) {
-    return wrong("address.dgid", v4 ? "an IPv4-mapped GID, as the source is" : "an IPv6 GID, as the source is", 0);
+    return invalid("address.dgid", v4 ? "an IPv4-mapped GID, as the source is" : "an IPv6 GID, as the source is", 0);
   }
 
   Path path;
@@ -56,7 +51,7 @@ VerbResult<Path> make_path(const DeviceState& device, const AddressVector& addre
     net.traffic_class |= kEcnEct0;
   }
   net.hop_limit = address.hop_limit.value_or(config.hop_limit);
-  if (source.vlan_id) net.vlan_tci = static_cast<std::uint16_t>(*source.vlan_id | path.priority << 13);
+  if (source.vlan_id) net.vlan_tci = static_cast<std::uint16_t>(*source.vlan_id | path.priority << kVlanPriorityShift);
   if (net.version != RoceVersion::v1) {
     // NET-03 (0xC000 and a fold of the flow label, which follows from both QPNs)
     const std::uint32_t label = address.flow_label != 0 ? address.flow_label : flow_label_of(local, remote);
@@ -81,7 +76,7 @@ bool build_path(DeviceState& device, Path& path, TxCaps::Link link) {
     path.frame = FrameTemplate::transport_only(path.net);
   } else {
     if (!path.destination_mac) {
-      const auto found = device.neighbours.find({path.net.destination, path.vlan_id.value_or(kNoVlan)});
+      const auto found = device.neighbours.find({path.net.destination, path.vlan_id.value_or(DeviceState::kNoVlan)});
       if (found == device.neighbours.end()) return false;
       path.destination_mac = found->second;
     }

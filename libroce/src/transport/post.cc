@@ -3,21 +3,19 @@
 #include <algorithm>
 #include <cstring>
 
+#include "roce/wire/constants.h"
+#include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/refusal.h"
+#include "transport/scheduler.h"
 
 namespace roce::transport {
 
 namespace detail {
 namespace {
 
-constexpr std::uint64_t kMaxMessage = std::uint64_t{1} << 31;
 constexpr std::uint32_t kMaxReadPackets = (1U << 23) - 1;
 constexpr std::uint32_t kAtomicSize = 8;
-
-[[nodiscard]] tl::unexpected<VerbError> refuse(VerbErrorCode code, std::string_view subject, std::string_view needs,
-                                               std::uint64_t found, std::uint64_t expected = 0) {
-  return tl::unexpected(VerbError{code, subject, needs, found, expected});
-}
 
 // QP-20 (the operations of each QP type)
 [[nodiscard]] bool type_allows(QpType type, WorkOpcode opcode) {
@@ -47,40 +45,35 @@ constexpr std::uint32_t kAtomicSize = 8;
     const bool sends_data = request.opcode != WorkOpcode::read && request.opcode != WorkOpcode::compare_swap &&
                             request.opcode != WorkOpcode::fetch_add;
     if (!sends_data) {
-      return refuse(VerbErrorCode::invalid_argument, "is_inline", "an operation that sends data",
-                    static_cast<std::uint64_t>(request.opcode));
+      return invalid("is_inline", "an operation that sends data", static_cast<std::uint64_t>(request.opcode));
     }
     if (request.inline_data.size() > qp.init.max_inline) {
-      return refuse(VerbErrorCode::invalid_argument, "inline_data", "at most max_inline bytes",
-                    request.inline_data.size(), qp.init.max_inline);
+      return invalid("inline_data", "at most max_inline bytes", request.inline_data.size(), qp.init.max_inline);
     }
     length = request.inline_data.size();
   } else {
     if (request.sges.size() > qp.init.max_send_sge) {
-      return refuse(VerbErrorCode::invalid_argument, "sges", "at most max_send_sge", request.sges.size(),
-                    qp.init.max_send_sge);
+      return invalid("sges", "at most max_send_sge", request.sges.size(), qp.init.max_send_sge);
     }
     for (const Sge& sge : request.sges) length += sge.length;
   }
   if (length > kMaxMessage) {
-    return refuse(VerbErrorCode::invalid_argument, "sges", "at most 2^31 bytes together", length, kMaxMessage);
+    return invalid("sges", "at most 2^31 bytes together", length, kMaxMessage);
   }
   switch (request.opcode) {
     case WorkOpcode::compare_swap:
     case WorkOpcode::fetch_add:
     case WorkOpcode::atomic_write:
       if (length != kAtomicSize) {
-        return refuse(VerbErrorCode::invalid_argument, "sges", "exactly 8 bytes for an atomic", length, kAtomicSize);
+        return invalid("sges", "exactly 8 bytes for an atomic", length, kAtomicSize);
       }
       if (request.remote.address % kAtomicSize != 0) {
-        return refuse(VerbErrorCode::invalid_argument, "remote.address", "a multiple of 8 for an atomic",
-                      request.remote.address, kAtomicSize);
+        return invalid("remote.address", "a multiple of 8 for an atomic", request.remote.address, kAtomicSize);
       }
       break;
     case WorkOpcode::read:
       if ((length + qp.mtu - 1) / qp.mtu > kMaxReadPackets) {
-        return refuse(VerbErrorCode::invalid_argument, "sges", "a READ of at most 2^23-1 packets",
-                      (length + qp.mtu - 1) / qp.mtu, kMaxReadPackets);
+        return invalid("sges", "a READ of at most 2^23-1 packets", (length + qp.mtu - 1) / qp.mtu, kMaxReadPackets);
       }
       break;
     default:
@@ -89,7 +82,7 @@ constexpr std::uint32_t kAtomicSize = 8;
   if (request.opcode == WorkOpcode::read || request.opcode == WorkOpcode::compare_swap ||
       request.opcode == WorkOpcode::fetch_add || request.opcode == WorkOpcode::atomic_write) {
     if (qp.attributes.max_rd_atomic == 0) {
-      return refuse(VerbErrorCode::invalid_argument, "max_rd_atomic", "at least 1 for READs and atomics", 0, 1);
+      return invalid("max_rd_atomic", "at least 1 for READs and atomics", 0, 1);
     }
   }
   if (qp.is_datagram()) {
@@ -99,8 +92,7 @@ constexpr std::uint32_t kAtomicSize = 8;
                     request.datagram.ah.index);
     }
     if (ah->pd != qp.pd) {
-      return refuse(VerbErrorCode::invalid_argument, "datagram.ah", "an address handle of the QP's PD",
-                    request.datagram.ah.index);
+      return invalid("datagram.ah", "an address handle of the QP's PD", request.datagram.ah.index);
     }
   }
   return length;
@@ -108,8 +100,7 @@ constexpr std::uint32_t kAtomicSize = 8;
 
 [[nodiscard]] VerbResult<void> check_receive(const ReceiveQueue& queue, const ReceiveRequest& request) {
   if (request.sges.size() > queue.max_sge()) {
-    return refuse(VerbErrorCode::invalid_argument, "sges", "at most max_receive_sge", request.sges.size(),
-                  queue.max_sge());
+    return invalid("sges", "at most max_receive_sge", request.sges.size(), queue.max_sge());
   }
   if (queue.full()) {
     return refuse(VerbErrorCode::no_resources, "receive queue", "a completion first, at most", queue.size(),
@@ -126,7 +117,7 @@ using namespace detail;
 VerbResult<void> Device::post_send(Qpn qpn, const SendRequest& request) {
   DeviceState& device = *state_;
   Qp* qp = device.find_qp(qpn);
-  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp == nullptr) return unknown_qp(qpn);
   // QP-07 (sends may be posted from RTS on)
   if (qp->state != QpState::rts && qp->state != QpState::sqd && qp->state != QpState::sqe &&
       qp->state != QpState::err) {
@@ -210,7 +201,7 @@ VerbResult<void> Device::post_send(Qpn qpn, const SendRequest& request) {
 VerbResult<void> Device::post_receive(Qpn qpn, const ReceiveRequest& request) {
   DeviceState& device = *state_;
   Qp* qp = device.find_qp(qpn);
-  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp == nullptr) return unknown_qp(qpn);
   if (qp->srq != nullptr) {
     return refuse(VerbErrorCode::wrong_type, "qp", "a QP without an SRQ (post_srq_receive)", qpn.value());
   }

@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "transport/device_state.h"
+#include "transport/refusal.h"
+#include "transport/scheduler.h"
 
 namespace roce::transport {
 
@@ -14,14 +16,9 @@ constexpr std::uint32_t kSmallestMtu = 256;
 constexpr std::uint32_t kFirstUserQpn = 2;
 constexpr std::uint32_t kMaxQpn = 0xFF'FFFE;
 
-[[nodiscard]] tl::unexpected<VerbError> refuse(VerbErrorCode code, std::string_view subject, std::string_view needs,
-                                               std::uint64_t found, std::uint64_t expected = 0) {
-  return tl::unexpected(VerbError{code, subject, needs, found, expected});
-}
-
 [[nodiscard]] VerbResult<void> at_most(std::string_view subject, std::uint64_t value, std::uint64_t limit) {
   if (value <= limit) return {};
-  return refuse(VerbErrorCode::invalid_argument, subject, "at most the device's limit", value, limit);
+  return invalid(subject, "at most the device's limit", value, limit);
 }
 
 [[nodiscard]] VerbResult<void> check_sizes(const Limits& limits, const QpInit& init) {
@@ -50,7 +47,7 @@ constexpr std::uint32_t kMaxQpn = 0xFF'FFFE;
 /// Checks that the device is shard 0, to which packets for QP1 and multicast groups are steered.
 [[nodiscard]] VerbResult<void> is_in_shard_0(const DeviceState& device, std::string_view subject) {
   if (device.config.shard == 0) return {};
-  return refuse(VerbErrorCode::invalid_argument, subject, "a device that is shard 0", device.config.shard);
+  return invalid(subject, "a device that is shard 0", device.config.shard);
 }
 
 [[nodiscard]] std::uint32_t slot_of(const DeviceState& device, Qpn qpn) {
@@ -84,6 +81,24 @@ void add(Counters& sum, const Counters& part) {
 }
 
 }  // namespace
+
+Qp make_qp(const DeviceState& device, Qpn qpn, const QpInit& init) {
+  Qp qp;
+  qp.qpn = qpn;
+  qp.slot = slot_of(device, qpn);
+  qp.init = init;
+  qp.mtu = qp.is_datagram() ? device.config.port_mtu : kSmallestMtu;
+  constexpr std::uint8_t uc_opcodes = static_cast<std::uint8_t>(Service::uc) << 5;
+  qp.opcode_base = init.type == QpType::uc ? uc_opcodes : std::uint8_t{0};
+  qp.send_cq = device.cqs.find(init.send_cq);
+  qp.receive_cq = device.cqs.find(init.receive_cq);
+  qp.srq = init.srq ? device.srqs.find(*init.srq) : nullptr;
+  qp.pd = init.pd.index;
+  qp.receive_pd = qp.srq != nullptr ? qp.srq->pd : init.pd.index;
+  make_queues(qp);
+  return qp;
+}
+
 }  // namespace detail
 
 using namespace detail;
@@ -117,19 +132,7 @@ VerbResult<Qpn> Device::create_qp(const QpInit& init) {
     }
     ++device.live_qps;
   }
-  auto qp = std::make_unique<Qp>();
-  qp->qpn = *qpn;
-  qp->slot = slot_of(device, *qpn);
-  qp->init = init;
-  qp->mtu = init.type == QpType::ud || init.type == QpType::gsi ? device.config.port_mtu : kSmallestMtu;
-  constexpr std::uint8_t uc_opcodes = static_cast<std::uint8_t>(Service::uc) << 5;
-  qp->opcode_base = init.type == QpType::uc ? uc_opcodes : std::uint8_t{0};
-  qp->pd = init.pd.index;
-  qp->receive_pd = srq != nullptr ? srq->pd : init.pd.index;
-  qp->send_cq = *send_cq;
-  qp->receive_cq = *receive_cq;
-  qp->srq = srq;
-  make_queues(*qp);
+  auto qp = std::make_unique<Qp>(make_qp(device, *qpn, init));
   ++(*pd)->users;
   ++(*send_cq)->users;
   ++(*receive_cq)->users;
@@ -142,7 +145,7 @@ VerbResult<Qpn> Device::create_qp(const QpInit& init) {
 VerbResult<void> Device::destroy_qp(Qpn qpn) {
   DeviceState& device = *state_;
   Qp* qp = device.find_qp(qpn);
-  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp == nullptr) return unknown_qp(qpn);
   if (qp->groups != 0) return refuse(VerbErrorCode::in_use, "qp", "no multicast groups", qp->groups);
   unschedule(device, *qp);
   device.memory.unbind_windows_of(qpn);
@@ -160,10 +163,10 @@ VerbResult<void> Device::destroy_qp(Qpn qpn) {
 VerbResult<void> Device::attach_multicast(Qpn qpn, const Gid& group) {
   DeviceState& device = *state_;
   Qp* qp = device.find_qp(qpn);
-  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp == nullptr) return unknown_qp(qpn);
   if (qp->init.type != QpType::ud) return refuse(VerbErrorCode::wrong_type, "qp", "a UD QP", qpn.value());
   if (VerbResult<void> first = is_in_shard_0(device, "group"); !first) return first;
-  if (!is_multicast(group)) return refuse(VerbErrorCode::invalid_argument, "group", "a multicast GID", 0);
+  if (!is_multicast(group)) return invalid("group", "a multicast GID", 0);
   const std::pair<Gid, std::uint32_t> entry{group, qp->slot};
   if (std::ranges::find(device.groups, entry) != device.groups.end()) return {};
   if (device.groups.size() >= device.config.limits.max_groups) {
@@ -178,9 +181,9 @@ VerbResult<void> Device::attach_multicast(Qpn qpn, const Gid& group) {
 VerbResult<void> Device::detach_multicast(Qpn qpn, const Gid& group) {
   DeviceState& device = *state_;
   Qp* qp = device.find_qp(qpn);
-  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp == nullptr) return unknown_qp(qpn);
   if (std::erase(device.groups, std::pair<Gid, std::uint32_t>{group, qp->slot}) == 0) {
-    return refuse(VerbErrorCode::invalid_argument, "group", "a group the QP is attached to", 0);
+    return invalid("group", "a group the QP is attached to", 0);
   }
   --qp->groups;
   return {};
@@ -188,7 +191,7 @@ VerbResult<void> Device::detach_multicast(Qpn qpn, const Gid& group) {
 
 VerbResult<void> Device::set_hook(Qpn qpn, MisbehaviourHook* hook) {
   Qp* qp = state_->find_qp(qpn);
-  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp == nullptr) return unknown_qp(qpn);
   if (qp->misbehaviour == nullptr) {
     if (hook == nullptr) return {};
     qp->misbehaviour = std::make_unique<Misbehaviour>();
@@ -209,13 +212,13 @@ Counters Device::counters() const {
 
 VerbResult<Counters> Device::counters(Qpn qpn) const {
   const Qp* qp = state_->find_qp(qpn);
-  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp == nullptr) return unknown_qp(qpn);
   return qp->counters;
 }
 
 VerbResult<std::size_t> Device::memory_of(Qpn qpn) const {
   const Qp* qp = state_->find_qp(qpn);
-  if (qp == nullptr) return refuse(VerbErrorCode::unknown_handle, "qp", "a QP of this device", qpn.value());
+  if (qp == nullptr) return unknown_qp(qpn);
   return sizeof(Qp) + bytes_of(qp->req.ring) + bytes_of(qp->req.extra) + bytes_of(qp->req.sges) +
          bytes_of(qp->req.inline_data) + qp->resp.queue.bytes() + qp->resp.responses.bytes() +
          bytes_of(qp->resp.replays) + bytes_of(qp->resp.flushes) + bytes_of(qp->resp.receive_sges);

@@ -5,15 +5,16 @@
 #include "roce/transport/address.h"
 #include "roce/transport/shard.h"
 #include "roce/wire/checksum.h"
+#include "roce/wire/constants.h"
 #include "roce/wire/icrc.h"
+#include "transport/completion.h"
+#include "transport/datagram.h"
 #include "transport/device_state.h"
 
 namespace roce::transport {
 
 namespace detail {
 namespace {
-
-constexpr std::uint16_t kVlanMask = 0x0FFF;
 
 /// True if both name the same partition and at least one side is a full member (IBTA vol. 1, 10.9.3; QP-04).
 [[nodiscard]] bool p_keys_match(PKey a, PKey b) {
@@ -101,7 +102,7 @@ constexpr std::uint16_t kVlanMask = 0x0FFF;
   // A link without Ethernet headers does not report the VLAN.
   if (packet.network_header() == HeaderId::none) return true;
   // A tag with VLAN id 0 carries only a priority.
-  return (packet.vlan_tci().value_or(0) & kVlanMask) == qp.path.vlan_id.value_or(0);
+  return (packet.vlan_tci().value_or(0) & kVlanIdMask) == qp.path.vlan_id.value_or(0);
 }
 
 // NET-16 (a datagram has to be addressed to an entry of the GID table)
@@ -116,26 +117,27 @@ constexpr std::uint16_t kVlanMask = 0x0FFF;
 
 void count_received(Qp& qp, const Packet& packet) {
   ++qp.counters.received_packets;
-  qp.counters.received_bytes += packet.icrc_offset() + 4 - packet.bth_offset();
+  qp.counters.received_bytes += packet.icrc_offset() + kIcrcSize - packet.bth_offset();
 }
 
-void deliver_datagram(DeviceState& device, Qp& qp, const Packet& packet, const NetMeta& net, Time now) {
+void deliver_datagram(DeviceState& device, Qp& qp, const Packet& packet, Time now) {
   if (!p_keys_match(packet.bth().p_key, qp.p_key)) {
     ++qp.counters.p_key_violations;
     return;
   }
   count_received(qp, packet);
   on_congestion_mark(device, qp, packet, now);
-  on_datagram(device, qp, packet, net, now);
+  on_datagram(device, qp, packet);
 }
 
 // UD-06 (a multicast datagram reaches every QP attached to its group)
-void deliver_multicast(DeviceState& device, const Packet& packet, const NetMeta& net, Time now) {
+void deliver_multicast(DeviceState& device, const Packet& packet, Time now) {
+  const Gid destination = packet.net().destination;
   bool delivered = false;
   for (const auto& [group, slot] : device.groups) {
-    if (group != net.destination) continue;
+    if (group != destination) continue;
     delivered = true;
-    deliver_datagram(device, *device.qps[slot], packet, net, now);
+    deliver_datagram(device, *device.qps[slot], packet, now);
   }
   if (!delivered) ++device.other.unknown_qp;
 }
@@ -153,12 +155,11 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, 
     return;
   }
   if (qp.is_datagram()) {
-    const NetMeta net = packet.net();
-    if (!is_to_us(device, net)) {
+    if (!is_to_us(device, packet.net())) {
       ++qp.counters.wrong_address;
       return;
     }
-    return deliver_datagram(device, qp, packet, net, now);
+    return deliver_datagram(device, qp, packet, now);
   }
   if (!is_of_connection(qp, packet)) {
     ++qp.counters.wrong_address;
@@ -171,7 +172,7 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, 
   count_received(qp, packet);
   on_congestion_mark(device, qp, packet, now);
   if (qp.init.type == QpType::uc) {
-    on_unreliable(device, qp, packet, bth, now);
+    on_unreliable(device, qp, packet, bth);
   } else if (info.is_response()) {
     on_response(device, qp, packet, bth, now);
   } else {
@@ -227,7 +228,7 @@ void Device::receive(const Packet& packet, Time now) {
     }
   }
   if (multicast) {
-    deliver_multicast(device, packet, packet.net(), now);
+    deliver_multicast(device, packet, now);
   } else {
     deliver(device, *qp, packet, bth, now);
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The requester's receiving side: ACKs, NAKs, READ and atomic responses, retries (IBTA vol. 1, 9.7.5, 9.7.7, 9.9.2).
 #include <algorithm>
-#include <cstring>
 
 #include "roce/wire/atomiceth.h"
+#include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/scheduler.h"
 
 namespace roce::transport::detail {
 
@@ -166,12 +167,10 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
   const std::uint64_t offset = std::uint64_t{index} * qp.mtu;
   const std::uint64_t expected = std::min<std::uint64_t>(wqe.length - offset, qp.mtu);
   const bool last = index + 1 == wqe.psn_count;
-  const Position position = packet.info().position;
-  const bool ends = position == Position::last || position == Position::only;
-  if (packet.payload_length() != expected || ends != last) return CompletionStatus::local_length_error;
-  const std::size_t slot = qp.req.slot(wqe);
-  const std::span<const Sge> sges{qp.req.sges.data() + slot * qp.init.max_send_sge, wqe.sge_count};
-  const Scattered result = scatter(device, qp.pd, sges, offset, packet.payload());
+  if (packet.payload_length() != expected || packet.info().ends_message() != last) {
+    return CompletionStatus::local_length_error;
+  }
+  const Scattered result = device.memory.scatter(qp.pd, qp.memory_of(wqe), offset, packet.payload());
   return result == Scattered::done ? CompletionStatus::success : CompletionStatus::local_protection_error;
 }
 
@@ -184,9 +183,7 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
   if (is_atomic != (packet.info().operation == Operation::atomic_acknowledge)) return wrong;
   if (is_atomic) {
     const std::uint64_t original = packet.get<AtomicAckEth>()->original;
-    const std::size_t slot = qp.req.slot(wqe);
-    const std::span<const Sge> sges{qp.req.sges.data() + slot * qp.init.max_send_sge, wqe.sge_count};
-    const Scattered result = scatter(device, qp.pd, sges, 0, std::as_bytes(std::span{&original, 1}));
+    const Scattered result = device.memory.scatter(qp.pd, qp.memory_of(wqe), 0, std::as_bytes(std::span{&original, 1}));
     return result == Scattered::done ? CompletionStatus::success : CompletionStatus::local_protection_error;
   }
   if (wqe.opcode == WorkOpcode::read) return take_read_response(device, qp, wqe, packet);
@@ -224,24 +221,6 @@ void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packe
 }
 
 }  // namespace
-
-Scattered scatter(const DeviceState& device, std::uint32_t pd, std::span<const Sge> sges, std::uint64_t offset,
-                  Bytes bytes) {
-  for (const Sge& sge : sges) {
-    if (bytes.empty()) return Scattered::done;
-    if (offset >= sge.length) {
-      offset -= sge.length;
-      continue;
-    }
-    const std::size_t part = std::min<std::size_t>(sge.length - offset, bytes.size());
-    std::byte* to = device.memory.local(sge.l_key, pd, sge.address + offset, part, true);
-    if (to == nullptr) return Scattered::bad_key;
-    std::memcpy(to, bytes.data(), part);
-    bytes = bytes.subspan(part);
-    offset = 0;
-  }
-  return bytes.empty() ? Scattered::done : Scattered::too_long;
-}
 
 void seek_una(Qp& qp) {
   Requester& req = qp.req;

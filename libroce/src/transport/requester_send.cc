@@ -8,48 +8,31 @@
 #include "roce/wire/immdt.h"
 #include "roce/wire/reth.h"
 #include "transport/device_state.h"
+#include "transport/scheduler.h"
 
 namespace roce::transport::detail {
 
 namespace {
 
-constexpr std::uint32_t kIcrcSize = 4;
-
-/// Returns the size of one packet in bytes: headers, payload, pad and ICRC.
-[[nodiscard]] constexpr std::uint32_t packet_size(std::size_t headers, std::uint32_t payload) {
-  return static_cast<std::uint32_t>(headers) + ((payload + 3) & ~3U) + kIcrcSize;
-}
-
 // RC-REQ-03 (the RETH is in the first packet, immediate data and the key to invalidate are in the last)
-[[nodiscard]] std::uint8_t send_opcode(const SendWqe& wqe, bool first, bool last) {
-  const auto code = [](Opcode opcode) { return static_cast<std::uint8_t>(opcode); };
+[[nodiscard]] Opcode send_opcode(const SendWqe& wqe, bool first, bool last) {
   const bool write = wqe.opcode == WorkOpcode::write || wqe.opcode == WorkOpcode::write_with_immediate;
   if (!last) {
-    if (write) return code(first ? Opcode::rc_write_first : Opcode::rc_write_middle);
-    return code(first ? Opcode::rc_send_first : Opcode::rc_send_middle);
+    if (write) return first ? Opcode::rc_write_first : Opcode::rc_write_middle;
+    return first ? Opcode::rc_send_first : Opcode::rc_send_middle;
   }
   switch (wqe.opcode) {
     case WorkOpcode::send:
-      return code(first ? Opcode::rc_send_only : Opcode::rc_send_last);
+      return first ? Opcode::rc_send_only : Opcode::rc_send_last;
     case WorkOpcode::send_with_immediate:
-      return code(first ? Opcode::rc_send_only_imm : Opcode::rc_send_last_imm);
+      return first ? Opcode::rc_send_only_imm : Opcode::rc_send_last_imm;
     case WorkOpcode::send_with_invalidate:
-      return code(first ? Opcode::rc_send_only_invalidate : Opcode::rc_send_last_invalidate);
+      return first ? Opcode::rc_send_only_invalidate : Opcode::rc_send_last_invalidate;
     case WorkOpcode::write:
-      return code(first ? Opcode::rc_write_only : Opcode::rc_write_last);
+      return first ? Opcode::rc_write_only : Opcode::rc_write_last;
     default:
-      return code(first ? Opcode::rc_write_only_imm : Opcode::rc_write_last_imm);
+      return first ? Opcode::rc_write_only_imm : Opcode::rc_write_last_imm;
   }
-}
-
-[[nodiscard]] Bth bth_of(const DeviceState& device, const Qp& qp, std::uint8_t opcode, Psn psn) {
-  Bth bth;
-  bth.opcode = static_cast<Opcode>(opcode | qp.opcode_base);
-  bth.mig_req = device.profile().mig_req;
-  bth.p_key = qp.p_key;
-  bth.dest_qp = qp.dest_qp;
-  bth.psn = psn;
-  return bth;
 }
 
 /// True if the last packet of a message asks for an ACK (RC-REQ-05): every n-th message does, and so does one whose
@@ -67,12 +50,6 @@ constexpr std::uint32_t kIcrcSize = 4;
   return asks;
 }
 
-/// Ends the request with an error, once those before it are complete (RC-REQ-27).
-void fail_locally(SendWqe& wqe) {
-  wqe.done = true;
-  wqe.status = CompletionStatus::local_protection_error;
-}
-
 /// Sends one packet of a SEND or WRITE. False if there is no room, or if the request failed and is `done`.
 bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now) {
   Requester& req = qp.req;
@@ -81,15 +58,15 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
   const auto payload = static_cast<std::uint32_t>(std::min<std::uint64_t>(wqe.length - offset, qp.mtu));
   const bool first = req.next_packet == 0;
   const bool last = req.next_packet + 1 == wqe.psn_count;
-  const std::uint8_t opcode = send_opcode(wqe, first, last);
-  const OpcodeInfo& info = kOpcodeTable[opcode];
-  const std::uint32_t size = packet_size(kSize<Bth> + info.header_bytes, payload);
+  const Opcode opcode = send_opcode(wqe, first, last);
+  const OpcodeInfo& info = opcode_info(opcode);
+  const std::uint32_t size = packet_size(info.header_bytes, payload);
   std::byte* bytes = place(qp, qp.path, out, size);
   if (bytes == nullptr) return false;
 
   const Psn psn = wqe.first_psn + req.next_packet;
   Bth bth = bth_of(device, qp, opcode, psn);
-  bth.pad_count = static_cast<std::uint8_t>((0 - payload) & 3);
+  bth.pad_count = pad_of(payload);
   if (qp.init.type == QpType::rc) {
     const auto in_flight = static_cast<std::uint32_t>(psn.distance_from(req.una));
     bth.ack_req = last ? end_asks_for_ack(device, req, wqe)
@@ -115,7 +92,7 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
   }
   if (!gather(device, qp, wqe, offset, payload, next)) {
     out.take_back();
-    fail_locally(wqe);
+    wqe.fail(CompletionStatus::local_protection_error);
     return false;
   }
   if (bth.pad_count != 0) std::memset(next + payload, 0, bth.pad_count);
@@ -129,7 +106,7 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
 bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now) {
   Requester& req = qp.req;
   const auto write_bth = [&](std::byte* bytes, Opcode opcode, Psn psn) {
-    Bth bth = bth_of(device, qp, static_cast<std::uint8_t>(opcode), psn);
+    Bth bth = bth_of(device, qp, opcode, psn);
     bth.ack_req = true;
     write(bth, bytes);
     return bytes + kSize<Bth>;
@@ -138,7 +115,7 @@ bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter&
   std::byte* bytes = nullptr;
   switch (wqe.opcode) {
     case WorkOpcode::read: {
-      bytes = place(qp, qp.path, out, packet_size(kSize<Bth> + kSize<Reth>, 0));
+      bytes = place(qp, qp.path, out, packet_size(kSize<Reth>, 0));
       if (bytes == nullptr) return false;
       const std::uint32_t skipped = req.next_packet * qp.mtu;
       write(Reth{wqe.remote_address + skipped, wqe.r_key, wqe.length - skipped},
@@ -147,7 +124,7 @@ bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter&
     }
     case WorkOpcode::compare_swap:
     case WorkOpcode::fetch_add: {
-      bytes = place(qp, qp.path, out, packet_size(kSize<Bth> + kSize<AtomicEth>, 0));
+      bytes = place(qp, qp.path, out, packet_size(kSize<AtomicEth>, 0));
       if (bytes == nullptr) return false;
       const bool swap = wqe.opcode == WorkOpcode::compare_swap;
       const SendWqeExtra& extra = req.extra_of(wqe);
@@ -161,19 +138,19 @@ bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter&
     }
     case WorkOpcode::atomic_write: {
       constexpr std::uint32_t operand = 8;
-      bytes = place(qp, qp.path, out, packet_size(kSize<Bth> + kSize<Reth>, operand));
+      bytes = place(qp, qp.path, out, packet_size(kSize<Reth>, operand));
       if (bytes == nullptr) return false;
       std::byte* next = write_bth(bytes, Opcode::rc_atomic_write, psn);
       write(Reth{wqe.remote_address, wqe.r_key, operand}, next);
       if (!gather(device, qp, wqe, 0, operand, next + kSize<Reth>)) {
         out.take_back();
-        fail_locally(wqe);
+        wqe.fail(CompletionStatus::local_protection_error);
         return false;
       }
       break;
     }
     default: {
-      bytes = place(qp, qp.path, out, packet_size(kSize<Bth> + kSize<Feth> + kSize<Reth>, 0));
+      bytes = place(qp, qp.path, out, packet_size(kSize<Feth> + kSize<Reth>, 0));
       if (bytes == nullptr) return false;
       const FlushTarget& target = req.extra_of(wqe).flush;
       Feth feth;
@@ -242,26 +219,9 @@ void start(Qp& qp, SendWqe& wqe) {
 bool gather(const DeviceState& device, const Qp& qp, const SendWqe& wqe, std::uint64_t offset, std::uint32_t length,
             std::byte* out) {
   if (length == 0) return true;
-  const std::size_t slot = qp.req.slot(wqe);
-  if (wqe.is_inline) {
-    std::memcpy(out, qp.req.inline_data.data() + slot * qp.init.max_inline + offset, length);
-    return true;
-  }
-  const Sge* sge = qp.req.sges.data() + slot * qp.init.max_send_sge;
-  for (std::uint8_t i = 0; i < wqe.sge_count && length > 0; ++i, ++sge) {
-    if (offset >= sge->length) {
-      offset -= sge->length;
-      continue;
-    }
-    const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(sge->length - offset, length));
-    const std::byte* from = device.memory.local(sge->l_key, qp.pd, sge->address + offset, part, false);
-    if (from == nullptr) return false;
-    std::memcpy(out, from, part);
-    out += part;
-    length -= part;
-    offset = 0;
-  }
-  return length == 0;
+  if (!wqe.is_inline) return device.memory.gather(qp.pd, qp.memory_of(wqe), offset, length, out);
+  std::memcpy(out, qp.req.inline_data.data() + qp.req.slot(wqe) * qp.init.max_inline + offset, length);
+  return true;
 }
 
 Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {

@@ -5,23 +5,30 @@
 #include <cstring>
 
 #include "roce/wire/atomiceth.h"
+#include "roce/wire/constants.h"
 #include "roce/wire/feth.h"
 #include "roce/wire/ieth.h"
-#include "roce/wire/immdt.h"
 #include "roce/wire/reth.h"
+#include "transport/completion.h"
+#include "transport/emitter.h"
 
 namespace roce::transport::detail {
 
 namespace {
 
-constexpr std::uint32_t kMaxMessage = 1U << 31;
-
 // RC-RESP-04 (inside a SEND or WRITE only its own MIDDLE and LAST may come, outside neither)
 [[nodiscard]] bool in_order(Responder::Open open, const OpcodeInfo& info) {
-  const bool starts = info.position == Position::first || info.position == Position::only;
-  if (open == Responder::Open::nothing) return starts;
+  if (open == Responder::Open::nothing) return info.begins_message();
   const Operation expected = open == Responder::Open::send ? Operation::send : Operation::write;
-  return !starts && info.operation == expected;
+  return !info.begins_message() && info.operation == expected;
+}
+
+/// Returns the rights that a FLUSH needs: one for each placement that it asks for.
+[[nodiscard]] Access flush_rights(const Feth& feth) {
+  Access needed = Access::none;
+  if (feth.visibility) needed = needed | Access::flush_global;
+  if (feth.persistence) needed = needed | Access::flush_persistent;
+  return needed;
 }
 
 // RC-RESP-05 (the QP's access flags have to allow the operation)
@@ -36,10 +43,8 @@ constexpr std::uint32_t kMaxMessage = 1U << 31;
     case Operation::compare_swap:
     case Operation::fetch_add:
       return allows(access, Access::remote_atomic);
-    case Operation::flush: {
-      const auto feth = *request.packet.get<Feth>();
-      return allows(access, feth.persistence ? Access::flush_persistent : Access::flush_global);
-    }
+    case Operation::flush:
+      return allows(access, flush_rights(*request.packet.get<Feth>()));
     default:
       return true;
   }
@@ -54,37 +59,13 @@ constexpr std::uint32_t kMaxMessage = 1U << 31;
   return qp.attributes.max_dest_rd_atomic != 0 && qp.resp.rd_pending < qp.resp.replays.size();
 }
 
-// RC-RESP-31 (the receive's completion has immediate data, the invalidated key and the bytes)
-void complete_message(DeviceState& device, Qp& qp, const Request& request, std::uint32_t length, bool write) {
-  Completion completion{};
-  completion.wr_id = qp.resp.receive.wr_id;
-  completion.opcode = write ? CompletionOpcode::receive_write_with_immediate : CompletionOpcode::receive;
-  completion.byte_length = length;
-  completion.qpn = qp.qpn;
-  if (const std::optional<ImmDt> immediate = request.packet.get<ImmDt>()) {
-    completion.has_immediate = true;
-    completion.immediate = immediate->data;
-  }
-  if (const std::optional<Ieth> ieth = request.packet.get<Ieth>()) {
-    completion.has_invalidated = true;
-    completion.invalidated = ieth->r_key;
-  }
-  complete_receive(device, qp, completion, request.bth.solicited);
-}
-
-Outcome execute_send(DeviceState& device, Qp& qp, Request& request) {
-  Responder& resp = qp.resp;
-  const Position position = request.info.position;
-  if (position == Position::first || position == Position::only) {
-    if (!take_receive(device, qp)) return Outcome::not_ready;
-    resp.receive_offset = 0;
-  }
+Execution execute_send(DeviceState& device, Qp& qp, Request& request) {
+  if (request.info.begins_message() && !take_receive(device, qp)) return Execution::not_ready;
   if (!payload_fits(request.info.payload, request.packet.payload_length(), qp.mtu)) {
     return request.refuse(NakCode::invalid_request, CompletionStatus::local_qp_operation_error);
   }
   const Profile& profile = device.profile();
-  const std::span<const Sge> sges{resp.receive_sges.data(), resp.receive.sge_count};
-  switch (scatter(device, qp.receive_pd, sges, resp.receive_offset, request.packet.payload())) {
+  switch (take_send_payload(device, qp, request.packet)) {
     case Scattered::done:
       break;
     case Scattered::too_long:
@@ -94,12 +75,7 @@ Outcome execute_send(DeviceState& device, Qp& qp, Request& request) {
     case Scattered::bad_key:
       return request.refuse(NakCode::remote_operational_error, profile.bad_receive_key_status);
   }
-  resp.receive_offset += request.packet.payload_length();
-  resp.open = Responder::Open::send;
-  if (position == Position::first || position == Position::middle) return Outcome::executed;
-
-  resp.open = Responder::Open::nothing;
-  ++qp.counters.sends_received;
+  if (!request.info.ends_message()) return Execution::done;
   if (const std::optional<Ieth> ieth = request.packet.get<Ieth>()) {
     // RC-RESP-16 (a key that cannot be invalidated sends the QP to ERR without a NAK)
     if (!device.memory.invalidate(ieth->r_key, qp.pd, qp.qpn)) {
@@ -107,70 +83,40 @@ Outcome execute_send(DeviceState& device, Qp& qp, Request& request) {
         answer(device, qp, ack_syndrome(device, qp), request.bth.psn);
       }
       request.refusal.receive_status = CompletionStatus::remote_invalid_request;
-      return Outcome::failed;
+      return Execution::failed;
     }
   }
-  ++resp.msn;
-  complete_message(device, qp, request, static_cast<std::uint32_t>(resp.receive_offset), false);
-  return Outcome::executed;
+  complete_message(device, qp, request.packet, request.bth);
+  return Execution::done;
 }
 
-/// True if a WRITE's packet fits the length that the RETH announced (RC-RESP-09).
-[[nodiscard]] bool write_length_fits(const Qp& qp, const Request& request) {
-  const std::uint32_t length = request.packet.payload_length();
-  const bool ends = request.info.position == Position::last || request.info.position == Position::only;
-  return ends ? length == qp.resp.write_left : length == qp.mtu && qp.resp.write_left > qp.mtu;
-}
-
-Outcome execute_write(DeviceState& device, Qp& qp, Request& request) {
-  Responder& resp = qp.resp;
-  const bool ends = request.info.position == Position::last || request.info.position == Position::only;
+Execution execute_write(DeviceState& device, Qp& qp, Request& request) {
   const bool immediate = request.info.immediate;
-  // RC-RESP-10 (key, PD, right or range wrong: NAK 0x62)
-  const auto refuse_access = [&] {
-    ++qp.counters.responder_access_errors;
-    return request.refuse(NakCode::remote_access_error,
-                          immediate ? CompletionStatus::local_access_error : CompletionStatus::success);
-  };
-  if (immediate && !take_receive(device, qp)) return Outcome::not_ready;
+  if (immediate && !take_receive(device, qp)) return Execution::not_ready;
   if (!payload_fits(request.info.payload, request.packet.payload_length(), qp.mtu)) {
     return request.refuse(NakCode::invalid_request);
   }
-  std::byte* to = nullptr;
-  if (const std::optional<Reth> reth = request.packet.get<Reth>()) {
-    if (reth->dma_length > kMaxMessage) return request.refuse(NakCode::invalid_request);
-    // RC-RESP-11 (the key of a WRITE of no bytes is not checked)
-    if (reth->dma_length != 0) {
-      to = device.memory.remote(reth->r_key, qp.pd, qp.qpn, reth->virtual_address, reth->dma_length,
-                                Access::remote_write);
-      if (to == nullptr) return refuse_access();
-    }
-    resp.write_address = reth->virtual_address;
-    resp.write_key = reth->r_key;
-    resp.write_left = resp.write_total = reth->dma_length;
+  switch (take_write_payload(device, qp, request.packet)) {
+    case Written::done:
+      break;
+    case Written::bad_length:
+      return request.refuse(NakCode::invalid_request);
+    case Written::no_access:
+      return request.refuse(NakCode::remote_access_error,
+                            immediate ? CompletionStatus::local_access_error : CompletionStatus::success);
   }
-  if (!write_length_fits(qp, request)) return request.refuse(NakCode::invalid_request);
-  if (const Bytes payload = request.packet.payload(); !payload.empty()) {
-    if (to == nullptr) {
-      // MEM-12 (keys are checked for each packet): the key may have been taken away since the first one.
-      to =
-          device.memory.remote(resp.write_key, qp.pd, qp.qpn, resp.write_address, payload.size(), Access::remote_write);
-      if (to == nullptr) return refuse_access();
-    }
-    std::memcpy(to, payload.data(), payload.size());
-    resp.write_address += payload.size();
-    resp.write_left -= static_cast<std::uint32_t>(payload.size());
-  }
-  resp.open = ends ? Responder::Open::nothing : Responder::Open::write;
-  if (!ends) return Outcome::executed;
-  ++resp.msn;
-  ++qp.counters.write_requests;
-  if (immediate) complete_message(device, qp, request, resp.write_total, true);
-  return Outcome::executed;
+  if (request.info.ends_message()) complete_message(device, qp, request.packet, request.bth);
+  return Execution::done;
+}
+
+/// Counts the response to a READ, atomic or ATOMIC WRITE against max_dest_rd_atomic until it is sent.
+void count_rd_atomic(Responder& resp, Response& response) {
+  response.counts = true;
+  ++resp.rd_pending;
 }
 
 /// Accepts a READ. Nothing is read yet: the response fetches the data packet by packet when it is sent.
-Outcome execute_read(DeviceState& device, Qp& qp, Request& request) {
+Execution execute_read(DeviceState& device, Qp& qp, Request& request) {
   Responder& resp = qp.resp;
   if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
   const auto reth = *request.packet.get<Reth>();
@@ -193,44 +139,14 @@ Outcome execute_read(DeviceState& device, Qp& qp, Request& request) {
                       .r_key = reth.r_key,
                       .length = reth.dma_length,
                       .address = reth.virtual_address};
-  resp.acks_held = 0;
-  resp.ack_due = kNever;
-  Response& response = resp.responses.push();
-  response = {};
-  response.kind = Response::Kind::read;
-  response.counts = true;
-  response.psn = request.bth.psn;
-  response.msn = resp.msn;
-  response.syndrome = ack_syndrome(device, qp);
-  response.r_key = reth.r_key;
-  response.value = reth.virtual_address;
-  response.length = reth.dma_length;
-  response.packets = packets;
-  ++resp.rd_pending;
+  resp.drop_held_ack();
+  count_rd_atomic(resp, answer_with_data(device, qp, reth, request.bth.psn, packets));
   // RC-RESP-18 (a READ moves the expected PSN by the packets of its response; IBTA vol. 1, 9.7.2)
   resp.advance(packets - 1);
-  return Outcome::executed;
+  return Execution::done;
 }
 
-/// Queues the response to an atomic, or the empty READ response to an ATOMIC WRITE or FLUSH.
-void answer_at_once(DeviceState& device, Qp& qp, const Request& request, std::uint64_t original = 0) {
-  Responder& resp = qp.resp;
-  // A FLUSH does not count against max_rd_atomic, so it must not take the place of a request that does.
-  const bool counts = request.info.operation != Operation::flush;
-  resp.acks_held = 0;
-  resp.ack_due = kNever;
-  Response& response = resp.responses.push();
-  response = {};
-  response.kind = Response::kind_for(request.info.operation);
-  response.counts = counts;
-  response.psn = request.bth.psn;
-  response.msn = resp.msn;
-  response.syndrome = ack_syndrome(device, qp);
-  response.value = original;
-  if (counts) ++resp.rd_pending;
-}
-
-Outcome execute_atomic(DeviceState& device, Qp& qp, Request& request) {
+Execution execute_atomic(DeviceState& device, Qp& qp, Request& request) {
   if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
   const auto header = *request.packet.get<AtomicEth>();
   if (request.packet.payload_length() != 0) return request.refuse(NakCode::invalid_request);
@@ -260,11 +176,12 @@ Outcome execute_atomic(DeviceState& device, Qp& qp, Request& request) {
                          .r_key = header.r_key,
                          .address = header.virtual_address,
                          .original = original};
-  answer_at_once(device, qp, request, original);
-  return Outcome::executed;
+  qp.resp.drop_held_ack();
+  count_rd_atomic(qp.resp, answer_with_value(device, qp, request.info.operation, request.bth.psn, original));
+  return Execution::done;
 }
 
-Outcome execute_atomic_write(DeviceState& device, Qp& qp, Request& request) {
+Execution execute_atomic_write(DeviceState& device, Qp& qp, Request& request) {
   constexpr std::uint32_t operand = 8;
   if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
   const auto reth = *request.packet.get<Reth>();
@@ -285,20 +202,19 @@ Outcome execute_atomic_write(DeviceState& device, Qp& qp, Request& request) {
                          .position = qp.resp.position,
                          .r_key = reth.r_key,
                          .address = reth.virtual_address};
-  answer_at_once(device, qp, request);
-  return Outcome::executed;
+  qp.resp.drop_held_ack();
+  count_rd_atomic(qp.resp, answer_with_value(device, qp, request.info.operation, request.bth.psn));
+  return Execution::done;
 }
 
 /// Executes a FLUSH. Written data is visible in memory at once here, so only the rights are left to check (RC-RESP-15).
-Outcome execute_flush(DeviceState& device, Qp& qp, Request& request) {
+Execution execute_flush(DeviceState& device, Qp& qp, Request& request) {
   const auto feth = *request.packet.get<Feth>();
   const auto reth = *request.packet.get<Reth>();
   if (request.packet.payload_length() != 0 || (!feth.persistence && !feth.visibility)) {
     return request.refuse(NakCode::invalid_request);
   }
-  Access needed = Access::none;
-  if (feth.visibility) needed = needed | Access::flush_global;
-  if (feth.persistence) needed = needed | Access::flush_persistent;
+  const Access needed = flush_rights(feth);
   bool allowed = false;
   if (feth.selectivity == FlushSelectivity::memory_region) {
     std::uint64_t address = 0;
@@ -315,21 +231,23 @@ Outcome execute_flush(DeviceState& device, Qp& qp, Request& request) {
   ++resp.msn;
   // The QP allows FLUSH, so the ring of positions has been allocated.
   resp.flushes[resp.next_flush++ % Responder::kFlushes] = resp.position;
-  answer_at_once(device, qp, request);
-  return Outcome::executed;
+  resp.drop_held_ack();
+  // A FLUSH does not count against max_rd_atomic, so it must not take the place of a request that does.
+  answer_with_value(device, qp, request.info.operation, request.bth.psn);
+  return Execution::done;
 }
 
 }  // namespace
 
-Outcome execute(DeviceState& device, Qp& qp, Request& request) {
+Execution execute(DeviceState& device, Qp& qp, Request& request) {
   if (!in_order(qp.resp.open, request.info)) return request.refuse(NakCode::invalid_request);
   if (!qp_allows(qp, request)) return request.refuse(NakCode::invalid_request);
   // RC-RESP-08 (payload and pad have to fit the opcode and the path MTU: else NAK 0x61)
-  if (request.bth.pad_count != ((0 - request.packet.payload_length()) & 3)) {
+  if (request.bth.pad_count != pad_of(request.packet.payload_length())) {
     return request.refuse(NakCode::invalid_request);
   }
   const bool is_answered = request.info.operation != Operation::send && request.info.operation != Operation::write;
-  if (is_answered && !qp.resp.has_room_for_answer()) return Outcome::dropped;
+  if (is_answered && !qp.resp.has_room_for_answer()) return Execution::dropped;
   switch (request.info.operation) {
     case Operation::send:
       return execute_send(device, qp, request);

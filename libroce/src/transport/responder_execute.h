@@ -12,8 +12,9 @@ struct Refusal {
   CompletionStatus receive_status = CompletionStatus::success;
 };
 
-enum class Outcome : std::uint8_t {
-  executed,
+/// How the execution of a request went.
+enum class Execution : std::uint8_t {
+  done,
   refused,    ///< answer with `Refusal` and go to ERR
   not_ready,  ///< answer with an RNR NAK
   failed,     ///< go to ERR without an answer
@@ -26,14 +27,14 @@ struct Request {
   const OpcodeInfo& info;
   Refusal refusal{};
 
-  Outcome refuse(NakCode code, CompletionStatus receive_status = CompletionStatus::success) {
+  Execution refuse(NakCode code, CompletionStatus receive_status = CompletionStatus::success) {
     refusal = {code, receive_status};
-    return Outcome::refused;
+    return Execution::refused;
   }
 };
 
 /// Checks a request that has come in its turn, and executes it. The checks, in this order: order of opcodes, rights of
 /// the QP, resources, length, key (IBTA vol. 1, 9.7.4). A response that is more than an ACK is queued.
-[[nodiscard]] Outcome execute(DeviceState& device, Qp& qp, Request& request);
+[[nodiscard]] Execution execute(DeviceState& device, Qp& qp, Request& request);
 
 }  // namespace roce::transport::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The responder's receiving side for RC: PSNs, gaps and duplicates, refusals, when to acknowledge (IBTA vol. 1, 9.7.5).
+#include "transport/completion.h"
 #include "transport/responder_execute.h"
+#include "transport/scheduler.h"
 
 namespace roce::transport::detail {
 
@@ -29,7 +31,7 @@ void refuse(DeviceState& device, Qp& qp, Psn psn, NakCode code, CompletionStatus
 }
 
 /// Counts a request towards the next ACK, which may answer several requests (RC-RESP-22).
-void acknowledge(DeviceState& device, Qp& qp, const Bth& bth, Time now) {
+void count_towards_ack(DeviceState& device, Qp& qp, const Bth& bth, Time now) {
   Responder& resp = qp.resp;
   const Profile& profile = device.profile();
   if (profile.ack_coalesce_packets <= 1) {
@@ -68,55 +70,10 @@ void on_gap(DeviceState& device, Qp& qp) {
 
 }  // namespace
 
-// RC-RESP-25 (credits: the largest code that promises no more receives than are posted)
-AethSyndrome ack_syndrome(const DeviceState& device, const Qp& qp) {
-  if (!device.profile().send_credits || qp.srq != nullptr) return AethSyndrome::ack();
-  const std::uint32_t posted = qp.resp.queue.size();
-  std::uint8_t code = 0;
-  while (code < 30 && *AethSyndrome::ack_with_credits(static_cast<std::uint8_t>(code + 1)).credits() <= posted) ++code;
-  return AethSyndrome::ack_with_credits(code);
-}
-
-void answer(DeviceState& device, Qp& qp, AethSyndrome syndrome, Psn psn) {
-  Responder& resp = qp.resp;
-  const bool is_ack = syndrome.kind() == AethKind::ack;
-  if (syndrome.kind() == AethKind::rnr_nak) ++qp.counters.rnr_naks_sent;
-  if (!resp.responses.empty()) {
-    Response& last = resp.responses.back();
-    const bool joins =
-        last.kind == Response::Kind::ack && last.syndrome.kind() == AethKind::ack && is_ack &&
-        !last.psn.newer_than(psn) &&
-        (device.profile().ack_coalesce_packets > 1 || resp.responses.size() + 2 >= resp.responses.capacity());
-    if (joins) {
-      last.psn = psn;
-      last.msn = resp.msn;
-      last.syndrome = syndrome;
-      return;
-    }
-  }
-  // An ACK that finds the queue full is dropped: the next ACK makes up for it, or the requester asks again.
-  if (resp.responses.full() || (is_ack && resp.responses.size() + 1 >= resp.responses.capacity())) return;
-  Response& response = resp.responses.push();
-  response = {};
-  response.syndrome = syndrome;
-  response.psn = psn;
-  // RC-RESP-17 (every AETH has the current MSN)
-  response.msn = resp.msn;
-  make_ready(device, qp);
-}
-
-void release_ack(DeviceState& device, Qp& qp) {
-  Responder& resp = qp.resp;
-  resp.ack_due = kNever;
-  if (resp.acks_held == 0) return;
-  resp.acks_held = 0;
-  answer(device, qp, ack_syndrome(device, qp), resp.held_psn);
-}
-
 void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {
   Responder& resp = qp.resp;
   // QP-05 (requests are taken from RTR on)
-  if (qp.state != QpState::rtr && qp.state != QpState::rts && qp.state != QpState::sqd) {
+  if (!qp.may_receive()) {
     ++qp.counters.wrong_state;
     return;
   }
@@ -131,23 +88,21 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
   // RC-RESP-01 (the expected PSN is executed, an older one is a duplicate, a newer one is a gap)
   const std::int32_t ahead = bth.psn.distance_from(resp.e_psn);
   if (ahead > 0) return on_gap(device, qp);
-  if (ahead < 0) return on_duplicate(device, qp, packet, bth, now);
+  if (ahead < 0) return on_duplicate(device, qp, packet, bth);
 
   Request request{packet, bth, packet.info(), {}};
-  const Outcome outcome = execute(device, qp, request);
+  const Execution execution = execute(device, qp, request);
   // RC-RESP-02 (one NAK per gap): a request dropped for lack of room counts as lost, so the gap is still the same.
-  if (outcome != Outcome::dropped) resp.nak_latched = false;
-  switch (outcome) {
-    case Outcome::executed:
+  if (execution != Execution::dropped) resp.nak_latched = false;
+  switch (execution) {
+    case Execution::done:
       resp.advance(1);
       if (request.info.operation != Operation::read_request) resp.last_non_read_psn = bth.psn;
       if (request.info.operation == Operation::send || request.info.operation == Operation::write) {
-        if (bth.ack_req) acknowledge(device, qp, bth, now);
-      } else {
-        make_ready(device, qp);
+        if (bth.ack_req) count_towards_ack(device, qp, bth, now);
       }
       return;
-    case Outcome::not_ready:
+    case Execution::not_ready:
       // RC-RESP-07 (without a receive: an RNR NAK, and the expected PSN stays)
       ++qp.counters.out_of_buffer;
       release_ack(device, qp);
@@ -155,14 +110,14 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
       // RC-RESP-03 (requests after an RNR NAK are dropped in silence, or NAKed once as a gap, by profile)
       resp.nak_latched = !device.profile().nak_behind_rnr;
       return;
-    case Outcome::refused:
+    case Execution::refused:
       refuse(device, qp, bth.psn, request.refusal.code, request.refusal.receive_status);
       return;
-    case Outcome::failed:
+    case Execution::failed:
       release_ack(device, qp);
       stop(device, qp, request.refusal.receive_status, EventType::qp_request_error);
       return;
-    case Outcome::dropped:
+    case Execution::dropped:
       return;
   }
 }

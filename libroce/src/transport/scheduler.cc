@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Scheduling: the eight classes take turns, so do the QPs of a class, and so do the two halves of a QP.
+#include "transport/scheduler.h"
+
 #include <algorithm>
 #include <bit>
 
+#include "transport/congestion.h"
+#include "transport/datagram.h"
 #include "transport/device_state.h"
 
 namespace roce::transport::detail {
@@ -41,8 +45,29 @@ void remove_first(DeviceState& device, std::uint8_t priority) {
   note_if_empty(device, priority);
 }
 
+/// Puts a packet that was held back into `out`; false if there is no room. A datagram whose address handle is gone
+/// since is lost.
+[[nodiscard]] bool send_held(DeviceState& device, Qp& qp, const Misbehaviour::Held& held, Emitter& out) {
+  Path* path = &qp.path;
+  if (qp.is_datagram()) {
+    AddressHandle* ah = device.ahs.find(held.ah);
+    if (ah == nullptr) return true;
+    path = datagram_path(qp, *ah, out);
+    if (path == nullptr) return false;
+    if (!build_path(device, *path, out.link())) return true;
+  }
+  const auto size = static_cast<std::uint32_t>(held.bytes.size());
+  std::byte* bytes = out.place(*path, path->priority, qp.qpn.value(), size, true);
+  if (bytes == nullptr) return false;
+  std::copy(held.bytes.begin(), held.bytes.end(), bytes);
+  out.keep(held.ip_id);
+  ++qp.counters.sent_packets;
+  qp.counters.sent_bytes += size;
+  return true;
+}
+
 /// Sends the packets that a hook held back and that are due now. False if there is no room.
-[[nodiscard]] bool serve_held(Qp& qp, Emitter& out, Time now) {
+[[nodiscard]] bool serve_held(DeviceState& device, Qp& qp, Emitter& out, Time now) {
   if (qp.misbehaviour == nullptr) return true;
   std::vector<Misbehaviour::Held>& held = qp.misbehaviour->held;
   for (std::size_t i = 0; i < held.size();) {
@@ -50,13 +75,7 @@ void remove_first(DeviceState& device, std::uint8_t priority) {
       ++i;
       continue;
     }
-    std::byte* bytes =
-        out.place(qp.path, qp.path.priority, qp.qpn.value(), static_cast<std::uint32_t>(held[i].bytes.size()), true);
-    if (bytes == nullptr) return false;
-    std::copy(held[i].bytes.begin(), held[i].bytes.end(), bytes);
-    out.keep(held[i].ip_id);
-    ++qp.counters.sent_packets;
-    qp.counters.sent_bytes += held[i].bytes.size();
+    if (!send_held(device, qp, held[i], out)) return false;
     held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return true;
@@ -81,7 +100,7 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
     std::uint32_t share = quantum;
     const std::uint32_t before = share;
     const Served half_result =
-        respond ? serve_responder(device, qp, out, share, now) : serve_requester(device, qp, out, now, share);
+        respond ? serve_responder(device, qp, out, now, share) : serve_requester(device, qp, out, now, share);
     quantum -= before - share;
     if (half_result == Served::no_room) {
       result = Served::no_room;
@@ -103,7 +122,7 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
     // Only data is paced; an ACK that waits would slow the peer down.
     while (!qp.resp.responses.empty() && qp.resp.responses.front().kind != Response::Kind::read) {
       std::uint32_t share = 1;
-      if (serve_responder(device, qp, out, share, now) == Served::no_room) return Served::no_room;
+      if (serve_responder(device, qp, out, now, share) == Served::no_room) return Served::no_room;
     }
     return Served::idle;
   }
@@ -116,11 +135,9 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
 
 /// Serves one turn of a QP.
 [[nodiscard]] Served serve(DeviceState& device, Qp& qp, Emitter& out, Time now) {
-  if (!qp.is_datagram()) {
-    if (qp.state == QpState::reset || qp.state == QpState::init) return Served::idle;
-    if (!build_path(device, qp, qp.path, out.link())) return Served::idle;
-    if (!serve_held(qp, out, now)) return Served::no_room;
-  }
+  if (qp.state == QpState::reset || qp.state == QpState::init) return Served::idle;
+  if (!qp.is_datagram() && !build_path(device, qp, qp.path, out.link())) return Served::idle;
+  if (!serve_held(device, qp, out, now)) return Served::no_room;
   if (qp.pacer != nullptr) return serve_paced(device, qp, out, now);
   return serve_halves(device, qp, out, now, kQuantum);
 }
@@ -173,13 +190,16 @@ void send_misbehaving(DeviceState& device, Qp& qp, Emitter& out, Time now) {
     const TxVerdict verdict = qp.misbehaviour->hook->on_transmit(out.last(), now);
     if (verdict.seal_again) out.seal_again();
     for (Misbehaviour::Held& other : held) {
-      if (other.behind != 0 && --other.behind == 0) other.due = now;
+      if (other.behind == 0 || --other.behind != 0) continue;
+      other.due = now;
+      arm_timer(device, qp);
     }
     const bool keeps_copy = verdict.fate == TxVerdict::Fate::duplicate || verdict.fate == TxVerdict::Fate::delay ||
                             verdict.fate == TxVerdict::Fate::behind_next;
     if (keeps_copy && held.size() < Misbehaviour::kMaxHeld) {
       const std::span<std::byte> last = out.last();
-      Misbehaviour::Held copy{{last.begin(), last.end()}, out.last_ip_id(), now, 0};
+      Misbehaviour::Held copy{.bytes = {last.begin(), last.end()}, .ip_id = out.last_ip_id(), .due = now};
+      if (qp.is_datagram()) copy.ah = qp.req.extra_of(qp.req.wqe(qp.req.next)).datagram.ah;
       if (verdict.fate == TxVerdict::Fate::delay) copy.due = now + verdict.delay;
       if (verdict.fate == TxVerdict::Fate::behind_next) {
         copy.due = now + kLongestHold;

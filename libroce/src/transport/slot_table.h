@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "roce/transport/verb_error.h"
+#include "transport/refusal.h"
 
 namespace roce::transport::detail {
 
@@ -28,8 +28,7 @@ class SlotTable {
       index = static_cast<std::uint32_t>(slots_.size());
       slots_.emplace_back();
     } else {
-      return tl::unexpected(
-          VerbError{VerbErrorCode::no_resources, subject_, "at most the device's limit", capacity_, capacity_});
+      return refuse(VerbErrorCode::no_resources, subject_, "at most the device's limit", capacity_, capacity_);
     }
     slots_[index].object = std::move(object);
     return HandleT{index, slots_[index].generation, device_};
@@ -44,9 +43,7 @@ class SlotTable {
   /// Returns the object, or the error `unknown_handle`.
   [[nodiscard]] VerbResult<T*> get(HandleT handle) const {
     if (T* object = find(handle)) return object;
-    const std::string_view needs =
-        handle.device == device_ ? "an object that exists" : "an object of this device, not of another";
-    return tl::unexpected(VerbError{VerbErrorCode::unknown_handle, subject_, needs, handle.index, 0});
+    return unknown_handle(subject_, handle, device_);
   }
 
   /// Returns the object in a slot that is in use.

@@ -99,9 +99,9 @@ FrameTemplate FrameTemplate::ethernet(const NetMeta& net, const MacAddress& sour
         out);
   out += kSize<Ethernet>;
   if (net.vlan_tci) {
-    write(VlanTag{.priority = static_cast<std::uint8_t>(*net.vlan_tci >> 13),
+    write(VlanTag{.priority = static_cast<std::uint8_t>(*net.vlan_tci >> kVlanPriorityShift),
                   .drop_eligible = (*net.vlan_tci >> 12 & 1) != 0,
-                  .vlan_id = static_cast<std::uint16_t>(*net.vlan_tci & 0xFFF),
+                  .vlan_id = static_cast<std::uint16_t>(*net.vlan_tci & kVlanIdMask),
                   .ether_type = type},
           out);
     out += kSize<VlanTag>;

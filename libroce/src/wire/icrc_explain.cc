@@ -2,6 +2,7 @@
 #include <bit>
 #include <vector>
 
+#include "roce/wire/constants.h"
 #include "roce/wire/icrc.h"
 #include "wire/crc.h"
 #include "wire/icrc_mask.h"
@@ -44,7 +45,7 @@ class Subject {
     std::uint32_t start = packet.network_offset();
     if (network_ == HeaderId::none) {
       start = packet.bth_offset();
-      const NetworkHeaders headers = make_network_headers(packet.net(), packet.icrc_offset() + 4 - start);
+      const NetworkHeaders headers = make_network_headers(packet.net(), packet.icrc_offset() + kIcrcSize - start);
       network_ = headers.network;
       covered_.assign(headers.bytes.begin(), headers.bytes.begin() + static_cast<std::ptrdiff_t>(headers.size));
       known_from_ = headers.size;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "roce/wire/packet.h"
 
+#include "roce/wire/constants.h"
 #include "roce/wire/grh.h"
 #include "roce/wire/ipv6.h"
 #include "roce/wire/udp.h"
@@ -34,7 +35,7 @@ Packet parse_transport(Bytes captured, const NetMeta& net, std::uint32_t reporte
 
 Bytes Packet::trailer() const {
   if (!has_icrc_) return {};
-  const std::uint32_t end = icrc_offset() + 4;
+  const std::uint32_t end = icrc_offset() + kIcrcSize;
   return {data_ + end, captured_ - end};
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "roce/wire/checksum.h"
+#include "roce/wire/constants.h"
 #include "roce/wire/ipv4.h"
 #include "roce/wire/ipv6.h"
 #include "roce/wire/reth.h"
@@ -14,7 +15,6 @@ namespace roce {
 
 namespace {
 
-constexpr std::uint32_t kIcrcSize = 4;
 constexpr std::uint32_t kSmallestPacket = static_cast<std::uint32_t>(kSize<Bth>) + kIcrcSize;
 
 /// Tries segment sizes on one frame.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "roce/wire/cm_messages.h"
+#include "roce/wire/constants.h"
 #include "roce/wire/fields.h"
 #include "roce/wire/mad.h"
 #include "roce/wire/udp.h"
@@ -9,7 +10,6 @@ namespace roce {
 
 namespace {
 
-constexpr std::uint32_t kIcrcSize = 4;
 constexpr Qpn kGsiQp{1};
 
 /// Offset of the private data in a CM message.

@@ -160,25 +160,25 @@ class ConnectionManager {
   /// Passive: sends the REP. From here on `Connection::agreement()` is complete:
   /// use it to bring the QP to RTS before taking the message, since data may follow the RTU at once.
   /// Errors: `invalid_argument`, `unknown_handle`, `wrong_state`.
-  VerbResult<void> accept(CommId connection, const Reply& reply, Time now);
+  VerbResult<void> accept(CommId id, const Reply& reply, Time now);
   /// Active: sends the RTU; the QP has to be in RTS. `private_data`: at most 224 bytes. Errors as for `accept`.
-  VerbResult<void> confirm(CommId connection, std::span<const std::byte> private_data, Time now);
+  VerbResult<void> confirm(CommId id, std::span<const std::byte> private_data, Time now);
   /// Rejects the REQ or REP that came in. The connection is gone. Errors as for `accept`.
-  VerbResult<void> reject(CommId connection, const Rejection& rejection, Time now);
+  VerbResult<void> reject(CommId id, const Rejection& rejection, Time now);
   /// Asks the peer for time to answer its REQ or REP: `service_timeout` is a time code. Errors as for `accept`.
-  VerbResult<void> delay(CommId connection, std::uint8_t service_timeout, Time now);
+  VerbResult<void> delay(CommId id, std::uint8_t service_timeout, Time now);
   /// Passive: reports a packet of the connection, which counts as an RTU. Has no effect in other states.
-  void data_arrived(CommId connection, Time now);
+  void data_arrived(CommId id, Time now);
   /// Ends an established connection: sends a DREQ. Errors: `unknown_handle`, `wrong_state`.
-  VerbResult<void> disconnect(CommId connection, Time now);
+  VerbResult<void> disconnect(CommId id, Time now);
   /// Gives up a connection in any state, and sends the peer the message that ends it there, if any.
   /// No event follows. Error: `unknown_handle`.
-  VerbResult<void> abandon(CommId connection, Time now);
+  VerbResult<void> abandon(CommId id, Time now);
 
   /// Asks for the QP of a datagram service; returns an identifier for the question. Errors as for `connect`.
   [[nodiscard]] VerbResult<CommId> resolve(const ResolveRequest& request, Time now);
   /// Passive: answers a `resolve_request`, whose identifier is then gone. Errors as for `accept`.
-  VerbResult<void> answer(CommId question, const Resolution& resolution, Time now);
+  VerbResult<void> answer(CommId id, const Resolution& resolution, Time now);
 
   /// Processes the payload of a datagram that QP1 received; keeps no reference to it.
   void receive(Bytes mad, const Peer& from, Time now);
@@ -189,7 +189,7 @@ class ConnectionManager {
   [[nodiscard]] std::optional<Event> poll_event();
 
   /// Returns a connection; null if the identifier is unknown. Valid until the next call that is not const.
-  [[nodiscard]] const Connection* find(CommId connection) const;
+  [[nodiscard]] const Connection* find(CommId id) const;
   [[nodiscard]] std::size_t connections() const;
   [[nodiscard]] const Counters& counters() const;
 

@@ -77,6 +77,8 @@ struct QpAttributes {
   std::uint8_t service_level = 0;
   std::uint8_t traffic_class = 0;  ///< as sent
   std::uint16_t udp_source_port = 0;
+
+  friend bool operator==(const QpAttributes&, const QpAttributes&) = default;
 };
 
 }  // namespace roce::transport

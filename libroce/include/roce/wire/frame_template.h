@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "roce/wire/bth.h"
+#include "roce/wire/constants.h"
 #include "roce/wire/icrc.h"
 #include "roce/wire/ipv4.h"
 #include "roce/wire/ipv6.h"
@@ -86,7 +87,6 @@ class FrameTemplate {
   }
 
  private:
-  static constexpr std::size_t kIcrcSize = 4;
   static constexpr std::size_t kMaxHeaders = 66;
   static constexpr std::size_t kResv8aOffset = FieldOf<&Bth::fecn>::kFirstByte;
 

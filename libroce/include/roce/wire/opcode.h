@@ -44,6 +44,13 @@ enum class Operation : std::uint8_t {
 /// The position of a packet in its message. Requests and answers of one packet are `only`.
 enum class Position : std::uint8_t { first, middle, last, only };
 
+[[nodiscard]] constexpr bool begins_message(Position position) {
+  return position == Position::first || position == Position::only;
+}
+[[nodiscard]] constexpr bool ends_message(Position position) {
+  return position == Position::last || position == Position::only;
+}
+
 /// The payload that may lie between the headers and the pad.
 enum class PayloadRule : std::uint8_t {
   none,           ///< nothing
@@ -68,6 +75,10 @@ struct OpcodeInfo {
   std::array<HeaderId, 4> header_ids{};
 
   [[nodiscard]] constexpr bool defined() const { return !name.empty(); }
+  /// True for the first packet of a message, which may be its only one.
+  [[nodiscard]] constexpr bool begins_message() const { return roce::begins_message(position); }
+  /// True for the last packet of a message, which may be its only one.
+  [[nodiscard]] constexpr bool ends_message() const { return roce::ends_message(position); }
   /// Returns the headers after the BTH, in wire order.
   [[nodiscard]] constexpr std::span<const HeaderId> headers() const { return {header_ids.data(), header_count}; }
   /// True if the packet travels from responder to requester.
