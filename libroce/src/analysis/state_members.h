@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 2;
+inline constexpr std::uint32_t kStateVersion = 3;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -35,7 +35,9 @@ inline constexpr std::size_t kMemberCount<Gap> = 10;
 template <>
 inline constexpr std::size_t kMemberCount<Response> = 8;
 template <>
-inline constexpr std::size_t kMemberCount<Read> = 21;
+inline constexpr std::size_t kMemberCount<Read> = 11;
+template <>
+inline constexpr std::size_t kMemberCount<AnswerFollower> = 10;
 template <>
 inline constexpr std::size_t kMemberCount<Restart> = 12;
 template <>
@@ -79,6 +81,9 @@ template <>
 inline constexpr std::uint64_t kEnumEnd<Service> = 8;
 template <>
 inline constexpr std::uint64_t kEnumEnd<RoceVersion> = static_cast<std::uint64_t>(RoceVersion::v2_ipv6) + 1;
+template <>
+inline constexpr std::uint64_t kEnumEnd<AnswerFollower::State> =
+    static_cast<std::uint64_t>(AnswerFollower::State::begun) + 1;
 template <>
 inline constexpr std::uint64_t kEnumEnd<Cause> = static_cast<std::uint64_t>(Cause::corrupted) + 1;
 template <>
