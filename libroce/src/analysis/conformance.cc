@@ -39,7 +39,7 @@ bool fits_message(const RequestOrder& order, const Observation& packet) {
 }
 
 // Returns the bytes of the WRITE still to come after the current packet; nullopt if it has too many or too few.
-std::optional<std::uint32_t> left_behind(const RequestOrder& order, const Observation& packet) {
+std::optional<std::uint32_t> left_after(const RequestOrder& order, const Observation& packet) {
   const Position position = packet.info().position;
   const std::uint32_t left = begins(position) ? packet.dma_length : order.left;
   if (ends(position) ? packet.payload_length != left : packet.payload_length >= left) return std::nullopt;
@@ -56,9 +56,9 @@ Rule rule_broken_after(const RequestOrder& order, const Observation& packet) {
   return Rule::none;
 }
 
-void follow_request(RequestOrder& order, const Request& request, const Observation& packet, bool is_behind) {
+void follow_request(RequestOrder& order, const Request& request, const Observation& packet, bool follows) {
   const OpcodeInfo& info = packet.info();
-  const bool continues = is_behind && order.is_open && !begins(info.position);
+  const bool continues = follows && order.is_open && !begins(info.position);
   if (!continues) order.mtu = 0;
   if (info.position == Position::first || info.position == Position::middle) {
     order.mtu = static_cast<std::uint16_t>(is_mtu(packet.payload_length) ? packet.payload_length : 0);
@@ -137,9 +137,9 @@ void judge_request(ChannelRef ref, const Request& request) {
   RequestOrder& order = ref.channel.order;
   const Observation& packet = ref.packet();
   const OpcodeInfo& info = packet.info();
-  const bool is_behind = order.is_known && order.next == request.psn;
+  const bool follows = order.is_known && order.next == request.psn;
   Rule rule = Rule::none;
-  if (is_behind && !ref.channel.in_doubt) rule = rule_broken_after(order, packet);
+  if (follows && !ref.channel.in_doubt) rule = rule_broken_after(order, packet);
   if (rule != Rule::none || ref.state.broken != Rule::none) {
     // Nothing more is reported about a message that already breaks a rule.
     if (rule != Rule::none && ref.state.broken == Rule::none) (void)say_broken(ref.state, ref.stream, rule);
@@ -148,15 +148,15 @@ void judge_request(ChannelRef ref, const Request& request) {
   }
   // RC-REQ-31 (the packets of a WRITE add up to the length in its RETH)
   const bool is_followed = info.operation == Operation::write && packet.icrc_good &&
-                           (begins(info.position) ? packet.has_reth : is_behind && order.has_left);
+                           (begins(info.position) ? packet.has_reth : follows && order.has_left);
   order.has_left = false;
   if (is_followed) {
-    const std::optional<std::uint32_t> left = left_behind(order, packet);
+    const std::optional<std::uint32_t> left = left_after(order, packet);
     order.has_left = left.has_value();
     order.left = left.value_or(0);
     if (!left) (void)say_broken(ref.state, ref.stream, Rule::write_length);
   }
-  follow_request(order, request, packet, is_behind);
+  follow_request(order, request, packet, follows);
 }
 
 void judge_aeth(ChannelRef ref, LongPsn psn) {

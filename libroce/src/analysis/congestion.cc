@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Congestion: marks, the CNPs that answer them, and whether the sender slows down.
 #include <algorithm>
 #include <limits>
 

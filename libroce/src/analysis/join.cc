@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Which two flows are the directions of one connection: by the connection management, or by PSNs and UDP source ports.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What became of missing packets, and of those that are sent again: collects the evidence and reports.
 #include <algorithm>
 #include <limits>
 

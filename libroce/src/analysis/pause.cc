@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Priority flow control: how long each priority of a link was paused, and who sent in that time.
 #include "roce/analysis/pause.h"
 
 #include <algorithm>

@@ -55,10 +55,10 @@ void append(ChannelRef ref, const Observation& packet, LongPsn psn) {
   channel.restart.active = false;
   count_message(channel, request);
   count_credits(ref, request);
-  const bool is_behind = channel.order.is_known && channel.order.next == psn;
+  const bool follows = channel.order.is_known && channel.order.next == psn;
   judge_request(ref, request);
   remember(ref, request);
-  if (request.needs_own_answer()) add_read(ref, request).is_original = is_behind;
+  if (request.needs_own_answer()) add_read(ref, request).is_original = follows;
   if (packet.info().service == Service::uc) walk_unanswered(ref, request);
   PacketAnalysis& result = ref.state.result;
   result.message = channel.message_count;

@@ -107,12 +107,12 @@ struct StateAccess<Histogram> {
     archive(counted.max);
     archive.number(counted.classes.size() -
                    static_cast<std::size_t>(std::count(counted.classes.begin(), counted.classes.end(), 0U)));
-    std::size_t behind = 0;
+    std::size_t after = 0;
     for (std::size_t i = 0; i < counted.classes.size(); ++i) {
       if (counted.classes[i] == 0) continue;
-      archive.number(counted.first_class + i - behind);
+      archive.number(counted.first_class + i - after);
       archive(counted.classes[i]);
-      behind = counted.first_class + i + 1;
+      after = counted.first_class + i + 1;
     }
   }
   static void transfer(StateReader& archive, Histogram& value) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The way of a packet through the tracker, and the functions of its interface.
 #include "roce/analysis/tracker.h"
 
 #include <algorithm>
