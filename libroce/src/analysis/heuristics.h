@@ -37,7 +37,7 @@ inline constexpr Duration kRequestOvertaken = microseconds{20};
 /// Test: AnswerFollowerTest.APartThatComesAtOnceIsOnlyLate.
 inline constexpr Duration kAnswerOvertaken = microseconds{2};
 /// Most PSNs by which a packet of a go-back is believed to be overtaken; farther behind, it was sent again.
-/// Test: none of its own.
+/// Test: SimTruth.VerdictsAreTrueAndComplete (hardware_like).
 inline constexpr std::int64_t kMostOvertaken = 8;
 /// Most PSNs by which a go-back may seem to jump because its latest packet overtook others. A longer jump that is
 /// taken back was a stray packet.
