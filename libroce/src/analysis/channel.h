@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "analysis/answer_follower.h"
 #include "analysis/ring.h"
 #include "roce/analysis/lazy.h"
 #include "roce/analysis/observation.h"
@@ -11,9 +12,6 @@
 #include "roce/analysis/verdict.h"
 
 namespace roce::analysis {
-
-/// A PSN that does not wrap. The value of a channel's first PSN is arbitrary.
-using LongPsn = std::int64_t;
 
 /// A request packet that was seen.
 struct Request {
@@ -74,25 +72,15 @@ struct Response {
 struct Read {
   LongPsn psn = 0;
   std::uint32_t span = 1;
-  LongPsn asked_psn = 0;      ///< first PSN of the latest request for it
-  LongPsn next_response = 0;  ///< first PSN still missing from the answer to the latest request
-  LongPsn position = 0;       ///< the PSN after the latest response, whichever request that answers
-  LongPsn other = 0;          ///< where an answer to an earlier request may continue; end() if there is no such answer
-  PacketId request{};
+  PacketId request{};  ///< the latest request for it
   Time request_time{};
-  std::uint32_t asked = 1;    ///< how many times it was requested
-  bool answered = false;      ///< a response came after the latest request for it
-  bool begun = false;         ///< the first packet of the answer to the latest request was seen
-  bool was_complete = false;  ///< it was answered completely at least once
-  bool passed = false;        ///< a response to later PSNs was seen since the latest request for it
-  PacketId passed_by{};
+  PacketId passed_by{};  ///< with `answer.passed`: the response to later PSNs
   Time passed_at{};
-  LongPsn highest = 0;        ///< the PSN after the newest response; a new request for it does not reset this
   std::uint32_t length = 0;   ///< bytes that a READ asks for
   std::uint16_t payload = 0;  ///< bytes in a FIRST or MIDDLE packet of its answer; 0 until one was seen
   bool is_sure = false;       ///< it is a READ, and nothing has contradicted `length` so far
   bool is_original = false;   ///< it begins at `psn`: it is not the rest of a READ that was not seen
-  bool asked_unseen = false;  ///< a response came that answers a request that was not seen
+  AnswerFollower answer;
 
   [[nodiscard]] LongPsn end() const { return psn + span; }
 };
@@ -226,7 +214,7 @@ struct Channel {
 
 /// True if every response of the READ was seen since it was last requested.
 [[nodiscard]] inline bool is_complete(const Channel& channel, const Read& read) {
-  if (read.next_response < read.end()) return false;
+  if (read.answer.next_response < read.end()) return false;
   for (std::size_t i = 0; i < channel.response_gaps.size(); ++i) {
     const Gap& gap = channel.response_gaps[i];
     if (gap.first >= read.psn && gap.first < read.end()) return false;

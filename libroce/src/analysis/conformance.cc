@@ -3,30 +3,12 @@
 // in another order) are never a reason for a verdict.
 #include <algorithm>
 
+#include "analysis/heuristics.h"
 #include "analysis/tracker_state.h"
 
 namespace roce::analysis {
 
 namespace {
-
-constexpr std::uint32_t kLeastMtu = 256;
-constexpr std::uint32_t kMostMtu = 4096;
-// IPv4 identifications begin anew after 65,535; no host counts through all of them within this time.
-constexpr Duration kIdsAreInOrder = std::chrono::milliseconds{10};
-constexpr std::int32_t kMostIds = 4096;
-// Another connection that uses the same QP numbers has its PSNs farther away than this.
-constexpr LongPsn kNear = 1 << 16;
-// A queue before the capture point may hold CNPs back and release them together, but none for longer than this.
-constexpr Duration kCnpJitter = std::chrono::milliseconds{1};
-
-// The most streams that are searched for another connection with the same UDP source port.
-constexpr std::size_t kStreams = 512;
-// After this many packets each way, other connections that began at the same time have been seen, too.
-constexpr std::uint32_t kPacketsOfAll = 64;
-
-bool is_mtu(std::uint32_t length) {
-  return length >= kLeastMtu && length <= kMostMtu && (length & (length - 1)) == 0;
-}
 
 bool begins(Position position) {
   return position == Position::first || position == Position::only;
@@ -39,9 +21,9 @@ bool ends(Position position) {
 // Returns how many packets of the flow were sent since `before`, by A-RULE-1 (IP identifications count); 0 if unknown.
 std::int32_t sent_since(const LatestAeth& before, const Observation& packet) {
   const Duration elapsed = packet.time - before.time;
-  if (!packet.has_ip_id || elapsed < Duration{} || elapsed > kIdsAreInOrder) return 0;
+  if (!packet.has_ip_id || elapsed < Duration{} || elapsed > heuristics::kIdsAreInOrder) return 0;
   const auto ids = static_cast<std::int16_t>(packet.ip_id - before.ip_id);
-  return ids > 0 && ids <= kMostIds ? ids : 0;
+  return ids > 0 && ids <= heuristics::kMostIds ? ids : 0;
 }
 
 // True if the payload fits the path MTU that the open message shows; the length of the message is not judged here.
@@ -57,7 +39,7 @@ bool fits_message(const RequestOrder& order, const Observation& packet) {
 }
 
 // Returns the bytes of the WRITE still to come after the current packet; nullopt if it has too many or too few.
-std::optional<std::uint32_t> left_behind(const RequestOrder& order, const Observation& packet) {
+std::optional<std::uint32_t> left_after(const RequestOrder& order, const Observation& packet) {
   const Position position = packet.info().position;
   const std::uint32_t left = begins(position) ? packet.dma_length : order.left;
   if (ends(position) ? packet.payload_length != left : packet.payload_length >= left) return std::nullopt;
@@ -74,9 +56,9 @@ Rule rule_broken_after(const RequestOrder& order, const Observation& packet) {
   return Rule::none;
 }
 
-void follow_request(RequestOrder& order, const Request& request, const Observation& packet, bool is_behind) {
+void follow_request(RequestOrder& order, const Request& request, const Observation& packet, bool follows) {
   const OpcodeInfo& info = packet.info();
-  const bool continues = is_behind && order.is_open && !begins(info.position);
+  const bool continues = follows && order.is_open && !begins(info.position);
   if (!continues) order.mtu = 0;
   if (info.position == Position::first || info.position == Position::middle) {
     order.mtu = static_cast<std::uint16_t>(is_mtu(packet.payload_length) ? packet.payload_length : 0);
@@ -104,10 +86,10 @@ bool is_surely_joined(const TrackerState& state, const Stream& stream) {
     return known->second.value() == back->key.qpn;
   }
   if (forth->udp_source_port == 0 || forth->udp_source_port != back->udp_source_port) return false;
-  if (forth->packets < kPacketsOfAll || back->packets < kPacketsOfAll) return false;
+  if (forth->packets < heuristics::kPacketsOfAll || back->packets < heuristics::kPacketsOfAll) return false;
   std::size_t looked = 0;
   for (const Stream* other = state.newest; other != nullptr; other = other->older) {
-    if (++looked > kStreams) return false;
+    if (++looked > heuristics::kPortsSearched) return false;
     for (const Flow* flow : other->flows) {
       if (other != &stream && flow != nullptr && flow->udp_source_port == forth->udp_source_port &&
           is_between_same_hosts(flow->key, forth->key)) {
@@ -155,9 +137,9 @@ void judge_request(ChannelRef ref, const Request& request) {
   RequestOrder& order = ref.channel.order;
   const Observation& packet = ref.packet();
   const OpcodeInfo& info = packet.info();
-  const bool is_behind = order.is_known && order.next == request.psn;
+  const bool follows = order.is_known && order.next == request.psn;
   Rule rule = Rule::none;
-  if (is_behind && !ref.channel.in_doubt) rule = rule_broken_after(order, packet);
+  if (follows && !ref.channel.in_doubt) rule = rule_broken_after(order, packet);
   if (rule != Rule::none || ref.state.broken != Rule::none) {
     // Nothing more is reported about a message that already breaks a rule.
     if (rule != Rule::none && ref.state.broken == Rule::none) (void)say_broken(ref.state, ref.stream, rule);
@@ -166,15 +148,15 @@ void judge_request(ChannelRef ref, const Request& request) {
   }
   // RC-REQ-31 (the packets of a WRITE add up to the length in its RETH)
   const bool is_followed = info.operation == Operation::write && packet.icrc_good &&
-                           (begins(info.position) ? packet.has_reth : is_behind && order.has_left);
+                           (begins(info.position) ? packet.has_reth : follows && order.has_left);
   order.has_left = false;
   if (is_followed) {
-    const std::optional<std::uint32_t> left = left_behind(order, packet);
+    const std::optional<std::uint32_t> left = left_after(order, packet);
     order.has_left = left.has_value();
     order.left = left.value_or(0);
     if (!left) (void)say_broken(ref.state, ref.stream, Rule::write_length);
   }
-  follow_request(order, request, packet, is_behind);
+  follow_request(order, request, packet, follows);
 }
 
 void judge_aeth(ChannelRef ref, LongPsn psn) {
@@ -192,7 +174,7 @@ void judge_aeth(ChannelRef ref, LongPsn psn) {
   if (sent == 1 && is_sequence_error && before.is_sequence_error && before.psn == psn && before.msn == packet.msn) {
     // RC-RESP-02 (one NAK per gap): the missing request, had it come in between, would have been executed or answered.
     rule = Rule::one_nak_per_gap;
-  } else if (sent > 0 && channel.requests_seen && psn > before.psn && psn - before.psn < kNear &&
+  } else if (sent > 0 && channel.requests_seen && psn > before.psn && psn - before.psn < heuristics::kAethApart &&
              before.msn.newer_than(packet.msn)) {
     // RC-RESP-17 (every AETH has the current MSN)
     rule = Rule::current_msn;
@@ -204,7 +186,7 @@ void judge_aeth(ChannelRef ref, LongPsn psn) {
   }
   // An AETH that was overtaken is not the newest one.
   if (before.is_known && packet.has_ip_id && static_cast<std::int16_t>(packet.ip_id - before.ip_id) < 0 &&
-      packet.time - before.time <= kIdsAreInOrder) {
+      packet.time - before.time <= heuristics::kIdsAreInOrder) {
     return;
   }
   before = {true, is_sequence_error, packet.ip_id, packet.msn, psn, packet.id, packet.time};
@@ -215,7 +197,7 @@ void judge_answer(ChannelRef ref, Read& read, LongPsn psn) {
   const Position position = packet.info().position;
   if (!read.is_sure || !packet.icrc_good || ref.channel.in_doubt || ref.state.broken != Rule::none) return;
   // A response that repeats PSNs may answer a request for any part of the READ.
-  if (psn < read.highest) return;
+  if (psn < read.answer.highest) return;
   const bool is_full = position == Position::first || position == Position::middle;
   if (is_full && read.payload == 0) read.payload = static_cast<std::uint16_t>(packet.payload_length);
   Rule rule = Rule::none;
@@ -253,7 +235,7 @@ void judge_cnp(TrackerState& state, Flow& flow) {
   cnp.ip_id = packet.ip_id;
   cnp.time = packet.time;
   cnp.due = is_first ? packet.time : std::max(cnp.due + interval, packet.time);
-  if (cnp.due - packet.time <= kCnpJitter) return;
+  if (cnp.due - packet.time <= heuristics::kCnpJitter) return;
   Verdict& verdict = say_broken(state, *flow.stream, Rule::cnp_interval);
   verdict.other = before;
   verdict.elapsed = elapsed;

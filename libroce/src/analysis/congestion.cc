@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Congestion: marks, the CNPs that answer them, and whether the sender slows down.
 #include <algorithm>
 #include <limits>
 
@@ -126,7 +127,7 @@ RecentBytes::Window RecentBytes::before(Time end) const {
   return window;
 }
 
-void on_congestion(TrackerState& state, const Flow& flow) {
+void on_congestion(TrackerState& state, const Flow& flow, Sighting sighting) {
   const Observation& packet = *state.packet;
   Stream& stream = *flow.stream;
   if (!stream.is_connected) return;
@@ -142,9 +143,7 @@ void on_congestion(TrackerState& state, const Flow& flow) {
     if (!is_copy) on_cnp(stream, flow.direction == 0 ? 1 : 0, packet);
     return;
   }
-  const bool is_copy = std::any_of(state.immediate.begin(), state.immediate.end(),
-                                   [](const Verdict& verdict) { return verdict.kind == VerdictKind::duplicate; });
-  if (is_data(packet) && !is_copy) on_data(stream, flow.direction, packet);
+  if (is_data(packet) && sighting != Sighting::copy) on_data(stream, flow.direction, packet);
 }
 
 void adopt_congestion(Stream& stream, const Stream& before) {

@@ -28,9 +28,10 @@ void count_credits(ChannelRef ref, const Request& request) {
   }
 }
 
-void take_credits(ChannelRef ref, LongPsn psn, bool is_news) {
+void take_credits(ChannelRef ref, const Answering& answering) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
+  const LongPsn psn = answering.psn;
   if (!packet.has_aeth) return;
   if (packet.syndrome.kind() == AethKind::rnr_nak && channel.credits->is_stalled && psn == channel.credits->probe) {
     channel.credits.make().was_refused = true;
@@ -56,7 +57,7 @@ void take_credits(ChannelRef ref, LongPsn psn, bool is_news) {
   if (!credits.is_stalled || credits.sent.newer_than(limit)) return;
   credits.is_stalled = false;
   // A probe that is accepted at once did not cost any time.
-  if (is_news && !credits.was_refused) return;
+  if (answering.is_news && !credits.was_refused) return;
   if (!is_surely_joined(ref.state, ref.stream)) return;
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::credit_stall);
   verdict.other = credits.packet;

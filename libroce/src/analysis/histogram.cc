@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Histograms of times: eight classes for each power of two.
 #include "roce/analysis/histogram.h"
 
 #include <algorithm>

@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Which two flows are the directions of one connection: by the connection management, or by PSNs and UDP source ports.
 #include <algorithm>
 #include <utility>
 
+#include "analysis/heuristics.h"
 #include "analysis/tracker_state.h"
 
 namespace roce::analysis {
 
 namespace {
-
-constexpr std::size_t kRememberedRequests = 256;
-constexpr std::size_t kRememberedPairs = 16'384;
-// The most streams that are searched for the requests that a response answers, those with the newest packets first.
-constexpr std::size_t kCandidates = 512;
-// A response may answer one of this many PSNs after the newest request that was seen.
-constexpr LongPsn kUnseen = 4;
-// The first responses of a flow all trigger a search for their requests, later ones only sometimes, so that a capture
-// of one direction does not cost a search per packet.
-constexpr std::uint32_t kEagerSearches = 16;
-constexpr std::uint32_t kSearchEvery = 64;
 
 bool is_reverse(const Flow& flow, const Flow& other) {
   return flow.key.source == other.key.destination && flow.key.destination == other.key.source &&
@@ -67,10 +58,10 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
 unsigned fit(const Stream& stream, const Flow& flow, const Observation& packet) {
   const Channel& channel = *stream.channels[0];
   if (!channel.requests_seen || channel.requests.empty()) return 0;
-  const LongPsn psn = long_psn(channel, packet.psn, channel.next);
+  const LongPsn psn = long_psn(packet.psn, channel.next);
   const Request& oldest = channel.requests.front();
   const LongPsn end = std::max(channel.next, channel.next_max);
-  if (psn < oldest.psn || psn >= end + kUnseen) return 0;
+  if (psn < oldest.psn || psn >= end + heuristics::kUnseenRequests) return 0;
   const bool same_port = packet.udp_source_port == stream.flows[0]->udp_source_port && flow.udp_source_port != 0;
   if (psn >= end) return same_port ? 1 : 0;
   return same_port ? 3 : 2;
@@ -79,7 +70,7 @@ unsigned fit(const Stream& stream, const Flow& flow, const Observation& packet) 
 }  // namespace
 
 bool may_search(const Flow& flow) {
-  return flow.packets < kEagerSearches || flow.packets % kSearchEvery == 0;
+  return flow.packets < heuristics::kEagerSearches || flow.packets % heuristics::kSearchEvery == 0;
 }
 
 bool join_by_response(TrackerState& state, Flow& flow) {
@@ -88,7 +79,8 @@ bool join_by_response(TrackerState& state, Flow& flow) {
   unsigned best_fit = 0;
   bool ambiguous = false;
   std::size_t looked = 0;
-  for (Stream* stream = state.newest; stream != nullptr && looked < kCandidates; stream = stream->older, ++looked) {
+  for (Stream* stream = state.newest; stream != nullptr && looked < heuristics::kStreamsSearched;
+       stream = stream->older, ++looked) {
     if (stream->flows[1] != nullptr || stream == flow.stream || !stream->is_connected) continue;
     if (!is_reverse(flow, *stream->flows[0])) continue;
     const unsigned fits = fit(*stream, flow, packet);
@@ -113,19 +105,20 @@ bool rejoin_by_response(TrackerState& state, Flow& flow) {
   const Observation& packet = *state.packet;
   Stream& stream = *flow.stream;
   const Channel& channel = *stream.channels[flow.direction == 0 ? 1 : 0];
-  const LongPsn psn = long_psn(channel, packet.psn, channel.next);
+  const LongPsn psn = long_psn(packet.psn, channel.next);
   // Only responses that the connection cannot have asked for are moved.
   if (!channel.requests_seen || (psn >= channel.acknowledged && psn < channel.next)) return false;
   const bool is_known = channel.settled < channel.requests.size();
   if (is_known) return false;
   std::size_t looked = 0;
-  for (Stream* other = state.newest; other != nullptr && looked < kCandidates; other = other->older, ++looked) {
+  for (Stream* other = state.newest; other != nullptr && looked < heuristics::kStreamsSearched;
+       other = other->older, ++looked) {
     if (other == &stream || other->flows[1] != nullptr || !is_reverse(flow, *other->flows[0])) continue;
     const Channel& requests = *other->channels[0];
     // A connection that has sent requests since the other one began is the one that is answered.
     const Time last_request = channel.requests.empty() ? Time{} : channel.requests.back().last_time;
     if (!requests.requests_seen || last_request >= other->summary.start) continue;
-    const LongPsn asked = long_psn(requests, packet.psn, requests.next);
+    const LongPsn asked = long_psn(packet.psn, requests.next);
     if (asked < requests.acknowledged || asked >= std::max(requests.next, requests.next_max)) continue;
     close_stream(state, stream, &flow);
     adopt(state, *other, flow);
@@ -148,7 +141,7 @@ void on_management(TrackerState& state) {
   const Observation& packet = *state.packet;
   const CmFacts& facts = packet.cm;
   if (facts.attribute == MadAttribute::cm_req) {
-    if (state.cm_requests.size() >= kRememberedRequests) state.cm_requests.pop_front();
+    if (state.cm_requests.size() >= heuristics::kCmRequestsKept) state.cm_requests.pop_front();
     state.cm_requests.push_back(
         {packet.source, packet.destination, packet.domain, facts.local_id, facts.local_qpn, facts.path_mtu});
     return;
@@ -163,7 +156,7 @@ void on_management(TrackerState& state) {
   const FlowKey back{request->destination, request->source, packet.domain, request->qpn.value()};
   const auto remember = [&](const FlowKey& key, Qpn qpn) {
     if (state.peer_qpns.insert_or_assign(key, qpn).second) state.peer_qpns_order.push_back(key);
-    if (state.peer_qpns_order.size() > kRememberedPairs) {
+    if (state.peer_qpns_order.size() > heuristics::kCmPairsKept) {
       state.peer_qpns.erase(state.peer_qpns_order.front());
       state.peer_qpns_order.pop_front();
     }

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What became of missing packets, and of those that are sent again: collects the evidence and reports.
 #include <algorithm>
 #include <limits>
 
+#include "analysis/heuristics.h"
 #include "analysis/tracker_state.h"
 
 namespace roce::analysis {
 
 namespace {
 
-// The most gaps that are remembered, of requests and of responses each.
-constexpr std::size_t kGaps = 1024;
-// Gaps that are acknowledged stay open this long, because the two directions of a capture may be recorded with separate
-// clocks or queues.
-constexpr Duration kGapSettles = std::chrono::microseconds{100};
-// A requester that misses a READ response which was passed asks for it again at once. If it does not within this time,
-// it has the response.
-constexpr Duration kReadSettles = std::chrono::milliseconds{10};
-
-// The most responses that are believed to be lost while the requester's own packets come by. If there are more, it is
-// likelier that the requester did not heed them (A-LOSS-3).
-constexpr std::size_t kLostAmongRequests = 8;
+// Whether NAKs are about a go-back.
+enum class Naks : std::uint8_t { none, some };
 
 // True if the response, had it arrived, would tell the requester that it need not send `psn` again.
 bool speaks_for(const Response& response, LongPsn psn) {
@@ -41,40 +33,48 @@ bool are_too_many_to_be_lost(const Channel& channel, LongPsn psn) {
     first = std::min(first, response.time);
     last = std::max(last, response.time);
   }
-  if (count <= kLostAmongRequests) return false;
+  if (count <= heuristics::kLostAmongRequests) return false;
   for (std::size_t i = channel.requests.size(); i-- > 0;) {
     if (channel.requests[i].last_time > first && channel.requests[i].last_time < last) return true;
   }
   return false;
 }
 
-// Reports the responses to `psn` or later as lost: had one of them arrived, `psn` would not be sent again. False if no
-// response can be the reason.
-bool lose_responses(ChannelRef ref, LongPsn psn) {
-  Channel& channel = ref.channel;
-  // After a READ that was requested again or is not answered
-  // completely, they may have arrived without counting.
+// True after a READ that was requested again or is not answered completely: responses may have arrived without
+// counting.
+bool may_not_count(const Channel& channel, LongPsn psn) {
   for (std::size_t i = channel.reads.size(); i-- > 0;) {
     const Read& read = channel.reads[i];
-    if (read.end() <= psn && (read.asked > 1 || !is_complete(channel, read))) return true;
+    if (read.end() <= psn && (read.answer.asked > 1 || !is_complete(channel, read))) return true;
   }
-  if (are_too_many_to_be_lost(channel, psn)) return true;
-  const Time now = ref.packet().time;
-  bool any = false;
+  return false;
+}
+
+// True if `psn` would not be sent again, had the response arrived; a response that may still be on its way is not
+// meant.
+bool would_have_stopped(const Channel& channel, const Response& response, LongPsn psn, Time now) {
+  const bool is_on_its_way = channel.least_latency != Duration::max() && now - response.time < channel.least_latency;
+  return speaks_for(response, psn) && !is_on_its_way;
+}
+
+bool was_answered(const Channel& channel, LongPsn psn, Time now) {
+  for (std::size_t i = channel.responses.size(); i-- > 0;) {
+    if (would_have_stopped(channel, channel.responses[i], psn, now)) return true;
+  }
+  return false;
+}
+
+void lose_responses(ChannelRef ref, LongPsn psn, VerdictKind kind) {
+  Channel& channel = ref.channel;
   for (std::size_t i = channel.responses.size(); i-- > 0;) {
     Response& response = channel.responses[i];
-    if (!speaks_for(response, psn)) continue;
-    // It may still be on its way.
-    if (channel.least_latency != Duration::max() && now - response.time < channel.least_latency) continue;
+    if (!would_have_stopped(channel, response, psn, ref.packet().time)) continue;
     response.is_lost = true;
-    any = true;
-    Verdict& verdict =
-        say_later(ref.state, ref.stream, VerdictKind::response_lost_after, response.packet, response.time);
+    Verdict& verdict = say_later(ref.state, ref.stream, kind, response.packet, response.time);
     verdict.first_psn = ref.wire(response.psn);
     verdict.other = ref.packet().id;
     ++ref.stream.summary.lost_psns;
   }
-  return any;
 }
 
 void say_lost_beyond(ChannelRef ref, const Request& request, LongPsn first) {
@@ -85,11 +85,9 @@ void say_lost_beyond(ChannelRef ref, const Request& request, LongPsn first) {
   ++ref.stream.summary.lost_psns;
 }
 
-// Reports that a request and those after it were not answered. The first of
-// them that asked for an answer got none: it, one before it, or its answer
-// was lost. If none asked for one, the one that did is not in the capture.
-void say_nothing_heard(ChannelRef ref, std::size_t index) {
-  const Channel& channel = ref.channel;
+// Returns the first request from `index` on that asked for an answer: it, one before it, or its answer was lost. Null
+// if none asked for one; the request that did is not in the capture then.
+const Request* first_that_asks(const Channel& channel, std::size_t index) {
   const LongPsn first = channel.requests[index].psn;
   LongPsn next = first;
   // The first missing PSN from `first` on.
@@ -100,20 +98,32 @@ void say_nothing_heard(ChannelRef ref, std::size_t index) {
   for (; index < channel.requests.size(); ++index) {
     const Request& request = channel.requests[index];
     // If one before it is missing, the responder discarded it even if it arrived.
-    if (request.psn != next || request.psn >= missing) return;
+    if (request.psn != next || request.psn >= missing) return nullptr;
     next = request.end();
-    if (request.asks_for_ack || request.needs_own_answer()) {
-      say_lost_beyond(ref, request, first);
-      return;
-    }
+    if (request.asks_for_ack || request.needs_own_answer()) return &request;
   }
+  return nullptr;
 }
 
-// Reports the requests that a NAK shows not to have arrived in time, whether the requester received the NAK or not;
-// true if there was one. A-LOSS-1 (seen, then asked for by a NAK: lost after the capture point).
-bool say_refused(ChannelRef ref, const Restart& restart) {
+// Reports what became of a request that is sent again after a timeout, or of the responses to it.
+void lose_unanswered(ChannelRef ref, std::size_t index, LongPsn psn, Naks naks) {
+  const Channel& channel = ref.channel;
+  const Request* const asking = first_that_asks(channel, index);
+  const Explanation& fate = explain(Evidence{Question::unanswered_request}
+                                        .note(Fact::may_not_count, may_not_count(channel, psn))
+                                        .note(Fact::too_many_to_lose, are_too_many_to_be_lost(channel, psn))
+                                        .note(Fact::was_answered, was_answered(channel, psn, ref.packet().time))
+                                        .note(Fact::is_refused, naks == Naks::some)
+                                        .note(Fact::answer_was_due, asking != nullptr));
+  if (fate.verdict == VerdictKind::response_lost_after) lose_responses(ref, psn, fate.verdict);
+  if (fate.verdict == VerdictKind::lost_beyond) say_lost_beyond(ref, *asking, channel.requests[index].psn);
+}
+
+// Reports the requests that a NAK shows not to have arrived in time, whether the requester received the NAK or not.
+// Returns whether there were such NAKs. A-LOSS-1 (seen, then asked for by a NAK: lost after the capture point).
+Naks say_refused(ChannelRef ref, const Restart& restart) {
   Channel& channel = ref.channel;
-  bool any = false;
+  Naks naks = Naks::none;
   for (std::size_t i = 0; i < channel.naks.size();) {
     const PendingNak nak = channel.naks[i];
     const bool is_covered = nak.packet == restart.reason || (restart.cause != Cause::nak && nak.psn >= restart.first);
@@ -121,10 +131,12 @@ bool say_refused(ChannelRef ref, const Restart& restart) {
       ++i;
       continue;
     }
-    any = true;
-    if (nak.suspect && !nak.arrived_late) {
-      Verdict& verdict =
-          say_later(ref.state, ref.stream, VerdictKind::request_lost_after, nak.suspect, nak.suspect_time);
+    naks = Naks::some;
+    const Explanation& fate = explain(Evidence{Question::refused_request}
+                                          .note(Fact::was_seen, static_cast<bool>(nak.suspect))
+                                          .note(Fact::arrived_late, nak.arrived_late));
+    if (fate.verdict != kNoVerdict) {
+      Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, nak.suspect, nak.suspect_time);
       verdict.first_psn = ref.wire(nak.psn);
       verdict.other = nak.packet;
       verdict.elapsed = nak.time - nak.suspect_time;
@@ -132,61 +144,76 @@ bool say_refused(ChannelRef ref, const Restart& restart) {
     }
     channel.naks.erase(i);
   }
-  return any;
+  return naks;
+}
+
+// Returns the index of the newest response with the PSN since `begin`, acknowledgements aside; else the number of
+// responses.
+std::size_t find_answer(const Channel& channel, LongPsn psn, Time begin) {
+  for (std::size_t i = channel.responses.size(); i-- > 0;) {
+    const Response& response = channel.responses[i];
+    if (response.psn != psn || response.time < begin) continue;
+    if (opcode_info(response.opcode).operation != Operation::acknowledge) return i;
+  }
+  return channel.responses.size();
+}
+
+// Collects what is known of the response at `restart.first`, for which a READ or atomic is requested again. `found`:
+// the newest one since the latest request.
+Evidence evidence_of_answer(Channel& channel, const Read& read, const Restart& restart, std::size_t found) {
+  const LongPsn psn = restart.first;
+  const AnswerFollower& answer = read.answer;
+  const bool came_since = found < channel.responses.size();
+  const bool came_by = find_answer(channel, psn, Time::min()) < channel.responses.size();
+  const bool was_seen = psn < answer.highest && find_gap(channel.response_gaps, psn) == nullptr;
+  // Without a round trip, nothing is too early.
+  const bool knows_latency = channel.least_latency != Duration::max();
+  const Duration since = restart.reason_time - read.request_time;
+  const auto is_early = [&](int part) { return knows_latency && since < channel.least_latency / part; };
+  Evidence evidence{Question::unanswered_read};
+  evidence.note(Fact::reason_is_unknown, restart.cause == Cause::unknown)
+      .note(Fact::reason_is_implied, restart.cause == Cause::implied_nak)
+      .note(Fact::reason_is_old, since < Duration{})
+      .note(Fact::reason_is_early, answer.asked > 1 && is_early(heuristics::kOldAnswersComeForPart))
+      .note(Fact::came_since, came_since)
+      .note(Fact::later_part_seen, psn + 1 < answer.highest)
+      .note(Fact::is_of_old_answer, came_by && psn > answer.asked_psn && answer.state != AnswerFollower::State::begun)
+      .note(Fact::was_executed, answer.was_executed())
+      .note(Fact::may_be_in_old, was_seen && is_early(heuristics::kNewAnswerTakesPart));
+  if (came_since) {
+    const Response& response = channel.responses[found];
+    evidence.note(Fact::is_accounted_for, response.is_lost || (answer.passed && response.time > read.passed_at));
+  }
+  return evidence;
 }
 
 // Reports what became of the answer to a READ or atomic that is requested again from `restart.first` on.
 void lose_answer(ChannelRef ref, const Read& read, const Request& request, const Restart& restart) {
   Channel& channel = ref.channel;
   const LongPsn psn = restart.first;
-  const bool is_implied = restart.cause == Cause::implied_nak;
-  if (restart.cause == Cause::unknown) return;
-  // The reason is older than the latest request, so it
-  // does not show what became of the answer to that.
-  if (is_implied && restart.reason_time < read.request_time) return;
-  // Answers to the earlier request are still under way.
-  const bool known = channel.least_latency != Duration::max();
-  if (is_implied && read.asked > 1 && known && restart.reason_time - read.request_time < channel.least_latency / 8) {
+  const std::size_t found = find_answer(channel, psn, read.request_time);
+  const Evidence evidence = evidence_of_answer(channel, read, restart, found);
+  const Explanation& fate = explain(evidence);
+  if (fate.verdict == kNoVerdict) return;
+  if (fate.verdict == VerdictKind::lost_beyond) {
+    say_lost_beyond(ref, request, request.psn);
     return;
   }
-  bool came_by = false;
-  for (std::size_t i = channel.responses.size(); i-- > 0;) {
-    Response& response = channel.responses[i];
-    if (response.psn != psn || opcode_info(response.opcode).operation == Operation::acknowledge) continue;
-    came_by = true;
-    if (response.time < read.request_time) continue;
-    // It came after the response that made the
-    // requester ask again: it was late, not lost.
-    if (response.is_lost || (read.passed && response.time > read.passed_at)) return;
+  PacketId about = read.request;
+  Time time = read.request_time;
+  if (evidence.has(Fact::came_since)) {
+    Response& response = channel.responses[found];
     response.is_lost = true;
-    // If a later response followed, this one may only have been overtaken.
-    const bool in_doubt = is_implied || psn + 1 < read.highest;
-    const VerdictKind kind = in_doubt ? VerdictKind::response_not_in_time : VerdictKind::response_lost_after;
-    Verdict& verdict = say_later(ref.state, ref.stream, kind, response.packet, response.time);
-    verdict.first_psn = ref.wire(psn);
-    verdict.other = ref.packet().id;
-    if (!in_doubt) ++ref.stream.summary.lost_psns;
-    return;
+    about = response.packet;
+    time = response.time;
+  } else if (const Gap* const gap = find_gap(channel.response_gaps, psn)) {
+    about = gap->revealed_by;
+    time = gap->revealed_at;
   }
-  // The requester has more of the answer than when it asked last, though the answer to that has not begun. So it means
-  // the answer to the request before, and this part of it came by.
-  if (is_implied && came_by && psn > read.asked_psn && !read.begun) return;
-  const bool executed = read.answered || read.passed;
-  if (!executed) {
-    if (restart.cause == Cause::timeout) say_lost_beyond(ref, request, request.psn);
-    return;
-  }
-  // A response that was seen before the latest request may be the one that is meant, unless there was time for another
-  // one.
-  const bool was_seen = psn < read.highest && find_gap(channel.response_gaps, psn) == nullptr;
-  if (is_implied && was_seen && known && restart.reason_time - read.request_time < channel.least_latency / 2) return;
-  const Gap* const gap = find_gap(channel.response_gaps, psn);
-  const PacketId about = gap != nullptr ? gap->revealed_by : read.request;
-  const Time time = gap != nullptr ? gap->revealed_at : read.request_time;
-  Verdict& verdict = say_later(ref.state, ref.stream, VerdictKind::response_lost_before, about, time);
+  Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, about, time);
   verdict.first_psn = ref.wire(psn);
   verdict.other = ref.packet().id;
-  ++ref.stream.summary.lost_psns;
+  if (fate.fate == Fate::lost) ++ref.stream.summary.lost_psns;
 }
 
 // Removes the gaps in the answer to a READ: what is requested again is not missing any more.
@@ -203,33 +230,26 @@ void drop_response_gaps(Channel& channel, const Read& read) {
 
 }  // namespace
 
-// A-RTX-2 (a READ that is requested again may begin in its middle, where its answer ended)
 void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet) {
   drop_response_gaps(channel, read);
   read.is_sure = read.is_sure && packet.info().operation == Operation::read_request &&
                  (psn == read.psn ? packet.dma_length == read.length : packet.dma_length < read.length);
-  read.was_complete = read.was_complete || read.next_response == read.end();
-  read.asked_psn = read.next_response = psn;
-  ++read.asked;
-  read.answered = false;
-  read.begun = false;
-  read.passed = false;
-  read.asked_unseen = false;
+  read.answer.ask_again(psn, read.end());
   read.request = packet.id;
   read.request_time = packet.time;
 }
 
 void on_restart(ChannelRef ref, const Restart& restart) {
   Channel& channel = ref.channel;
-  const bool was_refused = say_refused(ref, restart);
+  const Naks naks = say_refused(ref, restart);
   if (restart.cause == Cause::nak || restart.cause == Cause::rnr) return;
   const std::size_t index = find_request(channel, restart.first);
   if (index >= channel.requests.size()) return;
   const Request& request = channel.requests[index];
   if (request.needs_own_answer()) {
     if (const Read* read = find_read(channel, restart.first)) lose_answer(ref, *read, request, restart);
-  } else if (restart.cause == Cause::timeout && !lose_responses(ref, restart.first) && !was_refused) {
-    say_nothing_heard(ref, index);
+  } else if (restart.cause == Cause::timeout) {
+    lose_unanswered(ref, index, restart.first, naks);
   }
 }
 
@@ -267,8 +287,10 @@ void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32
       if (each == VerdictKind::missed_by_capture) ref.stream.summary.missed_psns += verdict.psn_count;
     };
     const PacketId known = gap.nak ? gap.nak : gap.acknowledged_by;
-    // It was seen once, with a wrong ICRC; the transmission that arrived is another one.
-    if (kind == VerdictKind::missed_by_capture && to - from == 1 && is_corrupted(ref.channel, gap, from)) {
+    const bool was_damaged = to - from == 1 && is_corrupted(ref.channel, gap, from);
+    if (kind == VerdictKind::missed_by_capture &&
+        explain(Evidence{Question::arrived_unseen}.note(Fact::was_damaged, was_damaged)).fate ==
+            Fate::damaged_and_missed) {
       say(VerdictKind::request_lost_before, Cause::corrupted, gap.corrupted);
       say(kind, cause, known);
     } else {
@@ -290,14 +312,28 @@ void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32
   }
 }
 
+namespace {
+
+Evidence evidence_of_gap(const Gap& gap) {
+  return Evidence{Question::open_gap}
+      .note(Fact::is_acknowledged, static_cast<bool>(gap.acknowledged_by))
+      .note(Fact::is_of_go_back, gap.of_restart);
+}
+
+// Resolves the oldest gap by what is known of it so far.
+void give_up_oldest(ChannelRef ref, RareRing<Gap>& gaps) {
+  const Gap gap = gaps.front();
+  const Explanation& fate = explain(evidence_of_gap(gap).note(Fact::is_given_up, true));
+  resolve_gap(ref, gaps, gap.first, gap.count, fate.verdict, fate.cause);
+}
+
+}  // namespace
+
 void limit_gaps(ChannelRef ref) {
   Channel& channel = ref.channel;
   for (RareRing<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
-    while (gaps->size() > kGaps) {
-      const Gap gap = gaps->front();
-      const bool is_missed = gap.acknowledged_by && !gap.of_restart;
-      resolve_gap(ref, *gaps, gap.first, gap.count,
-                  is_missed ? VerdictKind::missed_by_capture : VerdictKind::unexplained, Cause::unknown);
+    while (gaps->size() > heuristics::kGapsKept) {
+      give_up_oldest(ref, *gaps);
     }
   }
 }
@@ -306,16 +342,16 @@ void settle(ChannelRef ref, Time now) {
   Channel& channel = ref.channel;
   while (!channel.gaps.empty()) {
     const Gap& gap = channel.gaps.front();
-    if (!gap.acknowledged_by || now - gap.acknowledged_at < kGapSettles) break;
-    resolve_gap(ref, channel.gaps, gap.first, gap.count,
-                gap.of_restart ? VerdictKind::unexplained : VerdictKind::missed_by_capture, Cause::none);
+    if (!gap.acknowledged_by || now - gap.acknowledged_at < heuristics::kGapSettles) break;
+    const Explanation& fate = explain(evidence_of_gap(gap));
+    resolve_gap(ref, channel.gaps, gap.first, gap.count, fate.verdict, fate.cause);
   }
   if (!channel.read_was_passed || channel.restart.active) return;
   channel.read_was_passed = false;
   for (std::size_t i = 0; i < channel.reads.size(); ++i) {
     Read& read = channel.reads[i];
-    if (!read.passed || is_complete(channel, read)) continue;
-    if (now - read.passed_at < kReadSettles) {
+    if (!read.answer.passed || is_complete(channel, read)) continue;
+    if (now - read.passed_at < heuristics::kReadSettles) {
       channel.read_was_passed = true;
     } else {
       miss_answer(ref, read);
@@ -325,25 +361,25 @@ void settle(ChannelRef ref, Time now) {
 
 void miss_answer(ChannelRef ref, Read& read) {
   Channel& channel = ref.channel;
-  // A requester that had the whole answer before does not need this one, lost or not.
-  const VerdictKind kind = read.was_complete ? VerdictKind::unexplained : VerdictKind::missed_by_capture;
+  const Explanation& fate =
+      explain(Evidence{Question::passed_answer}.note(Fact::was_complete, read.answer.was_complete));
   for (;;) {
     bool found = false;
     for (std::size_t i = 0; i < channel.response_gaps.size() && !found; ++i) {
       const Gap gap = channel.response_gaps[i];
       if (gap.first < read.psn || gap.first >= read.end()) continue;
-      resolve_gap(ref, channel.response_gaps, gap.first, gap.count, kind, Cause::none);
+      resolve_gap(ref, channel.response_gaps, gap.first, gap.count, fate.verdict, fate.cause);
       found = true;
     }
     if (!found) break;
   }
-  if (read.next_response < read.end()) {
-    Verdict& verdict = say_later(ref.state, ref.stream, kind, read.request, read.request_time);
-    verdict.first_psn = ref.wire(read.next_response);
-    verdict.psn_count = static_cast<std::uint32_t>(read.end() - read.next_response);
+  if (read.answer.next_response < read.end()) {
+    Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, read.request, read.request_time);
+    verdict.first_psn = ref.wire(read.answer.next_response);
+    verdict.psn_count = static_cast<std::uint32_t>(read.end() - read.answer.next_response);
     verdict.other = read.passed_by;
-    if (kind == VerdictKind::missed_by_capture) ref.stream.summary.missed_psns += verdict.psn_count;
-    read.next_response = read.end();
+    if (fate.fate == Fate::missed) ref.stream.summary.missed_psns += verdict.psn_count;
+    read.answer.give_up(read.end());
   }
   acknowledge(ref, channel.newest_response + 1);
 }
@@ -352,21 +388,17 @@ void miss_answer(ChannelRef ref, Read& read) {
 void finish_channel(ChannelRef ref) {
   Channel& channel = ref.channel;
   settle_filled(ref, channel.filled->first + 1);
-  while (!channel.gaps.empty()) {
-    const Gap gap = channel.gaps.front();
-    resolve_gap(ref, channel.gaps, gap.first, gap.count,
-                gap.acknowledged_by && !gap.of_restart ? VerdictKind::missed_by_capture : VerdictKind::unexplained,
-                Cause::unknown);
-  }
-  while (!channel.response_gaps.empty()) {
-    const Gap gap = channel.response_gaps.front();
-    resolve_gap(ref, channel.response_gaps, gap.first, gap.count, VerdictKind::unexplained, Cause::unknown);
+  for (RareRing<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
+    while (!gaps->empty()) give_up_oldest(ref, *gaps);
   }
   for (std::size_t i = channel.settled; i < channel.requests.size() && channel.responses_seen; ++i) {
     const Request& request = channel.requests[i];
     if (request.acknowledged) continue;
-    if (request.transmissions > 1 && !channel.refused) {
-      Verdict& verdict = say_later(ref.state, ref.stream, VerdictKind::no_answer, request.last, request.last_time);
+    const Explanation& fate = explain(Evidence{Question::end_of_capture}
+                                          .note(Fact::was_sent_again, request.transmissions > 1)
+                                          .note(Fact::is_refused, channel.refused));
+    if (fate.verdict != kNoVerdict) {
+      Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, request.last, request.last_time);
       verdict.first_psn = ref.wire(request.psn);
       verdict.psn_count = request.span;
       verdict.other = request.first;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Messages: from the requests in PSN order, as they are acknowledged.
 #include <algorithm>
 
 #include "analysis/tracker_state.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What is kept of a packet: reads an Observation from its headers.
 #include "roce/analysis/observation.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash * 0xFF51'AFD7'ED55'8CCD;
 }
 
-// Returns a hash of RoCE version, VLAN ids and tunnels in front of the BTH (A-CON-1: they tell connections apart).
+// Returns a hash of RoCE version, VLAN ids and tunnels before the BTH (A-CON-1: they tell connections apart).
 // Priorities and addresses are not in it: they may change on the way.
 std::uint64_t domain_of(const Packet& packet) {
   std::uint64_t domain = static_cast<std::uint64_t>(packet.version());
@@ -91,7 +92,7 @@ void observe_pause(const Packet& packet, Observation& seen) {
   }
 }
 
-// Reads the headers in front of the BTH.
+// Reads the headers before the BTH.
 void observe_network(const Packet& packet, Observation& seen) {
   const std::byte* network = packet.bytes().data() + packet.network_offset();
   switch (packet.network_header()) {
@@ -129,7 +130,7 @@ void observe_network(const Packet& packet, Observation& seen) {
   }
   if (const std::optional<std::uint16_t> tci = packet.vlan_tci())
     seen.priority = static_cast<std::uint8_t>(*tci >> 13U);
-  // If only an Ethernet header is in front of the network header, there is neither a tag nor a tunnel.
+  // If only an Ethernet header comes before the network header, there is neither a tag nor a tunnel.
   if (packet.network_offset() == kSize<Ethernet>) {
     seen.domain = static_cast<std::uint64_t>(packet.version());
     observe_link(packet.bytes().data(), seen);
@@ -169,7 +170,7 @@ Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time t
   seen.pad_count = bth.pad_count;
   seen.transport_version = bth.version;
   seen.payload_length = packet.payload_length();
-  // A snap length may cut off the payload and the ICRC; the headers that are analysed are in front of them.
+  // A snap length may cut off the payload and the ICRC; the headers that are analysed come before them.
   const ParseError& problem = packet.problem();
   seen.is_whole =
       problem.reason == ParseReason::none || (problem.reason == ParseReason::cut_short &&

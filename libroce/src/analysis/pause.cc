@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Priority flow control: how long each priority of a link was paused, and who sent in that time.
 #include "roce/analysis/pause.h"
 
 #include <algorithm>
 
+#include "analysis/heuristics.h"
 #include "analysis/state_archive.h"
 
 namespace roce::analysis {
@@ -12,10 +14,6 @@ namespace {
 constexpr std::uint64_t kBitsPerQuantum = 512;
 constexpr std::uint64_t kFastestLink = 800'000'000'000;
 constexpr std::uint64_t kSlowestLink = 10'000'000'000;
-// More than IEEE 802.3, 31B.3.7 grants a station to stop, including the longest frame that it has begun.
-constexpr std::uint64_t kReactionQuanta = 2048;
-// Covers a kilometre of cable, both ways, and time stamps that are not exactly those of the wire.
-constexpr Duration kReactionTime = std::chrono::microseconds{10};
 
 bool is_pause(const Observation& packet) {
   return packet.kind == PacketKind::pfc || packet.kind == PacketKind::pause;
@@ -76,7 +74,7 @@ std::optional<PauseBreach> PauseTracker::observe(const Observation& packet) {
 
 // A-PFC-2 (a pause holds for one link, and for its partner after the time that it may need to stop)
 std::optional<PauseBreach> PauseTracker::check(const Pause& pause, Time now) const {
-  const Duration allowance = time_of(kReactionQuanta, kSlowestLink) + kReactionTime;
+  const Duration allowance = time_of(heuristics::kStopQuanta, kSlowestLink) + heuristics::kStopTime;
   if (!pause.active || now >= pause.end || now - pause.xoff_time <= allowance) return std::nullopt;
   return PauseBreach{pause.xoff, now - pause.xoff_time};
 }

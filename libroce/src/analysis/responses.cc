@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The responses of a channel: ACKs, NAKs and answers, and what they tell about the requests.
 #include <algorithm>
 #include <optional>
 
+#include "analysis/heuristics.h"
 #include "analysis/tracker_state.h"
 
 namespace roce::analysis {
 
 namespace {
-
-constexpr std::size_t kResponses = 256;
-constexpr std::size_t kReads = 64;
-constexpr std::size_t kNaks = 8;
-constexpr Duration kOvertaken = std::chrono::microseconds{2};
-// An ACK this far ahead of all requests belongs to something else.
-constexpr LongPsn kFarAhead = 1 << 16;
 
 bool is_acknowledgement(const Observation& packet) {
   return packet.info().operation == Operation::acknowledge && packet.syndrome.kind() == AethKind::ack;
@@ -40,16 +35,20 @@ VerdictKind kind_of(NakCode code) {
 const Response* find_copy(Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
   // A PSN beyond all earlier responses was not seen before.
   if (!packet.has_icrc || channel.responses.empty() || psn > channel.highest_response) return nullptr;
-  const std::size_t count = std::min<std::size_t>(channel.responses.size(), 64);
+  const std::size_t count = std::min(channel.responses.size(), heuristics::kResponsesSearched);
   for (std::size_t i = 0; i < count; ++i) {
     const Response& seen = channel.responses[channel.responses.size() - 1 - i];
     if (seen.psn != psn || !seen.has_icrc || seen.icrc != packet.icrc || seen.opcode != packet.opcode) continue;
-    if (flow.ip_id_varies) return &seen;
-    // Two equal ACKs may both have been sent; a READ response
-    // is a copy only if it directly follows its original.
+    // Two equal ACKs may both have been sent; a READ response is a copy if it directly follows its original.
     const Read* const read = find_read(channel, psn);
-    const bool is_certain = read != nullptr && read->asked == 1 && packet.info().operation != Operation::acknowledge;
-    return i == 0 && is_certain && packet.time - seen.time < std::chrono::microseconds{2} ? &seen : nullptr;
+    const bool was_sent_once =
+        read != nullptr && read->answer.asked == 1 && packet.info().operation != Operation::acknowledge;
+    const Explanation& copied =
+        explain(Evidence{Question::copied_response}
+                    .note(Fact::bits_would_differ, flow.ip_id_varies)
+                    .note(Fact::was_sent_once, was_sent_once)
+                    .note(Fact::follows_directly, i == 0 && packet.time - seen.time < heuristics::kCopyFollows));
+    return copied.fate == Fate::copy ? &seen : nullptr;
   }
   return nullptr;
 }
@@ -63,7 +62,8 @@ bool was_seen(const Channel& channel, LongPsn psn) {
 
 void remember(Channel& channel, const Observation& packet, LongPsn psn) {
   channel.highest_response = channel.responses.empty() ? psn : std::max(channel.highest_response, psn);
-  if (channel.responses.size() == channel.responses.capacity() && channel.responses.size() >= kResponses) {
+  if (channel.responses.size() == channel.responses.capacity() &&
+      channel.responses.size() >= heuristics::kResponsesKept) {
     channel.responses.pop_front();
   }
   channel.responses.push_back(
@@ -115,14 +115,15 @@ void pass_reads(ChannelRef ref, LongPsn psn) {
     if (read.end() > psn) continue;
     // Those before it were passed together with
     // it, except those that were requested again.
-    if (read.passed && !channel.restart.active) break;
-    if (read.passed) continue;
-    read.passed = true;
+    if (read.answer.passed && !channel.restart.active) break;
+    if (read.answer.passed) continue;
+    read.answer.passed = true;
     read.passed_by = packet.id;
     read.passed_at = packet.time;
     // If it was answered before, responses that were under
     // way when it was requested again prove nothing.
-    if (is_complete(channel, read) || read.was_complete || (read.asked > 1 && read.highest == read.end())) {
+    if (is_complete(channel, read) || read.answer.was_complete ||
+        (read.answer.asked > 1 && read.answer.highest == read.end())) {
       continue;
     }
     if (oldest == nullptr) end = read.end();
@@ -153,11 +154,13 @@ void note_arrival(ChannelRef ref, LongPsn psn) {
     }
     nak.arrived_late = true;
     const Duration since = ref.packet().time - nak.time;
-    // This is sooner than a retransmission could be answered.
-    if (nak.suspect && nak.suspect_is_first && channel.least_latency != Duration::max() &&
-        since < channel.least_latency) {
-      Verdict& verdict =
-          say_later(ref.state, ref.stream, VerdictKind::request_late_after, nak.suspect, nak.suspect_time);
+    const bool is_soon = channel.least_latency != Duration::max() && since < channel.least_latency;
+    const Explanation& fate = explain(Evidence{Question::acknowledged_again}
+                                          .note(Fact::was_seen, static_cast<bool>(nak.suspect))
+                                          .note(Fact::is_first, nak.suspect_is_first)
+                                          .note(Fact::is_soon, is_soon));
+    if (fate.verdict != kNoVerdict) {
+      Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, nak.suspect, nak.suspect_time);
       verdict.first_psn = ref.wire(nak.psn);
       verdict.other = nak.packet;
       verdict.elapsed = since;
@@ -169,7 +172,7 @@ void note_arrival(ChannelRef ref, LongPsn psn) {
 void on_unseen(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
-  if (psn < std::max(channel.next, channel.next_max) || psn - channel.next > kFarAhead) return;
+  if (psn < std::max(channel.next, channel.next_max) || psn - channel.next > heuristics::kAckAhead) return;
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::ack_of_unseen);
   verdict.first_psn = ref.wire(channel.next);
   verdict.psn_count = static_cast<std::uint32_t>(psn + 1 - channel.next);
@@ -187,10 +190,11 @@ void on_ack(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   on_unseen(ref, psn);
   if (channel.has_response && psn <= channel.newest_response) {
-    const VerdictKind kind = psn == channel.newest_response ? VerdictKind::duplicate_ack
-                             : was_seen(channel, psn)       ? VerdictKind::ghost_ack
-                                                            : VerdictKind::response_out_of_order;
-    (void)say_now(ref.state, ref.stream, kind);
+    const bool is_newest = psn == channel.newest_response;
+    const Explanation& old = explain(Evidence{Question::old_ack}
+                                         .note(Fact::is_newest, is_newest)
+                                         .note(Fact::was_seen, !is_newest && was_seen(channel, psn)));
+    (void)say_now(ref.state, ref.stream, old.verdict);
   }
   // An ACK with the PSN of a READ or atomic does
   // not pass it: only its own answer can answer it.
@@ -230,7 +234,7 @@ bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Tim
   // has been answered already.
   return request.transmissions == 1 || channel.least_latency == Duration::max() || channel.restart.answered ||
          (request.last_time - request.previous_time >= channel.least_latency &&
-          now - request.last_time >= channel.least_latency / 2);
+          now - request.last_time >= channel.least_latency / heuristics::kNakComesAfterPart);
 }
 
 // A-NAK-1 (a NAK for a sequence error names the first PSN that did not arrive)
@@ -246,7 +250,7 @@ void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
     pending.suspect_time = channel.requests[index].last_time;
     pending.suspect_is_first = channel.requests[index].transmissions == 1;
   }
-  if (channel.naks.size() >= kNaks) channel.naks.pop_front();
+  if (channel.naks.size() >= heuristics::kNaksKept) channel.naks.pop_front();
   channel.naks.push_back(pending);
 }
 
@@ -282,7 +286,7 @@ void on_nak(ChannelRef ref, LongPsn psn) {
   }
 }
 
-void add_response_gap(ChannelRef ref, Read& read, LongPsn first, LongPsn end) {
+void add_response_gap(ChannelRef ref, const Read& read, LongPsn first, LongPsn end) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
   Gap gap;
@@ -295,94 +299,40 @@ void add_response_gap(ChannelRef ref, Read& read, LongPsn first, LongPsn end) {
   verdict.other = read.request;
   verdict.first_psn = ref.wire(gap.first);
   verdict.psn_count = gap.count;
-  if (read.next_response == first) read.next_response = end;
 }
 
-// Handles one response of a READ. Responses come in PSN order. A READ
-// that was requested again may have two answers under way: one begins
-// at a PSN that was requested, the other goes on where it was.
-void on_read_response(ChannelRef ref, Read& read, LongPsn psn, bool follows) {
+// Handles one response of a READ.
+void on_read_response(ChannelRef ref, Read& read, const Answering& answering) {
   Channel& channel = ref.channel;
-  read.answered = true;
-  const Position place = ref.packet().info().position;
-  if (psn == read.asked_psn && (place == Position::first || place == Position::only)) read.begun = true;
-  const Gap* const gap = find_gap(channel.response_gaps, psn);
-  const bool was_missing = gap != nullptr;
-  // A-LOSS-5 (an answer that begins in the middle of a READ, or has a newer MSN than a later one, was asked for again)
-  const bool begins = place == Position::first || place == Position::only;
-  if (begins && psn < read.position && was_missing && psn >= read.psn &&
-      ((psn != read.psn && psn != read.asked_psn) || follows)) {
-    read.asked_unseen = true;
+  const Observation& packet = ref.packet();
+  const LongPsn psn = answering.psn;
+  const Position position = packet.info().position;
+  AnswerPart part;
+  part.psn = psn;
+  part.begins = position == Position::first || position == Position::only;
+  part.has_newer_msn = answering.has_newer_msn;
+  if (const Gap* const gap = find_gap(channel.response_gaps, psn)) {
+    part.is_missing = true;
+    part.since_revealed = packet.time - gap->revealed_at;
   }
-  // If it comes directly after those that overtook it, it belongs to the same answer.
-  const bool is_close = was_missing && !read.asked_unseen && ref.packet().time - gap->revealed_at < kOvertaken;
-  const bool is_again = (read.asked > 1 || read.passed || read.asked_unseen) && !is_close;
-  const bool has_other = is_again && read.other < read.end();
-  if (psn < read.position && was_missing && !(is_again && psn == read.asked_psn)) {
-    // If the READ was requested more than once,
-    // the response may belong to another answer.
-    if (!is_again) say_now(ref.state, ref.stream, VerdictKind::response_out_of_order).other = read.request;
-    resolve_gap(ref, channel.response_gaps, psn, 1, is_again ? VerdictKind::unexplained : VerdictKind::reordered,
-                Cause::none);
-    if (psn == read.next_response) ++read.next_response;
+  const PlacedAnswer placed = read.answer.place(part, read.psn, read.end());
+  if (placed.place == AnswerPlace::late) {
+    const Explanation& late =
+        explain(Evidence{Question::late_answer}.note(Fact::several_answers, placed.several_answers));
+    if (late.fate == Fate::late) {
+      say_now(ref.state, ref.stream, VerdictKind::response_out_of_order).other = read.request;
+    }
+    resolve_gap(ref, channel.response_gaps, psn, 1, late.verdict, late.cause);
     return;
   }
-  if (psn < read.highest && !was_missing) {
-    say_now(ref.state, ref.stream, VerdictKind::response_repeated).other = read.request;
-  }
-  if (has_other && psn == read.other) {
-    ++read.other;
-  } else if (psn == read.position) {
-    ++read.position;
-  } else if (psn < read.position) {
-    // Another answer begins.
-    read.other = read.position;
-    read.position = psn + 1;
-  } else if (has_other && psn < read.other) {
-    read.position = psn + 1;
-  } else {
-    const LongPsn first = has_other ? std::max(read.other, read.position) : read.position;
-    add_response_gap(ref, read, first, psn);
-    read.position = psn + 1;
-    if (has_other) read.other = read.end();
-  }
-  if (psn == read.next_response) ++read.next_response;
-  read.highest = std::max(read.highest, psn + 1);
+  if (placed.is_repeated) say_now(ref.state, ref.stream, VerdictKind::response_repeated).other = read.request;
+  if (placed.place == AnswerPlace::gap) add_response_gap(ref, read, placed.gap_begin, psn);
 }
 
-}  // namespace
-
-Read* find_read(Channel& channel, LongPsn psn) {
-  for (std::size_t i = channel.reads.size(); i-- > 0;) {
-    Read& read = channel.reads[i];
-    if (psn >= read.psn) return psn < read.end() ? &read : nullptr;
-  }
-  return nullptr;
-}
-
-void add_read(ChannelRef ref, const Request& request, bool is_original) {
+// Handles a READ response or another answer of its own.
+void on_own_answer(ChannelRef ref, const Answering& answering) {
   Channel& channel = ref.channel;
-  Read read;
-  read.psn = request.psn;
-  read.span = request.span;
-  read.asked_psn = read.next_response = read.position = read.highest = request.psn;
-  read.other = request.end();
-  read.request = request.last;
-  read.request_time = request.last_time;
-  read.length = request.length;
-  read.is_sure = request.info().operation == Operation::read_request;
-  read.is_original = is_original;
-  if (channel.reads.size() >= kReads && (is_complete(channel, channel.reads.front()) ||
-                                         channel.reads.size() >= ref.state.options.limits.responses_per_stream)) {
-    channel.reads.pop_front();
-  }
-  std::size_t at = channel.reads.size();
-  while (at > 0 && channel.reads[at - 1].psn > read.psn) --at;
-  channel.reads.insert(at, read);
-}
-
-void on_own_answer(ChannelRef ref, LongPsn psn, bool follows) {
-  Channel& channel = ref.channel;
+  const LongPsn psn = answering.psn;
   const Observation& packet = ref.packet();
   on_unseen(ref, psn);
   Read* read = find_read(channel, psn);
@@ -402,13 +352,43 @@ void on_own_answer(ChannelRef ref, LongPsn psn, bool follows) {
   result.latency = packet.time - read->request_time;
   if (psn == read_psn) link(ref, psn);
   if (packet.info().operation == Operation::read_response) judge_answer(ref, *read, psn);
-  on_read_response(ref, *read, psn, follows);
+  on_read_response(ref, *read, answering);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
   channel.has_response = true;
   acknowledge(ref, channel.newest_response + 1);
 }
 
-void on_response(ChannelRef ref, Flow& flow) {
+}  // namespace
+
+Read* find_read(Channel& channel, LongPsn psn) {
+  for (std::size_t i = channel.reads.size(); i-- > 0;) {
+    Read& read = channel.reads[i];
+    if (psn >= read.psn) return psn < read.end() ? &read : nullptr;
+  }
+  return nullptr;
+}
+
+Read& add_read(ChannelRef ref, const Request& request) {
+  Channel& channel = ref.channel;
+  Read read;
+  read.psn = request.psn;
+  read.span = request.span;
+  read.answer = AnswerFollower::from(request.psn, request.end());
+  read.request = request.last;
+  read.request_time = request.last_time;
+  read.length = request.length;
+  read.is_sure = request.info().operation == Operation::read_request;
+  if (channel.reads.size() >= heuristics::kReadsKept &&
+      (is_complete(channel, channel.reads.front()) ||
+       channel.reads.size() >= ref.state.options.limits.responses_per_stream)) {
+    channel.reads.pop_front();
+  }
+  std::size_t at = channel.reads.size();
+  while (at > 0 && channel.reads[at - 1].psn > read.psn) --at;
+  return channel.reads.insert(at, read);
+}
+
+Sighting on_response(ChannelRef ref, Flow& flow) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
   ++flow.packets;
@@ -417,23 +397,24 @@ void on_response(ChannelRef ref, Flow& flow) {
   const OpcodeInfo& info = packet.info();
   if (info.operation == Operation::read_response &&
       (info.position == Position::first || info.position == Position::middle)) {
-    learn_mtu(ref.state, ref.stream, packet.payload_length);
+    learn_mtu(ref.stream, packet.payload_length);
   }
   const LongPsn near = channel.requests_seen  ? channel.next
                        : channel.has_response ? channel.newest_response
                                               : static_cast<LongPsn>(packet.psn.value()) + (LongPsn{1} << 32U);
-  const LongPsn psn = long_psn(channel, packet.psn, near);
+  const LongPsn psn = long_psn(packet.psn, near);
   if (!channel.requests_seen) channel.first = channel.has_response ? channel.first : psn;
   ref.state.result.relative_psn = psn - channel.first;
   if (const Response* copy = find_copy(channel, flow, packet, psn)) {
-    static_cast<void>(say_copy(ref, flow, copy->packet, copy->time));
-    return;
+    (void)say_copy(ref, flow, copy->packet, copy->time);
+    return Sighting::copy;
   }
+  Answering answering{psn};
+  answering.is_news = !channel.has_response || psn > channel.newest_response;
   // MSNs only grow: a response with a newer one than an answer to later PSNs was sent after that.
-  const bool follows =
+  answering.has_newer_msn =
       packet.has_aeth && channel.aeth.is_known && psn < channel.aeth.psn && packet.msn.newer_than(channel.aeth.msn);
   judge_aeth(ref, psn);
-  const bool is_news = !channel.has_response || psn > channel.newest_response;
   if (!channel.requests_seen) {
     // Without the requests, only NAKs mean something.
     if (info.operation == Operation::acknowledge && !is_acknowledgement(packet)) on_nak(ref, psn);
@@ -444,10 +425,11 @@ void on_response(ChannelRef ref, Flow& flow) {
   } else if (info.operation == Operation::acknowledge) {
     on_nak(ref, psn);
   } else {
-    on_own_answer(ref, psn, follows);
+    on_own_answer(ref, answering);
   }
-  take_credits(ref, psn, is_news);
+  take_credits(ref, answering);
   remember(channel, packet, psn);
+  return Sighting::transmission;
 }
 
 }  // namespace roce::analysis

@@ -1,47 +1,56 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Go-backs: where the requester begins to send again, and why.
+#include "analysis/heuristics.h"
 #include "analysis/tracker_state.h"
 
 namespace roce::analysis {
 
 namespace {
 
+// True if responses to later PSNs of the READ were seen since it was requested.
+bool later_part_was_seen(const Channel& channel, const Read& read, LongPsn psn) {
+  return read.answer.position > psn + 1 && !channel.responses.empty() &&
+         channel.responses.back().time >= read.request_time;
+}
+
 // Returns why the requester would send `psn` again: because of a response, or else of a timeout. No response is the
-// reason for two go-backs. A-RTX-1 (it goes back to the PSN that was refused, or to the oldest unanswered).
+// reason for two go-backs.
 Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
   Restart reason;
   reason.active = true;
-  reason.cause = Cause::timeout;
-  reason.first = reason.next = psn;
+  reason.first = reason.next = reason.asked_for = psn;
   reason.begin = now;
-  Read* const read = find_read(channel, psn);
-  std::size_t nak = find_nak(channel, psn);
-  if (nak < channel.naks.size()) {
-    reason.cause = Cause::nak;
-  } else if (channel.rnr_waits && channel.rnr->psn <= psn) {
-    reason.cause = Cause::rnr;
-    reason.reason = channel.rnr->packet;
-    reason.reason_time = channel.rnr->time;
-  } else if (read != nullptr && read->passed) {
-    reason.cause = Cause::implied_nak;
-    reason.reason = read->passed_by;
-    reason.reason_time = read->passed_at;
-  } else if (read != nullptr && !channel.naks.empty() && channel.naks.back().psn >= read->end()) {
-    nak = channel.naks.size() - 1;
-    reason.cause = Cause::implied_nak;
-  } else if (read != nullptr && read->position > psn + 1 && !channel.responses.empty() &&
-             channel.responses.back().time >= read->request_time) {
-    // Later parts of its own answer were seen.
-    reason.cause = Cause::implied_nak;
-    reason.reason = channel.responses.back().packet;
-    reason.reason_time = channel.responses.back().time;
-  } else if (!channel.responses_seen || now - last_sent < kLeastTimeout) {
-    reason.cause = Cause::unknown;
-  }
-  reason.asked_for = psn;
-  if (nak < channel.naks.size()) {
-    reason.asked_for = channel.naks[nak].psn;
-    reason.reason = channel.naks[nak].packet;
-    reason.reason_time = channel.naks[nak].time;
+  const Read* const read = find_read(channel, psn);
+  const std::size_t nak = find_nak(channel, psn);
+  const bool is_soon = !channel.responses_seen || now - last_sent < heuristics::kLeastTimeout;
+  Evidence evidence{Question::going_back};
+  evidence.note(Fact::was_asked_for, nak < channel.naks.size())
+      .note(Fact::rnr_was_sent, channel.rnr_waits && channel.rnr->psn <= psn)
+      .note(Fact::was_passed, read != nullptr && read->answer.passed)
+      .note(Fact::later_was_nacked, read != nullptr && !channel.naks.empty() && channel.naks.back().psn >= read->end())
+      .note(Fact::later_part_seen, read != nullptr && later_part_was_seen(channel, *read, psn))
+      .note(Fact::is_soon, is_soon);
+  reason.cause = explain(evidence).cause;
+  const auto because_of = [&](PacketId packet, Time time) {
+    reason.reason = packet;
+    reason.reason_time = time;
+  };
+  const auto because_of_nak = [&](const PendingNak& each) {
+    because_of(each.packet, each.time);
+    reason.asked_for = each.psn;
+  };
+  if (reason.cause == Cause::nak) {
+    because_of_nak(channel.naks[nak]);
+  } else if (reason.cause == Cause::rnr) {
+    because_of(channel.rnr->packet, channel.rnr->time);
+  } else if (reason.cause == Cause::implied_nak) {
+    if (evidence.has(Fact::was_passed)) {
+      because_of(read->passed_by, read->passed_at);
+    } else if (evidence.has(Fact::later_was_nacked)) {
+      because_of_nak(channel.naks.back());
+    } else {
+      because_of(channel.responses.back().packet, channel.responses.back().time);
+    }
   }
   return reason;
 }
@@ -57,15 +66,15 @@ std::size_t find_nak(const Channel& channel, LongPsn psn) {
   return found;
 }
 
-void say_retransmission(ChannelRef ref, const Restart& reason, PacketId before, Time before_time, bool spurious) {
+void say_retransmission(ChannelRef ref, const Restart& reason, const Transmission& before) {
   const Observation& packet = ref.packet();
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::retransmission);
   verdict.cause = reason.cause;
-  verdict.other = before;
-  verdict.elapsed = before ? packet.time - before_time : Duration{};
-  verdict.spurious = spurious;
+  verdict.other = before.packet;
+  verdict.elapsed = before.packet ? packet.time - before.time : Duration{};
+  verdict.spurious = before.is_acknowledged;
   ref.stream.summary.retransmissions.add(reason.cause);
-  if (spurious) ++ref.stream.summary.spurious_retransmissions;
+  if (before.is_acknowledged) ++ref.stream.summary.spurious_retransmissions;
 }
 
 const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time last_sent) {

@@ -37,7 +37,7 @@ class Ring {
   void pop_front() { ++begin_; }
   void clear() { begin_ = end_ = 0; }
 
-  /// Inserts `value` in front of the element with index `i`; the elements on the
+  /// Inserts `value` before the element with index `i`; the elements on the
   /// shorter side of it are moved.
   T& insert(std::size_t i, const T& value) {
     if (size() == slots_.size()) grow();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The rules whose breach can be seen on a wire, with their texts.
 #include "roce/analysis/rule.h"
 
 #include <algorithm>
@@ -11,20 +12,20 @@ namespace {
 constexpr std::array kInfos{
     RuleInfo{Rule::none, "", RuleParty::either, ""},
     RuleInfo{Rule::transport_version, "W-BTH-2", RuleParty::either, "its transport header version is not 0"},
-    RuleInfo{Rule::padding, "W-PAD-1", RuleParty::either, "payload and pad are together no multiple of 4 bytes"},
+    RuleInfo{Rule::padding, "W-PAD-1", RuleParty::either, "payload plus pad is not a multiple of 4 bytes"},
     RuleInfo{Rule::request_payload, "RC-REQ-02", RuleParty::requester,
              "its payload is not what a FIRST, MIDDLE, LAST or ONLY of this path MTU carries"},
     RuleInfo{Rule::request_order, "RC-REQ-30", RuleParty::requester,
              "its opcode cannot follow that of the request before it"},
     RuleInfo{Rule::write_length, "RC-REQ-31", RuleParty::requester,
              "the packets of the WRITE do not add up to the length in its RETH"},
-    RuleInfo{Rule::one_nak_per_gap, "RC-RESP-02", RuleParty::responder, "the NAK is repeated for one gap"},
+    RuleInfo{Rule::one_nak_per_gap, "RC-RESP-02", RuleParty::responder, "the NAK for one gap is repeated"},
     RuleInfo{Rule::current_msn, "RC-RESP-17", RuleParty::responder, "its MSN is less than one sent before it"},
     RuleInfo{Rule::answer_order, "RC-RESP-20", RuleParty::responder,
-             "it is not the FIRST, MIDDLE, LAST or ONLY that belongs in this place of a READ's answer"},
+             "it is not the FIRST, MIDDLE, LAST or ONLY that belongs at this point of a READ's answer"},
     RuleInfo{Rule::answer_length, "RC-RESP-33", RuleParty::responder,
              "the packets of the answer do not add up to what the READ asked for"},
-    RuleInfo{Rule::cnp_interval, "CC-01", RuleParty::either, "CNPs come faster than their interval"},
+    RuleInfo{Rule::cnp_interval, "CC-01", RuleParty::either, "CNPs come more often than their interval allows"},
     RuleInfo{Rule::pause, "CC-06", RuleParty::either, "it was sent while its priority was paused"},
 };
 

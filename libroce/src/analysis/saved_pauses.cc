@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Saves and restores a PauseTracker.
 #include <type_traits>
 #include <utility>
 

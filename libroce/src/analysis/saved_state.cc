@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Saves and restores a tracker: streams, flows, and the links between them.
 #include "analysis/saved_state.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The head of a saved state, and the checks of kind, version, length and checksum.
 #include "analysis/state_archive.h"
 
 #include <cstring>
@@ -9,7 +10,7 @@ namespace roce::analysis {
 
 namespace {
 
-// The head, in front of what was saved: the kind, and in little endian the version, the number of bytes after the head,
+// The head, before what was saved: the kind, and in little endian the version, the number of bytes after the head,
 // and their checksum.
 constexpr std::size_t kVersionAt = 4;
 constexpr std::size_t kLengthAt = 8;

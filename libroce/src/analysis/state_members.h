@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 2;
+inline constexpr std::uint32_t kStateVersion = 3;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -35,7 +35,9 @@ inline constexpr std::size_t kMemberCount<Gap> = 10;
 template <>
 inline constexpr std::size_t kMemberCount<Response> = 8;
 template <>
-inline constexpr std::size_t kMemberCount<Read> = 21;
+inline constexpr std::size_t kMemberCount<Read> = 11;
+template <>
+inline constexpr std::size_t kMemberCount<AnswerFollower> = 10;
 template <>
 inline constexpr std::size_t kMemberCount<Restart> = 12;
 template <>
@@ -80,6 +82,9 @@ inline constexpr std::uint64_t kEnumEnd<Service> = 8;
 template <>
 inline constexpr std::uint64_t kEnumEnd<RoceVersion> = static_cast<std::uint64_t>(RoceVersion::v2_ipv6) + 1;
 template <>
+inline constexpr std::uint64_t kEnumEnd<AnswerFollower::State> =
+    static_cast<std::uint64_t>(AnswerFollower::State::begun) + 1;
+template <>
 inline constexpr std::uint64_t kEnumEnd<Cause> = static_cast<std::uint64_t>(Cause::corrupted) + 1;
 template <>
 inline constexpr std::uint64_t kEnumEnd<VerdictKind> = static_cast<std::uint64_t>(VerdictKind::count);
@@ -102,12 +107,12 @@ struct StateAccess<Histogram> {
     archive(counted.max);
     archive.number(counted.classes.size() -
                    static_cast<std::size_t>(std::count(counted.classes.begin(), counted.classes.end(), 0U)));
-    std::size_t behind = 0;
+    std::size_t after = 0;
     for (std::size_t i = 0; i < counted.classes.size(); ++i) {
       if (counted.classes[i] == 0) continue;
-      archive.number(counted.first_class + i - behind);
+      archive.number(counted.first_class + i - after);
       archive(counted.classes[i]);
-      behind = counted.first_class + i + 1;
+      after = counted.first_class + i + 1;
     }
   }
   static void transfer(StateReader& archive, Histogram& value) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Adds up summaries of the parts of one connection, and saves them.
 #include "roce/analysis/stream_summary.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Which stream a packet belongs to; streams and flows begin and end here.
 #include <bit>
 #include <cstring>
 

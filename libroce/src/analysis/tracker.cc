@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The way of a packet through the tracker, and the functions of its interface.
 #include "roce/analysis/tracker.h"
 
 #include <algorithm>
 
+#include "analysis/heuristics.h"
 #include "analysis/move_to.h"
 #include "analysis/saved_state.h"
 #include "analysis/tracker_state.h"
@@ -37,13 +39,10 @@ void count(Stream& stream, std::uint8_t direction, const Observation& packet) {
   }
 }
 
-// UDP_MAX_SEGMENTS of Linux.
-constexpr std::uint16_t kMostSegments = 128;
-
 void follow_ip_id(Flow& flow, const Observation& packet) {
   if (!packet.has_ip_id || flow.ip_id_restarts) return;
   // Each super-frame begins with 0 again if the kernel segments what a socket sends (UDP_SEGMENT).
-  if (packet.ip_id == 0 && flow.has_ip_id && flow.last_ip_id != 0 && flow.last_ip_id < kMostSegments) {
+  if (packet.ip_id == 0 && flow.has_ip_id && flow.last_ip_id != 0 && flow.last_ip_id < heuristics::kMostSegments) {
     flow.ip_id_restarts = true;
     flow.ip_id_varies = false;
     return;
@@ -63,16 +62,11 @@ PacketRole role_of(const Observation& packet) {
   return info.is_response() ? PacketRole::response : PacketRole::request;
 }
 
-bool is_copy(const TrackerState& state) {
-  return std::any_of(state.immediate.begin(), state.immediate.end(),
-                     [](const Verdict& verdict) { return verdict.kind == VerdictKind::duplicate; });
-}
-
 void note_corrupted(Stream& stream, std::uint8_t direction, const Observation& packet) {
   if (!stream.channels[direction]->requests_seen || packet.info().is_response()) return;
   Channel& channel = stream.channels[direction].make();
-  channel.corrupted.push_back({long_psn(channel, packet.psn, channel.next), packet.id});
-  if (channel.corrupted.size() > 16) channel.corrupted.pop_front();
+  channel.corrupted.push_back({long_psn(packet.psn, channel.next), packet.id});
+  if (channel.corrupted.size() > heuristics::kCorruptedKept) channel.corrupted.pop_front();
 }
 
 }  // namespace
@@ -120,19 +114,20 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
   Flow& flow = flow_of(state, observation);
   touch(state, *flow.stream);
   result.since_last = observation.time - flow.stream->last_time;
+  Sighting sighting = Sighting::transmission;
   if (result.role == PacketRole::response) {
     if (flow.stream->flows[1] == nullptr && may_search(flow)) (void)join_by_response(state, flow);
     if (flow.stream->flows[1] != nullptr) (void)rejoin_by_response(state, flow);
     const std::uint8_t channel = flow.direction == 0 ? 1 : 0;
-    on_response({state, *flow.stream, flow.stream->channels[channel].make(), channel}, flow);
+    sighting = on_response({state, *flow.stream, flow.stream->channels[channel].make(), channel}, flow);
   } else if (result.role == PacketRole::request) {
-    on_request({state, *flow.stream, flow.stream->channels[flow.direction].make(), flow.direction}, flow);
+    sighting = on_request({state, *flow.stream, flow.stream->channels[flow.direction].make(), flow.direction}, flow);
   }
-  on_congestion(state, flow);
+  on_congestion(state, flow, sighting);
   if (result.role == PacketRole::cnp) judge_cnp(state, flow);
   follow_ip_id(flow, observation);
   Stream& stream = *flow.stream;
-  if (state.broken != Rule::none && !is_copy(state)) (void)say_broken(state, stream, state.broken);
+  if (state.broken != Rule::none && sighting != Sighting::copy) (void)say_broken(state, stream, state.broken);
   // A-CN-1 (CE is both ECN bits; a CNP goes to the QP that is to slow down)
   if (result.role == PacketRole::cnp) (void)say_now(state, stream, VerdictKind::cnp);
   if (observation.is_ce()) (void)say_now(state, stream, VerdictKind::ce_mark);

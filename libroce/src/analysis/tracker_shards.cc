@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Trackers that share the work by host pair, and number their streams as one tracker would.
 #include "roce/analysis/tracker_shards.h"
 
 #include <algorithm>

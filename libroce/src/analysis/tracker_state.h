@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/explain.h"
 #include "analysis/stream.h"
 #include "roce/analysis/tracker.h"
 
@@ -83,6 +85,16 @@ struct ChannelRef {
   [[nodiscard]] Psn wire(LongPsn psn) const { return Psn{static_cast<std::uint32_t>(psn & 0xFF'FFFF)}; }
 };
 
+/// Whether a packet is a transmission of its own or a copy of one that was seen.
+enum class Sighting : std::uint8_t { transmission, copy };
+
+/// Path MTUs.
+inline constexpr std::uint32_t kLeastMtu = 256;
+inline constexpr std::uint32_t kMostMtu = 4096;
+[[nodiscard]] constexpr bool is_mtu(std::uint32_t length) {
+  return length >= kLeastMtu && length <= kMostMtu && std::has_single_bit(length);
+}
+
 // streams.cc: which stream a packet belongs to.
 [[nodiscard]] Flow& flow_of(TrackerState& state, const Observation& packet);
 [[nodiscard]] Flow* find_flow(TrackerState& state, const Observation& packet);
@@ -102,25 +114,18 @@ void join_by_cm(TrackerState& state, Flow& flow);
 /// Moves the flow to another connection if only that can have asked for the current response; true if it did.
 bool rejoin_by_response(TrackerState& state, Flow& flow);
 
-/// The most PSNs by which a packet of a go-back is believed to be overtaken.
-inline constexpr LongPsn kReordering = 8;
-/// A-RTX-3 (no ACK timeout in use is below 300 µs): a retransmission that comes sooner has a reason that was not seen.
-inline constexpr Duration kLeastTimeout = std::chrono::microseconds{300};
-
-// copies.cc: tells copies, overtaken packets and retransmissions apart.
-/// True if the packet copies the latest transmission of the request, by A-COPY-1 (same ICRC and IP identification).
-[[nodiscard]] bool is_copy(Channel& channel, const Flow& flow, const Request& request, const Observation& packet,
-                           LongPsn psn);
+// copies.cc: copies, overtaken packets and retransmissions. The current packet is a request with the PSN `psn`.
+/// Answers whether it copies the latest transmission of `request`.
+[[nodiscard]] const Explanation& explain_copied(Channel& channel, const Flow& flow, const Request& request,
+                                                const Observation& packet, LongPsn psn);
+/// Answers whether it, another transmission of `request`, was sent again or overtaken.
+[[nodiscard]] const Explanation& explain_repeated(const Channel& channel, const Flow& flow, const Request& request,
+                                                  const Observation& packet, LongPsn psn);
+/// Answers whether it, until now in `gap`, was sent again or overtaken.
+[[nodiscard]] const Explanation& explain_missing(const Channel& channel, const Flow& flow, const Gap& gap,
+                                                 const Observation& packet, LongPsn psn);
 /// Reports the current packet as a copy of `of`, which was seen at `time`. Returns who made it, as far as known.
 Cause say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time);
-/// True if the packet is older than one seen before it, by A-COPY-2 (identifications count up); nullopt if unknown.
-[[nodiscard]] std::optional<bool> was_overtaken(const Flow& flow, const Observation& packet);
-/// True if the packet belongs to the latest go-back and was overtaken by others of it.
-[[nodiscard]] bool is_late_of_restart(const Channel& channel, const Flow& flow, const Request& request,
-                                      const Observation& packet, LongPsn psn);
-/// True if a packet that comes after its successors was sent again, false if it was only overtaken.
-[[nodiscard]] bool was_sent_again(const Channel& channel, const Flow& flow, const Gap& gap, const Observation& packet,
-                                  LongPsn psn);
 
 // restarts.cc: where the requester goes back, and why.
 /// Returns the index of the NAK because of which `psn` is sent again: the latest for this PSN, else the latest for an
@@ -128,26 +133,58 @@ Cause say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time);
 [[nodiscard]] std::size_t find_nak(const Channel& channel, LongPsn psn);
 /// Begins a go-back, unless the current packet continues the one under way. `end` is the PSN after those of the packet.
 const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time last_sent);
-void say_retransmission(ChannelRef ref, const Restart& reason, PacketId before, Time before_time, bool spurious);
+/// The transmission of a request before the current one, as far as it was seen.
+struct Transmission {
+  PacketId packet{};
+  Time time{};
+  bool is_acknowledged = false;  ///< the responder had acknowledged the request before it was sent again
+};
+void say_retransmission(ChannelRef ref, const Restart& reason, const Transmission& before);
 
-// requests.cc, responses.cc
+// requests.cc: requests in PSN order.
 /// Adds a gap for the PSNs before `psn` that a go-back should have sent again and that are not acknowledged.
 void add_gap_of_restart(ChannelRef ref, LongPsn psn);
-void on_request(ChannelRef ref, Flow& flow);
-/// Decides whether the packet in `Channel::filled` was sent again or only late, now that `next_request` follows it.
-void settle_filled(ChannelRef ref, LongPsn next_request);
-void on_response(ChannelRef ref, Flow& flow);
-/// Handles a READ response or another answer of its own, at `psn`. `follows`: its MSN is newer than a later answer's.
-void on_own_answer(ChannelRef ref, LongPsn psn, bool follows);
-/// Sets the path MTU of the stream if it is unknown and `mtu` is possible, and replaces the guessed spans of READs.
-void learn_mtu(TrackerState& state, Stream& stream, std::uint32_t mtu);
-void set_read_span(Channel& channel, Request& request, std::uint16_t mtu);
+Sighting on_request(ChannelRef ref, Flow& flow);
+[[nodiscard]] Request make_request(const Observation& packet, LongPsn psn);
+/// Forgets old requests if there is no room for one more.
+void make_room(ChannelRef ref);
 [[nodiscard]] std::size_t find_request(const Channel& channel, LongPsn psn);  ///< that covers `psn`; else size()
+[[nodiscard]] std::size_t place_of(const Channel& channel, LongPsn psn);      ///< index of the first one after `psn`
 [[nodiscard]] Gap* find_gap(RareRing<Gap>& gaps, LongPsn psn);
 [[nodiscard]] Read* find_read(Channel& channel, LongPsn psn);
-[[nodiscard]] LongPsn long_psn(const Channel& channel, Psn psn, LongPsn near);
-/// Remembers a request with its own answer. `is_original`: it is not the rest of a READ that was not seen.
-void add_read(ChannelRef ref, const Request& request, bool is_original);
+[[nodiscard]] LongPsn long_psn(Psn psn, LongPsn near);
+
+// repeats.cc: requests that do not come in order.
+/// Handles another packet with a PSN of `request`.
+Sighting on_repeated(ChannelRef ref, Flow& flow, Request& request, LongPsn psn);
+/// Handles a request that was in `gap`.
+void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn);
+/// Decides whether the packet in `Channel::filled` was sent again or only late, now that `next_request` follows it.
+void settle_filled(ChannelRef ref, LongPsn next_request);
+
+// read_spans.cc: how many PSNs a READ takes.
+/// Sets the span of a READ; does nothing to other requests.
+void set_read_span(ChannelRef ref, Request& request);
+/// Does the same for one that was in `gap`.
+void set_read_span_in(ChannelRef ref, Request& request, const Gap& gap);
+/// Sets the path MTU of the stream if it is unknown and `mtu` is possible, and replaces the guessed spans of READs.
+void learn_mtu(Stream& stream, std::uint32_t mtu);
+/// Corrects `next`, which may be anything up to `next_max` while a READ's span is a guess: the request `psn` decides.
+void settle_guess(ChannelRef ref, LongPsn psn);
+/// Shortens a READ whose span was guessed if a packet comes in its middle that is not a READ of its rest: the READ ends
+/// there, and a hole was after it. True if it did.
+[[nodiscard]] bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn);
+
+// responses.cc
+/// What the current response, which is not a copy, answers.
+struct Answering {
+  LongPsn psn = 0;
+  bool is_news = false;        ///< it acknowledges more than any response before it
+  bool has_newer_msn = false;  ///< its MSN is newer than that of an answer to later PSNs
+};
+Sighting on_response(ChannelRef ref, Flow& flow);
+/// Remembers a request with its own answer.
+Read& add_read(ChannelRef ref, const Request& request);
 
 // losses.cc: what became of missing packets.
 /// Reports what was lost, now that the requester begins to send again.
@@ -175,7 +212,7 @@ void walk_unanswered(ChannelRef ref, const Request& request);
 
 // congestion.cc
 /// Counts the current packet, which may be data, marked or not, or a CNP.
-void on_congestion(TrackerState& state, const Flow& flow);
+void on_congestion(TrackerState& state, const Flow& flow, Sighting sighting);
 /// Adds the congestion state of `before`, which becomes direction 1 of `stream`.
 void adopt_congestion(Stream& stream, const Stream& before);
 
@@ -198,8 +235,8 @@ void judge_cnp(TrackerState& state, Flow& flow);
 // credits.cc: end-to-end flow control.
 /// Counts the current packet, a new request.
 void count_credits(ChannelRef ref, const Request& request);
-/// Takes the credits of the current response, which is not a copy. `is_news`: it acknowledges more than any before.
-void take_credits(ChannelRef ref, LongPsn psn, bool is_news);
+/// Takes the credits of the current response.
+void take_credits(ChannelRef ref, const Answering& answering);
 
 // Verdicts.
 Verdict& say_now(TrackerState& state, Stream& stream, VerdictKind kind);

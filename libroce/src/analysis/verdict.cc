@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The verdicts with their names, severities and texts.
 #include "roce/analysis/verdict.h"
 
 #include <algorithm>
@@ -15,34 +16,34 @@ using enum VerdictTime;
 using enum Severity;
 
 constexpr std::array kInfos{
-    VerdictInfo{gap, "gap", immediate, note, "requests in front of it were not seen",
-                "what became of them is said by a later verdict"},
+    VerdictInfo{gap, "gap", immediate, note, "the requests before it were not seen",
+                "a later verdict says what became of them"},
     VerdictInfo{retransmission, "retransmission", immediate, warning, "the requester sends it again",
-                "look for the loss or refusal that made it; without one the ACK timeout is too short"},
+                "look for the loss or refusal that caused it; if there is none, the ACK timeout is too short"},
     VerdictInfo{out_of_order, "out_of_order", immediate, note, "it was overtaken by later requests, not lost",
                 "adaptive routing or packet spraying; an RNIC that cannot take it answers with a NAK"},
     VerdictInfo{duplicate, "duplicate", immediate, note, "a copy of a packet that was seen already",
                 "with cause capture: mirror one direction only, or remove copies (editcap -d)"},
-    VerdictInfo{bad_icrc, "bad_icrc", immediate, error, "its ICRC is wrong: its receiver drops it",
+    VerdictInfo{bad_icrc, "bad_icrc", immediate, error, "its ICRC is wrong: the receiver drops it",
                 "look for a bad cable, port or switch; roce-analyze decode --explain says what was changed"},
     VerdictInfo{ce_mark, "ce_mark", immediate, note, "a switch marked it: congestion experienced",
                 "a queue was above its marking threshold"},
     VerdictInfo{cnp, "cnp", immediate, note, "a congestion notification", "the requester should slow down"},
-    VerdictInfo{new_connection, "new_connection", immediate, note,
-                "its QP numbers are used again by another connection", ""},
+    VerdictInfo{new_connection, "new_connection", immediate, note, "another connection reuses its QP numbers", ""},
     VerdictInfo{sent_while_paused, "sent_while_paused", immediate, warning,
                 "it was seen on its way to a station that had paused its priority",
                 "its sender ignores PFC for this priority: compare the PFC settings of both ends of the link"},
     VerdictInfo{rule_broken, "rule_broken", immediate, error, "its sender breaks a rule of the protocol",
                 "its firmware or driver is at fault, not the network: compare versions and report it to the vendor"},
-    VerdictInfo{response_gap, "response_gap", immediate, note, "READ responses in front of it were not seen",
-                "what became of them is said by a later verdict"},
+    VerdictInfo{response_gap, "response_gap", immediate, note, "the READ responses before it were not seen",
+                "a later verdict says what became of them"},
     VerdictInfo{response_out_of_order, "response_out_of_order", immediate, note, "it was overtaken by later responses",
                 "adaptive routing or packet spraying towards the requester"},
     VerdictInfo{response_repeated, "response_repeated", immediate, note, "the responder answers again",
                 "the requester asked for it again"},
     VerdictInfo{nak_sequence_error, "nak_sequence_error", immediate, warning,
-                "the responder misses a request and got a later one", "packets are lost or overtaken on the way to it"},
+                "the responder is missing a request: it received a later PSN",
+                "packets are lost or overtaken on the way to it"},
     VerdictInfo{nak_invalid_request, "nak_invalid_request", immediate, error,
                 "the responder refuses the request as invalid",
                 "the QP goes to ERR; check access flags, message lengths and the peer's firmware"},
@@ -56,10 +57,9 @@ constexpr std::array kInfos{
                 "the responder refuses a reliable datagram", ""},
     VerdictInfo{rnr_nak, "rnr_nak", immediate, warning, "the responder had no receive posted",
                 "the application on the responder posts receives too late; post more of them, or use an SRQ"},
-    VerdictInfo{credit_stall, "credit_stall", immediate, warning,
-                "the requester had used up its credits, and it gives more",
+    VerdictInfo{credit_stall, "credit_stall", immediate, warning, "the requester was out of credits; this grants more",
                 "the application on the responder posts receives too late or too few"},
-    VerdictInfo{duplicate_ack, "duplicate_ack", immediate, note, "it acknowledges the same as the one before", ""},
+    VerdictInfo{duplicate_ack, "duplicate_ack", immediate, note, "it acknowledges the same PSN as the one before", ""},
     VerdictInfo{ghost_ack, "ghost_ack", immediate, note, "it acknowledges less than one before it", ""},
     VerdictInfo{ack_of_unseen, "ack_of_unseen", immediate, note, "it answers requests that the capture does not have",
                 "the capture is incomplete"},
@@ -69,7 +69,7 @@ constexpr std::array kInfos{
                 "it passed here and did not arrive at the responder",
                 "look between the capture point and the responder"},
     VerdictInfo{request_late_after, "request_late_after", retrospective, warning,
-                "it passed here and arrived at the responder behind its successors",
+                "it passed here and arrived at the responder after its successors",
                 "look for several paths between the capture point and the responder"},
     VerdictInfo{response_lost_after, "response_lost_after", retrospective, error,
                 "it passed here and did not arrive at the requester",
@@ -90,9 +90,9 @@ constexpr std::array kInfos{
                 "look between the responder and the capture point"},
     VerdictInfo{missed_by_capture, "missed_by_capture", retrospective, note,
                 "packets that arrived are not in the capture", "the capture dropped them; the network did not"},
-    VerdictInfo{reordered, "reordered", retrospective, note, "what was missing came later; nothing was lost", ""},
+    VerdictInfo{reordered, "reordered", retrospective, note, "the missing packets came later; nothing was lost", ""},
     VerdictInfo{unexplained, "unexplained", retrospective, note,
-                "what became of the missing packets is not in the capture", ""},
+                "the capture does not show what became of the missing packets", ""},
 };
 
 [[nodiscard]] constexpr bool in_order() {

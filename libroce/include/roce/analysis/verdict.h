@@ -39,7 +39,7 @@ enum class VerdictKind : std::uint8_t {
   nak_invalid_rd_request,
   rnr_nak,
   credit_stall,   ///< the requester had used up its credits; this response grants more
-  duplicate_ack,  ///< it acknowledges the same as the one before
+  duplicate_ack,  ///< it acknowledges the same PSN as the one before
   ghost_ack,      ///< it acknowledges less than one before it
   ack_of_unseen,  ///< it answers requests that are not in the capture
   implied_nak,    ///< it passes a READ or atomic that was not answered
@@ -69,7 +69,7 @@ enum class Severity : std::uint8_t { note, warning, error };
 /// The description of a kind of verdict, for all lists of verdicts.
 struct VerdictInfo {
   VerdictKind kind{};
-  std::string_view name;  ///< e.g. `request_lost_after`, as in JSON; with `roce.analysis.` in front of it in filters
+  std::string_view name;  ///< e.g. `request_lost_after`, as in JSON; prefixed with `roce.analysis.` in filters
   VerdictTime time{};
   Severity severity{};
   std::string_view text;    ///< description of the verdict: a sentence without its full stop

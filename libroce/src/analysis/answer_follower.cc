@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where each response of a READ belongs: to the answer under way, to a gap in it, or to another answer.
+#include "analysis/answer_follower.h"
+
+#include <algorithm>
+
+#include "analysis/heuristics.h"
+
+namespace roce::analysis {
+
+AnswerFollower AnswerFollower::from(LongPsn psn, LongPsn end) {
+  AnswerFollower follower;
+  follower.asked_psn = follower.next_response = follower.position = follower.highest = psn;
+  follower.other = end;
+  return follower;
+}
+
+// A-RTX-2 (a READ that is requested again may begin in its middle, where its answer ended)
+void AnswerFollower::ask_again(LongPsn psn, LongPsn end) {
+  was_complete = was_complete || next_response == end;
+  asked_psn = next_response = psn;
+  ++asked;
+  state = State::awaited;
+  passed = false;
+  asked_unseen = false;
+}
+
+// A-LOSS-5 (an answer that begins in the middle of a READ, or has a newer MSN than a later one, was asked for again)
+bool AnswerFollower::begins_unseen_answer(const AnswerPart& part, LongPsn first) const {
+  if (!part.begins || !part.is_missing || part.psn >= position) return false;
+  return (part.psn != first && part.psn != asked_psn) || part.has_newer_msn;
+}
+
+PlacedAnswer AnswerFollower::place(const AnswerPart& part, LongPsn first, LongPsn end) {
+  if (part.psn == asked_psn && part.begins) {
+    state = State::begun;
+  } else if (state == State::awaited) {
+    state = State::heard;
+  }
+  asked_unseen = asked_unseen || begins_unseen_answer(part, first);
+  // If it comes directly after those that overtook it, it belongs to the same answer.
+  const bool is_overtaken = part.is_missing && !asked_unseen && part.since_revealed < heuristics::kAnswerOvertaken;
+  const bool several_answers = (asked > 1 || passed || asked_unseen) && !is_overtaken;
+  PlacedAnswer placed;
+  if (part.is_missing && part.psn < position && !(several_answers && part.psn == asked_psn)) {
+    placed.place = AnswerPlace::late;
+    placed.several_answers = several_answers;
+  } else {
+    placed = advance(part.psn, end, several_answers);
+    placed.is_repeated = part.psn < highest && !part.is_missing;
+    highest = std::max(highest, part.psn + 1);
+  }
+  if (part.psn == next_response) ++next_response;
+  return placed;
+}
+
+// Moves the two positions on to after `psn`.
+PlacedAnswer AnswerFollower::advance(LongPsn psn, LongPsn end, bool several_answers) {
+  const bool has_other = several_answers && other < end;
+  PlacedAnswer placed{AnswerPlace::again, false, several_answers, 0};
+  if (has_other && psn == other) {
+    ++other;
+  } else if (psn == position) {
+    placed.place = AnswerPlace::in_order;
+    ++position;
+  } else if (psn < position) {
+    // Another answer begins.
+    other = position;
+    position = psn + 1;
+  } else if (has_other && psn < other) {
+    position = psn + 1;
+  } else {
+    placed.place = AnswerPlace::gap;
+    placed.gap_begin = has_other ? std::max(other, position) : position;
+    if (next_response == placed.gap_begin) next_response = psn;
+    position = psn + 1;
+    if (has_other) other = end;
+  }
+  return placed;
+}
+
+}  // namespace roce::analysis

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Requests that do not come in order: those with a PSN that was seen, and those that were missing until now.
+#include <algorithm>
+
+#include "analysis/heuristics.h"
+#include "analysis/tracker_state.h"
+
+namespace roce::analysis {
+
+namespace {
+
+// Undoes the jump of a go-back that goes on where it was before its latest packet: that was a stray of an earlier one.
+void undo_jump(ChannelRef ref, LongPsn psn) {
+  Restart& restart = ref.channel.restart;
+  const bool goes_on_there =
+      restart.active && restart.jump_from == psn && restart.jump_to > psn && ref.channel.latest == restart.jump_to;
+  const Explanation& jump = explain(Evidence{Question::jump}
+                                        .note(Fact::goes_on_there, goes_on_there)
+                                        .note(Fact::is_near, restart.jump_to - psn <= heuristics::kOvertakingJump));
+  if (jump.verdict == kNoVerdict) return;
+  restart.next = psn;
+  resolve_gap(ref, ref.channel.gaps, psn, static_cast<std::uint32_t>(restart.jump_to - psn), jump.verdict, jump.cause);
+}
+
+// Notes that the current packet is the latest transmission of the request.
+void note_transmission(Request& request, const Observation& packet) {
+  request.last = packet.id;
+  request.previous_time = request.last_time;
+  request.last_time = packet.time;
+  request.icrc = packet.icrc;
+  request.has_icrc = packet.has_icrc;
+  if (request.transmissions != 0xFF) ++request.transmissions;
+}
+
+Transmission latest_of(const Request& request) {
+  return {request.last, request.last_time, request.acknowledged};
+}
+
+void say_out_of_order(ChannelRef ref, PacketId other, Time other_time) {
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
+  verdict.other = other;
+  verdict.elapsed = ref.packet().time - other_time;
+}
+
+// Handles a packet that was overtaken: an earlier transmission than the newest one that was seen, or one of the go-back
+// under way.
+void on_late(ChannelRef ref, Request& request, LongPsn psn, const Explanation& late) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  const bool is_newest = late.fate == Fate::late_of_go_back;
+  say_out_of_order(ref, request.last, request.last_time);
+  if (is_newest) {
+    say_retransmission(ref, channel.restart, latest_of(request));
+    channel.restart.first = std::min(channel.restart.first, psn);
+    note_transmission(request, packet);
+  }
+  request.came_late = true;
+  if (find_gap(channel.gaps, psn) != nullptr) {
+    resolve_gap(ref, channel.gaps, psn, request.span, late.verdict, late.cause);
+  }
+  if (Read* read = find_read(channel, psn); read != nullptr && is_newest) reset_read(channel, *read, psn, packet);
+}
+
+// True for a missing PSN that a NAK asked for, and for those that are sent again after it in the same go-back.
+bool was_asked_for(const Channel& channel, const Gap& gap, LongPsn psn) {
+  const std::size_t nak = find_nak(channel, psn);
+  return (nak < channel.naks.size() && channel.naks[nak].time >= gap.revealed_at) ||
+         (channel.restart.active && channel.restart.reason_time >= gap.revealed_at);
+}
+
+// Handles another transmission of a request.
+void on_sent_again(ChannelRef ref, Request& request, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  const Gap* const gap = find_gap(channel.gaps, psn);
+  Evidence left_out{Question::left_out_request};
+  left_out.note(Fact::is_acknowledged, request.acknowledged)
+      .note(Fact::was_asked_for, gap != nullptr && was_asked_for(channel, *gap, psn));
+  // A READ that is requested again from its middle takes the rest of its PSNs.
+  const Restart& reason = continue_restart(ref, psn, request.end(), request.last_time);
+  say_retransmission(ref, reason, latest_of(request));
+  if (gap != nullptr) {
+    const Explanation& fate = explain(left_out.note(Fact::after_timeout, reason.cause == Cause::timeout));
+    resolve_gap(ref, channel.gaps, psn, static_cast<std::uint32_t>(request.end() - psn), fate.verdict, fate.cause);
+  }
+  note_transmission(request, packet);
+  request.came_late = false;
+  if (Read* read = find_read(channel, psn)) reset_read(channel, *read, psn, packet);
+}
+
+// Puts a request that was missing in its place in PSN order.
+void insert(ChannelRef ref, Request& request) {
+  Channel& channel = ref.channel;
+  make_room(ref);
+  const std::size_t at = place_of(channel, request.psn);
+  if (at < channel.settled) request.acknowledged = true;
+  channel.requests.insert(at, request);
+  if (at < channel.settled) ++channel.settled;
+  if (request.needs_own_answer()) add_read(ref, request);
+}
+
+}  // namespace
+
+Sighting on_repeated(ChannelRef ref, Flow& flow, Request& request, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Observation& packet = ref.packet();
+  if (explain_copied(channel, flow, request, packet, psn).fate == Fate::copy) {
+    // The responder answers each copy that the network makes.
+    if (say_copy(ref, flow, request.last, request.last_time) == Cause::network) {
+      if (Read* const read = find_read(channel, psn)) ++read->answer.asked;
+    }
+    return Sighting::copy;
+  }
+  // The packets after it may belong to another connection with the same QP numbers.
+  channel.order.is_known = false;
+  channel.in_doubt = channel.in_doubt || (request.psn == psn && request.opcode != packet.opcode);
+  undo_jump(ref, psn);
+  const Explanation& repeated = explain_repeated(channel, flow, request, packet, psn);
+  if (repeated.fate == Fate::sent_again) {
+    on_sent_again(ref, request, psn);
+  } else {
+    on_late(ref, request, psn, repeated);
+  }
+  return Sighting::transmission;
+}
+
+void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
+  Channel& channel = ref.channel;
+  Request request = make_request(ref.packet(), psn);
+  set_read_span_in(ref, request, gap);
+  const auto span = static_cast<std::uint32_t>(std::min<LongPsn>(request.span, gap.end() - psn));
+  const Explanation& missing = explain_missing(channel, flow, gap, ref.packet(), psn);
+  const bool is_sent_again = missing.fate == Fate::sent_again || missing.fate == Fate::sent_again_or_late;
+  const Cause cause = is_sent_again && gap.corrupted ? Cause::corrupted : missing.cause;
+  if (missing.fate == Fate::sent_again_or_late) {
+    channel.filled.make() = {true, psn, span, cause, channel.naks[find_nak(channel, psn)]};
+  }
+  if (is_sent_again) {
+    const Transmission unseen{{}, {}, static_cast<bool>(gap.acknowledged_by)};
+    const Restart& reason = continue_restart(ref, psn, psn + span, gap.revealed_at);
+    say_retransmission(ref, reason, unseen);
+  } else {
+    request.came_late = true;
+    if (missing.fate == Fate::late) say_out_of_order(ref, gap.revealed_by, gap.revealed_at);
+  }
+  if (missing.verdict != kNoVerdict) resolve_gap(ref, channel.gaps, psn, span, missing.verdict, cause);
+  insert(ref, request);
+}
+
+void settle_filled(ChannelRef ref, LongPsn next_request) {
+  Channel& channel = ref.channel;
+  if (!channel.filled->active) return;
+  const Filled filled = *channel.filled;
+  channel.filled = {};
+  // A go-back continues with the next PSN. A packet that was only late is followed by a new one, or comes once more.
+  const LongPsn end = filled.first + filled.count;
+  const bool comes_again = next_request == filled.first;
+  const Explanation& was = explain(Evidence{Question::doubtful_request}
+                                       .note(Fact::comes_again, comes_again)
+                                       .note(Fact::next_is_new, next_request == channel.next && end < channel.next));
+  resolve_gap(ref, channel.gaps, filled.first, filled.count, was.verdict, filled.cause);
+  if (was.fate != Fate::late) return;
+  channel.restart.active = false;
+  if (comes_again) channel.naks.push_back(filled.nak);
+}
+
+}  // namespace roce::analysis
