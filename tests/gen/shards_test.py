@@ -7,6 +7,7 @@ Makes the namespaces itself, in a user namespace of its own, so that it needs no
 that is forbidden.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -20,6 +21,10 @@ import unittest
 
 from control import Control
 from live import WAIT, Program, Wire, enter_namespaces
+
+MAC_CONTROL = 0x8808
+# Frames of a storm, each of which holds for as long as a few of them take.
+SOME_PAUSES = 100
 
 OPERATIONS = [
     ("send", "-s", "1-16k", "-q", "4", "-n", "40"),
@@ -183,14 +188,29 @@ class Held(ShardsTest):
     def received(self, control):
         return control.call("counters")["counters"]["received_packets"]
 
-    def wait_for(self, what, controls, moves):
-        """Until none of these shards receives anything for a while, or all do."""
+    def wait_for_work(self, what, controls):
+        """Until all of these shards have received something more."""
+        deadline = time.monotonic() + WAIT
+        before = after = [self.received(control) for control in controls]
+        while any(new <= old for old, new in zip(before, after)):
+            self.assertLess(time.monotonic(), deadline, f"{what}: {before} {after}")
+            after = [self.received(control) for control in controls]
+
+    def wait_for_silence(self, what, controls, pauses):
+        """Until none of these shards receives anything while so many pauses come."""
         deadline = time.monotonic() + WAIT
         while True:
             before = [self.received(control) for control in controls]
-            time.sleep(0.1)
+            # Not those that came before.
+            pauses.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while pauses.recv(64):
+                    pass
+            pauses.settimeout(WAIT)
+            for _ in range(SOME_PAUSES):
+                pauses.recv(64)
             after = [self.received(control) for control in controls]
-            if all((new > old) == moves for old, new in zip(before, after)):
+            if before == after:
                 return
             self.assertLess(time.monotonic(), deadline, f"{what}: {before} {after}")
 
@@ -199,11 +219,13 @@ class Held(ShardsTest):
         controls = [self.control(shard=shard) for shard in (0, 1)]
         running = self.start("a", "write", "-i", "v", "--link", "raw", "-D", str(10 * WAIT), "-q", "2", "-s", "64", "--shards", "2",
                              self.socket)
-        self.wait_for("both have work", controls, True)
+        self.wait_for_work("both have work", controls)
+        pauses = self.wire.packet_socket("a", "v", MAC_CONTROL)
+        self.addCleanup(pauses.close)
         storm = self.start("b", "pfc", "-i", "v", "-p", "all", "--storm")
-        self.wait_for("both are held", controls, False)
+        self.wait_for_silence("both are held", controls, pauses)
         self.assertEqual(storm.result(signal.SIGINT)[0], 0)
-        self.wait_for("both go on", controls, True)
+        self.wait_for_work("both go on", controls)
         code, result = running.result(signal.SIGINT)
         self.assertEqual((code, result["ok"]), (1, False))
 

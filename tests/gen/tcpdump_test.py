@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+import threading
 import unittest
 
 from live import ETHERTYPE, WAIT, Program, Wire, enter_namespaces, frame
@@ -23,6 +23,7 @@ FILTER = f"udp port 4791 or ether proto 0x8915 or ether proto {ETHERTYPE}"
 # Payloads of queue pairs that tshark does not know go to these, which take some for theirs.
 GUESSERS = ("smc", "smb_direct", "rpcordma", "nvme-rdma", "lnet", "iser", "infiniband.eoib", "infiniband_sdp", "fcoib")
 SEVERITY_ERROR = 0x800000  # PI_ERROR of Wireshark
+LONGEST = 1 << 16  # of a frame
 
 OPERATIONS = [
     ("send", "-s", "1-16k", "-q", "3", "-n", "60"),
@@ -39,35 +40,43 @@ class Tcpdump:
 
     def __init__(self, wire, name, path):
         self.path = path
+        self.tail, self.grown = b"", threading.Condition()
         self.process = subprocess.Popen(
             wire.inside(name, "setpriv", "--pdeathsig", "KILL", "tcpdump", "-i", "v", "-n", "-U", "--immediate-mode", "-B",
-                        "65536", "-w", path, FILTER), stderr=subprocess.PIPE, text=True)
+                        "65536", "-w", "-", FILTER), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.copying = threading.Thread(target=self.copy)
+        self.copying.start()
         said = []
         for line in self.process.stderr:
             said.append(line)
-            if "listening on" in line:
+            if b"listening on" in line:
                 return
         raise AssertionError(f"tcpdump did not start: {said}")
 
+    def copy(self):
+        """Puts what it writes into the file, and says that there is more."""
+        with open(self.path, "wb", buffering=0) as file, self.process.stdout as pipe:
+            while piece := pipe.read1(1 << 20):
+                file.write(piece)
+                with self.grown:
+                    self.tail = (self.tail + piece)[-LONGEST:]
+                    self.grown.notify()
+
     def stop_after(self, last):
         """Ends it once the file ends with this frame; what it then says."""
-        deadline = time.monotonic() + WAIT
-        with open(self.path, "rb") as file:
-            while True:
-                file.seek(max(0, os.path.getsize(self.path) - len(last)))
-                if file.read() == last:
-                    break
-                if time.monotonic() > deadline:
-                    raise AssertionError("tcpdump does not see the last frame")
-                time.sleep(0.01)
+        with self.grown:
+            if not self.grown.wait_for(lambda: self.tail.endswith(last), WAIT):
+                raise AssertionError("tcpdump does not see the last frame")
         self.process.send_signal(signal.SIGINT)
-        said = self.process.stderr.read()
+        said = self.process.stderr.read().decode()
         self.process.wait(WAIT)
+        self.copying.join()
         return said
 
     def end(self):
         self.process.kill()
         self.process.wait(WAIT)
+        self.copying.join()
         self.process.stderr.close()
 
 

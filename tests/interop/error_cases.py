@@ -254,8 +254,3 @@ class RelayedErrorCases(Relayed, Controlled):
         server.kill()
         peer.stop()
         self.assertEqual(peer.wait(), 0)
-
-
-# Of more than a minute.
-if not os.environ.get("ROCE_INTEROP_ALL"):
-    del RelayedErrorCases.test_nobody_answers

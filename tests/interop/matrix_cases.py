@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The programs of perftest with Soft-RoCE: program, role, connection, IP version, path MTU, size, queue pairs and fault on the way.
 
-Each two settings meet in one of the cases; with ROCE_INTEROP_ALL each three. At the relay, a is the guest's side.
+Each two settings meet in one of the cases, a third of which are done in a run (turns.py); with ROCE_INTEROP_ALL each three meet, in one run.
+At the relay, a is the guest's side.
 """
 
 import collections
-import os
 
 from covering import covering
 from perftest_cases import SILENT, Exchange, Perftest
 from relay_cases import FAULTS, Relayed
+from turns import everything, this_turn
 
 FACTORS = {
     "program": ("send_bw", "send_lat", "write_bw", "write_lat", "read_bw", "read_lat", "atomic_bw", "atomic_lat"),
@@ -120,7 +121,7 @@ class MatrixCases(Relayed, Perftest):
 
 
 def add_cases():
-    for case in covering(FACTORS, possible, 3 if os.environ.get("ROCE_INTEROP_ALL") else 2):
+    for case in this_turn(covering(FACTORS, possible, 3 if everything() else 2)):
         name = "test_{program}_guest_is_{role}_{connection}_{ip}_mtu_{mtu}_size_{size}_qps_{qps}_{fault}".format(**case)
         setattr(MatrixCases, name, lambda self, case=case: self.survives(case))
 

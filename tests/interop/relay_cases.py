@@ -12,6 +12,7 @@ import typing
 
 from pingpong_cases import PORT, Pingpong
 from stage import Case
+from turns import this_turn
 
 SEED = 1
 ROLES = ("client", "server")
@@ -117,7 +118,7 @@ class RelayCases(Relayed, Pingpong):
 
 
 def add_cases():
-    for (name, fault), exchange in itertools.product(FAULTS.items(), EXCHANGES):
+    for (name, fault), exchange in this_turn(itertools.product(FAULTS.items(), EXCHANGES)):
         setattr(RelayCases, "test_{0}_{1}_{2}".format(name, *exchange),
                 lambda self, case=(fault, *exchange): self.survives(*case))
 

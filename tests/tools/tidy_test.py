@@ -40,15 +40,19 @@ class TidyTest(unittest.TestCase):
                            "unbuilt.cc": "int unbuilt();\n"}.items():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             (tree / name).write_text(text, encoding="ascii")
-        (tree / "scripts").mkdir()
+        for folder in ("scripts", "build", ".ci"):
+            (tree / folder).mkdir()
         shutil.copy(TIDY, tree / "scripts/tidy")
-        (tree / "build").mkdir()
         (tree / ".gitignore").write_text("build\n", encoding="ascii")
-        (tree / "build/compile_commands.json").write_text(json.dumps(
-            [{"directory": str(tree / "build"), "file": str(tree / name), "command": f"{COMPILER} -I{tree} -o x.o -c {tree / name}"}
-             for name in ("a.cc", "b.cc")]), encoding="utf-8")
+        self.compile(tree, "a.cc", "b.cc")
         for line in ("init -q", "add -A", "-c user.name=n -c user.email=e commit -q -m all"):
             subprocess.run(["git", "-C", tree, *line.split()], check=True)
+
+    def compile(self, tree, *names):
+        """These are the sources of the build."""
+        (tree / "build/compile_commands.json").write_text(json.dumps(
+            [{"directory": str(tree / "build"), "file": str(tree / name), "command": f"{COMPILER} -I{tree} -o x.o -c {tree / name}"}
+             for name in names]), encoding="utf-8")
 
     def run_tidy(self, *arguments, tree=None):
         """(exit code, what was looked at, what it printed)."""
@@ -98,18 +102,86 @@ class TidyTest(unittest.TestCase):
             self.assertIn("clang-tidy: findings in b.cc", said)
             self.assertIn("findings in 1\n", said)
 
-    def test_without_files_looks_at_what_changed_and_what_includes_it(self):
-        self.assertEqual(self.run_tidy()[:2], (0, []))
+    def test_a_moved_source_is_as_clean_as_before(self):
+        self.change("a.cc", '#include "a.h"\nint a() { return f(/*of=*/1); }\n')
+        self.run_tidy("--all")
+        (self.tree / "sub").mkdir()
+        (self.tree / "a.cc").rename(self.tree / "sub/z.cc")
+        self.compile(self.tree, "sub/z.cc", "b.cc")
+        self.assertEqual(self.run_tidy("--all")[:2], (0, []))
+        self.change("sub/.clang-tidy", "Checks: fewer\n")
+        self.assertEqual(self.run_tidy("--all")[:2], (0, ["z.cc"]), "other checks apply there")
+
+    def test_since_a_commit_looks_at_what_changed_and_all_that_includes_it(self):
+        self.assertEqual(self.run_tidy("--since", "HEAD")[:2], (0, []))
         self.change("unbuilt.cc", "int other();\n")
         self.change("deep.h", "int deeper();\n")
-        self.assertEqual(self.run_tidy()[:2], (0, ["a.cc"]))
+        self.assertEqual(self.run_tidy("--since", "HEAD")[:2], (0, ["a.cc"]))
         self.assertEqual(self.run_tidy("b.cc")[:2], (0, ["b.cc"]))
+
+    def forget(self):
+        """As a machine that has looked at nothing yet."""
+        shutil.rmtree(self.folder / "cache")
+
+    def test_without_files_looks_at_what_is_not_on_record(self):
+        self.assertEqual(self.run_tidy()[:2], (0, ["a.cc", "b.cc"]))
+        self.assertEqual(self.run_tidy("--record")[:2], (0, []))
+        self.forget()
+        self.assertEqual(self.run_tidy()[:2], (0, []))
+        self.change("b.cc", "int b() { return 3; }\n")
+        self.assertEqual(self.run_tidy()[:2], (0, ["b.cc"]))
+        self.change(".clang-tidy", "Checks: most\n")
+        self.assertEqual(self.run_tidy()[:2], (0, ["a.cc", "b.cc"]))
+
+    def test_what_is_on_record_may_move_and_include_and_say_other_things(self):
+        self.run_tidy("--all", "--record")
+        self.forget()
+        (self.tree / "sub").mkdir()
+        for name in ("a.cc", "a.h"):
+            (self.tree / name).rename(self.tree / "sub" / name)
+        self.change("sub/a.cc", '// Says more.\n#include "sub/a.h"\n\nint a() { return 1; }\n')
+        self.compile(self.tree, "sub/a.cc", "b.cc")
+        self.assertEqual(self.run_tidy()[:2], (0, []))
+        self.change("sub/a.cc", '#include "sub/a.h"\n// NOLINTNEXTLINE\nint a() { return 1; }\n')
+        self.assertEqual(self.run_tidy()[:2], (0, ["a.cc"]))
+
+    def test_a_header_off_the_record_is_looked_at_in_one_source(self):
+        for name in ("deep.cc", "c.cc"):
+            self.change(name, f'#include "a.h"\nint {name[0]}();\n')
+        self.compile(self.tree, "a.cc", "b.cc", "c.cc", "deep.cc")
+        self.run_tidy("--all", "--record")
+        self.forget()
+        self.change("deep.h", "int deeper();\n")
+        self.assertEqual(self.run_tidy()[:2], (0, ["deep.cc"]), "the one of its name")
+        self.change("deep.h", "int deep();\n")
+        self.change("a.h", '#include "deep.h"\nint other();\n')
+        self.assertEqual(self.run_tidy()[:2], (0, ["a.cc"]))
+
+    def test_a_source_with_findings_is_looked_at_until_it_is_clean(self):
+        self.run_tidy("--all", "--record")
+        record = (self.tree / ".ci/tidied").read_text(encoding="ascii")
+        self.change("deep.h", "int deep(int);\n")
+        self.change("a.cc", '#include "a.h"\nint BAD;\n')
+        self.assertEqual(self.run_tidy("--all", "--record")[:2], (1, ["a.cc"]))
+        self.assertEqual((self.tree / ".ci/tidied").read_text(encoding="ascii"), record, "findings are not put on record")
+        self.assertEqual(self.run_tidy("--since", "HEAD~0", "b.cc")[:2], (0, []))
+        subprocess.run(["git", "-C", self.tree, "-c", "user.name=n", "-c", "user.email=e", "commit", "-qam", "bad"], check=True)
+        self.assertEqual(self.run_tidy("--since", "HEAD")[:2], (1, ["a.cc"]))
+        self.change("a.cc", '#include "a.h"\nint a() { return 1; }\n')
+        self.assertEqual(self.run_tidy("--since", "HEAD")[:2], (0, ["a.cc"]))
+        self.assertEqual(self.run_tidy()[:2], (0, []))
+
+    def test_says_that_the_build_is_older_than_the_tree(self):
+        (self.tree / "b.cc").unlink()
+        self.assertEqual(self.run_tidy(), (2, [], f"tidy: {self.tree}/b.cc is gone; run `cmake --preset asan`\n"))
 
     def test_says_what_is_missing(self):
         for arguments, words in {("--build", str(self.folder / "none")): "run `cmake --preset asan` first",
                                  ("--program", "no-such-tidy"): "there is no no-such-tidy; scripts/setup ci installs it",
                                  ("unbuilt.cc",): "unbuilt.cc is not compiled by",
-                                 ("--since", "nothing"): "git diff: "}.items():
+                                 ("--since", "nothing"): "git diff: ",
+                                 ("--record", "b.cc"): "--record needs --all",
+                                 ("--cache", "/dev/null/x"): "name a folder that can be written with --cache or XDG_CACHE_HOME"}.items():
             code, asked, said = self.run_tidy(*arguments)
             self.assertEqual((code, asked), (2, []), arguments)
             self.assertIn(words, said)
