@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs the commands of README.md and the recipes of the guides of roce-gen and roce-replay as they stand, between hosts that
-are network namespaces of this test.
+"""Runs the commands of README.md and those of the guides as they stand, between hosts that are network
+namespaces of this test.
 
 usage: readme_test.py BUILD SOURCE
 """
@@ -215,6 +215,36 @@ class RelayRecipesTest(Hosts):
                 self.stop(running)
                 if after:
                     self.assertIn("RC_SEND", self.run_to_its_end("c", after)[0])
+
+
+class AnalyzeGuideTest(unittest.TestCase):
+    """The commands of docs/analyze.md, with captures that have the names it uses."""
+
+    def test_each_command(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="roce-analyze-"))
+        self.addCleanup(shutil.rmtree, folder)
+        captures = SOURCE / "captures"
+        (folder / "spine").mkdir()
+        for name, copy in (("counters/drop-requests.a.pcap", "trace.pcap"), ("counters/drop-requests.a.before.txt", "a.json"),
+                           ("counters/drop-requests.a.after.json", "b.json"), ("softroce/rc-drop-random.tx.pcap", "sender.pcap"),
+                           ("softroce/rc-drop-random.rx.pcap", "receiver.pcap"), ("softroce/rc-drop-random.tx.pcap", "leaf1.pcap"),
+                           ("softroce/rc-corrupt.tx.pcap", "leaf2.pcap"), ("softroce/rc-drop-random.rx.pcap", "spine/1.pcap")):
+            shutil.copy(captures / name, folder / copy)
+        for number, packets in enumerate(("1-60", "61-120", "121-1000"), 1):
+            subprocess.run(["editcap", "-r", "trace.pcap", f"ring_0000{number}_20261120.pcapng", packets], cwd=folder, check=True)
+        (folder / "frame.txt").write_text("0200 0000 0002 0200 0000 0001 0806 0001", encoding="ascii")
+        lines = [line for block in blocks((SOURCE / "docs/analyze.md").read_text(encoding="utf-8")) for line in block.splitlines()]
+        self.assertGreater(len(lines), 15)
+        environment = {**os.environ, "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}", "NO_COLOR": "1"}
+        for line in lines:
+            if "jq" in line and shutil.which("jq") is None:
+                line = line.split(" | ")[0]
+            with self.subTest(line):
+                done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, timeout=WAIT, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(done.stdout or " -o " in line or "annotate" in line, "it prints nothing")
+        for name in ("judged.pcapng", "stream0.pcapng", "loss.pcapng", "naks.pcapng"):
+            self.assertGreater((folder / name).stat().st_size, 300, name)
 
 
 if __name__ == "__main__":
