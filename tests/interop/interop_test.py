@@ -13,7 +13,7 @@ With ROCE_INTEROP_ALL=1 every case runs, else those of one of three turns, which
 
 With ROCE_INTEROP_LINK=KIND our side's frames go that way (--link KIND of roce-gen): raw or xdp.
 
-With ROCE_INTEROP_TABLE=FILE the results go, as a table, between the two markers of that file (docs/interop.md).
+With ROCE_INTEROP_TABLE=FILE the results go, as a table, between the two markers of that file (docs/results/interop.md).
 
 Exit code 77, with the reason, where it cannot run; with ROCE_INTEROP_REQUIRED set that is a failure instead.
 """

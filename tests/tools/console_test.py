@@ -19,8 +19,9 @@ PATIENCE = 60  # seconds
 
 def blocks(page):
     """(command, the lines that it should print) of each command on a page."""
-    for block in re.findall(r"^```console\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+    for indent, block in re.findall(r"^( *)```console\n(.*?)^\1```", page, re.DOTALL | re.MULTILINE):
+        text = re.sub(f"^{indent}", "", block, flags=re.MULTILINE)
+        for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
             command, *lines = part.splitlines()
             yield command, lines
 
