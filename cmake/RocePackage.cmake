@@ -45,7 +45,7 @@ string(REGEX REPLACE "/$" "" roce_pc_prefix "${roce_pc_prefix}")
 # The libraries themselves and not Requires.private: `pkg-config --static` would add what a static libpcap needs (D-Bus,
 # systemd), while a static libroce goes with the shared ones of these.
 execute_process(
-  COMMAND "${PKG_CONFIG_EXECUTABLE}" --libs libisal libpcap zlib libzstd libxdp libbpf
+  COMMAND "${PKG_CONFIG_EXECUTABLE}" --libs fmt libisal libpcap zlib libzstd libxdp libbpf
   OUTPUT_VARIABLE roce_pc_libs_private
   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 configure_file(cmake/roce.pc.in roce.pc @ONLY)
@@ -123,9 +123,9 @@ This package has the shared library.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libroce-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-# The last six are what the static library is linked with.
+# The last seven are what the static library is linked with.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libroce0 (= ${PROJECT_VERSION}-1), libexpected-dev, libisal-dev, libpcap-dev, zlib1g-dev, libzstd-dev, libxdp-dev, libbpf-dev")
+    "libroce0 (= ${PROJECT_VERSION}-1), libexpected-dev, nlohmann-json3-dev, libfmt-dev, libisal-dev, libpcap-dev, zlib1g-dev, libzstd-dev, libxdp-dev, libbpf-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
     "libroce reads and writes RoCEv1 and RoCEv2 packets, verifies their ICRC, and reads and writes pcap and pcapng files. \
 This package has the headers, the static library, and what CMake and pkg-config need.")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks the dependency rule on the include lines of libroce and the programs, that one file alone includes CLI11, one folder yaml-cpp, and that one
-file alone reads JSON, that no file of the tree needs anything outside it, and that docs/rules.md and the code name the same rules and the tests that there
-are.
+"""Checks that every room of the tree (rooms.py) includes and links only the rooms of its row, that libraries stay in their
+places, that no file of the tree needs anything outside it, and that docs/rules.md and the code name the same rules and
+the tests that there are.
 
 usage: check_tree.py FOLDER
 
@@ -13,60 +13,8 @@ import re
 import subprocess
 import sys
 
-# Which folders of libroce the headers and sources of each may include.
-MAY_INCLUDE = {
-    "wire": {"wire"},
-    "transport": {"wire", "transport"},
-    "cm": {"wire", "transport", "cm"},
-    "impair": {"wire", "impair"},
-    "analysis": {"wire", "analysis"},
-    "link": {"link"},
-    "port": {"wire", "transport", "link", "port"},
-}
-
-# Which folders of libroce, and which of other programs, the files of a program may include besides its own.
-PROGRAMS = {
-    "gen": {"wire", "transport", "cm", "impair", "link", "port", "analyze"},
-    "dissector/analyze": {"wire", "analysis", "link"},
-    "replay": {"wire", "transport", "cm", "impair", "analysis", "link", "port", "gen"},
-}
-
-# Likewise what the programs share.
-SHARED = {
-    "tools/command_line": set(),
-    "tools/files": {"link"},
-    "tools/runtime": {"wire"},
-}
-
-# Folders that take bytes and times as arguments: no I/O, no clock, no thread, no logging, and of other libraries only
-# what is listed here.
-PURE = {"wire", "transport", "cm", "impair", "analysis"}
-PURE_LIBRARIES = {"tl/expected.hpp"}
-# The CRC library is an implementation detail of these files alone.
-CRC_FILES = re.compile(r"libroce/src/wire/icrc[a-z_]*\.cc$")
-CRC_LIBRARY = re.compile(r"(isa-l/\w+\.h|isa-l\.h|crc\.h)$")
-
-# Headers of the standard library that are I/O, a clock, threads or logging. Not <chrono>: its durations are how the core
-# speaks of time. CLOCK forbids its clocks.
-IMPURE_STANDARD = {
-    "barrier", "condition_variable", "csignal", "cstdio", "ctime", "filesystem", "fstream", "future", "iostream",
-    "latch", "mutex", "print", "semaphore", "shared_mutex", "stop_token", "syncstream", "thread",
-}
-CLOCK = re.compile(r"\b(system|steady|high_resolution|utc|tai|gps|file)_clock\b|\bclock_gettime\b|\bgettimeofday\b")
-
-INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-
-# CLI11 takes a compiler ten seconds and more for each file that includes it.
-COMMAND_LINE = "tools/command_line/command_line.cc"
-COMMAND_LINE_LIBRARY = re.compile(r"CLI/\w+\.hpp$")
-
-# YAML from outside is read within bounds: whoever loads it elsewhere has none.
-YAML_FOLDER = "tools/yaml_input/"
-YAML_LIBRARY = re.compile(r"yaml-cpp/[\w/]+\.h$")
-
-# What somebody else wrote is read within bounds, in one place.
-JSON_INPUT = "tools/json_input/json_input.cc"
-JSON_READING = re.compile(r"\b(?:json|Json)::(?:parse|accept|sax_parse|from_\w+)\s*\(")
+import check_rooms
+import rooms
 
 # Spelled so that this file does not contain what it looks for.
 OUTSIDE = re.compile(r"\.\./" + r"shared\b")
@@ -96,102 +44,6 @@ def files_of(top):
         folders[:] = [name for name in folders if name not in BUILD_FOLDERS]
         found += [os.path.relpath(os.path.join(folder, name), top) for name in names]
     return sorted(found)
-
-
-def folder_of(path):
-    """The folder of libroce ("wire", "link", …) that a file belongs to, or None."""
-    match = re.match(r"libroce/(?:include/roce|src)/([^/]+)/", path)
-    return match.group(1) if match else None
-
-
-def included_folder(path, quoted, name):
-    """The folder of libroce that an include line of `path` names, or None if it names none."""
-    if name.startswith("roce/"):
-        return name.split("/")[1]
-    if not quoted:
-        return None
-    if name.startswith("."):
-        return folder_of(os.path.normpath(os.path.join(os.path.dirname(path), name)))
-    first = name.split("/")[0]
-    return first if "/" in name and first in MAY_INCLUDE else None
-
-
-def check_include(path, quoted, name):
-    """What is wrong with one include line, or None."""
-    folder = folder_of(path)
-    target = included_folder(path, quoted, name)
-    if target is not None:
-        if target in MAY_INCLUDE[folder]:
-            return None
-        return f"{folder} may not include {target} (\"{name}\")"
-    if folder not in PURE or (quoted and "/" not in name):
-        return None
-    if CRC_FILES.match(path) and CRC_LIBRARY.match(name):
-        return None
-    if name in PURE_LIBRARIES:
-        return None
-    if name in IMPURE_STANDARD:
-        return f"{folder} may not include <{name}>: no I/O, clock, threads or logging there"
-    if "/" in name or "." in name:
-        return f"{folder} may not include <{name}>: the standard library and {', '.join(sorted(PURE_LIBRARIES))} only"
-    return None
-
-
-def check_source(path, lines):
-    """Findings (line number, text) of one file of libroce."""
-    folder = folder_of(path)
-    for number, line in enumerate(lines, 1):
-        match = INCLUDE.match(line)
-        if match:
-            finding = check_include(path, match.group(1) == '"', match.group(2))
-            if finding:
-                yield number, finding
-        elif folder in PURE and CLOCK.search(line.split("//")[0]):
-            yield number, f"{folder} may not read a clock"
-
-
-def check_program(path, lines):
-    """Findings (line number, text) of one source file of a program, or of what programs share."""
-    allowed = {**PROGRAMS, **SHARED}
-    program = next((folder for folder in allowed if path.startswith(folder + "/")), None)
-    if program is None:
-        return
-    others = {os.path.basename(folder) for folder in PROGRAMS} - {os.path.basename(program)}
-    for number, line in enumerate(lines, 1):
-        match = INCLUDE.match(line)
-        if not match:
-            continue
-        folders = match.group(2).split("/")
-        target = folders[1] if folders[0] == "roce" else folders[0] if folders[0] in others else None
-        if target is not None and target not in allowed[program]:
-            yield number, f"{program} may not include {target} (\"{match.group(2)}\")"
-
-
-def check_command_line(path, lines):
-    """Findings (line number, text) of one source file: CLI11 anywhere but behind our own headers."""
-    for number, line in enumerate(lines, 1):
-        match = INCLUDE.match(line)
-        if match and COMMAND_LINE_LIBRARY.match(match.group(2)) and path != COMMAND_LINE:
-            yield number, f"only {COMMAND_LINE} includes <{match.group(2)}>: see command_line/program.h"
-
-
-def check_yaml(path, lines):
-    """Findings (line number, text) of one source file: yaml-cpp anywhere but behind its bounds."""
-    for number, line in enumerate(lines, 1):
-        match = INCLUDE.match(line)
-        if match and YAML_LIBRARY.match(match.group(2)) and not path.startswith(YAML_FOLDER):
-            yield number, f"only {YAML_FOLDER} includes <{match.group(2)}>: see yaml_input/yaml_input.h"
-        if "YAML::Load" in line and not path.startswith(YAML_FOLDER):
-            yield number, "YAML is loaded by yaml_input::load, which has bounds"
-
-
-def check_json_input(path, lines):
-    """Findings (line number, text) of one source file: JSON read by the library itself, but in tests."""
-    if path.startswith("tests/") or path == JSON_INPUT:
-        return
-    for number, line in enumerate(lines, 1):
-        if JSON_READING.search(line.split("//")[0]):
-            yield number, f"only {JSON_INPUT} reads JSON: see json_input/json_input.h"
 
 
 def check_text(top, lines):
@@ -255,31 +107,37 @@ def check_rules(files):
         yield RULES, rules[rule], f"{rule} is named nowhere in libroce: name it in a comment where the code follows it"
 
 
-def check(top):
-    """All findings of a tree, as lines for people."""
-    top = os.path.realpath(top)
-    findings = []
+def read(top):
+    """The lines of each text file of a tree by its name."""
     files = {}
     for path in files_of(top):
         with open(os.path.join(top, path), "rb") as file:
             content = file.read()
-        if b"\0" in content:
-            continue
-        lines = content.decode("utf-8", "replace").splitlines()
-        files[path] = lines
+        if b"\0" not in content:
+            files[path] = content.decode("utf-8", "replace").splitlines()
+    return files
+
+
+def check(top, is_whole=False):
+    """All findings of a tree, as lines for people.
+
+    A whole tree has all rooms, and nothing in the table is left over.
+    """
+    top = os.path.realpath(top)
+    files = read(top)
+    targets = check_rooms.targets_of(files)
+    findings = []
+    for path, lines in files.items():
         found = list(check_text(top, lines))
-        if path.endswith((".h", ".cc", ".inc")):
-            if folder_of(path) is None:
-                found += check_command_line(path, lines)
-                found += check_yaml(path, lines)
-                found += check_json_input(path, lines)
-                found += check_program(path, lines)
-            elif folder_of(path) in MAY_INCLUDE:
-                found += check_source(path, lines)
-            else:
-                found.append((1, f"libroce has no folder {folder_of(path)}: add it to MAY_INCLUDE"))
-        findings += [f"{path}:{number}: {text}" for number, text in sorted(found)]
-    return findings + [f"{path}:{number}: {text}" for path, number, text in sorted(check_rules(files))]
+        if path.endswith(check_rooms.SOURCES):
+            found += check_rooms.check_source(path, lines, files)
+        elif os.path.basename(path) == "CMakeLists.txt":
+            found += check_rooms.check_cmake(path, lines, targets)
+        findings += [(path, number, text) for number, text in sorted(found)]
+    findings += [(check_rooms.TABLE, 1, text) for text in check_rooms.check_table(rooms.ROOMS)]
+    if is_whole:
+        findings += check_rooms.check_completeness(files)
+    return [f"{path}:{number}: {text}" for path, number, text in [*findings, *sorted(check_rules(files))]]
 
 
 def main():
@@ -287,7 +145,7 @@ def main():
         sys.exit(__doc__.strip())
     if not os.path.isdir(os.path.join(sys.argv[1], "libroce")):
         sys.exit(f"{sys.argv[1]} has no folder libroce")
-    findings = check(sys.argv[1])
+    findings = check(sys.argv[1], is_whole=True)
     print("\n".join(findings) if findings else "the tree keeps the dependency rule, and its rules are named and tested")
     sys.exit(1 if findings else 0)
 

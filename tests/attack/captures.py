@@ -59,7 +59,7 @@ def take_run(part, attempt, command, folder, other, again):
     attempt.codes[result.code] = attempt.codes.get(result.code, 0) + 1
     attempt.slowest = max(attempt.slowest, result.seconds)
     attempt.largest = max(attempt.largest, result.rss)
-    for kind, sentence in bounded.judge(result, part.sanitized, command.codes, seconds):
+    for kind, sentence in bounded.judge(result, part.sanitized, commands.CODES, seconds):
         attempt.findings.append((kind, f"{command.name}: {sentence}", line, command.pipe))
     wanted = f"out{command.output}" if command.output else None
     for path in sorted(folder.glob("out*")):

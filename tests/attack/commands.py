@@ -4,12 +4,11 @@
 
 class Command:
     """`words` stand for the program's command line; of them "IN" is the capture, "OTHER" a whole one, and "OUT.suffix" a file in
-    the output's folder. `codes` are the exit codes that the program's documentation knows for a file that cannot be read."""
+    the output's folder."""
 
-    def __init__(self, program, words, codes, pipe=False, then=None):
+    def __init__(self, program, words, pipe=False, then=None):
         self.program = program
         self.words = words.split(" ")
-        self.codes = codes
         self.pipe = pipe  # the capture is standard input
         self.then = then  # run next, with what was written; "PREVIOUS" is the output of this one
 
@@ -34,13 +33,11 @@ class Command:
         return [getattr(part, self.program), *words]
 
 
-# 1 is a wrong command line, which a capture can make it too: there is no event 7. 3 is an output that cannot be written, which a
-# packet from before 1970 makes of it: pcapng has no such time.
-_ANALYZE = (0, 1, 2)
-_WRITES = (0, 1, 2, 3)
-_REPLAY = (0, 1, 2)
+# The exit codes in the guides. A capture can also make the command line wrong (2: there is no event 7), and the output impossible
+# to write (1: pcapng has no time before 1970).
+CODES = (0, 1, 2)
 
-ANALYZE = [Command("analyze", words, _WRITES if words.startswith(("extract", "annotate")) else _ANALYZE, words.endswith(" -")) for words in (
+ANALYZE = [Command("analyze", words, words.endswith(" -")) for words in (
     "summary IN", "summary --json --top 0 IN", "summary --threads 1 IN", "summary -", "summary --quick --link-speed 100G IN",
     "streams IN", "streams --json IN", "streams --csv --sort p99 IN", "streams --threads 3 --cnp-interval 50us IN",
     "events IN", "events --json IN", "events --csv --severity warning IN", "events -Y roce.analysis.verdict IN",
@@ -54,7 +51,7 @@ ANALYZE = [Command("analyze", words, _WRITES if words.startswith(("extract", "an
     "decode IN", "decode -v --payload --all IN", "decode --json --payload IN", "decode --only-bad-icrc --explain IN",
     "decode --json --summary -", "decode --opcode RC_WRITE* --qp 0x11 --time utc IN", "events --from 0.1 --to 0.5 IN",
     "events --carry OUT.state IN", "summary --carry OUT.state IN")]
-REPLAY = [Command("replay", words, _REPLAY, " - " in words) for words in (
+REPLAY = [Command("replay", words, " - " in words) for words in (
     "info IN", "info --json IN", "rewrite --unmapped keep IN OUT.pcap", "rewrite --unmapped keep IN OUT.pcapng",
     "rewrite --unmapped keep - OUT.pcapng.gz", "rewrite --anonymise --key k IN OUT.pcapng.zst",
     "rewrite --unmapped keep --path-mtu 256 IN OUT.pcap", "rewrite --unmapped keep --path-mtu 4096 IN OUT.pcap",
@@ -69,4 +66,4 @@ REPLAY = [Command("replay", words, _REPLAY, " - " in words) for words in (
     "converse --dry-run IN", "converse --dry-run --details IN", "converse --dry-run --json --as responder IN")]
 ALL = ANALYZE + REPLAY
 # What is written by one and read by another.
-AFTER = Command("analyze", "events --after PREVIOUS OTHER", _ANALYZE)
+AFTER = Command("analyze", "events --after PREVIOUS OTHER")

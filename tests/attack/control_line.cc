@@ -21,7 +21,7 @@ constexpr int kPatienceMs = 5000;
 }  // namespace
 
 ControlLine::ControlLine(const std::string& path) : fd_(-1) {
-  const Outcome<int> fd = live::connect_unix(path, "peer", "it is gone");
+  const live::Result<int> fd = live::connect_unix(path, "peer", "it is gone");
   if (!fd) throw PeerLost(fd.error().message, false);
   fd_ = *fd;
   call(R"({"op":"hello","version":1})");

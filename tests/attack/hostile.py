@@ -30,7 +30,7 @@ def take_run(part, number, name, path, command):
             result = bounded.run(line, stdin=stdin, seconds=seconds)
     else:
         result = bounded.run(line, seconds=seconds)
-    findings = bounded.judge(result, part.sanitized, command.codes, seconds)
+    findings = bounded.judge(result, part.sanitized, commands.CODES, seconds)
     after = path.stat()
     if (before.st_mtime_ns, before.st_size, before.st_ino) != (after.st_mtime_ns, after.st_size, after.st_ino):
         findings.append(("input changed", ""))

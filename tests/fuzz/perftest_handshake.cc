@@ -19,6 +19,7 @@ namespace {
 
 using namespace roce;
 using namespace roce::gen;
+using namespace roce::live;
 
 void check(bool holds) {
   if (!holds) std::abort();

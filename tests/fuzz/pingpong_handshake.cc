@@ -20,6 +20,7 @@ void check(bool holds) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace roce::gen;
+  using namespace roce::live;
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   if (const auto message = parse_pingpong(text)) {
     const auto written = to_text(*message);

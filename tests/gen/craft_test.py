@@ -424,9 +424,9 @@ class OnTheWire(unittest.TestCase):
     def test_says_what_is_wrong_with_thresholds(self):
         for text in ("8:1:2", "0:5:5", "0:1", "x", "0:1:2x", "0:-1:2"):
             done = run(*self.wire.inside("b", ROCE_GEN, "peer", "-i", "v", "--pfc", text), code=2)
-            self.assertIn("--pfc: expected PRIORITY:LOW:ENOUGH", done.stderr)
+            self.assertIn("pfc: expected PRIORITY:LOW:ENOUGH", done.stderr)
         done = run(*self.wire.inside("b", ROCE_GEN, "peer", "-i", "v", "--link", "udp", "--pfc", "0:1:2"), code=2)
-        self.assertIn("--pfc sends Ethernet frames", done.stderr)
+        self.assertIn("PFC is sent as Ethernet frames, which the UDP link cannot", done.stderr)
 
     def test_examples_of_the_help_work(self):
         with open(os.path.join(self.folder, "packets.yaml"), "w", encoding="ascii") as file:

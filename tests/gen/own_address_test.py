@@ -151,20 +151,20 @@ class AmongHosts(OwnAddress):
         for ip, prefix in (("10.9.0.1", 24), ("fd09::1", 64)):
             self.assert_refused("b", f"the address {ip} is in use by another host, {self.wire.mac('a')}; ", "--ip",
                                 f"{ip}/{prefix}")
-            self.assert_refused("a", f"{ip} is an address of interface v, .*--address", "--ip", f"{ip}/{prefix}")
+            self.assert_refused("a", f"{ip} is an address of interface v, .*take it as the address", "--ip", f"{ip}/{prefix}")
         with self.peer("b", "--ip", "10.9.0.77/24"):
             self.assert_refused("a", f"10.9.0.77 is in use by another host, {self.wire.mac('b')}", "--ip", "10.9.0.77/24")
             self.assertEqual(self.wire.ping("a", "10.9.0.77").returncode, 0)
 
     def test_what_is_wrong_is_said(self):
         for pattern, *arguments in (
-                ("--link udp .*--ip", "--ip", "10.9.0.77/24", "--link", "udp"),
-                ("--ip 10.9.0.77 is no address with the prefix", "--ip", "10.9.0.77"),
-                ("--ip 10.9.0.77/33 is no address with the prefix", "--ip", "10.9.0.77/33"),
-                ("--ip x/24 is no address with the prefix", "--ip", "x/24"),
+                ("the UDP link has the host's addresses only", "--ip", "10.9.0.77/24", "--link", "udp"),
+                ("ip 10.9.0.77 is not an address with the prefix", "--ip", "10.9.0.77"),
+                ("ip 10.9.0.77/33 is not an address with the prefix", "--ip", "10.9.0.77/33"),
+                ("ip x/24 is not an address with the prefix", "--ip", "x/24"),
                 ("not the address of a single host", "--ip", "10.9.0.255/24"),
                 ("the gateway 10.8.0.1 is no other host of that network", "--ip", "10.9.0.77/24", "--gateway", "10.8.0.1"),
-                ("--gateway x is no IP address", "--ip", "10.9.0.77/24", "--gateway", "x")):
+                ("gateway x is not an IP address", "--ip", "10.9.0.77/24", "--gateway", "x")):
             with self.subTest(arguments=arguments):
                 self.assert_refused("b", pattern, *arguments)
         for arguments in (("--ip", "10.9.0.77/24", "--address", "10.9.0.1"), ("--gateway", "10.9.0.1")):
@@ -176,7 +176,7 @@ class AmongHosts(OwnAddress):
                                                "write", "-i", "v", "--ip", "10.9.0.77/24", self.socket),
                               capture_output=True, text=True, check=False, timeout=WAIT)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertRegex(done.stderr, r"\(--ip\) needs --link raw, and that is not possible: .*not permitted")
+        self.assertRegex(done.stderr, r"an address of its own \(ip\) needs the raw link, and that is not possible: .*not permitted")
 
     def test_through_a_gateway(self):
         """The kernel in a is a router to 10.8.0.0/24, where the kernel of c is."""

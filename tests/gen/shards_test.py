@@ -265,17 +265,17 @@ class Wrong(ShardsTest):
         for number in ("0", "3", "32", "-1", "two"):
             self.assert_refused("--shards", "peer", "-i", "v", "--shards", number)
         for link in ("udp", "xdp", "stream"):
-            self.assert_refused("use --link raw, or leave out --shards", "peer", "-i", "v", "--shards", "2", "--link", link)
-        self.assert_refused("--ip has no shards", "peer", "-i", "v", "--shards", "2", "--ip", "10.9.0.9/24")
-        self.assert_refused("--pfc counts", "peer", "-i", "v", "--shards", "2", "--pfc", "3:16:64")
-        self.assert_refused("--pcap writes what one thread sees", "peer", "-i", "v", "--shards", "2", "--pcap", "/nowhere.pcap")
+            self.assert_refused("use the raw link, or one shard", "peer", "-i", "v", "--shards", "2", "--link", link)
+        self.assert_refused(r"an own address \(ip\) has no shards", "peer", "-i", "v", "--shards", "2", "--ip", "10.9.0.9/24")
+        self.assert_refused("pfc counts the receives of one device", "peer", "-i", "v", "--shards", "2", "--pfc", "3:16:64")
+        self.assert_refused(r"a capture file \(pcap\) holds what one thread sees", "peer", "-i", "v", "--shards", "2", "--pcap", "/nowhere.pcap")
         self.assert_refused("--cm connects through QP1", "write", "-i", "v", "--shards", "2", "-q", "2", "--cm", "7999", self.socket)
         self.assert_refused("4 shards need a queue pair each, and there are 3; use -q 4", "write", "-i", "v", "--shards", "4", "-q",
                             "3", self.socket)
         self.assert_refused("no peer listens", "write", "-i", "v", "--shards", "2", "-q", "2", self.socket)
 
     def test_without_the_privilege(self):
-        self.assert_refused("--shards needs --link raw, and that is not possible: .*CAP_NET_RAW", "peer", "-i", "v", "--shards", "2",
+        self.assert_refused("shards need the raw link, and that is not possible: .*CAP_NET_RAW", "peer", "-i", "v", "--shards", "2",
                             program=("setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw"))
 
 

@@ -177,12 +177,12 @@ class Wrong(StreamTest):
         stream = ("rping", "192.0.2.7", "--link", "stream")
         ip = ("--ip", "192.0.2.1/24")
         self.assert_refused("no simulation listens on .*nobody.sock: No such file", *stream, *ip, "-i", self.path("nobody.sock"))
-        self.assert_refused("give the endpoint one with --ip", *stream, "-i", self.path("nobody.sock"))
+        self.assert_refused("give the endpoint one of its own", *stream, "-i", self.path("nobody.sock"))
         self.assert_refused("there is no open file of that number", *stream, *ip, "-i", "fd:77")
         self.assert_refused("there is no open file of that number", *stream, *ip, "-i", "fd:x")
         self.assert_refused("neither a connected stream socket nor two pipes", *stream, *ip, "-i", "fd:0")
         self.assert_refused("a socket has at most 107 bytes", *stream, *ip, "-i", self.path("x" * 120))
-        self.assert_refused("--seed is for --link stream", "rping", "192.0.2.7", "-i", "lo", "--link", "udp", "--seed", "1")
+        self.assert_refused("a seed is for the stream link", "rping", "192.0.2.7", "-i", "lo", "--link", "udp", "--seed", "1")
         with listener(self.path("used.sock")):
             self.assert_refused("cannot listen on the socket of the stream link .*: Address already in use", *stream, *ip,
                                 "-i", "listen:" + self.path("used.sock"))

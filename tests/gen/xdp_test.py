@@ -97,8 +97,8 @@ class Wrong(LiveTest):
         self.assertEqual(err.count("\n"), 1, err)
 
     def test_options(self):
-        self.assert_refused("are for --link xdp", "--xdp-mode", "native")
-        self.assert_refused("are for --link xdp", "--link", "raw", "--xdp-queues", "1")
+        self.assert_refused("are for the XDP link", "--xdp-mode", "native")
+        self.assert_refused("are for the XDP link", "--link", "raw", "--xdp-queues", "1")
         self.assert_refused("cannot listen on 9 receive queues of v: it has 1", *XDP, "--xdp-queues", "9")
 
     def test_a_driver_without_xdp(self):

@@ -87,12 +87,12 @@ TEST(NoteLimit, LetsTheFirstThroughAndCountsTheOthers) {
 
 TEST(PeerMemory, IsOfOneBudget) {
   const auto budget = std::make_shared<MemoryBudget>(10'000);
-  Outcome<PeerMemory> one = PeerMemory::make(budget, 6'000);
+  Result<PeerMemory> one = PeerMemory::make(budget, 6'000);
   ASSERT_TRUE(one);
   for (const std::byte byte : one->bytes()) ASSERT_EQ(byte, std::byte{0});
   EXPECT_EQ(budget->left(), 4'000U);
   EXPECT_THAT(PeerMemory::make(budget, 5'000).error().message, HasSubstr("--memory-limit"));
-  { const Outcome<PeerMemory> other = PeerMemory::make(budget, 4'000); }
+  { const Result<PeerMemory> other = PeerMemory::make(budget, 4'000); }
   EXPECT_EQ(budget->left(), 4'000U);
   EXPECT_FALSE(one->give_back(1));
   EXPECT_TRUE(one->give_back(6'000));

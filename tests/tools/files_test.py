@@ -21,9 +21,8 @@ ANALYZE = REPLAY = GEN = ""
 CAPTURES = pathlib.Path()
 WAIT = 60  # seconds until a program that should have moved on has failed
 
-# What the programs exit with: a wrong command line, a file that cannot be read, output that cannot be written.
-USAGE, INPUT, OUTPUT = 0, 1, 2
-CODES = {"analyze": (1, 2, 3), "replay": (2, 1, 1), "gen": (2, 1, 1)}
+# What the programs exit with: a wrong command line; a file that cannot be read, or output that cannot be written.
+USAGE, FAILED = 2, 1
 
 
 def program(name):
@@ -58,10 +57,10 @@ class Files(unittest.TestCase):
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, **options}
         return subprocess.run([program(name), *map(str, arguments)], stderr=subprocess.PIPE, timeout=WAIT, check=False, **options)
 
-    def assert_ended(self, done, name, kind):
-        """With the exit code of this kind of error, and one line that begins with the program."""
+    def assert_ended(self, done, name, code):
+        """With this exit code, and one line that begins with the program."""
         error = done.stderr.decode()
-        self.assertEqual(done.returncode, CODES[name][kind], error)
+        self.assertEqual(done.returncode, code, error)
         self.assertRegex(error.splitlines()[-1], f"^roce-{name}: ")
         return error
 
@@ -171,7 +170,7 @@ class WhatIsWritten(Files):
                     # A limit of the file's size stands for a full disk, which needs root.
                     small = self.run_program(name, *arguments, out, preexec_fn=lambda: resource.setrlimit(
                         resource.RLIMIT_FSIZE, (600, resource.RLIM_INFINITY)))
-                    error = self.assert_ended(small, name, OUTPUT)
+                    error = self.assert_ended(small, name, FAILED)
                     self.assertIn(f"{out}: cannot write: File too large", error)
                     self.assertEqual(self.names(), ["in.pcap"] + ([] if old is None else [out.name]))
                     if old is not None:
@@ -227,7 +226,7 @@ class WhatIsWritten(Files):
             takes_capture = name != "gen" and arguments[-1] not in ("rules", "--help", "--version")
             with self.subTest(command=[name, *arguments]), open("/dev/full", "wb") as full:
                 done = self.run_program(name, *arguments, *([self.capture] if takes_capture else []), stdout=full)
-                self.assertIn("cannot write", self.assert_ended(done, name, OUTPUT))
+                self.assertIn("cannot write", self.assert_ended(done, name, FAILED))
 
 
 class WhatWasCut(Files):
@@ -254,7 +253,7 @@ class WhatWasCut(Files):
                                     ("analyze", ["timeline"]), ("analyze", ["counters"]), ("replay", ["info"])]:
                 with self.subTest(capture=capture.name, command=[name, *arguments]):
                     done = self.run_program(name, *arguments, capture)
-                    error = self.assert_ended(done, name, INPUT)
+                    error = self.assert_ended(done, name, FAILED)
                     self.assertRegex(error, rf"{capture.name}: (byte \d+: the file ends inside|.*the compressed data ends early)")
                     if not capture.name.startswith("nothing"):
                         self.assertNotEqual(done.stdout, b"")
@@ -264,7 +263,7 @@ class WhatWasCut(Files):
         for capture in self.cut:
             for arguments in (["annotate", capture, out], ["extract", "--stream", "0", "-o", out, capture]):
                 with self.subTest(capture=capture.name, command=arguments[0]):
-                    self.assert_ended(self.run_program("analyze", *arguments), "analyze", INPUT)
+                    self.assert_ended(self.run_program("analyze", *arguments), "analyze", FAILED)
                     self.assertEqual(out.exists(), not capture.name.startswith("nothing"))
                     if out.exists():
                         self.assertEqual(self.run_program("analyze", "streams", out).returncode, 0)
@@ -276,7 +275,7 @@ class WhatWasCut(Files):
             for arguments in (["rewrite", capture, out], ["send", capture, "-w", out], ["send", capture, "--dry-run"],
                               ["converse", "-i", "lo", "--dry-run", capture]):
                 with self.subTest(capture=capture.name, arguments=arguments):
-                    self.assert_ended(self.run_program("replay", *arguments), "replay", INPUT)
+                    self.assert_ended(self.run_program("replay", *arguments), "replay", FAILED)
                     self.assertFalse(out.exists())
 
 
@@ -305,7 +304,7 @@ class WhatChanges(Files):
             with open(reader, "rb") as rest:
                 written = first + rest.read()
             error = running.stderr.read().decode()
-            self.assertEqual(running.wait(WAIT), CODES[name][INPUT], error)
+            self.assertEqual(running.wait(WAIT), FAILED, error)
         self.assertRegex(error, rf"{capture}: byte \d+: the file was cut while it was read: it had \d+ bytes when it was opened, "
                                 r"it has 1000000; .*; the \d+ packets before it were read")
         return written

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace roce::analyze {
+namespace roce::text {
 namespace {
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
@@ -139,4 +139,4 @@ TEST(HumanUnitsTest, ReadsWhatItWrites) {
 }
 
 }  // namespace
-}  // namespace roce::analyze
+}  // namespace roce::text

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace roce::analyze {
+namespace roce::text {
 namespace {
 
 std::string utf8(const std::vector<double>& values, std::size_t width = 80) {
@@ -42,4 +42,4 @@ TEST(SparklineTest, MeansOfNeighboursWhereThereAreTooMany) {
 }
 
 }  // namespace
-}  // namespace roce::analyze
+}  // namespace roce::text

@@ -8,7 +8,7 @@
 
 #include <cstdlib>
 
-namespace roce::analyze {
+namespace roce::text {
 namespace {
 
 TEST(TerminalTest, WidthOfLetters) {
@@ -90,4 +90,4 @@ TEST_F(TerminalEnvironmentTest, WidthOfATerminal) {
 }
 
 }  // namespace
-}  // namespace roce::analyze
+}  // namespace roce::text

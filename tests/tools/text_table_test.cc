@@ -8,8 +8,10 @@
 
 #include "dissector/analyze/program.h"
 
-namespace roce::analyze::test {
+namespace roce::text {
 namespace {
+
+using analyze::test::lines;
 
 TextTable sample() {
   TextTable table{{{"Host", Align::left, "host"}, {"Packets", Align::right, "packets"}, {"Note", Align::left, ""}}};
@@ -111,7 +113,7 @@ TEST(TextTableTest, NdjsonHasExactValues) {
   EXPECT_EQ(rows[3], "{\"host\":\"\uFFFD\",\"packets\":0.5,\"Note\":\"exact\"}");
 }
 
-using TextTableProgramTest = ProgramTest;
+using TextTableProgramTest = analyze::test::ProgramTest;
 
 TEST_F(TextTableProgramTest, AnotherReaderOfCsvAgrees) {
   TextTable table{{{"a", Align::left, ""}, {"b,\"c", Align::left, ""}}};
@@ -122,9 +124,9 @@ TEST_F(TextTableProgramTest, AnotherReaderOfCsvAgrees) {
   const std::string script =
       "import csv,json,sys; print(json.dumps(list(csv.reader(open(sys.argv[1],newline=\"\",encoding=\"utf-8\")))))";
   ASSERT_EQ(std::system(("python3 -c '" + script + "' " + file + " > " + path("json")).c_str()), 0);
-  const auto rows = nlohmann::json::parse(load(path("json")));
+  const auto rows = nlohmann::json::parse(analyze::test::load(path("json")));
   EXPECT_EQ(rows.dump(), R"([["a","b,\"c"],["1,5","\"\""],["two\r\nlines\n"," spaces "],["","é"]])");
 }
 
 }  // namespace
-}  // namespace roce::analyze::test
+}  // namespace roce::text

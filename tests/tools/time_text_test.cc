@@ -6,17 +6,17 @@
 #include <limits>
 #include <string>
 
-namespace roce::analyze {
+namespace roce::packet_text {
 namespace {
 
 std::string seconds(std::int64_t ns, unsigned digits, std::size_t width = 0) {
-  TextBuffer out;
+  text::TextBuffer out;
   append_seconds(out, ns, digits, width);
   return fmt::to_string(out);
 }
 
 std::string utc(std::int64_t ns, unsigned digits) {
-  TextBuffer out;
+  text::TextBuffer out;
   UtcText text;
   text.append(out, ns, digits);
   return fmt::to_string(out);
@@ -38,7 +38,7 @@ TEST(TimeTextTest, Utc) {
   // date -u -d @1795213331
   EXPECT_EQ(utc(1'795'213'331'479'194'001, 9), "2026-11-20T22:22:11.479194001Z");
   UtcText text;
-  TextBuffer out;
+  text::TextBuffer out;
   text.append(out, 999'999'999, 6);
   text.append(out, 1'000'000'000, 6);
   text.append(out, 1'000'001'000, 6);
@@ -72,4 +72,4 @@ TEST(TimeTextTest, RefusesTheRest) {
 }
 
 }  // namespace
-}  // namespace roce::analyze
+}  // namespace roce::packet_text

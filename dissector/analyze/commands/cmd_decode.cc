@@ -34,8 +34,8 @@ constexpr std::string_view kExamples = R"(Examples:
   tcpdump -i eth0 -U -w - udp port 4791 | roce-analyze decode -
   roce-analyze decode --hex -v < frame.txt                  a frame pasted from anywhere
 
-Exit status: 0 all files were read, 1 wrong command line, 2 a file could not be read (to its end; the others still
-are), 3 the output could not be written, 4 there was not enough memory.)";
+Exit code: 0 all files were read, 1 a file could not be read (to its end; the others still are), the output could not
+be written or memory ran out, 2 wrong command line.)";
 
 void add_options(command_line::Command& command, DecodeOptions& options) {
   command.add_option("FILE", options.inputs, "Capture files (pcap, pcapng, .gz, .zst); - is standard input");

@@ -25,8 +25,8 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-analyze summary --json trace.pcap | jq '.verdict, .lost'
   tcpdump -i eth0 -s 256 -c 1000000 -w - udp port 4791 | roce-analyze -
 
-Exit status: 0 all files were read, whatever is wrong in them; 1 wrong command line, 2 a file could not be read (to
-its end; what was read is judged), 3 the output could not be written, 4 there was not enough memory.)";
+Exit code: 0 all files were read, whatever is wrong in them; 1 a file could not be read (to its end; what was read is
+judged), the output could not be written or memory ran out, 2 wrong command line.)";
 
 constexpr std::uint64_t kQuickFrames = 1'000'000;
 

@@ -57,9 +57,7 @@ void append_encapsulation(text::TextBuffer& out, const Packet& packet) {
 
 void append_info(text::TextBuffer& out, const packet_text::DecodedPacket& decoded, const text::Palette& palette) {
   const Packet& packet = decoded.packet;
-  if (packet.is_roce()) {
-    packet_text::append_packet_text(out, packet, palette);
-  } else if (packet.kind() == PacketKind::lldp) {
+  if (packet.kind() == PacketKind::lldp) {
     std::size_t tlvs = 0;
     visit_headers(packet, [&](const HeaderInfo& header, Bytes bytes, std::size_t) {
       if (header.id == HeaderId::lldp_tlv) ++tlvs;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "link/file_descriptor.h"
@@ -24,6 +25,7 @@ struct StoredFrame {
 
 /// A ring of the frames that wait at one end.
 struct MemoryLink::Inbox {
+  std::mutex mutex;  // the other end puts frames in from a thread of its own; not for `handed_out`
   FileDescriptor event;
   std::function<std::int64_t()> clock;
   std::vector<StoredFrame> ring;
@@ -92,6 +94,7 @@ int MemoryLink::fd() const {
 
 LinkResult<std::size_t> MemoryLink::receive(std::span<RxFrame> frames) {
   Inbox& inbox = *inbox_;
+  const std::scoped_lock lock{inbox.mutex};
   const std::size_t taken = std::min(frames.size(), inbox.count);
   if (inbox.handed_out.size() < taken) inbox.handed_out.resize(taken);
   for (std::size_t i = 0; i < taken; ++i) {
@@ -113,6 +116,8 @@ LinkResult<std::size_t> MemoryLink::receive(std::span<RxFrame> frames) {
 
 LinkResult<std::size_t> MemoryLink::send(std::span<const TxFrame> frames) {
   const std::shared_ptr<Inbox> other = other_.lock();
+  std::unique_lock<std::mutex> lock;
+  if (other) lock = std::unique_lock{other->mutex};
   for (const TxFrame& frame : frames) {
     if (frame.bytes.size() > max_bytes_) {
       ++counters_.send_errors;
@@ -127,6 +132,7 @@ LinkResult<std::size_t> MemoryLink::send(std::span<const TxFrame> frames) {
 
 LinkCounters MemoryLink::counters() const {
   LinkCounters result = counters_;
+  const std::scoped_lock lock{inbox_->mutex};
   result.receive_drops = inbox_->drops;
   return result;
 }

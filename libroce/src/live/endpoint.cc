@@ -139,15 +139,27 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open(const EndpointOptions& options)
   return open_one(options, only_one);
 }
 
-Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& options, Shards& shards) {
+Result<std::unique_ptr<Endpoint>> Endpoint::open_on(std::unique_ptr<link::Link> link, const EndpointOptions& options) {
+  if (link->kind() != link::LinkKind::ethernet) {
+    return cannot("this link carries no Ethernet frames, which an address of its own needs; give an Ethernet link");
+  }
+  Shards only_one;
+  return open_one(options, only_one, std::move(link));
+}
+
+Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& options, Shards& shards,
+                                                     std::unique_ptr<link::Link> given) {
   transport::DeviceConfig config;
   if (Result<void> read = read_thresholds(options.pfc, config); !read) return tl::unexpected(read.error());
   std::unique_ptr<Endpoint> endpoint{new Endpoint{options}};
   const bool is_stream = options.link == LinkChoice::stream;
-  if (options.seed && !is_stream) {
+  const bool has_interface = !is_stream && given == nullptr;
+  if (options.seed && has_interface) {
     return cannot("a seed is for the stream link: on a network keys and numbers must not be guessed; leave it out");
   }
-  const Result<port::Interface> interface = is_stream ? endpoint->open_stream(options) : usable_interface(options);
+  const Result<port::Interface> interface = has_interface ? usable_interface(options)
+                                            : is_stream   ? endpoint->open_stream(options)
+                                                          : endpoint->take_link(std::move(given), options);
   if (!interface) return tl::unexpected(interface.error());
   endpoint->interface_ = interface->name;
   Result<std::vector<transport::GidEntry>> gids = endpoint->choose_address(options, *interface);
@@ -172,9 +184,10 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opti
   if (!device) return cannot("cannot make the device: " + to_string(device.error()));
   endpoint->device_.emplace(std::move(*device));
   port::OwnAddress* const own = endpoint->own_address_.get();
-  endpoint->port_.emplace(
-      *endpoint->device_, *endpoint->link_, endpoint->neighbours_ != nullptr ? endpoint->neighbours_.get() : own, own,
-      is_stream ? port::Port::kUsualSpeed : port::link_speed_bps(interface->name).value_or(port::Port::kUsualSpeed));
+  endpoint->port_.emplace(*endpoint->device_, *endpoint->link_,
+                          endpoint->neighbours_ != nullptr ? endpoint->neighbours_.get() : own, own,
+                          has_interface ? port::link_speed_bps(interface->name).value_or(port::Port::kUsualSpeed)
+                                        : port::Port::kUsualSpeed);
   if (options.note) endpoint->tell_segmentation(options);
   endpoint->driver_.emplace(*endpoint->link_, *endpoint->port_, endpoint->clock_, options.stop_fd);
   if (endpoint->time_source_ != nullptr) endpoint->driver_->follow(*endpoint->time_source_);
@@ -284,7 +297,7 @@ Result<void> Endpoint::open_link(const EndpointOptions& options, const port::Int
   if (options.link != LinkChoice::xdp && (options.xdp_queues != 0 || options.xdp_mode != XdpMode::automatic)) {
     return cannot("an XDP mode and XDP queues are for the XDP link; take that, or leave them out");
   }
-  if (options.link == LinkChoice::stream) {
+  if (link_ != nullptr) {
     if (Result<void> opened = open_neighbours(options, interface); !opened) return opened;
   } else if (options.link == LinkChoice::xdp) {
     const std::string copies{own_address_ != nullptr ? kAddressFilter : std::string_view{}};

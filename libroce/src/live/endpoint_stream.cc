@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Links without an interface of this host: a stream to a simulation, and those of the caller.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -63,6 +64,12 @@ constexpr std::uint32_t kEthernetOverhead = 14 + 4;
   return connect_unix(text, "simulation", "start it first, or listen with listen:PATH");
 }
 
+/// Returns the address of an endpoint whose link has no interface.
+[[nodiscard]] Result<port::InterfaceAddress> address_for_link(const EndpointOptions& options) {
+  if (!options.ip.empty()) return parse_own_ip(options.ip);
+  return cannot("this link has no addresses of a host; give the endpoint one of its own (ip), such as 192.0.2.77/24");
+}
+
 /// Returns a locally administered Ethernet address that ends with the last four octets of `ip`.
 [[nodiscard]] MacAddress mac_of(const Gid& ip) {
   MacAddress mac{};
@@ -74,12 +81,10 @@ constexpr std::uint32_t kEthernetOverhead = 14 + 4;
 }  // namespace
 
 Result<port::Interface> Endpoint::open_stream(const EndpointOptions& options) {
-  if (options.ip.empty()) {
-    return cannot(
-        "the stream link has no addresses of a host; give the endpoint one of its own (ip), such as 192.0.2.77/24");
+  // Before anybody is asked to connect.
+  if (const Result<port::InterfaceAddress> address = address_for_link(options); !address) {
+    return tl::unexpected(address.error());
   }
-  const Result<port::InterfaceAddress> address = parse_own_ip(options.ip);
-  if (!address) return tl::unexpected(address.error());
   const Result<int> fd = connect_stream(options);
   if (!fd) return tl::unexpected(fd.error());
   link::LinkResult<std::unique_ptr<link::StreamLink>> opened =
@@ -89,9 +94,17 @@ Result<port::Interface> Endpoint::open_stream(const EndpointOptions& options) {
     time_source_ = opened->get();
     clock_.set_simulated(Time{});
   }
-  link_ = std::move(*opened);
+  Result<port::Interface> interface = take_link(std::move(*opened), options);
   description_ =
       fmt::format("stream to {}{}", options.interface, time_source_ != nullptr ? ", which has its own time" : "");
+  return interface;
+}
+
+Result<port::Interface> Endpoint::take_link(std::unique_ptr<link::Link> link, const EndpointOptions& options) {
+  const Result<port::InterfaceAddress> address = address_for_link(options);
+  if (!address) return tl::unexpected(address.error());
+  link_ = std::move(link);
+  description_ = "a link of the program";
   port::Interface interface;
   interface.name = options.interface;
   interface.mac = mac_of(address->gid);

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "roce/link/capture_file.h"
+#include "roce/live/endpoint.h"
 #include "roce/wire/icrc.h"
 #include "roce/wire/packet.h"
 
@@ -37,6 +38,12 @@ int main(int argc, char** argv) {
   frame[kAck.size() - 5] ^= 1;
   if (verdict(std::as_bytes(std::span(frame)), roce::LinkType::ethernet) != roce::IcrcStatus::bad) {
     std::fputs("the ICRC of the damaged vector is not bad\n", stderr);
+    return 1;
+  }
+
+  const auto nowhere = roce::live::Endpoint::open({.interface = "no-such-device"});
+  if (nowhere || nowhere.error().has_begun) {
+    std::fputs("an endpoint was opened on an interface that does not exist\n", stderr);
     return 1;
   }
 

@@ -22,7 +22,8 @@ struct MemoryLinkOptions {
   std::function<std::int64_t()> clock{};
 };
 
-/// One end of a wire inside the process: a frame that one end sends is at the other at once. One thread for both ends.
+/// One end of a wire inside the process: a frame that one end sends is at the other at once. Each end
+/// may belong to a thread of its own.
 class MemoryLink final : public Link {
  public:
   using Pair = std::pair<std::unique_ptr<MemoryLink>, std::unique_ptr<MemoryLink>>;

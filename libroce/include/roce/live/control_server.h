@@ -10,10 +10,10 @@ namespace roce::live {
 
 /// The address on which a control server listens, or at which a client finds it.
 struct ControlAddress {
-  std::string socket;      ///< path of a Unix socket, or
-  std::string host;        ///< host to connect to (not for servers) and
+  std::string socket{};    ///< path of a Unix socket, or
+  std::string host{};      ///< host to connect to (not for servers) and
   std::uint16_t port = 0;  ///< TCP port; 0: the Unix socket
-  std::string token;       ///< secret that TCP clients have to know
+  std::string token{};     ///< secret that TCP clients have to know
 };
 
 /// Returns the path of the Unix socket of the peer on `interface` unless the user gives another: in the user's runtime

@@ -36,6 +36,10 @@ class Endpoint {
   /// is not RoCE, and is the one that `before_first_frame` is called for. Each shard may belong to a thread of its own;
   /// all have to live as long as one of them runs. Failures: as `open`; options that work with one shard only.
   [[nodiscard]] static Result<std::vector<std::unique_ptr<Endpoint>>> open_shards(const EndpointOptions& options);
+  /// Opens an endpoint on an Ethernet link of the caller's, such as an end of a link::MemoryLink. What is behind `link`
+  /// is its whole network, so `options.ip` has to give it an address of its own; options about interfaces do not count.
+  [[nodiscard]] static Result<std::unique_ptr<Endpoint>> open_on(std::unique_ptr<link::Link> link,
+                                                                 const EndpointOptions& options);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -79,7 +83,11 @@ class Endpoint {
   };
 
   explicit Endpoint(const EndpointOptions& options) : random_(options.seed) {}
-  [[nodiscard]] static Result<std::unique_ptr<Endpoint>> open_one(const EndpointOptions& options, Shards& shards);
+  /// `given`: the link to use; null: the one that the options describe.
+  [[nodiscard]] static Result<std::unique_ptr<Endpoint>> open_one(const EndpointOptions& options, Shards& shards,
+                                                                  std::unique_ptr<link::Link> given = nullptr);
+  /// Takes a link without an interface, and returns its other end as if it were one.
+  [[nodiscard]] Result<port::Interface> take_link(std::unique_ptr<link::Link> link, const EndpointOptions& options);
   [[nodiscard]] Result<void> open_link(const EndpointOptions& options, const port::Interface& interface,
                                        Shards& shards);
   [[nodiscard]] Result<void> open_raw(const EndpointOptions& options, Shards& shards);

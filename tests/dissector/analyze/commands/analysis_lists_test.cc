@@ -77,7 +77,7 @@ TEST_F(AnalysisListsTest, EventsBySeverityAndStream) {
   for (const json& event : rows({"events", "--severity", "error", drops_})) EXPECT_EQ(event["severity"], "error");
   EXPECT_FALSE(rows({"events", "--stream", "0", drops_}).empty());
   EXPECT_TRUE(rows({"events", "--stream", "77", drops_}).empty());
-  EXPECT_EQ(run({"events", "--verdict", "sunspots", drops_}).exit_code, 1);
+  EXPECT_EQ(run({"events", "--verdict", "sunspots", drops_}).exit_code, 2);
 }
 
 TEST_F(AnalysisListsTest, FilterOverImmediateAndLaterFacts) {
@@ -106,7 +106,7 @@ TEST_F(AnalysisListsTest, FilterOverImmediateAndLaterFacts) {
     EXPECT_EQ(event["verdict"], "nak_sequence_error");
   }
   const Outcome wrong = run({"events", "-Y", "roce.analysis.retransmision", drops_});
-  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("roce.analysis.retransmission"));
 }
 
@@ -116,7 +116,7 @@ TEST_F(AnalysisListsTest, WhatIsKnownLaterCannotBeAskedOfAPipe) {
   const std::string fifo = path("fifo");
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   const Outcome later = run({"events", "-Y", "roce.analysis.request_lost_before", fifo});
-  EXPECT_EQ(later.exit_code, 1);
+  EXPECT_EQ(later.exit_code, 2);
   EXPECT_THAT(later.err, HasSubstr("read twice"));
 }
 
@@ -131,7 +131,7 @@ TEST_F(AnalysisListsTest, StreamsSortedAndCut) {
   EXPECT_EQ(packets(streams[0]) + packets(streams[1]) + packets(streams[2]), truth("rc-rnr")["tx"]["roce"].get<int>());
   EXPECT_EQ(rows({"streams", "--top", "1", "--sort", "packets", softroce("rc-rnr.tx.pcap")}).front(), streams[0]);
   EXPECT_EQ(rows({"streams", "--stream", "2", softroce("rc-rnr.tx.pcap")}).size(), 1U);
-  EXPECT_EQ(run({"streams", "--sort", "beauty", softroce("rc-rnr.tx.pcap")}).exit_code, 1);
+  EXPECT_EQ(run({"streams", "--sort", "beauty", softroce("rc-rnr.tx.pcap")}).exit_code, 2);
   EXPECT_EQ(lines(run({"streams", "--csv", softroce("rc-rnr.tx.pcap")}).out).size(), 4U);
 }
 
@@ -196,7 +196,7 @@ TEST_F(AnalysisListsTest, TimelineAddsUp) {
   EXPECT_EQ(rows({"timeline", "--interval", "1s", drops_}).size(), 1U);
   EXPECT_LE(rows({"timeline", drops_}).size(), 60U);
   EXPECT_THAT(run({"timeline", drops_}).out, HasSubstr("goodput"));
-  EXPECT_EQ(run({"timeline", "--interval", "often", drops_}).exit_code, 1);
+  EXPECT_EQ(run({"timeline", "--interval", "often", drops_}).exit_code, 2);
 }
 
 TEST(TimeBinsTest, JoinInsteadOfGrowing) {
@@ -239,14 +239,14 @@ TEST_F(AnalysisListsTest, SurviveWhatHasNothingToShow) {
   const std::string cut = save("cut.pcap", whole.substr(0, whole.size() / 2));
   for (const std::string command : {"streams", "messages", "events", "latency", "timeline"}) {
     SCOPED_TRACE(command);
-    EXPECT_EQ(run({command}).exit_code, 1);
-    EXPECT_EQ(run({command, path("missing")}).exit_code, 2);
+    EXPECT_EQ(run({command}).exit_code, 2);
+    EXPECT_EQ(run({command, path("missing")}).exit_code, 1);
     EXPECT_EQ(run({command, empty}).exit_code, 0);
     EXPECT_EQ(run({command, "--json", other}).out, "");
     EXPECT_EQ(run({command, other}).exit_code, 0);
     EXPECT_NE(run({command, cut}).out, "");
     const Outcome full = run({command, drops_}, {}, "/dev/full");
-    EXPECT_EQ(full.exit_code, 3);
+    EXPECT_EQ(full.exit_code, 1);
     EXPECT_THAT(full.err, HasSubstr("cannot write"));
   }
 }

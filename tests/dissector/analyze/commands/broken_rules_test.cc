@@ -108,7 +108,7 @@ TEST_F(BrokenRulesTest, CnpsAreJudgedWhenTheirIntervalIsGiven) {
   EXPECT_EQ(summary["findings"][0]["verdict"], "rule_broken") << "threads are told too";
   for (const std::string wrong : {"0", "fast", "-1us"}) {
     const Outcome outcome = run({"events", "--cnp-interval=" + wrong, file});
-    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_THAT(outcome.err, HasSubstr("--cnp-interval takes a time such as 50us"));
   }
 }

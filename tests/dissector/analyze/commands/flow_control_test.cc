@@ -162,7 +162,7 @@ TEST_F(FlowControlTest, TheTimelineHasThePauses) {
 TEST_F(FlowControlTest, WhatIsNoSpeedIsRefused) {
   for (const std::string speed : {"fast", "100", "0G", "-1G", "100Gbyte", "1e99G"}) {
     const Outcome outcome = run({"summary", "--link-speed=" + speed, save_paused()});
-    EXPECT_EQ(outcome.exit_code, 1) << speed;
+    EXPECT_EQ(outcome.exit_code, 2) << speed;
     EXPECT_THAT(outcome.err, HasSubstr("--link-speed takes bits a second such as 100G"));
     EXPECT_THAT(outcome.err, HasSubstr("'" + speed + "'"));
   }

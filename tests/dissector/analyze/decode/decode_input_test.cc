@@ -16,11 +16,11 @@ const std::string kCapture = softroce("rc-mix-v4.tx.pcap");
 TEST_F(DecodeInputTest, UnreadableFileIsOneLineAndTheOthersAreDone) {
   const Outcome alone = decode({softroce("rc-psn-wrap.tx.pcap")});
   const Outcome run = decode({path("nothing-here"), softroce("rc-psn-wrap.tx.pcap")});
-  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(lines(run.err).size(), 1U) << run.err;
   EXPECT_NE(run.err.find(path("nothing-here")), std::string::npos);
   EXPECT_EQ(lines(run.out).size(), lines(alone.out).size());
-  EXPECT_EQ(decode({softroce("rc-psn-wrap.tx.pcap"), path("nothing-here")}).exit_code, 2);
+  EXPECT_EQ(decode({softroce("rc-psn-wrap.tx.pcap"), path("nothing-here")}).exit_code, 1);
 }
 
 TEST_F(DecodeInputTest, RubbishIsOneLineAndNoCrash) {
@@ -30,7 +30,7 @@ TEST_F(DecodeInputTest, RubbishIsOneLineAndNoCrash) {
   for (const std::string& file : {save("empty", ""), save("random", bytes), save("short", "\xd4\xc3"), path("")}) {
     SCOPED_TRACE(file);
     const Outcome run = decode({file});
-    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.exit_code, 1);
     EXPECT_EQ(lines(run.err).size(), 1U) << run.err;
     EXPECT_EQ(run.out, "");
   }
@@ -62,7 +62,7 @@ TEST_F(DecodeInputTest, CutFileGivesAllWholePacketsAndAnError) {
   const std::string bytes = load(kCapture);
   const std::size_t whole = lines(decode({"--all", kCapture}).out).size();
   const Outcome run = decode({"--all", save("cut.pcap", std::string_view{bytes}.substr(0, bytes.size() - 10))});
-  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(lines(run.out).size(), whole - 1);
   ASSERT_EQ(lines(run.err).size(), 1U);
   EXPECT_NE(run.err.find("byte "), std::string::npos);
@@ -161,7 +161,7 @@ TEST_F(DecodeInputTest, HexThatIsNoneIsOneLine) {
   for (const std::string text : {"frame.pcap", "", "02 0", "0x0000: 0200 zz"}) {
     SCOPED_TRACE(text);
     const Outcome run = decode({"--hex"}, text);
-    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.exit_code, 1);
     EXPECT_EQ(lines(run.err).size(), 1U) << run.err;
     EXPECT_EQ(run.out, "");
   }

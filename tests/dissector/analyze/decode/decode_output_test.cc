@@ -135,7 +135,7 @@ TEST_F(DecodeOutputTest, TimeStyles) {
   EXPECT_NE(lines(decode({file}).out)[1].find(" 0.000001000 "), std::string::npos);
   EXPECT_NE(decode({"--time", "epoch", file}).out.find(" 1795213331.000001000 "), std::string::npos);
   EXPECT_NE(decode({"--time", "utc", file}).out.find(" 2026-11-20T22:22:11.000001000Z "), std::string::npos);
-  EXPECT_EQ(decode({"--time", "never", file}).exit_code, 1);
+  EXPECT_EQ(decode({"--time", "never", file}).exit_code, 2);
 }
 
 TEST_F(DecodeOutputTest, SeveralFilesAreNamedOnEachLine) {
@@ -176,7 +176,7 @@ TEST_F(DecodeOutputTest, ControlCharactersOfAFileStayOutOfTheTerminal) {
 
 TEST_F(DecodeOutputTest, FullDiskIsReported) {
   const Outcome run = decode({softroce("rc-mix-v4.tx.pcap")}, {}, "/dev/full");
-  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_EQ(run.exit_code, 1);
   ASSERT_EQ(lines(run.err).size(), 1U);
   EXPECT_NE(run.err.find("No space left"), std::string::npos) << run.err;
 }
@@ -240,16 +240,16 @@ TEST_F(DecodeOutputTest, LiveInputIsShownAsItComes) {
   close(to_program[0]);
 }
 
-TEST_F(DecodeOutputTest, WrongCommandLineIsExitCodeOne) {
-  EXPECT_EQ(run({}).exit_code, 1);
-  EXPECT_EQ(run({"frobnicate"}).exit_code, 1);
-  EXPECT_EQ(decode({}).exit_code, 1);
-  EXPECT_EQ(decode({"--no-such-option", "x"}).exit_code, 1);
-  EXPECT_EQ(decode({"--json", "-v", "x"}).exit_code, 1);
+TEST_F(DecodeOutputTest, WrongCommandLineIsExitCodeTwo) {
+  EXPECT_EQ(run({}).exit_code, 2);
+  EXPECT_EQ(run({"frobnicate"}).exit_code, 2);
+  EXPECT_EQ(decode({}).exit_code, 2);
+  EXPECT_EQ(decode({"--no-such-option", "x"}).exit_code, 2);
+  EXPECT_EQ(decode({"--json", "-v", "x"}).exit_code, 2);
   for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
            {"--qp", "0x1000000"}, {"--opcode", "RC_NOTHING"}, {"--address", "300.1.1.1"}, {"--from", "soon"}}) {
     const Outcome run = decode({wrong[0], wrong[1], softroce("rc-mix-v4.tx.pcap")});
-    EXPECT_EQ(run.exit_code, 1) << wrong[0];
+    EXPECT_EQ(run.exit_code, 2) << wrong[0];
     EXPECT_EQ(run.out, "");
     EXPECT_NE(run.err.find(wrong[0]), std::string::npos) << run.err;
     EXPECT_NE(run.err.find(wrong[1]), std::string::npos) << run.err;

@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::array text::kColours{ValueName{1, "red"}, ValueName{2, "dark red"}, ValueName{3, "green"}};
+constexpr std::array kColours{ValueName{1, "red"}, ValueName{2, "dark red"}, ValueName{3, "green"}};
 
 /// A field of each type; `none` has no value, `many` has 1, 5 and 9.
 FieldCatalogue sample_catalogue() {
@@ -27,7 +27,7 @@ FieldCatalogue sample_catalogue() {
        {FilterField{"head", FieldType::presence}, FilterField{"yes", FieldType::boolean},
         FilterField{"no", FieldType::boolean}, FilterField{"psn", FieldType::number, {}, 24},
         FilterField{"many", FieldType::number}, FilterField{"none", FieldType::number},
-        FilterField{"colour", FieldType::number, text::kColours, 8}, FilterField{"signed", FieldType::integer},
+        FilterField{"colour", FieldType::number, kColours, 8}, FilterField{"signed", FieldType::integer},
         FilterField{"rate", FieldType::real}, FilterField{"latency", FieldType::duration},
         FilterField{"when", FieldType::time}, FilterField{"v4", FieldType::address},
         FilterField{"v6", FieldType::address}, FilterField{"mac", FieldType::mac},

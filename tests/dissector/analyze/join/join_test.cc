@@ -110,26 +110,26 @@ TEST_F(JoinTest, OtherTrafficHasNothingInCommon) {
 
 TEST_F(JoinTest, WrongCommandLinesAreRefused) {
   const Outcome one = join({tx_});
-  EXPECT_EQ(one.exit_code, 1);
+  EXPECT_EQ(one.exit_code, 2);
   EXPECT_THAT(one.err, HasSubstr("two captures"));
   const Outcome same = join({tx_, tx_});
-  EXPECT_EQ(same.exit_code, 1);
+  EXPECT_EQ(same.exit_code, 2);
   EXPECT_THAT(same.err, HasSubstr("for A and for B"));
   const Outcome offset = join({"--offset", "soon", tx_, rx_});
-  EXPECT_EQ(offset.exit_code, 1);
+  EXPECT_EQ(offset.exit_code, 2);
   EXPECT_THAT(offset.err, HasSubstr("--offset: expected a duration"));
   for (const char* wrong : {"--5ms", "5000000000", "-5000000000", "-"}) {
-    EXPECT_EQ(join({std::string{"--offset="} + wrong, tx_, rx_}).exit_code, 1) << wrong;
+    EXPECT_EQ(join({std::string{"--offset="} + wrong, tx_, rx_}).exit_code, 2) << wrong;
   }
-  EXPECT_EQ(join({"--fate", "eaten", tx_, rx_}).exit_code, 1);
-  EXPECT_EQ(join({"--within", "-1s", tx_, rx_}).exit_code, 1);
+  EXPECT_EQ(join({"--fate", "eaten", tx_, rx_}).exit_code, 2);
+  EXPECT_EQ(join({"--within", "-1s", tx_, rx_}).exit_code, 2);
 }
 
 TEST_F(JoinTest, AFileThatCannotBeReadIsSaid) {
-  EXPECT_EQ(join({tx_, path("absent.pcap")}).exit_code, 2);
+  EXPECT_EQ(join({tx_, path("absent.pcap")}).exit_code, 1);
   const std::string cut = save("cut.pcap", load(rx_).substr(0, 50'000));
   const Outcome outcome = join({tx_, cut});
-  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("the file ends inside the record"));
   EXPECT_THAT(outcome.out, HasSubstr("not judged"));
 }
