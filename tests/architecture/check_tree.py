@@ -123,8 +123,11 @@ def check(top, is_whole=False):
 
     A whole tree has all rooms, and nothing in the table is left over.
     """
-    top = os.path.realpath(top)
-    files = read(top)
+    return check_files(read(top), os.path.realpath(top), is_whole)
+
+
+def check_files(files, top, is_whole=False):
+    """All findings of the tree at `top`; `files` are the lines of each file by its name."""
     targets = check_rooms.targets_of(files)
     findings = []
     for path, lines in files.items():

@@ -16,17 +16,20 @@ WIRE = "libroce/include/roce/wire/bth.h"
 ICRC = "libroce/src/wire/icrc.cc"
 
 
-def write_tree(top, files):
-    for path, content in files.items():
-        os.makedirs(os.path.dirname(os.path.join(top, path)), exist_ok=True)
-        with open(os.path.join(top, path), "w", encoding="utf-8") as file:
-            file.write(content.replace("@TOP@", os.path.realpath(top)) + "\n")
-
-
 def findings(files, is_whole=False):
+    """The findings of a tree with these files, which is never on a disk."""
+    lines = {path: content.splitlines() for path, content in files.items()}
+    return check_tree.check_files(lines, "/usr/src/tree", is_whole)
+
+
+def findings_on_disk(files):
+    """The same of a real folder, for whose name @TOP@ stands."""
     with tempfile.TemporaryDirectory() as top:
-        write_tree(top, files)
-        return check_tree.check(top, is_whole)
+        for path, content in files.items():
+            os.makedirs(os.path.dirname(os.path.join(top, path)), exist_ok=True)
+            with open(os.path.join(top, path), "w", encoding="utf-8") as file:
+                file.write(content.replace("@TOP@", os.path.realpath(top)) + "\n")
+        return check_tree.check(top)
 
 
 def folders_of(room):
@@ -356,7 +359,7 @@ class Whole(unittest.TestCase):
 
 class Outside(unittest.TestCase):
     def assert_found(self, line):
-        self.assertEqual(len(findings({"docs/x.md": line})), 1, line)
+        self.assertEqual(len(findings_on_disk({"docs/x.md": line})), 1, line)
 
     def test_the_reference_folder(self):
         self.assert_found("see ../" + "shared/docs/x.md")
@@ -369,10 +372,10 @@ class Outside(unittest.TestCase):
 
     def test_other_paths(self):
         for line in ["build/dev", "/usr/lib/x86_64-linux-gnu", "tests/work/x", "$HOME/x", "/tmp/x.pcap", "../sharedness"]:
-            self.assertEqual(findings({"docs/x.md": line}), [], line)
+            self.assertEqual(findings_on_disk({"docs/x.md": line}), [], line)
 
     def test_captures_are_not_text(self):
-        self.assertEqual(findings({"captures/x.pcap": "\0 ../" + "shared"}), [])
+        self.assertEqual(findings_on_disk({"captures/x.pcap": "\0 ../" + "shared"}), [])
 
 
 class Rules(unittest.TestCase):

@@ -159,7 +159,7 @@ class Segmentation(LiveTest):
             self.assertRegex(self.notes(peer, "--verbose", "--link", "udp")[0], "cuts super-frames of up to 64 packets")
             for link in ("raw", "udp"):
                 self.assertEqual(self.notes(peer, "--verbose", "--no-segmentation", "--link", link),
-                                 ["packets go out one by one: --no-segmentation"])
+                                 ["packets go out one by one: segmentation is switched off"])
         with self.peer("--v1") as peer:
             self.assertEqual(self.notes(peer, "--verbose", "--v1"), ["packets go out one by one: the kernel cuts no RoCE v1"])
 

@@ -10,6 +10,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 SKIPPED = 77
@@ -149,13 +150,18 @@ class RelayedWire(Namespaces):
             self.ip(end, "address", "add", f"10.9.0.{number}/24", "dev", f"v{end}")
 
 
+# The control sockets of peers that name none: two tests that run at the same time may call an interface the same.
+RUNTIME_FOLDER = tempfile.TemporaryDirectory(prefix="roce-runtime-")
+ENVIRONMENT = {**os.environ, "XDG_RUNTIME_DIR": RUNTIME_FOLDER.name}
+
+
 class Program:
     """roce-gen in a namespace, with --json; it is ready when this returns. `notes` has what it printed before."""
 
     def __init__(self, program, namespaces, name, *arguments, environment=None):
         # Should this program be killed, it goes too.
         self.process = subprocess.Popen(namespaces.inside(name, "setpriv", "--pdeathsig", "KILL", program, *arguments, "--json"),
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment or ENVIRONMENT)
         self.notes = []
         for line in self.process.stdout:
             note = json.loads(line)

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <tl/expected.hpp>
 #include "roce/wire/types.h"
-#include "tl/expected.hpp"
 
 namespace roce::plugin {
 

@@ -7,7 +7,7 @@ import unittest
 
 from wireshark import TOP, PluginTest, main
 
-PROFILE = TOP / "dissector" / "plugin" / "profile" / "RoCE"
+PROFILE = TOP / "dissector" / "wireshark" / "profile" / "RoCE"
 SOFTROCE = TOP / "captures" / "softroce"
 
 

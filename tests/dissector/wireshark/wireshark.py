@@ -14,7 +14,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 CAPTURES = sorted((TOP / "captures").glob("**/*.pcap*"))
 NOBODY = 65534
 # Wireshark 4.0 and 4.4 take some payloads for RPC-over-RDMA and fail on them in the second pass, with their own dissection too.

@@ -15,12 +15,12 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "analysis"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "analysis"))
 
 from fault_truth import Capture, names  # noqa: E402
 from roce_frames import write_pcap  # noqa: E402
 
-FOLDER = os.path.join(HERE, "..", "..", "captures", "softroce")
+FOLDER = os.path.join(HERE, "..", "..", "..", "..", "captures", "softroce")
 FATES = {"drop": "lost", "corrupt": "damaged", "ce": "ce_marked"}
 PAIRS = {"points": ("tx", "rx"), "hosts": ("hostA", "hostB")}
 
