@@ -139,7 +139,7 @@ Outcome<std::vector<VaryingPacket>> read_packets(const std::string& name, const 
 
 Outcome<std::vector<VaryingPacket>> read_packet_file(const std::string& path, const Values& values) {
   const tl::expected<std::string, yaml_input::YamlError> content = yaml_input::read_file(path);
-  if (!content) return cannot(fmt::format("cannot read the packets in {}: {}", path, content.error().what));
+  if (!content) return failed(fmt::format("cannot read the packets in {}: {}", path, content.error().what));
   return read_packets(path, *content, values);
 }
 

@@ -80,7 +80,7 @@ constexpr json_input::Bounds kBounds{.bytes = kLargest, .values = std::size_t{1}
     content.resize(static_cast<std::size_t>(file.gcount()));
   }
   if (!file.is_open() || file.bad()) {
-    return cannot(fmt::format("cannot read the rules in {}: {}", path, std::strerror(errno)));
+    return failed(fmt::format("cannot read the rules in {}: {}", path, std::strerror(errno)));
   }
   if (content.size() > kLargest) {
     return cannot(fmt::format("{} has more than {} MiB, too many for rules", path, kLargest >> 20));

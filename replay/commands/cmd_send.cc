@@ -2,6 +2,7 @@
 #include "replay/commands/commands.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <array>

@@ -219,8 +219,8 @@ class Files(unittest.TestCase):
         for line in map(json.loads, decoded):
             self.assertEqual((line["bth"]["becn"], line["icrc"]["status"]), (True, "good"))
 
-    def refused(self, *arguments):
-        done = run(ROCE_GEN, *arguments, code=2)
+    def refused(self, *arguments, code=2):
+        done = run(ROCE_GEN, *arguments, code=code)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertEqual(done.stdout, "")
         return done.stderr
@@ -237,10 +237,10 @@ class Files(unittest.TestCase):
                 (["--rate", "fast"], "is no rate"),
                 (["--rate", "1kpps", "--duty", "10ms"], "expected two times such as 10ms/90ms"),
                 (["-n", "0"], "needs an end"),
-                (["-D", "1"], "needs an end"),
-                (["-f", "/nowhere.yaml"], "cannot read the packets in /nowhere.yaml")):
+                (["-D", "1"], "needs an end")):
             self.assertIn(said, self.refused("craft", "-w", self.path, *words))
             self.assertFalse(os.path.exists(self.path), "nothing may be written")
+        self.assertIn("cannot read the packets in /nowhere.yaml", self.refused("craft", "-w", self.path, "-f", "/nowhere.yaml", code=1))
         self.assertIn("where to?", self.refused("craft", "bth.psn=1"))
         self.assertIn("there is no network interface 'nope'", self.refused("craft", "-i", "nope"))
         self.assertIn("expected priorities such as", self.refused("pfc", "-w", self.path, "-p", "8"))

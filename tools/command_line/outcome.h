@@ -11,7 +11,7 @@ namespace roce {
 /// The exit codes of the programs.
 enum class ExitCode : int {
   ok = 0,      ///< everything asked for was done, and what came back was right
-  failed = 1,  ///< the work was begun and failed, or a file could not be read or written
+  failed = 1,  ///< the work was begun and failed, or a file could not be read
   usage = 2,   ///< wrong command line, or an environment in which the program cannot run
 };
 

@@ -2,6 +2,7 @@
 #include "analyze/filter/filter_lexer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -2,6 +2,7 @@
 #include "analyze/input/input_files.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,6 +2,7 @@
 #include "analyze/run/summary_model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where each response of a READ belongs: to the answer under way, to a gap in it, or to another answer.
+// Places each response of a READ: in the answer under way, in a gap of it, or in another answer.
 #include "analysis/answer_follower.h"
 
 #include <algorithm>

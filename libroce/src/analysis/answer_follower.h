@@ -20,7 +20,7 @@ struct AnswerPart {
   Duration since_revealed{};   ///< if it is: time since that gap was revealed
 };
 
-/// Where a response belongs.
+/// The place of a response.
 enum class AnswerPlace : std::uint8_t {
   in_order,  ///< after the latest one
   late,      ///< into a gap, or it repeats a part of one that is under way

@@ -255,7 +255,7 @@ constexpr std::array kRows{
         {Fate::unknown, kNoVerdict, Cause::none, "its answer may still be under way"}),
 };
 
-/// Where the rows of each question begin; the end of all comes last.
+/// The first row of each question; the end of all comes last.
 consteval auto begin_of_questions() {
   std::array<std::uint8_t, static_cast<std::size_t>(Question::count) + 1> begins{};
   for (std::size_t i = 0; i < kRows.size(); ++i) {

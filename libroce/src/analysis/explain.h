@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What became of a packet, and why one was sent again. Each choice between copy, disorder, retransmission and loss is a
+// Explains the fate of a packet, and why one was sent again. Each choice between copy, disorder, retransmission and loss is a
 // row of the table in explain.cc; the functions that ask collect the evidence and apply what they are told.
 #pragma once
 
@@ -62,7 +62,7 @@ enum class Fact : std::uint8_t {
   goes_on_there,     ///< it is the first PSN that the go-back left out with its latest packet
   after_timeout,     ///< the go-back has no other reason than a timeout, or there was time for one
   nak_for_it_alone,  ///< a NAK named it, and no go-back is under way
-  // What followed.
+  // Later packets.
   is_acknowledged,
   is_given_up,   ///< the gap is resolved for lack of room or because the capture ends
   was_damaged,   ///< one transmission was seen with a wrong ICRC
@@ -115,7 +115,7 @@ class Evidence {
   std::uint64_t facts_ = 0;  ///< bit `n` is the fact with the number `n`
 };
 
-/// What became of a packet.
+/// The fate of a packet.
 enum class Fate : std::uint8_t {
   unknown,             ///< nothing can be said
   copy,                ///< the packet is a copy of one that was seen

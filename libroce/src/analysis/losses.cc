@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What became of missing packets, and of those that are sent again: collects the evidence and reports.
+// Missing packets, and those that are sent again: collects the evidence of their fate and reports it.
 #include <algorithm>
 #include <limits>
 

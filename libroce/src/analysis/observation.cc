@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is kept of a packet: reads an Observation from its headers.
+// Reads an Observation, the part of a packet that is kept, from its headers.
 #include "roce/analysis/observation.h"
 
 #include <algorithm>

@@ -176,7 +176,7 @@ void settle_guess(ChannelRef ref, LongPsn psn);
 [[nodiscard]] bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn);
 
 // responses.cc
-/// What the current response, which is not a copy, answers.
+/// The requests that the current response, which is not a copy, answers.
 struct Answering {
   LongPsn psn = 0;
   bool is_news = false;        ///< it acknowledges more than any response before it

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "roce/link/udp_link.h"
+#include "roce/live/link_plan.h"
 #include "roce/live/own_ip.h"
 #include "roce/port/address_text.h"
 #include "roce/port/interfaces.h"
@@ -271,11 +272,6 @@ Result<void> Endpoint::open_raw(const EndpointOptions& options, Shards& shards) 
 }
 
 Result<void> Endpoint::open_udp(const EndpointOptions& options) {
-  if (roce_v1_)
-    return cannot("the UDP link carries RoCE v2 only; take a GID of v2 (leave out v1), or use the raw link");
-  if (vlan_.has_value()) {
-    return cannot("the UDP link does not choose VLANs; name the VLAN device as the interface and leave out the VLAN");
-  }
   link::UdpLinkOptions udp;
   udp.interface = options.interface;
   udp.segmentation = options.segmentation;
@@ -288,44 +284,41 @@ Result<void> Endpoint::open_udp(const EndpointOptions& options) {
 }
 
 Result<void> Endpoint::open_link(const EndpointOptions& options, const port::Interface& interface, Shards& shards) {
+  using Kind = LinkPlan::Kind;
+  const Result<LinkPlan> plan =
+      plan_link({.choice = options.link,
+                 .has_link = link_ != nullptr,
+                 .own_address = own_address_ != nullptr,
+                 .roce_v1 = roce_v1_,
+                 .vlan = vlan_.has_value(),
+                 .xdp_settings = options.xdp_queues != 0 || options.xdp_mode != XdpMode::automatic,
+                 .shards = options.shards});
+  if (!plan) return tl::unexpected(plan.error());
   std::string why;
-  if (own_address_ != nullptr && options.link == LinkChoice::udp) {
-    return cannot(
-        "the UDP link has the host's addresses only; take the raw link for an own address (ip), or an address of the "
-        "host");
-  }
-  if (options.link != LinkChoice::xdp && (options.xdp_queues != 0 || options.xdp_mode != XdpMode::automatic)) {
-    return cannot("an XDP mode and XDP queues are for the XDP link; take that, or leave them out");
-  }
-  if (link_ != nullptr) {
-    if (Result<void> opened = open_neighbours(options, interface); !opened) return opened;
-  } else if (options.link == LinkChoice::xdp) {
+  Kind kind = plan->first;
+  if (kind == Kind::xdp) {
     const std::string copies{own_address_ != nullptr ? kAddressFilter : std::string_view{}};
-    if (Result<void> opened = open_xdp(options, vlan_.has_value() && !copies.empty() ? also_tagged(copies) : copies);
-        !opened) {
-      return opened;
-    }
-    if (Result<void> opened = open_neighbours(options, interface); !opened) return opened;
-  } else if (options.link != LinkChoice::udp) {
+    Result<void> opened = open_xdp(options, vlan_.has_value() && !copies.empty() ? also_tagged(copies) : copies);
+    if (!opened) return opened;
+  } else if (kind == Kind::raw) {
     Result<void> raw = open_raw(options, shards);
     if (raw) {
       description_ = fmt::format("raw packet socket on {}", interface.name);
-      why = options.link == LinkChoice::automatic ? " (the fastest that may be opened here)" : "";
-      if (Result<void> opened = open_neighbours(options, interface); !opened) return opened;
-    } else if (options.link == LinkChoice::raw) {
-      return raw;
-    } else if (own_address_ != nullptr) {
-      return cannot(fmt::format("an address of its own (ip) needs the raw link, and that is not possible: {}",
-                                raw.error().message));
-    } else if (options.shards > 1) {
-      return cannot(fmt::format("shards need the raw link, and that is not possible: {}", raw.error().message));
-    } else {
+      if (options.link == LinkChoice::automatic) why = " (the fastest that may be opened here)";
+    } else if (plan->or_udp) {
+      kind = Kind::udp;
       why = fmt::format(" (raw is not possible: {})", raw.error().message);
+    } else if (!plan->needs_raw.empty()) {
+      return cannot(fmt::format("{} the raw link, and that is not possible: {}", plan->needs_raw, raw.error().message));
+    } else {
+      return raw;
     }
   }
-  if (link_ == nullptr) {
+  if (kind == Kind::udp) {
     if (Result<void> opened = open_udp(options); !opened) return opened;
     description_ = "UDP sockets";
+  } else if (Result<void> opened = open_neighbours(options, interface); !opened) {
+    return opened;
   }
   description_ += fmt::format(", {} {}{}", roce_v1_ ? "RoCE v1" : "RoCE v2", to_string(gid_), why);
   if (options.shards > 1) description_ += fmt::format(", {} shards", options.shards);

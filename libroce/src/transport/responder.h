@@ -118,7 +118,7 @@ struct Responder {
   }
 };
 
-// What comes in (responder_receive.cc, responder_duplicate.cc, unreliable.cc).
+// Received packets (responder_receive.cc, responder_duplicate.cc, unreliable.cc).
 
 /// Takes a request of an RC QP, in its turn or not.
 void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now);

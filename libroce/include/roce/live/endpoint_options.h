@@ -18,7 +18,7 @@ class Endpoint;
 /// The kind of link that frames take. `automatic`: raw if that may be opened here, else UDP.
 enum class LinkChoice : std::uint8_t { automatic, raw, udp, xdp, stream };
 
-/// What an endpoint is opened with. Only `interface` has to be set.
+/// The properties of an endpoint that is opened. Only `interface` has to be set.
 struct EndpointOptions {
   std::string interface {};  ///< its name; with `LinkChoice::stream`: PATH, listen:PATH or fd:N
   LinkChoice link = LinkChoice::automatic;
