@@ -75,6 +75,7 @@ TEST(Endpoints, LeaveSignalsOfTheProcessAlone) {
   sigset_t after;
   struct sigaction pipe_before {};
   struct sigaction pipe_after {};
+  std::signal(SIGPIPE, SIG_DFL);
   ::pthread_sigmask(SIG_BLOCK, nullptr, &before);
   ::sigaction(SIGPIPE, nullptr, &pipe_before);
   const auto endpoint =
