@@ -25,7 +25,7 @@ ProgramEndpoint::~ProgramEndpoint() {
 Outcome<std::unique_ptr<ProgramEndpoint>> ProgramEndpoint::open(const ProgramOptions& options) {
   if (const auto conflict = files::find_conflict({}, written_files(options))) return cannot(*conflict);
   std::unique_ptr<ProgramEndpoint> program{new ProgramEndpoint};
-  live::EndpointOptions endpoint = options;
+  live::EndpointOptions endpoint = static_cast<const live::EndpointOptions&>(options);
   endpoint.stop_fd = program->signal_.fd();
   endpoint.note = [verbose = options.verbose, json = options.json](std::string_view event, std::string_view text) {
     if (verbose || event != "segmentation") runtime::print_note(event, text, json);
