@@ -12,7 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using enum Opcode;
-using testing::IsEmpty;
 using transport::QpState;
 using transport::QpType;
 using transport::WorkOpcode;
