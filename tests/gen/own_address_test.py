@@ -151,7 +151,7 @@ class AmongHosts(OwnAddress):
         for ip, prefix in (("10.9.0.1", 24), ("fd09::1", 64)):
             self.assert_refused("b", f"the address {ip} is in use by another host, {self.wire.mac('a')}; ", "--ip",
                                 f"{ip}/{prefix}")
-            self.assert_refused("a", f"{ip} is an address of interface v, .*take it as the address", "--ip", f"{ip}/{prefix}")
+            self.assert_refused("a", f"{ip} is an address of interface v, .*to share it, give it as the address", "--ip", f"{ip}/{prefix}")
         with self.peer("b", "--ip", "10.9.0.77/24"):
             self.assert_refused("a", f"10.9.0.77 is in use by another host, {self.wire.mac('b')}", "--ip", "10.9.0.77/24")
             self.assertEqual(self.wire.ping("a", "10.9.0.77").returncode, 0)

@@ -33,10 +33,9 @@ Result<std::unique_ptr<port::OwnAddress>> open_own_address(const EndpointOptions
     const auto has_it = [&](const port::InterfaceAddress& row) { return row.gid == address->gid; };
     if (std::any_of(host.addresses.begin(), host.addresses.end(), has_it)) {
       return cannot(
-          fmt::format("{} is an address of interface {}, which the kernel answers for; take it as the address (address "
-                      "{}) to share "
-                      "it, or another ip",
-                      to_string(address->gid), host.name, to_string(address->gid)));
+          fmt::format("{0} is an address of interface {1}, which the kernel answers for; to share it, give it as the "
+                      "address instead of an ip of its own, or take another ip",
+                      to_string(address->gid), host.name));
     }
   }
   port::OwnAddressConfig config;
