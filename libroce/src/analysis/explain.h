@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Explains the fate of a packet, and why one was sent again. Each choice between copy, disorder, retransmission and loss is a
-// row of the table in explain.cc; the functions that ask collect the evidence and apply what they are told.
+// Explains the fate of a packet, and why one was sent again. Each choice between copy, disorder, retransmission and
+// loss is a row of the table in explain.cc; the functions that ask collect the evidence and apply what they are told.
 #pragma once
 
 #include <cstddef>
