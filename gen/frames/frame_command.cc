@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -20,25 +19,11 @@
 #include "roce/live/link_metrics.h"
 #include "roce/wire/icrc.h"
 #include "runtime/rate.h"
+#include "text/human_units.h"
 
 namespace roce::gen {
 
 namespace {
-
-[[nodiscard]] std::optional<Duration> parse_duration(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
-      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
-  constexpr double longest = 1e18;
-  double count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const std::string_view unit{end, static_cast<std::size_t>(text.data() + text.size() - end)};
-  for (const auto& [name, ns] : kUnits) {
-    if (error == std::errc{} && unit == name && count * ns >= 1 && count * ns < longest) {
-      return Duration{static_cast<Duration::rep>(count * ns)};
-    }
-  }
-  return std::nullopt;
-}
 
 [[nodiscard]] std::string rate_text(const SendTotals& totals) {
   const double seconds = std::chrono::duration<double>(totals.time).count();
@@ -177,12 +162,13 @@ void add_frame_options(command_line::Command& command, FrameOptions& options) {
 
 Outcome<std::pair<Duration, Duration>> parse_duty(const std::string& text) {
   const std::size_t slash = text.find('/');
-  const auto on = parse_duration(std::string_view{text}.substr(0, slash));
-  const auto off = slash == std::string::npos ? std::nullopt : parse_duration(std::string_view{text}.substr(slash + 1));
-  if (!on || !off) {
+  const std::string_view second = slash == std::string::npos ? "" : std::string_view{text}.substr(slash + 1);
+  const std::int64_t on = text::parse_duration(std::string_view{text}.substr(0, slash)).value_or(0);
+  const std::int64_t off = text::parse_duration(second).value_or(0);
+  if (on <= 0 || off <= 0) {
     return cannot(fmt::format("--duty: expected two times such as 10ms/90ms (ns, us, ms, s), found \"{}\"", text));
   }
-  return std::pair{*on, *off};
+  return std::pair{Duration{on}, Duration{off}};
 }
 
 Outcome<FrameTarget> FrameTarget::open(const FrameOptions& options) {

@@ -18,24 +18,10 @@ constexpr std::size_t kPart = std::size_t{1} << 20;
 /// Bit in the number of a work request that marks a receive.
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 62;
 
-[[nodiscard]] std::string_view opcode_of(const CapturedOperation& operation) {
-  switch (operation.operation) {
-    case Operation::write:
-      return operation.immediate ? "write_with_immediate" : "write";
-    case Operation::read_request:
-      return "read";
-    case Operation::compare_swap:
-      return "compare_swap";
-    case Operation::fetch_add:
-      return "fetch_add";
-    case Operation::atomic_write:
-      return "atomic_write";
-    case Operation::flush:
-      return "flush";
-    default:
-      if (operation.invalidate) return "send_with_invalidate";
-      return operation.immediate ? "send_with_immediate" : "send";
-  }
+[[nodiscard]] std::string opcode_of(const CapturedOperation& operation) {
+  std::string name{control_name(operation.operation)};
+  if (operation.invalidate) return name + "_with_invalidate";
+  return operation.immediate ? name + "_with_immediate" : name;
 }
 
 }  // namespace

@@ -467,4 +467,23 @@ std::uint64_t ConversationReader::left_out() const {
   return state_->left_out();
 }
 
+std::string_view control_name(Operation operation) {
+  switch (operation) {
+    case Operation::write:
+      return "write";
+    case Operation::read_request:
+      return "read";
+    case Operation::compare_swap:
+      return "compare_swap";
+    case Operation::fetch_add:
+      return "fetch_add";
+    case Operation::atomic_write:
+      return "atomic_write";
+    case Operation::flush:
+      return "flush";
+    default:
+      return "send";
+  }
+}
+
 }  // namespace roce::replay

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "roce/analysis/stream_summary.h"
@@ -53,6 +54,8 @@ struct CapturedOperation {
 /// Returns why no queue pair can have done this, so that none can do it again: `has 2000 bytes of payload, its RETH
 /// says 1000`; empty if one can. All of an operation, its data included, comes from an untrusted sender.
 [[nodiscard]] std::string contradiction_in(const CapturedOperation& operation);
+/// Returns the name of an operation in the control protocol and in JSON, such as `read`.
+[[nodiscard]] std::string_view control_name(Operation operation);
 
 /// One RC connection of a capture, in a form that can be played again.
 struct Conversation {

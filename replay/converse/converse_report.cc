@@ -49,25 +49,6 @@ void print_json(const Json& object) {
   fmt::print("{}\n", object.dump());
 }
 
-[[nodiscard]] std::string_view name_of(Operation operation) {
-  switch (operation) {
-    case Operation::write:
-      return "write";
-    case Operation::read_request:
-      return "read";
-    case Operation::compare_swap:
-      return "compare_swap";
-    case Operation::fetch_add:
-      return "fetch_add";
-    case Operation::atomic_write:
-      return "atomic_write";
-    case Operation::flush:
-      return "flush";
-    default:
-      return "send";
-  }
-}
-
 /// Bytes of JSON for a request and its region, besides the hexadecimal data.
 constexpr std::uint64_t kRequest = 500;
 
@@ -153,8 +134,12 @@ bool print_details(const Conversation& conversation, std::uint64_t memory, Outpu
     }
   }
   for (const CapturedOperation& operation : conversation.operations) {
-    Json object{{"event", "captured_request"}, {"stream", conversation.stream},          {"side", operation.side},
-                {"frame", operation.frame},    {"opcode", name_of(operation.operation)}, {"length", operation.length}};
+    Json object{{"event", "captured_request"},
+                {"stream", conversation.stream},
+                {"side", operation.side},
+                {"frame", operation.frame},
+                {"opcode", control_name(operation.operation)},
+                {"length", operation.length}};
     if (operation.operation != Operation::send) {
       object["remote_address"] = operation.remote_address;
       object["r_key"] = operation.r_key.value();

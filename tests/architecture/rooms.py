@@ -78,7 +78,7 @@ ROOMS = {
     "gen/librdmacm": _room("roce/cm roce/live roce/transport roce/wire command_line options runtime"),
     "gen/exchange": _room("roce/live roce/transport command_line options runtime"),
     "gen/frames": _room("roce/link roce/live roce/port roce/transport roce/wire command_line metrics packet_text runtime "
-                        "yaml"),
+                        "text yaml"),
     "gen/relay": _room("roce/impair roce/json_input roce/link roce/live roce/wire command_line runtime"),
     "gen/peer": _room("roce/live command_line"),
     "gen/commands": _room("roce/link roce/live roce/port command_line files metrics options runtime "

@@ -17,4 +17,12 @@ Palette choose_palette(ColourWhen when) {
   return when == ColourWhen::always || automatic ? kColours : Palette{};
 }
 
+void append_heading(TextBuffer& out, std::string_view heading, const Palette& palette) {
+  out.push_back('\n');
+  append(out, palette.faint);
+  append(out, heading);
+  append(out, palette.reset);
+  out.push_back('\n');
+}
+
 }  // namespace roce::text

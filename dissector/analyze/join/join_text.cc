@@ -83,13 +83,7 @@ class JoinText {
     text::append_printable(out_, text);
     out_.push_back('\n');
   }
-  void heading(std::string_view text) {
-    out_.push_back('\n');
-    text::append(out_, layout_.palette.faint);
-    text::append(out_, text);
-    text::append(out_, layout_.palette.reset);
-    out_.push_back('\n');
-  }
+  void heading(std::string_view text) { text::append_heading(out_, text, layout_.palette); }
 
   static std::string capture_text(std::string_view name, const JoinSide& side, const AnalysisResult& read) {
     const std::size_t files = read.files.size();

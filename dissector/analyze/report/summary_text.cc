@@ -55,13 +55,7 @@ class SummaryText {
     text::append_printable(out_, text);
     out_.push_back('\n');
   }
-  void heading(std::string_view text) {
-    out_.push_back('\n');
-    text::append(out_, layout_.palette.faint);
-    text::append(out_, text);
-    text::append(out_, layout_.palette.reset);
-    out_.push_back('\n');
-  }
+  void heading(std::string_view text) { text::append_heading(out_, text, layout_.palette); }
 
   void indented(const text::TextTable& table) {
     text::TextTable::Layout layout = layout_;
