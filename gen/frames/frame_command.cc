@@ -25,6 +25,12 @@ namespace roce::gen {
 
 namespace {
 
+/// Returns 0 for a text that is not a duration. A number needs its unit here: in 10/90 the seconds would be a guess.
+[[nodiscard]] Duration duration_with_unit(std::string_view text) {
+  const bool has_unit = !text.empty() && (text.back() < '0' || text.back() > '9');
+  return Duration{has_unit ? text::parse_duration(text).value_or(0) : 0};
+}
+
 [[nodiscard]] std::string rate_text(const SendTotals& totals) {
   const double seconds = std::chrono::duration<double>(totals.time).count();
   if (seconds <= 0) return "";
@@ -163,12 +169,12 @@ void add_frame_options(command_line::Command& command, FrameOptions& options) {
 Outcome<std::pair<Duration, Duration>> parse_duty(const std::string& text) {
   const std::size_t slash = text.find('/');
   const std::string_view second = slash == std::string::npos ? "" : std::string_view{text}.substr(slash + 1);
-  const std::int64_t on = text::parse_duration(std::string_view{text}.substr(0, slash)).value_or(0);
-  const std::int64_t off = text::parse_duration(second).value_or(0);
-  if (on <= 0 || off <= 0) {
+  const Duration on = duration_with_unit(std::string_view{text}.substr(0, slash));
+  const Duration off = duration_with_unit(second);
+  if (on <= Duration{0} || off <= Duration{0}) {
     return cannot(fmt::format("--duty: expected two times such as 10ms/90ms (ns, us, ms, s), found \"{}\"", text));
   }
-  return std::pair{Duration{on}, Duration{off}};
+  return std::pair{on, off};
 }
 
 Outcome<FrameTarget> FrameTarget::open(const FrameOptions& options) {
