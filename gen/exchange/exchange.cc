@@ -12,6 +12,8 @@
 #include "gen/exchange/exchange_cm.h"
 #include "roce/live/control_names.h"
 #include "roce/live/pattern.h"
+#include "roce/port/address_text.h"
+#include "roce/transport/network_header.h"
 
 namespace roce::gen {
 
@@ -24,7 +26,6 @@ using transport::WorkOpcode;
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kWord = 8;
-constexpr std::uint32_t kNetworkHeader = 40;
 constexpr std::uint32_t kPathMtu = 1024;
 /// Receives for datagrams: on all queue pairs together, and at most on each.
 constexpr std::uint32_t kDatagramSlots = 1 << 16;
@@ -132,13 +133,6 @@ class Exchange {
   std::uint64_t live_bytes_ = 0;
 };
 
-template <typename T>
-[[nodiscard]] Outcome<T> expect(transport::VerbResult<T> result, std::string_view what) {
-  if (!result) return failed(fmt::format("cannot {}: {}", what, to_string(result.error())));
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-  return {};
-}
-
 Exchange::~Exchange() {
   for (const Pair& pair : pairs_) {
     (void)device_.destroy_qp(pair.qpn);
@@ -166,7 +160,7 @@ Outcome<void> Exchange::make_memory() {
 
   if (is_sent()) {
     // Datagrams arrive behind their network header. Without flow control, many more of them may arrive at once.
-    sink_slot_bytes_ = slot_bytes_ + (type() == QpType::ud ? kNetworkHeader : 0);
+    sink_slot_bytes_ = slot_bytes_ + (type() == QpType::ud ? std::uint32_t{transport::kNetworkHeaderArea} : 0);
     sink_slots_ = 2 * options_.depth;
     if (type() == QpType::ud) sink_slots_ = std::clamp(kDatagramSlots / options_.qps, sink_slots_, kMaxSlots);
   }
@@ -238,7 +232,7 @@ Outcome<void> Exchange::make_pair(std::uint32_t index) {
   if (!made) return tl::unexpected(made.error());
   Pair& own = pairs_.back();
   own.remote_qp = Qpn{made->at("qp").get<std::uint32_t>()};
-  const std::optional<Gid> gid = live::gid_of_text(peer_.hello().value("gid", ""));
+  const std::optional<Gid> gid = port::parse_ip(peer_.hello().value("gid", ""));
   if (!gid) return failed("the peer told no address; is it a roce-gen peer?");
   transport::QpChange change{.state = QpState::init, .p_key_index = 0, .port = 1};
   if (init.type == QpType::ud) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "roce/transport/network_header.h"
+
 namespace roce::gen {
 
 namespace {
@@ -17,7 +19,6 @@ using transport::QpType;
 constexpr std::size_t kSrqPairs = 16;
 constexpr std::size_t kSrqMessages = 256;
 constexpr std::uint32_t kReceives = 64;
-constexpr std::uint32_t kNetworkHeader = 40;
 constexpr QKey kQKey{0x11111111};
 constexpr std::byte kFill{0x7B};
 /// With -c the client's buffer has zeros at the start of each page, and the server looks for them.
@@ -28,14 +29,6 @@ constexpr std::uint64_t kSend = std::uint64_t{1} << 32;
 constexpr std::uint8_t kTimeout = 14;
 constexpr std::uint8_t kRetries = 7;
 constexpr std::uint8_t kMinRnrTimer = 12;
-
-/// Turns the error of a verb into a failure of the exchange.
-template <typename T>
-[[nodiscard]] Outcome<T> expect(transport::VerbResult<T> result, std::string_view what) {
-  if (!result) return failed(fmt::format("cannot {}: {}", what, to_string(result.error())));
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-  return {};
-}
 
 [[nodiscard]] QpType qp_type(PingpongKind kind) {
   switch (kind) {
@@ -85,7 +78,7 @@ PingpongSession::~PingpongSession() {
 }
 
 std::uint32_t PingpongSession::network_header() const {
-  return options_.kind == PingpongKind::ud ? kNetworkHeader : 0;
+  return options_.kind == PingpongKind::ud ? std::uint32_t{transport::kNetworkHeaderArea} : 0;
 }
 
 Outcome<void> PingpongSession::make_objects() {

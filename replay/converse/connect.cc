@@ -14,6 +14,7 @@
 #include "roce/live/control_names.h"
 #include "roce/live/pingpong_message.h"
 #include "roce/live/run_script.h"
+#include "roce/port/address_text.h"
 
 namespace roce::replay {
 
@@ -205,7 +206,7 @@ Outcome<RemoteQueuePair> read_queue_pair(live::Endpoint& endpoint, const Gid& gi
 
 Outcome<void> connect_by_control(live::Endpoint& endpoint, live::ControlClient& peer, LocalEnd& own,
                                  const ControlEnd& remote, std::uint32_t path_mtu) {
-  const std::optional<Gid> gid = live::gid_of_text(peer.hello().value("gid", ""));
+  const std::optional<Gid> gid = port::parse_ip(peer.hello().value("gid", ""));
   if (!gid) return failed("the peer told no address; is it a roce-gen peer?");
   const Outcome<nlohmann::json> there = peer.call("connect_qp", {{"qp", remote.qpn().value()},
                                                                  {"gid", to_string(endpoint.gid())},

@@ -74,9 +74,9 @@ ROOMS = {
     # roce-gen
     "gen/handshake": _room("roce/live roce/wire runtime"),
     "gen/perftest": _room("roce/live roce/transport roce/wire command_line runtime gen/handshake"),
-    "gen/pingpong": _room("roce/live command_line gen/perftest"),
+    "gen/pingpong": _room("roce/live roce/transport command_line gen/perftest"),
     "gen/librdmacm": _room("roce/cm roce/live roce/transport roce/wire command_line options runtime"),
-    "gen/exchange": _room("roce/live roce/transport command_line options runtime"),
+    "gen/exchange": _room("roce/live roce/port roce/transport command_line options runtime"),
     "gen/frames": _room("roce/link roce/live roce/port roce/transport roce/wire command_line metrics packet_text runtime "
                         "text yaml"),
     "gen/relay": _room("roce/impair roce/json_input roce/link roce/live roce/wire command_line runtime"),
@@ -93,7 +93,7 @@ ROOMS = {
                             "replay/rules replay/segment replay/survey"),
     "replay/send": _room("roce/analysis roce/link roce/port roce/wire capture command_line runtime text "
                          "replay/rewrite replay/segment replay/survey"),
-    "replay/converse": _room("roce/analysis roce/link roce/live roce/transport roce/wire command_line options runtime"),
+    "replay/converse": _room("roce/analysis roce/link roce/live roce/port roce/transport roce/wire command_line options runtime"),
     "replay/info": _room("roce/analysis roce/link roce/wire capture command_line"),
     "replay/commands": _room("roce/link capture command_line files options runtime text "
                              "replay/converse replay/info replay/rewrite replay/send replay/survey"),

@@ -14,6 +14,7 @@
 
 #include "cm_attack.h"
 #include "roce/live/control_names.h"
+#include "roce/port/address_text.h"
 
 namespace {
 
@@ -25,8 +26,8 @@ CmAttackOptions options_of(const nlohmann::json& given) {
   options.interface = given.at("interface");
   options.route.own_mac.octets = given.at("own_mac");
   options.route.peer_mac.octets = given.at("peer_mac");
-  options.route.own = live::gid_of_text(given.at("own").get<std::string>()).value();
-  options.route.peer = live::gid_of_text(given.at("peer").get<std::string>()).value();
+  options.route.own = port::parse_ip(given.at("own").get<std::string>()).value();
+  options.route.peer = port::parse_ip(given.at("peer").get<std::string>()).value();
   options.route.version = options.route.peer.is_ipv4_mapped() ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6;
   options.seed = given.at("seed");
   options.count = given.at("count");

@@ -15,6 +15,7 @@
 
 #include "frame_attack.h"
 #include "roce/live/control_names.h"
+#include "roce/port/address_text.h"
 
 namespace {
 
@@ -22,7 +23,7 @@ using namespace roce;
 using namespace roce::attack;
 
 Gid gid_of(const nlohmann::json& given, const char* name) {
-  const std::optional<Gid> gid = live::gid_of_text(given.at(name).get<std::string>());
+  const std::optional<Gid> gid = port::parse_ip(given.at(name).get<std::string>());
   if (!gid) throw std::invalid_argument(fmt::format("\"{}\" is no IP address", name));
   return *gid;
 }

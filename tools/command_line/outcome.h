@@ -3,7 +3,9 @@
 
 #include <concepts>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace roce {
@@ -42,6 +44,14 @@ using Outcome = tl::expected<T, Failure>;
 /// Returns the failure of a command that was begun.
 [[nodiscard]] inline tl::unexpected<Failure> failed(std::string message) {
   return tl::unexpected(Failure{ExitCode::failed, std::move(message)});
+}
+
+/// Returns the result of a call whose error `to_string` explains; a failure says `cannot WHAT: …`.
+template <typename T, typename Error>
+[[nodiscard]] Outcome<T> expect(tl::expected<T, Error> result, std::string_view what) {
+  if (!result) return failed("cannot " + std::string{what} + ": " + to_string(result.error()));
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+  return {};
 }
 
 /// Returns the outcome of something that gives no value, as `Failure` takes its error.

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "roce/live/control_names.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <array>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -63,19 +61,6 @@ WorkOpcode opcode_of(std::string_view name) {
 }
 Access access_of(std::string_view name) {
   return value_of(kAccess, name, "access right");
-}
-
-std::optional<Gid> gid_of_text(std::string_view text) {
-  const std::string name{text};
-  in_addr ipv4{};
-  if (::inet_pton(AF_INET, name.c_str(), &ipv4) == 1) {
-    Ipv4Address address;
-    std::memcpy(address.octets.data(), &ipv4, address.octets.size());
-    return Gid::from_ipv4(address);
-  }
-  Gid gid;
-  if (::inet_pton(AF_INET6, name.c_str(), gid.octets.data()) == 1) return gid;
-  return std::nullopt;
 }
 
 transport::VerbResult<void> connect(transport::Device& device, Qpn qpn, QpType type, const ConnectOptions& options,

@@ -13,6 +13,7 @@
 #include "roce/live/control_request.h"
 #include "roce/live/pattern.h"
 #include "roce/live/token_guard.h"
+#include "roce/port/address_text.h"
 
 namespace roce::live {
 
@@ -348,7 +349,7 @@ ControlSession::Answer ControlSession::create_qp(const Json& request, Time now) 
 ControlSession::Answer ControlSession::connect_qp(const Json& request, Time now) {
   const Qpn qpn = qp_of(request);
   const QpType type = qps_.at(qpn);
-  const std::optional<Gid> gid = gid_of_text(text(request, "gid"));
+  const std::optional<Gid> gid = port::parse_ip(text(request, "gid"));
   if (!gid) throw Refusal("\"gid\" is no IP address");
   ConnectOptions options;
   options.sgid_index = endpoint_.sgid_index();

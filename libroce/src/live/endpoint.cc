@@ -14,6 +14,12 @@
 #include "roce/port/interfaces.h"
 #include "roce/port/link_speed.h"
 #include "roce/transport/profile.h"
+#include "roce/wire/bth.h"
+#include "roce/wire/constants.h"
+#include "roce/wire/grh.h"
+#include "roce/wire/immdt.h"
+#include "roce/wire/reth.h"
+#include "roce/wire/udp.h"
 
 namespace roce::live {
 
@@ -22,7 +28,8 @@ namespace {
 using XdpMode = link::XdpLinkOptions::Mode;
 
 /// Bytes around the data of the longest packet: IPv6 or GRH, UDP, BTH, RETH, ImmDt, ICRC.
-constexpr std::uint32_t kLargestOverhead = 40 + 8 + 12 + 16 + 4 + 4;
+constexpr std::uint32_t kLargestOverhead =
+    kSize<Grh> + kSize<Udp> + kSize<Bth> + kSize<Reth> + kSize<ImmDt> + kIcrcSize;
 /// Frames that an endpoint has to see: RoCE v2 and v1, PAUSE and PFC.
 constexpr std::string_view kRoceFilter = "udp dst port 4791 or ether proto 0x8915 or ether proto 0x8808";
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "roce/transport/device.h"
@@ -16,9 +15,6 @@ inline constexpr std::uint32_t kControlQKey = 0x11111111;
 [[nodiscard]] transport::QpType qp_type_of(std::string_view name);
 [[nodiscard]] transport::WorkOpcode opcode_of(std::string_view name);
 [[nodiscard]] transport::Access access_of(std::string_view name);
-
-/// Parses an IPv4 or IPv6 address into a GID; nullopt if it is neither.
-[[nodiscard]] std::optional<Gid> gid_of_text(std::string_view text);
 
 /// The attributes with which a QP is connected.
 struct ConnectOptions {
