@@ -12,7 +12,7 @@ namespace {
 
 bool is_reverse(const Flow& flow, const Flow& other) {
   return flow.key.source == other.key.destination && flow.key.destination == other.key.source &&
-         flow.key.domain == other.key.domain;
+         flow.key.domain == other.key.domain && flow.key.point == other.key.point;
 }
 
 // Makes `flow` direction 1 of `stream`. If it had a stream, what was known of its requests is kept.
@@ -130,7 +130,7 @@ bool rejoin_by_response(TrackerState& state, Flow& flow) {
 void join_by_cm(TrackerState& state, Flow& flow) {
   const auto known = state.peer_qpns.find(flow.key);
   if (known == state.peer_qpns.end()) return;
-  const FlowKey reverse{flow.key.destination, flow.key.source, flow.key.domain, known->second.value()};
+  const FlowKey reverse{flow.key.destination, flow.key.source, flow.key.domain, known->second.value(), flow.key.point};
   const auto other = state.flows.find(reverse);
   if (other == state.flows.end() || (*other)->stream == nullptr) return;
   if ((*other)->stream->flows[1] == nullptr) adopt(state, *(*other)->stream, flow);
@@ -142,18 +142,18 @@ void on_management(TrackerState& state) {
   const CmFacts& facts = packet.cm;
   if (facts.attribute == MadAttribute::cm_req) {
     if (state.cm_requests.size() >= heuristics::kCmRequestsKept) state.cm_requests.pop_front();
-    state.cm_requests.push_back(
-        {packet.source, packet.destination, packet.domain, facts.local_id, facts.local_qpn, facts.path_mtu});
+    state.cm_requests.push_back({packet.source, packet.destination, packet.domain, facts.local_id, facts.local_qpn,
+                                 facts.path_mtu, packet.point});
     return;
   }
   if (facts.attribute != MadAttribute::cm_rep) return;
   const auto request = std::find_if(state.cm_requests.rbegin(), state.cm_requests.rend(), [&](const CmRequest& each) {
     return each.local_id == facts.remote_id && each.source == packet.destination && each.destination == packet.source &&
-           each.domain == packet.domain;
+           each.domain == packet.domain && each.point == packet.point;
   });
   if (request == state.cm_requests.rend()) return;
-  const FlowKey forth{request->source, request->destination, packet.domain, facts.local_qpn.value()};
-  const FlowKey back{request->destination, request->source, packet.domain, request->qpn.value()};
+  const FlowKey forth{request->source, request->destination, packet.domain, facts.local_qpn.value(), packet.point};
+  const FlowKey back{request->destination, request->source, packet.domain, request->qpn.value(), packet.point};
   const auto remember = [&](const FlowKey& key, Qpn qpn) {
     if (state.peer_qpns.insert_or_assign(key, qpn).second) state.peer_qpns_order.push_back(key);
     if (state.peer_qpns_order.size() > heuristics::kCmPairsKept) {

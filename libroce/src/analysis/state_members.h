@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 3;
+inline constexpr std::uint32_t kStateVersion = 4;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -17,9 +17,9 @@ inline constexpr std::size_t kMemberCount<MacAddress> = 1;
 template <>
 inline constexpr std::size_t kMemberCount<PacketId> = 2;
 template <>
-inline constexpr std::size_t kMemberCount<CmRequest> = 6;
+inline constexpr std::size_t kMemberCount<CmRequest> = 7;
 template <>
-inline constexpr std::size_t kMemberCount<FlowKey> = 4;
+inline constexpr std::size_t kMemberCount<FlowKey> = 5;
 template <>
 inline constexpr std::size_t kMemberCount<Flow> = 11;
 template <>
@@ -67,7 +67,7 @@ inline constexpr std::size_t kMemberCount<CongestionSummary> = 8;
 template <>
 inline constexpr std::size_t kMemberCount<CnpReaction> = 6;
 template <>
-inline constexpr std::size_t kMemberCount<StreamSummary> = 22;
+inline constexpr std::size_t kMemberCount<StreamSummary> = 23;
 template <>
 inline constexpr std::size_t kMemberCount<DirectionSummary> = 12;
 template <>

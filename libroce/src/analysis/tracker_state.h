@@ -42,6 +42,7 @@ struct CmRequest {
   std::uint32_t local_id = 0;
   Qpn qpn{};
   std::uint16_t path_mtu = 0;
+  std::uint16_t point = 0;
 };
 
 /// Everything that a tracker knows. The functions that act on it are below.

@@ -80,6 +80,7 @@ struct DirectionSummary {
 /// Everything about one stream: a connection, or one direction of one.
 struct StreamSummary {
   std::uint32_t stream = 0;
+  std::uint16_t point = 0;  ///< capture point of its packets: `Observation::point`
   RoceVersion version{};
   Service service{};
   std::uint64_t domain = 0;

@@ -102,8 +102,9 @@ enum class Cause : std::uint8_t {
 struct Verdict {
   VerdictKind kind{};
   Cause cause = Cause::none;
-  Rule rule = Rule::none;  ///< the rule that the sender of `packet` breaks
-  bool spurious = false;   ///< a retransmission that the responder had acknowledged before, as seen here
+  Rule rule = Rule::none;   ///< the rule that the sender of `packet` breaks
+  bool spurious = false;    ///< a retransmission that the responder had acknowledged before, as seen here
+  std::uint16_t point = 0;  ///< capture point of `packet`: `Observation::point`
   std::uint32_t stream = 0;
   PacketId packet{};  ///< the packet that the verdict is about
   PacketId other{};   ///< the packet that it refers to: the previous transmission, the NAK, the request
