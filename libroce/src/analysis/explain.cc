@@ -272,7 +272,7 @@ static_assert(kRows.size() < 0x100);
 
 }  // namespace
 
-const Explanation& explain(const Evidence& evidence) {
+const Explanation& explain(Evidence evidence) {
   static constexpr Explanation kUnknown{};
   const auto question = static_cast<std::size_t>(evidence.question());
   for (std::size_t i = kBegins[question]; i < kBegins[question + 1]; ++i) {

@@ -151,7 +151,7 @@ struct ExplanationRow {
 };
 
 /// Returns the outcome of the one row that fits the evidence.
-[[nodiscard]] const Explanation& explain(const Evidence& evidence);
+[[nodiscard]] const Explanation& explain(Evidence evidence);
 
 /// Returns all rows, those of a question one after the other.
 [[nodiscard]] std::span<const ExplanationRow> explanation_rows();
