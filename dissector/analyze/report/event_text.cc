@@ -15,7 +15,8 @@ std::string event_text(const analysis::Verdict& verdict) {
   return fmt::format("breaks {}: {}", rule.identifier, rule.text);
 }
 
-std::string event_line(std::uint64_t number, const analysis::Verdict& verdict, const SeenFiles& files) {
+std::string event_line(std::uint64_t number, const analysis::Verdict& verdict, const SeenFiles& files,
+                       const SeenPoints& points) {
   const analysis::VerdictInfo& info = verdict_info(verdict.kind);
   const FramePlace place = files.find(verdict.packet.frame);
   const FramePlace other = verdict.other ? files.find(verdict.other.frame) : FramePlace{};
@@ -32,6 +33,7 @@ std::string event_line(std::uint64_t number, const analysis::Verdict& verdict, c
   json["elapsed_ns"] = verdict.elapsed.count();
   json["rule"] = rule_info(verdict.rule).identifier;
   json["event"] = number;
+  json["point"] = points.name(verdict.point);
   json["file"] = place.file != nullptr ? OrderedJson(place.file->path) : OrderedJson{};
   if (other.file != nullptr && place.file != nullptr && other.file->frame_base != place.file->frame_base) {
     json["other_file"] = other.file->path;

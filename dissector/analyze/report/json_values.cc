@@ -104,9 +104,11 @@ OrderedJson latency_json(const analysis::Histogram& latency) {
   return json;
 }
 
-OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names) {
+OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names,
+                        const std::vector<CapturePoint>& points) {
   OrderedJson json;
   json["stream"] = stream.stream;
+  json["point"] = stream.point < points.size() ? OrderedJson(points[stream.point].name) : OrderedJson{};
   json["service"] = service_text(stream.service);
   json["version"] = to_string(stream.version);
   json["vlan"] = stream.vlan ? OrderedJson(*stream.vlan) : OrderedJson{};
@@ -154,8 +156,9 @@ OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& n
   return json;
 }
 
-OrderedJson pause_json(const analysis::PauseSummary& pause) {
+OrderedJson pause_json(const analysis::PauseSummary& pause, const std::vector<CapturePoint>& points) {
   OrderedJson json;
+  if (pause.point < points.size()) json["point"] = points[pause.point].name;
   json["source"] = to_string(pause.source);
   json["frames"] = pause.frames;
   OrderedJson priorities = OrderedJson::array();
