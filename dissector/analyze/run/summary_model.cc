@@ -67,6 +67,7 @@ class Statements {
   /// About the packets that were seen; nothing if there is nothing to say.
   std::vector<Statement> about_packets() && {
     add_dead();
+    add_seen_twice();
     add_refused();
     add_broken_rules();
     add_losses();
@@ -101,6 +102,22 @@ class Statements {
         connections_that([](const StreamSummary& stream) { return stream.count(VerdictKind::no_answer) != 0; },
                          "died: a request was sent for the last time and never answered",
                          "died: requests were sent for the last time and never answered"));
+  }
+
+  void add_seen_twice() {
+    std::uint64_t packets = 0;
+    for (const StreamSummary& stream : result_.streams) {
+      if (part_.has(stream)) packets += stream.directions[0].packets + stream.directions[1].packets;
+    }
+    const std::uint64_t copies = verdicts_.of(VerdictKind::duplicate).verdicts;
+    // With every packet twice, half of all are copies.
+    constexpr std::uint64_t kLeastPackets = 20;
+    constexpr std::uint64_t kPercent = 40;
+    if (packets < kLeastPackets || copies * 100 < packets * kPercent) return;
+    add(Severity::warning,
+        fmt::format("{} of {} are copies: the same traffic was captured twice (a mirror of both directions, or the "
+                    "device any); capture one interface, or remove the copies with editcap -D 100",
+                    text::count_text(copies), counted(packets, "packet", "packets")));
   }
 
   void add_refused() {

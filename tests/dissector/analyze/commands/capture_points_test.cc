@@ -58,6 +58,21 @@ class CapturePointsTest : public ProgramTest {
     EXPECT_TRUE(writer->close().has_value());
     return path(name);
   }
+  /// Writes each frame of a capture twice.
+  [[nodiscard]] std::string twice_in_one(const std::string& capture) const {
+    auto reader = link::CaptureReader::open(capture);
+    auto writer = link::CaptureWriter::create(path("twice.pcapng"));
+    EXPECT_TRUE(reader.has_value() && writer.has_value());
+    link::CaptureRecord record;
+    while (reader->next(record)) {
+      record.interface_id = 0;
+      EXPECT_TRUE(writer->write(record).has_value());
+      record.timestamp_ns += 1000;
+      EXPECT_TRUE(writer->write(record).has_value());
+    }
+    EXPECT_TRUE(writer->close().has_value());
+    return path("twice.pcapng");
+  }
   [[nodiscard]] static std::vector<std::string> crossings(const json& summary) {
     std::vector<std::string> all;
     for (const json& each : summary["crossings"]) {
@@ -156,6 +171,20 @@ TEST_F(CapturePointsTest, AClockThatRunsBackwardsIsTold) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("p: the clock of this capture point went back by up to 1.00 h, at 1 frame"));
   EXPECT_FALSE(outcome.out.empty());
+}
+
+// A mirror of both directions, or the device `any`, has each packet twice at one point.
+TEST_F(CapturePointsTest, TrafficThatWasCapturedTwiceIsTold) {
+  const std::string clean = softroce("rc-mix-v4.tx.pcap");
+  const Outcome twice = run({"summary", "--json", twice_in_one(clean)});
+  EXPECT_EQ(twice.exit_code, 0);
+  const json summary = json::parse(twice.out);
+  EXPECT_THAT(summary["statements"].dump(),
+              HasSubstr("of 390 packets are copies: the same traffic was captured twice"));
+  EXPECT_EQ(summary["lost"], json::parse(run({"summary", "--json", clean}).out)["lost"]);
+  EXPECT_THAT(run({clean}).out, Not(HasSubstr("captured twice")));
+  EXPECT_THAT(run({softroce("rc-duplicate.rx.pcap")}).out, Not(HasSubstr("captured twice")))
+      << "copies that the network makes are few";
 }
 
 TEST_F(CapturePointsTest, PointsOfOtherTrafficAreNotCompared) {
