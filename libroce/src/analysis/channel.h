@@ -167,9 +167,10 @@ struct Filled {
 /// A message of the requester, as far as its packets have been processed in PSN order.
 struct OpenMessage {
   bool active = false;
-  bool whole = true;
+  bool is_refused = false;  ///< by an error NAK: packets of it may still come
   Message message{};
   LongPsn next = 0;
+  std::uint32_t length = 0;  ///< bytes of the WRITE that it is, as its RETH states; otherwise 0
   Operation operation{};
 };
 

@@ -44,7 +44,9 @@ void end_open(ChannelRef ref, MessageEnd end) {
   OpenMessage& open = ref.channel.open;
   if (!open.active) return;
   open.active = false;
-  open.message.end = end;
+  open.message.end = open.is_refused ? MessageEnd::refused : end;
+  // A requester may break off a refused WRITE; its RETH says how long it was to be.
+  if (open.is_refused) open.message.bytes = std::max<std::uint64_t>(open.message.bytes, open.length);
   open.message.finish = std::max(open.message.finish, open.message.start);
   emit(ref, open.message);
 }
@@ -54,7 +56,9 @@ bool add(ChannelRef ref, const Request& request) {
   OpenMessage& open = ref.channel.open;
   const OpcodeInfo& info = request.info();
   const bool begins = info.position == Position::first || info.position == Position::only;
-  if (open.active && (begins || open.next != request.psn || open.operation != info.operation)) {
+  // What is missing of a refused message does not matter any more.
+  const bool follows = open.next == request.psn || (open.is_refused && request.psn > open.next);
+  if (open.active && (begins || !follows || open.operation != info.operation)) {
     end_open(ref, MessageEnd::incomplete);
   }
   if (!open.active) {
@@ -68,12 +72,13 @@ bool add(ChannelRef ref, const Request& request) {
     message.first = request.first;
     message.first_psn = ref.wire(request.psn);
     message.start = request.first_time;
+    if (begins && info.operation == Operation::write) open.length = request.length;
   }
   Message& message = open.message;
   open.next = request.end();
   message.last = request.first;
   message.start = std::min(message.start, request.first_time);
-  message.finish = request.last_time;
+  if (!open.is_refused) message.finish = request.last_time;
   message.psn_count += request.span;
   message.bytes += info.operation == Operation::read_request ? request.length : request.payload;
   message.retransmissions += request.transmissions - 1U;
@@ -114,19 +119,44 @@ void walk_unanswered(ChannelRef ref, const Request& request) {
   ref.channel.settled = ref.channel.requests.size();
 }
 
+namespace {
+
+void end_refused(ChannelRef ref) {
+  Message& message = ref.channel.open.message;
+  message.answer = ref.packet().id;
+  message.finish = ref.packet().time;
+  end_open(ref, MessageEnd::refused);
+}
+
+}  // namespace
+
 // A-NAK-3 (NAKs other than for sequence errors end the message and the connection)
 void refuse_message(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   // The message of the refused packet ends here; the requests after it are never executed.
-  while (channel.settled < channel.requests.size()) {
-    const Request& request = channel.requests[channel.settled];
-    if (request.psn > psn) break;
-    ++channel.settled;
-    (void)add(ref, request);
+  while (channel.settled < channel.requests.size() && channel.requests[channel.settled].psn <= psn) {
+    const Request& request = channel.requests[channel.settled++];
+    const bool is_whole = add(ref, request);
+    if (is_whole && request.end() <= psn) end_open(ref, MessageEnd::open);
+    if (is_whole && request.end() > psn) return end_refused(ref);
   }
-  channel.open.message.answer = ref.packet().id;
-  channel.open.message.finish = ref.packet().time;
-  end_open(ref, MessageEnd::refused);
+  OpenMessage& open = channel.open;
+  if (!open.active) return;
+  open.is_refused = true;
+  open.message.answer = ref.packet().id;
+  open.message.finish = ref.packet().time;
+  continue_refused(ref);
+}
+
+void continue_refused(ChannelRef ref) {
+  Channel& channel = ref.channel;
+  while (channel.open.is_refused && channel.open.active && channel.settled < channel.requests.size()) {
+    const Request& request = channel.requests[channel.settled];
+    const Position position = request.info().position;
+    if (position == Position::first || position == Position::only) return end_open(ref, MessageEnd::refused);
+    ++channel.settled;
+    if (add(ref, request)) end_open(ref, MessageEnd::refused);
+  }
 }
 
 void finish_messages(ChannelRef ref) {

@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 3;
+inline constexpr std::uint32_t kStateVersion = 4;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -53,7 +53,7 @@ inline constexpr std::size_t kMemberCount<Corrupted> = 2;
 template <>
 inline constexpr std::size_t kMemberCount<Filled> = 5;
 template <>
-inline constexpr std::size_t kMemberCount<OpenMessage> = 5;
+inline constexpr std::size_t kMemberCount<OpenMessage> = 6;
 template <>
 inline constexpr std::size_t kMemberCount<Message> = 17;
 template <>

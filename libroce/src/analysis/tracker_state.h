@@ -207,6 +207,8 @@ void finish_channel(ChannelRef ref);
 /// Acknowledges the requests before `end`, up to the first READ or atomic whose answer is not complete.
 void acknowledge(ChannelRef ref, LongPsn end);
 void refuse_message(ChannelRef ref, LongPsn psn);
+/// Adds the packets to a refused message that were under way when it was refused.
+void continue_refused(ChannelRef ref);
 void finish_messages(ChannelRef ref);
 void walk_unanswered(ChannelRef ref, const Request& request);
 
