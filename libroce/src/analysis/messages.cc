@@ -26,48 +26,38 @@ MessageType type_of(Operation operation) {
   }
 }
 
-void emit(ChannelRef ref, Message message) {
-  message.stream = ref.stream.index;
-  message.direction = ref.direction;
-  DirectionSummary& direction = ref.stream.summary.directions[ref.direction];
-  if (message.end == MessageEnd::acknowledged || message.end == MessageEnd::sent) {
-    ++direction.messages[static_cast<std::size_t>(message.type)];
-    direction.goodput_bytes += message.bytes;
-    if (message.start_seen) direction.latency.add(message.latency());
-  } else if (message.end == MessageEnd::refused) {
-    ++direction.messages_refused;
-  }
-  if (ref.state.options.keep_messages) ref.state.messages.push_back(message);
-}
-
 void end_open(ChannelRef ref, MessageEnd end) {
-  OpenMessage& open = ref.channel.open;
-  if (!open.active) return;
+  if (!ref.channel.ends->open->active) return;
+  OpenMessage& open = ref.channel.ends.make().open.make();
   open.active = false;
   open.message.end = open.is_refused ? MessageEnd::refused : end;
   // A requester may break off a refused WRITE; its RETH says how long it was to be.
   if (open.is_refused) open.message.bytes = std::max<std::uint64_t>(open.message.bytes, open.length);
   open.message.finish = std::max(open.message.finish, open.message.start);
-  emit(ref, open.message);
+  end_message(ref, open);
+  // Many connections have one message only.
+  if (ref.channel.ends->walked == 1) ref.channel.ends.make().open = {};
 }
 
 // Appends a request to the open message; true if it ends it. A-MSG-1 (LAST or ONLY ends a message).
 bool add(ChannelRef ref, const Request& request) {
-  OpenMessage& open = ref.channel.open;
+  MessageEnds& ends = ref.channel.ends.make();
+  const OpenMessage& before = *ends.open;
   const OpcodeInfo& info = request.info();
   const bool begins = info.position == Position::first || info.position == Position::only;
   // What is missing of a refused message does not matter any more.
-  const bool follows = open.next == request.psn || (open.is_refused && request.psn > open.next);
-  if (open.active && (begins || !follows || open.operation != info.operation)) {
+  const bool follows = before.next == request.psn || (before.is_refused && request.psn > before.next);
+  if (before.active && (begins || !follows || before.operation != info.operation)) {
     end_open(ref, MessageEnd::incomplete);
   }
+  OpenMessage& open = ends.open.make();
   if (!open.active) {
     open = OpenMessage{};
     open.active = true;
     open.operation = info.operation;
     Message& message = open.message;
     message.type = type_of(info.operation);
-    message.number = ++ref.channel.messages_walked;
+    message.number = ++ref.channel.ends.make().walked;
     message.start_seen = begins;
     message.first = request.first;
     message.first_psn = ref.wire(request.psn);
@@ -106,12 +96,13 @@ void acknowledge(ChannelRef ref, LongPsn end) {
     ++channel.settled;
     channel.acknowledged = std::max(channel.acknowledged, request.end());
     if (add(ref, request)) {
-      Message& message = channel.open.message;
+      Message& message = channel.ends.make().open.make().message;
       message.answer = packet.id;
       message.finish = packet.time;
       end_open(ref, MessageEnd::acknowledged);
     }
   }
+  answer_awaited(ref);
 }
 
 void walk_unanswered(ChannelRef ref, const Request& request) {
@@ -122,7 +113,7 @@ void walk_unanswered(ChannelRef ref, const Request& request) {
 namespace {
 
 void end_refused(ChannelRef ref) {
-  Message& message = ref.channel.open.message;
+  Message& message = ref.channel.ends.make().open.make().message;
   message.answer = ref.packet().id;
   message.finish = ref.packet().time;
   end_open(ref, MessageEnd::refused);
@@ -140,8 +131,8 @@ void refuse_message(ChannelRef ref, LongPsn psn) {
     if (is_whole && request.end() <= psn) end_open(ref, MessageEnd::open);
     if (is_whole && request.end() > psn) return end_refused(ref);
   }
-  OpenMessage& open = channel.open;
-  if (!open.active) return;
+  if (!channel.ends->open->active) return;
+  OpenMessage& open = channel.ends.make().open.make();
   open.is_refused = true;
   open.message.answer = ref.packet().id;
   open.message.finish = ref.packet().time;
@@ -150,7 +141,7 @@ void refuse_message(ChannelRef ref, LongPsn psn) {
 
 void continue_refused(ChannelRef ref) {
   Channel& channel = ref.channel;
-  while (channel.open.is_refused && channel.open.active && channel.settled < channel.requests.size()) {
+  while (channel.ends->open->is_refused && channel.ends->open->active && channel.settled < channel.requests.size()) {
     const Request& request = channel.requests[channel.settled];
     const Position position = request.info().position;
     if (position == Position::first || position == Position::only) return end_open(ref, MessageEnd::refused);
@@ -161,6 +152,7 @@ void continue_refused(ChannelRef ref) {
 
 void finish_messages(ChannelRef ref) {
   Channel& channel = ref.channel;
+  settle_messages(ref, MessageEnds::kAll);
   while (channel.settled < channel.requests.size()) {
     const Request& request = channel.requests[channel.settled++];
     if (add(ref, request)) end_open(ref, MessageEnd::open);
