@@ -135,6 +135,8 @@ const std::vector<Example>& examples() {
       {Q::passed_answer, {}, F::missed, missed_by_capture},
       {Q::end_of_capture, {was_sent_again}, F::lost, no_answer},
       {Q::end_of_capture, {was_sent_again, is_refused}},
+      {Q::end_of_capture, {was_sent_again, rnr_was_sent}, F::unknown, never_ready},
+      {Q::end_of_capture, {rnr_was_sent}, F::unknown, never_ready},
       {Q::end_of_capture, {}},
   };
   return all;

@@ -178,6 +178,8 @@ std::string to_text(const Verdict& verdict) {
   if (verdict.other) text += fmt::format(" of={}", verdict.other.frame);
   if (verdict.elapsed != Duration{}) text += fmt::format(" after={}us", verdict.elapsed.count() / 1000);
   if (verdict.spurious) text += " spurious";
+  if (verdict.tries != 0) text += fmt::format(" tries={}", verdict.tries);
+  if (verdict.ack_timeout != 0) text += fmt::format(" ack_timeout={}", verdict.ack_timeout);
   return text;
 }
 

@@ -10,6 +10,14 @@
 namespace roce::analyze {
 
 std::string event_text(const analysis::Verdict& verdict) {
+  if (verdict.kind == analysis::VerdictKind::no_answer) {
+    const std::string timeout = verdict.ack_timeout != 0 ? fmt::format(", ACK timeout {}", verdict.ack_timeout) : "";
+    return fmt::format("{}: {} tries{}", verdict_info(verdict.kind).text, verdict.tries, timeout);
+  }
+  if (verdict.kind == analysis::VerdictKind::never_ready) {
+    return fmt::format("{}: {} RNR NAK{}", verdict_info(verdict.kind).text, verdict.tries,
+                       verdict.tries == 1 ? "" : "s");
+  }
   if (verdict.kind != analysis::VerdictKind::rule_broken) return std::string{verdict_info(verdict.kind).text};
   const analysis::RuleInfo& rule = rule_info(verdict.rule);
   return fmt::format("breaks {}: {}", rule.identifier, rule.text);
@@ -32,6 +40,8 @@ std::string event_line(std::uint64_t number, const analysis::Verdict& verdict, c
   json["other"] = other.number;
   json["elapsed_ns"] = verdict.elapsed.count();
   json["rule"] = rule_info(verdict.rule).identifier;
+  if (verdict.tries != 0) json["tries"] = verdict.tries;
+  if (verdict.ack_timeout != 0) json["ack_timeout"] = verdict.ack_timeout;
   json["event"] = number;
   json["point"] = points.name(verdict.point);
   json["file"] = place.file != nullptr ? OrderedJson(place.file->path) : OrderedJson{};

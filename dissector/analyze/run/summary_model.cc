@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "analyze/run/dead_connections.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {
@@ -96,12 +97,32 @@ class Statements {
                        count == 1 ? one : many);
   }
 
+  // Says how many connections came to this end, and describes the first few.
+  void add_ends(const std::vector<DeadConnection>& dead, ConnectionEnd end, Severity severity, std::string_view text) {
+    constexpr std::size_t kDescribed = 3;
+    std::vector<const DeadConnection*> those;
+    for (const DeadConnection& each : dead) {
+      if (each.end == end) those.push_back(&each);
+    }
+    if (those.empty()) return;
+    add(severity, fmt::format("{} of {} {}", text::count_text(those.size()),
+                              counted(connections_, "connection", "connections"), text));
+    for (std::size_t i = 0; i < std::min(those.size(), kDescribed); ++i) add(severity, those[i]->text);
+  }
+
   void add_dead() {
-    if (verdicts_.of(VerdictKind::no_answer).verdicts == 0) return;
-    add(Severity::error,
-        connections_that([](const StreamSummary& stream) { return stream.count(VerdictKind::no_answer) != 0; },
-                         "died: a request was sent for the last time and never answered",
-                         "died: requests were sent for the last time and never answered"));
+    const std::vector<DeadConnection> dead = find_dead_connections(result_, part_.point);
+    add_ends(dead, ConnectionEnd::died, Severity::error,
+             "died of silence: the application gets completion 12 (transport retry counter exceeded)");
+    add_ends(dead, ConnectionEnd::refused_by_rnr, Severity::error,
+             "died of RNR NAKs: the application gets completion 13 (RNR retry counter exceeded)");
+    add_ends(dead, ConnectionEnd::died_or_unseen, Severity::error,
+             "died of silence (completion 12, transport retry counter exceeded), or the answers alone are not in the "
+             "capture");
+    add_ends(dead, ConnectionEnd::unanswered, Severity::error,
+             "had tried in vain when the capture ended, and may have died");
+    add_ends(dead, ConnectionEnd::last_unanswered, Severity::warning,
+             "may have died: its requester has no answer to its last request, as far as is seen here");
   }
 
   void add_seen_twice() {
@@ -477,9 +498,10 @@ bool is_worse(const StreamSummary& a, const StreamSummary& b) {
       if (info.severity == Severity::error) errors += stream.count(info.kind);
       if (info.severity == Severity::warning) warnings += stream.count(info.kind);
     }
-    return std::tuple{stream.count(VerdictKind::no_answer) + error_naks(stream), errors, warnings,
-                      stream.count(VerdictKind::ce_mark) + stream.count(VerdictKind::cnp),
-                      stream.directions[0].packets + stream.directions[1].packets};
+    return std::tuple{
+        stream.count(VerdictKind::no_answer) + stream.count(VerdictKind::never_ready) + error_naks(stream), errors,
+        warnings, stream.count(VerdictKind::ce_mark) + stream.count(VerdictKind::cnp),
+        stream.directions[0].packets + stream.directions[1].packets};
   };
   return badness(a) > badness(b);
 }
@@ -500,9 +522,14 @@ Summary summarise(const AnalysisResult& result, JoinedPoints joined) {
     std::stable_sort(summary.statements.begin(), summary.statements.end(),
                      [](const Statement& a, const Statement& b) { return a.severity > b.severity; });
   }
-  std::stable_sort(summary.findings.begin(), summary.findings.end(), [](const Finding& a, const Finding& b) {
-    return std::tuple{a.info->severity, a.count} > std::tuple{b.info->severity, b.count};
-  });
+  // The end of a connection matters more than what led to it.
+  const auto badness = [](const Finding& finding) {
+    const VerdictKind kind = finding.info->kind;
+    return std::tuple{finding.info->severity, kind == VerdictKind::no_answer || kind == VerdictKind::never_ready,
+                      finding.count};
+  };
+  std::stable_sort(summary.findings.begin(), summary.findings.end(),
+                   [&](const Finding& a, const Finding& b) { return badness(a) > badness(b); });
   summary.is_clean = result.counts.roce_packets != 0 && summary.statements.front().severity == Severity::note &&
                      std::none_of(summary.findings.begin(), summary.findings.end(),
                                   [](const Finding& finding) { return finding.info->severity != Severity::note; });

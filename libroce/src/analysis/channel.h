@@ -167,10 +167,46 @@ struct Filled {
 /// A message of the requester, as far as its packets have been processed in PSN order.
 struct OpenMessage {
   bool active = false;
-  bool whole = true;
+  bool is_refused = false;  ///< by an error NAK: packets of it may still come
+  Operation operation{};
+  std::uint32_t length = 0;  ///< bytes of the WRITE that it is, as its RETH states; otherwise 0
   Message message{};
   LongPsn next = 0;
-  Operation operation{};
+
+  [[nodiscard]] bool covers(LongPsn psn) const { return psn < next && psn >= next - message.psn_count; }
+};
+
+/// A message that was acknowledged, as seen here. If its requester sends it again, that was not its end: then its `end`
+/// is `open` until another answer comes.
+struct EndedMessage {
+  Message message{};
+  LongPsn end = 0;
+
+  [[nodiscard]] LongPsn first() const { return end - message.psn_count; }
+  [[nodiscard]] bool is_awaited() const { return message.end == MessageEnd::open; }
+};
+
+/// The messages of a requester that are not reported yet.
+struct MessageEnds {
+  static constexpr LongPsn kAll = LongPsn{1} << 60U;
+
+  Lazy<OpenMessage> open;
+  Ring<EndedMessage> ended;   ///< the newest few, by PSN
+  LongPsn heard = kAll;       ///< the PSN before which the requester has answers; `kAll` if it has all that were seen
+  std::uint64_t walked = 0;   ///< how many messages have begun
+  std::uint32_t awaited = 0;  ///< how many of `ended` are awaited
+};
+
+/// The tries of a requester to get one request through, since it last got one through.
+struct Attempts {
+  LongPsn psn = 0;
+  std::uint32_t tries = 0;              ///< how many times it was sent
+  std::uint32_t refusals = 0;           ///< RNR NAKs for it
+  std::uint32_t answers = 0;            ///< answers to it that were seen and did not reach the requester
+  Time begin{};                         ///< time of the first try
+  Time latest{};                        ///< time of the latest try
+  Duration shortest = Duration::max();  ///< least time from a try to the next, the first two aside; max: none
+  Duration longest{};
 };
 
 /// One PSN space: the requests to one QP, and the responses to them.
@@ -197,8 +233,8 @@ struct Channel {
   Lazy<Filled> filled;
   Lazy<PendingNak> rnr;  ///< the latest RNR NAK; `packet` is not set if there was none
   Duration least_latency = Duration::max();
-  OpenMessage open;
-  std::uint64_t messages_walked = 0;
+  Lazy<MessageEnds> ends;
+  Lazy<Attempts> attempts;
   RequestOrder order;
   LatestAeth aeth;
   Lazy<Credits> credits;

@@ -247,11 +247,13 @@ constexpr std::array kRows{
     row(Question::passed_answer, {}, {was_complete},
         {Fate::missed, missed_by_capture, Cause::none, "the requester goes on, so it has the answer"}),
 
-    row(Question::end_of_capture, {was_sent_again}, {is_refused},
+    row(Question::end_of_capture, {rnr_was_sent}, {is_refused},
+        {Fate::unknown, never_ready, Cause::none, "an RNR NAK was the last that was heard of it"}),
+    row(Question::end_of_capture, {was_sent_again}, {is_refused, rnr_was_sent},
         {Fate::lost, no_answer, Cause::none, "sent several times without an answer"}),
-    row(Question::end_of_capture, {was_sent_again, is_refused}, {},
+    row(Question::end_of_capture, {is_refused}, {},
         {Fate::unknown, kNoVerdict, Cause::none, "a NAK ended the connection"}),
-    row(Question::end_of_capture, {}, {was_sent_again},
+    row(Question::end_of_capture, {}, {was_sent_again, rnr_was_sent, is_refused},
         {Fate::unknown, kNoVerdict, Cause::none, "its answer may still be under way"}),
 };
 

@@ -64,6 +64,12 @@ inline constexpr Duration kReadSettles = milliseconds{10};
 /// requester probably ignored them (A-LOSS-3).
 /// Test: ResponseVerdicts.ManyAcknowledgementsAmongRequestsWereNotHeeded.
 inline constexpr std::size_t kLostAmongRequests = 8;
+/// A wait that is shorter than an ACK timeout by less than this part of itself may be that timeout: rxe counts in
+/// jiffies, and the way to the capture point varies. Test: Unanswered.WaitsTellTheAckTimeout.
+inline constexpr int kTimeoutTolerancePart = 12;
+/// Answers to one request that are lost one after the other before the next is believed to be lost as well.
+/// Test: Unanswered.AnswersThatNeverArrive.
+inline constexpr std::uint32_t kAnswersLost = 2;
 /// Part of the least latency that a NAK takes to come back. One that comes sooner after a retransmission may be about
 /// the transmission before.
 /// Test: none of its own.
@@ -129,6 +135,9 @@ inline constexpr std::size_t kResponsesSearched = 64;
 /// READs and atomics that are answered.
 /// Test: none of its own.
 inline constexpr std::size_t kReadsKept = 64;
+/// Messages that were acknowledged, and may not have ended: no more than this are sent again in one go-back, as a rule.
+/// Test: MessageEnds.OfOldMessagesAreNotRevised.
+inline constexpr std::size_t kEndedKept = 64;
 /// NAKs that the requester has not reacted to.
 /// Test: none of its own.
 inline constexpr std::size_t kNaksKept = 8;

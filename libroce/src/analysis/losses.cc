@@ -391,20 +391,7 @@ void finish_channel(ChannelRef ref) {
   for (RareRing<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
     while (!gaps->empty()) give_up_oldest(ref, *gaps);
   }
-  for (std::size_t i = channel.settled; i < channel.requests.size() && channel.responses_seen; ++i) {
-    const Request& request = channel.requests[i];
-    if (request.acknowledged) continue;
-    const Explanation& fate = explain(Evidence{Question::end_of_capture}
-                                          .note(Fact::was_sent_again, request.transmissions > 1)
-                                          .note(Fact::is_refused, channel.refused));
-    if (fate.verdict != kNoVerdict) {
-      Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, request.last, request.last_time);
-      verdict.first_psn = ref.wire(request.psn);
-      verdict.psn_count = request.span;
-      verdict.other = request.first;
-    }
-    break;
-  }
+  report_unanswered(ref);
   finish_messages(ref);
 }
 

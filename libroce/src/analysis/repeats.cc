@@ -52,7 +52,9 @@ void on_late(ChannelRef ref, Request& request, LongPsn psn, const Explanation& l
   if (is_newest) {
     say_retransmission(ref, channel.restart, latest_of(request));
     channel.restart.first = std::min(channel.restart.first, psn);
+    reopen_messages(ref, channel.restart);
     note_transmission(request, packet);
+    count_repeat(ref, psn);
   }
   request.came_late = true;
   if (find_gap(channel.gaps, psn) != nullptr) {
@@ -84,6 +86,7 @@ void on_sent_again(ChannelRef ref, Request& request, LongPsn psn) {
     resolve_gap(ref, channel.gaps, psn, static_cast<std::uint32_t>(request.end() - psn), fate.verdict, fate.cause);
   }
   note_transmission(request, packet);
+  count_repeat(ref, psn);
   request.came_late = false;
   if (Read* read = find_read(channel, psn)) reset_read(channel, *read, psn, packet);
 }

@@ -60,6 +60,7 @@ void append(ChannelRef ref, const Observation& packet, LongPsn psn) {
   remember(ref, request);
   if (request.needs_own_answer()) add_read(ref, request).is_original = follows;
   if (packet.info().service == Service::uc) walk_unanswered(ref, request);
+  if (channel.ends->open->is_refused) continue_refused(ref);
   PacketAnalysis& result = ref.state.result;
   result.message = channel.message_count;
   result.message_first = channel.message_first;

@@ -276,6 +276,7 @@ void on_nak(ChannelRef ref, LongPsn psn) {
   if (is_rnr) {
     channel.rnr.make() = pending;
     channel.rnr_waits = true;
+    note_refusal(ref, psn);
   } else if (*code != NakCode::psn_sequence_error) {
     channel.refused = true;
     refuse_message(ref, psn);
@@ -415,14 +416,16 @@ Sighting on_response(ChannelRef ref, Flow& flow) {
   answering.has_newer_msn =
       packet.has_aeth && channel.aeth.is_known && psn < channel.aeth.psn && packet.msn.newer_than(channel.aeth.msn);
   judge_aeth(ref, psn);
+  const bool refuses = info.operation == Operation::acknowledge && !is_acknowledgement(packet);
+  hear(channel, psn + (refuses ? 0 : 1));
   if (!channel.requests_seen) {
     // Without the requests, only NAKs mean something.
-    if (info.operation == Operation::acknowledge && !is_acknowledgement(packet)) on_nak(ref, psn);
+    if (refuses) on_nak(ref, psn);
     channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
     channel.has_response = true;
   } else if (is_acknowledgement(packet)) {
     on_ack(ref, psn);
-  } else if (info.operation == Operation::acknowledge) {
+  } else if (refuses) {
     on_nak(ref, psn);
   } else {
     on_own_answer(ref, answering);

@@ -83,6 +83,8 @@ const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time l
   if (!restart.active || psn < restart.next) {
     restart = reason_for(channel, psn, last_sent, ref.packet().time);
     on_restart(ref, restart);
+    note_attempt(ref, restart, last_sent);
+    reopen_messages(ref, restart);
     channel.rnr_waits = false;
     // This go-back deals with the NAKs before its reason, too.
     while (!channel.naks.empty() && channel.naks.front().time <= restart.reason_time) channel.naks.pop_front();

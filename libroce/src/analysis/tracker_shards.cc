@@ -92,6 +92,7 @@ void TrackerShards::finish() {
     shard.tracker.finish();
     collect(shard);
   }
+  sort_by_end(messages_);
 }
 
 void TrackerShards::drain(std::vector<Verdict>& into) {
