@@ -329,6 +329,13 @@ void give_up_oldest(ChannelRef ref, RareRing<Gap>& gaps) {
 
 }  // namespace
 
+bool names_lost_before(const Channel& channel, const Observation& packet, LongPsn psn) {
+  return packet.info().operation == Operation::acknowledge &&
+         packet.syndrome.nak_code() == NakCode::psn_sequence_error && !channel.requests.empty() &&
+         channel.requests.front().psn == channel.first && !channel.has_response && psn < channel.first &&
+         channel.first - psn <= heuristics::kMostOvertaken;
+}
+
 void limit_gaps(ChannelRef ref) {
   Channel& channel = ref.channel;
   for (RareRing<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
@@ -346,7 +353,7 @@ void settle(ChannelRef ref, Time now) {
     const Explanation& fate = explain(evidence_of_gap(gap));
     resolve_gap(ref, channel.gaps, gap.first, gap.count, fate.verdict, fate.cause);
   }
-  if (!channel.read_was_passed || channel.restart.active) return;
+  if (!channel.read_was_passed || channel.restart->active) return;
   channel.read_was_passed = false;
   for (std::size_t i = 0; i < channel.reads.size(); ++i) {
     Read& read = channel.reads[i];
