@@ -147,6 +147,22 @@ TEST(FirstPackets, OneThatWasLostIsSaidAndTheDirectionsAreJoined) {
   EXPECT_THAT(found.later, ElementsAre("1 request_lost_before 100 of=3"));
 }
 
+TEST(FirstPackets, OneThatWasOvertakenIsNeitherSentAgainNorMissed) {
+  const Findings found = analyse(R"(
+     0  A>B  WRITE_FIRST   101  id=2
+     1  A>B  READ_REQUEST  100  id=1 ar dma=64
+     2  A>B  WRITE_LAST    102  id=3 ar
+    10  B>A  NAK_SEQUENCE  100
+    11  B>A  ONLY          100
+    20  A>B  WRITE_FIRST   101  id=4
+    21  A>B  WRITE_LAST    102  id=5 ar
+    30  B>A  ACK           102)");
+  EXPECT_THAT(found.now, Contains("2 out_of_order 100 of=1 after=1us"));
+  EXPECT_THAT(found.now, Not(Contains(HasSubstr("2 retransmission"))));
+  EXPECT_THAT(found.later, Not(Contains(HasSubstr("missed_by_capture"))));
+  EXPECT_THAT(found.later, Not(Contains(HasSubstr("request_lost"))));
+}
+
 TEST(FirstPackets, ANakOfAnotherPortIsNotJoined) {
   const Findings found = analyse(R"(
      1  A>B  SEND_ONLY     101  ar

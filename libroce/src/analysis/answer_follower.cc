@@ -40,7 +40,8 @@ bool AnswerFollower::begins_unseen_answer(const AnswerPart& part, LongPsn first)
 PlacedAnswer AnswerFollower::place(const AnswerPart& part, LongPsn first, LongPsn end) {
   if (part.psn == asked_psn && part.begins) {
     state = State::begun;
-  } else if (state == State::awaited) {
+  } else if (state == State::awaited && (asked == 1 || (part.psn < highest && !part.is_missing))) {
+    // The rest of the answer to the request before shows nothing.
     state = State::heard;
   }
   asked_unseen = asked_unseen || begins_unseen_answer(part, first);

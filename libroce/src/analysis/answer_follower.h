@@ -42,8 +42,8 @@ struct PlacedAnswer {
 struct AnswerFollower {
   /// How far the answer to the latest request has come.
   enum class State : std::uint8_t {
-    awaited,  ///< no response has come since the request
-    heard,    ///< responses have come that may belong to an earlier request
+    awaited,  ///< no response has come since the request, or only the rest of the answer before
+    heard,    ///< responses have come that may belong to an earlier request, but were repeated for some request
     begun     ///< its first packet was seen
   };
 

@@ -52,7 +52,7 @@ bool was_under_way(const Channel& channel, const Observation& packet, LongPsn ps
 // same bits come one after the other.
 bool may_be_sent_twice(const Channel& channel, const Observation& packet, LongPsn psn) {
   const Restart& restart = *channel.restart;
-  return restart.active && psn >= restart.interrupted && psn < channel.next &&
+  return restart.active && (psn >= restart.interrupted || restart.before != Cause::unknown) && psn < channel.next &&
          packet.time - restart.begin < longest_overtaken(channel);
 }
 
@@ -86,9 +86,11 @@ const Explanation& explain_copied(Channel& channel, const Flow& flow, const Requ
   // The rest takes searches, and retransmissions mostly have other bits.
   if (!has_same_bits) return explain(evidence);
   const Read* const read = find_read(channel, psn);
+  const Duration copy_follows =
+      channel.restart->active ? heuristics::kCopyFollows / heuristics::kCopyOfGoBackPart : heuristics::kCopyFollows;
   // Routers lower the hop limit, so a copy may have another one; a retransmission starts with the same.
   evidence.note(Fact::bits_would_differ, flow.ip_id_varies || request.hop_limit != packet.hop_limit)
-      .note(Fact::follows_directly, psn == channel.latest && packet.time - request.last_time < heuristics::kCopyFollows)
+      .note(Fact::follows_directly, psn == channel.latest && packet.time - request.last_time < copy_follows)
       .note(Fact::was_asked_for, is_named_by_nak(channel, psn) || (read != nullptr && read->answer.passed))
       .note(Fact::was_under_way, may_be_sent_twice(channel, packet, psn))
       .note(Fact::responder_spoke, !channel.responses.empty() && channel.responses.back().time > request.last_time);

@@ -20,6 +20,9 @@ using std::chrono::milliseconds;
 /// no requester sends again that soon.
 /// Test: ResponseVerdicts.AnswersToTheCopiesOfARequestAreNoCopies.
 inline constexpr Duration kCopyFollows = microseconds{2};
+/// Part of that for a packet of a go-back: the requester may go back to the same packet once more at once.
+/// Test: none of its own.
+inline constexpr int kCopyOfGoBackPart = 8;
 /// Packets of a flow before anybody is blamed for its copies.
 /// Test: RequestVerdicts.OneCopyOfManyPacketsIsMadeByTheNetwork.
 inline constexpr std::uint32_t kPacketsBeforeBlame = 8;

@@ -332,8 +332,8 @@ void give_up_oldest(ChannelRef ref, RareRing<Gap>& gaps) {
 bool names_lost_before(const Channel& channel, const Observation& packet, LongPsn psn) {
   return packet.info().operation == Operation::acknowledge &&
          packet.syndrome.nak_code() == NakCode::psn_sequence_error && !channel.requests.empty() &&
-         channel.requests.front().psn == channel.first && !channel.has_response && psn < channel.first &&
-         channel.first - psn <= heuristics::kMostOvertaken;
+         channel.requests.front().psn <= channel.first && !channel.has_response && psn < channel.requests.front().psn &&
+         channel.requests.front().psn - psn <= heuristics::kMostOvertaken;
 }
 
 void limit_gaps(ChannelRef ref) {

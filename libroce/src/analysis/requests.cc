@@ -106,6 +106,35 @@ void restart_stream(ChannelRef ref, Flow& flow, LongPsn psn) {
   append(anew, flow, ref.packet(), psn);
 }
 
+// True if the packet belongs just before the first request of the capture, which overtook it.
+bool is_late_first(const Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
+  if (channel.requests.empty() || channel.has_response || channel.restart->active) return false;
+  const Request& oldest = channel.requests.front();
+  if (oldest.psn > channel.first || psn >= oldest.psn || oldest.psn - psn > heuristics::kMostOvertaken) return false;
+  return ids_show_order(flow, packet) ? is_older_id(packet.ip_id, flow.last_ip_id)
+                                      : packet.time - oldest.first_time < heuristics::kRequestOvertaken;
+}
+
+void on_late_first(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Request oldest = channel.requests.front();
+  Request request = make_request(ref.packet(), psn);
+  request.came_late = true;
+  set_read_span(ref, request);
+  channel.next_max = 0;
+  request.span = std::min(request.span, static_cast<std::uint32_t>(oldest.psn - psn));
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
+  verdict.other = oldest.first;
+  verdict.elapsed = request.first_time - oldest.first_time;
+  make_room(ref);
+  if (channel.settled != 0) {
+    request.acknowledged = true;
+    ++channel.settled;
+  }
+  channel.requests.insert(0, request);
+  if (request.needs_own_answer()) add_read(ref, request);
+}
+
 bool was_answered(const Channel& channel, LongPsn psn) {
   for (std::size_t i = 0; i < channel.responses.size(); ++i) {
     if (channel.responses[i].psn == psn) return true;
@@ -255,6 +284,8 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
     seen = on_repeated(ref, flow, channel.requests[index], psn);
   } else if (const Gap* gap = find_gap(channel.gaps, psn)) {
     on_missing(ref, flow, *gap, psn);
+  } else if (is_late_first(channel, flow, packet, psn)) {
+    on_late_first(ref, psn);
   } else if (is_of_another_connection(ref, psn)) {
     restart_stream(ref, flow, psn);
     return seen;
