@@ -52,7 +52,7 @@ bool was_under_way(const Channel& channel, const Observation& packet, LongPsn ps
 // same bits come one after the other.
 bool may_be_sent_twice(const Channel& channel, const Observation& packet, LongPsn psn) {
   const Restart& restart = *channel.restart;
-  return restart.active && (psn >= restart.interrupted || restart.before != Cause::unknown) && psn < channel.next &&
+  return restart.active && psn >= restart.interrupted && psn < channel.next &&
          packet.time - restart.begin < longest_overtaken(channel);
 }
 

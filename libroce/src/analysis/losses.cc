@@ -170,9 +170,11 @@ Evidence evidence_of_answer(Channel& channel, const Read& read, const Restart& r
   const bool knows_latency = channel.least_latency != Duration::max();
   const Duration since = restart.reason_time - read.request_time;
   const auto is_early = [&](int part) { return knows_latency && since < channel.least_latency / part; };
+  // After a timeout, a READ that the responder may not have had is lost like one that nothing passed.
+  const bool has_nothing = restart.was_silent && !came_since && !answer.was_executed();
   Evidence evidence{Question::unanswered_read};
   evidence.note(Fact::reason_is_unknown, restart.cause == Cause::unknown)
-      .note(Fact::reason_is_implied, restart.cause == Cause::implied_nak)
+      .note(Fact::reason_is_implied, restart.cause == Cause::implied_nak && !has_nothing)
       .note(Fact::reason_is_old, since < Duration{})
       .note(Fact::reason_is_early, answer.asked > 1 && is_early(heuristics::kOldAnswersComeForPart))
       .note(Fact::came_since, came_since)
