@@ -223,6 +223,22 @@ TEST(Reads, AnotherReadThatComesLateEndsTheOneWhoseLengthIsAGuess) {
   EXPECT_THAT(found.later, Not(Contains(HasSubstr("missed_by_capture"))));
 }
 
+TEST(Reads, AHoleAfterAReadWhoseLengthIsAGuessIsFilledByOneRead) {
+  const Findings found = analyse(R"(
+     0  A>B  READ_REQUEST  100  ar dma=512
+     1  A>B  READ_REQUEST  104  ar dma=64          # 101 to 103 are one READ, and lost
+    10  B>A  ONLY          100  len=512
+    11  B>A  NAK_SEQUENCE  101
+    20  A>B  READ_REQUEST  101  ar dma=3072
+    21  A>B  READ_REQUEST  104  ar dma=64
+    30  B>A  FIRST         101  len=1024
+    31  B>A  MIDDLE        102  len=1024
+    32  B>A  LAST          103  len=1024
+    33  B>A  ONLY          104)");
+  EXPECT_THAT(found.later, Contains(HasSubstr("request_lost_before")));
+  EXPECT_THAT(found.later, Not(Contains(HasSubstr("missed_by_capture"))));
+}
+
 TEST(Reads, ASecondHoleInAnAnswerAfterTheDirectionsWereJoinedIsSaid) {
   const Findings found = analyse(R"(
      0  B>A  SEND_ONLY     500  ar

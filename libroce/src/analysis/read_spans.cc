@@ -100,7 +100,14 @@ bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn) {
   if (Read* waiting = find_read(ref.channel, read.psn)) waiting->span = read.span;
   std::size_t at = ref.channel.gaps.size();
   while (at > 0 && ref.channel.gaps[at - 1].first > gap.first) --at;
-  ref.channel.gaps.insert(at, gap);
+  RareRing<Gap>& gaps = ref.channel.gaps;
+  if (at < gaps.size() && gaps[at].first == gap.end() && !gaps[at].acknowledged_by) {
+    // The hole began where the READ ends, so that one packet may fill it all.
+    gaps[at].first = gap.first;
+    gaps[at].count += gap.count;
+  } else {
+    gaps.insert(at, gap);
+  }
   return true;
 }
 
