@@ -74,6 +74,7 @@ class Statements {
     add_losses();
     add_damaged();
     add_not_ready();
+    add_overtaken();
     add_repeated();
     add_congestion();
     return std::move(statements_);
@@ -207,9 +208,41 @@ class Statements {
                     counted(count, "time", "times")));
   }
 
+  // True if no loss is known that made the requesters send again.
+  [[nodiscard]] bool nothing_was_lost() const {
+    return verdicts_.losses.total() == 0 && verdicts_.of(VerdictKind::no_answer).verdicts == 0 &&
+           verdicts_.of(VerdictKind::response_not_in_time).verdicts == 0;
+  }
+
+  [[nodiscard]] std::uint64_t overtaken() const {
+    return verdicts_.of(VerdictKind::out_of_order).packets + verdicts_.of(VerdictKind::request_late_after).packets +
+           verdicts_.of(VerdictKind::response_out_of_order).packets;
+  }
+
+  void add_overtaken() {
+    const std::uint64_t again = verdicts_.of(VerdictKind::retransmission).verdicts;
+    if (overtaken() == 0) return;
+    const auto has_overtaken = [](const StreamSummary& stream) {
+      return stream.count(VerdictKind::out_of_order) + stream.count(VerdictKind::request_late_after) +
+                 stream.count(VerdictKind::response_out_of_order) !=
+             0;
+    };
+    const std::string packets = counted(overtaken(), "packet that others overtook", "packets that others overtook");
+    // Losses are a reason of their own; without one, the overtaken packets are the reason.
+    if (nothing_was_lost() && again != 0) {
+      const std::string text =
+          fmt::format("had {}, and sent {} again: nothing was lost", packets, counted(again, "packet", "packets"));
+      add(Severity::warning, connections_that(has_overtaken, text, text));
+    } else {
+      const std::string text = fmt::format("had {}", packets);
+      add(Severity::note, connections_that(has_overtaken, text, text));
+    }
+  }
+
   void add_repeated() {
-    // Known losses matter more; retransmissions are only their consequence.
+    // Known losses and overtaken packets matter more; retransmissions are only their consequence.
     if (verdicts_.losses.total() != 0 || verdicts_.of(VerdictKind::no_answer).verdicts != 0) return;
+    if (overtaken() != 0 && nothing_was_lost()) return;
     const std::uint64_t count = verdicts_.of(VerdictKind::retransmission).verdicts;
     if (count == 0) return;
     const auto has_repeated = [](const StreamSummary& stream) { return retransmissions(stream) != 0; };

@@ -26,6 +26,8 @@ struct Request {
   std::uint32_t length = 0;  ///< bytes of payload; of data that a READ asks for; of the message that a WRITE begins
   std::uint16_t payload = 0;
   Opcode opcode{};
+  std::uint16_t first_ip_id = 0;  ///< the oldest IPv4 identification of its transmissions that were seen
+  std::uint16_t last_ip_id = 0;   ///< the newest
   std::uint8_t transmissions = 1;
   std::uint8_t hop_limit = 0;
   bool has_icrc = false;
@@ -89,6 +91,9 @@ struct Read {
 struct Restart {
   bool active = false;
   Cause cause = Cause::none;
+  bool was_silent = false;        ///< between `reason` and its begin, the requester's ACK timeout ran out
+  Cause before = Cause::unknown;  ///< the cause of the go-back that this one interrupted
+  std::uint16_t begin_ip_id = 0;  ///< the IPv4 identification of its first packet
   LongPsn first = 0;
   LongPsn next = 0;
   LongPsn jump_from = 0;  ///< its latest packet left out the PSNs from here to before `jump_to`
@@ -99,6 +104,12 @@ struct Restart {
   LongPsn asked_for = 0;  ///< the PSN that its reason asked for; `first` if there is no reason
   PacketId reason{};
   Time reason_time{};
+  PacketId begun_by{};        ///< its first packet
+  std::uint32_t packets = 0;  ///< how many packets of it were seen
+  LongPsn interrupted = 0;    ///< the PSN that the requester would have sent next, had it not gone back
+
+  // A-ORD-2 (after the silence of an ACK timeout, the requester goes back because of that)
+  [[nodiscard]] Cause shown_cause() const { return was_silent ? Cause::timeout : cause; }
 };
 
 /// State after one request packet, by which the next one is judged.
@@ -140,6 +151,7 @@ struct Credits {
 /// A NAK (sequence error or RNR) that the requester has not reacted to yet.
 struct PendingNak {
   bool arrived_late = false;  ///< what it asked for was acknowledged without being sent again: it was only late
+  Time arrived_at{};          ///< with `arrived_late`: time of that acknowledgement
   LongPsn psn = 0;
   PacketId packet{};
   Time time{};
@@ -217,9 +229,10 @@ struct Channel {
   Ring<Request> requests;         ///< by PSN
   std::size_t settled = 0;        ///< how many of the oldest `requests` are acknowledged
   LongPsn latest = 0;             ///< PSN of the request packet that was seen last
+  Time latest_time{};             ///< time of that packet
   RareRing<Gap> gaps;             ///< by PSN
   RareRing<Corrupted> corrupted;  ///< the newest few
-  Restart restart;
+  Lazy<Restart> restart;
   std::uint64_t message_count = 0;
   PacketId message_first{};
 
@@ -235,6 +248,8 @@ struct Channel {
   Duration least_latency = Duration::max();
   Lazy<MessageEnds> ends;
   Lazy<Attempts> attempts;
+  Duration least_timeout = Duration::max();   ///< shortest silence after which the requester went back by itself
+  Duration least_reaction = Duration::max();  ///< shortest time from a NAK to the packet it asked for, seen before
   RequestOrder order;
   LatestAeth aeth;
   Lazy<Credits> credits;

@@ -15,6 +15,14 @@ std::uint32_t packets_for(std::uint32_t length, std::uint32_t mtu) {
   return std::max(1U, static_cast<std::uint32_t>((std::uint64_t{length} + mtu - 1) / mtu));
 }
 
+// True if the packet asks for the rest of the READ from `psn` on: it leaves out as many whole packets as PSNs.
+bool asks_for_rest(const Request& read, const Observation& packet, LongPsn psn) {
+  if (packet.info().operation != Operation::read_request || packet.dma_length >= read.length) return false;
+  const std::uint32_t answered = read.length - packet.dma_length;
+  const auto packets = static_cast<std::uint32_t>(psn - read.psn);
+  return answered % packets == 0 && is_mtu(answered / packets);
+}
+
 }  // namespace
 
 // A-PSN-2 (a READ takes as many PSNs as its answer has packets of the path MTU)
@@ -55,7 +63,11 @@ void learn_mtu(Stream& stream, std::uint32_t mtu) {
     }
     for (std::size_t i = 0; i < channel.reads.size(); ++i) {
       const std::size_t at = find_request(channel, channel.reads[i].psn);
-      if (at < channel.requests.size()) channel.reads[i].span = channel.requests[at].span;
+      if (at >= channel.requests.size()) continue;
+      Read& read = channel.reads[i];
+      const LongPsn guess = read.end();
+      read.span = channel.requests[at].span;
+      if (read.answer.other == guess) read.answer.other = read.end();
     }
     channel.next_max = 0;
   }
@@ -78,7 +90,7 @@ void settle_guess(ChannelRef ref, LongPsn psn) {
 }
 
 bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn) {
-  if (!read.span_is_guess || psn == read.psn || ref.packet().info().operation == Operation::read_request) return false;
+  if (!read.span_is_guess || psn == read.psn || asks_for_rest(read, ref.packet(), psn)) return false;
   Gap gap;
   gap.first = psn;
   gap.count = static_cast<std::uint32_t>(read.end() - psn);
@@ -88,7 +100,14 @@ bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn) {
   if (Read* waiting = find_read(ref.channel, read.psn)) waiting->span = read.span;
   std::size_t at = ref.channel.gaps.size();
   while (at > 0 && ref.channel.gaps[at - 1].first > gap.first) --at;
-  ref.channel.gaps.insert(at, gap);
+  RareRing<Gap>& gaps = ref.channel.gaps;
+  if (at < gaps.size() && gaps[at].first == gap.end() && !gaps[at].acknowledged_by) {
+    // The hole began where the READ ends, so that one packet may fill it all.
+    gaps[at].first = gap.first;
+    gaps[at].count += gap.count;
+  } else {
+    gaps.insert(at, gap);
+  }
   return true;
 }
 

@@ -27,9 +27,9 @@ inline constexpr std::size_t kMemberCount<LatestCnp> = 4;
 template <>
 inline constexpr std::size_t kMemberCount<Stream> = 10;
 template <>
-inline constexpr std::size_t kMemberCount<Channel> = 33;
+inline constexpr std::size_t kMemberCount<Channel> = 36;
 template <>
-inline constexpr std::size_t kMemberCount<Request> = 18;
+inline constexpr std::size_t kMemberCount<Request> = 20;
 template <>
 inline constexpr std::size_t kMemberCount<Gap> = 10;
 template <>
@@ -37,9 +37,9 @@ inline constexpr std::size_t kMemberCount<Response> = 8;
 template <>
 inline constexpr std::size_t kMemberCount<Read> = 11;
 template <>
-inline constexpr std::size_t kMemberCount<AnswerFollower> = 10;
+inline constexpr std::size_t kMemberCount<AnswerFollower> = 11;
 template <>
-inline constexpr std::size_t kMemberCount<Restart> = 12;
+inline constexpr std::size_t kMemberCount<Restart> = 18;
 template <>
 inline constexpr std::size_t kMemberCount<RequestOrder> = 7;
 template <>
@@ -47,7 +47,7 @@ inline constexpr std::size_t kMemberCount<LatestAeth> = 7;
 template <>
 inline constexpr std::size_t kMemberCount<Credits> = 10;
 template <>
-inline constexpr std::size_t kMemberCount<PendingNak> = 8;
+inline constexpr std::size_t kMemberCount<PendingNak> = 9;
 template <>
 inline constexpr std::size_t kMemberCount<Corrupted> = 2;
 template <>

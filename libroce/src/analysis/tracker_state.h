@@ -117,9 +117,20 @@ void join_by_cm(TrackerState& state, Flow& flow);
 bool rejoin_by_response(TrackerState& state, Flow& flow);
 
 // copies.cc: copies, overtaken packets and retransmissions. The current packet is a request with the PSN `psn`.
+/// True if the IP identification of the packet shows when it was sent: the sender counts them up.
+[[nodiscard]] inline bool ids_show_order(const Flow& flow, const Observation& packet) {
+  return flow.ip_id_varies && packet.has_ip_id;
+}
+/// True if identification `a` was given out before `b`.
+[[nodiscard]] constexpr bool is_older_id(std::uint16_t a, std::uint16_t b) {
+  return static_cast<std::int16_t>(a - b) < 0;
+}
 /// Answers whether it copies the latest transmission of `request`.
 [[nodiscard]] const Explanation& explain_copied(Channel& channel, const Flow& flow, const Request& request,
                                                 const Observation& packet, LongPsn psn);
+/// Answers whether it, newer than all requests before, was overtaken by a go-back.
+[[nodiscard]] const Explanation& explain_ahead(const Channel& channel, const Flow& flow, const Observation& packet,
+                                               LongPsn psn);
 /// Answers whether it, another transmission of `request`, was sent again or overtaken.
 [[nodiscard]] const Explanation& explain_repeated(const Channel& channel, const Flow& flow, const Request& request,
                                                   const Observation& packet, LongPsn psn);
@@ -189,6 +200,8 @@ Sighting on_response(ChannelRef ref, Flow& flow);
 Read& add_read(ChannelRef ref, const Request& request);
 
 // losses.cc: what became of missing packets.
+/// True if the packet is a NAK for a sequence error that names a request just before the first one of the channel.
+[[nodiscard]] bool names_lost_before(const Channel& channel, const Observation& packet, LongPsn psn);
 /// Reports what was lost, now that the requester begins to send again.
 void on_restart(ChannelRef ref, const Restart& restart);
 /// Removes `count` PSNs from `first` on from the gaps, with a verdict of `kind` for those that were in a gap.

@@ -77,7 +77,7 @@ UnansweredRequest describe(ChannelRef ref, const Request& request) {
 // and nothing shows that the last one did not. A-LOSS-6
 bool answers_get_lost(const Channel& channel) {
   const Attempts& attempts = *channel.attempts;
-  return channel.restart.active && channel.restart.first == attempts.psn &&
+  return channel.restart->active && channel.restart->first == attempts.psn &&
          attempts.answers >= heuristics::kAnswersLost && attempts.answers + 1 == attempts.tries;
 }
 

@@ -49,6 +49,15 @@ class SummaryTest : public ProgramTest {
   }
 };
 
+TEST_F(SummaryTest, BeginsWithOvertakenPacketsIfNothingWasLost) {
+  const json received = summary({softroce("rc-reorder.rx.pcap")});
+  EXPECT_EQ(received["verdict"],
+            "1 of 1 connection had 7 packets that others overtook, and sent 30 packets again: nothing was lost");
+  EXPECT_EQ(received["clean"], false);
+  const json lossy = summary({softroce("rc-drop-requests.rx.pcap")});
+  EXPECT_THAT(lossy["verdict"].get<std::string>(), Not(HasSubstr("overtook")));
+}
+
 TEST_F(SummaryTest, LossesAreCountedOnTheirSideOfTheCapturePoint) {
   // Both hold the same run: twelve requests were dropped between the two capture points. One of them begins a burst,
   // and neither capture tells it from what followed it.
