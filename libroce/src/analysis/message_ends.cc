@@ -65,7 +65,7 @@ void reopen(MessageEnds& ends, EndedMessage& ended) {
 
 // True if the requester did not have the answer to the message when it went back.
 bool had_no_answer(const Channel& channel, const Restart& restart, const Message& message, Time now) {
-  switch (restart.cause) {
+  switch (restart.shown_cause()) {
     case Cause::timeout:
       return channel.least_latency == Duration::max() || now - message.finish >= channel.least_latency;
     case Cause::implied_nak:
@@ -107,7 +107,8 @@ void hear(Channel& channel, LongPsn end) {
 
 // A-MSG-2 (a message ends with an answer that its requester can have received)
 void reopen_messages(ChannelRef ref, const Restart& restart) {
-  if (restart.cause != Cause::timeout && restart.cause != Cause::implied_nak) return;
+  const Cause cause = restart.shown_cause();
+  if (cause != Cause::timeout && cause != Cause::implied_nak) return;
   if (ref.channel.ends->ended.empty()) return;
   MessageEnds& ends = ref.channel.ends.make();
   bool any = false;
