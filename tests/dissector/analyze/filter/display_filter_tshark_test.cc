@@ -29,10 +29,11 @@ constexpr std::array kPairs{
     Pair{"rc-mix-v4.tx.pcap", "bth.opcode == RC_WRITE_FIRST", "infiniband.bth.opcode == 6"},
     Pair{"rc-mix-v4.tx.pcap", "bth.opcode in {RC_READ_REQUEST, 0x0d..0x10}",
          "infiniband.bth.opcode in {12, 0x0d..0x10}"},
-    Pair{"rc-mix-v4.tx.pcap", "bth.opcode not in {4..17}", "infiniband.bth.opcode not in {4..17}"},
+    // A packet without the field passes `not in` in tshark 4.0 and here, but not in 4.4.
+    Pair{"rc-mix-v4.tx.pcap", "bth.opcode not in {4..17}", "not infiniband.bth.opcode in {4..17}"},
     Pair{"rc-mix-v4.tx.pcap", "aeth.msn != 3", "infiniband.aeth.msn != 3"},
     Pair{"rc-mix-v4.tx.pcap", "not aeth.msn == 3", "not infiniband.aeth.msn == 3"},
-    Pair{"rc-mix-v4.tx.pcap", "aeth.msn not in {1..9}", "infiniband.aeth.msn not in {1..9}"},
+    Pair{"rc-mix-v4.tx.pcap", "aeth.msn not in {1..9}", "not infiniband.aeth.msn in {1..9}"},
     Pair{"rc-mix-v4.tx.pcap", "reth.dma_length > 4096 or atomiceth && bth.ack_req",
          "infiniband.reth.dmalen > 4096 or infiniband.atomiceth && infiniband.bth.a == 1"},
     Pair{"rc-mix-v4.tx.pcap", "eth.type == 0x800 and (bth.pad_count ge 1 or udp.length lt 100) and !(ip.ttl == 1)",
