@@ -32,7 +32,7 @@ bool was_nacked_since(const Channel& channel, LongPsn psn, Time begin) {
 const Explanation& explain_copied(Channel& channel, const Flow& flow, const Request& request, const Observation& packet,
                                   LongPsn psn) {
   Evidence evidence{Question::copied_request};
-  const bool has_same_bits = request.has_icrc && packet.has_icrc && request.icrc == packet.icrc;
+  const bool has_same_bits = request.has_icrc && packet.has_bits() && request.icrc == packet.icrc;
   evidence.note(Fact::begins_there, request.psn == psn).note(Fact::has_same_bits, has_same_bits);
   // The rest takes searches, and retransmissions mostly have other bits.
   if (!has_same_bits) return explain(evidence);

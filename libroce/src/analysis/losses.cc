@@ -80,7 +80,7 @@ void lose_responses(ChannelRef ref, LongPsn psn, VerdictKind kind) {
 void say_lost_beyond(ChannelRef ref, const Request& request, LongPsn first) {
   Verdict& verdict = say_later(ref.state, ref.stream, VerdictKind::lost_beyond, request.last, request.last_time);
   verdict.first_psn = ref.wire(first);
-  verdict.psn_count = static_cast<std::uint32_t>(request.end() - first);
+  verdict.psn_count = request.lacks_length ? 1 : static_cast<std::uint32_t>(request.end() - first);
   verdict.other = ref.packet().id;
   ++ref.stream.summary.lost_psns;
 }
@@ -376,7 +376,7 @@ void miss_answer(ChannelRef ref, Read& read) {
   if (read.answer.next_response < read.end()) {
     Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, read.request, read.request_time);
     verdict.first_psn = ref.wire(read.answer.next_response);
-    verdict.psn_count = static_cast<std::uint32_t>(read.end() - read.answer.next_response);
+    verdict.psn_count = read.sure_psns(read.end() - read.answer.next_response);
     verdict.other = read.passed_by;
     if (fate.fate == Fate::missed) ref.stream.summary.missed_psns += verdict.psn_count;
     read.answer.give_up(read.end());
@@ -396,11 +396,11 @@ void finish_channel(ChannelRef ref) {
     if (request.acknowledged) continue;
     const Explanation& fate = explain(Evidence{Question::end_of_capture}
                                           .note(Fact::was_sent_again, request.transmissions > 1)
-                                          .note(Fact::is_refused, channel.refused));
+                                          .note(Fact::is_refused, channel.refused || channel.lacks_syndromes));
     if (fate.verdict != kNoVerdict) {
       Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, request.last, request.last_time);
       verdict.first_psn = ref.wire(request.psn);
-      verdict.psn_count = request.span;
+      verdict.psn_count = request.sure_span();
       verdict.other = request.first;
     }
     break;
