@@ -31,6 +31,7 @@ DETERMINABLE = {  # in tx, rx, hostA, hostB: what recall is measured on must not
     "lost_beyond": (1, 0, 0, 2),
     "request_lost_before": (0, 22, 15, 7),
     "response_lost_before": (0, 17, 1, 16),
+    "lost_for_good": (0, 9, 9, 0),
 }
 
 

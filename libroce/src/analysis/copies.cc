@@ -38,7 +38,9 @@ const Explanation& explain_copied(Channel& channel, const Flow& flow, const Requ
   if (!has_same_bits) return explain(evidence);
   const Read* const read = find_read(channel, psn);
   // Routers lower the hop limit, so a copy may have another one; a retransmission starts with the same.
-  evidence.note(Fact::bits_would_differ, flow.ip_id_varies || request.hop_limit != packet.hop_limit)
+  // A-LOSS-2 (UC has neither acknowledgements nor repetitions): what comes twice is a copy.
+  const bool is_sent_once = packet.info().service == Service::uc;
+  evidence.note(Fact::bits_would_differ, is_sent_once || flow.ip_id_varies || request.hop_limit != packet.hop_limit)
       .note(Fact::follows_directly, psn == channel.latest && packet.time - request.last_time < heuristics::kCopyFollows)
       .note(Fact::was_asked_for, is_named_by_nak(channel, psn) || (read != nullptr && read->answer.passed))
       .note(Fact::responder_spoke, !channel.responses.empty() && channel.responses.back().time > request.last_time);
@@ -68,6 +70,8 @@ const Explanation& explain_missing(const Channel& channel, const Flow& flow, con
   const Duration since = packet.time - gap.revealed_at;
   Evidence evidence{Question::missing_request};
   note_order_of_sending(evidence, flow, packet);
+  // A-LOSS-2, too: what comes late was overtaken.
+  if (packet.info().service == Service::uc) evidence.note(Fact::ids_count, true).note(Fact::is_older, true);
   evidence.note(Fact::is_acknowledged, static_cast<bool>(gap.acknowledged_by))
       .note(Fact::nak_for_it_alone, is_nacked && !channel.restart.active)
       .note(Fact::is_ahead, channel.restart.active && psn >= channel.restart.next)

@@ -314,16 +314,17 @@ void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32
 
 namespace {
 
-Evidence evidence_of_gap(const Gap& gap) {
+Evidence evidence_of_gap(const Stream& stream, const Gap& gap) {
   return Evidence{Question::open_gap}
       .note(Fact::is_acknowledged, static_cast<bool>(gap.acknowledged_by))
-      .note(Fact::is_of_go_back, gap.of_restart);
+      .note(Fact::is_of_go_back, gap.of_restart)
+      .note(Fact::is_unreliable, stream.summary.service == Service::uc);
 }
 
 // Resolves the oldest gap by what is known of it so far.
 void give_up_oldest(ChannelRef ref, RareRing<Gap>& gaps) {
   const Gap gap = gaps.front();
-  const Explanation& fate = explain(evidence_of_gap(gap).note(Fact::is_given_up, true));
+  const Explanation& fate = explain(evidence_of_gap(ref.stream, gap).note(Fact::is_given_up, true));
   resolve_gap(ref, gaps, gap.first, gap.count, fate.verdict, fate.cause);
 }
 
@@ -343,7 +344,7 @@ void settle(ChannelRef ref, Time now) {
   while (!channel.gaps.empty()) {
     const Gap& gap = channel.gaps.front();
     if (!gap.acknowledged_by || now - gap.acknowledged_at < heuristics::kGapSettles) break;
-    const Explanation& fate = explain(evidence_of_gap(gap));
+    const Explanation& fate = explain(evidence_of_gap(ref.stream, gap));
     resolve_gap(ref, channel.gaps, gap.first, gap.count, fate.verdict, fate.cause);
   }
   if (!channel.read_was_passed || channel.restart.active) return;
@@ -384,7 +385,6 @@ void miss_answer(ChannelRef ref, Read& read) {
   acknowledge(ref, channel.newest_response + 1);
 }
 
-// A-LOSS-2 (gaps of UC have no reason that can be seen)
 void finish_channel(ChannelRef ref) {
   Channel& channel = ref.channel;
   settle_filled(ref, channel.filled->first + 1);
