@@ -96,6 +96,34 @@ class FlowEvidence:
         for hole, reveal in self.missing.items():
             if hole not in self.seen and reveal.frame.service == UC:
                 self.add("lost_for_good", reveal, self.flow, [hole], "gap of UC that nothing filled")
+        self._give_up()
+
+    # The end
+
+    def _give_up(self):
+        """The oldest request that got no answer, if it was sent more than once, or an RNR NAK refused it last: its
+        requester gave up. (The captures do not end in between.)"""
+        if not self.responses or any(e.frame.is_nak and NAKS[e.frame.syndrome] != "nak_sequence_error"
+                                     for e in self.responses):
+            return
+        oldest = next((psn for psn in sorted(self.seen) if not self._was_ever_answered(psn)), None)
+        if oldest is None:
+            return
+        last = self.seen[oldest]
+        refusals = [e for e in self.responses if e.frame.is_rnr and e.sent.psn == oldest and e.number > last.number]
+        if refusals:
+            self.add("never_ready", last, why=f"refused by frame {refusals[-1].number}, not sent again")
+        elif sum(oldest in e.sent.psns for e in self.transmissions) > 1:
+            self.add("no_answer", last, why="sent again, never answered")
+
+    def _was_ever_answered(self, psn):
+        """Answers before the last transmission but one did not reach the requester: it sent again after them."""
+        frame = self.seen[psn].frame
+        sent = [e.number for e in self.transmissions if psn in e.sent.psns]
+        since = [e for e in self.responses if len(sent) < 2 or e.number > sent[-2]]
+        if frame.is_read or frame.is_atomic:
+            return any(e.frame.is_answer and e.sent.psn == psn for e in since)
+        return any(e.sent.psn > psn or (e.sent.psn == psn and e.frame.is_positive) for e in since)
 
     # Requests
 

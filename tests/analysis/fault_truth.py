@@ -189,6 +189,12 @@ class Capture:
         return next((case["mtu"] for case in cases if isinstance(case, dict) and "mtu" in case
                      and flow.key[2] in (case["me"]["qpn"], case["peer"]["qpn"])), 1024)
 
+    def completions(self, flow):
+        """The statuses of the completions that the requester of `flow` got."""
+        cases = (self.truth or {}).get("server" if flow.sent[0].side == "a" else "client") or []
+        return [done["st"] for case in cases if isinstance(case, dict) and case.get("peer", {}).get("qpn") == flow.key[2]
+                for done in case["wc"]]
+
     @staticmethod
     def _count(flow):
         near = flow.sent[0].frame.psn

@@ -26,7 +26,8 @@ from verdict_truth import Truth
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "captures", "softroce")
 VIEW_FACTS = ("gap", "response_gap", "implied_nak")  # what they say is about the view itself
-OF_THE_VIEW = VIEW_FACTS + ("lost_beyond",)  # happens only as far as a view shows it: not counted apart from it
+# What happens only as far as a view shows it: not counted apart from it.
+OF_THE_VIEW = VIEW_FACTS + ("lost_beyond", "no_answer", "never_ready")
 
 
 class Case:

@@ -29,6 +29,8 @@ DETERMINABLE = {  # in tx, rx, hostA, hostB: what recall is measured on must not
     "response_lost_after": (5, 0, 0, 4),
     "response_not_in_time": (17, 0, 15, 2),
     "lost_beyond": (1, 0, 0, 2),
+    "no_answer": (1, 0, 0, 1),
+    "never_ready": (2, 2, 2, 2),
     "request_lost_before": (0, 22, 15, 7),
     "response_lost_before": (0, 17, 1, 16),
     "lost_for_good": (0, 9, 9, 0),

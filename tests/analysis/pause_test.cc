@@ -44,6 +44,8 @@ class PauseTest : public ::testing::Test {
     packet.link_priority = static_cast<std::uint8_t>(priority);
     return observe(packet);
   }
+  /// The frames that follow were seen at this capture point.
+  void go_to(std::uint16_t point) { point_ = point; }
   [[nodiscard]] std::vector<PauseSummary> summaries() const { return tracker_.summaries(); }
   [[nodiscard]] PauseCounts counts(std::size_t priority) const { return summaries().at(0).counts.at(priority); }
   [[nodiscard]] const PauseTracker& tracker() const { return tracker_; }
@@ -55,6 +57,7 @@ class PauseTest : public ::testing::Test {
     packet.time = Time{nanoseconds{static_cast<std::int64_t>(time * 1000)}};
     packet.id = {++frames_, 0};
     packet.kind = kind;
+    packet.point = point_;
     packet.source_mac = from;
     packet.destination_mac = to;
     return packet;
@@ -68,6 +71,7 @@ class PauseTest : public ::testing::Test {
 
   PauseTracker tracker_{{k100G}};
   std::uint64_t frames_ = 0;
+  std::uint16_t point_ = 0;
   PacketId xoff_{};
 };
 
@@ -116,6 +120,21 @@ TEST_F(PauseTest, PrioritiesAndStationsAreApart) {
   EXPECT_EQ(summaries()[1].counts[4].paused, nanoseconds{10'240});
   EXPECT_EQ(summaries()[1].counts[PauseSummary::kAll].paused, nanoseconds{15'360});
   EXPECT_EQ(summaries()[1].counts[0].xoff, 0U);
+}
+
+TEST_F(PauseTest, CapturePointsAreOnLinksOfTheirOwn) {
+  pfc(0, 3, 65'535);  // until 335.5
+  go_to(1);
+  EXPECT_EQ(data(100, 3), std::nullopt) << "at this point nobody asked for silence";
+  pfc(100, 3, 1000);
+  // What passes point 1 between other stations does not make point 0 a place with several links.
+  EXPECT_EQ(data(110, 3, kOther, kSwitch), std::nullopt);
+  go_to(0);
+  EXPECT_EQ(data(120, 3), 120.0);
+  ASSERT_THAT(summaries(), SizeIs(2));
+  EXPECT_EQ(summaries()[0].point, 0);
+  EXPECT_EQ(summaries()[1].point, 1);
+  EXPECT_EQ(summaries()[1].counts[3].xoff, 1U);
 }
 
 TEST_F(PauseTest, WithoutALinkSpeedOnlyTheTimeUntilXonIsKnown) {

@@ -422,7 +422,10 @@ class ChannelEvidence {
       // A response that comes sooner answers an earlier transmission.
       if (e.at < earlier.at || e.time < earlier.time + to_responder_ * 2) continue;
       if (e.sent->psn == psn && e.sent->is_answer()) answers.push_back(e);
-      is_executed = is_executed || e.sent->psn >= asked->end || (e.sent->is_answer() && asked->covers(e.sent->psn));
+      // Once executed, it may be lost when it is requested again: only the new answer shows that it was not.
+      const bool is_new = !asked->is_repeated || !asked->awaited;
+      is_executed = is_executed || (!asked->is_repeated && e.sent->psn >= asked->end) ||
+                    (is_new && e.sent->is_answer() && asked->covers(e.sent->psn));
       is_passed = is_passed || e.sent->psn >= asked->end;
       is_overtaken = is_overtaken || e.sent->psn > psn || (e.sent->psn == psn && !e.sent->is_answer());
     }

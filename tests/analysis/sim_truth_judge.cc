@@ -44,7 +44,6 @@ bool is_judged(VerdictKind kind) {
     case duplicate_ack:
     case response_repeated:
     case unexplained:
-    case no_answer:
       return false;
     default:
       return true;
@@ -129,6 +128,9 @@ class Judge {
         return was_overtaken_behind() ? "" : "nothing overtook it behind the capture point";
       case lost_beyond:
         return why_not_lost_beyond();
+      case no_answer:
+      case never_ready:
+        return why_answered();
       case request_lost_before:
         return for_each_psn([&](LongPsn psn) { return why_request_not_lost_before(psn); });
       case response_lost_before:
@@ -248,6 +250,19 @@ class Judge {
       if (missing.psn != psn || !missing.is_answer()) return "it is not of this answer";
       return view_.saw(missing, index_) ? "it was seen" : "";
     });
+  }
+
+  std::string why_answered() {
+    if (!sent_.is_request) return "it is of the other sort";
+    for (const std::size_t index : channel_->responses) {
+      const Sent& response = run_.sent[index];
+      if (index < passage_.sent || response.is_lost || !response.is_positive()) continue;
+      const bool is_own = response.is_answer() && sent_.covers(response.psn);
+      if (sent_.needs_answer() ? !is_own : response.psn < sent_.psn) continue;
+      is_unknowable_ = !view_.saw(response);
+      return "an answer to it arrived";
+    }
+    return "";
   }
 
   [[nodiscard]] std::string why_no_ghost() const {

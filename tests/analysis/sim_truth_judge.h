@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/sim_truth.h"
+#include "roce/analysis/stream_summary.h"
 #include "roce/analysis/verdict.h"
 
 namespace roce::sim_truth {
@@ -24,6 +25,12 @@ struct View {
 
 /// Returns the verdicts of the tracker on a view.
 [[nodiscard]] std::vector<analysis::Verdict> judge_view(const View& view);
+
+/// Returns the messages of the tracker on a view.
+[[nodiscard]] std::vector<analysis::Message> messages_of(const View& view);
+
+/// Returns why a message cannot have ended with the answer that it is said to have ended with; empty if it can.
+[[nodiscard]] std::string why_not_ended(const View& view, const analysis::Message& message);
 
 /// True if verdicts of this kind are judged at all: those that claim little are not.
 [[nodiscard]] bool is_judged(analysis::VerdictKind kind);

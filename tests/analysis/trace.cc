@@ -143,10 +143,18 @@ std::vector<std::byte> build(Line line, std::uint16_t id) {
   return *bytes;
 }
 
-void take(Tracker& tracker, const std::vector<std::byte>& frame, std::size_t reported, Time time, Findings& findings) {
-  const Packet packet = parse_frame(frame, LinkType::ethernet, static_cast<std::uint32_t>(reported));
+/// The circumstances of a capture that the frame does not show.
+struct Capture {
+  std::size_t reported = 0;  ///< length of the frame on the wire
+  std::uint16_t point = 0;
+  Time time{};
+};
+
+void take(Tracker& tracker, const std::vector<std::byte>& frame, const Capture& capture, Findings& findings) {
+  const Packet packet = parse_frame(frame, LinkType::ethernet, static_cast<std::uint32_t>(capture.reported));
   const PacketId id{findings.packets.size() + 1, 0};
-  const Observation seen = observe_packet(packet, check_icrc(packet), time, id);
+  Observation seen = observe_packet(packet, check_icrc(packet), capture.time, id);
+  seen.point = capture.point;
   const PacketAnalysis& analysis = tracker.observe(seen);
   for (const Verdict& verdict : analysis.verdicts) findings.now.push_back(to_text(verdict));
   findings.packets.push_back(analysis);
@@ -172,6 +180,8 @@ std::string to_text(const Verdict& verdict) {
   if (verdict.other) text += fmt::format(" of={}", verdict.other.frame);
   if (verdict.elapsed != Duration{}) text += fmt::format(" after={}us", verdict.elapsed.count() / 1000);
   if (verdict.spurious) text += " spurious";
+  if (verdict.tries != 0) text += fmt::format(" tries={}", verdict.tries);
+  if (verdict.ack_timeout != 0) text += fmt::format(" ack_timeout={}", verdict.ack_timeout);
   return text;
 }
 
@@ -185,11 +195,12 @@ void feed(Tracker& tracker, std::string_view trace, Findings& findings) {
     const Time time = line.time;
     const bool is_cut = line.options.contains("cut");
     const auto snap = line.options.extract("snap");
+    const auto point = static_cast<std::uint16_t>(std::stoul(taken(line.options, "point", "0")));
     const auto id = static_cast<std::uint16_t>(1000 * (line.source - 'A') + ++ids[line.source]);
     std::vector<std::byte> frame = build(std::move(line), id);
     const std::size_t reported = frame.size() + (is_cut ? kCut : 0);
     if (snap) frame.resize(std::min(frame.size(), kBth + std::stoul(snap.mapped())));
-    take(tracker, frame, reported, time, findings);
+    take(tracker, frame, {reported, point, time}, findings);
     drain(tracker, findings);
   }
 }

@@ -165,5 +165,57 @@ TEST(Messages, ThatBeganBeforeTheCaptureAreMarked) {
   EXPECT_EQ(found.streams[0].directions[0].latency.count(), 0U);
 }
 
+TEST(Messages, OfSeveralPacketsAreRefusedAsOne) {
+  const Findings found = analyse(R"(
+     0  A>B  WRITE_FIRST   100  dma=576
+     1  A>B  WRITE_MIDDLE  101
+     2  A>B  WRITE_LAST    102  ar
+    10  B>A  NAK_ACCESS    100)");
+  ASSERT_EQ(found.messages.size(), 1U);
+  EXPECT_EQ(found.messages[0].end, MessageEnd::refused);
+  EXPECT_EQ(found.messages[0].bytes, 576U);
+  EXPECT_EQ(found.messages[0].psn_count, 3U);
+  EXPECT_EQ(found.messages[0].last, (PacketId{3, 0}));
+  EXPECT_EQ(found.messages[0].answer, (PacketId{4, 0}));
+  EXPECT_EQ(found.streams[0].directions[0].messages_refused, 1U);
+}
+
+TEST(Messages, AreRefusedWithThePacketsThatWereUnderWay) {
+  const Findings found = analyse(R"(
+     0  A>B  WRITE_FIRST   100  dma=832
+     1  A>B  WRITE_MIDDLE  101
+    10  B>A  NAK_ACCESS    100
+    11  A>B  WRITE_MIDDLE  102
+    12  A>B  WRITE_LAST    103  ar
+    13  A>B  SEND_ONLY     104  ar)");
+  ASSERT_EQ(found.messages.size(), 2U);
+  EXPECT_EQ(found.messages[0].end, MessageEnd::refused);
+  EXPECT_EQ(found.messages[0].bytes, 832U);
+  EXPECT_EQ(found.messages[0].psn_count, 4U);
+  EXPECT_EQ(found.messages[0].finish, Time{std::chrono::microseconds{10}});
+  EXPECT_EQ(found.messages[1].end, MessageEnd::open);
+  EXPECT_EQ(found.messages[1].type, MessageType::send);
+}
+
+TEST(Messages, ThatTheirRequesterBreaksOffHaveTheLengthOfTheirRequest) {
+  const Findings found = analyse(R"(
+     0  A>B  WRITE_FIRST   100  dma=4000
+     1  A>B  WRITE_MIDDLE  101
+    10  B>A  NAK_ACCESS    100)");
+  ASSERT_EQ(found.messages.size(), 1U);
+  EXPECT_EQ(found.messages[0].end, MessageEnd::refused);
+  EXPECT_EQ(found.messages[0].bytes, 4000U);
+}
+
+TEST(Messages, BeforeARefusedOneAreNotCutShort) {
+  const Findings found = analyse(R"(
+     0  A>B  READ          100
+     1  A>B  SEND_ONLY     101  ar
+    10  B>A  NAK_INVALID   101)");
+  ASSERT_EQ(found.messages.size(), 2U);
+  EXPECT_EQ(found.messages[0].end, MessageEnd::open);
+  EXPECT_EQ(found.messages[1].end, MessageEnd::refused);
+}
+
 }  // namespace
 }  // namespace roce::analysis

@@ -50,6 +50,59 @@ TEST(Streams, LossesFromBeforeTheDirectionsAreJoinedAreKept) {
   EXPECT_EQ(found.streams[0].lost_psns, 1U);
 }
 
+// Both sides of a switch in one input: the copies at the second point repeat nothing, and the loss between the points
+// is told by each of them in its own way.
+TEST(Streams, EachCapturePointIsJudgedByItself) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_FIRST   100  id=1
+     2  A>B  SEND_FIRST   100  id=1  point=1
+    10  A>B  SEND_MIDDLE  101  id=2
+    20  A>B  SEND_LAST    102  id=3  ar
+    22  A>B  SEND_LAST    102  id=3  ar  point=1
+    30  B>A  NAK_SEQUENCE 101  point=1
+    32  B>A  NAK_SEQUENCE 101
+    60  A>B  SEND_MIDDLE  101  id=4
+    62  A>B  SEND_MIDDLE  101  id=4  point=1
+    70  A>B  SEND_LAST    102  id=5  ar
+    72  A>B  SEND_LAST    102  id=5  ar  point=1
+    80  B>A  ACK          102  point=1
+    82  B>A  ACK          102)");
+  EXPECT_THAT(streams_of(found), ElementsAre(0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0));
+  ASSERT_EQ(found.streams.size(), 2U);
+  EXPECT_EQ(found.streams[0].point, 0);
+  EXPECT_EQ(found.streams[1].point, 1);
+  EXPECT_EQ(found.streams[0].count(VerdictKind::request_lost_after), 1U);
+  EXPECT_EQ(found.streams[0].count(VerdictKind::request_lost_before), 0U);
+  EXPECT_EQ(found.streams[1].count(VerdictKind::request_lost_before), 1U);
+  EXPECT_EQ(found.streams[1].count(VerdictKind::request_lost_after), 0U);
+  for (const StreamSummary& stream : found.streams) {
+    EXPECT_EQ(stream.count(VerdictKind::retransmission), 2U);
+    EXPECT_EQ(stream.count(VerdictKind::duplicate), 0U);
+  }
+}
+
+// A REQ and its REP, at point 0 only.
+constexpr std::string_view kConnect =
+    "-9 A>B UD_SEND_ONLY 1 qp=1 headers=cm_req mad.mgmt_class=7 mad.attribute_id=0x10 cm_req.local_comm_id=71 "
+    "cm_req.local_qpn=0x11\n"
+    "-8 B>A UD_SEND_ONLY 1 qp=1 headers=cm_rep mad.mgmt_class=7 mad.attribute_id=0x13 cm_rep.local_comm_id=72 "
+    "cm_rep.remote_comm_id=71 cm_rep.local_qpn=0x22\n";
+
+TEST(Streams, ConnectionManagementJoinsTheFlowsOfItsOwnPoint) {
+  const Findings found = analyse(std::string{kConnect} + R"(
+    20  A>B  SEND_ONLY  100  qp=0x22
+    21  B>A  SEND_ONLY  500  qp=0x11
+    30  A>B  SEND_ONLY  100  qp=0x22  point=1
+    31  B>A  SEND_ONLY  500  qp=0x11  point=1)");
+  std::size_t joined = 0;
+  for (const StreamSummary& stream : found.streams) {
+    if (stream.service != Service::rc) continue;
+    EXPECT_EQ(stream.joined, stream.point == 0);
+    joined += stream.joined ? 1U : 0U;
+  }
+  EXPECT_EQ(joined, 1U);
+}
+
 TEST(Streams, EqualPsnsAreJoinedByTheUdpSourcePort) {
   const Findings found = analyse(R"(
      0  A>B  SEND_ONLY  100  qp=0x22  port=50001

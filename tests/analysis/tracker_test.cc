@@ -204,7 +204,8 @@ TEST(RequestVerdicts, SentForTheLastTime) {
     10020  A>B  SEND_ONLY  101  ar)");
   EXPECT_THAT(found.now, ElementsAre("4 retransmission 101 cause=timeout of=3 after=5000us",
                                      "5 retransmission 101 cause=timeout of=4 after=5000us"));
-  EXPECT_THAT(found.later, ElementsAre("3 lost_beyond 101 of=4", "4 lost_beyond 101 of=5", "5 no_answer 101 of=3"));
+  EXPECT_THAT(found.later, ElementsAre("3 lost_beyond 101 of=4", "4 lost_beyond 101 of=5",
+                                       "5 no_answer 101 of=3 after=10000us tries=3 ack_timeout=10"));
 }
 
 TEST(RequestVerdicts, TheEndOfTheCaptureIsNotTheEndOfTheConnection) {

@@ -2,7 +2,7 @@
 """Whether a verdict about a view is true: from what happened to each frame, whether or not the view shows it."""
 
 from roce_frames import UC
-from verdict_kinds import NAKS
+from verdict_kinds import COMPLETIONS, NAKS
 
 
 class Truth:
@@ -46,10 +46,25 @@ class Truth:
             else "it was not delayed behind this point",
             "response_not_in_time": lambda: self._after(entry, frame.is_response, lost or self._was_overtaken(sent)),
             "lost_beyond": lambda: self._beyond(entry),
+            "no_answer": lambda: self._given_up(kind, entry),
+            "never_ready": lambda: self._given_up(kind, entry),
         }
         if kind in NAKS.values():
             return "" if frame.is_nak and frame.icrc_good and NAKS.get(frame.syndrome) == kind else "it is no such NAK"
         return checks[kind]()
+
+    def _given_up(self, kind, entry):
+        """Whether its application got the completion, for this request and not for a later one."""
+        if not entry.frame.is_request:
+            return "it is no request"
+        sent = entry.sent
+        if any(other.position > sent.position and sent.psn in other.psns for other in sent.flow.sent):
+            return "it was sent again"
+        if COMPLETIONS[kind] not in self.capture.completions(sent.flow):
+            return f"its application did not get completion {COMPLETIONS[kind]}"
+        arrived = [a for a in sent.flow.answers if a.position > sent.position and not a.is_lost and a.frame.is_positive
+                   and a.psn >= sent.psn]
+        return "an answer to it arrived" if arrived else ""
 
     @staticmethod
     def _after(entry, right_sort, lost):

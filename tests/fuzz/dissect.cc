@@ -107,7 +107,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   capture.begin({});
   for (std::size_t i = 0; i < frames.size(); ++i) {
     pass(frames[i], [&](const Packet& packet, const IcrcVerdict& icrc, std::uint32_t offset) {
-      require(capture.observe(packet, icrc, i + 1, offset, frames[i].time) != nullptr);
+      require(capture.observe(packet, icrc, {i + 1, frames[i].time}, offset) != nullptr);
     });
   }
   capture.finish();

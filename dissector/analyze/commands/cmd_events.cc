@@ -39,6 +39,7 @@ std::vector<text::TableColumn> columns() {
   return {{"event", text::Align::right},
           {"frame", text::Align::right},
           {"time", text::Align::right},
+          {"point", text::Align::left},
           {"stream", text::Align::right},
           {"from to", text::Align::left, "ends"},
           {"severity", text::Align::left},
@@ -61,18 +62,20 @@ class EventsConsumer final : public AnalysisConsumer {
       : session_(session),
         options_(options),
         verdicts_(options.verdicts.begin(), options.verdicts.end()),
-        rows_(session, columns(), 4),
+        rows_(session, columns(), 4, "point"),
         order_([this](std::uint64_t number, const Verdict& verdict) { show(number, verdict); }) {}
 
   void go_on_from(const CarriedState& state) override {
     order_.go_on_from(state.verdicts.all());
     for (const analysis::StreamSummary& stream : state.open) ends_.learn(stream);
     files_ = SeenFiles{state.files};
+    points_ = SeenPoints{state.points};
     start_ns_ = state.start_ns;
   }
   void on_packet(const AnalysedPacket& packet) override {
     ends_.learn(packet);
     files_.learn(packet.file);
+    points_.learn(packet);
     if (!start_ns_) start_ns_ = capture_start(packet);
   }
   void on_verdict(const Verdict& verdict) override { order_.add(verdict); }
@@ -90,7 +93,7 @@ class EventsConsumer final : public AnalysisConsumer {
     if (!verdicts_.empty() && !verdicts_.contains(std::string{info.name})) return;
     if (!session_.is_chosen(verdict.packet)) return;
     if (!options_.common.json) return rows_.add(row_of(number, verdict));
-    text::append(session_.output().buffer(), event_line(number, verdict, files_));
+    text::append(session_.output().buffer(), event_line(number, verdict, files_, points_));
     session_.output().commit();
   }
 
@@ -108,6 +111,8 @@ class EventsConsumer final : public AnalysisConsumer {
     return {{std::to_string(number), text::Tone::faint, number},
             {std::move(frame), text::Tone::plain, place.number},
             {seconds_text(time - start_ns_.value_or(time)), text::Tone::plain, utc_text(time)},
+            {std::string{points_.distinctive_name(verdict.point)}, text::Tone::plain,
+             std::string{points_.name(verdict.point)}},
             has_stream
                 ? text::TableCell{std::to_string(verdict.stream), text::Tone::plain, std::uint64_t{verdict.stream}}
                 : text::TableCell{},
@@ -136,6 +141,7 @@ class EventsConsumer final : public AnalysisConsumer {
   EventOrder order_;
   StreamEnds ends_;
   SeenFiles files_;
+  SeenPoints points_;
   std::optional<std::int64_t> start_ns_;
 };
 

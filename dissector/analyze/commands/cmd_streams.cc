@@ -109,6 +109,7 @@ text::TableCell duration(bool is_known, Duration value) {
 
 std::vector<text::TableColumn> columns() {
   return {{"stream", text::Align::right},
+          {"point", text::Align::left},
           {"ends", text::Align::left, "ends"},
           {"svc", text::Align::left, "service"},
           {"start", text::Align::right, "start"},
@@ -131,33 +132,35 @@ std::vector<text::TableColumn> columns() {
 }
 
 std::vector<text::TableCell> row_of(const StreamSummary& stream, const LossPlaces& lost, const AnalysisSession& session,
-                                    std::int64_t start_ns) {
+                                    const SeenPoints& points, std::int64_t start_ns) {
   const analysis::Histogram latency = latencies(stream);
   const bool has_latency = latency.count() != 0;
   const double rate = goodput(stream);
   const std::int64_t start = stream.start.time_since_epoch().count();
   const std::uint64_t bytes = sum(stream, &analysis::DirectionSummary::bytes);
   const std::uint64_t naks = error_naks(stream) + stream.count(VerdictKind::nak_sequence_error);
-  return {{std::to_string(stream.stream), text::Tone::plain, std::uint64_t{stream.stream}},
-          {ends_text(stream, session.names(), session.layout().charset)},
-          {std::string{service_text(stream.service)}},
-          {seconds_text(start - start_ns), text::Tone::plain, utc_text(start)},
-          duration(true, stream.end - stream.start),
-          number(sum(stream, &analysis::DirectionSummary::packets)),
-          {text::bytes_text(bytes), text::Tone::plain, bytes},
-          number(messages(stream)),
-          {rate > 0 ? text::bit_rate_text(rate) : "-", rate > 0 ? text::Tone::plain : text::Tone::faint, rate},
-          number(retransmissions(stream), text::Tone::caution),
-          number(lost.before, text::Tone::bad),
-          number(lost.after, text::Tone::bad),
-          number(lost.beyond, text::Tone::bad),
-          number(naks, error_naks(stream) != 0 ? text::Tone::bad : text::Tone::caution),
-          number(stream.count(VerdictKind::rnr_nak), text::Tone::caution),
-          number(stream.count(VerdictKind::ce_mark)),
-          number(stream.count(VerdictKind::cnp)),
-          duration(has_latency, latency.quantile(0.5)),
-          duration(has_latency, latency.quantile(0.99)),
-          duration(has_latency, latency.max())};
+  return {
+      {std::to_string(stream.stream), text::Tone::plain, std::uint64_t{stream.stream}},
+      {std::string{points.distinctive_name(stream.point)}, text::Tone::plain, std::string{points.name(stream.point)}},
+      {ends_text(stream, session.names(), session.layout().charset)},
+      {std::string{service_text(stream.service)}},
+      {seconds_text(start - start_ns), text::Tone::plain, utc_text(start)},
+      duration(true, stream.end - stream.start),
+      number(sum(stream, &analysis::DirectionSummary::packets)),
+      {text::bytes_text(bytes), text::Tone::plain, bytes},
+      number(messages(stream)),
+      {rate > 0 ? text::bit_rate_text(rate) : "-", rate > 0 ? text::Tone::plain : text::Tone::faint, rate},
+      number(retransmissions(stream), text::Tone::caution),
+      number(lost.before, text::Tone::bad),
+      number(lost.after, text::Tone::bad),
+      number(lost.beyond, text::Tone::bad),
+      number(naks, error_naks(stream) != 0 ? text::Tone::bad : text::Tone::caution),
+      number(stream.count(VerdictKind::rnr_nak), text::Tone::caution),
+      number(stream.count(VerdictKind::ce_mark)),
+      number(stream.count(VerdictKind::cnp)),
+      duration(has_latency, latency.quantile(0.5)),
+      duration(has_latency, latency.quantile(0.99)),
+      duration(has_latency, latency.max())};
 }
 
 ExitCode run_streams(const StreamsOptions& options) {
@@ -180,16 +183,17 @@ ExitCode run_streams(const StreamsOptions& options) {
                      [](const StreamSummary* a, const StreamSummary* b) { return is_worse(*a, *b); });
   }
   if (options.top != 0) streams.resize(std::min(options.top, streams.size()));
-  RowWriter rows{session, columns()};
+  RowWriter rows{session, columns(), 0, "point"};
+  const SeenPoints points{result.points};
   for (const StreamSummary* stream : streams) {
     const LossPlaces lost = result.verdicts.lost_of(stream->stream);
     if (options.common.json) {
-      OrderedJson row = stream_json(*stream, session.names());
+      OrderedJson row = stream_json(*stream, session.names(), result.points);
       row["lost"] = OrderedJson{{"before", lost.before}, {"after", lost.after}, {"beyond", lost.beyond}};
       text::append(session.output().buffer(), json_line(row));
       session.output().commit();
     } else {
-      rows.add(row_of(*stream, lost, session, result.counts.first_ns.value_or(0)));
+      rows.add(row_of(*stream, lost, session, points, result.counts.first_ns.value_or(0)));
     }
   }
   rows.finish();

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analyze/commands/commands.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "analyze/input/report.h"
+#include "analyze/join/point_join.h"
 #include "analyze/report/summary_format.h"
 #include "analyze/session/analysis_session.h"
 #include "analyze/session/chosen_streams.h"
 #include "command_line/program.h"
+#include "text/human_units.h"
 
 namespace roce::analyze {
 
@@ -108,6 +113,35 @@ class SummaryConsumer final : public AnalysisConsumer {
   std::map<std::uint32_t, StreamVerdicts> verdicts_;  ///< by stream
 };
 
+/// Compares the capture points of the input, if they show the same packets. Reads the input a second time.
+JoinedPoints join_points(AnalysisSession& session, const AnalysisResult& result) {
+  const AnalysisOptions& options = session.options();
+  if (result.streams_passed_over || !options.after.empty() || !options.carry.empty()) return {};
+  if (!points_share_connections(result)) return {};
+  const auto leave_out = [](std::string why) {
+    JoinedPoints nothing;
+    nothing.caveats.push_back(
+        fmt::format("several capture points saw the same connections, and were not compared: {}", why));
+    return nothing;
+  };
+  if (!std::all_of(session.inputs().begin(), session.inputs().end(),
+                   [](const InputFile& file) { return file.is_regular; })) {
+    return leave_out("a pipe cannot be read twice; save it to a file first");
+  }
+  if (result.counts.roce_packets > kMostJoined) {
+    return leave_out(fmt::format("{} packets are too many for memory; choose a time with --from and --to",
+                                 text::count_text(result.counts.roce_packets)));
+  }
+  PointPackets packets;
+  analysis::TrackerOptions tracker;
+  tracker.keep_messages = tracker.keep_answers = false;
+  static_cast<void>(session.run_again(packets, tracker));
+  JoinedPoints joined = packets.join(result.points);
+  for (const std::string& sentence : joined.clocks_apart) report(sentence);
+  if (!joined.clocks_apart.empty()) session.fail(ExitCode::failed);
+  return joined;
+}
+
 ExitCode run_summary(const SummaryOptions& options) {
   AnalysisSession session{options.common};
   if (!options.common.after.empty() && (!options.common.filter.empty() || options.common.stream)) {
@@ -125,7 +159,7 @@ ExitCode run_summary(const SummaryOptions& options) {
     report("nothing matches");
     return session.finish();
   }
-  const Summary summary = summarise(result);
+  const Summary summary = summarise(result, join_points(session, result));
   const SummaryView view{result, summary, session.names(), options.top};
   if (options.common.json) {
     append_summary_json(session.output().buffer(), view);

@@ -27,6 +27,7 @@ struct CaptureFile {
   std::uint64_t unknown_link = 0;       ///< frames of a link type that is not decoded
   std::uint16_t unknown_link_type = 0;  ///< the link type of the last such frame
   bool is_damaged = false;              ///< it could not be opened, or not read to its end
+  bool is_out_of_order = false;         ///< it begins before the end of the file before it at the same named point
   std::vector<std::string> problems;    ///< sentences for people
 
   [[nodiscard]] std::uint64_t dropped() const { return dropped_interface + dropped_os + dropped_between; }

@@ -24,22 +24,27 @@ struct DecodedPart {
   return whole.is_roce() || whole.kind() == PacketKind::pfc || whole.kind() == PacketKind::pause;
 }
 
-/// Calls `use(const DecodedPart&)` for each packet of a frame that `is_judged`. The result depends on the arguments
-/// alone, so frames may be decoded in any order and by any thread.
+/// Calls `use(const DecodedPart&)` for each packet of a frame that `is_judged`, seen at the capture point `point`. The
+/// result depends on the arguments alone, so frames may be decoded in any order and by any thread.
 template <typename Use>
-void decode_step(const Packet& whole, Time time, std::uint64_t frame, Use use) {
+void decode_step(const Packet& whole, Time time, std::uint64_t frame, std::uint16_t point, Use use) {
+  const auto observe = [&](const Packet& packet, const IcrcVerdict& verdict, std::uint32_t segment) {
+    analysis::Observation seen = analysis::observe_packet(packet, verdict, time, {frame, segment});
+    seen.point = point;
+    return seen;
+  };
   const IcrcVerdict icrc = check_icrc(whole);
   std::optional<SuperFrame> super_frame;
   if (icrc.status != IcrcStatus::good && whole.is_roce()) super_frame = find_super_frame(whole);
   if (!super_frame) {
-    use(DecodedPart{whole, icrc, 0, 0, 0, analysis::observe_packet(whole, icrc, time, {frame, 0})});
+    use(DecodedPart{whole, icrc, 0, 0, 0, observe(whole, icrc, 0)});
     return;
   }
   for (std::uint32_t i = 0; i < super_frame->count; ++i) {
     const Packet part = segment(whole, *super_frame, i);
     const IcrcVerdict verdict = check_icrc(part);
     use(DecodedPart{part, verdict, i, super_frame->count, whole.bth_offset() + i * super_frame->segment_size,
-                    analysis::observe_packet(part, verdict, time, {frame, i})});
+                    observe(part, verdict, i)});
   }
 }
 

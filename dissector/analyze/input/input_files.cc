@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,6 +41,9 @@ class Expansion {
  public:
   explicit Expansion(const InputOptions& options) : options_(options) {}
 
+  /// The arguments that follow belong to this point; empty: to none that has a name.
+  void go_to(std::string_view point) { point_ = point; }
+
   void add(const std::string& argument) {
     struct stat status {};
     const bool is_input = argument == "-";
@@ -67,9 +71,17 @@ class Expansion {
 
   /// True if the file was not given before; otherwise a warning names both paths.
   bool is_first(const std::string& path, const struct stat& status) {
-    const auto [place, is_new] = seen_.try_emplace({status.st_dev, status.st_ino}, path);
+    const auto [place, is_new] = seen_.try_emplace({status.st_dev, status.st_ino}, path, point_);
     if (is_new) return true;
-    const std::string& other = place->second;
+    const auto& [other, point] = place->second;
+    if (point != point_) {
+      const auto text = [](const std::string& name) {
+        return name.empty() ? std::string{"no --point"} : fmt::format("the point '{}'", name);
+      };
+      result_.errors.push_back(fmt::format("'{}' was given for {} and for {}; it is read once, for {}", path,
+                                           text(point), text(point_), text(point)));
+      return false;
+    }
     result_.warnings.push_back(other == path
                                    ? fmt::format("'{}' was given twice; it is read once", path)
                                    : fmt::format("'{}' and '{}' are the same file; it is read once", other, path));
@@ -80,7 +92,8 @@ class Expansion {
     // For a device such as /dev/null, equal inode numbers mean nothing.
     const bool is_regular = S_ISREG(status.st_mode);
     if ((is_regular || S_ISFIFO(status.st_mode)) && !is_first(path, status)) return;
-    InputFile file{path, is_regular && path != "-", is_regular ? static_cast<std::uint64_t>(status.st_size) : 0, {}};
+    InputFile file{
+        path, is_regular && path != "-", is_regular ? static_cast<std::uint64_t>(status.st_size) : 0, {}, point_};
     if (options_.sort_by_time && file.is_regular) {
       // A file that cannot be opened is reported later, when it is read.
       if (auto reader = link::CaptureReader::open(path)) file.first_ns = first_time(*reader);
@@ -120,7 +133,7 @@ class Expansion {
     }
     if (is_regular) {
       if (auto reader = link::CaptureReader::open(path.string())) {
-        found.push_back({path.string(), true, static_cast<std::uint64_t>(status.st_size), first_time(*reader)});
+        found.push_back({path.string(), true, static_cast<std::uint64_t>(status.st_size), first_time(*reader), point_});
         return;
       }
     }
@@ -141,15 +154,46 @@ class Expansion {
 
   InputOptions options_;
   InputFiles result_;
-  std::map<std::pair<dev_t, ino_t>, std::string> seen_;
+  std::string point_;
+  std::map<std::pair<dev_t, ino_t>, std::pair<std::string, std::string>> seen_;  ///< path and point of each file
   std::vector<std::string> others_;  ///< names in the current directory that are not captures
 };
 
+/// Returns the paths that fit a pattern, in their order; the pattern itself if it is none or nothing fits, so that the
+/// error about the file that cannot be read names it.
+std::vector<std::string> paths_of(const std::string& pattern) {
+  glob_t found{};
+  std::vector<std::string> paths{pattern};
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  return paths;
+}
+
 }  // namespace
 
-InputFiles expand_inputs(std::span<const std::string> arguments, const InputOptions& options) {
+tl::expected<NamedPoint, std::string> parse_point(std::string_view text) {
+  const std::size_t end = text.find('=');
+  if (end == 0 || end == std::string_view::npos || end + 1 == text.size()) {
+    return tl::unexpected(
+        fmt::format("--point takes NAME=FILE[,FILE...], such as leaf1=leaf1_*.pcapng, not '{}'", text));
+  }
+  NamedPoint point{std::string{text.substr(0, end)}, {}};
+  for (std::string_view rest = text.substr(end + 1); !rest.empty();) {
+    const std::size_t length = std::min(rest.find(','), rest.size());
+    for (std::string& path : paths_of(std::string{rest.substr(0, length)})) point.arguments.push_back(std::move(path));
+    rest.remove_prefix(std::min(length + 1, rest.size()));
+  }
+  return point;
+}
+
+InputFiles expand_inputs(std::span<const std::string> arguments, const InputOptions& options,
+                         std::span<const NamedPoint> points) {
   Expansion expansion{options};
   for (const std::string& argument : arguments) expansion.add(argument);
+  for (const NamedPoint& point : points) {
+    expansion.go_to(point.name);
+    for (const std::string& argument : point.arguments) expansion.add(argument);
+  }
   return std::move(expansion).finish();
 }
 

@@ -10,12 +10,21 @@
 namespace roce::analyze {
 
 std::string event_text(const analysis::Verdict& verdict) {
+  if (verdict.kind == analysis::VerdictKind::no_answer) {
+    const std::string timeout = verdict.ack_timeout != 0 ? fmt::format(", ACK timeout {}", verdict.ack_timeout) : "";
+    return fmt::format("{}: {} tries{}", verdict_info(verdict.kind).text, verdict.tries, timeout);
+  }
+  if (verdict.kind == analysis::VerdictKind::never_ready) {
+    return fmt::format("{}: {} RNR NAK{}", verdict_info(verdict.kind).text, verdict.tries,
+                       verdict.tries == 1 ? "" : "s");
+  }
   if (verdict.kind != analysis::VerdictKind::rule_broken) return std::string{verdict_info(verdict.kind).text};
   const analysis::RuleInfo& rule = rule_info(verdict.rule);
   return fmt::format("breaks {}: {}", rule.identifier, rule.text);
 }
 
-std::string event_line(std::uint64_t number, const analysis::Verdict& verdict, const SeenFiles& files) {
+std::string event_line(std::uint64_t number, const analysis::Verdict& verdict, const SeenFiles& files,
+                       const SeenPoints& points) {
   const analysis::VerdictInfo& info = verdict_info(verdict.kind);
   const FramePlace place = files.find(verdict.packet.frame);
   const FramePlace other = verdict.other ? files.find(verdict.other.frame) : FramePlace{};
@@ -31,7 +40,10 @@ std::string event_line(std::uint64_t number, const analysis::Verdict& verdict, c
   json["other"] = other.number;
   json["elapsed_ns"] = verdict.elapsed.count();
   json["rule"] = rule_info(verdict.rule).identifier;
+  if (verdict.tries != 0) json["tries"] = verdict.tries;
+  if (verdict.ack_timeout != 0) json["ack_timeout"] = verdict.ack_timeout;
   json["event"] = number;
+  json["point"] = points.name(verdict.point);
   json["file"] = place.file != nullptr ? OrderedJson(place.file->path) : OrderedJson{};
   if (other.file != nullptr && place.file != nullptr && other.file->frame_base != place.file->frame_base) {
     json["other_file"] = other.file->path;

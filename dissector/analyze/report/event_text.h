@@ -14,6 +14,7 @@ namespace roce::analyze {
 /// Returns a verdict as one line of JSON, an object: `verdict`, `frame`, `segment`, `stream`, `cause`, `spurious`,
 /// `first_psn`, `psn_count`, `other`, `elapsed_ns`, `rule`; after these its number, file, time, severity, whether it is
 /// immediate or retrospective, and its text. Frames are numbered within their files.
-[[nodiscard]] std::string event_line(std::uint64_t number, const analysis::Verdict& verdict, const SeenFiles& files);
+[[nodiscard]] std::string event_line(std::uint64_t number, const analysis::Verdict& verdict, const SeenFiles& files,
+                                     const SeenPoints& points);
 
 }  // namespace roce::analyze

@@ -45,6 +45,22 @@ OrderedJson reaction_json(const analysis::CnpReaction& reaction) {
   return json;
 }
 
+OrderedJson unanswered_json(const analysis::UnansweredRequest& request) {
+  OrderedJson json;
+  json["direction"] = request.direction;
+  json["how"] = to_string(request.how);
+  json["one_way"] = request.is_one_way;
+  json["opcode"] = opcode_info(request.opcode).name;
+  json["psn"] = request.psn.value();
+  json["tries"] = request.tries;
+  json["rnr_naks"] = request.refusals;
+  json["ack_timeout"] = request.ack_timeout != 0 ? OrderedJson(request.ack_timeout) : OrderedJson{};
+  json["begin"] = utc_text(request.begin.time_since_epoch().count());
+  json["latest"] = utc_text(request.latest.time_since_epoch().count());
+  json["longest_wait_ns"] = request.wait.count();
+  return json;
+}
+
 OrderedJson congestion_json(const analysis::CongestionSummary& congestion) {
   OrderedJson json;
   json["direction"] = congestion.direction;
@@ -104,9 +120,11 @@ OrderedJson latency_json(const analysis::Histogram& latency) {
   return json;
 }
 
-OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names) {
+OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names,
+                        const std::vector<CapturePoint>& points) {
   OrderedJson json;
   json["stream"] = stream.stream;
+  json["point"] = stream.point < points.size() ? OrderedJson(points[stream.point].name) : OrderedJson{};
   json["service"] = service_text(stream.service);
   json["version"] = to_string(stream.version);
   json["vlan"] = stream.vlan ? OrderedJson(*stream.vlan) : OrderedJson{};
@@ -151,11 +169,15 @@ OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& n
   OrderedJson congestion = OrderedJson::array();
   for (const analysis::CongestionSummary& each : stream.congestion) congestion.push_back(congestion_json(each));
   json["congestion"] = std::move(congestion);
+  OrderedJson unanswered = OrderedJson::array();
+  for (const analysis::UnansweredRequest& each : stream.unanswered) unanswered.push_back(unanswered_json(each));
+  json["unanswered"] = std::move(unanswered);
   return json;
 }
 
-OrderedJson pause_json(const analysis::PauseSummary& pause) {
+OrderedJson pause_json(const analysis::PauseSummary& pause, const std::vector<CapturePoint>& points) {
   OrderedJson json;
+  if (pause.point < points.size()) json["point"] = points[pause.point].name;
   json["source"] = to_string(pause.source);
   json["frames"] = pause.frames;
   OrderedJson priorities = OrderedJson::array();

@@ -24,11 +24,12 @@ using OrderedJson = nlohmann::ordered_json;
 /// Returns count, min, p50, p90, p99, p999 and max in nanoseconds; only the count if it is 0.
 [[nodiscard]] OrderedJson latency_json(const analysis::Histogram& latency);
 
-/// Returns everything that is known about a stream.
-[[nodiscard]] OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names);
+/// Returns everything that is known about a stream. `points` are those of the run, by number.
+[[nodiscard]] OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names,
+                                      const std::vector<CapturePoint>& points);
 
 /// Returns the PFC and PAUSE requests of one station; priorities that it did not mention are left out.
-[[nodiscard]] OrderedJson pause_json(const analysis::PauseSummary& pause);
+[[nodiscard]] OrderedJson pause_json(const analysis::PauseSummary& pause, const std::vector<CapturePoint>& points);
 
 /// Returns one line; bytes that are not UTF-8 (names of files) become replacement characters.
 [[nodiscard]] std::string json_line(const OrderedJson& value);

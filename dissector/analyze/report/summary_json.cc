@@ -49,9 +49,10 @@ OrderedJson counts_json(const CaptureCounts& counts) {
   return json;
 }
 
-OrderedJson finding_json(const Finding& finding) {
+OrderedJson finding_json(const Finding& finding, const std::vector<CapturePoint>& points) {
   OrderedJson json;
   json["verdict"] = finding.info->name;
+  if (finding.point) json["point"] = points[*finding.point].name;
   json["severity"] = severity_text(finding.info->severity);
   json["count"] = finding.count;
   json["packets"] = finding.packets;
@@ -64,6 +65,36 @@ OrderedJson finding_json(const Finding& finding) {
   json["text"] = finding.info->text;
   json["advice"] = finding.info->advice;
   return json;
+}
+
+OrderedJson crossing_json(const Crossing& crossing, const std::vector<CapturePoint>& points) {
+  OrderedJson json;
+  json["from"] = points[crossing.from].name;
+  json["to"] = points[crossing.to].name;
+  json["packets"] = crossing.packets;
+  json["matched"] = crossing.matched;
+  json["lost"] = crossing.lost;
+  json["damaged"] = crossing.damaged;
+  json["duplicated"] = crossing.duplicated;
+  json["reordered"] = crossing.reordered;
+  json["missed"] = crossing.missed;
+  json["delay_p50_ns"] = crossing.delay_p50 ? OrderedJson(crossing.delay_p50->count()) : OrderedJson{};
+  return json;
+}
+
+OrderedJson points_json(const AnalysisResult& result, const Summary& summary) {
+  OrderedJson all = OrderedJson::array();
+  for (const std::uint16_t point : summary.points) {
+    OrderedJson json;
+    json["name"] = result.points[point].name;
+    json["frames"] = result.points[point].frames;
+    if (point < result.point_verdicts.size()) {
+      const LossPlaces& lost = result.point_verdicts[point].losses;
+      json["lost"] = OrderedJson{{"before", lost.before}, {"after", lost.after}, {"beyond", lost.beyond}};
+    }
+    all.push_back(std::move(json));
+  }
+  return all;
 }
 
 }  // namespace
@@ -81,23 +112,33 @@ void append_summary_json(text::TextBuffer& out, const SummaryView& view) {
   json["lost"] = OrderedJson{
       {"before", summary.losses.before}, {"after", summary.losses.after}, {"beyond", summary.losses.beyond}};
   OrderedJson findings = OrderedJson::array();
-  for (const Finding& finding : summary.findings) findings.push_back(finding_json(finding));
+  for (const Finding& finding : summary.findings) {
+    findings.push_back(finding_json(finding, view.result.points));
+  }
   json["findings"] = std::move(findings);
+  if (!summary.joined.crossings.empty()) {
+    json["crossings"] = OrderedJson::array();
+    for (const Crossing& crossing : summary.joined.crossings) {
+      json["crossings"].push_back(crossing_json(crossing, view.result.points));
+    }
+  }
   json["hosts"] = summary.hosts;
   json["connections"] = summary.connections;
+  json["points"] = points_json(view.result, summary);
   json["datagram_flows"] = summary.datagram_flows;
   OrderedJson streams = OrderedJson::array();
   const std::size_t shown = view.top == 0 ? summary.worst.size() : std::min(view.top, summary.worst.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const analysis::StreamSummary& stream = *summary.worst[i];
-    OrderedJson row = stream_json(stream, view.names);
+    OrderedJson row = stream_json(stream, view.names, view.result.points);
     const LossPlaces lost = view.result.verdicts.lost_of(stream.stream);
     row["lost"] = OrderedJson{{"before", lost.before}, {"after", lost.after}, {"beyond", lost.beyond}};
     streams.push_back(std::move(row));
   }
   json["worst_streams"] = std::move(streams);
   OrderedJson pauses = OrderedJson::array();
-  for (const analysis::PauseSummary& pause : view.result.pauses) pauses.push_back(pause_json(pause));
+  for (const analysis::PauseSummary& pause : view.result.pauses)
+    pauses.push_back(pause_json(pause, view.result.points));
   json["pauses"] = std::move(pauses);
   OrderedJson capture = counts_json(view.result.counts);
   OrderedJson files = OrderedJson::array();

@@ -42,6 +42,7 @@ class SummaryText {
   void append_all() {
     append_capture();
     append_statements();
+    append_crossings();
     append_findings();
     append_streams();
     append_congestion();
@@ -103,6 +104,7 @@ class SummaryText {
     const std::uint64_t connections = view_.summary.connections;
     roce += fmt::format("; {}, {}", counted(view_.summary.hosts, "host", "hosts"),
                         counted(connections, "connection", "connections"));
+    if (view_.summary.points.size() > 1) roce += fmt::format(", seen at {} points", view_.summary.points.size());
     if (view_.summary.datagram_flows != 0) {
       roce += fmt::format(", {}", counted(view_.summary.datagram_flows, "datagram flow", "datagram flows"));
     }
@@ -128,23 +130,28 @@ class SummaryText {
   void append_findings() {
     if (view_.summary.findings.empty()) return;
     heading("What was found, and what to do");
-    text::TextTable table({{"finding"},
-                           {"count", text::Align::right},
-                           {"packets", text::Align::right},
-                           {"streams", text::Align::right},
-                           {"most in"},
-                           {"meaning"}});
+    const bool has_points = view_.summary.points.size() > 1;
+    std::vector<text::TableColumn> columns{{"finding"},
+                                           {"count", text::Align::right},
+                                           {"packets", text::Align::right},
+                                           {"streams", text::Align::right},
+                                           {"most in"},
+                                           {"meaning"}};
+    if (has_points) columns.insert(columns.begin() + 1, {"at"});
+    text::TextTable table(std::move(columns));
     for (const Finding& finding : view_.summary.findings) {
       std::string worst;
       for (const Finding::Share& share : finding.worst) {
         worst += fmt::format("{}{}:{}", worst.empty() ? "" : " ", share.stream, text::count_text(share.count));
       }
-      table.add_row({{std::string{finding.info->name}, tone_of(finding.info->severity)},
-                     {text::count_text(finding.count)},
-                     {text::count_text(finding.packets)},
-                     {text::count_text(finding.streams)},
-                     {worst},
-                     {std::string{finding.info->text}}});
+      std::vector<text::TableCell> row{{std::string{finding.info->name}, tone_of(finding.info->severity)},
+                                       {text::count_text(finding.count)},
+                                       {text::count_text(finding.packets)},
+                                       {text::count_text(finding.streams)},
+                                       {worst},
+                                       {std::string{finding.info->text}}};
+      if (has_points) row.insert(row.begin() + 1, {point_name(finding.point)});
+      table.add_row(std::move(row));
     }
     text::TextBuffer rows;
     text::TextTable::Layout layout = layout_;
@@ -168,6 +175,38 @@ class SummaryText {
     out_.push_back('\n');
   }
 
+  [[nodiscard]] std::string point_name(std::optional<std::uint16_t> point) const {
+    return point ? view_.result.points[*point].name : std::string{};
+  }
+
+  void append_crossings() {
+    const std::vector<Crossing>& crossings = view_.summary.joined.crossings;
+    if (crossings.empty()) return;
+    heading("From one capture point to the next");
+    text::TextTable table({{"from"},
+                           {"to"},
+                           {"packets", text::Align::right},
+                           {"lost", text::Align::right},
+                           {"damaged", text::Align::right},
+                           {"duplicated", text::Align::right},
+                           {"reordered", text::Align::right},
+                           {"missed", text::Align::right},
+                           {"delay p50", text::Align::right}});
+    for (const Crossing& crossing : crossings) {
+      table.add_row({{point_name(crossing.from)},
+                     {point_name(crossing.to)},
+                     {text::count_text(crossing.packets)},
+                     {text::count_text(crossing.lost), crossing.lost != 0 ? text::Tone::bad : text::Tone::plain},
+                     {text::count_text(crossing.damaged), crossing.damaged != 0 ? text::Tone::bad : text::Tone::plain},
+                     {text::count_text(crossing.duplicated)},
+                     {text::count_text(crossing.reordered)},
+                     {text::count_text(crossing.missed)},
+                     {crossing.delay_p50 ? text::duration_text(crossing.delay_p50->count()) : std::string{}}});
+    }
+    indented(table);
+    footnote("missed: seen at the second point only; roce-analyze join lists the packets");
+  }
+
   void append_streams() {
     const auto& streams = view_.summary.worst;
     if (streams.empty()) return;
@@ -178,6 +217,7 @@ class SummaryText {
     std::vector<std::vector<text::TableCell>> rows;
     for (std::size_t i = 0; i < shown; ++i) rows.push_back(row_of(*streams[i]));
     std::vector<text::TableColumn> columns{{"stream", text::Align::right},
+                                           {"point"},
                                            {"ends"},
                                            {"svc"},
                                            {"packets", text::Align::right},
@@ -245,6 +285,7 @@ class SummaryText {
     const std::uint64_t resent = retransmissions(stream);
     const double rate = goodput(stream);
     return {{std::to_string(stream.stream)},
+            {view_.summary.points.size() > 1 ? point_name(stream.point) : std::string{}},
             {ends_text(stream, view_.names, layout_.charset)},
             {std::string{service_text(stream.service)}},
             {text::count_text(packets)},

@@ -40,21 +40,22 @@ class SerialRun {
     packet_text::FrameInfo frame = describe_frame(state_.intake.reader(), record, file.path);
     frame.time_ns = state_.intake.time_ns();
     frame.relative_ns = state_.intake.relative_ns();
-    decode_step(whole, state_.intake.time(), state_.intake.number(), [&](const DecodedPart& part) {
-      frame.segment = part.segments == 0 ? 0 : part.segment + 1;
-      frame.segments = part.segments;
-      state_.result.counts.count(part);
-      const analysis::PacketAnalysis& tracked = state_.shards.observe(part.observation);
-      const std::optional<analysis::PauseBreach> breach = state_.pause.observe(part.observation);
-      const analysis::PacketAnalysis& known = breach ? with_breach(tracked, part.observation, *breach) : tracked;
-      const packet_text::DecodedPacket decoded{frame, whole, part.packet, part.icrc, part.base};
-      state_.consumer.on_packet({decoded, part.observation, known, file});
-      for (const analysis::Verdict& verdict : known.verdicts) state_.consumer.on_verdict(verdict);
-      if (++since_hand_over_ < kHandOverPackets) return;
-      since_hand_over_ = 0;
-      state_.hand_over();
-      state_.keep_ended();
-    });
+    decode_step(
+        whole, state_.intake.time(), state_.intake.number(), state_.intake.point(), [&](const DecodedPart& part) {
+          frame.segment = part.segments == 0 ? 0 : part.segment + 1;
+          frame.segments = part.segments;
+          state_.result.counts.count(part);
+          const analysis::PacketAnalysis& tracked = state_.shards.observe(part.observation);
+          const std::optional<analysis::PauseBreach> breach = state_.pause.observe(part.observation);
+          const analysis::PacketAnalysis& known = breach ? with_breach(tracked, part.observation, *breach) : tracked;
+          const packet_text::DecodedPacket decoded{frame, whole, part.packet, part.icrc, part.base};
+          state_.consumer.on_packet({decoded, part.observation, known, file, state_.intake.capture_point()});
+          for (const analysis::Verdict& verdict : known.verdicts) state_.consumer.on_verdict(verdict);
+          if (++since_hand_over_ < kHandOverPackets) return;
+          since_hand_over_ = 0;
+          state_.hand_over();
+          state_.keep_ended();
+        });
   }
 
   const analysis::PacketAnalysis& with_breach(const analysis::PacketAnalysis& tracked,
@@ -78,6 +79,11 @@ class SerialRun {
 bool AnalysisResult::is_complete() const {
   return std::none_of(files.begin() + static_cast<std::ptrdiff_t>(earlier_files), files.end(),
                       [](const CaptureFile& file) { return file.is_damaged; });
+}
+
+bool AnalysisResult::has_contradictory_times() const {
+  return has_bad_clock || std::any_of(files.begin() + static_cast<std::ptrdiff_t>(earlier_files), files.end(),
+                                      [](const CaptureFile& file) { return file.is_out_of_order; });
 }
 
 AnalysisResult run_analysis(std::span<const InputFile> inputs, const AnalysisRunOptions& options,

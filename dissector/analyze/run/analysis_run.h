@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyze/input/capture_counts.h"
+#include "analyze/input/capture_points.h"
 #include "analyze/input/input_files.h"
 #include "analyze/input/time_window.h"
 #include "analyze/run/verdict_counts.h"
@@ -25,6 +26,7 @@ struct AnalysedPacket {
   const analysis::Observation& observation;  ///< its `id` counts frames across all files, from 1 in the first one
   const analysis::PacketAnalysis& analysis;
   const CaptureFile& file;
+  const CapturePoint& point;
 };
 
 struct CarriedState;
@@ -81,6 +83,8 @@ struct AnalysisResult {
   std::vector<CaptureFile> files;
   std::size_t earlier_files = 0;     ///< number of `files`, counted from the first, that belong to earlier runs
   std::uint64_t files_left_out = 0;  ///< files of earlier runs, before those in `files`, that were not kept
+  std::vector<CapturePoint> points;  ///< by number
+  bool has_bad_clock = false;        ///< the clock of a point went back by a second or more
   CaptureCounts counts;
   std::vector<analysis::StreamSummary> streams;
   std::uint64_t streams_left_out = 0;  ///< streams that ended in earlier runs and were not kept
@@ -88,6 +92,7 @@ struct AnalysisResult {
   std::uint64_t streams_unlisted = 0;
   std::uint64_t streams_not_asked_for = 0;  ///< ended streams that the consumer does not list
   VerdictCounts verdicts;
+  std::vector<VerdictTotals> point_verdicts;  ///< those of each point, by its number; perhaps of the first ones only
   /// Streams that were not asked for, whose verdicts are not counted; not set: everything was asked for.
   std::optional<std::uint64_t> streams_passed_over;
   analysis::Evictions evictions;
@@ -97,6 +102,8 @@ struct AnalysisResult {
 
   /// True if each file of this run was read to its end.
   [[nodiscard]] bool is_complete() const;
+  /// True if the times of the input contradict each other, so that verdicts may be wrong; standard error has told it.
+  [[nodiscard]] bool has_contradictory_times() const;
 };
 
 /// Reads captures one after the other as if they were one, analyses them and passes the findings to `consumer`. Errors
@@ -126,6 +133,31 @@ class SeenFiles {
 
  private:
   std::vector<CaptureFile> files_;
+};
+
+/// Names of the capture points from which packets have come so far, for callers that need them before the end.
+class SeenPoints {
+ public:
+  SeenPoints() = default;
+  explicit SeenPoints(const std::vector<CapturePoint>& points) {
+    for (const CapturePoint& point : points) names_.push_back(point.name);
+  }
+
+  void learn(const AnalysedPacket& packet) {
+    const std::size_t number = packet.observation.point;
+    if (number >= names_.size()) names_.resize(number + 1);
+    if (names_[number].empty()) names_[number] = packet.point.name;
+  }
+  [[nodiscard]] std::string_view name(std::uint16_t number) const {
+    return number < names_.size() ? std::string_view{names_[number]} : std::string_view{};
+  }
+  /// Returns the name if it tells something: if there are several points; otherwise nothing.
+  [[nodiscard]] std::string_view distinctive_name(std::uint16_t number) const {
+    return names_.size() > 1 ? name(number) : std::string_view{};
+  }
+
+ private:
+  std::vector<std::string> names_;
 };
 
 }  // namespace roce::analyze

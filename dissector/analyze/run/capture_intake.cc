@@ -9,6 +9,7 @@
 #include "analyze/input/report.h"
 #include "analyze/run/carried_state.h"
 #include "command_line/counted.h"
+#include "text/human_units.h"
 
 namespace roce::analyze {
 
@@ -63,6 +64,7 @@ void CaptureIntake::go_on_from(const CarriedState& state) {
   result_.earlier_files = state.files.size();
   result_.files_left_out = state.files_left_out;
   result_.counts = state.counts;
+  points_ = CapturePoints{state.points, state.file_sets};
   frames_ = state.frames;
   start_ns_ = state.start_ns;
   last_ns_ = state.last_ns;
@@ -73,12 +75,24 @@ void CaptureIntake::carry_into(CarriedState& state) const {
   state.files.assign(result_.files.begin() + static_cast<std::ptrdiff_t>(left_out), result_.files.end());
   state.files_left_out = result_.files_left_out + left_out;
   state.counts = result_.counts;
+  state.points = points_.points();
+  state.file_sets = points_.sets();
   state.frames = frames_;
   state.start_ns = start_ns_;
   state.last_ns = last_ns_;
 }
 
 void CaptureIntake::finish() {
+  result_.points = points_.points();
+  result_.counts.clock_backwards = 0;
+  for (const CapturePoint& point : result_.points) {
+    result_.counts.clock_backwards += point.backwards;
+    if (point.farthest_back < kClockJump) continue;
+    result_.has_bad_clock = true;
+    say(fmt::format("{}: the clock of this capture point went back by up to {}, at {}: durations may be wrong",
+                    point.name, text::duration_text(point.farthest_back),
+                    command_line::counted(point.backwards, "frame", "frames")));
+  }
   for (std::size_t i = result_.earlier_files; i < result_.files.size(); ++i) {
     CaptureFile& file = result_.files[i];
     if (file.unknown_link == 0) continue;
@@ -95,6 +109,7 @@ bool CaptureIntake::open_next() {
     CaptureFile& file = result_.files.emplace_back();
     file.path = input.path;
     file.frame_base = frames_;
+    points_.begin_file(input.path, input.point);
     auto reader = link::CaptureReader::open(input.path);
     if (!reader) {
       fail(reader.error().message);
@@ -117,12 +132,18 @@ bool CaptureIntake::admit() {
     widen(file().first_ns, file().last_ns, record_.timestamp_ns);
   }
   time_ns_ = has_time ? std::optional{record_.timestamp_ns} : std::nullopt;
+  point_ = points_.take(reader_->interfaces(), record_.interface_id, time_ns_);
+  if (record_.number == 1 && points_.overlap()) {
+    file().is_out_of_order = true;
+    file().problems.push_back(*points_.overlap());
+    say(*points_.overlap());
+  }
   if (!options_.window.contains(time_ns_, start_ns_.value_or(0))) {
     ++counts.outside_window;
     return false;
   }
+  points_.count(point_, time_ns_);
   if (has_time) {
-    if (counts.last_ns && record_.timestamp_ns < last_ns_) ++counts.clock_backwards;
     last_ns_ = record_.timestamp_ns;
     widen(counts.first_ns, counts.last_ns, record_.timestamp_ns);
   } else {

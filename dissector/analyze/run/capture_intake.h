@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "analyze/input/capture_points.h"
 #include "analyze/run/analysis_run.h"
 #include "roce/link/capture_reader.h"
 #include "text/progress.h"
@@ -36,6 +37,8 @@ class CaptureIntake {
   [[nodiscard]] std::optional<std::int64_t> time_ns() const { return time_ns_; }
   /// Returns the time of the current frame; if it has none, that of the frame before.
   [[nodiscard]] Time time() const { return Time{Duration{last_ns_}}; }
+  [[nodiscard]] std::uint16_t point() const { return point_; }  ///< number of its capture point
+  [[nodiscard]] const CapturePoint& capture_point() const { return points_.points()[point_]; }
   [[nodiscard]] std::int64_t relative_ns() const { return time_ns_ ? *time_ns_ - *start_ns_ : 0; }
 
   /// Continues after the files of an earlier run. Must be called first.
@@ -47,6 +50,8 @@ class CaptureIntake {
 
  private:
   static constexpr std::uint64_t kProgressFrames = 1U << 16U;
+  /// Queues of one clock are never this far apart.
+  static constexpr std::int64_t kClockJump = 1'000'000'000;
 
   [[nodiscard]] bool open_next();
   void stop_at_limit();
@@ -62,6 +67,8 @@ class CaptureIntake {
   std::unique_ptr<link::CaptureReader> reader_;
   std::optional<text::Progress> progress_;
   link::CaptureRecord record_;
+  CapturePoints points_;
+  std::uint16_t point_ = 0;
   std::optional<std::int64_t> time_ns_;
   std::optional<std::int64_t> start_ns_;
   std::int64_t last_ns_ = 0;

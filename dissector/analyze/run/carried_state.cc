@@ -33,12 +33,15 @@ namespace roce::analyze {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaptureFile, path, format, size_bytes, frame_base, frames, first_ns, last_ns,
                                    dropped_interface, dropped_os, dropped_between, unknown_link, unknown_link_type,
-                                   is_damaged, problems)
+                                   is_damaged, is_out_of_order, problems)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CapturePoint, name, file_set, interface, frames, last_ns, backwards, farthest_back)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileSet, given_name, first_path, last_path, first_ns, last_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaptureCounts, frames, bytes, outside_window, roce_frames, roce_packets,
                                    super_frames, versions, icrc_good, icrc_bad, icrc_unchecked, malformed, cut_short,
                                    pause_frames, unknown_link, without_time, clock_backwards, first_ns, last_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LossPlaces, before, after, beyond, damaged)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VerdictCount, verdicts, packets)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VerdictTotals, kinds, rules, losses)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VerdictCounts, kinds, rules, losses, losses_of_stream)
 
 namespace {
@@ -46,7 +49,7 @@ namespace {
 using nlohmann::json;
 
 // A line of JSON follows, and after it the states of the trackers, whose lengths that line gives.
-constexpr std::string_view kFirstLine = "roce-analyze state 1";
+constexpr std::string_view kFirstLine = "roce-analyze state 2";
 // The JSON line has an entry for each stream that lost packets.
 constexpr json_input::Bounds kHeadBounds{
     .bytes = std::size_t{1} << 30, .values = std::size_t{1} << 24, .members = 65536};
@@ -55,12 +58,15 @@ json head_of(const CarriedState& state, std::size_t closed_bytes) {
   return {{"files", state.files},
           {"files_left_out", state.files_left_out},
           {"counts", state.counts},
+          {"points", state.points},
+          {"file_sets", state.file_sets},
           {"frames", state.frames},
           {"start_ns", state.start_ns},
           {"last_ns", state.last_ns},
           {"closed_left_out", state.closed_left_out},
           {"breaches", state.breaches},
           {"verdicts", state.verdicts},
+          {"point_verdicts", state.point_verdicts},
           {"bytes", {state.trackers.size(), state.pauses.size(), closed_bytes}}};
 }
 
@@ -69,12 +75,15 @@ std::array<std::uint64_t, 3> read_head(const json& head, CarriedState& state) {
   head.at("files").get_to(state.files);
   head.at("files_left_out").get_to(state.files_left_out);
   head.at("counts").get_to(state.counts);
+  head.at("points").get_to(state.points);
+  head.at("file_sets").get_to(state.file_sets);
   head.at("frames").get_to(state.frames);
   head.at("start_ns").get_to(state.start_ns);
   head.at("last_ns").get_to(state.last_ns);
   head.at("closed_left_out").get_to(state.closed_left_out);
   head.at("breaches").get_to(state.breaches);
   head.at("verdicts").get_to(state.verdicts);
+  head.at("point_verdicts").get_to(state.point_verdicts);
   return head.at("bytes").get<std::array<std::uint64_t, 3>>();
 }
 

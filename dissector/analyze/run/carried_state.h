@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyze/input/capture_counts.h"
+#include "analyze/input/capture_points.h"
 #include "analyze/run/verdict_counts.h"
 #include "roce/analysis/stream_summary.h"
 
@@ -25,6 +26,8 @@ struct CarriedState {
   std::vector<CaptureFile> files;
   std::uint64_t files_left_out = 0;
   CaptureCounts counts;
+  std::vector<CapturePoint> points;  ///< by number
+  std::vector<FileSet> file_sets;
   std::uint64_t frames = 0;              ///< in all files
   std::optional<std::int64_t> start_ns;  ///< time of the very first frame
   std::int64_t last_ns = 0;              ///< time of the last frame
@@ -36,6 +39,7 @@ struct CarriedState {
   std::uint64_t closed_left_out = 0;
   std::map<std::uint32_t, std::uint64_t> breaches;  ///< number of `sent_while_paused` verdicts, by stream
   VerdictCounts verdicts;
+  std::vector<VerdictTotals> point_verdicts;  ///< by number of the point
 
   /// The streams that are still open. They are part of `trackers`; `load` extracts them.
   std::vector<analysis::StreamSummary> open;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <vector>
+
 #include "analyze/run/analysis_run.h"
 #include "analyze/run/carried_state.h"
 
@@ -13,11 +15,14 @@ class CountingConsumer final : public AnalysisConsumer {
 
   void go_on_from(const CarriedState& state) override {
     counts_ = state.verdicts;
+    of_point_ = state.point_verdicts;
     next_.go_on_from(state);
   }
   void on_packet(const AnalysedPacket& packet) override { next_.on_packet(packet); }
   void on_verdict(const analysis::Verdict& verdict) override {
     counts_.add(verdict);
+    if (verdict.point >= of_point_.size()) of_point_.resize(verdict.point + std::size_t{1});
+    of_point_[verdict.point].add(verdict);
     next_.on_verdict(verdict);
   }
   void on_message(const analysis::Message& message) override { next_.on_message(message); }
@@ -29,10 +34,12 @@ class CountingConsumer final : public AnalysisConsumer {
   /// Drops the losses of a stream that will not be listed.
   void forget(std::uint32_t stream) { counts_.losses_of_stream.erase(stream); }
   [[nodiscard]] const VerdictCounts& counts() const { return counts_; }
+  [[nodiscard]] const std::vector<VerdictTotals>& of_points() const { return of_point_; }  ///< by number
 
  private:
   AnalysisConsumer& next_;
   VerdictCounts counts_;
+  std::vector<VerdictTotals> of_point_;
 };
 
 }  // namespace roce::analyze

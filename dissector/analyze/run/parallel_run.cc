@@ -23,6 +23,7 @@ struct Frame {
   std::size_t offset = 0;  ///< in the batch's storage
   std::uint32_t original_length = 0;
   std::uint16_t link_type = 0;
+  std::uint16_t point = 0;
   Time time{};
   std::uint64_t number = 0;  ///< overall
 };
@@ -70,7 +71,7 @@ void decode(const Frame& frame, Batch::Piece& piece) {
     if (piece.counts.unknown_link != unknown) piece.unknown_link_type = frame.link_type;
     return;
   }
-  decode_step(whole, frame.time, frame.number, [&](const DecodedPart& part) {
+  decode_step(whole, frame.time, frame.number, frame.point, [&](const DecodedPart& part) {
     piece.counts.count(part);
     const auto at = static_cast<std::uint32_t>(piece.observations.size());
     piece.observations.push_back(part.observation);
@@ -156,8 +157,8 @@ class ParallelRun {
     std::size_t bytes = 0;
     do {
       const link::CaptureRecord& record = state_.intake.record();
-      const Frame frame{record.bytes,     batch.storage.size(), record.original_length,
-                        record.link_type, state_.intake.time(), state_.intake.number()};
+      const Frame frame{record.bytes,          batch.storage.size(), record.original_length, record.link_type,
+                        state_.intake.point(), state_.intake.time(), state_.intake.number()};
       bytes += record.bytes.size();
       if (decodes_at_once_) {
         decode(frame, batch.pieces[0]);

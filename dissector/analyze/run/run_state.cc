@@ -60,6 +60,7 @@ AnalysisResult RunState::finish() {
   result.streams = kept.take();
   result.streams_unlisted = kept.left_out();
   result.verdicts = consumer.counts();
+  result.point_verdicts = consumer.of_points();
   if (options.carry != nullptr) carry(*options.carry);
   result.evictions = shards.evictions();
   pause.finish(result);
@@ -76,6 +77,7 @@ void RunState::carry(CarriedState& state) {
   state.closed.assign(result.streams.begin() + static_cast<std::ptrdiff_t>(left_out), result.streams.end());
   state.closed_left_out = result.streams_left_out + result.streams_unlisted + left_out;
   state.verdicts = result.verdicts;
+  state.point_verdicts = result.point_verdicts;
   // Streams that are not listed any more cannot be asked for.
   std::set<std::uint32_t> listed;
   for (const auto* streams : {&state.open, &state.closed}) {

@@ -5,10 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
 
+#include "analyze/run/dead_connections.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {
@@ -26,15 +29,23 @@ std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::vector<Finding> find_findings(const AnalysisResult& result) {
+/// A part of a run that is judged by itself: what one capture point saw, or everything.
+struct Part {
+  const AnalysisResult& result;
+  const VerdictTotals& verdicts;
+  std::optional<std::uint16_t> point;  ///< not set: all points
+
+  [[nodiscard]] bool has(const StreamSummary& stream) const { return !point || stream.point == *point; }
+};
+
+void find_findings(const Part& part, std::vector<Finding>& findings) {
   constexpr std::size_t kWorst = 3;
-  std::vector<Finding> findings;
   for (const analysis::VerdictInfo& info : analysis::verdict_infos()) {
-    const VerdictCount& count = result.verdicts.of(info.kind);
+    const VerdictCount& count = part.verdicts.of(info.kind);
     if (count.verdicts == 0) continue;
-    Finding finding{&info, count.verdicts, count.packets, 0, {}};
-    for (const StreamSummary& stream : result.streams) {
-      if (stream.count(info.kind) == 0) continue;
+    Finding finding{&info, part.point, count.verdicts, count.packets, 0, {}};
+    for (const StreamSummary& stream : part.result.streams) {
+      if (!part.has(stream) || stream.count(info.kind) == 0) continue;
       ++finding.streams;
       finding.worst.push_back({stream.stream, stream.count(info.kind)});
     }
@@ -43,39 +54,35 @@ std::vector<Finding> find_findings(const AnalysisResult& result) {
     finding.worst.resize(std::min(finding.worst.size(), kWorst));
     findings.push_back(std::move(finding));
   }
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    return std::tuple{a.info->severity, a.count} > std::tuple{b.info->severity, b.count};
-  });
-  return findings;
 }
 
-/// Builds the statements about the capture as a whole.
+/// Builds the statements about a part of a run.
 class Statements {
  public:
-  Statements(const AnalysisResult& result, const Summary& summary)
-      : result_(result), verdicts_(result.verdicts), summary_(summary) {}
-
-  std::vector<Statement> make() && {
-    if (result_.counts.roce_packets == 0) {
-      add(Severity::note,
-          result_.counts.frames == 0 ? "there are no packets to judge" : "there are no RoCE packets to judge");
-      add_pauses();
-      add_sample();
-      return std::move(statements_);
+  explicit Statements(const Part& part) : part_(part), result_(part.result), verdicts_(part.verdicts) {
+    for (const StreamSummary& stream : result_.streams) {
+      if (part.has(stream) && is_connected(stream)) ++connections_;
     }
+  }
+
+  /// About the packets that were seen; nothing if there is nothing to say.
+  std::vector<Statement> about_packets() && {
     add_dead();
+    add_seen_twice();
     add_refused();
     add_broken_rules();
     add_losses();
     add_damaged();
     add_not_ready();
+    add_overtaken();
     add_repeated();
     add_congestion();
+    return std::move(statements_);
+  }
+  /// About the capture as a whole.
+  std::vector<Statement> about_capture() && {
     add_pauses();
     add_sample();
-    if (statements_.empty() || statements_.front().severity == Severity::note) {
-      statements_.insert(statements_.begin(), {Severity::note, "nothing wrong seen"});
-    }
     return std::move(statements_);
   }
 
@@ -84,19 +91,55 @@ class Statements {
 
   template <typename Holds>
   [[nodiscard]] std::string connections_that(Holds holds, std::string_view one, std::string_view many) const {
-    const auto count = static_cast<std::uint64_t>(
-        std::count_if(result_.streams.begin(), result_.streams.end(),
-                      [&](const StreamSummary& stream) { return is_connected(stream) && holds(stream); }));
-    return fmt::format("{} of {} {}", text::count_text(count),
-                       counted(summary_.connections, "connection", "connections"), count == 1 ? one : many);
+    const auto count = static_cast<std::uint64_t>(std::count_if(
+        result_.streams.begin(), result_.streams.end(),
+        [&](const StreamSummary& stream) { return part_.has(stream) && is_connected(stream) && holds(stream); }));
+    return fmt::format("{} of {} {}", text::count_text(count), counted(connections_, "connection", "connections"),
+                       count == 1 ? one : many);
+  }
+
+  // Says how many connections came to this end, and describes the first few.
+  void add_ends(const std::vector<DeadConnection>& dead, ConnectionEnd end, Severity severity, std::string_view text) {
+    constexpr std::size_t kDescribed = 3;
+    std::vector<const DeadConnection*> those;
+    for (const DeadConnection& each : dead) {
+      if (each.end == end) those.push_back(&each);
+    }
+    if (those.empty()) return;
+    add(severity, fmt::format("{} of {} {}", text::count_text(those.size()),
+                              counted(connections_, "connection", "connections"), text));
+    for (std::size_t i = 0; i < std::min(those.size(), kDescribed); ++i) add(severity, those[i]->text);
   }
 
   void add_dead() {
-    if (verdicts_.of(VerdictKind::no_answer).verdicts == 0) return;
-    add(Severity::error,
-        connections_that([](const StreamSummary& stream) { return stream.count(VerdictKind::no_answer) != 0; },
-                         "died: a request was sent for the last time and never answered",
-                         "died: requests were sent for the last time and never answered"));
+    const std::vector<DeadConnection> dead = find_dead_connections(result_, part_.point);
+    add_ends(dead, ConnectionEnd::died, Severity::error,
+             "died of silence: the application gets completion 12 (transport retry counter exceeded)");
+    add_ends(dead, ConnectionEnd::refused_by_rnr, Severity::error,
+             "died of RNR NAKs: the application gets completion 13 (RNR retry counter exceeded)");
+    add_ends(dead, ConnectionEnd::died_or_unseen, Severity::error,
+             "died of silence (completion 12, transport retry counter exceeded), or the answers alone are not in the "
+             "capture");
+    add_ends(dead, ConnectionEnd::unanswered, Severity::error,
+             "had tried in vain when the capture ended, and may have died");
+    add_ends(dead, ConnectionEnd::last_unanswered, Severity::warning,
+             "may have died: its requester has no answer to its last request, as far as is seen here");
+  }
+
+  void add_seen_twice() {
+    std::uint64_t packets = 0;
+    for (const StreamSummary& stream : result_.streams) {
+      if (part_.has(stream)) packets += stream.directions[0].packets + stream.directions[1].packets;
+    }
+    const std::uint64_t copies = verdicts_.of(VerdictKind::duplicate).verdicts;
+    // With every packet twice, half of all are copies.
+    constexpr std::uint64_t kLeastPackets = 20;
+    constexpr std::uint64_t kPercent = 40;
+    if (packets < kLeastPackets || copies * 100 < packets * kPercent) return;
+    add(Severity::warning,
+        fmt::format("{} of {} are copies: the same traffic was captured twice (a mirror of both directions, or the "
+                    "device any); capture one interface, or remove the copies with editcap -D 100",
+                    text::count_text(copies), counted(packets, "packet", "packets")));
   }
 
   void add_refused() {
@@ -139,15 +182,17 @@ class Statements {
     place(late, late == 1 ? "response lost or overtaken after it" : "responses lost or overtaken after it");
     if (parts.empty()) return;
     const auto has_lost = [&](const StreamSummary& stream) {
-      return verdicts_.lost_of(stream.stream).total() != 0 || stream.count(VerdictKind::response_not_in_time) != 0;
+      return result_.verdicts.lost_of(stream.stream).total() != 0 ||
+             stream.count(VerdictKind::response_not_in_time) != 0;
     };
     add(Severity::error,
         fmt::format("{}: {}", connections_that(has_lost, "lost packets", "lost packets"), joined(parts)));
   }
 
   void add_damaged() {
-    const std::uint64_t count =
-        result_.streams_passed_over ? verdicts_.of(VerdictKind::bad_icrc).verdicts : result_.counts.icrc_bad;
+    const std::uint64_t count = result_.streams_passed_over || part_.point
+                                    ? verdicts_.of(VerdictKind::bad_icrc).verdicts
+                                    : result_.counts.icrc_bad;
     if (count == 0) return;
     add(Severity::error, fmt::format("{} a wrong ICRC: damaged on the way here, and dropped by the receiver",
                                      counted(count, "packet has", "packets have")));
@@ -163,9 +208,41 @@ class Statements {
                     counted(count, "time", "times")));
   }
 
+  // True if no loss is known that made the requesters send again.
+  [[nodiscard]] bool nothing_was_lost() const {
+    return verdicts_.losses.total() == 0 && verdicts_.of(VerdictKind::no_answer).verdicts == 0 &&
+           verdicts_.of(VerdictKind::response_not_in_time).verdicts == 0;
+  }
+
+  [[nodiscard]] std::uint64_t overtaken() const {
+    return verdicts_.of(VerdictKind::out_of_order).packets + verdicts_.of(VerdictKind::request_late_after).packets +
+           verdicts_.of(VerdictKind::response_out_of_order).packets;
+  }
+
+  void add_overtaken() {
+    const std::uint64_t again = verdicts_.of(VerdictKind::retransmission).verdicts;
+    if (overtaken() == 0) return;
+    const auto has_overtaken = [](const StreamSummary& stream) {
+      return stream.count(VerdictKind::out_of_order) + stream.count(VerdictKind::request_late_after) +
+                 stream.count(VerdictKind::response_out_of_order) !=
+             0;
+    };
+    const std::string packets = counted(overtaken(), "packet that others overtook", "packets that others overtook");
+    // Losses are a reason of their own; without one, the overtaken packets are the reason.
+    if (nothing_was_lost() && again != 0) {
+      const std::string text =
+          fmt::format("had {}, and sent {} again: nothing was lost", packets, counted(again, "packet", "packets"));
+      add(Severity::warning, connections_that(has_overtaken, text, text));
+    } else {
+      const std::string text = fmt::format("had {}", packets);
+      add(Severity::note, connections_that(has_overtaken, text, text));
+    }
+  }
+
   void add_repeated() {
-    // Known losses matter more; retransmissions are only their consequence.
+    // Known losses and overtaken packets matter more; retransmissions are only their consequence.
     if (verdicts_.losses.total() != 0 || verdicts_.of(VerdictKind::no_answer).verdicts != 0) return;
+    if (overtaken() != 0 && nothing_was_lost()) return;
     const std::uint64_t count = verdicts_.of(VerdictKind::retransmission).verdicts;
     if (count == 0) return;
     const auto has_repeated = [](const StreamSummary& stream) { return retransmissions(stream) != 0; };
@@ -180,9 +257,9 @@ class Statements {
     if (marks + notes == 0) return;
     add(Severity::note, fmt::format("congestion: {} with a CE mark, {}", counted(marks, "packet", "packets"),
                                     counted(notes, "CNP", "CNPs")));
-    const auto is_ignored = [](const StreamSummary& stream) {
+    const auto is_ignored = [&](const StreamSummary& stream) {
       // If only one direction was captured, the other may have had CNPs.
-      return stream.directions[0].seen && stream.directions[1].seen &&
+      return part_.has(stream) && stream.directions[0].seen && stream.directions[1].seen &&
              std::any_of(stream.congestion.begin(), stream.congestion.end(),
                          [](const analysis::CongestionSummary& each) { return each.marks != 0 && each.cnps == 0; });
     };
@@ -219,11 +296,103 @@ class Statements {
         fmt::format("a sample: only the first {}{} were looked at", counted(sample.frames, "frame", "frames"), share));
   }
 
+  const Part& part_;
   const AnalysisResult& result_;
-  const VerdictCounts& verdicts_;
-  const Summary& summary_;
+  const VerdictTotals& verdicts_;
+  std::uint64_t connections_ = 0;
   std::vector<Statement> statements_;
 };
+
+/// Returns the points with streams, by number.
+std::vector<std::uint16_t> points_of(const AnalysisResult& result) {
+  std::set<std::uint16_t> points;
+  for (const StreamSummary& stream : result.streams) points.insert(stream.point);
+  return {points.begin(), points.end()};
+}
+
+void append(std::vector<Statement>& all, std::vector<Statement> more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+bool is_all_notes(const std::vector<Statement>& statements) {
+  return std::all_of(statements.begin(), statements.end(),
+                     [](const Statement& each) { return each.severity == Severity::note; });
+}
+
+Statement about_crossing(const Crossing& crossing, const std::vector<CapturePoint>& points) {
+  const auto way = fmt::format("between {} and {}", points[crossing.from].name, points[crossing.to].name);
+  if (crossing.died() == 0) {
+    return {Severity::note, fmt::format("{}: none of {} died", way, counted(crossing.packets, "packet", "packets"))};
+  }
+  std::vector<std::string> how;
+  if (crossing.lost != 0) how.push_back(fmt::format("{} lost", text::count_text(crossing.lost)));
+  if (crossing.damaged != 0) how.push_back(fmt::format("{} damaged", text::count_text(crossing.damaged)));
+  return {Severity::error, fmt::format("{}: {} of {} died: {}", way, text::count_text(crossing.died()),
+                                       counted(crossing.packets, "packet", "packets"), joined(how))};
+}
+
+/// Adds what each capture point saw. A point that saw nothing wrong is only named.
+void add_points(const AnalysisResult& result, Summary& summary) {
+  constexpr std::size_t kNamed = 5;
+  std::vector<std::string> clean;
+  for (const std::uint16_t point : summary.points) {
+    const VerdictTotals none;
+    const Part part{result, point < result.point_verdicts.size() ? result.point_verdicts[point] : none, point};
+    find_findings(part, summary.findings);
+    std::vector<Statement> statements = Statements{part}.about_packets();
+    if (is_all_notes(statements)) clean.push_back(result.points[point].name);
+    for (Statement& statement : statements) {
+      statement.text = fmt::format("at {}: {}", result.points[point].name, statement.text);
+    }
+    append(summary.statements, std::move(statements));
+  }
+  if (clean.empty()) return;
+  const std::size_t unnamed = clean.size() - std::min(clean.size(), kNamed);
+  clean.resize(clean.size() - unnamed);
+  std::string text = fmt::format("nothing wrong seen at {}", joined(clean));
+  if (unnamed != 0) text += fmt::format(" and at {}", counted(unnamed, "other point", "other points"));
+  summary.statements.push_back({Severity::note, std::move(text)});
+}
+
+void add_everything(const AnalysisResult& result, Summary& summary) {
+  const Part everything{result, result.verdicts, {}};
+  find_findings(everything, summary.findings);
+  if (result.counts.roce_packets == 0) {
+    summary.statements.push_back({Severity::note, result.counts.frames == 0 ? "there are no packets to judge"
+                                                                            : "there are no RoCE packets to judge"});
+    return;
+  }
+  summary.statements = Statements{everything}.about_packets();
+  if (is_all_notes(summary.statements) && result.verdicts.of(VerdictKind::sent_while_paused).verdicts == 0) {
+    summary.statements.insert(summary.statements.begin(), {Severity::note, "nothing wrong seen"});
+  }
+}
+
+/// Identifies a connection at all points that see it.
+auto key_of(const StreamSummary& stream) {
+  const auto end = [&](std::size_t i) { return std::pair{stream.ends[i], stream.qpns[i]}; };
+  return std::tuple{stream.domain, std::min(end(0), end(1)), std::max(end(0), end(1))};
+}
+
+void count_streams(const AnalysisResult& result, Summary& summary) {
+  std::set<Gid> hosts;
+  std::map<decltype(key_of(StreamSummary{})), std::map<std::uint16_t, std::uint64_t>> at_points;
+  for (const StreamSummary& stream : result.streams) {
+    hosts.insert(stream.ends.begin(), stream.ends.end());
+    summary.worst.push_back(&stream);
+    ++at_points[key_of(stream)][stream.point];
+  }
+  for (const StreamSummary& stream : result.streams) {
+    auto& points = at_points[key_of(stream)];
+    if (points.empty() || points.begin()->first != stream.point) continue;
+    // QPs may be used again: the point that saw most connections between them has seen all.
+    std::uint64_t most = 0;
+    for (const auto& [point, count] : points) most = std::max(most, count);
+    (is_connected(stream) ? summary.connections : summary.datagram_flows) += most;
+    points.clear();
+  }
+  summary.hosts = hosts.size();
+}
 
 void add_unchecked(const CaptureCounts& counts, std::vector<std::string>& lacks) {
   constexpr std::array<std::string_view, 5> kReasons{"", "no ICRC", "cut by the snap length", "IP fragments",
@@ -250,24 +419,25 @@ void add_file_lacks(const CaptureFile& file, std::vector<std::string>& lacks) {
   for (const std::string& problem : file.problems) lacks.push_back(problem);
 }
 
-std::vector<std::string> find_lacks(const AnalysisResult& result, const Summary& summary) {
+std::vector<std::string> find_lacks(const AnalysisResult& result) {
   const CaptureCounts& counts = result.counts;
   std::vector<std::string> lacks;
   for (const CaptureFile& file : result.files) add_file_lacks(file, lacks);
   const std::uint64_t missed = result.verdicts.of(VerdictKind::missed_by_capture).packets;
   if (missed != 0)
     lacks.push_back(counted(missed, "packet that arrived is", "packets that arrived are") + " not in it");
+  std::uint64_t connections = 0;
   std::uint64_t one_way = 0;
   std::uint64_t begun = 0;
   for (const StreamSummary& stream : result.streams) {
     if (!is_connected(stream)) continue;
+    ++connections;
     if (stream.service != Service::uc && !(stream.directions[0].seen && stream.directions[1].seen)) ++one_way;
     if (stream.is_open_start) ++begun;
   }
   if (one_way != 0) {
     lacks.push_back(fmt::format("{} of {} seen in one direction only: what became of their packets cannot be told",
-                                text::count_text(one_way),
-                                counted(summary.connections, "connection was", "connections were")));
+                                text::count_text(one_way), counted(connections, "connection was", "connections were")));
   }
   if (begun != 0) {
     lacks.push_back(counted(begun, "connection", "connections") + " had begun before it");
@@ -361,29 +531,45 @@ bool is_worse(const StreamSummary& a, const StreamSummary& b) {
       if (info.severity == Severity::error) errors += stream.count(info.kind);
       if (info.severity == Severity::warning) warnings += stream.count(info.kind);
     }
-    return std::tuple{stream.count(VerdictKind::no_answer) + error_naks(stream), errors, warnings,
-                      stream.count(VerdictKind::ce_mark) + stream.count(VerdictKind::cnp),
-                      stream.directions[0].packets + stream.directions[1].packets};
+    return std::tuple{
+        stream.count(VerdictKind::no_answer) + stream.count(VerdictKind::never_ready) + error_naks(stream), errors,
+        warnings, stream.count(VerdictKind::ce_mark) + stream.count(VerdictKind::cnp),
+        stream.directions[0].packets + stream.directions[1].packets};
   };
   return badness(a) > badness(b);
 }
 
-Summary summarise(const AnalysisResult& result) {
+Summary summarise(const AnalysisResult& result, JoinedPoints joined) {
   Summary summary;
-  std::set<Gid> hosts;
-  for (const StreamSummary& stream : result.streams) {
-    ++(is_connected(stream) ? summary.connections : summary.datagram_flows);
-    hosts.insert(stream.ends.begin(), stream.ends.end());
-    summary.worst.push_back(&stream);
-  }
-  summary.hosts = hosts.size();
+  summary.points = points_of(result);
+  summary.joined = std::move(joined);
   summary.losses = result.verdicts.losses;
-  summary.findings = find_findings(result);
-  summary.statements = Statements{result, summary}.make();
+  count_streams(result, summary);
+  for (const Crossing& crossing : summary.joined.crossings) {
+    summary.statements.push_back(about_crossing(crossing, result.points));
+  }
+  summary.points.size() > 1 ? add_points(result, summary) : add_everything(result, summary);
+  const Part everything{result, result.verdicts, {}};
+  append(summary.statements, Statements{everything}.about_capture());
+  if (summary.points.size() > 1) {
+    std::stable_sort(summary.statements.begin(), summary.statements.end(),
+                     [](const Statement& a, const Statement& b) { return a.severity > b.severity; });
+  }
+  // The end of a connection matters more than what led to it.
+  const auto badness = [](const Finding& finding) {
+    const VerdictKind kind = finding.info->kind;
+    return std::tuple{finding.info->severity, kind == VerdictKind::no_answer || kind == VerdictKind::never_ready,
+                      finding.count};
+  };
+  std::stable_sort(summary.findings.begin(), summary.findings.end(),
+                   [&](const Finding& a, const Finding& b) { return badness(a) > badness(b); });
   summary.is_clean = result.counts.roce_packets != 0 && summary.statements.front().severity == Severity::note &&
                      std::none_of(summary.findings.begin(), summary.findings.end(),
                                   [](const Finding& finding) { return finding.info->severity != Severity::note; });
-  summary.lacks = find_lacks(result, summary);
+  summary.lacks = find_lacks(result);
+  for (const std::vector<std::string>* sentences : {&summary.joined.caveats, &summary.joined.clocks_apart}) {
+    summary.lacks.insert(summary.lacks.end(), sentences->begin(), sentences->end());
+  }
   std::stable_sort(summary.worst.begin(), summary.worst.end(),
                    [](const StreamSummary* a, const StreamSummary* b) { return is_worse(*a, *b); });
   return summary;

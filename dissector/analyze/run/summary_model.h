@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,10 @@ namespace roce::analyze {
 /// All verdicts of one kind.
 struct Finding {
   const analysis::VerdictInfo* info = nullptr;
-  std::uint64_t count = 0;    ///< number of verdicts
-  std::uint64_t packets = 0;  ///< packets that the verdicts are about
-  std::uint64_t streams = 0;  ///< streams with at least one verdict
+  std::optional<std::uint16_t> point;  ///< capture point of the verdicts, if the summary is about several
+  std::uint64_t count = 0;             ///< number of verdicts
+  std::uint64_t packets = 0;           ///< packets that the verdicts are about
+  std::uint64_t streams = 0;           ///< streams with at least one verdict
   struct Share {
     std::uint32_t stream = 0;
     std::uint64_t count = 0;
@@ -28,10 +30,34 @@ struct Statement {
   std::string text;
 };
 
+/// What happened to packets on the way from one capture point to the next.
+struct Crossing {
+  std::uint16_t from = 0;
+  std::uint16_t to = 0;
+  std::uint64_t packets = 0;  ///< seen at `from` while the capture at `to` was running
+  std::uint64_t matched = 0;  ///< seen at both
+  std::uint64_t lost = 0;
+  std::uint64_t damaged = 0;
+  std::uint64_t duplicated = 0;
+  std::uint64_t reordered = 0;
+  std::uint64_t missed = 0;           ///< seen only at `to`: the capture at `from` lacks them
+  std::optional<Duration> delay_p50;  ///< median of the time between the points; not set if the clocks are unknown
+
+  [[nodiscard]] std::uint64_t died() const { return lost + damaged; }
+};
+
+/// What several capture points that show the same packets tell together.
+struct JoinedPoints {
+  std::vector<Crossing> crossings;  ///< the worst first
+  std::vector<std::string> caveats;
+  std::vector<std::string> clocks_apart;  ///< sentences about clocks that cannot be those of synchronised hosts
+};
+
 /// The contents of the summary, before they become text.
 struct Summary {
-  std::uint64_t connections = 0;  ///< number of streams of connected services
+  std::uint64_t connections = 0;  ///< number of connections, however many points saw them
   std::uint64_t datagram_flows = 0;
+  std::vector<std::uint16_t> points;  ///< capture points that saw RoCE packets, by number
   std::uint64_t hosts = 0;
   LossPlaces losses;
   std::vector<Finding> findings;                      ///< worst first
@@ -39,10 +65,11 @@ struct Summary {
   std::vector<std::string> lacks;                     ///< defects of the capture itself
   std::vector<const analysis::StreamSummary*> worst;  ///< streams, worst first
   bool is_clean = true;                               ///< there are only notes
+  JoinedPoints joined;
 };
 
 /// Summarises a run. `result` must outlive the returned value.
-[[nodiscard]] Summary summarise(const AnalysisResult& result);
+[[nodiscard]] Summary summarise(const AnalysisResult& result, JoinedPoints joined = {});
 
 /// Returns sentences for people: what `result` leaves out because memory is bounded.
 [[nodiscard]] std::vector<std::string> memory_lacks(const AnalysisResult& result);

@@ -7,28 +7,34 @@ namespace roce::analyze {
 
 using analysis::VerdictKind;
 
-void VerdictCounts::add(const analysis::Verdict& verdict) {
+std::uint64_t LossPlaces::*VerdictTotals::add(const analysis::Verdict& verdict) {
   VerdictCount& count = kinds[static_cast<std::size_t>(verdict.kind)];
   ++count.verdicts;
   count.packets += verdict.psn_count;
   ++rules[static_cast<std::size_t>(verdict.rule)];
-  const auto lose = [&](std::uint64_t LossPlaces::*place) {
-    losses.*place += verdict.psn_count;
-    losses_of_stream[verdict.stream].*place += verdict.psn_count;
-  };
+  std::uint64_t LossPlaces::*place = nullptr;
   switch (verdict.kind) {
     case VerdictKind::request_lost_before:
     case VerdictKind::response_lost_before:
       if (verdict.cause == analysis::Cause::corrupted) losses.damaged += verdict.psn_count;
-      return lose(&LossPlaces::before);
+      place = &LossPlaces::before;
+      break;
     case VerdictKind::request_lost_after:
     case VerdictKind::response_lost_after:
-      return lose(&LossPlaces::after);
+      place = &LossPlaces::after;
+      break;
     case VerdictKind::lost_beyond:
-      return lose(&LossPlaces::beyond);
+      place = &LossPlaces::beyond;
+      break;
     default:
-      return;
+      return nullptr;
   }
+  losses.*place += verdict.psn_count;
+  return place;
+}
+
+void VerdictCounts::add(const analysis::Verdict& verdict) {
+  if (const auto place = VerdictTotals::add(verdict)) losses_of_stream[verdict.stream].*place += verdict.psn_count;
 }
 
 LossPlaces& LossPlaces::operator+=(const LossPlaces& other) {
@@ -39,18 +45,23 @@ LossPlaces& LossPlaces::operator+=(const LossPlaces& other) {
   return *this;
 }
 
-VerdictCounts& VerdictCounts::operator+=(const VerdictCounts& other) {
+VerdictTotals& VerdictTotals::operator+=(const VerdictTotals& other) {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     kinds[i].verdicts += other.kinds[i].verdicts;
     kinds[i].packets += other.kinds[i].packets;
   }
   for (std::size_t i = 0; i < rules.size(); ++i) rules[i] += other.rules[i];
   losses += other.losses;
+  return *this;
+}
+
+VerdictCounts& VerdictCounts::operator+=(const VerdictCounts& other) {
+  VerdictTotals::operator+=(other);
   for (const auto& [stream, places] : other.losses_of_stream) losses_of_stream[stream] += places;
   return *this;
 }
 
-std::uint64_t VerdictCounts::all() const {
+std::uint64_t VerdictTotals::all() const {
   return std::accumulate(kinds.begin(), kinds.end(), std::uint64_t{0},
                          [](std::uint64_t sum, const VerdictCount& each) { return sum + each.verdicts; });
 }

@@ -28,21 +28,29 @@ struct VerdictCount {
   std::uint64_t packets = 0;  ///< packets that the verdicts are about
 };
 
-/// Verdicts by kind and by rule; losses by place and by stream.
-struct VerdictCounts {
+/// Verdicts by kind and by rule; losses by place.
+struct VerdictTotals {
   std::array<VerdictCount, static_cast<std::size_t>(analysis::VerdictKind::count)> kinds{};
   std::array<std::uint64_t, static_cast<std::size_t>(analysis::Rule::count)> rules{};
   LossPlaces losses;
-  std::map<std::uint32_t, LossPlaces> losses_of_stream;  ///< only streams with losses
 
-  void add(const analysis::Verdict& verdict);
-  VerdictCounts& operator+=(const VerdictCounts& other);
+  /// Adds a verdict; returns the place of the packets whose loss it reports, or null.
+  std::uint64_t LossPlaces::*add(const analysis::Verdict& verdict);
+  VerdictTotals& operator+=(const VerdictTotals& other);
 
   [[nodiscard]] std::uint64_t all() const;  ///< number of all verdicts
   [[nodiscard]] const VerdictCount& of(analysis::VerdictKind kind) const {
     return kinds[static_cast<std::size_t>(kind)];
   }
   [[nodiscard]] std::uint64_t of(analysis::Rule rule) const { return rules[static_cast<std::size_t>(rule)]; }
+};
+
+/// The same, and losses by stream.
+struct VerdictCounts : VerdictTotals {
+  std::map<std::uint32_t, LossPlaces> losses_of_stream;  ///< only streams with losses
+
+  void add(const analysis::Verdict& verdict);
+  VerdictCounts& operator+=(const VerdictCounts& other);
   [[nodiscard]] LossPlaces lost_of(std::uint32_t stream) const;
 };
 

@@ -2,6 +2,7 @@
 #include "analyze/session/analysis_session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +26,13 @@ constexpr std::uint64_t kMostStreams = 1'000'000'000;
 void add_common_options(command_line::Command& command, AnalysisOptions& options) {
   command.add_option("FILE", options.inputs,
                      "Capture files (pcap, pcapng, .gz, .zst) or directories of them; - is standard input");
+  command
+      .add_option("--point", options.points,
+                  "Declare files to be one capture point: NAME=FILE[,FILE...]; may be given several times")
+      .expected(1)
+      .take_all()
+      .allow_extra_args(false)
+      .type_name("NAME=FILES");
   command.add_option("--from", options.from, "Not before: seconds since the first packet or 1970, or RFC 3339")
       .type_name("TIME");
   command.add_option("--to", options.to, "Not after").type_name("TIME");
@@ -131,7 +139,7 @@ bool AnalysisSession::open() {
     code_ = ExitCode::usage;
     return false;
   };
-  if (options_.inputs.empty()) {
+  if (options_.inputs.empty() && options_.points.empty()) {
     return refuse("which file? roce-analyze [COMMAND] FILE... (- is standard input; --help shows examples)");
   }
   auto window = TimeWindow::make(options_.from, options_.to);
@@ -173,7 +181,20 @@ bool AnalysisSession::open() {
     }
     after_ = *std::move(after);
   }
-  inputs_ = expand_inputs(options_.inputs);
+  std::vector<NamedPoint> points;
+  for (const std::string& text : options_.points) {
+    auto point = parse_point(text);
+    if (!point) return refuse(point.error());
+    const auto twice =
+        std::find_if(points.begin(), points.end(), [&](const NamedPoint& each) { return each.name == point->name; });
+    if (twice != points.end()) {
+      return refuse(fmt::format("--point: '{}' is given twice; all files of a point follow its name: {}={},{}",
+                                point->name, point->name, fmt::join(twice->arguments, ","),
+                                fmt::join(point->arguments, ",")));
+    }
+    points.push_back(*std::move(point));
+  }
+  inputs_ = expand_inputs(options_.inputs, {}, points);
   for (const std::string& warning : inputs_.warnings) report(fmt::format("warning: {}", warning));
   for (const std::string& error : inputs_.errors) report(error);
   if (!inputs_.errors.empty()) code_ = ExitCode::failed;
@@ -199,7 +220,7 @@ bool AnalysisSession::open() {
   return !inputs_.files.empty();
 }
 
-AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::TrackerOptions& tracker) {
+AnalysisRunOptions AnalysisSession::run_options(const analysis::TrackerOptions& tracker) const {
   AnalysisRunOptions options;
   options.window = window_;
   options.tracker = tracker;
@@ -210,6 +231,17 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
   options.pause = pause_;
   options.progress = isatty(STDERR_FILENO) != 0;
   options.after = after_ ? &*after_ : nullptr;
+  return options;
+}
+
+AnalysisResult AnalysisSession::run_again(AnalysisConsumer& consumer, const analysis::TrackerOptions& tracker) {
+  AnalysisRunOptions options = run_options(tracker);
+  options.quiet = true;
+  return run_analysis(inputs_.files, options, consumer);
+}
+
+AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::TrackerOptions& tracker) {
+  AnalysisRunOptions options = run_options(tracker);
   LaterFacts facts;
   if (filter_.needs_later_facts()) {
     options.tracker.keep_answers = true;
@@ -225,7 +257,7 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
     ChoosingConsumer choosing{*this, filter_.needs_later_facts() ? &facts : nullptr, consumer};
     result = run_analysis(inputs_.files, options, choosing);
   }
-  if (!result.is_complete()) code_ = ExitCode::failed;
+  if (!result.is_complete() || result.has_contradictory_times()) code_ = ExitCode::failed;
   if (!options_.shows_lacks) {
     for (const std::string& lack : memory_lacks(result)) report(fmt::format("warning: {}", lack));
   }
@@ -251,38 +283,58 @@ ExitCode AnalysisSession::finish() {
   return code_;
 }
 
-RowWriter::RowWriter(AnalysisSession& session, std::vector<text::TableColumn> columns, std::size_t for_programs)
-    : session_(session), columns_(std::move(columns)), table_({}) {
-  if (!session.options().json && !session.options().csv) columns_.resize(columns_.size() - for_programs);
-  table_ = text::TextTable{columns_};
+RowWriter::RowWriter(AnalysisSession& session, std::vector<text::TableColumn> columns, std::size_t for_programs,
+                     std::string_view if_filled)
+    : session_(session), columns_(std::move(columns)) {
+  if (session.options().json || session.options().csv) return;
+  columns_.resize(columns_.size() - for_programs);
+  const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const text::TableColumn& column) {
+    return !if_filled.empty() && column.heading == if_filled;
+  });
+  if (found != columns_.end()) if_filled_ = static_cast<std::size_t>(found - columns_.begin());
 }
 
 void RowWriter::add(std::vector<text::TableCell> cells) {
+  if (is_dropped_) cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(*if_filled_));
   cells.resize(std::min(cells.size(), columns_.size()));
-  table_.add_row(std::move(cells));
-  if (table_.row_count() == kAligned) write();
+  rows_.push_back(std::move(cells));
+  if (rows_.size() == kAligned) write();
 }
 
 void RowWriter::finish() {
   const AnalysisOptions& options = session_.options();
-  if (table_.row_count() == 0 && !has_headings_ && !options.json && !options.csv) report("nothing matches");
-  if (table_.row_count() != 0 || !has_headings_) write();
+  if (rows_.empty() && !has_headings_ && !options.json && !options.csv) report("nothing matches");
+  if (!rows_.empty() || !has_headings_) write();
   session_.output().flush();
 }
 
+void RowWriter::drop_column_if_empty() {
+  if (!if_filled_ || has_headings_ ||
+      std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return !row[*if_filled_].text.empty(); })) {
+    return;
+  }
+  is_dropped_ = true;
+  const auto at = static_cast<std::ptrdiff_t>(*if_filled_);
+  columns_.erase(columns_.begin() + at);
+  for (auto& row : rows_) row.erase(row.begin() + at);
+}
+
 void RowWriter::write() {
+  drop_column_if_empty();
+  text::TextTable table{columns_};
+  for (auto& row : rows_) table.add_row(std::move(row));
   text::TextBuffer& out = session_.output().buffer();
   if (session_.options().json) {
-    table_.append_ndjson(out);
+    table.append_ndjson(out);
   } else if (session_.options().csv) {
-    table_.append_csv(out, !has_headings_);
-  } else if (table_.row_count() != 0) {
+    table.append_csv(out, !has_headings_);
+  } else if (!rows_.empty()) {
     text::TextTable::Layout layout = session_.layout();
     layout.with_headings = !has_headings_;
-    table_.append_text(out, layout);
+    table.append_text(out, layout);
   }
   has_headings_ = true;
-  table_ = text::TextTable{columns_};
+  rows_.clear();
   session_.output().commit();
 }
 

@@ -23,6 +23,7 @@ namespace roce::analyze {
 /// The options that the commands for analysing captures have in common.
 struct AnalysisOptions {
   std::vector<std::string> inputs;
+  std::vector<std::string> points;
   std::string from;
   std::string to;
   std::string names;
@@ -41,8 +42,8 @@ struct AnalysisOptions {
   text::ColourWhen colour = text::ColourWhen::automatic;
 };
 
-/// Adds FILE, --from, --to, --threads, --link-speed, --cnp-interval, --max-streams and those of `add_output_options`.
-/// `options` must outlive the command.
+/// Adds FILE, --point, --from, --to, --threads, --link-speed, --cnp-interval, --max-streams and those of
+/// `add_output_options`. `options` must outlive the command.
 void add_common_options(command_line::Command& command, AnalysisOptions& options);
 /// Adds --names, --colour and --json, for commands that take their files in another way.
 void add_output_options(command_line::Command& command, AnalysisOptions& options);
@@ -65,6 +66,8 @@ class AnalysisSession {
   /// Analyses all inputs; reads them twice if the filter uses facts that become known later. `is_chosen` is valid for a
   /// packet from the moment that the consumer gets it.
   [[nodiscard]] AnalysisResult run(AnalysisConsumer& consumer, const analysis::TrackerOptions& tracker = {});
+  /// Reads all inputs once more, without a filter, and without repeating what standard error has told about them.
+  AnalysisResult run_again(AnalysisConsumer& consumer, const analysis::TrackerOptions& tracker);
   /// Writes the rest of the output and, for `--carry`, the state. Returns the exit code of the program.
   [[nodiscard]] ExitCode finish();
 
@@ -86,6 +89,8 @@ class AnalysisSession {
  private:
   friend class ChoosingConsumer;
 
+  [[nodiscard]] AnalysisRunOptions run_options(const analysis::TrackerOptions& tracker) const;
+
   const AnalysisOptions& options_;
   InputFiles inputs_;
   TimeWindow window_;
@@ -105,7 +110,9 @@ class AnalysisSession {
 class RowWriter {
  public:
   /// `for_programs`: the number of columns, counted from the last, that the table for people leaves out.
-  RowWriter(AnalysisSession& session, std::vector<text::TableColumn> columns, std::size_t for_programs = 0);
+  /// That table also leaves out the column `if_filled` if it is empty in all rows that are held back for alignment.
+  RowWriter(AnalysisSession& session, std::vector<text::TableColumn> columns, std::size_t for_programs = 0,
+            std::string_view if_filled = {});
 
   void add(std::vector<text::TableCell> cells);
   /// Writes the rows that were held back for alignment.
@@ -115,10 +122,13 @@ class RowWriter {
   static constexpr std::size_t kAligned = 2000;
 
   void write();
+  void drop_column_if_empty();
 
   AnalysisSession& session_;
   std::vector<text::TableColumn> columns_;
-  text::TextTable table_;
+  std::vector<std::vector<text::TableCell>> rows_;
+  std::optional<std::size_t> if_filled_;  ///< index of the column that may be left out
+  bool is_dropped_ = false;
   bool has_headings_ = false;
 };
 

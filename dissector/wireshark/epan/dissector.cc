@@ -83,12 +83,18 @@ Time time_of(const packet_info* pinfo) {
   return Time{Duration{nanoseconds}};
 }
 
+/// Each interface of a capture file is a capture point: what two of them saw was not sent twice.
+std::uint16_t point_of(const packet_info* pinfo) {
+  if (pinfo->rec == nullptr || (pinfo->rec->presence_flags & WTAP_HAS_INTERFACE_ID) == 0) return 0;
+  return static_cast<std::uint16_t>(pinfo->rec->rec_header.packet_header.interface_id);
+}
+
 const PacketFacts* facts_of(const packet_info* pinfo, const Packet& packet, const IcrcVerdict& icrc,
                             std::uint32_t offset) {
   // A packet quoted by an ICMP error was sent earlier; it is not sent again.
   if (!preferences().analyse || pinfo->flags.in_error_pkt != 0) return nullptr;
   if (pinfo->fd->visited) return capture.find(pinfo->num, offset);
-  return capture.observe(packet, icrc, pinfo->num, offset, time_of(pinfo));
+  return capture.observe(packet, icrc, {pinfo->num, time_of(pinfo), point_of(pinfo)}, offset);
 }
 
 /// Shows and analyses one packet of a frame.

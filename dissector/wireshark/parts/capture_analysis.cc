@@ -9,7 +9,17 @@ using analysis::Observation;
 using analysis::PacketId;
 using analysis::Verdict;
 
-CaptureAnalysis::CaptureAnalysis(const analysis::PauseOptions& pause) : pauses_(pause) {}
+namespace {
+
+analysis::TrackerOptions tracker_options() {
+  analysis::TrackerOptions options;
+  options.keep_first_ends = true;
+  return options;
+}
+
+}  // namespace
+
+CaptureAnalysis::CaptureAnalysis(const analysis::PauseOptions& pause) : tracker_(tracker_options()), pauses_(pause) {}
 
 void CaptureAnalysis::observe(const Observation& observation, std::uint32_t offset) {
   if (last_ && observation.id <= last_) return;
@@ -50,6 +60,22 @@ void CaptureAnalysis::learn_ends(const Observation& observation, const PacketFac
 void CaptureAnalysis::finish() {
   tracker_.finish();
   take_news(nullptr);
+  take_certain_ends();
+}
+
+void CaptureAnalysis::take_certain_ends() {
+  const auto ended_by = [](const analysis::Message& message) { return message.answer ? message.answer : message.last; };
+  std::ranges::stable_sort(certain_, {}, ended_by);
+  messages_ = std::move(certain_);
+  certain_.clear();
+  ended_.clear();
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    const PacketFacts* const by = find(ended_by(messages_[i]));
+    if (by == nullptr) continue;
+    const auto packet = static_cast<std::uint32_t>(by - packets_.data());
+    if (ended_.empty() || ended_.back().packet != packet) ended_.push_back({packet, static_cast<std::uint32_t>(i), 0});
+    ++ended_.back().count;
+  }
 }
 
 void CaptureAnalysis::take_news(PacketFacts* revealed_by) {
@@ -70,7 +96,8 @@ void CaptureAnalysis::take_news(PacketFacts* revealed_by) {
   }
   answers_.clear();
   const std::size_t first = messages_.size();
-  tracker_.drain_messages(messages_);
+  tracker_.drain_first_ends(messages_);
+  tracker_.drain_messages(certain_);
   if (revealed_by != nullptr && messages_.size() != first) {
     ended_.push_back({static_cast<std::uint32_t>(revealed_by - packets_.data()), static_cast<std::uint32_t>(first),
                       static_cast<std::uint32_t>(messages_.size() - first)});

@@ -71,9 +71,10 @@ class CaptureAnalysis {
   };
   [[nodiscard]] const Link& learned(std::uint32_t index) const { return learned_[index - 1]; }
 
-  /// Returns the messages that have ended.
+  /// Returns the messages that have ended; before `finish`, as far as was seen so far.
   [[nodiscard]] const std::vector<analysis::Message>& messages() const { return messages_; }
-  /// Returns the messages whose end a packet made certain. Valid until the next packet is taken.
+  /// Returns the messages that a packet ended; before `finish`, as far as was seen so far. Valid until the next packet
+  /// is taken.
   [[nodiscard]] std::span<const analysis::Message> messages_ended_by(const PacketFacts& facts) const;
   /// Returns end 0 or 1 of a stream; packets of direction 0 come from end 0. Empty for an unknown stream.
   [[nodiscard]] StreamEnd end_of(std::uint32_t stream, std::uint8_t end) const;
@@ -85,9 +86,11 @@ class CaptureAnalysis {
   /// Returns the verdict's index, from 1; 0: its packet is not known.
   std::uint32_t add_verdict(const analysis::Verdict& verdict);
   void take_news(PacketFacts* revealed_by);
+  /// Replaces the ends of messages as they were seen by those that have become certain.
+  void take_certain_ends();
   void learn_ends(const analysis::Observation& observation, const PacketFacts& facts);
 
-  /// The messages whose end one packet made certain.
+  /// The messages that one packet ended.
   struct Ended {
     std::uint32_t packet = 0;  ///< index of the packet
     std::uint32_t first = 0;   ///< index of the first message
@@ -101,7 +104,8 @@ class CaptureAnalysis {
   std::vector<Entry> verdicts_;
   std::vector<Link> learned_;
   std::vector<analysis::Message> messages_;
-  std::vector<Ended> ended_;  ///< in the order of the packets
+  std::vector<analysis::Message> certain_;  ///< messages of which it is certain how they ended
+  std::vector<Ended> ended_;                ///< in the order of the packets
   std::vector<std::array<StreamEnd, 2>> stream_ends_;
   std::vector<analysis::Verdict> news_;
   std::vector<analysis::Answer> answers_;

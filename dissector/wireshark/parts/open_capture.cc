@@ -25,13 +25,15 @@ void OpenCapture::finish() noexcept {
   }
 }
 
-const PacketFacts* OpenCapture::observe(const Packet& packet, const IcrcVerdict& icrc, std::uint64_t frame,
-                                        std::uint32_t offset, Time time) noexcept {
+const PacketFacts* OpenCapture::observe(const Packet& packet, const IcrcVerdict& icrc, const Sighting& sighting,
+                                        std::uint32_t offset) noexcept {
   if (analysis_ == nullptr) return nullptr;
-  if (const PacketFacts* const known = analysis_->find_at(frame, offset)) return known;
+  if (const PacketFacts* const known = analysis_->find_at(sighting.frame, offset)) return known;
   try {
-    const analysis::PacketId id{frame, analysis_->packets_in(frame)};
-    analysis_->observe(observe_packet(packet, icrc, time, id), offset);
+    const analysis::PacketId id{sighting.frame, analysis_->packets_in(sighting.frame)};
+    analysis::Observation seen = observe_packet(packet, icrc, sighting.time, id);
+    seen.point = sighting.point;
+    analysis_->observe(seen, offset);
     return analysis_->find(id);
   } catch (const std::exception&) {
     // Incomplete results would be taken for complete ones.

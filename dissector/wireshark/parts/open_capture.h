@@ -20,10 +20,17 @@ class OpenCapture {
   /// Forgets everything.
   void end() noexcept { analysis_.reset(); }
 
+  /// The circumstances of a frame that its bytes do not show.
+  struct Sighting {
+    std::uint64_t frame = 0;  ///< number of the frame
+    Time time{};
+    std::uint16_t point = 0;  ///< capture point: `analysis::Observation::point`
+  };
+
   /// Takes a packet of the first pass, which begins at byte `offset` of its frame, and returns what is known about it;
   /// null if it is not analysed.
-  const PacketFacts* observe(const Packet& packet, const IcrcVerdict& icrc, std::uint64_t frame, std::uint32_t offset,
-                             Time time) noexcept;
+  const PacketFacts* observe(const Packet& packet, const IcrcVerdict& icrc, const Sighting& sighting,
+                             std::uint32_t offset) noexcept;
   /// Returns what is known about a packet that was taken before, or null.
   [[nodiscard]] const PacketFacts* find(std::uint64_t frame, std::uint32_t offset) const noexcept {
     return analysis_ != nullptr ? analysis_->find_at(frame, offset) : nullptr;

@@ -43,6 +43,9 @@ template <HasMembers T>
   } else if constexpr (count == 8) {
     auto& [a, b, c, d, e, f, g, h] = value;
     return std::tie(a, b, c, d, e, f, g, h);
+  } else if constexpr (count == 9) {
+    auto& [a, b, c, d, e, f, g, h, i] = value;
+    return std::tie(a, b, c, d, e, f, g, h, i);
   } else if constexpr (count == 10) {
     auto& [a, b, c, d, e, f, g, h, i, j] = value;
     return std::tie(a, b, c, d, e, f, g, h, i, j);
@@ -52,6 +55,9 @@ template <HasMembers T>
   } else if constexpr (count == 12) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  } else if constexpr (count == 16) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = value;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
   } else if constexpr (count == 17) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q] = value;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q);
@@ -64,12 +70,18 @@ template <HasMembers T>
   } else if constexpr (count == 22) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = value;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
+  } else if constexpr (count == 23) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w] = value;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w);
+  } else if constexpr (count == 24) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x] = value;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x);
   } else {
-    static_assert(count == 34, "an aggregate of this size needs a branch of its own");
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, a2, b2, c2, d2, e2, f2, g2,
-           h2] = value;
+    static_assert(count == 37, "an aggregate of this size needs a branch of its own");
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, a2, b2, c2, d2, e2, f2, g2, h2,
+           i2, j2, k2] = value;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, a2, b2, c2, d2, e2,
-                    f2, g2, h2);
+                    f2, g2, h2, i2, j2, k2);
   }
 }
 

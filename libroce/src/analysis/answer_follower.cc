@@ -22,7 +22,13 @@ void AnswerFollower::ask_again(LongPsn psn, LongPsn end) {
   ++asked;
   state = State::awaited;
   passed = false;
+  after_hole = false;
   asked_unseen = false;
+}
+
+void AnswerFollower::expect_other(LongPsn psn) {
+  ++asked;
+  position = highest = std::max(position, psn);
 }
 
 // A-LOSS-5 (an answer that begins in the middle of a READ, or has a newer MSN than a later one, was asked for again)
@@ -34,7 +40,8 @@ bool AnswerFollower::begins_unseen_answer(const AnswerPart& part, LongPsn first)
 PlacedAnswer AnswerFollower::place(const AnswerPart& part, LongPsn first, LongPsn end) {
   if (part.psn == asked_psn && part.begins) {
     state = State::begun;
-  } else if (state == State::awaited) {
+  } else if (state == State::awaited && (asked == 1 || (part.psn < highest && !part.is_missing))) {
+    // The rest of the answer to the request before shows nothing.
     state = State::heard;
   }
   asked_unseen = asked_unseen || begins_unseen_answer(part, first);
@@ -50,6 +57,8 @@ PlacedAnswer AnswerFollower::place(const AnswerPart& part, LongPsn first, LongPs
     placed.is_repeated = part.psn < highest && !part.is_missing;
     highest = std::max(highest, part.psn + 1);
   }
+  // The responder begins an answer once it has sent all of the one before; packets at the border may change places.
+  if (state == State::begun && asked == 2 && placed.place == AnswerPlace::in_order && part.psn > asked_psn) other = end;
   if (part.psn == next_response) ++next_response;
   return placed;
 }

@@ -42,8 +42,8 @@ struct PlacedAnswer {
 struct AnswerFollower {
   /// How far the answer to the latest request has come.
   enum class State : std::uint8_t {
-    awaited,  ///< no response has come since the request
-    heard,    ///< responses have come that may belong to an earlier request
+    awaited,  ///< no response has come since the request, or only the rest of the answer before
+    heard,    ///< responses have come that may belong to an earlier request, but were repeated for some request
     begun     ///< its first packet was seen
   };
 
@@ -56,6 +56,7 @@ struct AnswerFollower {
   State state = State::awaited;
   bool was_complete = false;  ///< it was answered completely at least once
   bool passed = false;        ///< a response to later PSNs was seen since the latest request
+  bool after_hole = false;    ///< with `passed`: the responder has sent something else before that response
   bool asked_unseen = false;  ///< since the latest request, an answer began that answers a request that was not seen
 
   /// Returns the follower of a READ that takes the PSNs from `psn` to before `end`.
@@ -64,11 +65,14 @@ struct AnswerFollower {
   [[nodiscard]] PlacedAnswer place(const AnswerPart& part, LongPsn first, LongPsn end);
   /// Notes that the READ is requested again from `psn` on.
   void ask_again(LongPsn psn, LongPsn end);
+  /// Notes that a request for the READ was not seen: an answer to it may continue at `psn`.
+  void expect_other(LongPsn psn);
   /// Notes that the rest of the answer does not come any more.
   void give_up(LongPsn end) { next_response = end; }
 
   /// True if the responder had the latest request.
-  [[nodiscard]] bool was_executed() const { return state != State::awaited || passed; }
+  /// A-ORD-3 (once it has executed a request, only new responses show that it got the next transmission, too)
+  [[nodiscard]] bool was_executed() const { return state != State::awaited || (passed && (asked == 1 || after_hole)); }
 
  private:
   [[nodiscard]] bool begins_unseen_answer(const AnswerPart& part, LongPsn first) const;

@@ -26,6 +26,8 @@ struct Request {
   std::uint32_t length = 0;  ///< bytes of payload; of data that a READ asks for; of the message that a WRITE begins
   std::uint16_t payload = 0;
   Opcode opcode{};
+  std::uint16_t first_ip_id = 0;  ///< the oldest IPv4 identification of its transmissions that were seen
+  std::uint16_t last_ip_id = 0;   ///< the newest
   std::uint8_t transmissions = 1;
   std::uint8_t hop_limit = 0;
   bool has_icrc = false;
@@ -98,6 +100,9 @@ struct Read {
 struct Restart {
   bool active = false;
   Cause cause = Cause::none;
+  bool was_silent = false;        ///< between `reason` and its begin, the requester's ACK timeout ran out
+  Cause before = Cause::unknown;  ///< the cause of the go-back that this one interrupted
+  std::uint16_t begin_ip_id = 0;  ///< the IPv4 identification of its first packet
   LongPsn first = 0;
   LongPsn next = 0;
   LongPsn jump_from = 0;  ///< its latest packet left out the PSNs from here to before `jump_to`
@@ -108,6 +113,12 @@ struct Restart {
   LongPsn asked_for = 0;  ///< the PSN that its reason asked for; `first` if there is no reason
   PacketId reason{};
   Time reason_time{};
+  PacketId begun_by{};        ///< its first packet
+  std::uint32_t packets = 0;  ///< how many packets of it were seen
+  LongPsn interrupted = 0;    ///< the PSN that the requester would have sent next, had it not gone back
+
+  // A-ORD-2 (after the silence of an ACK timeout, the requester goes back because of that)
+  [[nodiscard]] Cause shown_cause() const { return was_silent ? Cause::timeout : cause; }
 };
 
 /// State after one request packet, by which the next one is judged.
@@ -149,6 +160,7 @@ struct Credits {
 /// A NAK (sequence error or RNR) that the requester has not reacted to yet.
 struct PendingNak {
   bool arrived_late = false;  ///< what it asked for was acknowledged without being sent again: it was only late
+  Time arrived_at{};          ///< with `arrived_late`: time of that acknowledgement
   LongPsn psn = 0;
   PacketId packet{};
   Time time{};
@@ -176,10 +188,46 @@ struct Filled {
 /// A message of the requester, as far as its packets have been processed in PSN order.
 struct OpenMessage {
   bool active = false;
-  bool whole = true;
+  bool is_refused = false;  ///< by an error NAK: packets of it may still come
+  Operation operation{};
+  std::uint32_t length = 0;  ///< bytes of the WRITE that it is, as its RETH states; otherwise 0
   Message message{};
   LongPsn next = 0;
-  Operation operation{};
+
+  [[nodiscard]] bool covers(LongPsn psn) const { return psn < next && psn >= next - message.psn_count; }
+};
+
+/// A message that was acknowledged, as seen here. If its requester sends it again, that was not its end: then its `end`
+/// is `open` until another answer comes.
+struct EndedMessage {
+  Message message{};
+  LongPsn end = 0;
+
+  [[nodiscard]] LongPsn first() const { return end - message.psn_count; }
+  [[nodiscard]] bool is_awaited() const { return message.end == MessageEnd::open; }
+};
+
+/// The messages of a requester that are not reported yet.
+struct MessageEnds {
+  static constexpr LongPsn kAll = LongPsn{1} << 60U;
+
+  Lazy<OpenMessage> open;
+  Ring<EndedMessage> ended;   ///< the newest few, by PSN
+  LongPsn heard = kAll;       ///< the PSN before which the requester has answers; `kAll` if it has all that were seen
+  std::uint64_t walked = 0;   ///< how many messages have begun
+  std::uint32_t awaited = 0;  ///< how many of `ended` are awaited
+};
+
+/// The tries of a requester to get one request through, since it last got one through.
+struct Attempts {
+  LongPsn psn = 0;
+  std::uint32_t tries = 0;              ///< how many times it was sent
+  std::uint32_t refusals = 0;           ///< RNR NAKs for it
+  std::uint32_t answers = 0;            ///< answers to it that were seen and did not reach the requester
+  Time begin{};                         ///< time of the first try
+  Time latest{};                        ///< time of the latest try
+  Duration shortest = Duration::max();  ///< least time from a try to the next, the first two aside; max: none
+  Duration longest{};
 };
 
 /// One PSN space: the requests to one QP, and the responses to them.
@@ -190,9 +238,10 @@ struct Channel {
   Ring<Request> requests;         ///< by PSN
   std::size_t settled = 0;        ///< how many of the oldest `requests` are acknowledged
   LongPsn latest = 0;             ///< PSN of the request packet that was seen last
+  Time latest_time{};             ///< time of that packet
   RareRing<Gap> gaps;             ///< by PSN
   RareRing<Corrupted> corrupted;  ///< the newest few
-  Restart restart;
+  Lazy<Restart> restart;
   std::uint64_t message_count = 0;
   PacketId message_first{};
 
@@ -206,8 +255,10 @@ struct Channel {
   Lazy<Filled> filled;
   Lazy<PendingNak> rnr;  ///< the latest RNR NAK; `packet` is not set if there was none
   Duration least_latency = Duration::max();
-  OpenMessage open;
-  std::uint64_t messages_walked = 0;
+  Lazy<MessageEnds> ends;
+  Lazy<Attempts> attempts;
+  Duration least_timeout = Duration::max();   ///< shortest silence after which the requester went back by itself
+  Duration least_reaction = Duration::max();  ///< shortest time from a NAK to the packet it asked for, seen before
   RequestOrder order;
   LatestAeth aeth;
   Lazy<Credits> credits;

@@ -71,8 +71,9 @@ void follow_request(RequestOrder& order, const Request& request, const Observati
 }
 
 bool is_between_same_hosts(const FlowKey& a, const FlowKey& b) {
-  return a.domain == b.domain && ((a.source == b.source && a.destination == b.destination) ||
-                                  (a.source == b.destination && a.destination == b.source));
+  return a.domain == b.domain && a.point == b.point &&
+         ((a.source == b.source && a.destination == b.destination) ||
+          (a.source == b.destination && a.destination == b.source));
 }
 
 }  // namespace

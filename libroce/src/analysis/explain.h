@@ -14,18 +14,19 @@ namespace roce::analysis {
 
 /// A choice to be made. Each has rows of its own in the table.
 enum class Question : std::uint8_t {
-  copied_request,      ///< a request has a PSN that was seen: is it the same transmission?
-  copied_response,     ///< a response has the bits of one that was seen: is it the same transmission?
-  maker_of_copy,       ///< who made a copy?
-  repeated_request,    ///< another transmission of a request that was seen: sent again, or overtaken?
-  left_out_request,    ///< a request that its go-back had left out was sent again: was it lost?
-  missing_request,     ///< a request that was missing comes: sent again, or overtaken?
-  doubtful_request,    ///< the request after one that was sent again or overtaken: which of the two was it?
-  open_gap,            ///< no packet has come for a gap, and none is expected any more
-  arrived_unseen,      ///< the responder has a missing request: was a damaged transmission of it seen?
-  jump,                ///< a go-back left out PSNs; the current packet may be the one that it left out first
-  going_back,          ///< why does the requester send again?
-  refused_request,     ///< the requester goes back to a PSN that a NAK named: was that request lost?
+  copied_request,    ///< a request has a PSN that was seen: is it the same transmission?
+  copied_response,   ///< a response has the bits of one that was seen: is it the same transmission?
+  maker_of_copy,     ///< who made a copy?
+  request_ahead,     ///< a request newer than all others comes while a go-back is under way: was it overtaken by that?
+  repeated_request,  ///< another transmission of a request that was seen: sent again, or overtaken?
+  left_out_request,  ///< a request that its go-back had left out was sent again: was it lost?
+  missing_request,   ///< a request that was missing comes: sent again, or overtaken?
+  doubtful_request,  ///< the request after one that was sent again or overtaken: which of the two was it?
+  open_gap,          ///< no packet has come for a gap, and none is expected any more
+  arrived_unseen,    ///< the responder has a missing request: was a damaged transmission of it seen?
+  jump,              ///< a go-back left out PSNs; the current packet may be the one that it left out first
+  going_back,        ///< why does the requester send again?
+  refused_request,   ///< the requester goes back to a PSN that a NAK named: was that request lost?
   acknowledged_again,  ///< a PSN that a NAK named is acknowledged, although it was not sent again
   unanswered_request,  ///< a request is sent again after a timeout
   unanswered_read,     ///< a READ or atomic is requested again
@@ -47,6 +48,9 @@ enum class Fact : std::uint8_t {
   responder_spoke,    ///< the responder has sent something since the earlier one
   ids_count,          ///< the sender counts IP identifications up, so that they show the order of sending
   is_older,           ///< by its IP identification it was sent before a packet that was seen
+  was_sent_last,      ///< by its IP identification it was sent after all transmissions of its PSN that were seen
+  was_sent_first,     ///< by its IP identification it was sent before all transmissions of its PSN that were seen
+  was_under_way,      ///< it was on its way when the requester went back, or when it cannot have had the NAK yet
   is_first,           ///< it is the first transmission
   was_seen,           ///< the transmission in question passed the capture point
   was_sent_once,      ///< it answers a READ that was requested once
@@ -152,7 +156,7 @@ struct ExplanationRow {
 };
 
 /// Returns the outcome of the one row that fits the evidence.
-[[nodiscard]] const Explanation& explain(const Evidence& evidence);
+[[nodiscard]] const Explanation& explain(Evidence evidence);
 
 /// Returns all rows, those of a question one after the other.
 [[nodiscard]] std::span<const ExplanationRow> explanation_rows();

@@ -20,6 +20,9 @@ using std::chrono::milliseconds;
 /// no requester sends again that soon.
 /// Test: ResponseVerdicts.AnswersToTheCopiesOfARequestAreNoCopies.
 inline constexpr Duration kCopyFollows = microseconds{2};
+/// Part of that for a packet of a go-back: the requester may go back to the same packet once more at once.
+/// Test: none of its own.
+inline constexpr int kCopyOfGoBackPart = 8;
 /// Packets of a flow before anybody is blamed for its copies.
 /// Test: RequestVerdicts.OneCopyOfManyPacketsIsMadeByTheNetwork.
 inline constexpr std::uint32_t kPacketsBeforeBlame = 8;
@@ -36,12 +39,13 @@ inline constexpr Duration kRequestOvertaken = microseconds{20};
 /// Longest delay of a READ response that others overtook, if it may also belong to another answer.
 /// Test: AnswerFollowerTest.APartThatComesAtOnceIsOnlyLate.
 inline constexpr Duration kAnswerOvertaken = microseconds{2};
-/// Most PSNs by which a packet of a go-back is believed to be overtaken; farther behind, it was sent again.
+/// Most PSNs by which a packet is believed to be overtaken; farther behind, it was sent again. Also the most by which
+/// the first packet of a capture may be late, and by which packets of an interrupted go-back may be ahead of that.
 /// Test: SimTruth.VerdictsAreTrueAndComplete (hardware_like).
-inline constexpr std::int64_t kMostOvertaken = 8;
+inline constexpr std::int64_t kMostOvertaken = 4;
 /// Most PSNs by which a go-back may seem to jump because its latest packet overtook others. A longer jump that is
-/// taken back was a stray packet.
-/// Test: none of its own.
+/// taken back was a stray packet, and so is a packet that far ahead of a go-back that has just begun.
+/// Test: OvertakenRequests.FarAheadOfAGoBackThatHasJustBegunIsOvertakenWithoutIdentifications.
 inline constexpr std::int64_t kOvertakingJump = 4;
 /// UDP_MAX_SEGMENTS of Linux: no super-frame has more packets, and each may begin with the IP identification 0.
 /// Test: RequestVerdicts.IdentificationsThatBeginAgainInEachSuperFrameTellNothing.
@@ -52,6 +56,16 @@ inline constexpr std::uint16_t kMostSegments = 128;
 /// No ACK timeout in use is below this (A-RTX-3): a retransmission that comes sooner has a reason that was not seen.
 /// Test: RequestVerdicts.LateByARoundTripMayHaveBeenSentAgain, RequestVerdicts.NothingWasHeardOfIt.
 inline constexpr Duration kLeastTimeout = microseconds{300};
+/// Most that a requester takes to react to a NAK, or to a response that passes a READ. If it is silent for longer, it
+/// did not get that, and goes back because of its ACK timeout.
+/// Test: GoBacks.AfterSilenceTheCauseIsTheTimeout.
+inline constexpr Duration kReactionTakes = milliseconds{1};
+/// Part of the shortest ACK timeout that was seen by which another one may be shorter: timers are coarse.
+/// Test: none of its own.
+inline constexpr int kTimeoutVariesBy = 8;
+/// Part of the shortest time from a NAK to the packet that it asked for: what comes sooner cannot be due to the NAK.
+/// Test: none of its own.
+inline constexpr int kReactionPart = 8;
 /// Time for which an acknowledged gap stays open. The two directions of a capture may be recorded with separate clocks
 /// or queues, so that the missing packet may still follow.
 /// Test: RequestVerdicts.DamagedPacketAndTheOneThatArrivedInItsPlace.
@@ -64,10 +78,19 @@ inline constexpr Duration kReadSettles = milliseconds{10};
 /// requester probably ignored them (A-LOSS-3).
 /// Test: ResponseVerdicts.ManyAcknowledgementsAmongRequestsWereNotHeeded.
 inline constexpr std::size_t kLostAmongRequests = 8;
+/// A wait that is shorter than an ACK timeout by less than this part of itself may be that timeout: rxe counts in
+/// jiffies, and the way to the capture point varies. Test: Unanswered.WaitsTellTheAckTimeout.
+inline constexpr int kTimeoutTolerancePart = 12;
+/// Answers to one request that are lost one after the other before the next is believed to be lost as well.
+/// Test: Unanswered.AnswersThatNeverArrive.
+inline constexpr std::uint32_t kAnswersLost = 2;
 /// Part of the least latency that a NAK takes to come back. One that comes sooner after a retransmission may be about
 /// the transmission before.
 /// Test: none of its own.
 inline constexpr int kNakComesAfterPart = 2;
+/// The same if the go-back has been answered: then less time shows that the NAK is about the transmission before.
+/// Test: OvertakenRequests.ANakThatComesAtOnceIsAboutTheTransmissionBefore.
+inline constexpr int kNakComesSurelyAfterPart = 8;
 /// Part of the least latency in which a READ that was requested again cannot have been answered: responses to the
 /// request before are still under way.
 /// Test: none of its own.
@@ -129,6 +152,9 @@ inline constexpr std::size_t kResponsesSearched = 64;
 /// READs and atomics that are answered.
 /// Test: none of its own.
 inline constexpr std::size_t kReadsKept = 64;
+/// Messages that were acknowledged, and may not have ended: no more than this are sent again in one go-back, as a rule.
+/// Test: MessageEnds.OfOldMessagesAreNotRevised.
+inline constexpr std::size_t kEndedKept = 64;
 /// NAKs that the requester has not reacted to.
 /// Test: none of its own.
 inline constexpr std::size_t kNaksKept = 8;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which two flows are the directions of one connection: by the connection management, or by PSNs and UDP source ports.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "analysis/heuristics.h"
@@ -12,7 +13,7 @@ namespace {
 
 bool is_reverse(const Flow& flow, const Flow& other) {
   return flow.key.source == other.key.destination && flow.key.destination == other.key.source &&
-         flow.key.domain == other.key.domain;
+         flow.key.domain == other.key.domain && flow.key.point == other.key.point;
 }
 
 // Makes `flow` direction 1 of `stream`. If it had a stream, what was known of its requests is kept.
@@ -26,13 +27,15 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   summary.qpns[0] = Qpn{flow.key.qpn};
   if (before == nullptr) return;
   state.result.absorbed = before->index;
+  // Where responses were seen before they were joined, it is unknown what they answered: no more answers to the READs
+  // until then are expected.
+  const std::array answers_before{before->channels[1]->responses_seen, stream.channels[1]->responses_seen};
   stream.channels[1] = std::move(before->channels[0]);
   adopt_congestion(stream, *before);
-  // It is unknown what was answered before they were joined, so no answers to the READs until then are expected.
-  for (Lazy<Channel>& channel : stream.channels) {
-    if (!channel) continue;
-    channel.make().reads.clear();
-    channel.make().response_gaps.clear();
+  for (std::size_t i = 0; i < stream.channels.size(); ++i) {
+    if (!answers_before[i] || !stream.channels[i]) continue;
+    stream.channels[i].make().reads.clear();
+    stream.channels[i].make().response_gaps.clear();
   }
   stream.path_mtu = std::max(stream.path_mtu, before->path_mtu);
   const StreamSummary& old = before->summary;
@@ -53,17 +56,18 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
 }
 
 // Returns how well the current response fits the requests of a stream: 0 not at all; 1 it answers one just after them
-// that was not seen, and has their UDP source port; 2 it answers one of them; 3 it answers one and has their port.
-// A-CON-3 (a response has a PSN of the requests it answers)
+// that was not seen, or asks for one just before them, and has their UDP source port; 2 it answers one of them; 3 it
+// answers one and has their port. A-CON-3 (a response has a PSN of the requests it answers)
 unsigned fit(const Stream& stream, const Flow& flow, const Observation& packet) {
   const Channel& channel = *stream.channels[0];
   if (!channel.requests_seen || channel.requests.empty()) return 0;
   const LongPsn psn = long_psn(packet.psn, channel.next);
   const Request& oldest = channel.requests.front();
   const LongPsn end = std::max(channel.next, channel.next_max);
-  if (psn < oldest.psn || psn >= end + heuristics::kUnseenRequests) return 0;
+  const bool names_lost = names_lost_before(channel, packet, psn);
+  if ((psn < oldest.psn && !names_lost) || psn >= end + heuristics::kUnseenRequests) return 0;
   const bool same_port = packet.udp_source_port == stream.flows[0]->udp_source_port && flow.udp_source_port != 0;
-  if (psn >= end) return same_port ? 1 : 0;
+  if (psn >= end || names_lost) return same_port ? 1 : 0;
   return same_port ? 3 : 2;
 }
 
@@ -130,7 +134,7 @@ bool rejoin_by_response(TrackerState& state, Flow& flow) {
 void join_by_cm(TrackerState& state, Flow& flow) {
   const auto known = state.peer_qpns.find(flow.key);
   if (known == state.peer_qpns.end()) return;
-  const FlowKey reverse{flow.key.destination, flow.key.source, flow.key.domain, known->second.value()};
+  const FlowKey reverse{flow.key.destination, flow.key.source, flow.key.domain, known->second.value(), flow.key.point};
   const auto other = state.flows.find(reverse);
   if (other == state.flows.end() || (*other)->stream == nullptr) return;
   if ((*other)->stream->flows[1] == nullptr) adopt(state, *(*other)->stream, flow);
@@ -142,18 +146,18 @@ void on_management(TrackerState& state) {
   const CmFacts& facts = packet.cm;
   if (facts.attribute == MadAttribute::cm_req) {
     if (state.cm_requests.size() >= heuristics::kCmRequestsKept) state.cm_requests.pop_front();
-    state.cm_requests.push_back(
-        {packet.source, packet.destination, packet.domain, facts.local_id, facts.local_qpn, facts.path_mtu});
+    state.cm_requests.push_back({packet.source, packet.destination, packet.domain, facts.local_id, facts.local_qpn,
+                                 facts.path_mtu, packet.point});
     return;
   }
   if (facts.attribute != MadAttribute::cm_rep) return;
   const auto request = std::find_if(state.cm_requests.rbegin(), state.cm_requests.rend(), [&](const CmRequest& each) {
     return each.local_id == facts.remote_id && each.source == packet.destination && each.destination == packet.source &&
-           each.domain == packet.domain;
+           each.domain == packet.domain && each.point == packet.point;
   });
   if (request == state.cm_requests.rend()) return;
-  const FlowKey forth{request->source, request->destination, packet.domain, facts.local_qpn.value()};
-  const FlowKey back{request->destination, request->source, packet.domain, request->qpn.value()};
+  const FlowKey forth{request->source, request->destination, packet.domain, facts.local_qpn.value(), packet.point};
+  const FlowKey back{request->destination, request->source, packet.domain, request->qpn.value(), packet.point};
   const auto remember = [&](const FlowKey& key, Qpn qpn) {
     if (state.peer_qpns.insert_or_assign(key, qpn).second) state.peer_qpns_order.push_back(key);
     if (state.peer_qpns_order.size() > heuristics::kCmPairsKept) {

@@ -170,9 +170,11 @@ Evidence evidence_of_answer(Channel& channel, const Read& read, const Restart& r
   const bool knows_latency = channel.least_latency != Duration::max();
   const Duration since = restart.reason_time - read.request_time;
   const auto is_early = [&](int part) { return knows_latency && since < channel.least_latency / part; };
+  // After a timeout, a READ that the responder may not have had is lost like one that nothing passed.
+  const bool has_nothing = restart.was_silent && !came_since && !answer.was_executed();
   Evidence evidence{Question::unanswered_read};
   evidence.note(Fact::reason_is_unknown, restart.cause == Cause::unknown)
-      .note(Fact::reason_is_implied, restart.cause == Cause::implied_nak)
+      .note(Fact::reason_is_implied, restart.cause == Cause::implied_nak && !has_nothing)
       .note(Fact::reason_is_old, since < Duration{})
       .note(Fact::reason_is_early, answer.asked > 1 && is_early(heuristics::kOldAnswersComeForPart))
       .note(Fact::came_since, came_since)
@@ -330,6 +332,13 @@ void give_up_oldest(ChannelRef ref, RareRing<Gap>& gaps) {
 
 }  // namespace
 
+bool names_lost_before(const Channel& channel, const Observation& packet, LongPsn psn) {
+  return packet.info().operation == Operation::acknowledge &&
+         packet.syndrome.nak_code() == NakCode::psn_sequence_error && !channel.requests.empty() &&
+         channel.requests.front().psn <= channel.first && !channel.has_response && psn < channel.requests.front().psn &&
+         channel.requests.front().psn - psn <= heuristics::kMostOvertaken;
+}
+
 void limit_gaps(ChannelRef ref) {
   Channel& channel = ref.channel;
   for (RareRing<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
@@ -347,7 +356,7 @@ void settle(ChannelRef ref, Time now) {
     const Explanation& fate = explain(evidence_of_gap(ref.stream, gap));
     resolve_gap(ref, channel.gaps, gap.first, gap.count, fate.verdict, fate.cause);
   }
-  if (!channel.read_was_passed || channel.restart.active) return;
+  if (!channel.read_was_passed || channel.restart->active) return;
   channel.read_was_passed = false;
   for (std::size_t i = 0; i < channel.reads.size(); ++i) {
     Read& read = channel.reads[i];
@@ -391,20 +400,7 @@ void finish_channel(ChannelRef ref) {
   for (RareRing<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
     while (!gaps->empty()) give_up_oldest(ref, *gaps);
   }
-  for (std::size_t i = channel.settled; i < channel.requests.size() && channel.responses_seen; ++i) {
-    const Request& request = channel.requests[i];
-    if (request.acknowledged) continue;
-    const Explanation& fate = explain(Evidence{Question::end_of_capture}
-                                          .note(Fact::was_sent_again, request.transmissions > 1)
-                                          .note(Fact::is_refused, channel.refused || channel.lacks_syndromes));
-    if (fate.verdict != kNoVerdict) {
-      Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, request.last, request.last_time);
-      verdict.first_psn = ref.wire(request.psn);
-      verdict.psn_count = request.sure_span();
-      verdict.other = request.first;
-    }
-    break;
-  }
+  report_unanswered(ref);
   finish_messages(ref);
 }
 

@@ -26,54 +26,49 @@ MessageType type_of(Operation operation) {
   }
 }
 
-void emit(ChannelRef ref, Message message) {
-  message.stream = ref.stream.index;
-  message.direction = ref.direction;
-  DirectionSummary& direction = ref.stream.summary.directions[ref.direction];
-  if (message.end == MessageEnd::acknowledged || message.end == MessageEnd::sent) {
-    ++direction.messages[static_cast<std::size_t>(message.type)];
-    direction.goodput_bytes += message.bytes;
-    if (message.start_seen) direction.latency.add(message.latency());
-  } else if (message.end == MessageEnd::refused) {
-    ++direction.messages_refused;
-  }
-  if (ref.state.options.keep_messages) ref.state.messages.push_back(message);
-}
-
 void end_open(ChannelRef ref, MessageEnd end) {
-  OpenMessage& open = ref.channel.open;
-  if (!open.active) return;
+  if (!ref.channel.ends->open->active) return;
+  OpenMessage& open = ref.channel.ends.make().open.make();
   open.active = false;
-  open.message.end = end;
+  open.message.end = open.is_refused ? MessageEnd::refused : end;
+  // A requester may break off a refused WRITE; its RETH says how long it was to be.
+  if (open.is_refused) open.message.bytes = std::max<std::uint64_t>(open.message.bytes, open.length);
   open.message.finish = std::max(open.message.finish, open.message.start);
-  emit(ref, open.message);
+  end_message(ref, open);
+  // Many connections have one message only.
+  if (ref.channel.ends->walked == 1) ref.channel.ends.make().open = {};
 }
 
 // Appends a request to the open message; true if it ends it. A-MSG-1 (LAST or ONLY ends a message).
 bool add(ChannelRef ref, const Request& request) {
-  OpenMessage& open = ref.channel.open;
+  MessageEnds& ends = ref.channel.ends.make();
+  const OpenMessage& before = *ends.open;
   const OpcodeInfo& info = request.info();
   const bool begins = info.position == Position::first || info.position == Position::only;
-  if (open.active && (begins || open.next != request.psn || open.operation != info.operation)) {
+  // What is missing of a refused message does not matter any more.
+  const bool follows = before.next == request.psn || (before.is_refused && request.psn > before.next);
+  if (before.active && (begins || !follows || before.operation != info.operation)) {
     end_open(ref, MessageEnd::incomplete);
   }
+  OpenMessage& open = ends.open.make();
   if (!open.active) {
     open = OpenMessage{};
     open.active = true;
     open.operation = info.operation;
     Message& message = open.message;
     message.type = type_of(info.operation);
-    message.number = ++ref.channel.messages_walked;
+    message.number = ++ref.channel.ends.make().walked;
     message.start_seen = begins;
     message.first = request.first;
     message.first_psn = ref.wire(request.psn);
     message.start = request.first_time;
+    if (begins && info.operation == Operation::write) open.length = request.length;
   }
   Message& message = open.message;
   open.next = request.end();
   message.last = request.first;
   message.start = std::min(message.start, request.first_time);
-  message.finish = request.last_time;
+  if (!open.is_refused) message.finish = request.last_time;
   message.psn_count += request.span;
   message.bytes += info.operation == Operation::read_request ? request.length : request.payload;
   message.retransmissions += request.transmissions - 1U;
@@ -101,22 +96,23 @@ void acknowledge(ChannelRef ref, LongPsn end) {
     ++channel.settled;
     channel.acknowledged = std::max(channel.acknowledged, request.end());
     if (add(ref, request)) {
-      Message& message = channel.open.message;
+      Message& message = channel.ends.make().open.make().message;
       message.answer = packet.id;
       message.finish = packet.time;
       end_open(ref, MessageEnd::acknowledged);
     }
   }
+  answer_awaited(ref);
 }
 
-// A-MSG-2 (a receiver drops an unreliable message of which a packet is missing)
+// A-MSG-3 (a receiver drops an unreliable message of which a packet is missing)
 void walk_unanswered(ChannelRef ref, const Request& request) {
-  const OpenMessage& open = ref.channel.open;
+  const OpenMessage& open = *ref.channel.ends->open;
   const Position position = request.info().position;
   const bool begins = position == Position::first || position == Position::only;
   const bool continues = open.active && open.next == request.psn && open.operation == request.info().operation;
   // Where the capture begins inside a message, what came before it is not missing.
-  if (!begins && !continues && ref.channel.messages_walked != 0) {
+  if (!begins && !continues && ref.channel.ends->walked != 0) {
     end_open(ref, MessageEnd::incomplete);
     ref.channel.settled = ref.channel.requests.size();
     return;
@@ -125,23 +121,49 @@ void walk_unanswered(ChannelRef ref, const Request& request) {
   ref.channel.settled = ref.channel.requests.size();
 }
 
+namespace {
+
+void end_refused(ChannelRef ref) {
+  Message& message = ref.channel.ends.make().open.make().message;
+  message.answer = ref.packet().id;
+  message.finish = ref.packet().time;
+  end_open(ref, MessageEnd::refused);
+}
+
+}  // namespace
+
 // A-NAK-3 (NAKs other than for sequence errors end the message and the connection)
 void refuse_message(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   // The message of the refused packet ends here; the requests after it are never executed.
-  while (channel.settled < channel.requests.size()) {
-    const Request& request = channel.requests[channel.settled];
-    if (request.psn > psn) break;
-    ++channel.settled;
-    (void)add(ref, request);
+  while (channel.settled < channel.requests.size() && channel.requests[channel.settled].psn <= psn) {
+    const Request& request = channel.requests[channel.settled++];
+    const bool is_whole = add(ref, request);
+    if (is_whole && request.end() <= psn) end_open(ref, MessageEnd::open);
+    if (is_whole && request.end() > psn) return end_refused(ref);
   }
-  channel.open.message.answer = ref.packet().id;
-  channel.open.message.finish = ref.packet().time;
-  end_open(ref, MessageEnd::refused);
+  if (!channel.ends->open->active) return;
+  OpenMessage& open = channel.ends.make().open.make();
+  open.is_refused = true;
+  open.message.answer = ref.packet().id;
+  open.message.finish = ref.packet().time;
+  continue_refused(ref);
+}
+
+void continue_refused(ChannelRef ref) {
+  Channel& channel = ref.channel;
+  while (channel.ends->open->is_refused && channel.ends->open->active && channel.settled < channel.requests.size()) {
+    const Request& request = channel.requests[channel.settled];
+    const Position position = request.info().position;
+    if (position == Position::first || position == Position::only) return end_open(ref, MessageEnd::refused);
+    ++channel.settled;
+    if (add(ref, request)) end_open(ref, MessageEnd::refused);
+  }
 }
 
 void finish_messages(ChannelRef ref) {
   Channel& channel = ref.channel;
+  settle_messages(ref, MessageEnds::kAll);
   while (channel.settled < channel.requests.size()) {
     const Request& request = channel.requests[channel.settled++];
     if (add(ref, request)) end_open(ref, MessageEnd::open);

@@ -35,6 +35,7 @@ Verdict breach_verdict(const Observation& packet, const PauseBreach& breach, std
   Verdict verdict;
   verdict.kind = VerdictKind::sent_while_paused;
   verdict.rule = Rule::pause;
+  verdict.point = packet.point;
   verdict.stream = stream;
   verdict.packet = packet.id;
   verdict.other = breach.xoff;
@@ -51,18 +52,20 @@ Duration PauseTracker::time_of(std::uint64_t quanta, std::uint64_t assumed_speed
 }
 
 std::optional<PauseBreach> PauseTracker::observe(const Observation& packet) {
-  latest_ = std::max(latest_.value_or(packet.time), packet.time);
+  if (packet.point >= links_.size()) links_.resize(packet.point + std::size_t{1});
+  Link& link = links_[packet.point];
+  link.latest = std::max(link.latest.value_or(packet.time), packet.time);
   if (is_pause(packet)) {
     on_pause(packet);
     return std::nullopt;
   }
   if (packet.kind != PacketKind::roce || packet.destination_mac == MacAddress{}) return std::nullopt;
-  follow_link(packet);
+  follow_link(link, packet);
   if (stations_.empty()) return std::nullopt;
-  if (std::find(common_ends_.begin(), common_ends_.end(), packet.destination_mac) == common_ends_.end()) {
+  if (std::find(link.common_ends.begin(), link.common_ends.end(), packet.destination_mac) == link.common_ends.end()) {
     return std::nullopt;
   }
-  const auto found = stations_.find(packet.destination_mac);
+  const auto found = stations_.find({packet.point, packet.destination_mac});
   if (found == stations_.end()) return std::nullopt;
   const std::array<Pause, 9>& pauses = found->second.pauses;
   // A-PFC-3 (without a VLAN tag the priority is unknown): it depends on how the hosts are set up.
@@ -79,25 +82,27 @@ std::optional<PauseBreach> PauseTracker::check(const Pause& pause, Time now) con
   return PauseBreach{pause.xoff, now - pause.xoff_time};
 }
 
-void PauseTracker::follow_link(const Observation& packet) {
-  if (!has_ends_) {
-    has_ends_ = true;
-    common_ends_ = {packet.source_mac, packet.destination_mac};
+void PauseTracker::follow_link(Link& link, const Observation& packet) {
+  if (!link.has_ends) {
+    link.has_ends = true;
+    link.common_ends = {packet.source_mac, packet.destination_mac};
     return;
   }
-  for (std::optional<MacAddress>& end : common_ends_) {
+  for (std::optional<MacAddress>& end : link.common_ends) {
     if (end && *end != packet.source_mac && *end != packet.destination_mac) end.reset();
   }
 }
 
 void PauseTracker::on_pause(const Observation& packet) {
-  auto found = stations_.find(packet.source_mac);
+  const std::pair key{packet.point, packet.source_mac};
+  auto found = stations_.find(key);
   if (found == stations_.end()) {
     if (stations_.size() >= options_.stations) {
       ++uncounted_frames_;
       return;
     }
-    found = stations_.emplace(packet.source_mac, Station{}).first;
+    found = stations_.emplace(key, Station{}).first;
+    found->second.summary.point = packet.point;
     found->second.summary.source = packet.source_mac;
     found->second.summary.first = packet.id;
   }
@@ -150,12 +155,13 @@ void PauseTracker::apply(Station& station, std::size_t priority, const Observati
 
 std::vector<PauseSummary> PauseTracker::summaries() const {
   std::vector<PauseSummary> all;
-  for (const auto& [source, station] : stations_) {
+  for (const auto& [key, station] : stations_) {
+    const Time latest = *links_[key.first].latest;
     PauseSummary& summary = all.emplace_back(station.summary);
     for (std::size_t i = 0; i < summary.counts.size(); ++i) {
       std::optional<Duration>& paused = summary.counts[i].paused;
       const Pause& pause = station.pauses[i];
-      if (paused) paused = saturating_sum(*paused, uncounted(pause.counted, pause.end, *latest_));
+      if (paused) paused = saturating_sum(*paused, uncounted(pause.counted, pause.end, latest));
     }
   }
   return all;

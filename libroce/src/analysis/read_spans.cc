@@ -23,7 +23,7 @@ void resize(Channel& channel, Request& request, std::uint32_t span) {
     if (read->answer.other == read->end()) read->answer.other = request.end();
     read->span = span;
   }
-  if (channel.restart.active && channel.restart.next == before) channel.restart.next = request.end();
+  if (channel.restart->active && channel.restart->next == before) channel.restart.make().next = request.end();
 }
 
 void insert_gap(Channel& channel, LongPsn first, LongPsn end, PacketId revealed_by, Time revealed_at) {
@@ -32,9 +32,27 @@ void insert_gap(Channel& channel, LongPsn first, LongPsn end, PacketId revealed_
   gap.count = static_cast<std::uint32_t>(end - first);
   gap.revealed_by = revealed_by;
   gap.revealed_at = revealed_at;
-  std::size_t at = channel.gaps.size();
-  while (at > 0 && channel.gaps[at - 1].first > gap.first) --at;
-  channel.gaps.insert(at, gap);
+  RareRing<Gap>& gaps = channel.gaps;
+  std::size_t at = gaps.size();
+  while (at > 0 && gaps[at - 1].first > gap.first) --at;
+  if (at < gaps.size() && gaps[at].first == gap.end() && !gaps[at].acknowledged_by) {
+    // The hole began where the READ ends, so that one packet may fill it all.
+    gaps[at].first = gap.first;
+    gaps[at].count += gap.count;
+  } else {
+    gaps.insert(at, gap);
+  }
+}
+
+// True if the packet asks for the rest of the READ from `psn` on: it leaves out as many whole packets as PSNs. It may
+// if the length of either is unknown.
+bool asks_for_rest(const Request& read, const Observation& packet, LongPsn psn) {
+  if (packet.info().operation != Operation::read_request) return false;
+  if (read.lacks_length || packet.lacks_length()) return true;
+  if (packet.dma_length >= read.length) return false;
+  const std::uint32_t answered = read.length - packet.dma_length;
+  const auto packets = static_cast<std::uint32_t>(psn - read.psn);
+  return answered % packets == 0 && is_mtu(answered / packets);
 }
 
 }  // namespace
@@ -105,7 +123,7 @@ void settle_guess(ChannelRef ref, LongPsn psn) {
 }
 
 bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn) {
-  if (!read.span_is_guess || psn == read.psn || ref.packet().info().operation == Operation::read_request) return false;
+  if (!read.span_is_guess || psn == read.psn || asks_for_rest(read, ref.packet(), psn)) return false;
   const std::size_t next = place_of(ref.channel, read.psn);
   if (read.lacks_length && next < ref.channel.requests.size()) {
     const Request& revealing = ref.channel.requests[next];

@@ -11,14 +11,14 @@ namespace {
 
 // Undoes the jump of a go-back that goes on where it was before its latest packet: that was a stray of an earlier one.
 void undo_jump(ChannelRef ref, LongPsn psn) {
-  Restart& restart = ref.channel.restart;
+  const Restart& restart = *ref.channel.restart;
   const bool goes_on_there =
       restart.active && restart.jump_from == psn && restart.jump_to > psn && ref.channel.latest == restart.jump_to;
   const Explanation& jump = explain(Evidence{Question::jump}
                                         .note(Fact::goes_on_there, goes_on_there)
                                         .note(Fact::is_near, restart.jump_to - psn <= heuristics::kOvertakingJump));
   if (jump.verdict == kNoVerdict) return;
-  restart.next = psn;
+  ref.channel.restart.make().next = psn;
   resolve_gap(ref, ref.channel.gaps, psn, static_cast<std::uint32_t>(restart.jump_to - psn), jump.verdict, jump.cause);
 }
 
@@ -28,6 +28,7 @@ void note_transmission(Request& request, const Observation& packet) {
   request.previous_time = request.last_time;
   request.last_time = packet.time;
   request.icrc = packet.icrc;
+  request.last_ip_id = packet.ip_id;
   request.has_icrc = packet.has_bits();
   request.is_cut = packet.is_cut;
   if (request.transmissions != 0xFF) ++request.transmissions;
@@ -45,18 +46,37 @@ void say_out_of_order(ChannelRef ref, PacketId other, Time other_time) {
 
 // Handles a packet that was overtaken: an earlier transmission than the newest one that was seen, or one of the go-back
 // under way.
-void on_late(ChannelRef ref, Request& request, LongPsn psn, const Explanation& late) {
+void on_late(ChannelRef ref, const Flow& flow, Request& request, LongPsn psn, const Explanation& late) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
-  const bool is_newest = late.fate == Fate::late_of_go_back;
+  const bool has_order = ids_show_order(flow, packet);
+  const bool is_newest =
+      late.fate == Fate::late_of_go_back && !(has_order && is_older_id(packet.ip_id, request.last_ip_id));
   say_out_of_order(ref, request.last, request.last_time);
+  if (late.fate == Fate::late_of_go_back) {
+    // Packets of the go-back before have its cause.
+    const bool is_of_before =
+        channel.restart->active && request.end() != channel.restart->first && psn != channel.restart->asked_for &&
+        (has_order ? is_older_id(packet.ip_id, channel.restart->begin_ip_id) : psn > channel.restart->next);
+    Restart reason = *channel.restart;
+    if (is_of_before) {
+      reason.cause = channel.restart->before;
+      reason.was_silent = false;
+    } else {
+      channel.restart.make().first = std::min(channel.restart->first, psn);
+      channel.restart.make().begin_ip_id = packet.ip_id;
+      reopen_messages(ref, *channel.restart);
+    }
+    say_retransmission(ref, reason, latest_of(request));
+  }
   if (is_newest) {
-    say_retransmission(ref, channel.restart, latest_of(request));
-    channel.restart.first = std::min(channel.restart.first, psn);
     note_transmission(request, packet);
+    count_repeat(ref, psn);
+  } else if (is_older_id(packet.ip_id, request.first_ip_id)) {
+    request.first_ip_id = packet.ip_id;
   }
   request.came_late = true;
-  if (find_gap(channel.gaps, psn) != nullptr) {
+  if ((is_newest || late.fate == Fate::late) && find_gap(channel.gaps, psn) != nullptr) {
     resolve_gap(ref, channel.gaps, psn, request.span, late.verdict, late.cause);
   }
   if (Read* read = find_read(channel, psn); read != nullptr && is_newest) reset_read(channel, *read, psn, packet);
@@ -66,7 +86,7 @@ void on_late(ChannelRef ref, Request& request, LongPsn psn, const Explanation& l
 bool was_asked_for(const Channel& channel, const Gap& gap, LongPsn psn) {
   const std::size_t nak = find_nak(channel, psn);
   return (nak < channel.naks.size() && channel.naks[nak].time >= gap.revealed_at) ||
-         (channel.restart.active && channel.restart.reason_time >= gap.revealed_at);
+         (channel.restart->active && channel.restart->reason_time >= gap.revealed_at);
 }
 
 // Handles another transmission of a request.
@@ -85,8 +105,14 @@ void on_sent_again(ChannelRef ref, Request& request, LongPsn psn) {
     resolve_gap(ref, channel.gaps, psn, static_cast<std::uint32_t>(request.end() - psn), fate.verdict, fate.cause);
   }
   note_transmission(request, packet);
+  count_repeat(ref, psn);
   request.came_late = false;
-  if (Read* read = find_read(channel, psn)) reset_read(channel, *read, psn, packet);
+  if (Read* read = find_read(channel, psn)) {
+    reset_read(channel, *read, psn, packet);
+  } else if (request.needs_own_answer() && request.psn == psn) {
+    // It was forgotten when the directions were joined. Answers to the request before may be under way.
+    add_read(ref, request).answer.expect_other(psn);
+  }
 }
 
 // Forgets what is missing from `end` on in the gap there: the READ before may take those PSNs.
@@ -111,7 +137,11 @@ void insert(ChannelRef ref, Request& request) {
   if (at < channel.settled) request.acknowledged = true;
   channel.requests.insert(at, request);
   if (at < channel.settled) ++channel.settled;
-  if (request.needs_own_answer()) add_read(ref, request);
+  if (!request.needs_own_answer()) return;
+  Read& read = add_read(ref, request);
+  if (channel.has_response && channel.newest_response >= request.psn) {
+    read.answer.expect_other(std::min(channel.newest_response + 1, request.end()));
+  }
 }
 
 }  // namespace
@@ -137,7 +167,7 @@ Sighting on_repeated(ChannelRef ref, Flow& flow, Request& request, LongPsn psn) 
   if (repeated.fate == Fate::sent_again) {
     on_sent_again(ref, request, psn);
   } else {
-    on_late(ref, request, psn, repeated);
+    on_late(ref, flow, request, psn, repeated);
   }
   return Sighting::transmission;
 }
@@ -165,6 +195,8 @@ void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
   if (missing.verdict != kNoVerdict) resolve_gap(ref, channel.gaps, psn, sure, missing.verdict, cause);
   if (sure < span) end_gap(channel, psn + sure);
   insert(ref, request);
+  // Its answer, which may have come before it, showed only a part of its PSNs.
+  if (!request.span_is_guess) channel.next = std::max(channel.next, request.end());
 }
 
 void settle_filled(ChannelRef ref, LongPsn next_request) {
@@ -180,7 +212,7 @@ void settle_filled(ChannelRef ref, LongPsn next_request) {
                                        .note(Fact::next_is_new, next_request == channel.next && end < channel.next));
   resolve_gap(ref, channel.gaps, filled.first, filled.count, was.verdict, filled.cause);
   if (was.fate != Fate::late) return;
-  channel.restart.active = false;
+  channel.restart.make().active = false;
   if (comes_again) channel.naks.push_back(filled.nak);
 }
 

@@ -45,14 +45,26 @@ Gap& add_gap(ChannelRef ref, LongPsn first, LongPsn end) {
 }
 
 // Handles a request that is newer than all before it, the usual case.
-void append(ChannelRef ref, const Observation& packet, LongPsn psn) {
+void append(ChannelRef ref, const Flow& flow, const Observation& packet, LongPsn psn) {
   Channel& channel = ref.channel;
   Request request = make_request(packet, psn);
   channel.next_max = 0;
-  add_gap_of_restart(ref, psn);
   set_read_span(ref, request);
+  const Fate ahead = explain_ahead(channel, flow, packet, psn).fate;
+  if (ahead == Fate::late) {
+    Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
+    verdict.other = channel.restart->begun_by;
+    verdict.elapsed = packet.time - channel.restart->begin;
+    request.came_late = true;
+  } else if (ahead == Fate::sent_again_or_late && channel.latest == channel.restart->first) {
+    // The next request shows it.
+  } else if (ahead == Fate::sent_again_or_late) {
+    channel.restart.make().active = false;
+  } else if (channel.restart->active) {
+    add_gap_of_restart(ref, psn);
+    channel.restart.make().active = false;
+  }
   channel.next = request.end();
-  channel.restart.active = false;
   count_message(channel, request);
   count_credits(ref, request);
   const bool follows = channel.order.is_known && channel.order.next == psn;
@@ -60,6 +72,7 @@ void append(ChannelRef ref, const Observation& packet, LongPsn psn) {
   remember(ref, request);
   if (request.needs_own_answer()) add_read(ref, request).is_original = follows;
   if (packet.info().service == Service::uc) walk_unanswered(ref, request);
+  if (channel.ends->open->is_refused) continue_refused(ref);
   PacketAnalysis& result = ref.state.result;
   result.message = channel.message_count;
   result.message_first = channel.message_first;
@@ -91,7 +104,44 @@ void restart_stream(ChannelRef ref, Flow& flow, LongPsn psn) {
   const ChannelRef anew{ref.state, stream, stream.channels[0].make(), 0};
   start(anew, psn);
   ref.state.result.relative_psn = 0;
-  append(anew, ref.packet(), psn);
+  append(anew, flow, ref.packet(), psn);
+}
+
+// True if the packet belongs just before the first request of the capture, which overtook it.
+bool is_late_first(const Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
+  if (channel.requests.empty() || channel.has_response || channel.restart->active) return false;
+  const Request& oldest = channel.requests.front();
+  if (oldest.psn > channel.first || psn >= oldest.psn || oldest.psn - psn > heuristics::kMostOvertaken) return false;
+  return ids_show_order(flow, packet) ? is_older_id(packet.ip_id, flow.last_ip_id)
+                                      : packet.time - oldest.first_time < heuristics::kRequestOvertaken;
+}
+
+void on_late_first(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Request oldest = channel.requests.front();
+  Request request = make_request(ref.packet(), psn);
+  request.came_late = true;
+  set_read_span(ref, request);
+  channel.next_max = 0;
+  const auto most = static_cast<std::uint32_t>(oldest.psn - psn);
+  request.span = request.lacks_length ? most : std::min(request.span, most);
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
+  verdict.other = oldest.first;
+  verdict.elapsed = request.first_time - oldest.first_time;
+  make_room(ref);
+  if (channel.settled != 0) {
+    request.acknowledged = true;
+    ++channel.settled;
+  }
+  channel.requests.insert(0, request);
+  if (request.needs_own_answer()) add_read(ref, request);
+}
+
+bool was_answered(const Channel& channel, LongPsn psn) {
+  for (std::size_t i = 0; i < channel.responses.size(); ++i) {
+    if (channel.responses[i].psn == psn) return true;
+  }
+  return false;
 }
 
 bool is_several(const Request& request) {
@@ -104,6 +154,13 @@ bool is_of_another_connection(ChannelRef ref, LongPsn psn) {
   const Channel& channel = ref.channel;
   const Position position = ref.packet().info().position;
   if (channel.requests.empty() || (position != Position::first && position != Position::only)) return false;
+  const Request& oldest = channel.requests.front();
+  // Between known requests, or answered by a known response, it is one of the connection that was not seen.
+  if (psn > oldest.psn || was_answered(channel, psn)) return false;
+  // The first message of the capture began before the capture, or out of order.
+  const Position first = oldest.info().position;
+  if (first != Position::first && first != Position::only && oldest.psn - psn <= heuristics::kMostOvertaken)
+    return false;
   const bool nothing_under_way =
       channel.settled == channel.requests.size() && channel.requests.size() >= heuristics::kRequestsOfIdle;
   return nothing_under_way || channel.next - psn > static_cast<LongPsn>(ref.state.options.limits.max_gap);
@@ -118,6 +175,7 @@ Request make_request(const Observation& packet, LongPsn psn) {
   request.first_time = request.previous_time = request.last_time = packet.time;
   request.icrc = packet.icrc;
   request.has_icrc = packet.has_bits();
+  request.first_ip_id = request.last_ip_id = packet.ip_id;
   request.hop_limit = packet.hop_limit;
   request.asks_for_ack = packet.ack_req;
   request.opcode = packet.opcode;
@@ -151,11 +209,12 @@ void make_room(ChannelRef ref) {
 
 void add_gap_of_restart(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
-  channel.restart.jump_from = channel.restart.next;
-  channel.restart.jump_to = psn;
-  LongPsn first = std::max(channel.restart.next, channel.acknowledged);
+  if (!channel.restart->active) return;
+  channel.restart.make().jump_from = channel.restart->next;
+  channel.restart.make().jump_to = psn;
+  LongPsn first = std::max(channel.restart->next, channel.acknowledged);
   if (channel.has_response) first = std::max(first, channel.newest_response + 1);
-  if (!channel.restart.active || first >= psn || channel.restart.cause == Cause::unknown) return;
+  if (first >= psn || channel.restart->cause == Cause::unknown) return;
   for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
     if (channel.gaps[i].first < psn && channel.gaps[i].end() > first) return;
   }
@@ -219,7 +278,7 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
 
   Sighting seen = Sighting::transmission;
   if (psn == channel.next) {
-    append(ref, packet, psn);
+    append(ref, flow, packet, psn);
   } else if (psn > channel.next) {
     if (psn - channel.next > ref.state.options.limits.max_gap) {
       // Too far for a loss: no requester has that much under way.
@@ -227,7 +286,7 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
       return seen;
     }
     (void)add_gap(ref, channel.next, psn);
-    append(ref, packet, psn);
+    append(ref, flow, packet, psn);
   } else if (const std::size_t index = find_request(channel, psn);
              is_several(packet) || (index < channel.requests.size() && is_several(channel.requests[index]))) {
     // A-CUT-4 (nothing is said of what may have been in a super-frame that was cut)
@@ -236,6 +295,8 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
     seen = on_repeated(ref, flow, channel.requests[index], psn);
   } else if (const Gap* gap = find_gap(channel.gaps, psn)) {
     on_missing(ref, flow, *gap, psn);
+  } else if (is_late_first(channel, flow, packet, psn)) {
+    on_late_first(ref, psn);
   } else if (is_of_another_connection(ref, psn)) {
     restart_stream(ref, flow, psn);
     return seen;
@@ -248,6 +309,7 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
     say_retransmission(ref, reason, {{}, {}, psn < channel.acknowledged});
   }
   channel.latest = psn;
+  channel.latest_time = packet.time;
   settle(ref, packet.time);
   return seen;
 }

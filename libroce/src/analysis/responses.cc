@@ -104,20 +104,34 @@ void link(ChannelRef ref, LongPsn psn) {
   if (ref.state.options.keep_answers) ref.state.answers.push_back({request.last, packet.id, result.latency});
 }
 
+// True if the sender of the current response has sent something before it that was not seen, by the IP identification.
+bool is_after_hole(ChannelRef ref) {
+  const Flow* const flow = ref.stream.flows[ref.direction == 0 ? 1 : 0];
+  const Observation& packet = ref.packet();
+  if (flow == nullptr || !ids_show_order(*flow, packet)) return false;
+  return is_older_id(static_cast<std::uint16_t>(flow->last_ip_id + 1), packet.ip_id);
+}
+
 // Marks READs and atomics before `psn` as passed. A-ACK-2 (passing one without an answer is an implied NAK).
 void pass_reads(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
   const Read* oldest = nullptr;
   LongPsn end = 0;
+  bool has_hole = is_after_hole(ref);
   for (std::size_t i = channel.reads.size(); i-- > 0;) {
     Read& read = channel.reads[i];
     if (read.end() > psn) continue;
+    if (read.answer.passed && has_hole && !is_complete(channel, read)) {
+      read.answer.after_hole = true;
+      has_hole = false;
+    }
     // Those before it were passed together with
     // it, except those that were requested again.
-    if (read.answer.passed && !channel.restart.active) break;
+    if (read.answer.passed && !channel.restart->active) break;
     if (read.answer.passed) continue;
     read.answer.passed = true;
+    read.answer.after_hole = has_hole;
     read.passed_by = packet.id;
     read.passed_at = packet.time;
     // If it was answered before, responses that were under
@@ -148,11 +162,12 @@ void note_arrival(ChannelRef ref, LongPsn psn) {
       ++i;
       continue;
     }
-    if (channel.restart.begin > nak.time) {
+    if (channel.restart->begin > nak.time) {
       channel.naks.erase(i);
       continue;
     }
     nak.arrived_late = true;
+    nak.arrived_at = ref.packet().time;
     const Duration since = ref.packet().time - nak.time;
     const bool is_soon = channel.least_latency != Duration::max() && since < channel.least_latency;
     const Explanation& fate = explain(Evidence{Question::acknowledged_again}
@@ -205,7 +220,7 @@ void on_ack(ChannelRef ref, LongPsn psn) {
   // not pass it: only its own answer can answer it.
   pass_reads(ref, psn);
   mark_arrived(ref, psn + 1);
-  if (psn >= channel.restart.first) channel.restart.answered = true;
+  if (channel.restart && psn >= channel.restart->first) channel.restart.make().answered = true;
   note_arrival(ref, psn);
   link(ref, psn);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
@@ -224,7 +239,7 @@ void on_unknown_syndrome(ChannelRef ref, LongPsn psn) {
   }
   pass_reads(ref, psn);
   mark_arrived(ref, psn);
-  if (psn > channel.restart.first) channel.restart.answered = true;
+  if (channel.restart && psn > channel.restart->first) channel.restart.make().answered = true;
   link(ref, psn);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn - 1) : psn - 1;
   channel.has_response = true;
@@ -251,19 +266,34 @@ bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Tim
   if (channel.rnr->packet && channel.rnr->psn == psn) return false;
   // A request before it was late: this one may have arrived meanwhile, and been discarded.
   for (std::size_t i = 0; i < channel.naks.size(); ++i) {
-    if (channel.naks[i].arrived_late) return false;
+    if (channel.naks[i].arrived_late && request.last_time < channel.naks[i].arrived_at) return false;
   }
+  if (request.transmissions == 1 || channel.least_latency == Duration::max()) return true;
+  const Duration since = now - request.last_time;
+  if (since < channel.least_latency / heuristics::kNakComesSurelyAfterPart) return false;
   // If two transmissions are closer together than a round trip, the NAK may be about either, unless the later go-back
   // has been answered already.
-  return request.transmissions == 1 || channel.least_latency == Duration::max() || channel.restart.answered ||
-         (request.last_time - request.previous_time >= channel.least_latency &&
-          now - request.last_time >= channel.least_latency / heuristics::kNakComesAfterPart);
+  return channel.restart->answered || (request.last_time - request.previous_time >= channel.least_latency &&
+                                       since >= channel.least_latency / heuristics::kNakComesAfterPart);
+}
+
+// Adds the gap before the first request that was seen: a NAK shows that the connection began with packets before it.
+void add_gap_before(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Request& oldest = channel.requests.front();
+  Gap gap;
+  gap.first = psn;
+  gap.count = static_cast<std::uint32_t>(oldest.psn - psn);
+  gap.revealed_by = oldest.first;
+  gap.revealed_at = oldest.first_time;
+  channel.gaps.insert(0, gap);
 }
 
 // A-NAK-1 (a NAK for a sequence error names the first PSN that did not arrive)
 void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
   Channel& channel = ref.channel;
   PendingNak pending = nak;
+  if (names_lost_before(channel, ref.packet(), nak.psn)) add_gap_before(ref, nak.psn);
   if (Gap* gap = find_gap(channel.gaps, nak.psn)) {
     gap->nak = nak.packet;
     gap->nak_time = nak.time;
@@ -299,6 +329,7 @@ void on_nak(ChannelRef ref, LongPsn psn) {
   if (is_rnr) {
     channel.rnr.make() = pending;
     channel.rnr_waits = true;
+    note_refusal(ref, psn);
   } else if (*code != NakCode::psn_sequence_error) {
     channel.refused = true;
     refuse_message(ref, psn);
@@ -368,7 +399,7 @@ void on_own_answer(ChannelRef ref, const Answering& answering) {
     read = nullptr;
   }
   mark_arrived(ref, psn + 1);
-  if (psn >= channel.restart.first) channel.restart.answered = true;
+  if (channel.restart && psn >= channel.restart->first) channel.restart.make().answered = true;
   note_arrival(ref, psn);
   if (read == nullptr) {
     pass_reads(ref, psn);
@@ -447,16 +478,18 @@ Sighting on_response(ChannelRef ref, Flow& flow) {
   answering.has_newer_msn =
       packet.has_aeth && channel.aeth.is_known && psn < channel.aeth.psn && packet.msn.newer_than(channel.aeth.msn);
   judge_aeth(ref, psn);
+  const bool refuses = info.operation == Operation::acknowledge && !is_acknowledgement(packet);
+  hear(channel, psn + (refuses || packet.lacks_syndrome() ? 0 : 1));
   if (packet.lacks_syndrome()) {
     on_unknown_syndrome(ref, psn);
   } else if (!channel.requests_seen) {
     // Without the requests, only NAKs mean something.
-    if (info.operation == Operation::acknowledge && !is_acknowledgement(packet)) on_nak(ref, psn);
+    if (refuses) on_nak(ref, psn);
     channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
     channel.has_response = true;
   } else if (is_acknowledgement(packet)) {
     on_ack(ref, psn);
-  } else if (info.operation == Operation::acknowledge) {
+  } else if (refuses) {
     on_nak(ref, psn);
   } else {
     on_own_answer(ref, answering);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Go-backs: where the requester begins to send again, and why.
+#include <algorithm>
+
 #include "analysis/heuristics.h"
 #include "analysis/tracker_state.h"
 
@@ -11,6 +13,14 @@ namespace {
 bool later_part_was_seen(const Channel& channel, const Read& read, LongPsn psn) {
   return read.answer.position > psn + 1 && !channel.responses.empty() &&
          channel.responses.back().time >= read.request_time;
+}
+
+// True if a requester that was asked at `since` to send again has not reacted: it was silent until its ACK timeout.
+bool was_silent(const Channel& channel, Time since, Time now) {
+  const Duration timeout = channel.least_timeout;
+  const Duration enough = std::min(heuristics::kReactionTakes, timeout);
+  return now - std::max(since, channel.latest_time) >= enough &&
+         (timeout == Duration::max() || now - channel.latest_time >= timeout - timeout / heuristics::kTimeoutVariesBy);
 }
 
 // Returns why the requester would send `psn` again: because of a response, or else of a timeout. No response is the
@@ -57,6 +67,8 @@ Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
       because_of(channel.responses.back().packet, channel.responses.back().time);
     }
   }
+  // The wait that an RNR NAK asks for is the least: requesters round it up to that of their timers.
+  if (reason.reason && reason.cause != Cause::rnr) reason.was_silent = was_silent(channel, reason.reason_time, now);
   return reason;
 }
 
@@ -74,26 +86,42 @@ std::size_t find_nak(const Channel& channel, LongPsn psn) {
 void say_retransmission(ChannelRef ref, const Restart& reason, const Transmission& before) {
   const Observation& packet = ref.packet();
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::retransmission);
-  verdict.cause = reason.cause;
+  verdict.cause = reason.shown_cause();
   verdict.other = before.packet;
   verdict.elapsed = before.packet ? packet.time - before.time : Duration{};
   verdict.spurious = before.is_acknowledged;
-  ref.stream.summary.retransmissions.add(reason.cause);
+  ref.stream.summary.retransmissions.add(reason.shown_cause());
   if (before.is_acknowledged) ++ref.stream.summary.spurious_retransmissions;
 }
 
 const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time last_sent) {
   Channel& channel = ref.channel;
-  Restart& restart = channel.restart;
+  Restart& restart = channel.restart.make();
   if (!restart.active || psn < restart.next) {
+    const Restart before = restart;
     restart = reason_for(channel, psn, last_sent, ref.packet().time);
+    restart.interrupted = before.active ? before.next : channel.next;
+    restart.before = before.active ? before.shown_cause() : Cause::unknown;
+    restart.begun_by = ref.packet().id;
+    restart.begin_ip_id = ref.packet().ip_id;
+    if (restart.shown_cause() == Cause::nak && restart.asked_for == psn &&
+        find_request(channel, psn) < channel.requests.size()) {
+      channel.least_reaction = std::min(channel.least_reaction, restart.begin - restart.reason_time);
+    }
+    if (restart.cause == Cause::timeout && channel.latest_time != Time{}) {
+      const Duration silence = restart.begin - channel.latest_time;
+      if (silence >= heuristics::kLeastTimeout) channel.least_timeout = std::min(channel.least_timeout, silence);
+    }
     on_restart(ref, restart);
+    note_attempt(ref, restart, last_sent);
+    reopen_messages(ref, restart);
     channel.rnr_waits = false;
     // This go-back deals with the NAKs before its reason, too.
     while (!channel.naks.empty() && channel.naks.front().time <= restart.reason_time) channel.naks.pop_front();
   } else {
     add_gap_of_restart(ref, psn);
   }
+  ++restart.packets;
   restart.next = end;
   restart.latest = ref.packet().time;
   return restart;

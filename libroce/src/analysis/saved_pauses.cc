@@ -17,7 +17,7 @@ constexpr std::string_view kStateKind = "RPAU";
 template <>
 inline constexpr std::size_t kMemberCount<PauseCounts> = 7;
 template <>
-inline constexpr std::size_t kMemberCount<PauseSummary> = 5;
+inline constexpr std::size_t kMemberCount<PauseSummary> = 6;
 
 [[nodiscard]] inline bool is_possible(const PauseCounts& counts) {
   return counts.xoff_to_xon >= Duration{} && counts.longest_until_xon >= Duration{} &&
@@ -29,25 +29,37 @@ struct StateAccess<PauseTracker> {
   template <typename Archive, typename Value>
   static void transfer(Archive& archive, Value& value) {
     archive(value.uncounted_frames_);
-    archive(value.latest_);
-    archive(value.has_ends_);
-    archive(value.common_ends_);
     if constexpr (std::is_const_v<Value>) {
+      archive.number(value.links_.size());
+      for (const auto& link : value.links_) transfer_link(archive, link);
       archive.number(value.stations_.size());
-      for (const auto& [source, station] : value.stations_) transfer_station(archive, station);
+      for (const auto& [key, station] : value.stations_) transfer_station(archive, station);
     } else {
+      for (std::size_t left = archive.count(kMostLinks); left != 0 && !archive.has_failed(); --left) {
+        transfer_link(archive, value.links_.emplace_back());
+      }
       for (std::size_t left = archive.count(); left != 0 && !archive.has_failed(); --left) {
         PauseTracker::Station station;
         transfer_station(archive, station);
-        const MacAddress source = station.summary.source;
-        if (!value.stations_.emplace(source, station).second) archive.refuse();
+        const std::pair key{station.summary.point, station.summary.source};
+        if (!value.stations_.emplace(key, station).second) archive.refuse();
+        // The pauses that are still in force are counted up to the time of the link's latest packet.
+        if (key.first >= value.links_.size() || !value.links_[key.first].latest) archive.refuse();
       }
-      // A tracker with stations has a latest packet: the pauses that are still in force are counted up to its time.
-      if (!value.stations_.empty() && !value.latest_) archive.refuse();
     }
   }
 
  private:
+  /// A point is a number of 16 bits.
+  static constexpr std::size_t kMostLinks = 1U << 16U;
+
+  template <typename Archive, typename Link>
+  static void transfer_link(Archive& archive, Link& link) {
+    archive(link.latest);
+    archive(link.has_ends);
+    archive(link.common_ends);
+  }
+
   template <typename Archive, typename Station>
   static void transfer_station(Archive& archive, Station& station) {
     archive(station.summary);

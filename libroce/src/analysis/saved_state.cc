@@ -53,6 +53,9 @@ std::vector<StreamSummary> open_streams(const TrackerState& state) {
   for (const auto& [index, stream] : state.streams) {
     all.push_back(stream->summary);
     all.back().path_mtu = stream->path_mtu;
+    for (std::size_t direction = 0; direction < 2; ++direction) {
+      count_ended(*stream->channels[direction], all.back().directions[direction]);
+    }
   }
   std::sort(all.begin(), all.end(), [](const StreamSummary& a, const StreamSummary& b) { return a.stream < b.stream; });
   return all;

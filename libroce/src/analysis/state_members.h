@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 4;
+inline constexpr std::uint32_t kStateVersion = 6;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -17,9 +17,9 @@ inline constexpr std::size_t kMemberCount<MacAddress> = 1;
 template <>
 inline constexpr std::size_t kMemberCount<PacketId> = 2;
 template <>
-inline constexpr std::size_t kMemberCount<CmRequest> = 6;
+inline constexpr std::size_t kMemberCount<CmRequest> = 7;
 template <>
-inline constexpr std::size_t kMemberCount<FlowKey> = 4;
+inline constexpr std::size_t kMemberCount<FlowKey> = 5;
 template <>
 inline constexpr std::size_t kMemberCount<Flow> = 11;
 template <>
@@ -27,9 +27,9 @@ inline constexpr std::size_t kMemberCount<LatestCnp> = 4;
 template <>
 inline constexpr std::size_t kMemberCount<Stream> = 10;
 template <>
-inline constexpr std::size_t kMemberCount<Channel> = 34;
+inline constexpr std::size_t kMemberCount<Channel> = 37;
 template <>
-inline constexpr std::size_t kMemberCount<Request> = 20;
+inline constexpr std::size_t kMemberCount<Request> = 22;
 template <>
 inline constexpr std::size_t kMemberCount<Gap> = 10;
 template <>
@@ -37,9 +37,9 @@ inline constexpr std::size_t kMemberCount<Response> = 8;
 template <>
 inline constexpr std::size_t kMemberCount<Read> = 12;
 template <>
-inline constexpr std::size_t kMemberCount<AnswerFollower> = 10;
+inline constexpr std::size_t kMemberCount<AnswerFollower> = 11;
 template <>
-inline constexpr std::size_t kMemberCount<Restart> = 12;
+inline constexpr std::size_t kMemberCount<Restart> = 18;
 template <>
 inline constexpr std::size_t kMemberCount<RequestOrder> = 7;
 template <>
@@ -47,13 +47,19 @@ inline constexpr std::size_t kMemberCount<LatestAeth> = 7;
 template <>
 inline constexpr std::size_t kMemberCount<Credits> = 10;
 template <>
-inline constexpr std::size_t kMemberCount<PendingNak> = 8;
+inline constexpr std::size_t kMemberCount<PendingNak> = 9;
 template <>
 inline constexpr std::size_t kMemberCount<Corrupted> = 2;
 template <>
 inline constexpr std::size_t kMemberCount<Filled> = 5;
 template <>
-inline constexpr std::size_t kMemberCount<OpenMessage> = 5;
+inline constexpr std::size_t kMemberCount<OpenMessage> = 6;
+template <>
+inline constexpr std::size_t kMemberCount<EndedMessage> = 2;
+template <>
+inline constexpr std::size_t kMemberCount<MessageEnds> = 5;
+template <>
+inline constexpr std::size_t kMemberCount<Attempts> = 8;
 template <>
 inline constexpr std::size_t kMemberCount<Message> = 17;
 template <>
@@ -67,7 +73,9 @@ inline constexpr std::size_t kMemberCount<CongestionSummary> = 8;
 template <>
 inline constexpr std::size_t kMemberCount<CnpReaction> = 6;
 template <>
-inline constexpr std::size_t kMemberCount<StreamSummary> = 22;
+inline constexpr std::size_t kMemberCount<StreamSummary> = 24;
+template <>
+inline constexpr std::size_t kMemberCount<UnansweredRequest> = 12;
 template <>
 inline constexpr std::size_t kMemberCount<DirectionSummary> = 12;
 template <>
@@ -90,6 +98,8 @@ template <>
 inline constexpr std::uint64_t kEnumEnd<VerdictKind> = static_cast<std::uint64_t>(VerdictKind::count);
 template <>
 inline constexpr std::uint64_t kEnumEnd<Rule> = static_cast<std::uint64_t>(Rule::count);
+template <>
+inline constexpr std::uint64_t kEnumEnd<Unanswered> = static_cast<std::uint64_t>(Unanswered::answers_lost) + 1;
 template <>
 inline constexpr std::uint64_t kEnumEnd<MessageType> = kMessageTypes;
 template <>
@@ -187,8 +197,20 @@ inline constexpr std::uint32_t kMostPsns = 1U << 24U;
 [[nodiscard]] inline bool is_possible(const CongestionSummary& congestion) {
   return congestion.direction < 2;
 }
+[[nodiscard]] inline bool is_possible(const UnansweredRequest& request) {
+  return request.direction < 2 && request.ack_timeout < 32;
+}
+[[nodiscard]] inline bool is_possible(const Attempts& attempts) {
+  return attempts.shortest == Duration::max() || attempts.shortest < Duration{kFarthest / 2};
+}
 [[nodiscard]] inline bool is_possible(const Message& message) {
   return message.direction < 2;
+}
+
+[[nodiscard]] inline bool is_possible(const MessageEnds& ends) {
+  std::uint32_t awaited = 0;
+  for (std::size_t i = 0; i < ends.ended.size(); ++i) awaited += ends.ended[i].is_awaited() ? 1 : 0;
+  return awaited == ends.awaited;
 }
 
 /// True if a ring is ordered by PSN, as the searches in it require.

@@ -18,7 +18,8 @@ struct FlowKey {
   Gid source{};
   Gid destination{};
   std::uint64_t domain = 0;
-  std::uint32_t qpn = 0;  ///< destination QPN; for datagrams, `domain` also holds the source QPN
+  std::uint32_t qpn = 0;    ///< destination QPN; for datagrams, `domain` also holds the source QPN
+  std::uint16_t point = 0;  ///< capture point: each point has flows of its own
 
   friend bool operator==(const FlowKey&, const FlowKey&) = default;
 };

@@ -71,6 +71,12 @@ void merge(StreamSummary& summary, const StreamSummary& later) {
   summary.spurious_retransmissions += later.spurious_retransmissions;
   summary.lost_psns += later.lost_psns;
   summary.missed_psns += later.missed_psns;
+  // The later part shows whether they were answered.
+  summary.unanswered = later.unanswered;
+  for (UnansweredRequest& each : summary.unanswered) {
+    each.direction = static_cast<std::uint8_t>(place(each.direction));
+  }
+  std::ranges::sort(summary.unanswered, {}, &UnansweredRequest::direction);
   for (CongestionSummary more : later.congestion) {
     more.direction = static_cast<std::uint8_t>(place(more.direction));
     const auto at = std::find_if(summary.congestion.begin(), summary.congestion.end(),

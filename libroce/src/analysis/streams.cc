@@ -15,7 +15,7 @@ bool is_connected(Service service) {
 
 // A-CON-1 (a direction is source, destination, destination QP); datagrams are told apart by the source QP, too.
 FlowKey key_of(const Observation& packet) {
-  FlowKey key{packet.source, packet.destination, packet.domain, packet.dest_qp.value()};
+  FlowKey key{packet.source, packet.destination, packet.domain, packet.dest_qp.value(), packet.point};
   if (!is_connected(packet.info().service)) {
     key.domain ^= (static_cast<std::uint64_t>(packet.source_qp.value()) + 1) << 32U;
   }
@@ -51,6 +51,7 @@ Stream& new_stream(TrackerState& state, Flow& flow) {
   StreamSummary& summary = stream.summary;
   stream.is_connected = is_connected(packet.info().service);
   summary.stream = stream.index;
+  summary.point = packet.point;
   summary.version = packet.version;
   summary.service = packet.info().service;
   summary.domain = packet.domain;
@@ -71,7 +72,7 @@ std::uint64_t hash_of(const FlowKey& key) {
   std::memcpy(words.data(), key.source.octets.data(), 16);
   std::memcpy(words.data() + 2, key.destination.octets.data(), 16);
   constexpr std::uint64_t multiplier = 0x9E37'79B9'7F4A'7C15;
-  std::uint64_t hash = key.domain ^ (static_cast<std::uint64_t>(key.qpn) << 40U);
+  std::uint64_t hash = key.domain ^ (static_cast<std::uint64_t>(key.qpn) << 40U) ^ (std::uint64_t{key.point} << 24U);
   for (const std::uint64_t word : words) hash = std::rotl((hash ^ word) * multiplier, 29);
   return hash ^ hash >> 32U;
 }
@@ -163,6 +164,7 @@ Verdict& say_now(TrackerState& state, Stream& stream, VerdictKind kind) {
   const Observation& packet = *state.packet;
   Verdict verdict;
   verdict.kind = kind;
+  verdict.point = packet.point;
   verdict.stream = stream.index;
   verdict.packet = packet.id;
   verdict.time = packet.time;
@@ -174,6 +176,7 @@ Verdict& say_now(TrackerState& state, Stream& stream, VerdictKind kind) {
 Verdict& say_later(TrackerState& state, Stream& stream, VerdictKind kind, PacketId about, Time time) {
   Verdict verdict;
   verdict.kind = kind;
+  verdict.point = stream.summary.point;
   verdict.stream = stream.index;
   verdict.packet = about;
   verdict.time = time;

@@ -142,6 +142,7 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
 void Tracker::finish() {
   TrackerState& state = *state_;
   while (state.oldest != nullptr) close_stream(state, *state.oldest);
+  sort_by_end(state.messages);
   std::sort(state.closed.begin(), state.closed.end(),
             [](const StreamSummary& a, const StreamSummary& b) { return a.stream < b.stream; });
 }
@@ -152,6 +153,10 @@ void Tracker::drain(std::vector<Verdict>& into) {
 
 void Tracker::drain_messages(std::vector<Message>& into) {
   move_to(state_->messages, into);
+}
+
+void Tracker::drain_first_ends(std::vector<Message>& into) {
+  move_to(state_->first_ends, into);
 }
 
 void Tracker::drain_answers(std::vector<Answer>& into) {

@@ -38,7 +38,8 @@ std::size_t TrackerShards::shard_of(const Observation& packet) {
   // The sum does not depend on the order of the two addresses.
   const std::uint64_t sum =
       (source[0] + destination[0]) * 0x9E37'79B9'7F4A'7C15 + (source[1] + destination[1]) * 0xFF51'AFD7'ED55'8CCD;
-  return static_cast<std::size_t>((sum ^ sum >> 29U) * 0x9E37'79B9'7F4A'7C15 >> 60U);
+  const std::uint64_t all = sum ^ packet.point;
+  return static_cast<std::size_t>((all ^ all >> 29U) * 0x9E37'79B9'7F4A'7C15 >> 60U);
 }
 
 const PacketAnalysis& TrackerShards::observe(const Observation& packet) {
@@ -91,6 +92,7 @@ void TrackerShards::finish() {
     shard.tracker.finish();
     collect(shard);
   }
+  sort_by_end(messages_);
 }
 
 void TrackerShards::drain(std::vector<Verdict>& into) {

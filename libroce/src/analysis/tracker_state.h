@@ -42,6 +42,7 @@ struct CmRequest {
   std::uint32_t local_id = 0;
   Qpn qpn{};
   std::uint16_t path_mtu = 0;
+  std::uint16_t point = 0;
 };
 
 /// Everything that a tracker knows. The functions that act on it are below.
@@ -65,6 +66,7 @@ struct TrackerState {
   std::vector<Verdict> immediate;
   std::vector<Verdict> retrospective;
   std::vector<Message> messages;
+  std::vector<Message> first_ends;
   std::vector<Answer> answers;
 
   // State of the current packet.
@@ -120,9 +122,20 @@ void join_by_cm(TrackerState& state, Flow& flow);
 bool rejoin_by_response(TrackerState& state, Flow& flow);
 
 // copies.cc: copies, overtaken packets and retransmissions. The current packet is a request with the PSN `psn`.
+/// True if the IP identification of the packet shows when it was sent: the sender counts them up.
+[[nodiscard]] inline bool ids_show_order(const Flow& flow, const Observation& packet) {
+  return flow.ip_id_varies && packet.has_ip_id;
+}
+/// True if identification `a` was given out before `b`.
+[[nodiscard]] constexpr bool is_older_id(std::uint16_t a, std::uint16_t b) {
+  return static_cast<std::int16_t>(a - b) < 0;
+}
 /// Answers whether it copies the latest transmission of `request`.
 [[nodiscard]] const Explanation& explain_copied(Channel& channel, const Flow& flow, const Request& request,
                                                 const Observation& packet, LongPsn psn);
+/// Answers whether it, newer than all requests before, was overtaken by a go-back.
+[[nodiscard]] const Explanation& explain_ahead(const Channel& channel, const Flow& flow, const Observation& packet,
+                                               LongPsn psn);
 /// Answers whether it, another transmission of `request`, was sent again or overtaken.
 [[nodiscard]] const Explanation& explain_repeated(const Channel& channel, const Flow& flow, const Request& request,
                                                   const Observation& packet, LongPsn psn);
@@ -194,6 +207,8 @@ Sighting on_response(ChannelRef ref, Flow& flow);
 Read& add_read(ChannelRef ref, const Request& request);
 
 // losses.cc: what became of missing packets.
+/// True if the packet is a NAK for a sequence error that names a request just before the first one of the channel.
+[[nodiscard]] bool names_lost_before(const Channel& channel, const Observation& packet, LongPsn psn);
 /// Reports what was lost, now that the requester begins to send again.
 void on_restart(ChannelRef ref, const Restart& restart);
 /// Removes `count` PSNs from `first` on from the gaps, with a verdict of `kind` for those that were in a gap.
@@ -214,8 +229,40 @@ void finish_channel(ChannelRef ref);
 /// Acknowledges the requests before `end`, up to the first READ or atomic whose answer is not complete.
 void acknowledge(ChannelRef ref, LongPsn end);
 void refuse_message(ChannelRef ref, LongPsn psn);
+/// Adds the packets to a refused message that were under way when it was refused.
+void continue_refused(ChannelRef ref);
 void finish_messages(ChannelRef ref);
 void walk_unanswered(ChannelRef ref, const Request& request);
+
+// message_ends.cc
+/// Takes a message that has ended, as seen here.
+void end_message(ChannelRef ref, const OpenMessage& open);
+/// Reports the ended messages before `end`: nothing that comes can change their ends.
+void settle_messages(ChannelRef ref, LongPsn end);
+/// Takes back the ends of messages that the requester sends again because no answer to them has reached it.
+void reopen_messages(ChannelRef ref, const Restart& restart);
+/// Notes that a response has acknowledged the requests before `end`.
+void hear(Channel& channel, LongPsn end);
+/// Returns the first PSN of the oldest message that was acknowledged, as seen here, though not to its requester.
+[[nodiscard]] std::optional<LongPsn> oldest_awaited(const Channel& channel);
+/// Takes back the ends of messages from `psn` on that were answered since `since`.
+void doubt_answers(Channel& channel, LongPsn psn, Time since);
+/// Ends the messages again that the responses since then have answered.
+void answer_awaited(ChannelRef ref);
+/// Counts a retransmission of a request whose message was begun or ended before.
+void count_repeat(ChannelRef ref, LongPsn psn);
+/// Sorts messages by their ends; those that have none come last.
+void sort_by_end(std::vector<Message>& messages);
+/// Adds the ended messages that are not reported yet.
+void count_ended(const Channel& channel, DirectionSummary& direction);
+
+// unanswered.cc: requests that do not get through.
+/// Notes that a go-back begins with another try for its first request, which was last sent at `last_sent`.
+void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent);
+/// Notes that an RNR NAK refuses a request.
+void note_refusal(ChannelRef ref, LongPsn psn);
+/// Reports the oldest request without an answer, now that nothing more comes.
+void report_unanswered(ChannelRef ref);
 
 // congestion.cc
 /// Counts the current packet, which may be data, marked or not, or a CNP.

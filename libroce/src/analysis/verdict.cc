@@ -82,6 +82,8 @@ constexpr std::array kInfos{
                 "look between the capture point and the responder, both ways; is the responder alive?"},
     VerdictInfo{no_answer, "no_answer", retrospective, error, "it was sent for the last time and never answered",
                 "the connection is dead: responder gone, its QP in ERR or destroyed, or the path broken"},
+    VerdictInfo{never_ready, "never_ready", retrospective, error, "an RNR NAK refused it, and it was not sent again",
+                "the RNR retries are used up: the application on the responder posted no receive in all that time"},
     VerdictInfo{request_lost_before, "request_lost_before", retrospective, error,
                 "requests were lost between the requester and the capture point",
                 "look between the requester and the capture point"},
@@ -131,6 +133,11 @@ std::string_view to_string(Cause cause) {
   constexpr std::array<std::string_view, 9> names{"",        "unknown", "nak",     "rnr",      "implied_nak",
                                                   "timeout", "network", "capture", "corrupted"};
   return names[static_cast<std::size_t>(cause)];
+}
+
+std::string_view to_string(Unanswered how) {
+  constexpr std::array<std::string_view, 4> names{"sent_once", "silence", "not_ready", "answers_lost"};
+  return names[static_cast<std::size_t>(how)];
 }
 
 std::string_view to_string(MessageType type) {

@@ -3,6 +3,8 @@
 
     analysis_test.py PLUGIN ROCE_ANALYZE [unittest arguments]"""
 
+import subprocess
+
 import wireshark
 
 IMMEDIATE = "immediate"
@@ -58,6 +60,16 @@ class Analysis(wireshark.PluginTest):
             self.assertEqual(expected, self.shown(path, "-2"), path.name)
             events += sum(map(len, expected.values()))
         self.assertGreater(events, 1000)
+
+    def test_interfaces_are_capture_points(self):
+        sides = [wireshark.TOP / f"captures/softroce/rc-drop-requests.{side}.pcap" for side in ("tx", "rx")]
+        both = self.wireshark.path("both.pcapng")
+        subprocess.run(["mergecap", "-I", "none", "-w", both, *sides], check=True)
+        both.chmod(0o644)
+        shown = self.shown(both, "-2")
+        self.assertEqual(self.expected(both), shown)
+        # A packet that both saw was not sent twice.
+        self.assertEqual(sum(map(len, shown.values())), sum(len(rows) for side in sides for rows in self.shown(side, "-2").values()))
 
     def test_in_one_pass_has_the_immediate_verdicts(self):
         retrospective = {info["verdict"] for info in self.analyze("rules", "--json") if info["when"] != IMMEDIATE}

@@ -57,6 +57,7 @@ struct Observation {
   std::uint32_t icrc = 0;            ///< as on the wire; if the packet is cut, a digest of what is left; see `has_bits`
   std::uint16_t ip_id = 0;           ///< only with `has_ip_id`
   std::uint16_t udp_source_port = 0;
+  std::uint16_t point = 0;  ///< number of the capture point; packets of different points never share a stream
   PacketKind kind = PacketKind::other;
   RoceVersion version = RoceVersion::none;
   Opcode opcode{};

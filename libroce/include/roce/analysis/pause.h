@@ -39,6 +39,7 @@ struct PauseSummary {
   /// Index in `counts` of PAUSE (802.3x), which holds for all priorities; the indexes of PFC are 0 … 7.
   static constexpr std::size_t kAll = 8;
 
+  std::uint16_t point = 0;   ///< capture point at which it was seen: `Observation::point`
   MacAddress source{};       ///< the station that requested the pauses
   std::uint64_t frames = 0;  ///< PFC and PAUSE
   PacketId first{};
@@ -70,7 +71,8 @@ struct PauseOptions {
 ///
 /// These frames never leave their link, but do not identify the station on its other side.
 /// A packet to the MAC address of the station that paused goes over that link (A-PFC-2, a pause holds for one link),
-/// as long as the capture is of this one link: as long as every frame with RoCE came from or went to that station.
+/// as long as its capture point is on this one link: as long as every frame with RoCE came from or went to that
+/// station. Packets of different capture points (`Observation::point`) are on different links.
 class PauseTracker {
  public:
   explicit PauseTracker(const PauseOptions& options = {}) : options_(options) {}
@@ -78,7 +80,7 @@ class PauseTracker {
   /// Takes the next packet; returns a breach if it was sent during a pause.
   std::optional<PauseBreach> observe(const Observation& packet);
 
-  /// Returns the requests of all stations so far, by address.
+  /// Returns the requests of all stations so far, by capture point and address.
   [[nodiscard]] std::vector<PauseSummary> summaries() const;
   /// Returns the number of frames from stations for which there was no room.
   [[nodiscard]] std::uint64_t uncounted_frames() const { return uncounted_frames_; }
@@ -102,20 +104,26 @@ class PauseTracker {
     std::array<Pause, 9> pauses{};
   };
 
+  /// The link that is captured at a point.
+  struct Link {
+    std::optional<Time> latest;  ///< time of the latest packet
+    bool has_ends = false;
+    /// Stations that every RoCE frame came from or went to.
+    std::array<std::optional<MacAddress>, 2> common_ends{};
+  };
+
   friend struct StateAccess<PauseTracker>;
 
   void on_pause(const Observation& packet);
   void apply(Station& station, std::size_t priority, const Observation& packet, std::uint16_t quanta);
-  void follow_link(const Observation& packet);
+  void follow_link(Link& link, const Observation& packet);
   [[nodiscard]] std::optional<PauseBreach> check(const Pause& pause, Time now) const;
   [[nodiscard]] Duration time_of(std::uint64_t quanta, std::uint64_t assumed_speed) const;
 
   PauseOptions options_;
-  std::map<MacAddress, Station> stations_;
+  std::map<std::pair<std::uint16_t, MacAddress>, Station> stations_;  ///< by capture point and address
   std::uint64_t uncounted_frames_ = 0;
-  std::optional<Time> latest_;
-  bool has_ends_ = false;
-  std::array<std::optional<MacAddress>, 2> common_ends_{};  ///< stations that every RoCE frame came from or went to
+  std::vector<Link> links_;  ///< by capture point
 };
 
 }  // namespace roce::analysis

@@ -59,6 +59,35 @@ struct Message {
   friend bool operator==(const Message&, const Message&) = default;
 };
 
+/// How a requester was left with a request that has no answer.
+enum class Unanswered : std::uint8_t {
+  sent_once,     ///< it asked for an answer, was not sent again, and no answer was seen
+  silence,       ///< it was sent several times, and no answer to the last one was seen
+  not_ready,     ///< an RNR NAK refused it, and it was not sent again
+  answers_lost,  ///< it was sent several times though answers were seen; whether the last one reached it is unknown
+};
+
+[[nodiscard]] std::string_view to_string(Unanswered how);
+
+/// The oldest request without an answer at the end of a stream.
+struct UnansweredRequest {
+  std::uint8_t direction = 0;  ///< of the request
+  Unanswered how{};
+  bool is_one_way = false;  ///< the capture has nothing of the other direction: it may lack the answers alone
+  std::uint8_t ack_timeout =
+      0;  ///< the exponent n of the ACK timeout, 4.096 us * 2^n, by the times between the tries; 0 unknown
+  Opcode opcode{};
+  Psn psn{};
+  std::uint32_t tries = 0;     ///< how many times it was sent
+  std::uint32_t refusals = 0;  ///< RNR NAKs for it
+  PacketId packet{};           ///< its latest transmission
+  Time begin{};                ///< time of the first try
+  Time latest{};               ///< time of the latest try, or of the RNR NAK for it
+  Duration wait{};             ///< longest time between two tries; 0 if there was one
+
+  friend bool operator==(const UnansweredRequest&, const UnansweredRequest&) = default;
+};
+
 /// Counts for one direction.
 struct DirectionSummary {
   bool seen = false;  ///< the capture has any packet of this direction
@@ -80,6 +109,7 @@ struct DirectionSummary {
 /// Everything about one stream: a connection, or one direction of one.
 struct StreamSummary {
   std::uint32_t stream = 0;
+  std::uint16_t point = 0;  ///< capture point of its packets: `Observation::point`
   RoceVersion version{};
   Service service{};
   std::uint64_t domain = 0;
@@ -102,6 +132,8 @@ struct StreamSummary {
   std::uint64_t missed_psns = 0;  ///< PSNs that are missing only in the capture
   /// One entry for each direction whose data was marked or whose sender got CNPs; by direction.
   std::vector<CongestionSummary> congestion{};
+  std::vector<UnansweredRequest>
+      unanswered{};  ///< at most one for each direction, by direction; known when it has ended
 
   [[nodiscard]] std::uint64_t count(VerdictKind kind) const { return verdicts[kind]; }
   [[nodiscard]] std::uint64_t count(Rule rule) const { return broken[rule]; }

@@ -63,9 +63,10 @@ struct Evictions {
 
 struct TrackerOptions {
   Limits limits{};
-  bool keep_messages = true;  ///< messages are kept for `drain_messages`
-  bool keep_answers = true;   ///< answers are kept for `drain_answers`
-  Duration cnp_interval{};    ///< shortest time between two CNPs for one QP (CC-01); 0 unknown: CNPs are not judged
+  bool keep_messages = true;     ///< messages are kept for `drain_messages`
+  bool keep_first_ends = false;  ///< messages are also kept for `drain_first_ends`
+  bool keep_answers = true;      ///< answers are kept for `drain_answers`
+  Duration cnp_interval{};       ///< shortest time between two CNPs for one QP (CC-01); 0 unknown: CNPs are not judged
 };
 
 /// Follows the connections of a capture. Takes the packets in the order of the capture; deterministic, bounded, without
@@ -85,8 +86,13 @@ class Tracker {
 
   /// Appends the retrospective verdicts since the last call, in the order in which they became certain.
   void drain(std::vector<Verdict>& into);
-  /// Appends the messages that ended since the last call, in the order of their ends.
+  /// Appends the messages of which it has become certain since the last call how they ended. Those of one requester are
+  /// in order. A message is certain some time after its end, at the latest with `finish`, which puts those that are
+  /// left in the order of their ends.
   void drain_messages(std::vector<Message>& into);
+  /// Appends the messages that have ended since the last call, as far as was seen so far: if the answer to one proves
+  /// to have been lost, the message ended later. For callers that cannot wait.
+  void drain_first_ends(std::vector<Message>& into);
   /// Appends the answers since the last call.
   void drain_answers(std::vector<Answer>& into);
 

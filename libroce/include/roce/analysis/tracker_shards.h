@@ -24,7 +24,7 @@ class TrackerShards {
   explicit TrackerShards(const TrackerOptions& options = {});
 
   [[nodiscard]] static constexpr std::uint64_t batch_of(PacketId id) { return id.frame / kBatchFrames; }
-  /// Returns the shard that a packet belongs to: the same for both directions between two addresses.
+  /// Returns the shard that a packet belongs to: the same for both directions between two addresses at one point.
   [[nodiscard]] static std::size_t shard_of(const Observation& packet);
 
   /// Takes the next packet of the capture. The result is valid until the next call of a member that is not const.

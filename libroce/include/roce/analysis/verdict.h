@@ -50,6 +50,7 @@ enum class VerdictKind : std::uint8_t {
   response_not_in_time,  ///< seen here, and lost or overtaken by later responses on its way to the requester
   lost_beyond,           ///< it, or its answer, was lost on the responder's side of the capture point
   no_answer,             ///< sent for the last time and never answered
+  never_ready,           ///< refused by an RNR NAK, and not sent again
   // Attached later to packets that were not seen; about the packet that revealed it.
   request_lost_before,   ///< lost between the requester and the capture point
   response_lost_before,  ///< lost between the responder and the capture point
@@ -103,8 +104,9 @@ enum class Cause : std::uint8_t {
 struct Verdict {
   VerdictKind kind{};
   Cause cause = Cause::none;
-  Rule rule = Rule::none;  ///< the rule that the sender of `packet` breaks
-  bool spurious = false;   ///< a retransmission that the responder had acknowledged before, as seen here
+  Rule rule = Rule::none;   ///< the rule that the sender of `packet` breaks
+  bool spurious = false;    ///< a retransmission that the responder had acknowledged before, as seen here
+  std::uint16_t point = 0;  ///< capture point of `packet`: `Observation::point`
   std::uint32_t stream = 0;
   PacketId packet{};  ///< the packet that the verdict is about
   PacketId other{};   ///< the packet that it refers to: the previous transmission, the NAK, the request
@@ -112,6 +114,9 @@ struct Verdict {
   Psn first_psn{};    ///< first PSN that the verdict is about; for packets that were not seen, the first missing one
   std::uint32_t psn_count = 1;
   Duration elapsed{};  ///< time since `other`; for an RNR NAK the wait that it asks for; 0 unknown
+  std::uint32_t tries =
+      0;  ///< of `no_answer`: how many times it was sent; of `never_ready`: how many RNR NAKs refused it
+  std::uint8_t ack_timeout = 0;  ///< of `no_answer`: the exponent n of the ACK timeout, 4.096 us * 2^n; 0 unknown
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "dissector/analyze/frames.h"
 #include "dissector/analyze/program.h"
@@ -40,12 +41,22 @@ class SummaryTest : public ProgramTest {
       event["frame"] = event["frame"].get<std::uint64_t>() + first.at(file) - 1;
       if (event["other"] != 0) event["other"] = event["other"].get<std::uint64_t>() + first.at(other_file) - 1;
       event.erase("file");
+      event.erase("point");  // named after the file
       event.erase("other_file");
       all.push_back(std::move(event));
     }
     return all;
   }
 };
+
+TEST_F(SummaryTest, BeginsWithOvertakenPacketsIfNothingWasLost) {
+  const json received = summary({softroce("rc-reorder.rx.pcap")});
+  EXPECT_EQ(received["verdict"],
+            "1 of 1 connection had 7 packets that others overtook, and sent 30 packets again: nothing was lost");
+  EXPECT_EQ(received["clean"], false);
+  const json lossy = summary({softroce("rc-drop-requests.rx.pcap")});
+  EXPECT_THAT(lossy["verdict"].get<std::string>(), Not(HasSubstr("overtook")));
+}
 
 TEST_F(SummaryTest, LossesAreCountedOnTheirSideOfTheCapturePoint) {
   // Both hold the same run: twelve requests were dropped between the two capture points. One of them begins a burst,
@@ -157,7 +168,8 @@ TEST_F(SummaryTest, PiecesAreJudgedAsOne) {
   const json whole = summary({file});
   for (const std::uint64_t cut : {1U, 37U, 80U, 81U, 169U}) {
     SCOPED_TRACE(cut);
-    const json pieces = summary({save_part("1.pcapng", file, 1, cut), save_part("2.pcapng", file, cut + 1, 170)});
+    json pieces = summary({save_part("1.pcapng", file, 1, cut), save_part("2.pcapng", file, cut + 1, 170)});
+    for (json& stream : pieces["worst_streams"]) EXPECT_EQ(std::exchange(stream["point"], "rc-drop-requests.rx"), "1");
     EXPECT_EQ(pieces["findings"], whole["findings"]);
     EXPECT_EQ(pieces["statements"], whole["statements"]);
     EXPECT_EQ(pieces["worst_streams"], whole["worst_streams"]);

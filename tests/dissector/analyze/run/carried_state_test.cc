@@ -183,8 +183,8 @@ TEST_F(CarriedStateTest, StatesThatCannotBeGoneOnFrom) {
   refused(save("newer", "roce-analyze state 77\n{}\n"), "another version: 'roce-analyze state 77'");
   refused(save("head", whole.substr(0, 100)), "ends in its head, at byte 100");
   refused(save("half", whole.substr(0, whole.size() - 100)), "ends early");
-  refused(save("no-json", "roce-analyze state 1\nthat is not JSON\n"), "its head is damaged");
-  refused(save("other-json", "roce-analyze state 1\n{\"files\": 7}\n"), "its head is damaged");
+  refused(save("no-json", "roce-analyze state 2\nthat is not JSON\n"), "its head is damaged");
+  refused(save("other-json", "roce-analyze state 2\n{\"files\": 7}\n"), "its head is damaged");
   std::string bent = whole;
   bent[whole.size() - 500] = static_cast<char>(bent[whole.size() - 500] ^ 1);
   refused(save("bent", bent), "checksum");
@@ -206,8 +206,8 @@ TEST_F(CarriedStateTest, DamagedPieceCountsAsFarAsItGoes) {
   const std::string file = softroce("rc-drop-requests.rx.pcap");
   std::string bytes = load(save_part("first.pcapng", file, 1, 100));
   bytes.replace(bytes.size() / 2, 4000, 4000, '\xFF');
-  const std::string broken = save("broken.pcapng", bytes);
-  const std::string rest = save_part("rest.pcapng", file, 101, 170);
+  const std::string broken = save("piece1.pcapng", bytes);
+  const std::string rest = save_part("piece2.pcapng", file, 101, 170);
   const Outcome first = run({"--carry", path("state"), broken});
   EXPECT_EQ(first.exit_code, 1);
   EXPECT_NE(first.err, "");

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "analyze/join/join_model.h"
+#include "analyze/join/seen_packet.h"
+#include "analyze/run/analysis_run.h"
+#include "analyze/run/summary_model.h"
+
+namespace roce::analyze {
+
+/// Joining holds all packets of all points in memory, so a summary joins at most this many.
+inline constexpr std::uint64_t kMostJoined = 4'000'000;
+
+/// True if at least two points of the run saw packets of the same connection.
+[[nodiscard]] bool points_share_connections(const AnalysisResult& result);
+
+/// Stores the packets of all capture points of a run, to compare them afterwards.
+class PointPackets final : public AnalysisConsumer {
+ public:
+  void on_packet(const AnalysedPacket& packet) override;
+
+  /// Tells what happened to packets between the points. `points` are those of the run, by number.
+  [[nodiscard]] JoinedPoints join(const std::vector<CapturePoint>& points);
+
+ private:
+  struct Pair;
+
+  [[nodiscard]] std::int64_t difference_of(const Pair& pair) const;
+  [[nodiscard]] JoinSide side_of(std::uint16_t point, const std::vector<bool>& flows) const;
+  [[nodiscard]] std::vector<Pair> join_pairs(const std::vector<CapturePoint>& points, JoinedPoints& joined) const;
+
+  FlowTable flows_;
+  std::map<std::uint16_t, JoinSide> sides_;  ///< by point
+};
+
+}  // namespace roce::analyze

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/run/dead_connections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "analyze/run/summary_model.h"
+#include "text/human_units.h"
+
+namespace roce::analyze {
+
+namespace {
+
+using analysis::StreamSummary;
+using analysis::Unanswered;
+using analysis::UnansweredRequest;
+
+// A requester that has not tried again for this many times its longest wait has given up: an adaptive one doubles it.
+constexpr int kWaits = 3;
+// An answer that has not come for so long is not just slow.
+constexpr Duration kSlowAnswer = std::chrono::milliseconds{100};
+
+/// The capture points and pairs of hosts, sender first, of which the capture has packets.
+using Ways = std::set<std::tuple<std::uint16_t, Gid, Gid>>;
+
+Ways ways_of(const AnalysisResult& result) {
+  Ways ways;
+  for (const StreamSummary& stream : result.streams) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (stream.directions[i].seen) ways.emplace(stream.point, stream.ends[i], stream.ends[1 - i]);
+    }
+  }
+  return ways;
+}
+
+/// Returns the time from the latest try to the end of the capture, both by the clock of its capture point.
+Duration time_left(const AnalysisResult& result, const StreamSummary& stream, const UnansweredRequest& request) {
+  const std::int64_t latest = request.latest.time_since_epoch().count();
+  const std::int64_t end = stream.point < result.points.size() ? result.points[stream.point].last_ns : latest;
+  return Duration{std::max<std::int64_t>(end - latest, 0)};
+}
+
+ConnectionEnd end_of(const UnansweredRequest& request, bool is_one_way, Duration left) {
+  const bool has_given_up = request.wait != Duration{} && left / kWaits >= request.wait;
+  switch (request.how) {
+    case Unanswered::silence:
+      if (is_one_way) return has_given_up ? ConnectionEnd::died_or_unseen : ConnectionEnd::unknown;
+      return has_given_up ? ConnectionEnd::died : ConnectionEnd::unanswered;
+    case Unanswered::not_ready:
+      return has_given_up ? ConnectionEnd::refused_by_rnr : ConnectionEnd::unanswered;
+    case Unanswered::answers_lost:
+      return has_given_up ? ConnectionEnd::last_unanswered : ConnectionEnd::unknown;
+    case Unanswered::sent_once:
+      return left >= kSlowAnswer ? ConnectionEnd::last_unanswered : ConnectionEnd::unknown;
+  }
+  return ConnectionEnd::unknown;
+}
+
+std::string timeout_text(const UnansweredRequest& request) {
+  if (request.ack_timeout == 0) return "";
+  return fmt::format(", ACK timeout {} ({})", request.ack_timeout,
+                     text::duration_text(std::int64_t{4096} << request.ack_timeout));
+}
+
+std::string describe(const AnalysisResult& result, const StreamSummary& stream, const UnansweredRequest& request,
+                     ConnectionEnd end) {
+  const std::string requester = to_string(stream.ends[request.direction]);
+  const std::string responder = to_string(stream.ends[1 - request.direction]);
+  const auto seconds = [&](Time time) {
+    const std::int64_t ns = time.time_since_epoch().count() - result.counts.first_ns.value_or(0);
+    return fmt::format("{:.6f} s", static_cast<double>(ns) / 1e9);
+  };
+  const std::string what = fmt::format("{} PSN {}", opcode_info(request.opcode).name, request.psn.value());
+  const std::string tried = text::duration_text((request.latest - request.begin).count());
+  const std::string left = text::duration_text(time_left(result, stream, request).count());
+  const std::string head = fmt::format("stream {}: ", stream.stream);
+  switch (request.how) {
+    case Unanswered::silence:
+      return head + fmt::format(
+                        "{} has been silent since {}: {} of {} sent {} times in {}{}, {} {}; {} more to the end "
+                        "of the capture",
+                        responder, seconds(request.begin), what, requester, request.tries, tried, timeout_text(request),
+                        end == ConnectionEnd::unanswered ? "retry count at least" : "retry count", request.tries - 1,
+                        left);
+    case Unanswered::not_ready:
+      return head + fmt::format(
+                        "{} had no receive posted from {} on: {} of {} refused {} in {}, {} {}; {} more to the "
+                        "end of the capture",
+                        responder, seconds(request.begin), what, requester, counted(request.refusals, "time", "times"),
+                        tried, end == ConnectionEnd::unanswered ? "RNR retry count at least" : "RNR retry count",
+                        request.refusals - 1, left);
+    case Unanswered::answers_lost:
+      return head + fmt::format(
+                        "{} sent {} {} times in {}{}, though {} answered here; those answers were lost, the last "
+                        "one perhaps as well; {} more to the end of the capture",
+                        requester, what, request.tries, tried, timeout_text(request), responder, left);
+    case Unanswered::sent_once:
+      return head + fmt::format(
+                        "{} owes {} an answer to {} since {}, {} before the end of the capture; it was not sent "
+                        "again here",
+                        responder, requester, what, seconds(request.begin), left);
+  }
+  return head;
+}
+
+}  // namespace
+
+std::vector<DeadConnection> find_dead_connections(const AnalysisResult& result, std::optional<std::uint16_t> point) {
+  std::vector<DeadConnection> all;
+  Ways ways;
+  bool knows_ways = false;
+  for (const StreamSummary& stream : result.streams) {
+    if (point && stream.point != *point) continue;
+    for (const UnansweredRequest& request : stream.unanswered) {
+      if (request.is_one_way && !std::exchange(knows_ways, true)) ways = ways_of(result);
+      const bool is_one_way = request.is_one_way && !ways.contains({stream.point, stream.ends[1 - request.direction],
+                                                                    stream.ends[request.direction]});
+      const ConnectionEnd end = end_of(request, is_one_way, time_left(result, stream, request));
+      if (end == ConnectionEnd::unknown) continue;
+      all.push_back({end, stream.stream, describe(result, stream, request, end)});
+      break;
+    }
+  }
+  return all;
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyze/run/analysis_run.h"
+
+namespace roce::analyze {
+
+/// What a connection that ended with an unanswered request came to.
+enum class ConnectionEnd : std::uint8_t {
+  unknown,         ///< nothing can be said: the capture ended too soon
+  died,            ///< its requester gave up, since nobody answered
+  refused_by_rnr,  ///< its requester gave up after RNR NAKs
+  unanswered,      ///< its requester may still go on: the capture ended too soon
+  died_or_unseen,  ///< its requester gave up, or the capture lacks only the answers
+  last_unanswered  ///< an answer to its last request was due, and none reached the requester, as far as is seen
+};
+
+/// A connection that ended with an unanswered request.
+struct DeadConnection {
+  ConnectionEnd end{};
+  std::uint32_t stream = 0;
+  std::string text;  ///< who was silent, since when, how many tries, and what follows from their times
+};
+
+/// Returns the connections that ended with an unanswered request, except those of which nothing can be said. `point`:
+/// only what this capture point saw.
+[[nodiscard]] std::vector<DeadConnection> find_dead_connections(const AnalysisResult& result,
+                                                                std::optional<std::uint16_t> point = {});
+
+}  // namespace roce::analyze
