@@ -298,7 +298,8 @@ void hide_data(const Packet& packet, std::span<std::byte> frame, Translator& tra
     has_cm = true;
     hide_cm(layer, frame, cma_end, *pseudonyms);
   }
-  const std::size_t end = packet.payload_offset() + packet.payload().size();
+  // In a packet that was cut within its headers, the payload is behind what was captured.
+  const std::size_t end = std::min(packet.payload_offset() + packet.payload().size(), frame.size());
   if (!has_cm && said < end && pseudonyms->replace(frame.subspan(said, end - said))) translator.count(Change::data);
   std::fill_n(frame.begin() + static_cast<std::ptrdiff_t>(end), packet.pad().size(), std::byte{});
   const Bytes trailer = packet.trailer();

@@ -2,6 +2,7 @@
 """The verdicts that a view calls for: what an analyser can know that has only the frames of the view, in their order.
 docs/analysis.md, "Ground truth", has the rules in words."""
 
+from roce_frames import UC
 from verdict_kinds import NAKS
 
 
@@ -92,6 +93,9 @@ class FlowEvidence:
                 self._response(entry)
         for psn in list(self.suspects):
             self._convict(psn)
+        for hole, reveal in self.missing.items():
+            if hole not in self.seen and reveal.frame.service == UC:
+                self.add("lost_for_good", reveal, self.flow, [hole], "gap of UC that nothing filled")
         self._give_up()
 
     # The end

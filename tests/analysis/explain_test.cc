@@ -96,6 +96,7 @@ const std::vector<Example>& examples() {
       {Q::open_gap, {is_acknowledged, is_of_go_back}, F::unknown, unexplained},
       {Q::open_gap, {is_acknowledged, is_of_go_back, is_given_up}, F::unknown, unexplained, C::unknown},
       {Q::open_gap, {is_given_up}, F::unknown, unexplained, C::unknown},
+      {Q::open_gap, {is_given_up, is_unreliable}, F::lost, lost_for_good, C::unknown},
       {Q::arrived_unseen, {was_damaged}, F::damaged_and_missed, missed_by_capture, C::corrupted},
       {Q::arrived_unseen, {}, F::missed, missed_by_capture},
       {Q::jump, {goes_on_there}, F::unknown, unexplained},

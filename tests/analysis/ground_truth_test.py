@@ -33,6 +33,7 @@ DETERMINABLE = {  # in tx, rx, hostA, hostB: what recall is measured on must not
     "never_ready": (2, 2, 2, 2),
     "request_lost_before": (0, 22, 15, 7),
     "response_lost_before": (0, 17, 1, 16),
+    "lost_for_good": (0, 9, 9, 0),
 }
 
 

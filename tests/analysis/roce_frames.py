@@ -65,7 +65,8 @@ class Frame:
         # The payload is needed of the packets that fill the path MTU only.
         headers = {6: 16, 13: 4}.get(self.operation, 0)
         self.full_payload = end - rest - headers if connected and self.operation in FULL_SIZE else None
-        self.icrc_good = self._icrc(ip, udp, bth, end) == struct.unpack_from("<I", data, end)[0]
+        self.icrc, self.icrc_offset = self._icrc(ip, udp, bth, end), end
+        self.icrc_good = self.icrc == struct.unpack_from("<I", data, end)[0]
 
     def _icrc(self, ip, udp, bth, end):
         covered = bytearray(self.data[ip:end])

@@ -20,6 +20,8 @@ using Options = std::map<std::string, std::string, std::less<>>;
 
 // Bytes cut off: the ICRC and part of the payload.
 constexpr std::size_t kCut = 8;
+// So many bytes in front of the BTH: Ethernet, IPv4, UDP.
+constexpr std::size_t kBth = 42;
 
 struct Line {
   Time time{};
@@ -192,10 +194,13 @@ void feed(Tracker& tracker, std::string_view trace, Findings& findings) {
     Line line = read_line(text);
     const Time time = line.time;
     const bool is_cut = line.options.contains("cut");
+    const auto snap = line.options.extract("snap");
     const auto point = static_cast<std::uint16_t>(std::stoul(taken(line.options, "point", "0")));
     const auto id = static_cast<std::uint16_t>(1000 * (line.source - 'A') + ++ids[line.source]);
-    const std::vector<std::byte> frame = build(std::move(line), id);
-    take(tracker, frame, {frame.size() + (is_cut ? kCut : 0), point, time}, findings);
+    std::vector<std::byte> frame = build(std::move(line), id);
+    const std::size_t reported = frame.size() + (is_cut ? kCut : 0);
+    if (snap) frame.resize(std::min(frame.size(), kBth + std::stoul(snap.mapped())));
+    take(tracker, frame, {reported, point, time}, findings);
     drain(tracker, findings);
   }
 }

@@ -37,6 +37,7 @@ struct Findings {
 ///     ttl=                                       hop limit
 ///     ar      acknowledge request                 bad     wrong ICRC
 ///     ce      congestion experienced              cut     the capture ends in front of the ICRC
+///     snap=   the capture ends so many bytes after the beginning of the BTH
 ///     point=                                     number of the capture point
 ///     v1, v6  RoCE v1, IPv6                       headers=  contents of a MAD: cm_req, cm_rep
 ///     any field name of PacketSpec with a value

@@ -100,9 +100,44 @@ TEST(Messages, OfUcThatLackAPacketAreIncomplete) {
      1  A>B  UC_WRITE_LAST    102
      2  A>B  UC_SEND_ONLY     103)");
   EXPECT_THAT(found.now, ElementsAre("2 gap 101"));
-  EXPECT_THAT(found.later, ElementsAre("2 unexplained 101 cause=unknown"));
-  ASSERT_FALSE(found.messages.empty());
+  EXPECT_THAT(found.later, ElementsAre("2 lost_for_good 101 cause=unknown"));
+  ASSERT_EQ(found.messages.size(), 2U);
   EXPECT_EQ(found.messages[0].end, MessageEnd::incomplete);
+  EXPECT_EQ(found.messages[1].first_psn, Psn{103});
+  EXPECT_EQ(found.streams[0].directions[0].goodput_bytes, 64U);
+}
+
+TEST(Messages, OfUcWithoutABeginningAreNone) {
+  const Findings found = analyse(R"(
+     0  A>B  UC_SEND_ONLY     100
+     1  A>B  UC_SEND_MIDDLE   102
+     2  A>B  UC_SEND_LAST     103
+     3  A>B  UC_SEND_FIRST    104
+     4  A>B  UC_SEND_LAST     105)");
+  ASSERT_EQ(found.messages.size(), 2U);
+  EXPECT_EQ(found.messages[1].first_psn, Psn{104});
+  EXPECT_EQ(found.streams[0].directions[0].goodput_bytes, 64U + 256U + 64U);
+}
+
+TEST(Messages, OfUcThatWereUnderWayWhenTheCaptureBeganAreSent) {
+  const Findings found = analyse(R"(
+     0  A>B  UC_SEND_MIDDLE   102
+     1  A>B  UC_SEND_LAST     103)");
+  ASSERT_EQ(found.messages.size(), 1U);
+  EXPECT_EQ(found.messages[0].end, MessageEnd::sent);
+  EXPECT_FALSE(found.messages[0].start_seen);
+}
+
+// UC sends nothing again: what comes late was overtaken, however late, and what comes twice is a copy.
+TEST(Messages, OfUcThatComeLateOrTwiceAreNotSentAgain) {
+  const Findings found = analyse(R"(
+     0  A>B  UC_SEND_ONLY  100  id=0
+     1  A>B  UC_SEND_ONLY  102  id=0
+   900  A>B  UC_SEND_ONLY  101  id=0
+  5000  A>B  UC_SEND_ONLY  101  id=0)");
+  EXPECT_THAT(found.now, ElementsAre("2 gap 101", "3 out_of_order 101 of=2 after=899us",
+                                     "4 duplicate 101 cause=unknown of=3 after=4100us"));
+  EXPECT_THAT(found.later, ElementsAre("2 reordered 101"));
 }
 
 TEST(Messages, ThatNobodyAnsweredAreOpen) {

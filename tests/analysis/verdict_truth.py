@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Whether a verdict about a view is true: from what happened to each frame, whether or not the view shows it."""
 
+from roce_frames import UC
 from verdict_kinds import COMPLETIONS, NAKS
 
 
@@ -123,6 +124,12 @@ class Truth:
         if kind == "missed_by_capture":
             return "the capture has every frame that came by"
         if kind == "request_lost_before":
+            if self.point(flow, False) != "rx":
+                return "requests were lost only behind this point"
+            return "" if any(s.is_lost and psn in s.psns for s in flow.sent) else "no request with this PSN was lost"
+        if kind == "lost_for_good":
+            if flow.sent[0].frame.service != UC:
+                return "the connection repeats what is lost"
             if self.point(flow, False) != "rx":
                 return "requests were lost only behind this point"
             return "" if any(s.is_lost and psn in s.psns for s in flow.sent) else "no request with this PSN was lost"

@@ -217,7 +217,7 @@ void HostCounters::count_request(const AnalysedPacket& packet, Stream& stream) {
   request.starts_message = info.position == Position::first || info.position == Position::only;
   if (info.operation == Operation::read_request) {
     request.psn_count.reset();
-    if (stream.path_mtu != 0) {
+    if (stream.path_mtu != 0 && !observation.lacks_length()) {
       const std::int64_t packets = (std::int64_t{observation.dma_length} + stream.path_mtu - 1) / stream.path_mtu;
       request.psn_count = std::max<std::int64_t>(packets, 1);
     }

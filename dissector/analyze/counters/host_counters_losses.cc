@@ -76,6 +76,7 @@ void HostCounters::on_verdict(const Verdict& verdict) {
     case VerdictKind::response_lost_before:
       count_unseen(verdict, responder);
       break;
+    case VerdictKind::lost_for_good:
     case VerdictKind::missed_by_capture:
     case VerdictKind::unexplained:
     case VerdictKind::ack_of_unseen:

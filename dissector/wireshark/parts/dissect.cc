@@ -165,7 +165,8 @@ void add_records(const Packet& packet, const IcrcVerdict& icrc, RecordList& reco
   records.add({RecordKind::end});
   // The contents of a management datagram have been shown as headers.
   if (packet.payload_length() != 0 && !packet.find(HeaderId::mad)) {
-    add_derived(records, Derived::payload, packet.payload_length(), packet.payload_offset(),
+    add_derived(records, Derived::payload, packet.payload_length(),
+                std::min(packet.payload_offset(), static_cast<std::uint32_t>(packet.bytes().size())),
                 static_cast<std::uint32_t>(packet.payload().size()));
   }
   if (!packet.pad().empty()) {

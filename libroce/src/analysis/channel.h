@@ -34,9 +34,13 @@ struct Request {
   bool asks_for_ack = false;
   bool acknowledged = false;   ///< by an ACK or its own answer, as seen here
   bool came_late = false;      ///< when it was seen last, it came after its successors
-  bool span_is_guess = false;  ///< a READ while the path MTU is unknown: `span` is the least it can be
+  bool span_is_guess = false;  ///< a READ while the path MTU or its length is unknown: `span` is the least it can be
+  bool lacks_length = false;   ///< a READ whose RETH was cut, until the end of its answer shows how long it is; a
+                               ///< super-frame that was cut
+  bool is_cut = false;         ///< `icrc` is a digest of the headers, which compares only with others of its kind
 
   [[nodiscard]] LongPsn end() const { return psn + span; }
+  [[nodiscard]] std::uint32_t sure_span() const { return lacks_length ? 1 : span; }
   [[nodiscard]] const OpcodeInfo& info() const { return opcode_info(opcode); }
   [[nodiscard]] bool needs_own_answer() const;
 };
@@ -82,9 +86,14 @@ struct Read {
   std::uint16_t payload = 0;  ///< bytes in a FIRST or MIDDLE packet of its answer; 0 until one was seen
   bool is_sure = false;       ///< it is a READ, and nothing has contradicted `length` so far
   bool is_original = false;   ///< it begins at `psn`: it is not the rest of a READ that was not seen
+  bool lacks_length = false;  ///< its RETH was cut, and the end of its answer was not seen so far: it may end sooner
   AnswerFollower answer;
 
   [[nodiscard]] LongPsn end() const { return psn + span; }
+  /// Of `count` PSNs that are said to be missing, those that certainly are its own.
+  [[nodiscard]] std::uint32_t sure_psns(LongPsn count) const {
+    return lacks_length ? 1 : static_cast<std::uint32_t>(count);
+  }
 };
 
 /// A go-back of the requester that is under way: everything from some PSN on is sent again.
@@ -260,6 +269,7 @@ struct Channel {
   bool read_was_passed = false;  ///< a READ was passed while it was incomplete, and may still be incomplete
   bool rnr_waits = false;        ///< the requester has not reacted to `rnr` yet
   bool refused = false;          ///< a NAK for an error was seen: the QP is in ERR
+  bool lacks_syndromes = false;  ///< a response was seen of which it is unknown whether it is an ACK or a NAK
   bool in_doubt = false;         ///< a PSN was seen with two opcodes: two connections may have used these QP numbers
 };
 

@@ -67,7 +67,7 @@ void follow_request(RequestOrder& order, const Request& request, const Observati
   order.is_open = !ends(info.position);
   order.next = request.end();
   // The PSN after a longer READ depends on the path MTU, which is not known for certain.
-  order.is_known = info.operation != Operation::read_request || request.length <= kLeastMtu;
+  order.is_known = !request.lacks_length && (info.operation != Operation::read_request || request.length <= kLeastMtu);
 }
 
 bool is_between_same_hosts(const FlowKey& a, const FlowKey& b) {

@@ -81,7 +81,7 @@ const Explanation& explain_ahead(const Channel& channel, const Flow& flow, const
 const Explanation& explain_copied(Channel& channel, const Flow& flow, const Request& request, const Observation& packet,
                                   LongPsn psn) {
   Evidence evidence{Question::copied_request};
-  const bool has_same_bits = request.has_icrc && packet.has_icrc && request.icrc == packet.icrc;
+  const bool has_same_bits = request.has_icrc && packet.has_bits() && request.icrc == packet.icrc;
   evidence.note(Fact::begins_there, request.psn == psn).note(Fact::has_same_bits, has_same_bits);
   // The rest takes searches, and retransmissions mostly have other bits.
   if (!has_same_bits) return explain(evidence);
@@ -89,7 +89,9 @@ const Explanation& explain_copied(Channel& channel, const Flow& flow, const Requ
   const Duration copy_follows =
       channel.restart->active ? heuristics::kCopyFollows / heuristics::kCopyOfGoBackPart : heuristics::kCopyFollows;
   // Routers lower the hop limit, so a copy may have another one; a retransmission starts with the same.
-  evidence.note(Fact::bits_would_differ, flow.ip_id_varies || request.hop_limit != packet.hop_limit)
+  // A-LOSS-2 (UC has neither acknowledgements nor repetitions): what comes twice is a copy.
+  const bool is_sent_once = packet.info().service == Service::uc;
+  evidence.note(Fact::bits_would_differ, is_sent_once || flow.ip_id_varies || request.hop_limit != packet.hop_limit)
       .note(Fact::follows_directly, psn == channel.latest && packet.time - request.last_time < copy_follows)
       .note(Fact::was_asked_for, is_named_by_nak(channel, psn) || (read != nullptr && read->answer.passed))
       .note(Fact::was_under_way, may_be_sent_twice(channel, packet, psn))
@@ -122,6 +124,8 @@ const Explanation& explain_missing(const Channel& channel, const Flow& flow, con
   const Duration since = packet.time - gap.revealed_at;
   Evidence evidence{Question::missing_request};
   note_order_of_sending(evidence, flow, packet);
+  // A-LOSS-2, too: what comes late was overtaken.
+  if (packet.info().service == Service::uc) evidence.note(Fact::ids_count, true).note(Fact::is_older, true);
   const Restart& restart = *channel.restart;
   const bool was_left_out = gap.revealed_at < restart.begin && is_far_ahead(channel, packet, psn, 1);
   evidence.note(Fact::is_acknowledged, static_cast<bool>(gap.acknowledged_by))

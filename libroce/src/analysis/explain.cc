@@ -158,7 +158,10 @@ constexpr std::array kRows{
         {Fate::unknown, unexplained, Cause::none, "the responder had it, but from which transmission?"}),
     row(Question::open_gap, {is_acknowledged, is_of_go_back, is_given_up}, {},
         {Fate::unknown, unexplained, Cause::unknown, "as before; no room or time to wait longer"}),
-    row(Question::open_gap, {}, {is_acknowledged},
+    // A-LOSS-2 (UC has neither acknowledgements nor repetitions)
+    row(Question::open_gap, {is_unreliable}, {is_acknowledged},
+        {Fate::lost, lost_for_good, Cause::unknown, "nobody repeats it; the capture may have missed it"}),
+    row(Question::open_gap, {}, {is_acknowledged, is_unreliable},
         {Fate::unknown, unexplained, Cause::unknown, "nothing was heard of it"}),
 
     row(Question::arrived_unseen, {was_damaged}, {},

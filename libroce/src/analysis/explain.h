@@ -68,12 +68,13 @@ enum class Fact : std::uint8_t {
   nak_for_it_alone,  ///< a NAK named it, and no go-back is under way
   // Later packets.
   is_acknowledged,
-  is_given_up,   ///< the gap is resolved for lack of room or because the capture ends
-  was_damaged,   ///< one transmission was seen with a wrong ICRC
-  comes_again,   ///< the request after it has the same PSN
-  next_is_new,   ///< the request after it is newer than all before
-  arrived_late,  ///< it was acknowledged although it was not sent again
-  is_refused,    ///< a NAK for an error ended the connection, or a NAK named a later PSN
+  is_given_up,    ///< the gap is resolved for lack of room or because the capture ends
+  is_unreliable,  ///< the connection is one of UC
+  was_damaged,    ///< one transmission was seen with a wrong ICRC
+  comes_again,    ///< the request after it has the same PSN
+  next_is_new,    ///< the request after it is newer than all before
+  arrived_late,   ///< it was acknowledged although it was not sent again
+  is_refused,     ///< a NAK for an error ended the connection, or a NAK named a later PSN
   // Responses.
   rnr_was_sent,       ///< an RNR NAK asked for a wait
   was_passed,         ///< a later response passed the READ

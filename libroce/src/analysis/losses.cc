@@ -80,7 +80,7 @@ void lose_responses(ChannelRef ref, LongPsn psn, VerdictKind kind) {
 void say_lost_beyond(ChannelRef ref, const Request& request, LongPsn first) {
   Verdict& verdict = say_later(ref.state, ref.stream, VerdictKind::lost_beyond, request.last, request.last_time);
   verdict.first_psn = ref.wire(first);
-  verdict.psn_count = static_cast<std::uint32_t>(request.end() - first);
+  verdict.psn_count = request.lacks_length ? 1 : static_cast<std::uint32_t>(request.end() - first);
   verdict.other = ref.packet().id;
   ++ref.stream.summary.lost_psns;
 }
@@ -316,16 +316,17 @@ void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32
 
 namespace {
 
-Evidence evidence_of_gap(const Gap& gap) {
+Evidence evidence_of_gap(const Stream& stream, const Gap& gap) {
   return Evidence{Question::open_gap}
       .note(Fact::is_acknowledged, static_cast<bool>(gap.acknowledged_by))
-      .note(Fact::is_of_go_back, gap.of_restart);
+      .note(Fact::is_of_go_back, gap.of_restart)
+      .note(Fact::is_unreliable, stream.summary.service == Service::uc);
 }
 
 // Resolves the oldest gap by what is known of it so far.
 void give_up_oldest(ChannelRef ref, RareRing<Gap>& gaps) {
   const Gap gap = gaps.front();
-  const Explanation& fate = explain(evidence_of_gap(gap).note(Fact::is_given_up, true));
+  const Explanation& fate = explain(evidence_of_gap(ref.stream, gap).note(Fact::is_given_up, true));
   resolve_gap(ref, gaps, gap.first, gap.count, fate.verdict, fate.cause);
 }
 
@@ -352,7 +353,7 @@ void settle(ChannelRef ref, Time now) {
   while (!channel.gaps.empty()) {
     const Gap& gap = channel.gaps.front();
     if (!gap.acknowledged_by || now - gap.acknowledged_at < heuristics::kGapSettles) break;
-    const Explanation& fate = explain(evidence_of_gap(gap));
+    const Explanation& fate = explain(evidence_of_gap(ref.stream, gap));
     resolve_gap(ref, channel.gaps, gap.first, gap.count, fate.verdict, fate.cause);
   }
   if (!channel.read_was_passed || channel.restart->active) return;
@@ -385,7 +386,7 @@ void miss_answer(ChannelRef ref, Read& read) {
   if (read.answer.next_response < read.end()) {
     Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, read.request, read.request_time);
     verdict.first_psn = ref.wire(read.answer.next_response);
-    verdict.psn_count = static_cast<std::uint32_t>(read.end() - read.answer.next_response);
+    verdict.psn_count = read.sure_psns(read.end() - read.answer.next_response);
     verdict.other = read.passed_by;
     if (fate.fate == Fate::missed) ref.stream.summary.missed_psns += verdict.psn_count;
     read.answer.give_up(read.end());
@@ -393,7 +394,6 @@ void miss_answer(ChannelRef ref, Read& read) {
   acknowledge(ref, channel.newest_response + 1);
 }
 
-// A-LOSS-2 (gaps of UC have no reason that can be seen)
 void finish_channel(ChannelRef ref) {
   Channel& channel = ref.channel;
   settle_filled(ref, channel.filled->first + 1);

@@ -105,7 +105,18 @@ void acknowledge(ChannelRef ref, LongPsn end) {
   answer_awaited(ref);
 }
 
+// A-MSG-3 (a receiver drops an unreliable message of which a packet is missing)
 void walk_unanswered(ChannelRef ref, const Request& request) {
+  const OpenMessage& open = *ref.channel.ends->open;
+  const Position position = request.info().position;
+  const bool begins = position == Position::first || position == Position::only;
+  const bool continues = open.active && open.next == request.psn && open.operation == request.info().operation;
+  // Where the capture begins inside a message, what came before it is not missing.
+  if (!begins && !continues && ref.channel.ends->walked != 0) {
+    end_open(ref, MessageEnd::incomplete);
+    ref.channel.settled = ref.channel.requests.size();
+    return;
+  }
   if (add(ref, request)) end_open(ref, MessageEnd::sent);
   ref.channel.settled = ref.channel.requests.size();
 }

@@ -140,6 +140,30 @@ void observe_network(const Packet& packet, Observation& seen) {
   }
 }
 
+// A-CUT-1 (the BTH tells to which connection a packet belongs): true if nothing else is needed for that, or it was
+// captured. A datagram is told from others by its source QP.
+bool names_its_ends(const Packet& packet) {
+  for (const HeaderId header : packet.info().headers()) {
+    if (header == HeaderId::deth || header == HeaderId::rdeth) return packet.get<Deth>().has_value();
+  }
+  return true;
+}
+
+// Returns a digest of what the ICRC of a cut packet would cover, as far as it was captured.
+std::uint32_t digest_of(const Packet& packet, const Observation& seen) {
+  // The headers alone, so that frames that were cut after different lengths can be compared.
+  const std::uint32_t begin = packet.bth_offset();
+  const std::uint32_t end = std::max(packet.payload_offset(), begin);
+  const Bytes bytes = packet.bytes().subspan(begin, std::min<std::size_t>(end, packet.bytes().size()) - begin);
+  // The fifth byte has FECN and BECN, which may change on the way.
+  constexpr std::size_t variant_byte = 4;
+  std::uint64_t digest = mix(seen.ip_id, packet.payload_length());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i != variant_byte) digest = mix(digest, std::to_integer<std::uint64_t>(bytes[i]));
+  }
+  return static_cast<std::uint32_t>(digest >> 32U);
+}
+
 }  // namespace
 
 bool Observation::pauses() const {
@@ -170,13 +194,14 @@ Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time t
   seen.pad_count = bth.pad_count;
   seen.transport_version = bth.version;
   seen.payload_length = packet.payload_length();
-  // A snap length may cut off the payload and the ICRC; the headers that are analysed come before them.
-  const ParseError& problem = packet.problem();
-  seen.is_whole =
-      problem.reason == ParseReason::none || (problem.reason == ParseReason::cut_short &&
-                                              (problem.layer == HeaderId::payload || problem.layer == HeaderId::icrc));
+  seen.is_cut = packet.problem().reason == ParseReason::cut_short;
+  seen.is_whole = packet.problem().reason == ParseReason::none || (seen.is_cut && names_its_ends(packet));
   seen.has_icrc = packet.has_icrc();
-  if (seen.has_icrc) seen.icrc = packet.stored_icrc();
+  if (seen.has_icrc) {
+    seen.icrc = packet.stored_icrc();
+  } else if (seen.is_cut) {
+    seen.icrc = digest_of(packet, seen);
+  }
   seen.icrc_bad = icrc.status == IcrcStatus::bad;
   seen.icrc_good = icrc.status == IcrcStatus::good || icrc.status == IcrcStatus::good_for_ip_id;
   for (const HeaderId header : packet.info().headers()) {

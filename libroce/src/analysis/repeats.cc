@@ -29,7 +29,8 @@ void note_transmission(Request& request, const Observation& packet) {
   request.last_time = packet.time;
   request.icrc = packet.icrc;
   request.last_ip_id = packet.ip_id;
-  request.has_icrc = packet.has_icrc;
+  request.has_icrc = packet.has_bits();
+  request.is_cut = packet.is_cut;
   if (request.transmissions != 0xFF) ++request.transmissions;
 }
 
@@ -114,6 +115,20 @@ void on_sent_again(ChannelRef ref, Request& request, LongPsn psn) {
   }
 }
 
+// Forgets what is missing from `end` on in the gap there: the READ before may take those PSNs.
+void end_gap(Channel& channel, LongPsn end) {
+  for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
+    Gap& gap = channel.gaps[i];
+    if (gap.end() <= end) continue;
+    if (gap.first < end) {
+      gap.count = static_cast<std::uint32_t>(end - gap.first);
+    } else if (gap.first == end) {
+      channel.gaps.erase(i);
+    }
+    return;
+  }
+}
+
 // Puts a request that was missing in its place in PSN order.
 void insert(ChannelRef ref, Request& request) {
   Channel& channel = ref.channel;
@@ -134,7 +149,10 @@ void insert(ChannelRef ref, Request& request) {
 Sighting on_repeated(ChannelRef ref, Flow& flow, Request& request, LongPsn psn) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
+  // A-CUT-5 (without its ICRC, only a packet with the same IP identification is certainly a copy)
+  if (request.is_cut != packet.is_cut && request.psn == psn) return Sighting::copy;
   if (explain_copied(channel, flow, request, packet, psn).fate == Fate::copy) {
+    if (packet.is_cut && !flow.ip_id_varies) return Sighting::copy;
     // The responder answers each copy that the network makes.
     if (say_copy(ref, flow, request.last, request.last_time) == Cause::network) {
       if (Read* const read = find_read(channel, psn)) ++read->answer.asked;
@@ -159,11 +177,12 @@ void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
   Request request = make_request(ref.packet(), psn);
   set_read_span_in(ref, request, gap);
   const auto span = static_cast<std::uint32_t>(std::min<LongPsn>(request.span, gap.end() - psn));
+  const std::uint32_t sure = std::min(span, request.sure_span());
   const Explanation& missing = explain_missing(channel, flow, gap, ref.packet(), psn);
   const bool is_sent_again = missing.fate == Fate::sent_again || missing.fate == Fate::sent_again_or_late;
   const Cause cause = is_sent_again && gap.corrupted ? Cause::corrupted : missing.cause;
   if (missing.fate == Fate::sent_again_or_late) {
-    channel.filled.make() = {true, psn, span, cause, channel.naks[find_nak(channel, psn)]};
+    channel.filled.make() = {true, psn, sure, cause, channel.naks[find_nak(channel, psn)]};
   }
   if (is_sent_again) {
     const Transmission unseen{{}, {}, static_cast<bool>(gap.acknowledged_by)};
@@ -173,7 +192,8 @@ void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
     request.came_late = true;
     if (missing.fate == Fate::late) say_out_of_order(ref, gap.revealed_by, gap.revealed_at);
   }
-  if (missing.verdict != kNoVerdict) resolve_gap(ref, channel.gaps, psn, span, missing.verdict, cause);
+  if (missing.verdict != kNoVerdict) resolve_gap(ref, channel.gaps, psn, sure, missing.verdict, cause);
+  if (sure < span) end_gap(channel, psn + sure);
   insert(ref, request);
   // Its answer, which may have come before it, showed only a part of its PSNs.
   if (!request.span_is_guess) channel.next = std::max(channel.next, request.end());

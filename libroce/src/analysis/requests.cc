@@ -123,7 +123,8 @@ void on_late_first(ChannelRef ref, LongPsn psn) {
   request.came_late = true;
   set_read_span(ref, request);
   channel.next_max = 0;
-  request.span = std::min(request.span, static_cast<std::uint32_t>(oldest.psn - psn));
+  const auto most = static_cast<std::uint32_t>(oldest.psn - psn);
+  request.span = request.lacks_length ? most : std::min(request.span, most);
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
   verdict.other = oldest.first;
   verdict.elapsed = request.first_time - oldest.first_time;
@@ -141,6 +142,10 @@ bool was_answered(const Channel& channel, LongPsn psn) {
     if (channel.responses[i].psn == psn) return true;
   }
   return false;
+}
+
+bool is_several(const Request& request) {
+  return request.lacks_length && !request.needs_own_answer();
 }
 
 // True if the current packet begins a message with a PSN before all remembered requests: far back, or while nothing is
@@ -169,13 +174,15 @@ Request make_request(const Observation& packet, LongPsn psn) {
   request.first = request.last = packet.id;
   request.first_time = request.previous_time = request.last_time = packet.time;
   request.icrc = packet.icrc;
-  request.has_icrc = packet.has_icrc;
+  request.has_icrc = packet.has_bits();
   request.first_ip_id = request.last_ip_id = packet.ip_id;
   request.hop_limit = packet.hop_limit;
   request.asks_for_ack = packet.ack_req;
   request.opcode = packet.opcode;
   request.payload = static_cast<std::uint16_t>(std::min<std::uint32_t>(packet.payload_length, 0xFFFF));
   request.length = packet.has_reth ? packet.dma_length : packet.payload_length;
+  request.is_cut = packet.is_cut;
+  request.lacks_length = packet.lacks_length() || is_several(packet);
   return request;
 }
 
@@ -281,7 +288,10 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
     (void)add_gap(ref, channel.next, psn);
     append(ref, flow, packet, psn);
   } else if (const std::size_t index = find_request(channel, psn);
-             index < channel.requests.size() && !corrects_guess(ref, channel.requests[index], psn)) {
+             is_several(packet) || (index < channel.requests.size() && is_several(channel.requests[index]))) {
+    // A-CUT-4 (nothing is said of what may have been in a super-frame that was cut)
+    seen = Sighting::copy;
+  } else if (index < channel.requests.size() && !corrects_guess(ref, channel.requests[index], psn)) {
     seen = on_repeated(ref, flow, channel.requests[index], psn);
   } else if (const Gap* gap = find_gap(channel.gaps, psn)) {
     on_missing(ref, flow, *gap, psn);
@@ -290,6 +300,9 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
   } else if (is_of_another_connection(ref, psn)) {
     restart_stream(ref, flow, psn);
     return seen;
+  } else if (channel.lacks_syndromes) {
+    // A-CUT-3, too: whether anything is under way is unknown, so it may begin another connection.
+    seen = Sighting::copy;
   } else {
     // It precedes all that is remembered: it was first sent before the capture began, or long ago.
     const Restart& reason = continue_restart(ref, psn, psn + 1, Time{});

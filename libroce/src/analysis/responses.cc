@@ -34,7 +34,7 @@ VerdictKind kind_of(NakCode code) {
 // null if there is none, or if the response was sent again.
 const Response* find_copy(Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
   // A PSN beyond all earlier responses was not seen before.
-  if (!packet.has_icrc || channel.responses.empty() || psn > channel.highest_response) return nullptr;
+  if (!packet.has_bits() || channel.responses.empty() || psn > channel.highest_response) return nullptr;
   const std::size_t count = std::min(channel.responses.size(), heuristics::kResponsesSearched);
   for (std::size_t i = 0; i < count; ++i) {
     const Response& seen = channel.responses[channel.responses.size() - 1 - i];
@@ -67,7 +67,7 @@ void remember(Channel& channel, const Observation& packet, LongPsn psn) {
     channel.responses.pop_front();
   }
   channel.responses.push_back(
-      {psn, packet.id, packet.time, packet.icrc, packet.syndrome, packet.opcode, packet.has_icrc, false});
+      {psn, packet.id, packet.time, packet.icrc, packet.syndrome, packet.opcode, packet.has_bits(), false});
 }
 
 // Marks the gaps before `end` as acknowledged: those requests have reached the responder, and only the capture lacks
@@ -148,7 +148,7 @@ void pass_reads(ChannelRef ref, LongPsn psn) {
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::implied_nak);
   verdict.other = oldest->request;
   verdict.first_psn = ref.wire(oldest->psn);
-  verdict.psn_count = static_cast<std::uint32_t>(end - oldest->psn);
+  verdict.psn_count = oldest->sure_psns(end - oldest->psn);
   verdict.elapsed = packet.time - oldest->request_time;
 }
 
@@ -184,21 +184,26 @@ void note_arrival(ChannelRef ref, LongPsn psn) {
   }
 }
 
-void on_unseen(ChannelRef ref, LongPsn psn) {
+// Notes that the requests up to `psn` were not seen, as the current response shows; returns their number.
+std::uint32_t miss_until(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
-  const Observation& packet = ref.packet();
-  if (psn < std::max(channel.next, channel.next_max) || psn - channel.next > heuristics::kAckAhead) return;
-  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::ack_of_unseen);
-  verdict.first_psn = ref.wire(channel.next);
-  verdict.psn_count = static_cast<std::uint32_t>(psn + 1 - channel.next);
   Gap gap;
   gap.first = channel.next;
-  gap.count = verdict.psn_count;
-  gap.revealed_by = packet.id;
-  gap.revealed_at = packet.time;
+  gap.count = static_cast<std::uint32_t>(psn + 1 - channel.next);
+  gap.revealed_by = ref.packet().id;
+  gap.revealed_at = ref.packet().time;
   channel.gaps.push_back(gap);
   channel.next = psn + 1;
   channel.next_max = 0;
+  return gap.count;
+}
+
+void on_unseen(ChannelRef ref, LongPsn psn) {
+  const Channel& channel = ref.channel;
+  if (psn < std::max(channel.next, channel.next_max) || psn - channel.next > heuristics::kAckAhead) return;
+  Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::ack_of_unseen);
+  verdict.first_psn = ref.wire(channel.next);
+  verdict.psn_count = miss_until(ref, psn);
 }
 
 void on_ack(ChannelRef ref, LongPsn psn) {
@@ -221,6 +226,24 @@ void on_ack(ChannelRef ref, LongPsn psn) {
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
   channel.has_response = true;
   acknowledge(ref, channel.newest_response + 1);
+}
+
+// Handles an ACK or a NAK whose syndrome was cut: either says that the requests before its PSN have arrived.
+// A-CUT-3 (nothing follows from a syndrome that was not captured)
+void on_unknown_syndrome(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  channel.lacks_syndromes = true;
+  if (!channel.requests_seen) return;
+  if (psn >= std::max(channel.next, channel.next_max) && psn - channel.next <= heuristics::kAckAhead) {
+    (void)miss_until(ref, psn);
+  }
+  pass_reads(ref, psn);
+  mark_arrived(ref, psn);
+  if (channel.restart && psn > channel.restart->first) channel.restart.make().answered = true;
+  link(ref, psn);
+  channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn - 1) : psn - 1;
+  channel.has_response = true;
+  acknowledge(ref, psn);
 }
 
 void say_refusal(ChannelRef ref, LongPsn psn, VerdictKind kind, Duration wait) {
@@ -366,7 +389,15 @@ void on_own_answer(ChannelRef ref, const Answering& answering) {
   const LongPsn psn = answering.psn;
   const Observation& packet = ref.packet();
   on_unseen(ref, psn);
+  if (packet.info().operation == Operation::read_response) follow_length(ref, psn);
   Read* read = find_read(channel, psn);
+  if (read != nullptr && is_several(packet)) {
+    // A-CUT-4, too: what is missing of the answer is unknown.
+    for (std::size_t i = channel.reads.size(); i-- > 0;) {
+      if (&channel.reads[i] == read) channel.reads.erase(i);
+    }
+    read = nullptr;
+  }
   mark_arrived(ref, psn + 1);
   if (channel.restart && psn >= channel.restart->first) channel.restart.make().answered = true;
   note_arrival(ref, psn);
@@ -408,7 +439,8 @@ Read& add_read(ChannelRef ref, const Request& request) {
   read.request = request.last;
   read.request_time = request.last_time;
   read.length = request.length;
-  read.is_sure = request.info().operation == Operation::read_request;
+  read.lacks_length = request.lacks_length;
+  read.is_sure = request.info().operation == Operation::read_request && !request.lacks_length;
   if (channel.reads.size() >= heuristics::kReadsKept &&
       (is_complete(channel, channel.reads.front()) ||
        channel.reads.size() >= ref.state.options.limits.responses_per_stream)) {
@@ -447,8 +479,10 @@ Sighting on_response(ChannelRef ref, Flow& flow) {
       packet.has_aeth && channel.aeth.is_known && psn < channel.aeth.psn && packet.msn.newer_than(channel.aeth.msn);
   judge_aeth(ref, psn);
   const bool refuses = info.operation == Operation::acknowledge && !is_acknowledgement(packet);
-  hear(channel, psn + (refuses ? 0 : 1));
-  if (!channel.requests_seen) {
+  hear(channel, psn + (refuses || packet.lacks_syndrome() ? 0 : 1));
+  if (packet.lacks_syndrome()) {
+    on_unknown_syndrome(ref, psn);
+  } else if (!channel.requests_seen) {
     // Without the requests, only NAKs mean something.
     if (refuses) on_nak(ref, psn);
     channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;

@@ -30,6 +30,11 @@ Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
   reason.active = true;
   reason.first = reason.next = reason.asked_for = psn;
   reason.begin = now;
+  // A-CUT-3 (nothing follows from a syndrome that was not captured): it may have been a NAK.
+  if (channel.lacks_syndromes) {
+    reason.cause = Cause::unknown;
+    return reason;
+  }
   const Read* const read = find_read(channel, psn);
   const std::size_t nak = find_nak(channel, psn);
   const bool is_soon = !channel.responses_seen || now - last_sent < heuristics::kLeastTimeout;

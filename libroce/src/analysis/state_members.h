@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 5;
+inline constexpr std::uint32_t kStateVersion = 6;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -27,15 +27,15 @@ inline constexpr std::size_t kMemberCount<LatestCnp> = 4;
 template <>
 inline constexpr std::size_t kMemberCount<Stream> = 10;
 template <>
-inline constexpr std::size_t kMemberCount<Channel> = 36;
+inline constexpr std::size_t kMemberCount<Channel> = 37;
 template <>
-inline constexpr std::size_t kMemberCount<Request> = 20;
+inline constexpr std::size_t kMemberCount<Request> = 22;
 template <>
 inline constexpr std::size_t kMemberCount<Gap> = 10;
 template <>
 inline constexpr std::size_t kMemberCount<Response> = 8;
 template <>
-inline constexpr std::size_t kMemberCount<Read> = 11;
+inline constexpr std::size_t kMemberCount<Read> = 12;
 template <>
 inline constexpr std::size_t kMemberCount<AnswerFollower> = 11;
 template <>

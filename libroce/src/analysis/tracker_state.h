@@ -97,6 +97,11 @@ inline constexpr std::uint32_t kMostMtu = 4096;
   return length >= kLeastMtu && length <= kMostMtu && std::has_single_bit(length);
 }
 
+/// True if several packets were captured as one frame, and the frame cut: nobody knows how many they were.
+[[nodiscard]] inline bool is_several(const Observation& packet) {
+  return packet.is_cut && packet.payload_length > kMostMtu;
+}
+
 // streams.cc: which stream a packet belongs to.
 [[nodiscard]] Flow& flow_of(TrackerState& state, const Observation& packet);
 [[nodiscard]] Flow* find_flow(TrackerState& state, const Observation& packet);
@@ -182,6 +187,8 @@ void set_read_span(ChannelRef ref, Request& request);
 void set_read_span_in(ChannelRef ref, Request& request, const Gap& gap);
 /// Sets the path MTU of the stream if it is unknown and `mtu` is possible, and replaces the guessed spans of READs.
 void learn_mtu(Stream& stream, std::uint32_t mtu);
+/// Learns from the READ response `psn` how long a READ is whose RETH was cut.
+void follow_length(ChannelRef ref, LongPsn psn);
 /// Corrects `next`, which may be anything up to `next_max` while a READ's span is a guess: the request `psn` decides.
 void settle_guess(ChannelRef ref, LongPsn psn);
 /// Shortens a READ whose span was guessed if a packet comes in its middle that is not a READ of its rest: the READ ends

@@ -126,6 +126,8 @@ void note_refusal(ChannelRef ref, LongPsn psn) {
 
 void report_unanswered(ChannelRef ref) {
   Channel& channel = ref.channel;
+  // A-CUT-3 (nothing follows from a syndrome that was not captured): an answer to the newest request may be a NAK.
+  if (channel.lacks_syndromes) return;
   const std::size_t index = oldest_unanswered(channel);
   if (index >= channel.requests.size()) {
     const std::size_t last = channel.refused || !answers_get_lost(channel)
@@ -157,7 +159,7 @@ void report_unanswered(ChannelRef ref) {
   if (fate.verdict != kNoVerdict && is_certain && !found.is_one_way) {
     Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, request.last, request.last_time);
     verdict.first_psn = found.psn;
-    verdict.psn_count = request.span;
+    verdict.psn_count = request.sure_span();
     verdict.other = request.first;
     verdict.elapsed = request.last_time - request.first_time;
     verdict.tries = found.how == Unanswered::not_ready ? found.refusals : found.tries;

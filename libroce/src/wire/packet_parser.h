@@ -49,6 +49,8 @@ class PacketParser {
   void ethernet();
   void transport(RoceVersion version);
   void payload_and_icrc(std::uint8_t pad_count);
+  /// Notes the place of a payload at `payload_offset`, if only the snap length hides the headers before it.
+  void payload_of_cut_headers(std::uint32_t payload_offset, std::uint8_t pad_count);
   void management_datagram();
 
   /// Records the first problem; later ones follow from it.

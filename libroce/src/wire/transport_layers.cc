@@ -30,12 +30,22 @@ void PacketParser::transport(RoceVersion version) {
   const detail::HeaderChain& chain = detail::kHeaderChains[std::to_integer<std::size_t>(bth[0])];
   for (std::size_t i = 0; i < chain.count; ++i) {
     const Layer& header = chain.layers[i];
-    if (!need(header.id, header.size)) return;
+    if (!need(header.id, header.size)) {
+      payload_of_cut_headers(packet_.bth_offset_ + chain.bytes, FieldOf<&Bth::pad_count>::get(bth));
+      return;
+    }
     position_ += header.size;
     packet_.chain_bytes_ = static_cast<std::uint8_t>(position_ - packet_.bth_offset_);
   }
   payload_and_icrc(FieldOf<&Bth::pad_count>::get(bth));
   if (chain.is_datagram && FieldOf<&Bth::dest_qp>::get(bth) == kGsiQp) management_datagram();
+}
+
+void PacketParser::payload_of_cut_headers(std::uint32_t payload_offset, std::uint8_t pad_count) {
+  if (limit_ == end_ || payload_offset + pad_count + kIcrcSize > end_) return;
+  packet_.payload_offset_ = payload_offset;
+  packet_.pad_size_ = pad_count;
+  packet_.payload_size_ = end_ - payload_offset - pad_count - kIcrcSize;
 }
 
 void PacketParser::payload_and_icrc(std::uint8_t pad_count) {

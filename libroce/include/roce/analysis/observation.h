@@ -54,7 +54,7 @@ struct Observation {
   Msn msn{};                         ///< AETH
   std::uint32_t payload_length = 0;  ///< bytes on the wire, without pad
   std::uint32_t wire_length = 0;     ///< bytes of the frame; of a segment: from its BTH through its ICRC
-  std::uint32_t icrc = 0;            ///< as on the wire; only with `has_icrc`
+  std::uint32_t icrc = 0;            ///< as on the wire; if the packet is cut, a digest of what is left; see `has_bits`
   std::uint16_t ip_id = 0;           ///< only with `has_ip_id`
   std::uint16_t udp_source_port = 0;
   std::uint16_t point = 0;  ///< number of the capture point; packets of different points never share a stream
@@ -76,7 +76,8 @@ struct Observation {
   bool has_atomic = false;
   bool ack_req = false;
   bool solicited = false;
-  bool is_whole = false;    ///< the parser reached the end of the transport headers
+  bool is_whole = false;    ///< nothing is missing but what a snap length cut off behind the BTH
+  bool is_cut = false;      ///< a snap length cut something off: the ICRC was not checked, and headers may be missing
   MacAddress source_mac{};  ///< on the captured link; zeros if that is not Ethernet
   MacAddress destination_mac{};
   std::uint8_t link_priority = kNoPriority;  ///< PCP of the outermost VLAN tag
@@ -85,6 +86,12 @@ struct Observation {
   std::uint8_t pause_enabled = 0;               ///< bit n: the frame applies to priority n; PAUSE: 0xFF
 
   [[nodiscard]] const OpcodeInfo& info() const { return opcode_info(opcode); }
+  /// True if `icrc` distinguishes packets with different bits: those of the whole packet, or of what is left of it.
+  [[nodiscard]] bool has_bits() const { return has_icrc || is_cut; }
+  /// True if a READ's length is unknown.
+  [[nodiscard]] bool lacks_length() const { return info().operation == Operation::read_request && !has_reth; }
+  /// True if it is an ACK or a NAK, and unknown which.
+  [[nodiscard]] bool lacks_syndrome() const { return info().operation == Operation::acknowledge && !has_aeth; }
   /// True if a PFC or PAUSE frame pauses any priority, and does not only resume.
   [[nodiscard]] bool pauses() const;
   [[nodiscard]] bool is_ce() const { return (traffic_class & 3) == 3; }

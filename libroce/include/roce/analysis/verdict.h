@@ -54,6 +54,7 @@ enum class VerdictKind : std::uint8_t {
   // Attached later to packets that were not seen; about the packet that revealed it.
   request_lost_before,   ///< lost between the requester and the capture point
   response_lost_before,  ///< lost between the responder and the capture point
+  lost_for_good,         ///< of an unreliable connection: lost before the capture point, or missed by the capture
   missed_by_capture,     ///< it arrived; only the capture does not have it
   reordered,             ///< it was seen later, and nothing was lost
   unexplained,           ///< the capture does not show what became of it
