@@ -78,7 +78,7 @@ std::string describe(const AnalysisResult& result, const StreamSummary& stream, 
   const std::string what = fmt::format("{} PSN {}", opcode_info(request.opcode).name, request.psn.value());
   const std::string tried = text::duration_text((request.latest - request.begin).count());
   const std::string left = text::duration_text(time_left(result, stream, request).count());
-  const std::string head = fmt::format("stream {}: ", stream.stream);
+  std::string head = fmt::format("stream {}: ", stream.stream);
   switch (request.how) {
     case Unanswered::silence:
       return head + fmt::format(

@@ -14,6 +14,7 @@
 namespace roce::analyze {
 
 /// The state common to the serial and the parallel run, and how a run begins and ends.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): members that several threads write are kept apart.
 struct RunState {
   /// All arguments must outlive the object.
   RunState(std::span<const InputFile> inputs, const AnalysisRunOptions& run_options, AnalysisConsumer& each_finding_to);
