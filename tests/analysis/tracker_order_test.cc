@@ -121,6 +121,26 @@ TEST(GoBacks, AfterSilenceTheCauseIsTheTimeout) {
   EXPECT_THAT(at_once.now, Contains(HasSubstr("4 retransmission 100 cause=nak")));
 }
 
+// Soft-RoCE in a busy guest needs milliseconds, which is no timeout, as long as none so short was seen.
+TEST(GoBacks, ASlowReactionToANakIsNoTimeout) {
+  const Findings slow = analyse(R"(
+         0  A>B  SEND_ONLY     100  ar
+        10  B>A  NAK_SEQUENCE  100
+      6010  A>B  SEND_ONLY     100  ar)");
+  EXPECT_THAT(slow.now, Contains(HasSubstr("3 retransmission 100 cause=nak")));
+  const Findings timed = analyse(R"(
+         0  A>B  SEND_ONLY     100  ar
+        10  B>A  ACK           100
+        20  A>B  SEND_ONLY     101  ar
+      4116  A>B  SEND_ONLY     101  ar    # its ACK timeout is 4 ms
+      4126  B>A  ACK           101
+      5000  A>B  SEND_ONLY     102  ar
+      5010  B>A  NAK_SEQUENCE  102
+      9110  A>B  SEND_ONLY     102  ar)");
+  EXPECT_THAT(timed.now, Contains(HasSubstr("4 retransmission 101 cause=timeout")));
+  EXPECT_THAT(timed.now, Contains(HasSubstr("8 retransmission 102 cause=timeout")));
+}
+
 TEST(GoBacks, AfterSilenceAPassedReadIsRequestedAgainBecauseOfTheTimeout) {
   const Findings found = analyse(R"(
          0  A>B  READ_REQUEST  100  ar dma=64

@@ -166,6 +166,15 @@ bool is_of_another_connection(ChannelRef ref, LongPsn psn) {
   return nothing_under_way || channel.next - psn > static_cast<LongPsn>(ref.state.options.limits.max_gap);
 }
 
+// Handles a request that precedes all that is remembered: it was first sent before the capture began, or long ago.
+Sighting on_forgotten(ChannelRef ref, LongPsn psn) {
+  // A-CUT-3, too: whether anything is under way is unknown, so it may begin another connection.
+  if (ref.channel.lacks_syndromes) return Sighting::copy;
+  const Restart& reason = continue_restart(ref, psn, psn + 1, Time{});
+  say_retransmission(ref, reason, {{}, {}, psn < ref.channel.acknowledged});
+  return Sighting::transmission;
+}
+
 }  // namespace
 
 Request make_request(const Observation& packet, LongPsn psn) {
@@ -300,13 +309,8 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
   } else if (is_of_another_connection(ref, psn)) {
     restart_stream(ref, flow, psn);
     return seen;
-  } else if (channel.lacks_syndromes) {
-    // A-CUT-3, too: whether anything is under way is unknown, so it may begin another connection.
-    seen = Sighting::copy;
   } else {
-    // It precedes all that is remembered: it was first sent before the capture began, or long ago.
-    const Restart& reason = continue_restart(ref, psn, psn + 1, Time{});
-    say_retransmission(ref, reason, {{}, {}, psn < channel.acknowledged});
+    seen = on_forgotten(ref, psn);
   }
   channel.latest = psn;
   channel.latest_time = packet.time;
