@@ -88,6 +88,8 @@ class Case:
                 why = "said twice"
             given.add(key)
             why = why or self._why_false(kind, entry, psns)
+            if not why and kind == "retransmission":
+                why = self.truth.cause(entry.sent, verdict.get("cause"))
             if not why and kind == "duplicate" and verdict.get("cause") == "capture":
                 why = "the network made this copy, not the capture"
             if why:

@@ -4,6 +4,9 @@
 from roce_frames import UC
 from verdict_kinds import COMPLETIONS, NAKS
 
+SEQUENCE_ERROR = 0x60
+LEAST_TIMEOUT = 12_000_000  # ns: the shortest ACK timeout of these captures is 16.8 ms, and they react within 10 ms
+
 
 class Truth:
     """Its methods return why a verdict is false, or an empty text."""
@@ -52,6 +55,31 @@ class Truth:
         if kind in NAKS.values():
             return "" if frame.is_nak and frame.icrc_good and NAKS.get(frame.syndrome) == kind else "it is no such NAK"
         return checks[kind]()
+
+    @staticmethod
+    def cause(sent, cause):
+        """About the reason for which a request was sent again: what asked for it must have reached its requester, and a
+        requester whose timer ran out must have been silent."""
+        sequence = sent.flow.sent
+        index = sequence.index(sent)
+        while index and sequence[index - 1].transmission and sequence[index].psn in (
+                sequence[index - 1].psn, sequence[index - 1].psn + sequence[index - 1].psn_count):
+            index -= 1
+        begin = sequence[index]
+        before = [s for s in sequence[:index] if begin.psn in s.psns]
+        asked = [a for a in sent.flow.answers if not a.is_lost and a.position < begin.position
+                 and (not before or a.position > before[-1].position)]
+        naks = [a for a in asked if a.frame.is_nak and a.frame.syndrome == SEQUENCE_ERROR]
+        if cause == "nak":
+            return "" if any(a.psn <= begin.psn for a in naks) else "no NAK for it reached its requester"
+        if cause == "rnr":
+            return "" if any(a.frame.is_rnr for a in asked) else "no RNR NAK reached its requester"
+        if cause == "timeout":
+            if index and begin.frame.time - sequence[index - 1].frame.time < LEAST_TIMEOUT:
+                return "its requester was not silent for so long"
+            soon = [a for a in naks if a.psn == begin.psn and begin.frame.time - a.frame.time < LEAST_TIMEOUT]
+            return "a NAK for it had just reached its requester" if soon else ""
+        return ""
 
     def _given_up(self, kind, entry):
         """Whether its application got the completion, for this request and not for a later one."""
