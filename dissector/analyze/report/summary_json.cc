@@ -63,7 +63,7 @@ OrderedJson finding_json(const Finding& finding, const std::vector<CapturePoint>
   }
   json["worst"] = std::move(worst);
   json["text"] = finding.info->text;
-  json["advice"] = finding.info->advice;
+  json["advice"] = finding.advice;
   return json;
 }
 

@@ -163,15 +163,15 @@ class SummaryText {
       const std::size_t end = text.find('\n') + 1;
       text::append(out_, text.substr(0, end));
       text.remove_prefix(end);
-      if (i != 0) append_advice(*view_.summary.findings[i - 1].info);
+      if (i != 0) append_advice(view_.summary.findings[i - 1]);
     }
   }
 
-  void append_advice(const analysis::VerdictInfo& info) {
-    if (info.advice.empty() || info.severity == Severity::note) return;
+  void append_advice(const Finding& finding) {
+    if (finding.advice.empty() || finding.info->severity == Severity::note) return;
     text::append_spaces(out_, 2 * kIndent);
     text::append(out_, layout_.charset == text::Charset::utf8 ? "→ " : "-> ");
-    text::append(out_, info.advice);
+    text::append(out_, finding.advice);
     out_.push_back('\n');
   }
 

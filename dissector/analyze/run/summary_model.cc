@@ -38,12 +38,39 @@ struct Part {
   [[nodiscard]] bool has(const StreamSummary& stream) const { return !point || stream.point == *point; }
 };
 
+/// Returns what to do about retransmissions, by their most frequent cause.
+std::string_view advice_on_retransmissions(const Part& part, std::string_view otherwise) {
+  using analysis::Cause;
+  analysis::Tally<Cause> causes;
+  std::uint64_t all = 0;
+  std::uint64_t spurious = 0;
+  for (const StreamSummary& stream : part.result.streams) {
+    if (!part.has(stream)) continue;
+    causes += stream.retransmissions;
+    all += retransmissions(stream);
+    spurious += stream.spurious_retransmissions;
+  }
+  const auto is_most = [&](std::uint64_t count) { return count * 2 > all; };
+  if (is_most(causes[Cause::nak] + causes[Cause::implied_nak])) {
+    return "look for the packets that were lost or overtaken before the NAKs";
+  }
+  if (is_most(causes[Cause::rnr])) return "post receives sooner: the responder was not ready";
+  if (!is_most(causes[Cause::timeout])) return otherwise;
+  return is_most(spurious) ? "they had been answered: the answers are lost after the capture point, or the ACK timeout "
+                             "is shorter than the round trip"
+                           : "nothing answered in time: look for what was lost, there or back";
+}
+
+std::string_view advice_on(const Part& part, const analysis::VerdictInfo& info) {
+  return info.kind == VerdictKind::retransmission ? advice_on_retransmissions(part, info.advice) : info.advice;
+}
+
 void find_findings(const Part& part, std::vector<Finding>& findings) {
   constexpr std::size_t kWorst = 3;
   for (const analysis::VerdictInfo& info : analysis::verdict_infos()) {
     const VerdictCount& count = part.verdicts.of(info.kind);
     if (count.verdicts == 0) continue;
-    Finding finding{&info, part.point, count.verdicts, count.packets, 0, {}};
+    Finding finding{&info, part.point, count.verdicts, count.packets, 0, {}, advice_on(part, info)};
     for (const StreamSummary& stream : part.result.streams) {
       if (!part.has(stream) || stream.count(info.kind) == 0) continue;
       ++finding.streams;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyze/run/analysis_run.h"
@@ -22,6 +23,7 @@ struct Finding {
     std::uint64_t count = 0;
   };
   std::vector<Share> worst;  ///< at most three streams, the worst first
+  std::string_view advice;   ///< what to do about it, by what else was found; may be empty
 };
 
 /// A statement about the capture as a whole.

@@ -19,7 +19,7 @@ constexpr std::array kInfos{
     VerdictInfo{gap, "gap", immediate, note, "the requests before it were not seen",
                 "a later verdict says what became of them"},
     VerdictInfo{retransmission, "retransmission", immediate, warning, "the requester sends it again",
-                "look for the loss or refusal that caused it; if there is none, the ACK timeout is too short"},
+                "look for the loss or refusal that caused it"},
     VerdictInfo{out_of_order, "out_of_order", immediate, note, "it was overtaken by later requests, not lost",
                 "adaptive routing or packet spraying; an RNIC that cannot take it answers with a NAK"},
     VerdictInfo{duplicate, "duplicate", immediate, note, "a copy of a packet that was seen already",

@@ -204,6 +204,19 @@ TEST_F(SummaryTest, EventsOfPiecesCutAnywhereAreThoseOfTheWhole) {
   }
 }
 
+TEST_F(SummaryTest, AdviceDependsOnWhatWasFound) {
+  const auto advice = [&](const std::string& name) {
+    const json all = summary({softroce(name)});
+    for (const json& finding : all["findings"]) {
+      if (finding["verdict"] == "retransmission") return finding["advice"].get<std::string>();
+    }
+    return std::string{};
+  };
+  EXPECT_THAT(advice("rc-drop-requests.rx.pcap"), HasSubstr("before the NAKs"));
+  EXPECT_THAT(advice("rc-rnr.tx.pcap"), HasSubstr("post receives sooner"));
+  EXPECT_THAT(advice("rc-blackhole.tx.pcap"), HasSubstr("nothing answered in time"));
+}
+
 TEST_F(SummaryTest, WindowOfTime) {
   const std::string file = softroce("rc-drop-requests.rx.pcap");
   const json part = summary({"--from", "0.1", "--to", "0.3", file});
