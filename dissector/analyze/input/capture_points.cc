@@ -167,6 +167,7 @@ std::uint16_t CapturePoints::find(std::span<const link::CaptureInterface> interf
 
 void CapturePoints::count(std::uint16_t number, std::optional<std::int64_t> time_ns) {
   CapturePoint& point = points_[number];
+  time_ns = bounded(time_ns);
   if (time_ns) {
     if (point.frames != 0 && *time_ns < point.last_ns) {
       ++point.backwards;

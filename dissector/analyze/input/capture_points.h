@@ -56,6 +56,7 @@ class CapturePoints {
   /// `interface` is the index of the frame's in them, `time_ns` is empty if the frame has no time.
   std::uint16_t take(std::span<const link::CaptureInterface> interfaces, std::uint32_t interface,
                      std::optional<std::int64_t> time_ns) {
+    time_ns = bounded(time_ns);
     const std::uint16_t point = interface < of_interface_.size() && of_interface_[interface] != kUnknown
                                     ? of_interface_[interface]
                                     : find(interfaces, interface, time_ns);
@@ -75,6 +76,12 @@ class CapturePoints {
 
  private:
   static constexpr std::uint16_t kUnknown = std::numeric_limits<std::uint16_t>::max();
+
+  /// A damaged file may have any times; within these bounds their differences fit.
+  [[nodiscard]] static std::optional<std::int64_t> bounded(std::optional<std::int64_t> time_ns) {
+    constexpr std::int64_t kFarthest = std::int64_t{1} << 61U;
+    return time_ns ? std::optional{std::clamp(*time_ns, -kFarthest, kFarthest)} : std::nullopt;
+  }
 
   std::uint16_t find(std::span<const link::CaptureInterface> interfaces, std::uint32_t interface,
                      std::optional<std::int64_t> time_ns);

@@ -41,7 +41,11 @@ Ways ways_of(const AnalysisResult& result) {
 /// Returns the time from the latest try to the end of the capture, both by the clock of its capture point.
 Duration time_left(const AnalysisResult& result, const StreamSummary& stream, const UnansweredRequest& request) {
   const std::int64_t latest = request.latest.time_since_epoch().count();
-  const std::int64_t end = stream.point < result.points.size() ? result.points[stream.point].last_ns : latest;
+  // An observation's time is within these bounds, too.
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 62U;
+  const std::int64_t end = stream.point < result.points.size()
+                               ? std::clamp(result.points[stream.point].last_ns, -kFarthest, kFarthest)
+                               : latest;
   return Duration{std::max<std::int64_t>(end - latest, 0)};
 }
 

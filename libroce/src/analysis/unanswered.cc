@@ -9,6 +9,9 @@ namespace roce::analysis {
 
 namespace {
 
+// Twice the longest ACK timeout; clocks that jump make waits of any length.
+constexpr Duration kLongestWait{std::int64_t{8192} << 31U};
+
 // Returns the exponent of the ACK timeout: the largest that the requester has always waited for. 0 if it is unknown.
 // A-RTX-4 (a timeout lasts 4.096 us * 2^n, or longer)
 std::uint8_t ack_timeout_of(const Attempts& attempts) {
@@ -98,7 +101,7 @@ void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent) {
     attempts.tries = 1;
   }
   ++attempts.tries;
-  const Duration wait = restart.begin - attempts.latest;
+  const Duration wait = std::min(restart.begin - attempts.latest, kLongestWait);
   attempts.latest = restart.begin;
   attempts.longest = std::max(attempts.longest, wait);
   const bool is_timeout = restart.shown_cause() == Cause::timeout || !channel.responses_seen;
