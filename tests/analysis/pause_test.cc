@@ -127,7 +127,7 @@ TEST_F(PauseTest, CapturePointsAreOnLinksOfTheirOwn) {
   go_to(1);
   EXPECT_EQ(data(100, 3), std::nullopt) << "at this point nobody asked for silence";
   pfc(100, 3, 1000);
-  // What passes point 1 between other stations does not make point 0 a place with several links.
+  // Packets between other stations at point 1 do not show that point 0 has several links.
   EXPECT_EQ(data(110, 3, kOther, kSwitch), std::nullopt);
   go_to(0);
   EXPECT_EQ(data(120, 3), 120.0);

@@ -98,7 +98,7 @@ std::optional<std::uint32_t> CapturePoints::set_that_continues(std::optional<std
       continue;
     }
     if (without_numbers(set.last_path) != pattern || !begins_after(set, time_ns)) continue;
-    // Of the ring buffers of several hosts, that with the most similar name.
+    // Several hosts may each have a ring buffer: the one with the most similar name goes on.
     const std::size_t common = common_prefix(set.last_path, path_);
     if (best && common < best_common) continue;
     best = i;

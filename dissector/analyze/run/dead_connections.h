@@ -10,7 +10,7 @@
 
 namespace roce::analyze {
 
-/// What a connection that ended with an unanswered request came to.
+/// The end of a connection whose last request was not answered.
 enum class ConnectionEnd : std::uint8_t {
   unknown,         ///< nothing can be said: the capture ended too soon
   died,            ///< its requester gave up, since nobody answered

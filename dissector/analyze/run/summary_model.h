@@ -32,7 +32,7 @@ struct Statement {
   std::string text;
 };
 
-/// What happened to packets on the way from one capture point to the next.
+/// The fate of the packets on their way from one capture point to the next.
 struct Crossing {
   std::uint16_t from = 0;
   std::uint16_t to = 0;
@@ -48,7 +48,7 @@ struct Crossing {
   [[nodiscard]] std::uint64_t died() const { return lost + damaged; }
 };
 
-/// What several capture points that show the same packets tell together.
+/// A comparison of capture points that saw the same packets.
 struct JoinedPoints {
   std::vector<Crossing> crossings;  ///< the worst first
   std::vector<std::string> caveats;

@@ -302,7 +302,7 @@ void dissect_upper_protocols(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree
     dissect_by_qp(tvb, pinfo, tree, shown);
   }
   CATCH_BOUNDS_AND_DISSECTOR_ERRORS {
-    // What an upper protocol misses in a cut packet was not captured: that does not make the packet malformed.
+    // An upper protocol may lack bytes that were not captured: a cut packet is not malformed.
     const bool is_cut = shown.packet.problem().reason == ParseReason::cut_short;
     const bool is_missing = EXCEPT_CODE == ReportedBoundsError || EXCEPT_CODE == ContainedBoundsError;
     if (!is_cut || !is_missing) show_exception(tvb, pinfo, tree, EXCEPT_CODE, GET_MESSAGE);

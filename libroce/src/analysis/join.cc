@@ -27,8 +27,8 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   summary.qpns[0] = Qpn{flow.key.qpn};
   if (before == nullptr) return;
   state.result.absorbed = before->index;
-  // Where responses were seen before they were joined, it is unknown what they answered: no more answers to the READs
-  // until then are expected.
+  // Responses that came before the flows were joined answered unknown requests: no more answers to the READs until then
+  // are expected.
   const std::array answers_before{before->channels[1]->responses_seen, stream.channels[1]->responses_seen};
   stream.channels[1] = std::move(before->channels[0]);
   adopt_congestion(stream, *before);

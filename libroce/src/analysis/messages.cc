@@ -45,7 +45,7 @@ bool add(ChannelRef ref, const Request& request) {
   const OpenMessage& before = *ends.open;
   const OpcodeInfo& info = request.info();
   const bool begins = info.position == Position::first || info.position == Position::only;
-  // What is missing of a refused message does not matter any more.
+  // A refused message needs no more packets.
   const bool follows = before.next == request.psn || (before.is_refused && request.psn > before.next);
   if (before.active && (begins || !follows || before.operation != info.operation)) {
     end_open(ref, MessageEnd::incomplete);
@@ -111,7 +111,7 @@ void walk_unanswered(ChannelRef ref, const Request& request) {
   const Position position = request.info().position;
   const bool begins = position == Position::first || position == Position::only;
   const bool continues = open.active && open.next == request.psn && open.operation == request.info().operation;
-  // Where the capture begins inside a message, what came before it is not missing.
+  // A capture may begin inside a message: its earlier packets are not missing.
   if (!begins && !continues && ref.channel.ends->walked != 0) {
     end_open(ref, MessageEnd::incomplete);
     ref.channel.settled = ref.channel.requests.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the summary says first when a connection died, before the fault and behind it. The completions are those that
-// the applications got (captures/softroce/*.truth.json).
+// The first lines of the summary when a connection died, from before the fault and from behind it. The completions are
+// those that the applications got (captures/softroce/*.truth.json).
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
