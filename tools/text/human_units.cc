@@ -115,6 +115,10 @@ std::string count_text(std::uint64_t count) {
   return scaled_text(static_cast<double>(count), kDecimal, {});
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return count_text(count).append(" ").append(count == 1 ? one : many);
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   return scaled_text(static_cast<double>(bytes), kBinary, {});
 }

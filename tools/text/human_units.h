@@ -15,6 +15,8 @@ namespace roce::text {
 [[nodiscard]] std::string duration_text(std::int64_t ns);
 /// `0`, `999`, `9,999`, then `12.3 k`, `1.20 M`, `3.40 G`, `18.4 E`. At most 6 characters.
 [[nodiscard]] std::string count_text(std::uint64_t count);
+/// Returns `1 frame`, `12.3 k frames`: the number is formatted by `count_text`.
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
 /// `0 B`, `1023 B`, `1.00 KiB`, `3.40 GiB`, `16.0 EiB`. At most 8 characters.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 /// `0 bit/s`, `<0.01 bit/s`, `950 bit/s`, `12.3 Gbit/s`. At most 11 characters below 1000 Ebit/s. `-` if the value is

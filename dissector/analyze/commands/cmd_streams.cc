@@ -11,7 +11,7 @@
 #include "analyze/commands/commands.h"
 #include "analyze/report/json_values.h"
 #include "analyze/report/stream_text.h"
-#include "analyze/run/summary_model.h"
+#include "analyze/run/stream_figures.h"
 #include "analyze/session/analysis_session.h"
 #include "analyze/session/chosen_streams.h"
 #include "command_line/program.h"

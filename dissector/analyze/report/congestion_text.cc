@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyze/report/stream_text.h"
+#include "analyze/run/stream_figures.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {

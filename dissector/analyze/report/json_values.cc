@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/report/stream_text.h"
-#include "analyze/run/summary_model.h"
+#include "analyze/run/stream_figures.h"
 #include "packet_text/time_text.h"
 
 namespace roce::analyze {

@@ -7,6 +7,7 @@
 #include "analyze/report/congestion_text.h"
 #include "analyze/report/stream_text.h"
 #include "analyze/report/summary_format.h"
+#include "analyze/run/stream_figures.h"
 #include "packet_text/time_text.h"
 #include "text/human_units.h"
 
@@ -78,7 +79,7 @@ class SummaryText {
     std::string text =
         files == 1 ? result.files.front().path
                    : fmt::format("{} … {}: {} files", result.files.front().path, result.files.back().path, files);
-    text += fmt::format(": {}, {}", counted(counts.frames, "frame", "frames"), text::bytes_text(counts.bytes));
+    text += fmt::format(": {}, {}", text::counted(counts.frames, "frame", "frames"), text::bytes_text(counts.bytes));
     if (counts.first_ns) {
       text::TextBuffer time;
       packet_text::UtcText{}.append(time, *counts.first_ns, 6);
@@ -87,11 +88,12 @@ class SummaryText {
     }
     line(text);
     if (counts.outside_window != 0) {
-      line(fmt::format("passed over: {}, outside --from and --to", counted(counts.outside_window, "frame", "frames")));
+      line(fmt::format("passed over: {}, outside --from and --to",
+                       text::counted(counts.outside_window, "frame", "frames")));
     }
     if (counts.roce_packets == 0) return;
     std::string roce =
-        fmt::format("{} in {} of the frames", counted(counts.roce_packets, "RoCE packet", "RoCE packets"),
+        fmt::format("{} in {} of the frames", text::counted(counts.roce_packets, "RoCE packet", "RoCE packets"),
                     text::percent_text(counts.roce_frames, counts.frames));
     for (const RoceVersion version : {RoceVersion::v1, RoceVersion::v2_ipv4, RoceVersion::v2_ipv6}) {
       const std::uint64_t count = counts.versions[static_cast<std::size_t>(version)];
@@ -102,11 +104,11 @@ class SummaryText {
       }
     }
     const std::uint64_t connections = view_.summary.connections;
-    roce += fmt::format("; {}, {}", counted(view_.summary.hosts, "host", "hosts"),
-                        counted(connections, "connection", "connections"));
+    roce += fmt::format("; {}, {}", text::counted(view_.summary.hosts, "host", "hosts"),
+                        text::counted(connections, "connection", "connections"));
     if (view_.summary.points.size() > 1) roce += fmt::format(", seen at {} points", view_.summary.points.size());
     if (view_.summary.datagram_flows != 0) {
-      roce += fmt::format(", {}", counted(view_.summary.datagram_flows, "datagram flow", "datagram flows"));
+      roce += fmt::format(", {}", text::counted(view_.summary.datagram_flows, "datagram flow", "datagram flows"));
     }
     if (const std::optional<std::uint64_t>& passed_over = view_.result.streams_passed_over) {
       const std::uint64_t asked_for = view_.result.streams.size();

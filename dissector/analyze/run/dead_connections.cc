@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "analyze/run/summary_model.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {
@@ -95,8 +94,9 @@ std::string describe(const AnalysisResult& result, const StreamSummary& stream, 
       return head + fmt::format(
                         "{} had no receive posted from {} on: {} of {} refused {} in {}, {} {}; {} more to the "
                         "end of the capture",
-                        responder, seconds(request.begin), what, requester, counted(request.refusals, "time", "times"),
-                        tried, end == ConnectionEnd::unanswered ? "RNR retry count at least" : "RNR retry count",
+                        responder, seconds(request.begin), what, requester,
+                        text::counted(request.refusals, "time", "times"), tried,
+                        end == ConnectionEnd::unanswered ? "RNR retry count at least" : "RNR retry count",
                         request.refusals - 1, left);
     case Unanswered::answers_lost:
       return head + fmt::format(

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "analyze/run/summary_model.h"
+#include "analyze/run/stream_figures.h"
 
 namespace roce::analyze {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyze/run/analysis_run.h"
+#include "analyze/run/summary_statements.h"
 
 namespace roce::analyze {
 
@@ -24,12 +25,6 @@ struct Finding {
   };
   std::vector<Share> worst;  ///< at most three streams, the worst first
   std::string_view advice;   ///< what to do about it, by what else was found; may be empty
-};
-
-/// A statement about the capture as a whole.
-struct Statement {
-  analysis::Severity severity{};
-  std::string text;
 };
 
 /// The fate of the packets on their way from one capture point to the next.
@@ -72,24 +67,5 @@ struct Summary {
 
 /// Summarises a run. `result` must outlive the returned value.
 [[nodiscard]] Summary summarise(const AnalysisResult& result, JoinedPoints joined = {});
-
-/// Returns sentences for people: what `result` leaves out because memory is bounded.
-[[nodiscard]] std::vector<std::string> memory_lacks(const AnalysisResult& result);
-
-/// Returns `1 frame`, `12.3 k frames`: the number is formatted by `count_text`.
-[[nodiscard]] std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
-
-[[nodiscard]] bool is_connected(const analysis::StreamSummary& stream);
-[[nodiscard]] std::uint64_t error_naks(const analysis::StreamSummary& stream);
-/// Returns the number of request packets that were sent again.
-[[nodiscard]] std::uint64_t retransmissions(const analysis::StreamSummary& stream);
-/// Returns the payload that arrived in both directions, in bits per second; 0 if no time passed.
-[[nodiscard]] double goodput(const analysis::StreamSummary& stream);
-/// Returns a rate; 0 if `time` is not positive.
-[[nodiscard]] double bits_per_second(std::uint64_t bytes, Duration time);
-/// Returns the latencies of the completed messages of both ends.
-[[nodiscard]] analysis::Histogram latencies(const analysis::StreamSummary& stream);
-/// True if `a` deserves attention before `b`.
-[[nodiscard]] bool is_worse(const analysis::StreamSummary& a, const analysis::StreamSummary& b);
 
 }  // namespace roce::analyze

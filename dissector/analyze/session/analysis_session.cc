@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "analyze/input/report.h"
-#include "analyze/run/summary_model.h"
+#include "analyze/run/summary_lacks.h"
 #include "command_line/command.h"
 #include "files/file_use.h"
 #include "text/human_units.h"

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/run/summary_statements.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "analyze/run/dead_connections.h"
+#include "analyze/run/stream_figures.h"
+#include "text/human_units.h"
+
+namespace roce::analyze {
+
+namespace {
+
+using analysis::Severity;
+using analysis::StreamSummary;
+using analysis::VerdictKind;
+using text::counted;
+
+/// Builds the statements about the packets of a part.
+class PacketStatements {
+ public:
+  explicit PacketStatements(const JudgedPart& part) : part_(part), result_(part.result), verdicts_(part.verdicts) {
+    for (const StreamSummary& stream : result_.streams) {
+      if (part.has(stream) && is_connected(stream)) ++connections_;
+    }
+  }
+
+  std::vector<Statement> make() && {
+    add_dead();
+    add_seen_twice();
+    add_refused();
+    add_broken_rules();
+    add_losses();
+    add_damaged();
+    add_not_ready();
+    add_overtaken();
+    add_repeated();
+    add_congestion();
+    return std::move(statements_);
+  }
+
+ private:
+  void add(Severity severity, std::string text) { statements_.push_back({severity, std::move(text)}); }
+
+  template <typename Holds>
+  [[nodiscard]] std::string connections_that(Holds holds, std::string_view one, std::string_view many) const {
+    const auto count = static_cast<std::uint64_t>(std::count_if(
+        result_.streams.begin(), result_.streams.end(),
+        [&](const StreamSummary& stream) { return part_.has(stream) && is_connected(stream) && holds(stream); }));
+    return fmt::format("{} of {} {}", text::count_text(count), counted(connections_, "connection", "connections"),
+                       count == 1 ? one : many);
+  }
+
+  // Says how many connections came to this end, and describes the first few.
+  void add_ends(const std::vector<DeadConnection>& dead, ConnectionEnd end, Severity severity, std::string_view text) {
+    constexpr std::size_t kDescribed = 3;
+    std::vector<const DeadConnection*> those;
+    for (const DeadConnection& each : dead) {
+      if (each.end == end) those.push_back(&each);
+    }
+    if (those.empty()) return;
+    add(severity, fmt::format("{} of {} {}", text::count_text(those.size()),
+                              counted(connections_, "connection", "connections"), text));
+    for (std::size_t i = 0; i < std::min(those.size(), kDescribed); ++i) add(severity, those[i]->text);
+  }
+
+  void add_dead() {
+    const std::vector<DeadConnection> dead = find_dead_connections(result_, part_.point);
+    add_ends(dead, ConnectionEnd::died, Severity::error,
+             "died of silence: the application gets completion 12 (transport retry counter exceeded)");
+    add_ends(dead, ConnectionEnd::refused_by_rnr, Severity::error,
+             "died of RNR NAKs: the application gets completion 13 (RNR retry counter exceeded)");
+    add_ends(dead, ConnectionEnd::died_or_unseen, Severity::error,
+             "died of silence (completion 12, transport retry counter exceeded), or the answers alone are not in the "
+             "capture");
+    add_ends(dead, ConnectionEnd::unanswered, Severity::error,
+             "had tried in vain when the capture ended, and may have died");
+    add_ends(dead, ConnectionEnd::last_unanswered, Severity::warning,
+             "may have died: its requester has no answer to its last request, as far as is seen here");
+  }
+
+  void add_seen_twice() {
+    std::uint64_t packets = 0;
+    for (const StreamSummary& stream : result_.streams) {
+      if (part_.has(stream)) packets += stream.directions[0].packets + stream.directions[1].packets;
+    }
+    const std::uint64_t copies = verdicts_.of(VerdictKind::duplicate).verdicts;
+    // With every packet twice, half of all are copies.
+    constexpr std::uint64_t kLeastPackets = 20;
+    constexpr std::uint64_t kPercent = 40;
+    if (packets < kLeastPackets || copies * 100 < packets * kPercent) return;
+    add(Severity::warning,
+        fmt::format("{} of {} are copies: the same traffic was captured twice (a mirror of both directions, or the "
+                    "device any); capture one interface, or remove the copies with editcap -D 100",
+                    text::count_text(copies), counted(packets, "packet", "packets")));
+  }
+
+  void add_refused() {
+    std::vector<std::string> parts;
+    for (const VerdictKind kind : kErrorNaks) {
+      const std::uint64_t count = verdicts_.of(kind).verdicts;
+      if (count != 0) parts.push_back(fmt::format("{} {}", text::count_text(count), verdict_info(kind).name));
+    }
+    if (parts.empty()) return;
+    const auto is_refused = [](const StreamSummary& stream) { return error_naks(stream) != 0; };
+    add(Severity::error,
+        fmt::format("{}: {}",
+                    connections_that(is_refused, "was broken off by an error NAK", "were broken off by error NAKs"),
+                    fmt::join(parts, ", ")));
+  }
+
+  void add_broken_rules() {
+    if (verdicts_.of(VerdictKind::rule_broken).verdicts == 0) return;
+    std::vector<std::string> parts;
+    for (const analysis::RuleInfo& info : analysis::rule_infos()) {
+      const std::uint64_t count = verdicts_.of(info.rule);
+      if (count != 0 && info.rule != analysis::Rule::pause)
+        parts.push_back(fmt::format("{} {} ({})", text::count_text(count), info.identifier, info.text));
+    }
+    add(Severity::error, fmt::format("rules of the protocol are broken: {}", fmt::join(parts, ", ")));
+  }
+
+  void add_losses() {
+    const LossPlaces& lost = verdicts_.losses;
+    std::vector<std::string> parts;
+    const auto place = [&](std::uint64_t count, std::string_view text) {
+      if (count != 0) parts.push_back(fmt::format("{} {}", text::count_text(count), text));
+    };
+    place(lost.before, "lost before the capture point");
+    if (lost.damaged != 0)
+      parts.back() += fmt::format(" ({} of them seen here, damaged)", text::count_text(lost.damaged));
+    place(lost.after, "lost after it");
+    place(lost.beyond, "lost on the responder's side of it, or the answer to it");
+    const std::uint64_t late = verdicts_.of(VerdictKind::response_not_in_time).packets;
+    place(late, late == 1 ? "response lost or overtaken after it" : "responses lost or overtaken after it");
+    if (parts.empty()) return;
+    const auto has_lost = [&](const StreamSummary& stream) {
+      return result_.verdicts.lost_of(stream.stream).total() != 0 ||
+             stream.count(VerdictKind::response_not_in_time) != 0;
+    };
+    add(Severity::error,
+        fmt::format("{}: {}", connections_that(has_lost, "lost packets", "lost packets"), fmt::join(parts, ", ")));
+  }
+
+  void add_damaged() {
+    const std::uint64_t count = result_.streams_passed_over || part_.point
+                                    ? verdicts_.of(VerdictKind::bad_icrc).verdicts
+                                    : result_.counts.icrc_bad;
+    if (count == 0) return;
+    add(Severity::error, fmt::format("{} a wrong ICRC: damaged on the way here, and dropped by the receiver",
+                                     counted(count, "packet has", "packets have")));
+  }
+
+  void add_not_ready() {
+    const std::uint64_t count = verdicts_.of(VerdictKind::rnr_nak).verdicts;
+    if (count == 0) return;
+    const auto was_not_ready = [](const StreamSummary& stream) { return stream.count(VerdictKind::rnr_nak) != 0; };
+    add(Severity::warning,
+        fmt::format("{}: {} (RNR NAK)",
+                    connections_that(was_not_ready, "found no receive posted", "found no receive posted"),
+                    counted(count, "time", "times")));
+  }
+
+  // True if no loss is known that made the requesters send again.
+  [[nodiscard]] bool nothing_was_lost() const {
+    return verdicts_.losses.total() == 0 && verdicts_.of(VerdictKind::no_answer).verdicts == 0 &&
+           verdicts_.of(VerdictKind::response_not_in_time).verdicts == 0;
+  }
+
+  [[nodiscard]] std::uint64_t overtaken() const {
+    return verdicts_.of(VerdictKind::out_of_order).packets + verdicts_.of(VerdictKind::request_late_after).packets +
+           verdicts_.of(VerdictKind::response_out_of_order).packets;
+  }
+
+  void add_overtaken() {
+    const std::uint64_t again = verdicts_.of(VerdictKind::retransmission).verdicts;
+    if (overtaken() == 0) return;
+    const auto has_overtaken = [](const StreamSummary& stream) {
+      return stream.count(VerdictKind::out_of_order) + stream.count(VerdictKind::request_late_after) +
+                 stream.count(VerdictKind::response_out_of_order) !=
+             0;
+    };
+    const std::string packets = counted(overtaken(), "packet that others overtook", "packets that others overtook");
+    // Losses are a reason of their own; without one, the overtaken packets are the reason.
+    if (nothing_was_lost() && again != 0) {
+      const std::string text =
+          fmt::format("had {}, and sent {} again: nothing was lost", packets, counted(again, "packet", "packets"));
+      add(Severity::warning, connections_that(has_overtaken, text, text));
+    } else {
+      const std::string text = fmt::format("had {}", packets);
+      add(Severity::note, connections_that(has_overtaken, text, text));
+    }
+  }
+
+  void add_repeated() {
+    // Known losses and overtaken packets matter more; retransmissions are only their consequence.
+    if (verdicts_.losses.total() != 0 || verdicts_.of(VerdictKind::no_answer).verdicts != 0) return;
+    if (overtaken() != 0 && nothing_was_lost()) return;
+    const std::uint64_t count = verdicts_.of(VerdictKind::retransmission).verdicts;
+    if (count == 0) return;
+    const auto has_repeated = [](const StreamSummary& stream) { return retransmissions(stream) != 0; };
+    const std::string again =
+        fmt::format("sent {} again; the findings may say why", counted(count, "packet", "packets"));
+    add(Severity::warning, connections_that(has_repeated, again, again));
+  }
+
+  void add_congestion() {
+    const std::uint64_t marks = verdicts_.of(VerdictKind::ce_mark).verdicts;
+    const std::uint64_t notes = verdicts_.of(VerdictKind::cnp).verdicts;
+    if (marks + notes == 0) return;
+    add(Severity::note, fmt::format("congestion: {} with a CE mark, {}", counted(marks, "packet", "packets"),
+                                    counted(notes, "CNP", "CNPs")));
+    const auto is_ignored = [&](const StreamSummary& stream) {
+      // If only one direction was captured, the other may have had CNPs.
+      return part_.has(stream) && stream.directions[0].seen && stream.directions[1].seen &&
+             std::any_of(stream.congestion.begin(), stream.congestion.end(),
+                         [](const analysis::CongestionSummary& each) { return each.marks != 0 && each.cnps == 0; });
+    };
+    if (std::any_of(result_.streams.begin(), result_.streams.end(), is_ignored)) {
+      add(Severity::note, connections_that(is_ignored, "had CE marks, and no CNP was seen for it",
+                                           "had CE marks, and no CNP was seen for them"));
+    }
+  }
+
+  const JudgedPart& part_;
+  const AnalysisResult& result_;
+  const VerdictTotals& verdicts_;
+  std::uint64_t connections_ = 0;
+  std::vector<Statement> statements_;
+};
+
+void add_pauses(const AnalysisResult& result, std::vector<Statement>& statements) {
+  const std::uint64_t breaches = result.verdicts.of(VerdictKind::sent_while_paused).verdicts;
+  if (breaches != 0) {
+    statements.push_back(
+        {Severity::warning, counted(breaches, "packet was on its way to a station that had paused its priority",
+                                    "packets were on their way to stations that had paused their priorities")});
+  }
+  const auto stations = static_cast<std::uint64_t>(
+      std::count_if(result.pauses.begin(), result.pauses.end(), [](const analysis::PauseSummary& pause) {
+        return std::any_of(pause.counts.begin(), pause.counts.end(),
+                           [](const analysis::PauseCounts& counts) { return counts.xoff != 0; });
+      }));
+  if (stations == 0) return;
+  statements.push_back(
+      {Severity::note, fmt::format("flow control: {} asked for silence", counted(stations, "station", "stations"))});
+}
+
+void add_sample(const CaptureSample& sample, std::vector<Statement>& statements) {
+  std::string share;
+  if (sample.of_bytes != 0) {
+    share = fmt::format(", {:.1f} % of the bytes",
+                        static_cast<double>(sample.bytes) * 100 / static_cast<double>(sample.of_bytes));
+  }
+  statements.push_back({Severity::note, fmt::format("a sample: only the first {}{} were looked at",
+                                                    counted(sample.frames, "frame", "frames"), share)});
+}
+
+}  // namespace
+
+std::vector<Statement> statements_about_packets(const JudgedPart& part) {
+  return PacketStatements{part}.make();
+}
+
+std::vector<Statement> statements_about_capture(const AnalysisResult& result) {
+  std::vector<Statement> statements;
+  add_pauses(result, statements);
+  if (result.sample) add_sample(*result.sample, statements);
+  return statements;
+}
+
+}  // namespace roce::analyze
