@@ -29,22 +29,51 @@ auto ends_of(const analysis::StreamSummary& stream) {
   return std::pair{std::min(stream.ends[0], stream.ends[1]), std::max(stream.ends[0], stream.ends[1])};
 }
 
-struct CrossingCounts {
-  Crossing crossing;
-  analysis::Histogram delay;
-  bool has_clock = false;
-
-  void add(const WaySummary& way) {
-    crossing.packets += way.first - way.not_judged_first;
-    crossing.matched += way.matched;
-    crossing.lost += way.count(Fate::lost);
-    crossing.damaged += way.count(Fate::damaged);
-    crossing.duplicated += way.count(Fate::duplicated);
-    crossing.reordered += way.count(Fate::reordered);
-    crossing.missed += way.count(Fate::missed);
-    delay.merge(way.delay);
-  }
+/// The fate of a flow's packets from one point to another.
+struct Passage {
+  const WaySummary* way = nullptr;
+  bool has_clock = false;  ///< the clocks of the two points can be compared
 };
+
+/// By flow, then by point of departure and of arrival.
+using Passages = std::map<std::uint32_t, std::map<PairOfPoints, Passage>>;
+
+void add(Crossing& crossing, const WaySummary& way) {
+  crossing.packets += way.first - way.not_judged_first;
+  crossing.matched += way.matched;
+  crossing.lost += way.count(Fate::lost);
+  crossing.damaged += way.count(Fate::damaged);
+  crossing.duplicated += way.count(Fate::duplicated);
+  crossing.reordered += way.count(Fate::reordered);
+  crossing.missed += way.count(Fate::missed);
+}
+
+/// Adds up the flows from each point to the next, the worst first.
+std::vector<Crossing> crossings_of(const Passages& passages) {
+  std::map<PairOfPoints, std::pair<Crossing, analysis::Histogram>> sums;
+  for (const auto& [flow, orders] : passages) {
+    for (const auto& [order, passage] : orders) {
+      // The two are neighbours if no point lies between them.
+      const bool is_next = std::none_of(orders.begin(), orders.end(), [&](const auto& other) {
+        return other.first.first == order.first && orders.contains({other.first.second, order.second});
+      });
+      if (!is_next) continue;
+      auto& [crossing, delay] = sums[order];
+      add(crossing, *passage.way);
+      if (passage.has_clock) delay.merge(passage.way->delay);
+    }
+  }
+  std::vector<Crossing> crossings;
+  for (auto& [order, sum] : sums) {
+    auto& [crossing, delay] = sum;
+    std::tie(crossing.from, crossing.to) = order;
+    if (delay.count() != 0) crossing.delay_p50 = delay.quantile(0.5);
+    crossings.push_back(crossing);
+  }
+  std::stable_sort(crossings.begin(), crossings.end(),
+                   [](const Crossing& a, const Crossing& b) { return a.died() > b.died(); });
+  return crossings;
+}
 
 }  // namespace
 
@@ -125,8 +154,7 @@ std::vector<PointPackets::Pair> PointPackets::join_pairs(const std::vector<Captu
 JoinedPoints PointPackets::join(const std::vector<CapturePoint>& points) {
   JoinedPoints joined;
   const std::vector<Pair> pairs = join_pairs(points, joined);
-  // For each flow, which point comes before which.
-  std::map<std::uint32_t, std::map<PairOfPoints, const WaySummary*>> ways;
+  Passages passages;
   std::uint64_t unknown = 0;
   for (const Pair& pair : pairs) {
     for (const FlowSummary& flow : pair.result.flows) {
@@ -135,7 +163,8 @@ JoinedPoints PointPackets::join(const std::vector<CapturePoint>& points) {
         continue;
       }
       const bool is_a_first = flow.way == Way::a_to_b;
-      ways[flow.flow][is_a_first ? PairOfPoints{pair.a, pair.b} : PairOfPoints{pair.b, pair.a}] = &flow.summary;
+      passages[flow.flow][is_a_first ? PairOfPoints{pair.a, pair.b} : PairOfPoints{pair.b, pair.a}] = {
+          &flow.summary, pair.result.clock.offset_ns.has_value()};
     }
     const std::int64_t difference = difference_of(pair);
     if (std::abs(difference) < kClocksApart) continue;
@@ -143,32 +172,7 @@ JoinedPoints PointPackets::join(const std::vector<CapturePoint>& points) {
         "the clock of {} is {} {} that of {}: times of the two are not comparable", points[pair.b].name,
         text::duration_text(std::abs(difference)), difference > 0 ? "ahead of" : "behind", points[pair.a].name));
   }
-  std::map<PairOfPoints, CrossingCounts> crossings;
-  for (const auto& [flow, orders] : ways) {
-    for (const auto& [order, way] : orders) {
-      // Only from one point to the next: nothing that the first precedes may precede the second.
-      const bool is_next = std::none_of(orders.begin(), orders.end(), [&](const auto& other) {
-        return other.first.first == order.first && orders.contains({other.first.second, order.second});
-      });
-      if (!is_next) continue;
-      CrossingCounts& counts = crossings[order];
-      counts.crossing.from = order.first;
-      counts.crossing.to = order.second;
-      counts.add(*way);
-    }
-  }
-  for (const Pair& pair : pairs) {
-    if (!pair.result.clock.offset_ns) continue;
-    for (const PairOfPoints& order : {PairOfPoints{pair.a, pair.b}, PairOfPoints{pair.b, pair.a}}) {
-      if (const auto found = crossings.find(order); found != crossings.end()) found->second.has_clock = true;
-    }
-  }
-  for (auto& [order, counts] : crossings) {
-    if (counts.has_clock && counts.delay.count() != 0) counts.crossing.delay_p50 = counts.delay.quantile(0.5);
-    joined.crossings.push_back(counts.crossing);
-  }
-  std::stable_sort(joined.crossings.begin(), joined.crossings.end(),
-                   [](const Crossing& a, const Crossing& b) { return a.died() > b.died(); });
+  joined.crossings = crossings_of(passages);
   if (unknown != 0) {
     joined.caveats.push_back(fmt::format(
         "{} packets of two capture points were not compared: it is unknown which point they pass first; roce-analyze "
