@@ -204,6 +204,7 @@ void add_counters(command_line::Program& program, ExitCode& code) {
       .needs(compare);
   command.add_flag("--all", options->all, "Also counters that are 0, and those that no capture can tell");
   command.footer(std::string{kExamples});
+  options->common.mixes_points = true;
   command.callback([options, &code] {
     for (const NicVendor vendor : kNicVendors) {
       if (options->vendor_name == to_string(vendor)) options->vendor = vendor;

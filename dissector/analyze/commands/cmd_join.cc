@@ -191,6 +191,7 @@ void add_join(command_line::Program& program, ExitCode& code) {
   command.add_option("--top", options->top, "How many directions of streams are listed (10); 0: all")
       .type_name("NUMBER");
   command.footer(std::string{kExamples});
+  options->common.mixes_points = true;
   command.callback([options, &code] { code = run_join(*options); });
 }
 

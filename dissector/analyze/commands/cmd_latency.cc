@@ -215,6 +215,7 @@ void add_latency(command_line::Program& program, ExitCode& code) {
   command.add_option("--top", options->top, "Only these many with the longest p99 (with --by-stream)")
       .type_name("NUMBER");
   command.footer(std::string{kExamples});
+  options->common.mixes_points = true;
   command.callback([options, &code] { code = run_latency(*options); });
 }
 

@@ -163,6 +163,7 @@ void add_messages(command_line::Program& program, ExitCode& code) {
   command.add_option("--top", options->top, "Only the slowest that were completed, the slowest first")
       .type_name("NUMBER");
   command.footer(std::string{kExamples});
+  options->common.mixes_points = true;
   command.callback([options, &code] { code = run_messages(*options); });
 }
 

@@ -31,7 +31,7 @@ constexpr std::string_view kExamples = R"(Examples:
   tcpdump -i eth0 -s 256 -c 1000000 -w - udp port 4791 | roce-analyze -
 
 Exit code: 0 all files were read, whatever is wrong in them; 1 a file could not be read (to its end; what was read is
-judged), the output could not be written or memory ran out, 2 wrong command line.)";
+judged), capture points contradict each other, the output could not be written or memory ran out, 2 wrong command line.)";
 
 constexpr std::uint64_t kQuickFrames = 1'000'000;
 
@@ -117,7 +117,7 @@ class SummaryConsumer final : public AnalysisConsumer {
 JoinedPoints join_points(AnalysisSession& session, const AnalysisResult& result) {
   const AnalysisOptions& options = session.options();
   if (result.streams_passed_over || !options.after.empty() || !options.carry.empty()) return {};
-  if (!points_share_connections(result)) return {};
+  if (!result.has_hosts_at_several_points()) return {};
   const auto leave_out = [](std::string why) {
     JoinedPoints nothing;
     nothing.caveats.push_back(

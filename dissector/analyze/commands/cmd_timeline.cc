@@ -224,6 +224,7 @@ void add_timeline(command_line::Program& program, ExitCode& code) {
   command.add_option("--interval", options->interval, "Length of an interval (60 of them)").type_name("DURATION");
   command.add_flag("--rows", options->rows, "One row an interval instead of one line a series");
   command.footer(std::string{kExamples});
+  options->common.mixes_points = true;
   command.callback([options, &code] { code = run_timeline(*options); });
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -24,10 +23,6 @@ constexpr std::size_t kMostPairs = 64;
 
 /// Clocks that are this far apart were not synchronised at all.
 constexpr std::int64_t kClocksApart = 1'000'000'000;
-
-auto ends_of(const analysis::StreamSummary& stream) {
-  return std::pair{std::min(stream.ends[0], stream.ends[1]), std::max(stream.ends[0], stream.ends[1])};
-}
 
 /// The fate of a flow's packets from one point to another.
 struct Passage {
@@ -76,13 +71,6 @@ std::vector<Crossing> crossings_of(const Passages& passages) {
 }
 
 }  // namespace
-
-bool points_share_connections(const AnalysisResult& result) {
-  std::map<std::pair<Gid, Gid>, std::uint16_t> first;
-  return std::any_of(result.streams.begin(), result.streams.end(), [&](const analysis::StreamSummary& stream) {
-    return first.emplace(ends_of(stream), stream.point).first->second != stream.point;
-  });
-}
 
 void PointPackets::on_packet(const AnalysedPacket& packet) {
   if (!packet.decoded.packet.is_roce()) return;

@@ -15,9 +15,6 @@ namespace roce::analyze {
 /// Joining holds all packets of all points in memory, so a summary joins at most this many.
 inline constexpr std::uint64_t kMostJoined = 4'000'000;
 
-/// True if at least two points of the run saw packets of the same connection.
-[[nodiscard]] bool points_share_connections(const AnalysisResult& result);
-
 /// Stores the packets of all capture points of a run, to compare them afterwards.
 class PointPackets final : public AnalysisConsumer {
  public:

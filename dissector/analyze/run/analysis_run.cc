@@ -2,6 +2,8 @@
 #include "analyze/run/analysis_run.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "analyze/input/frame_info.h"
 #include "analyze/run/parallel_run.h"
@@ -84,6 +86,14 @@ bool AnalysisResult::is_complete() const {
 bool AnalysisResult::has_contradictory_times() const {
   return has_bad_clock || std::any_of(files.begin() + static_cast<std::ptrdiff_t>(earlier_files), files.end(),
                                       [](const CaptureFile& file) { return file.is_out_of_order; });
+}
+
+bool AnalysisResult::has_hosts_at_several_points() const {
+  std::map<std::pair<Gid, Gid>, std::uint16_t> first_points;
+  return std::any_of(streams.begin(), streams.end(), [&](const analysis::StreamSummary& stream) {
+    return first_points.emplace(std::minmax(stream.ends[0], stream.ends[1]), stream.point).first->second !=
+           stream.point;
+  });
 }
 
 AnalysisResult run_analysis(std::span<const InputFile> inputs, const AnalysisRunOptions& options,

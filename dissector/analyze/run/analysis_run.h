@@ -104,6 +104,8 @@ struct AnalysisResult {
   [[nodiscard]] bool is_complete() const;
   /// True if the times of the input contradict each other, so that verdicts may be wrong; standard error has told it.
   [[nodiscard]] bool has_contradictory_times() const;
+  /// True if several capture points saw packets between the same two hosts, perhaps the same packets.
+  [[nodiscard]] bool has_hosts_at_several_points() const;
 };
 
 /// Reads captures one after the other as if they were one, analyses them and passes the findings to `consumer`. Errors

@@ -258,6 +258,11 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
     result = run_analysis(inputs_.files, options, choosing);
   }
   if (!result.is_complete() || result.has_contradictory_times()) code_ = ExitCode::failed;
+  if (options_.mixes_points && result.has_hosts_at_several_points()) {
+    report(
+        "warning: several capture points saw packets between the same hosts, and each is counted at each of them; "
+        "give one point's files, or say --point NAME=FILES if they are pieces of one (summary compares points)");
+  }
   if (!options_.shows_lacks) {
     for (const std::string& lack : memory_lacks(result)) report(fmt::format("warning: {}", lack));
   }

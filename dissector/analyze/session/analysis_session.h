@@ -35,6 +35,7 @@ struct AnalysisOptions {
   std::optional<std::uint32_t> stream;
   std::uint64_t max_streams = analysis::Limits{}.streams;
   bool shows_lacks = false;       ///< the command's own output reports what there was no room for
+  bool mixes_points = false;      ///< the command's output does not tell apart what different capture points saw
   std::uint64_t most_frames = 0;  ///< analyse at most this many frames; 0: all
   unsigned threads = 0;
   bool json = false;

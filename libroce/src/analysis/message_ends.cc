@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <tuple>
+#include <vector>
 
 #include "analysis/heuristics.h"
 #include "analysis/tracker_state.h"
@@ -21,20 +22,15 @@ void count(const Message& message, DirectionSummary& direction) {
   }
 }
 
-void emit(ChannelRef ref, const Message& message) {
-  count(message, ref.stream.summary.directions[ref.direction]);
-  if (!ref.state.options.keep_messages) return;
-  ref.state.messages.push_back(message);
-  Message& kept = ref.state.messages.back();
-  kept.stream = ref.stream.index;
-  kept.direction = ref.direction;
+void keep(ChannelRef ref, const Message& message, std::vector<Message>& messages) {
+  messages.push_back(message);
+  messages.back().stream = ref.stream.index;
+  messages.back().direction = ref.direction;
 }
 
-void keep_first_end(ChannelRef ref, const Message& message) {
-  if (!ref.state.options.keep_first_ends) return;
-  ref.state.first_ends.push_back(message);
-  ref.state.first_ends.back().stream = ref.stream.index;
-  ref.state.first_ends.back().direction = ref.direction;
+void emit(ChannelRef ref, const Message& message) {
+  count(message, ref.stream.summary.directions[ref.direction]);
+  if (ref.state.options.keep_messages) keep(ref, message, ref.state.messages);
 }
 
 // True if a later message than the oldest was acknowledged, so that this one was, too.
@@ -83,7 +79,7 @@ bool needs_own_answer(MessageType type) {
 
 void end_message(ChannelRef ref, const OpenMessage& open) {
   MessageEnds& ends = ref.channel.ends.make();
-  keep_first_end(ref, open.message);
+  if (ref.state.options.keep_first_ends) keep(ref, open.message, ref.state.first_ends);
   const MessageEnd end = open.message.end;
   // Those that came before it are reported first.
   if (ends.ended.empty() && end != MessageEnd::acknowledged) return emit(ref, open.message);

@@ -74,8 +74,8 @@ struct UnansweredRequest {
   std::uint8_t direction = 0;  ///< of the request
   Unanswered how{};
   bool is_one_way = false;  ///< the capture has nothing of the other direction: it may lack the answers alone
-  std::uint8_t ack_timeout =
-      0;  ///< the exponent n of the ACK timeout, 4.096 us * 2^n, by the times between the tries; 0 unknown
+  /// The exponent n of the ACK timeout, 4.096 us * 2^n, by the times between the tries; 0 unknown.
+  std::uint8_t ack_timeout = 0;
   Opcode opcode{};
   Psn psn{};
   std::uint32_t tries = 0;     ///< how many times it was sent
@@ -132,8 +132,8 @@ struct StreamSummary {
   std::uint64_t missed_psns = 0;  ///< PSNs that are missing only in the capture
   /// One entry for each direction whose data was marked or whose sender got CNPs; by direction.
   std::vector<CongestionSummary> congestion{};
-  std::vector<UnansweredRequest>
-      unanswered{};  ///< at most one for each direction, by direction; known when it has ended
+  /// At most one for each direction, by direction; known when it has ended.
+  std::vector<UnansweredRequest> unanswered{};
 
   [[nodiscard]] std::uint64_t count(VerdictKind kind) const { return verdicts[kind]; }
   [[nodiscard]] std::uint64_t count(Rule rule) const { return broken[rule]; }

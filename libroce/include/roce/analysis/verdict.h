@@ -114,9 +114,9 @@ struct Verdict {
   Psn first_psn{};    ///< first PSN that the verdict is about; for packets that were not seen, the first missing one
   std::uint32_t psn_count = 1;
   Duration elapsed{};  ///< time since `other`; for an RNR NAK the wait that it asks for; 0 unknown
-  std::uint32_t tries =
-      0;  ///< of `no_answer`: how many times it was sent; of `never_ready`: how many RNR NAKs refused it
-  std::uint8_t ack_timeout = 0;  ///< of `no_answer`: the exponent n of the ACK timeout, 4.096 us * 2^n; 0 unknown
+  /// For `no_answer`, how many times it was sent; for `never_ready`, how many RNR NAKs refused it.
+  std::uint32_t tries = 0;
+  std::uint8_t ack_timeout = 0;  ///< for `no_answer`, the exponent n of the ACK timeout, 4.096 us * 2^n; 0 unknown
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };

@@ -187,6 +187,14 @@ TEST_F(CapturePointsTest, TrafficThatWasCapturedTwiceIsTold) {
       << "copies that the network makes are few";
 }
 
+TEST_F(CapturePointsTest, CommandsThatAddPointsUpWarn) {
+  for (const std::string command : {"messages", "latency", "timeline", "counters"}) {
+    EXPECT_THAT(run({command, tx_, rx_}).err, HasSubstr("several capture points saw")) << command;
+    EXPECT_EQ(run({command, tx_}).err, "") << command;
+  }
+  for (const std::string command : {"summary", "streams", "events"}) EXPECT_EQ(run({command, tx_, rx_}).err, "");
+}
+
 TEST_F(CapturePointsTest, PointsOfOtherTrafficAreNotCompared) {
   const json summary = json::parse(run({"summary", "--json", rx_, softroce("host-peer.tx.pcap")}).out);
   EXPECT_FALSE(summary.contains("crossings"));
