@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
+#include "roce/wire/constants.h"
 #include "roce/wire/super_frame.h"
 
 namespace roce::replay {
@@ -20,10 +20,6 @@ constexpr std::uint32_t kMostMtu = 4096;
   // All that is needed is which flows are one connection.
   options.keep_messages = options.keep_answers = false;
   return options;
-}
-
-[[nodiscard]] bool is_path_mtu(std::uint32_t bytes) {
-  return bytes >= kLeastMtu && bytes <= kMostMtu && std::has_single_bit(bytes);
 }
 
 [[nodiscard]] bool is_within_message(const OpcodeInfo& info) {

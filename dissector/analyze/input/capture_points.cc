@@ -125,6 +125,12 @@ void CapturePoints::choose_set(std::optional<std::int64_t> time_ns) {
   set.first_ns = time_ns;
 }
 
+void CapturePoints::end_file(std::optional<std::int64_t> last_ns) {
+  if (!set_ || !last_ns) return;
+  std::optional<std::int64_t>& last = sets_[*set_].last_ns;
+  last = std::max(last.value_or(bounded(*last_ns)), bounded(*last_ns));
+}
+
 std::string CapturePoints::name_for(const FileSet& set, std::string_view interface) const {
   if (!set.given_name.empty()) return set.given_name;
   const std::string suffix = interface.empty() ? "" : fmt::format(":{}", interface);
@@ -139,6 +145,7 @@ std::string CapturePoints::name_for(const FileSet& set, std::string_view interfa
 
 std::uint16_t CapturePoints::find(std::span<const link::CaptureInterface> interfaces, std::uint32_t interface,
                                   std::optional<std::int64_t> time_ns) {
+  if (interface < of_interface_.size() && of_interface_[interface] != kUnknown) return of_interface_[interface];
   if (!set_) choose_set(time_ns);
   const FileSet& set = sets_[*set_];
   const std::string key = set.given_name.empty() ? interface_key(interfaces, interface) : std::string{};
@@ -163,19 +170,6 @@ std::uint16_t CapturePoints::find(std::span<const link::CaptureInterface> interf
     of_interface_[interface] = number;
   }
   return number;
-}
-
-void CapturePoints::count(std::uint16_t number, std::optional<std::int64_t> time_ns) {
-  CapturePoint& point = points_[number];
-  time_ns = bounded(time_ns);
-  if (time_ns) {
-    if (point.frames != 0 && *time_ns < point.last_ns) {
-      ++point.backwards;
-      point.farthest_back = std::max(point.farthest_back, point.last_ns - *time_ns);
-    }
-    point.last_ns = *time_ns;
-  }
-  ++point.frames;
 }
 
 }  // namespace roce::analyze

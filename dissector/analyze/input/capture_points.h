@@ -56,18 +56,28 @@ class CapturePoints {
   /// `interface` is the index of the frame's in them, `time_ns` is empty if the frame has no time.
   std::uint16_t take(std::span<const link::CaptureInterface> interfaces, std::uint32_t interface,
                      std::optional<std::int64_t> time_ns) {
-    time_ns = bounded(time_ns);
-    const std::uint16_t point = interface < of_interface_.size() && of_interface_[interface] != kUnknown
-                                    ? of_interface_[interface]
-                                    : find(interfaces, interface, time_ns);
-    if (time_ns) {
-      FileSet& set = sets_[*set_];
-      set.last_ns = set.last_ns ? std::max(*set.last_ns, *time_ns) : *time_ns;
+    if (interface != latest_interface_ || !set_) [[unlikely]] {
+      if (time_ns) time_ns = bounded(*time_ns);
+      latest_point_ = find(interfaces, interface, time_ns);
+      latest_interface_ = interface;
     }
-    return point;
+    return latest_point_;
   }
+  /// Ends the file; `last_ns` is the latest time in it, if it has any.
+  void end_file(std::optional<std::int64_t> last_ns);
   /// Counts a frame of the point that is in the time window.
-  void count(std::uint16_t point, std::optional<std::int64_t> time_ns);
+  void count(std::uint16_t number, std::optional<std::int64_t> time_ns) {
+    CapturePoint& point = points_[number];
+    if (time_ns) {
+      const std::int64_t time = bounded(*time_ns);
+      if (time < point.last_ns && point.frames != 0) [[unlikely]] {
+        ++point.backwards;
+        point.farthest_back = std::max(point.farthest_back, point.last_ns - time);
+      }
+      point.last_ns = time;
+    }
+    ++point.frames;
+  }
 
   [[nodiscard]] const std::vector<CapturePoint>& points() const { return points_; }
   [[nodiscard]] const std::vector<FileSet>& sets() const { return sets_; }
@@ -78,9 +88,9 @@ class CapturePoints {
   static constexpr std::uint16_t kUnknown = std::numeric_limits<std::uint16_t>::max();
 
   /// A damaged file may have any times; within these bounds their differences fit.
-  [[nodiscard]] static std::optional<std::int64_t> bounded(std::optional<std::int64_t> time_ns) {
+  [[nodiscard]] static std::int64_t bounded(std::int64_t time_ns) {
     constexpr std::int64_t kFarthest = std::int64_t{1} << 61U;
-    return time_ns ? std::optional{std::clamp(*time_ns, -kFarthest, kFarthest)} : std::nullopt;
+    return std::clamp(time_ns, -kFarthest, kFarthest);
   }
 
   std::uint16_t find(std::span<const link::CaptureInterface> interfaces, std::uint32_t interface,
@@ -95,6 +105,8 @@ class CapturePoints {
   std::string given_name_;
   std::optional<std::uint32_t> set_;         ///< of the current file; not set before its first frame
   std::vector<std::uint16_t> of_interface_;  ///< points of the current file's interfaces
+  std::uint32_t latest_interface_ = 0;       ///< of the latest frame; only with `set_`
+  std::uint16_t latest_point_ = 0;
   std::optional<std::string> overlap_;
 };
 

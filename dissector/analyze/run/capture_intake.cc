@@ -156,6 +156,7 @@ void CaptureIntake::close() {
   CaptureFile& file = this->file();
   progress_->clear();
   frames_ += file.frames;
+  points_.end_file(file.last_ns);
   for (const link::CaptureInterface& interface : reader_->interfaces()) {
     file.dropped_between += interface.packet_drops;
     if (!interface.statistics) continue;

@@ -269,6 +269,7 @@ struct Channel {
   bool read_was_passed = false;  ///< a READ was passed while it was incomplete, and may still be incomplete
   bool rnr_waits = false;        ///< the requester has not reacted to `rnr` yet
   bool refused = false;          ///< a NAK for an error was seen: the QP is in ERR
+  bool lacks_lengths = false;    ///< a request was cut: the lengths of READs may be unknown
   bool lacks_syndromes = false;  ///< a response was seen of which it is unknown whether it is an ACK or a NAK
   bool in_doubt = false;         ///< a PSN was seen with two opcodes: two connections may have used these QP numbers
 };

@@ -5,6 +5,7 @@
 
 #include "analysis/heuristics.h"
 #include "analysis/tracker_state.h"
+#include "roce/wire/constants.h"
 
 namespace roce::analysis {
 
@@ -61,7 +62,7 @@ void follow_request(RequestOrder& order, const Request& request, const Observati
   const bool continues = follows && order.is_open && !begins(info.position);
   if (!continues) order.mtu = 0;
   if (info.position == Position::first || info.position == Position::middle) {
-    order.mtu = static_cast<std::uint16_t>(is_mtu(packet.payload_length) ? packet.payload_length : 0);
+    order.mtu = static_cast<std::uint16_t>(is_path_mtu(packet.payload_length) ? packet.payload_length : 0);
   }
   order.operation = info.operation;
   order.is_open = !ends(info.position);
@@ -116,7 +117,7 @@ Rule rule_broken_by(const Observation& packet) {
   switch (info.position) {
     case Position::first:
     case Position::middle:
-      return is_mtu(packet.payload_length) ? Rule::none : rule;
+      return is_path_mtu(packet.payload_length) ? Rule::none : rule;
     case Position::last:
       return packet.payload_length != 0 && packet.payload_length <= kMostMtu ? Rule::none : rule;
     case Position::only:

@@ -69,7 +69,6 @@ bool is_too_early_for(const Channel& channel, const Observation& packet, LongPsn
 const Explanation& explain_ahead(const Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
   const Restart& restart = *channel.restart;
   Evidence evidence{Question::request_ahead};
-  if (!restart.active) return explain(evidence);
   note_order_of_sending(evidence, flow, packet);
   evidence.note(Fact::was_under_way, is_far_ahead(channel, packet, psn, heuristics::kOvertakingJump))
       .note(Fact::is_first,

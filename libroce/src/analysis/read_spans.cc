@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/tracker_state.h"
+#include "roce/wire/constants.h"
 
 namespace roce::analysis {
 
@@ -52,7 +53,7 @@ bool asks_for_rest(const Request& read, const Observation& packet, LongPsn psn) 
   if (packet.dma_length >= read.length) return false;
   const std::uint32_t answered = read.length - packet.dma_length;
   const auto packets = static_cast<std::uint32_t>(psn - read.psn);
-  return answered % packets == 0 && is_mtu(answered / packets);
+  return answered % packets == 0 && is_path_mtu(answered / packets);
 }
 
 }  // namespace
@@ -89,7 +90,7 @@ void set_read_span_in(ChannelRef ref, Request& request, const Gap& gap) {
 }
 
 void learn_mtu(Stream& stream, std::uint32_t mtu) {
-  if (stream.path_mtu != 0 || !is_mtu(mtu)) return;
+  if (stream.path_mtu != 0 || !is_path_mtu(mtu)) return;
   stream.path_mtu = static_cast<std::uint16_t>(mtu);
   for (Lazy<Channel>& each : stream.channels) {
     if (!each) continue;
@@ -137,6 +138,7 @@ bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn) {
 
 void follow_length(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
+  if (!channel.lacks_lengths) return;
   const Observation& packet = ref.packet();
   const std::size_t next = place_of(channel, psn);
   if (next == 0 || !channel.requests[next - 1].lacks_length || !channel.requests[next - 1].needs_own_answer()) return;

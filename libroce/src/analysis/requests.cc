@@ -44,26 +44,30 @@ Gap& add_gap(ChannelRef ref, LongPsn first, LongPsn end) {
   return channel.gaps.insert(at, gap);
 }
 
+// Handles a request that is newer than all before it while a go-back is under way: it ends that, or it overtook it.
+void go_ahead(ChannelRef ref, const Flow& flow, Request& request) {
+  Channel& channel = ref.channel;
+  const Fate ahead = explain_ahead(channel, flow, ref.packet(), request.psn).fate;
+  if (ahead == Fate::late) {
+    Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
+    verdict.other = channel.restart->begun_by;
+    verdict.elapsed = ref.packet().time - channel.restart->begin;
+    request.came_late = true;
+    return;
+  }
+  // The next request shows it.
+  if (ahead == Fate::sent_again_or_late && channel.latest == channel.restart->first) return;
+  if (ahead != Fate::sent_again_or_late) add_gap_of_restart(ref, request.psn);
+  channel.restart.make().active = false;
+}
+
 // Handles a request that is newer than all before it, the usual case.
 void append(ChannelRef ref, const Flow& flow, const Observation& packet, LongPsn psn) {
   Channel& channel = ref.channel;
   Request request = make_request(packet, psn);
   channel.next_max = 0;
   set_read_span(ref, request);
-  const Fate ahead = explain_ahead(channel, flow, packet, psn).fate;
-  if (ahead == Fate::late) {
-    Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);
-    verdict.other = channel.restart->begun_by;
-    verdict.elapsed = packet.time - channel.restart->begin;
-    request.came_late = true;
-  } else if (ahead == Fate::sent_again_or_late && channel.latest == channel.restart->first) {
-    // The next request shows it.
-  } else if (ahead == Fate::sent_again_or_late) {
-    channel.restart.make().active = false;
-  } else if (channel.restart->active) {
-    add_gap_of_restart(ref, psn);
-    channel.restart.make().active = false;
-  }
+  if (channel.restart->active) go_ahead(ref, flow, request);
   channel.next = request.end();
   count_message(channel, request);
   count_credits(ref, request);
@@ -279,6 +283,7 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
   if (packet.info().position == Position::first || packet.info().position == Position::middle) {
     learn_mtu(ref.stream, packet.payload_length);
   }
+  if (packet.is_cut) channel.lacks_lengths = true;
   if (!channel.requests_seen) start(ref, static_cast<LongPsn>(packet.psn.value()) + (LongPsn{1} << 32U));
   LongPsn psn = long_psn(packet.psn, channel.next);
   settle_guess(ref, psn);

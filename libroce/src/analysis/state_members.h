@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 6;
+inline constexpr std::uint32_t kStateVersion = 7;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -27,7 +27,7 @@ inline constexpr std::size_t kMemberCount<LatestCnp> = 4;
 template <>
 inline constexpr std::size_t kMemberCount<Stream> = 10;
 template <>
-inline constexpr std::size_t kMemberCount<Channel> = 37;
+inline constexpr std::size_t kMemberCount<Channel> = 38;
 template <>
 inline constexpr std::size_t kMemberCount<Request> = 22;
 template <>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -93,9 +92,6 @@ enum class Sighting : std::uint8_t { transmission, copy };
 /// Path MTUs.
 inline constexpr std::uint32_t kLeastMtu = 256;
 inline constexpr std::uint32_t kMostMtu = 4096;
-[[nodiscard]] constexpr bool is_mtu(std::uint32_t length) {
-  return length >= kLeastMtu && length <= kMostMtu && std::has_single_bit(length);
-}
 
 /// True if several packets were captured as one frame, and the frame cut: nobody knows how many they were.
 [[nodiscard]] inline bool is_several(const Observation& packet) {

@@ -10,7 +10,7 @@ namespace roce {
 inline constexpr std::uint32_t kIcrcSize = 4;
 /// True for a path MTU that exists: 256, 512, 1024, 2048 or 4096 bytes.
 [[nodiscard]] constexpr bool is_path_mtu(std::uint32_t bytes) {
-  return std::has_single_bit(bytes) && bytes >= 256 && bytes <= 4096;
+  return bytes >= 256 && bytes <= 4096 && std::has_single_bit(bytes);
 }
 /// The longest message in bytes (IBTA vol. 1, 9.7.2).
 inline constexpr std::uint32_t kMaxMessage = 1U << 31;

@@ -39,7 +39,7 @@ std::vector<std::string> points_of(const std::vector<Piece>& pieces) {
   for (const Piece& piece : pieces) {
     points.begin_file(piece.path, piece.given_name);
     const std::uint16_t point = points.take(interfaces, 0, piece.first * kSecond);
-    (void)points.take(interfaces, 0, piece.last * kSecond);
+    points.end_file(piece.last * kSecond);
     names.push_back(points.points().at(point).name);
   }
   return names;
@@ -107,8 +107,10 @@ TEST(CapturePoints, AGivenNameStandsForAllFilesAndInterfaces) {
   points.begin_file("a.pcapng", "leaf");
   EXPECT_EQ(points.take(interfaces, 0, 0), 0);
   EXPECT_EQ(points.take(interfaces, 1, kSecond), 0);
+  points.end_file(kSecond);
   points.begin_file("b.pcapng", "leaf");
   EXPECT_EQ(points.take(interfaces, 1, 2 * kSecond), 0);
+  points.end_file(2 * kSecond);
   EXPECT_EQ(points.points()[0].name, "leaf");
   EXPECT_EQ(points.overlap(), std::nullopt);
   // Both cannot be pieces of one capture.
