@@ -157,12 +157,13 @@ Frame cm_frame(MadAttribute attribute, Bytes message, std::mt19937& random) {
 
 // tshark 4.0 reads the flow label from three bytes of its word under a mask for four, and the reserved bits and
 // the packet rate behind it from the word's first byte. The value that it shows is still a part of the flow
-// label. A version that reads the whole word is right too; 4.4 does, but shows two of the six reserved bits.
+// label. A version that reads the whole word is right too; 4.4 does, but shows two bits of the label as the reserved
+// ones.
 std::string flow_label(std::uint32_t label) {
   return number(label >> 8) + "|" + number(label);
 }
 std::string flow_reserved(std::uint32_t label, std::uint8_t reserved) {
-  return number(label >> 18) + "|" + number(reserved) + "|" + number(reserved & 3U);
+  return number(label >> 18) + "|" + number(reserved) + "|" + number(label >> 2 & 3U);
 }
 std::string packet_rate(std::uint32_t label, PacketRate rate) {
   return number(label >> 12 & 0x3F) + "|" + number(rate);
