@@ -15,11 +15,12 @@ PREFIXES = (
     ("libroce/src/", "roce/"),
     ("tools/", ""),
     ("dissector/", ""),
+    ("conform/", "conform/"),
     ("gen/", "gen/"),
     ("replay/", "replay/"),
 )
 
-PROGRAMS = ("gen", "replay", "analyze", "wireshark")
+PROGRAMS = ("conform", "gen", "replay", "analyze", "wireshark")
 
 
 class Room(NamedTuple):
@@ -70,6 +71,14 @@ ROOMS = {
     "capture": _room("roce/link roce/wire command_line"),
     "metrics": _room("roce/link roce/live command_line runtime"),
     "options": _room("roce/link roce/live command_line files metrics runtime"),
+
+    # roce-conform
+    "conform/language": _room("roce/wire command_line yaml"),
+    "conform/target": _room("roce/transport roce/wire"),
+    "conform/run": _room("roce/transport roce/wire conform/language conform/target"),
+    "conform/report": _room("roce/wire packet_text text conform/language conform/run"),
+    "conform/commands": _room("roce/link command_line text conform/language conform/report conform/run conform/target"),
+    "conform": _room("command_line files conform/commands"),
 
     # roce-gen
     "gen/handshake": _room("roce/live roce/wire runtime"),

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include <unistd.h>
+#include "command_line/program.h"
+#include "conform/commands/commands.h"
+#include "conform/commands/selection.h"
+#include "text/output.h"
+#include "text/text_table.h"
+
+namespace roce::conform {
+
+namespace {
+
+constexpr std::string_view kExamples = R"(Examples:
+  roce-conform list conform/cases
+  roce-conform list conform/cases --only 'psn-*')";
+
+ExitCode list(const Selection& selection) {
+  const tl::expected<LoadedCases, Failure> loaded = load(selection);
+  if (!loaded) return report_failure(loaded.error());
+  text::TextTable table{{{.heading = "case"},
+                         {.heading = "level"},
+                         {.heading = "instances", .align = text::Align::right},
+                         {.heading = "title"},
+                         {.heading = "rules"}}};
+  for (const Case& one : loaded->cases) {
+    const auto instances = std::ranges::count(loaded->instances, &one, &Instance::of);
+    if (instances == 0) continue;
+    table.add_row({{.text = one.id},
+                   {.text = std::string{to_string(one.level)}},
+                   {.text = std::to_string(instances)},
+                   {.text = one.title},
+                   {.text = fmt::format("{}", fmt::join(one.rules, ", "))}});
+  }
+  text::Output output{STDOUT_FILENO, false};
+  table.append_text(output.buffer(), {});
+  output.flush();
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_list(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("list", "List cases with their rules");
+  const auto selection = std::make_shared<Selection>();
+  add_selection(command, *selection);
+  command.footer(std::string{kExamples});
+  command.callback([selection, &code] { code = list(*selection); });
+}
+
+}  // namespace roce::conform

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+
+#include "command_line/program.h"
+#include "conform/commands/commands.h"
+#include "conform/commands/selection.h"
+#include "conform/report/machine_reports.h"
+#include "conform/report/text_report.h"
+#include "conform/run/suite.h"
+#include "conform/target/memory_target.h"
+#include "roce/link/output_file.h"
+#include "text/output.h"
+#include "text/palette.h"
+
+namespace roce::conform {
+
+namespace {
+
+constexpr std::string_view kExamples = R"(Examples:
+  roce-conform run conform/cases                              all cases, against our own endpoint
+  roce-conform run conform/cases --profile rxe                the endpoint with the behaviour of Soft-RoCE
+  roce-conform run conform/cases --only 'nak-*' --frames      some, with all frames
+  roce-conform run conform/cases --only 'rnr-codes[code=12,op=SEND_ONLY]' --seed 7
+  roce-conform run conform/cases --json results.json --junit results.xml
+
+Exit status: 0 each case of level must passed, 1 one did not, 2 wrong command line or case file.)";
+
+constexpr std::size_t kMostFailures = 20;
+
+struct RunOptions {
+  Selection selection;
+  std::string profile = "strict";
+  std::uint64_t seed = 1;
+  std::uint32_t jobs = std::max(1U, std::thread::hardware_concurrency());
+  std::string json;
+  std::string junit;
+  bool frames = false;
+  bool strict = false;
+};
+
+tl::expected<void, Failure> write_file(const std::string& path, const std::string& content) {
+  if (path.empty()) return {};
+  auto file = link::OutputFile::create(path);
+  if (file) {
+    if (const auto written = file->write(std::as_bytes(std::span{content})); !written) {
+      return failed(written.error().message);
+    }
+    if (const auto closed = file->close(); !closed) return failed(closed.error().message);
+    return {};
+  }
+  return failed(file.error().message);
+}
+
+void print_results(const RunOptions& options, const LoadedCases& loaded, const std::vector<Outcome>& outcomes) {
+  const text::Palette palette = text::choose_palette(text::ColourWhen::automatic);
+  text::Output output{STDOUT_FILENO, false};
+  std::size_t printed = 0;
+  std::size_t failures = 0;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const Instance& instance = loaded.instances[i];
+    if (outcomes[i].failure) {
+      if (++failures > kMostFailures) continue;
+      append_failure(output.buffer(), instance, outcomes[i], options.seed, palette);
+      ++printed;
+    } else if (options.frames) {
+      text::append(output.buffer(), fmt::format("{}  {}\n", to_string(outcomes[i].result), instance.name()));
+      append_frames(output.buffer(), outcomes[i], palette);
+    }
+    output.commit();
+  }
+  if (failures > printed) {
+    text::append(output.buffer(), fmt::format("{} more deviations; --json has all of them\n\n", failures - printed));
+  }
+  append_summary(output.buffer(), loaded.instances, outcomes, palette);
+  output.flush();
+}
+
+ExitCode exit_code(const RunOptions& options, const LoadedCases& loaded, const std::vector<Outcome>& outcomes) {
+  Tally all;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) all.add(loaded.instances[i], outcomes[i]);
+  if (all.wrong != 0) return ExitCode::usage;
+  return all.failed != 0 || (options.strict && all.deviating != 0) ? ExitCode::failed : ExitCode::ok;
+}
+
+ExitCode run(const RunOptions& options) {
+  const tl::expected<LoadedCases, Failure> loaded = load(options.selection);
+  if (!loaded) return report_failure(loaded.error());
+  const transport::Profile profile = transport::profile_of(options.profile);
+  const TargetFactory make_target = [&](std::uint64_t seed) { return std::make_unique<MemoryTarget>(profile, seed); };
+  const std::vector<Outcome> outcomes =
+      run_suite(loaded->instances, make_target, {.seed = options.seed, .threads = options.jobs}, [] {});
+  const RunReport report{loaded->instances, outcomes, "endpoint, profile " + options.profile, options.seed};
+  for (const auto& [path, content] : {std::pair{options.json, to_json(report)}, {options.junit, to_junit(report)}}) {
+    if (const auto written = write_file(path, content); !written) return report_failure(written.error());
+  }
+  print_results(options, *loaded, outcomes);
+  return exit_code(options, *loaded, outcomes);
+}
+
+}  // namespace
+
+void add_run(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("run", "Run cases against a device and judge it");
+  const auto options = std::make_shared<RunOptions>();
+  add_selection(command, options->selection);
+  command.add_option("--profile", options->profile, "Behaviour of our endpoint, the device under test")
+      .one_of({"strict", "rxe", "hardware_like"})
+      .capture_default_str();
+  command.add_option("--seed", options->seed, "Seed of all random choices").capture_default_str();
+  command.add_option("-j,--jobs", options->jobs, "Instances that run at the same time").range(1U, 1024U);
+  command.add_flag("--strict", options->strict, "Let deviations of level should count as failures");
+  command.add_flag("--frames", options->frames, "Print the frames of all instances, not only of those that fail");
+  command.add_option("--json", options->json, "Write all results to a file").type_name("FILE");
+  command.add_option("--junit", options->junit, "Write JUnit XML to a file").type_name("FILE");
+  command.footer(std::string{kExamples});
+  command.callback([options, &code] { code = run(*options); });
+}
+
+}  // namespace roce::conform

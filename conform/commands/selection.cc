@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/commands/selection.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <utility>
+
+#include "conform/language/read_case.h"
+
+namespace roce::conform {
+
+namespace {
+
+/// True if a pattern fits the whole name. A name in square brackets is no set of characters here: names of instances
+/// have them.
+bool fits(const std::string& pattern, const std::string& name) {
+  std::string literal;
+  for (const char c : pattern) {
+    if (c == '[' || c == ']' || c == '\\') literal += '\\';
+    literal += c;
+  }
+  return fnmatch(literal.c_str(), name.c_str(), 0) == 0;
+}
+
+bool is_selected(const Selection& selection, const Instance& instance) {
+  if (selection.only.empty()) return true;
+  const std::string name = instance.name();
+  return std::ranges::any_of(selection.only, [&](const std::string& pattern) {
+    return fits(pattern, name) || fits(pattern, instance.of->id);
+  });
+}
+
+}  // namespace
+
+void add_selection(command_line::Command& command, Selection& selection) {
+  command.add_option("CASES", selection.paths, "Files NAME.yaml, or folders of them").required();
+  command.add_option("--only", selection.only, "Only cases and instances of this name; * and ? stand for others")
+      .type_name("PATTERN")
+      .allow_extra_args(false);
+}
+
+tl::expected<LoadedCases, Failure> load(const Selection& selection) {
+  LoadedCases loaded;
+  for (const std::string& path : selection.paths) {
+    CaseResult<std::vector<Case>> cases = read_cases(path);
+    if (!cases) return cannot(to_string(cases.error()));
+    std::ranges::move(*cases, std::back_inserter(loaded.cases));
+  }
+  std::ranges::sort(loaded.cases, {}, [](const Case& one) { return std::pair{one.group(), one.id}; });
+  const auto twice = std::ranges::adjacent_find(loaded.cases, {}, &Case::id);
+  if (twice != loaded.cases.end()) {
+    return cannot(
+        fmt::format("{}: {} is in {} too", to_string(twice->place), twice->id, *std::next(twice)->place.file));
+  }
+  for (const Case& one : loaded.cases) {
+    CaseResult<std::vector<Instance>> instances = expand(one);
+    if (!instances) return cannot(to_string(instances.error()));
+    std::ranges::copy_if(*instances, std::back_inserter(loaded.instances),
+                         [&](const Instance& instance) { return is_selected(selection, instance); });
+  }
+  if (loaded.instances.empty()) {
+    return cannot(fmt::format("--only: no case fits {}", fmt::join(selection.only, " or ")));
+  }
+  return loaded;
+}
+
+ExitCode report_failure(const Failure& failure) {
+  fmt::print(stderr, "roce-conform: {}\n", failure.message);
+  return failure.code;
+}
+
+}  // namespace roce::conform

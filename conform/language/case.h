@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "conform/language/expression.h"
+#include "conform/language/place.h"
+
+namespace roce::conform {
+
+/// The name of the QP that a case has without asking for it, and that steps without `on` are about.
+inline constexpr const char* kDefaultQp = "qp";
+
+/// A name and the value that it gets.
+struct Setting {
+  Place place;
+  std::string name{};
+  Expression value;
+};
+
+/// A frame to be sent to the device: the legal frame of an opcode, with fields that differ.
+struct FrameSpec {
+  Place place;
+  Expression opcode;
+  std::string on = kDefaultQp;        ///< the QP that the frame is for
+  std::vector<Setting> fields{};      ///< by the names of `PacketSpec`, and `rdma.va`, `rdma.r_key`, `rdma.length`
+  std::vector<Setting> after_icrc{};  ///< fields that are changed after the ICRC was computed
+  std::optional<Expression> flip{};   ///< a bit that is inverted, counted from the first of the network header
+  std::optional<Expression> cut{};    ///< bytes that are missing at the end
+  std::optional<Expression> times{};
+};
+
+/// One of the values that a field may have: a value (or a list of them), or a range.
+struct Choice {
+  Expression first;
+  std::optional<Expression> last{};
+};
+
+/// A field of a frame and what it has to be.
+struct FieldPattern {
+  Place place;
+  std::string name{};
+  bool is_negated = false;
+  std::vector<Choice> choices{};  ///< empty: any value
+};
+
+/// Responses to one READ request: FIRST, MIDDLE …, LAST, or ONLY.
+struct ReadResponses {
+  Expression psn;     ///< of the first
+  Expression length;  ///< bytes of all together
+  std::optional<Expression> data{};
+};
+
+/// A frame that is expected from the device.
+struct FramePattern {
+  Place place;
+  std::string text{};  ///< as a failure names it: `ACK [$E, $M + 1]`
+  std::string on = kDefaultQp;
+  std::optional<Expression> opcode{};  ///< a name or a list of names; empty: any
+  std::vector<FieldPattern> fields{};
+  std::optional<ReadResponses> read{};  ///< instead of one frame
+};
+
+struct Step;
+
+struct Inject {
+  std::vector<FrameSpec> frames{};
+};
+struct ExpectFrame {
+  FramePattern pattern;
+};
+struct ExpectInAnyOrder {
+  std::vector<FramePattern> patterns{};
+};
+/// Takes the branch whose first step fits the next frame; a branch that begins with `quiet` fits if none comes.
+struct ExpectOneOf {
+  struct Branch {
+    Place place;
+    std::string name;
+    std::vector<Step> steps;
+  };
+  std::vector<Branch> branches{};
+};
+struct Quiet {
+  std::optional<Expression> time{};    ///< empty: the quiet time of the target
+  std::vector<FramePattern> except{};  ///< may come all the same
+};
+struct Probe {
+  std::string on = kDefaultQp;
+};
+/// A verb: post_send, post_receive, modify, deregister.
+struct Verb {
+  enum class Kind : std::uint8_t { post_send, post_receive, modify, deregister };
+  Kind kind{};
+  std::string on = kDefaultQp;  ///< the QP, or the region
+  std::vector<Setting> arguments{};
+};
+struct AwaitCompletion {
+  std::string on = kDefaultQp;
+  bool is_receive = false;
+  std::vector<FieldPattern> fields{};
+};
+struct NoCompletion {
+  std::string on = kDefaultQp;
+};
+struct AwaitEvent {
+  Expression type;
+};
+struct NoEvent {};
+struct AwaitState {
+  std::string on = kDefaultQp;
+  Expression state;
+};
+/// Compares the device's memory with what it has to hold. All that no such step names must not change.
+struct CheckMemory {
+  std::optional<Expression> at{};      ///< an address; empty: everything is as the steps before said
+  std::optional<Expression> is{};      ///< hex digits, or a list of them; empty: anything of `length` bytes
+  std::optional<Expression> length{};  ///< bytes, without `is`
+};
+/// Compares counters with what they were at the beginning of the case.
+struct CheckCounters {
+  std::vector<FieldPattern> grown_by{};
+};
+/// Gives names to values. With `by`, the value chosen is the one whose name `by` evaluates to, or `else`.
+struct Assign {
+  struct Assignment {
+    Place place;
+    std::string name;
+    std::optional<Expression> by{};
+    std::vector<Setting> values{};
+  };
+  std::vector<Assignment> assignments{};
+};
+struct Check {
+  Expression condition;
+};
+struct Repeat {
+  Expression times;
+  std::vector<Step> steps{};
+};
+struct ForEach {
+  std::string name{};
+  std::vector<Choice> values{};
+  std::vector<Step> steps{};
+};
+struct Wait {
+  Expression time;
+};
+
+using Action =
+    std::variant<Inject, ExpectFrame, ExpectInAnyOrder, ExpectOneOf, Quiet, Probe, Verb, AwaitCompletion, NoCompletion,
+                 AwaitEvent, NoEvent, AwaitState, CheckMemory, CheckCounters, Assign, Check, Repeat, ForEach, Wait>;
+
+/// A step: an action, and when it has to happen.
+struct Step {
+  Place place;
+  std::string verb{};
+  Action action;
+  std::optional<Expression> within{};  ///< the latest time, counted from `since`
+  std::optional<Expression> after{};   ///< the earliest time, counted from `since`
+  std::string since{};                 ///< a label; empty: the step before
+  std::string label{};
+  std::vector<Setting> save{};  ///< names that get the values of fields of the frame
+  bool is_refused = false;      ///< the verb has to be refused
+};
+
+/// The weight of a case: whether a deviation fails a run, is reported, or is only measured.
+enum class Level : std::uint8_t { must, should, info };
+/// Returns `must`, `should` or `info`.
+[[nodiscard]] std::string_view to_string(Level level);
+
+/// One value of a parameter. `$name` is the value, `$name.member` a member of a map.
+struct ParameterValue {
+  std::string text{};  ///< as in the name of an instance
+  Value value{};
+  std::vector<std::pair<std::string, Value>> members{};
+};
+
+struct Parameter {
+  std::string name{};
+  std::vector<ParameterValue> values{};
+};
+
+/// An object of the device that a case needs.
+struct ObjectSpec {
+  enum class Kind : std::uint8_t { qp, mr };
+  Place place;
+  std::string name{};
+  Kind kind{};
+  std::vector<Setting> attributes{};
+};
+
+/// A conformance case: one rule, and the steps that show whether a device keeps it.
+struct Case {
+  Place place;
+  std::string id{};
+  std::string title{};
+  std::vector<std::string> rules{};
+  Level level = Level::must;
+  std::vector<std::string> needs{};
+  std::vector<Parameter> parameters{};
+  std::optional<Expression> when{};  ///< combinations of parameters for which it is false do not exist
+  std::vector<ObjectSpec> setup{};
+  std::vector<Step> steps{};
+  std::vector<std::string> mutants{};  ///< faults of the endpoint that have to make it fail
+  std::string why{};
+
+  /// Returns the group, which is the folder: `nak`.
+  [[nodiscard]] std::string group() const { return id.substr(0, id.find('-')); }
+};
+
+}  // namespace roce::conform

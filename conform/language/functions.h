@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "conform/language/expression.h"
+
+namespace roce::conform {
+
+/// Returns the nanoseconds of a time such as `20ms`, `1.5us` is none: a whole number and ns, us, ms or s.
+[[nodiscard]] std::optional<std::uint64_t> read_time(std::string_view text);
+
+/// Checks that a function exists and takes this number of arguments. Error: which ones there are, or what it takes.
+[[nodiscard]] Evaluated<void> check_call(std::string_view function, std::size_t arguments);
+
+/// Returns the result of a function for which `check_call` is right; `packets` takes the path MTU from `$mtu`.
+[[nodiscard]] Evaluated<Value> apply_function(std::string_view function, std::span<const Value> arguments,
+                                              const Scope& scope);
+
+/// Returns the result of an operator. Words can only be compared for equality. Errors: no numbers, division by 0.
+[[nodiscard]] Evaluated<Value> apply_operator(std::string_view name, const Value& left, const Value& right);
+
+}  // namespace roce::conform

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/language/read_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "conform/language/read_frames.h"
+
+namespace roce::conform {
+
+namespace {
+
+using ActionResult = CaseResult<Action>;
+
+template <typename T>
+tl::unexpected<CaseError> because(const CaseResult<T>& result) {
+  return tl::unexpected(result.error());
+}
+
+/// The members of an argument, without `on`, which names the QP.
+struct Arguments {
+  std::string on = kDefaultQp;
+  std::vector<Member> members;
+};
+
+CaseResult<Arguments> read_arguments(const SourceNode& node, std::string_view what) {
+  Arguments arguments;
+  if (node.node.IsNull()) return arguments;
+  CaseResult<std::vector<Member>> members = read_members(node, what);
+  if (!members) return because(members);
+  for (Member& member : *members) {
+    if (member.name != "on") {
+      arguments.members.push_back(std::move(member));
+      continue;
+    }
+    CaseResult<std::string> on = read_text(member.value, "on");
+    if (!on) return because(on);
+    arguments.on = std::move(*on);
+  }
+  return arguments;
+}
+
+ActionResult read_inject(const SourceNode& node) {
+  const CaseResult<std::vector<SourceNode>> items = read_items(node);
+  if (!items) return because(items);
+  Inject inject;
+  for (const SourceNode& item : *items) {
+    CaseResult<FrameSpec> frame = read_frame(item);
+    if (!frame) return because(frame);
+    inject.frames.push_back(std::move(*frame));
+  }
+  return inject;
+}
+
+ActionResult read_expect(const SourceNode& node) {
+  CaseResult<FramePattern> pattern = read_pattern(node);
+  if (!pattern) return because(pattern);
+  return ExpectFrame{std::move(*pattern)};
+}
+
+ActionResult read_expect_in_any_order(const SourceNode& node) {
+  CaseResult<std::vector<FramePattern>> patterns = read_patterns(node);
+  if (!patterns) return because(patterns);
+  return ExpectInAnyOrder{std::move(*patterns)};
+}
+
+ActionResult read_expect_one_of(const SourceNode& node) {
+  const CaseResult<std::vector<Member>> members = read_members(node, "branches, each a name and its steps");
+  if (!members) return because(members);
+  ExpectOneOf choice;
+  for (const Member& member : *members) {
+    CaseResult<std::vector<Step>> steps = read_steps(member.value);
+    if (!steps) return because(steps);
+    const Action& first = steps->front().action;
+    if (!std::holds_alternative<ExpectFrame>(first) && !std::holds_alternative<Quiet>(first)) {
+      return member.value.error(fmt::format("branch {} has to begin with expect or quiet", member.name));
+    }
+    choice.branches.push_back({member.key.place(), member.name, std::move(*steps)});
+  }
+  if (choice.branches.empty()) return node.error("expected branches");
+  return choice;
+}
+
+ActionResult read_quiet(const SourceNode& node) {
+  Quiet quiet;
+  if (node.node.IsScalar()) {
+    if (node.node.Scalar() == "default") return quiet;
+    CaseResult<Expression> time = read_expression(node, "quiet");
+    if (!time) return because(time);
+    quiet.time = std::move(*time);
+    return quiet;
+  }
+  const CaseResult<std::vector<Member>> members = read_members(node, "a time, default, or {time, except}");
+  if (!members) return because(members);
+  for (const Member& member : *members) {
+    if (member.name == "time") {
+      CaseResult<Expression> time = read_expression(member.value, "time");
+      if (!time) return because(time);
+      quiet.time = std::move(*time);
+    } else if (member.name == "except") {
+      CaseResult<std::vector<FramePattern>> patterns = read_patterns(member.value);
+      if (!patterns) return because(patterns);
+      quiet.except = std::move(*patterns);
+    } else {
+      return unknown_member(member, "member", {"time", "except"});
+    }
+  }
+  return quiet;
+}
+
+/// Returns the only QP that an argument such as `{on: a}` or nothing at all names.
+CaseResult<std::string> read_on(const SourceNode& node, std::string_view what) {
+  CaseResult<Arguments> arguments = read_arguments(node, what);
+  if (!arguments) return because(arguments);
+  if (!arguments->members.empty()) return unknown_member(arguments->members.front(), "member", {"on"});
+  return std::move(arguments->on);
+}
+
+ActionResult read_probe(const SourceNode& node) {
+  CaseResult<std::string> on = read_on(node, "{on: QP} or nothing");
+  if (!on) return because(on);
+  return Probe{std::move(*on)};
+}
+
+ActionResult read_no_completion(const SourceNode& node) {
+  CaseResult<std::string> on = read_on(node, "{on: QP} or nothing");
+  if (!on) return because(on);
+  return NoCompletion{std::move(*on)};
+}
+
+template <Verb::Kind kind>
+ActionResult read_verb(const SourceNode& node) {
+  const CaseResult<Arguments> arguments = read_arguments(node, "the arguments of a verb");
+  if (!arguments) return because(arguments);
+  Verb verb{.kind = kind, .on = arguments->on};
+  for (const Member& member : arguments->members) {
+    CaseResult<Expression> value = read_value(member.value, member.name);
+    if (!value) return because(value);
+    verb.arguments.push_back({member.value.place(), member.name, std::move(*value)});
+  }
+  return verb;
+}
+
+ActionResult read_deregister(const SourceNode& node) {
+  CaseResult<std::string> object = read_text(node, "deregister");
+  if (!object) return because(object);
+  return Verb{.kind = Verb::Kind::deregister, .on = std::move(*object)};
+}
+
+ActionResult read_completion(const SourceNode& node) {
+  const CaseResult<Arguments> arguments = read_arguments(node, "a completion such as {of: receive, status: success}");
+  if (!arguments) return because(arguments);
+  AwaitCompletion completion{.on = arguments->on};
+  for (const Member& member : arguments->members) {
+    if (member.name == "of") {
+      const CaseResult<std::string> queue = read_text(member.value, "of");
+      if (!queue) return because(queue);
+      if (*queue != "send" && *queue != "receive") {
+        return member.value.error(fmt::format("of: expected send or receive, found {}", *queue));
+      }
+      completion.is_receive = *queue == "receive";
+      continue;
+    }
+    CaseResult<FieldPattern> field = read_field_pattern(member);
+    if (!field) return because(field);
+    completion.fields.push_back(std::move(*field));
+  }
+  return completion;
+}
+
+ActionResult read_event(const SourceNode& node) {
+  CaseResult<Expression> type = read_value(node, "event");
+  if (!type) return because(type);
+  return AwaitEvent{std::move(*type)};
+}
+
+ActionResult read_no_event(const SourceNode& /*node*/) {
+  return NoEvent{};
+}
+
+ActionResult read_state(const SourceNode& node) {
+  if (node.node.IsScalar()) {
+    CaseResult<Expression> state = read_value(node, "state");
+    if (!state) return because(state);
+    return AwaitState{.state = std::move(*state)};
+  }
+  const CaseResult<std::vector<Member>> members = read_members(node, "a state, or {QP: STATE}");
+  if (!members) return because(members);
+  if (members->size() != 1) return node.error("expected one QP and its state");
+  CaseResult<Expression> state = read_value(members->front().value, "state");
+  if (!state) return because(state);
+  return AwaitState{.on = members->front().name, .state = std::move(*state)};
+}
+
+ActionResult read_memory(const SourceNode& node) {
+  CheckMemory memory;
+  if (node.node.IsScalar()) {
+    if (node.node.Scalar() == "unchanged") return memory;
+    return node.error(fmt::format("expected unchanged or {{at, is}}, found {}", node.node.Scalar()));
+  }
+  const CaseResult<std::vector<Member>> members = read_members(node, "unchanged or {at, is}");
+  if (!members) return because(members);
+  for (const Member& member : *members) {
+    const bool is_known = member.name == "at" || member.name == "is" || member.name == "length";
+    if (!is_known) return unknown_member(member, "member", {"at", "is", "length"});
+    CaseResult<Expression> value = read_value(member.value, member.name);
+    if (!value) return because(value);
+    (member.name == "at" ? memory.at : member.name == "is" ? memory.is : memory.length) = std::move(*value);
+  }
+  if (!memory.at || memory.is.has_value() == memory.length.has_value()) {
+    return node.error("expected at, and either is or length");
+  }
+  return memory;
+}
+
+ActionResult read_counter(const SourceNode& node) {
+  const CaseResult<std::vector<Member>> members = read_members(node, "counters such as {duplicate_requests: 1}");
+  if (!members) return because(members);
+  CheckCounters counters;
+  for (const Member& member : *members) {
+    CaseResult<FieldPattern> field = read_field_pattern(member);
+    if (!field) return because(field);
+    counters.grown_by.push_back(std::move(*field));
+  }
+  return counters;
+}
+
+CaseResult<Assign::Assignment> read_assignment(const Member& member) {
+  Assign::Assignment assignment{.place = member.key.place(), .name = member.name};
+  if (!member.value.node.IsMap()) {
+    CaseResult<Expression> value = read_value(member.value, member.name);
+    if (!value) return because(value);
+    assignment.values.push_back({member.value.place(), "else", std::move(*value)});
+    return assignment;
+  }
+  CaseResult<std::vector<Setting>> settings = read_settings(member.value, "{by: NAME, value: …, else: …}");
+  if (!settings) return because(settings);
+  const auto by = std::ranges::find(*settings, "by", &Setting::name);
+  if (by == settings->end()) return member.value.error("expected by, which chooses the value");
+  assignment.by = by->value;
+  settings->erase(by);
+  assignment.values = std::move(*settings);
+  return assignment;
+}
+
+ActionResult read_set(const SourceNode& node) {
+  const CaseResult<std::vector<Member>> members = read_members(node, "names and values");
+  if (!members) return because(members);
+  Assign assign;
+  for (const Member& member : *members) {
+    CaseResult<Assign::Assignment> assignment = read_assignment(member);
+    if (!assignment) return because(assignment);
+    assign.assignments.push_back(std::move(*assignment));
+  }
+  return assign;
+}
+
+ActionResult read_check(const SourceNode& node) {
+  CaseResult<Expression> condition = read_expression(node, "check");
+  if (!condition) return because(condition);
+  return Check{std::move(*condition)};
+}
+
+ActionResult read_wait(const SourceNode& node) {
+  CaseResult<Expression> time = read_expression(node, "wait");
+  if (!time) return because(time);
+  return Wait{std::move(*time)};
+}
+
+/// A loop: the member `steps`, and one other.
+struct Loop {
+  Member head;
+  std::vector<Step> steps;
+};
+
+CaseResult<Loop> read_loop(const SourceNode& node, std::string_view what) {
+  const CaseResult<std::vector<Member>> members = read_members(node, what);
+  if (!members) return because(members);
+  const auto steps = std::ranges::find(*members, "steps", &Member::name);
+  if (members->size() != 2 || steps == members->end()) return node.error(fmt::format("expected {}", what));
+  CaseResult<std::vector<Step>> inside = read_steps(steps->value);
+  if (!inside) return because(inside);
+  const Member& head = steps == members->begin() ? members->back() : members->front();
+  return Loop{head, std::move(*inside)};
+}
+
+ActionResult read_repeat(const SourceNode& node) {
+  CaseResult<Loop> loop = read_loop(node, "{times: NUMBER, steps: […]}");
+  if (!loop) return because(loop);
+  if (loop->head.name != "times") return unknown_member(loop->head, "member", {"times", "steps"});
+  CaseResult<Expression> times = read_expression(loop->head.value, "times");
+  if (!times) return because(times);
+  return Repeat{std::move(*times), std::move(loop->steps)};
+}
+
+ActionResult read_for_each(const SourceNode& node) {
+  CaseResult<Loop> loop = read_loop(node, "{NAME: [values], steps: […]}");
+  if (!loop) return because(loop);
+  CaseResult<std::vector<Choice>> values = read_choices(loop->head.value, loop->head.name);
+  if (!values) return because(values);
+  return ForEach{loop->head.name, std::move(*values), std::move(loop->steps)};
+}
+
+struct VerbReader {
+  std::string_view name;
+  ActionResult (*read)(const SourceNode& node);
+};
+
+constexpr std::array kVerbs{VerbReader{"inject", read_inject},
+                            VerbReader{"expect", read_expect},
+                            VerbReader{"expect_in_any_order", read_expect_in_any_order},
+                            VerbReader{"expect_one_of", read_expect_one_of},
+                            VerbReader{"quiet", read_quiet},
+                            VerbReader{"probe", read_probe},
+                            VerbReader{"post_send", read_verb<Verb::Kind::post_send>},
+                            VerbReader{"post_receive", read_verb<Verb::Kind::post_receive>},
+                            VerbReader{"modify", read_verb<Verb::Kind::modify>},
+                            VerbReader{"deregister", read_deregister},
+                            VerbReader{"completion", read_completion},
+                            VerbReader{"no_completion", read_no_completion},
+                            VerbReader{"event", read_event},
+                            VerbReader{"no_event", read_no_event},
+                            VerbReader{"state", read_state},
+                            VerbReader{"memory", read_memory},
+                            VerbReader{"counter", read_counter},
+                            VerbReader{"set", read_set},
+                            VerbReader{"check", read_check},
+                            VerbReader{"repeat", read_repeat},
+                            VerbReader{"for_each", read_for_each},
+                            VerbReader{"wait", read_wait}};
+
+constexpr std::array<std::string_view, 6> kModifiers{"within", "after", "since", "label", "save", "refused"};
+
+CaseResult<void> read_modifier(Step& step, const Member& member) {
+  if (member.name == "within" || member.name == "after") {
+    CaseResult<Expression> time = read_expression(member.value, member.name);
+    if (!time) return because(time);
+    (member.name == "within" ? step.within : step.after) = std::move(*time);
+  } else if (member.name == "save") {
+    CaseResult<std::vector<Setting>> save = read_settings(member.value, "names, and fields of the frame");
+    if (!save) return because(save);
+    step.save = std::move(*save);
+  } else {
+    CaseResult<std::string> text = read_text(member.value, member.name);
+    if (!text) return because(text);
+    if (member.name == "refused") {
+      step.is_refused = *text == "true";
+    } else {
+      (member.name == "since" ? step.since : step.label) = std::move(*text);
+    }
+  }
+  return {};
+}
+
+CaseResult<Step> read_step(const SourceNode& node) {
+  const CaseResult<std::vector<Member>> members = read_members(node, "a step such as inject: {SEND_ONLY: }");
+  if (!members) return because(members);
+  const VerbReader* verb = nullptr;
+  std::optional<Step> step;
+  for (const Member& member : *members) {
+    if (std::ranges::find(kModifiers, member.name) != kModifiers.end()) continue;
+    const auto* const known = std::ranges::find(kVerbs, member.name, &VerbReader::name);
+    if (known == kVerbs.end()) {
+      std::vector<std::string_view> names;
+      for (const VerbReader& each : kVerbs) names.push_back(each.name);
+      return unknown_member(member, "step", names);
+    }
+    if (verb != nullptr)
+      return member.key.error(fmt::format("a step has one verb; found {} and {}", verb->name, member.name));
+    verb = known;
+    ActionResult action = verb->read(member.value);
+    if (!action) return because(action);
+    step = Step{.place = member.key.place(), .verb = member.name, .action = std::move(*action)};
+  }
+  if (!step) return node.error("a step needs a verb, such as inject or expect");
+  for (const Member& member : *members) {
+    if (std::ranges::find(kModifiers, member.name) == kModifiers.end()) continue;
+    if (const auto read = read_modifier(*step, member); !read) return because(read);
+  }
+  return std::move(*step);
+}
+
+}  // namespace
+
+CaseResult<std::vector<Step>> read_steps(const SourceNode& node) {
+  const CaseResult<std::vector<SourceNode>> items = read_items(node);
+  if (!items) return because(items);
+  std::vector<Step> steps;
+  for (const SourceNode& item : *items) {
+    CaseResult<Step> step = read_step(item);
+    if (!step) return because(step);
+    steps.push_back(std::move(*step));
+  }
+  return steps;
+}
+
+}  // namespace roce::conform

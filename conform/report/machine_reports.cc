@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/report/machine_reports.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace roce::conform {
+
+namespace {
+
+nlohmann::ordered_json failure_json(const StepFailure& failure) {
+  nlohmann::ordered_json json;
+  json["file"] = *failure.place.file;
+  json["line"] = failure.place.line;
+  json["message"] = failure.what;
+  json["fields"] = nlohmann::ordered_json::array();
+  for (const Comparison& field : failure.fields) {
+    nlohmann::ordered_json one;
+    one["field"] = field.field;
+    one["expected"] = field.expected;
+    one["seen"] = field.seen;
+    one["right"] = field.is_right;
+    json["fields"].push_back(std::move(one));
+  }
+  return json;
+}
+
+nlohmann::ordered_json instance_json(const Instance& instance, const Outcome& outcome) {
+  nlohmann::ordered_json json;
+  json["name"] = instance.name();
+  json["case"] = instance.of->id;
+  json["params"] = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : instance.parameters) json["params"][name] = value.text;
+  json["level"] = to_string(instance.of->level);
+  json["rules"] = instance.of->rules;
+  json["result"] = to_string(outcome.result);
+  json["branches"] = outcome.branches;
+  json["saved"] = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : outcome.saved) json["saved"][name] = value;
+  json["frames"] = outcome.frames.size();
+  json["failure"] = outcome.failure ? failure_json(*outcome.failure) : nlohmann::ordered_json();
+  return json;
+}
+
+/// Returns text in which the characters that XML reserves are written out, and those that it forbids are `?`.
+std::string xml_text(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? '?' : c;
+    }
+  }
+  return escaped;
+}
+
+std::string failure_text(const StepFailure& failure) {
+  std::string text = fmt::format("{}: {}", to_string(failure.place), failure.what);
+  for (const Comparison& field : failure.fields) {
+    text += fmt::format("\n{}: expected {}, seen {}{}", field.field, field.expected, field.seen,
+                        field.is_right ? " (ok)" : "");
+  }
+  return text;
+}
+
+std::string junit_case(const Instance& instance, const Outcome& outcome) {
+  std::string text = fmt::format("    <testcase classname=\"{}\" name=\"{}\">\n", xml_text(instance.of->id),
+                                 xml_text(instance.name()));
+  text += fmt::format(
+      "      <properties><property name=\"level\" value=\"{}\"/><property name=\"rule\" value=\"{}\"/></properties>\n",
+      to_string(instance.of->level), xml_text(fmt::format("{}", fmt::join(instance.of->rules, ", "))));
+  if (outcome.result == Result::skip) text += fmt::format("      <skipped message=\"{}\"/>\n", xml_text(outcome.lacks));
+  if (outcome.failure) {
+    const std::string_view element = outcome.result == Result::error ? "error" : "failure";
+    text += fmt::format("      <{} message=\"{}\">{}</{}>\n", element, xml_text(outcome.failure->what),
+                        xml_text(failure_text(*outcome.failure)), element);
+  }
+  return text + "    </testcase>\n";
+}
+
+}  // namespace
+
+std::string to_json(const RunReport& report) {
+  nlohmann::ordered_json json;
+  json["format"] = "roce-conform 1";
+  json["device"] = report.device;
+  json["seed"] = report.seed;
+  json["results"] = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < report.instances.size(); ++i) {
+    json["results"].push_back(instance_json(report.instances[i], report.outcomes[i]));
+  }
+  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string to_junit(const RunReport& report) {
+  struct Suite {
+    std::size_t tests = 0;
+    std::size_t failures = 0;
+    std::size_t errors = 0;
+    std::size_t skipped = 0;
+    std::string cases;
+  };
+  std::map<std::string, Suite> suites;
+  for (std::size_t i = 0; i < report.instances.size(); ++i) {
+    Suite& suite = suites[report.instances[i].of->group()];
+    const Outcome& outcome = report.outcomes[i];
+    ++suite.tests;
+    suite.failures += outcome.result == Result::fail ? 1 : 0;
+    suite.errors += outcome.result == Result::error ? 1 : 0;
+    suite.skipped += outcome.result == Result::skip ? 1 : 0;
+    suite.cases += junit_case(report.instances[i], outcome);
+  }
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
+  for (const auto& [name, suite] : suites) {
+    text += fmt::format(
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n{}  </testsuite>\n",
+        xml_text(name), suite.tests, suite.failures, suite.errors, suite.skipped, suite.cases);
+  }
+  return text + "</testsuites>\n";
+}
+
+}  // namespace roce::conform

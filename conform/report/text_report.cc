@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/report/text_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "packet_text/packet_text.h"
+#include "roce/wire/packet.h"
+#include "text/text_table.h"
+
+namespace roce::conform {
+
+namespace {
+
+std::string_view verdict_text(const Instance& instance, const Outcome& outcome) {
+  if (outcome.result == Result::error) return "WRONG CASE";
+  return instance.of->level == Level::must ? "FAIL" : "DEVIATES";
+}
+
+text::TableCell count_cell(std::size_t count, text::Tone tone) {
+  if (count == 0) return {.text = "-", .tone = text::Tone::faint};
+  return {.text = std::to_string(count), .tone = tone};
+}
+
+void add_tally(text::TextTable& table, const std::string& name, const Tally& tally) {
+  table.add_row({{.text = name},
+                 count_cell(tally.passed, text::Tone::plain),
+                 count_cell(tally.failed, text::Tone::bad),
+                 count_cell(tally.deviating, text::Tone::caution),
+                 count_cell(tally.skipped, text::Tone::faint),
+                 count_cell(tally.wrong, text::Tone::bad)});
+}
+
+}  // namespace
+
+void Tally::add(const Instance& instance, const Outcome& outcome) {
+  switch (outcome.result) {
+    case Result::pass:
+      ++passed;
+      return;
+    case Result::fail:
+      ++(instance.of->level == Level::must ? failed : deviating);
+      return;
+    case Result::skip:
+      ++skipped;
+      return;
+    case Result::error:
+      ++wrong;
+      return;
+  }
+}
+
+void append_summary(text::TextBuffer& out, const std::vector<Instance>& instances, const std::vector<Outcome>& outcomes,
+                    const text::Palette& palette) {
+  std::map<std::string, Tally> groups;
+  Tally all;
+  for (std::size_t i = 0; i < instances.size(); ++i) {
+    groups[instances[i].of->group()].add(instances[i], outcomes[i]);
+    all.add(instances[i], outcomes[i]);
+  }
+  constexpr auto right = text::Align::right;
+  text::TextTable table{{{.heading = "group"},
+                         {.heading = "pass", .align = right},
+                         {.heading = "fail", .align = right},
+                         {.heading = "deviates", .align = right},
+                         {.heading = "skip", .align = right},
+                         {.heading = "wrong case", .align = right}}};
+  for (const auto& [name, tally] : groups) add_tally(table, name, tally);
+  add_tally(table, "all", all);
+  table.append_text(out, {.palette = palette});
+}
+
+void append_frames(text::TextBuffer& out, const Outcome& outcome, const text::Palette& palette) {
+  for (const LoggedFrame& frame : outcome.frames) {
+    const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
+    const double milliseconds = static_cast<double>((frame.time - outcome.frames.front().time).count()) / 1e6;
+    text::append(out, fmt::format("  {:>+12.6f} ms  {}  ", milliseconds, frame.from_device ? "T<-D" : "T->D"));
+    if (packet.is_roce()) {
+      const std::string_view name = packet.info().name;
+      text::append(out, fmt::format("{} psn {}{}", name.empty() ? "unknown opcode" : name, packet.bth().psn.value(),
+                                    packet.bth().ack_req ? " A" : ""));
+      packet_text::append_packet_text(out, packet, palette);
+    } else {
+      text::append(out, fmt::format("{} bytes, not RoCE", frame.bytes.size()));
+    }
+    text::append(out, fmt::format("  {}line {}{}\n", palette.faint, frame.line, palette.reset));
+  }
+}
+
+void append_failure(text::TextBuffer& out, const Instance& instance, const Outcome& outcome, std::uint64_t seed,
+                    const text::Palette& palette) {
+  const Case& of = *instance.of;
+  const StepFailure& failure = *outcome.failure;
+  text::append(out, fmt::format("{}{}{}  {}  {}  {}\n", palette.bad, verdict_text(instance, outcome), palette.reset,
+                                instance.name(), to_string(of.level), fmt::join(of.rules, ", ")));
+  text::append(out, fmt::format("  {}\n  {}: {}\n", of.title, to_string(failure.place), failure.what));
+  if (!failure.fields.empty()) {
+    text::TextTable table{{{.heading = "field"}, {.heading = "expected"}, {.heading = "seen"}, {.heading = ""}}};
+    for (const Comparison& field : failure.fields) {
+      table.add_row({{.text = field.field},
+                     {.text = field.expected},
+                     {.text = field.seen, .tone = field.is_right ? text::Tone::plain : text::Tone::bad},
+                     {.text = field.is_right ? "ok" : "", .tone = text::Tone::faint}});
+    }
+    table.append_text(out, {.palette = palette, .indent = 4});
+  }
+  append_frames(out, outcome, palette);
+  text::append(out, fmt::format("  alone: --only '{}' --seed {}\n\n", instance.name(), seed));
+}
+
+}  // namespace roce::conform

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conform/language/instance.h"
+#include "conform/run/outcome.h"
+#include "text/palette.h"
+#include "text/text_buffer.h"
+
+namespace roce::conform {
+
+/// The numbers of instances of one group, or of all, by their results.
+struct Tally {
+  std::size_t passed = 0;
+  std::size_t failed = 0;     ///< of level must
+  std::size_t deviating = 0;  ///< failed, of level should or info
+  std::size_t skipped = 0;
+  std::size_t wrong = 0;  ///< the case itself is wrong
+
+  void add(const Instance& instance, const Outcome& outcome);
+  [[nodiscard]] std::size_t total() const { return passed + failed + deviating + skipped + wrong; }
+};
+
+/// Appends the table of groups and results, and the total.
+void append_summary(text::TextBuffer& out, const std::vector<Instance>& instances, const std::vector<Outcome>& outcomes,
+                    const text::Palette& palette);
+/// Appends one deviation: the rule, the step, the fields, the frames up to there, and how to run it alone.
+void append_failure(text::TextBuffer& out, const Instance& instance, const Outcome& outcome, std::uint64_t seed,
+                    const text::Palette& palette);
+/// Appends the frames of a run as a ladder: time, direction, packet, and the line of the step.
+void append_frames(text::TextBuffer& out, const Outcome& outcome, const text::Palette& palette);
+
+}  // namespace roce::conform

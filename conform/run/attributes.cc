@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/run/attributes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <string_view>
+
+namespace roce::conform {
+
+namespace {
+
+using transport::Access;
+using transport::QpState;
+using transport::QpType;
+using transport::WorkOpcode;
+
+tl::unexpected<CaseError> wrong(const Setting& setting, std::string_view message) {
+  return tl::unexpected(CaseError{setting.place, fmt::format("{}: {}", setting.name, message)});
+}
+
+template <typename T>
+struct Word {
+  std::string_view name;
+  T value;
+};
+
+constexpr std::array kTypes{Word{"rc", QpType::rc}, Word{"uc", QpType::uc}};
+constexpr std::array kStates{Word{"RESET", QpState::reset}, Word{"INIT", QpState::init}, Word{"RTR", QpState::rtr},
+                             Word{"RTS", QpState::rts},     Word{"SQD", QpState::sqd},   Word{"ERR", QpState::err}};
+constexpr std::array kRights{Word{"none", Access::none}, Word{"local_write", Access::local_write},
+                             Word{"remote_write", Access::remote_write}, Word{"remote_read", Access::remote_read},
+                             Word{"remote_atomic", Access::remote_atomic}};
+constexpr std::array kOperations{Word{"send", WorkOpcode::send},
+                                 Word{"send_with_immediate", WorkOpcode::send_with_immediate},
+                                 Word{"send_with_invalidate", WorkOpcode::send_with_invalidate},
+                                 Word{"write", WorkOpcode::write},
+                                 Word{"write_with_immediate", WorkOpcode::write_with_immediate},
+                                 Word{"read", WorkOpcode::read},
+                                 Word{"compare_swap", WorkOpcode::compare_swap},
+                                 Word{"fetch_add", WorkOpcode::fetch_add}};
+
+CaseResult<Value> value_of(const Setting& setting, const Scope& scope) {
+  Evaluated<Value> value = setting.value.evaluate(scope);
+  if (!value) return wrong(setting, value.error());
+  return std::move(*value);
+}
+
+template <typename T>
+CaseResult<void> take_number(T& to, const Setting& setting, const Scope& scope,
+                             std::uint64_t most = std::numeric_limits<T>::max()) {
+  const CaseResult<Value> value = value_of(setting, scope);
+  if (!value) return tl::unexpected(value.error());
+  const std::uint64_t* number = value->as_number();
+  if (number == nullptr || *number > most) {
+    return wrong(setting, fmt::format("expected 0 … {}, found {}", most, to_string(*value)));
+  }
+  to = static_cast<T>(*number);
+  return {};
+}
+
+template <typename T, std::size_t count>
+CaseResult<void> take_word(T& to, const Setting& setting, const Scope& scope, const std::array<Word<T>, count>& words) {
+  const CaseResult<Value> value = value_of(setting, scope);
+  if (!value) return tl::unexpected(value.error());
+  const std::string text = to_string(*value);
+  const auto word = std::ranges::find(words, text, &Word<T>::name);
+  if (word == words.end()) {
+    std::string names;
+    for (const Word<T>& each : words) names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
+    return wrong(setting, fmt::format("expected one of {}, found {}", names, text));
+  }
+  to = word->value;
+  return {};
+}
+
+CaseResult<void> take_flag(bool& to, const Setting& setting, const Scope& scope) {
+  const CaseResult<Value> value = value_of(setting, scope);
+  if (!value) return tl::unexpected(value.error());
+  to = value->is_true();
+  return {};
+}
+
+CaseResult<void> take_psn(Psn& to, const Setting& setting, const Scope& scope) {
+  std::uint32_t number = 0;
+  constexpr std::uint32_t most = 0xFF'FFFF;
+  const CaseResult<void> taken = take_number(number, setting, scope, most);
+  if (taken) to = Psn{number};
+  return taken;
+}
+
+CaseResult<void> take_rights(Access& to, const Setting& setting, const Scope& scope) {
+  const CaseResult<Value> value = value_of(setting, scope);
+  if (!value) return tl::unexpected(value.error());
+  const Value::List one{*value};
+  Access rights = Access::none;
+  for (const Value& word : value->as_list() != nullptr ? *value->as_list() : one) {
+    if (to_string(word) == "all") {
+      rights = rights | all_rights();
+      continue;
+    }
+    Access right = Access::none;
+    Setting single = setting;
+    single.value = Expression::literal(to_string(word));
+    if (const auto taken = take_word(right, single, scope, kRights); !taken) return taken;
+    rights = rights | right;
+  }
+  to = rights;
+  return {};
+}
+
+using Reader = std::function<CaseResult<void>(const Setting&)>;
+
+/// Hands each setting to the reader of its name.
+CaseResult<void> read_each(const std::vector<Setting>& settings, std::string_view what,
+                           const std::vector<std::pair<std::string_view, Reader>>& readers) {
+  for (const Setting& setting : settings) {
+    const auto reader = std::ranges::find(readers, setting.name, [](const auto& each) { return each.first; });
+    if (reader == readers.end()) {
+      std::string names;
+      for (const auto& each : readers) names += fmt::format("{}{}", names.empty() ? "" : ", ", each.first);
+      return tl::unexpected(
+          CaseError{setting.place, fmt::format("{} \"{}\" is unknown; there are: {}", what, setting.name, names)});
+    }
+    if (CaseResult<void> read = reader->second(setting); !read) return read;
+  }
+  return {};
+}
+
+}  // namespace
+
+Access all_rights() {
+  return Access::local_write | Access::remote_write | Access::remote_read | Access::remote_atomic;
+}
+
+CaseResult<void> read_attributes(QpAttributesRead& attributes, const std::vector<Setting>& settings,
+                                 const Scope& scope) {
+  QpSetup& qp = attributes.setup;
+  constexpr std::uint8_t retries = 7;
+  constexpr std::uint8_t codes = 31;
+  constexpr std::uint64_t most_receives = 64;
+  constexpr std::uint64_t most_length = 65536;
+  const auto number = [&](auto& to, std::uint64_t most) -> Reader {
+    return [&to, most, &scope](const Setting& setting) { return take_number(to, setting, scope, most); };
+  };
+  return read_each(settings, "attribute",
+                   {{"type", [&](const Setting& s) { return take_word(qp.type, s, scope, kTypes); }},
+                    {"state", [&](const Setting& s) { return take_word(qp.state, s, scope, kStates); }},
+                    {"access", [&](const Setting& s) { return take_rights(qp.access, s, scope); }},
+                    {"rq_psn", [&](const Setting& s) { return take_psn(qp.rq_psn, s, scope); }},
+                    {"sq_psn", [&](const Setting& s) { return take_psn(qp.sq_psn, s, scope); }},
+                    {"path_mtu", number(qp.path_mtu, 4096)},
+                    {"timeout", number(qp.timeout, codes)},
+                    {"retry_count", number(qp.retry_count, retries)},
+                    {"rnr_retry", number(qp.rnr_retry, retries)},
+                    {"min_rnr_timer", number(qp.min_rnr_timer, codes)},
+                    {"max_rd_atomic", number(qp.max_rd_atomic, 128)},
+                    {"max_dest_rd_atomic", number(qp.max_dest_rd_atomic, 128)},
+                    {"receives", number(attributes.receives, most_receives)},
+                    {"receive_length", number(attributes.receive_length, most_length)}});
+}
+
+CaseResult<RegionSetup> read_region(const std::vector<Setting>& settings, const Scope& scope) {
+  RegionSetup region{.access = all_rights()};
+  const CaseResult<void> read =
+      read_each(settings, "attribute",
+                {{"length", [&](const Setting& s) { return take_number(region.length, s, scope); }},
+                 {"access", [&](const Setting& s) { return take_rights(region.access, s, scope); }},
+                 {"in_other_pd", [&](const Setting& s) { return take_flag(region.in_other_pd, s, scope); }}});
+  if (!read) return tl::unexpected(read.error());
+  return region;
+}
+
+CaseResult<transport::QpChange> read_change(const std::vector<Setting>& settings, const Scope& scope) {
+  transport::QpChange change;
+  const CaseResult<void> read = read_each(
+      settings, "attribute",
+      {{"state", [&](const Setting& s) { return take_word(change.state.emplace(), s, scope, kStates); }},
+       {"access", [&](const Setting& s) { return take_rights(change.access.emplace(), s, scope); }},
+       {"min_rnr_timer", [&](const Setting& s) { return take_number(change.min_rnr_timer.emplace(), s, scope, 31); }},
+       {"sq_psn", [&](const Setting& s) { return take_psn(change.sq_psn.emplace(), s, scope); }},
+       {"timeout", [&](const Setting& s) { return take_number(change.timeout.emplace(), s, scope, 31); }},
+       {"retry_count", [&](const Setting& s) { return take_number(change.retry_count.emplace(), s, scope, 7); }},
+       {"rnr_retry", [&](const Setting& s) { return take_number(change.rnr_retry.emplace(), s, scope, 7); }},
+       {"max_rd_atomic",
+        [&](const Setting& s) { return take_number(change.max_rd_atomic.emplace(), s, scope, 128); }}});
+  if (!read) return tl::unexpected(read.error());
+  return change;
+}
+
+CaseResult<SendOrder> read_order(const std::vector<Setting>& settings, const Region& region, const Scope& scope) {
+  SendOrder order{.data = {.address = region.address, .length = 0, .l_key = LKey{region.l_key}}};
+  transport::SendRequest& request = order.request;
+  std::uint32_t r_key = region.r_key;
+  std::uint32_t l_key = region.l_key;
+  std::uint32_t invalidate = 0;
+  request.remote.address = region.address;
+  const auto number = [&scope](auto& to) -> Reader {
+    return [&to, &scope](const Setting& setting) { return take_number(to, setting, scope); };
+  };
+  const auto flag = [&scope](bool& to) -> Reader {
+    return [&to, &scope](const Setting& setting) { return take_flag(to, setting, scope); };
+  };
+  const CaseResult<void> read =
+      read_each(settings, "argument",
+                {{"opcode", [&](const Setting& s) { return take_word(request.opcode, s, scope, kOperations); }},
+                 {"wr_id", number(request.wr_id)},
+                 {"length", number(order.data.length)},
+                 {"at", number(order.data.address)},
+                 {"l_key", number(l_key)},
+                 {"remote", number(request.remote.address)},
+                 {"r_key", number(r_key)},
+                 {"immediate", number(request.immediate)},
+                 {"invalidate", number(invalidate)},
+                 {"compare_add", number(request.compare_add)},
+                 {"swap", number(request.swap)},
+                 {"signaled", flag(request.signaled)},
+                 {"solicited", flag(request.solicited)},
+                 {"fence", flag(request.fence)}});
+  if (!read) return tl::unexpected(read.error());
+  order.data.l_key = LKey{l_key};
+  request.remote.r_key = RKey{r_key};
+  request.invalidate = RKey{invalidate};
+  return order;
+}
+
+}  // namespace roce::conform

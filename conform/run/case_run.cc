@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/run/case_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "conform/run/field_match.h"
+#include "conform/run/monitor.h"
+#include "roce/transport/counters.h"
+
+namespace roce::conform {
+
+namespace {
+
+constexpr std::uint64_t kMostRepeats = 100'000;
+
+std::string time_text(Duration time) {
+  return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
+}
+
+}  // namespace
+
+std::string_view to_string(Result result) {
+  switch (result) {
+    case Result::pass:
+      return "pass";
+    case Result::fail:
+      return "fail";
+    case Result::skip:
+      return "skip";
+    case Result::error:
+      return "error";
+  }
+  return "";
+}
+
+CaseRun::CaseRun(Target& target, const Instance& instance, std::uint64_t seed, const Timing& timing)
+    : target_(target), instance_(instance), timing_(timing), bed_(target, instance, seed), last_(target.now()) {}
+
+Outcome CaseRun::run() {
+  if (const CaseResult<void> made = bed_.set_up(*this); !made) {
+    give_up(made.error());
+    return std::move(outcome_);
+  }
+  for (const transport::CounterName& counter : transport::counter_names()) {
+    if (const auto value = target_.counter(counter.name)) counters_.emplace(counter.name, *value);
+  }
+  if (run_steps(instance_.of->steps)) (void)finish();
+  return std::move(outcome_);
+}
+
+CaseRun::Verdict CaseRun::fail(const Place& place, std::string what, std::vector<Comparison> fields) {
+  outcome_.result = Result::fail;
+  outcome_.failure = StepFailure{place, std::move(what), std::move(fields)};
+  return false;
+}
+
+CaseRun::Verdict CaseRun::give_up(CaseError error) {
+  outcome_.result = Result::error;
+  outcome_.failure = StepFailure{std::move(error.place), std::move(error.message)};
+  return false;
+}
+
+std::optional<Value> CaseRun::find(std::string_view name) const {
+  if (const auto value = values_.find(name); value != values_.end()) return value->second;
+  if (std::optional<Value> value = instance_.find(name)) return value;
+  if (std::optional<Value> value = bed_.find(name)) return value;
+  const std::size_t dot = name.find('.');
+  const auto label = labels_.find(name.substr(0, dot));
+  if (dot == std::string_view::npos || label == labels_.end() || label->second.frame.empty()) return std::nullopt;
+  const Packet packet = parse_frame(label->second.frame, LinkType::ethernet);
+  return field_value(packet, std::string{name.substr(dot + 1)});
+}
+
+CaseRun::Verdict CaseRun::run_steps(const std::vector<Step>& steps) {
+  return std::ranges::all_of(steps, [this](const Step& step) { return run_step(step); });
+}
+
+CaseRun::Verdict CaseRun::run_step(const Step& step) {
+  line_ = step.place.line;
+  if (!std::visit([&](const auto& action) { return run_action(action, step); }, step.action)) return false;
+  if (!step.label.empty()) labels_[step.label].time = last_;
+  return true;
+}
+
+CaseRun::Verdict CaseRun::finish() {
+  const Place& place = instance_.of->steps.back().place;
+  while (wait_for_frame(target_.now() + timing_.quiet)) {
+  }
+  if (outcome_.failure) return false;
+  for (auto& [name, qp] : bed_.qps()) {
+    if (qp.waiting.empty()) continue;
+    const Packet packet = parse_frame(qp.waiting.front().bytes, LinkType::ethernet);
+    return fail(place, fmt::format("unexpected frame after the last step: {} PSN {}", packet.info().name,
+                                   packet.bth().psn.value()));
+  }
+  if (const std::optional<std::string> change = bed_.find_change()) return fail(place, *change);
+  return true;
+}
+
+// Frames.
+
+CaseRun::Verdict CaseRun::send(const FrameSpec& frame, const Step& step) {
+  const PeerQp* qp = qp_of(frame.on, frame.place);
+  if (qp == nullptr) return false;
+  std::optional<std::uint64_t> times = 1;
+  if (frame.times) times = number(*frame.times, frame.place);
+  if (!times) return false;
+  CaseResult<std::vector<std::byte>> bytes = make_frame(frame, bed_.defaults_for(*qp), target_.port(), *this);
+  if (!bytes) return give_up(bytes.error());
+  for (std::uint64_t i = 0; i < std::min(*times, kMostRepeats); ++i) {
+    outcome_.frames.push_back({target_.now(), false, *bytes, line_});
+    target_.send(*bytes);
+  }
+  remember(step, *bytes);
+  return true;
+}
+
+void CaseRun::remember(const Step& step, const std::vector<std::byte>& bytes) {
+  if (!step.label.empty()) labels_[step.label].frame = bytes;
+}
+
+CaseRun::Verdict CaseRun::run_action(const Inject& action, const Step& step) {
+  last_ = target_.now();
+  return std::ranges::all_of(action.frames, [&](const FrameSpec& frame) { return send(frame, step); });
+}
+
+bool CaseRun::wait_for_frame(Time until) {
+  std::optional<SeenFrame> frame = target_.receive(until);
+  if (!frame) return false;
+  outcome_.frames.push_back({frame->time, true, frame->bytes, line_});
+  const Place place = {.file = instance_.of->place.file, .line = line_, .column = 1};
+  const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
+  if (const auto deviation = find_deviation(packet, target_.port(), kDefaultPKey)) {
+    return fail(place, fmt::format("a frame that no device may send: {}", *deviation));
+  }
+  PeerQp* qp = bed_.find_peer(packet.bth().dest_qp);
+  if (qp == nullptr) {
+    return fail(
+        place, fmt::format("a frame to QP {:#x}, which the device has no connection to", packet.bth().dest_qp.value()));
+  }
+  qp->waiting.push_back(std::move(*frame));
+  return true;
+}
+
+std::optional<SeenFrame> CaseRun::next_frame(PeerQp& qp, Time until) {
+  while (qp.waiting.empty()) {
+    if (!wait_for_frame(until)) return std::nullopt;
+  }
+  SeenFrame frame = std::move(qp.waiting.front());
+  qp.waiting.pop_front();
+  return frame;
+}
+
+Time CaseRun::begin_of(const Step& step) const {
+  const auto label = labels_.find(step.since);
+  return label == labels_.end() ? last_ : label->second.time;
+}
+
+std::optional<Time> CaseRun::deadline_of(const Step& step) {
+  const std::optional<Duration> within = duration(step.within, timing_.answer, step.place);
+  if (!within) return std::nullopt;
+  return begin_of(step) + *within;
+}
+
+CaseRun::Verdict CaseRun::check_times(const SeenFrame& frame, const Step& step) {
+  const std::optional<Duration> after = duration(step.after, Duration{0}, step.place);
+  if (!after) return false;
+  const Duration elapsed = frame.time - begin_of(step);
+  if (elapsed >= *after) return true;
+  return fail(step.place,
+              fmt::format("too early: after {}, expected at least {}", time_text(elapsed), time_text(*after)));
+}
+
+CaseRun::Verdict CaseRun::save_fields(const Step& step, const Packet& packet) {
+  for (const Setting& save : step.save) {
+    const std::optional<Value> value = field_value(packet, save.value.text());
+    if (!value) return give_up({save.place, fmt::format("the frame has no {}", save.value.text())});
+    outcome_.saved.emplace_back(save.name, to_string(*value));
+    values_.insert_or_assign(save.name, *value);
+  }
+  return true;
+}
+
+CaseRun::Verdict CaseRun::take_frame(const FramePattern& pattern, const SeenFrame& frame, PeerQp& qp,
+                                     const Step& step) {
+  const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
+  CaseResult<std::vector<Comparison>> fields = compare_frame(pattern, qp.setup.type, packet, *this);
+  if (!fields) return give_up(fields.error());
+  if (!is_right(*fields)) {
+    return fail(pattern.place,
+                fmt::format("expected {}, seen after {}: {}", pattern.text, time_text(frame.time - begin_of(step)),
+                            packet.info().name),
+                std::move(*fields));
+  }
+  if (!check_times(frame, step) || !save_fields(step, packet)) return false;
+  qp.learn(packet);
+  remember(step, frame.bytes);
+  return true;
+}
+
+CaseRun::Verdict CaseRun::expect_one(const FramePattern& pattern, const Step& step) {
+  PeerQp* qp = qp_of(pattern.on, pattern.place);
+  const std::optional<Time> until = qp != nullptr ? deadline_of(step) : std::nullopt;
+  if (!until) return false;
+  const std::optional<SeenFrame> frame = next_frame(*qp, *until);
+  if (!frame) {
+    if (outcome_.failure) return false;
+    return fail(pattern.place,
+                fmt::format("expected {} within {}, seen: nothing", pattern.text, time_text(*until - begin_of(step))));
+  }
+  if (!take_frame(pattern, *frame, *qp, step)) return false;
+  last_ = frame->time;
+  return true;
+}
+
+CaseRun::Verdict CaseRun::expect_responses(const FramePattern& pattern, const Step& step) {
+  const PeerQp* qp = qp_of(pattern.on, pattern.place);
+  if (qp == nullptr) return false;
+  const std::optional<std::uint64_t> psn = number(pattern.read->psn, pattern.place);
+  const std::optional<std::uint64_t> length = number(pattern.read->length, pattern.place);
+  if (!psn || !length) return false;
+  std::string data;
+  if (pattern.read->data) {
+    const Evaluated<Value> value = pattern.read->data->evaluate(*this);
+    if (!value) return give_up({pattern.place, value.error()});
+    data = to_string(*value);
+  }
+  const std::uint64_t mtu = qp->setup.path_mtu;
+  const std::uint64_t packets = *length == 0 ? 1 : (*length - 1) / mtu + 1;
+  for (std::uint64_t i = 0; i < packets; ++i) {
+    const std::string_view position = packets == 1 ? "ONLY" : i == 0 ? "FIRST" : i + 1 < packets ? "MIDDLE" : "LAST";
+    const std::uint64_t size = std::min(mtu, *length - i * mtu);
+    FramePattern one{.place = pattern.place,
+                     .text = fmt::format("{} (packet {} of {})", pattern.text, i + 1, packets),
+                     .on = pattern.on,
+                     .opcode = Expression::literal(fmt::format("READ_RESPONSE_{}", position)),
+                     .fields = pattern.fields};
+    const auto add = [&](std::string_view name, std::string_view text) {
+      one.fields.push_back({pattern.place, std::string{name}, false, {{Expression::literal(text), {}}}});
+    };
+    add("bth.psn", std::to_string((*psn + i) & 0xFF'FFFF));
+    add("payload_length", std::to_string(size));
+    if (!data.empty()) add("payload", data.substr(2 * i * mtu, 2 * size));
+    // A middle packet has no AETH.
+    if (position == "MIDDLE") std::erase_if(one.fields, [](const auto& f) { return f.name.starts_with("aeth."); });
+    if (!expect_one(one, step)) return false;
+  }
+  return true;
+}
+
+CaseRun::Verdict CaseRun::run_action(const ExpectFrame& action, const Step& step) {
+  return action.pattern.read ? expect_responses(action.pattern, step) : expect_one(action.pattern, step);
+}
+
+CaseRun::Verdict CaseRun::run_action(const ExpectInAnyOrder& action, const Step& step) {
+  const std::optional<Time> until = deadline_of(step);
+  if (!until) return false;
+  std::vector<const FramePattern*> open;
+  for (const FramePattern& pattern : action.patterns) open.push_back(&pattern);
+  while (!open.empty()) {
+    PeerQp* from = nullptr;
+    for (auto& [name, qp] : bed_.qps()) {
+      if (!qp.waiting.empty()) from = &qp;
+    }
+    if (from == nullptr) {
+      if (wait_for_frame(*until)) continue;
+      if (outcome_.failure) return false;
+      return fail(open.front()->place, fmt::format("expected {}, seen: nothing", open.front()->text));
+    }
+    const SeenFrame frame = *next_frame(*from, *until);
+    const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
+    const auto fits = std::ranges::find_if(open, [&](const FramePattern* pattern) {
+      const CaseResult<std::vector<Comparison>> fields = compare_frame(*pattern, from->setup.type, packet, *this);
+      return bed_.find_qp(pattern->on) == from && fields && is_right(*fields);
+    });
+    if (fits == open.end()) {
+      return fail(step.place,
+                  fmt::format("expected {}{}, seen: {} PSN {}", open.front()->text,
+                              open.size() > 1 ? " or another" : "", packet.info().name, packet.bth().psn.value()));
+    }
+    open.erase(fits);
+    from->learn(packet);
+    last_ = frame.time;
+  }
+  return true;
+}
+
+CaseRun::Verdict CaseRun::run_action(const ExpectOneOf& action, const Step& step) {
+  const auto& first = action.branches.front();
+  const auto* const frame_step = std::get_if<ExpectFrame>(&first.steps.front().action);
+  PeerQp* qp = qp_of(frame_step != nullptr ? frame_step->pattern.on : kDefaultQp, first.place);
+  if (qp == nullptr) return false;
+  const bool may_be_quiet = std::ranges::any_of(
+      action.branches, [](const auto& branch) { return std::holds_alternative<Quiet>(branch.steps.front().action); });
+  const std::optional<Duration> within =
+      duration(step.within, may_be_quiet ? timing_.quiet : timing_.answer, step.place);
+  if (!within) return false;
+  std::optional<SeenFrame> frame = next_frame(*qp, begin_of(step) + *within);
+  if (outcome_.failure) return false;
+  std::string wanted;
+  for (const ExpectOneOf::Branch& branch : action.branches) {
+    const auto* const expect = std::get_if<ExpectFrame>(&branch.steps.front().action);
+    wanted += fmt::format("{}{}", wanted.empty() ? "" : " or ", expect != nullptr ? expect->pattern.text : "nothing");
+    bool fits = !frame && expect == nullptr;
+    if (frame && expect != nullptr) {
+      const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
+      const CaseResult<std::vector<Comparison>> fields = compare_frame(expect->pattern, qp->setup.type, packet, *this);
+      if (!fields) return give_up(fields.error());
+      fits = is_right(*fields);
+    }
+    if (!fits) continue;
+    if (frame) qp->waiting.push_front(std::move(*frame));
+    outcome_.branches.push_back(branch.name);
+    return run_steps(branch.steps);
+  }
+  const std::string seen = frame ? fmt::format("{} PSN {}", parse_frame(frame->bytes, LinkType::ethernet).info().name,
+                                               parse_frame(frame->bytes, LinkType::ethernet).bth().psn.value())
+                                 : "nothing";
+  return fail(step.place, fmt::format("expected {}, seen: {}", wanted, seen));
+}
+
+CaseRun::Verdict CaseRun::run_action(const Quiet& action, const Step& step) {
+  const std::optional<Duration> time = duration(action.time, timing_.quiet, step.place);
+  if (!time) return false;
+  const Time until = target_.now() + *time;
+  while (wait_for_frame(until)) {
+  }
+  if (outcome_.failure) return false;
+  for (auto& [name, qp] : bed_.qps()) {
+    while (!qp.waiting.empty()) {
+      const SeenFrame frame = std::move(qp.waiting.front());
+      qp.waiting.pop_front();
+      const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
+      const bool is_allowed = std::ranges::any_of(action.except, [&](const FramePattern& pattern) {
+        const CaseResult<std::vector<Comparison>> fields = compare_frame(pattern, qp.setup.type, packet, *this);
+        return fields && is_right(*fields);
+      });
+      if (!is_allowed) {
+        return fail(step.place, fmt::format("expected nothing, seen after {}: {} PSN {}", time_text(frame.time - last_),
+                                            packet.info().name, packet.bth().psn.value()));
+      }
+      qp.learn(packet);
+    }
+  }
+  last_ = target_.now();
+  return true;
+}
+
+// Control.
+
+CaseRun::Verdict CaseRun::run_action(const Assign& action, const Step& /*step*/) {
+  for (const Assign::Assignment& assignment : action.assignments) {
+    std::string chosen = "else";
+    if (assignment.by) {
+      const Evaluated<Value> by = assignment.by->evaluate(*this);
+      if (!by) return give_up({assignment.place, by.error()});
+      chosen = to_string(*by);
+    }
+    auto setting = std::ranges::find(assignment.values, chosen, &Setting::name);
+    if (setting == assignment.values.end()) setting = std::ranges::find(assignment.values, "else", &Setting::name);
+    if (setting == assignment.values.end()) {
+      return give_up(
+          {assignment.place, fmt::format("{}: there is no value for {}, and no else", assignment.name, chosen)});
+    }
+    Evaluated<Value> value = setting->value.evaluate(*this);
+    if (!value) return give_up({setting->place, value.error()});
+    values_.insert_or_assign(assignment.name, std::move(*value));
+  }
+  return true;
+}
+
+CaseRun::Verdict CaseRun::run_action(const Check& action, const Step& step) {
+  const Evaluated<Value> value = action.condition.evaluate(*this);
+  if (!value) return give_up({step.place, value.error()});
+  return value->is_true() || fail(step.place, fmt::format("not true: {}", action.condition.text()));
+}
+
+CaseRun::Verdict CaseRun::run_action(const Repeat& action, const Step& step) {
+  const std::optional<std::uint64_t> times = number(action.times, step.place);
+  if (!times) return false;
+  for (std::uint64_t i = 0; i < std::min(*times, kMostRepeats); ++i) {
+    if (!run_steps(action.steps)) return false;
+  }
+  return true;
+}
+
+CaseRun::Verdict CaseRun::run_action(const ForEach& action, const Step& step) {
+  const std::optional<std::vector<Value>> values = values_of(action.values, step.place);
+  if (!values) return false;
+  for (const Value& value : *values) {
+    values_.insert_or_assign(action.name, value);
+    if (!run_steps(action.steps)) return false;
+  }
+  return true;
+}
+
+CaseRun::Verdict CaseRun::run_action(const Wait& action, const Step& step) {
+  const std::optional<Duration> time = duration(action.time, Duration{0}, step.place);
+  if (!time) return false;
+  const Time until = target_.now() + *time;
+  while (wait_for_frame(until)) {
+  }
+  last_ = target_.now();
+  return !outcome_.failure;
+}
+
+// Values.
+
+std::optional<std::uint64_t> CaseRun::number(const Expression& expression, const Place& place) {
+  const Evaluated<std::uint64_t> value = expression.number(*this);
+  if (value) return *value;
+  give_up({place, value.error()});
+  return std::nullopt;
+}
+
+std::optional<Duration> CaseRun::duration(const std::optional<Expression>& expression, Duration otherwise,
+                                          const Place& place) {
+  if (!expression) return otherwise;
+  const std::optional<std::uint64_t> value = number(*expression, place);
+  if (!value) return std::nullopt;
+  // A day: later than any timer of a QP, and far from the end of the clock.
+  constexpr std::uint64_t most = 86'400'000'000'000;
+  return Duration{static_cast<std::int64_t>(std::min(*value, most))};
+}
+
+std::optional<std::vector<Value>> CaseRun::values_of(const std::vector<Choice>& choices, const Place& place) {
+  std::vector<Value> values;
+  for (const Choice& choice : choices) {
+    Evaluated<Value> first = choice.first.evaluate(*this);
+    if (!first) {
+      give_up({place, first.error()});
+      return std::nullopt;
+    }
+    if (!choice.last) {
+      values.push_back(std::move(*first));
+      continue;
+    }
+    const std::optional<std::uint64_t> from = number(choice.first, place);
+    const std::optional<std::uint64_t> to = number(*choice.last, place);
+    if (!from || !to) return std::nullopt;
+    for (std::uint64_t i = *from; i <= *to && values.size() < kMostRepeats; ++i) values.push_back(Value::number(i));
+  }
+  return values;
+}
+
+PeerQp* CaseRun::qp_of(const std::string& name, const Place& place) {
+  PeerQp* qp = bed_.find_qp(name);
+  if (qp == nullptr) give_up({place, fmt::format("there is no QP {}", name)});
+  return qp;
+}
+
+}  // namespace roce::conform

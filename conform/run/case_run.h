@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "conform/language/instance.h"
+#include "conform/run/outcome.h"
+#include "conform/run/test_bed.h"
+
+namespace roce::conform {
+
+/// Times of a target: how long its answers may take.
+struct Timing {
+  Duration answer = std::chrono::milliseconds{100};  ///< `within` of a step that says nothing else
+  Duration quiet = std::chrono::milliseconds{1};     ///< time after which the device is silent
+};
+
+/// Runs one instance of a case against a device: makes its objects, follows its steps, and compares what the device
+/// does with what they say. At the end no frame may be left, and memory has to be as the steps said.
+class CaseRun final : private Scope {
+ public:
+  CaseRun(Target& target, const Instance& instance, std::uint64_t seed, const Timing& timing);
+
+  /// Runs the case; to be called once.
+  [[nodiscard]] Outcome run();
+
+ private:
+  /// Nothing if the device did right; otherwise the failure is in `outcome_`.
+  using Verdict = bool;
+
+  [[nodiscard]] std::optional<Value> find(std::string_view name) const override;
+
+  // Steps; false if the run is over.
+  [[nodiscard]] Verdict run_steps(const std::vector<Step>& steps);
+  [[nodiscard]] Verdict run_step(const Step& step);
+  [[nodiscard]] Verdict run_action(const Inject& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const ExpectFrame& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const ExpectInAnyOrder& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const ExpectOneOf& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const Quiet& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const Probe& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const Verb& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const AwaitCompletion& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const NoCompletion& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const AwaitEvent& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const NoEvent& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const AwaitState& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const CheckMemory& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const CheckCounters& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const Assign& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const Check& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const Repeat& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const ForEach& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const Wait& action, const Step& step);
+
+  // Frames.
+  [[nodiscard]] Verdict send(const FrameSpec& frame, const Step& step);
+  /// Returns the next frame of the device on a QP; empty if none came before `until`, or the run is over.
+  [[nodiscard]] std::optional<SeenFrame> next_frame(PeerQp& qp, Time until);
+  /// Waits for any frame until `until` and puts it to its QP. False if none came, or the run is over.
+  [[nodiscard]] bool wait_for_frame(Time until);
+  /// Compares a frame with one pattern, and takes over what it says.
+  [[nodiscard]] Verdict take_frame(const FramePattern& pattern, const SeenFrame& frame, PeerQp& qp, const Step& step);
+  [[nodiscard]] Verdict expect_one(const FramePattern& pattern, const Step& step);
+  [[nodiscard]] Verdict expect_responses(const FramePattern& pattern, const Step& step);
+  [[nodiscard]] Verdict check_times(const SeenFrame& frame, const Step& step);
+  void remember(const Step& step, const std::vector<std::byte>& bytes);
+  [[nodiscard]] Verdict save_fields(const Step& step, const Packet& packet);
+  [[nodiscard]] Verdict finish();
+
+  // Values.
+  [[nodiscard]] std::optional<std::uint64_t> number(const Expression& expression, const Place& place);
+  [[nodiscard]] std::optional<Duration> duration(const std::optional<Expression>& expression, Duration otherwise,
+                                                 const Place& place);
+  [[nodiscard]] std::optional<std::vector<Value>> values_of(const std::vector<Choice>& choices, const Place& place);
+  [[nodiscard]] PeerQp* qp_of(const std::string& name, const Place& place);
+  [[nodiscard]] Time begin_of(const Step& step) const;
+  /// Returns the time up to which a step may wait; empty if the run is over.
+  [[nodiscard]] std::optional<Time> deadline_of(const Step& step);
+
+  Verdict fail(const Place& place, std::string what, std::vector<Comparison> fields = {});
+  /// Ends the run because the case is wrong.
+  Verdict give_up(CaseError error);
+
+  Target& target_;
+  const Instance& instance_;
+  Timing timing_;
+  TestBed bed_;
+  Outcome outcome_;
+  std::map<std::string, Value, std::less<>> values_;  ///< set and saved
+  struct Labelled {
+    Time time{};
+    std::vector<std::byte> frame;
+  };
+  std::map<std::string, Labelled, std::less<>> labels_;
+  std::map<std::string, std::uint64_t> counters_;  ///< at the beginning
+  Time last_{};                                    ///< when the step before happened
+  int line_ = 0;                                   ///< of the step that runs
+};
+
+}  // namespace roce::conform

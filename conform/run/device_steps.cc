@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The steps of a case that ask the device, not the wire: verbs, completions, events, states, memory and counters.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "conform/run/attributes.h"
+#include "conform/run/case_run.h"
+#include "conform/run/field_match.h"
+
+namespace roce::conform {
+
+namespace {
+
+// The device is asked again after this time; frames that come meanwhile wait at their QPs.
+constexpr Duration kPollInterval = std::chrono::milliseconds{1};
+
+std::optional<Value> completion_value(const transport::Completion& completion, std::string_view name) {
+  if (name == "wr_id") return Value::number(completion.wr_id);
+  if (name == "status") return Value::word(std::string{to_string(completion.status)});
+  if (name == "opcode") return Value::word(std::string{to_string(completion.opcode)});
+  if (name == "byte_length") return Value::number(completion.byte_length);
+  if (name == "immediate") return Value::number(completion.immediate);
+  if (name == "invalidated") return Value::number(completion.invalidated.value());
+  if (name == "qpn") return Value::number(completion.qpn.value());
+  return std::nullopt;
+}
+
+std::string hex_of(const Value& value) {
+  const Value::List* list = value.as_list();
+  if (list == nullptr) return to_string(value);
+  std::string text;
+  for (const Value& item : *list) text += hex_of(item);
+  return text;
+}
+
+}  // namespace
+
+CaseRun::Verdict CaseRun::run_action(const Verb& action, const Step& step) {
+  TargetResult<void> done;
+  if (action.kind == Verb::Kind::deregister) {
+    const Region* region = bed_.find_region(action.on);
+    if (region == nullptr) return give_up({step.place, fmt::format("there is no region {}", action.on)});
+    done = target_.deregister(region->number);
+  } else {
+    const PeerQp* qp = qp_of(action.on, step.place);
+    if (qp == nullptr) return false;
+    if (action.kind == Verb::Kind::modify) {
+      const CaseResult<transport::QpChange> change = read_change(action.arguments, *this);
+      if (!change) return give_up(change.error());
+      done = target_.modify(qp->number, *change);
+    } else {
+      const Region* region = bed_.find_region("R");
+      const CaseResult<SendOrder> order = read_order(action.arguments, *region, *this);
+      if (!order) return give_up(order.error());
+      done = action.kind == Verb::Kind::post_send ? target_.post_send(qp->number, *order)
+                                                  : target_.post_receive(qp->number, order->request.wr_id, order->data);
+    }
+  }
+  last_ = target_.now();
+  if (done.has_value() != step.is_refused) return true;
+  if (done) return fail(step.place, fmt::format("{} was not refused", step.verb));
+  return fail(step.place, fmt::format("{} was refused: {}", step.verb, done.error()));
+}
+
+CaseRun::Verdict CaseRun::run_action(const Probe& action, const Step& step) {
+  PeerQp* qp = qp_of(action.on, step.place);
+  if (qp == nullptr) return false;
+  const Region* region = bed_.find_region("probe");
+  FrameSpec frame{.place = step.place, .opcode = Expression::literal("WRITE_ONLY"), .on = action.on};
+  const auto set = [&](std::string_view name, std::string text) {
+    frame.fields.push_back({step.place, std::string{name}, Expression::literal(text)});
+  };
+  set("reth.va", std::to_string(region->address));
+  set("reth.r_key", std::to_string(region->r_key));
+  set("payload", fmt::format("{:016x}", qp->expected.value() + 1));
+  const std::uint32_t msn = (qp->msn + 1).value();
+  FramePattern answer{.place = step.place,
+                      .text = fmt::format("ACK [{}, {}] of a probe", qp->expected.value(), msn),
+                      .on = action.on,
+                      .opcode = Expression::literal("ACKNOWLEDGE")};
+  const auto want = [&](std::string_view name, std::uint32_t value) {
+    answer.fields.push_back({step.place, std::string{name}, false, {{Expression::literal(std::to_string(value)), {}}}});
+  };
+  want("bth.psn", qp->expected.value());
+  want("aeth.msn", msn);
+  last_ = target_.now();
+  if (!send(frame, step) || !expect_one(answer, step)) return false;
+  return bed_.accept_memory(region->address, 8);
+}
+
+CaseRun::Verdict CaseRun::run_action(const AwaitCompletion& action, const Step& step) {
+  const PeerQp* qp = qp_of(action.on, step.place);
+  const std::optional<Time> until = qp != nullptr ? deadline_of(step) : std::nullopt;
+  if (!until) return false;
+  std::optional<transport::Completion> completion;
+  for (;;) {
+    completion = target_.poll(qp->number, action.is_receive);
+    if (completion || target_.now() >= *until) break;
+    (void)wait_for_frame(std::min(*until, target_.now() + kPollInterval));
+    if (outcome_.failure) return false;
+  }
+  if (!completion) return fail(step.place, "expected a completion, seen: none");
+  last_ = target_.now();
+  std::vector<Comparison> fields;
+  for (const FieldPattern& field : action.fields) {
+    const std::optional<Value> seen = completion_value(*completion, field.name);
+    if (!seen) return give_up({field.place, fmt::format("a completion has no {}", field.name)});
+    const Evaluated<bool> fits = allows(field, *seen, *this);
+    if (!fits) return give_up({field.place, fits.error()});
+    fields.push_back({field.name, wanted_text(field, *this), to_string(*seen), *fits});
+  }
+  return is_right(fields) || fail(step.place, "a completion differs", std::move(fields));
+}
+
+CaseRun::Verdict CaseRun::run_action(const NoCompletion& action, const Step& step) {
+  const PeerQp* qp = qp_of(action.on, step.place);
+  if (qp == nullptr) return false;
+  for (const bool is_receive : {false, true}) {
+    if (const auto completion = target_.poll(qp->number, is_receive)) {
+      return fail(step.place, fmt::format("expected no completion, seen: {} of request {}",
+                                          to_string(completion->status), completion->wr_id));
+    }
+  }
+  return true;
+}
+
+CaseRun::Verdict CaseRun::run_action(const AwaitEvent& action, const Step& step) {
+  const Evaluated<Value> wanted = action.type.evaluate(*this);
+  if (!wanted) return give_up({step.place, wanted.error()});
+  const std::optional<Time> until = deadline_of(step);
+  if (!until) return false;
+  for (;;) {
+    const std::optional<transport::EventType> event = target_.poll_event();
+    if (event && to_string(*event) == to_string(*wanted)) return true;
+    if (event) {
+      return fail(step.place, fmt::format("expected event {}, seen: {}", to_string(*wanted), to_string(*event)));
+    }
+    if (target_.now() >= *until)
+      return fail(step.place, fmt::format("expected event {}, seen: none", to_string(*wanted)));
+    (void)wait_for_frame(std::min(*until, target_.now() + kPollInterval));
+    if (outcome_.failure) return false;
+  }
+}
+
+CaseRun::Verdict CaseRun::run_action(const NoEvent& /*action*/, const Step& step) {
+  const std::optional<transport::EventType> event = target_.poll_event();
+  return !event || fail(step.place, fmt::format("expected no event, seen: {}", to_string(*event)));
+}
+
+CaseRun::Verdict CaseRun::run_action(const AwaitState& action, const Step& step) {
+  const PeerQp* qp = qp_of(action.on, step.place);
+  const std::optional<Time> until = qp != nullptr ? deadline_of(step) : std::nullopt;
+  if (!until) return false;
+  const Evaluated<Value> wanted = action.state.evaluate(*this);
+  if (!wanted) return give_up({step.place, wanted.error()});
+  for (;;) {
+    const std::string_view seen = to_string(target_.state(qp->number));
+    if (seen == to_string(*wanted)) return true;
+    if (target_.now() >= *until) {
+      return fail(step.place, fmt::format("expected state {}, seen: {}", to_string(*wanted), seen));
+    }
+    (void)wait_for_frame(std::min(*until, target_.now() + kPollInterval));
+    if (outcome_.failure) return false;
+  }
+}
+
+CaseRun::Verdict CaseRun::run_action(const CheckMemory& action, const Step& step) {
+  if (!action.at) {
+    const std::optional<std::string> change = bed_.find_change();
+    return !change || fail(step.place, *change);
+  }
+  const std::optional<std::uint64_t> address = number(*action.at, step.place);
+  if (!address) return false;
+  std::uint64_t length = 0;
+  std::string wanted;
+  if (action.is) {
+    const Evaluated<Value> value = action.is->evaluate(*this);
+    if (!value) return give_up({step.place, value.error()});
+    wanted = hex_of(*value);
+    length = wanted.size() / 2;
+  } else {
+    const std::optional<std::uint64_t> given = number(*action.length, step.place);
+    if (!given) return false;
+    length = *given;
+  }
+  const auto bytes = bed_.memory_at(*address, length);
+  if (!bytes) return give_up({step.place, fmt::format("there is no memory at {:#x}", *address)});
+  if (action.is) {
+    const std::string seen = hex_text(*bytes);
+    if (seen != wanted) {
+      const auto at = static_cast<std::size_t>(std::ranges::mismatch(seen, wanted).in1 - seen.begin()) / 2;
+      return fail(step.place, fmt::format("memory differs at {:#x}", *address + at),
+                  {{"byte", wanted.substr(2 * at, 2), seen.substr(2 * at, 2), false}});
+    }
+  }
+  return bed_.accept_memory(*address, length);
+}
+
+CaseRun::Verdict CaseRun::run_action(const CheckCounters& action, const Step& step) {
+  std::vector<Comparison> fields;
+  for (const FieldPattern& field : action.grown_by) {
+    const std::optional<std::uint64_t> now = target_.counter(field.name);
+    if (!now) return give_up({field.place, fmt::format("the device has no counter {}", field.name)});
+    const Value grown = Value::number(*now - counters_[field.name]);
+    const Evaluated<bool> fits = allows(field, grown, *this);
+    if (!fits) return give_up({field.place, fits.error()});
+    fields.push_back({field.name, "+" + wanted_text(field, *this), "+" + to_string(grown), *fits});
+  }
+  return is_right(fields) || fail(step.place, "counters differ", std::move(fields));
+}
+
+}  // namespace roce::conform

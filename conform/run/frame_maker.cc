@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/run/frame_maker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "roce/wire/opcode.h"
+
+namespace roce::conform {
+
+namespace {
+
+constexpr std::string_view kEither = "rdma.";
+
+std::string_view service_prefix(transport::QpType type) {
+  switch (type) {
+    case transport::QpType::rc:
+      return "RC_";
+    case transport::QpType::uc:
+      return "UC_";
+    default:
+      return "UD_";
+  }
+}
+
+bool has_header(const OpcodeInfo& info, HeaderId id) {
+  return std::ranges::find(info.headers(), id) != info.headers().end();
+}
+
+/// Returns the name in the field table: `rdma.va` is the RETH's or the AtomicETH's, as the opcode has one.
+std::string field_name(const OpcodeInfo& info, const std::string& name) {
+  if (!name.starts_with(kEither)) return name;
+  const std::string member = name.substr(kEither.size());
+  if (has_header(info, HeaderId::atomiceth)) return "atomiceth." + member;
+  return "reth." + (member == "length" ? "dma_length" : member);
+}
+
+/// Returns bytes as one value: hex digits, of which a list is the whole.
+std::string joined(const Value& value) {
+  const Value::List* list = value.as_list();
+  if (list == nullptr) return to_string(value);
+  std::string text;
+  for (const Value& item : *list) text += joined(item);
+  return text;
+}
+
+/// A specification that is being filled.
+class Maker {
+ public:
+  Maker(const FrameSpec& frame, const FrameDefaults& defaults, const Port& port, const Scope& scope)
+      : frame_(frame), defaults_(defaults), port_(port), scope_(scope) {}
+
+  [[nodiscard]] CaseResult<std::vector<std::byte>> make() {
+    if (const auto begun = begin(); !begun) return tl::unexpected(begun.error());
+    if (const auto done = set_all(frame_.fields); !done) return tl::unexpected(done.error());
+    if (const auto done = set_length(); !done) return tl::unexpected(done.error());
+    if (!frame_.after_icrc.empty()) {
+      if (const auto done = change_after_icrc(); !done) return tl::unexpected(done.error());
+    }
+    SpecResult<std::vector<std::byte>> bytes = spec_.build();
+    if (!bytes) return wrong(frame_.place, bytes.error().message);
+    if (const auto done = damage(*bytes); !done) return tl::unexpected(done.error());
+    return std::move(*bytes);
+  }
+
+ private:
+  [[nodiscard]] static tl::unexpected<CaseError> wrong(const Place& place, std::string message) {
+    return tl::unexpected(CaseError{place, std::move(message)});
+  }
+
+  [[nodiscard]] CaseResult<void> set(const Place& place, std::string_view name, const std::string& text) {
+    const SpecResult<void> done = spec_.set(name, text);
+    if (!done) return wrong(place, done.error().message);
+    return {};
+  }
+
+  [[nodiscard]] CaseResult<void> begin() {
+    const Evaluated<Value> name = frame_.opcode.evaluate(scope_);
+    if (!name) return wrong(frame_.place, name.error());
+    const std::optional<Opcode> opcode = opcode_for(to_string(*name), defaults_.type);
+    if (!opcode) return wrong(frame_.place, fmt::format("there is no opcode {} on this type of QP", to_string(*name)));
+    info_ = &opcode_info(*opcode);
+    const bool is_ipv4 = port_.device_gid.is_ipv4_mapped();
+    spec_ = PacketSpec::for_opcode(*opcode, is_ipv4 ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6);
+    std::vector<std::pair<std::string, std::string>> values{
+        {"eth.dst", to_string(port_.device_mac)},
+        {"eth.src", to_string(port_.tester_mac)},
+        {is_ipv4 ? "ip.src" : "ipv6.src", to_string(port_.tester_gid)},
+        {is_ipv4 ? "ip.dst" : "ipv6.dst", to_string(port_.device_gid)},
+        {"udp.srcport", "50000"},
+        {"bth.dest_qp", std::to_string(defaults_.dest_qp.value())},
+        {"bth.psn", std::to_string(defaults_.psn.value())},
+        {"bth.mig_req", "true"},
+    };
+    if (asks_for_ack()) values.emplace_back("bth.ack_req", "true");
+    for (const std::string_view header : {"reth", "atomiceth"}) {
+      if (!has_header(*info_, header == "reth" ? HeaderId::reth : HeaderId::atomiceth)) continue;
+      values.emplace_back(fmt::format("{}.va", header), std::to_string(defaults_.region.address));
+      values.emplace_back(fmt::format("{}.r_key", header), std::to_string(defaults_.region.r_key));
+    }
+    if (carries_data()) values.emplace_back("payload_length", std::to_string(default_payload()));
+    for (const auto& [field, text] : values) {
+      if (const auto done = set(frame_.place, field, text); !done) return done;
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool asks_for_ack() const {
+    return defaults_.type == transport::QpType::rc && info_->ends_message() && !info_->is_response() &&
+           info_->operation != Operation::read_request;
+  }
+  [[nodiscard]] bool carries_data() const {
+    return info_->operation == Operation::send || info_->operation == Operation::write ||
+           info_->operation == Operation::read_response;
+  }
+  [[nodiscard]] bool is_inside_message() const {
+    return info_->position == Position::first || info_->position == Position::middle;
+  }
+  [[nodiscard]] std::uint32_t default_payload() const { return is_inside_message() ? defaults_.path_mtu : 4; }
+
+  [[nodiscard]] CaseResult<void> set_all(const std::vector<Setting>& settings) {
+    for (const Setting& setting : settings) {
+      const Evaluated<Value> value = setting.value.evaluate(scope_);
+      if (!value) return wrong(setting.place, fmt::format("{}: {}", setting.name, value.error()));
+      const std::string name = field_name(*info_, setting.name);
+      is_length_set_ |= name == "reth.dma_length";
+      if (const auto done = set(setting.place, name, joined(*value)); !done) return done;
+    }
+    return {};
+  }
+
+  // The length of a message follows from its payload where one packet has all of it.
+  [[nodiscard]] CaseResult<void> set_length() {
+    if (is_length_set_ || !has_header(*info_, HeaderId::reth)) return {};
+    std::size_t length = defaults_.path_mtu;
+    if (info_->operation == Operation::write) {
+      length = spec_.get("payload").value_or("").size() / 2;
+      if (info_->position == Position::first) length *= 2;
+    }
+    return set(frame_.place, "reth.dma_length", std::to_string(length));
+  }
+
+  [[nodiscard]] CaseResult<void> change_after_icrc() {
+    const SpecResult<std::vector<std::byte>> bytes = spec_.build();
+    if (!bytes) return wrong(frame_.place, bytes.error().message);
+    const Packet packet = parse_frame(*bytes, LinkType::ethernet);
+    if (!packet.has_icrc()) return wrong(frame_.place, "after_icrc: the frame has no ICRC");
+    if (const auto done = set(frame_.place, "icrc", std::to_string(packet.stored_icrc())); !done) return done;
+    return set_all(frame_.after_icrc);
+  }
+
+  [[nodiscard]] CaseResult<void> damage(std::vector<std::byte>& bytes) const {
+    if (frame_.flip) {
+      const Evaluated<std::uint64_t> bit = frame_.flip->number(scope_);
+      if (!bit) return wrong(frame_.place, "flip: " + bit.error());
+      const std::uint64_t byte = kSize<Ethernet> + *bit / 8;
+      if (byte >= bytes.size()) return wrong(frame_.place, fmt::format("flip: the frame has no bit {}", *bit));
+      bytes[byte] ^= std::byte{0x80} >> static_cast<int>(*bit % 8);
+    }
+    if (frame_.cut) {
+      const Evaluated<std::uint64_t> cut = frame_.cut->number(scope_);
+      if (!cut) return wrong(frame_.place, "cut: " + cut.error());
+      if (*cut >= bytes.size()) return wrong(frame_.place, fmt::format("cut: the frame has {} bytes", bytes.size()));
+      bytes.resize(bytes.size() - *cut);
+    }
+    return {};
+  }
+
+  const FrameSpec& frame_;
+  const FrameDefaults& defaults_;
+  const Port& port_;
+  const Scope& scope_;
+  const OpcodeInfo* info_ = nullptr;
+  PacketSpec spec_;
+  bool is_length_set_ = false;
+};
+
+}  // namespace
+
+std::optional<Opcode> opcode_for(std::string_view name, transport::QpType type) {
+  if (const std::optional<Opcode> whole = opcode_from_name(name)) return whole;
+  return opcode_from_name(fmt::format("{}{}", service_prefix(type), name));
+}
+
+CaseResult<std::vector<std::byte>> make_frame(const FrameSpec& frame, const FrameDefaults& defaults, const Port& port,
+                                              const Scope& scope) {
+  return Maker{frame, defaults, port, scope}.make();
+}
+
+}  // namespace roce::conform

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conform/language/place.h"
+#include "roce/wire/time.h"
+
+namespace roce::conform {
+
+enum class Result : std::uint8_t {
+  pass,
+  fail,
+  skip,   ///< the device lacks something that the case needs
+  error,  ///< the case itself is wrong
+};
+/// Returns `pass`, `fail`, `skip` or `error`.
+[[nodiscard]] std::string_view to_string(Result result);
+
+/// A field of a frame, a completion or a counter beside what it should be.
+struct Comparison {
+  std::string field;
+  std::string expected;
+  std::string seen;
+  bool is_right = false;
+};
+
+/// The step that showed the deviation.
+struct StepFailure {
+  Place place;
+  std::string what;  ///< a sentence: what was expected, and what came
+  std::vector<Comparison> fields{};
+};
+
+/// A frame that the tester sent or saw.
+struct LoggedFrame {
+  Time time{};
+  bool from_device = false;
+  std::vector<std::byte> bytes;
+  int line = 0;  ///< of the step in the case file
+};
+
+/// The result of one instance of a case.
+struct Outcome {
+  Result result = Result::pass;
+  std::optional<StepFailure> failure{};
+  std::string lacks{};                  ///< with `skip`
+  std::vector<std::string> branches{};  ///< the ones taken where a case allows several behaviours
+  std::vector<std::pair<std::string, std::string>> saved{};
+  std::vector<LoggedFrame> frames{};
+};
+
+}  // namespace roce::conform

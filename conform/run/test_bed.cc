@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/run/test_bed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "conform/run/attributes.h"
+#include "roce/wire/aeth.h"
+#include "roce/wire/opcode.h"
+#include "roce/wire/reth.h"
+
+namespace roce::conform {
+
+namespace {
+
+constexpr std::uint32_t kFirstPeer = 0x1000;
+
+/// Returns the packets that answer a READ of this length.
+std::uint32_t packets_of(std::uint32_t bytes, std::uint32_t mtu) {
+  return bytes == 0 ? 1 : (bytes - 1) / mtu + 1;
+}
+
+/// The two halves of `a.E`; the first is empty without a dot.
+std::pair<std::string, std::string> split(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return {"", std::string{name}};
+  return {std::string{name.substr(0, dot)}, std::string{name.substr(dot + 1)}};
+}
+
+std::optional<Value> find_of_qp(const PeerQp& qp, std::string_view member) {
+  if (member == "E") return Value::psn(qp.expected.value());
+  if (member == "S") return Value::psn(qp.next.value());
+  if (member == "M") return Value::psn(qp.msn.value());
+  if (member == "qpn") return Value::number(qp.qpn.value());
+  if (member == "peer") return Value::number(qp.setup.peer.value());
+  if (member == "mtu") return Value::number(qp.setup.path_mtu);
+  return std::nullopt;
+}
+
+std::optional<Value> find_of_region(const Region& region, std::string_view member) {
+  if (member == "va") return Value::number(region.address);
+  if (member == "end") return Value::number(region.address + region.length);
+  if (member == "length") return Value::number(region.length);
+  if (member == "r_key") return Value::number(region.r_key);
+  if (member == "l_key") return Value::number(region.l_key);
+  return std::nullopt;
+}
+
+}  // namespace
+
+void PeerQp::learn(const Packet& packet) {
+  const Bth bth = packet.bth();
+  const OpcodeInfo& info = packet.info();
+  if (!info.is_response()) {
+    std::uint32_t psns = 1;
+    if (info.operation == Operation::read_request) {
+      psns = packets_of(packet.get<Reth>().value_or(Reth{}).dma_length, setup.path_mtu);
+    }
+    // What is sent again does not move the next PSN.
+    const Psn behind = bth.psn + psns;
+    if (behind.newer_than(next)) next = behind;
+    return;
+  }
+  const std::optional<Aeth> aeth = packet.get<Aeth>();
+  if (aeth) msn = aeth->msn;
+  const bool is_nak = aeth && aeth->syndrome.kind() != AethKind::ack;
+  const Psn behind = is_nak ? bth.psn : bth.psn + 1;
+  if (behind.newer_than(expected)) expected = behind;
+}
+
+TestBed::TestBed(Target& target, const Instance& instance, std::uint64_t seed)
+    : target_(target), instance_(instance), random_(seed) {}
+
+Psn TestBed::draw_psn() {
+  // Half of the runs begin near an edge, where numbers wrap and half of the window ends.
+  constexpr std::array<std::uint32_t, 5> edges{0xFF'FFFC, 0, 0x7F'FFFE, 0x80'0000, 0xFF'FFFF};
+  const std::uint64_t drawn = random_();
+  if (drawn % 2 == 0) return Psn{edges.at((drawn >> 1U) % edges.size())};
+  return Psn{static_cast<std::uint32_t>(drawn >> 8U & 0xFF'FFFF)};
+}
+
+CaseResult<void> TestBed::set_up(const Scope& scope) {
+  const Case& one = *instance_.of;
+  const auto is_given = [&](std::string_view name) {
+    return std::ranges::find(one.setup, name, &ObjectSpec::name) != one.setup.end();
+  };
+  std::vector<ObjectSpec> objects;
+  if (!is_given("R"))
+    objects.push_back({.place = one.place, .name = "R", .kind = ObjectSpec::Kind::mr, .attributes = {}});
+  objects.push_back({.place = one.place,
+                     .name = "probe",
+                     .kind = ObjectSpec::Kind::mr,
+                     .attributes = {{one.place, "length", Expression::literal("64")}}});
+  if (!is_given(kDefaultQp)) {
+    objects.push_back({.place = one.place, .name = kDefaultQp, .kind = ObjectSpec::Kind::qp, .attributes = {}});
+  }
+  objects.insert(objects.end(), one.setup.begin(), one.setup.end());
+  for (const ObjectSpec& object : objects) {
+    const CaseResult<void> added =
+        object.kind == ObjectSpec::Kind::qp ? add_qp(object, scope) : add_region(object, scope);
+    if (!added) return added;
+  }
+  const std::span<const std::byte> memory = target_.memory();
+  shadow_.assign(memory.begin(), memory.end());
+  return {};
+}
+
+CaseResult<void> TestBed::add_region(const ObjectSpec& object, const Scope& scope) {
+  const CaseResult<RegionSetup> setup = read_region(object.attributes, scope);
+  if (!setup) return tl::unexpected(setup.error());
+  const TargetResult<Region> region = target_.create_region(*setup);
+  if (!region) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, region.error())});
+  regions_.emplace(object.name, *region);
+  return {};
+}
+
+CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
+  QpAttributesRead attributes;
+  attributes.setup.access = all_rights();
+  attributes.setup.rq_psn = draw_psn();
+  attributes.setup.sq_psn = draw_psn();
+  attributes.setup.peer = Qpn{kFirstPeer + static_cast<std::uint32_t>(qps_.size())};
+  if (const auto read = read_attributes(attributes, object.attributes, scope); !read) return read;
+  const TargetResult<QpNumber> number = target_.create_qp(attributes.setup);
+  if (!number) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, number.error())});
+  PeerQp qp{.number = *number,
+            .setup = attributes.setup,
+            .qpn = target_.qpn(*number),
+            .expected = attributes.setup.rq_psn,
+            .next = attributes.setup.sq_psn};
+  if (attributes.setup.state == transport::QpState::reset) attributes.receives = 0;
+  const auto posted = add_receives(object.name, qp, attributes.receives, attributes.receive_length, object.place);
+  if (!posted) return posted;
+  qps_.emplace(object.name, std::move(qp));
+  return {};
+}
+
+CaseResult<void> TestBed::add_receives(const std::string& name, const PeerQp& qp, std::uint64_t count,
+                                       std::uint64_t length, const Place& place) {
+  const std::string prefix = name == kDefaultQp ? "" : name + ".";
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const TargetResult<Region> region =
+        target_.create_region({.length = static_cast<std::uint32_t>(length), .access = transport::Access::local_write});
+    if (!region) return tl::unexpected(CaseError{place, fmt::format("{}: {}", name, region.error())});
+    regions_.emplace(fmt::format("{}rx{}", prefix, i), *region);
+    const transport::Sge buffer{region->address, static_cast<std::uint32_t>(length), LKey{region->l_key}};
+    const TargetResult<void> posted = target_.post_receive(qp.number, i, buffer);
+    if (!posted) return tl::unexpected(CaseError{place, fmt::format("{}: {}", name, posted.error())});
+  }
+  return {};
+}
+
+PeerQp* TestBed::find_qp(const std::string& name) {
+  const auto found = qps_.find(name);
+  return found == qps_.end() ? nullptr : &found->second;
+}
+
+const PeerQp* TestBed::find_qp(const std::string& name) const {
+  const auto found = qps_.find(name);
+  return found == qps_.end() ? nullptr : &found->second;
+}
+
+PeerQp* TestBed::find_peer(Qpn peer) {
+  for (auto& [name, qp] : qps_) {
+    if (qp.setup.peer == peer) return &qp;
+  }
+  return nullptr;
+}
+
+const Region* TestBed::find_region(const std::string& name) const {
+  const auto found = regions_.find(name);
+  return found == regions_.end() ? nullptr : &found->second;
+}
+
+FrameDefaults TestBed::defaults_for(const PeerQp& qp) const {
+  return {.type = qp.setup.type,
+          .dest_qp = qp.qpn,
+          .psn = qp.expected,
+          .path_mtu = qp.setup.path_mtu,
+          .region = *find_region("R")};
+}
+
+std::optional<Value> TestBed::find(std::string_view name) const {
+  const auto [object, member] = split(name);
+  const std::size_t last_dot = name.rfind('.');
+  if (last_dot != std::string_view::npos) {
+    if (const Region* region = find_region(std::string{name.substr(0, last_dot)})) {
+      return find_of_region(*region, name.substr(last_dot + 1));
+    }
+  }
+  const PeerQp* qp = find_qp(object.empty() ? kDefaultQp : object);
+  return qp != nullptr ? find_of_qp(*qp, member) : std::nullopt;
+}
+
+std::optional<std::span<const std::byte>> TestBed::memory_at(std::uint64_t address, std::uint64_t length) const {
+  const std::span<const std::byte> memory = target_.memory();
+  const std::uint64_t offset = address - target_.memory_address();
+  if (offset > memory.size() || length > memory.size() - offset) return std::nullopt;
+  return memory.subspan(offset, length);
+}
+
+bool TestBed::accept_memory(std::uint64_t address, std::uint64_t length) {
+  const std::optional<std::span<const std::byte>> bytes = memory_at(address, length);
+  if (!bytes) return false;
+  std::ranges::copy(*bytes, shadow_.begin() + static_cast<std::ptrdiff_t>(address - target_.memory_address()));
+  return true;
+}
+
+std::optional<std::string> TestBed::find_change() const {
+  const std::span<const std::byte> memory = target_.memory();
+  const auto [now, before] = std::ranges::mismatch(memory, shadow_);
+  if (now == memory.end()) return std::nullopt;
+  const auto offset = static_cast<std::uint64_t>(now - memory.begin());
+  const std::uint64_t address = target_.memory_address() + offset;
+  std::string place = "outside of all regions";
+  for (const auto& [name, region] : regions_) {
+    if (address - region.address < region.length) place = fmt::format("${}.va + {}", name, address - region.address);
+  }
+  return fmt::format("memory changed at {:#x} ({}): {:#04x} was {:#04x}", address, place,
+                     std::to_integer<unsigned>(*now), std::to_integer<unsigned>(*before));
+}
+
+}  // namespace roce::conform

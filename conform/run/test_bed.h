@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conform/language/instance.h"
+#include "conform/run/frame_maker.h"
+#include "conform/target/target.h"
+
+namespace roce::conform {
+
+/// What the tester knows of a QP of the device from the frames that it saw. It takes no part in judging a request: a
+/// case says what it expects, and the next PSNs follow from what the device acknowledged and sent.
+struct PeerQp {
+  QpNumber number = 0;
+  QpSetup setup{};
+  Qpn qpn{};
+  Psn expected{};                   ///< $E: the PSN that the device expects
+  Psn next{};                       ///< $S: the next PSN that the device sends
+  Msn msn{};                        ///< $M: messages that the device's responder has completed
+  std::deque<SeenFrame> waiting{};  ///< frames of the device that no step has taken
+
+  /// Takes over what a frame of the device says.
+  void learn(const Packet& packet);
+};
+
+/// The objects of one run: QPs, regions and posted receives of the device, by their names in the case.
+///
+/// Every case has the QP `qp`, the region `R` with all remote rights, the region `probe`, and for each QP its receives,
+/// `rx0` … of the QP `qp` and `NAME.rx0` … of another.
+class TestBed {
+ public:
+  TestBed(Target& target, const Instance& instance, std::uint64_t seed);
+
+  /// Makes all objects. Errors: a wrong attribute, or the device refuses one.
+  [[nodiscard]] CaseResult<void> set_up(const Scope& scope);
+
+  [[nodiscard]] Target& target() const { return target_; }
+  /// Returns a QP by name, or null.
+  [[nodiscard]] PeerQp* find_qp(const std::string& name);
+  [[nodiscard]] const PeerQp* find_qp(const std::string& name) const;
+  /// Returns the QP whose peer has this number on the tester's side, or null.
+  [[nodiscard]] PeerQp* find_peer(Qpn peer);
+  [[nodiscard]] const Region* find_region(const std::string& name) const;
+  [[nodiscard]] std::map<std::string, PeerQp>& qps() { return qps_; }
+  /// Returns what a frame for a QP has if the case says nothing else.
+  [[nodiscard]] FrameDefaults defaults_for(const PeerQp& qp) const;
+  /// Returns the value of a name such as `E`, `a.E`, `qp.qpn`, `R.va`, `R.end`, `rx0.va`, `mtu`.
+  [[nodiscard]] std::optional<Value> find(std::string_view name) const;
+
+  /// Returns the first place where memory differs from what it has to be, as a sentence; empty if nowhere.
+  [[nodiscard]] std::optional<std::string> find_change() const;
+  /// Takes the present content of a range as what it has to be. False if the range is not in the memory.
+  [[nodiscard]] bool accept_memory(std::uint64_t address, std::uint64_t length);
+  /// Returns the bytes at an address; empty if the range is not in the memory.
+  [[nodiscard]] std::optional<std::span<const std::byte>> memory_at(std::uint64_t address, std::uint64_t length) const;
+
+ private:
+  [[nodiscard]] CaseResult<void> add_qp(const ObjectSpec& object, const Scope& scope);
+  [[nodiscard]] CaseResult<void> add_region(const ObjectSpec& object, const Scope& scope);
+  [[nodiscard]] CaseResult<void> add_receives(const std::string& name, const PeerQp& qp, std::uint64_t count,
+                                              std::uint64_t length, const Place& place);
+  [[nodiscard]] Psn draw_psn();
+
+  Target& target_;
+  const Instance& instance_;
+  std::mt19937_64 random_;
+  std::map<std::string, PeerQp> qps_;
+  std::map<std::string, Region> regions_;
+  std::vector<std::byte> shadow_;  ///< the memory as it has to be
+};
+
+}  // namespace roce::conform

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/target/memory_target.h"
+
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include "roce/wire/packet.h"
+
+namespace roce::conform {
+
+namespace {
+
+using transport::QpChange;
+using transport::QpState;
+using transport::QpType;
+using transport::VerbResult;
+
+constexpr MacAddress kDeviceMac{{0x02, 0, 0, 0, 0, 0x02}};
+constexpr MacAddress kTesterMac{{0x02, 0, 0, 0, 0, 0x01}};
+constexpr std::uint64_t kFirstAddress = 0x10'0000'0000;
+constexpr std::size_t kMemory = 1U << 20U;
+// Regions begin and end inside a page, so that a byte too many is not stopped by the end of a page.
+constexpr std::size_t kBetweenRegions = 0x900;
+constexpr std::byte kUntouched{0xA5};
+
+Gid gid_of(std::uint8_t host) {
+  return Gid::from_ipv4({{10, 0, 0, host}});
+}
+
+transport::DeviceConfig config_of(const transport::Profile& profile) {
+  transport::DeviceConfig config;
+  config.mac = kDeviceMac;
+  config.gids = {transport::GidEntry{.gid = gid_of(2)}};
+  config.profile = profile;
+  config.limits = {.max_qp = 64, .max_cq = 256, .max_mr = 256, .max_srq = 16, .max_pd = 16, .max_ah = 16};
+  return config;
+}
+
+/// Returns the value of a verb that only fails if the tester is wrong.
+template <typename T>
+T must(VerbResult<T> result) {
+  if (!result) throw std::logic_error(to_string(result.error()));
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+template <typename T>
+TargetResult<T> said(VerbResult<T> result) {
+  if (!result) return tl::unexpected(to_string(result.error()));
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+  return {};
+}
+
+transport::Device make_device(const transport::Profile& profile, std::uint64_t seed) {
+  // SplitMix64.
+  const auto random = [state = seed]() mutable {
+    std::uint64_t mixed = state += 0x9E37'79B9'7F4A'7C15U;
+    mixed = (mixed ^ mixed >> 30U) * 0xBF58'476D'1CE4'E5B9U;
+    mixed = (mixed ^ mixed >> 27U) * 0x94D0'49BB'1331'11EBU;
+    return mixed ^ mixed >> 31U;
+  };
+  return must(transport::Device::make(config_of(profile), random));
+}
+
+}  // namespace
+
+MemoryTarget::MemoryTarget(const transport::Profile& profile, std::uint64_t seed)
+    : port_{.device_mac = kDeviceMac, .tester_mac = kTesterMac, .device_gid = gid_of(2), .tester_gid = gid_of(1)},
+      device_(make_device(profile, seed)),
+      memory_(kMemory, kUntouched),
+      pd_(must(device_.create_pd())),
+      other_pd_(must(device_.create_pd())),
+      buffer_(device_.config().port_mtu + 256) {
+  must(device_.set_neighbour(port_.tester_gid, std::nullopt, kTesterMac));
+}
+
+TargetResult<QpNumber> MemoryTarget::create_qp(const QpSetup& setup) {
+  constexpr std::uint32_t completions = 4096;
+  Qp qp{.send_cq = must(device_.create_cq(completions)), .receive_cq = must(device_.create_cq(completions))};
+  qp.qpn = must(device_.create_qp({.type = setup.type, .pd = pd_, .send_cq = qp.send_cq, .receive_cq = qp.receive_cq}));
+  qps_.push_back(qp);
+  const QpNumber number = qps_.size() - 1;
+  const bool is_reliable = setup.type == QpType::rc;
+  std::vector<QpChange> path;
+  path.push_back({.state = QpState::init, .p_key_index = 0, .port = 1, .access = setup.access});
+  QpChange rtr{.state = QpState::rtr,
+               .address = transport::AddressVector{.dgid = port_.tester_gid},
+               .path_mtu = setup.path_mtu,
+               .dest_qp = setup.peer,
+               .rq_psn = setup.rq_psn};
+  QpChange rts{.state = QpState::rts, .sq_psn = setup.sq_psn};
+  if (is_reliable) {
+    rtr.max_dest_rd_atomic = setup.max_dest_rd_atomic;
+    rtr.min_rnr_timer = setup.min_rnr_timer;
+    rts.max_rd_atomic = setup.max_rd_atomic;
+    rts.timeout = setup.timeout;
+    rts.retry_count = setup.retry_count;
+    rts.rnr_retry = setup.rnr_retry;
+  }
+  path.push_back(rtr);
+  path.push_back(rts);
+  for (const QpChange& change : path) {
+    if (state(number) == setup.state) break;
+    if (const auto done = said(device_.modify_qp(qp.qpn, change, now_)); !done) return tl::unexpected(done.error());
+  }
+  if (setup.state == QpState::err) must(device_.modify_qp(qp.qpn, {.state = QpState::err}, now_));
+  return number;
+}
+
+TargetResult<Region> MemoryTarget::create_region(const RegionSetup& setup) {
+  if (used_memory_ + kBetweenRegions + setup.length + kBetweenRegions > memory_.size()) {
+    return tl::unexpected(std::string{"the regions of the case take more than 1 MiB"});
+  }
+  const std::size_t offset = used_memory_ + kBetweenRegions;
+  used_memory_ = offset + setup.length;
+  const std::span<std::byte> bytes = std::span{memory_}.subspan(offset, setup.length);
+  const auto region =
+      device_.register_memory(setup.in_other_pd ? other_pd_ : pd_,
+                              {.memory = bytes, .access = setup.access, .address = kFirstAddress + offset});
+  if (!region) return tl::unexpected(to_string(region.error()));
+  regions_.push_back(*region);
+  const transport::MrInfo info = must(device_.query_mr(*region));
+  return Region{.number = regions_.size() - 1,
+                .address = info.address,
+                .length = info.length,
+                .r_key = info.r_key.value(),
+                .l_key = info.l_key.value()};
+}
+
+TargetResult<void> MemoryTarget::deregister(RegionNumber region) {
+  return said(device_.deregister_memory(regions_.at(region)));
+}
+
+TargetResult<void> MemoryTarget::modify(QpNumber qp, const QpChange& change) {
+  return said(device_.modify_qp(qpn(qp), change, now_));
+}
+
+QpState MemoryTarget::state(QpNumber qp) const {
+  return must(device_.query_qp(qpn(qp))).state;
+}
+
+TargetResult<void> MemoryTarget::post_send(QpNumber qp, const SendOrder& order) {
+  transport::SendRequest request = order.request;
+  const std::array<transport::Sge, 1> sges{order.data};
+  if (order.data.length != 0) request.sges = sges;
+  return said(device_.post_send(qpn(qp), request));
+}
+
+TargetResult<void> MemoryTarget::post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) {
+  const std::array<transport::Sge, 1> sges{buffer};
+  return said(device_.post_receive(qpn(qp), {.wr_id = wr_id, .sges = sges}));
+}
+
+std::optional<transport::Completion> MemoryTarget::poll(QpNumber qp, bool is_receive) {
+  std::array<transport::Completion, 1> completion{};
+  const Qp& queues = qps_.at(qp);
+  if (device_.poll_cq(is_receive ? queues.receive_cq : queues.send_cq, completion) == 0) return std::nullopt;
+  return completion[0];
+}
+
+std::optional<transport::EventType> MemoryTarget::poll_event() {
+  const std::optional<transport::Event> event = device_.poll_event();
+  if (!event) return std::nullopt;
+  return event->type;
+}
+
+std::optional<std::uint64_t> MemoryTarget::counter(std::string_view name) const {
+  const transport::Counters counters = device_.counters();
+  for (const transport::CounterName& known : transport::counter_names()) {
+    if (known.name == name) return counters.*known.member;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t MemoryTarget::memory_address() const {
+  return kFirstAddress;
+}
+
+void MemoryTarget::collect() {
+  std::array<transport::TxUnit, 1> units{};
+  while (device_.transmit(buffer_, units, {.max_bytes = buffer_.size()}, now_) != 0) {
+    sent_.push_back({now_, {units[0].bytes.begin(), units[0].bytes.end()}});
+  }
+}
+
+void MemoryTarget::send(std::span<const std::byte> frame) {
+  device_.receive(parse_frame(frame, LinkType::ethernet), now_);
+  collect();
+}
+
+std::optional<SeenFrame> MemoryTarget::receive(Time until) {
+  for (;;) {
+    collect();
+    if (!sent_.empty()) {
+      SeenFrame frame = std::move(sent_.front());
+      sent_.pop_front();
+      return frame;
+    }
+    const Time next = device_.next_timeout();
+    if (next > until) {
+      now_ = std::max(now_, until);
+      return std::nullopt;
+    }
+    now_ = std::max(now_, next);
+    device_.advance(now_);
+  }
+}
+
+}  // namespace roce::conform

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "conform/target/target.h"
+#include "roce/transport/device.h"
+
+namespace roce::conform {
+
+/// Our own endpoint as the device under test, in this process, under a clock that only moves when somebody waits.
+class MemoryTarget final : public Target {
+ public:
+  /// Makes a device of a profile (`strict`, `rxe`, `hardware_like`). `seed` determines its random choices.
+  MemoryTarget(const transport::Profile& profile, std::uint64_t seed);
+
+  [[nodiscard]] const Port& port() const override { return port_; }
+  [[nodiscard]] TargetResult<QpNumber> create_qp(const QpSetup& setup) override;
+  [[nodiscard]] Qpn qpn(QpNumber qp) const override { return qps_.at(qp).qpn; }
+  [[nodiscard]] TargetResult<Region> create_region(const RegionSetup& setup) override;
+  TargetResult<void> deregister(RegionNumber region) override;
+  TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) override;
+  [[nodiscard]] transport::QpState state(QpNumber qp) const override;
+  TargetResult<void> post_send(QpNumber qp, const SendOrder& order) override;
+  TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) override;
+  [[nodiscard]] std::optional<transport::Completion> poll(QpNumber qp, bool is_receive) override;
+  [[nodiscard]] std::optional<transport::EventType> poll_event() override;
+  [[nodiscard]] std::optional<std::uint64_t> counter(std::string_view name) const override;
+  [[nodiscard]] std::uint64_t memory_address() const override;
+  [[nodiscard]] std::span<const std::byte> memory() const override { return memory_; }
+  [[nodiscard]] Time now() const override { return now_; }
+  void send(std::span<const std::byte> frame) override;
+  [[nodiscard]] std::optional<SeenFrame> receive(Time until) override;
+
+ private:
+  struct Qp {
+    Qpn qpn{};
+    transport::Cq send_cq{};
+    transport::Cq receive_cq{};
+  };
+
+  /// Takes what the device has to send now.
+  void collect();
+
+  Port port_;
+  Time now_{};
+  transport::Device device_;
+  std::vector<std::byte> memory_;
+  std::size_t used_memory_ = 0;
+  transport::Pd pd_{};
+  transport::Pd other_pd_{};
+  std::vector<Qp> qps_;
+  std::vector<transport::Mr> regions_;
+  std::vector<std::byte> buffer_;
+  std::deque<SeenFrame> sent_;  ///< by the device
+};
+
+}  // namespace roce::conform

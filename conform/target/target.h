@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "roce/transport/qp_attributes.h"
+#include "roce/transport/verbs.h"
+#include "roce/wire/time.h"
+#include "roce/wire/types.h"
+
+namespace roce::conform {
+
+/// The reason why a device refused a verb.
+template <typename T>
+using TargetResult = tl::expected<T, std::string>;
+
+/// Numbers of objects of a target.
+using QpNumber = std::size_t;
+using RegionNumber = std::size_t;
+
+/// A QP of the device, connected to one that only the tester knows.
+struct QpSetup {
+  transport::QpType type = transport::QpType::rc;
+  transport::QpState state = transport::QpState::rts;
+  std::uint32_t path_mtu = 1024;  ///< bytes
+  Psn rq_psn{};                   ///< the first PSN that the device expects
+  Psn sq_psn{};                   ///< the first PSN that the device sends
+  Qpn peer{};                     ///< the tester's QPN
+  transport::Access access = transport::Access::none;
+  std::uint8_t timeout = 14;
+  std::uint8_t retry_count = 7;
+  std::uint8_t rnr_retry = 7;
+  std::uint8_t min_rnr_timer = 12;
+  std::uint8_t max_rd_atomic = 4;
+  std::uint8_t max_dest_rd_atomic = 4;
+};
+
+/// A region of the device's memory.
+struct Region {
+  RegionNumber number = 0;
+  std::uint64_t address = 0;
+  std::uint64_t length = 0;  ///< bytes
+  std::uint32_t r_key = 0;
+  std::uint32_t l_key = 0;
+};
+
+struct RegionSetup {
+  std::uint32_t length = 65536;  ///< bytes
+  transport::Access access = transport::Access::none;
+  bool in_other_pd = false;  ///< in another protection domain than the QPs
+};
+
+/// A request that the device is to post; addresses are the device's.
+struct SendOrder {
+  transport::SendRequest request{};
+  transport::Sge data{};  ///< no data if its length is 0
+};
+
+/// A frame that came from the device.
+struct SeenFrame {
+  Time time{};
+  std::vector<std::byte> bytes;
+};
+
+/// Addresses of the device and of the tester.
+struct Port {
+  MacAddress device_mac{};
+  MacAddress tester_mac{};
+  Gid device_gid{};
+  Gid tester_gid{};
+};
+
+/// A device under test as the runner of a case sees it: its verbs, its memory, and the wire to it. Addresses in its
+/// memory are those that RETHs hold.
+class Target {
+ public:
+  Target() = default;
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
+  virtual ~Target() = default;
+
+  [[nodiscard]] virtual const Port& port() const = 0;
+
+  // Objects.
+
+  [[nodiscard]] virtual TargetResult<QpNumber> create_qp(const QpSetup& setup) = 0;
+  [[nodiscard]] virtual Qpn qpn(QpNumber qp) const = 0;
+  [[nodiscard]] virtual TargetResult<Region> create_region(const RegionSetup& setup) = 0;
+  virtual TargetResult<void> deregister(RegionNumber region) = 0;
+  virtual TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) = 0;
+  [[nodiscard]] virtual transport::QpState state(QpNumber qp) const = 0;
+  virtual TargetResult<void> post_send(QpNumber qp, const SendOrder& order) = 0;
+  virtual TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) = 0;
+
+  // What the device reports.
+
+  /// Takes the oldest completion of the QP's send or receive queue that was not taken yet.
+  [[nodiscard]] virtual std::optional<transport::Completion> poll(QpNumber qp, bool is_receive) = 0;
+  [[nodiscard]] virtual std::optional<transport::EventType> poll_event() = 0;
+  /// Returns a counter by its name; empty if the device has none of that name.
+  [[nodiscard]] virtual std::optional<std::uint64_t> counter(std::string_view name) const = 0;
+
+  // Memory: one stretch, in which the regions lie between bytes that nobody may change.
+
+  /// Returns the address of the first byte of the whole stretch.
+  [[nodiscard]] virtual std::uint64_t memory_address() const = 0;
+  [[nodiscard]] virtual std::span<const std::byte> memory() const = 0;
+
+  // The wire.
+
+  [[nodiscard]] virtual Time now() const = 0;
+  virtual void send(std::span<const std::byte> frame) = 0;
+  /// Waits until the device sends a frame, or it is `until`; empty in that case.
+  [[nodiscard]] virtual std::optional<SeenFrame> receive(Time until) = 0;
+};
+
+}  // namespace roce::conform
