@@ -12,6 +12,7 @@
 #include "conform/commands/commands.h"
 #include "conform/commands/selection.h"
 #include "conform/report/machine_reports.h"
+#include "conform/report/packet_files.h"
 #include "conform/report/text_report.h"
 #include "conform/run/suite.h"
 #include "conform/target/memory_target.h"
@@ -41,6 +42,7 @@ struct RunOptions {
   std::uint32_t jobs = std::max(1U, std::thread::hardware_concurrency());
   std::string json;
   std::string junit;
+  std::string packets;
   bool frames = false;
   bool strict = false;
 };
@@ -100,6 +102,11 @@ ExitCode run(const RunOptions& options) {
   for (const auto& [path, content] : {std::pair{options.json, to_json(report)}, {options.junit, to_junit(report)}}) {
     if (const auto written = write_file(path, content); !written) return report_failure(written.error());
   }
+  for (std::size_t i = 0; i < outcomes.size() && !options.packets.empty(); ++i) {
+    if (!outcomes[i].failure && !options.frames) continue;
+    const auto written = write_packets(options.packets, loaded->instances[i], outcomes[i]);
+    if (!written) return report_failure({ExitCode::failed, written.error()});
+  }
   print_results(options, *loaded, outcomes);
   return exit_code(options, *loaded, outcomes);
 }
@@ -119,6 +126,10 @@ void add_run(command_line::Program& program, ExitCode& code) {
   command.add_flag("--frames", options->frames, "Print the frames of all instances, not only of those that fail");
   command.add_option("--json", options->json, "Write all results to a file").type_name("FILE");
   command.add_option("--junit", options->junit, "Write JUnit XML to a file").type_name("FILE");
+  command
+      .add_option("--packets", options->packets,
+                  "Write the frames of instances that fail to a folder, one pcapng each; with --frames of all")
+      .type_name("FOLDER");
   command.footer(std::string{kExamples});
   command.callback([options, &code] { code = run(*options); });
 }

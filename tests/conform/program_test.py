@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""roce-conform as a program: its results, its reports, and what it says about bad input.
+
+usage: program_test.py ROCE_CONFORM CASES [UNITTEST ARGUMENT...]
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ET
+
+HEAD = "case: psn-x\ntitle: A title\nrule: [RC-RESP-02]\nlevel: {level}\n"
+
+
+def conform(*arguments):
+    return subprocess.run([ROCE_CONFORM, *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def case(self, rest, name="psn-x.yaml", level="must"):
+        path = self.path(name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(HEAD.format(level=level) + rest)
+        return path
+
+    def refused(self, done, message):
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn(message, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+class Results(Programs):
+    def test_repeat_what_they_did_among_others(self):
+        whole, alone = self.path("whole.json"), self.path("alone.json")
+        conform("run", CASES, "--seed", "5", "--json", whole, "-j", "4")
+        with open(whole, encoding="utf-8") as file:
+            results = {result["name"]: result for result in json.load(file)["results"]}
+        name = "psn-gap[n=50,ack_req=true]"
+        conform("run", CASES, "--seed", "5", "--json", alone, "--only", name)
+        with open(alone, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["results"], [results[name]])
+
+    def test_say_what_differs(self):
+        path = self.case("steps:\n  - inject: {WRITE_ONLY: , bth.psn: $E + 1}\n  - expect: {NAK: [0x61, $E]}\n")
+        report, junit = self.path("report.json"), self.path("junit.xml")
+        done = conform("run", path, "--json", report, "--junit", junit)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("FAIL  psn-x  must  RC-RESP-02", done.stdout)
+        self.assertRegex(done.stdout, r"aeth.syndrome +97 +96")
+        self.assertIn("NAK PSN sequence error", done.stdout)
+        with open(report, encoding="utf-8") as file:
+            result = json.load(file)["results"][0]
+        self.assertEqual((result["result"], result["failure"]["line"]), ("fail", 7))
+        suite = ET.parse(junit).getroot().find("testsuite")
+        self.assertEqual((suite.get("name"), suite.get("tests"), suite.get("failures")), ("psn", "1", "1"))
+        self.assertIn("psn-x.yaml:7", suite.find("testcase/failure").text)
+
+    def test_notice_what_no_step_names(self):
+        write = "steps:\n  - inject: {WRITE_ONLY: }\n  - expect: {ACK: [$E, $M + 1]}\n"
+        done = conform("run", self.case(write))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("memory changed", done.stdout)
+        self.assertIn("$R.va + 0", done.stdout)
+        done = conform("run", self.case("steps:\n  - inject: {READ_REQUEST: , reth.dma_length: 4}\n"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("unexpected frame after the last step: RC_READ_RESPONSE_ONLY", done.stdout)
+
+    def test_of_level_should_fail_only_a_strict_run(self):
+        path = self.case("steps:\n  - check: 1 == 2\n", level="should")
+        self.assertEqual(conform("run", path).returncode, 0)
+        self.assertIn("DEVIATES", conform("run", path).stdout)
+        self.assertEqual(conform("run", path, "--strict").returncode, 1)
+
+    def test_give_the_frames_of_failures_to_wireshark(self):
+        path = self.case("steps:\n  - inject: {WRITE_ONLY: , bth.psn: $E + 1}\n  - quiet: default\n")
+        packets = self.path("packets")
+        done = conform("run", path, "--packets", packets)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(os.listdir(packets), ["psn-x.pcapng"])
+        with open(os.path.join(packets, "psn-x.pcapng"), "rb") as file:
+            content = file.read()
+        self.assertEqual(content[:4], b"\x0a\x0d\x0d\x0a")
+        self.assertIn(b"psn-x.yaml:6", content)
+
+
+class BadInput(Programs):
+    def test_is_refused_with_its_place(self):
+        path = self.case("steps:\n  - expct: {ACK: }\n")
+        self.refused(conform("run", path), f"{path}:6:5: step \"expct\" is unknown; there are: inject, expect")
+        self.refused(conform("check", self.folder), f"{path}:6:5: ")
+
+    def test_of_values_is_refused_with_its_place(self):
+        for steps, message in [
+            ("- inject: {SEND_ONLY: , bth.psm: 1}", "6:36: bth.psm"),
+            ("- inject: {SEND_ONLY: , bth.psn: 0x1000000}", "bth.psn: expected 0 … 16777215"),
+            ("- inject: {SEND_LONELY: }", "there is no opcode SEND_LONELY"),
+            ("- inject: {SEND_ONLY: , on: b}", "there is no QP b"),
+            ("- check: $nobody == 1", "there is no value $nobody"),
+            ("- post_send: {opcode: shout}", "opcode: expected one of send, send_with_immediate"),
+            ("- deregister: nothing", "there is no region nothing"),
+            ("- counter: {luck: 1}", "the device has no counter luck"),
+        ]:
+            with self.subTest(steps):
+                done = conform("check", self.case(f"steps:\n  {steps}\n"))
+                self.refused(done, message)
+
+    def test_of_files_is_refused(self):
+        self.refused(conform("run", self.folder), "there is no case in this folder")
+        self.refused(conform("run", self.path("none.yaml")), "none.yaml")
+        path = self.case("steps: [{probe: }]\n", "other.yaml")
+        self.refused(conform("run", path), "the case is psn-x, but the file other")
+        os.remove(path)
+        path = self.case("steps: [{probe: }]\n")
+        self.refused(conform("run", path, "--only", "nak-*"), "--only: no case fits nak-*")
+        self.refused(conform("run", path, path), "psn-x is in")
+
+    def test_leaves_no_half_written_report(self):
+        path = self.case("steps: [{probe: }]\n")
+        done = conform("run", path, "--json", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        done = conform("run", path, "--json", self.path("no/folder.json"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("folder.json", done.stderr)
+
+
+if __name__ == "__main__":
+    ROCE_CONFORM = sys.argv[1]
+    CASES = sys.argv[2]
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
