@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "conform/run/field_match.h"
-#include "conform/run/monitor.h"
 #include "roce/transport/counters.h"
 
 namespace roce::conform {
@@ -37,7 +36,12 @@ std::string_view to_string(Result result) {
 }
 
 CaseRun::CaseRun(Target& target, const Instance& instance, std::uint64_t seed, const Timing& timing)
-    : target_(target), instance_(instance), timing_(timing), bed_(target, instance, seed), last_(target.now()) {}
+    : target_(target),
+      instance_(instance),
+      timing_(timing),
+      bed_(target, instance, seed),
+      monitor_(target.port()),
+      last_(target.now()) {}
 
 Outcome CaseRun::run() {
   if (const CaseResult<void> made = bed_.set_up(*this); !made) {
@@ -112,6 +116,7 @@ CaseRun::Verdict CaseRun::send(const FrameSpec& frame, const Step& step) {
   if (!bytes) return give_up(bytes.error());
   for (std::uint64_t i = 0; i < std::min(*times, kMostRepeats); ++i) {
     outcome_.frames.push_back({target_.now(), false, *bytes, line_});
+    monitor_.take_sent(parse_frame(*bytes, LinkType::ethernet), target_.now());
     target_.send(*bytes);
   }
   remember(step, *bytes);
@@ -133,7 +138,7 @@ bool CaseRun::wait_for_frame(Time until) {
   outcome_.frames.push_back({frame->time, true, frame->bytes, line_});
   const Place place = {.file = instance_.of->place.file, .line = line_, .column = 1};
   const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
-  if (const auto deviation = find_deviation(packet, target_.port(), kDefaultPKey)) {
+  if (const auto deviation = monitor_.judge(packet, frame->time)) {
     return fail(place, fmt::format("a frame that no device may send: {}", *deviation));
   }
   PeerQp* qp = bed_.find_peer(packet.bth().dest_qp);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conform/language/instance.h"
+#include "conform/run/monitor.h"
 #include "conform/run/outcome.h"
 #include "conform/run/test_bed.h"
 
@@ -88,6 +89,7 @@ class CaseRun final : private Scope {
   const Instance& instance_;
   Timing timing_;
   TestBed bed_;
+  Monitor monitor_;
   Outcome outcome_;
   std::map<std::string, Value, std::less<>> values_;  ///< set and saved
   struct Labelled {

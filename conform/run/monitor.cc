@@ -24,9 +24,7 @@ std::optional<std::string> find_ip_deviation(const Packet& packet) {
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<std::string> find_deviation(const Packet& packet, const Port& port, PKey p_key) {
+std::optional<std::string> find_deviation_of_form(const Packet& packet, const Port& port) {
   if (!packet.is_roce()) return "the frame is not RoCE";
   if (packet.problem().reason != ParseReason::none)
     return fmt::format("the frame is malformed: {}", to_string(packet.problem()));
@@ -38,11 +36,32 @@ std::optional<std::string> find_deviation(const Packet& packet, const Port& port
   if (net.destination != port.tester_gid) return fmt::format("the destination is {}", to_string(net.destination));
   const Bth bth = packet.bth();
   if (bth.version != 0) return fmt::format("TVer is {}", bth.version);
-  if (bth.p_key != p_key) return fmt::format("the P_Key is {:#06x}", bth.p_key.value());
+  if (bth.p_key != kDefaultPKey) return fmt::format("the P_Key is {:#06x}", bth.p_key.value());
   if (bth.reserved1 != 0 || bth.reserved2 != 0) return "reserved bits of the BTH are not 0";
   if (std::ranges::any_of(packet.pad(), [](std::byte byte) { return byte != std::byte{0}; }))
     return "pad bytes are not 0";
   if (bth.pad_count != (0U - packet.payload_length()) % 4) return fmt::format("the pad count is {}", bth.pad_count);
+  return std::nullopt;
+}
+
+/// Returns what the tracker needs of a frame of this run.
+analysis::Observation observe(const Packet& packet, Time now, std::uint64_t number) {
+  return analysis::observe_packet(packet, check_icrc(packet), now, {.frame = number});
+}
+
+}  // namespace
+
+void Monitor::take_sent(const Packet& packet, Time now) {
+  (void)tracker_.observe(observe(packet, now, ++frames_));
+}
+
+std::optional<std::string> Monitor::judge(const Packet& packet, Time now) {
+  if (const auto deviation = find_deviation_of_form(packet, port_)) return deviation;
+  for (const analysis::Verdict& verdict : tracker_.observe(observe(packet, now, ++frames_)).verdicts) {
+    if (verdict.kind != analysis::VerdictKind::rule_broken) continue;
+    const analysis::RuleInfo& rule = analysis::rule_info(verdict.rule);
+    return fmt::format("{}: {}", rule.identifier, rule.text);
+  }
   return std::nullopt;
 }
 

@@ -1,17 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "conform/target/target.h"
+#include "roce/analysis/tracker.h"
 #include "roce/wire/packet.h"
 
 namespace roce::conform {
 
-/// Judges a frame of the device without knowing what it is for: what each frame must keep in any state (IBTA vol.
-/// 1, 9.2; annex A17; rules NET and W-ICRC of docs/rules.md). Returns the deviation as a sentence; empty if there is
-/// none.
-[[nodiscard]] std::optional<std::string> find_deviation(const Packet& packet, const Port& port, PKey p_key);
+/// Judges each frame of the device, in each case, without knowing what it is for: the form that a frame has in any
+/// state (IBTA vol. 1, 9.2; annex A17; rules NET and W-ICRC of docs/rules.md), and the rules by which the analyser
+/// judges captures. It has nothing in common with the endpoint, so that a mistake of that is not in both.
+class Monitor {
+ public:
+  explicit Monitor(const Port& port) : port_(port) {}
+
+  /// Takes a frame of the tester, which may break any rule.
+  void take_sent(const Packet& packet, Time now);
+  /// Judges a frame of the device. Returns the deviation as a sentence; empty if there is none.
+  [[nodiscard]] std::optional<std::string> judge(const Packet& packet, Time now);
+
+ private:
+  const Port& port_;
+  analysis::Tracker tracker_{};
+  std::uint64_t frames_ = 0;
+};
 
 }  // namespace roce::conform

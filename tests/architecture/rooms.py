@@ -75,7 +75,7 @@ ROOMS = {
     # roce-conform
     "conform/language": _room("roce/wire command_line yaml"),
     "conform/target": _room("roce/transport roce/wire"),
-    "conform/run": _room("roce/transport roce/wire conform/language conform/target"),
+    "conform/run": _room("roce/analysis roce/transport roce/wire conform/language conform/target"),
     "conform/report": _room("roce/link roce/wire packet_text text conform/language conform/run"),
     "conform/commands": _room("roce/link command_line text conform/language conform/report conform/run conform/target"),
     "conform": _room("command_line files conform/commands"),
