@@ -85,7 +85,7 @@ struct ExpectOneOf {
     std::string name;
     std::vector<Step> steps;
   };
-  std::vector<Branch> branches{};
+  std::vector<Branch> branches;
 };
 struct Quiet {
   std::optional<Expression> time{};    ///< empty: the quiet time of the target
@@ -142,12 +142,12 @@ struct Check {
 };
 struct Repeat {
   Expression times;
-  std::vector<Step> steps{};
+  std::vector<Step> steps;
 };
 struct ForEach {
   std::string name{};
   std::vector<Choice> values{};
-  std::vector<Step> steps{};
+  std::vector<Step> steps;
 };
 struct Wait {
   Expression time;

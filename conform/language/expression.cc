@@ -95,7 +95,7 @@ class Reader {
     while (left) {
       const std::optional<std::string_view> name = take_operator(operators);
       if (!name) break;
-      const Evaluated<NodePointer> right = read_one();
+      Evaluated<NodePointer> right = read_one();
       if (!right) return right;
       left = make_node({.kind = Node::Kind::operation, .name = std::string{*name}, .operands = {*left, *right}});
     }
@@ -113,7 +113,7 @@ class Reader {
     skip_blanks();
     if (rest_.empty()) return tl::unexpected(std::string{"expected a value at the end"});
     if (take_operator(Level{"not"})) {
-      const Evaluated<NodePointer> operand = read_level(2);
+      Evaluated<NodePointer> operand = read_level(2);
       if (!operand) return operand;
       return make_node({.kind = Node::Kind::negation, .operands = {*operand}});
     }
@@ -167,7 +167,7 @@ class Reader {
     Node call{.kind = Node::Kind::call, .name = name};
     for (skip_blanks(); call.operands.empty() || rest_.starts_with(','); skip_blanks()) {
       if (!call.operands.empty()) rest_.remove_prefix(1);
-      const Evaluated<NodePointer> argument = read_level(0);
+      Evaluated<NodePointer> argument = read_level(0);
       if (!argument) return argument;
       call.operands.push_back(*argument);
     }
@@ -183,12 +183,12 @@ class Reader {
 Evaluated<Value> evaluate_node(const Node& node, const Scope& scope);
 
 Evaluated<Value> evaluate_operation(const Node& node, const Scope& scope) {
-  const Evaluated<Value> left = evaluate_node(*node.operands[0], scope);
+  Evaluated<Value> left = evaluate_node(*node.operands[0], scope);
   if (!left) return left;
   // The right side of `and` and `or` may only make sense if the left one does not decide.
   if (node.name == "and" && !left->is_true()) return Value::number(0);
   if (node.name == "or" && left->is_true()) return Value::number(1);
-  const Evaluated<Value> right = evaluate_node(*node.operands[1], scope);
+  Evaluated<Value> right = evaluate_node(*node.operands[1], scope);
   if (!right) return right;
   return apply_operator(node.name, *left, *right);
 }
@@ -211,7 +211,7 @@ Evaluated<Value> evaluate_node(const Node& node, const Scope& scope) {
       if (std::optional<Value> value = scope.find(node.name)) return std::move(*value);
       return tl::unexpected(fmt::format("there is no value ${}", node.name));
     case Node::Kind::negation: {
-      const Evaluated<Value> operand = evaluate_node(*node.operands[0], scope);
+      Evaluated<Value> operand = evaluate_node(*node.operands[0], scope);
       if (!operand) return operand;
       return Value::number(operand->is_true() ? 0 : 1);
     }

@@ -28,6 +28,9 @@ struct Word {
   T value;
 };
 
+template <typename T>
+Word(std::string_view, T) -> Word<T>;
+
 constexpr std::array kTypes{Word{"rc", QpType::rc}, Word{"uc", QpType::uc}};
 constexpr std::array kStates{Word{"RESET", QpState::reset}, Word{"INIT", QpState::init}, Word{"RTR", QpState::rtr},
                              Word{"RTS", QpState::rts},     Word{"SQD", QpState::sqd},   Word{"ERR", QpState::err}};

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "conform/run/field_match.h"
+#include "conform/run/pattern_frames.h"
 #include "roce/transport/counters.h"
 
 namespace roce::conform {
@@ -17,6 +19,11 @@ constexpr std::uint64_t kMostRepeats = 100'000;
 
 std::string time_text(Duration time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
+}
+
+std::string frame_text(const SeenFrame& frame) {
+  const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
+  return fmt::format("{} PSN {}", packet.info().name, packet.bth().psn.value());
 }
 
 }  // namespace
@@ -96,9 +103,7 @@ CaseRun::Verdict CaseRun::finish() {
   if (outcome_.failure) return false;
   for (auto& [name, qp] : bed_.qps()) {
     if (qp.waiting.empty()) continue;
-    const Packet packet = parse_frame(qp.waiting.front().bytes, LinkType::ethernet);
-    return fail(place, fmt::format("unexpected frame after the last step: {} PSN {}", packet.info().name,
-                                   packet.bth().psn.value()));
+    return fail(place, fmt::format("unexpected frame after the last step: {}", frame_text(qp.waiting.front())));
   }
   if (const std::optional<std::string> change = bed_.find_change()) return fail(place, *change);
   return true;
@@ -221,73 +226,60 @@ CaseRun::Verdict CaseRun::expect_one(const FramePattern& pattern, const Step& st
   return true;
 }
 
-CaseRun::Verdict CaseRun::expect_responses(const FramePattern& pattern, const Step& step) {
-  const PeerQp* qp = qp_of(pattern.on, pattern.place);
-  if (qp == nullptr) return false;
-  const std::optional<std::uint64_t> psn = number(pattern.read->psn, pattern.place);
-  const std::optional<std::uint64_t> length = number(pattern.read->length, pattern.place);
-  if (!psn || !length) return false;
-  std::string data;
-  if (pattern.read->data) {
-    const Evaluated<Value> value = pattern.read->data->evaluate(*this);
-    if (!value) return give_up({pattern.place, value.error()});
-    data = to_string(*value);
+std::optional<std::vector<FramePattern>> CaseRun::single_frames(const std::vector<FramePattern>& patterns) {
+  std::vector<FramePattern> all;
+  for (const FramePattern& pattern : patterns) {
+    const PeerQp* qp = qp_of(pattern.on, pattern.place);
+    if (qp == nullptr) return std::nullopt;
+    CaseResult<std::vector<FramePattern>> frames = frames_of(pattern, qp->setup.path_mtu, *this);
+    if (!frames) {
+      give_up(frames.error());
+      return std::nullopt;
+    }
+    std::ranges::move(*frames, std::back_inserter(all));
   }
-  const std::uint64_t mtu = qp->setup.path_mtu;
-  const std::uint64_t packets = *length == 0 ? 1 : (*length - 1) / mtu + 1;
-  for (std::uint64_t i = 0; i < packets; ++i) {
-    const std::string_view position = packets == 1 ? "ONLY" : i == 0 ? "FIRST" : i + 1 < packets ? "MIDDLE" : "LAST";
-    const std::uint64_t size = std::min(mtu, *length - i * mtu);
-    FramePattern one{.place = pattern.place,
-                     .text = fmt::format("{} (packet {} of {})", pattern.text, i + 1, packets),
-                     .on = pattern.on,
-                     .opcode = Expression::literal(fmt::format("READ_RESPONSE_{}", position)),
-                     .fields = pattern.fields};
-    const auto add = [&](std::string_view name, std::string_view text) {
-      one.fields.push_back({pattern.place, std::string{name}, false, {{Expression::literal(text), {}}}});
-    };
-    add("bth.psn", std::to_string((*psn + i) & 0xFF'FFFF));
-    add("payload_length", std::to_string(size));
-    if (!data.empty()) add("payload", data.substr(2 * i * mtu, 2 * size));
-    // A middle packet has no AETH.
-    if (position == "MIDDLE") std::erase_if(one.fields, [](const auto& f) { return f.name.starts_with("aeth."); });
-    if (!expect_one(one, step)) return false;
-  }
-  return true;
+  return all;
+}
+
+std::optional<bool> CaseRun::fits(const FramePattern& pattern, const SeenFrame& frame, const PeerQp& qp) {
+  const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
+  const CaseResult<std::vector<Comparison>> fields = compare_frame(pattern, qp.setup.type, packet, *this);
+  if (fields) return bed_.find_qp(pattern.on) == &qp && is_right(*fields);
+  give_up(fields.error());
+  return std::nullopt;
 }
 
 CaseRun::Verdict CaseRun::run_action(const ExpectFrame& action, const Step& step) {
-  return action.pattern.read ? expect_responses(action.pattern, step) : expect_one(action.pattern, step);
+  const std::optional<std::vector<FramePattern>> frames = single_frames({action.pattern});
+  return frames && std::ranges::all_of(*frames, [&](const FramePattern& frame) { return expect_one(frame, step); });
 }
 
 CaseRun::Verdict CaseRun::run_action(const ExpectInAnyOrder& action, const Step& step) {
   const std::optional<Time> until = deadline_of(step);
-  if (!until) return false;
-  std::vector<const FramePattern*> open;
-  for (const FramePattern& pattern : action.patterns) open.push_back(&pattern);
-  while (!open.empty()) {
-    PeerQp* from = nullptr;
-    for (auto& [name, qp] : bed_.qps()) {
-      if (!qp.waiting.empty()) from = &qp;
-    }
-    if (from == nullptr) {
+  std::optional<std::vector<FramePattern>> open = until ? single_frames(action.patterns) : std::nullopt;
+  if (!open) return false;
+  while (!open->empty()) {
+    const auto from = std::ranges::find_if(bed_.qps(), [](const auto& each) { return !each.second.waiting.empty(); });
+    if (from == bed_.qps().end()) {
       if (wait_for_frame(*until)) continue;
-      if (outcome_.failure) return false;
-      return fail(open.front()->place, fmt::format("expected {}, seen: nothing", open.front()->text));
+      return !outcome_.failure &&
+             fail(open->front().place, fmt::format("expected {}, seen: nothing", open->front().text));
     }
-    const SeenFrame frame = *next_frame(*from, *until);
-    const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
-    const auto fits = std::ranges::find_if(open, [&](const FramePattern* pattern) {
-      const CaseResult<std::vector<Comparison>> fields = compare_frame(*pattern, from->setup.type, packet, *this);
-      return bed_.find_qp(pattern->on) == from && fields && is_right(*fields);
-    });
-    if (fits == open.end()) {
-      return fail(step.place,
-                  fmt::format("expected {}{}, seen: {} PSN {}", open.front()->text,
-                              open.size() > 1 ? " or another" : "", packet.info().name, packet.bth().psn.value()));
+    PeerQp& qp = from->second;
+    const SeenFrame frame = std::move(qp.waiting.front());
+    qp.waiting.pop_front();
+    auto pattern = open->begin();
+    for (; pattern != open->end(); ++pattern) {
+      const std::optional<bool> is_it = fits(*pattern, frame, qp);
+      if (!is_it) return false;
+      if (*is_it) break;
     }
-    open.erase(fits);
-    from->learn(packet);
+    if (pattern == open->end()) {
+      return fail(step.place, fmt::format("expected {}{}, seen: {}", open->front().text,
+                                          open->size() > 1 ? " or another" : "", frame_text(frame)));
+    }
+    open->erase(pattern);
+    qp.learn(parse_frame(frame.bytes, LinkType::ethernet));
     last_ = frame.time;
   }
   return true;
@@ -309,45 +301,40 @@ CaseRun::Verdict CaseRun::run_action(const ExpectOneOf& action, const Step& step
   for (const ExpectOneOf::Branch& branch : action.branches) {
     const auto* const expect = std::get_if<ExpectFrame>(&branch.steps.front().action);
     wanted += fmt::format("{}{}", wanted.empty() ? "" : " or ", expect != nullptr ? expect->pattern.text : "nothing");
-    bool fits = !frame && expect == nullptr;
+    bool is_taken = !frame && expect == nullptr;
     if (frame && expect != nullptr) {
-      const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
-      const CaseResult<std::vector<Comparison>> fields = compare_frame(expect->pattern, qp->setup.type, packet, *this);
-      if (!fields) return give_up(fields.error());
-      fits = is_right(*fields);
+      const std::optional<std::vector<FramePattern>> frames = single_frames({expect->pattern});
+      const std::optional<bool> is_it = frames ? fits(frames->front(), *frame, *qp) : std::nullopt;
+      if (!is_it) return false;
+      is_taken = *is_it;
     }
-    if (!fits) continue;
+    if (!is_taken) continue;
     if (frame) qp->waiting.push_front(std::move(*frame));
     outcome_.branches.push_back(branch.name);
     return run_steps(branch.steps);
   }
-  const std::string seen = frame ? fmt::format("{} PSN {}", parse_frame(frame->bytes, LinkType::ethernet).info().name,
-                                               parse_frame(frame->bytes, LinkType::ethernet).bth().psn.value())
-                                 : "nothing";
-  return fail(step.place, fmt::format("expected {}, seen: {}", wanted, seen));
+  return fail(step.place, fmt::format("expected {}, seen: {}", wanted, frame ? frame_text(*frame) : "nothing"));
 }
 
 CaseRun::Verdict CaseRun::run_action(const Quiet& action, const Step& step) {
   const std::optional<Duration> time = duration(action.time, timing_.quiet, step.place);
-  if (!time) return false;
+  const std::optional<std::vector<FramePattern>> allowed = time ? single_frames(action.except) : std::nullopt;
+  if (!allowed) return false;
   const Time until = target_.now() + *time;
   while (wait_for_frame(until)) {
   }
   if (outcome_.failure) return false;
   for (auto& [name, qp] : bed_.qps()) {
-    while (!qp.waiting.empty()) {
-      const SeenFrame frame = std::move(qp.waiting.front());
-      qp.waiting.pop_front();
-      const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
-      const bool is_allowed = std::ranges::any_of(action.except, [&](const FramePattern& pattern) {
-        const CaseResult<std::vector<Comparison>> fields = compare_frame(pattern, qp.setup.type, packet, *this);
-        return fields && is_right(*fields);
-      });
+    for (; !qp.waiting.empty(); qp.waiting.pop_front()) {
+      const SeenFrame& frame = qp.waiting.front();
+      const bool is_allowed = std::ranges::any_of(
+          *allowed, [&](const FramePattern& pattern) { return fits(pattern, frame, qp).value_or(false); });
+      if (outcome_.failure) return false;
       if (!is_allowed) {
-        return fail(step.place, fmt::format("expected nothing, seen after {}: {} PSN {}", time_text(frame.time - last_),
-                                            packet.info().name, packet.bth().psn.value()));
+        return fail(step.place, fmt::format("expected nothing, seen after {}: {}", time_text(frame.time - last_),
+                                            frame_text(frame)));
       }
-      qp.learn(packet);
+      qp.learn(parse_frame(frame.bytes, LinkType::ethernet));
     }
   }
   last_ = target_.now();

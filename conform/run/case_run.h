@@ -65,7 +65,10 @@ class CaseRun final : private Scope {
   /// Compares a frame with one pattern, and takes over what it says.
   [[nodiscard]] Verdict take_frame(const FramePattern& pattern, const SeenFrame& frame, PeerQp& qp, const Step& step);
   [[nodiscard]] Verdict expect_one(const FramePattern& pattern, const Step& step);
-  [[nodiscard]] Verdict expect_responses(const FramePattern& pattern, const Step& step);
+  /// Returns the single frames that patterns stand for; empty if the run is over.
+  [[nodiscard]] std::optional<std::vector<FramePattern>> single_frames(const std::vector<FramePattern>& patterns);
+  /// True if a frame of a QP is as a pattern says; empty if the run is over.
+  [[nodiscard]] std::optional<bool> fits(const FramePattern& pattern, const SeenFrame& frame, const PeerQp& qp);
   [[nodiscard]] Verdict check_times(const SeenFrame& frame, const Step& step);
   void remember(const Step& step, const std::vector<std::byte>& bytes);
   [[nodiscard]] Verdict save_fields(const Step& step, const Packet& packet);

@@ -68,7 +68,7 @@ CaseRun::Verdict CaseRun::run_action(const Probe& action, const Step& step) {
   if (qp == nullptr) return false;
   const Region* region = bed_.find_region("probe");
   FrameSpec frame{.place = step.place, .opcode = Expression::literal("WRITE_ONLY"), .on = action.on};
-  const auto set = [&](std::string_view name, std::string text) {
+  const auto set = [&](std::string_view name, const std::string& text) {
     frame.fields.push_back({step.place, std::string{name}, Expression::literal(text)});
   };
   set("reth.va", std::to_string(region->address));

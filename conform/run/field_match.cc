@@ -55,7 +55,7 @@ Comparison compare_opcode(const Evaluated<Value>& wanted, transport::QpType type
 Evaluated<bool> allows(const FieldPattern& field, const Value& seen, const Scope& scope) {
   if (field.choices.empty()) return true;
   for (const Choice& choice : field.choices) {
-    const Evaluated<bool> fits = is_in(choice, seen, scope);
+    Evaluated<bool> fits = is_in(choice, seen, scope);
     if (!fits) return fits;
     if (*fits) return !field.is_negated;
   }

@@ -102,7 +102,7 @@ class Maker {
     }
     if (carries_data()) values.emplace_back("payload_length", std::to_string(default_payload()));
     for (const auto& [field, text] : values) {
-      if (const auto done = set(frame_.place, field, text); !done) return done;
+      if (auto done = set(frame_.place, field, text); !done) return done;
     }
     return {};
   }
@@ -126,7 +126,7 @@ class Maker {
       if (!value) return wrong(setting.place, fmt::format("{}: {}", setting.name, value.error()));
       const std::string name = field_name(*info_, setting.name);
       is_length_set_ |= name == "reth.dma_length";
-      if (const auto done = set(setting.place, name, joined(*value)); !done) return done;
+      if (auto done = set(setting.place, name, joined(*value)); !done) return done;
     }
     return {};
   }
@@ -147,7 +147,7 @@ class Maker {
     if (!bytes) return wrong(frame_.place, bytes.error().message);
     const Packet packet = parse_frame(*bytes, LinkType::ethernet);
     if (!packet.has_icrc()) return wrong(frame_.place, "after_icrc: the frame has no ICRC");
-    if (const auto done = set(frame_.place, "icrc", std::to_string(packet.stored_icrc())); !done) return done;
+    if (auto done = set(frame_.place, "icrc", std::to_string(packet.stored_icrc())); !done) return done;
     return set_all(frame_.after_icrc);
   }
 

@@ -30,7 +30,7 @@ std::optional<std::string> find_deviation_of_form(const Packet& packet, const Po
     return fmt::format("the frame is malformed: {}", to_string(packet.problem()));
   const IcrcVerdict icrc = check_icrc(packet);
   if (icrc.status != IcrcStatus::good) return fmt::format("the ICRC is {}", to_string(icrc));
-  if (const auto deviation = find_ip_deviation(packet)) return deviation;
+  if (auto deviation = find_ip_deviation(packet)) return deviation;
   const NetMeta net = packet.net();
   if (net.source != port.device_gid) return fmt::format("the source is {}", to_string(net.source));
   if (net.destination != port.tester_gid) return fmt::format("the destination is {}", to_string(net.destination));
@@ -56,7 +56,7 @@ void Monitor::take_sent(const Packet& packet, Time now) {
 }
 
 std::optional<std::string> Monitor::judge(const Packet& packet, Time now) {
-  if (const auto deviation = find_deviation_of_form(packet, port_)) return deviation;
+  if (auto deviation = find_deviation_of_form(packet, port_)) return deviation;
   for (const analysis::Verdict& verdict : tracker_.observe(observe(packet, now, ++frames_)).verdicts) {
     if (verdict.kind != analysis::VerdictKind::rule_broken) continue;
     const analysis::RuleInfo& rule = analysis::rule_info(verdict.rule);

@@ -98,8 +98,7 @@ CaseResult<void> TestBed::set_up(const Scope& scope) {
   }
   objects.insert(objects.end(), one.setup.begin(), one.setup.end());
   for (const ObjectSpec& object : objects) {
-    const CaseResult<void> added =
-        object.kind == ObjectSpec::Kind::qp ? add_qp(object, scope) : add_region(object, scope);
+    CaseResult<void> added = object.kind == ObjectSpec::Kind::qp ? add_qp(object, scope) : add_region(object, scope);
     if (!added) return added;
   }
   const std::span<const std::byte> memory = target_.memory();
@@ -122,7 +121,7 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
   attributes.setup.rq_psn = draw_psn();
   attributes.setup.sq_psn = draw_psn();
   attributes.setup.peer = Qpn{kFirstPeer + static_cast<std::uint32_t>(qps_.size())};
-  if (const auto read = read_attributes(attributes, object.attributes, scope); !read) return read;
+  if (auto read = read_attributes(attributes, object.attributes, scope); !read) return read;
   const TargetResult<QpNumber> number = target_.create_qp(attributes.setup);
   if (!number) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, number.error())});
   PeerQp qp{.number = *number,
@@ -131,7 +130,7 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
             .expected = attributes.setup.rq_psn,
             .next = attributes.setup.sq_psn};
   if (attributes.setup.state == transport::QpState::reset) attributes.receives = 0;
-  const auto posted = add_receives(object.name, qp, attributes.receives, attributes.receive_length, object.place);
+  auto posted = add_receives(object.name, qp, attributes.receives, attributes.receive_length, object.place);
   if (!posted) return posted;
   qps_.emplace(object.name, std::move(qp));
   return {};
