@@ -15,7 +15,9 @@ namespace roce::conform {
 
 namespace {
 
+// A case of more is a mistake, which would otherwise run for hours.
 constexpr std::uint64_t kMostRepeats = 100'000;
+constexpr std::uint64_t kMostWork = 1'000'000;
 
 std::string time_text(Duration time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
@@ -89,8 +91,13 @@ CaseRun::Verdict CaseRun::run_steps(const std::vector<Step>& steps) {
   return std::ranges::all_of(steps, [this](const Step& step) { return run_step(step); });
 }
 
+CaseRun::Verdict CaseRun::count_work(const Place& place) {
+  return ++work_ <= kMostWork || give_up({place, fmt::format("more than {} steps and frames", kMostWork)});
+}
+
 CaseRun::Verdict CaseRun::run_step(const Step& step) {
   line_ = step.place.line;
+  if (!count_work(step.place)) return false;
   if (!std::visit([&](const auto& action) { return run_action(action, step); }, step.action)) return false;
   if (!step.label.empty()) labels_[step.label].time = last_;
   return true;
@@ -114,12 +121,12 @@ CaseRun::Verdict CaseRun::finish() {
 CaseRun::Verdict CaseRun::send(const FrameSpec& frame, const Step& step) {
   const PeerQp* qp = qp_of(frame.on, frame.place);
   if (qp == nullptr) return false;
-  std::optional<std::uint64_t> times = 1;
-  if (frame.times) times = number(*frame.times, frame.place);
+  const std::optional<std::uint64_t> times = frame.times ? repeats(*frame.times, frame.place) : 1;
   if (!times) return false;
   CaseResult<std::vector<std::byte>> bytes = make_frame(frame, bed_.defaults_for(*qp), target_.port(), *this);
   if (!bytes) return give_up(bytes.error());
-  for (std::uint64_t i = 0; i < std::min(*times, kMostRepeats); ++i) {
+  for (std::uint64_t i = 0; i < *times; ++i) {
+    if (!count_work(frame.place)) return false;
     outcome_.frames.push_back({target_.now(), false, *bytes, line_});
     monitor_.take_sent(parse_frame(*bytes, LinkType::ethernet), target_.now());
     target_.send(*bytes);
@@ -371,9 +378,9 @@ CaseRun::Verdict CaseRun::run_action(const Check& action, const Step& step) {
 }
 
 CaseRun::Verdict CaseRun::run_action(const Repeat& action, const Step& step) {
-  const std::optional<std::uint64_t> times = number(action.times, step.place);
+  const std::optional<std::uint64_t> times = repeats(action.times, step.place);
   if (!times) return false;
-  for (std::uint64_t i = 0; i < std::min(*times, kMostRepeats); ++i) {
+  for (std::uint64_t i = 0; i < *times; ++i) {
     if (!run_steps(action.steps)) return false;
   }
   return true;
@@ -415,7 +422,16 @@ std::optional<Duration> CaseRun::duration(const std::optional<Expression>& expre
   if (!value) return std::nullopt;
   // A day: later than any timer of a QP, and far from the end of the clock.
   constexpr std::uint64_t most = 86'400'000'000'000;
-  return Duration{static_cast<std::int64_t>(std::min(*value, most))};
+  if (*value <= most) return Duration{static_cast<std::int64_t>(*value)};
+  give_up({place, fmt::format("'{}' is {} ns, more than a day", expression->text(), *value)});
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> CaseRun::repeats(const Expression& expression, const Place& place) {
+  const std::optional<std::uint64_t> times = number(expression, place);
+  if (!times || *times <= kMostRepeats) return times;
+  give_up({place, fmt::format("'{}' is {}, expected at most {}", expression.text(), *times, kMostRepeats)});
+  return std::nullopt;
 }
 
 std::optional<std::vector<Value>> CaseRun::values_of(const std::vector<Choice>& choices, const Place& place) {
@@ -433,7 +449,11 @@ std::optional<std::vector<Value>> CaseRun::values_of(const std::vector<Choice>& 
     const std::optional<std::uint64_t> from = number(choice.first, place);
     const std::optional<std::uint64_t> to = number(*choice.last, place);
     if (!from || !to) return std::nullopt;
-    for (std::uint64_t i = *from; i <= *to && values.size() < kMostRepeats; ++i) values.push_back(Value::number(i));
+    if (*to >= *from && *to - *from >= kMostRepeats) {
+      give_up({place, fmt::format("more than {} values from {} to {}", kMostRepeats, *from, *to)});
+      return std::nullopt;
+    }
+    for (std::uint64_t i = *from; i <= *to; ++i) values.push_back(Value::number(i));
   }
   return values;
 }

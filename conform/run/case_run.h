@@ -36,6 +36,8 @@ class CaseRun final : private Scope {
   // Steps; false if the run is over.
   [[nodiscard]] Verdict run_steps(const std::vector<Step>& steps);
   [[nodiscard]] Verdict run_step(const Step& step);
+  /// Counts a step or a frame; false if there were too many.
+  [[nodiscard]] Verdict count_work(const Place& place);
   [[nodiscard]] Verdict run_action(const Inject& action, const Step& step);
   [[nodiscard]] Verdict run_action(const ExpectFrame& action, const Step& step);
   [[nodiscard]] Verdict run_action(const ExpectInAnyOrder& action, const Step& step);
@@ -76,6 +78,7 @@ class CaseRun final : private Scope {
 
   // Values.
   [[nodiscard]] std::optional<std::uint64_t> number(const Expression& expression, const Place& place);
+  [[nodiscard]] std::optional<std::uint64_t> repeats(const Expression& expression, const Place& place);
   [[nodiscard]] std::optional<Duration> duration(const std::optional<Expression>& expression, Duration otherwise,
                                                  const Place& place);
   [[nodiscard]] std::optional<std::vector<Value>> values_of(const std::vector<Choice>& choices, const Place& place);
@@ -102,6 +105,7 @@ class CaseRun final : private Scope {
   std::map<std::string, Labelled, std::less<>> labels_;
   std::map<std::string, std::uint64_t> counters_;  ///< at the beginning
   Time last_{};                                    ///< when the step before happened
+  std::uint64_t work_ = 0;                         ///< steps and frames so far
   int line_ = 0;                                   ///< of the step that runs
 };
 

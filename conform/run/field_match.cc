@@ -40,13 +40,14 @@ std::string value_text(const Expression& expression, const Scope& scope) {
   return value ? to_string(*value) : expression.text();
 }
 
-Comparison compare_opcode(const Evaluated<Value>& wanted, transport::QpType type, const Packet& packet) {
-  const Value::List one{*wanted};
-  const Value::List& names = wanted->as_list() != nullptr ? *wanted->as_list() : one;
+Comparison compare_opcode(const Value& wanted, transport::QpType type, const Packet& packet) {
+  const Value::List one{wanted};
+  const Value::List* list = wanted.as_list();
+  const Value::List& names = list != nullptr ? *list : one;
   const bool is_right = std::ranges::any_of(
       names, [&](const Value& name) { return opcode_for(to_string(name), type) == packet.opcode(); });
   const std::string_view seen = packet.info().name;
-  return {"opcode", to_string(*wanted),
+  return {"opcode", to_string(wanted),
           seen.empty() ? fmt::format("{:#04x}", static_cast<unsigned>(packet.opcode())) : std::string{seen}, is_right};
 }
 
@@ -101,7 +102,7 @@ CaseResult<std::vector<Comparison>> compare_frame(const FramePattern& pattern, t
   if (pattern.opcode) {
     const Evaluated<Value> opcode = pattern.opcode->evaluate(scope);
     if (!opcode) return tl::unexpected(CaseError{pattern.place, opcode.error()});
-    fields.push_back(compare_opcode(opcode, type, packet));
+    fields.push_back(compare_opcode(*opcode, type, packet));
   }
   for (const FieldPattern& field : pattern.fields) {
     const std::optional<Value> seen = field_value(packet, field.name);

@@ -109,6 +109,10 @@ class BadInput(Programs):
             ("- check: $nobody == 1", "there is no value $nobody"),
             ("- post_send: {opcode: shout}", "opcode: expected one of send, send_with_immediate"),
             ("- deregister: nothing", "there is no region nothing"),
+            ("- repeat: {times: 1000000, steps: [{wait: 1ns}]}", "expected at most 100000"),
+            ("- for_each: {k: 0..0xFFFFFFFFFFFFFFFF, steps: [{wait: 1ns}]}", "more than 100000 values"),
+            ("- repeat: {times: 9999, steps: [{repeat: {times: 9999, steps: [{wait: 1ns}]}}]}", "more than 1000000 steps"),
+            ("- wait: 90000s", "more than a day"),
             ("- counter: {luck: 1}", "the device has no counter luck"),
         ]:
             with self.subTest(steps):
