@@ -94,11 +94,11 @@ struct Quiet {
 struct Probe {
   std::string on = kDefaultQp;
 };
-/// A verb: post_send, post_receive, modify, deregister.
+/// A verb: post_send, post_receive, bind, modify, deregister, destroy.
 struct Verb {
-  enum class Kind : std::uint8_t { post_send, post_receive, modify, deregister };
+  enum class Kind : std::uint8_t { post_send, post_receive, bind, modify, deregister, destroy };
   Kind kind{};
-  std::string on = kDefaultQp;  ///< the QP, or the region
+  std::string on = kDefaultQp;  ///< the QP, the region or the window
   std::vector<Setting> arguments{};
 };
 struct AwaitCompletion {
@@ -189,7 +189,7 @@ struct Parameter {
 
 /// An object of the device that a case needs.
 struct ObjectSpec {
-  enum class Kind : std::uint8_t { qp, mr };
+  enum class Kind : std::uint8_t { qp, mr, mw };
   Place place;
   std::string name{};
   Kind kind{};

@@ -20,7 +20,7 @@ tl::unexpected<CaseError> because(const CaseResult<T>& result) {
 }
 
 const std::vector<std::string_view>& features() {
-  static const std::vector<std::string_view> names{"agent", "atomics", "ipv4", "rc", "uc"};
+  static const std::vector<std::string_view> names{"agent", "atomics", "ipv4", "mw", "rc", "type2_mw", "uc"};
   return names;
 }
 
@@ -120,11 +120,13 @@ CaseResult<ObjectSpec> read_object(const Member& member) {
   if (member.name != kDefaultQp) {
     const CaseResult<std::vector<Member>> kind = read_members(member.value, "{KIND: {attributes}}");
     if (!kind) return because(kind);
-    if (kind->size() != 1) return member.value.error("expected one kind of object: qp or mr");
-    if (kind->front().name != "qp" && kind->front().name != "mr") {
-      return unknown_member(kind->front(), "object", {"qp", "mr"});
+    if (kind->size() != 1) return member.value.error("expected one kind of object: qp, mr or mw");
+    using enum ObjectSpec::Kind;
+    const std::string& name = kind->front().name;
+    if (name != "qp" && name != "mr" && name != "mw") {
+      return unknown_member(kind->front(), "object", {"qp", "mr", "mw"});
     }
-    object.kind = kind->front().name == "qp" ? ObjectSpec::Kind::qp : ObjectSpec::Kind::mr;
+    object.kind = name == "qp" ? qp : name == "mr" ? mr : mw;
     attributes = kind->front().value;
   }
   if (attributes.node.IsNull()) return object;

@@ -144,10 +144,11 @@ ActionResult read_verb(const SourceNode& node) {
   return verb;
 }
 
-ActionResult read_deregister(const SourceNode& node) {
-  CaseResult<std::string> object = read_text(node, "deregister");
+template <Verb::Kind kind>
+ActionResult read_ending(const SourceNode& node) {
+  CaseResult<std::string> object = read_text(node, "the name of an object");
   if (!object) return because(object);
-  return Verb{.kind = Verb::Kind::deregister, .on = std::move(*object)};
+  return Verb{.kind = kind, .on = std::move(*object)};
 }
 
 ActionResult read_completion(const SourceNode& node) {
@@ -318,7 +319,9 @@ constexpr std::array kVerbs{VerbReader{"inject", read_inject},
                             VerbReader{"post_send", read_verb<Verb::Kind::post_send>},
                             VerbReader{"post_receive", read_verb<Verb::Kind::post_receive>},
                             VerbReader{"modify", read_verb<Verb::Kind::modify>},
-                            VerbReader{"deregister", read_deregister},
+                            VerbReader{"bind", read_verb<Verb::Kind::bind>},
+                            VerbReader{"deregister", read_ending<Verb::Kind::deregister>},
+                            VerbReader{"destroy", read_ending<Verb::Kind::destroy>},
                             VerbReader{"completion", read_completion},
                             VerbReader{"no_completion", read_no_completion},
                             VerbReader{"event", read_event},

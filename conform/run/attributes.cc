@@ -34,9 +34,14 @@ Word(std::string_view, T) -> Word<T>;
 constexpr std::array kTypes{Word{"rc", QpType::rc}, Word{"uc", QpType::uc}};
 constexpr std::array kStates{Word{"RESET", QpState::reset}, Word{"INIT", QpState::init}, Word{"RTR", QpState::rtr},
                              Word{"RTS", QpState::rts},     Word{"SQD", QpState::sqd},   Word{"ERR", QpState::err}};
-constexpr std::array kRights{Word{"none", Access::none}, Word{"local_write", Access::local_write},
-                             Word{"remote_write", Access::remote_write}, Word{"remote_read", Access::remote_read},
-                             Word{"remote_atomic", Access::remote_atomic}};
+constexpr std::array kRights{Word{"none", Access::none},
+                             Word{"local_write", Access::local_write},
+                             Word{"remote_write", Access::remote_write},
+                             Word{"remote_read", Access::remote_read},
+                             Word{"remote_atomic", Access::remote_atomic},
+                             Word{"mw_bind", Access::mw_bind},
+                             Word{"zero_based", Access::zero_based}};
+constexpr std::array kWindowTypes{Word{"1", transport::MwType::type1}, Word{"2", transport::MwType::type2}};
 constexpr std::array kOperations{Word{"send", WorkOpcode::send},
                                  Word{"send_with_immediate", WorkOpcode::send_with_immediate},
                                  Word{"send_with_invalidate", WorkOpcode::send_with_invalidate},
@@ -44,7 +49,8 @@ constexpr std::array kOperations{Word{"send", WorkOpcode::send},
                                  Word{"write_with_immediate", WorkOpcode::write_with_immediate},
                                  Word{"read", WorkOpcode::read},
                                  Word{"compare_swap", WorkOpcode::compare_swap},
-                                 Word{"fetch_add", WorkOpcode::fetch_add}};
+                                 Word{"fetch_add", WorkOpcode::fetch_add},
+                                 Word{"local_invalidate", WorkOpcode::local_invalidate}};
 
 CaseResult<Value> value_of(const Setting& setting, const Scope& scope) {
   Evaluated<Value> value = setting.value.evaluate(scope);
@@ -162,12 +168,13 @@ CaseResult<void> read_attributes(QpAttributesRead& attributes, const std::vector
                     {"min_rnr_timer", number(qp.min_rnr_timer, codes)},
                     {"max_rd_atomic", number(qp.max_rd_atomic, 128)},
                     {"max_dest_rd_atomic", number(qp.max_dest_rd_atomic, 128)},
+                    {"in_other_pd", [&](const Setting& s) { return take_flag(qp.in_other_pd, s, scope); }},
                     {"receives", number(attributes.receives, most_receives)},
                     {"receive_length", number(attributes.receive_length, most_length)}});
 }
 
 CaseResult<RegionSetup> read_region(const std::vector<Setting>& settings, const Scope& scope) {
-  RegionSetup region{.access = all_rights()};
+  RegionSetup region{.access = all_rights() | Access::mw_bind};
   const CaseResult<void> read =
       read_each(settings, "attribute",
                 {{"length", [&](const Setting& s) { return take_number(region.length, s, scope); }},
@@ -175,6 +182,40 @@ CaseResult<RegionSetup> read_region(const std::vector<Setting>& settings, const 
                  {"in_other_pd", [&](const Setting& s) { return take_flag(region.in_other_pd, s, scope); }}});
   if (!read) return tl::unexpected(read.error());
   return region;
+}
+
+CaseResult<WindowSetup> read_window(const std::vector<Setting>& settings, const Scope& scope) {
+  WindowSetup window;
+  const CaseResult<void> read =
+      read_each(settings, "attribute",
+                {{"type", [&](const Setting& s) { return take_word(window.type, s, scope, kWindowTypes); }},
+                 {"in_other_pd", [&](const Setting& s) { return take_flag(window.in_other_pd, s, scope); }}});
+  if (!read) return tl::unexpected(read.error());
+  return window;
+}
+
+CaseResult<BindArguments> read_bind(const std::vector<Setting>& settings, const Scope& scope) {
+  BindArguments bind;
+  const auto name = [&scope](std::string& to) -> Reader {
+    return [&to, &scope](const Setting& setting) -> CaseResult<void> {
+      const CaseResult<Value> value = value_of(setting, scope);
+      if (!value) return tl::unexpected(value.error());
+      to = to_string(*value);
+      return {};
+    };
+  };
+  BindOrder& order = bind.order;
+  const CaseResult<void> read =
+      read_each(settings, "argument",
+                {{"window", name(bind.window)},
+                 {"region", name(bind.region)},
+                 {"wr_id", [&](const Setting& s) { return take_number(order.wr_id, s, scope); }},
+                 {"at", [&](const Setting& s) { return take_number(order.address, s, scope); }},
+                 {"length", [&](const Setting& s) { return take_number(order.length, s, scope); }},
+                 {"access", [&](const Setting& s) { return take_rights(order.access, s, scope); }},
+                 {"variant", [&](const Setting& s) { return take_number(order.variant, s, scope); }}});
+  if (!read) return tl::unexpected(read.error());
+  return bind;
 }
 
 CaseResult<transport::QpChange> read_change(const std::vector<Setting>& settings, const Scope& scope) {

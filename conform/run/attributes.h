@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "conform/language/case.h"
 #include "conform/target/target.h"
 
@@ -18,6 +21,15 @@ struct QpAttributesRead {
                                                const Scope& scope);
 /// Reads the attributes of a region.
 [[nodiscard]] CaseResult<RegionSetup> read_region(const std::vector<Setting>& settings, const Scope& scope);
+/// Reads the attributes of a window.
+[[nodiscard]] CaseResult<WindowSetup> read_window(const std::vector<Setting>& settings, const Scope& scope);
+/// The arguments of a `bind`, with the window and the region by name.
+struct BindArguments {
+  BindOrder order{};
+  std::string window;
+  std::string region = "R";
+};
+[[nodiscard]] CaseResult<BindArguments> read_bind(const std::vector<Setting>& settings, const Scope& scope);
 /// Reads what a `modify` changes.
 [[nodiscard]] CaseResult<transport::QpChange> read_change(const std::vector<Setting>& settings, const Scope& scope);
 /// Reads the request that a `post_send` posts; `region` is where its data and its remote address are by default.

@@ -58,6 +58,11 @@ class CaseRun final : private Scope {
   [[nodiscard]] Verdict run_action(const ForEach& action, const Step& step);
   [[nodiscard]] Verdict run_action(const Wait& action, const Step& step);
 
+  // Verbs; empty if the run is over.
+  [[nodiscard]] std::optional<TargetResult<void>> call(const Verb& action, const Step& step);
+  [[nodiscard]] std::optional<TargetResult<void>> end_object(const Verb& action, const Step& step);
+  [[nodiscard]] std::optional<TargetResult<void>> post_bind(const Verb& action, const PeerQp& qp, const Step& step);
+
   // Frames.
   [[nodiscard]] Verdict send(const FrameSpec& frame, const Step& step);
   /// Returns the next frame of the device on a QP; empty if none came before `until`, or the run is over.

@@ -36,31 +36,62 @@ std::string hex_of(const Value& value) {
 
 }  // namespace
 
-CaseRun::Verdict CaseRun::run_action(const Verb& action, const Step& step) {
-  TargetResult<void> done;
+std::optional<TargetResult<void>> CaseRun::end_object(const Verb& action, const Step& step) {
   if (action.kind == Verb::Kind::deregister) {
-    const Region* region = bed_.find_region(action.on);
-    if (region == nullptr) return give_up({step.place, fmt::format("there is no region {}", action.on)});
-    done = target_.deregister(region->number);
-  } else {
-    const PeerQp* qp = qp_of(action.on, step.place);
-    if (qp == nullptr) return false;
-    if (action.kind == Verb::Kind::modify) {
-      const CaseResult<transport::QpChange> change = read_change(action.arguments, *this);
-      if (!change) return give_up(change.error());
-      done = target_.modify(qp->number, *change);
-    } else {
-      const Region* region = bed_.find_region("R");
-      const CaseResult<SendOrder> order = read_order(action.arguments, *region, *this);
-      if (!order) return give_up(order.error());
-      done = action.kind == Verb::Kind::post_send ? target_.post_send(qp->number, *order)
-                                                  : target_.post_receive(qp->number, order->request.wr_id, order->data);
-    }
+    if (const Region* region = bed_.find_region(action.on)) return target_.deregister(region->number);
+    give_up({step.place, fmt::format("there is no region {}", action.on)});
+    return std::nullopt;
   }
+  if (const auto window = bed_.find_window(action.on)) return target_.destroy_window(*window);
+  give_up({step.place, fmt::format("there is no window {}", action.on)});
+  return std::nullopt;
+}
+
+std::optional<TargetResult<void>> CaseRun::post_bind(const Verb& action, const PeerQp& qp, const Step& step) {
+  CaseResult<BindArguments> bind = read_bind(action.arguments, *this);
+  if (!bind) {
+    give_up(bind.error());
+    return std::nullopt;
+  }
+  const std::optional<WindowNumber> window = bed_.find_window(bind->window);
+  const Region* region = bed_.find_region(bind->region);
+  if (!window || region == nullptr) {
+    give_up({step.place, window ? fmt::format("there is no region {}", bind->region)
+                                : fmt::format("there is no window {}", bind->window)});
+    return std::nullopt;
+  }
+  bind->order.window = *window;
+  bind->order.region = region->number;
+  return target_.post_bind(qp.number, bind->order);
+}
+
+std::optional<TargetResult<void>> CaseRun::call(const Verb& action, const Step& step) {
+  if (action.kind == Verb::Kind::deregister || action.kind == Verb::Kind::destroy) return end_object(action, step);
+  const PeerQp* qp = qp_of(action.on, step.place);
+  if (qp == nullptr) return std::nullopt;
+  if (action.kind == Verb::Kind::bind) return post_bind(action, *qp, step);
+  if (action.kind == Verb::Kind::modify) {
+    const CaseResult<transport::QpChange> change = read_change(action.arguments, *this);
+    if (change) return target_.modify(qp->number, *change);
+    give_up(change.error());
+    return std::nullopt;
+  }
+  const CaseResult<SendOrder> order = read_order(action.arguments, *bed_.find_region("R"), *this);
+  if (!order) {
+    give_up(order.error());
+    return std::nullopt;
+  }
+  return action.kind == Verb::Kind::post_send ? target_.post_send(qp->number, *order)
+                                              : target_.post_receive(qp->number, order->request.wr_id, order->data);
+}
+
+CaseRun::Verdict CaseRun::run_action(const Verb& action, const Step& step) {
+  const std::optional<TargetResult<void>> done = call(action, step);
+  if (!done) return false;
   last_ = target_.now();
-  if (done.has_value() != step.is_refused) return true;
-  if (done) return fail(step.place, fmt::format("{} was not refused", step.verb));
-  return fail(step.place, fmt::format("{} was refused: {}", step.verb, done.error()));
+  if (done->has_value() != step.is_refused) return true;
+  if (*done) return fail(step.place, fmt::format("{} was not refused", step.verb));
+  return fail(step.place, fmt::format("{} was refused: {}", step.verb, done->error()));
 }
 
 CaseRun::Verdict CaseRun::run_action(const Probe& action, const Step& step) {

@@ -98,11 +98,31 @@ CaseResult<void> TestBed::set_up(const Scope& scope) {
   }
   objects.insert(objects.end(), one.setup.begin(), one.setup.end());
   for (const ObjectSpec& object : objects) {
-    CaseResult<void> added = object.kind == ObjectSpec::Kind::qp ? add_qp(object, scope) : add_region(object, scope);
-    if (!added) return added;
+    if (CaseResult<void> added = add_object(object, scope); !added) return added;
   }
   const std::span<const std::byte> memory = target_.memory();
   shadow_.assign(memory.begin(), memory.end());
+  return {};
+}
+
+CaseResult<void> TestBed::add_object(const ObjectSpec& object, const Scope& scope) {
+  switch (object.kind) {
+    case ObjectSpec::Kind::qp:
+      return add_qp(object, scope);
+    case ObjectSpec::Kind::mr:
+      return add_region(object, scope);
+    case ObjectSpec::Kind::mw:
+      return add_window(object, scope);
+  }
+  return {};
+}
+
+CaseResult<void> TestBed::add_window(const ObjectSpec& object, const Scope& scope) {
+  const CaseResult<WindowSetup> setup = read_window(object.attributes, scope);
+  if (!setup) return tl::unexpected(setup.error());
+  const TargetResult<WindowNumber> window = target_.create_window(*setup);
+  if (!window) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, window.error())});
+  windows_.emplace(object.name, *window);
   return {};
 }
 
@@ -173,6 +193,12 @@ const Region* TestBed::find_region(const std::string& name) const {
   return found == regions_.end() ? nullptr : &found->second;
 }
 
+std::optional<WindowNumber> TestBed::find_window(const std::string& name) const {
+  const auto found = windows_.find(name);
+  if (found == windows_.end()) return std::nullopt;
+  return found->second;
+}
+
 FrameDefaults TestBed::defaults_for(const PeerQp& qp) const {
   return {.type = qp.setup.type,
           .dest_qp = qp.qpn,
@@ -188,6 +214,9 @@ std::optional<Value> TestBed::find(std::string_view name) const {
     if (const Region* region = find_region(std::string{name.substr(0, last_dot)})) {
       return find_of_region(*region, name.substr(last_dot + 1));
     }
+  }
+  if (const auto window = find_window(object); window && member == "r_key") {
+    return Value::number(target_.window_key(*window));
   }
   const PeerQp* qp = find_qp(object.empty() ? kDefaultQp : object);
   return qp != nullptr ? find_of_qp(*qp, member) : std::nullopt;

@@ -49,10 +49,11 @@ class TestBed {
   /// Returns the QP whose peer has this number on the tester's side, or null.
   [[nodiscard]] PeerQp* find_peer(Qpn peer);
   [[nodiscard]] const Region* find_region(const std::string& name) const;
+  [[nodiscard]] std::optional<WindowNumber> find_window(const std::string& name) const;
   [[nodiscard]] std::map<std::string, PeerQp>& qps() { return qps_; }
   /// Returns what a frame for a QP has if the case says nothing else.
   [[nodiscard]] FrameDefaults defaults_for(const PeerQp& qp) const;
-  /// Returns the value of a name such as `E`, `a.E`, `qp.qpn`, `R.va`, `R.end`, `rx0.va`, `mtu`.
+  /// Returns the value of a name such as `E`, `a.E`, `qp.qpn`, `R.va`, `R.end`, `rx0.va`, `win.r_key`, `mtu`.
   [[nodiscard]] std::optional<Value> find(std::string_view name) const;
 
   /// Returns the first place where memory differs from what it has to be, as a sentence; empty if nowhere.
@@ -64,6 +65,8 @@ class TestBed {
 
  private:
   [[nodiscard]] CaseResult<void> add_qp(const ObjectSpec& object, const Scope& scope);
+  [[nodiscard]] CaseResult<void> add_object(const ObjectSpec& object, const Scope& scope);
+  [[nodiscard]] CaseResult<void> add_window(const ObjectSpec& object, const Scope& scope);
   [[nodiscard]] CaseResult<void> add_region(const ObjectSpec& object, const Scope& scope);
   [[nodiscard]] CaseResult<void> add_receives(const std::string& name, const PeerQp& qp, std::uint64_t count,
                                               std::uint64_t length, const Place& place);
@@ -74,6 +77,7 @@ class TestBed {
   std::mt19937_64 random_;
   std::map<std::string, PeerQp> qps_;
   std::map<std::string, Region> regions_;
+  std::map<std::string, WindowNumber> windows_;
   std::vector<std::byte> shadow_;  ///< the memory as it has to be
 };
 

@@ -77,7 +77,10 @@ MemoryTarget::MemoryTarget(const transport::Profile& profile, std::uint64_t seed
 TargetResult<QpNumber> MemoryTarget::create_qp(const QpSetup& setup) {
   constexpr std::uint32_t completions = 4096;
   Qp qp{.send_cq = must(device_.create_cq(completions)), .receive_cq = must(device_.create_cq(completions))};
-  qp.qpn = must(device_.create_qp({.type = setup.type, .pd = pd_, .send_cq = qp.send_cq, .receive_cq = qp.receive_cq}));
+  qp.qpn = must(device_.create_qp({.type = setup.type,
+                                   .pd = setup.in_other_pd ? other_pd_ : pd_,
+                                   .send_cq = qp.send_cq,
+                                   .receive_cq = qp.receive_cq}));
   qps_.push_back(qp);
   const QpNumber number = qps_.size() - 1;
   const bool is_reliable = setup.type == QpType::rc;
@@ -129,6 +132,33 @@ TargetResult<Region> MemoryTarget::create_region(const RegionSetup& setup) {
 
 TargetResult<void> MemoryTarget::deregister(RegionNumber region) {
   return said(device_.deregister_memory(regions_.at(region)));
+}
+
+TargetResult<WindowNumber> MemoryTarget::create_window(const WindowSetup& setup) {
+  const auto window = device_.create_mw(setup.in_other_pd ? other_pd_ : pd_, setup.type);
+  if (!window) return tl::unexpected(to_string(window.error()));
+  windows_.push_back(*window);
+  return windows_.size() - 1;
+}
+
+std::uint32_t MemoryTarget::window_key(WindowNumber window) const {
+  const auto key = device_.query_mw(windows_.at(window));
+  return key ? key->value() : 0;
+}
+
+TargetResult<void> MemoryTarget::destroy_window(WindowNumber window) {
+  return said(device_.destroy_mw(windows_.at(window)));
+}
+
+TargetResult<void> MemoryTarget::post_bind(QpNumber qp, const BindOrder& order) {
+  return said(device_.post_send(qpn(qp), {.wr_id = order.wr_id,
+                                          .opcode = transport::WorkOpcode::bind_mw,
+                                          .bind = {.mw = windows_.at(order.window),
+                                                   .mr = regions_.at(order.region),
+                                                   .address = order.address,
+                                                   .length = order.length,
+                                                   .access = order.access,
+                                                   .variant = order.variant}}));
 }
 
 TargetResult<void> MemoryTarget::modify(QpNumber qp, const QpChange& change) {

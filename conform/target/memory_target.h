@@ -21,6 +21,10 @@ class MemoryTarget final : public Target {
   [[nodiscard]] Qpn qpn(QpNumber qp) const override { return qps_.at(qp).qpn; }
   [[nodiscard]] TargetResult<Region> create_region(const RegionSetup& setup) override;
   TargetResult<void> deregister(RegionNumber region) override;
+  [[nodiscard]] TargetResult<WindowNumber> create_window(const WindowSetup& setup) override;
+  [[nodiscard]] std::uint32_t window_key(WindowNumber window) const override;
+  TargetResult<void> destroy_window(WindowNumber window) override;
+  TargetResult<void> post_bind(QpNumber qp, const BindOrder& order) override;
   TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) override;
   [[nodiscard]] transport::QpState state(QpNumber qp) const override;
   TargetResult<void> post_send(QpNumber qp, const SendOrder& order) override;
@@ -53,6 +57,7 @@ class MemoryTarget final : public Target {
   transport::Pd other_pd_{};
   std::vector<Qp> qps_;
   std::vector<transport::Mr> regions_;
+  std::vector<transport::Mw> windows_;
   std::vector<std::byte> buffer_;
   std::deque<SeenFrame> sent_;  ///< by the device
 };

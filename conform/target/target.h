@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "roce/transport/device.h"
 #include "roce/transport/qp_attributes.h"
 #include "roce/transport/verbs.h"
 #include "roce/wire/time.h"
@@ -23,6 +24,7 @@ using TargetResult = tl::expected<T, std::string>;
 /// Numbers of objects of a target.
 using QpNumber = std::size_t;
 using RegionNumber = std::size_t;
+using WindowNumber = std::size_t;
 
 /// A QP of the device, connected to one that only the tester knows.
 struct QpSetup {
@@ -39,6 +41,7 @@ struct QpSetup {
   std::uint8_t min_rnr_timer = 12;
   std::uint8_t max_rd_atomic = 4;
   std::uint8_t max_dest_rd_atomic = 4;
+  bool in_other_pd = false;  ///< in another protection domain than the other objects
 };
 
 /// A region of the device's memory.
@@ -54,6 +57,22 @@ struct RegionSetup {
   std::uint32_t length = 65536;  ///< bytes
   transport::Access access = transport::Access::none;
   bool in_other_pd = false;  ///< in another protection domain than the QPs
+};
+
+struct WindowSetup {
+  transport::MwType type = transport::MwType::type2;
+  bool in_other_pd = false;
+};
+
+/// The binding of a window that the device is to post.
+struct BindOrder {
+  std::uint64_t wr_id = 0;
+  WindowNumber window = 0;
+  RegionNumber region = 0;
+  std::uint64_t address = 0;
+  std::uint64_t length = 0;  ///< bytes; 0 unbinds
+  transport::Access access = transport::Access::none;
+  std::uint8_t variant = 0;  ///< the low byte of the new key of a type 2 window
 };
 
 /// A request that the device is to post; addresses are the device's.
@@ -93,6 +112,11 @@ class Target {
   [[nodiscard]] virtual Qpn qpn(QpNumber qp) const = 0;
   [[nodiscard]] virtual TargetResult<Region> create_region(const RegionSetup& setup) = 0;
   virtual TargetResult<void> deregister(RegionNumber region) = 0;
+  [[nodiscard]] virtual TargetResult<WindowNumber> create_window(const WindowSetup& setup) = 0;
+  /// Returns the present R_Key of a window.
+  [[nodiscard]] virtual std::uint32_t window_key(WindowNumber window) const = 0;
+  virtual TargetResult<void> destroy_window(WindowNumber window) = 0;
+  virtual TargetResult<void> post_bind(QpNumber qp, const BindOrder& order) = 0;
   virtual TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) = 0;
   [[nodiscard]] virtual transport::QpState state(QpNumber qp) const = 0;
   virtual TargetResult<void> post_send(QpNumber qp, const SendOrder& order) = 0;

@@ -90,8 +90,8 @@ TEST(ReadCase, NamesPlaceAndWhatIsAllowed) {
               HasSubstr("member \"parms\" is unknown; there are: case, title"));
   EXPECT_THAT(mistake("steps: [{probe: }]\nparams: {a: []}\n"), HasSubstr("the list is empty"));
   EXPECT_THAT(mistake("steps: [{probe: }]\nparams: {a: 9..3}\n"), HasSubstr("expected a range such as 0..31"));
-  EXPECT_THAT(mistake("steps: [{probe: }]\nsetup: {w: {mw: {}}}\n"),
-              HasSubstr("object \"mw\" is unknown; there are: qp, mr"));
+  EXPECT_THAT(mistake("steps: [{probe: }]\nsetup: {w: {srq: {}}}\n"),
+              HasSubstr("object \"srq\" is unknown; there are: qp, mr, mw"));
   EXPECT_THAT(mistake(""), HasSubstr("a case needs steps"));
   EXPECT_THAT(mistake("steps: [{probe: }\n"), HasSubstr("psn-x.yaml:"));
 }
