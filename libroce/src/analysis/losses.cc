@@ -257,20 +257,67 @@ void on_restart(ChannelRef ref, const Restart& restart) {
 
 namespace {
 
-// True if the packet with a wrong ICRC that was noted for the gap has this PSN.
-bool is_corrupted(const Channel& channel, const Gap& gap, LongPsn psn) {
-  if (!gap.corrupted) return false;
+// True if the packet with a wrong ICRC may be the transmission that a gap lacks.
+bool may_be_missing(const Channel& channel, const Gap& gap, const Corrupted& damaged) {
+  return gap.covers(damaged.psn) && !(gap.of_restart && damaged.packet < channel.restart->begun_by);
+}
+
+// Returns the end of the part of a gap from `first` on, before `end`, that no damaged packet divides: a damaged packet
+// is a part of its own.
+LongPsn end_of_part(const Channel& channel, const Gap& gap, LongPsn first, LongPsn end) {
   for (std::size_t i = 0; i < channel.corrupted.size(); ++i) {
-    if (channel.corrupted[i].packet == gap.corrupted) return channel.corrupted[i].psn == psn;
+    const Corrupted& damaged = channel.corrupted[i];
+    if (!may_be_missing(channel, gap, damaged) || damaged.psn < first) continue;
+    end = std::min(end, damaged.psn == first ? first + 1 : damaged.psn);
   }
-  return gap.count == 1;
+  return end;
+}
+
+// What became of PSNs of a gap.
+struct Resolution {
+  VerdictKind kind{};
+  Cause cause = Cause::none;
+  LongPsn first = 0;
+  LongPsn end = 0;
+  PacketId damaged{};  // transmission of `first` with a wrong ICRC
+};
+
+void say_resolved(ChannelRef ref, const Gap& gap, const Resolution& part) {
+  const auto say = [&](VerdictKind kind, Cause cause, PacketId other) {
+    Verdict& verdict = say_later(ref.state, ref.stream, kind, gap.revealed_by, gap.revealed_at);
+    verdict.cause = cause;
+    verdict.first_psn = ref.wire(part.first);
+    verdict.psn_count = static_cast<std::uint32_t>(part.end - part.first);
+    verdict.other = other;
+    if (kind == VerdictKind::request_lost_before) ref.stream.summary.lost_psns += verdict.psn_count;
+    if (kind == VerdictKind::missed_by_capture) ref.stream.summary.missed_psns += verdict.psn_count;
+  };
+  const PacketId known = gap.nak ? gap.nak : gap.acknowledged_by;
+  const bool was_damaged = static_cast<bool>(part.damaged);
+  if (part.kind == VerdictKind::missed_by_capture &&
+      explain(Evidence{Question::arrived_unseen}.note(Fact::was_damaged, was_damaged)).fate ==
+          Fate::damaged_and_missed) {
+    say(VerdictKind::request_lost_before, Cause::corrupted, part.damaged);
+    say(part.kind, part.cause, known);
+  } else {
+    say(part.kind, part.cause, was_damaged ? part.damaged : known);
+  }
 }
 
 }  // namespace
 
+PacketId find_damaged(const Channel& channel, const Gap& gap, LongPsn psn) {
+  for (std::size_t i = channel.corrupted.size(); i-- > 0;) {
+    const Corrupted& damaged = channel.corrupted[i];
+    if (damaged.psn == psn && may_be_missing(channel, gap, damaged)) return damaged.packet;
+  }
+  return {};
+}
+
 void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind,
                  Cause cause) {
   const LongPsn end = first + count;
+  const bool are_requests = &gaps == &ref.channel.gaps;
   for (std::size_t i = 0; i < gaps.size();) {
     if (gaps[i].end() <= first || gaps[i].first >= end) {
       ++i;
@@ -279,24 +326,12 @@ void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32
     const Gap gap = gaps[i];
     const LongPsn from = std::max(first, gap.first);
     const LongPsn to = std::min(end, gap.end());
-    const auto say = [&](VerdictKind each, Cause why, PacketId other) {
-      Verdict& verdict = say_later(ref.state, ref.stream, each, gap.revealed_by, gap.revealed_at);
-      verdict.cause = why;
-      verdict.first_psn = ref.wire(from);
-      verdict.psn_count = static_cast<std::uint32_t>(to - from);
-      verdict.other = other;
-      if (each == VerdictKind::request_lost_before) ref.stream.summary.lost_psns += verdict.psn_count;
-      if (each == VerdictKind::missed_by_capture) ref.stream.summary.missed_psns += verdict.psn_count;
-    };
-    const PacketId known = gap.nak ? gap.nak : gap.acknowledged_by;
-    const bool was_damaged = to - from == 1 && is_corrupted(ref.channel, gap, from);
-    if (kind == VerdictKind::missed_by_capture &&
-        explain(Evidence{Question::arrived_unseen}.note(Fact::was_damaged, was_damaged)).fate ==
-            Fate::damaged_and_missed) {
-      say(VerdictKind::request_lost_before, Cause::corrupted, gap.corrupted);
-      say(kind, cause, known);
-    } else {
-      say(kind, cause, gap.corrupted ? gap.corrupted : known);
+    // A request that was sent again is one packet, whatever its answer takes.
+    const bool is_one_packet = kind == VerdictKind::request_lost_before;
+    for (Resolution part{kind, cause, from, from, {}}; part.first < to; part.first = part.end) {
+      part.damaged = are_requests ? find_damaged(ref.channel, gap, part.first) : PacketId{};
+      part.end = are_requests && !is_one_packet ? end_of_part(ref.channel, gap, part.first, to) : to;
+      say_resolved(ref, gap, part);
     }
     gaps.erase(i);
     if (to < gap.end()) {

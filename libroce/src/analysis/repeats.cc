@@ -180,7 +180,8 @@ void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
   const std::uint32_t sure = std::min(span, request.sure_span());
   const Explanation& missing = explain_missing(channel, flow, gap, ref.packet(), psn);
   const bool is_sent_again = missing.fate == Fate::sent_again || missing.fate == Fate::sent_again_or_late;
-  const Cause cause = is_sent_again && gap.corrupted ? Cause::corrupted : missing.cause;
+  const bool was_damaged = is_sent_again && find_damaged(channel, gap, psn);
+  const Cause cause = was_damaged ? Cause::corrupted : missing.cause;
   if (missing.fate == Fate::sent_again_or_late) {
     channel.filled.make() = {true, psn, sure, cause, channel.naks[find_nak(channel, psn)]};
   }
