@@ -207,9 +207,6 @@ Read& add_read(ChannelRef ref, const Request& request);
 [[nodiscard]] bool names_lost_before(const Channel& channel, const Observation& packet, LongPsn psn);
 /// Reports what was lost, now that the requester begins to send again.
 void on_restart(ChannelRef ref, const Restart& restart);
-/// Returns the newest request that was seen with a wrong ICRC and this PSN, if it may be the one that the gap lacks;
-/// otherwise it is not set. The gap is one of requests.
-[[nodiscard]] PacketId find_damaged(const Channel& channel, const Gap& gap, LongPsn psn);
 /// Removes `count` PSNs from `first` on from the gaps, with a verdict of `kind` for those that were in a gap.
 void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind,
                  Cause cause);
