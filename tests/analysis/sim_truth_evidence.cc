@@ -86,6 +86,10 @@ class ChannelEvidence {
       mtu_seen_ = true;
     }
   }
+  void take_damaged(const Entry& entry) {
+    // Before the first request that was seen, it is unknown to which connection a damaged packet belongs.
+    if (next_) damaged_.insert(entry.sent->psn);
+  }
   void finish() {
     while (!suspects_.empty()) convict(suspects_.begin()->first);
   }
@@ -273,6 +277,7 @@ class ChannelEvidence {
       if (psn >= end) break;
       if (seen_.contains(psn) || !acknowledged_.insert(psn).second) continue;
       add(missed_by_capture, reveal, psn, psn + 1, "never seen, and arrived");
+      if (damaged_.contains(psn)) add(request_lost_before, reveal, psn, psn + 1, "seen damaged, and arrived unseen");
     }
     shown_ = std::max(shown_, end);
   }
@@ -468,6 +473,7 @@ class ChannelEvidence {
   std::optional<LongPsn> next_;
   LongPsn shown_ = 0;                 ///< PSN after the last that responses have shown to have arrived
   std::map<LongPsn, Entry> seen_;     ///< latest transmission of each PSN
+  std::set<LongPsn> damaged_;         ///< PSNs of requests that were seen with a wrong ICRC
   std::map<LongPsn, Entry> missing_;  ///< missing PSNs, and the packet that revealed the gap
   std::set<LongPsn> acknowledged_;    ///< missing PSNs that a response has acknowledged
   std::optional<LongPsn> run_next_;   ///< PSN after the latest retransmission, if no other request followed it
@@ -500,6 +506,7 @@ class Evidence {
     const Entry entry{&sent, at, passage.time};
     if (passage.is_corrupted) {
       add(bad_icrc, entry, "");
+      if (shows_itself(sent, passage.observation)) channels_[sent.channel].take_damaged(entry);
       return;
     }
     if (passage.is_ce) add(ce_mark, entry, "");
@@ -524,6 +531,16 @@ class Evidence {
  private:
   void add(VerdictKind kind, const Entry& entry, std::string_view why) {
     units.push_back({kind, entry.at, entry.sent->channel, 0, 0, why});
+  }
+
+  /// True if a request was lost by its damage, and not damaged in what tells which one it is.
+  [[nodiscard]] bool shows_itself(const Sent& sent, const analysis::Observation& seen) const {
+    if (sent.channel == kNone || !sent.is_request || !seen.is_whole || seen.opcode != sent.opcode) return false;
+    if (!sent.is_lost_before) return false;
+    if (seen.psn.value() != (sent.psn & 0xFF'FFFF)) return false;
+    // The damaged packet does not count before its flow is known.
+    const auto last = last_of_.find({sent.channel, true});
+    return last != last_of_.end() && run_.passages[last->second.at].observation.dest_qp == seen.dest_qp;
   }
 
   [[nodiscard]] bool is_known_copy(const Entry& entry) {

@@ -369,7 +369,21 @@ class Judge {
     return any ? "it arrived, and its answer came to this point" : "it arrived, and was not answered";
   }
 
+  /// Judges what a verdict with cause `corrupted` says: that the packet which it refers to is a damaged one with `psn`.
+  [[nodiscard]] std::string why_not_damaged(LongPsn psn) {
+    if (verdict_.other.frame == 0 || verdict_.other.frame > view_.kept.size()) return "it names no damaged packet";
+    const Passage& other = run_.passages[view_.kept[verdict_.other.frame - 1]];
+    if (!other.is_corrupted) return "the packet that it names is not damaged";
+    const Sent& damaged = run_.sent[other.sent];
+    const bool is_this = damaged.is_request && damaged.channel == sent_.channel && damaged.covers(psn);
+    if (!is_this) return "the damaged packet had another PSN";
+    // An intact copy of it came by. Without that the capture does not show it.
+    if (!damaged.is_lost_before && !view_.saw(damaged)) is_unknowable_ = true;
+    return damaged.is_lost_before ? "" : "an intact copy of the damaged packet came by";
+  }
+
   std::string why_request_not_lost_before(LongPsn psn) {
+    if (verdict_.cause == analysis::Cause::corrupted) return why_not_damaged(psn);
     for (const std::size_t request : requests_of(psn)) {
       const Sent& other = run_.sent[request];
       if (other.time > passage_.time) continue;

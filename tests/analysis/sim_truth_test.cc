@@ -36,6 +36,7 @@ constexpr Reached kWithPacketsWithheld{0.991, 0.995};
 /// With so few runs, a single bad one shows.
 constexpr Reached kFewRuns{0.975, 0.97};
 constexpr double kMostFalseEnds = 0.001;       ///< share of messages whose end may be wrong
+constexpr double kMostExcess = 0.04;           ///< share of the packets that are said to be lost and were not
 constexpr double kMostContradictions = 0.002;  ///< share of what the rules call for that may be wrong
 
 std::optional<std::uint64_t> seed_of_environment() {
@@ -316,6 +317,60 @@ TEST_P(SimMessages, EndWithAnswersThatArrived) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SimMessages, testing::Values("rxe", "hardware_like"),
+                         [](const auto& test) { return std::string(test.param); });
+
+/// Packets that were lost, as a headline counts them: by channel, and in all.
+struct LostPackets {
+  std::map<std::size_t, std::uint64_t> said;   ///< by all verdicts
+  std::map<std::size_t, std::uint64_t> right;  ///< by those that are true
+  std::map<std::size_t, std::uint64_t> lost;   ///< in truth, on either side of the capture point
+
+  /// Returns how many packets are counted that were not lost, or were counted already.
+  [[nodiscard]] std::uint64_t excess(const std::map<std::size_t, std::uint64_t>& counted) const {
+    std::uint64_t sum = 0;
+    for (const auto& [channel, count] : counted) {
+      const auto found = lost.find(channel);
+      sum += count - std::min(count, found == lost.end() ? 0 : found->second);
+    }
+    return sum;
+  }
+};
+
+LostPackets lost_packets(const Run& run) {
+  const View view(run, capture(run, 0));
+  LostPackets packets;
+  for (const Verdict& verdict : judge_view(view)) {
+    const Judgement judgement = judge(view, verdict);
+    packets.said[judgement.channel] += verdict.lost_packets;
+    if (judgement.ruling == Ruling::right) packets.right[judgement.channel] += verdict.lost_packets;
+  }
+  for (const Sent& sent : run.sent) {
+    if (sent.channel != kNone && sent.is_lost) ++packets.lost[sent.channel];
+  }
+  return packets;
+}
+
+class SimHeadline : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(SimHeadline, CountsEachLostPacketOnce) {
+  constexpr std::uint64_t kRuns = test::kIsSanitized ? 20 : 400;
+  std::uint64_t said = 0;
+  std::uint64_t excess = 0;
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+    const auto run = make_run(seed, GetParam(), Weather::faulty);
+    ASSERT_EQ(run.failure, "") << "seed " << seed;
+    const LostPackets packets = lost_packets(run);
+    EXPECT_EQ(packets.excess(packets.right), 0U) << "seed " << seed << ": counted twice";
+    for (const auto& [channel, count] : packets.said) said += count;
+    excess += packets.excess(packets.said);
+  }
+  std::printf("%s: %llu of %llu packets that are said to be lost are too many\n", std::string(GetParam()).c_str(),
+              static_cast<unsigned long long>(excess), static_cast<unsigned long long>(said));
+  EXPECT_GT(said, test::kIsSanitized ? 10U : 1000U);
+  EXPECT_LE(static_cast<double>(excess), kMostExcess * static_cast<double>(said));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SimHeadline, testing::Values("rxe", "hardware_like"),
                          [](const auto& test) { return std::string(test.param); });
 
 using CleanParameters = std::tuple<std::string_view, std::uint64_t>;

@@ -316,8 +316,70 @@ TEST(RequestVerdicts, DamagedPacketSpeaksForItsOwnPsnOnly) {
      22  B>A  ACK        103
     500  A>B  SEND_ONLY  104  ar
     510  B>A  ACK        104)");
-  EXPECT_THAT(found.later, ElementsAre("3 missed_by_capture 101 of=2", "3 request_lost_before 102 cause=corrupted of=2",
+  EXPECT_THAT(found.later, ElementsAre("3 missed_by_capture 101 of=4", "3 request_lost_before 102 cause=corrupted of=2",
                                        "3 missed_by_capture 102 of=5"));
+}
+
+TEST(RequestVerdicts, DamagedPacketInsideAGapThatOneAckCovers) {
+  const Findings found = analyse(R"(
+      0  A>B  SEND_ONLY  100
+      1  A>B  SEND_ONLY  102  bad
+      2  A>B  SEND_ONLY  104  ar
+     22  B>A  ACK        104
+    500  A>B  SEND_ONLY  105  ar
+    510  B>A  ACK        105)");
+  EXPECT_THAT(found.later, ElementsAre("3 missed_by_capture 101 of=4", "3 request_lost_before 102 cause=corrupted of=2",
+                                       "3 missed_by_capture 102 of=4", "3 missed_by_capture 103 of=4"));
+  ASSERT_EQ(found.streams.size(), 1U);
+  EXPECT_EQ(found.streams[0].lost_psns, 1U);
+  EXPECT_EQ(found.streams[0].missed_psns, 3U);
+}
+
+TEST(RequestVerdicts, DamageIsTheCauseOfTheLossOfItsOwnPsnOnly) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY     100
+     1  A>B  SEND_ONLY     102  bad
+     2  A>B  SEND_ONLY     103
+    10  B>A  NAK_SEQUENCE  101
+    20  A>B  SEND_ONLY     101
+    21  A>B  SEND_ONLY     102
+    22  A>B  SEND_ONLY     103  ar
+    30  B>A  ACK           103)");
+  EXPECT_THAT(found.later,
+              ElementsAre("3 request_lost_before 101 of=4", "3 request_lost_before 102 cause=corrupted of=2"));
+}
+
+TEST(RequestVerdicts, AReadRequestIsOneLostPacket) {
+  const Findings found = analyse(R"(
+     0  A>B  READ_REQUEST  100  dma=1024
+     5  B>A  FIRST         100
+     6  B>A  MIDDLE        101
+     7  B>A  MIDDLE        102
+     8  B>A  LAST          103
+    10  A>B  READ_REQUEST  108  dma=1024
+    20  B>A  NAK_SEQUENCE  104
+    30  A>B  READ_REQUEST  104  dma=1024
+    31  A>B  READ_REQUEST  108  dma=1024)");
+  EXPECT_THAT(found.later, testing::Contains("6 request_lost_before 104x4 of=7"));
+  ASSERT_EQ(found.streams.size(), 1U);
+  EXPECT_EQ(found.streams[0].lost_psns, 4U);
+  EXPECT_EQ(found.streams[0].lost_packets, 1U);
+}
+
+TEST(RequestVerdicts, AMessageOrItsAnswerIsOneLostPacket) {
+  const Findings found = analyse(R"(
+       0  A>B  SEND_ONLY    100  ar
+      10  B>A  ACK          100
+      20  A>B  SEND_FIRST   101
+      21  A>B  SEND_MIDDLE  102
+      22  A>B  SEND_LAST    103  ar
+   70000  A>B  SEND_FIRST   101
+   70001  A>B  SEND_MIDDLE  102
+   70002  A>B  SEND_LAST    103  ar
+   70012  B>A  ACK          103)");
+  EXPECT_THAT(found.later, ElementsAre("5 lost_beyond 101x3 of=6"));
+  ASSERT_EQ(found.streams.size(), 1U);
+  EXPECT_EQ(found.streams[0].lost_packets, 1U);
 }
 
 // RoCE v1, so no identification shows which packet was sent first.

@@ -38,7 +38,8 @@ void append_management(text::TextBuffer& out, const Packet& packet) {
          {"local_comm_id", "remote_comm_id", "request_id", "local_qpn", "remote_qpn", "qpn", "starting_psn", "message",
           "reason", "status", "source_address", "destination_address", "source_port"}) {
       if (const FieldInfo* field = find_field(header, name)) {
-        append_item(out, FMT_COMPILE("{} {}"), name, value_text(*field, bytes));
+        const std::string ipv4 = ipv4_text(header, *field, bytes);
+        append_item(out, FMT_COMPILE("{} {}"), name, ipv4.empty() ? value_text(*field, bytes) : ipv4);
       }
     }
   }
@@ -164,6 +165,14 @@ void append_control(text::TextBuffer& out, const Packet& packet) {
 std::string value_text(const FieldInfo& field, Bytes header) {
   const std::string_view name = is_octets(field) ? std::string_view{} : field.value_name(field_number(field, header));
   return name.empty() ? field_text(field, header) : std::string{name};
+}
+
+std::string ipv4_text(const HeaderInfo& header, const FieldInfo& field, Bytes bytes) {
+  if (header.id != HeaderId::cma || field.format != FieldFormat::gid) return {};
+  const auto cma = read<Cma>(bytes.data());
+  const Gid& address = field.name == "source_address" ? cma.source_address : cma.destination_address;
+  if (cma.ip_version != 4 || Cma::from_ipv4(address.ipv4()) != address) return {};
+  return to_string(Gid::from_ipv4(address.ipv4()));
 }
 
 void append_packet_text(text::TextBuffer& out, const Packet& packet, const text::Palette& palette) {

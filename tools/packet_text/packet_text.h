@@ -21,6 +21,10 @@ void append_packet_text(text::TextBuffer& out, const Packet& packet, const text:
 /// Returns a field of a header as the name of its value, or as the field table shows it.
 [[nodiscard]] std::string value_text(const FieldInfo& field, Bytes header);
 
+/// Returns an address of an RDMA IP CM header as IPv4; nothing if the field is another, or does not hold an IPv4
+/// address.
+[[nodiscard]] std::string ipv4_text(const HeaderInfo& header, const FieldInfo& field, Bytes bytes);
+
 /// Appends an item, preceded by two spaces.
 template <typename Format, typename... Args>
 void append_item(text::TextBuffer& out, const Format& format, const Args&... args) {

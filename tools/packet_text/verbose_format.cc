@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 
+#include "packet_text/packet_text.h"
 #include "roce/wire/aeth.h"
 #include "roce/wire/fields.h"
 #include "roce/wire/visit.h"
@@ -96,7 +97,7 @@ void VerboseFormat::append_headers(text::TextBuffer& out, const DecodedPacket& d
     for (const FieldInfo& field : header.fields) {
       print(out, "  {:>8}  {:<30} {}", place(field, offset), fmt::format("{}.{}", header.name, field.name),
             field_text(field, bytes));
-      std::string name;
+      std::string name = ipv4_text(header, field, bytes);
       if (!is_octets(field)) name = field.value_name(field_number(field, bytes));
       if (header.id == HeaderId::aeth && field.name == "syndrome") {
         name = to_string(read<Aeth>(bytes.data()).syndrome);

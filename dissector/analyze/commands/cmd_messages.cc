@@ -65,6 +65,7 @@ class MessagesConsumer final : public AnalysisConsumer {
     ends_.learn(packet);
     files_.learn(packet.file);
     if (!start_ns_) start_ns_ = capture_start(packet);
+    if (is_datagram(packet)) add_datagram(packet);
   }
 
   void on_message(const Message& message) override {
@@ -89,6 +90,31 @@ class MessagesConsumer final : public AnalysisConsumer {
   [[nodiscard]] bool is_over() const override { return session_.output().is_over(); }
 
  private:
+  /// True for a message of UD, which is one packet. Connection management is not anybody's message.
+  static bool is_datagram(const AnalysedPacket& packet) {
+    const analysis::Observation& seen = packet.observation;
+    return packet.analysis.role == analysis::PacketRole::datagram && packet.analysis.stream != analysis::kNoStream &&
+           seen.info().operation == Operation::send && !seen.icrc_bad && seen.is_whole;
+  }
+
+  /// Nothing answers a datagram, so that its row has neither a number nor a latency.
+  void add_datagram(const AnalysedPacket& packet) {
+    const analysis::Observation& seen = packet.observation;
+    if (top_ != 0 || !session_.is_chosen(seen.id) || !session_.is_wanted(packet.analysis.stream)) return;
+    Message message;
+    message.stream = packet.analysis.stream;
+    message.direction = packet.analysis.direction;
+    message.type = analysis::MessageType::send;
+    message.end = MessageEnd::sent;
+    message.has_immediate = seen.info().immediate;
+    message.first = message.last = seen.id;
+    message.first_psn = seen.psn;
+    message.psn_count = 1;
+    message.bytes = seen.payload_length;
+    message.start = message.finish = seen.time;
+    rows_.add(row_of(message));
+  }
+
   static bool is_done(const Message& message) {
     return message.end == MessageEnd::acknowledged || message.end == MessageEnd::sent;
   }
@@ -105,14 +131,16 @@ class MessagesConsumer final : public AnalysisConsumer {
   [[nodiscard]] std::vector<text::TableCell> row_of(const Message& message) const {
     const std::int64_t start = message.start.time_since_epoch().count();
     const FramePlace place = files_.find(message.first.frame);
-    const bool has_latency = is_done(message) && message.start_seen;
+    const bool is_numbered = message.number != 0;
+    const bool has_latency = is_done(message) && message.start_seen && is_numbered;
     std::string type{to_string(message.type)};
     if (message.has_immediate) type += "_IMM";
     if (message.has_invalidate) type += "_INV";
     const bool is_bad = message.end == MessageEnd::refused || message.end == MessageEnd::open;
     return {{std::to_string(message.stream), text::Tone::plain, std::uint64_t{message.stream}},
             {ends_.text(message.stream, message.direction, session_.names(), session_.layout().charset)},
-            {std::to_string(message.number), text::Tone::plain, message.number},
+            is_numbered ? text::TableCell{std::to_string(message.number), text::Tone::plain, message.number}
+                        : text::TableCell{},
             {type},
             {seconds_text(start - start_ns_.value_or(start)), text::Tone::plain, utc_text(start)},
             frame(message.first),

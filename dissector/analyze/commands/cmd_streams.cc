@@ -67,7 +67,7 @@ const std::map<std::string, SortKey>& sort_keys() {
       {"messages", [](const StreamSummary& s) { return static_cast<double>(messages(s)); }},
       {"goodput", [](const StreamSummary& s) { return goodput(s); }},
       {"resent", [](const StreamSummary& s) { return static_cast<double>(retransmissions(s)); }},
-      {"lost", [](const StreamSummary& s) { return static_cast<double>(s.lost_psns); }},
+      {"lost", [](const StreamSummary& s) { return static_cast<double>(s.lost_packets); }},
       {"nak",
        [](const StreamSummary& s) {
          return static_cast<double>(error_naks(s) + s.count(VerdictKind::nak_sequence_error));

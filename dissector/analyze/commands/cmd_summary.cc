@@ -46,7 +46,7 @@ class StreamVerdicts {
  public:
   void add(const analysis::Verdict& verdict) {
     verdicts_.add(verdict.kind);
-    packets_.add(verdict.kind, verdict.psn_count);
+    packets_.add(verdict.kind, packets_of(verdict));
     rules_.add(verdict.rule);
     VerdictCounts one;
     one.add(verdict);

@@ -70,7 +70,7 @@ class TimelineConsumer final : public AnalysisConsumer {
       case VerdictKind::request_lost_after:
       case VerdictKind::response_lost_after:
       case VerdictKind::lost_beyond:
-        bin.lost += verdict.psn_count;
+        bin.lost += verdict.lost_packets;
         break;
       case VerdictKind::nak_sequence_error:
       case VerdictKind::nak_invalid_request:

@@ -36,9 +36,7 @@ void HostCounters::take_back_arrival(const Seen& seen, bool is_sure) {
 void HostCounters::count_unseen(const Verdict& verdict, std::uint32_t sender) {
   lacks_packets(sender);
   if (sender == kNobody || is_here(sender)) return;
-  // A READ takes many PSNs but is a single packet.
-  facts(sender).add(packets_sent);
-  facts(sender).doubt(packets_sent, std::int64_t{verdict.psn_count} - 1);
+  facts(sender).add(packets_sent, verdict.lost_packets);
 }
 
 void HostCounters::on_verdict(const Verdict& verdict) {

@@ -61,8 +61,8 @@ constexpr std::size_t kLeastLeaning = 20;
 }  // namespace
 
 std::string_view to_string(OrderBasis basis) {
-  constexpr std::array<std::string_view, 7> kNames{"none",    "changes", "given", "round_trip",
-                                                   "scatter", "offset",  "losses"};
+  constexpr std::array<std::string_view, 8> kNames{"none",    "changes", "given",  "round_trip",
+                                                   "scatter", "offset",  "losses", "copies"};
   return kNames[static_cast<std::size_t>(basis)];
 }
 
@@ -243,6 +243,15 @@ class ClockEstimate {
     model_.uncertainty_ns = std::abs(round_trip / 2);
   }
 
+  /// Losses point to the point that has the packets, copies to the one that has them not.
+  static LegOrder order_by_singles(const LegEvidence& seen) {
+    const bool says_a = seen.only_a != 0 || seen.copies_b != 0;
+    const bool says_b = seen.only_b != 0 || seen.copies_a != 0;
+    if (says_a == says_b) return {};
+    const bool are_lost = seen.only_a != 0 || seen.only_b != 0;
+    return {says_a ? PointOrder::a_first : PointOrder::b_first, are_lost ? OrderBasis::losses : OrderBasis::copies};
+  }
+
   /// Orders the legs for which there is no better evidence.
   void order_rest() {
     for (std::size_t leg = 0; leg < model_.legs.size(); ++leg) {
@@ -253,10 +262,9 @@ class ClockEstimate {
       if (model_.offset_ns && !model_.is_contradictory && spread.count != 0 &&
           std::abs(spread.median - *model_.offset_ns) > model_.uncertainty_ns) {
         known = {spread.median > *model_.offset_ns ? PointOrder::a_first : PointOrder::b_first, OrderBasis::offset};
-      } else if ((seen.only_a != 0) != (seen.only_b != 0)) {
-        known = {seen.only_a != 0 ? PointOrder::a_first : PointOrder::b_first, OrderBasis::losses};
       } else {
-        continue;
+        known = order_by_singles(seen);
+        if (known.order == PointOrder::unknown) continue;
       }
       if (model_.is_given || model_.offset_ns || spread.count == 0) continue;
       std::optional<std::int64_t>& edge =

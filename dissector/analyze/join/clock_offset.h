@@ -55,6 +55,7 @@ enum class OrderBasis : std::uint8_t {
   scatter,     ///< delays have a lower bound but no upper one
   offset,      ///< the clock offset that follows from other host pairs
   losses,      ///< packets are missing at one point only
+  copies,      ///< some packets have copies at one point only
 };
 [[nodiscard]] std::string_view to_string(OrderBasis basis);
 
@@ -65,6 +66,8 @@ struct LegEvidence {
   std::uint64_t changed_behind_b = 0;
   std::uint64_t only_a = 0;  ///< packets that only A saw
   std::uint64_t only_b = 0;
+  std::uint64_t copies_a = 0;  ///< copies, made by the network, of packets that both saw, and that only A saw
+  std::uint64_t copies_b = 0;
 };
 
 struct LegOrder {

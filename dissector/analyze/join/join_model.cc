@@ -8,6 +8,10 @@ namespace roce::analyze {
 
 namespace {
 
+/// A capture that makes copies copies everything, a network only few: more than this part of a leg's packets are not
+/// the network's.
+constexpr std::uint64_t kCopiesOfCapture = 3;
+
 class Joiner {
  public:
   Joiner(const JoinSide& a, const JoinSide& b, const FlowTable& flows, const JoinOptions& options)
@@ -49,7 +53,10 @@ class Joiner {
 
   std::vector<LegEvidence> gather_evidence() {
     std::vector<LegEvidence> evidence;
-    for (const Leg& leg : flows_.legs()) evidence.push_back({leg.reverse, 0, 0, 0, 0});
+    for (const Leg& leg : flows_.legs()) {
+      evidence.emplace_back();
+      evidence.back().reverse = leg.reverse;
+    }
     for (std::size_t i = 0; i < a_.packets.size(); ++i) {
       const SeenPacket& at_a = a_.packets[i];
       const PacketMatch& match = result_.match.a[i];
@@ -70,7 +77,30 @@ class Joiner {
       if (result_.match.b[i].kind != MatchKind::none) continue;
       evidence[leg_of(at_b.flow)].only_b += is_judged(expected_in_a(at_b), a_) && !at_b.is_bad ? 1U : 0U;
     }
+    const std::vector<std::uint64_t> copies_a = network_copies(a_, result_.match.a);
+    const std::vector<std::uint64_t> copies_b = network_copies(b_, result_.match.b);
+    for (std::size_t leg = 0; leg < evidence.size(); ++leg) {
+      evidence[leg].copies_a = copies_a[leg];
+      evidence[leg].copies_b = copies_b[leg];
+    }
     return evidence;
+  }
+
+  /// Returns for each leg how many copies of packets this side has more than the other; 0 where the capture itself
+  /// seems to have made them, as one does that records packets at two interfaces.
+  [[nodiscard]] std::vector<std::uint64_t> network_copies(const JoinSide& side,
+                                                          const std::vector<PacketMatch>& matches) const {
+    std::vector<std::uint64_t> copies(flows_.legs().size());
+    std::vector<std::uint64_t> packets(copies.size());
+    for (std::size_t i = 0; i < side.packets.size(); ++i) {
+      const std::uint32_t leg = leg_of(side.packets[i].flow);
+      ++packets[leg];
+      if (matches[i].kind == MatchKind::copy) ++copies[leg];
+    }
+    for (std::size_t leg = 0; leg < copies.size(); ++leg) {
+      if (copies[leg] * kCopiesOfCapture > packets[leg]) copies[leg] = 0;
+    }
+    return copies;
   }
 
   static bool is_behind(const SeenPacket& first, const SeenPacket& second) {

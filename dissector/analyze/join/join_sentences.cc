@@ -30,6 +30,8 @@ std::string_view basis_sentence(OrderBasis basis) {
       return "the clock offset that other hosts tell";
     case OrderBasis::losses:
       return "packets that are missing at the other point only, which makes it likely and not certain";
+    case OrderBasis::copies:
+      return "copies that only the second point shows, which makes it likely and not certain";
     case OrderBasis::none:
       break;
   }
@@ -110,6 +112,10 @@ std::string join_headline(const JoinView& view, text::Charset charset) {
   if (text.empty()) {
     text = fmt::format("nothing died between A and B: {} matched", packets_text(matched));
     if (not_judged != 0) text += fmt::format(", {} not judged", text::count_text(not_judged));
+  }
+  for (const Way direction : {Way::a_to_b, Way::b_to_a}) {
+    const std::uint64_t copies = result.way(direction).count(Fate::duplicated);
+    if (copies != 0) say(fmt::format("{} duplicated {}", text::count_text(copies), way_text(direction, charset)));
   }
   return text;
 }

@@ -163,6 +163,7 @@ OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& n
   }
   json["retransmissions"] = std::move(causes);
   json["spurious_retransmissions"] = stream.spurious_retransmissions;
+  json["lost_packets"] = stream.lost_packets;
   json["lost_psns"] = stream.lost_psns;
   json["missed_psns"] = stream.missed_psns;
   json["latency"] = latency_json(latencies(stream));

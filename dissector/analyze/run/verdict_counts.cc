@@ -7,16 +7,29 @@ namespace roce::analyze {
 
 using analysis::VerdictKind;
 
+std::uint64_t packets_of(const analysis::Verdict& verdict) {
+  switch (verdict.kind) {
+    case VerdictKind::request_lost_before:
+    case VerdictKind::response_lost_before:
+    case VerdictKind::request_lost_after:
+    case VerdictKind::response_lost_after:
+    case VerdictKind::lost_beyond:
+      return verdict.lost_packets;
+    default:
+      return verdict.psn_count;
+  }
+}
+
 std::uint64_t LossPlaces::*VerdictTotals::add(const analysis::Verdict& verdict) {
   VerdictCount& count = kinds[static_cast<std::size_t>(verdict.kind)];
   ++count.verdicts;
-  count.packets += verdict.psn_count;
+  count.packets += packets_of(verdict);
   ++rules[static_cast<std::size_t>(verdict.rule)];
   std::uint64_t LossPlaces::*place = nullptr;
   switch (verdict.kind) {
     case VerdictKind::request_lost_before:
     case VerdictKind::response_lost_before:
-      if (verdict.cause == analysis::Cause::corrupted) losses.damaged += verdict.psn_count;
+      if (verdict.cause == analysis::Cause::corrupted) losses.damaged += verdict.lost_packets;
       place = &LossPlaces::before;
       break;
     case VerdictKind::request_lost_after:
@@ -29,12 +42,12 @@ std::uint64_t LossPlaces::*VerdictTotals::add(const analysis::Verdict& verdict) 
     default:
       return nullptr;
   }
-  losses.*place += verdict.psn_count;
+  losses.*place += verdict.lost_packets;
   return place;
 }
 
 void VerdictCounts::add(const analysis::Verdict& verdict) {
-  if (const auto place = VerdictTotals::add(verdict)) losses_of_stream[verdict.stream].*place += verdict.psn_count;
+  if (const auto place = VerdictTotals::add(verdict)) losses_of_stream[verdict.stream].*place += verdict.lost_packets;
 }
 
 LossPlaces& LossPlaces::operator+=(const LossPlaces& other) {

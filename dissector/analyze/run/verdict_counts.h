@@ -28,6 +28,10 @@ struct VerdictCount {
   std::uint64_t packets = 0;  ///< packets that the verdicts are about
 };
 
+/// Returns the number of packets that a verdict is about. One that reports a loss counts what was lost on the wire
+/// once, so that a READ request is one packet; other PSNs that were not seen are taken for a packet each.
+[[nodiscard]] std::uint64_t packets_of(const analysis::Verdict& verdict);
+
 /// Verdicts by kind and by rule; losses by place.
 struct VerdictTotals {
   std::array<VerdictCount, static_cast<std::size_t>(analysis::VerdictKind::count)> kinds{};

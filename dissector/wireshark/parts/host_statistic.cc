@@ -133,7 +133,7 @@ void HostStatistic::count(const TappedPacket& packet) {
     const analysis::Verdict& verdict = packet.analysis->verdict(i).verdict;
     const std::optional<Counter> counter = counter_of(verdict.kind);
     if (!counter) continue;
-    const std::uint64_t times = *counter == Counter::lost ? verdict.psn_count : 1;
+    const std::uint64_t times = *counter == Counter::lost ? verdict.lost_packets : 1;
     // A request may reveal that a response is missing, which was going in the other direction.
     const bool is_of_other =
         verdict.kind == VerdictKind::response_lost_before && packet.facts->role == analysis::PacketRole::request;

@@ -53,7 +53,6 @@ struct Gap {
   Time revealed_at{};
   PacketId nak{};  ///< the NAK for its first PSN
   Time nak_time{};
-  PacketId corrupted{};        ///< a packet with a wrong ICRC and a PSN in this gap
   bool of_restart = false;     ///< the PSNs were seen earlier and are missing from a go-back
   PacketId acknowledged_by{};  ///< a response that shows that the responder had received them
   Time acknowledged_at{};

@@ -46,6 +46,7 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   summary.retransmissions += old.retransmissions;
   summary.spurious_retransmissions += old.spurious_retransmissions;
   summary.lost_psns += old.lost_psns;
+  summary.lost_packets += old.lost_packets;
   summary.missed_psns += old.missed_psns;
   summary.is_open_start = summary.is_open_start || old.is_open_start;
   summary.start = std::min(summary.start, old.start);

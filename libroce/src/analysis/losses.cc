@@ -64,6 +64,13 @@ bool was_answered(const Channel& channel, LongPsn psn, Time now) {
   return false;
 }
 
+// Counts the one packet whose loss `verdict` reports.
+void note_lost_packet(ChannelRef ref, Verdict& verdict) {
+  verdict.lost_packets = 1;
+  ++ref.stream.summary.lost_psns;
+  ++ref.stream.summary.lost_packets;
+}
+
 void lose_responses(ChannelRef ref, LongPsn psn, VerdictKind kind) {
   Channel& channel = ref.channel;
   for (std::size_t i = channel.responses.size(); i-- > 0;) {
@@ -73,7 +80,7 @@ void lose_responses(ChannelRef ref, LongPsn psn, VerdictKind kind) {
     Verdict& verdict = say_later(ref.state, ref.stream, kind, response.packet, response.time);
     verdict.first_psn = ref.wire(response.psn);
     verdict.other = ref.packet().id;
-    ++ref.stream.summary.lost_psns;
+    note_lost_packet(ref, verdict);
   }
 }
 
@@ -82,7 +89,7 @@ void say_lost_beyond(ChannelRef ref, const Request& request, LongPsn first) {
   verdict.first_psn = ref.wire(first);
   verdict.psn_count = request.lacks_length ? 1 : static_cast<std::uint32_t>(request.end() - first);
   verdict.other = ref.packet().id;
-  ++ref.stream.summary.lost_psns;
+  note_lost_packet(ref, verdict);
 }
 
 // Returns the first request from `index` on that asked for an answer: it, one before it, or its answer was lost. Null
@@ -140,7 +147,7 @@ Naks say_refused(ChannelRef ref, const Restart& restart) {
       verdict.first_psn = ref.wire(nak.psn);
       verdict.other = nak.packet;
       verdict.elapsed = nak.time - nak.suspect_time;
-      ++ref.stream.summary.lost_psns;
+      note_lost_packet(ref, verdict);
     }
     channel.naks.erase(i);
   }
@@ -215,7 +222,7 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
   Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, about, time);
   verdict.first_psn = ref.wire(psn);
   verdict.other = ref.packet().id;
-  if (fate.fate == Fate::lost) ++ref.stream.summary.lost_psns;
+  if (fate.fate == Fate::lost) note_lost_packet(ref, verdict);
 }
 
 // Removes the gaps in the answer to a READ: what is requested again is not missing any more.
@@ -257,13 +264,69 @@ void on_restart(ChannelRef ref, const Restart& restart) {
 
 namespace {
 
-// True if the packet with a wrong ICRC that was noted for the gap has this PSN.
-bool is_corrupted(const Channel& channel, const Gap& gap, LongPsn psn) {
-  if (!gap.corrupted) return false;
-  for (std::size_t i = 0; i < channel.corrupted.size(); ++i) {
-    if (channel.corrupted[i].packet == gap.corrupted) return channel.corrupted[i].psn == psn;
+// True if the packet with a wrong ICRC is a transmission that a gap lacks: nothing with its PSN was seen since.
+bool is_missing(const Channel& channel, const Gap& gap, const Corrupted& damaged) {
+  if (!gap.covers(damaged.psn)) return false;
+  const std::size_t index = find_request(channel, damaged.psn);
+  return index >= channel.requests.size() || channel.requests[index].last < damaged.packet;
+}
+
+// Returns the newest request that was seen with a wrong ICRC and this PSN, if the gap lacks it; otherwise it is not
+// set.
+PacketId find_damaged(const Channel& channel, const Gap& gap, LongPsn psn) {
+  for (std::size_t i = channel.corrupted.size(); i-- > 0;) {
+    const Corrupted& damaged = channel.corrupted[i];
+    if (damaged.psn == psn && is_missing(channel, gap, damaged)) return damaged.packet;
   }
-  return gap.count == 1;
+  return {};
+}
+
+// Returns the end of the part of a gap from `first` on, before `end`, that no damaged packet divides: a damaged packet
+// is a part of its own.
+LongPsn end_of_part(const Channel& channel, const Gap& gap, LongPsn first, LongPsn end) {
+  for (std::size_t i = 0; i < channel.corrupted.size(); ++i) {
+    const Corrupted& damaged = channel.corrupted[i];
+    if (!is_missing(channel, gap, damaged) || damaged.psn < first) continue;
+    end = std::min(end, damaged.psn == first ? first + 1 : damaged.psn);
+  }
+  return end;
+}
+
+// What became of PSNs of a gap.
+struct Resolution {
+  VerdictKind kind{};
+  Cause cause = Cause::none;
+  LongPsn first = 0;
+  LongPsn end = 0;
+  PacketId damaged{};    // transmission of `first` with a wrong ICRC
+  bool is_rest = false;  // `first` belongs to a READ request that was reported before
+};
+
+void say_resolved(ChannelRef ref, const Gap& gap, const Resolution& part) {
+  const auto say = [&](VerdictKind kind, Cause cause, PacketId other) {
+    Verdict& verdict = say_later(ref.state, ref.stream, kind, gap.revealed_by, gap.revealed_at);
+    verdict.cause = cause;
+    verdict.first_psn = ref.wire(part.first);
+    verdict.psn_count = static_cast<std::uint32_t>(part.end - part.first);
+    verdict.other = other;
+    if (kind == VerdictKind::request_lost_before) {
+      verdict.lost_packets = part.is_rest ? 0 : 1;
+      ref.stream.summary.lost_psns += verdict.psn_count;
+      ref.stream.summary.lost_packets += verdict.lost_packets;
+    }
+    if (kind == VerdictKind::missed_by_capture) ref.stream.summary.missed_psns += verdict.psn_count;
+  };
+  const PacketId known = gap.nak ? gap.nak : gap.acknowledged_by;
+  const bool was_damaged = static_cast<bool>(part.damaged);
+  if (part.kind == VerdictKind::missed_by_capture &&
+      explain(Evidence{Question::arrived_unseen}.note(Fact::was_damaged, was_damaged)).fate ==
+          Fate::damaged_and_missed) {
+    say(VerdictKind::request_lost_before, Cause::corrupted, part.damaged);
+    say(part.kind, part.cause, known);
+  } else {
+    const bool is_lost = part.kind == VerdictKind::request_lost_before;
+    say(part.kind, is_lost && was_damaged ? Cause::corrupted : part.cause, was_damaged ? part.damaged : known);
+  }
 }
 
 }  // namespace
@@ -271,6 +334,7 @@ bool is_corrupted(const Channel& channel, const Gap& gap, LongPsn psn) {
 void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind,
                  Cause cause) {
   const LongPsn end = first + count;
+  const bool are_requests = &gaps == &ref.channel.gaps;
   for (std::size_t i = 0; i < gaps.size();) {
     if (gaps[i].end() <= first || gaps[i].first >= end) {
       ++i;
@@ -279,24 +343,13 @@ void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32
     const Gap gap = gaps[i];
     const LongPsn from = std::max(first, gap.first);
     const LongPsn to = std::min(end, gap.end());
-    const auto say = [&](VerdictKind each, Cause why, PacketId other) {
-      Verdict& verdict = say_later(ref.state, ref.stream, each, gap.revealed_by, gap.revealed_at);
-      verdict.cause = why;
-      verdict.first_psn = ref.wire(from);
-      verdict.psn_count = static_cast<std::uint32_t>(to - from);
-      verdict.other = other;
-      if (each == VerdictKind::request_lost_before) ref.stream.summary.lost_psns += verdict.psn_count;
-      if (each == VerdictKind::missed_by_capture) ref.stream.summary.missed_psns += verdict.psn_count;
-    };
-    const PacketId known = gap.nak ? gap.nak : gap.acknowledged_by;
-    const bool was_damaged = to - from == 1 && is_corrupted(ref.channel, gap, from);
-    if (kind == VerdictKind::missed_by_capture &&
-        explain(Evidence{Question::arrived_unseen}.note(Fact::was_damaged, was_damaged)).fate ==
-            Fate::damaged_and_missed) {
-      say(VerdictKind::request_lost_before, Cause::corrupted, gap.corrupted);
-      say(kind, cause, known);
-    } else {
-      say(kind, cause, gap.corrupted ? gap.corrupted : known);
+    // A request that was sent again is one packet, whatever its answer takes.
+    const bool is_one_packet = kind == VerdictKind::request_lost_before;
+    for (Resolution part{kind, cause, from, from, {}, is_one_packet && from > first}; part.first < to;
+         part.first = part.end) {
+      part.damaged = are_requests ? find_damaged(ref.channel, gap, part.first) : PacketId{};
+      part.end = are_requests && !is_one_packet ? end_of_part(ref.channel, gap, part.first, to) : to;
+      say_resolved(ref, gap, part);
     }
     gaps.erase(i);
     if (to < gap.end()) {

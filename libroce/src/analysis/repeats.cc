@@ -180,9 +180,8 @@ void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
   const std::uint32_t sure = std::min(span, request.sure_span());
   const Explanation& missing = explain_missing(channel, flow, gap, ref.packet(), psn);
   const bool is_sent_again = missing.fate == Fate::sent_again || missing.fate == Fate::sent_again_or_late;
-  const Cause cause = is_sent_again && gap.corrupted ? Cause::corrupted : missing.cause;
   if (missing.fate == Fate::sent_again_or_late) {
-    channel.filled.make() = {true, psn, sure, cause, channel.naks[find_nak(channel, psn)]};
+    channel.filled.make() = {true, psn, sure, missing.cause, channel.naks[find_nak(channel, psn)]};
   }
   if (is_sent_again) {
     const Transmission unseen{{}, {}, static_cast<bool>(gap.acknowledged_by)};
@@ -192,7 +191,7 @@ void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
     request.came_late = true;
     if (missing.fate == Fate::late) say_out_of_order(ref, gap.revealed_by, gap.revealed_at);
   }
-  if (missing.verdict != kNoVerdict) resolve_gap(ref, channel.gaps, psn, sure, missing.verdict, cause);
+  if (missing.verdict != kNoVerdict) resolve_gap(ref, channel.gaps, psn, sure, missing.verdict, missing.cause);
   if (sure < span) end_gap(channel, psn + sure);
   insert(ref, request);
   // Its answer, which may have come before it, showed only a part of its PSNs.

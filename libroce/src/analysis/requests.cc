@@ -33,9 +33,6 @@ Gap& add_gap(ChannelRef ref, LongPsn first, LongPsn end) {
   gap.count = static_cast<std::uint32_t>(end - first);
   gap.revealed_by = packet.id;
   gap.revealed_at = packet.time;
-  for (std::size_t i = 0; i < channel.corrupted.size(); ++i) {
-    if (gap.covers(channel.corrupted[i].psn)) gap.corrupted = channel.corrupted[i].packet;
-  }
   std::size_t at = channel.gaps.size();
   while (at > 0 && channel.gaps[at - 1].first > first) --at;
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::gap);

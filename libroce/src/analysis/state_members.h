@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 7;
+inline constexpr std::uint32_t kStateVersion = 9;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -31,7 +31,7 @@ inline constexpr std::size_t kMemberCount<Channel> = 38;
 template <>
 inline constexpr std::size_t kMemberCount<Request> = 22;
 template <>
-inline constexpr std::size_t kMemberCount<Gap> = 10;
+inline constexpr std::size_t kMemberCount<Gap> = 9;
 template <>
 inline constexpr std::size_t kMemberCount<Response> = 8;
 template <>
@@ -73,7 +73,7 @@ inline constexpr std::size_t kMemberCount<CongestionSummary> = 8;
 template <>
 inline constexpr std::size_t kMemberCount<CnpReaction> = 6;
 template <>
-inline constexpr std::size_t kMemberCount<StreamSummary> = 24;
+inline constexpr std::size_t kMemberCount<StreamSummary> = 25;
 template <>
 inline constexpr std::size_t kMemberCount<UnansweredRequest> = 12;
 template <>

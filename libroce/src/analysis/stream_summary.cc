@@ -70,6 +70,7 @@ void merge(StreamSummary& summary, const StreamSummary& later) {
   summary.retransmissions += later.retransmissions;
   summary.spurious_retransmissions += later.spurious_retransmissions;
   summary.lost_psns += later.lost_psns;
+  summary.lost_packets += later.lost_packets;
   summary.missed_psns += later.missed_psns;
   // The later part shows whether they were answered.
   summary.unanswered = later.unanswered;

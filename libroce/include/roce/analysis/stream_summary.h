@@ -128,8 +128,9 @@ struct StreamSummary {
   Tally<Rule> broken{};            ///< verdicts with a rule, by rule
   Tally<Cause> retransmissions{};  ///< retransmissions by cause
   std::uint64_t spurious_retransmissions = 0;
-  std::uint64_t lost_psns = 0;    ///< PSNs of all losses, wherever they occurred
-  std::uint64_t missed_psns = 0;  ///< PSNs that are missing only in the capture
+  std::uint64_t lost_psns = 0;     ///< PSNs of all losses, wherever they occurred
+  std::uint64_t lost_packets = 0;  ///< the packets of these losses: the sum of `Verdict::lost_packets`
+  std::uint64_t missed_psns = 0;   ///< PSNs that are missing only in the capture
   /// One entry for each direction whose data was marked or whose sender got CNPs; by direction.
   std::vector<CongestionSummary> congestion{};
   /// At most one for each direction, by direction; known when it has ended.

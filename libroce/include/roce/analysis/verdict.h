@@ -113,6 +113,10 @@ struct Verdict {
   Time time{};        ///< time of `packet`
   Psn first_psn{};    ///< first PSN that the verdict is about; for packets that were not seen, the first missing one
   std::uint32_t psn_count = 1;
+  /// Packets whose loss on the wire the verdict reports and no other verdict does: 1 for a READ request, whatever
+  /// number of PSNs it takes, and 1 for `lost_beyond`, which is about a message and the answer to it. 0: none, or it is
+  /// unknown.
+  std::uint32_t lost_packets = 0;
   Duration elapsed{};  ///< time since `other`; for an RNR NAK the wait that it asks for; 0 unknown
   /// For `no_answer`, how many times it was sent; for `never_ready`, how many RNR NAKs refused it.
   std::uint32_t tries = 0;

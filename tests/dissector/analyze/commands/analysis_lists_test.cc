@@ -151,6 +151,26 @@ TEST_F(AnalysisListsTest, MessagesAreThoseThatWerePosted) {
   EXPECT_EQ(types["ATOMIC"], 8);
 }
 
+TEST_F(AnalysisListsTest, EachDatagramIsAMessageThatNothingAnswers) {
+  const std::string capture = softroce("ud-mix.tx.pcap");
+  std::map<std::string, int> types;
+  for (const json& message : rows({"messages", capture})) {
+    EXPECT_EQ(message["end"], "sent");
+    EXPECT_EQ(message["first_frame"], message["last_frame"]);
+    EXPECT_EQ(message["psn_count"], 1);
+    for (const char* unknown : {"message", "answer_frame", "latency_ns"}) EXPECT_TRUE(message[unknown].is_null());
+    const std::set<int> sizes{0, 1, 100, 1024};
+    EXPECT_TRUE(sizes.contains(message["bytes"].get<int>())) << message;
+    ++types[message["type"].get<std::string>()];
+  }
+  const json sent = truth("ud-mix")["tx"]["ops"];
+  EXPECT_EQ(types["SEND"], sent["UD_SEND_ONLY"].get<int>());
+  EXPECT_EQ(types["SEND_IMM"], sent["UD_SEND_ONLY_IMM"].get<int>());
+  EXPECT_EQ(rows({"messages", "--top", "5", capture}).size(), 0U);
+  // Messages of the communication manager are not those of a program.
+  for (const json& message : rows({"messages", softroce("cm-rping.tx.pcap")})) EXPECT_NE(message["end"], "sent");
+}
+
 TEST_F(AnalysisListsTest, SlowestMessagesFirst) {
   const std::vector<json> slowest = rows({"messages", "--top", "5", drops_});
   ASSERT_EQ(slowest.size(), 5U);

@@ -35,6 +35,16 @@ pid_t start_decode_of_stdin(posix_spawn_file_actions_t& actions) {
   return error == 0 ? child : 0;
 }
 
+TEST_F(DecodeOutputTest, Ipv4AddressesOfTheRdmaCmAreShownAsSuch) {
+  const std::string file = softroce("cm-rping.tx.pcap");
+  const std::string request = lines(decode({file}).out).front();
+  EXPECT_NE(request.find("source_address 10.77.0.3  destination_address 10.77.0.2"), std::string::npos) << request;
+  const std::string fields = decode({"-v", file}).out;
+  EXPECT_NE(fields.find("cma.source_address             ::a4d:3 (10.77.0.3)"), std::string::npos);
+  const std::string ipv6 = lines(decode({softroce("cm-rping-v6.tx.pcap")}).out).front();
+  EXPECT_NE(ipv6.find("source_address fd77::3"), std::string::npos) << ipv6;
+}
+
 TEST_F(DecodeOutputTest, LinesOfKnownPackets) {
   using namespace roce::test;
   const std::string file = save_frames("known.pcapng", hex_of({kT1, kT2, kT3, kT4, kC1, kC2, kC3}));

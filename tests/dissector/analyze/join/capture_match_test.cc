@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analyze/join/join_model.h"
 
@@ -45,14 +46,14 @@ class CaptureMatchTest : public ::testing::Test {
   void arrived(std::uint32_t psn, std::int64_t time) { b_.packets.push_back(packet(flow_, psn, time + kAhead)); }
   [[nodiscard]] CaptureMatch match() const { return match_captures(a_.packets, b_.packets, flows_, kWithin); }
   /// Joins the captures; they last a second, and the packets of the constructor are in its first tenth.
-  [[nodiscard]] WaySummary join() {
+  [[nodiscard]] WaySummary join(std::optional<std::int64_t> offset = kAhead, Way way = Way::a_to_b) {
     a_.first_ns = 0;
     a_.last_ns = 1000 * kMilli;
     b_.first_ns = kAhead;
     b_.last_ns = kAhead + 1000 * kMilli;
     JoinOptions options;
-    options.offset_ns = kAhead;
-    return join_captures(a_, b_, flows_, options).way(Way::a_to_b);
+    options.offset_ns = offset;
+    return join_captures(a_, b_, flows_, options).way(way);
   }
 
   FlowTable flows_;
@@ -109,6 +110,17 @@ TEST_F(CaptureMatchTest, WhatOnlyBHasLongAfterIsNoCopyButWasMissedAtA) {
   const WaySummary way = join();
   EXPECT_EQ(way.count(Fate::missed), 1U);
   EXPECT_EQ(way.count(Fate::duplicated), 0U);
+}
+
+TEST_F(CaptureMatchTest, CopiesOfMostPacketsAreThoseOfACaptureAndTellNoOrder) {
+  const std::size_t count = b_.packets.size();
+  for (std::size_t i = 10; i < count; ++i) {
+    b_.packets.push_back(b_.packets[i]);
+    b_.packets.back().time_ns += 1000;
+  }
+  const WaySummary way = join(std::nullopt, Way::unknown);
+  EXPECT_EQ(way.matched, 100U);
+  EXPECT_EQ(way.count(Fate::only_b), 90U);
 }
 
 TEST_F(CaptureMatchTest, ManyEqualPacketsMatchInOrder) {

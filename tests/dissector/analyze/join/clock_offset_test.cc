@@ -163,5 +163,24 @@ TEST(ClockOffsetTest, WithoutScatterOnlyOtherEvidenceTellsTheOrder) {
   EXPECT_EQ(compare_clocks(samples, evidence, std::nullopt).legs[0].basis, OrderBasis::changes);
 }
 
+TEST(ClockOffsetTest, CopiesThatOnlyOnePointHasTellTheOrderUnlessLossesContradict) {
+  const std::vector<DelaySample> samples(3, {kStart, 1000, 0});
+  std::vector<LegEvidence> evidence(1);
+  const auto order = [&] { return compare_clocks(samples, evidence, std::nullopt).legs[0]; };
+  evidence[0].copies_a = 1;
+  EXPECT_EQ(order().order, PointOrder::b_first);
+  EXPECT_EQ(order().basis, OrderBasis::copies);
+  evidence[0].only_b = 1;
+  EXPECT_EQ(order().order, PointOrder::b_first);
+  EXPECT_EQ(order().basis, OrderBasis::losses);
+  evidence[0].only_b = 0;
+  evidence[0].only_a = 1;
+  EXPECT_EQ(order().order, PointOrder::unknown);
+  evidence[0].only_a = 0;
+  evidence[0].copies_b = 1;
+  EXPECT_EQ(order().order, PointOrder::unknown);
+  EXPECT_EQ(order().basis, OrderBasis::none);
+}
+
 }  // namespace
 }  // namespace roce::analyze::test

@@ -100,6 +100,23 @@ TEST_F(JoinTest, WhatTheOtherCaptureCouldNotSeeIsNotCalledLost) {
   EXPECT_EQ(same_span["ways"]["a_to_b"]["not_judged_first"], 0);
 }
 
+TEST_F(JoinTest, CopiesAreToldInShortCapturesToo) {
+  // The bridge made a copy of every fifth packet. So few packets do not show an order by how their delays scatter.
+  const std::string sent = path("sent.pcapng");
+  const std::string delivered = path("delivered.pcapng");
+  ASSERT_EQ(run({"extract", "-Y", "frame.number <= 40", "-o", sent, softroce("rc-duplicate.tx.pcap")}).exit_code, 0);
+  ASSERT_EQ(run({"extract", "-Y", "frame.number <= 53", "-o", delivered, softroce("rc-duplicate.rx.pcap")}).exit_code,
+            0);
+  const json given = object({"--offset", "0", sent, delivered});
+  ASSERT_EQ(given["ways"]["a_to_b"]["duplicated"], 5);
+  const json summary = object({sent, delivered});
+  EXPECT_EQ(summary["ways"]["a_to_b"]["duplicated"], 5);
+  EXPECT_EQ(summary["ways"]["unknown"]["second"], 0);
+  EXPECT_THAT(summary["verdict"].get<std::string>(), HasSubstr("5 duplicated A "));
+  for (const json& flow : summary["flows"]) EXPECT_EQ(flow["way_known_from"], "copies");
+  EXPECT_EQ(object({delivered, sent})["ways"]["b_to_a"]["duplicated"], 5);
+}
+
 TEST_F(JoinTest, OtherTrafficHasNothingInCommon) {
   const json summary = object({tx_, softroce("rc-mix-v6.tx.pcap")});
   EXPECT_THAT(summary["verdict"].get<std::string>(), HasSubstr("no packet of A is in B"));
