@@ -108,6 +108,8 @@ struct AwaitCompletion {
 };
 struct NoCompletion {
   std::string on = kDefaultQp;
+  bool of_send = true;
+  bool of_receive = true;
 };
 struct AwaitEvent {
   Expression type;

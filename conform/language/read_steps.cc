@@ -125,10 +125,26 @@ ActionResult read_probe(const SourceNode& node) {
   return Probe{std::move(*on)};
 }
 
+/// Returns true for `receive`, false for `send`.
+CaseResult<bool> read_queue(const Member& member) {
+  const CaseResult<std::string> queue = read_text(member.value, "of");
+  if (!queue) return because(queue);
+  if (*queue == "send" || *queue == "receive") return *queue == "receive";
+  return member.value.error(fmt::format("of: expected send or receive, found {}", *queue));
+}
+
 ActionResult read_no_completion(const SourceNode& node) {
-  CaseResult<std::string> on = read_on(node, "{on: QP} or nothing");
-  if (!on) return because(on);
-  return NoCompletion{std::move(*on)};
+  const CaseResult<Arguments> arguments = read_arguments(node, "{of: send} or nothing");
+  if (!arguments) return because(arguments);
+  NoCompletion none{.on = arguments->on};
+  for (const Member& member : arguments->members) {
+    if (member.name != "of") return unknown_member(member, "member", {"on", "of"});
+    const CaseResult<bool> is_receive = read_queue(member);
+    if (!is_receive) return because(is_receive);
+    none.of_send = !*is_receive;
+    none.of_receive = *is_receive;
+  }
+  return none;
 }
 
 template <Verb::Kind kind>
@@ -157,12 +173,9 @@ ActionResult read_completion(const SourceNode& node) {
   AwaitCompletion completion{.on = arguments->on};
   for (const Member& member : arguments->members) {
     if (member.name == "of") {
-      const CaseResult<std::string> queue = read_text(member.value, "of");
-      if (!queue) return because(queue);
-      if (*queue != "send" && *queue != "receive") {
-        return member.value.error(fmt::format("of: expected send or receive, found {}", *queue));
-      }
-      completion.is_receive = *queue == "receive";
+      const CaseResult<bool> is_receive = read_queue(member);
+      if (!is_receive) return because(is_receive);
+      completion.is_receive = *is_receive;
       continue;
     }
     CaseResult<FieldPattern> field = read_field_pattern(member);

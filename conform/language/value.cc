@@ -6,7 +6,9 @@
 namespace roce::conform {
 
 Value Value::of_scalar(std::string_view text) {
-  if (const auto number = command_line::read_number<std::uint64_t>(text)) return Value::number(*number);
+  if (const auto number = command_line::read_number<std::uint64_t>(text)) {
+    return {.content = *number, .spelling = std::string{text}};
+  }
   return word(std::string{text});
 }
 
@@ -16,7 +18,13 @@ bool Value::is_true() const {
   return word != nullptr && *word == "true";
 }
 
+bool operator==(const Value& a, const Value& b) {
+  if (a.as_number() != nullptr && b.as_number() != nullptr) return *a.as_number() == *b.as_number();
+  return to_string(a) == to_string(b);
+}
+
 std::string to_string(const Value& value) {
+  if (!value.spelling.empty()) return value.spelling;
   if (const std::uint64_t* number = value.as_number()) return std::to_string(*number);
   if (const std::string* word = value.as_word()) return *word;
   std::string text = "[";

@@ -15,7 +15,8 @@ struct Value {
   using List = std::vector<Value>;
 
   std::variant<std::uint64_t, std::string, List> content{std::uint64_t{0}};
-  bool is_psn = false;  ///< a PSN or an MSN: arithmetic with it is modulo 2^24
+  bool is_psn = false;     ///< a PSN or an MSN: arithmetic with it is modulo 2^24
+  std::string spelling{};  ///< a number as a file has it: `0x60`, and `0011`, which may stand for bytes
 
   [[nodiscard]] static Value number(std::uint64_t number) { return {.content = number}; }
   [[nodiscard]] static Value psn(std::uint32_t number) { return {.content = std::uint64_t{number}, .is_psn = true}; }
@@ -29,10 +30,11 @@ struct Value {
   /// True for any number but 0, and for the word `true`.
   [[nodiscard]] bool is_true() const;
 
-  friend bool operator==(const Value& a, const Value& b) { return a.content == b.content; }
+  /// True for equal numbers, and for equal texts.
+  friend bool operator==(const Value& a, const Value& b);
 };
 
-/// Returns the value as a case would write it: `17`, `SEND_ONLY`, `[1, 2]`.
+/// Returns the value as the file has it, or as a case would write it: `17`, `SEND_ONLY`, `[1, 2]`.
 [[nodiscard]] std::string to_string(const Value& value);
 
 /// A value, or a sentence about why there is none.

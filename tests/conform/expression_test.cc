@@ -95,7 +95,7 @@ TEST_F(Expressions, SayWhatIsWrong) {
 }
 
 TEST_F(Expressions, OfAScalarAreOnesOnlyWithADollarOrAParenthesis) {
-  for (const std::string_view text : {"0102ff", "02:00:00:00:00:01", "192.0.2.1", "not a thing"}) {
+  for (const std::string_view text : {"0102ff", "0011", "0x60", "02:00:00:00:00:01", "192.0.2.1", "not a thing"}) {
     EXPECT_EQ(to_string(*Expression::read_scalar(text)->evaluate(names_)), text);
   }
   EXPECT_EQ(to_string(*Expression::read_scalar("$n + 1")->evaluate(names_)), "6");
