@@ -57,7 +57,7 @@ class Results(Programs):
         done = conform("run", path, "--json", report, "--junit", junit)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("FAIL  psn-x  must  RC-RESP-02", done.stdout)
-        self.assertRegex(done.stdout, r"aeth.syndrome +97 +96")
+        self.assertRegex(done.stdout, r"aeth.syndrome +0x61 +96")
         self.assertIn("NAK PSN sequence error", done.stdout)
         with open(report, encoding="utf-8") as file:
             result = json.load(file)["results"][0]
