@@ -32,4 +32,12 @@ std::string to_string(const Value& value) {
   return text + "]";
 }
 
+std::string bytes_text(const Value& value) {
+  const Value::List* list = value.as_list();
+  if (list == nullptr) return to_string(value);
+  std::string text;
+  for (const Value& item : *list) text += bytes_text(item);
+  return text;
+}
+
 }  // namespace roce::conform

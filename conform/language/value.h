@@ -37,6 +37,9 @@ struct Value {
 /// Returns the value as the file has it, or as a case would write it: `17`, `SEND_ONLY`, `[1, 2]`.
 [[nodiscard]] std::string to_string(const Value& value);
 
+/// Returns the hex digits of bytes, of which a list of values is the whole.
+[[nodiscard]] std::string bytes_text(const Value& value);
+
 /// A value, or a sentence about why there is none.
 template <typename T>
 using Evaluated = tl::expected<T, std::string>;

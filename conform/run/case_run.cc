@@ -123,6 +123,7 @@ CaseRun::Verdict CaseRun::send(const FrameSpec& frame, const Step& step) {
   if (qp == nullptr) return false;
   const std::optional<std::uint64_t> times = frame.times ? repeats(*frame.times, frame.place) : 1;
   if (!times) return false;
+  if (*times == 0) return true;
   CaseResult<std::vector<std::byte>> bytes = make_frame(frame, bed_.defaults_for(*qp), target_.port(), *this);
   if (!bytes) return give_up(bytes.error());
   for (std::uint64_t i = 0; i < *times; ++i) {

@@ -26,14 +26,6 @@ std::optional<Value> completion_value(const transport::Completion& completion, s
   return std::nullopt;
 }
 
-std::string hex_of(const Value& value) {
-  const Value::List* list = value.as_list();
-  if (list == nullptr) return to_string(value);
-  std::string text;
-  for (const Value& item : *list) text += hex_of(item);
-  return text;
-}
-
 }  // namespace
 
 std::optional<TargetResult<void>> CaseRun::end_object(const Verb& action, const Step& step) {
@@ -209,7 +201,7 @@ CaseRun::Verdict CaseRun::run_action(const CheckMemory& action, const Step& step
   if (action.is) {
     const Evaluated<Value> value = action.is->evaluate(*this);
     if (!value) return give_up({step.place, value.error()});
-    wanted = hex_of(*value);
+    wanted = bytes_text(*value);
     length = wanted.size() / 2;
   } else {
     const std::optional<std::uint64_t> given = number(*action.length, step.place);

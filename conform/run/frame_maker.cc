@@ -37,15 +37,6 @@ std::string field_name(const OpcodeInfo& info, const std::string& name) {
   return "reth." + (member == "length" ? "dma_length" : member);
 }
 
-/// Returns bytes as one value: hex digits, of which a list is the whole.
-std::string joined(const Value& value) {
-  const Value::List* list = value.as_list();
-  if (list == nullptr) return to_string(value);
-  std::string text;
-  for (const Value& item : *list) text += joined(item);
-  return text;
-}
-
 /// A specification that is being filled.
 class Maker {
  public:
@@ -101,10 +92,20 @@ class Maker {
       values.emplace_back(fmt::format("{}.r_key", header), std::to_string(defaults_.region.r_key));
     }
     if (carries_data()) values.emplace_back("payload_length", std::to_string(default_payload()));
+    // Other headers begin a new packet, which has the defaults of those that it still has.
+    const auto headers = std::ranges::find(frame_.fields, "headers", &Setting::name);
+    if (headers != frame_.fields.end()) {
+      if (auto done = set_all({*headers}); !done) return done;
+      std::erase_if(values, [&](const auto& value) { return !has_place(value.first); });
+    }
     for (const auto& [field, text] : values) {
       if (auto done = set(frame_.place, field, text); !done) return done;
     }
     return {};
+  }
+
+  [[nodiscard]] bool has_place(const std::string& field) const {
+    return field.starts_with("payload") || spec_.field(field).has_value();
   }
 
   [[nodiscard]] bool asks_for_ack() const {
@@ -122,11 +123,12 @@ class Maker {
 
   [[nodiscard]] CaseResult<void> set_all(const std::vector<Setting>& settings) {
     for (const Setting& setting : settings) {
+      if (setting.name == "headers" && &settings == &frame_.fields) continue;
       const Evaluated<Value> value = setting.value.evaluate(scope_);
       if (!value) return wrong(setting.place, fmt::format("{}: {}", setting.name, value.error()));
       const std::string name = field_name(*info_, setting.name);
       is_length_set_ |= name == "reth.dma_length";
-      if (auto done = set(setting.place, name, joined(*value)); !done) return done;
+      if (auto done = set(setting.place, name, bytes_text(*value)); !done) return done;
     }
     return {};
   }

@@ -35,7 +35,7 @@ CaseResult<std::vector<FramePattern>> frames_of(const FramePattern& pattern, std
   if (pattern.read->data) {
     const Evaluated<Value> value = pattern.read->data->evaluate(scope);
     if (!value) return wrong(value.error());
-    data = to_string(*value);
+    data = bytes_text(*value);
     if (data.size() != 2 * *length)
       return wrong(fmt::format("expected {} bytes of data, found {}", *length, data.size() / 2));
   }
