@@ -2,6 +2,7 @@
 // The receiving half of UC: a lost packet costs its message and nothing more (IBTA vol. 1, 9.8.2).
 #include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/faults.h"
 
 namespace roce::transport::detail {
 
@@ -52,8 +53,10 @@ void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth&
     return;
   }
   const OpcodeInfo& info = packet.info();
+  if (fault(Fault::uc_answers) && bth.ack_req) answer(device, qp, AethSyndrome::ack(), bth.psn);
+  if (fault(Fault::uc_stuck) && resp.open == Responder::Open::write && info.operation != Operation::write) return;
   // UC-02 (a PSN that was not expected ends the open message; the same packet may begin the next)
-  if (bth.psn != resp.e_psn) {
+  if (bth.psn != resp.e_psn && !fault(Fault::uc_joins)) {
     ++qp.counters.out_of_sequence;
     abandon(device, qp);
   }
@@ -65,7 +68,7 @@ void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth&
     const Operation open = resp.open == Responder::Open::send ? Operation::send : Operation::write;
     if (resp.open == Responder::Open::nothing || info.operation != open) return abandon(device, qp);
   }
-  const bool fits = payload_fits(info.payload, packet.payload_length(), qp.mtu);
+  const bool fits = has_fitting_payload(packet, qp.mtu);
   const bool taken =
       fits && (info.operation == Operation::send ? take_send(device, qp, packet) : take_write(device, qp, packet));
   // UC-04 (without a receive, right, key or fitting length the message is dropped in silence)
