@@ -78,7 +78,7 @@ namespace {
   }
   if (has_ethernet && !is_to_our_mac(device, packet)) return &Counters::wrong_mac;
   // NET-23 (dropped and counted: options, a length of 0, a wrong IPv4 header checksum)
-  if (has_options && !fault(Fault::ihl_ignored)) return &Counters::ip_options;
+  if (has_options) return &Counters::ip_options;
   if (has_no_length(packet)) return &Counters::malformed;
   if (!is_ipv4) return nullptr;
   const Bytes header = packet.bytes().subspan(network, kSize<Ipv4>);
@@ -127,10 +127,17 @@ void count_received(Qp& qp, const Packet& packet) {
   qp.counters.received_bytes += packet.icrc_offset() + kIcrcSize - packet.bth_offset();
 }
 
-/// Counts a packet that a QP drops in silence.
-void drop(Qp& qp, std::uint64_t Counters::*counter) {
-  ++(qp.counters.*counter);
-  if (fault(Fault::drop_latches)) qp.resp.nak_latched = true;
+/// Keeps all QPs from NAKing a gap.
+void latch_all(const DeviceState& device) {
+  for (const std::unique_ptr<Qp>& qp : device.qps) {
+    if (qp != nullptr) qp->resp.nak_latched = true;
+  }
+}
+
+/// Counts a packet that is dropped in silence.
+void drop(const DeviceState& device, Counters& counters, std::uint64_t Counters::*counter) {
+  ++(counters.*counter);
+  if (fault(Fault::drop_latches)) latch_all(device);
 }
 
 void deliver_datagram(DeviceState& device, Qp& qp, const Packet& packet, Time now) {
@@ -178,7 +185,7 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, 
   // QP-05 (packets in other states or of other services are dropped in silence)
   if (!service_fits(qp, info.service) || qp.state == QpState::reset || qp.state == QpState::init ||
       qp.state == QpState::err) {
-    return drop(qp, &Counters::wrong_state);
+    return drop(device, qp.counters, &Counters::wrong_state);
   }
   if (qp.is_datagram()) {
     if (!is_to_us(device, packet.net())) {
@@ -188,11 +195,12 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, 
     return deliver_datagram(device, qp, packet, now);
   }
   if (!is_of_connection(qp, packet) && !(fault(Fault::answers_from_anyone) && info.is_response())) {
-    return drop(qp, &Counters::wrong_address);
+    return drop(device, qp.counters, &Counters::wrong_address);
   }
-  if (!p_keys_match(bth.p_key, qp.p_key)) return drop(qp, &Counters::p_key_violations);
+  if (!p_keys_match(bth.p_key, qp.p_key)) return drop(device, qp.counters, &Counters::p_key_violations);
   count_received(qp, packet);
   on_congestion_mark(device, qp, packet, now);
+  if (fault(Fault::answers_run) && qp.init.type == QpType::rc) return on_request(device, qp, packet, bth, now);
   if (qp.init.type == QpType::uc) {
     on_unreliable(device, qp, packet, bth);
   } else if (info.is_response()) {
@@ -218,39 +226,33 @@ void Device::prefetch(const Packet& packet) const {
 bool Device::admits(const Packet& packet) {
   if (!packet.is_roce()) return true;
   const auto objection = objection_to(*state_, packet);
-  if (objection != nullptr) ++(state_->other.*objection);
+  if (objection != nullptr) drop(*state_, state_->other, objection);
   return objection == nullptr;
 }
 
 void Device::receive(const Packet& packet, Time now) {
   DeviceState& device = *state_;
-  if (!is_whole(packet)) {
-    ++device.other.malformed;
-    return;
-  }
+  if (!is_whole(packet)) return drop(device, device.other, &Counters::malformed);
   if (!admits(packet)) return;
   const Bth bth = packet.bth();
   if (fault(Fault::reserved7_refused) && bth.reserved2 != 0) return;
   if (fault(Fault::migreq_required) && !bth.mig_req) return;
+  if (fault(Fault::icrc_covers_ttl) && packet.net().hop_limit != NetMeta{}.hop_limit) return;
+  if (fault(Fault::ce_dropped) && (packet.net().traffic_class & 3) == 3) return;
+  if (fault(Fault::source_port_required) && packet.net().udp_source_port < 0xC000) return;
   if (fault(Fault::icrc_covers_resv8a) && (bth.fecn || bth.becn || bth.reserved1 != 0)) return;
   if ((bth.version != 0 && !fault(Fault::tver_ignored)) || bth.dest_qp.value() == 0) {
-    ++device.other.malformed;
-    return;
+    return drop(device, device.other, &Counters::malformed);
   }
   const bool multicast = bth.dest_qp == kMulticastQpn && packet.info().service == Service::ud;
   Qp* qp = multicast ? nullptr : device.find_qp(bth.dest_qp);
-  if (!multicast && qp == nullptr) {
-    ++device.other.unknown_qp;
-    return;
-  }
+  if (!multicast && qp == nullptr) return drop(device, device.other, &Counters::unknown_qp);
   // NET-14 (a packet with a wrong ICRC is dropped in silence)
   if (device.config.check_icrc && !fault(Fault::icrc_ignored)) {
     const IcrcStatus status = check_icrc(packet).status;
     // If a link hides the identification, any value that makes the ICRC right is accepted.
     if (status != IcrcStatus::good && status != IcrcStatus::good_for_ip_id) {
-      if (qp != nullptr) return drop(*qp, &Counters::icrc_errors);
-      ++device.other.icrc_errors;
-      return;
+      return drop(device, qp != nullptr ? qp->counters : device.other, &Counters::icrc_errors);
     }
   }
   if (multicast) {

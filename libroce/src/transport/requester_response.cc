@@ -43,8 +43,7 @@ bool acknowledge(DeviceState& device, Qp& qp, Psn psn) {
       complete_send(device, qp, CompletionStatus::success);
       continue;
     }
-    const bool needs_response = wqe.needs_response() && !fault(Fault::ack_completes_read);
-    if (wqe.done || needs_response || wqe.first_psn.newer_than(psn)) break;
+    if (wqe.done || (wqe.needs_response() && !fault(Fault::ack_completes_read)) || wqe.first_psn.newer_than(psn)) break;
     moved = true;
     if (wqe.last_psn().newer_than(psn)) {
       req.una = psn + 1;
@@ -138,6 +137,7 @@ void on_nak(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
   if (fault(Fault::nak_wrong_status)) status = CompletionStatus::remote_operation_error;
   if (fault(Fault::nak_unknown_success) && aeth.syndrome.code() > 3) status = CompletionStatus::success;
   std::uint32_t index = req.head;
+  if (fault(Fault::nak_fails_head)) psn = req.wqe(req.head).first_psn;
   for (; index + 1 != req.fresh; ++index) {
     const SendWqe& wqe = req.wqe(index);
     if (wqe.psn_count != 0 && !psn.newer_than(wqe.last_psn())) break;
@@ -162,6 +162,8 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
     }
     case AethKind::rnr_nak:
     case AethKind::nak:
+      if (fault(Fault::nak_fails_head) && aeth.syndrome.kind() == AethKind::nak)
+        return on_nak(device, qp, psn, aeth, now);
       // RC-REQ-13 (a NAK and an RNR NAK acknowledge everything before their PSN)
       if (acknowledge(device, qp, psn - 1)) on_progress(qp, now);
       if (aeth.syndrome.kind() == AethKind::nak) {
@@ -181,10 +183,11 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
                                                   const Packet& packet) {
   const auto index = static_cast<std::uint32_t>(packet.bth().psn.distance_from(wqe.first_psn));
   const std::uint64_t offset = std::uint64_t{index} * qp.mtu;
-  const std::uint64_t expected = std::min<std::uint64_t>(wqe.length - offset, qp.mtu);
+  std::uint64_t expected = std::min<std::uint64_t>(wqe.length - offset, qp.mtu);
+  if (fault(Fault::read_short_ok)) expected = std::min<std::uint64_t>(expected, packet.payload_length());
+  if (fault(Fault::read_overrun)) expected = std::max<std::uint64_t>(expected, packet.payload_length());
   const bool last = index + 1 == wqe.psn_count;
-  const bool is_short = packet.payload_length() < expected && fault(Fault::read_short_ok);
-  if ((packet.payload_length() != expected && !is_short) || packet.info().ends_message() != last) {
+  if (packet.payload_length() != expected || packet.info().ends_message() != last) {
     return CompletionStatus::local_length_error;
   }
   const Scattered result = device.memory.scatter(qp.pd, qp.memory_of(wqe), offset, packet.payload());
@@ -222,7 +225,7 @@ void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packe
     return;
   }
   if (psn.newer_than(wqe->last_psn())) return on_implied_nak(device, qp, now);
-  if (psn != req.una) {
+  if (psn != req.una && !fault(Fault::read_placed_by_arrival)) {
     // RC-REQ-23 (a gap in READ responses restarts it at once, or after the timeout, by profile)
     if (device.profile().read_gap_restarts) on_implied_nak(device, qp, now);
     return;
@@ -318,6 +321,7 @@ void retire(DeviceState& device, Qp& qp) {
 
 void on_response(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {
   Requester& req = qp.req;
+  if (fault(Fault::rtr_takes_answers) && qp.state == QpState::rtr) return enter_error(device, qp, false);
   // QP-05 (responses are taken in RTS and SQD)
   if (qp.state != QpState::rts && qp.state != QpState::sqd) {
     ++qp.counters.wrong_state;

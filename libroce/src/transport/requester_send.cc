@@ -59,7 +59,8 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
   const std::uint64_t offset = std::uint64_t{req.next_packet} * qp.mtu;
   // RC-REQ-02 (FIRST and MIDDLE carry exactly the path MTU)
   const auto payload = static_cast<std::uint32_t>(std::min<std::uint64_t>(wqe.length - offset, qp.mtu));
-  const bool first = req.next_packet == 0;
+  bool first = req.next_packet == 0;
+  if (fault(Fault::reth_again) && req.recovering) first = true;
   const bool last = req.next_packet + 1 == wqe.psn_count;
   const Opcode opcode = send_opcode(wqe, first, last);
   const OpcodeInfo& info = opcode_info(opcode);
@@ -117,7 +118,8 @@ bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter&
     write(bth, bytes);
     return bytes + kSize<Bth>;
   };
-  const Psn psn = wqe.first_psn + req.next_packet;
+  Psn psn = wqe.first_psn + req.next_packet;
+  if (fault(Fault::atomic_new_psn) && req.recovering && wqe.opcode != WorkOpcode::read) psn = psn + 1;
   std::byte* bytes = nullptr;
   switch (wqe.opcode) {
     case WorkOpcode::read: {
@@ -234,6 +236,7 @@ bool gather(const DeviceState& device, const Qp& qp, const SendWqe& wqe, std::ui
 Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {
   Requester& req = qp.req;
   if (qp.state != QpState::rts && qp.state != QpState::sqd) return Served::idle;
+  if (fault(Fault::rnr_new_goes) && req.tail != req.fresh) req.rnr_until = kNever;
   if (req.rnr_until != kNever) return Served::idle;
   while (req.next != req.tail) {
     SendWqe& wqe = req.wqe(req.next);

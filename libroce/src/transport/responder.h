@@ -137,6 +137,7 @@ void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth&
   if (fault(Fault::first_short_ok) && !info.ends_message() && length < mtu) return true;
   if (fault(Fault::last_empty_ok) && info.position == Position::last && length == 0) return true;
   if (fault(Fault::only_long_ok) && info.ends_message() && length > mtu) return true;
+  if (fault(Fault::pad_ignored) && length + packet.pad().size() == mtu) return true;
   return payload_fits(info.payload, length, mtu);
 }
 

@@ -54,11 +54,11 @@ namespace {
   }
 }
 
-/// True if a request names memory that its key does not open, whatever the rights.
-[[nodiscard]] bool names_wrong_key(const DeviceState& device, const Qp& qp, const Packet& packet) {
-  const std::optional<Reth> reth = packet.get<Reth>();
-  return reth && device.memory.remote(reth->r_key, qp.pd, qp.qpn, reth->virtual_address, reth->dma_length,
-                                      Access::none) == nullptr;
+/// Forgets the open messages of all other QPs.
+void close_others(const DeviceState& device, const Qp& qp) {
+  for (const std::unique_ptr<Qp>& other : device.qps) {
+    if (other != nullptr && other.get() != &qp) other->resp.open = Responder::Open::nothing;
+  }
 }
 
 [[nodiscard]] Replay& new_replay(Responder& resp) {
@@ -68,13 +68,15 @@ namespace {
 
 /// True if max_dest_rd_atomic, rounded up, allows one more READ or atomic (RC-RESP-06).
 [[nodiscard]] bool may_take_rd_atomic(const Qp& qp) {
-  return qp.attributes.max_dest_rd_atomic != 0 && qp.resp.rd_pending < qp.resp.replays.size();
+  return (qp.attributes.max_dest_rd_atomic != 0 || fault(Fault::depth_0_ok)) &&
+         qp.resp.rd_pending < qp.resp.replays.size();
 }
 
 Execution execute_send(DeviceState& device, Qp& qp, Request& request) {
-  if (fault(Fault::middle_starts) && !take_receive(device, qp)) return Execution::not_ready;
-  if (fault(Fault::write_in_send) && !take_receive(device, qp)) return Execution::not_ready;
-  if (request.info.begins_message() && !take_receive(device, qp)) return Execution::not_ready;
+  bool needs_receive = request.info.begins_message();
+  if (fault(Fault::middle_starts)) needs_receive = true;
+  if (fault(Fault::write_in_send)) needs_receive = true;
+  if (needs_receive && !take_receive(device, qp)) return Execution::not_ready;
   if (!has_fitting_payload(request.packet, qp.mtu)) {
     return request.refuse(NakCode::invalid_request, CompletionStatus::local_qp_operation_error);
   }
@@ -137,7 +139,9 @@ void count_rd_atomic(Responder& resp, Response& response) {
 Execution execute_read(DeviceState& device, Qp& qp, Request& request) {
   Responder& resp = qp.resp;
   if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
-  const auto reth = *request.packet.get<Reth>();
+  auto reth = *request.packet.get<Reth>();
+  if (fault(Fault::request_payload_shifts)) reth.virtual_address += request.packet.payload_length();
+  if (fault(Fault::huge_ok)) reth.dma_length &= kMaxMessage - 1;
   if (reth.dma_length > kMaxMessage ||
       (request.packet.payload_length() != 0 && !fault(Fault::request_payload_shifts))) {
     return request.refuse(NakCode::invalid_request);
@@ -162,6 +166,7 @@ Execution execute_read(DeviceState& device, Qp& qp, Request& request) {
                       .length = reth.dma_length,
                       .address = reth.virtual_address};
   resp.drop_held_ack();
+  if (fault(Fault::ack_passes_read)) answer(device, qp, ack_syndrome(device, qp), request.bth.psn);
   count_rd_atomic(resp, answer_with_data(device, qp, reth, request.bth.psn, packets));
   // RC-RESP-18 (a READ moves the expected PSN by the packets of its response; IBTA vol. 1, 9.7.2)
   if (!fault(Fault::read_takes_one)) resp.advance(packets - 1);
@@ -266,9 +271,7 @@ Execution execute_flush(DeviceState& device, Qp& qp, Request& request) {
 }  // namespace
 
 Execution execute(DeviceState& device, Qp& qp, Request& request) {
-  if (fault(Fault::access_first) && names_wrong_key(device, qp, request.packet)) {
-    return request.refuse(NakCode::remote_access_error);
-  }
+  if (fault(Fault::open_per_device)) close_others(device, qp);
   if (!in_order(qp.resp.open, request.info)) return request.refuse(NakCode::invalid_request);
   if (!qp_allows(qp, request)) return request.refuse(NakCode::invalid_request);
   // RC-RESP-08 (payload and pad have to fit the opcode and the path MTU: else NAK 0x61)

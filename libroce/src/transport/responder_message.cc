@@ -16,8 +16,9 @@ Scattered take_send_payload(DeviceState& device, Qp& qp, const Packet& packet) {
   Responder& resp = qp.resp;
   const OpcodeInfo& info = packet.info();
   if (info.begins_message()) resp.receive_offset = 0;
-  const Scattered result =
-      device.memory.scatter(qp.receive_pd, resp.receive_memory(), resp.receive_offset, packet.payload());
+  Bytes payload = packet.payload();
+  if (fault(Fault::pad_in_memory)) payload = {payload.data(), payload.size() + packet.pad().size()};
+  const Scattered result = device.memory.scatter(qp.receive_pd, resp.receive_memory(), resp.receive_offset, payload);
   if (result != Scattered::done) return result;
   resp.receive_offset += packet.payload_length();
   resp.open = info.ends_message() ? Responder::Open::nothing : Responder::Open::send;

@@ -73,13 +73,24 @@ void on_gap(DeviceState& device, Qp& qp, Psn psn) {
   return true;
 }
 
+/// Takes a SEND that comes again like a new one.
+void send_again(DeviceState& device, Qp& qp, const Request& request) {
+  if (!take_receive(device, qp) || take_send_payload(device, qp, request.packet) != Scattered::done) return;
+  if (request.info.ends_message()) complete_message(device, qp, request.packet, request.bth);
+}
+
 /// Executes a duplicate where a fault is planted. True if it needs no other answer.
 [[nodiscard]] bool run_duplicate(DeviceState& device, Qp& qp, Request& request) {
   const Operation operation = request.info.operation;
-  if (fault(Fault::dup_send_runs) && operation == Operation::send) static_cast<void>(execute(device, qp, request));
-  if (fault(Fault::dup_write_runs) && operation == Operation::write) static_cast<void>(execute(device, qp, request));
-  if (fault(Fault::dup_atomic_runs) && operation == Operation::fetch_add)
+  const bool is_send = operation == Operation::send;
+  if (fault(Fault::dup_send_runs) && is_send) send_again(device, qp, request);
+  if (fault(Fault::dup_write_runs) && operation == Operation::write) {
+    static_cast<void>(take_write_payload(device, qp, request.packet));
+  }
+  if (fault(Fault::first_restarts) && is_send && !request.info.ends_message()) qp.resp.receive_offset = 0;
+  if (fault(Fault::dup_atomic_runs) && operation == Operation::fetch_add) {
     return execute(device, qp, request) == Execution::done;
+  }
   return false;
 }
 
@@ -135,6 +146,9 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
       return;
     case Execution::refused:
       if (fault(Fault::nak_needs_a) && !bth.ack_req) return;
+      if (fault(Fault::access_first) && names_wrong_key(device, qp, packet)) {
+        request.refusal.code = NakCode::remote_access_error;
+      }
       refuse(device, qp, bth.psn, request.refusal.code, request.refusal.receive_status);
       return;
     case Execution::failed:

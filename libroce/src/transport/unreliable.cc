@@ -31,7 +31,9 @@ void abandon(DeviceState& device, Qp& qp) {
 
 /// Takes one packet of a SEND; false if the message is lost.
 [[nodiscard]] bool take_send(DeviceState& device, Qp& qp, const Packet& packet) {
-  if (packet.info().begins_message() && !find_receive(device, qp)) return false;
+  bool needs_receive = packet.info().begins_message();
+  if (fault(Fault::uc_middle_starts)) needs_receive = true;
+  if (needs_receive && !find_receive(device, qp)) return false;
   if (take_send_payload(device, qp, packet) == Scattered::done) return true;
   ++qp.counters.local_length_errors;
   return false;
@@ -39,7 +41,7 @@ void abandon(DeviceState& device, Qp& qp) {
 
 /// Takes one packet of a WRITE; false if the message is lost.
 [[nodiscard]] bool take_write(DeviceState& device, Qp& qp, const Packet& packet) {
-  if (!allows(qp.access, Access::remote_write)) return false;
+  if (!allows(qp.access, Access::remote_write) && !fault(Fault::uc_key_ignored)) return false;
   if (packet.info().immediate && !find_receive(device, qp)) return false;
   return take_write_payload(device, qp, packet) == Written::done;
 }
@@ -64,7 +66,7 @@ void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth&
   if (info.begins_message()) {
     // The previous message has not ended, and never will.
     if (resp.open != Responder::Open::nothing) abandon(device, qp);
-  } else {
+  } else if (!fault(Fault::uc_middle_starts)) {
     const Operation open = resp.open == Responder::Open::send ? Operation::send : Operation::write;
     if (resp.open == Responder::Open::nothing || info.operation != open) return abandon(device, qp);
   }
