@@ -108,7 +108,6 @@ class MemoryTable {
     [[nodiscard]] bool admits(std::uint32_t of_key, std::uint32_t of_pd, Qpn of_qpn, Access needed) const {
       if (fault(Fault::variant_ignored)) of_key = (of_key & ~0xFFU) | (key & 0xFFU);
       if (fault(Fault::pd_ignored)) of_pd = pd;
-      if (fault(Fault::window_any_qp)) of_qpn = Qpn{qpn};
       if (fault(Fault::right_ignored)) needed = Access::none;
       const std::uint32_t bits = kValid | static_cast<std::uint32_t>(needed);
       return ((key ^ of_key) | (pd ^ of_pd) | ((qpn ^ of_qpn.value()) & qpn_mask) | (~rights & bits)) == 0;

@@ -246,6 +246,7 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
   if (fault(Fault::timeout_never)) qp.timeout = Duration{0};
   if (change.retry_count) qp.req.retries_left = *change.retry_count;
   if (change.rnr_retry) qp.req.rnr_left = *change.rnr_retry;
+  if (fault(Fault::retry_one_more) && change.rnr_retry) ++qp.req.rnr_left;
   const bool has_store = !qp.resp.replays.empty();
   if (change.state == QpState::rtr || (has_store && (change.max_dest_rd_atomic || change.access))) {
     make_responder_store(qp);

@@ -181,7 +181,8 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
 /// Takes the part of a READ that a response carries. Its place follows from the PSN alone (RC-REQ-21).
 [[nodiscard]] CompletionStatus take_read_response(DeviceState& device, Qp& qp, const SendWqe& wqe,
                                                   const Packet& packet) {
-  const auto index = static_cast<std::uint32_t>(packet.bth().psn.distance_from(wqe.first_psn));
+  auto index = static_cast<std::uint32_t>(packet.bth().psn.distance_from(wqe.first_psn));
+  if (fault(Fault::read_placed_by_arrival) && packet.info().position == Position::first) index = 0;
   const std::uint64_t offset = std::uint64_t{index} * qp.mtu;
   std::uint64_t expected = std::min<std::uint64_t>(wqe.length - offset, qp.mtu);
   if (fault(Fault::read_short_ok)) expected = std::min<std::uint64_t>(expected, packet.payload_length());
@@ -225,7 +226,7 @@ void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packe
     return;
   }
   if (psn.newer_than(wqe->last_psn())) return on_implied_nak(device, qp, now);
-  if (psn != req.una && !fault(Fault::read_placed_by_arrival)) {
+  if (psn != req.una) {
     // RC-REQ-23 (a gap in READ responses restarts it at once, or after the timeout, by profile)
     if (device.profile().read_gap_restarts) on_implied_nak(device, qp, now);
     return;

@@ -42,7 +42,8 @@ ReadPart send_read_part(DeviceState& device, Qp& qp, Response& response, bool fi
   const std::byte* data = nullptr;
   if (length != 0) {
     data = device.memory.remote(response.r_key, qp.pd, qp.qpn, response.value, length, Access::remote_read);
-    if (data == nullptr && !fault(Fault::key_at_first_only)) return ReadPart::key_gone;
+    if (data == nullptr && !fault(Fault::key_at_first_only) && !fault(Fault::dup_read_no_key))
+      return ReadPart::key_gone;
   }
   const Opcode opcode = read_response_opcode(response, first, last);
   const OpcodeInfo& info = opcode_info(opcode);
