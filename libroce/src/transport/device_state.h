@@ -11,6 +11,7 @@
 
 #include "roce/transport/device.h"
 #include "transport/congestion.h"
+#include "transport/faults.h"
 #include "transport/memory.h"
 #include "transport/qp.h"
 #include "transport/queues.h"
@@ -81,6 +82,7 @@ struct DeviceState {
   [[nodiscard]] Qp* find_qp(Qpn qpn) const {
     if (qpn.value() == 1) return qps.back().get();
     Qp* qp = qps[qpn.value() >> config.shard_bits & slot_mask].get();
+    if (fault(Fault::qpn_20_bits) && qp != nullptr && ((qp->qpn.value() ^ qpn.value()) & 0xFFFFF) == 0) return qp;
     return qp != nullptr && qp->qpn == qpn ? qp : nullptr;
   }
   void report(const Event& event) {

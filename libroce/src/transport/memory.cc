@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "transport/faults.h"
 #include "transport/refusal.h"
 
 namespace roce::transport::detail {
@@ -241,6 +242,7 @@ Scattered MemoryTable::scatter(std::uint32_t pd, std::span<const Sge> sges, std:
     std::byte* to = local(sge.l_key, pd, sge.address + offset, part, true);
     if (to == nullptr) return Scattered::bad_key;
     std::memcpy(to, bytes.data(), part);
+    if (fault(Fault::receive_overrun) && bytes.size() > part) to[part] = bytes[part];
     bytes = bytes.subspan(part);
     offset = 0;
   }

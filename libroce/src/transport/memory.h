@@ -10,6 +10,7 @@
 #include "roce/transport/verb_error.h"
 #include "roce/transport/verbs.h"
 #include "roce/wire/types.h"
+#include "transport/faults.h"
 
 namespace roce::transport::detail {
 
@@ -105,12 +106,17 @@ class MemoryTable {
 
     // MEM-02 (a remote access needs the same PD and every right that it uses)
     [[nodiscard]] bool admits(std::uint32_t of_key, std::uint32_t of_pd, Qpn of_qpn, Access needed) const {
+      if (fault(Fault::variant_ignored)) of_key = (of_key & ~0xFFU) | (key & 0xFFU);
+      if (fault(Fault::pd_ignored)) of_pd = pd;
+      if (fault(Fault::right_ignored)) needed = Access::none;
       const std::uint32_t bits = kValid | static_cast<std::uint32_t>(needed);
       return ((key ^ of_key) | (pd ^ of_pd) | ((qpn ^ of_qpn.value()) & qpn_mask) | (~rights & bits)) == 0;
     }
     // start + length never exceeds 2^64 - 1, so an address below the start gives an offset beyond the length.
     [[nodiscard]] std::byte* at(std::uint64_t address, std::uint64_t count) const {
       const std::uint64_t offset = address - start;
+      if (fault(Fault::range_end_one) && offset <= length && count == length - offset + 1) return base + offset;
+      if (fault(Fault::range_wraps) && address + count < address && count <= length) return base;
       return offset <= length && count <= length - offset ? base + offset : nullptr;
     }
   };

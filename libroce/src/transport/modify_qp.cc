@@ -5,6 +5,7 @@
 
 #include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/faults.h"
 #include "transport/refusal.h"
 #include "transport/scheduler.h"
 
@@ -241,8 +242,11 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
     qp.timeout = *change.timeout == 0 ? Duration{0}
                                       : std::max(Duration{unit_ns << *change.timeout}, device.profile().min_timeout);
   }
+  if (fault(Fault::timeout_half)) qp.timeout /= 2;
+  if (fault(Fault::timeout_never)) qp.timeout = Duration{0};
   if (change.retry_count) qp.req.retries_left = *change.retry_count;
   if (change.rnr_retry) qp.req.rnr_left = *change.rnr_retry;
+  if (fault(Fault::retry_one_more) && change.rnr_retry) ++qp.req.rnr_left;
   const bool has_store = !qp.resp.replays.empty();
   if (change.state == QpState::rtr || (has_store && (change.max_dest_rd_atomic || change.access))) {
     make_responder_store(qp);

@@ -10,6 +10,7 @@
 #include "transport/completion.h"
 #include "transport/datagram.h"
 #include "transport/device_state.h"
+#include "transport/faults.h"
 
 namespace roce::transport {
 
@@ -18,6 +19,8 @@ namespace {
 
 /// True if both name the same partition and at least one side is a full member (IBTA vol. 1, 10.9.3; QP-04).
 [[nodiscard]] bool p_keys_match(PKey a, PKey b) {
+  if (fault(Fault::pkey_whole)) return a == b;
+  if (fault(Fault::pkey_zero_ok) && a.partition() == 0) return true;
   return a.partition() != 0 && a.partition() == b.partition() && (a.is_full_member() || b.is_full_member());
 }
 
@@ -79,10 +82,12 @@ namespace {
   if (has_no_length(packet)) return &Counters::malformed;
   if (!is_ipv4) return nullptr;
   const Bytes header = packet.bytes().subspan(network, kSize<Ipv4>);
+  if (fault(Fault::ip_checksum_ignored)) return nullptr;
   return internet_checksum(header) == 0 ? nullptr : &Counters::ip_checksum_errors;
 }
 
 [[nodiscard]] bool service_fits(const Qp& qp, Service service) {
+  if (fault(Fault::service_ignored) && !qp.is_datagram()) return true;
   switch (qp.init.type) {
     case QpType::rc:
       return service == Service::rc;
@@ -98,9 +103,11 @@ namespace {
 /// True if a packet of a connection comes from and goes to the connection's addresses, in its VLAN (NET-15).
 [[nodiscard]] bool is_of_connection(const Qp& qp, const Packet& packet) {
   const NetMeta& ours = qp.path.net;
+  if (fault(Fault::address_ignored)) return true;
+  if (fault(Fault::family_ignored) && packet.net().version != ours.version) return true;
   if (!packet.is_between(ours.version, ours.destination, ours.source)) return false;
   // A link without Ethernet headers does not report the VLAN.
-  if (packet.network_header() == HeaderId::none) return true;
+  if (packet.network_header() == HeaderId::none || fault(Fault::vlan_ignored)) return true;
   // A tag with VLAN id 0 carries only a priority.
   return (packet.vlan_tci().value_or(0) & kVlanIdMask) == qp.path.vlan_id.value_or(0);
 }
@@ -118,6 +125,19 @@ namespace {
 void count_received(Qp& qp, const Packet& packet) {
   ++qp.counters.received_packets;
   qp.counters.received_bytes += packet.icrc_offset() + kIcrcSize - packet.bth_offset();
+}
+
+/// Keeps all QPs from NAKing a gap.
+void latch_all(const DeviceState& device) {
+  for (const std::unique_ptr<Qp>& qp : device.qps) {
+    if (qp != nullptr) qp->resp.nak_latched = true;
+  }
+}
+
+/// Counts a packet that is dropped in silence.
+void drop(const DeviceState& device, Counters& counters, std::uint64_t Counters::*counter) {
+  ++(counters.*counter);
+  if (fault(Fault::drop_latches)) latch_all(device);
 }
 
 void deliver_datagram(DeviceState& device, Qp& qp, const Packet& packet, Time now) {
@@ -142,17 +162,30 @@ void deliver_multicast(DeviceState& device, const Packet& packet, Time now) {
   if (!delivered) ++device.other.unknown_qp;
 }
 
+/// Executes a WRITE in a state that takes none: a fault.
+void write_in_any_state(DeviceState& device, Qp& qp, const Packet& packet) {
+  if (packet.info().operation == Operation::write) static_cast<void>(take_write_payload(device, qp, packet));
+}
+
+/// Completes the last request of a QP once more if the packet is a response: a fault.
+void complete_late(DeviceState& device, Qp& qp, const Packet& packet) {
+  const Completion completion{.wr_id = qp.req.wqe(qp.req.head - 1).wr_id, .qpn = qp.qpn};
+  if (packet.info().is_response()) push_completion(device, *qp.send_cq, completion, true);
+}
+
 void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {
   const OpcodeInfo& info = packet.info();
   if (info.service == Service::cnp) {
     count_received(qp, packet);
     return on_cnp(qp, packet, now);
   }
+  if (fault(Fault::init_executes) && qp.state == QpState::init) return write_in_any_state(device, qp, packet);
+  if (fault(Fault::err_executes) && qp.state == QpState::err) return write_in_any_state(device, qp, packet);
+  if (fault(Fault::late_ack_completes) && qp.state == QpState::err) return complete_late(device, qp, packet);
   // QP-05 (packets in other states or of other services are dropped in silence)
   if (!service_fits(qp, info.service) || qp.state == QpState::reset || qp.state == QpState::init ||
       qp.state == QpState::err) {
-    ++qp.counters.wrong_state;
-    return;
+    return drop(device, qp.counters, &Counters::wrong_state);
   }
   if (qp.is_datagram()) {
     if (!is_to_us(device, packet.net())) {
@@ -161,16 +194,13 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, 
     }
     return deliver_datagram(device, qp, packet, now);
   }
-  if (!is_of_connection(qp, packet)) {
-    ++qp.counters.wrong_address;
-    return;
+  if (!is_of_connection(qp, packet) && !(fault(Fault::answers_from_anyone) && info.is_response())) {
+    return drop(device, qp.counters, &Counters::wrong_address);
   }
-  if (!p_keys_match(bth.p_key, qp.p_key)) {
-    ++qp.counters.p_key_violations;
-    return;
-  }
+  if (!p_keys_match(bth.p_key, qp.p_key)) return drop(device, qp.counters, &Counters::p_key_violations);
   count_received(qp, packet);
   on_congestion_mark(device, qp, packet, now);
+  if (fault(Fault::answers_run) && qp.init.type == QpType::rc) return on_request(device, qp, packet, bth, now);
   if (qp.init.type == QpType::uc) {
     on_unreliable(device, qp, packet, bth);
   } else if (info.is_response()) {
@@ -196,35 +226,33 @@ void Device::prefetch(const Packet& packet) const {
 bool Device::admits(const Packet& packet) {
   if (!packet.is_roce()) return true;
   const auto objection = objection_to(*state_, packet);
-  if (objection != nullptr) ++(state_->other.*objection);
+  if (objection != nullptr) drop(*state_, state_->other, objection);
   return objection == nullptr;
 }
 
 void Device::receive(const Packet& packet, Time now) {
   DeviceState& device = *state_;
-  if (!is_whole(packet)) {
-    ++device.other.malformed;
-    return;
-  }
+  if (!is_whole(packet)) return drop(device, device.other, &Counters::malformed);
   if (!admits(packet)) return;
   const Bth bth = packet.bth();
-  if (bth.version != 0 || bth.dest_qp.value() == 0) {
-    ++device.other.malformed;
-    return;
+  if (fault(Fault::reserved7_refused) && bth.reserved2 != 0) return;
+  if (fault(Fault::migreq_required) && !bth.mig_req) return;
+  if (fault(Fault::icrc_covers_ttl) && packet.net().hop_limit != NetMeta{}.hop_limit) return;
+  if (fault(Fault::ce_dropped) && (packet.net().traffic_class & 3) == 3) return;
+  if (fault(Fault::source_port_required) && packet.net().udp_source_port < 0xC000) return;
+  if (fault(Fault::icrc_covers_resv8a) && (bth.fecn || bth.becn || bth.reserved1 != 0)) return;
+  if ((bth.version != 0 && !fault(Fault::tver_ignored)) || bth.dest_qp.value() == 0) {
+    return drop(device, device.other, &Counters::malformed);
   }
   const bool multicast = bth.dest_qp == kMulticastQpn && packet.info().service == Service::ud;
   Qp* qp = multicast ? nullptr : device.find_qp(bth.dest_qp);
-  if (!multicast && qp == nullptr) {
-    ++device.other.unknown_qp;
-    return;
-  }
+  if (!multicast && qp == nullptr) return drop(device, device.other, &Counters::unknown_qp);
   // NET-14 (a packet with a wrong ICRC is dropped in silence)
-  if (device.config.check_icrc) {
+  if (device.config.check_icrc && !fault(Fault::icrc_ignored)) {
     const IcrcStatus status = check_icrc(packet).status;
     // If a link hides the identification, any value that makes the ICRC right is accepted.
     if (status != IcrcStatus::good && status != IcrcStatus::good_for_ip_id) {
-      ++(qp != nullptr ? qp->counters : device.other).icrc_errors;
-      return;
+      return drop(device, qp != nullptr ? qp->counters : device.other, &Counters::icrc_errors);
     }
   }
   if (multicast) {

@@ -5,6 +5,7 @@
 #include "roce/wire/atomiceth.h"
 #include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/faults.h"
 #include "transport/scheduler.h"
 
 namespace roce::transport::detail {
@@ -16,7 +17,7 @@ constexpr std::uint8_t kInfiniteRetries = 7;
 /// Notes that `una` moved: refills both retry counters (RC-REQ-17) and restarts the ACK timer.
 void on_progress(Qp& qp, Time now) {
   Requester& req = qp.req;
-  req.retries_left = qp.attributes.retry_count;
+  if (!fault(Fault::retry_no_refill)) req.retries_left = qp.attributes.retry_count;
   req.rnr_left = qp.attributes.rnr_retry;
   req.recovering = false;
   req.timeout_at = req.outstanding() && qp.timeout.count() != 0 ? now + qp.timeout : kNever;
@@ -42,7 +43,7 @@ bool acknowledge(DeviceState& device, Qp& qp, Psn psn) {
       complete_send(device, qp, CompletionStatus::success);
       continue;
     }
-    if (wqe.done || wqe.needs_response() || wqe.first_psn.newer_than(psn)) break;
+    if (wqe.done || (wqe.needs_response() && !fault(Fault::ack_completes_read)) || wqe.first_psn.newer_than(psn)) break;
     moved = true;
     if (wqe.last_psn().newer_than(psn)) {
       req.una = psn + 1;
@@ -72,6 +73,7 @@ void take_credits(const DeviceState& device, Requester& req, const Aeth& aeth) {
 
 /// Goes back because a response was lost, but only once until there is progress (RC-REQ-11).
 void on_implied_nak(DeviceState& device, Qp& qp, Time now) {
+  if (fault(Fault::implied_nak_ignored)) return;
   if (qp.req.recovering || qp.req.rnr_until != kNever) return;
   ++qp.counters.implied_naks;
   go_back(device, qp, now);
@@ -91,8 +93,12 @@ void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
     }
     --req.rnr_left;
   }
+  if (fault(Fault::rnr_counts_retry) && req.retries_left-- == 0) {
+    return fail_request(device, qp, req.head, CompletionStatus::retry_exceeded, 0);
+  }
   // RC-REQ-18 (the request waits at least as long as the timer code asks)
-  const Duration wait = std::max<Duration>(*aeth.syndrome.rnr_timer(), device.profile().min_rnr_wait);
+  Duration wait = std::max<Duration>(*aeth.syndrome.rnr_timer(), device.profile().min_rnr_wait);
+  if (fault(Fault::rnr_wait_short)) wait /= 2;
   req.rnr_until = now + wait;
   req.timeout_at = kNever;
   req.recovering = false;
@@ -103,8 +109,12 @@ void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
 void on_nak(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
   Requester& req = qp.req;
   if (aeth.syndrome.code() == static_cast<std::uint8_t>(NakCode::psn_sequence_error)) {
+    if (fault(Fault::n60_ignored)) return;
+    if (fault(Fault::rnr_wait_cut)) req.rnr_until = kNever;
+    if (fault(Fault::n60_restarts_each)) req.recovering = false;
     // RC-REQ-14 (a sequence NAK restarts at the oldest unacknowledged PSN; more of them count only after progress)
     if (req.recovering || req.rnr_until != kNever) return;
+    if (fault(Fault::n60_is_free)) ++req.retries_left;
     ++qp.counters.sequence_naks_received;
     go_back(device, qp, now);
     return;
@@ -124,7 +134,10 @@ void on_nak(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
       ++qp.counters.remote_operation_errors;
       break;
   }
+  if (fault(Fault::nak_wrong_status)) status = CompletionStatus::remote_operation_error;
+  if (fault(Fault::nak_unknown_success) && aeth.syndrome.code() > 3) status = CompletionStatus::success;
   std::uint32_t index = req.head;
+  if (fault(Fault::nak_fails_head)) psn = req.wqe(req.head).first_psn;
   for (; index + 1 != req.fresh; ++index) {
     const SendWqe& wqe = req.wqe(index);
     if (wqe.psn_count != 0 && !psn.newer_than(wqe.last_psn())) break;
@@ -134,6 +147,9 @@ void on_nak(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
 
 void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
   Requester& req = qp.req;
+  if (fault(Fault::reserved_is_ack) && aeth.syndrome.kind() == AethKind::reserved) {
+    return on_acknowledge(device, qp, psn, Aeth{AethSyndrome::ack(), aeth.msn}, now);
+  }
   switch (aeth.syndrome.kind()) {
     case AethKind::ack: {
       const bool moved = acknowledge(device, qp, psn);
@@ -146,6 +162,8 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
     }
     case AethKind::rnr_nak:
     case AethKind::nak:
+      if (fault(Fault::nak_fails_head) && aeth.syndrome.kind() == AethKind::nak)
+        return on_nak(device, qp, psn, aeth, now);
       // RC-REQ-13 (a NAK and an RNR NAK acknowledge everything before their PSN)
       if (acknowledge(device, qp, psn - 1)) on_progress(qp, now);
       if (aeth.syndrome.kind() == AethKind::nak) {
@@ -163,9 +181,12 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
 /// Takes the part of a READ that a response carries. Its place follows from the PSN alone (RC-REQ-21).
 [[nodiscard]] CompletionStatus take_read_response(DeviceState& device, Qp& qp, const SendWqe& wqe,
                                                   const Packet& packet) {
-  const auto index = static_cast<std::uint32_t>(packet.bth().psn.distance_from(wqe.first_psn));
+  auto index = static_cast<std::uint32_t>(packet.bth().psn.distance_from(wqe.first_psn));
+  if (fault(Fault::read_placed_by_arrival) && packet.info().position == Position::first) index = 0;
   const std::uint64_t offset = std::uint64_t{index} * qp.mtu;
-  const std::uint64_t expected = std::min<std::uint64_t>(wqe.length - offset, qp.mtu);
+  std::uint64_t expected = std::min<std::uint64_t>(wqe.length - offset, qp.mtu);
+  if (fault(Fault::read_short_ok)) expected = std::min<std::uint64_t>(expected, packet.payload_length());
+  if (fault(Fault::read_overrun)) expected = std::max<std::uint64_t>(expected, packet.payload_length());
   const bool last = index + 1 == wqe.psn_count;
   if (packet.payload_length() != expected || packet.info().ends_message() != last) {
     return CompletionStatus::local_length_error;
@@ -179,8 +200,10 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
   const CompletionStatus wrong = device.profile().bad_response_status;
   const bool is_atomic = wqe.opcode == WorkOpcode::compare_swap || wqe.opcode == WorkOpcode::fetch_add;
   const std::optional<Aeth> aeth = packet.get<Aeth>();
-  if (aeth && aeth->syndrome.kind() != AethKind::ack) return wrong;
-  if (is_atomic != (packet.info().operation == Operation::atomic_acknowledge)) return wrong;
+  if (aeth && aeth->syndrome.kind() != AethKind::ack && !fault(Fault::read_nak_is_ack)) return wrong;
+  const bool is_wrong = is_atomic != (packet.info().operation == Operation::atomic_acknowledge);
+  if (fault(Fault::kind_ignored) && is_wrong) return CompletionStatus::success;
+  if (is_wrong) return wrong;
   if (is_atomic) {
     const std::uint64_t original = packet.get<AtomicAckEth>()->original;
     const Scattered result = device.memory.scatter(qp.pd, qp.memory_of(wqe), 0, std::as_bytes(std::span{&original, 1}));
@@ -197,6 +220,7 @@ void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packe
   SendWqe* wqe = oldest(req);
   if (wqe == nullptr || wqe->done) return;
   if (!wqe->needs_response()) {
+    if (fault(Fault::kind_ignored) && acknowledge(device, qp, psn)) return on_progress(qp, now);
     // A SEND or WRITE gets an ACK, never a READ or atomic response.
     fail_request(device, qp, req.head, device.profile().bad_response_status, 0);
     return;
@@ -248,9 +272,14 @@ void go_back(DeviceState& device, Qp& qp, Time now) {
       fail_request(device, qp, req.head, CompletionStatus::retry_exceeded, 0);
       return;
     }
+    if (fault(Fault::retry_one_more) && !req.recovering) ++req.retries_left;
     --req.retries_left;
   }
   seek_una(qp);
+  if (fault(Fault::go_back_skips) && req.next + 1 != req.fresh) {
+    ++req.next;
+    req.next_packet = 0;
+  }
   req.recovering = true;
   req.timeout_at = qp.timeout.count() != 0 ? now + qp.timeout : kNever;
   make_ready(device, qp);
@@ -293,16 +322,22 @@ void retire(DeviceState& device, Qp& qp) {
 
 void on_response(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {
   Requester& req = qp.req;
+  if (fault(Fault::rtr_takes_answers) && qp.state == QpState::rtr) return enter_error(device, qp, false);
   // QP-05 (responses are taken in RTS and SQD)
   if (qp.state != QpState::rts && qp.state != QpState::sqd) {
     ++qp.counters.wrong_state;
     return;
   }
-  const std::int32_t ahead = bth.psn.distance_from(req.una);
+  Psn psn = bth.psn;
+  if (fault(Fault::ack_old_completes) && req.una.newer_than(psn)) psn = req.una;
+  const std::int32_t ahead = psn.distance_from(req.una);
   // RC-REQ-12 (responses older than the oldest outstanding PSN or newer than what was sent are ignored)
-  const bool in_window = ahead >= 0 && req.sent_end.newer_than(bth.psn);
+  const bool in_window = ahead >= 0 && (req.sent_end.newer_than(psn) || fault(Fault::ack_future_ok));
   if (!in_window) {
     ++qp.counters.ghost_acks;
+    if (fault(Fault::completes_twice) && ahead == -1) {
+      push_completion(device, *qp.send_cq, {.wr_id = req.wqe(req.head - 1).wr_id, .qpn = qp.qpn}, true);
+    }
     // A repeated ACK of the newest acknowledged PSN still carries credits.
     if (ahead == -1 && packet.info().operation == Operation::acknowledge) {
       take_credits(device, req, *packet.get<Aeth>());
@@ -311,9 +346,9 @@ void on_response(DeviceState& device, Qp& qp, const Packet& packet, const Bth& b
     return;
   }
   if (packet.info().operation == Operation::acknowledge) {
-    on_acknowledge(device, qp, bth.psn, *packet.get<Aeth>(), now);
+    on_acknowledge(device, qp, psn, *packet.get<Aeth>(), now);
   } else {
-    on_read_or_atomic_response(device, qp, packet, bth.psn, now);
+    on_read_or_atomic_response(device, qp, packet, psn, now);
   }
   if (qp.state == QpState::err) return;
   retire(device, qp);

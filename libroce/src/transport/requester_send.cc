@@ -8,6 +8,7 @@
 #include "roce/wire/immdt.h"
 #include "roce/wire/reth.h"
 #include "transport/device_state.h"
+#include "transport/faults.h"
 #include "transport/scheduler.h"
 
 namespace roce::transport::detail {
@@ -21,6 +22,8 @@ namespace {
     if (write) return first ? Opcode::rc_write_first : Opcode::rc_write_middle;
     return first ? Opcode::rc_send_first : Opcode::rc_send_middle;
   }
+  if (fault(Fault::imm_in_first) && wqe.opcode == WorkOpcode::send_with_immediate && !first)
+    return Opcode::rc_send_last;
   switch (wqe.opcode) {
     case WorkOpcode::send:
       return first ? Opcode::rc_send_only : Opcode::rc_send_last;
@@ -56,7 +59,8 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
   const std::uint64_t offset = std::uint64_t{req.next_packet} * qp.mtu;
   // RC-REQ-02 (FIRST and MIDDLE carry exactly the path MTU)
   const auto payload = static_cast<std::uint32_t>(std::min<std::uint64_t>(wqe.length - offset, qp.mtu));
-  const bool first = req.next_packet == 0;
+  bool first = req.next_packet == 0;
+  if (fault(Fault::reth_again) && req.recovering) first = true;
   const bool last = req.next_packet + 1 == wqe.psn_count;
   const Opcode opcode = send_opcode(wqe, first, last);
   const OpcodeInfo& info = opcode_info(opcode);
@@ -73,8 +77,10 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
                        : req.packets_without_ack_request + 1 >= device.profile().ack_request_interval;
     // Only a response can open a full window.
     if (in_flight + 1 >= device.profile().window) bth.ack_req = true;
+    if (fault(Fault::format_no_a) && last) bth.ack_req = false;
     req.packets_without_ack_request = bth.ack_req ? 0 : req.packets_without_ack_request + 1;
   }
+  if (fault(Fault::uc_asks) && qp.init.type == QpType::uc) bth.ack_req = true;
   // RC-REQ-04 (SE is set only in the last packet of a message that takes a receive)
   bth.solicited = last && wqe.solicited && wqe.takes_receive();
   write(bth, bytes);
@@ -90,11 +96,12 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
     write(Ieth{RKey{wqe.immediate}}, next);
     next += kSize<Ieth>;
   }
-  if (!gather(device, qp, wqe, offset, payload, next)) {
+  if (!gather(device, qp, wqe, offset, payload, next) && !fault(Fault::bad_key_sends_zeros)) {
     out.take_back();
     wqe.fail(CompletionStatus::local_protection_error);
     return false;
   }
+  if (fault(Fault::resend_new_data) && req.recovering && payload != 0) *next ^= std::byte{1};
   if (bth.pad_count != 0) std::memset(next + payload, 0, bth.pad_count);
   send_placed(device, qp, out, now);
   ++req.next_packet;
@@ -111,14 +118,15 @@ bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter&
     write(bth, bytes);
     return bytes + kSize<Bth>;
   };
-  const Psn psn = wqe.first_psn + req.next_packet;
+  Psn psn = wqe.first_psn + req.next_packet;
+  if (fault(Fault::atomic_new_psn) && req.recovering && wqe.opcode != WorkOpcode::read) psn = psn + 1;
   std::byte* bytes = nullptr;
   switch (wqe.opcode) {
     case WorkOpcode::read: {
       bytes = place(qp, qp.path, out, packet_size(kSize<Reth>, 0));
       if (bytes == nullptr) return false;
       const std::uint32_t skipped = req.next_packet * qp.mtu;
-      write(Reth{wqe.remote_address + skipped, wqe.r_key, wqe.length - skipped},
+      write(Reth{wqe.remote_address + (fault(Fault::read_tail_va) ? 0 : skipped), wqe.r_key, wqe.length - skipped},
             write_bth(bytes, Opcode::rc_read_request, psn));
       break;
     }
@@ -186,14 +194,15 @@ void execute_local(DeviceState& device, Qp& qp, SendWqe& wqe) {
 [[nodiscard]] bool may_start(const DeviceState& device, const Qp& qp, const SendWqe& wqe) {
   const Requester& req = qp.req;
   // QP-10 (SQD begins nothing)
-  if (qp.state == QpState::sqd) return false;
+  if (qp.state == QpState::sqd && !fault(Fault::sqd_begins)) return false;
   // QP-17 (a fenced request waits until earlier READs and atomics are complete)
-  if (wqe.fence && req.rd_outstanding > 0) return false;
+  if (wqe.fence && !fault(Fault::fence_ignored) && req.rd_outstanding > 0) return false;
   // QP-18 (LOCAL INVALIDATE waits for everything before it): earlier requests may still use what it takes away.
   if (wqe.opcode == WorkOpcode::local_invalidate && req.next != req.head) return false;
   // RC-REQ-07 (at most max_rd_atomic READs, atomics and ATOMIC WRITEs are unanswered)
-  if (wqe.is_rd_atomic() && req.rd_outstanding >= qp.attributes.max_rd_atomic) return false;
-  if (wqe.takes_receive() && req.credit_limited && device.profile().honour_credits) {
+  const std::uint32_t depth = qp.attributes.max_rd_atomic + (fault(Fault::depth_one_more) ? 1U : 0U);
+  if (wqe.is_rd_atomic() && req.rd_outstanding >= depth) return false;
+  if (wqe.takes_receive() && req.credit_limited && !fault(Fault::credits_ignored) && device.profile().honour_credits) {
     // One request more than there are credits goes out as a probe (IBTA vol. 1, 9.7.7.2.1), and any request goes out if
     // no response is due that could bring more credits (RC-REQ-09).
     if (req.next != req.head && wqe.ssn.newer_than(req.credit_limit + 1)) return false;
@@ -227,6 +236,7 @@ bool gather(const DeviceState& device, const Qp& qp, const SendWqe& wqe, std::ui
 Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {
   Requester& req = qp.req;
   if (qp.state != QpState::rts && qp.state != QpState::sqd) return Served::idle;
+  if (fault(Fault::rnr_new_goes) && req.tail != req.fresh) req.rnr_until = kNever;
   if (req.rnr_until != kNever) return Served::idle;
   while (req.next != req.tail) {
     SendWqe& wqe = req.wqe(req.next);

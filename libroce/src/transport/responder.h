@@ -13,6 +13,7 @@
 #include "roce/wire/packet.h"
 #include "roce/wire/reth.h"
 #include "roce/wire/time.h"
+#include "transport/faults.h"
 #include "transport/memory.h"
 #include "transport/queues.h"
 
@@ -128,6 +129,17 @@ void on_duplicate(DeviceState& device, Qp& qp, const Packet& packet, const Bth& 
 void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth);
 
 // SENDs and WRITEs packet by packet, alike for RC and UC (responder_message.cc).
+
+/// True if the payload of a SEND or WRITE fits its opcode and the path MTU.
+[[nodiscard]] inline bool has_fitting_payload(const Packet& packet, std::uint32_t mtu) {
+  const OpcodeInfo& info = packet.info();
+  const std::uint32_t length = packet.payload_length();
+  if (fault(Fault::first_short_ok) && !info.ends_message() && length < mtu) return true;
+  if (fault(Fault::last_empty_ok) && info.position == Position::last && length == 0) return true;
+  if (fault(Fault::only_long_ok) && info.ends_message() && length > mtu) return true;
+  if (fault(Fault::pad_ignored) && length + packet.pad().size() == mtu) return true;
+  return payload_fits(info.payload, length, mtu);
+}
 
 /// Puts the payload of a SEND's packet into the receive that the responder holds.
 [[nodiscard]] Scattered take_send_payload(DeviceState& device, Qp& qp, const Packet& packet);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The responses that wait to be sent: how they are made, and which of them one packet answers (IBTA vol. 1, 9.7.5.1).
 #include "transport/device_state.h"
+#include "transport/faults.h"
 #include "transport/scheduler.h"
 
 namespace roce::transport::detail {
@@ -33,6 +34,7 @@ AethSyndrome ack_syndrome(const DeviceState& device, const Qp& qp) {
   const std::uint32_t posted = qp.resp.queue.size();
   std::uint8_t code = 0;
   while (code < 30 && *AethSyndrome::ack_with_credits(static_cast<std::uint8_t>(code + 1)).credits() <= posted) ++code;
+  if (fault(Fault::credits_too_many)) ++code;
   return AethSyndrome::ack_with_credits(code);
 }
 

@@ -4,6 +4,7 @@
 
 #include "roce/wire/atomiceth.h"
 #include "transport/device_state.h"
+#include "transport/faults.h"
 #include "transport/scheduler.h"
 
 namespace roce::transport::detail {
@@ -23,6 +24,8 @@ void duplicate_send_or_write(DeviceState& device, Qp& qp, const Bth& bth) {
   Responder& resp = qp.resp;
   const Profile& profile = device.profile();
   if (!bth.ack_req && !profile.duplicate_acks_always) return;
+  if (fault(Fault::dup_silent)) return;
+  if (fault(Fault::dup_ack_ahead)) return answer(device, qp, ack_syndrome(device, qp), resp.e_psn);
   // RC-RESP-23 (no ACK passes a READ or atomic response that is due): the peer would take that response for lost.
   if (!profile.duplicate_ack_skips_reads && read_is_pending(resp)) return;
   release_ack(device, qp);
@@ -34,20 +37,29 @@ void duplicate_send_or_write(DeviceState& device, Qp& qp, const Bth& bth) {
 /// same data to the same end (RC-RESP-27).
 void duplicate_read(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth) {
   Responder& resp = qp.resp;
-  const auto reth = *packet.get<Reth>();
+  auto reth = *packet.get<Reth>();
   const std::uint64_t position = resp.position_of(bth.psn);
   const Replay* replay = resp.replay_at(position);
   if (replay == nullptr || replay->operation != Operation::read_request || packet.payload_length() != 0) return;
+  if (fault(Fault::dup_read_no_key)) reth.r_key = replay->r_key;
   const std::uint64_t index = position - replay->position;
   const std::uint64_t skipped = index * qp.mtu;
-  if (reth.r_key != replay->r_key || reth.virtual_address != replay->address + skipped ||
-      skipped + reth.dma_length != replay->length) {
+  const std::uint64_t address = replay->address + skipped;
+  const std::uint64_t length = replay->length - skipped;
+  if (reth.r_key != replay->r_key) return;
+  if (reth.virtual_address != address && !fault(Fault::dup_read_creeps)) return;
+  if (reth.dma_length != length && !fault(Fault::dup_read_long)) return;
+  if (fault(Fault::dup_read_from_start)) reth.virtual_address = replay->address;
+  if (fault(Fault::dup_zero_needs_key) && reth.dma_length == 0 &&
+      device.memory.remote(reth.r_key, qp.pd, qp.qpn, address, 0, Access::none) == nullptr)
     return;
-  }
   if (!resp.has_room_for_answer()) return;
-  const auto left = replay->psn_count - static_cast<std::uint32_t>(index);
+  auto left = replay->psn_count - static_cast<std::uint32_t>(index);
+  if (fault(Fault::dup_read_long)) left = std::max(1U, (reth.dma_length + qp.mtu - 1) / qp.mtu);
   // RC-RESP-30 (a READ requested from its middle gets FIRST or ONLY again, or MIDDLE and LAST, by profile)
-  answer_with_data(device, qp, reth, bth.psn, left).resumed = index != 0 && device.profile().read_resumes_in_middle;
+  Response& response = answer_with_data(device, qp, reth, bth.psn, left);
+  response.resumed = index != 0 && device.profile().read_resumes_in_middle;
+  if (fault(Fault::dup_read_old_msn)) response.msn = response.msn - 1;
 }
 
 /// Queues the response to an atomic, ATOMIC WRITE or FLUSH once more, if there is room.
@@ -58,6 +70,8 @@ void answer_again(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, st
 /// Answers an atomic or ATOMIC WRITE from the store, never executing it again, if it is the one executed (RC-RESP-28).
 void duplicate_atomic(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, std::uint64_t address, RKey r_key) {
   const Replay* replay = qp.resp.replay_at(qp.resp.position_of(psn));
+  if (fault(Fault::replay_any_kind) && replay != nullptr)
+    return answer_again(device, qp, packet, psn, replay->original);
   if (replay == nullptr || replay->operation != packet.info().operation || replay->address != address ||
       replay->r_key != r_key) {
     return;
@@ -78,6 +92,7 @@ void duplicate_atomic(DeviceState& device, Qp& qp, const Packet& packet, Psn psn
 void on_duplicate(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth) {
   const Responder& resp = qp.resp;
   ++qp.counters.duplicate_requests;
+  if (fault(Fault::msn_counts_dup)) qp.resp.msn = qp.resp.msn + 1;
   switch (packet.info().operation) {
     case Operation::send:
     case Operation::write:

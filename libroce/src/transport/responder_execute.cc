@@ -11,6 +11,7 @@
 #include "roce/wire/reth.h"
 #include "transport/completion.h"
 #include "transport/emitter.h"
+#include "transport/faults.h"
 
 namespace roce::transport::detail {
 
@@ -18,6 +19,9 @@ namespace {
 
 // RC-RESP-04 (inside a SEND or WRITE only its own MIDDLE and LAST may come, outside neither)
 [[nodiscard]] bool in_order(Responder::Open open, const OpcodeInfo& info) {
+  if (fault(Fault::middle_starts) && open == Responder::Open::nothing) return true;
+  if (fault(Fault::first_restarts) && info.begins_message()) return true;
+  if (fault(Fault::write_in_send) && open != Responder::Open::nothing) return !info.begins_message();
   if (open == Responder::Open::nothing) return info.begins_message();
   const Operation expected = open == Responder::Open::send ? Operation::send : Operation::write;
   return !info.begins_message() && info.operation == expected;
@@ -50,18 +54,30 @@ namespace {
   }
 }
 
+/// Forgets the open messages of all other QPs.
+void close_others(const DeviceState& device, const Qp& qp) {
+  for (const std::unique_ptr<Qp>& other : device.qps) {
+    if (other != nullptr && other.get() != &qp) other->resp.open = Responder::Open::nothing;
+  }
+}
+
 [[nodiscard]] Replay& new_replay(Responder& resp) {
+  if (fault(Fault::replay_one_short) && resp.next_replay % resp.replays.size() == 0) ++resp.next_replay;
   return resp.replays[resp.next_replay++ & (resp.replays.size() - 1)];
 }
 
 /// True if max_dest_rd_atomic, rounded up, allows one more READ or atomic (RC-RESP-06).
 [[nodiscard]] bool may_take_rd_atomic(const Qp& qp) {
-  return qp.attributes.max_dest_rd_atomic != 0 && qp.resp.rd_pending < qp.resp.replays.size();
+  return (qp.attributes.max_dest_rd_atomic != 0 || fault(Fault::depth_0_ok)) &&
+         qp.resp.rd_pending < qp.resp.replays.size();
 }
 
 Execution execute_send(DeviceState& device, Qp& qp, Request& request) {
-  if (request.info.begins_message() && !take_receive(device, qp)) return Execution::not_ready;
-  if (!payload_fits(request.info.payload, request.packet.payload_length(), qp.mtu)) {
+  bool needs_receive = request.info.begins_message();
+  if (fault(Fault::middle_starts)) needs_receive = true;
+  if (fault(Fault::write_in_send)) needs_receive = true;
+  if (needs_receive && !take_receive(device, qp)) return Execution::not_ready;
+  if (!has_fitting_payload(request.packet, qp.mtu)) {
     return request.refuse(NakCode::invalid_request, CompletionStatus::local_qp_operation_error);
   }
   const Profile& profile = device.profile();
@@ -73,12 +89,13 @@ Execution execute_send(DeviceState& device, Qp& qp, Request& request) {
       // RC-RESP-13 (a receive too short for its SEND: NAK 0x61 or 0x63 by profile)
       return request.refuse(profile.short_receive_nak, profile.short_receive_status);
     case Scattered::bad_key:
+      if (fault(Fault::receive_key_ignored)) break;
       return request.refuse(NakCode::remote_operational_error, profile.bad_receive_key_status);
   }
   if (!request.info.ends_message()) return Execution::done;
   if (const std::optional<Ieth> ieth = request.packet.get<Ieth>()) {
     // RC-RESP-16 (a key that cannot be invalidated sends the QP to ERR without a NAK)
-    if (!device.memory.invalidate(ieth->r_key, qp.pd, qp.qpn)) {
+    if (!device.memory.invalidate(ieth->r_key, qp.pd, qp.qpn) && !fault(Fault::invalidate_any)) {
       if (profile.ack_failed_invalidate && request.bth.ack_req) {
         answer(device, qp, ack_syndrome(device, qp), request.bth.psn);
       }
@@ -92,8 +109,11 @@ Execution execute_send(DeviceState& device, Qp& qp, Request& request) {
 
 Execution execute_write(DeviceState& device, Qp& qp, Request& request) {
   const bool immediate = request.info.immediate;
+  if (fault(Fault::rnr_for_write) && !take_receive(device, qp)) return Execution::not_ready;
+  if (fault(Fault::rnr_at_first) && request.info.begins_message() && !take_receive(device, qp))
+    return Execution::not_ready;
   if (immediate && !take_receive(device, qp)) return Execution::not_ready;
-  if (!payload_fits(request.info.payload, request.packet.payload_length(), qp.mtu)) {
+  if (!has_fitting_payload(request.packet, qp.mtu)) {
     return request.refuse(NakCode::invalid_request);
   }
   switch (take_write_payload(device, qp, request.packet)) {
@@ -119,9 +139,15 @@ void count_rd_atomic(Responder& resp, Response& response) {
 Execution execute_read(DeviceState& device, Qp& qp, Request& request) {
   Responder& resp = qp.resp;
   if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
-  const auto reth = *request.packet.get<Reth>();
-  if (reth.dma_length > kMaxMessage || request.packet.payload_length() != 0) {
+  auto reth = *request.packet.get<Reth>();
+  if (fault(Fault::request_payload_shifts)) reth.virtual_address += request.packet.payload_length();
+  if (fault(Fault::huge_ok)) reth.dma_length &= kMaxMessage - 1;
+  if (reth.dma_length > kMaxMessage ||
+      (request.packet.payload_length() != 0 && !fault(Fault::request_payload_shifts))) {
     return request.refuse(NakCode::invalid_request);
+  }
+  if (fault(Fault::zero_checks_key) && names_wrong_key(device, qp, request.packet)) {
+    return request.refuse(NakCode::remote_access_error);
   }
   // RC-RESP-11 (the key of a READ of no bytes is not checked)
   if (reth.dma_length != 0 && device.memory.remote(reth.r_key, qp.pd, qp.qpn, reth.virtual_address, reth.dma_length,
@@ -131,7 +157,7 @@ Execution execute_read(DeviceState& device, Qp& qp, Request& request) {
   }
   // RC-RESP-17 (the MSN counts a READ when it is accepted)
   ++qp.counters.read_requests;
-  ++resp.msn;
+  if (!fault(Fault::msn_late)) ++resp.msn;
   const std::uint32_t packets = reth.dma_length == 0 ? 1 : (reth.dma_length + qp.mtu - 1) / qp.mtu;
   new_replay(resp) = {.operation = request.info.operation,
                       .psn_count = packets,
@@ -140,9 +166,11 @@ Execution execute_read(DeviceState& device, Qp& qp, Request& request) {
                       .length = reth.dma_length,
                       .address = reth.virtual_address};
   resp.drop_held_ack();
+  if (fault(Fault::ack_passes_read)) answer(device, qp, ack_syndrome(device, qp), request.bth.psn);
   count_rd_atomic(resp, answer_with_data(device, qp, reth, request.bth.psn, packets));
   // RC-RESP-18 (a READ moves the expected PSN by the packets of its response; IBTA vol. 1, 9.7.2)
-  resp.advance(packets - 1);
+  if (!fault(Fault::read_takes_one)) resp.advance(packets - 1);
+  if (fault(Fault::msn_late)) ++resp.msn;
   return Execution::done;
 }
 
@@ -158,17 +186,20 @@ Execution execute_atomic(DeviceState& device, Qp& qp, Request& request) {
     return request.refuse(NakCode::remote_access_error);
   }
   // RC-RESP-12 (an atomic at an address that is not a multiple of 8: NAK 0x61)
-  if (header.virtual_address % sizeof value != 0) return request.refuse(NakCode::invalid_request);
+  if (header.virtual_address % sizeof value != 0 && !fault(Fault::atomic_unaligned))
+    return request.refuse(NakCode::invalid_request);
   ++qp.counters.atomic_requests;
   std::memcpy(&value, at, sizeof value);
   // RC-RESP-32 (an atomic answers with the value before, in the byte order of the host)
-  const std::uint64_t original = value;
+  std::uint64_t original = value;
   if (request.info.operation == Operation::fetch_add) {
     value += header.swap_or_add;
   } else if (value == header.compare) {
     value = header.swap_or_add;
   }
   std::memcpy(at, &value, sizeof value);
+  if (fault(Fault::atomic_value_late)) original = value;
+  if (fault(Fault::atomic_raw_order)) original = __builtin_bswap64(original);
   ++qp.resp.msn;
   new_replay(qp.resp) = {.operation = request.info.operation,
                          .psn_count = 1,
@@ -240,10 +271,11 @@ Execution execute_flush(DeviceState& device, Qp& qp, Request& request) {
 }  // namespace
 
 Execution execute(DeviceState& device, Qp& qp, Request& request) {
+  if (fault(Fault::open_per_device)) close_others(device, qp);
   if (!in_order(qp.resp.open, request.info)) return request.refuse(NakCode::invalid_request);
   if (!qp_allows(qp, request)) return request.refuse(NakCode::invalid_request);
   // RC-RESP-08 (payload and pad have to fit the opcode and the path MTU: else NAK 0x61)
-  if (request.bth.pad_count != pad_of(request.packet.payload_length())) {
+  if (request.bth.pad_count != pad_of(request.packet.payload_length()) && !fault(Fault::pad_ignored)) {
     return request.refuse(NakCode::invalid_request);
   }
   const bool is_answered = request.info.operation != Operation::send && request.info.operation != Operation::write;

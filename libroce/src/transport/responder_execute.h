@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include "roce/wire/reth.h"
 #include "transport/device_state.h"
 
 namespace roce::transport::detail {
@@ -32,6 +33,13 @@ struct Request {
     return Execution::refused;
   }
 };
+
+/// True if a request names memory that its key does not open, whatever the rights.
+[[nodiscard]] inline bool names_wrong_key(const DeviceState& device, const Qp& qp, const Packet& packet) {
+  const std::optional<Reth> reth = packet.get<Reth>();
+  return reth && device.memory.remote(reth->r_key, qp.pd, qp.qpn, reth->virtual_address, reth->dma_length,
+                                      Access::none) == nullptr;
+}
 
 /// Checks a request that has come in its turn, and executes it. The checks, in this order: order of opcodes, rights of
 /// the QP, resources, length, key (IBTA vol. 1, 9.7.4). A response that is more than an ACK is queued.

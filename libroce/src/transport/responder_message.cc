@@ -8,6 +8,7 @@
 #include "roce/wire/reth.h"
 #include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/faults.h"
 
 namespace roce::transport::detail {
 
@@ -15,8 +16,9 @@ Scattered take_send_payload(DeviceState& device, Qp& qp, const Packet& packet) {
   Responder& resp = qp.resp;
   const OpcodeInfo& info = packet.info();
   if (info.begins_message()) resp.receive_offset = 0;
-  const Scattered result =
-      device.memory.scatter(qp.receive_pd, resp.receive_memory(), resp.receive_offset, packet.payload());
+  Bytes payload = packet.payload();
+  if (fault(Fault::pad_in_memory)) payload = {payload.data(), payload.size() + packet.pad().size()};
+  const Scattered result = device.memory.scatter(qp.receive_pd, resp.receive_memory(), resp.receive_offset, payload);
   if (result != Scattered::done) return result;
   resp.receive_offset += packet.payload_length();
   resp.open = info.ends_message() ? Responder::Open::nothing : Responder::Open::send;
@@ -37,7 +39,7 @@ Written take_write_payload(DeviceState& device, Qp& qp, const Packet& packet) {
   if (const std::optional<Reth> reth = packet.get<Reth>()) {
     if (reth->dma_length > kMaxMessage) return Written::bad_length;
     // RC-RESP-11 (the key of a WRITE of no bytes is not checked)
-    if (reth->dma_length != 0) {
+    if (reth->dma_length != 0 || fault(Fault::zero_checks_key)) {
       to = writable(reth->r_key, reth->virtual_address, reth->dma_length);
       if (to == nullptr) return Written::no_access;
     }
@@ -46,13 +48,20 @@ Written take_write_payload(DeviceState& device, Qp& qp, const Packet& packet) {
     resp.write_left = resp.write_total = reth->dma_length;
   }
   const Bytes payload = packet.payload();
+  if (fault(Fault::zero_with_bytes) && resp.write_total == 0)
+    resp.write_left = static_cast<std::uint32_t>(payload.size());
+  if (fault(Fault::write_sum_ignored)) to = nullptr;
   // RC-RESP-09 (the packets of a WRITE add up to the length in its RETH)
-  if (ends ? payload.size() != resp.write_left : payload.size() >= resp.write_left) return Written::bad_length;
+  const bool fits = ends ? payload.size() == resp.write_left : payload.size() < resp.write_left;
+  if (!fits && !fault(Fault::write_sum_ignored)) return Written::bad_length;
   if (!payload.empty()) {
     // MEM-12 (keys are checked for each packet): the key may have been taken away since the first one.
     if (to == nullptr) to = writable(resp.write_key, resp.write_address, payload.size());
+    if (fault(Fault::key_at_first_only) && to == nullptr) return Written::done;
     if (to == nullptr) return Written::no_access;
     std::memcpy(to, payload.data(), payload.size());
+    if (fault(Fault::pad_in_memory) && !packet.pad().empty())
+      std::memcpy(to + payload.size(), packet.pad().data(), packet.pad().size());
     resp.write_address += payload.size();
     resp.write_left -= static_cast<std::uint32_t>(payload.size());
   }
@@ -72,10 +81,12 @@ void complete_message(DeviceState& device, Qp& qp, const Packet& packet, const B
   completion.wr_id = resp.receive.wr_id;
   completion.opcode = write ? CompletionOpcode::receive_write_with_immediate : CompletionOpcode::receive;
   completion.byte_length = write ? resp.write_total : static_cast<std::uint32_t>(resp.receive_offset);
+  if (fault(Fault::imm_length_0) && write) completion.byte_length = 0;
   completion.qpn = qp.qpn;
   if (const std::optional<ImmDt> immediate = packet.get<ImmDt>()) {
     completion.has_immediate = true;
     completion.immediate = immediate->data;
+    if (fault(Fault::imm_swapped)) completion.immediate = __builtin_bswap32(completion.immediate);
   }
   if (const std::optional<Ieth> ieth = packet.get<Ieth>()) {
     completion.has_invalidated = true;

@@ -6,6 +6,7 @@
 #include "roce/wire/atomiceth.h"
 #include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/faults.h"
 #include "transport/scheduler.h"
 
 namespace roce::transport::detail {
@@ -41,7 +42,8 @@ ReadPart send_read_part(DeviceState& device, Qp& qp, Response& response, bool fi
   const std::byte* data = nullptr;
   if (length != 0) {
     data = device.memory.remote(response.r_key, qp.pd, qp.qpn, response.value, length, Access::remote_read);
-    if (data == nullptr) return ReadPart::key_gone;
+    if (data == nullptr && !fault(Fault::key_at_first_only) && !fault(Fault::dup_read_no_key))
+      return ReadPart::key_gone;
   }
   const Opcode opcode = read_response_opcode(response, first, last);
   const OpcodeInfo& info = opcode_info(opcode);
@@ -55,7 +57,7 @@ ReadPart send_read_part(DeviceState& device, Qp& qp, Response& response, bool fi
     write(Aeth{response.syndrome, response.msn}, bytes);
     bytes += kSize<Aeth>;
   }
-  if (length != 0) std::memcpy(bytes, data, length);
+  if (data != nullptr) std::memcpy(bytes, data, length);
   std::memset(bytes + length, 0, bth.pad_count);
   send_placed(device, qp, out, now);
   response.psn = response.psn + 1;

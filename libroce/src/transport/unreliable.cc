@@ -2,6 +2,7 @@
 // The receiving half of UC: a lost packet costs its message and nothing more (IBTA vol. 1, 9.8.2).
 #include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/faults.h"
 
 namespace roce::transport::detail {
 
@@ -30,7 +31,9 @@ void abandon(DeviceState& device, Qp& qp) {
 
 /// Takes one packet of a SEND; false if the message is lost.
 [[nodiscard]] bool take_send(DeviceState& device, Qp& qp, const Packet& packet) {
-  if (packet.info().begins_message() && !find_receive(device, qp)) return false;
+  bool needs_receive = packet.info().begins_message();
+  if (fault(Fault::uc_middle_starts)) needs_receive = true;
+  if (needs_receive && !find_receive(device, qp)) return false;
   if (take_send_payload(device, qp, packet) == Scattered::done) return true;
   ++qp.counters.local_length_errors;
   return false;
@@ -38,7 +41,7 @@ void abandon(DeviceState& device, Qp& qp) {
 
 /// Takes one packet of a WRITE; false if the message is lost.
 [[nodiscard]] bool take_write(DeviceState& device, Qp& qp, const Packet& packet) {
-  if (!allows(qp.access, Access::remote_write)) return false;
+  if (!allows(qp.access, Access::remote_write) && !fault(Fault::uc_key_ignored)) return false;
   if (packet.info().immediate && !find_receive(device, qp)) return false;
   return take_write_payload(device, qp, packet) == Written::done;
 }
@@ -52,8 +55,10 @@ void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth&
     return;
   }
   const OpcodeInfo& info = packet.info();
+  if (fault(Fault::uc_answers) && bth.ack_req) answer(device, qp, AethSyndrome::ack(), bth.psn);
+  if (fault(Fault::uc_stuck) && resp.open == Responder::Open::write && info.operation != Operation::write) return;
   // UC-02 (a PSN that was not expected ends the open message; the same packet may begin the next)
-  if (bth.psn != resp.e_psn) {
+  if (bth.psn != resp.e_psn && !fault(Fault::uc_joins)) {
     ++qp.counters.out_of_sequence;
     abandon(device, qp);
   }
@@ -61,11 +66,11 @@ void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth&
   if (info.begins_message()) {
     // The previous message has not ended, and never will.
     if (resp.open != Responder::Open::nothing) abandon(device, qp);
-  } else {
+  } else if (!fault(Fault::uc_middle_starts)) {
     const Operation open = resp.open == Responder::Open::send ? Operation::send : Operation::write;
     if (resp.open == Responder::Open::nothing || info.operation != open) return abandon(device, qp);
   }
-  const bool fits = payload_fits(info.payload, packet.payload_length(), qp.mtu);
+  const bool fits = has_fitting_payload(packet, qp.mtu);
   const bool taken =
       fits && (info.operation == Operation::send ? take_send(device, qp, packet) : take_write(device, qp, packet));
   // UC-04 (without a receive, right, key or fitting length the message is dropped in silence)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planted_fault.h"
+
+#include <array>
+
+#include "transport/faults.h"
+
+namespace roce {
+
+namespace conform {
+
+namespace {
+
+thread_local std::optional<std::size_t> planted;
+
+constexpr std::array kNames{
+#define ROCE_FAULT(name, sentence) FaultName{#name, sentence},
+#include "transport/faults.inc"
+#undef ROCE_FAULT
+};
+
+}  // namespace
+
+std::span<const FaultName> fault_names() {
+  return kNames;
+}
+
+void plant(std::optional<std::size_t> fault) {
+  planted = fault;
+}
+
+}  // namespace conform
+
+bool transport::detail::fault(Fault which) {
+  return conform::planted == static_cast<std::size_t>(which);
+}
+
+}  // namespace roce
