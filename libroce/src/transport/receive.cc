@@ -56,6 +56,12 @@ namespace {
   return FieldOf<&Udp::length>::get(packet.bytes().data() + packet.bth_offset() - kSize<Udp>) == 0;
 }
 
+/// True for a tag of a VLAN around another tag: whatever is in the inner one, the frame is of a VLAN that no GID is in.
+[[nodiscard]] bool is_outer_vlan(const Packet& packet, const Layer* layer) {
+  if (layer->id != HeaderId::vlan || (layer + 1)->id != HeaderId::vlan) return false;
+  return FieldOf<&VlanTag::vlan_id>::get(packet.layer_bytes(*layer).data()) != 0;
+}
+
 /// Returns the counter for a packet that its headers in front of the BTH keep out; nullptr if they let it in.
 [[nodiscard]] std::uint64_t Counters::*objection_to(const DeviceState& device, const Packet& packet) {
   // A link that hides the headers has already checked them.
@@ -71,7 +77,9 @@ namespace {
     const Layer* layer = layers.begin();
     has_ethernet = layer->id == HeaderId::ethernet;
     if (has_ethernet) ++layer;
-    while (layer->id == HeaderId::vlan || layer->id == HeaderId::cn_tag) ++layer;
+    for (; layer->id == HeaderId::vlan || layer->id == HeaderId::cn_tag; ++layer) {
+      if (is_outer_vlan(packet, layer)) return &Counters::malformed;
+    }
     if (layer->offset != network) return &Counters::malformed;
     ++layer;
     has_options = layer->id == HeaderId::ipv4_options || layer->id == HeaderId::ipv6_extension;
