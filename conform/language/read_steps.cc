@@ -381,6 +381,7 @@ CaseResult<Step> read_step(const SourceNode& node) {
     const auto* const known = std::ranges::find(kVerbs, member.name, &VerbReader::name);
     if (known == kVerbs.end()) {
       std::vector<std::string_view> names;
+      names.reserve(kVerbs.size());
       for (const VerbReader& each : kVerbs) names.push_back(each.name);
       return unknown_member(member, "step", names);
     }

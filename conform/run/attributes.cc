@@ -96,7 +96,7 @@ CaseResult<void> take_flag(bool& to, const Setting& setting, const Scope& scope)
 CaseResult<void> take_psn(Psn& to, const Setting& setting, const Scope& scope) {
   std::uint32_t number = 0;
   constexpr std::uint32_t most = 0xFF'FFFF;
-  const CaseResult<void> taken = take_number(number, setting, scope, most);
+  CaseResult<void> taken = take_number(number, setting, scope, most);
   if (taken) to = Psn{number};
   return taken;
 }
@@ -105,8 +105,9 @@ CaseResult<void> take_rights(Access& to, const Setting& setting, const Scope& sc
   const CaseResult<Value> value = value_of(setting, scope);
   if (!value) return tl::unexpected(value.error());
   const Value::List one{*value};
+  const Value::List* list = value->as_list();
   Access rights = Access::none;
-  for (const Value& word : value->as_list() != nullptr ? *value->as_list() : one) {
+  for (const Value& word : list != nullptr ? *list : one) {
     if (to_string(word) == "all") {
       rights = rights | all_rights();
       continue;
@@ -114,7 +115,7 @@ CaseResult<void> take_rights(Access& to, const Setting& setting, const Scope& sc
     Access right = Access::none;
     Setting single = setting;
     single.value = Expression::literal(to_string(word));
-    if (const auto taken = take_word(right, single, scope, kRights); !taken) return taken;
+    if (auto taken = take_word(right, single, scope, kRights); !taken) return taken;
     rights = rights | right;
   }
   to = rights;
