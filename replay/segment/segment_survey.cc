@@ -12,9 +12,6 @@ namespace roce::replay {
 
 namespace {
 
-constexpr std::uint32_t kLeastMtu = 256;
-constexpr std::uint32_t kMostMtu = 4096;
-
 [[nodiscard]] analysis::TrackerOptions tracker_options() {
   analysis::TrackerOptions options;
   // All that is needed is which flows are one connection.
