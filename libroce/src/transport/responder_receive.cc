@@ -81,14 +81,14 @@ void send_again(DeviceState& device, Qp& qp, const Request& request) {
 
 /// Executes a duplicate where a fault is planted. True if it needs no other answer.
 [[nodiscard]] bool run_duplicate(DeviceState& device, Qp& qp, Request& request) {
-  const Operation operation = request.info.operation;
-  const bool is_send = operation == Operation::send;
-  if (fault(Fault::dup_send_runs) && is_send) send_again(device, qp, request);
-  if (fault(Fault::dup_write_runs) && operation == Operation::write) {
+  if (fault(Fault::dup_send_runs) && request.info.operation == Operation::send) send_again(device, qp, request);
+  if (fault(Fault::dup_write_runs) && request.info.operation == Operation::write) {
     static_cast<void>(take_write_payload(device, qp, request.packet));
   }
-  if (fault(Fault::first_restarts) && is_send && !request.info.ends_message()) qp.resp.receive_offset = 0;
-  if (fault(Fault::dup_atomic_runs) && operation == Operation::fetch_add) {
+  if (fault(Fault::first_restarts) && request.info.operation == Operation::send && !request.info.ends_message()) {
+    qp.resp.receive_offset = 0;
+  }
+  if (fault(Fault::dup_atomic_runs) && request.info.operation == Operation::fetch_add) {
     return execute(device, qp, request) == Execution::done;
   }
   return false;
