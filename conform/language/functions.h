@@ -11,7 +11,7 @@
 
 namespace roce::conform {
 
-/// Returns the nanoseconds of a time such as `20ms`, `1.5us` is none: a whole number and ns, us, ms or s.
+/// Returns the nanoseconds of a time such as `20ms`: a whole number and ns, us, ms or s. Empty for any other text.
 [[nodiscard]] std::optional<std::uint64_t> read_time(std::string_view text);
 
 /// Checks that a function exists and takes this number of arguments. Error: which ones there are, or what it takes.

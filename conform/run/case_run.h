@@ -28,12 +28,12 @@ class CaseRun final : private Scope {
   [[nodiscard]] Outcome run();
 
  private:
-  /// Nothing if the device did right; otherwise the failure is in `outcome_`.
+  /// True while the run goes on. If false, `outcome_` has the reason.
   using Verdict = bool;
 
   [[nodiscard]] std::optional<Value> find(std::string_view name) const override;
 
-  // Steps; false if the run is over.
+  // Steps.
   [[nodiscard]] Verdict run_steps(const std::vector<Step>& steps);
   [[nodiscard]] Verdict run_step(const Step& step);
   /// Counts a step or a frame; false if there were too many.
