@@ -21,12 +21,12 @@ constexpr std::string_view kExamples = R"(Examples:
 Exit status: 0 all cases can run, 2 one cannot, with the file and line of its mistake.)";
 
 ExitCode check(const Selection& selection) {
-  const tl::expected<LoadedCases, Failure> loaded = load(selection);
+  const Outcome<LoadedCases> loaded = load(selection);
   if (!loaded) return report_failure(loaded.error());
   const TargetFactory make_target = [](std::uint64_t seed) {
     return std::make_unique<MemoryTarget>(transport::strict_profile(), seed);
   };
-  const std::vector<Outcome> outcomes =
+  const std::vector<CaseOutcome> outcomes =
       run_suite(loaded->instances, make_target, {.threads = std::thread::hardware_concurrency()}, [] {});
   ExitCode code = ExitCode::ok;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {

@@ -20,7 +20,7 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-conform list conform/cases --only 'psn-*')";
 
 ExitCode list(const Selection& selection) {
-  const tl::expected<LoadedCases, Failure> loaded = load(selection);
+  const Outcome<LoadedCases> loaded = load(selection);
   if (!loaded) return report_failure(loaded.error());
   text::TextTable table{{{.heading = "case"},
                          {.heading = "level"},

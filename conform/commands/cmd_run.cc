@@ -47,7 +47,7 @@ struct RunOptions {
   bool strict = false;
 };
 
-tl::expected<void, Failure> write_file(const std::string& path, const std::string& content) {
+Outcome<void> write_file(const std::string& path, const std::string& content) {
   if (path.empty()) return {};
   auto file = link::OutputFile::create(path);
   if (file) {
@@ -60,7 +60,7 @@ tl::expected<void, Failure> write_file(const std::string& path, const std::strin
   return failed(file.error().message);
 }
 
-void print_results(const RunOptions& options, const LoadedCases& loaded, const std::vector<Outcome>& outcomes) {
+void print_results(const RunOptions& options, const LoadedCases& loaded, const std::vector<CaseOutcome>& outcomes) {
   const text::Palette palette = text::choose_palette(text::ColourWhen::automatic);
   text::Output output{STDOUT_FILENO, false};
   std::size_t printed = 0;
@@ -84,7 +84,7 @@ void print_results(const RunOptions& options, const LoadedCases& loaded, const s
   output.flush();
 }
 
-ExitCode exit_code(const RunOptions& options, const LoadedCases& loaded, const std::vector<Outcome>& outcomes) {
+ExitCode exit_code(const RunOptions& options, const LoadedCases& loaded, const std::vector<CaseOutcome>& outcomes) {
   Tally all;
   for (std::size_t i = 0; i < outcomes.size(); ++i) all.add(loaded.instances[i], outcomes[i]);
   if (all.wrong != 0) return ExitCode::usage;
@@ -92,11 +92,11 @@ ExitCode exit_code(const RunOptions& options, const LoadedCases& loaded, const s
 }
 
 ExitCode run(const RunOptions& options) {
-  const tl::expected<LoadedCases, Failure> loaded = load(options.selection);
+  const Outcome<LoadedCases> loaded = load(options.selection);
   if (!loaded) return report_failure(loaded.error());
   const transport::Profile profile = transport::profile_of(options.profile);
   const TargetFactory make_target = [&](std::uint64_t seed) { return std::make_unique<MemoryTarget>(profile, seed); };
-  const std::vector<Outcome> outcomes =
+  const std::vector<CaseOutcome> outcomes =
       run_suite(loaded->instances, make_target, {.seed = options.seed, .threads = options.jobs}, [] {});
   const RunReport report{loaded->instances, outcomes, "endpoint, profile " + options.profile, options.seed};
   for (const auto& [path, content] : {std::pair{options.json, to_json(report)}, {options.junit, to_junit(report)}}) {

@@ -45,7 +45,7 @@ void append_case(text::TextBuffer& out, const LoadedCases& loaded, const Case& o
   const auto instance = std::ranges::find(loaded.instances, &one, &Instance::of);
   const std::uint64_t seed = instance->seed(kSeed);
   MemoryTarget target{transport::strict_profile(), seed};
-  const Outcome outcome = CaseRun{target, *instance, seed, {}}.run();
+  const CaseOutcome outcome = CaseRun{target, *instance, seed, {}}.run();
   text::append(out, fmt::format("\n{} against our own endpoint:\n", instance->name()));
   append_frames(out, outcome, palette);
   if (outcome.failure) append_failure(out, *instance, outcome, kSeed, palette);
@@ -53,7 +53,7 @@ void append_case(text::TextBuffer& out, const LoadedCases& loaded, const Case& o
 }
 
 ExitCode show(const Selection& selection) {
-  const tl::expected<LoadedCases, Failure> loaded = load(selection);
+  const Outcome<LoadedCases> loaded = load(selection);
   if (!loaded) return report_failure(loaded.error());
   text::Output output{STDOUT_FILENO, false};
   for (const Case& one : loaded->cases) {

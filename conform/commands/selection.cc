@@ -43,7 +43,7 @@ void add_selection(command_line::Command& command, Selection& selection) {
       .allow_extra_args(false);
 }
 
-tl::expected<LoadedCases, Failure> load(const Selection& selection) {
+Outcome<LoadedCases> load(const Selection& selection) {
   LoadedCases loaded;
   for (const std::string& path : selection.paths) {
     CaseResult<std::vector<Case>> cases = read_cases(path);

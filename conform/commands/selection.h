@@ -26,7 +26,7 @@ struct LoadedCases {
 void add_selection(command_line::Command& command, Selection& selection);
 /// Loads the cases and expands those that are selected. Errors, all with exit code 2: a wrong file, a pattern that fits
 /// nothing.
-[[nodiscard]] tl::expected<LoadedCases, Failure> load(const Selection& selection);
+[[nodiscard]] Outcome<LoadedCases> load(const Selection& selection);
 
 /// Prints a failure and returns its exit code.
 [[nodiscard]] ExitCode report_failure(const Failure& failure);

@@ -29,7 +29,7 @@ nlohmann::ordered_json failure_json(const StepFailure& failure) {
   return json;
 }
 
-nlohmann::ordered_json instance_json(const Instance& instance, const Outcome& outcome) {
+nlohmann::ordered_json instance_json(const Instance& instance, const CaseOutcome& outcome) {
   nlohmann::ordered_json json;
   json["name"] = instance.name();
   json["case"] = instance.of->id;
@@ -79,7 +79,7 @@ std::string failure_text(const StepFailure& failure) {
   return text;
 }
 
-std::string junit_case(const Instance& instance, const Outcome& outcome) {
+std::string junit_case(const Instance& instance, const CaseOutcome& outcome) {
   std::string text = fmt::format("    <testcase classname=\"{}\" name=\"{}\">\n", xml_text(instance.of->id),
                                  xml_text(instance.name()));
   text += fmt::format(
@@ -119,7 +119,7 @@ std::string to_junit(const RunReport& report) {
   std::map<std::string, Suite> suites;
   for (std::size_t i = 0; i < report.instances.size(); ++i) {
     Suite& suite = suites[report.instances[i].of->group()];
-    const Outcome& outcome = report.outcomes[i];
+    const CaseOutcome& outcome = report.outcomes[i];
     ++suite.tests;
     suite.failures += outcome.result == Result::fail ? 1 : 0;
     suite.errors += outcome.result == Result::error ? 1 : 0;

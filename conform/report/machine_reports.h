@@ -12,7 +12,7 @@ namespace roce::conform {
 /// The results of a run, for programs.
 struct RunReport {
   const std::vector<Instance>& instances;
-  const std::vector<Outcome>& outcomes;
+  const std::vector<CaseOutcome>& outcomes;
   std::string device;      ///< what was tested
   std::uint64_t seed = 0;  ///< of the run
 };

@@ -31,7 +31,7 @@ std::string file_name(const Instance& instance) {
 }  // namespace
 
 tl::expected<void, std::string> write_packets(const std::string& folder, const Instance& instance,
-                                              const Outcome& outcome) {
+                                              const CaseOutcome& outcome) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return tl::unexpected(fmt::format("cannot make the folder {}: {}", folder, error.message()));

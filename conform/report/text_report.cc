@@ -14,7 +14,7 @@ namespace roce::conform {
 
 namespace {
 
-std::string_view verdict_text(const Instance& instance, const Outcome& outcome) {
+std::string_view verdict_text(const Instance& instance, const CaseOutcome& outcome) {
   if (outcome.result == Result::error) return "WRONG CASE";
   return instance.of->level == Level::must ? "FAIL" : "DEVIATES";
 }
@@ -35,7 +35,7 @@ void add_tally(text::TextTable& table, const std::string& name, const Tally& tal
 
 }  // namespace
 
-void Tally::add(const Instance& instance, const Outcome& outcome) {
+void Tally::add(const Instance& instance, const CaseOutcome& outcome) {
   switch (outcome.result) {
     case Result::pass:
       ++passed;
@@ -52,8 +52,8 @@ void Tally::add(const Instance& instance, const Outcome& outcome) {
   }
 }
 
-void append_summary(text::TextBuffer& out, const std::vector<Instance>& instances, const std::vector<Outcome>& outcomes,
-                    const text::Palette& palette) {
+void append_summary(text::TextBuffer& out, const std::vector<Instance>& instances,
+                    const std::vector<CaseOutcome>& outcomes, const text::Palette& palette) {
   std::map<std::string, Tally> groups;
   Tally all;
   for (std::size_t i = 0; i < instances.size(); ++i) {
@@ -72,7 +72,7 @@ void append_summary(text::TextBuffer& out, const std::vector<Instance>& instance
   table.append_text(out, {.palette = palette});
 }
 
-void append_frames(text::TextBuffer& out, const Outcome& outcome, const text::Palette& palette) {
+void append_frames(text::TextBuffer& out, const CaseOutcome& outcome, const text::Palette& palette) {
   for (const LoggedFrame& frame : outcome.frames) {
     const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
     const double milliseconds = static_cast<double>((frame.time - outcome.frames.front().time).count()) / 1e6;
@@ -89,7 +89,7 @@ void append_frames(text::TextBuffer& out, const Outcome& outcome, const text::Pa
   }
 }
 
-void append_failure(text::TextBuffer& out, const Instance& instance, const Outcome& outcome, std::uint64_t seed,
+void append_failure(text::TextBuffer& out, const Instance& instance, const CaseOutcome& outcome, std::uint64_t seed,
                     const text::Palette& palette) {
   const Case& of = *instance.of;
   const StepFailure& failure = *outcome.failure;

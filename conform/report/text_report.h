@@ -19,17 +19,17 @@ struct Tally {
   std::size_t skipped = 0;
   std::size_t wrong = 0;  ///< the case itself is wrong
 
-  void add(const Instance& instance, const Outcome& outcome);
+  void add(const Instance& instance, const CaseOutcome& outcome);
   [[nodiscard]] std::size_t total() const { return passed + failed + deviating + skipped + wrong; }
 };
 
 /// Appends the table of groups and results, and the total.
-void append_summary(text::TextBuffer& out, const std::vector<Instance>& instances, const std::vector<Outcome>& outcomes,
-                    const text::Palette& palette);
+void append_summary(text::TextBuffer& out, const std::vector<Instance>& instances,
+                    const std::vector<CaseOutcome>& outcomes, const text::Palette& palette);
 /// Appends one deviation: the rule, the step, the fields, the frames up to there, and how to run it alone.
-void append_failure(text::TextBuffer& out, const Instance& instance, const Outcome& outcome, std::uint64_t seed,
+void append_failure(text::TextBuffer& out, const Instance& instance, const CaseOutcome& outcome, std::uint64_t seed,
                     const text::Palette& palette);
 /// Appends the frames of a run as a ladder: time, direction, packet, and the line of the step.
-void append_frames(text::TextBuffer& out, const Outcome& outcome, const text::Palette& palette);
+void append_frames(text::TextBuffer& out, const CaseOutcome& outcome, const text::Palette& palette);
 
 }  // namespace roce::conform

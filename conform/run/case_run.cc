@@ -52,7 +52,7 @@ CaseRun::CaseRun(Target& target, const Instance& instance, std::uint64_t seed, c
       monitor_(target.port()),
       last_(target.now()) {}
 
-Outcome CaseRun::run() {
+CaseOutcome CaseRun::run() {
   if (const CaseResult<void> made = bed_.set_up(*this); !made) {
     give_up(made.error());
     return std::move(outcome_);

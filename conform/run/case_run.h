@@ -25,7 +25,7 @@ class CaseRun final : private Scope {
   CaseRun(Target& target, const Instance& instance, std::uint64_t seed, const Timing& timing);
 
   /// Runs the case; to be called once.
-  [[nodiscard]] Outcome run();
+  [[nodiscard]] CaseOutcome run();
 
  private:
   /// True while the run goes on. If false, `outcome_` has the reason.
@@ -101,7 +101,7 @@ class CaseRun final : private Scope {
   Timing timing_;
   TestBed bed_;
   Monitor monitor_;
-  Outcome outcome_;
+  CaseOutcome outcome_;
   std::map<std::string, Value, std::less<>> values_;  ///< set and saved
   struct Labelled {
     Time time{};

@@ -46,7 +46,7 @@ struct LoggedFrame {
 };
 
 /// The result of one instance of a case.
-struct Outcome {
+struct CaseOutcome {
   Result result = Result::pass;
   std::optional<StepFailure> failure{};
   std::string lacks{};                  ///< with `skip`

@@ -8,9 +8,9 @@
 
 namespace roce::conform {
 
-std::vector<Outcome> run_suite(const std::vector<Instance>& instances, const TargetFactory& make_target,
-                               const SuiteOptions& options, const std::function<void()>& done) {
-  std::vector<Outcome> outcomes(instances.size());
+std::vector<CaseOutcome> run_suite(const std::vector<Instance>& instances, const TargetFactory& make_target,
+                                   const SuiteOptions& options, const std::function<void()>& done) {
+  std::vector<CaseOutcome> outcomes(instances.size());
   std::atomic<std::size_t> next{0};
   std::mutex reporting;
   const auto work = [&] {

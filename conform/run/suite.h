@@ -24,7 +24,8 @@ struct SuiteOptions {
 
 /// Runs each instance against a device of its own, and returns the outcomes in the order of the instances. They do not
 /// depend on the number of threads. `done` is called for each, from one thread at a time.
-[[nodiscard]] std::vector<Outcome> run_suite(const std::vector<Instance>& instances, const TargetFactory& make_target,
-                                             const SuiteOptions& options, const std::function<void()>& done);
+[[nodiscard]] std::vector<CaseOutcome> run_suite(const std::vector<Instance>& instances,
+                                                 const TargetFactory& make_target, const SuiteOptions& options,
+                                                 const std::function<void()>& done);
 
 }  // namespace roce::conform

@@ -78,7 +78,7 @@ void run(Trial& trial) {
   for (const Instance& instance : trial.of->instances) {
     const std::uint64_t seed = instance.seed(run_seed);
     MemoryTarget target{transport::strict_profile(), seed};
-    const Outcome outcome = CaseRun{target, instance, seed, {}}.run();
+    const CaseOutcome outcome = CaseRun{target, instance, seed, {}}.run();
     if (outcome.result == Result::error && trial.wrong_case.empty()) {
       trial.wrong_case = instance.name() + ": " + (outcome.failure ? outcome.failure->what : "");
     }
