@@ -41,7 +41,7 @@ Evaluated<Value> packets_of(std::uint64_t bytes, const Scope& scope) {
   const std::optional<Value> mtu = scope.find("mtu");
   const std::uint64_t* size = mtu ? mtu->as_number() : nullptr;
   if (size == nullptr || *size == 0) return tl::unexpected(std::string{"packets() needs the path MTU, $mtu"});
-  return Value::number(bytes == 0 ? 1 : (bytes - 1) / *size + 1);
+  return Value::number(packets_for(bytes, *size));
 }
 
 std::optional<std::uint64_t> compute(std::string_view name, std::uint64_t a, std::uint64_t b) {

@@ -14,6 +14,11 @@ namespace roce::conform {
 /// Returns the nanoseconds of a time such as `20ms`: a whole number and ns, us, ms or s. Empty for any other text.
 [[nodiscard]] std::optional<std::uint64_t> read_time(std::string_view text);
 
+/// Returns the number of packets that carry a message, or the answer to a READ: one if it is empty.
+[[nodiscard]] constexpr std::uint64_t packets_for(std::uint64_t bytes, std::uint64_t path_mtu) {
+  return bytes == 0 ? 1 : (bytes - 1) / path_mtu + 1;
+}
+
 /// Checks that a function exists and takes this number of arguments. Error: which ones there are, or what it takes.
 [[nodiscard]] Evaluated<void> check_call(std::string_view function, std::size_t arguments);
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "conform/language/functions.h"
+
 namespace roce::conform {
 
 namespace {
@@ -39,7 +41,7 @@ CaseResult<std::vector<FramePattern>> frames_of(const FramePattern& pattern, std
     if (data.size() != 2 * *length)
       return wrong(fmt::format("expected {} bytes of data, found {}", *length, data.size() / 2));
   }
-  const std::uint64_t packets = *length == 0 ? 1 : (*length - 1) / path_mtu + 1;
+  const std::uint64_t packets = packets_for(*length, path_mtu);
   if (packets > kMostPackets) return wrong(fmt::format("more than {} packets", kMostPackets));
   std::vector<FramePattern> frames;
   for (std::uint64_t i = 0; i < packets; ++i) {

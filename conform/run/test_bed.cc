@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "conform/language/functions.h"
 #include "conform/run/attributes.h"
 #include "roce/wire/aeth.h"
 #include "roce/wire/opcode.h"
@@ -16,11 +17,6 @@ namespace roce::conform {
 namespace {
 
 constexpr std::uint32_t kFirstPeer = 0x1000;
-
-/// Returns the packets that answer a READ of this length.
-std::uint32_t packets_of(std::uint32_t bytes, std::uint32_t mtu) {
-  return bytes == 0 ? 1 : (bytes - 1) / mtu + 1;
-}
 
 /// The two halves of `a.E`; the first is empty without a dot.
 std::pair<std::string, std::string> split(std::string_view name) {
@@ -56,9 +52,10 @@ void PeerQp::learn(const Packet& packet) {
   if (!info.is_response()) {
     std::uint32_t psns = 1;
     if (info.operation == Operation::read_request) {
-      psns = packets_of(packet.get<Reth>().value_or(Reth{}).dma_length, setup.path_mtu);
+      const std::uint32_t length = packet.get<Reth>().value_or(Reth{}).dma_length;
+      psns = static_cast<std::uint32_t>(packets_for(length, setup.path_mtu));
     }
-    // What is sent again does not move the next PSN.
+    // A request that is sent again does not move the next PSN.
     const Psn behind = bth.psn + psns;
     if (behind.newer_than(next)) next = behind;
     return;

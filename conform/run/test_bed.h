@@ -16,7 +16,7 @@
 
 namespace roce::conform {
 
-/// What the tester knows of a QP of the device from the frames that it saw. It takes no part in judging a request: a
+/// A QP of the device as the tester knows it from the frames that it saw. It takes no part in judging a request: a
 /// case says what it expects, and the next PSNs follow from what the device acknowledged and sent.
 struct PeerQp {
   QpNumber number = 0;

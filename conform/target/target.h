@@ -122,7 +122,7 @@ class Target {
   virtual TargetResult<void> post_send(QpNumber qp, const SendOrder& order) = 0;
   virtual TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) = 0;
 
-  // What the device reports.
+  // Reports of the device.
 
   /// Takes the oldest completion of the QP's send or receive queue that was not taken yet.
   [[nodiscard]] virtual std::optional<transport::Completion> poll(QpNumber qp, bool is_receive) = 0;

@@ -292,7 +292,7 @@ LongPsn end_of_part(const Channel& channel, const Gap& gap, LongPsn first, LongP
   return end;
 }
 
-// What became of PSNs of a gap.
+// The fate of PSNs of a gap.
 struct Resolution {
   VerdictKind kind{};
   Cause cause = Cause::none;
