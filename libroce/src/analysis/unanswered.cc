@@ -9,7 +9,7 @@ namespace roce::analysis {
 
 namespace {
 
-// Twice the longest ACK timeout; clocks that jump make waits of any length.
+// Twice the longest ACK timeout; clocks that jump make waits of any length, and below 0.
 constexpr Duration kLongestWait{std::int64_t{8192} << 31U};
 
 // Returns the exponent of the ACK timeout: the largest that the requester has always waited for. 0 if it is unknown.
@@ -101,7 +101,7 @@ void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent) {
     attempts.tries = 1;
   }
   ++attempts.tries;
-  const Duration wait = std::min(restart.begin - attempts.latest, kLongestWait);
+  const Duration wait = std::clamp(restart.begin - attempts.latest, Duration{}, kLongestWait);
   attempts.latest = restart.begin;
   attempts.longest = std::max(attempts.longest, wait);
   const bool is_timeout = restart.shown_cause() == Cause::timeout || !channel.responses_seen;
