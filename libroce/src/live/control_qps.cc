@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The operations of the control protocol on queue pairs.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "live/carried_out.h"
+#include "roce/live/control_names.h"
+#include "roce/live/control_session.h"
+#include "roce/port/address_text.h"
+
+namespace roce::live {
+
+namespace {
+
+using transport::Access;
+using transport::QpState;
+using transport::QpType;
+
+constexpr std::uint32_t kMaxQueue = 4096;
+
+[[nodiscard]] std::string name_of(CmAcceptor::State state) {
+  switch (state) {
+    case CmAcceptor::State::none:
+      break;
+    case CmAcceptor::State::waiting:
+      return "waiting";
+    case CmAcceptor::State::connected:
+      return "connected";
+    case CmAcceptor::State::over:
+      return "over";
+  }
+  return "none";
+}
+
+}  // namespace
+
+CmAcceptor& ControlSession::acceptor() {
+  if (acceptor_) return *acceptor_;
+  throw Refusal(
+      fmt::format("RDMA CM is with shard 0, and this is shard {}; leave \"shard\" out of hello", terms_.shard));
+}
+
+Qpn ControlSession::qp_of(const Json& request) const {
+  const Qpn qpn{number<std::uint32_t>(request, "qp", 0, Qpn::kMax)};
+  if (!qps_.contains(qpn)) throw Refusal("\"qp\" was not made by this connection");
+  return qpn;
+}
+
+ControlSession::Answer ControlSession::create_qp(const Json& request, Time now) {
+  const QpType type = qp_type_of(text(request, "type"));
+  transport::QpInit init;
+  init.type = type;
+  init.pd = pd_;
+  init.send_cq = init.receive_cq = cq_;
+  init.max_send = number<std::uint32_t>(request, "max_send", 1, kMaxQueue, 64);
+  init.max_receive = number<std::uint32_t>(request, "max_receive", 1, kMaxQueue, 64);
+  init.max_send_sge = init.max_receive_sge = 1;
+  const Qpn qpn = carried_out(device_.create_qp(init), "create_qp");
+  qps_.emplace(qpn, type);
+  endpoint_.adopt(qpn);
+  transport::QpChange change{.state = QpState::init, .p_key_index = 0, .port = 1};
+  if (type == QpType::ud) {
+    change.q_key = QKey{number<std::uint32_t>(request, "q_key", 0, 0xFFFF'FFFF, kControlQKey)};
+  } else {
+    change.access = Access::remote_write | Access::remote_read | Access::remote_atomic | Access::flush_global |
+                    Access::flush_persistent;
+  }
+  carried_out(device_.modify_qp(qpn, change, now), "create_qp");
+  const Psn psn = endpoint_.random().psn();
+  return {{"qp", qpn.value()}, {"psn", psn.value()}};
+}
+
+ControlSession::Answer ControlSession::connect_qp(const Json& request, Time now) {
+  const Qpn qpn = qp_of(request);
+  const QpType type = qps_.at(qpn);
+  const std::optional<Gid> gid = port::parse_ip(text(request, "gid"));
+  if (!gid) throw Refusal("\"gid\" is no IP address");
+  ConnectOptions options;
+  options.sgid_index = endpoint_.sgid_index();
+  options.gid = *gid;
+  options.remote_qp = Qpn{number<std::uint32_t>(request, "remote_qp", 0, Qpn::kMax, 0)};
+  options.remote_psn = Psn{number<std::uint32_t>(request, "remote_psn", 0, Psn::kMax, 0)};
+  options.psn = Psn{number<std::uint32_t>(request, "psn", 0, Psn::kMax)};
+  options.path_mtu = number<std::uint32_t>(request, "path_mtu", 256, endpoint_.max_path_mtu(), 1024);
+  options.timeout = number<std::uint8_t>(request, "timeout", 0, 31, 14);
+  options.retry_count = number<std::uint8_t>(request, "retry_count", 0, 7, 7);
+  options.rnr_retry = number<std::uint8_t>(request, "rnr_retry", 0, 7, 7);
+  options.rd_atomic = number<std::uint8_t>(request, "rd_atomic", 0, 128, 16);
+  carried_out(connect(device_, qpn, type, options, now), "connect_qp");
+  if (type == QpType::ud && !ahs_.contains(qpn)) {
+    ahs_[qpn] =
+        carried_out(device_.create_ah(pd_, {.sgid_index = options.sgid_index, .dgid = options.gid}), "connect_qp");
+  }
+  return {};
+}
+
+ControlSession::Answer ControlSession::accept_qp(const Json& request, Time now) {
+  const Qpn qpn = qp_of(request);
+  CmAcceptor::Terms terms;
+  terms.rd_atomic = number<std::uint8_t>(request, "rd_atomic", 0, 128, 16);
+  terms.rnr_retry = number<std::uint8_t>(request, "rnr_retry", 0, 7, 7);
+  const auto port = number<std::uint16_t>(request, "cm_port", 1, UINT16_MAX);
+  if (qps_.at(qpn) == QpType::ud) {
+    const transport::QpAttributes attributes = carried_out(device_.query_qp(qpn), "accept_qp");
+    terms.q_key = attributes.q_key;
+    if (attributes.state == QpState::init) carried_out(connect(device_, qpn, QpType::ud, {}, now), "accept_qp");
+  }
+  acceptor().accept(qpn, port, terms);
+  return {};
+}
+
+ControlSession::Answer ControlSession::reject_next(const Json& request, Time) {
+  acceptor().refuse(number<std::uint16_t>(request, "cm_port", 1, UINT16_MAX));
+  return {};
+}
+
+ControlSession::Answer ControlSession::qp_status(const Json& request, Time) {
+  const Qpn qpn = qp_of(request);
+  const transport::QpAttributes attributes = carried_out(device_.query_qp(qpn), "qp_status");
+  return {{"state", std::string{to_string(attributes.state)}},
+          {"remote_qp", attributes.dest_qp.value()},
+          {"connection", name_of(acceptor_ ? acceptor_->state(qpn) : CmAcceptor::State::none)}};
+}
+
+ControlSession::Answer ControlSession::destroy_qp(const Json& request, Time) {
+  const Qpn qpn = qp_of(request);
+  if (acceptor_) acceptor_->forget(qpn);
+  carried_out(device_.destroy_qp(qpn), "destroy_qp");
+  if (const auto ah = ahs_.find(qpn); ah != ahs_.end()) {
+    (void)device_.destroy_ah(ah->second);
+    ahs_.erase(ah);
+  }
+  sinks_.remove(qpn);
+  qps_.erase(qpn);
+  return {};
+}
+
+}  // namespace roce::live
