@@ -227,6 +227,11 @@ void ControlClients::clear_away() {
 bool ControlClients::step() {
   const Time time = endpoint_.now();
   bool moved = false;
+  while (const std::optional<transport::Event> event = endpoint_.port().poll_event(time)) {
+    for (const auto& client : clients_) {
+      if (client->session.take_event(*event)) break;
+    }
+  }
   for (const auto& client : clients_) moved |= client->session.poll();
   moved |= serve_next(time);
   look_at_the_time(time);

@@ -32,7 +32,7 @@ template <typename T, std::size_t N>
 constexpr std::array<std::pair<std::string_view, QpType>, 3> kTypes{
     {{"rc", QpType::rc}, {"uc", QpType::uc}, {"ud", QpType::ud}}};
 
-constexpr std::array<std::pair<std::string_view, WorkOpcode>, 10> kOpcodes{
+constexpr std::array<std::pair<std::string_view, WorkOpcode>, 12> kOpcodes{
     {{"send", WorkOpcode::send},
      {"send_with_immediate", WorkOpcode::send_with_immediate},
      {"send_with_invalidate", WorkOpcode::send_with_invalidate},
@@ -42,14 +42,26 @@ constexpr std::array<std::pair<std::string_view, WorkOpcode>, 10> kOpcodes{
      {"compare_swap", WorkOpcode::compare_swap},
      {"fetch_add", WorkOpcode::fetch_add},
      {"atomic_write", WorkOpcode::atomic_write},
-     {"flush", WorkOpcode::flush}}};
+     {"flush", WorkOpcode::flush},
+     {"local_invalidate", WorkOpcode::local_invalidate},
+     {"bind_window", WorkOpcode::bind_mw}}};
 
-constexpr std::array<std::pair<std::string_view, Access>, 6> kAccess{{{"local_write", Access::local_write},
+constexpr std::array<std::pair<std::string_view, Access>, 8> kAccess{{{"local_write", Access::local_write},
                                                                       {"remote_write", Access::remote_write},
                                                                       {"remote_read", Access::remote_read},
                                                                       {"remote_atomic", Access::remote_atomic},
+                                                                      {"mw_bind", Access::mw_bind},
+                                                                      {"zero_based", Access::zero_based},
                                                                       {"flush_global", Access::flush_global},
                                                                       {"flush_persistent", Access::flush_persistent}}};
+
+constexpr std::array<std::pair<std::string_view, QpState>, 7> kStates{{{"RESET", QpState::reset},
+                                                                       {"INIT", QpState::init},
+                                                                       {"RTR", QpState::rtr},
+                                                                       {"RTS", QpState::rts},
+                                                                       {"SQD", QpState::sqd},
+                                                                       {"SQE", QpState::sqe},
+                                                                       {"ERR", QpState::err}}};
 
 }  // namespace
 
@@ -61,6 +73,10 @@ WorkOpcode opcode_of(std::string_view name) {
 }
 Access access_of(std::string_view name) {
   return value_of(kAccess, name, "access right");
+}
+
+QpState state_of(std::string_view name) {
+  return value_of(kStates, name, "state of a queue pair");
 }
 
 transport::VerbResult<void> connect(transport::Device& device, Qpn qpn, QpType type, const ConnectOptions& options,

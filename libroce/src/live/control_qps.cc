@@ -51,14 +51,20 @@ ControlSession::Answer ControlSession::create_qp(const Json& request, Time now) 
   const QpType type = qp_type_of(text(request, "type"));
   transport::QpInit init;
   init.type = type;
-  init.pd = pd_;
-  init.send_cq = init.receive_cq = cq_;
+  init.pd = object_of<transport::Pd>(pds_, request, "pd", pd_);
+  init.send_cq = object_of<transport::Cq>(cqs_, request, "send_cq", cq_);
+  init.receive_cq = object_of<transport::Cq>(cqs_, request, "receive_cq", cq_);
   init.max_send = number<std::uint32_t>(request, "max_send", 1, kMaxQueue, 64);
   init.max_receive = number<std::uint32_t>(request, "max_receive", 1, kMaxQueue, 64);
-  init.max_send_sge = init.max_receive_sge = 1;
+  init.max_send_sge = init.max_receive_sge = number<std::uint8_t>(request, "max_pieces", 1, 16, 1);
+  const QpState state = request.contains("state") ? state_of(text(request, "state")) : QpState::init;
+  if (state != QpState::init && state != QpState::reset) throw Refusal("\"state\" is RESET or INIT for a new QP");
   const Qpn qpn = carried_out(device_.create_qp(init), "create_qp");
-  qps_.emplace(qpn, type);
+  qps_.emplace(qpn, QueuePair{type, request.contains("receive_cq")});
   endpoint_.adopt(qpn);
+  const Psn psn = endpoint_.random().psn();
+  const Answer answer{{"qp", qpn.value()}, {"psn", psn.value()}};
+  if (state == QpState::reset) return answer;
   transport::QpChange change{.state = QpState::init, .p_key_index = 0, .port = 1};
   if (type == QpType::ud) {
     change.q_key = QKey{number<std::uint32_t>(request, "q_key", 0, 0xFFFF'FFFF, kControlQKey)};
@@ -67,13 +73,56 @@ ControlSession::Answer ControlSession::create_qp(const Json& request, Time now) 
                     Access::flush_persistent;
   }
   carried_out(device_.modify_qp(qpn, change, now), "create_qp");
-  const Psn psn = endpoint_.random().psn();
-  return {{"qp", qpn.value()}, {"psn", psn.value()}};
+  return answer;
+}
+
+ControlSession::Answer ControlSession::modify_qp(const Json& request, Time now) {
+  const auto take = [&request]<typename T>(std::optional<T>& to, const char* name, std::uint64_t most) {
+    if (request.contains(name)) to = T(number<std::uint32_t>(request, name, 0, most));
+  };
+  transport::QpChange change;
+  if (request.contains("state")) change.state = state_of(text(request, "state"));
+  if (change.state == QpState::init) {
+    change.port = 1;
+    change.p_key_index = 0;
+  }
+  if (request.contains("access")) change.access = rights_of(request);
+  if (request.contains("gid")) {
+    const std::optional<Gid> gid = port::parse_ip(text(request, "gid"));
+    if (!gid) throw Refusal("\"gid\" is no IP address");
+    change.address = transport::AddressVector{.sgid_index = endpoint_.sgid_index(), .dgid = *gid};
+  }
+  take(change.path_mtu, "path_mtu", endpoint_.max_path_mtu());
+  take(change.dest_qp, "dest_qp", Qpn::kMax);
+  take(change.rq_psn, "rq_psn", Psn::kMax);
+  take(change.sq_psn, "sq_psn", Psn::kMax);
+  take(change.max_rd_atomic, "max_rd_atomic", 128);
+  take(change.max_dest_rd_atomic, "max_dest_rd_atomic", 128);
+  take(change.min_rnr_timer, "min_rnr_timer", 31);
+  take(change.timeout, "timeout", 31);
+  take(change.retry_count, "retry_count", 7);
+  take(change.rnr_retry, "rnr_retry", 7);
+  take(change.q_key, "q_key", UINT32_MAX);
+  take(change.p_key_index, "p_key_index", UINT16_MAX);
+  carried_out(device_.modify_qp(qp_of(request), change, now), "modify_qp");
+  return {};
+}
+
+ControlSession::Answer ControlSession::create_cq(const Json& request, Time) {
+  const std::uint32_t id = next_object_++;
+  cqs_.emplace(id, carried_out(device_.create_cq(number<std::uint32_t>(request, "size", 1, 65536)), "create_cq"));
+  return {{"cq", id}};
+}
+
+ControlSession::Answer ControlSession::destroy_cq(const Json& request, Time) {
+  carried_out(device_.destroy_cq(object_of(cqs_, request, "cq")), "destroy_cq");
+  cqs_.erase(number<std::uint32_t>(request, "cq", 0, UINT32_MAX));
+  return {};
 }
 
 ControlSession::Answer ControlSession::connect_qp(const Json& request, Time now) {
   const Qpn qpn = qp_of(request);
-  const QpType type = qps_.at(qpn);
+  const QpType type = qps_.at(qpn).type;
   const std::optional<Gid> gid = port::parse_ip(text(request, "gid"));
   if (!gid) throw Refusal("\"gid\" is no IP address");
   ConnectOptions options;
@@ -101,7 +150,7 @@ ControlSession::Answer ControlSession::accept_qp(const Json& request, Time now) 
   terms.rd_atomic = number<std::uint8_t>(request, "rd_atomic", 0, 128, 16);
   terms.rnr_retry = number<std::uint8_t>(request, "rnr_retry", 0, 7, 7);
   const auto port = number<std::uint16_t>(request, "cm_port", 1, UINT16_MAX);
-  if (qps_.at(qpn) == QpType::ud) {
+  if (qps_.at(qpn).type == QpType::ud) {
     const transport::QpAttributes attributes = carried_out(device_.query_qp(qpn), "accept_qp");
     terms.q_key = attributes.q_key;
     if (attributes.state == QpState::init) carried_out(connect(device_, qpn, QpType::ud, {}, now), "accept_qp");

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -17,6 +19,9 @@ namespace {
 
 constexpr std::size_t kLongestId = 256;
 constexpr std::uint32_t kCqSize = 1 << 18;
+constexpr std::size_t kMaxEvents = 4096;
+// Bytes of memory given back before frames and other clients have their turn.
+constexpr std::size_t kGivenBack = 1 << 20;
 
 }  // namespace
 
@@ -36,9 +41,8 @@ void ControlSession::open_device() {
   cq_ = carried_out(device_.create_cq(kCqSize), "hello");
 }
 
-std::vector<PeerMemory> ControlSession::close() {
-  work_ = nullptr;
-  for (const auto& [qpn, type] : qps_) {
+std::vector<PeerMemory> ControlSession::destroy_objects() {
+  for (const auto& [qpn, qp] : qps_) {
     if (acceptor_) acceptor_->forget(qpn);
     (void)device_.destroy_qp(qpn);
   }
@@ -46,12 +50,26 @@ std::vector<PeerMemory> ControlSession::close() {
   for (const auto& [qpn, ah] : ahs_) (void)device_.destroy_ah(ah);
   ahs_.clear();
   sinks_.clear();
+  for (const auto& [id, window] : windows_) (void)device_.destroy_mw(window);
+  windows_.clear();
+  for (const auto& [id, region] : regions_) (void)device_.deregister_memory(region);
+  regions_.clear();
   std::vector<PeerMemory> pages;
   for (const auto& [id, memory] : memories_) {
     (void)device_.deregister_memory(memory->mr);
     pages.push_back(std::move(memory->pages));
   }
   memories_.clear();
+  for (const auto& [id, cq] : cqs_) (void)device_.destroy_cq(cq);
+  cqs_.clear();
+  for (const auto& [id, pd] : pds_) (void)device_.destroy_pd(pd);
+  pds_.clear();
+  return pages;
+}
+
+std::vector<PeerMemory> ControlSession::close() {
+  work_ = nullptr;
+  std::vector<PeerMemory> pages = destroy_objects();
   if (std::exchange(is_open_, false)) {
     (void)device_.destroy_cq(cq_);
     (void)device_.destroy_pd(pd_);
@@ -67,7 +85,17 @@ const std::map<std::string_view, ControlSession::Operation>& ControlSession::ope
       {"check_memory", &ControlSession::check_memory},
       {"read_memory", &ControlSession::read_memory},
       {"write_memory", &ControlSession::write_memory},
+      {"create_pd", &ControlSession::create_pd},
+      {"destroy_pd", &ControlSession::destroy_pd},
+      {"create_region", &ControlSession::create_region},
+      {"destroy_region", &ControlSession::destroy_region},
+      {"create_window", &ControlSession::create_window},
+      {"window_status", &ControlSession::window_status},
+      {"destroy_window", &ControlSession::destroy_window},
+      {"create_cq", &ControlSession::create_cq},
+      {"destroy_cq", &ControlSession::destroy_cq},
       {"create_qp", &ControlSession::create_qp},
+      {"modify_qp", &ControlSession::modify_qp},
       {"connect_qp", &ControlSession::connect_qp},
       {"accept_qp", &ControlSession::accept_qp},
       {"reject_next", &ControlSession::reject_next},
@@ -76,6 +104,8 @@ const std::map<std::string_view, ControlSession::Operation>& ControlSession::ope
       {"post_receive", &ControlSession::post_receive},
       {"post_send", &ControlSession::post_send},
       {"poll", &ControlSession::poll_completions},
+      {"poll_events", &ControlSession::poll_events},
+      {"destroy_all", &ControlSession::destroy_all},
       {"sink", &ControlSession::sink},
       {"sink_status", &ControlSession::sink_status},
       {"counters", &ControlSession::counters},
@@ -130,8 +160,9 @@ std::optional<nlohmann::ordered_json> ControlSession::work() {
 ControlSession::Greeting ControlSession::judge(const Json& hello, const Terms& terms, std::string& why) {
   try {
     const int version = number<int>(hello, "version", 0, 1'000'000);
-    if (version != kVersion) {
-      why = fmt::format("version {} is not spoken here, {} is; use the same roce-gen on both sides", version, kVersion);
+    if (version < kOldestVersion || version > kVersion) {
+      why = fmt::format("version {} is not spoken here, {} to {} are; use the same roce-gen on both sides", version,
+                        kOldestVersion, kVersion);
       return Greeting::wrong;
     }
     if (!terms.token.empty() && (!hello.contains("token") || !is_same_secret(text(hello, "token"), terms.token))) {
@@ -156,11 +187,46 @@ ControlSession::Answer ControlSession::hello(const Json& request, Time) {
   open_device();
   greeting_ = Greeting::right;
   greeted_ = true;
-  return {{"version", kVersion},
-          {"gid", to_string(endpoint_.gid())},
-          {"max_path_mtu", endpoint_.max_path_mtu()},
-          {"shard", terms_.shard},
-          {"shards", terms_.shards}};
+  const int version = number<int>(request, "version", 0, kVersion);
+  Answer answer{{"version", version},
+                {"gid", to_string(endpoint_.gid())},
+                {"max_path_mtu", endpoint_.max_path_mtu()},
+                {"shard", terms_.shard},
+                {"shards", terms_.shards}};
+  if (version > 1) {
+    answer["features"] = {"rc",        "uc",        "ud",         "atomics", "atomic_write", "flush",
+                          "windows_1", "windows_2", "invalidate", "sinks",   "counters"};
+    if (acceptor_) answer["features"].push_back("connections");
+  }
+  return answer;
+}
+
+ControlSession::Answer ControlSession::destroy_all(const Json&, Time) {
+  auto pages = std::make_shared<std::vector<PeerMemory>>(destroy_objects());
+  std::array<transport::Completion, 64> forgotten{};
+  while (device_.poll_cq(cq_, forgotten) != 0) {
+  }
+  completions_.clear();
+  events_.clear();
+  lost_completions_ = lost_events_ = 0;
+  work_ = [pages]() -> std::optional<Answer> {
+    if (pages->empty()) return Answer{};
+    if (pages->back().give_back(kGivenBack)) pages->pop_back();
+    return std::nullopt;
+  };
+  return {};
+}
+
+bool ControlSession::take_event(const transport::Event& event) {
+  const bool is_ours =
+      qps_.contains(event.qpn) || std::ranges::any_of(cqs_, [&](const auto& each) { return each.second == event.cq; });
+  if (!is_ours) return false;
+  if (events_.size() < kMaxEvents) {
+    events_.push_back(event);
+  } else {
+    ++lost_events_;
+  }
+  return true;
 }
 
 }  // namespace roce::live

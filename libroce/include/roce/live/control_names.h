@@ -15,6 +15,7 @@ inline constexpr std::uint32_t kControlQKey = 0x11111111;
 [[nodiscard]] transport::QpType qp_type_of(std::string_view name);
 [[nodiscard]] transport::WorkOpcode opcode_of(std::string_view name);
 [[nodiscard]] transport::Access access_of(std::string_view name);
+[[nodiscard]] transport::QpState state_of(std::string_view name);
 
 /// The attributes with which a QP is connected.
 struct ConnectOptions {

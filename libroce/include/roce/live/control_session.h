@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "roce/live/cm_acceptor.h"
+#include "roce/live/control_request.h"
 #include "roce/live/control_sinks.h"
 #include "roce/live/endpoint.h"
 #include "roce/live/peer_memory.h"
@@ -22,7 +23,9 @@ namespace roce::live {
 /// can ask for. The end of the session destroys all of them.
 class ControlSession {
  public:
-  static constexpr int kVersion = 1;
+  static constexpr int kVersion = 2;
+  /// The oldest version that a client may speak.
+  static constexpr int kOldestVersion = 1;
   /// The value of "shard" in a `hello` that takes any shard, instead of a number.
   static constexpr const char* kAnyShard = "any";
   /// The default limit of the memory of all clients of a peer together, in bytes.
@@ -53,6 +56,8 @@ class ControlSession {
   [[nodiscard]] bool is_working() const { return work_ != nullptr; }
   /// Takes completions and compares a part of the data that sinks received; true if there is more to do.
   bool poll();
+  /// Takes an event of the device. Returns false if it is about an object that another client made.
+  bool take_event(const transport::Event& event);
   /// Returns the result of the last `hello`: after a wrong one the connection has to be closed. Empty before the first.
   [[nodiscard]] std::optional<Greeting> greeting() const { return greeting_; }
   /// Ends the session and returns its memory, which nothing
@@ -74,6 +79,10 @@ class ControlSession {
     std::uint64_t seed = 0;
     std::uint64_t offset = 0;  // position of the part in the memory
   };
+  struct QueuePair {
+    transport::QpType type{};
+    bool reports_elsewhere = false;  // its receives complete on a CQ that the client made
+  };
   using Operation = Answer (ControlSession::*)(const Json&, Time);
 
   [[nodiscard]] Answer hello(const Json& request, Time now);
@@ -82,7 +91,17 @@ class ControlSession {
   [[nodiscard]] Answer check_memory(const Json& request, Time now);
   [[nodiscard]] Answer read_memory(const Json& request, Time now);
   [[nodiscard]] Answer write_memory(const Json& request, Time now);
+  [[nodiscard]] Answer create_pd(const Json& request, Time now);
+  [[nodiscard]] Answer destroy_pd(const Json& request, Time now);
+  [[nodiscard]] Answer create_region(const Json& request, Time now);
+  [[nodiscard]] Answer destroy_region(const Json& request, Time now);
+  [[nodiscard]] Answer create_window(const Json& request, Time now);
+  [[nodiscard]] Answer window_status(const Json& request, Time now);
+  [[nodiscard]] Answer destroy_window(const Json& request, Time now);
+  [[nodiscard]] Answer create_cq(const Json& request, Time now);
+  [[nodiscard]] Answer destroy_cq(const Json& request, Time now);
   [[nodiscard]] Answer create_qp(const Json& request, Time now);
+  [[nodiscard]] Answer modify_qp(const Json& request, Time now);
   [[nodiscard]] Answer connect_qp(const Json& request, Time now);
   [[nodiscard]] Answer accept_qp(const Json& request, Time now);
   [[nodiscard]] Answer reject_next(const Json& request, Time now);
@@ -91,6 +110,8 @@ class ControlSession {
   [[nodiscard]] Answer post_receive(const Json& request, Time now);
   [[nodiscard]] Answer post_send(const Json& request, Time now);
   [[nodiscard]] Answer poll_completions(const Json& request, Time now);
+  [[nodiscard]] Answer poll_events(const Json& request, Time now);
+  [[nodiscard]] Answer destroy_all(const Json& request, Time now);
   [[nodiscard]] Answer sink(const Json& request, Time now);
   [[nodiscard]] Answer sink_status(const Json& request, Time now);
   [[nodiscard]] Answer counters(const Json& request, Time now);
@@ -100,7 +121,19 @@ class ControlSession {
   [[nodiscard]] static std::span<std::byte> range_of(const Memory& memory, const Json& request, std::uint64_t longest);
   [[nodiscard]] Qpn qp_of(const Json& request) const;
   [[nodiscard]] CmAcceptor& acceptor();
+  /// Returns the rights that `access` of a request names; none without it.
+  [[nodiscard]] static transport::Access rights_of(const Json& request);
+  /// Returns the object with the number that the member `name` of a request has; without it `otherwise`.
+  template <typename T>
+  [[nodiscard]] static T object_of(const std::map<std::uint32_t, T>& objects, const Json& request, const char* name,
+                                   std::optional<T> otherwise = std::nullopt);
+  /// Destroys all that the client made, and returns its memory, which nothing refers to any more.
+  [[nodiscard]] std::vector<PeerMemory> destroy_objects();
   [[nodiscard]] transport::Sge sge_of(const Json& request);
+  /// Returns where the data of a request lies; nowhere if it has neither `memory` nor `pieces`.
+  [[nodiscard]] std::vector<transport::Sge> pieces_of(const Json& request);
+  [[nodiscard]] transport::MwBinding bind_of(const Json& request) const;
+  [[nodiscard]] Answer report(std::span<const transport::Completion> completions) const;
   void take(const transport::Completion& completion);
   void open_device();
   [[nodiscard]] Answer finished(const Answer& result);
@@ -115,9 +148,13 @@ class ControlSession {
   bool is_open_ = false;  // there are objects on the device
   transport::Pd pd_{};
   transport::Cq cq_{};
-  std::uint32_t next_memory_ = 1;
+  std::uint32_t next_object_ = 1;  // numbers of everything but QPs
   std::map<std::uint32_t, std::unique_ptr<Memory>> memories_;
-  std::map<Qpn, transport::QpType> qps_;
+  std::map<std::uint32_t, transport::Pd> pds_;
+  std::map<std::uint32_t, transport::Mr> regions_;
+  std::map<std::uint32_t, transport::Mw> windows_;
+  std::map<std::uint32_t, transport::Cq> cqs_;
+  std::map<Qpn, QueuePair> qps_;
   std::optional<CmAcceptor> acceptor_;
   std::map<Qpn, transport::Ah> ahs_;
   ControlSinks sinks_;
@@ -125,6 +162,17 @@ class ControlSession {
   std::function<std::optional<Answer>()> work_ = nullptr;  // does a part of it; its result once it is complete
   std::vector<transport::Completion> completions_;
   std::uint64_t lost_completions_ = 0;
+  std::vector<transport::Event> events_;
+  std::uint64_t lost_events_ = 0;
 };
+
+template <typename T>
+T ControlSession::object_of(const std::map<std::uint32_t, T>& objects, const Json& request, const char* name,
+                            std::optional<T> otherwise) {
+  if (otherwise && !request.contains(name)) return *otherwise;
+  const auto found = objects.find(number<std::uint32_t>(request, name, 0, UINT32_MAX));
+  if (found == objects.end()) throw Refusal(fmt::format("\"{}\" was not made by this connection", name));
+  return found->second;
+}
 
 }  // namespace roce::live

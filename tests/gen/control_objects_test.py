@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The objects that version 2 of the control protocol adds, on a peer whose queue pairs are connected to each other.
+
+usage: control_objects_test.py ROCE_GEN SCHEMA [UNITTEST ARGUMENT...]
+
+Every request and every answer has to be as the schema (docs/control.schema.json) says. Makes the namespaces itself, in a user
+namespace of its own, so that it needs no privilege; prints why and exits with 77 where that is forbidden.
+"""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+import jsonschema
+from control import Control
+from live import WAIT, Program, Wire, enter_namespaces
+
+REMOTE = ["remote_write", "remote_read", "remote_atomic", "mw_bind"]
+
+
+class CheckedControl(Control):
+    """A connection on which everything is compared with the schema."""
+
+    def ask(self, op, **members):
+        valid({"op": op, **members}, "request")
+        answer = super().ask(op, **members)
+        valid(answer, f"{op}_answer" if answer["ok"] else "error")
+        return answer
+
+
+def valid(value, definition):
+    jsonschema.Draft202012Validator({**SCHEMA, "anyOf": [{"$ref": f"#/$defs/{definition}"}]}).validate(value)
+
+
+class Objects(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.mkdtemp(prefix="roce-gen-")
+        self.addCleanup(shutil.rmtree, folder)
+        wire = Wire(1500)
+        self.addCleanup(wire.close)
+        path = os.path.join(folder, "control.sock")
+        program = Program(ROCE_GEN, wire, "b", "peer", "-i", "v", "--control", path)
+        self.addCleanup(program.end)
+        self.control = CheckedControl(path)
+        self.addCleanup(self.control.close)
+        # Of a second client, whose objects are not those of the first.
+        self.other = CheckedControl(path)
+        self.addCleanup(self.other.close)
+        self.call = self.control.call
+        self.hello = self.call("hello", version=2)
+
+    def refused(self, words, op, **members):
+        # The request may be one that the schema does not have either.
+        answer = Control.ask(self.control, op, **members)
+        self.assertFalse(answer["ok"], answer)
+        self.assertIn(words, answer["error"])
+
+    def pair(self, **attributes):
+        """Two QPs in RTS with each other, and the CQs of the first."""
+        queues = {name: self.call("create_cq", size=16)["cq"] for name in ("send_cq", "receive_cq")}
+        first = self.call("create_qp", type="rc", state="RESET", **queues, **attributes)["qp"]
+        second = self.call("create_qp", type="rc", state="RESET")["qp"]
+        for qp, peer, psn, peer_psn in ((first, second, 5, 0xFFFFFF), (second, first, 0xFFFFFF, 5)):
+            self.assertEqual(self.call("qp_status", qp=qp)["state"], "RESET")
+            self.call("modify_qp", qp=qp, state="INIT", access=["remote_write", "remote_read", "remote_atomic"])
+            self.call("modify_qp", qp=qp, state="RTR", gid=self.hello["gid"], path_mtu=1024, dest_qp=peer, rq_psn=peer_psn,
+                      max_dest_rd_atomic=4, min_rnr_timer=1)
+            self.call("modify_qp", qp=qp, state="RTS", sq_psn=psn, max_rd_atomic=4, timeout=10, retry_count=1, rnr_retry=1)
+        return first, second, queues
+
+    def completion(self, **where):
+        """The next completion, which has to come."""
+        for _ in range(WAIT * 1000):
+            if found := self.call("poll", max=1, **where)["completions"]:
+                return found[0]
+        self.fail("there is no completion")
+
+    def event(self):
+        for _ in range(WAIT * 1000):
+            if found := self.call("poll_events", max=1)["events"]:
+                return found[0]
+        self.fail("there is no event")
+
+    def test_features_are_told_to_version_2_only(self):
+        self.assertIn("windows_2", self.hello["features"])
+        self.assertEqual(self.hello["version"], 2)
+        self.assertNotIn("features", self.other.hello)
+        self.assertEqual(self.other.hello["version"], 1)
+        self.refused("version 3 is not spoken here, 1 to 2 are", "hello", version=3)
+
+    def test_a_region_is_a_part_of_a_memory_with_rights_of_its_own(self):
+        first, _, queues = self.pair()
+        memory = self.call("create_memory", length=12288)
+        region = self.call("create_region", memory=memory["memory"], offset=256, length=1000, access=["remote_write"])
+        self.assertEqual((region["address"], region["length"]), (memory["address"] + 256, 1000))
+        self.call("write_memory", memory=memory["memory"], offset=8192, data="5a" * 8)
+        write = {"qp": first, "opcode": "write", "memory": memory["memory"], "offset": 8192, "length": 8, "r_key": region["r_key"]}
+        self.call("post_send", wr_id=1, remote_address=region["address"] + 992, **write)
+        self.assertEqual(self.completion(cq=queues["send_cq"])["status"], "success")
+        self.assertEqual(self.call("read_memory", memory=memory["memory"], offset=240, length=1024)["data"],
+                         "00" * 1008 + "5a" * 8 + "00" * 8)
+        # A byte too far; the keys of the memory itself give no remote right.
+        self.call("post_send", wr_id=2, remote_address=region["address"] + 993, **write)
+        self.assertEqual(self.completion(cq=queues["send_cq"])["status"], "remote access error")
+        self.assertEqual(self.event()["event"], "local access violation work queue error")
+        self.call("destroy_region", region=region["region"])
+        self.refused("\"region\" was not made by this connection", "destroy_region", region=region["region"])
+
+    def test_a_region_of_another_pd_is_refused(self):
+        first, second, queues = self.pair()
+        pd = self.call("create_pd")["pd"]
+        memory = self.call("create_memory", length=4096)
+        region = self.call("create_region", memory=memory["memory"], access=REMOTE, pd=pd)
+        self.call("post_send", qp=first, opcode="read", wr_id=3, memory=memory["memory"], length=8, remote_address=region["address"],
+                  r_key=region["r_key"])
+        self.assertEqual(self.completion(cq=queues["send_cq"]), {"wr_id": 3, "status": "remote access error", "opcode": "RDMA READ",
+                                                               "qp": first, "byte_length": 8})
+        self.assertEqual(self.call("qp_status", qp=second)["state"], "ERR")
+        self.refused("destroy_pd: ", "destroy_pd", pd=pd)
+        self.call("destroy_region", region=region["region"])
+        self.call("destroy_pd", pd=pd)
+
+    def test_a_window_is_bound_by_posting(self):
+        first, second, queues = self.pair()
+        memory = self.call("create_memory", length=4096)
+        region = self.call("create_region", memory=memory["memory"], access=["mw_bind"])
+        window = self.call("create_window", type=2)
+        bind = {"opcode": "bind_window", "window": window["window"], "region": region["region"], "bind_address": region["address"] + 64,
+                "bind_length": 64, "access": ["remote_write"], "key_variant": 0x5A}
+        self.call("post_send", qp=second, wr_id=4, **bind)
+        self.assertEqual(self.completion()["status"], "success")
+        key = self.call("window_status", window=window["window"])["r_key"]
+        self.assertEqual((key & 0xFF, key >> 8), (0x5A, window["r_key"] >> 8))
+        for offset, status in ((64, "success"), (128, "remote access error")):
+            self.call("post_send", qp=first, opcode="write", memory=memory["memory"], offset=1024, length=8, r_key=key,
+                      remote_address=region["address"] + offset)
+            self.assertEqual(self.completion(cq=queues["send_cq"])["status"], status)
+        self.call("destroy_window", window=window["window"])
+        self.refused("\"window\" was not made by this connection", "window_status", window=window["window"])
+
+    def test_data_lies_in_pieces_under_keys_that_the_device_judges(self):
+        first, second, queues = self.pair(max_pieces=2)
+        memory = self.call("create_memory", length=4096)
+        region = self.call("create_region", memory=memory["memory"])
+        self.call("write_memory", memory=memory["memory"], data="0102030405060708")
+        pieces = [{"address": region["address"] + at, "length": 2, "l_key": region["l_key"]} for at in (6, 0)]
+        self.call("post_receive", qp=second, wr_id=9, pieces=[{"address": region["address"] + 100, "length": 64, "l_key": region["l_key"]}])
+        self.call("post_send", qp=first, opcode="send", pieces=pieces, wr_id=1)
+        self.assertEqual(self.completion(cq=queues["send_cq"])["status"], "success")
+        self.assertEqual((self.completion()["wr_id"], self.call("read_memory", memory=memory["memory"], offset=100, length=4)["data"]),
+                         (9, "07080102"))
+        pieces[1]["l_key"] ^= 0x100
+        self.call("post_send", qp=first, opcode="send", pieces=pieces, wr_id=2)
+        self.assertEqual(self.completion(cq=queues["send_cq"])["status"], "local protection error")
+        self.refused("needs at most 16", "post_send", qp=first, opcode="send", pieces=pieces * 9)
+
+    def test_a_state_is_changed_as_the_verb_does(self):
+        first, second, queues = self.pair()
+        memory = self.call("create_memory", length=4096)["memory"]
+        for wr_id in (1, 2):
+            self.call("post_receive", qp=first, memory=memory, wr_id=wr_id)
+        self.refused("modify_qp: ", "modify_qp", qp=first, state="RTR")
+        self.assertEqual(self.call("qp_status", qp=first)["state"], "RTS")
+        self.call("modify_qp", qp=first, state="ERR")
+        self.assertEqual([self.completion(cq=queues["receive_cq"])["wr_id"] for _ in range(2)], [1, 2])
+        self.call("modify_qp", qp=first, state="RESET")
+        self.assertEqual(self.call("qp_status", qp=first)["state"], "RESET")
+        self.refused("the receives of this queue pair complete on a CQ of yours", "sink", qp=first, memory=memory, slot_bytes=8, slots=1, seed=1)
+        self.assertEqual(self.call("qp_status", qp=second)["state"], "RTS")
+        self.refused("there are RESET, INIT, RTR, RTS, SQD, SQE, ERR", "modify_qp", qp=first, state="BUSY")
+
+    def test_everything_is_destroyed_at_once(self):
+        first, second, queues = self.pair()
+        memory = self.call("create_memory", length=1 << 24, access=REMOTE)
+        pd = self.call("create_pd")["pd"]
+        window = self.call("create_window", type=1, pd=pd)["window"]
+        self.call("post_receive", qp=second, memory=memory["memory"])
+        self.call("modify_qp", qp=second, state="ERR")
+        kept = self.other.call("create_memory", length=4096)["memory"]
+        self.call("destroy_all")
+        self.assertEqual(self.call("poll")["completions"], [])
+        self.assertEqual(self.call("poll_events")["events"], [])
+        for op, members in (("qp_status", {"qp": first}), ("read_memory", {"memory": memory["memory"]}), ("destroy_pd", {"pd": pd}),
+                            ("destroy_window", {"window": window}), ("poll", {"cq": queues["send_cq"]})):
+            self.refused("was not made by this connection", op, **members)
+        # The connection goes on, and others keep what they have.
+        self.pair()
+        self.other.call("read_memory", memory=kept)
+
+
+if __name__ == "__main__":
+    enter_namespaces()
+    ROCE_GEN = os.path.abspath(sys.argv[1])
+    with open(sys.argv[2], encoding="utf-8") as file:
+        SCHEMA = json.load(file)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
