@@ -2,42 +2,16 @@
 #include "gen/frames/frame_addresses.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 
-#include "roce/live/own_ip.h"
+#include "roce/live/resolve_mac.h"
 #include "roce/port/address_text.h"
-#include "roce/port/neighbours.h"
-#include "roce/transport/address.h"
-#include "runtime/clock.h"
 
 namespace roce::gen {
 
 namespace {
-
-constexpr Duration kPatience = std::chrono::seconds{3};
-
-[[nodiscard]] Outcome<MacAddress> find_mac(const port::Interface& interface, const Gid& gid) {
-  if (transport::is_multicast(gid)) return transport::multicast_mac(gid);
-  const port::Result<std::unique_ptr<port::Neighbours>> neighbours = port::open_kernel_neighbours(interface);
-  if (!neighbours) return cannot(neighbours.error().message);
-  const Time begin = runtime::now();
-  std::optional<MacAddress> mac = (*neighbours)->find(gid, std::nullopt, begin);
-  for (Time time = begin; !mac && time - begin < kPatience; time = runtime::now()) {
-    const Time until = std::min((*neighbours)->next_timeout(), begin + kPatience);
-    pollfd set{(*neighbours)->fd(), POLLIN, 0};
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - time).count();
-    (void)::poll(&set, 1, static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 1000)));
-    for (const port::Neighbours::Answer& answer : (*neighbours)->poll(runtime::now())) {
-      if (answer.ip == gid) mac = answer.mac;
-    }
-  }
-  if (!mac) return cannot((*neighbours)->why_unknown(gid, std::nullopt));
-  return *mac;
-}
 
 /// Sets a value unless the user set it. False: the packet does not have it.
 bool fill(VaryingPacket& packet, const std::string& name, const std::string& value) {
@@ -55,8 +29,8 @@ Outcome<void> fill_addresses(std::vector<VaryingPacket>& packets, const port::In
   if (!to.empty()) {
     destination = port::parse_ip(to);
     if (!destination) return cannot(fmt::format("\"{}\" is not an IP address", to));
-    const Outcome<MacAddress> found = find_mac(interface, *destination);
-    if (!found) return tl::unexpected(found.error());
+    const live::Result<MacAddress> found = live::resolve_mac(interface, *destination);
+    if (!found) return cannot(found.error().message);
     mac = *found;
   }
   const auto own = [&](bool ipv4) -> std::optional<std::string> {

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -45,6 +46,15 @@ constexpr int kLookMs = 1;
 
 Result<std::unique_ptr<ControlClient>> ControlClient::open(Endpoint& endpoint, const ControlAddress& address,
                                                            const nlohmann::json& shard) {
+  return open(&endpoint, address, shard);
+}
+
+Result<std::unique_ptr<ControlClient>> ControlClient::open(const ControlAddress& address, const nlohmann::json& shard) {
+  return open(nullptr, address, shard);
+}
+
+Result<std::unique_ptr<ControlClient>> ControlClient::open(Endpoint* endpoint, const ControlAddress& address,
+                                                           const nlohmann::json& shard) {
   const Result<int> fd = address.port != 0 ? connect_tcp(address.host, address.port)
                                            : connect_unix(address.socket, "peer",
                                                           "start roce-gen peer there, and give its --control path");
@@ -64,14 +74,21 @@ Result<nlohmann::json> ControlClient::call(std::string_view op, nlohmann::ordere
   const std::uint64_t id = next_id_++;
   request["id"] = id;
   request["op"] = op;
-  if (!lines_.send(request))
+  if (is_over_ || !lines_.send(request)) {
+    is_over_ = true;
     return failed(fmt::format("the peer is gone: its control connection closed before \"{}\"", op));
+  }
+  return await(op, id);
+}
+
+Result<nlohmann::json> ControlClient::await(std::string_view op, std::uint64_t id) {
   const auto deadline = std::chrono::steady_clock::now() + kAnswerTime;
-  bool open = true;
+  bool is_open = true;
   while (std::chrono::steady_clock::now() < deadline) {
     while (std::optional<JsonLines::Line> line = lines_.next()) {
       if (!*line || !(*line)->is_object()) {
-        return failed("what answers on the control connection is not a roce-gen peer");
+        is_over_ = true;
+        return failed("what answers on the control connection does not speak the control protocol");
       }
       nlohmann::json& answer = **line;
       const auto answered = answer.find("id");
@@ -81,6 +98,7 @@ Result<nlohmann::json> ControlClient::call(std::string_view op, nlohmann::ordere
       const auto ok = answer.find("ok");
       const bool is_good = !is_for_all && ok != answer.end() && ok->is_boolean() && ok->get<bool>();
       if (is_good) return std::move(answer);
+      is_over_ = is_for_all;
       const auto reason = answer.find("error");
       const bool has_reason = reason != answer.end() && reason->is_string();
       constexpr std::size_t kLongestReason = 1000;
@@ -89,16 +107,32 @@ Result<nlohmann::json> ControlClient::call(std::string_view op, nlohmann::ordere
                                     ? json_input::shown_text(reason->get_ref<const std::string&>(), kLongestReason)
                                     : "without a reason"));
     }
-    if (!open) return failed(fmt::format("the peer closed the control connection instead of answering \"{}\"", op));
-    if (const link::LinkResult<bool> moved = endpoint_.port().turn(endpoint_.now()); !moved)
-      return failed(moved.error().message);
-    endpoint_.driver().do_posted();
-    pollfd set{lines_.fd(), static_cast<short>(POLLIN | (lines_.wants_to_write() ? POLLOUT : 0)), 0};
-    (void)::poll(&set, 1, kLookMs);
-    // The end of the connection counts only after the lines before it have been read: one may be the answer.
-    open = lines_.flush() && ((set.revents & (POLLIN | POLLHUP | POLLERR)) == 0 || lines_.receive());
+    if (!is_open) {
+      is_over_ = true;
+      return failed(fmt::format("the peer closed the control connection instead of answering \"{}\"", op));
+    }
+    const Result<bool> waited = wait(deadline);
+    if (!waited) return tl::unexpected(waited.error());
+    is_open = *waited;
   }
+  is_over_ = true;
   return failed(fmt::format("the peer did not answer \"{}\" in 10 s", op));
+}
+
+Result<bool> ControlClient::wait(std::chrono::steady_clock::time_point deadline) {
+  int longest = kLookMs;
+  if (endpoint_ != nullptr) {
+    if (const link::LinkResult<bool> moved = endpoint_->port().turn(endpoint_->now()); !moved)
+      return failed(moved.error().message);
+    endpoint_->driver().do_posted();
+  } else {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    longest = static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  }
+  pollfd set{lines_.fd(), static_cast<short>(POLLIN | (lines_.wants_to_write() ? POLLOUT : 0)), 0};
+  (void)::poll(&set, 1, longest);
+  // The end of the connection counts only after the lines before it have been read: one may be the answer.
+  return lines_.flush() && ((set.revents & (POLLIN | POLLHUP | POLLERR)) == 0 || lines_.receive());
 }
 
 }  // namespace roce::live

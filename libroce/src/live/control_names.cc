@@ -29,6 +29,14 @@ template <typename T, std::size_t N>
   throw std::runtime_error(fmt::format("\"{}\" is no {}; there are {}", name, what, all));
 }
 
+template <typename T, std::size_t N>
+[[nodiscard]] std::string_view known_name(const std::array<std::pair<std::string_view, T>, N>& names, T value) {
+  for (const auto& [name, known] : names) {
+    if (known == value) return name;
+  }
+  return "";
+}
+
 constexpr std::array<std::pair<std::string_view, QpType>, 3> kTypes{
     {{"rc", QpType::rc}, {"uc", QpType::uc}, {"ud", QpType::ud}}};
 
@@ -77,6 +85,20 @@ Access access_of(std::string_view name) {
 
 QpState state_of(std::string_view name) {
   return value_of(kStates, name, "state of a queue pair");
+}
+
+std::string_view name_of(QpType type) {
+  return known_name(kTypes, type);
+}
+std::string_view name_of(WorkOpcode opcode) {
+  return known_name(kOpcodes, opcode);
+}
+std::vector<std::string_view> names_of(Access access) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, right] : kAccess) {
+    if (transport::allows(access, right)) names.push_back(name);
+  }
+  return names;
 }
 
 transport::VerbResult<void> connect(transport::Device& device, Qpn qpn, QpType type, const ConnectOptions& options,

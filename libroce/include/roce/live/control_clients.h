@@ -45,7 +45,8 @@ class ControlClients {
   void add(int fd, std::string address);
   /// Serves a connection that another shard handed over after it found the hello right.
   void add(JsonLines lines, const nlohmann::json& hello);
-  /// Takes completions and events for the clients, all events of the port, and does a part of their requests; true if there may be more to do.
+  /// Takes completions and events for the clients, all events of the port, and does a part of their requests; true if
+  /// there may be more to do.
   bool step();
 
  private:

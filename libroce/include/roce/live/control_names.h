@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "roce/transport/device.h"
 
@@ -16,6 +17,12 @@ inline constexpr std::uint32_t kControlQKey = 0x11111111;
 [[nodiscard]] transport::WorkOpcode opcode_of(std::string_view name);
 [[nodiscard]] transport::Access access_of(std::string_view name);
 [[nodiscard]] transport::QpState state_of(std::string_view name);
+
+// The names themselves.
+[[nodiscard]] std::string_view name_of(transport::QpType type);
+[[nodiscard]] std::string_view name_of(transport::WorkOpcode opcode);
+/// Returns the names of all rights that are set.
+[[nodiscard]] std::vector<std::string_view> names_of(transport::Access access);
 
 /// The attributes with which a QP is connected.
 struct ConnectOptions {
