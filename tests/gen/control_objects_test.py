@@ -94,14 +94,16 @@ class Objects(unittest.TestCase):
     def test_a_region_is_a_part_of_a_memory_with_rights_of_its_own(self):
         first, _, queues = self.pair()
         memory = self.call("create_memory", length=12288)
-        region = self.call("create_region", memory=memory["memory"], offset=256, length=1000, access=["remote_write"])
+        region = self.call("create_region", memory=memory["memory"], offset=256, length=1000,
+                           access=["local_write", "remote_write"])
         self.assertEqual((region["address"], region["length"]), (memory["address"] + 256, 1000))
+        self.call("fill_memory", memory=memory["memory"], length=8192, byte=0xC3)
         self.call("write_memory", memory=memory["memory"], offset=8192, data="5a" * 8)
         write = {"qp": first, "opcode": "write", "memory": memory["memory"], "offset": 8192, "length": 8, "r_key": region["r_key"]}
         self.call("post_send", wr_id=1, remote_address=region["address"] + 992, **write)
         self.assertEqual(self.completion(cq=queues["send_cq"])["status"], "success")
         self.assertEqual(self.call("read_memory", memory=memory["memory"], offset=240, length=1024)["data"],
-                         "00" * 1008 + "5a" * 8 + "00" * 8)
+                         "c3" * 1008 + "5a" * 8 + "c3" * 8)
         # A byte too far; the keys of the memory itself give no remote right.
         self.call("post_send", wr_id=2, remote_address=region["address"] + 993, **write)
         self.assertEqual(self.completion(cq=queues["send_cq"])["status"], "remote access error")
@@ -113,7 +115,7 @@ class Objects(unittest.TestCase):
         first, second, queues = self.pair()
         pd = self.call("create_pd")["pd"]
         memory = self.call("create_memory", length=4096)
-        region = self.call("create_region", memory=memory["memory"], access=REMOTE, pd=pd)
+        region = self.call("create_region", memory=memory["memory"], access=["local_write", *REMOTE], pd=pd)
         self.call("post_send", qp=first, opcode="read", wr_id=3, memory=memory["memory"], length=8, remote_address=region["address"],
                   r_key=region["r_key"])
         self.assertEqual(self.completion(cq=queues["send_cq"]), {"wr_id": 3, "status": "remote access error", "opcode": "RDMA READ",
@@ -126,7 +128,7 @@ class Objects(unittest.TestCase):
     def test_a_window_is_bound_by_posting(self):
         first, second, queues = self.pair()
         memory = self.call("create_memory", length=4096)
-        region = self.call("create_region", memory=memory["memory"], access=["mw_bind"])
+        region = self.call("create_region", memory=memory["memory"], access=["local_write", "mw_bind"])
         window = self.call("create_window", type=2)
         bind = {"opcode": "bind_window", "window": window["window"], "region": region["region"], "bind_address": region["address"] + 64,
                 "bind_length": 64, "access": ["remote_write"], "key_variant": 0x5A}
@@ -144,7 +146,7 @@ class Objects(unittest.TestCase):
     def test_data_lies_in_pieces_under_keys_that_the_device_judges(self):
         first, second, queues = self.pair(max_pieces=2)
         memory = self.call("create_memory", length=4096)
-        region = self.call("create_region", memory=memory["memory"])
+        region = self.call("create_region", memory=memory["memory"], access=["local_write"])
         self.call("write_memory", memory=memory["memory"], data="0102030405060708")
         pieces = [{"address": region["address"] + at, "length": 2, "l_key": region["l_key"]} for at in (6, 0)]
         self.call("post_receive", qp=second, wr_id=9, pieces=[{"address": region["address"] + 100, "length": 64, "l_key": region["l_key"]}])

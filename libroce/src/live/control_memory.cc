@@ -70,6 +70,17 @@ ControlSession::Answer ControlSession::create_memory(const Json& request, Time) 
 
 ControlSession::Answer ControlSession::fill_memory(const Json& request, Time) {
   const std::span<std::byte> range = range_of(memory_of(request), request, kMaxMemory);
+  if (request.contains("byte")) {
+    const auto byte = static_cast<std::byte>(number<std::uint8_t>(request, "byte", 0, UINT8_MAX));
+    work_ = [range, byte, done = std::size_t{0}]() mutable -> std::optional<Answer> {
+      const std::size_t size = std::min(kPatternSlice, range.size() - done);
+      std::ranges::fill(range.subspan(done, size), byte);
+      done += size;
+      if (done < range.size()) return std::nullopt;
+      return Answer{};
+    };
+    return {};
+  }
   const auto seed = number<std::uint64_t>(request, "seed", 0, UINT64_MAX);
   work_ = [range, seed, done = std::size_t{0}]() mutable -> std::optional<Answer> {
     const std::size_t size = std::min(kPatternSlice, range.size() - done);
@@ -155,11 +166,11 @@ ControlSession::Answer ControlSession::destroy_pd(const Json& request, Time) {
 
 ControlSession::Answer ControlSession::create_region(const Json& request, Time) {
   const std::span<std::byte> range = range_of(memory_of(request), request, kMaxMemory);
-  const transport::Mr mr = carried_out(device_.register_memory(object_of<transport::Pd>(pds_, request, "pd", pd_),
-                                                               {.memory = range,
-                                                                .access = Access::local_write | rights_of(request),
-                                                                .invalidatable = flag(request, "invalidatable")}),
-                                       "create_region");
+  const transport::Mr mr =
+      carried_out(device_.register_memory(
+                      object_of<transport::Pd>(pds_, request, "pd", pd_),
+                      {.memory = range, .access = rights_of(request), .invalidatable = flag(request, "invalidatable")}),
+                  "create_region");
   const transport::MrInfo info = *device_.query_mr(mr);
   const std::uint32_t id = next_object_++;
   regions_.emplace(id, mr);
