@@ -26,8 +26,8 @@ ExitCode check(const Selection& selection) {
   const TargetFactory make_target = [](std::uint64_t seed) {
     return std::make_unique<MemoryTarget>(transport::strict_profile(), seed);
   };
-  const std::vector<CaseOutcome> outcomes =
-      run_suite(loaded->instances, make_target, {.threads = std::thread::hardware_concurrency()}, [] {});
+  const std::vector<TargetFactory> factories(std::max(1U, std::thread::hardware_concurrency()), make_target);
+  const std::vector<CaseOutcome> outcomes = run_suite(loaded->instances, factories, {}, [](std::size_t) {});
   ExitCode code = ExitCode::ok;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i].result != Result::error) continue;

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -15,8 +17,12 @@
 #include "conform/report/packet_files.h"
 #include "conform/report/text_report.h"
 #include "conform/run/suite.h"
+#include "conform/target/link_device.h"
+#include "conform/target/link_target.h"
 #include "conform/target/memory_target.h"
 #include "roce/link/output_file.h"
+#include "roce/link/port_holder.h"
+#include "roce/live/control_target.h"
 #include "text/output.h"
 #include "text/palette.h"
 
@@ -34,12 +40,23 @@ constexpr std::string_view kExamples = R"(Examples:
 Exit status: 0 each case of level must passed, 1 one did not, 2 wrong command line or case file.)";
 
 constexpr std::size_t kMostFailures = 20;
+// Instances mostly wait for the device. An agent serves 64 clients.
+constexpr std::uint32_t kJobsOnLink = 16;
+constexpr std::uint32_t kMostJobsOnLink = 64;
+constexpr Timing kTimingOnLink{.answer = std::chrono::seconds{1},
+                               .quiet = std::chrono::milliseconds{10},
+                               .early = std::chrono::milliseconds{1},
+                               .late = std::chrono::milliseconds{50}};
 
 struct RunOptions {
   Selection selection;
   std::string profile = "strict";
   std::uint64_t seed = 1;
-  std::uint32_t jobs = std::max(1U, std::thread::hardware_concurrency());
+  std::uint32_t jobs = 0;  // 0: as many as the device can use
+  std::string agent;
+  std::string interface;
+  std::string token_file;
+  bool to_others = false;
   std::string json;
   std::string junit;
   std::string packets;
@@ -91,14 +108,60 @@ ExitCode exit_code(const RunOptions& options, const LoadedCases& loaded, const s
   return all.failed != 0 || (options.strict && all.deviating != 0) ? ExitCode::failed : ExitCode::ok;
 }
 
+/// The device under test: what makes a target of it for each thread, and how long it may take.
+struct Device {
+  std::string text{};
+  std::vector<std::unique_ptr<LinkDevice>> opened{};
+  std::unique_ptr<link::PortHolder> port_holder{};
+  std::vector<TargetFactory> factories{};
+  SuiteOptions suite{};
+};
+
+Device endpoint_in_memory(const RunOptions& options) {
+  const std::uint32_t jobs = options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+  const transport::Profile profile = transport::profile_of(options.profile);
+  Device device{.text = "endpoint, profile " + options.profile};
+  device.factories.assign(jobs,
+                          [profile](std::uint64_t seed) { return std::make_unique<MemoryTarget>(profile, seed); });
+  device.suite.seed = options.seed;
+  return device;
+}
+
+Outcome<Device> device_on_link(const RunOptions& options) {
+  const live::Result<live::ControlAddress> address = live::control_target(options.agent, options.token_file);
+  if (!address) return cannot(address.error().message);
+  Device device;
+  // The kernel of this host would answer the device's packets with ICMP.
+  device.port_holder = std::make_unique<link::PortHolder>();
+  const std::uint32_t jobs = options.jobs != 0 ? options.jobs : kJobsOnLink;
+  for (std::uint32_t i = 0; i < jobs; ++i) {
+    auto opened = LinkDevice::open(
+        {.interface = options.interface, .agent = *address, .number = i, .to_others = options.to_others});
+    if (!opened) return cannot(opened.error().message);
+    device.factories.push_back([way = opened->get()](std::uint64_t) { return std::make_unique<LinkTarget>(*way); });
+    device.opened.push_back(std::move(*opened));
+  }
+  device.text = fmt::format("{} through {}", to_string(device.opened.front()->port().device_gid), options.interface);
+  device.suite = {.seed = options.seed, .timing = kTimingOnLink, .shares_counters = true};
+  return device;
+}
+
+Outcome<Device> open_device(const RunOptions& options) {
+  if (options.agent.empty() && options.interface.empty()) return endpoint_in_memory(options);
+  if (options.agent.empty() || options.interface.empty()) {
+    return cannot("a device on a wire needs both --interface, the way to it, and --agent, the program beside it");
+  }
+  return device_on_link(options);
+}
+
 ExitCode run(const RunOptions& options) {
   const Outcome<LoadedCases> loaded = load(options.selection);
   if (!loaded) return report_failure(loaded.error());
-  const transport::Profile profile = transport::profile_of(options.profile);
-  const TargetFactory make_target = [&](std::uint64_t seed) { return std::make_unique<MemoryTarget>(profile, seed); };
+  const Outcome<Device> device = open_device(options);
+  if (!device) return report_failure(device.error());
   const std::vector<CaseOutcome> outcomes =
-      run_suite(loaded->instances, make_target, {.seed = options.seed, .threads = options.jobs}, [] {});
-  const RunReport report{loaded->instances, outcomes, "endpoint, profile " + options.profile, options.seed};
+      run_suite(loaded->instances, device->factories, device->suite, [](std::size_t) {});
+  const RunReport report{loaded->instances, outcomes, device->text, options.seed};
   for (const auto& [path, content] : {std::pair{options.json, to_json(report)}, {options.junit, to_junit(report)}}) {
     if (const auto written = write_file(path, content); !written) return report_failure(written.error());
   }
@@ -117,11 +180,24 @@ void add_run(command_line::Program& program, ExitCode& code) {
   command_line::Command command = program.add_subcommand("run", "Run cases against a device and judge it");
   const auto options = std::make_shared<RunOptions>();
   add_selection(command, options->selection);
-  command.add_option("--profile", options->profile, "Behaviour of our endpoint, the device under test")
+  command.add_option("--profile", options->profile, "Behaviour of our endpoint, if that is the device under test")
       .one_of({"strict", "rxe", "hardware_like"})
       .capture_default_str();
+  command.add_option("-i,--interface", options->interface, "Interface that the device is reached through")
+      .type_name("IF");
+  command
+      .add_option("--agent", options->agent,
+                  "Program beside the device: roce-gen peer or roce-agent, by the path of its control socket (with a "
+                  "/) or HOST:PORT")
+      .type_name("AGENT");
+  command.add_option("--token-file", options->token_file, "File with the secret of an agent on TCP").type_name("FILE");
+  command.add_flag("--to-others", options->to_others,
+                   "Let cases send frames to other addresses than the device's: for a network of its own");
   command.add_option("--seed", options->seed, "Seed of all random choices").capture_default_str();
-  command.add_option("-j,--jobs", options->jobs, "Instances that run at the same time").range(1U, 1024U);
+  command
+      .add_option("-j,--jobs", options->jobs,
+                  "Instances that run at the same time (default: one a processor; 16 on a wire)")
+      .range(1U, kMostJobsOnLink);
   command.add_flag("--strict", options->strict, "Let deviations of level should count as failures");
   command.add_flag("--frames", options->frames, "Print the frames of all instances, not only of those that fail");
   command.add_option("--json", options->json, "Write all results to a file").type_name("FILE");

@@ -215,6 +215,8 @@ struct Case {
 
   /// Returns the group, which is the folder: `nak`.
   [[nodiscard]] std::string group() const { return id.substr(0, id.find('-')); }
+  /// True if a step compares counters, which other cases that run at the same time move too.
+  [[nodiscard]] bool reads_counters() const;
 };
 
 }  // namespace roce::conform

@@ -19,6 +19,25 @@ tl::unexpected<CaseError> because(const CaseResult<T>& result) {
   return tl::unexpected(result.error());
 }
 
+bool any_counters(const std::vector<Step>& steps);
+
+struct ReadsCounters {
+  bool operator()(const CheckCounters&) const { return true; }
+  bool operator()(const Repeat& action) const { return any_counters(action.steps); }
+  bool operator()(const ForEach& action) const { return any_counters(action.steps); }
+  bool operator()(const ExpectOneOf& action) const {
+    return std::ranges::any_of(action.branches, [](const auto& branch) { return any_counters(branch.steps); });
+  }
+  template <typename Other>
+  bool operator()(const Other&) const {
+    return false;
+  }
+};
+
+bool any_counters(const std::vector<Step>& steps) {
+  return std::ranges::any_of(steps, [](const Step& step) { return std::visit(ReadsCounters{}, step.action); });
+}
+
 const std::vector<std::string_view>& features() {
   static const std::vector<std::string_view> names{"agent", "atomics", "ipv4", "mw", "rc", "type2_mw", "uc"};
   return names;
@@ -218,6 +237,10 @@ CaseError error_of(const std::string& path, const yaml_input::YamlError& error) 
 }
 
 }  // namespace
+
+bool Case::reads_counters() const {
+  return any_counters(steps);
+}
 
 std::string_view to_string(Level level) {
   switch (level) {

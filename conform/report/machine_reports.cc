@@ -79,15 +79,21 @@ std::string failure_text(const StepFailure& failure) {
   return text;
 }
 
+/// True if the result says nothing about the rule.
+bool is_error(const CaseOutcome& outcome) {
+  return outcome.result == Result::error || outcome.result == Result::dead;
+}
+
 std::string junit_case(const Instance& instance, const CaseOutcome& outcome) {
   std::string text = fmt::format("    <testcase classname=\"{}\" name=\"{}\">\n", xml_text(instance.of->id),
                                  xml_text(instance.name()));
   text += fmt::format(
       "      <properties><property name=\"level\" value=\"{}\"/><property name=\"rule\" value=\"{}\"/></properties>\n",
       to_string(instance.of->level), xml_text(fmt::format("{}", fmt::join(instance.of->rules, ", "))));
+  if (outcome.result == Result::not_run) text += "      <skipped message=\"the device was dead\"/>\n";
   if (outcome.result == Result::skip) text += fmt::format("      <skipped message=\"{}\"/>\n", xml_text(outcome.lacks));
   if (outcome.failure) {
-    const std::string_view element = outcome.result == Result::error ? "error" : "failure";
+    const std::string_view element = is_error(outcome) ? "error" : "failure";
     text += fmt::format("      <{} message=\"{}\">{}</{}>\n", element, xml_text(outcome.failure->what),
                         xml_text(failure_text(*outcome.failure)), element);
   }
@@ -122,8 +128,8 @@ std::string to_junit(const RunReport& report) {
     const CaseOutcome& outcome = report.outcomes[i];
     ++suite.tests;
     suite.failures += outcome.result == Result::fail ? 1 : 0;
-    suite.errors += outcome.result == Result::error ? 1 : 0;
-    suite.skipped += outcome.result == Result::skip ? 1 : 0;
+    suite.errors += is_error(outcome) ? 1 : 0;
+    suite.skipped += outcome.result == Result::skip || outcome.result == Result::not_run ? 1 : 0;
     suite.cases += junit_case(report.instances[i], outcome);
   }
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";

@@ -16,6 +16,7 @@ namespace {
 
 std::string_view verdict_text(const Instance& instance, const CaseOutcome& outcome) {
   if (outcome.result == Result::error) return "WRONG CASE";
+  if (outcome.result == Result::dead) return "DEAD";
   return instance.of->level == Level::must ? "FAIL" : "DEVIATES";
 }
 
@@ -30,7 +31,8 @@ void add_tally(text::TextTable& table, const std::string& name, const Tally& tal
                  count_cell(tally.failed, text::Tone::bad),
                  count_cell(tally.deviating, text::Tone::caution),
                  count_cell(tally.skipped, text::Tone::faint),
-                 count_cell(tally.wrong, text::Tone::bad)});
+                 count_cell(tally.wrong, text::Tone::bad),
+                 count_cell(tally.lost, text::Tone::bad)});
 }
 
 }  // namespace
@@ -49,6 +51,10 @@ void Tally::add(const Instance& instance, const CaseOutcome& outcome) {
     case Result::error:
       ++wrong;
       return;
+    case Result::dead:
+    case Result::not_run:
+      ++lost;
+      return;
   }
 }
 
@@ -66,7 +72,8 @@ void append_summary(text::TextBuffer& out, const std::vector<Instance>& instance
                          {.heading = "fail", .align = right},
                          {.heading = "deviates", .align = right},
                          {.heading = "skip", .align = right},
-                         {.heading = "wrong case", .align = right}}};
+                         {.heading = "wrong case", .align = right},
+                         {.heading = "dead", .align = right}}};
   for (const auto& [name, tally] : groups) add_tally(table, name, tally);
   add_tally(table, "all", all);
   table.append_text(out, {.palette = palette});

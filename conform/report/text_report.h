@@ -18,9 +18,10 @@ struct Tally {
   std::size_t deviating = 0;  ///< failed, of level should or info
   std::size_t skipped = 0;
   std::size_t wrong = 0;  ///< the case itself is wrong
+  std::size_t lost = 0;   ///< the device died in them or before
 
   void add(const Instance& instance, const CaseOutcome& outcome);
-  [[nodiscard]] std::size_t total() const { return passed + failed + deviating + skipped + wrong; }
+  [[nodiscard]] std::size_t total() const { return passed + failed + deviating + skipped + wrong + lost; }
 };
 
 /// Appends the table of groups and results, and the total.

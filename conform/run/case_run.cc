@@ -9,7 +9,6 @@
 
 #include "conform/run/field_match.h"
 #include "conform/run/pattern_frames.h"
-#include "roce/transport/counters.h"
 
 namespace roce::conform {
 
@@ -40,6 +39,10 @@ std::string_view to_string(Result result) {
       return "skip";
     case Result::error:
       return "error";
+    case Result::dead:
+      return "dead";
+    case Result::not_run:
+      return "not_run";
   }
   return "";
 }
@@ -53,15 +56,22 @@ CaseRun::CaseRun(Target& target, const Instance& instance, std::uint64_t seed, c
       last_(target.now()) {}
 
 CaseOutcome CaseRun::run() {
+  try {
+    run_case();
+  } catch (const DeviceGone& gone) {
+    fail(Place{.file = instance_.of->place.file, .line = line_, .column = 1}, gone.what());
+    outcome_.result = Result::dead;
+  }
+  return std::move(outcome_);
+}
+
+void CaseRun::run_case() {
   if (const CaseResult<void> made = bed_.set_up(*this); !made) {
     give_up(made.error());
-    return std::move(outcome_);
+    return;
   }
-  for (const transport::CounterName& counter : transport::counter_names()) {
-    if (const auto value = target_.counter(counter.name)) counters_.emplace(counter.name, *value);
-  }
+  if (instance_.of->reads_counters()) counters_ = target_.counters();
   if (run_steps(instance_.of->steps)) (void)finish();
-  return std::move(outcome_);
 }
 
 CaseRun::Verdict CaseRun::fail(const Place& place, std::string what, std::vector<Comparison> fields) {
@@ -126,6 +136,11 @@ CaseRun::Verdict CaseRun::send(const FrameSpec& frame, const Step& step) {
   if (*times == 0) return true;
   CaseResult<std::vector<std::byte>> bytes = make_frame(frame, bed_.defaults_for(*qp), target_.port(), *this);
   if (!bytes) return give_up(bytes.error());
+  if (!target_.may_send(*bytes)) {
+    outcome_.result = Result::skip;
+    outcome_.lacks = "leave to send frames to other addresses than the device's";
+    return false;
+  }
   for (std::uint64_t i = 0; i < *times; ++i) {
     if (!count_work(frame.place)) return false;
     outcome_.frames.push_back({target_.now(), false, *bytes, line_});
@@ -180,14 +195,15 @@ Time CaseRun::begin_of(const Step& step) const {
 std::optional<Time> CaseRun::deadline_of(const Step& step) {
   const std::optional<Duration> within = duration(step.within, timing_.answer, step.place);
   if (!within) return std::nullopt;
-  return begin_of(step) + *within;
+  return begin_of(step) + *within + timing_.late;
 }
 
 CaseRun::Verdict CaseRun::check_times(const SeenFrame& frame, const Step& step) {
+  if (!step.after) return true;
   const std::optional<Duration> after = duration(step.after, Duration{0}, step.place);
   if (!after) return false;
   const Duration elapsed = frame.time - begin_of(step);
-  if (elapsed >= *after) return true;
+  if (elapsed >= *after - timing_.early) return true;
   return fail(step.place,
               fmt::format("too early: after {}, expected at least {}", time_text(elapsed), time_text(*after)));
 }
@@ -303,7 +319,7 @@ CaseRun::Verdict CaseRun::run_action(const ExpectOneOf& action, const Step& step
   const std::optional<Duration> within =
       duration(step.within, may_be_quiet ? timing_.quiet : timing_.answer, step.place);
   if (!within) return false;
-  std::optional<SeenFrame> frame = next_frame(*qp, begin_of(step) + *within);
+  std::optional<SeenFrame> frame = next_frame(*qp, begin_of(step) + *within + timing_.late);
   if (outcome_.failure) return false;
   std::string wanted;
   for (const ExpectOneOf::Branch& branch : action.branches) {

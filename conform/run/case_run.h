@@ -16,6 +16,8 @@ namespace roce::conform {
 struct Timing {
   Duration answer = std::chrono::milliseconds{100};  ///< `within` of a step that says nothing else
   Duration quiet = std::chrono::milliseconds{1};     ///< time after which the device is silent
+  Duration early{};                                  ///< how much before its time a frame may be seen
+  Duration late{};                                   ///< how much after its time a frame may be seen
 };
 
 /// Runs one instance of a case against a device: makes its objects, follows its steps, and compares what the device
@@ -28,6 +30,8 @@ class CaseRun final : private Scope {
   [[nodiscard]] CaseOutcome run();
 
  private:
+  void run_case();
+
   /// True while the run goes on. If false, `outcome_` has the reason.
   using Verdict = bool;
 
@@ -108,7 +112,7 @@ class CaseRun final : private Scope {
     std::vector<std::byte> frame;
   };
   std::map<std::string, Labelled, std::less<>> labels_;
-  std::map<std::string, std::uint64_t> counters_;  ///< at the beginning
+  std::map<std::string, std::uint64_t> counters_;  ///< at the beginning, if the case reads them
   Time last_{};                                    ///< when the step before happened
   std::uint64_t work_ = 0;                         ///< steps and frames so far
   int line_ = 0;                                   ///< of the step that runs

@@ -78,9 +78,10 @@ std::optional<TargetResult<void>> CaseRun::call(const Verb& action, const Step& 
 }
 
 CaseRun::Verdict CaseRun::run_action(const Verb& action, const Step& step) {
+  // What the device does at once may come before the verb returns.
+  last_ = target_.now();
   const std::optional<TargetResult<void>> done = call(action, step);
   if (!done) return false;
-  last_ = target_.now();
   if (done->has_value() != step.is_refused) return true;
   if (*done) return fail(step.place, fmt::format("{} was not refused", step.verb));
   return fail(step.place, fmt::format("{} was refused: {}", step.verb, done->error()));
@@ -223,10 +224,11 @@ CaseRun::Verdict CaseRun::run_action(const CheckMemory& action, const Step& step
 
 CaseRun::Verdict CaseRun::run_action(const CheckCounters& action, const Step& step) {
   std::vector<Comparison> fields;
+  const std::map<std::string, std::uint64_t> counters = target_.counters();
   for (const FieldPattern& field : action.grown_by) {
-    const std::optional<std::uint64_t> now = target_.counter(field.name);
-    if (!now) return give_up({field.place, fmt::format("the device has no counter {}", field.name)});
-    const Value grown = Value::number(*now - counters_[field.name]);
+    const auto now = counters.find(field.name);
+    if (now == counters.end()) return give_up({field.place, fmt::format("the device has no counter {}", field.name)});
+    const Value grown = Value::number(now->second - counters_[field.name]);
     const Evaluated<bool> fits = allows(field, grown, *this);
     if (!fits) return give_up({field.place, fits.error()});
     fields.push_back({field.name, "+" + wanted_text(field, *this), "+" + to_string(grown), *fits});

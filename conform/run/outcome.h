@@ -16,10 +16,12 @@ namespace roce::conform {
 enum class Result : std::uint8_t {
   pass,
   fail,
-  skip,   ///< the device lacks something that the case needs
-  error,  ///< the case itself is wrong
+  skip,     ///< the device lacks something that the case needs
+  error,    ///< the case itself is wrong
+  dead,     ///< the device, or the way to it, stopped answering
+  not_run,  ///< because the device was dead before
 };
-/// Returns `pass`, `fail`, `skip` or `error`.
+/// Returns `pass`, `fail`, `skip`, `error`, `dead` or `not_run`.
 [[nodiscard]] std::string_view to_string(Result result);
 
 /// A field of a frame, a completion or a counter beside what it should be.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "conform/run/suite.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -8,24 +10,71 @@
 
 namespace roce::conform {
 
-std::vector<CaseOutcome> run_suite(const std::vector<Instance>& instances, const TargetFactory& make_target,
-                                   const SuiteOptions& options, const std::function<void()>& done) {
-  std::vector<CaseOutcome> outcomes(instances.size());
-  std::atomic<std::size_t> next{0};
-  std::mutex reporting;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < instances.size(); i = next++) {
-      const std::uint64_t seed = instances[i].seed(options.seed);
-      const std::unique_ptr<Target> target = make_target(seed);
-      outcomes[i] = CaseRun{*target, instances[i], seed, options.timing}.run();
-      const std::lock_guard lock{reporting};
-      done();
+namespace {
+
+/// Returns what the device lacks of what a case needs; empty if nothing.
+std::string find_lack(const Case& one, const Target& target) {
+  for (const std::string& need : one.needs) {
+    if (!target.has(need)) return need;
+  }
+  return {};
+}
+
+CaseOutcome run_one(const Instance& instance, const TargetFactory& make_target, const SuiteOptions& options) {
+  const std::uint64_t seed = instance.seed(options.seed);
+  try {
+    const std::unique_ptr<Target> target = make_target(seed);
+    if (std::string lack = find_lack(*instance.of, *target); !lack.empty()) {
+      return {.result = Result::skip, .lacks = std::move(lack)};
     }
-  };
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < std::min(options.threads, instances.size()); ++i) threads.emplace_back(work);
-  work();
-  threads.clear();
+    return CaseRun{*target, instance, seed, options.timing}.run();
+  } catch (const DeviceGone& gone) {
+    return {.result = Result::dead, .failure = StepFailure{instance.of->place, gone.what()}};
+  }
+}
+
+/// The instances of a run, their outcomes, and what became of them so far.
+struct Work {
+  const std::vector<Instance>& instances;
+  std::vector<std::size_t> order;
+  std::vector<CaseOutcome>& outcomes;
+  const SuiteOptions& options;
+  const std::function<void(std::size_t)>& done;
+  std::atomic<std::size_t> next{0};
+  std::mutex reporting{};
+
+  void run(const TargetFactory& make_target) {
+    for (std::size_t i = next++; i < order.size(); i = next++) {
+      CaseOutcome& outcome = outcomes[order[i]];
+      outcome = run_one(instances[order[i]], make_target, options);
+      const bool is_gone = outcome.result == Result::dead;
+      const std::lock_guard lock{reporting};
+      done(order[i]);
+      if (is_gone) return;
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<CaseOutcome> run_suite(const std::vector<Instance>& instances, const std::vector<TargetFactory>& factories,
+                                   const SuiteOptions& options, const std::function<void(std::size_t)>& done) {
+  std::vector<CaseOutcome> outcomes(instances.size(), CaseOutcome{.result = Result::not_run});
+  std::vector<std::size_t> together;
+  std::vector<std::size_t> alone;
+  for (std::size_t i = 0; i < instances.size(); ++i) {
+    (options.shares_counters && instances[i].of->reads_counters() ? alone : together).push_back(i);
+  }
+  Work parallel{instances, std::move(together), outcomes, options, done};
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < std::min(factories.size(), parallel.order.size()); ++i) {
+      threads.emplace_back([&parallel, &factories, i] { parallel.run(factories[i]); });
+    }
+    parallel.run(factories.front());
+  }
+  Work serial{instances, std::move(alone), outcomes, options, done};
+  serial.run(factories.front());
   return outcomes;
 }
 

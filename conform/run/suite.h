@@ -13,19 +13,22 @@
 
 namespace roce::conform {
 
-/// Makes the device under test for an instance, from a seed for its random choices. Called from several threads.
+/// Makes the device under test for an instance, from a seed for its random choices. Called from one thread.
 using TargetFactory = std::function<std::unique_ptr<Target>(std::uint64_t seed)>;
 
 struct SuiteOptions {
   std::uint64_t seed = 1;
-  std::size_t threads = 1;
   Timing timing{};
+  /// Instances whose case compares counters run while no other does, because the devices are one.
+  bool shares_counters = false;
 };
 
-/// Runs each instance against a device of its own, and returns the outcomes in the order of the instances. They do not
-/// depend on the number of threads. `done` is called for each, from one thread at a time.
+/// Runs each instance against a device of its own, in a thread for each of `factories`, and returns the outcomes in the
+/// order of the instances. They do not depend on the number of threads. `done` is called for each, from one thread at a
+/// time. Once a thread has lost its device, it runs nothing more; what nobody runs is `not_run`.
 [[nodiscard]] std::vector<CaseOutcome> run_suite(const std::vector<Instance>& instances,
-                                                 const TargetFactory& make_target, const SuiteOptions& options,
-                                                 const std::function<void()>& done);
+                                                 const std::vector<TargetFactory>& factories,
+                                                 const SuiteOptions& options,
+                                                 const std::function<void(std::size_t instance)>& done);
 
 }  // namespace roce::conform

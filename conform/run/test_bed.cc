@@ -16,8 +16,6 @@ namespace roce::conform {
 
 namespace {
 
-constexpr std::uint32_t kFirstPeer = 0x1000;
-
 /// The two halves of `a.E`; the first is empty without a dot.
 std::pair<std::string, std::string> split(std::string_view name) {
   const std::size_t dot = name.find('.');
@@ -137,7 +135,7 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
   attributes.setup.access = all_rights();
   attributes.setup.rq_psn = draw_psn();
   attributes.setup.sq_psn = draw_psn();
-  attributes.setup.peer = Qpn{kFirstPeer + static_cast<std::uint32_t>(qps_.size())};
+  attributes.setup.peer = Qpn{target_.first_peer().value() + static_cast<std::uint32_t>(qps_.size())};
   if (auto read = read_attributes(attributes, object.attributes, scope); !read) return read;
   const TargetResult<QpNumber> number = target_.create_qp(attributes.setup);
   if (!number) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, number.error())});

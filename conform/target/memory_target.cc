@@ -141,7 +141,7 @@ TargetResult<WindowNumber> MemoryTarget::create_window(const WindowSetup& setup)
   return windows_.size() - 1;
 }
 
-std::uint32_t MemoryTarget::window_key(WindowNumber window) const {
+std::uint32_t MemoryTarget::window_key(WindowNumber window) {
   const auto key = device_.query_mw(windows_.at(window));
   return key ? key->value() : 0;
 }
@@ -165,7 +165,7 @@ TargetResult<void> MemoryTarget::modify(QpNumber qp, const QpChange& change) {
   return said(device_.modify_qp(qpn(qp), change, now_));
 }
 
-QpState MemoryTarget::state(QpNumber qp) const {
+QpState MemoryTarget::state(QpNumber qp) {
   return must(device_.query_qp(qpn(qp))).state;
 }
 
@@ -194,12 +194,13 @@ std::optional<transport::EventType> MemoryTarget::poll_event() {
   return event->type;
 }
 
-std::optional<std::uint64_t> MemoryTarget::counter(std::string_view name) const {
-  const transport::Counters counters = device_.counters();
+std::map<std::string, std::uint64_t> MemoryTarget::counters() {
+  const transport::Counters values = device_.counters();
+  std::map<std::string, std::uint64_t> counters;
   for (const transport::CounterName& known : transport::counter_names()) {
-    if (known.name == name) return counters.*known.member;
+    counters.emplace(known.name, values.*known.member);
   }
-  return std::nullopt;
+  return counters;
 }
 
 std::uint64_t MemoryTarget::memory_address() const {

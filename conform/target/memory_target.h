@@ -17,24 +17,27 @@ class MemoryTarget final : public Target {
   MemoryTarget(const transport::Profile& profile, std::uint64_t seed);
 
   [[nodiscard]] const Port& port() const override { return port_; }
+  [[nodiscard]] Qpn first_peer() const override { return Qpn{0x1000}; }
+  [[nodiscard]] bool has(std::string_view /*feature*/) const override { return true; }
   [[nodiscard]] TargetResult<QpNumber> create_qp(const QpSetup& setup) override;
   [[nodiscard]] Qpn qpn(QpNumber qp) const override { return qps_.at(qp).qpn; }
   [[nodiscard]] TargetResult<Region> create_region(const RegionSetup& setup) override;
   TargetResult<void> deregister(RegionNumber region) override;
   [[nodiscard]] TargetResult<WindowNumber> create_window(const WindowSetup& setup) override;
-  [[nodiscard]] std::uint32_t window_key(WindowNumber window) const override;
+  [[nodiscard]] std::uint32_t window_key(WindowNumber window) override;
   TargetResult<void> destroy_window(WindowNumber window) override;
   TargetResult<void> post_bind(QpNumber qp, const BindOrder& order) override;
   TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) override;
-  [[nodiscard]] transport::QpState state(QpNumber qp) const override;
+  [[nodiscard]] transport::QpState state(QpNumber qp) override;
   TargetResult<void> post_send(QpNumber qp, const SendOrder& order) override;
   TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) override;
   [[nodiscard]] std::optional<transport::Completion> poll(QpNumber qp, bool is_receive) override;
   [[nodiscard]] std::optional<transport::EventType> poll_event() override;
-  [[nodiscard]] std::optional<std::uint64_t> counter(std::string_view name) const override;
+  [[nodiscard]] std::map<std::string, std::uint64_t> counters() override;
   [[nodiscard]] std::uint64_t memory_address() const override;
-  [[nodiscard]] std::span<const std::byte> memory() const override { return memory_; }
+  [[nodiscard]] std::span<const std::byte> memory() override { return memory_; }
   [[nodiscard]] Time now() const override { return now_; }
+  [[nodiscard]] bool may_send(std::span<const std::byte> /*frame*/) const override { return true; }
   void send(std::span<const std::byte> frame) override;
   [[nodiscard]] std::optional<SeenFrame> receive(Time until) override;
 

@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -20,6 +23,13 @@ namespace roce::conform {
 /// The reason why a device refused a verb.
 template <typename T>
 using TargetResult = tl::expected<T, std::string>;
+
+/// Thrown by any call to a target when the device, or the way to it, has stopped answering. The text says what was
+/// asked.
+class DeviceGone : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 /// Numbers of objects of a target.
 using QpNumber = std::size_t;
@@ -105,6 +115,10 @@ class Target {
   virtual ~Target() = default;
 
   [[nodiscard]] virtual const Port& port() const = 0;
+  /// Returns the first of the tester's QPNs, from which a case counts up.
+  [[nodiscard]] virtual Qpn first_peer() const = 0;
+  /// True if the device has what a case `needs` by this name.
+  [[nodiscard]] virtual bool has(std::string_view feature) const = 0;
 
   // Objects.
 
@@ -114,11 +128,11 @@ class Target {
   virtual TargetResult<void> deregister(RegionNumber region) = 0;
   [[nodiscard]] virtual TargetResult<WindowNumber> create_window(const WindowSetup& setup) = 0;
   /// Returns the present R_Key of a window.
-  [[nodiscard]] virtual std::uint32_t window_key(WindowNumber window) const = 0;
+  [[nodiscard]] virtual std::uint32_t window_key(WindowNumber window) = 0;
   virtual TargetResult<void> destroy_window(WindowNumber window) = 0;
   virtual TargetResult<void> post_bind(QpNumber qp, const BindOrder& order) = 0;
   virtual TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) = 0;
-  [[nodiscard]] virtual transport::QpState state(QpNumber qp) const = 0;
+  [[nodiscard]] virtual transport::QpState state(QpNumber qp) = 0;
   virtual TargetResult<void> post_send(QpNumber qp, const SendOrder& order) = 0;
   virtual TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) = 0;
 
@@ -127,18 +141,21 @@ class Target {
   /// Takes the oldest completion of the QP's send or receive queue that was not taken yet.
   [[nodiscard]] virtual std::optional<transport::Completion> poll(QpNumber qp, bool is_receive) = 0;
   [[nodiscard]] virtual std::optional<transport::EventType> poll_event() = 0;
-  /// Returns a counter by its name; empty if the device has none of that name.
-  [[nodiscard]] virtual std::optional<std::uint64_t> counter(std::string_view name) const = 0;
+  /// Returns the device's counters by their names.
+  [[nodiscard]] virtual std::map<std::string, std::uint64_t> counters() = 0;
 
   // Memory: one stretch, in which the regions lie between bytes that nobody may change.
 
   /// Returns the address of the first byte of the whole stretch.
   [[nodiscard]] virtual std::uint64_t memory_address() const = 0;
-  [[nodiscard]] virtual std::span<const std::byte> memory() const = 0;
+  /// Returns the present content of the stretch, valid until the next call.
+  [[nodiscard]] virtual std::span<const std::byte> memory() = 0;
 
   // The wire.
 
   [[nodiscard]] virtual Time now() const = 0;
+  /// True if a frame reaches nobody but the device, or may reach others.
+  [[nodiscard]] virtual bool may_send(std::span<const std::byte> frame) const = 0;
   virtual void send(std::span<const std::byte> frame) = 0;
   /// Waits until the device sends a frame, or it is `until`; empty in that case.
   [[nodiscard]] virtual std::optional<SeenFrame> receive(Time until) = 0;

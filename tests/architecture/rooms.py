@@ -74,10 +74,10 @@ ROOMS = {
 
     # roce-conform
     "conform/language": _room("roce/wire command_line yaml"),
-    "conform/target": _room("roce/transport roce/wire"),
+    "conform/target": _room("roce/link roce/live roce/port roce/transport roce/wire"),
     "conform/run": _room("roce/analysis roce/transport roce/wire conform/language conform/target"),
     "conform/report": _room("roce/link roce/wire packet_text text conform/language conform/run"),
-    "conform/commands": _room("roce/link command_line text conform/language conform/report conform/run conform/target"),
+    "conform/commands": _room("roce/link roce/live command_line text conform/language conform/report conform/run conform/target"),
     "conform": _room("command_line files conform/commands"),
 
     # roce-gen
@@ -86,7 +86,7 @@ ROOMS = {
     "gen/pingpong": _room("roce/live roce/transport command_line gen/perftest"),
     "gen/librdmacm": _room("roce/cm roce/live roce/transport roce/wire command_line options runtime"),
     "gen/exchange": _room("roce/live roce/port roce/transport command_line options runtime"),
-    "gen/frames": _room("roce/link roce/live roce/port roce/transport roce/wire command_line metrics packet_text runtime "
+    "gen/frames": _room("roce/link roce/live roce/port roce/wire command_line metrics packet_text runtime "
                         "text yaml"),
     "gen/relay": _room("roce/impair roce/json_input roce/link roce/live roce/wire command_line runtime"),
     "gen/peer": _room("roce/live command_line"),

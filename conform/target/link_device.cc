@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/target/link_device.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "roce/live/resolve_mac.h"
+#include "roce/port/address_text.h"
+#include "roce/port/interfaces.h"
+#include "roce/wire/packet.h"
+#include "roce/wire/super_frame.h"
+
+namespace roce::conform {
+
+namespace {
+
+// Frames of a case are few; those of other threads' cases pass through too.
+constexpr std::size_t kRingBytes = 4 << 20;
+constexpr std::size_t kBatch = 32;
+// QPNs of one device, and of one instance on it: an instance has at most a few QPs.
+constexpr std::uint32_t kQpnsOfDevice = 1U << 16U;
+constexpr std::uint32_t kQpnsOfInstance = 256;
+
+std::optional<Gid> own_gid(const port::Interface& interface, bool is_ipv4) {
+  const auto found = std::ranges::find_if(interface.addresses, [&](const port::InterfaceAddress& address) {
+    return address.gid.is_ipv4_mapped() == is_ipv4;
+  });
+  if (found == interface.addresses.end()) return std::nullopt;
+  return found->gid;
+}
+
+/// Returns the time of a frame on the clock of the cases; `stamp` is the kernel's, since the Unix epoch.
+Time time_of(std::int64_t stamp, Time now) {
+  if (stamp == 0) return now;
+  const auto wall = std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch());
+  return std::min(now, now - (wall - Duration{stamp}));
+}
+
+}  // namespace
+
+live::Result<std::unique_ptr<LinkDevice>> LinkDevice::open(const LinkSettings& settings) {
+  std::unique_ptr<LinkDevice> device{new LinkDevice};
+  device->to_others_ = settings.to_others;
+  device->first_qpn_ = kQpnsOfDevice * (settings.number + 1);
+  auto agent = live::ControlClient::open(settings.agent, nullptr);
+  if (!agent) return tl::unexpected(agent.error());
+  device->agent_ = std::move(*agent);
+  const nlohmann::json& hello = device->agent_->hello();
+  const auto features = hello.find("features");
+  const auto address = hello.find("gid");
+  if (features == hello.end() || !features->is_array() || address == hello.end() || !address->is_string()) {
+    return live::cannot("the agent does not speak version 2 of the control protocol; use the one of this roce-conform");
+  }
+  for (const nlohmann::json& feature : *features) {
+    if (feature.is_string()) device->features_.insert(feature.get<std::string>());
+  }
+  const std::optional<Gid> gid = port::parse_ip(address->get<std::string>());
+  const port::Result<port::Interface> interface = port::find_interface(settings.interface);
+  if (!interface) return live::cannot(interface.error().message);
+  const std::optional<Gid> own = gid ? own_gid(*interface, gid->is_ipv4_mapped()) : std::nullopt;
+  if (!own) {
+    return live::cannot(fmt::format("the device has the address {}, and {} has none of that kind; give it one",
+                                    address->get<std::string>(), settings.interface));
+  }
+  const live::Result<MacAddress> mac = live::resolve_mac(*interface, *gid);
+  if (!mac) return tl::unexpected(mac.error());
+  device->port_ = {.device_mac = *mac, .tester_mac = interface->mac, .device_gid = *gid, .tester_gid = *own};
+  link::RawLinkOptions wanted;
+  wanted.interface = settings.interface;
+  wanted.ring_bytes = kRingBytes;
+  auto link = link::RawLink::open(wanted);
+  if (!link) return live::cannot(link.error().message);
+  device->link_ = std::move(*link);
+  return device;
+}
+
+TargetResult<nlohmann::json> LinkDevice::ask(std::string_view op, nlohmann::ordered_json request) {
+  live::Result<nlohmann::json> answer = agent_->call(op, std::move(request));
+  if (answer) return std::move(*answer);
+  if (agent_->is_over()) throw DeviceGone(answer.error().message);
+  return tl::unexpected(std::move(answer.error().message));
+}
+
+nlohmann::json LinkDevice::tell(std::string_view op, nlohmann::ordered_json request) {
+  TargetResult<nlohmann::json> answer = ask(op, std::move(request));
+  if (!answer) throw DeviceGone(answer.error());
+  return std::move(*answer);
+}
+
+Qpn LinkDevice::next_peers() {
+  peers_ = first_qpn_ + kQpnsOfInstance * (instances_++ % (kQpnsOfDevice / kQpnsOfInstance));
+  collect();
+  came_.clear();
+  return Qpn{peers_};
+}
+
+bool LinkDevice::may_send(std::span<const std::byte> frame) const {
+  if (to_others_) return true;
+  const Packet packet = parse_frame(frame, LinkType::ethernet);
+  const std::optional<Layer> ethernet = packet.find(HeaderId::ethernet);
+  if (!ethernet || read<Ethernet>(packet.layer_bytes(*ethernet).data()).destination != port_.device_mac) return false;
+  return packet.net().destination == port_.device_gid;
+}
+
+void LinkDevice::send(std::span<const std::byte> frame) {
+  const std::array<link::TxFrame, 1> frames{link::TxFrame{.bytes = frame}};
+  for (;;) {
+    const link::LinkResult<std::size_t> sent = link_->send(frames);
+    if (!sent) throw DeviceGone(sent.error().message);
+    if (*sent != 0) return;
+    pollfd room{link_->fd(), POLLOUT, 0};
+    (void)::poll(&room, 1, 1);
+  }
+}
+
+void LinkDevice::collect() {
+  std::array<link::RxFrame, kBatch> frames;
+  for (;;) {
+    const link::LinkResult<std::size_t> count = link_->receive(frames);
+    if (!count) throw DeviceGone(count.error().message);
+    if (*count == 0) return;
+    const Time now = clock_.now();
+    for (const link::RxFrame& frame : std::span{frames}.first(*count)) {
+      take(frame, time_of(frame.timestamp_ns, now));
+    }
+  }
+}
+
+void LinkDevice::take(const link::RxFrame& frame, Time time) {
+  const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
+  if (!packet.is_roce() || packet.net().source != port_.device_gid) return;
+  const std::uint32_t qpn = packet.bth().dest_qp.value();
+  if (qpn - peers_ >= kQpnsOfInstance) return;
+  const std::optional<SuperFrame> several =
+      frame.segment_size != 0 ? super_frame_of(packet, frame.segment_size) : std::nullopt;
+  if (!several) {
+    came_.push_back({time, {frame.bytes.begin(), frame.bytes.end()}});
+    return;
+  }
+  for (std::uint32_t i = 0; i < several->count; ++i) {
+    came_.push_back({time, {}});
+    cut_frame(packet, *several, i, came_.back().bytes);
+  }
+}
+
+std::optional<SeenFrame> LinkDevice::receive(Time until) {
+  for (;;) {
+    collect();
+    if (!came_.empty()) {
+      SeenFrame frame = std::move(came_.front());
+      came_.pop_front();
+      return frame;
+    }
+    const Duration left = until - clock_.now();
+    if (left <= Duration{}) return std::nullopt;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    const timespec wait{seconds.count(), static_cast<long>((left - seconds).count())};
+    pollfd readable{link_->fd(), POLLIN, 0};
+    (void)::ppoll(&readable, 1, &wait, nullptr);
+  }
+}
+
+}  // namespace roce::conform

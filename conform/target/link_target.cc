@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/target/link_target.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "roce/live/control_names.h"
+#include "roce/live/control_request.h"
+
+namespace roce::conform {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using transport::QpChange;
+using transport::QpState;
+
+constexpr std::uint64_t kMemory = 1U << 20U;
+// As in memory: regions begin and end inside a page, so that a byte too many is not stopped by the end of a page.
+constexpr std::size_t kBetweenRegions = 0x900;
+constexpr std::uint8_t kUntouched = 0xA5;  // in all bytes before the case; cases rely on it
+constexpr std::uint32_t kCompletions = 4096;
+
+/// Returns the value whose text this is.
+template <typename T>
+T value_of(const std::string& text) {
+  for (unsigned i = 0; i <= UINT8_MAX && !text.empty(); ++i) {
+    if (to_string(static_cast<T>(i)) == text) return static_cast<T>(i);
+  }
+  throw DeviceGone(fmt::format("the agent says \"{}\", which is not in its protocol", text));
+}
+
+template <typename T>
+TargetResult<void> done(const TargetResult<T>& answer) {
+  if (!answer) return tl::unexpected(answer.error());
+  return {};
+}
+
+/// Reads a number of an answer. Throws DeviceGone if it is not there: then what answers is no agent.
+template <typename T>
+T number(const nlohmann::json& answer, const char* name) {
+  try {
+    return live::number<T>(answer, name, 0, std::numeric_limits<T>::max());
+  } catch (const live::Refusal& refusal) {
+    throw DeviceGone(fmt::format("an answer of the agent cannot be used: {}", refusal.what()));
+  }
+}
+
+std::string text(const nlohmann::json& answer, const char* name) {
+  try {
+    return live::text(answer, name);
+  } catch (const live::Refusal& refusal) {
+    throw DeviceGone(fmt::format("an answer of the agent cannot be used: {}", refusal.what()));
+  }
+}
+
+Json access_list(transport::Access access) {
+  Json list = Json::array();
+  for (const std::string_view name : live::names_of(access)) list.push_back(name);
+  return list;
+}
+
+Json change_request(Qpn qpn, const QpChange& change, const Port& port) {
+  Json request{{"qp", qpn.value()}};
+  if (change.state) request["state"] = to_string(*change.state);
+  if (change.access) request["access"] = access_list(*change.access);
+  if (change.address) request["gid"] = to_string(port.tester_gid);
+  const auto put = [&request](const char* name, const auto& value) {
+    if (value) request[name] = *value;
+  };
+  const auto put_strong = [&request](const char* name, const auto& value) {
+    if (value) request[name] = value->value();
+  };
+  put("path_mtu", change.path_mtu);
+  put_strong("dest_qp", change.dest_qp);
+  put_strong("rq_psn", change.rq_psn);
+  put_strong("sq_psn", change.sq_psn);
+  put("max_rd_atomic", change.max_rd_atomic);
+  put("max_dest_rd_atomic", change.max_dest_rd_atomic);
+  put("min_rnr_timer", change.min_rnr_timer);
+  put("timeout", change.timeout);
+  put("retry_count", change.retry_count);
+  put("rnr_retry", change.rnr_retry);
+  return request;
+}
+
+/// Returns the changes that take a new QP to the state of its setup.
+std::vector<QpChange> path_of(const QpSetup& setup) {
+  std::vector<QpChange> path;
+  QpChange init{.state = QpState::init, .access = setup.access};
+  QpChange rtr{.state = QpState::rtr,
+               .address = transport::AddressVector{},
+               .path_mtu = setup.path_mtu,
+               .dest_qp = setup.peer,
+               .rq_psn = setup.rq_psn};
+  QpChange rts{.state = QpState::rts, .sq_psn = setup.sq_psn};
+  if (setup.type == transport::QpType::rc) {
+    rtr.max_dest_rd_atomic = setup.max_dest_rd_atomic;
+    rtr.min_rnr_timer = setup.min_rnr_timer;
+    rts.max_rd_atomic = setup.max_rd_atomic;
+    rts.timeout = setup.timeout;
+    rts.retry_count = setup.retry_count;
+    rts.rnr_retry = setup.rnr_retry;
+  }
+  for (QpChange& change : std::array{init, rtr, rts}) {
+    if (setup.state == QpState::reset) break;
+    path.push_back(change);
+    if (change.state == setup.state) break;
+  }
+  if (setup.state == QpState::err) path.push_back({.state = QpState::err});
+  return path;
+}
+
+transport::Completion completion_of(const nlohmann::json& report) {
+  transport::Completion completion;
+  completion.wr_id = number<std::uint64_t>(report, "wr_id");
+  completion.status = value_of<transport::CompletionStatus>(text(report, "status"));
+  completion.qpn = Qpn{number<std::uint32_t>(report, "qp")};
+  if (report.contains("opcode")) {
+    completion.opcode = value_of<transport::CompletionOpcode>(text(report, "opcode"));
+  }
+  if (report.contains("byte_length")) completion.byte_length = number<std::uint32_t>(report, "byte_length");
+  completion.has_immediate = report.contains("immediate");
+  if (completion.has_immediate) completion.immediate = number<std::uint32_t>(report, "immediate");
+  completion.has_invalidated = report.contains("invalidated");
+  if (completion.has_invalidated) completion.invalidated = RKey{number<std::uint32_t>(report, "invalidated")};
+  return completion;
+}
+
+}  // namespace
+
+LinkTarget::LinkTarget(LinkDevice& device) : device_(device), first_peer_(device.next_peers()) {}
+
+LinkTarget::~LinkTarget() {
+  try {
+    (void)device_.ask("destroy_all");
+  } catch (const DeviceGone&) {
+    // The next target finds that out, and says so.
+  }
+}
+
+bool LinkTarget::has(std::string_view feature) const {
+  if (feature == "agent") return true;
+  if (feature == "ipv4") return port().device_gid.is_ipv4_mapped();
+  if (feature == "mw") return device_.has("windows_1") || device_.has("windows_2");
+  if (feature == "type2_mw") return device_.has("windows_2");
+  return device_.has(feature);
+}
+
+void LinkTarget::put_pd(Json& request, bool in_other_pd) {
+  if (!in_other_pd) return;
+  if (!other_pd_) other_pd_ = number<std::uint32_t>(device_.tell("create_pd"), "pd");
+  request["pd"] = *other_pd_;
+}
+
+TargetResult<QpNumber> LinkTarget::create_qp(const QpSetup& setup) {
+  Qp qp;
+  qp.send_cq = number<std::uint32_t>(device_.tell("create_cq", {{"size", kCompletions}}), "cq");
+  qp.receive_cq = number<std::uint32_t>(device_.tell("create_cq", {{"size", kCompletions}}), "cq");
+  Json request{
+      {"type", live::name_of(setup.type)}, {"state", "RESET"}, {"send_cq", qp.send_cq}, {"receive_cq", qp.receive_cq}};
+  put_pd(request, setup.in_other_pd);
+  const TargetResult<nlohmann::json> created = device_.ask("create_qp", request);
+  if (!created) return tl::unexpected(created.error());
+  qp.qpn = Qpn{number<std::uint32_t>(*created, "qp")};
+  qps_.push_back(qp);
+  for (const QpChange& change : path_of(setup)) {
+    if (const TargetResult<void> moved = modify(qps_.size() - 1, change); !moved) return tl::unexpected(moved.error());
+  }
+  return qps_.size() - 1;
+}
+
+void LinkTarget::make_memory() {
+  const nlohmann::json made = device_.tell("create_memory", {{"length", kMemory}});
+  memory_ = number<std::uint32_t>(made, "memory");
+  address_ = number<std::uint64_t>(made, "address");
+  (void)device_.tell("fill_memory", {{"memory", *memory_}, {"byte", kUntouched}});
+}
+
+TargetResult<Region> LinkTarget::create_region(const RegionSetup& setup) {
+  if (used_ + kBetweenRegions + setup.length + kBetweenRegions > kMemory) {
+    return tl::unexpected(std::string{"the regions of the case take more than 1 MiB"});
+  }
+  if (!memory_) make_memory();
+  const std::size_t offset = used_ + kBetweenRegions;
+  used_ = offset + setup.length;
+  Json request{
+      {"memory", *memory_}, {"offset", offset}, {"length", setup.length}, {"access", access_list(setup.access)}};
+  put_pd(request, setup.in_other_pd);
+  const TargetResult<nlohmann::json> made = device_.ask("create_region", request);
+  if (!made) return tl::unexpected(made.error());
+  regions_.push_back(number<std::uint32_t>(*made, "region"));
+  return Region{.number = regions_.size() - 1,
+                .address = number<std::uint64_t>(*made, "address"),
+                .length = number<std::uint64_t>(*made, "length"),
+                .r_key = number<std::uint32_t>(*made, "r_key"),
+                .l_key = number<std::uint32_t>(*made, "l_key")};
+}
+
+TargetResult<void> LinkTarget::deregister(RegionNumber region) {
+  return done(device_.ask("destroy_region", {{"region", regions_.at(region)}}));
+}
+
+TargetResult<WindowNumber> LinkTarget::create_window(const WindowSetup& setup) {
+  Json request{{"type", setup.type == transport::MwType::type1 ? 1 : 2}};
+  put_pd(request, setup.in_other_pd);
+  const TargetResult<nlohmann::json> made = device_.ask("create_window", request);
+  if (!made) return tl::unexpected(made.error());
+  windows_.push_back(number<std::uint32_t>(*made, "window"));
+  return windows_.size() - 1;
+}
+
+std::uint32_t LinkTarget::window_key(WindowNumber window) {
+  const TargetResult<nlohmann::json> status = device_.ask("window_status", {{"window", windows_.at(window)}});
+  return status ? number<std::uint32_t>(*status, "r_key") : 0;
+}
+
+TargetResult<void> LinkTarget::destroy_window(WindowNumber window) {
+  return done(device_.ask("destroy_window", {{"window", windows_.at(window)}}));
+}
+
+TargetResult<void> LinkTarget::post_bind(QpNumber qp, const BindOrder& order) {
+  return done(device_.ask("post_send", {{"qp", qpn(qp).value()},
+                                        {"opcode", "bind_window"},
+                                        {"wr_id", order.wr_id},
+                                        {"window", windows_.at(order.window)},
+                                        {"region", regions_.at(order.region)},
+                                        {"bind_address", order.address},
+                                        {"bind_length", order.length},
+                                        {"access", access_list(order.access)},
+                                        {"key_variant", order.variant}}));
+}
+
+TargetResult<void> LinkTarget::modify(QpNumber qp, const QpChange& change) {
+  return done(device_.ask("modify_qp", change_request(qpn(qp), change, port())));
+}
+
+QpState LinkTarget::state(QpNumber qp) {
+  return value_of<QpState>(text(device_.tell("qp_status", {{"qp", qpn(qp).value()}}), "state"));
+}
+
+TargetResult<void> LinkTarget::post_send(QpNumber qp, const SendOrder& order) {
+  const transport::SendRequest& send = order.request;
+  Json request{{"qp", qpn(qp).value()},
+               {"opcode", live::name_of(send.opcode)},
+               {"wr_id", send.wr_id},
+               {"signaled", send.signaled},
+               {"solicited", send.solicited},
+               {"fence", send.fence},
+               {"immediate", send.immediate},
+               {"invalidate", send.invalidate.value()},
+               {"remote_address", send.remote.address},
+               {"r_key", send.remote.r_key.value()},
+               {"compare_add", send.compare_add},
+               {"swap", send.swap}};
+  if (order.data.length != 0) {
+    request["pieces"] = {
+        {{"address", order.data.address}, {"length", order.data.length}, {"l_key", order.data.l_key.value()}}};
+  }
+  return done(device_.ask("post_send", request));
+}
+
+TargetResult<void> LinkTarget::post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) {
+  Json piece{{"address", buffer.address}, {"length", buffer.length}, {"l_key", buffer.l_key.value()}};
+  return done(device_.ask("post_receive",
+                          {{"qp", qpn(qp).value()}, {"wr_id", wr_id}, {"pieces", Json::array({std::move(piece)})}}));
+}
+
+std::optional<transport::Completion> LinkTarget::poll(QpNumber qp, bool is_receive) {
+  Qp& queues = qps_.at(qp);
+  std::deque<transport::Completion>& waiting = is_receive ? queues.received : queues.sent;
+  if (waiting.empty()) {
+    const nlohmann::json answer = device_.tell("poll", {{"cq", is_receive ? queues.receive_cq : queues.send_cq}});
+    const auto completions = answer.find("completions");
+    if (completions == answer.end() || !completions->is_array()) {
+      throw DeviceGone("an answer of the agent to \"poll\" has no completions");
+    }
+    for (const nlohmann::json& report : *completions) waiting.push_back(completion_of(report));
+  }
+  if (waiting.empty()) return std::nullopt;
+  const transport::Completion oldest = waiting.front();
+  waiting.pop_front();
+  return oldest;
+}
+
+std::optional<transport::EventType> LinkTarget::poll_event() {
+  const nlohmann::json answer = device_.tell("poll_events", {{"max", 1}});
+  const auto events = answer.find("events");
+  if (events == answer.end() || !events->is_array() || events->empty()) return std::nullopt;
+  return value_of<transport::EventType>(text(events->front(), "event"));
+}
+
+std::map<std::string, std::uint64_t> LinkTarget::counters() {
+  const nlohmann::json answer = device_.tell("counters");
+  std::map<std::string, std::uint64_t> counters;
+  const auto found = answer.find("counters");
+  if (found == answer.end() || !found->is_object()) return counters;
+  for (const auto& [name, value] : found->items()) {
+    if (value.is_number_unsigned()) counters.emplace(name, value.get<std::uint64_t>());
+  }
+  return counters;
+}
+
+std::span<const std::byte> LinkTarget::memory() {
+  content_.clear();
+  if (!memory_) return content_;
+  const nlohmann::json answer =
+      device_.tell("read_memory", {{"memory", *memory_}, {"length", used_ + kBetweenRegions}});
+  try {
+    content_ = live::from_hex(text(answer, "data"));
+  } catch (const live::Refusal& refusal) {
+    throw DeviceGone(fmt::format("an answer of the agent cannot be used: {}", refusal.what()));
+  }
+  return content_;
+}
+
+}  // namespace roce::conform

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conform/target/link_device.h"
+#include "conform/target/target.h"
+
+namespace roce::conform {
+
+/// A device on a wire, for one instance: its verbs and its memory by the control protocol. The end of this object
+/// destroys all that it created.
+class LinkTarget final : public Target {
+ public:
+  /// `device` has to outlive it, and have no other target meanwhile.
+  explicit LinkTarget(LinkDevice& device);
+  ~LinkTarget() override;
+
+  [[nodiscard]] const Port& port() const override { return device_.port(); }
+  [[nodiscard]] Qpn first_peer() const override { return first_peer_; }
+  [[nodiscard]] bool has(std::string_view feature) const override;
+  [[nodiscard]] TargetResult<QpNumber> create_qp(const QpSetup& setup) override;
+  [[nodiscard]] Qpn qpn(QpNumber qp) const override { return qps_.at(qp).qpn; }
+  [[nodiscard]] TargetResult<Region> create_region(const RegionSetup& setup) override;
+  TargetResult<void> deregister(RegionNumber region) override;
+  [[nodiscard]] TargetResult<WindowNumber> create_window(const WindowSetup& setup) override;
+  [[nodiscard]] std::uint32_t window_key(WindowNumber window) override;
+  TargetResult<void> destroy_window(WindowNumber window) override;
+  TargetResult<void> post_bind(QpNumber qp, const BindOrder& order) override;
+  TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) override;
+  [[nodiscard]] transport::QpState state(QpNumber qp) override;
+  TargetResult<void> post_send(QpNumber qp, const SendOrder& order) override;
+  TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) override;
+  [[nodiscard]] std::optional<transport::Completion> poll(QpNumber qp, bool is_receive) override;
+  [[nodiscard]] std::optional<transport::EventType> poll_event() override;
+  [[nodiscard]] std::map<std::string, std::uint64_t> counters() override;
+  [[nodiscard]] std::uint64_t memory_address() const override { return address_; }
+  [[nodiscard]] std::span<const std::byte> memory() override;
+  [[nodiscard]] Time now() const override { return device_.now(); }
+  [[nodiscard]] bool may_send(std::span<const std::byte> frame) const override { return device_.may_send(frame); }
+  void send(std::span<const std::byte> frame) override { device_.send(frame); }
+  [[nodiscard]] std::optional<SeenFrame> receive(Time until) override { return device_.receive(until); }
+
+ private:
+  struct Qp {
+    Qpn qpn{};
+    std::uint32_t send_cq = 0;
+    std::uint32_t receive_cq = 0;
+    std::deque<transport::Completion> sent{};
+    std::deque<transport::Completion> received{};
+  };
+
+  /// Adds the other protection domain to a request for an object in it.
+  void put_pd(nlohmann::ordered_json& request, bool in_other_pd);
+  void make_memory();
+
+  LinkDevice& device_;
+  Qpn first_peer_{};
+  std::vector<Qp> qps_;
+  std::vector<std::uint32_t> regions_;  ///< their numbers at the agent
+  std::vector<std::uint32_t> windows_;
+  std::optional<std::uint32_t> other_pd_{};
+  std::optional<std::uint32_t> memory_{};
+  std::uint64_t address_ = 0;
+  std::size_t used_ = 0;            ///< bytes of the memory, from the first on
+  std::vector<std::byte> content_;  ///< as it was read last
+};
+
+}  // namespace roce::conform
