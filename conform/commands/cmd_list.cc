@@ -16,8 +16,9 @@ namespace roce::conform {
 namespace {
 
 constexpr std::string_view kExamples = R"(Examples:
-  roce-conform list conform/cases
-  roce-conform list conform/cases --only 'psn-*')";
+  roce-conform list                                           all cases that came with the program
+  roce-conform list --only 'psn-*'
+  roce-conform list my-cases                                  your own, in this folder)";
 
 ExitCode list(const Selection& selection) {
   const Outcome<LoadedCases> loaded = load(selection);

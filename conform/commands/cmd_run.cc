@@ -25,11 +25,12 @@ namespace roce::conform {
 namespace {
 
 constexpr std::string_view kExamples = R"(Examples:
-  roce-conform run conform/cases                              all cases, against our own endpoint
-  roce-conform run conform/cases --profile rxe                the endpoint with the behaviour of Soft-RoCE
-  roce-conform run conform/cases --only 'nak-*' --frames      some, with all frames
-  roce-conform run conform/cases --only 'rnr-codes[code=12,op=SEND_ONLY]' --seed 7
-  roce-conform run conform/cases --json results.json --junit results.xml
+  roce-conform run                                            all cases, against our own endpoint
+  roce-conform run --profile rxe                              the endpoint with the behaviour of Soft-RoCE
+  roce-conform run --only 'nak-*' --frames                    some, with all frames
+  roce-conform run --only 'rnr-codes[code=12,op=SEND_ONLY]' --seed 7
+  roce-conform run --json results.json --junit results.xml
+  roce-conform run my-cases                                   your own, in this folder
 
 Exit status: 0 each case of level must passed, 1 one did not, 2 wrong command line or case file.)";
 
