@@ -95,6 +95,15 @@ class Results(Programs):
         self.assertIn(b"psn-x.yaml:6", content)
 
 
+class Listings(Programs):
+    def test_for_programs_have_one_object_a_case(self):
+        self.case("params: {n: 1..3}\nsteps: [{probe: }]\n")
+        expected = {"case": "psn-x", "level": "must", "instances": 3, "title": "A title", "rules": "RC-RESP-02"}
+        self.assertEqual(json.loads(conform("list", "--json", self.folder).stdout), expected)
+        expected["instances"] = 1
+        self.assertEqual(json.loads(conform("list", "--json", "--only", "psn-x[n=2]", self.folder).stdout), expected)
+
+
 class OwnCases(Programs):
     """A copy of the program, with cases beside it or not."""
 
