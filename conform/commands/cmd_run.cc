@@ -34,8 +34,6 @@ constexpr std::string_view kExamples = R"(Examples:
 
 Exit status: 0 each case of level must passed, 1 one did not, 2 wrong command line or case file.)";
 
-constexpr std::size_t kMostFailures = 20;
-
 struct RunOptions {
   Selection selection;
   std::string profile = "strict";
@@ -44,6 +42,7 @@ struct RunOptions {
   std::string json;
   std::string junit;
   std::string packets;
+  std::uint32_t failures = 20;
   bool frames = false;
   bool strict = false;
 };
@@ -69,7 +68,7 @@ void print_results(const RunOptions& options, const LoadedCases& loaded, const s
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const Instance& instance = loaded.instances[i];
     if (outcomes[i].failure) {
-      if (++failures > kMostFailures) continue;
+      if (++failures > options.failures && options.failures != 0) continue;
       append_failure(output.buffer(), instance, outcomes[i], options.seed, palette);
       ++printed;
     } else if (options.frames) {
@@ -79,7 +78,8 @@ void print_results(const RunOptions& options, const LoadedCases& loaded, const s
     output.commit();
   }
   if (failures > printed) {
-    text::append(output.buffer(), fmt::format("{} more deviations; --json has all of them\n\n", failures - printed));
+    text::append(output.buffer(),
+                 fmt::format("{} more deviations; --failures 0 prints all of them\n\n", failures - printed));
   }
   append_summary(output.buffer(), loaded.instances, outcomes, palette);
   output.flush();
@@ -124,6 +124,9 @@ void add_run(command_line::Program& program, ExitCode& code) {
   command.add_option("--seed", options->seed, "Seed of all random choices").capture_default_str();
   command.add_option("-j,--jobs", options->jobs, "Instances that run at the same time").range(1U, 1024U);
   command.add_flag("--strict", options->strict, "Let deviations of level should count as failures");
+  command.add_option("--failures", options->failures, "Deviations to print; 0: all")
+      .type_name("N")
+      .capture_default_str();
   command.add_flag("--frames", options->frames, "Print the frames of all instances, not only of those that fail");
   command.add_option("--json", options->json, "Write all results to a file").type_name("FILE");
   command.add_option("--junit", options->junit, "Write JUnit XML to a file").type_name("FILE");

@@ -77,6 +77,16 @@ class Results(Programs):
         self.assertEqual(done.returncode, 1)
         self.assertIn("unexpected frame after the last step: RC_READ_RESPONSE_ONLY", done.stdout)
 
+    def test_print_as_many_failures_as_wanted(self):
+        path = self.case("params: {n: 1..30}\nsteps:\n  - check: $n == 1\n")
+        for arguments, printed in ([], 20), (["--failures", "3"], 3), (["--failures", "0"], 29), (["--failures", "29"], 29):
+            with self.subTest(arguments):
+                done = conform("run", path, *arguments)
+                self.assertEqual((done.returncode, done.stdout.count("FAIL  psn-x[")), (1, printed))
+                rest = f"{29 - printed} more deviations; --failures 0 prints all of them"
+                self.assertEqual(rest in done.stdout, printed < 29)
+                self.assertRegex(done.stdout, r"all +1 +29")
+
     def test_of_level_should_fail_only_a_strict_run(self):
         path = self.case("steps:\n  - check: 1 == 2\n", level="should")
         self.assertEqual(conform("run", path).returncode, 0)
