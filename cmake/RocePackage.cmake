@@ -72,6 +72,10 @@ if(TARGET roce-conform)
     COMPONENT tools
     FILES_MATCHING
     PATTERN "*.yaml")
+  install(
+    FILES conform/case.schema.json
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/roce/conform"
+    COMPONENT tools)
 endif()
 
 # --- the Wireshark plugin ---
