@@ -2,7 +2,7 @@
 # What `cmake --install` puts where, in components, and the .deb that cpack makes of each.
 #   runtime       libroce0      the shared library
 #   development   libroce-dev   headers, static library, roceConfig.cmake, roce.pc
-#   tools         roce-tools    the programs and their man pages
+#   tools         roce-tools    the programs, their man pages, and the cases of roce-conform
 #   plugin        roce-wireshark the Wireshark plugin
 
 include(CMakePackageConfigHelpers)
@@ -56,7 +56,7 @@ install(
 
 # --- the programs ---
 
-foreach(program IN ITEMS roce-analyze roce-gen roce-replay)
+foreach(program IN ITEMS roce-analyze roce-conform roce-gen roce-replay)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tools)
     install(
@@ -65,6 +65,18 @@ foreach(program IN ITEMS roce-analyze roce-gen roce-replay)
       COMPONENT tools)
   endif()
 endforeach()
+if(TARGET roce-conform)
+  install(
+    DIRECTORY conform/cases
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/roce/conform"
+    COMPONENT tools
+    FILES_MATCHING
+    PATTERN "*.yaml")
+  install(
+    FILES conform/case.schema.json
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/roce/conform"
+    COMPONENT tools)
+endif()
 
 # --- the Wireshark plugin ---
 
@@ -134,7 +146,8 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME roce-tools)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION net)
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION
     "roce-analyze decodes captures of RoCEv1 and RoCEv2 traffic, with a verdict on the ICRC of every packet. roce-gen is a live \
-RoCE endpoint, traffic generator and faulty relay on ordinary network interfaces. roce-replay plays captures again.")
+RoCE endpoint, traffic generator and faulty relay on ordinary network interfaces. roce-replay plays captures again. roce-conform \
+judges whether a device keeps the rules of RoCE.")
 
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME roce-wireshark)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION net)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 
 #include <unistd.h>
@@ -16,11 +17,17 @@ namespace roce::conform {
 namespace {
 
 constexpr std::string_view kExamples = R"(Examples:
-  roce-conform list conform/cases
-  roce-conform list conform/cases --only 'psn-*')";
+  roce-conform list                                           all cases that came with the program
+  roce-conform list --only 'psn-*'
+  roce-conform list my-cases                                  your own, in this folder)";
 
-ExitCode list(const Selection& selection) {
-  const Outcome<LoadedCases> loaded = load(selection);
+struct ListOptions {
+  Selection selection;
+  bool json = false;
+};
+
+ExitCode list(const ListOptions& options) {
+  const Outcome<LoadedCases> loaded = load(options.selection);
   if (!loaded) return report_failure(loaded.error());
   text::TextTable table{{{.heading = "case"},
                          {.heading = "level"},
@@ -32,12 +39,16 @@ ExitCode list(const Selection& selection) {
     if (instances == 0) continue;
     table.add_row({{.text = one.id},
                    {.text = std::string{to_string(one.level)}},
-                   {.text = std::to_string(instances)},
+                   {.text = std::to_string(instances), .exact = std::int64_t{instances}},
                    {.text = one.title},
                    {.text = fmt::format("{}", fmt::join(one.rules, ", "))}});
   }
   text::Output output{STDOUT_FILENO, false};
-  table.append_text(output.buffer(), {});
+  if (options.json) {
+    table.append_ndjson(output.buffer());
+  } else {
+    table.append_text(output.buffer(), {});
+  }
   output.flush();
   return ExitCode::ok;
 }
@@ -46,10 +57,11 @@ ExitCode list(const Selection& selection) {
 
 void add_list(command_line::Program& program, ExitCode& code) {
   command_line::Command command = program.add_subcommand("list", "List cases with their rules");
-  const auto selection = std::make_shared<Selection>();
-  add_selection(command, *selection);
+  const auto options = std::make_shared<ListOptions>();
+  add_selection(command, options->selection);
+  command.add_flag("--json", options->json, "One JSON object a case, one a line");
   command.footer(std::string{kExamples});
-  command.callback([selection, &code] { code = list(*selection); });
+  command.callback([options, &code] { code = list(*options); });
 }
 
 }  // namespace roce::conform

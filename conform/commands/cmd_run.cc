@@ -31,15 +31,15 @@ namespace roce::conform {
 namespace {
 
 constexpr std::string_view kExamples = R"(Examples:
-  roce-conform run conform/cases                              all cases, against our own endpoint
-  roce-conform run conform/cases --profile rxe                the endpoint with the behaviour of Soft-RoCE
-  roce-conform run conform/cases --only 'nak-*' --frames      some, with all frames
-  roce-conform run conform/cases --only 'rnr-codes[code=12,op=SEND_ONLY]' --seed 7
-  roce-conform run conform/cases --json results.json --junit results.xml
+  roce-conform run                                            all cases, against our own endpoint
+  roce-conform run --profile rxe                              the endpoint with the behaviour of Soft-RoCE
+  roce-conform run --only 'nak-*' --frames                    some, with all frames
+  roce-conform run --only 'rnr-codes[code=12,op=SEND_ONLY]' --seed 7
+  roce-conform run --json results.json --junit results.xml
+  roce-conform run my-cases                                   your own, in this folder
 
 Exit status: 0 each case of level must passed, 1 one did not, 2 wrong command line or case file.)";
 
-constexpr std::size_t kMostFailures = 20;
 // Instances mostly wait for the device. An agent serves 64 clients.
 constexpr std::uint32_t kJobsOnLink = 16;
 constexpr std::uint32_t kMostJobsOnLink = 64;
@@ -60,6 +60,7 @@ struct RunOptions {
   std::string json;
   std::string junit;
   std::string packets;
+  std::uint32_t failures = 20;
   bool frames = false;
   bool strict = false;
 };
@@ -85,7 +86,7 @@ void print_results(const RunOptions& options, const LoadedCases& loaded, const s
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const Instance& instance = loaded.instances[i];
     if (outcomes[i].failure) {
-      if (++failures > kMostFailures) continue;
+      if (++failures > options.failures && options.failures != 0) continue;
       append_failure(output.buffer(), instance, outcomes[i], options.seed, palette);
       ++printed;
     } else if (options.frames) {
@@ -95,7 +96,8 @@ void print_results(const RunOptions& options, const LoadedCases& loaded, const s
     output.commit();
   }
   if (failures > printed) {
-    text::append(output.buffer(), fmt::format("{} more deviations; --json has all of them\n\n", failures - printed));
+    text::append(output.buffer(),
+                 fmt::format("{} more deviations; --failures 0 prints all of them\n\n", failures - printed));
   }
   append_summary(output.buffer(), loaded.instances, outcomes, palette);
   output.flush();
@@ -199,6 +201,9 @@ void add_run(command_line::Program& program, ExitCode& code) {
                   "Instances that run at the same time (default: one a processor; 16 on a wire)")
       .range(1U, kMostJobsOnLink);
   command.add_flag("--strict", options->strict, "Let deviations of level should count as failures");
+  command.add_option("--failures", options->failures, "Deviations to print; 0: all")
+      .type_name("N")
+      .capture_default_str();
   command.add_flag("--frames", options->frames, "Print the frames of all instances, not only of those that fail");
   command.add_option("--json", options->json, "Write all results to a file").type_name("FILE");
   command.add_option("--junit", options->junit, "Write JUnit XML to a file").type_name("FILE");

@@ -19,8 +19,8 @@ namespace roce::conform {
 namespace {
 
 constexpr std::string_view kExamples = R"(Examples:
-  roce-conform show conform/cases/psn/psn-gap.yaml            what is sent and what is expected
-  roce-conform show conform/cases --only 'rnr-codes[code=12,op=SEND_ONLY]')";
+  roce-conform show --only psn-gap                            what is sent and what is expected
+  roce-conform show --only 'rnr-codes[code=12,op=SEND_ONLY]')";
 
 constexpr std::uint64_t kSeed = 1;
 

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "conform/commands/own_cases.h"
 #include "conform/language/read_case.h"
 
 namespace roce::conform {
@@ -37,7 +38,8 @@ bool is_selected(const Selection& selection, const Instance& instance) {
 }  // namespace
 
 void add_selection(command_line::Command& command, Selection& selection) {
-  command.add_option("CASES", selection.paths, "Files NAME.yaml, or folders of them").required();
+  command.add_option("CASES", selection.paths,
+                     "Files NAME.yaml, or folders of them; without any, the cases that came with the program");
   command.add_option("--only", selection.only, "Only cases and instances of this name; * and ? stand for others")
       .type_name("PATTERN")
       .allow_extra_args(false);
@@ -45,7 +47,13 @@ void add_selection(command_line::Command& command, Selection& selection) {
 
 Outcome<LoadedCases> load(const Selection& selection) {
   LoadedCases loaded;
-  for (const std::string& path : selection.paths) {
+  std::vector<std::string> paths = selection.paths;
+  if (paths.empty()) {
+    Outcome<std::string> own = find_own_cases();
+    if (!own) return tl::unexpected(own.error());
+    paths.push_back(std::move(*own));
+  }
+  for (const std::string& path : paths) {
     CaseResult<std::vector<Case>> cases = read_cases(path);
     if (!cases) return cannot(to_string(cases.error()));
     std::ranges::move(*cases, std::back_inserter(loaded.cases));

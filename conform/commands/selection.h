@@ -13,7 +13,7 @@ namespace roce::conform {
 
 /// The cases that a command is about.
 struct Selection {
-  std::vector<std::string> paths;  ///< files and folders
+  std::vector<std::string> paths;  ///< files and folders; none: the cases that belong to the program
   std::vector<std::string> only;   ///< patterns with * and ? of instances or cases
 };
 
@@ -24,8 +24,8 @@ struct LoadedCases {
 };
 
 void add_selection(command_line::Command& command, Selection& selection);
-/// Loads the cases and expands those that are selected. Errors, all with exit code 2: a wrong file, a pattern that fits
-/// nothing.
+/// Loads the cases and expands those that are selected. Errors, all with exit code 2: a wrong file, no cases, a
+/// pattern that fits nothing.
 [[nodiscard]] Outcome<LoadedCases> load(const Selection& selection);
 
 /// Prints a failure and returns its exit code.

@@ -381,8 +381,9 @@ CaseResult<Step> read_step(const SourceNode& node) {
     const auto* const known = std::ranges::find(kVerbs, member.name, &VerbReader::name);
     if (known == kVerbs.end()) {
       std::vector<std::string_view> names;
-      names.reserve(kVerbs.size());
+      names.reserve(kVerbs.size() + kModifiers.size());
       for (const VerbReader& each : kVerbs) names.push_back(each.name);
+      names.insert(names.end(), kModifiers.begin(), kModifiers.end());
       return unknown_member(member, "step", names);
     }
     if (verb != nullptr)

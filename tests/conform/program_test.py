@@ -6,6 +6,7 @@ usage: program_test.py ROCE_CONFORM CASES [UNITTEST ARGUMENT...]
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -76,6 +77,16 @@ class Results(Programs):
         self.assertEqual(done.returncode, 1)
         self.assertIn("unexpected frame after the last step: RC_READ_RESPONSE_ONLY", done.stdout)
 
+    def test_print_as_many_failures_as_wanted(self):
+        path = self.case("params: {n: 1..30}\nsteps:\n  - check: $n == 1\n")
+        for arguments, printed in ([], 20), (["--failures", "3"], 3), (["--failures", "0"], 29), (["--failures", "29"], 29):
+            with self.subTest(arguments):
+                done = conform("run", path, *arguments)
+                self.assertEqual((done.returncode, done.stdout.count("FAIL  psn-x[")), (1, printed))
+                rest = f"{29 - printed} more deviations; --failures 0 prints all of them"
+                self.assertEqual(rest in done.stdout, printed < 29)
+                self.assertRegex(done.stdout, r"all +1 +29")
+
     def test_of_level_should_fail_only_a_strict_run(self):
         path = self.case("steps:\n  - check: 1 == 2\n", level="should")
         self.assertEqual(conform("run", path).returncode, 0)
@@ -92,6 +103,61 @@ class Results(Programs):
             content = file.read()
         self.assertEqual(content[:4], b"\x0a\x0d\x0d\x0a")
         self.assertIn(b"psn-x.yaml:6", content)
+
+
+class Listings(Programs):
+    def test_for_programs_have_one_object_a_case(self):
+        self.case("params: {n: 1..3}\nsteps: [{probe: }]\n")
+        expected = {"case": "psn-x", "level": "must", "instances": 3, "title": "A title", "rules": "RC-RESP-02"}
+        self.assertEqual(json.loads(conform("list", "--json", self.folder).stdout), expected)
+        expected["instances"] = 1
+        self.assertEqual(json.loads(conform("list", "--json", "--only", "psn-x[n=2]", self.folder).stdout), expected)
+
+
+class OwnCases(Programs):
+    """A copy of the program, with cases beside it or not."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("bin"))
+        self.copy = shutil.copy(ROCE_CONFORM, self.path("bin/roce-conform"))
+        self.own = self.path("share/roce/conform/cases")
+
+    def run_copy(self, *arguments):
+        return subprocess.run([self.copy, *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+    def test_are_taken_without_a_folder(self):
+        os.makedirs(os.path.join(self.own, "psn"))
+        self.case("steps: [{probe: }]\n", "share/roce/conform/cases/psn/psn-x.yaml")
+        for command, words in [("run", "all       1"), ("list", "psn-x"), ("show", "psn-x: A title"), ("check", "1 cases, 1 instances")]:
+            with self.subTest(command):
+                done = self.run_copy(command)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn(words, done.stdout)
+        self.refused(self.run_copy("run", "--only", "nak-*"), "--only: no case fits nak-*")
+
+    def test_are_not_taken_beside_a_folder(self):
+        os.makedirs(self.own)
+        self.case("steps: [{shout: }]\n", "share/roce/conform/cases/psn-x.yaml")
+        self.assertEqual(self.run_copy("check", self.case("steps: [{probe: }]\n")).returncode, 0)
+
+    def test_are_found_through_a_link(self):
+        os.makedirs(self.own)
+        self.case("steps: [{probe: }]\n", "share/roce/conform/cases/psn-x.yaml")
+        os.mkdir(self.path("elsewhere"))
+        os.symlink(self.copy, self.path("elsewhere/conform"))
+        done = subprocess.run([self.path("elsewhere/conform"), "check"], capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_that_are_missing_are_looked_for_in_one_place(self):
+        for command in ("run", "list", "show", "check"):
+            with self.subTest(command):
+                self.refused(self.run_copy(command), f"roce-conform: no CASES given, and there are none in {os.path.realpath(self.folder)}/share/roce/conform/cases\n")
+        os.makedirs(self.own)
+        self.refused(self.run_copy("run"), f"{os.path.realpath(self.own)}: there is no case in this folder")
+
+    def test_of_a_build_folder_are_those_of_the_source(self):
+        self.assertEqual(conform("list").stdout, conform("list", CASES).stdout)
 
 
 class BadInput(Programs):
