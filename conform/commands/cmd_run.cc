@@ -144,7 +144,7 @@ Outcome<Device> device_on_link(const RunOptions& options) {
     device.opened.push_back(std::move(*opened));
   }
   device.text = fmt::format("{} through {}", to_string(device.opened.front()->port().device_gid), options.interface);
-  device.suite = {.seed = options.seed, .timing = kTimingOnLink, .shares_counters = true};
+  device.suite = {.seed = options.seed, .timing = kTimingOnLink, .shares_counters = true, .repeats_alone = true};
   return device;
 }
 

@@ -43,6 +43,7 @@ void add_selection(command_line::Command& command, Selection& selection) {
   command.add_option("--only", selection.only, "Only cases and instances of this name; * and ? stand for others")
       .type_name("PATTERN")
       .allow_extra_args(false);
+  command.add_flag("--quick", selection.quick, "Only one instance of each case, the first that is selected");
 }
 
 Outcome<LoadedCases> load(const Selection& selection) {
@@ -69,6 +70,10 @@ Outcome<LoadedCases> load(const Selection& selection) {
     if (!instances) return cannot(to_string(instances.error()));
     std::ranges::copy_if(*instances, std::back_inserter(loaded.instances),
                          [&](const Instance& instance) { return is_selected(selection, instance); });
+  }
+  if (selection.quick) {
+    const auto rest = std::ranges::unique(loaded.instances, {}, &Instance::of);
+    loaded.instances.erase(rest.begin(), rest.end());
   }
   if (loaded.instances.empty()) {
     return cannot(fmt::format("--only: no case fits {}", fmt::join(selection.only, " or ")));

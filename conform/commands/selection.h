@@ -15,6 +15,7 @@ namespace roce::conform {
 struct Selection {
   std::vector<std::string> paths;  ///< files and folders; none: the cases that belong to the program
   std::vector<std::string> only;   ///< patterns with * and ? of instances or cases
+  bool quick = false;              ///< one instance of each case
 };
 
 /// Cases, and their instances, which refer to them.

@@ -38,6 +38,7 @@ nlohmann::ordered_json instance_json(const Instance& instance, const CaseOutcome
   json["level"] = to_string(instance.of->level);
   json["rules"] = instance.of->rules;
   json["result"] = to_string(outcome.result);
+  json["only_alone"] = outcome.only_alone;
   json["branches"] = outcome.branches;
   json["saved"] = nlohmann::ordered_json::object();
   for (const auto& [name, value] : outcome.saved) json["saved"][name] = value;

@@ -41,6 +41,7 @@ void Tally::add(const Instance& instance, const CaseOutcome& outcome) {
   switch (outcome.result) {
     case Result::pass:
       ++passed;
+      only_alone += outcome.only_alone ? 1 : 0;
       return;
     case Result::fail:
       ++(instance.of->level == Level::must ? failed : deviating);
@@ -77,6 +78,11 @@ void append_summary(text::TextBuffer& out, const std::vector<Instance>& instance
   for (const auto& [name, tally] : groups) add_tally(table, name, tally);
   add_tally(table, "all", all);
   table.append_text(out, {.palette = palette});
+  if (all.only_alone != 0) {
+    text::append(out, fmt::format("{} passed only when they ran alone: the tester was too slow, or instances disturb "
+                                  "each other on the device\n",
+                                  all.only_alone));
+  }
 }
 
 void append_frames(text::TextBuffer& out, const CaseOutcome& outcome, const text::Palette& palette) {

@@ -52,6 +52,7 @@ struct CaseOutcome {
   Result result = Result::pass;
   std::optional<StepFailure> failure{};
   std::string lacks{};                  ///< with `skip`
+  bool only_alone = false;              ///< with `pass`: it failed while other instances ran
   std::vector<std::string> branches{};  ///< the ones taken where a case allows several behaviours
   std::vector<std::pair<std::string, std::string>> saved{};
   std::vector<LoggedFrame> frames{};

@@ -73,6 +73,14 @@ std::vector<CaseOutcome> run_suite(const std::vector<Instance>& instances, const
     }
     parallel.run(factories.front());
   }
+  if (options.repeats_alone && factories.size() > 1) {
+    for (std::size_t i = 0; i < instances.size(); ++i) {
+      if (outcomes[i].result != Result::fail) continue;
+      outcomes[i] = run_one(instances[i], factories.front(), options);
+      outcomes[i].only_alone = outcomes[i].result == Result::pass;
+      if (outcomes[i].result == Result::dead) return outcomes;
+    }
+  }
   Work serial{instances, std::move(alone), outcomes, options, done};
   serial.run(factories.front());
   return outcomes;

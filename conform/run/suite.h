@@ -21,6 +21,8 @@ struct SuiteOptions {
   Timing timing{};
   /// Instances whose case compares counters run while no other does, because the devices are one.
   bool shares_counters = false;
+  /// What fails while others run is run again alone, and that counts: the tester may have been too slow.
+  bool repeats_alone = false;
 };
 
 /// Runs each instance against a device of its own, in a thread for each of `factories`, and returns the outcomes in the
