@@ -38,7 +38,7 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-conform run --json results.json --junit results.xml
   roce-conform run my-cases                                   your own, in this folder
 
-Exit status: 0 each case of level must passed, 1 one did not, 2 wrong command line or case file.)";
+Exit status: 0 each case of level must passed, 1 one did not or the device died, 2 wrong command line or case file.)";
 
 // Instances mostly wait for the device. An agent serves 64 clients.
 constexpr std::uint32_t kJobsOnLink = 16;
@@ -107,7 +107,7 @@ ExitCode exit_code(const RunOptions& options, const LoadedCases& loaded, const s
   Tally all;
   for (std::size_t i = 0; i < outcomes.size(); ++i) all.add(loaded.instances[i], outcomes[i]);
   if (all.wrong != 0) return ExitCode::usage;
-  return all.failed != 0 || (options.strict && all.deviating != 0) ? ExitCode::failed : ExitCode::ok;
+  return all.failed + all.lost != 0 || (options.strict && all.deviating != 0) ? ExitCode::failed : ExitCode::ok;
 }
 
 /// The device under test: what makes a target of it for each thread, and how long it may take.

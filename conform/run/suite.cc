@@ -43,15 +43,17 @@ struct Work {
   std::atomic<std::size_t> next{0};
   std::mutex reporting{};
 
-  void run(const TargetFactory& make_target) {
+  /// Runs what is left. False if the device is gone.
+  bool run(const TargetFactory& make_target) {
     for (std::size_t i = next++; i < order.size(); i = next++) {
       CaseOutcome& outcome = outcomes[order[i]];
       outcome = run_one(instances[order[i]], make_target, options);
       const bool is_gone = outcome.result == Result::dead;
       const std::lock_guard lock{reporting};
       done(order[i]);
-      if (is_gone) return;
+      if (is_gone) return false;
     }
+    return true;
   }
 };
 
@@ -65,14 +67,16 @@ std::vector<CaseOutcome> run_suite(const std::vector<Instance>& instances, const
   for (std::size_t i = 0; i < instances.size(); ++i) {
     (options.shares_counters && instances[i].of->reads_counters() ? alone : together).push_back(i);
   }
+  bool is_alive = false;
   Work parallel{instances, std::move(together), outcomes, options, done};
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < std::min(factories.size(), parallel.order.size()); ++i) {
-      threads.emplace_back([&parallel, &factories, i] { parallel.run(factories[i]); });
+      threads.emplace_back([&parallel, &factories, i] { (void)parallel.run(factories[i]); });
     }
-    parallel.run(factories.front());
+    is_alive = parallel.run(factories.front());
   }
+  if (!is_alive) return outcomes;
   if (options.repeats_alone && factories.size() > 1) {
     for (std::size_t i = 0; i < instances.size(); ++i) {
       if (outcomes[i].result != Result::fail) continue;
@@ -82,7 +86,7 @@ std::vector<CaseOutcome> run_suite(const std::vector<Instance>& instances, const
     }
   }
   Work serial{instances, std::move(alone), outcomes, options, done};
-  serial.run(factories.front());
+  (void)serial.run(factories.front());
   return outcomes;
 }
 

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""roce-conform against a device on a wire: roce-gen peer in a namespace beside its own.
+
+usage: link_test.py ROCE_CONFORM ROCE_GEN CASES [UNITTEST ARGUMENT...]
+
+Makes the namespaces itself, in a user namespace of its own, so that it needs no privilege; prints why and exits with 77 where
+that is forbidden.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "gen"))
+
+from live import WAIT, Program, Wire, enter_namespaces
+
+EVERYTHING = 3  # ETH_P_ALL
+DEVICE = bytes([10, 9, 0, 2])
+
+
+class LinkTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="roce-conform-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.wire = Wire(4200)
+        self.addCleanup(self.wire.close)
+        self.socket = os.path.join(self.folder, "control.sock")
+
+    def peer(self, *arguments):
+        program = Program(ROCE_GEN, self.wire, "b", "peer", "-i", "v", "--control", self.socket, *arguments)
+        self.addCleanup(program.end)
+        return program
+
+    def conform(self, *arguments, agent=None):
+        """A run of roce-conform in namespace a, and the results that it wrote."""
+        path = os.path.join(self.folder, "results.json")
+        command = self.wire.inside("a", ROCE_CONFORM, "run", CASES, "-i", "v", "--agent", agent or self.socket, "--json", path, *arguments)
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        results = []
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                results = json.load(file)["results"]
+        return run, results
+
+    def frames(self, stop):
+        """All frames that come to the device until `stop` is set."""
+        with self.wire.packet_socket("b", "v", EVERYTHING) as link:
+            link.settimeout(0.1)
+            while not stop.is_set():
+                with contextlib.suppress(TimeoutError):
+                    frame, (_, _, kind, *_) = link.recvfrom(65536)
+                    if kind != socket.PACKET_OUTGOING:
+                        yield frame
+
+
+class Verdicts(LinkTest):
+    def check(self, run, results, count):
+        wrong = [f"{one['name']}: {one['failure']['message']}" for one in results if one["result"] != "pass"]
+        self.assertEqual((wrong, run.returncode, run.stderr), ([], 0, ""), run.stdout[-2000:])
+        self.assertGreater(len(results), count)
+
+    def test_every_instance_passes_on_a_raw_link(self):
+        self.peer("--profile", "strict", "--link", "raw")
+        self.check(*self.conform("--to-others"), 3500)
+
+    def test_one_instance_of_each_case_passes_with_jobs_of_one(self):
+        self.peer("--profile", "hardware_like", "--link", "raw")
+        self.check(*self.conform("--quick", "--to-others", "-j", "1"), 150)
+
+    def test_udp_sockets_keep_the_rules_of_the_transport(self):
+        self.peer("--profile", "strict", "--link", "udp")
+        self.check(*self.conform("--quick", "--only", "nak-*", "--only", "psn-*", "--only", "uc-*", "--only", "wr-*"), 30)
+
+    def test_ipv6(self):
+        self.peer("--profile", "strict", "--link", "raw", "--address", "fd09::2")
+        self.check(*self.conform("--quick", "--only", "nak-*", "--only", "psn-*", "--only", "snd-*"), 20)
+
+    def test_a_device_that_breaks_a_rule_is_found(self):
+        self.peer("--profile", "strict", "--link", "raw", "--bad-icrc")
+        run, results = self.conform("--only", "nak-access", "--quick")
+        self.assertEqual((run.returncode, [one["result"] for one in results]), (1, ["fail"]))
+        self.assertIn("the ICRC is", results[0]["failure"]["message"])
+
+
+class Addresses(LinkTest):
+    def test_nothing_is_sent_to_an_address_that_was_not_named(self):
+        self.peer("--profile", "strict", "--link", "raw")
+        station = self.wire.ip("b", "-j", "link", "show", "v")
+        device = bytes.fromhex(json.loads(station)[0]["address"].replace(":", ""))
+        stop = threading.Event()
+        seen = []
+        reader = threading.Thread(target=lambda: seen.extend(self.frames(stop)))
+        reader.start()
+        try:
+            run, results = self.conform("--quick", "--only", "eth-*", "--only", "ip-*", "--only", "hdr-*", "--only", "icrc-*")
+        finally:
+            stop.set()
+            reader.join()
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        skipped = [one["name"] for one in results if one["result"] == "skip"]
+        self.assertTrue(any(name.startswith("eth-frame") for name in skipped), skipped)
+        # The kernel looks for the device's address, and both kernels tell of groups.
+        roce = [frame for frame in seen if frame[12:14] not in (b"\x08\x06", b"\x86\xdd")]
+        self.assertGreater(len(roce), 100)
+        for frame in roce:
+            self.assertEqual(frame[:6], device, frame.hex())
+            at = 14
+            while frame[at - 2:at] in (b"\x81\x00", b"\x88\xa8"):
+                at += 4
+            self.assertEqual(frame[at + 16:at + 20], DEVICE, frame.hex())
+
+
+class Agents(LinkTest):
+    def refused(self, words, *arguments, **where):
+        run, results = self.conform("--only", "nak-access", *arguments, **where)
+        self.assertEqual((run.returncode, results), (2, []), run.stdout + run.stderr)
+        self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+        self.assertIn(words, run.stderr)
+
+    def test_one_that_is_not_there(self):
+        self.refused("start roce-gen peer there")
+        run = subprocess.run([ROCE_CONFORM, "run", CASES, "-i", "v"], capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("needs both --interface", run.stderr)
+        self.peer()
+        run = subprocess.run(self.wire.inside("a", ROCE_CONFORM, "run", CASES, "-i", "none", "--agent", self.socket), capture_output=True,
+                             text=True, check=False)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("none", run.stderr)
+
+    def test_a_wrong_token(self):
+        token = os.path.join(self.folder, "token")
+        for text in ("right", "wrong"):
+            with open(os.open(f"{token}.{text}", os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+                file.write(f"{text}\n")
+        program = Program(ROCE_GEN, self.wire, "b", "peer", "-i", "v", "--control-port", "7000", "--token-file", f"{token}.right")
+        self.addCleanup(program.end)
+        self.refused("the token is wrong", "--token-file", f"{token}.wrong", agent="10.9.0.2:7000")
+        self.refused("wants a token", agent="10.9.0.2:7000")
+        run, results = self.conform("--only", "nak-access", "--quick", "--token-file", f"{token}.right", agent="10.9.0.2:7000")
+        self.assertEqual((run.returncode, len(results)), (0, 1), run.stderr)
+
+    def answering(self, *answers):
+        """A server on the control socket that gives these answers to each client, and then none."""
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(self.socket)
+        listener.listen()
+
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    client, _ = listener.accept()
+                    with client:
+                        for answer in answers:
+                            client.recv(65536)
+                            client.sendall(json.dumps(answer).encode() + b"\n")
+                        while client.recv(65536):
+                            pass
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        # A thread in accept is woken by the end of the socket, not by closing it.
+        self.addCleanup(listener.close)
+        self.addCleanup(listener.shutdown, socket.SHUT_RDWR)
+
+    def test_one_of_another_version(self):
+        self.answering({"id": 1, "ok": False, "error": "version 2 is not spoken here, 1 is"})
+        self.refused("version 2 is not spoken here")
+
+    def test_one_that_answers_as_version_1(self):
+        self.answering({"id": 1, "ok": True, "version": 1, "gid": "10.9.0.2", "max_path_mtu": 1024, "shard": 0, "shards": 1})
+        self.refused("does not speak version 2")
+
+    def test_one_that_hangs(self):
+        self.answering()
+        self.refused("did not answer \"hello\" in 10 s")
+
+    def test_one_that_speaks_something_else(self):
+        self.answering(["SSH-2.0"])
+        self.refused("does not speak the control protocol")
+
+
+class Deaths(LinkTest):
+    def test_what_was_found_before_the_device_died_is_kept(self):
+        peer = self.peer("--profile", "strict", "--link", "raw")
+        stop = threading.Event()
+
+        def kill_after(count):
+            for number, _ in enumerate(self.frames(stop)):
+                if number == count:
+                    peer.process.kill()
+                    return
+
+        killer = threading.Thread(target=kill_after, args=(200,))
+        killer.start()
+        try:
+            run, results = self.conform("-j", "2")
+        finally:
+            stop.set()
+            killer.join()
+        self.assertEqual(run.returncode, 1, run.stderr)
+        counts = {result: sum(one["result"] == result for one in results) for result in ("pass", "dead", "not_run", "fail", "error")}
+        self.assertGreater(counts["pass"], 0)
+        self.assertIn(counts["dead"], (1, 2))
+        self.assertGreater(counts["not_run"], 0)
+        self.assertEqual(sum(counts.values()), len(results))
+        dead = next(one for one in results if one["result"] == "dead")
+        self.assertRegex(dead["failure"]["message"], "the peer (is gone|closed the control connection)")
+        self.assertIn("DEAD", run.stdout)
+
+
+if __name__ == "__main__":
+    enter_namespaces()
+    ROCE_CONFORM, ROCE_GEN, CASES = (os.path.abspath(argument) for argument in sys.argv[1:4])
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
