@@ -23,6 +23,7 @@
 #include "roce/link/output_file.h"
 #include "roce/link/port_holder.h"
 #include "roce/live/control_target.h"
+#include "text/live_line.h"
 #include "text/output.h"
 #include "text/palette.h"
 
@@ -36,6 +37,7 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-conform run --only 'nak-*' --frames                    some, with all frames
   roce-conform run --only 'rnr-codes[code=12,op=SEND_ONLY]' --seed 7
   roce-conform run --json results.json --junit results.xml
+  roce-conform run -i eth0 --agent 192.0.2.7:7471 --token-file secret      a device on a wire, with an agent beside it
   roce-conform run my-cases                                   your own, in this folder
 
 Exit status: 0 each case of level must passed, 1 one did not or the device died, 2 wrong command line or case file.)";
@@ -161,8 +163,16 @@ ExitCode run(const RunOptions& options) {
   if (!loaded) return report_failure(loaded.error());
   const Outcome<Device> device = open_device(options);
   if (!device) return report_failure(device.error());
-  const std::vector<CaseOutcome> outcomes =
-      run_suite(loaded->instances, device->factories, device->suite, [](std::size_t) {});
+  const bool shows_progress = isatty(STDERR_FILENO) != 0;
+  std::size_t count = 0;
+  const auto progress = [&](std::size_t instance) {
+    ++count;
+    if (!shows_progress) return;
+    text::show_live_line(
+        fmt::format("{} of {}: {}", count, loaded->instances.size(), loaded->instances[instance].name()));
+  };
+  const std::vector<CaseOutcome> outcomes = run_suite(loaded->instances, device->factories, device->suite, progress);
+  if (shows_progress) text::end_live_line();
   const RunReport report{loaded->instances, outcomes, device->text, options.seed};
   for (const auto& [path, content] : {std::pair{options.json, to_json(report)}, {options.junit, to_junit(report)}}) {
     if (const auto written = write_file(path, content); !written) return report_failure(written.error());
@@ -182,9 +192,6 @@ void add_run(command_line::Program& program, ExitCode& code) {
   command_line::Command command = program.add_subcommand("run", "Run cases against a device and judge it");
   const auto options = std::make_shared<RunOptions>();
   add_selection(command, options->selection);
-  command.add_option("--profile", options->profile, "Behaviour of our endpoint, if that is the device under test")
-      .one_of({"strict", "rxe", "hardware_like"})
-      .capture_default_str();
   command.add_option("-i,--interface", options->interface, "Interface that the device is reached through")
       .type_name("IF");
   command
@@ -192,6 +199,10 @@ void add_run(command_line::Program& program, ExitCode& code) {
                   "Program beside the device: roce-gen peer or roce-agent, by the path of its control socket (with a "
                   "/) or HOST:PORT")
       .type_name("AGENT");
+  command.add_option("--profile", options->profile, "Behaviour of our endpoint, if that is the device under test")
+      .one_of({"strict", "rxe", "hardware_like"})
+      .capture_default_str()
+      .excludes("--agent");
   command.add_option("--token-file", options->token_file, "File with the secret of an agent on TCP").type_name("FILE");
   command.add_flag("--to-others", options->to_others,
                    "Let cases send frames to other addresses than the device's: for a network of its own");
