@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,9 +14,11 @@
 #include "command_line/program.h"
 #include "conform/commands/commands.h"
 #include "conform/commands/selection.h"
+#include "conform/language/device_profile.h"
 #include "conform/report/machine_reports.h"
 #include "conform/report/packet_files.h"
 #include "conform/report/text_report.h"
+#include "conform/run/known_deviations.h"
 #include "conform/run/suite.h"
 #include "conform/target/link_device.h"
 #include "conform/target/link_target.h"
@@ -59,6 +62,7 @@ struct RunOptions {
   std::string interface;
   std::string token_file;
   bool to_others = false;
+  std::string profile_of_device;
   std::string json;
   std::string junit;
   std::string packets;
@@ -87,7 +91,10 @@ void print_results(const RunOptions& options, const LoadedCases& loaded, const s
   std::size_t failures = 0;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const Instance& instance = loaded.instances[i];
-    if (outcomes[i].failure) {
+    if (outcomes[i].result == Result::xpass) {
+      text::append(output.buffer(), fmt::format("XPASS  {} passed, and the device is known to fail: {}\n\n",
+                                                instance.name(), outcomes[i].because));
+    } else if (outcomes[i].failure && outcomes[i].result != Result::xfail) {
       if (++failures > options.failures && options.failures != 0) continue;
       append_failure(output.buffer(), instance, outcomes[i], options.seed, palette);
       ++printed;
@@ -109,7 +116,8 @@ ExitCode exit_code(const RunOptions& options, const LoadedCases& loaded, const s
   Tally all;
   for (std::size_t i = 0; i < outcomes.size(); ++i) all.add(loaded.instances[i], outcomes[i]);
   if (all.wrong != 0) return ExitCode::usage;
-  return all.failed + all.lost != 0 || (options.strict && all.deviating != 0) ? ExitCode::failed : ExitCode::ok;
+  return all.failed + all.surprising + all.lost != 0 || (options.strict && all.deviating != 0) ? ExitCode::failed
+                                                                                               : ExitCode::ok;
 }
 
 /// The device under test: what makes a target of it for each thread, and how long it may take.
@@ -158,11 +166,38 @@ Outcome<Device> open_device(const RunOptions& options) {
   return device_on_link(options);
 }
 
+Outcome<std::optional<DeviceProfile>> load_profile(const RunOptions& options, const LoadedCases& loaded) {
+  if (options.profile_of_device.empty()) return std::nullopt;
+  CaseResult<DeviceProfile> profile = read_device_profile(options.profile_of_device);
+  if (!profile) return cannot(to_string(profile.error()));
+  std::vector<Instance> all;
+  for (const Case& one : loaded.cases) {
+    if (CaseResult<std::vector<Instance>> instances = expand(one))
+      std::ranges::move(*instances, std::back_inserter(all));
+  }
+  if (const KnownDeviation* stray = find_stray_deviation(*profile, all)) {
+    return cannot(fmt::format("{}: no case or instance is called {}", to_string(stray->place),
+                              fmt::join(stray->instances, " or ")));
+  }
+  return std::move(*profile);
+}
+
+void set_times(Timing& timing, const DeviceProfile& profile) {
+  timing.answer = profile.answer.value_or(timing.answer);
+  timing.quiet = profile.quiet.value_or(timing.quiet);
+  timing.early = profile.early.value_or(timing.early);
+  timing.late = profile.late.value_or(timing.late);
+}
+
 ExitCode run(const RunOptions& options) {
   const Outcome<LoadedCases> loaded = load(options.selection);
   if (!loaded) return report_failure(loaded.error());
-  const Outcome<Device> device = open_device(options);
+  const Outcome<std::optional<DeviceProfile>> known = load_profile(options, *loaded);
+  if (!known) return report_failure(known.error());
+  const std::optional<DeviceProfile>& profile = *known;
+  Outcome<Device> device = open_device(options);
   if (!device) return report_failure(device.error());
+  if (profile) set_times(device->suite.timing, *profile);
   const bool shows_progress = isatty(STDERR_FILENO) != 0;
   std::size_t count = 0;
   const auto progress = [&](std::size_t instance) {
@@ -171,8 +206,9 @@ ExitCode run(const RunOptions& options) {
     text::show_live_line(
         fmt::format("{} of {}: {}", count, loaded->instances.size(), loaded->instances[instance].name()));
   };
-  const std::vector<CaseOutcome> outcomes = run_suite(loaded->instances, device->factories, device->suite, progress);
+  std::vector<CaseOutcome> outcomes = run_suite(loaded->instances, device->factories, device->suite, progress);
   if (shows_progress) text::end_live_line();
+  if (profile) mark_known_deviations(*profile, loaded->instances, outcomes);
   const RunReport report{loaded->instances, outcomes, device->text, options.seed};
   for (const auto& [path, content] : {std::pair{options.json, to_json(report)}, {options.junit, to_junit(report)}}) {
     if (const auto written = write_file(path, content); !written) return report_failure(written.error());
@@ -204,6 +240,10 @@ void add_run(command_line::Program& program, ExitCode& code) {
       .capture_default_str()
       .excludes("--agent");
   command.add_option("--token-file", options->token_file, "File with the secret of an agent on TCP").type_name("FILE");
+  command
+      .add_option("--device", options->profile_of_device,
+                  "Profile of the kind of device: its times, and its known deviations, which do not fail the run")
+      .type_name("FILE");
   command.add_flag("--to-others", options->to_others,
                    "Let cases send frames to other addresses than the device's: for a network of its own");
   command.add_option("--seed", options->seed, "Seed of all random choices").capture_default_str();

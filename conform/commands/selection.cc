@@ -2,7 +2,6 @@
 #include "conform/commands/selection.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -10,28 +9,18 @@
 #include <utility>
 
 #include "conform/commands/own_cases.h"
+#include "conform/language/device_profile.h"
 #include "conform/language/read_case.h"
 
 namespace roce::conform {
 
 namespace {
 
-/// True if a pattern fits the whole name. A name in square brackets is no set of characters here: names of instances
-/// have them.
-bool fits(const std::string& pattern, const std::string& name) {
-  std::string literal;
-  for (const char c : pattern) {
-    if (c == '[' || c == ']' || c == '\\') literal += '\\';
-    literal += c;
-  }
-  return fnmatch(literal.c_str(), name.c_str(), 0) == 0;
-}
-
 bool is_selected(const Selection& selection, const Instance& instance) {
   if (selection.only.empty()) return true;
   const std::string name = instance.name();
   return std::ranges::any_of(selection.only, [&](const std::string& pattern) {
-    return fits(pattern, name) || fits(pattern, instance.of->id);
+    return fits_pattern(pattern, name) || fits_pattern(pattern, instance.of->id);
   });
 }
 

@@ -227,15 +227,6 @@ CaseResult<void> read_member(Case& result, const Member& member) {
       {"case", "title", "rule", "level", "needs", "params", "when", "setup", "steps", "mutants", "why"});
 }
 
-CaseError error_of(const std::string& path, const yaml_input::YamlError& error) {
-  Place place{.file = std::make_shared<const std::string>(path)};
-  if (!error.mark.is_null()) {
-    place.line = error.mark.line + 1;
-    place.column = error.mark.column + 1;
-  }
-  return {std::move(place), error.what};
-}
-
 }  // namespace
 
 bool Case::reads_counters() const {
@@ -255,9 +246,9 @@ std::string_view to_string(Level level) {
 }
 
 CaseResult<Case> read_case(const std::string& path, const std::string& text) {
-  const tl::expected<YAML::Node, yaml_input::YamlError> root = yaml_input::load(text);
-  if (!root) return tl::unexpected(error_of(path, root.error()));
-  const SourceNode node{.file = std::make_shared<const std::string>(path), .node = *root};
+  const CaseResult<SourceNode> root = read_source(path, text);
+  if (!root) return because(root);
+  const SourceNode& node = *root;
   const CaseResult<std::vector<Member>> members = read_members(node, "a case");
   if (!members) return because(members);
   Case result{.place = node.place()};
@@ -273,8 +264,8 @@ CaseResult<Case> read_case(const std::string& path, const std::string& text) {
 }
 
 CaseResult<Case> read_case_file(const std::string& path) {
-  const tl::expected<std::string, yaml_input::YamlError> text = yaml_input::read_file(path);
-  if (!text) return tl::unexpected(error_of(path, text.error()));
+  const CaseResult<std::string> text = read_source_text(path);
+  if (!text) return because(text);
   CaseResult<Case> result = read_case(path, *text);
   if (!result) return result;
   const std::string stem = std::filesystem::path{path}.stem().string();

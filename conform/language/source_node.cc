@@ -7,6 +7,31 @@
 
 namespace roce::conform {
 
+namespace {
+
+CaseError error_of(const std::string& path, const yaml_input::YamlError& error) {
+  Place place{.file = std::make_shared<const std::string>(path)};
+  if (!error.mark.is_null()) {
+    place.line = error.mark.line + 1;
+    place.column = error.mark.column + 1;
+  }
+  return {std::move(place), error.what};
+}
+
+}  // namespace
+
+CaseResult<std::string> read_source_text(const std::string& path) {
+  tl::expected<std::string, yaml_input::YamlError> text = yaml_input::read_file(path);
+  if (!text) return tl::unexpected(error_of(path, text.error()));
+  return std::move(*text);
+}
+
+CaseResult<SourceNode> read_source(const std::string& path, const std::string& text) {
+  const tl::expected<YAML::Node, yaml_input::YamlError> root = yaml_input::load(text);
+  if (!root) return tl::unexpected(error_of(path, root.error()));
+  return SourceNode{.file = std::make_shared<const std::string>(path), .node = *root};
+}
+
 Place SourceNode::place() const {
   const YAML::Mark mark = node.Mark();
   if (mark.is_null()) return {.file = file};

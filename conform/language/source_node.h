@@ -25,6 +25,11 @@ struct SourceNode {
   [[nodiscard]] SourceNode with(const YAML::Node& other) const { return {file, other}; }
 };
 
+/// Reads the text of a file, within the bounds of yaml_input. Error: it cannot be read.
+[[nodiscard]] CaseResult<std::string> read_source_text(const std::string& path);
+/// Returns the root of a YAML text that is in the file `path`. Error: it is no YAML.
+[[nodiscard]] CaseResult<SourceNode> read_source(const std::string& path, const std::string& text);
+
 /// A name in a map with its value.
 struct Member {
   std::string name;

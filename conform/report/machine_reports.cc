@@ -38,6 +38,7 @@ nlohmann::ordered_json instance_json(const Instance& instance, const CaseOutcome
   json["level"] = to_string(instance.of->level);
   json["rules"] = instance.of->rules;
   json["result"] = to_string(outcome.result);
+  if (!outcome.because.empty()) json["because"] = outcome.because;
   json["only_alone"] = outcome.only_alone;
   json["branches"] = outcome.branches;
   json["saved"] = nlohmann::ordered_json::object();
@@ -85,6 +86,11 @@ bool is_error(const CaseOutcome& outcome) {
   return outcome.result == Result::error || outcome.result == Result::dead;
 }
 
+/// True if JUnit has it as neither passed nor failed.
+bool is_skipped(const CaseOutcome& outcome) {
+  return outcome.result == Result::skip || outcome.result == Result::not_run || outcome.result == Result::xfail;
+}
+
 std::string junit_case(const Instance& instance, const CaseOutcome& outcome) {
   std::string text = fmt::format("    <testcase classname=\"{}\" name=\"{}\">\n", xml_text(instance.of->id),
                                  xml_text(instance.name()));
@@ -93,7 +99,13 @@ std::string junit_case(const Instance& instance, const CaseOutcome& outcome) {
       to_string(instance.of->level), xml_text(fmt::format("{}", fmt::join(instance.of->rules, ", "))));
   if (outcome.result == Result::not_run) text += "      <skipped message=\"the device was dead\"/>\n";
   if (outcome.result == Result::skip) text += fmt::format("      <skipped message=\"{}\"/>\n", xml_text(outcome.lacks));
-  if (outcome.failure) {
+  if (outcome.result == Result::xpass) {
+    text += fmt::format("      <failure message=\"passed although the device is known to fail: {}\"/>\n",
+                        xml_text(outcome.because));
+  }
+  if (outcome.result == Result::xfail) {
+    text += fmt::format("      <skipped message=\"known: {}\"/>\n", xml_text(outcome.because));
+  } else if (outcome.failure) {
     const std::string_view element = is_error(outcome) ? "error" : "failure";
     text += fmt::format("      <{} message=\"{}\">{}</{}>\n", element, xml_text(outcome.failure->what),
                         xml_text(failure_text(*outcome.failure)), element);
@@ -128,9 +140,9 @@ std::string to_junit(const RunReport& report) {
     Suite& suite = suites[report.instances[i].of->group()];
     const CaseOutcome& outcome = report.outcomes[i];
     ++suite.tests;
-    suite.failures += outcome.result == Result::fail ? 1 : 0;
+    suite.failures += outcome.result == Result::fail || outcome.result == Result::xpass ? 1 : 0;
     suite.errors += is_error(outcome) ? 1 : 0;
-    suite.skipped += outcome.result == Result::skip || outcome.result == Result::not_run ? 1 : 0;
+    suite.skipped += is_skipped(outcome) ? 1 : 0;
     suite.cases += junit_case(report.instances[i], outcome);
   }
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";

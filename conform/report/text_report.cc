@@ -17,6 +17,7 @@ namespace {
 std::string_view verdict_text(const Instance& instance, const CaseOutcome& outcome) {
   if (outcome.result == Result::error) return "WRONG CASE";
   if (outcome.result == Result::dead) return "DEAD";
+  if (outcome.result == Result::xfail) return "KNOWN";
   return instance.of->level == Level::must ? "FAIL" : "DEVIATES";
 }
 
@@ -30,6 +31,8 @@ void add_tally(text::TextTable& table, const std::string& name, const Tally& tal
                  count_cell(tally.passed, text::Tone::plain),
                  count_cell(tally.failed, text::Tone::bad),
                  count_cell(tally.deviating, text::Tone::caution),
+                 count_cell(tally.known, text::Tone::faint),
+                 count_cell(tally.surprising, text::Tone::bad),
                  count_cell(tally.skipped, text::Tone::faint),
                  count_cell(tally.wrong, text::Tone::bad),
                  count_cell(tally.lost, text::Tone::bad)});
@@ -45,6 +48,12 @@ void Tally::add(const Instance& instance, const CaseOutcome& outcome) {
       return;
     case Result::fail:
       ++(instance.of->level == Level::must ? failed : deviating);
+      return;
+    case Result::xfail:
+      ++known;
+      return;
+    case Result::xpass:
+      ++surprising;
       return;
     case Result::skip:
       ++skipped;
@@ -72,6 +81,8 @@ void append_summary(text::TextBuffer& out, const std::vector<Instance>& instance
                          {.heading = "pass", .align = right},
                          {.heading = "fail", .align = right},
                          {.heading = "deviates", .align = right},
+                         {.heading = "known", .align = right},
+                         {.heading = "xpass", .align = right},
                          {.heading = "skip", .align = right},
                          {.heading = "wrong case", .align = right},
                          {.heading = "dead", .align = right}}};

@@ -35,6 +35,10 @@ std::string_view to_string(Result result) {
       return "pass";
     case Result::fail:
       return "fail";
+    case Result::xfail:
+      return "xfail";
+    case Result::xpass:
+      return "xpass";
     case Result::skip:
       return "skip";
     case Result::error:

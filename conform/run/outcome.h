@@ -16,12 +16,14 @@ namespace roce::conform {
 enum class Result : std::uint8_t {
   pass,
   fail,
+  xfail,    ///< failed as the device is known to
+  xpass,    ///< passed although the device is known to fail
   skip,     ///< the device lacks something that the case needs
   error,    ///< the case itself is wrong
   dead,     ///< the device, or the way to it, stopped answering
   not_run,  ///< because the device was dead before
 };
-/// Returns `pass`, `fail`, `skip`, `error`, `dead` or `not_run`.
+/// Returns `pass`, `fail`, `xfail`, `xpass`, `skip`, `error`, `dead` or `not_run`.
 [[nodiscard]] std::string_view to_string(Result result);
 
 /// A field of a frame, a completion or a counter beside what it should be.
@@ -52,6 +54,7 @@ struct CaseOutcome {
   Result result = Result::pass;
   std::optional<StepFailure> failure{};
   std::string lacks{};                  ///< with `skip`
+  std::string because{};                ///< with `xfail` and `xpass`: why the device is known to fail
   bool only_alone = false;              ///< with `pass`: it failed while other instances ran
   std::vector<std::string> branches{};  ///< the ones taken where a case allows several behaviours
   std::vector<std::pair<std::string, std::string>> saved{};

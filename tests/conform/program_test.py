@@ -105,6 +105,56 @@ class Results(Programs):
         self.assertIn(b"psn-x.yaml:6", content)
 
 
+class KnownDeviations(Programs):
+    STEPS = ("params: {{mtu: [256, 512]}}\nsteps:\n  - inject: {{WRITE_ONLY: , bth.psn: $E + {gap}}}\n  - expect: {{ACK: [$E]}}\n"
+             "  - memory: {{at: $R.va, length: 64}}\n")
+
+    def run_with(self, profile, gap=1):
+        """The results by name, for a case that fails if there is a gap."""
+        report = self.path("report.json")
+        with open(self.path("device.yaml"), "w", encoding="utf-8") as file:
+            file.write(profile)
+        done = conform("run", self.case(self.STEPS.format(gap=gap)), "--device", self.path("device.yaml"), "--json", report)
+        if done.returncode == 2:
+            return done, {}
+        with open(report, encoding="utf-8") as file:
+            return done, {one["name"]: one for one in json.load(file)["results"]}
+
+    def test_do_not_fail_a_run(self):
+        done, results = self.run_with("device: X\ndeviations: [{instances: psn-x, seen: RC_ACKNOWLEDGE, because: it always did}]\n")
+        self.assertEqual((done.returncode, {one["result"] for one in results.values()}), (0, {"xfail"}), done.stdout)
+        self.assertNotIn("FAIL", done.stdout)
+        self.assertEqual(results["psn-x[mtu=256]"]["because"], "it always did")
+
+    def test_hide_no_other_failure(self):
+        done, results = self.run_with("device: X\ndeviations: [{instances: psn-x, seen: nothing, because: it slept}]\n")
+        self.assertEqual((done.returncode, {one["result"] for one in results.values()}), (1, {"fail"}))
+        self.assertIn("FAIL  psn-x[mtu=256]", done.stdout)
+
+    def test_are_only_those_of_the_instances_that_are_named(self):
+        done, results = self.run_with("device: X\ndeviations: [{instances: 'psn-x[mtu=2*]', seen: ACK, because: small}]\n")
+        self.assertEqual((done.returncode, [one["result"] for one in results.values()]), (1, ["xfail", "fail"]))
+
+    def test_that_are_gone_fail_a_run(self):
+        done, results = self.run_with("device: X\ndeviations: [{instances: psn-x, seen: ACK, because: it slept}]\n", gap=0)
+        self.assertEqual((done.returncode, {one["result"] for one in results.values()}), (1, {"xpass"}))
+        self.assertIn("XPASS  psn-x[mtu=512] passed, and the device is known to fail: it slept", done.stdout)
+
+    def test_of_a_wrong_profile_are_refused_with_their_place(self):
+        deviation = "device: X\ndeviations:\n  - {{instances: {}, seen: x, because: y}}\n"
+        for profile, message in (("devise: X\n", "device.yaml:1:1: member \"devise\" is unknown; there are: device, timing, deviations"),
+                                 ("timing: {quiet: 3ms}\n", "a profile needs device"),
+                                 ("device: X\ntiming: {quiet: soon}\n", "device.yaml:2:17: quiet: expected a time"),
+                                 ("device: X\ntiming: {loud: 3ms}\n", "time \"loud\" is unknown; there are: answer, quiet, early, late"),
+                                 ("device: X\ndeviations: [{instances: psn-x, seen: x}]\n", "a deviation needs because"),
+                                 (deviation.format("psn-y"), "device.yaml:3:5: no case or instance is called psn-y"),
+                                 ("device: [\n", "device.yaml:")):
+            with self.subTest(profile=profile):
+                done, _ = self.run_with(profile)
+                self.refused(done, message)
+        self.refused(conform("run", CASES, "--device", self.path("none")), "none")
+
+
 class Listings(Programs):
     def test_for_programs_have_one_object_a_case(self):
         self.case("params: {n: 1..3}\nsteps: [{probe: }]\n")
@@ -179,7 +229,7 @@ class BadInput(Programs):
             ("- for_each: {k: 0..0xFFFFFFFFFFFFFFFF, steps: [{wait: 1ns}]}", "more than 100000 values"),
             ("- repeat: {times: 9999, steps: [{repeat: {times: 9999, steps: [{wait: 1ns}]}}]}", "more than 1000000 steps"),
             ("- wait: 90000s", "more than a day"),
-            ("- counter: {luck: 1}", "the device has no counter luck"),
+            ("- counter: {luck: 1}", "there is no counter luck"),
         ]:
             with self.subTest(steps):
                 done = conform("check", self.case(f"steps:\n  {steps}\n"))
