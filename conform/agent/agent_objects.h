@@ -20,9 +20,16 @@ struct AgentMemory {
   std::uint64_t address = 0;  ///< of the first byte, as the device counts
 };
 
+/// A registered part of a memory.
+struct AgentRegion {
+  Mr mr;
+  std::uint64_t address = 0;  ///< of the first byte, as the device counts
+};
+
 struct AgentWindow {
   Mw mw;
   ibv_mw_type type{};
+  ObjectNumber region = 0;  ///< that it was bound to last; 0: none yet
 };
 
 /// A queue pair, and for datagrams the address that it sends to.
@@ -41,7 +48,7 @@ struct AgentObjects {
   std::map<ObjectNumber, Pd> pds;
   std::map<ObjectNumber, Cq> cqs;
   std::map<ObjectNumber, AgentMemory> memories;
-  std::map<ObjectNumber, Mr> regions;
+  std::map<ObjectNumber, AgentRegion> regions;
   std::map<ObjectNumber, AgentWindow> windows;
   std::map<std::uint32_t, AgentQp> qps;  ///< by QPN
 };

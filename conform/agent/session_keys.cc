@@ -65,21 +65,23 @@ AgentSession::Answer AgentSession::create_region(const Json& request) {
   const std::span<std::byte> range = range_of(memory_of(request), request, UINT64_MAX);
   if (range.empty()) throw Refusal("\"length\" is 0, needs 1 or more");
   const ObjectNumber id = next_number();
-  Mr mr = register_bytes(pd_of(request), range, access_of(request), "create_region");
-  const bool is_zero_based = (access_of(request) & IBV_ACCESS_ZERO_BASED) != 0;
+  const unsigned access = access_of(request);
+  AgentRegion region{.mr = register_bytes(pd_of(request), range, access, "create_region")};
+  if ((access & IBV_ACCESS_ZERO_BASED) == 0) region.address = reinterpret_cast<std::uintptr_t>(range.data());
   Answer answer{{"region", id},
-                {"address", is_zero_based ? 0 : reinterpret_cast<std::uintptr_t>(range.data())},
+                {"address", region.address},
                 {"length", range.size()},
-                {"r_key", mr->rkey},
-                {"l_key", mr->lkey}};
-  objects_.regions.emplace(id, std::move(mr));
+                {"r_key", region.mr->rkey},
+                {"l_key", region.mr->lkey}};
+  objects_.regions.emplace(id, std::move(region));
   return answer;
 }
 
 AgentSession::Answer AgentSession::destroy_region(const Json& request) {
   const auto found = find_object(objects_.regions, request, "region");
-  check("destroy_region", "ibv_dereg_mr", ibv_dereg_mr(found->second.get()), "unbind or destroy its windows before it");
-  (void)found->second.release();
+  check("destroy_region", "ibv_dereg_mr", ibv_dereg_mr(found->second.mr.get()),
+        "unbind or destroy its windows before it");
+  (void)found->second.mr.release();
   objects_.regions.erase(found);
   return {};
 }

@@ -154,17 +154,19 @@ AgentSession::Answer AgentSession::post_send(const Json& request) {
 void AgentSession::bind_window(AgentQp& qp, ibv_send_wr& request, const Json& members) {
   AgentWindow& window = window_of(members);
   ibv_mw_bind_info info{};
-  info.addr = number<std::uint64_t>(members, "bind_address", 0, UINT64_MAX, 0);
   info.length = number<std::uint64_t>(members, "bind_length", 0, UINT64_MAX, 0);
+  // Providers need a region for unbinding, too.
+  const bool is_unbinding = info.length == 0 && !members.contains("region");
+  const ObjectNumber named = is_unbinding ? window.region : number<ObjectNumber>(members, "region", 0, UINT32_MAX);
+  const auto region = objects_.regions.find(named);
+  if (region == objects_.regions.end()) throw Refusal("\"region\" was not made by this connection, or is missing");
+  info.mr = region->second.mr.get();
+  info.addr = number<std::uint64_t>(members, "bind_address", 0, UINT64_MAX, region->second.address);
   info.mw_access_flags = access_of(members);
-  if (info.length != 0 || members.contains("region")) {
-    const auto found = objects_.regions.find(number<ObjectNumber>(members, "region", 0, UINT32_MAX));
-    if (found == objects_.regions.end()) throw Refusal("\"region\" was not made by this connection");
-    info.mr = found->second.get();
-  }
   if (window.type == IBV_MW_TYPE_1) {
     ibv_mw_bind bind{.wr_id = request.wr_id, .send_flags = request.send_flags, .bind_info = info};
     check("post_send", "ibv_bind_mw", ibv_bind_mw(qp.qp.get(), window.mw.get(), &bind));
+    window.region = named;
     return;
   }
   constexpr std::uint32_t kVariant = 0xFF;
@@ -175,6 +177,7 @@ void AgentSession::bind_window(AgentQp& qp, ibv_send_wr& request, const Json& me
   check("post_send", "ibv_post_send", ibv_post_send(qp.qp.get(), &request, &bad));
   // The next bind names the key that the window has then, which is for the caller of verbs to remember.
   window.mw->rkey = request.bind_mw.rkey;
+  window.region = named;
 }
 
 AgentSession::Answer AgentSession::poll(const Json& request) {
