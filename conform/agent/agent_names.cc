@@ -144,7 +144,7 @@ std::optional<std::string_view> to_text(ibv_wc_opcode opcode) {
   }
 }
 
-std::string_view to_text(ibv_event_type event) {
+std::optional<std::string_view> to_text(ibv_event_type event) {
   switch (event) {
     case IBV_EVENT_CQ_ERR:
       return to_string(EventType::cq_overflow);
@@ -160,10 +160,8 @@ std::string_view to_text(ibv_event_type event) {
       return to_string(EventType::sq_drained);
     case IBV_EVENT_QP_LAST_WQE_REACHED:
       return to_string(EventType::last_wqe_reached);
-    case IBV_EVENT_SRQ_LIMIT_REACHED:
-      return to_string(EventType::srq_limit);
     default:
-      return ibv_event_type_str(event);
+      return std::nullopt;
   }
 }
 

@@ -25,6 +25,7 @@ namespace roce::conform {
 [[nodiscard]] std::string_view to_text(ibv_wc_status status);
 /// Returns the text of an operation that has completed; none for one that the control protocol does not have.
 [[nodiscard]] std::optional<std::string_view> to_text(ibv_wc_opcode opcode);
-[[nodiscard]] std::string_view to_text(ibv_event_type event);
+/// Returns the text of an event; none for one that the control protocol does not have, such as those of ports.
+[[nodiscard]] std::optional<std::string_view> to_text(ibv_event_type event);
 
 }  // namespace roce::conform

@@ -93,7 +93,10 @@ std::optional<AgentSession::Answer> AgentSession::handle(const Json& request) {
     if (found == operations().end()) {
       throw Refusal(fmt::format("there is no operation \"{}\"", json_input::shown_text(op)));
     }
-    if (!objects_.cq && op != "hello") throw Refusal("say hello first");
+    if (greeting_ != Greeting::right && op != "hello") throw Refusal("say hello first");
+    if (!objects_.cq && op != "hello" && op != "destroy_all") {
+      throw Refusal("the connection has lost its completion queue; use destroy_all, or connect again");
+    }
     take_completions();
     const Answer result = (this->*found->second)(request);
     if (work_ != nullptr) return std::nullopt;
@@ -141,27 +144,26 @@ void AgentSession::open() {
   (void)::fcntl(events, F_SETFL, ::fcntl(events, F_GETFL) | O_NONBLOCK);
   objects_.pd.reset(ibv_alloc_pd(objects_.context.get()));
   if (!objects_.pd) refuse("hello", "ibv_alloc_pd", errno);
-  const int size = std::min(kCqSize, device_.attributes().max_cqe);
-  objects_.cq.reset(ibv_create_cq(objects_.context.get(), size, nullptr, nullptr, 0));
-  if (!objects_.cq) refuse("hello", "ibv_create_cq", errno);
+  make_cq("hello");
 }
 
-void AgentSession::close() {
+void AgentSession::make_cq(std::string_view operation) {
+  const int size = std::min(kCqSize, device_.attributes().max_cqe);
+  objects_.cq.reset(ibv_create_cq(objects_.context.get(), size, nullptr, nullptr, 0));
+  if (!objects_.cq) refuse(operation, "ibv_create_cq", errno);
+  is_cq_lost_ = false;
+}
+
+/// Destroys what requests have created.
+void AgentSession::clear() {
   work_ = nullptr;
   limits_.qps -= static_cast<std::uint32_t>(objects_.qps.size());
-  // By their names, not by assigning an empty AgentObjects: that would destroy the first member first.
   objects_.qps.clear();
   objects_.windows.clear();
   objects_.regions.clear();
   objects_.memories.clear();
   objects_.cqs.clear();
   objects_.pds.clear();
-  objects_.cq.reset();
-  objects_.pd.reset();
-  objects_.context.reset();
-  completions_.clear();
-  events_.clear();
-  lost_completions_ = lost_events_ = 0;
 }
 
 AgentSession::Answer AgentSession::hello(const Json& request) {
@@ -169,7 +171,7 @@ AgentSession::Answer AgentSession::hello(const Json& request) {
   const Greeting found = judge(request, limits_.token, why);
   greeting_ = found == Greeting::right ? Greeting::wrong : found;
   if (found != Greeting::right) throw Refusal(why);
-  if (!objects_.cq) open();
+  if (!objects_.context) open();
   greeting_ = Greeting::right;
   Answer answer{{"version", request.at("version")},
                 {"gid", to_string(device_.gid())},
@@ -181,13 +183,15 @@ AgentSession::Answer AgentSession::hello(const Json& request) {
 }
 
 AgentSession::Answer AgentSession::destroy_all(const Json&) {
-  close();
-  try {
-    open();
-  } catch (const Refusal&) {
-    // Without a PD and a CQ of its own the connection is of no more use.
-    greeting_ = Greeting::wrong;
-    throw;
+  clear();
+  take_completions();
+  take_events();
+  completions_.clear();
+  events_.clear();
+  lost_completions_ = lost_events_ = 0;
+  if (is_cq_lost_) {
+    objects_.cq.reset();
+    make_cq("destroy_all");
   }
   return {};
 }
@@ -224,24 +228,24 @@ void AgentSession::take_completions() {
 void AgentSession::take_events() {
   ibv_async_event event{};
   while (objects_.context && ibv_get_async_event(objects_.context.get(), &event) == 0) {
-    Event taken{.text = to_text(event.event_type), .qpn = std::nullopt, .cq = std::nullopt};
-    if (event.event_type == IBV_EVENT_CQ_ERR) {
-      for (const auto& [id, cq] : objects_.cqs) {
-        if (cq.get() == event.element.cq) taken.cq = id;
+    if (const auto known = to_text(event.event_type)) {
+      Event taken{.text = *known, .qpn = std::nullopt, .cq = std::nullopt};
+      if (event.event_type != IBV_EVENT_CQ_ERR) {
+        taken.qpn = event.element.qp->qp_num;
+      } else {
+        is_cq_lost_ = is_cq_lost_ || event.element.cq == objects_.cq.get();
+        for (const auto& [id, cq] : objects_.cqs) {
+          if (cq.get() == event.element.cq) taken.cq = id;
+        }
       }
-    } else {
-      constexpr std::array kOfQps{IBV_EVENT_QP_FATAL,     IBV_EVENT_QP_REQ_ERR,         IBV_EVENT_QP_ACCESS_ERR,
-                                  IBV_EVENT_COMM_EST,     IBV_EVENT_SQ_DRAINED,         IBV_EVENT_PATH_MIG,
-                                  IBV_EVENT_PATH_MIG_ERR, IBV_EVENT_QP_LAST_WQE_REACHED};
-      if (std::ranges::find(kOfQps, event.event_type) != kOfQps.end()) taken.qpn = event.element.qp->qp_num;
+      if (events_.size() < kMaxEvents) {
+        events_.push_back(taken);
+      } else {
+        ++lost_events_;
+      }
     }
     // Destroying an object waits until its events are acknowledged.
     ibv_ack_async_event(&event);
-    if (events_.size() < kMaxEvents) {
-      events_.push_back(taken);
-    } else {
-      ++lost_events_;
-    }
   }
 }
 

@@ -43,7 +43,7 @@ class AgentSession {
   AgentSession(const VerbsDevice& device, AgentLimits& limits) : device_(device), limits_(limits) {}
   AgentSession(const AgentSession&) = delete;
   AgentSession& operator=(const AgentSession&) = delete;
-  ~AgentSession() { close(); }
+  ~AgentSession() { clear(); }
 
   /// Carries out a request and returns its answer; nullopt if `work` has to do the rest.
   [[nodiscard]] std::optional<Answer> handle(const Json& request);
@@ -71,7 +71,8 @@ class AgentSession {
   [[nodiscard]] Answer finished(const Answer& result);
   [[nodiscard]] static Greeting judge(const Json& hello, const std::string& token, std::string& why);
   void open();
-  void close();
+  void make_cq(std::string_view operation);
+  void clear();
   void take_completions();
   [[nodiscard]] ObjectNumber next_number();
   void need(std::string_view feature) const;
@@ -129,6 +130,7 @@ class AgentSession {
   std::unique_ptr<Answer> answer_;  // of the request that is carried out, with its id
   Work work_;
   ObjectNumber last_number_ = 0;
+  bool is_cq_lost_ = false;         // the connection's own CQ has overflowed
   std::deque<ibv_wc> completions_;  // of the connection's own CQ
   std::uint64_t lost_completions_ = 0;
   std::deque<Event> events_;

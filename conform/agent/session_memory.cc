@@ -87,7 +87,7 @@ Mr AgentSession::register_bytes(ibv_pd& pd, std::span<std::byte> bytes, unsigned
   // A region that counts from 0 is one whose first byte has the address 0 on the wire.
   const bool is_zero_based = (access & IBV_ACCESS_ZERO_BASED) != 0;
   const std::uint64_t address = is_zero_based ? 0 : reinterpret_cast<std::uintptr_t>(bytes.data());
-  const unsigned rights = (access | IBV_ACCESS_LOCAL_WRITE) & ~static_cast<unsigned>(IBV_ACCESS_ZERO_BASED);
+  const unsigned rights = access & ~static_cast<unsigned>(IBV_ACCESS_ZERO_BASED);
   Mr mr{ibv_reg_mr_iova(&pd, bytes.data(), bytes.size(), address, rights)};
   if (!mr) {
     const int error = errno;
@@ -98,7 +98,7 @@ Mr AgentSession::register_bytes(ibv_pd& pd, std::span<std::byte> bytes, unsigned
 
 AgentSession::Answer AgentSession::create_memory(const Json& request) {
   const auto length = number<std::uint64_t>(request, "length", 1, kMaxMemory);
-  const unsigned access = access_of(request);
+  const unsigned access = access_of(request) | IBV_ACCESS_LOCAL_WRITE;
   if (live::flag(request, "invalidatable")) {
     throw Refusal("verbs have no memory that a SEND can invalidate; bind a window of type 2 instead");
   }
@@ -117,6 +117,17 @@ AgentSession::Answer AgentSession::create_memory(const Json& request) {
 
 AgentSession::Answer AgentSession::fill_memory(const Json& request) {
   const std::span<std::byte> range = range_of(memory_of(request), request, kMaxMemory);
+  if (request.contains("byte")) {
+    const auto byte = static_cast<std::byte>(number<std::uint8_t>(request, "byte", 0, UINT8_MAX));
+    work_ = [range, byte, done = std::size_t{0}]() mutable -> std::optional<Answer> {
+      const std::size_t size = std::min(live::kPatternSlice, range.size() - done);
+      std::ranges::fill(range.subspan(done, size), byte);
+      done += size;
+      if (done < range.size()) return std::nullopt;
+      return Answer{};
+    };
+    return {};
+  }
   const auto seed = number<std::uint64_t>(request, "seed", 0, UINT64_MAX);
   work_ = [range, seed, done = std::size_t{0}]() mutable -> std::optional<Answer> {
     const std::size_t size = std::min(live::kPatternSlice, range.size() - done);

@@ -19,7 +19,7 @@ CONTROL_PORT = 4790
 FOLDER = "/tmp/agent"
 TOKEN = "of these cases"
 # Rights of memory that the other end may use.
-ALL = ["remote_write", "remote_read", "remote_atomic", "mw_bind"]
+ALL = ["local_write", "remote_write", "remote_read", "remote_atomic", "mw_bind"]
 SIZE = 1 << 16
 # Of requests whose values are any: how many there are, which ones, and how often each.
 NONSENSE = 4000
@@ -215,10 +215,12 @@ class AgentCases(Agent):
         region = client.call("create_region", memory=memory["memory"], offset=4096, length=4096, access=[*ALL, "zero_based"])
         self.assertEqual(region["address"], 0)
         first, _ = self.pair(client)
+        client.call("fill_memory", memory=memory["memory"], byte=0xA5)
         client.call("write_memory", memory=memory["memory"], data="0102030405060708")
         client.call("post_send", qp=first, opcode="write", memory=memory["memory"], length=8, r_key=region["r_key"], remote_address=16)
         self.assertEqual(self.completions(client, 1)[0]["status"], "success")
-        self.assertEqual(client.call("read_memory", memory=memory["memory"], offset=4096 + 16, length=8)["data"], "0102030405060708")
+        self.assertEqual(client.call("read_memory", memory=memory["memory"], offset=4096 + 15, length=10)["data"],
+                         "a50102030405060708a5")
 
     def test_protection_domains_and_completion_queues(self):
         self.agent()
@@ -236,7 +238,7 @@ class AgentCases(Agent):
         # Pieces are judged by the device: a key of nothing is the end of the queue pair.
         sends, receives = (client.call("create_cq", size=16)["cq"] for _ in range(2))
         first, second = self.pair(client, send_cq=sends, receive_cq=receives, max_pieces=2)
-        key = client.call("create_region", memory=memory["memory"])["l_key"]
+        key = client.call("create_region", memory=memory["memory"], access=["local_write"])["l_key"]
         pieces = [{"address": memory["address"] + at, "length": 10, "l_key": key} for at in (100, 200)]
         client.call("fill_memory", memory=memory["memory"], length=20, seed=9)
         client.call("post_receive", qp=second, wr_id=6, pieces=pieces)
