@@ -6,12 +6,12 @@
 #include <poll.h>
 
 #include <array>
-#include <charconv>
 #include <list>
 #include <memory>
 #include <optional>
 
 #include "command_line/ending.h"
+#include "command_line/number_text.h"
 #include "command_line/program.h"
 #include "gen/handshake/handshake_notes.h"
 #include "gen/librdmacm/program_server.h"
@@ -26,6 +26,7 @@
 #include "roce/live/crowd.h"
 #include "roce/live/endpoint.h"
 #include "roce/live/tcp.h"
+#include "roce/live/token_file.h"
 
 namespace roce::gen {
 
@@ -129,22 +130,6 @@ class Peer {
   bool failed_ = false;
 };
 
-[[nodiscard]] Outcome<std::uint64_t> parse_memory_limit(const std::string& text) {
-  constexpr std::string_view kLetters = "kMG";
-  constexpr std::uint64_t kLargest = std::uint64_t{1} << 40;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  std::string_view rest{end, static_cast<std::size_t>(text.data() + text.size() - end)};
-  const std::size_t letter = rest.size() == 1 ? kLetters.find(rest.front()) : std::string_view::npos;
-  unsigned bits = 0;
-  if (letter != std::string_view::npos) {
-    bits = 10 * (static_cast<unsigned>(letter) + 1);
-    rest = {};
-  }
-  if (error == std::errc{} && rest.empty() && value != 0 && value <= kLargest >> bits) return value << bits;
-  return cannot(fmt::format("--memory-limit: expected a size from 1 to 1024G, such as 512M, found \"{}\"", text));
-}
-
 [[nodiscard]] Outcome<ExitCode> run(const PeerOptions& options) {
   const std::array reading{files::FileUse{"--token-file", options.token_file}};
   if (const auto conflict = files::find_conflict(reading, options::written_files(options.endpoint)))
@@ -167,8 +152,8 @@ class Peer {
   }
   const live::Result<std::unique_ptr<live::RdmaCm>> cm = live::RdmaCm::open(endpoint);
   if (!cm) return tl::unexpected(cm.error());
-  const Outcome<std::uint64_t> memory_limit = parse_memory_limit(options.memory_limit);
-  if (!memory_limit) return tl::unexpected(memory_limit.error());
+  const std::optional<std::uint64_t> memory_limit = command_line::read_size(options.memory_limit);
+  if (!memory_limit) return cannot(command_line::size_mistake("--memory-limit", options.memory_limit));
   PeerShards others{(*program)->shards(), address.token, *memory_limit};
   const auto tell = [json = options.endpoint.json](const std::string& text) {
     runtime::print_note("refused", text, json);

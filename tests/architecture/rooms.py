@@ -79,6 +79,8 @@ ROOMS = {
     "conform/report": _room("roce/link roce/wire packet_text text conform/language conform/run"),
     "conform/commands": _room("roce/link roce/live command_line text conform/language conform/report conform/run conform/target"),
     "conform": _room("command_line files conform/commands"),
+    # roce-agent: a program of its own, for the machine with the device under test.
+    "conform/agent": _room("roce/live roce/port roce/transport roce/wire command_line runtime"),
 
     # roce-gen
     "gen/handshake": _room("roce/live roce/wire runtime"),
@@ -154,6 +156,7 @@ LIBRARIES = (
     _library(r"(?:pcap/.*|pcap\.h|xdp/.*|bpf/.*|zlib\.h|zstd\w*\.h)", "libroce/src/link/", "PkgConfig::PCAP",
              "PkgConfig::XDP", "PkgConfig::BPF", "PkgConfig::ZLIB", "PkgConfig::ZSTD"),
     _library(r"(?:isa-l/\w+\.h|isa-l\.h|crc\.h)", "libroce/src/wire/icrc", "PkgConfig::ISAL"),
+    _library(r"infiniband/\w+\.h", "conform/agent/", "PkgConfig::IBVERBS"),
     WIRESHARK,
 )
 

@@ -7,16 +7,23 @@ import socket
 WAIT = 30  # seconds for an answer
 
 
-class Control:
-    """A connection to a peer's Unix socket. `greeting` is more for `hello`, whose answer is in `hello`."""
+def unix_connection(path):
+    """A socket that is connected to a Unix socket."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
+    return connection
 
-    def __init__(self, path, **greeting):
-        self._socket = socket.socket(socket.AF_UNIX)
+
+class Control:
+    """A connection to a server: by the path of its Unix socket, or a socket that is connected to it. `greeting` is more for
+    `hello`, whose answer is in `hello`."""
+
+    def __init__(self, server, **greeting):
+        self._socket = server if isinstance(server, socket.socket) else unix_connection(server)
         self._socket.settimeout(WAIT)
-        self._socket.connect(path)
         self._lines = self._socket.makefile("rw", encoding="utf-8")
         try:
-            self.hello = self.call("hello", version=1, **greeting)
+            self.hello = self.call("hello", **{"version": 1, **greeting})
         except AssertionError:
             self.close()
             raise

@@ -21,6 +21,27 @@ std::string number_text(double value) {
   return {shortest.data(), std::to_chars(shortest.data(), shortest.data() + shortest.size(), value).ptr};
 }
 
+std::optional<std::uint64_t> read_size(std::string_view text) {
+  constexpr std::string_view kLetters = "kMG";
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 40;
+  unsigned bits = 0;
+  if (const std::size_t letter = text.empty() ? std::string_view::npos : kLetters.find(text.back());
+      letter != std::string_view::npos) {
+    bits = 10 * (static_cast<unsigned>(letter) + 1);
+    text.remove_suffix(1);
+  }
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value == 0 || value > kLargest >> bits) {
+    return std::nullopt;
+  }
+  return value << bits;
+}
+
+std::string size_mistake(std::string_view option, std::string_view text) {
+  return std::string{option} + ": expected a size from 1 to 1024G, such as 512M, found " + quote(text);
+}
+
 std::string quote(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string quotation = "'";

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,11 @@ template <std::floating_point T>
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
 }
+
+/// Reads a size from 1 to 1024G in bytes, or with k, M or G. Nothing for any other text.
+[[nodiscard]] std::optional<std::uint64_t> read_size(std::string_view text);
+/// Returns what is wrong with a text that `read_size` does not take.
+[[nodiscard]] std::string size_mistake(std::string_view option, std::string_view text);
 
 /// Returns the shortest text that reads as the same number, without an exponent if that is not much longer.
 [[nodiscard]] std::string number_text(double value);

@@ -6,13 +6,11 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -24,8 +22,6 @@ namespace roce::live {
 namespace {
 
 constexpr int kBacklog = 16;
-/// The longest secret, so that the hello with it fits into the first line of a client.
-constexpr std::size_t kLongestToken = 1024;
 
 [[nodiscard]] Result<int> listen_tcp(std::uint16_t port) {
   const int fd = ::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -54,25 +50,6 @@ std::string default_control_socket(const std::string& interface) {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime != nullptr && *runtime != '\0') return fmt::format("{}/roce-gen-{}.sock", runtime, name);
   return fmt::format("/tmp/roce-gen-{}-{}.sock", ::getuid(), name);
-}
-
-Result<std::string> read_token(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) {
-    return cannot(fmt::format("cannot read the token file {}: {}", path, std::strerror(errno)));
-  }
-  if ((status.st_mode & 0077) != 0) {
-    return cannot(fmt::format("others may read the token file {0}; chmod 600 {0}", path));
-  }
-  std::ifstream file{path};
-  std::string token;
-  std::getline(file, token);
-  if (token.size() > kLongestToken) {
-    return cannot(fmt::format("the first line of the token file {} has {} bytes; a secret has at most {}", path,
-                              token.size(), kLongestToken));
-  }
-  if (token.empty()) return cannot(fmt::format("the token file {} is empty; write a secret into its first line", path));
-  return token;
 }
 
 ControlServer::ControlServer(ControlClients& clients, ControlAddress address, int fd)

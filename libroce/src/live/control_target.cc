@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "roce/live/token_file.h"
+
 namespace roce::live {
 
 Result<ControlAddress> control_target(const std::string& target, const std::string& token_file) {

@@ -19,8 +19,6 @@ struct ControlAddress {
 /// Returns the path of the Unix socket of the peer on `interface` unless the user gives another: in the user's runtime
 /// directory, or without one in /tmp with the user's number in its name.
 [[nodiscard]] std::string default_control_socket(const std::string& interface);
-/// Returns the first line of a file that only its owner may read. Failure: unreadable, empty, or others may read it.
-[[nodiscard]] Result<std::string> read_token(const std::string& path);
 
 /// Listens for clients of the control protocol (docs/control.md), any number of them.
 class ControlServer {
