@@ -63,6 +63,7 @@ struct RunOptions {
   std::string token_file;
   bool to_others = false;
   std::string profile_of_device;
+  bool may_stop = false;
   std::string json;
   std::string junit;
   std::string packets;
@@ -175,10 +176,7 @@ Outcome<std::optional<DeviceProfile>> load_profile(const RunOptions& options, co
     if (CaseResult<std::vector<Instance>> instances = expand(one))
       std::ranges::move(*instances, std::back_inserter(all));
   }
-  if (const KnownDeviation* stray = find_stray_deviation(*profile, all)) {
-    return cannot(fmt::format("{}: no case or instance is called {}", to_string(stray->place),
-                              fmt::join(stray->instances, " or ")));
-  }
+  if (const auto stray = find_stray_pattern(*profile, all)) return cannot(to_string(*stray));
   return std::move(*profile);
 }
 
@@ -198,6 +196,7 @@ ExitCode run(const RunOptions& options) {
   Outcome<Device> device = open_device(options);
   if (!device) return report_failure(device.error());
   if (profile) set_times(device->suite.timing, *profile);
+  if (profile && !options.may_stop) device->suite.may_stop = profile->may_stop;
   const bool shows_progress = isatty(STDERR_FILENO) != 0;
   std::size_t count = 0;
   const auto progress = [&](std::size_t instance) {
@@ -244,6 +243,7 @@ void add_run(command_line::Program& program, ExitCode& code) {
       .add_option("--device", options->profile_of_device,
                   "Profile of the kind of device: its times, and its known deviations, which do not fail the run")
       .type_name("FILE");
+  command.add_flag("--may-stop", options->may_stop, "Run also what may stop the device, by its profile");
   command.add_flag("--to-others", options->to_others,
                    "Let cases send frames to other addresses than the device's: for a network of its own");
   command.add_option("--seed", options->seed, "Seed of all random choices").capture_default_str();

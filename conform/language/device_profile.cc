@@ -45,19 +45,27 @@ CaseResult<void> read_timing(DeviceProfile& profile, const SourceNode& node) {
   return {};
 }
 
+CaseResult<std::vector<std::string>> read_patterns(const Member& member) {
+  const CaseResult<std::vector<SourceNode>> items = read_items(member.value);
+  if (!items) return tl::unexpected(items.error());
+  std::vector<std::string> patterns;
+  for (const SourceNode& item : *items) {
+    CaseResult<std::string> text = read_text(item, member.name);
+    if (!text) return tl::unexpected(text.error());
+    patterns.push_back(std::move(*text));
+  }
+  return patterns;
+}
+
 CaseResult<KnownDeviation> read_deviation(const SourceNode& node) {
   const CaseResult<std::vector<Member>> members = read_members(node, "a deviation");
   if (!members) return tl::unexpected(members.error());
   KnownDeviation deviation{.place = node.place()};
   for (const Member& member : *members) {
     if (member.name == "instances") {
-      const CaseResult<std::vector<SourceNode>> patterns = read_items(member.value);
+      CaseResult<std::vector<std::string>> patterns = read_patterns(member);
       if (!patterns) return tl::unexpected(patterns.error());
-      for (const SourceNode& pattern : *patterns) {
-        CaseResult<std::string> text = read_text(pattern, member.name);
-        if (!text) return tl::unexpected(text.error());
-        deviation.instances.push_back(std::move(*text));
-      }
+      deviation.instances = std::move(*patterns);
       continue;
     }
     std::string* const to = member.name == "seen"      ? &deviation.seen
@@ -88,7 +96,13 @@ CaseResult<void> read_deviations(DeviceProfile& profile, const SourceNode& node)
 CaseResult<void> read_part(DeviceProfile& profile, const Member& member) {
   if (member.name == "timing") return read_timing(profile, member.value);
   if (member.name == "deviations") return read_deviations(profile, member.value);
-  if (member.name != "device") return unknown_member(member, "member", {"device", "timing", "deviations"});
+  if (member.name == "may_stop") {
+    CaseResult<std::vector<std::string>> patterns = read_patterns(member);
+    if (!patterns) return tl::unexpected(patterns.error());
+    profile.may_stop = std::move(*patterns);
+    return {};
+  }
+  if (member.name != "device") return unknown_member(member, "member", {"device", "timing", "may_stop", "deviations"});
   CaseResult<std::string> text = read_text(member.value, member.name);
   if (!text) return tl::unexpected(text.error());
   profile.device = std::move(*text);
@@ -110,6 +124,12 @@ CaseResult<DeviceProfile> read_device_profile(const std::string& path) {
   }
   if (profile.device.empty()) return root->error("a profile needs device: its name");
   return profile;
+}
+
+bool fits_any(const std::vector<std::string>& patterns, const Instance& instance) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    return fits_pattern(pattern, instance.of->id) || fits_pattern(pattern, instance.name());
+  });
 }
 
 bool fits_pattern(const std::string& pattern, const std::string& name) {

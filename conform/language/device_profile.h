@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conform/language/instance.h"
 #include "conform/language/place.h"
 #include "roce/wire/time.h"
 
@@ -27,12 +28,17 @@ struct DeviceProfile {
   std::optional<Duration> quiet{};   ///< time after which the device is silent
   std::optional<Duration> early{};   ///< how much before its time a frame may be seen
   std::optional<Duration> late{};    ///< how much after its time a frame may be seen
+  /// Patterns of instances or cases that may stop the device: they are only run if that is asked for.
+  std::vector<std::string> may_stop{};
   std::vector<KnownDeviation> deviations{};
 };
 
-/// Reads a profile: `device`, `timing` and `deviations`. Errors: the file cannot be read, an unknown or missing member,
-/// a wrong type.
+/// Reads a profile: `device`, `timing`, `may_stop` and `deviations`. Errors: the file cannot be read, an unknown or
+/// missing member, a wrong type.
 [[nodiscard]] CaseResult<DeviceProfile> read_device_profile(const std::string& path);
+
+/// True if one of the patterns fits the case of an instance, or the instance.
+[[nodiscard]] bool fits_any(const std::vector<std::string>& patterns, const Instance& instance);
 
 /// True if a pattern with * and ? fits the whole name. A name in square brackets is no set of characters here: names of
 /// instances have them.

@@ -10,12 +10,6 @@ namespace roce::conform {
 
 namespace {
 
-bool names(const KnownDeviation& deviation, const Instance& instance) {
-  return std::ranges::any_of(deviation.instances, [&](const std::string& pattern) {
-    return fits_pattern(pattern, instance.of->id) || fits_pattern(pattern, instance.name());
-  });
-}
-
 /// Returns all that a report says of a failure, in one line.
 std::string text_of(const StepFailure& failure) {
   std::string text = failure.what;
@@ -30,8 +24,9 @@ std::string text_of(const StepFailure& failure) {
 void mark_known_deviations(const DeviceProfile& profile, const std::vector<Instance>& instances,
                            std::vector<CaseOutcome>& outcomes) {
   for (std::size_t i = 0; i < instances.size(); ++i) {
-    const auto known = std::ranges::find_if(
-        profile.deviations, [&](const KnownDeviation& deviation) { return names(deviation, instances[i]); });
+    const auto known = std::ranges::find_if(profile.deviations, [&](const KnownDeviation& deviation) {
+      return fits_any(deviation.instances, instances[i]);
+    });
     if (known == profile.deviations.end()) continue;
     CaseOutcome& outcome = outcomes[i];
     if (outcome.result == Result::fail && text_of(*outcome.failure).find(known->seen) != std::string::npos) {
@@ -44,12 +39,20 @@ void mark_known_deviations(const DeviceProfile& profile, const std::vector<Insta
   }
 }
 
-const KnownDeviation* find_stray_deviation(const DeviceProfile& profile, const std::vector<Instance>& instances) {
+std::optional<CaseError> find_stray_pattern(const DeviceProfile& profile, const std::vector<Instance>& instances) {
+  const auto is_stray = [&](const std::string& pattern) {
+    return std::ranges::none_of(instances, [&](const Instance& instance) { return fits_any({pattern}, instance); });
+  };
+  const auto find_in = [&](const Place& place, const std::vector<std::string>& patterns) -> std::optional<CaseError> {
+    const auto stray = std::ranges::find_if(patterns, is_stray);
+    if (stray == patterns.end()) return std::nullopt;
+    return CaseError{place, fmt::format("no case or instance is called {}", *stray)};
+  };
+  if (auto stray = find_in(profile.place, profile.may_stop)) return stray;
   for (const KnownDeviation& deviation : profile.deviations) {
-    const auto is_named = [&](const Instance& instance) { return names(deviation, instance); };
-    if (std::ranges::none_of(instances, is_named)) return &deviation;
+    if (auto stray = find_in(deviation.place, deviation.instances)) return stray;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace roce::conform

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "conform/language/device_profile.h"
@@ -15,8 +16,8 @@ namespace roce::conform {
 void mark_known_deviations(const DeviceProfile& profile, const std::vector<Instance>& instances,
                            std::vector<CaseOutcome>& outcomes);
 
-/// Returns a deviation that names none of `instances`; null if there is no such one.
-[[nodiscard]] const KnownDeviation* find_stray_deviation(const DeviceProfile& profile,
-                                                         const std::vector<Instance>& instances);
+/// Returns the error for a pattern of the profile that fits none of `instances`; empty if there is no such one.
+[[nodiscard]] std::optional<CaseError> find_stray_pattern(const DeviceProfile& profile,
+                                                          const std::vector<Instance>& instances);
 
 }  // namespace roce::conform

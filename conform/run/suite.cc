@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "conform/run/suite.h"
 
+#include "conform/language/device_profile.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +24,9 @@ std::string find_lack(const Case& one, const Target& target) {
 
 CaseOutcome run_one(const Instance& instance, const TargetFactory& make_target, const SuiteOptions& options) {
   const std::uint64_t seed = instance.seed(options.seed);
+  if (fits_any(options.may_stop, instance)) {
+    return {.result = Result::skip, .lacks = "leave to stop the device, which this may do"};
+  }
   try {
     const std::unique_ptr<Target> target = make_target(seed);
     if (std::string lack = find_lack(*instance.of, *target); !lack.empty()) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "conform/language/instance.h"
@@ -23,6 +24,8 @@ struct SuiteOptions {
   bool shares_counters = false;
   /// What fails while others run is run again alone, and that counts: the tester may have been too slow.
   bool repeats_alone = false;
+  /// Patterns of instances or cases that are skipped, because they may stop the device.
+  std::vector<std::string> may_stop{};
 };
 
 /// Runs each instance against a device of its own, in a thread for each of `factories`, and returns the outcomes in the

@@ -140,9 +140,16 @@ class KnownDeviations(Programs):
         self.assertEqual((done.returncode, {one["result"] for one in results.values()}), (1, {"xpass"}))
         self.assertIn("XPASS  psn-x[mtu=512] passed, and the device is known to fail: it slept", done.stdout)
 
+    def test_may_stop_the_device_and_are_skipped_then(self):
+        profile = "device: X\nmay_stop: ['psn-x[mtu=512]']\n"
+        done, results = self.run_with(profile, gap=0)
+        self.assertEqual((done.returncode, [one["result"] for one in results.values()]), (0, ["pass", "skip"]))
+        self.assertEqual(conform("run", self.path("psn-x.yaml"), "--device", self.path("device.yaml"), "--may-stop").returncode, 0)
+        self.refused(self.run_with("device: X\nmay_stop: psn-z\n")[0], "no case or instance is called psn-z")
+
     def test_of_a_wrong_profile_are_refused_with_their_place(self):
         deviation = "device: X\ndeviations:\n  - {{instances: {}, seen: x, because: y}}\n"
-        for profile, message in (("devise: X\n", "device.yaml:1:1: member \"devise\" is unknown; there are: device, timing, deviations"),
+        for profile, message in (("devise: X\n", "device.yaml:1:1: member \"devise\" is unknown; there are: device, timing, may_stop, deviations"),
                                  ("timing: {quiet: 3ms}\n", "a profile needs device"),
                                  ("device: X\ntiming: {quiet: soon}\n", "device.yaml:2:17: quiet: expected a time"),
                                  ("device: X\ntiming: {loud: 3ms}\n", "time \"loud\" is unknown; there are: answer, quiet, early, late"),
