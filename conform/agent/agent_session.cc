@@ -158,8 +158,9 @@ void AgentSession::make_cq(std::string_view operation) {
 void AgentSession::clear() {
   work_ = nullptr;
   limits_.qps -= static_cast<std::uint32_t>(objects_.qps.size());
-  objects_.qps.clear();
+  // A window keeps the queue pair that bound it: Soft-RoCE waits for the window's end before it destroys that.
   objects_.windows.clear();
+  objects_.qps.clear();
   objects_.regions.clear();
   objects_.memories.clear();
   objects_.cqs.clear();
