@@ -63,7 +63,7 @@ ControlSession::Answer ControlSession::create_qp(const Json& request, Time now) 
   qps_.emplace(qpn, QueuePair{type, request.contains("receive_cq")});
   endpoint_.adopt(qpn);
   const Psn psn = endpoint_.random().psn();
-  const Answer answer{{"qp", qpn.value()}, {"psn", psn.value()}};
+  Answer answer{{"qp", qpn.value()}, {"psn", psn.value()}};
   if (state == QpState::reset) return answer;
   transport::QpChange change{.state = QpState::init, .p_key_index = 0, .port = 1};
   if (type == QpType::ud) {
