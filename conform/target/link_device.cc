@@ -19,7 +19,7 @@ namespace roce::conform {
 
 namespace {
 
-// Frames of a case are few; those of other threads' cases pass through too.
+// Frames of a case are few, but some cases make hundreds at once while the agent is asked something.
 constexpr std::size_t kRingBytes = 4 << 20;
 constexpr std::size_t kBatch = 32;
 // QPNs of one device, and of one instance on it: an instance has at most a few QPs.
@@ -32,6 +32,16 @@ std::optional<Gid> own_gid(const port::Interface& interface, bool is_ipv4) {
   });
   if (found == interface.addresses.end()) return std::nullopt;
   return found->gid;
+}
+
+/// Returns the kernel's filter for packets to the QPNs of one device, so that those of others do not fill its ring. The
+/// number of the device is in the first byte of the DestQP, which is byte 5 of the BTH.
+std::string filter_of(std::uint32_t first_qpn, const Gid& device) {
+  const std::uint32_t byte = first_qpn / kQpnsOfDevice;
+  constexpr int ipv6_header = 40;
+  constexpr int udp_header = 8;
+  if (device.is_ipv4_mapped()) return fmt::format("udp dst port 4791 and udp[{}] = {}", udp_header + 5, byte);
+  return fmt::format("ip6 proto 17 and ip6[{}] = {}", ipv6_header + udp_header + 5, byte);
 }
 
 /// Returns the time of a frame on the clock of the cases; `stamp` is the kernel's, since the Unix epoch.
@@ -73,6 +83,7 @@ live::Result<std::unique_ptr<LinkDevice>> LinkDevice::open(const LinkSettings& s
   link::RawLinkOptions wanted;
   wanted.interface = settings.interface;
   wanted.ring_bytes = kRingBytes;
+  wanted.filter = filter_of(device->first_qpn_, *gid);
   auto link = link::RawLink::open(wanted);
   if (!link) return live::cannot(link.error().message);
   device->link_ = std::move(*link);

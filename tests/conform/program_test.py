@@ -6,6 +6,7 @@ usage: program_test.py ROCE_CONFORM CASES [UNITTEST ARGUMENT...]
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -139,6 +140,15 @@ class KnownDeviations(Programs):
         done, results = self.run_with("device: X\ndeviations: [{instances: psn-x, seen: ACK, because: it slept}]\n", gap=0)
         self.assertEqual((done.returncode, {one["result"] for one in results.values()}), (1, {"xpass"}))
         self.assertIn("XPASS  psn-x[mtu=512] passed, and the device is known to fail: it slept", done.stdout)
+
+    def test_of_the_guide_are_read(self):
+        with open(os.path.join(CASES, "../../docs/conformance.md"), encoding="utf-8") as file:
+            blocks = re.findall(r"^```yaml\n(device:.*?)^```", file.read(), re.DOTALL | re.MULTILINE)
+        self.assertEqual(len(blocks), 1)
+        with open(self.path("device.yaml"), "w", encoding="utf-8") as file:
+            file.write(blocks[0])
+        done = conform("run", CASES, "--device", self.path("device.yaml"), "--profile", "rxe", "--only", "req-credits[code=1,op=send]")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
 
     def test_may_stop_the_device_and_are_skipped_then(self):
         profile = "device: X\nmay_stop: ['psn-x[mtu=512]']\n"
