@@ -43,7 +43,7 @@ constexpr std::array<Name<unsigned>, 6> kAccess{{{"local_write", IBV_ACCESS_LOCA
                                                  {"mw_bind", IBV_ACCESS_MW_BIND},
                                                  {"zero_based", IBV_ACCESS_ZERO_BASED}}};
 
-/// What the control protocol has, and the verbs of rdma-core 44 do not.
+/// Names of the control protocol that the verbs of rdma-core 44 have nothing for.
 constexpr std::array<std::string_view, 4> kBeyondVerbs{"atomic_write", "flush", "flush_global", "flush_persistent"};
 
 constexpr std::array<Name<ibv_qp_state>, 7> kStates{{{"RESET", IBV_QPS_RESET},

@@ -22,7 +22,7 @@
 
 namespace roce::conform {
 
-/// What all connections of an agent have together.
+/// The memory and the queue pairs that all connections of an agent share.
 struct AgentLimits {
   live::MemoryBudget memory;
   std::uint32_t max_qps = 1024;
@@ -83,9 +83,6 @@ class AgentSession {
   [[nodiscard]] AgentMemory& memory_of(const Json& request);
   [[nodiscard]] AgentQp& qp_of(const Json& request);
   [[nodiscard]] AgentWindow& window_of(const Json& request);
-  /// Returns the part of a memory that `offset` and `length` select, and at most `longest` bytes of it.
-  [[nodiscard]] static std::span<std::byte> range_of(const AgentMemory& memory, const Json& request,
-                                                     std::uint64_t longest);
   [[nodiscard]] std::vector<ibv_sge> pieces_of(const Json& request);
   /// Registers bytes; `operation` begins the message of a refusal.
   [[nodiscard]] static Mr register_bytes(ibv_pd& pd, std::span<std::byte> bytes, unsigned access,

@@ -9,6 +9,7 @@
 #include "conform/agent/agent_names.h"
 #include "conform/agent/agent_session.h"
 #include "conform/agent/verbs_refusal.h"
+#include "roce/live/memory_requests.h"
 
 namespace roce::conform {
 
@@ -62,7 +63,7 @@ AgentSession::Answer AgentSession::create_region(const Json& request) {
   if (live::flag(request, "invalidatable")) {
     throw Refusal("verbs have no region that a SEND can invalidate; bind a window of type 2 instead");
   }
-  const std::span<std::byte> range = range_of(memory_of(request), request, UINT64_MAX);
+  const std::span<std::byte> range = live::range_of(memory_of(request).pages.bytes(), request);
   if (range.empty()) throw Refusal("\"length\" is 0, needs 1 or more");
   const ObjectNumber id = next_number();
   const unsigned access = access_of(request);

@@ -41,7 +41,7 @@ void modify(std::string_view operation, AgentQp& qp, ibv_qp_attr& attributes, un
         error);
 }
 
-/// What a request changes of a queue pair: the attributes and which of them.
+/// The attributes of a queue pair that a request changes, and the mask that names them.
 class Change {
  public:
   explicit Change(const Json& request) : request_(request) {}
@@ -130,7 +130,7 @@ AgentSession::Answer AgentSession::connect_qp(const Json& request) {
   rtr.dest_qp_num = number<std::uint32_t>(request, "remote_qp", 0, Qpn::kMax, 0);
   rtr.rq_psn = number<std::uint32_t>(request, "remote_psn", 0, Psn::kMax, 0);
   rtr.path_mtu = path_mtu_of(number<std::uint32_t>(request, "path_mtu", 256, device_.max_path_mtu(), 1024));
-  // What nobody asked for is as much as the device has.
+  // Without `rd_atomic` in the request, the QP gets as much as the device has.
   rtr.max_dest_rd_atomic =
       number<std::uint8_t>(request, "rd_atomic", 0, 128, at_most_here(device.max_qp_rd_atom, kReadsAndAtomics));
   rtr.min_rnr_timer = 12;

@@ -10,6 +10,7 @@
 #include "conform/agent/agent_session.h"
 #include "conform/agent/verbs_refusal.h"
 #include "roce/live/control_names.h"
+#include "roce/live/memory_requests.h"
 
 namespace roce::conform {
 
@@ -104,7 +105,7 @@ std::vector<ibv_sge> AgentSession::pieces_of(const Json& request) {
     }
   } else if (request.contains("memory")) {
     const AgentMemory& memory = memory_of(request);
-    const std::span<std::byte> range = range_of(memory, request, UINT32_MAX);
+    const std::span<std::byte> range = live::range_of(memory.pages.bytes(), request, UINT32_MAX);
     const auto offset = static_cast<std::uint64_t>(range.data() - memory.pages.bytes().data());
     pieces.push_back(
         {.addr = memory.address + offset, .length = static_cast<std::uint32_t>(range.size()), .lkey = memory.mr->lkey});

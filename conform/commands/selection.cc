@@ -17,11 +17,7 @@ namespace roce::conform {
 namespace {
 
 bool is_selected(const Selection& selection, const Instance& instance) {
-  if (selection.only.empty()) return true;
-  const std::string name = instance.name();
-  return std::ranges::any_of(selection.only, [&](const std::string& pattern) {
-    return fits_pattern(pattern, name) || fits_pattern(pattern, instance.of->id);
-  });
+  return selection.only.empty() || fits_any(selection.only, instance);
 }
 
 }  // namespace

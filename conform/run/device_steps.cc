@@ -79,7 +79,7 @@ std::optional<TargetResult<void>> CaseRun::call(const Verb& action, const Step& 
 }
 
 CaseRun::Verdict CaseRun::run_action(const Verb& action, const Step& step) {
-  // What the device does at once may come before the verb returns.
+  // The time is that of before the verb: frames that the device sends at once may come before the verb returns.
   last_ = target_.now();
   const std::optional<TargetResult<void>> done = call(action, step);
   if (!done) return false;

@@ -22,7 +22,8 @@ struct SuiteOptions {
   Timing timing{};
   /// Instances whose case compares counters run while no other does, because the devices are one.
   bool shares_counters = false;
-  /// What fails while others run is run again alone, and that counts: the tester may have been too slow.
+  /// An instance that fails while others run is run again alone, and that verdict counts: the tester may have been too
+  /// slow.
   bool repeats_alone = false;
   /// Patterns of instances or cases that are skipped, because they may stop the device.
   std::vector<std::string> may_stop{};

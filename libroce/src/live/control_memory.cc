@@ -2,7 +2,6 @@
 // The operations of the control protocol on memory.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -10,7 +9,7 @@
 #include "roce/json_input/json_input.h"
 #include "roce/live/control_names.h"
 #include "roce/live/control_session.h"
-#include "roce/live/pattern.h"
+#include "roce/live/memory_requests.h"
 
 namespace roce::live {
 
@@ -18,25 +17,12 @@ namespace {
 
 using transport::Access;
 
-constexpr std::uint64_t kMaxMemory = std::uint64_t{1} << 40;
-constexpr std::uint64_t kMaxInline = 1 << 20;  // bytes of memory read by one request
-/// Work done before frames and other clients have their turn: parts of memory compared, and bytes converted to text.
-constexpr std::size_t kParts = 1024;
-constexpr std::size_t kHexSlice = 64 << 10;
-
 }  // namespace
 
 ControlSession::Memory& ControlSession::memory_of(const Json& request) {
   const auto found = memories_.find(number<std::uint32_t>(request, "memory", 0, 0xFFFF'FFFF));
   if (found == memories_.end()) throw Refusal("\"memory\" was not made by this connection");
   return *found->second;
-}
-
-std::span<std::byte> ControlSession::range_of(const Memory& memory, const Json& request, std::uint64_t longest) {
-  const auto offset = number<std::uint64_t>(request, "offset", 0, memory.bytes.size(), 0);
-  const std::uint64_t left = memory.bytes.size() - offset;
-  const auto length = number<std::uint64_t>(request, "length", 0, std::min(left, longest), std::min(left, longest));
-  return memory.bytes.subspan(offset, length);
 }
 
 Access ControlSession::rights_of(const Json& request) {
@@ -69,86 +55,22 @@ ControlSession::Answer ControlSession::create_memory(const Json& request, Time) 
 }
 
 ControlSession::Answer ControlSession::fill_memory(const Json& request, Time) {
-  const std::span<std::byte> range = range_of(memory_of(request), request, kMaxMemory);
-  if (request.contains("byte")) {
-    const auto byte = static_cast<std::byte>(number<std::uint8_t>(request, "byte", 0, UINT8_MAX));
-    work_ = [range, byte, done = std::size_t{0}]() mutable -> std::optional<Answer> {
-      const std::size_t size = std::min(kPatternSlice, range.size() - done);
-      std::ranges::fill(range.subspan(done, size), byte);
-      done += size;
-      if (done < range.size()) return std::nullopt;
-      return Answer{};
-    };
-    return {};
-  }
-  const auto seed = number<std::uint64_t>(request, "seed", 0, UINT64_MAX);
-  work_ = [range, seed, done = std::size_t{0}]() mutable -> std::optional<Answer> {
-    const std::size_t size = std::min(kPatternSlice, range.size() - done);
-    fill_pattern(range.subspan(done, size), seed_at(seed, done));
-    done += size;
-    if (done < range.size()) return std::nullopt;
-    return Answer{};
-  };
+  work_ = live::fill_memory(memory_of(request).bytes, request);
   return {};
 }
 
 ControlSession::Answer ControlSession::check_memory(const Json& request, Time) {
-  const Memory& memory = memory_of(request);
-  std::vector<Patterned> parts;
-  const auto add = [&](const Json& part) {
-    parts.push_back({.bytes = range_of(memory, part, kMaxMemory),
-                     .seed = number<std::uint64_t>(part, "seed", 0, UINT64_MAX),
-                     .offset = number<std::uint64_t>(part, "offset", 0, UINT64_MAX, 0)});
-  };
-  if (!request.contains("parts")) {
-    add(request);
-  } else {
-    for (const Json& part : list(request, "parts")) {
-      if (!part.is_object()) {
-        throw Refusal(fmt::format("\"parts\" has {}, needs objects", json_input::shown_value(part)));
-      }
-      add(part);
-    }
-  }
-  work_ = [parts = std::move(parts), at = std::size_t{0}, done = std::size_t{0}]() mutable -> std::optional<Answer> {
-    std::size_t left = kPatternSlice;
-    for (std::size_t count = 0; at < parts.size() && left != 0 && count < kParts; ++count) {
-      const Patterned& part = parts[at];
-      const std::size_t size = std::min(left, part.bytes.size() - done);
-      if (const auto wrong = find_wrong_byte(part.bytes.subspan(done, size), seed_at(part.seed, done))) {
-        return Answer{{"equal", false}, {"wrong_at", part.offset + done + *wrong}};
-      }
-      done += size;
-      // A slice ends at the boundary of a word of the pattern.
-      left = whole_words(left - size);
-      if (done < part.bytes.size()) continue;
-      ++at;
-      done = 0;
-    }
-    if (at < parts.size()) return std::nullopt;
-    return Answer{{"equal", true}};
-  };
+  work_ = live::check_memory(memory_of(request).bytes, request);
   return {};
 }
 
 ControlSession::Answer ControlSession::read_memory(const Json& request, Time) {
-  const std::span<const std::byte> range = range_of(memory_of(request), request, kMaxInline);
-  work_ = [range, done = std::size_t{0}, digits = std::string{}]() mutable -> std::optional<Answer> {
-    const std::span<const std::byte> part = range.subspan(done, std::min(kHexSlice, range.size() - done));
-    digits += to_hex(part);
-    done += part.size();
-    if (done < range.size()) return std::nullopt;
-    return Answer{{"data", std::move(digits)}};
-  };
+  work_ = live::read_memory(memory_of(request).bytes, request);
   return {};
 }
 
 ControlSession::Answer ControlSession::write_memory(const Json& request, Time) {
-  const std::vector<std::byte> data = from_hex(text(request, "data"));
-  Memory& memory = memory_of(request);
-  const auto offset = number<std::uint64_t>(request, "offset", 0, memory.bytes.size(), 0);
-  if (data.size() > memory.bytes.size() - offset) throw Refusal("\"data\" goes beyond the memory's end");
-  std::ranges::copy(data, memory.bytes.subspan(offset).begin());
+  live::write_memory(memory_of(request).bytes, request);
   return {};
 }
 
@@ -165,7 +87,7 @@ ControlSession::Answer ControlSession::destroy_pd(const Json& request, Time) {
 }
 
 ControlSession::Answer ControlSession::create_region(const Json& request, Time) {
-  const std::span<std::byte> range = range_of(memory_of(request), request, kMaxMemory);
+  const std::span<std::byte> range = range_of(memory_of(request).bytes, request);
   const transport::Mr mr =
       carried_out(device_.register_memory(
                       object_of<transport::Pd>(pds_, request, "pd", pd_),

@@ -11,6 +11,7 @@
 #include "roce/json_input/json_input.h"
 #include "roce/live/control_names.h"
 #include "roce/live/control_session.h"
+#include "roce/live/memory_requests.h"
 
 namespace roce::live {
 
@@ -28,7 +29,7 @@ constexpr std::uint64_t kMaxRequest = ControlSinks::kFirstRequest - 1;
 
 transport::Sge ControlSession::sge_of(const Json& request) {
   const Memory& memory = memory_of(request);
-  const std::span<std::byte> range = range_of(memory, request, UINT32_MAX);
+  const std::span<std::byte> range = range_of(memory.bytes, request, UINT32_MAX);
   return {memory.info.address + static_cast<std::uint64_t>(range.data() - memory.bytes.data()),
           static_cast<std::uint32_t>(range.size()), memory.info.l_key};
 }

@@ -73,12 +73,6 @@ class ControlSession {
     transport::Mr mr{};
     transport::MrInfo info{};
   };
-  /// A part of memory and the pattern that it is compared with.
-  struct Patterned {
-    std::span<std::byte> bytes;
-    std::uint64_t seed = 0;
-    std::uint64_t offset = 0;  // position of the part in the memory
-  };
   struct QueuePair {
     transport::QpType type{};
     bool reports_elsewhere = false;  // its receives complete on a CQ that the client made
@@ -117,8 +111,6 @@ class ControlSession {
   [[nodiscard]] Answer counters(const Json& request, Time now);
 
   [[nodiscard]] Memory& memory_of(const Json& request);
-  /// Returns the part of a memory that `offset` and `length` of a request select.
-  [[nodiscard]] static std::span<std::byte> range_of(const Memory& memory, const Json& request, std::uint64_t longest);
   [[nodiscard]] Qpn qp_of(const Json& request) const;
   [[nodiscard]] CmAcceptor& acceptor();
   /// Returns the rights that `access` of a request names; none without it.
