@@ -42,7 +42,7 @@ void add_conversations(packet_info* pinfo, const Packet& packet, const CmMessage
 }
 
 void call_private_data(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const CmMessage& message, int base) {
-  static const heur_dissector_list_t list = find_heur_dissector_list("infiniband.mad.cm.private");
+  static auto* const list = find_heur_dissector_list("infiniband.mad.cm.private");
   if (list == nullptr) return;
   infinibandinfo info{};
   info.payload_tree = tree;
