@@ -78,7 +78,8 @@ struct ExpectFrame {
 struct ExpectInAnyOrder {
   std::vector<FramePattern> patterns{};
 };
-/// Takes the branch whose first step fits the next frame; a branch that begins with `quiet` fits if none comes.
+/// Takes the branch whose first step fits the next frame or, if one begins with `completion`, the next completion. A
+/// branch that begins with `quiet` fits if none comes.
 struct ExpectOneOf {
   struct Branch {
     Place place;

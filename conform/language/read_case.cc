@@ -39,7 +39,7 @@ bool any_counters(const std::vector<Step>& steps) {
 }
 
 const std::vector<std::string_view>& features() {
-  static const std::vector<std::string_view> names{"agent", "atomics", "ipv4", "mw", "rc", "type2_mw", "uc"};
+  static const std::vector<std::string_view> names{"agent", "atomics", "ipv4", "mw", "rc", "type2_mw", "uc", "ud"};
   return names;
 }
 

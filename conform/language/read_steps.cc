@@ -75,8 +75,16 @@ ActionResult read_expect_one_of(const SourceNode& node) {
     CaseResult<std::vector<Step>> steps = read_steps(member.value);
     if (!steps) return because(steps);
     const Action& first = steps->front().action;
-    if (!std::holds_alternative<ExpectFrame>(first) && !std::holds_alternative<Quiet>(first)) {
-      return member.value.error(fmt::format("branch {} has to begin with expect or quiet", member.name));
+    const bool is_quiet = std::holds_alternative<Quiet>(first);
+    if (!is_quiet && !std::holds_alternative<ExpectFrame>(first) && !std::holds_alternative<AwaitCompletion>(first)) {
+      return member.value.error(fmt::format("branch {} has to begin with expect, completion or quiet", member.name));
+    }
+    const auto other = std::ranges::find_if(
+        choice.branches, [](const auto& each) { return !std::holds_alternative<Quiet>(each.steps.front().action); });
+    if (!is_quiet && other != choice.branches.end() && other->steps.front().action.index() != first.index()) {
+      return member.value.error(
+          fmt::format("branch {} begins with {}, and branch {} with {}: expected frames in all, or completions",
+                      member.name, steps->front().verb, other->name, other->steps.front().verb));
     }
     choice.branches.push_back({member.key.place(), member.name, std::move(*steps)});
   }

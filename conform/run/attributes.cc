@@ -31,7 +31,7 @@ struct Word {
 template <typename T>
 Word(std::string_view, T) -> Word<T>;
 
-constexpr std::array kTypes{Word{"rc", QpType::rc}, Word{"uc", QpType::uc}};
+constexpr std::array kTypes{Word{"rc", QpType::rc}, Word{"uc", QpType::uc}, Word{"ud", QpType::ud}};
 constexpr std::array kStates{Word{"RESET", QpState::reset}, Word{"INIT", QpState::init}, Word{"RTR", QpState::rtr},
                              Word{"RTS", QpState::rts},     Word{"SQD", QpState::sqd},   Word{"ERR", QpState::err}};
 constexpr std::array kRights{Word{"none", Access::none},
@@ -101,6 +101,20 @@ CaseResult<void> take_psn(Psn& to, const Setting& setting, const Scope& scope) {
   return taken;
 }
 
+CaseResult<void> take_q_key(QKey& to, const Setting& setting, const Scope& scope) {
+  std::uint32_t number = to.value();
+  CaseResult<void> taken = take_number(number, setting, scope);
+  if (taken) to = QKey{number};
+  return taken;
+}
+
+CaseResult<void> take_qpn(Qpn& to, const Setting& setting, const Scope& scope) {
+  std::uint32_t number = to.value();
+  CaseResult<void> taken = take_number(number, setting, scope, Qpn::kMax);
+  if (taken) to = Qpn{number};
+  return taken;
+}
+
 CaseResult<void> take_rights(Access& to, const Setting& setting, const Scope& scope) {
   const CaseResult<Value> value = value_of(setting, scope);
   if (!value) return tl::unexpected(value.error());
@@ -162,6 +176,7 @@ CaseResult<void> read_attributes(QpAttributesRead& attributes, const std::vector
                     {"access", [&](const Setting& s) { return take_rights(qp.access, s, scope); }},
                     {"rq_psn", [&](const Setting& s) { return take_psn(qp.rq_psn, s, scope); }},
                     {"sq_psn", [&](const Setting& s) { return take_psn(qp.sq_psn, s, scope); }},
+                    {"q_key", [&](const Setting& s) { return take_q_key(qp.q_key, s, scope); }},
                     {"path_mtu", number(qp.path_mtu, 4096)},
                     {"timeout", number(qp.timeout, codes)},
                     {"retry_count", number(qp.retry_count, retries)},
@@ -227,6 +242,7 @@ CaseResult<transport::QpChange> read_change(const std::vector<Setting>& settings
        {"access", [&](const Setting& s) { return take_rights(change.access.emplace(), s, scope); }},
        {"min_rnr_timer", [&](const Setting& s) { return take_number(change.min_rnr_timer.emplace(), s, scope, 31); }},
        {"sq_psn", [&](const Setting& s) { return take_psn(change.sq_psn.emplace(), s, scope); }},
+       {"q_key", [&](const Setting& s) { return take_q_key(change.q_key.emplace(), s, scope); }},
        {"timeout", [&](const Setting& s) { return take_number(change.timeout.emplace(), s, scope, 31); }},
        {"retry_count", [&](const Setting& s) { return take_number(change.retry_count.emplace(), s, scope, 7); }},
        {"rnr_retry", [&](const Setting& s) { return take_number(change.rnr_retry.emplace(), s, scope, 7); }},
@@ -236,13 +252,11 @@ CaseResult<transport::QpChange> read_change(const std::vector<Setting>& settings
   return change;
 }
 
-CaseResult<SendOrder> read_order(const std::vector<Setting>& settings, const Region& region, const Scope& scope) {
-  SendOrder order{.data = {.address = region.address, .length = 0, .l_key = LKey{region.l_key}}};
+CaseResult<void> read_order(SendOrder& order, const std::vector<Setting>& settings, const Scope& scope) {
   transport::SendRequest& request = order.request;
-  std::uint32_t r_key = region.r_key;
-  std::uint32_t l_key = region.l_key;
+  std::uint32_t r_key = request.remote.r_key.value();
+  std::uint32_t l_key = order.data.l_key.value();
   std::uint32_t invalidate = 0;
-  request.remote.address = region.address;
   const auto number = [&scope](auto& to) -> Reader {
     return [&to, &scope](const Setting& setting) { return take_number(to, setting, scope); };
   };
@@ -262,14 +276,15 @@ CaseResult<SendOrder> read_order(const std::vector<Setting>& settings, const Reg
                  {"invalidate", number(invalidate)},
                  {"compare_add", number(request.compare_add)},
                  {"swap", number(request.swap)},
+                 {"remote_qp", [&](const Setting& s) { return take_qpn(request.datagram.qpn, s, scope); }},
+                 {"q_key", [&](const Setting& s) { return take_q_key(request.datagram.q_key, s, scope); }},
                  {"signaled", flag(request.signaled)},
                  {"solicited", flag(request.solicited)},
                  {"fence", flag(request.fence)}});
-  if (!read) return tl::unexpected(read.error());
   order.data.l_key = LKey{l_key};
   request.remote.r_key = RKey{r_key};
   request.invalidate = RKey{invalidate};
-  return order;
+  return read;
 }
 
 }  // namespace roce::conform

@@ -32,9 +32,8 @@ struct BindArguments {
 [[nodiscard]] CaseResult<BindArguments> read_bind(const std::vector<Setting>& settings, const Scope& scope);
 /// Reads what a `modify` changes.
 [[nodiscard]] CaseResult<transport::QpChange> read_change(const std::vector<Setting>& settings, const Scope& scope);
-/// Reads the request that a `post_send` posts; `region` is where its data and its remote address are by default.
-[[nodiscard]] CaseResult<SendOrder> read_order(const std::vector<Setting>& settings, const Region& region,
-                                               const Scope& scope);
+/// Reads the request that a `post_send` posts, or where a `post_receive` has its buffer, over what `order` has.
+[[nodiscard]] CaseResult<void> read_order(SendOrder& order, const std::vector<Setting>& settings, const Scope& scope);
 
 /// All rights that a peer can have.
 [[nodiscard]] transport::Access all_rights();

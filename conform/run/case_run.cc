@@ -22,12 +22,12 @@ std::string time_text(Duration time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
 }
 
+}  // namespace
+
 std::string frame_text(const SeenFrame& frame) {
   const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
   return fmt::format("{} PSN {}", packet.info().name, packet.bth().psn.value());
 }
-
-}  // namespace
 
 std::string_view to_string(Result result) {
   switch (result) {
@@ -311,37 +311,6 @@ CaseRun::Verdict CaseRun::run_action(const ExpectInAnyOrder& action, const Step&
     last_ = frame.time;
   }
   return true;
-}
-
-CaseRun::Verdict CaseRun::run_action(const ExpectOneOf& action, const Step& step) {
-  const auto& first = action.branches.front();
-  const auto* const frame_step = std::get_if<ExpectFrame>(&first.steps.front().action);
-  PeerQp* qp = qp_of(frame_step != nullptr ? frame_step->pattern.on : kDefaultQp, first.place);
-  if (qp == nullptr) return false;
-  const bool may_be_quiet = std::ranges::any_of(
-      action.branches, [](const auto& branch) { return std::holds_alternative<Quiet>(branch.steps.front().action); });
-  const std::optional<Duration> within =
-      duration(step.within, may_be_quiet ? timing_.quiet : timing_.answer, step.place);
-  if (!within) return false;
-  std::optional<SeenFrame> frame = next_frame(*qp, begin_of(step) + *within + timing_.late);
-  if (outcome_.failure) return false;
-  std::string wanted;
-  for (const ExpectOneOf::Branch& branch : action.branches) {
-    const auto* const expect = std::get_if<ExpectFrame>(&branch.steps.front().action);
-    wanted += fmt::format("{}{}", wanted.empty() ? "" : " or ", expect != nullptr ? expect->pattern.text : "nothing");
-    bool is_taken = !frame && expect == nullptr;
-    if (frame && expect != nullptr) {
-      const std::optional<std::vector<FramePattern>> frames = single_frames({expect->pattern});
-      const std::optional<bool> is_it = frames ? fits(frames->front(), *frame, *qp) : std::nullopt;
-      if (!is_it) return false;
-      is_taken = *is_it;
-    }
-    if (!is_taken) continue;
-    if (frame) qp->waiting.push_front(std::move(*frame));
-    outcome_.branches.push_back(branch.name);
-    return run_steps(branch.steps);
-  }
-  return fail(step.place, fmt::format("expected {}, seen: {}", wanted, frame ? frame_text(*frame) : "nothing"));
 }
 
 CaseRun::Verdict CaseRun::run_action(const Quiet& action, const Step& step) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "conform/run/test_bed.h"
 
 namespace roce::conform {
+
+/// Returns a frame as failures name it: `RC_ACKNOWLEDGE PSN 17`.
+[[nodiscard]] std::string frame_text(const SeenFrame& frame);
 
 /// Times of a target: how long its answers may take.
 struct Timing {
@@ -46,6 +50,8 @@ class CaseRun final : private Scope {
   [[nodiscard]] Verdict run_action(const ExpectFrame& action, const Step& step);
   [[nodiscard]] Verdict run_action(const ExpectInAnyOrder& action, const Step& step);
   [[nodiscard]] Verdict run_action(const ExpectOneOf& action, const Step& step);
+  /// Takes the branch that fits the next completion of the queue that `first` names.
+  [[nodiscard]] Verdict choose_by_completion(const ExpectOneOf& action, const AwaitCompletion& first, const Step& step);
   [[nodiscard]] Verdict run_action(const Quiet& action, const Step& step);
   [[nodiscard]] Verdict run_action(const Probe& action, const Step& step);
   [[nodiscard]] Verdict run_action(const Verb& action, const Step& step);
@@ -61,6 +67,13 @@ class CaseRun final : private Scope {
   [[nodiscard]] Verdict run_action(const Repeat& action, const Step& step);
   [[nodiscard]] Verdict run_action(const ForEach& action, const Step& step);
   [[nodiscard]] Verdict run_action(const Wait& action, const Step& step);
+
+  // Completions.
+  /// Returns the next completion of a queue; empty if none came before `until`, or the run is over.
+  [[nodiscard]] std::optional<transport::Completion> next_completion(const PeerQp& qp, bool is_receive, Time until);
+  /// Compares a completion with what a step expects; empty if the run is over.
+  [[nodiscard]] std::optional<std::vector<Comparison>> compare_completion(const AwaitCompletion& action,
+                                                                          const transport::Completion& completion);
 
   // Verbs; empty if the run is over.
   [[nodiscard]] std::optional<TargetResult<void>> call(const Verb& action, const Step& step);
@@ -112,6 +125,7 @@ class CaseRun final : private Scope {
     std::vector<std::byte> frame;
   };
   std::map<std::string, Labelled, std::less<>> labels_;
+  std::optional<transport::Completion> chosen_;    ///< it chose the branch whose first step takes it next
   std::map<std::string, std::uint64_t> counters_;  ///< at the beginning, if the case reads them
   Time last_{};                                    ///< when the step before happened
   std::uint64_t work_ = 0;                         ///< steps and frames so far

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "conform/run/attributes.h"
 #include "conform/run/case_run.h"
@@ -24,6 +25,9 @@ std::optional<Value> completion_value(const transport::Completion& completion, s
   if (name == "immediate") return Value::number(completion.immediate);
   if (name == "invalidated") return Value::number(completion.invalidated.value());
   if (name == "qpn") return Value::number(completion.qpn.value());
+  if (name == "source_qp") {
+    return completion.has_network_header ? Value::number(completion.source_qp.value()) : Value::word("none");
+  }
   return std::nullopt;
 }
 
@@ -69,13 +73,13 @@ std::optional<TargetResult<void>> CaseRun::call(const Verb& action, const Step& 
     give_up(change.error());
     return std::nullopt;
   }
-  const CaseResult<SendOrder> order = read_order(action.arguments, *bed_.find_region("R"), *this);
-  if (!order) {
-    give_up(order.error());
+  SendOrder order = bed_.order_for(*qp);
+  if (CaseResult<void> read = read_order(order, action.arguments, *this); !read) {
+    give_up(read.error());
     return std::nullopt;
   }
-  return action.kind == Verb::Kind::post_send ? target_.post_send(qp->number, *order)
-                                              : target_.post_receive(qp->number, order->request.wr_id, order->data);
+  return action.kind == Verb::Kind::post_send ? target_.post_send(qp->number, order)
+                                              : target_.post_receive(qp->number, order.request.wr_id, order.data);
 }
 
 CaseRun::Verdict CaseRun::run_action(const Verb& action, const Step& step) {
@@ -91,6 +95,9 @@ CaseRun::Verdict CaseRun::run_action(const Verb& action, const Step& step) {
 CaseRun::Verdict CaseRun::run_action(const Probe& action, const Step& step) {
   PeerQp* qp = qp_of(action.on, step.place);
   if (qp == nullptr) return false;
+  if (qp->setup.type != transport::QpType::rc) {
+    return give_up({step.place, fmt::format("a probe needs a QP that answers: {} is not of type rc", action.on)});
+  }
   const Region* region = bed_.find_region("probe");
   FrameSpec frame{.place = step.place, .opcode = Expression::literal("WRITE_ONLY"), .on = action.on};
   const auto set = [&](std::string_view name, const std::string& text) {
@@ -114,28 +121,42 @@ CaseRun::Verdict CaseRun::run_action(const Probe& action, const Step& step) {
   return bed_.accept_memory(region->address, 8);
 }
 
+std::optional<transport::Completion> CaseRun::next_completion(const PeerQp& qp, bool is_receive, Time until) {
+  if (chosen_) return std::exchange(chosen_, std::nullopt);
+  for (;;) {
+    if (const auto completion = target_.poll(qp.number, is_receive)) return completion;
+    if (target_.now() >= until) return std::nullopt;
+    (void)wait_for_frame(std::min(until, target_.now() + kPollInterval));
+    if (outcome_.failure) return std::nullopt;
+  }
+}
+
+std::optional<std::vector<Comparison>> CaseRun::compare_completion(const AwaitCompletion& action,
+                                                                   const transport::Completion& completion) {
+  std::vector<Comparison> fields;
+  for (const FieldPattern& field : action.fields) {
+    const std::optional<Value> seen = completion_value(completion, field.name);
+    const Evaluated<bool> fits = seen ? allows(field, *seen, *this) : false;
+    if (!seen || !fits) {
+      give_up({field.place, seen ? fits.error() : fmt::format("a completion has no {}", field.name)});
+      return std::nullopt;
+    }
+    fields.push_back({field.name, wanted_text(field, *this), to_string(*seen), *fits});
+  }
+  return fields;
+}
+
 CaseRun::Verdict CaseRun::run_action(const AwaitCompletion& action, const Step& step) {
   const PeerQp* qp = qp_of(action.on, step.place);
   const std::optional<Time> until = qp != nullptr ? deadline_of(step) : std::nullopt;
   if (!until) return false;
-  std::optional<transport::Completion> completion;
-  for (;;) {
-    completion = target_.poll(qp->number, action.is_receive);
-    if (completion || target_.now() >= *until) break;
-    (void)wait_for_frame(std::min(*until, target_.now() + kPollInterval));
-    if (outcome_.failure) return false;
-  }
+  const std::optional<transport::Completion> completion = next_completion(*qp, action.is_receive, *until);
+  if (outcome_.failure) return false;
   if (!completion) return fail(step.place, "expected a completion, seen: none");
   last_ = target_.now();
-  std::vector<Comparison> fields;
-  for (const FieldPattern& field : action.fields) {
-    const std::optional<Value> seen = completion_value(*completion, field.name);
-    if (!seen) return give_up({field.place, fmt::format("a completion has no {}", field.name)});
-    const Evaluated<bool> fits = allows(field, *seen, *this);
-    if (!fits) return give_up({field.place, fits.error()});
-    fields.push_back({field.name, wanted_text(field, *this), to_string(*seen), *fits});
-  }
-  return is_right(fields) || fail(step.place, "a completion differs", std::move(fields));
+  std::optional<std::vector<Comparison>> fields = compare_completion(action, *completion);
+  if (!fields) return false;
+  return is_right(*fields) || fail(step.place, "a completion differs", std::move(*fields));
 }
 
 CaseRun::Verdict CaseRun::run_action(const NoCompletion& action, const Step& step) {

@@ -84,6 +84,12 @@ std::optional<Value> field_value(const Packet& packet, const std::string& name) 
   if (name == "payload") return Value::word(hex_text(packet.payload()));
   if (name == "payload_length") return Value::number(packet.payload_length());
   if (name == "opcode") return Value::word(std::string{packet.info().name});
+  if (name == "network" || name == "network_length") {
+    const std::optional<Layer> layer = packet.find(packet.network_header());
+    if (!layer) return std::nullopt;
+    const Bytes bytes = packet.layer_bytes(*layer);
+    return name == "network" ? Value::word(hex_text(bytes)) : Value::number(bytes.size());
+  }
   const std::size_t dot = name.find('.');
   if (dot == std::string::npos) return std::nullopt;
   const HeaderInfo* header = find_header(name.substr(0, dot));

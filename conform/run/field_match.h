@@ -21,7 +21,8 @@ namespace roce::conform {
 /// True if all fields are right.
 [[nodiscard]] bool is_right(const std::vector<Comparison>& fields);
 
-/// Returns the value of a field of a packet, or of `payload` (hex digits), `payload_length`, `opcode`.
+/// Returns the value of a field of a packet, or of `payload` (hex digits), `payload_length`, `opcode`, `network` (hex
+/// digits of the IP header), `network_length`.
 [[nodiscard]] std::optional<Value> field_value(const Packet& packet, const std::string& name);
 
 /// Returns bytes as hex digits.

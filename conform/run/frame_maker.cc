@@ -91,6 +91,10 @@ class Maker {
       values.emplace_back(fmt::format("{}.va", header), std::to_string(defaults_.region.address));
       values.emplace_back(fmt::format("{}.r_key", header), std::to_string(defaults_.region.r_key));
     }
+    if (has_header(*info_, HeaderId::deth)) {
+      values.emplace_back("deth.q_key", std::to_string(defaults_.q_key.value()));
+      values.emplace_back("deth.src_qp", std::to_string(defaults_.source_qp.value()));
+    }
     if (carries_data()) values.emplace_back("payload_length", std::to_string(default_payload()));
     // Other headers begin a new packet, which has the defaults of those that it still has.
     const auto headers = std::ranges::find(frame_.fields, "headers", &Setting::name);

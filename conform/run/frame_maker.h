@@ -15,6 +15,8 @@ struct FrameDefaults {
   transport::QpType type = transport::QpType::rc;
   Qpn dest_qp{};
   Psn psn{};
+  Qpn source_qp{};  ///< of a datagram
+  QKey q_key{};     ///< of a datagram
   std::uint32_t path_mtu = 0;
   Region region{};  ///< the one that RETH and AtomicETH point to
 };

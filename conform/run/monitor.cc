@@ -7,6 +7,7 @@
 
 #include "roce/wire/checksum.h"
 #include "roce/wire/constants.h"
+#include "roce/wire/deth.h"
 #include "roce/wire/icrc.h"
 
 namespace roce::conform {
@@ -40,6 +41,7 @@ std::optional<std::string> find_deviation_of_form(const Packet& packet, const Po
   if (bth.reserved1 != 0 || bth.reserved2 != 0) return "reserved bits of the BTH are not 0";
   if (std::ranges::any_of(packet.pad(), [](std::byte byte) { return byte != std::byte{0}; }))
     return "pad bytes are not 0";
+  if (packet.get<Deth>().value_or(Deth{}).reserved != 0) return "reserved bits of the DETH are not 0";
   if (bth.pad_count != (0U - packet.payload_length()) % 4) return fmt::format("the pad count is {}", bth.pad_count);
   return std::nullopt;
 }

@@ -30,6 +30,7 @@ std::optional<Value> find_of_qp(const PeerQp& qp, std::string_view member) {
   if (member == "qpn") return Value::number(qp.qpn.value());
   if (member == "peer") return Value::number(qp.setup.peer.value());
   if (member == "mtu") return Value::number(qp.setup.path_mtu);
+  if (member == "q_key") return Value::number(qp.setup.q_key.value());
   return std::nullopt;
 }
 
@@ -137,6 +138,8 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
   attributes.setup.sq_psn = draw_psn();
   attributes.setup.peer = Qpn{target_.first_peer().value() + static_cast<std::uint32_t>(qps_.size())};
   if (auto read = read_attributes(attributes, object.attributes, scope); !read) return read;
+  // A datagram has no path MTU: it may be as long as the port allows.
+  if (attributes.setup.type == transport::QpType::ud) attributes.setup.path_mtu = target_.port_mtu();
   const TargetResult<QpNumber> number = target_.create_qp(attributes.setup);
   if (!number) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, number.error())});
   PeerQp qp{.number = *number,
@@ -198,8 +201,18 @@ FrameDefaults TestBed::defaults_for(const PeerQp& qp) const {
   return {.type = qp.setup.type,
           .dest_qp = qp.qpn,
           .psn = qp.expected,
+          .source_qp = qp.setup.peer,
+          .q_key = qp.setup.q_key,
           .path_mtu = qp.setup.path_mtu,
           .region = *find_region("R")};
+}
+
+SendOrder TestBed::order_for(const PeerQp& qp) const {
+  const Region& region = *find_region("R");
+  SendOrder order{.data = {.address = region.address, .length = 0, .l_key = LKey{region.l_key}}};
+  order.request.remote = {.address = region.address, .r_key = RKey{region.r_key}};
+  order.request.datagram = {.qpn = qp.setup.peer, .q_key = qp.setup.q_key};
+  return order;
 }
 
 std::optional<Value> TestBed::find(std::string_view name) const {

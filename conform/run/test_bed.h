@@ -53,6 +53,8 @@ class TestBed {
   [[nodiscard]] std::map<std::string, PeerQp>& qps() { return qps_; }
   /// Returns what a frame for a QP has if the case says nothing else.
   [[nodiscard]] FrameDefaults defaults_for(const PeerQp& qp) const;
+  /// Returns the request of the device on a QP that a case which says nothing else posts: without data, in R.
+  [[nodiscard]] SendOrder order_for(const PeerQp& qp) const;
   /// Returns the value of a name such as `E`, `a.E`, `qp.qpn`, `R.va`, `R.end`, `rx0.va`, `win.r_key`, `mtu`.
   [[nodiscard]] std::optional<Value> find(std::string_view name) const;
 

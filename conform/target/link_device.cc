@@ -69,6 +69,11 @@ live::Result<std::unique_ptr<LinkDevice>> LinkDevice::open(const LinkSettings& s
   for (const nlohmann::json& feature : *features) {
     if (feature.is_string()) device->features_.insert(feature.get<std::string>());
   }
+  const auto port_mtu = hello.find("max_path_mtu");
+  if (port_mtu == hello.end() || !port_mtu->is_number_unsigned()) {
+    return live::cannot("the agent does not say its largest path MTU; use the one of this roce-conform");
+  }
+  device->port_mtu_ = port_mtu->get<std::uint32_t>();
   const std::optional<Gid> gid = port::parse_ip(address->get<std::string>());
   const port::Result<port::Interface> interface = port::find_interface(settings.interface);
   if (!interface) return live::cannot(interface.error().message);

@@ -37,6 +37,7 @@ class LinkDevice {
   [[nodiscard]] static live::Result<std::unique_ptr<LinkDevice>> open(const LinkSettings& settings);
 
   [[nodiscard]] const Port& port() const { return port_; }
+  [[nodiscard]] std::uint32_t port_mtu() const { return port_mtu_; }
   [[nodiscard]] bool has(std::string_view feature) const { return features_.contains(feature); }
   [[nodiscard]] Time now() const { return clock_.now(); }
 
@@ -62,6 +63,7 @@ class LinkDevice {
 
   live::Clock clock_;
   Port port_{};
+  std::uint32_t port_mtu_ = 0;
   std::unique_ptr<link::RawLink> link_;
   std::unique_ptr<live::ControlClient> agent_;
   std::set<std::string, std::less<>> features_;

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "conform/target/qp_path.h"
 #include "roce/live/control_names.h"
 #include "roce/live/control_request.h"
 
@@ -83,34 +84,8 @@ Json change_request(Qpn qpn, const QpChange& change, const Port& port) {
   put("timeout", change.timeout);
   put("retry_count", change.retry_count);
   put("rnr_retry", change.rnr_retry);
+  put_strong("q_key", change.q_key);
   return request;
-}
-
-/// Returns the changes that take a new QP to the state of its setup.
-std::vector<QpChange> path_of(const QpSetup& setup) {
-  std::vector<QpChange> path;
-  QpChange init{.state = QpState::init, .access = setup.access};
-  QpChange rtr{.state = QpState::rtr,
-               .address = transport::AddressVector{},
-               .path_mtu = setup.path_mtu,
-               .dest_qp = setup.peer,
-               .rq_psn = setup.rq_psn};
-  QpChange rts{.state = QpState::rts, .sq_psn = setup.sq_psn};
-  if (setup.type == transport::QpType::rc) {
-    rtr.max_dest_rd_atomic = setup.max_dest_rd_atomic;
-    rtr.min_rnr_timer = setup.min_rnr_timer;
-    rts.max_rd_atomic = setup.max_rd_atomic;
-    rts.timeout = setup.timeout;
-    rts.retry_count = setup.retry_count;
-    rts.rnr_retry = setup.rnr_retry;
-  }
-  for (QpChange& change : std::array{init, rtr, rts}) {
-    if (setup.state == QpState::reset) break;
-    path.push_back(change);
-    if (change.state == setup.state) break;
-  }
-  if (setup.state == QpState::err) path.push_back({.state = QpState::err});
-  return path;
 }
 
 transport::Completion completion_of(const nlohmann::json& report) {
@@ -126,6 +101,8 @@ transport::Completion completion_of(const nlohmann::json& report) {
   if (completion.has_immediate) completion.immediate = number<std::uint32_t>(report, "immediate");
   completion.has_invalidated = report.contains("invalidated");
   if (completion.has_invalidated) completion.invalidated = RKey{number<std::uint32_t>(report, "invalidated")};
+  completion.has_network_header = report.contains("source_qp");
+  if (completion.has_network_header) completion.source_qp = Qpn{number<std::uint32_t>(report, "source_qp")};
   return completion;
 }
 
@@ -156,7 +133,7 @@ void LinkTarget::put_pd(Json& request, bool in_other_pd) {
 }
 
 TargetResult<QpNumber> LinkTarget::create_qp(const QpSetup& setup) {
-  Qp qp;
+  Qp qp{.type = setup.type};
   qp.send_cq = number<std::uint32_t>(device_.tell("create_cq", {{"size", kCompletions}}), "cq");
   qp.receive_cq = number<std::uint32_t>(device_.tell("create_cq", {{"size", kCompletions}}), "cq");
   Json request{
@@ -166,10 +143,21 @@ TargetResult<QpNumber> LinkTarget::create_qp(const QpSetup& setup) {
   if (!created) return tl::unexpected(created.error());
   qp.qpn = Qpn{number<std::uint32_t>(*created, "qp")};
   qps_.push_back(qp);
-  for (const QpChange& change : path_of(setup)) {
-    if (const TargetResult<void> moved = modify(qps_.size() - 1, change); !moved) return tl::unexpected(moved.error());
+  const QpNumber qp_number = qps_.size() - 1;
+  // A UD QP gets the address that it sends to from `connect_qp`, which takes it from INIT to RTS.
+  const bool connects = setup.type == transport::QpType::ud && setup.state != QpState::rtr;
+  for (const QpChange& change : path_of(setup, port().tester_gid)) {
+    if (connects && change.state == QpState::rtr) continue;
+    const bool is_connection = connects && change.state == QpState::rts;
+    const TargetResult<void> moved = is_connection ? connect(qp_number, setup.sq_psn) : modify(qp_number, change);
+    if (!moved) return tl::unexpected(moved.error());
   }
-  return qps_.size() - 1;
+  return qp_number;
+}
+
+TargetResult<void> LinkTarget::connect(QpNumber qp, Psn first) {
+  return done(device_.ask("connect_qp",
+                          {{"qp", qpn(qp).value()}, {"gid", to_string(port().tester_gid)}, {"psn", first.value()}}));
 }
 
 void LinkTarget::make_memory() {
@@ -255,6 +243,10 @@ TargetResult<void> LinkTarget::post_send(QpNumber qp, const SendOrder& order) {
                {"r_key", send.remote.r_key.value()},
                {"compare_add", send.compare_add},
                {"swap", send.swap}};
+  if (qps_.at(qp).type == transport::QpType::ud) {
+    request["remote_qp"] = send.datagram.qpn.value();
+    request["q_key"] = send.datagram.q_key.value();
+  }
   if (order.data.length != 0) {
     request["pieces"] = {
         {{"address", order.data.address}, {"length", order.data.length}, {"l_key", order.data.l_key.value()}}};

@@ -22,6 +22,7 @@ class LinkTarget final : public Target {
   ~LinkTarget() override;
 
   [[nodiscard]] const Port& port() const override { return device_.port(); }
+  [[nodiscard]] std::uint32_t port_mtu() const override { return device_.port_mtu(); }
   [[nodiscard]] Qpn first_peer() const override { return first_peer_; }
   [[nodiscard]] bool has(std::string_view feature) const override;
   [[nodiscard]] TargetResult<QpNumber> create_qp(const QpSetup& setup) override;
@@ -48,6 +49,7 @@ class LinkTarget final : public Target {
 
  private:
   struct Qp {
+    transport::QpType type{};
     Qpn qpn{};
     std::uint32_t send_cq = 0;
     std::uint32_t receive_cq = 0;
@@ -57,6 +59,8 @@ class LinkTarget final : public Target {
 
   /// Adds the other protection domain to a request for an object in it.
   void put_pd(nlohmann::ordered_json& request, bool in_other_pd);
+  /// Takes a UD QP from INIT to RTS, and makes the tester's address the one that it sends to.
+  TargetResult<void> connect(QpNumber qp, Psn first);
   void make_memory();
 
   LinkDevice& device_;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "conform/target/qp_path.h"
 #include "roce/wire/packet.h"
 
 namespace roce::conform {
@@ -76,37 +77,15 @@ MemoryTarget::MemoryTarget(const transport::Profile& profile, std::uint64_t seed
 
 TargetResult<QpNumber> MemoryTarget::create_qp(const QpSetup& setup) {
   constexpr std::uint32_t completions = 4096;
+  const transport::Pd pd = setup.in_other_pd ? other_pd_ : pd_;
   Qp qp{.send_cq = must(device_.create_cq(completions)), .receive_cq = must(device_.create_cq(completions))};
-  qp.qpn = must(device_.create_qp({.type = setup.type,
-                                   .pd = setup.in_other_pd ? other_pd_ : pd_,
-                                   .send_cq = qp.send_cq,
-                                   .receive_cq = qp.receive_cq}));
+  if (setup.type == QpType::ud) qp.tester = must(device_.create_ah(pd, {.dgid = port_.tester_gid}));
+  qp.qpn = must(device_.create_qp({.type = setup.type, .pd = pd, .send_cq = qp.send_cq, .receive_cq = qp.receive_cq}));
   qps_.push_back(qp);
   const QpNumber number = qps_.size() - 1;
-  const bool is_reliable = setup.type == QpType::rc;
-  std::vector<QpChange> path;
-  path.push_back({.state = QpState::init, .p_key_index = 0, .port = 1, .access = setup.access});
-  QpChange rtr{.state = QpState::rtr,
-               .address = transport::AddressVector{.dgid = port_.tester_gid},
-               .path_mtu = setup.path_mtu,
-               .dest_qp = setup.peer,
-               .rq_psn = setup.rq_psn};
-  QpChange rts{.state = QpState::rts, .sq_psn = setup.sq_psn};
-  if (is_reliable) {
-    rtr.max_dest_rd_atomic = setup.max_dest_rd_atomic;
-    rtr.min_rnr_timer = setup.min_rnr_timer;
-    rts.max_rd_atomic = setup.max_rd_atomic;
-    rts.timeout = setup.timeout;
-    rts.retry_count = setup.retry_count;
-    rts.rnr_retry = setup.rnr_retry;
-  }
-  path.push_back(rtr);
-  path.push_back(rts);
-  for (const QpChange& change : path) {
-    if (state(number) == setup.state) break;
+  for (const QpChange& change : path_of(setup, port_.tester_gid)) {
     if (const auto done = said(device_.modify_qp(qp.qpn, change, now_)); !done) return tl::unexpected(done.error());
   }
-  if (setup.state == QpState::err) must(device_.modify_qp(qp.qpn, {.state = QpState::err}, now_));
   return number;
 }
 
@@ -173,6 +152,7 @@ TargetResult<void> MemoryTarget::post_send(QpNumber qp, const SendOrder& order) 
   transport::SendRequest request = order.request;
   const std::array<transport::Sge, 1> sges{order.data};
   if (order.data.length != 0) request.sges = sges;
+  request.datagram.ah = qps_.at(qp).tester;
   return said(device_.post_send(qpn(qp), request));
 }
 

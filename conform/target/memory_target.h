@@ -17,6 +17,7 @@ class MemoryTarget final : public Target {
   MemoryTarget(const transport::Profile& profile, std::uint64_t seed);
 
   [[nodiscard]] const Port& port() const override { return port_; }
+  [[nodiscard]] std::uint32_t port_mtu() const override { return device_.config().port_mtu; }
   [[nodiscard]] Qpn first_peer() const override { return Qpn{0x1000}; }
   [[nodiscard]] bool has(std::string_view /*feature*/) const override { return true; }
   [[nodiscard]] TargetResult<QpNumber> create_qp(const QpSetup& setup) override;
@@ -46,6 +47,7 @@ class MemoryTarget final : public Target {
     Qpn qpn{};
     transport::Cq send_cq{};
     transport::Cq receive_cq{};
+    transport::Ah tester{};  ///< of a UD QP: the address that it sends to
   };
 
   /// Takes what the device has to send now.

@@ -36,7 +36,8 @@ using QpNumber = std::size_t;
 using RegionNumber = std::size_t;
 using WindowNumber = std::size_t;
 
-/// A QP of the device, connected to one that only the tester knows.
+/// A QP of the device, connected to one that only the tester knows. A UD QP is not connected: `peer` is the one that it
+/// sends to, and neither rights nor the members of a path and of retries mean anything.
 struct QpSetup {
   transport::QpType type = transport::QpType::rc;
   transport::QpState state = transport::QpState::rts;
@@ -44,6 +45,7 @@ struct QpSetup {
   Psn rq_psn{};                   ///< the first PSN that the device expects
   Psn sq_psn{};                   ///< the first PSN that the device sends
   Qpn peer{};                     ///< the tester's QPN
+  QKey q_key{0x1234'5678};        ///< of a UD QP
   transport::Access access = transport::Access::none;
   std::uint8_t timeout = 14;
   std::uint8_t retry_count = 7;
@@ -115,6 +117,8 @@ class Target {
   virtual ~Target() = default;
 
   [[nodiscard]] virtual const Port& port() const = 0;
+  /// Returns the most bytes of data that a datagram to the device may have.
+  [[nodiscard]] virtual std::uint32_t port_mtu() const = 0;
   /// Returns the first of the tester's QPNs, from which a case counts up.
   [[nodiscard]] virtual Qpn first_peer() const = 0;
   /// True if the device has what a case `needs` by this name.
@@ -133,6 +137,7 @@ class Target {
   virtual TargetResult<void> post_bind(QpNumber qp, const BindOrder& order) = 0;
   virtual TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) = 0;
   [[nodiscard]] virtual transport::QpState state(QpNumber qp) = 0;
+  /// On a UD QP, `order` goes to the tester's address, and to the QP and with the Q_Key that it names.
   virtual TargetResult<void> post_send(QpNumber qp, const SendOrder& order) = 0;
   virtual TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) = 0;
 

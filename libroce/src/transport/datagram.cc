@@ -11,6 +11,7 @@
 #include "roce/wire/header_area.h"
 #include "roce/wire/immdt.h"
 #include "transport/completion.h"
+#include "transport/faults.h"
 #include "transport/scheduler.h"
 
 namespace roce::transport::detail {
@@ -18,6 +19,8 @@ namespace roce::transport::detail {
 namespace {
 
 constexpr std::uint32_t kControlledQKey = 1U << 31;
+/// The part of the header area that has an IPv4 header.
+constexpr std::uint64_t kIpv4HeaderArea = 20;
 
 /// Sends one datagram along a path that is built, or fails it if an L_Key is wrong; false if there is no room.
 [[nodiscard]] bool send_datagram(DeviceState& device, Qp& qp, SendWqe& wqe, Path& path, Emitter& out, Time now) {
@@ -34,7 +37,7 @@ constexpr std::uint32_t kControlledQKey = 1U << 31;
   bth.ack_req = qp.init.type == QpType::gsi && device.profile().gsi_asks_for_ack;
   write(bth, bytes);
   // UD-03 (bit 31 of the request's Q_Key means the sending QP's own)
-  const bool own_key = (to.q_key.value() & kControlledQKey) != 0;
+  const bool own_key = (to.q_key.value() & kControlledQKey) != 0 && !fault(Fault::ud_qkey_literal);
   write(Deth{own_key ? qp.attributes.q_key : to.q_key, 0, qp.qpn}, bytes + kSize<Bth>);
   if (immediate) write(ImmDt{wqe.immediate}, bytes + kSize<Bth> + kSize<Deth>);
   std::byte* payload = bytes + kSize<Bth> + headers;
@@ -112,7 +115,7 @@ void on_datagram(DeviceState& device, Qp& qp, const Packet& packet) {
     return;
   }
   // UD-02 (the Q_Key has to be the QP's)
-  if (deth.q_key != qp.attributes.q_key) {
+  if (deth.q_key != qp.attributes.q_key && !fault(Fault::ud_qkey_ignored)) {
     ++qp.counters.q_key_violations;
     return;
   }
@@ -120,7 +123,9 @@ void on_datagram(DeviceState& device, Qp& qp, const Packet& packet) {
     ++qp.counters.malformed;
     return;
   }
+  if (fault(Fault::ud_none_blocks) && resp.open == Responder::Open::send) return;
   if (!take_receive(device, qp)) {
+    if (fault(Fault::ud_none_blocks)) resp.open = Responder::Open::send;
     ++qp.counters.out_of_buffer;
     return;
   }
@@ -128,6 +133,7 @@ void on_datagram(DeviceState& device, Qp& qp, const Packet& packet) {
   if (resp.receive.length < length) {
     // UD-05 (a receive that is too short stays): the next datagram may use it.
     ++qp.counters.local_length_errors;
+    if (fault(Fault::ud_short_kills)) return enter_error(device, qp, true);
     return;
   }
   // UD-04 (the buffer begins with 40 bytes for the network header)
@@ -139,7 +145,8 @@ void on_datagram(DeviceState& device, Qp& qp, const Packet& packet) {
   completion.wr_id = resp.receive.wr_id;
   completion.opcode = CompletionOpcode::receive;
   completion.qpn = qp.qpn;
-  if (!put(0, area) || !put(kNetworkHeaderArea, packet.payload())) {
+  const std::uint64_t data_offset = fault(Fault::ud_area_20) ? kIpv4HeaderArea : kNetworkHeaderArea;
+  if (!put(0, area) || !put(data_offset, packet.payload())) {
     completion.status = CompletionStatus::local_protection_error;
     complete_receive(device, qp, completion, true);
     return;

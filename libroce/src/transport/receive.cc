@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Incoming packets: the checks that drop a packet without an answer, then delivery to its QP (IBTA vol. 1, 9.6).
 #include <algorithm>
+#include <vector>
 
 #include "roce/transport/address.h"
 #include "roce/transport/shard.h"
@@ -122,6 +123,7 @@ namespace {
 
 // NET-16 (a datagram has to be addressed to an entry of the GID table)
 [[nodiscard]] bool is_to_us(const DeviceState& device, const NetMeta& net) {
+  if (fault(Fault::group_any_qpn) && is_multicast(net.destination)) return true;
   for (const GidEntry& entry : device.config.gids) {
     if (entry.gid == net.destination && (entry.type == GidType::roce_v1) == (net.version == RoceVersion::v1)) {
       return true;
@@ -158,10 +160,18 @@ void deliver_datagram(DeviceState& device, Qp& qp, const Packet& packet, Time no
   on_datagram(device, qp, packet);
 }
 
+/// Delivers a datagram to all UD QPs: a fault.
+void deliver_to_all(DeviceState& device, const Packet& packet, Time now) {
+  for (const std::unique_ptr<Qp>& qp : device.qps) {
+    if (qp != nullptr && qp->init.type == QpType::ud) deliver_datagram(device, *qp, packet, now);
+  }
+}
+
 // UD-06 (a multicast datagram reaches every QP attached to its group)
 void deliver_multicast(DeviceState& device, const Packet& packet, Time now) {
   const Gid destination = packet.net().destination;
   bool delivered = false;
+  if (fault(Fault::qpn_ffffff_anywhere)) return deliver_to_all(device, packet, now);
   for (const auto& [group, slot] : device.groups) {
     if (group != destination) continue;
     delivered = true;
@@ -218,6 +228,16 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, 
   }
 }
 
+/// Takes a packet with the opcode of a FIRST on UD like the only one of its message: a fault.
+void take_first_datagram(DeviceState& device, const Packet& packet, Time now) {
+  constexpr std::uint8_t first = 0x60;
+  if (packet.bth().opcode != Opcode{first}) return;
+  std::vector<std::byte> bytes{packet.bytes().begin(), packet.bytes().end()};
+  bytes[packet.bth_offset()] = static_cast<std::byte>(Opcode::ud_send_only);
+  const Packet only = parse_frame(bytes, LinkType::ethernet);
+  if (Qp* qp = device.find_qp(only.bth().dest_qp)) deliver(device, *qp, only, only.bth(), now);
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -240,6 +260,7 @@ bool Device::admits(const Packet& packet) {
 
 void Device::receive(const Packet& packet, Time now) {
   DeviceState& device = *state_;
+  if (fault(Fault::ud_first_ok) && packet.is_roce()) take_first_datagram(device, packet, now);
   if (!is_whole(packet)) return drop(device, device.other, &Counters::malformed);
   if (!admits(packet)) return;
   const Bth bth = packet.bth();
