@@ -160,6 +160,8 @@ std::optional<std::string_view> to_text(ibv_event_type event) {
       return to_string(EventType::sq_drained);
     case IBV_EVENT_QP_LAST_WQE_REACHED:
       return to_string(EventType::last_wqe_reached);
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      return to_string(EventType::srq_limit);
     default:
       return std::nullopt;
   }

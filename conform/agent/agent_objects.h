@@ -49,6 +49,7 @@ struct AgentObjects {
   std::map<ObjectNumber, Cq> cqs;
   std::map<ObjectNumber, AgentMemory> memories;
   std::map<ObjectNumber, AgentRegion> regions;
+  std::map<ObjectNumber, Srq> srqs;
   std::map<std::uint32_t, AgentQp> qps;  ///< by QPN
   std::map<ObjectNumber, AgentWindow> windows;
 };

@@ -49,6 +49,9 @@ const std::map<std::string_view, AgentSession::Operation>& AgentSession::operati
       {"destroy_window", &AgentSession::destroy_window},
       {"create_cq", &AgentSession::create_cq},
       {"destroy_cq", &AgentSession::destroy_cq},
+      {"create_srq", &AgentSession::create_srq},
+      {"arm_srq", &AgentSession::arm_srq},
+      {"destroy_srq", &AgentSession::destroy_srq},
       {"create_qp", &AgentSession::create_qp},
       {"connect_qp", &AgentSession::connect_qp},
       {"modify_qp", &AgentSession::modify_qp},
@@ -161,6 +164,7 @@ void AgentSession::clear() {
   // A window keeps the queue pair that bound it: Soft-RoCE waits for the window's end before it destroys that.
   objects_.windows.clear();
   objects_.qps.clear();
+  objects_.srqs.clear();
   objects_.regions.clear();
   objects_.memories.clear();
   objects_.cqs.clear();
@@ -199,7 +203,7 @@ AgentSession::Answer AgentSession::destroy_all(const Json&) {
 
 ObjectNumber AgentSession::next_number() {
   const std::size_t objects = objects_.pds.size() + objects_.cqs.size() + objects_.memories.size() +
-                              objects_.regions.size() + objects_.windows.size();
+                              objects_.regions.size() + objects_.windows.size() + objects_.srqs.size();
   if (objects >= kMaxObjects) throw Refusal(fmt::format("a connection has at most {} objects", kMaxObjects));
   return ++last_number_;
 }
@@ -226,19 +230,28 @@ void AgentSession::take_completions() {
   } while (count == static_cast<int>(found.size()));
 }
 
+AgentSession::Event AgentSession::event_of(const ibv_async_event& event, std::string_view text) {
+  Event taken{.text = text, .qpn = std::nullopt, .cq = std::nullopt, .srq = std::nullopt};
+  if (event.event_type == IBV_EVENT_CQ_ERR) {
+    is_cq_lost_ = is_cq_lost_ || event.element.cq == objects_.cq.get();
+    for (const auto& [id, cq] : objects_.cqs) {
+      if (cq.get() == event.element.cq) taken.cq = id;
+    }
+  } else if (event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED) {
+    for (const auto& [id, srq] : objects_.srqs) {
+      if (srq.get() == event.element.srq) taken.srq = id;
+    }
+  } else {
+    taken.qpn = event.element.qp->qp_num;
+  }
+  return taken;
+}
+
 void AgentSession::take_events() {
   ibv_async_event event{};
   while (objects_.context && ibv_get_async_event(objects_.context.get(), &event) == 0) {
     if (const auto known = to_text(event.event_type)) {
-      Event taken{.text = *known, .qpn = std::nullopt, .cq = std::nullopt};
-      if (event.event_type != IBV_EVENT_CQ_ERR) {
-        taken.qpn = event.element.qp->qp_num;
-      } else {
-        is_cq_lost_ = is_cq_lost_ || event.element.cq == objects_.cq.get();
-        for (const auto& [id, cq] : objects_.cqs) {
-          if (cq.get() == event.element.cq) taken.cq = id;
-        }
-      }
+      const Event taken = event_of(event, *known);
       if (events_.size() < kMaxEvents) {
         events_.push_back(taken);
       } else {
@@ -258,6 +271,7 @@ AgentSession::Answer AgentSession::poll_events(const Json& request) {
     Answer item{{"event", events_.front().text}};
     if (events_.front().qpn) item["qp"] = *events_.front().qpn;
     if (events_.front().cq) item["cq"] = *events_.front().cq;
+    if (events_.front().srq) item["srq"] = *events_.front().srq;
     list.push_back(std::move(item));
   }
   return {{"events", std::move(list)}, {"lost", lost_events_}};

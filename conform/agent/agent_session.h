@@ -65,6 +65,7 @@ class AgentSession {
     std::string_view text;
     std::optional<std::uint32_t> qpn;
     std::optional<ObjectNumber> cq;
+    std::optional<ObjectNumber> srq;
   };
 
   [[nodiscard]] static const std::map<std::string_view, Operation>& operations();
@@ -74,6 +75,8 @@ class AgentSession {
   void make_cq(std::string_view operation);
   void clear();
   void take_completions();
+  /// Returns an event with the object that it is about.
+  [[nodiscard]] Event event_of(const ibv_async_event& event, std::string_view text);
   [[nodiscard]] ObjectNumber next_number();
   void need(std::string_view feature) const;
 
@@ -83,6 +86,7 @@ class AgentSession {
   [[nodiscard]] AgentMemory& memory_of(const Json& request);
   [[nodiscard]] AgentQp& qp_of(const Json& request);
   [[nodiscard]] AgentWindow& window_of(const Json& request);
+  [[nodiscard]] ibv_srq& srq_of(const Json& request) const;
   [[nodiscard]] std::vector<ibv_sge> pieces_of(const Json& request);
   /// Registers bytes; `operation` begins the message of a refusal.
   [[nodiscard]] static Mr register_bytes(ibv_pd& pd, std::span<std::byte> bytes, unsigned access,
@@ -106,6 +110,9 @@ class AgentSession {
   Answer destroy_window(const Json& request);
   Answer create_cq(const Json& request);
   Answer destroy_cq(const Json& request);
+  Answer create_srq(const Json& request);
+  Answer arm_srq(const Json& request);
+  Answer destroy_srq(const Json& request);
   Answer create_qp(const Json& request);
   Answer connect_qp(const Json& request);
   Answer modify_qp(const Json& request);

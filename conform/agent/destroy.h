@@ -17,6 +17,7 @@ struct Destroy {
   void operator()(ibv_mw* mw) const { (void)ibv_dealloc_mw(mw); }
   void operator()(ibv_ah* ah) const { (void)ibv_destroy_ah(ah); }
   void operator()(ibv_qp* qp) const { (void)ibv_destroy_qp(qp); }
+  void operator()(ibv_srq* srq) const { (void)ibv_destroy_srq(srq); }
 };
 
 using Context = std::unique_ptr<ibv_context, Destroy>;
@@ -26,5 +27,6 @@ using Mr = std::unique_ptr<ibv_mr, Destroy>;
 using Mw = std::unique_ptr<ibv_mw, Destroy>;
 using Ah = std::unique_ptr<ibv_ah, Destroy>;
 using Qp = std::unique_ptr<ibv_qp, Destroy>;
+using Srq = std::unique_ptr<ibv_srq, Destroy>;
 
 }  // namespace roce::conform

@@ -96,6 +96,7 @@ AgentSession::Answer AgentSession::create_qp(const Json& request) {
   if (limits_.qps >= limits_.max_qps) {
     throw Refusal(fmt::format("there are {} queue pairs; start roce-agent with a larger --max-qp", limits_.qps));
   }
+  if (request.contains("srq")) init.srq = &srq_of(request);
   qp.qp.reset(ibv_create_qp(&pd_of(request), &init));
   if (!qp.qp) refuse("create_qp", "ibv_create_qp", errno);
   if (state == IBV_QPS_INIT) {

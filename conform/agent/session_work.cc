@@ -114,14 +114,19 @@ std::vector<ibv_sge> AgentSession::pieces_of(const Json& request) {
 }
 
 AgentSession::Answer AgentSession::post_receive(const Json& request) {
-  AgentQp& qp = qp_of(request);
+  const bool is_shared = request.contains("srq");
+  if (is_shared && request.contains("qp")) throw Refusal("a receive is for a \"qp\" or for an \"srq\", not for both");
   std::vector<ibv_sge> pieces = pieces_of(request);
   ibv_recv_wr receive{};
   receive.wr_id = number<std::uint64_t>(request, "wr_id", 0, kLargestWrId, 0);
   receive.sg_list = pieces.data();
   receive.num_sge = static_cast<int>(pieces.size());
   ibv_recv_wr* bad = nullptr;
-  check("post_receive", "ibv_post_recv", ibv_post_recv(qp.qp.get(), &receive, &bad));
+  if (is_shared) {
+    check("post_receive", "ibv_post_srq_recv", ibv_post_srq_recv(&srq_of(request), &receive, &bad));
+  } else {
+    check("post_receive", "ibv_post_recv", ibv_post_recv(qp_of(request).qp.get(), &receive, &bad));
+  }
   return {};
 }
 

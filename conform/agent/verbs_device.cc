@@ -151,6 +151,11 @@ bool VerbsDevice::can_create(ibv_pd& pd, ibv_cq& cq, ibv_qp_type type) const {
   return Qp{ibv_create_qp(&pd, &init)} != nullptr;
 }
 
+bool VerbsDevice::can_share_receives(ibv_pd& pd) {
+  ibv_srq_init_attr init{.srq_context = nullptr, .attr = {.max_wr = 1, .max_sge = 1, .srq_limit = 0}};
+  return Srq{ibv_create_srq(&pd, &init)} != nullptr;
+}
+
 void VerbsDevice::find_features() {
   const Pd pd{ibv_alloc_pd(context_.get())};
   const Cq cq{pd ? ibv_create_cq(context_.get(), 2, nullptr, nullptr, 0) : nullptr};
@@ -169,6 +174,7 @@ void VerbsDevice::find_features() {
          "windows_2");
   add_if((flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0, "invalidate");
   add_if(!counters().empty(), "counters");
+  add_if(attributes_.max_srq > 0 && can_share_receives(*pd), "srq");
 }
 
 bool VerbsDevice::has(std::string_view feature) const {

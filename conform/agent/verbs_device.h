@@ -52,6 +52,7 @@ class VerbsDevice {
   [[nodiscard]] Outcome<void> choose_gid();
   void find_features();
   [[nodiscard]] bool can_create(ibv_pd& pd, ibv_cq& cq, ibv_qp_type type) const;
+  [[nodiscard]] static bool can_share_receives(ibv_pd& pd);
 
   DevicePlace place_;
   Context context_;

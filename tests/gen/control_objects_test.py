@@ -174,8 +174,46 @@ class Objects(unittest.TestCase):
         self.assertEqual(self.call("qp_status", qp=second)["state"], "RTS")
         self.refused("there are RESET, INIT, RTR, RTS, SQD, SQE, ERR", "modify_qp", qp=first, state="BUSY")
 
+    def test_queue_pairs_share_the_receives_of_an_srq(self):
+        srq = self.call("create_srq", max_receive=4)["srq"]
+        first, second, queues = self.pair(srq=srq)
+        memory = self.call("create_memory", length=4096)["memory"]
+        for wr_id in (1, 2, 3):
+            self.call("post_receive", srq=srq, memory=memory, offset=64 * wr_id, length=64, wr_id=wr_id)
+        self.call("arm_srq", srq=srq, limit=2)
+        for wr_id in (1, 2):
+            self.call("post_send", qp=second, opcode="send", memory=memory, length=8)
+            found = self.completion(cq=queues["receive_cq"])
+            self.assertEqual((found["wr_id"], found["status"], found["qp"]), (wr_id, "success", first))
+        self.assertEqual(self.event(), {"event": "SRQ limit reached", "srq": srq})
+        # The receive that is left stays when the QP goes to ERR.
+        self.call("modify_qp", qp=first, state="ERR")
+        self.assertEqual(self.event(), {"event": "last WQE reached", "qp": first, "srq": srq})
+        self.assertEqual(self.call("poll", cq=queues["receive_cq"])["completions"], [])
+        self.refused("without an SRQ", "post_receive", qp=first, memory=memory)
+        self.refused("not for both", "post_receive", qp=first, srq=srq, memory=memory)
+        self.refused("the receives of an SRQ", "sink", qp=first, memory=memory, slot_bytes=8, slots=1, seed=1)
+        self.refused("destroy_srq: ", "destroy_srq", srq=srq)
+        self.refused("at most the SRQ's capacity", "arm_srq", srq=srq, limit=5)
+        self.call("destroy_qp", qp=first)
+        self.call("destroy_srq", srq=srq)
+        self.refused("\"srq\" was not made by this connection", "arm_srq", srq=srq, limit=1)
+
+    def test_a_datagram_goes_from_a_queue_pair_of_another_pd(self):
+        pd = self.call("create_pd")["pd"]
+        sender = self.call("create_qp", type="ud", pd=pd)["qp"]
+        receiver = self.call("create_qp", type="ud")["qp"]
+        for qp in (sender, receiver):
+            self.call("connect_qp", qp=qp, gid=self.hello["gid"], psn=1)
+        memory = self.call("create_memory", length=4096)["memory"]
+        self.call("post_receive", qp=receiver, memory=memory, wr_id=5)
+        self.call("post_send", qp=sender, opcode="send", remote_qp=receiver, signaled=False)
+        self.assertEqual(self.completion(), {"wr_id": 5, "status": "success", "opcode": "receive", "qp": receiver, "byte_length": 40,
+                                             "source_qp": sender})
+
     def test_everything_is_destroyed_at_once(self):
         first, second, queues = self.pair()
+        self.call("create_qp", type="rc", srq=self.call("create_srq")["srq"])
         memory = self.call("create_memory", length=1 << 24, access=REMOTE)
         pd = self.call("create_pd")["pd"]
         window = self.call("create_window", type=1, pd=pd)["window"]

@@ -56,11 +56,12 @@ ControlSession::Answer ControlSession::create_qp(const Json& request, Time now) 
   init.receive_cq = object_of<transport::Cq>(cqs_, request, "receive_cq", cq_);
   init.max_send = number<std::uint32_t>(request, "max_send", 1, kMaxQueue, 64);
   init.max_receive = number<std::uint32_t>(request, "max_receive", 1, kMaxQueue, 64);
+  if (request.contains("srq")) init.srq = object_of(srqs_, request, "srq");
   init.max_send_sge = init.max_receive_sge = number<std::uint8_t>(request, "max_pieces", 1, 16, 1);
   const QpState state = request.contains("state") ? state_of(text(request, "state")) : QpState::init;
   if (state != QpState::init && state != QpState::reset) throw Refusal("\"state\" is RESET or INIT for a new QP");
   const Qpn qpn = carried_out(device_.create_qp(init), "create_qp");
-  qps_.emplace(qpn, QueuePair{type, request.contains("receive_cq")});
+  qps_.emplace(qpn, QueuePair{type, init.pd, request.contains("receive_cq"), init.srq.has_value()});
   endpoint_.adopt(qpn);
   const Psn psn = endpoint_.random().psn();
   Answer answer{{"qp", qpn.value()}, {"psn", psn.value()}};
@@ -138,8 +139,8 @@ ControlSession::Answer ControlSession::connect_qp(const Json& request, Time now)
   options.rd_atomic = number<std::uint8_t>(request, "rd_atomic", 0, 128, 16);
   carried_out(connect(device_, qpn, type, options, now), "connect_qp");
   if (type == QpType::ud && !ahs_.contains(qpn)) {
-    ahs_[qpn] =
-        carried_out(device_.create_ah(pd_, {.sgid_index = options.sgid_index, .dgid = options.gid}), "connect_qp");
+    ahs_[qpn] = carried_out(device_.create_ah(qps_.at(qpn).pd, {.sgid_index = options.sgid_index, .dgid = options.gid}),
+                            "connect_qp");
   }
   return {};
 }

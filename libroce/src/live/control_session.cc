@@ -47,6 +47,8 @@ std::vector<PeerMemory> ControlSession::destroy_objects() {
     (void)device_.destroy_qp(qpn);
   }
   qps_.clear();
+  for (const auto& [id, srq] : srqs_) (void)device_.destroy_srq(srq);
+  srqs_.clear();
   for (const auto& [qpn, ah] : ahs_) (void)device_.destroy_ah(ah);
   ahs_.clear();
   sinks_.clear();
@@ -94,6 +96,9 @@ const std::map<std::string_view, ControlSession::Operation>& ControlSession::ope
       {"destroy_window", &ControlSession::destroy_window},
       {"create_cq", &ControlSession::create_cq},
       {"destroy_cq", &ControlSession::destroy_cq},
+      {"create_srq", &ControlSession::create_srq},
+      {"arm_srq", &ControlSession::arm_srq},
+      {"destroy_srq", &ControlSession::destroy_srq},
       {"create_qp", &ControlSession::create_qp},
       {"modify_qp", &ControlSession::modify_qp},
       {"connect_qp", &ControlSession::connect_qp},
@@ -195,7 +200,7 @@ ControlSession::Answer ControlSession::hello(const Json& request, Time) {
                 {"shards", terms_.shards}};
   if (version > 1) {
     answer["features"] = {"rc",        "uc",        "ud",         "atomics", "atomic_write", "flush",
-                          "windows_1", "windows_2", "invalidate", "sinks",   "counters"};
+                          "windows_1", "windows_2", "invalidate", "sinks",   "counters",     "srq"};
     if (acceptor_) answer["features"].push_back("connections");
   }
   return answer;
@@ -218,8 +223,9 @@ ControlSession::Answer ControlSession::destroy_all(const Json&, Time) {
 }
 
 bool ControlSession::take_event(const transport::Event& event) {
-  const bool is_ours =
-      qps_.contains(event.qpn) || std::ranges::any_of(cqs_, [&](const auto& each) { return each.second == event.cq; });
+  const bool is_ours = qps_.contains(event.qpn) ||
+                       std::ranges::any_of(cqs_, [&](const auto& each) { return each.second == event.cq; }) ||
+                       std::ranges::any_of(srqs_, [&](const auto& each) { return each.second == event.srq; });
   if (!is_ours) return false;
   if (events_.size() < kMaxEvents) {
     events_.push_back(event);

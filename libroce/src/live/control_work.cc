@@ -66,7 +66,13 @@ ControlSession::Answer ControlSession::post_receive(const Json& request, Time) {
   if (!request.contains("memory") && !request.contains("pieces")) throw Refusal("\"memory\" is missing");
   const std::vector<transport::Sge> pieces = pieces_of(request);
   const auto wr_id = number<std::uint64_t>(request, "wr_id", 0, kMaxRequest, 0);
-  carried_out(device_.post_receive(qp_of(request), {.wr_id = wr_id, .sges = pieces}), "post_receive");
+  const transport::ReceiveRequest receive{.wr_id = wr_id, .sges = pieces};
+  if (request.contains("srq")) {
+    if (request.contains("qp")) throw Refusal("a receive is for a \"qp\" or for an \"srq\", not for both");
+    carried_out(device_.post_srq_receive(object_of(srqs_, request, "srq"), receive), "post_receive");
+  } else {
+    carried_out(device_.post_receive(qp_of(request), receive), "post_receive");
+  }
   return {};
 }
 
@@ -136,6 +142,8 @@ ControlSession::Answer ControlSession::poll_events(const Json& request, Time) {
     if (qps_.contains(event.qpn)) item["qp"] = event.qpn.value();
     const auto cq = std::ranges::find(cqs_, event.cq, [](const auto& each) { return each.second; });
     if (cq != cqs_.end()) item["cq"] = cq->first;
+    const auto srq = std::ranges::find(srqs_, event.srq, [](const auto& each) { return each.second; });
+    if (srq != srqs_.end()) item["srq"] = srq->first;
     list.push_back(std::move(item));
   }
   events_.erase(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(count));
@@ -155,6 +163,7 @@ ControlSession::Answer ControlSession::sink(const Json& request, Time) {
   slots.seed = number<std::uint64_t>(request, "seed", 0, UINT64_MAX);
   const auto count = number<std::uint64_t>(request, "slots", 1, kMaxSlots);
   if (count > slots.bytes.size() / slots.slot_bytes) throw Refusal("the slots do not fit the memory");
+  if (qps_.at(qpn).shares_receives) throw Refusal("this queue pair has the receives of an SRQ");
   if (qps_.at(qpn).reports_elsewhere) throw Refusal("the receives of this queue pair complete on a CQ of yours");
   if (sinks_.contains(qpn)) throw Refusal("this queue pair has a sink");
   carried_out(sinks_.add(qpn, slots, count), "sink");

@@ -75,7 +75,9 @@ class ControlSession {
   };
   struct QueuePair {
     transport::QpType type{};
+    transport::Pd pd{};
     bool reports_elsewhere = false;  // its receives complete on a CQ that the client made
+    bool shares_receives = false;    // it has an SRQ
   };
   using Operation = Answer (ControlSession::*)(const Json&, Time);
 
@@ -94,6 +96,9 @@ class ControlSession {
   [[nodiscard]] Answer destroy_window(const Json& request, Time now);
   [[nodiscard]] Answer create_cq(const Json& request, Time now);
   [[nodiscard]] Answer destroy_cq(const Json& request, Time now);
+  [[nodiscard]] Answer create_srq(const Json& request, Time now);
+  [[nodiscard]] Answer arm_srq(const Json& request, Time now);
+  [[nodiscard]] Answer destroy_srq(const Json& request, Time now);
   [[nodiscard]] Answer create_qp(const Json& request, Time now);
   [[nodiscard]] Answer modify_qp(const Json& request, Time now);
   [[nodiscard]] Answer connect_qp(const Json& request, Time now);
@@ -146,6 +151,7 @@ class ControlSession {
   std::map<std::uint32_t, transport::Mr> regions_;
   std::map<std::uint32_t, transport::Mw> windows_;
   std::map<std::uint32_t, transport::Cq> cqs_;
+  std::map<std::uint32_t, transport::Srq> srqs_;
   std::map<Qpn, QueuePair> qps_;
   std::optional<CmAcceptor> acceptor_;
   std::map<Qpn, transport::Ah> ahs_;
