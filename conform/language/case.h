@@ -95,11 +95,11 @@ struct Quiet {
 struct Probe {
   std::string on = kDefaultQp;
 };
-/// A verb: post_send, post_receive, bind, modify, deregister, destroy.
+/// A verb: post_send, post_receive, bind, modify, arm, deregister, destroy.
 struct Verb {
-  enum class Kind : std::uint8_t { post_send, post_receive, bind, modify, deregister, destroy };
+  enum class Kind : std::uint8_t { post_send, post_receive, bind, modify, arm, deregister, destroy };
   Kind kind{};
-  std::string on = kDefaultQp;  ///< the QP, the region or the window
+  std::string on = kDefaultQp;  ///< the QP, the region, the window or the SRQ
   std::vector<Setting> arguments{};
 };
 struct AwaitCompletion {
@@ -192,7 +192,7 @@ struct Parameter {
 
 /// An object of the device that a case needs.
 struct ObjectSpec {
-  enum class Kind : std::uint8_t { qp, mr, mw };
+  enum class Kind : std::uint8_t { qp, mr, mw, srq };
   Place place;
   std::string name{};
   Kind kind{};

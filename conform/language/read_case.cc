@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "conform/language/read_frames.h"
@@ -39,7 +41,8 @@ bool any_counters(const std::vector<Step>& steps) {
 }
 
 const std::vector<std::string_view>& features() {
-  static const std::vector<std::string_view> names{"agent", "atomics", "ipv4", "mw", "rc", "type2_mw", "uc", "ud"};
+  static const std::vector<std::string_view> names{"agent", "atomics",  "ipv4", "mw", "rc",
+                                                   "srq",   "type2_mw", "uc",   "ud"};
   return names;
 }
 
@@ -133,19 +136,24 @@ CaseResult<Parameter> read_parameter(const Member& member) {
   return parameter;
 }
 
+std::span<const std::pair<std::string_view, ObjectSpec::Kind>> kinds() {
+  using enum ObjectSpec::Kind;
+  static constexpr std::array<std::pair<std::string_view, ObjectSpec::Kind>, 4> known{
+      {{"qp", qp}, {"mr", mr}, {"mw", mw}, {"srq", srq}}};
+  return known;
+}
+
 CaseResult<ObjectSpec> read_object(const Member& member) {
   ObjectSpec object{.place = member.key.place(), .name = member.name};
   SourceNode attributes = member.value;
   if (member.name != kDefaultQp) {
     const CaseResult<std::vector<Member>> kind = read_members(member.value, "{KIND: {attributes}}");
     if (!kind) return because(kind);
-    if (kind->size() != 1) return member.value.error("expected one kind of object: qp, mr or mw");
-    using enum ObjectSpec::Kind;
-    const std::string& name = kind->front().name;
-    if (name != "qp" && name != "mr" && name != "mw") {
-      return unknown_member(kind->front(), "object", {"qp", "mr", "mw"});
-    }
-    object.kind = name == "qp" ? qp : name == "mr" ? mr : mw;
+    if (kind->size() != 1) return member.value.error("expected one kind of object: qp, mr, mw or srq");
+    const auto known =
+        std::ranges::find(kinds(), kind->front().name, &std::pair<std::string_view, ObjectSpec::Kind>::first);
+    if (known == kinds().end()) return unknown_member(kind->front(), "object", {"qp", "mr", "mw", "srq"});
+    object.kind = known->second;
     attributes = kind->front().value;
   }
   if (attributes.node.IsNull()) return object;

@@ -18,6 +18,9 @@ using transport::QpState;
 using transport::QpType;
 using transport::WorkOpcode;
 
+constexpr std::uint64_t kMostReceives = kSrqReceives;
+constexpr std::uint64_t kMostReceiveLength = 65536;
+
 tl::unexpected<CaseError> wrong(const Setting& setting, std::string_view message) {
   return tl::unexpected(CaseError{setting.place, fmt::format("{}: {}", setting.name, message)});
 }
@@ -136,6 +139,13 @@ CaseResult<void> take_rights(Access& to, const Setting& setting, const Scope& sc
   return {};
 }
 
+CaseResult<void> take_name(std::string& to, const Setting& setting, const Scope& scope) {
+  const CaseResult<Value> value = value_of(setting, scope);
+  if (!value) return tl::unexpected(value.error());
+  to = to_string(*value);
+  return {};
+}
+
 using Reader = std::function<CaseResult<void>(const Setting&)>;
 
 /// Hands each setting to the reader of its name.
@@ -165,8 +175,6 @@ CaseResult<void> read_attributes(QpAttributesRead& attributes, const std::vector
   QpSetup& qp = attributes.setup;
   constexpr std::uint8_t retries = 7;
   constexpr std::uint8_t codes = 31;
-  constexpr std::uint64_t most_receives = 64;
-  constexpr std::uint64_t most_length = 65536;
   const auto number = [&](auto& to, std::uint64_t most) -> Reader {
     return [&to, most, &scope](const Setting& setting) { return take_number(to, setting, scope, most); };
   };
@@ -185,8 +193,30 @@ CaseResult<void> read_attributes(QpAttributesRead& attributes, const std::vector
                     {"max_rd_atomic", number(qp.max_rd_atomic, 128)},
                     {"max_dest_rd_atomic", number(qp.max_dest_rd_atomic, 128)},
                     {"in_other_pd", [&](const Setting& s) { return take_flag(qp.in_other_pd, s, scope); }},
-                    {"receives", number(attributes.receives, most_receives)},
-                    {"receive_length", number(attributes.receive_length, most_length)}});
+                    {"srq", [&](const Setting& s) { return take_name(attributes.srq, s, scope); }},
+                    {"receives", number(attributes.receives.count, kMostReceives)},
+                    {"receive_length", number(attributes.receives.length, kMostReceiveLength)}});
+}
+
+CaseResult<SrqAttributesRead> read_srq(const std::vector<Setting>& settings, const Scope& scope) {
+  SrqAttributesRead srq;
+  const auto number = [&](auto& to, std::uint64_t most) -> Reader {
+    return [&to, most, &scope](const Setting& setting) { return take_number(to, setting, scope, most); };
+  };
+  const CaseResult<void> read = read_each(settings, "attribute",
+                                          {{"receives", number(srq.receives.count, kMostReceives)},
+                                           {"receive_length", number(srq.receives.length, kMostReceiveLength)},
+                                           {"limit", number(srq.limit, kSrqReceives)}});
+  if (!read) return tl::unexpected(read.error());
+  return srq;
+}
+
+CaseResult<std::uint32_t> read_limit(const std::vector<Setting>& settings, const Scope& scope) {
+  std::uint32_t limit = 0;
+  const CaseResult<void> read =
+      read_each(settings, "argument", {{"limit", [&](const Setting& s) { return take_number(limit, s, scope); }}});
+  if (!read) return tl::unexpected(read.error());
+  return limit;
 }
 
 CaseResult<RegionSetup> read_region(const std::vector<Setting>& settings, const Scope& scope) {
@@ -213,12 +243,7 @@ CaseResult<WindowSetup> read_window(const std::vector<Setting>& settings, const 
 CaseResult<BindArguments> read_bind(const std::vector<Setting>& settings, const Scope& scope) {
   BindArguments bind;
   const auto name = [&scope](std::string& to) -> Reader {
-    return [&to, &scope](const Setting& setting) -> CaseResult<void> {
-      const CaseResult<Value> value = value_of(setting, scope);
-      if (!value) return tl::unexpected(value.error());
-      to = to_string(*value);
-      return {};
-    };
+    return [&to, &scope](const Setting& setting) { return take_name(to, setting, scope); };
   };
   BindOrder& order = bind.order;
   const CaseResult<void> read =

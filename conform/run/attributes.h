@@ -9,16 +9,32 @@
 
 namespace roce::conform {
 
-/// The attributes of a QP in a case: those of the device's QP, and its receives.
+/// The receives that are posted before a case.
+struct ReceivesRead {
+  std::uint64_t count = 4;
+  std::uint64_t length = 4096;  ///< bytes of each
+};
+
+/// The attributes of a QP in a case: those of the device's QP, its receives, and the SRQ that it has instead.
 struct QpAttributesRead {
   QpSetup setup{};
-  std::uint64_t receives = 4;
-  std::uint64_t receive_length = 4096;  ///< bytes
+  ReceivesRead receives{};
+  std::string srq{};  ///< empty: none
+};
+
+/// The attributes of an SRQ in a case.
+struct SrqAttributesRead {
+  ReceivesRead receives{};
+  std::uint32_t limit = 0;  ///< 0: not armed
 };
 
 /// Reads the attributes of a QP over those that `attributes` has. Errors: unknown names, values out of range.
 [[nodiscard]] CaseResult<void> read_attributes(QpAttributesRead& attributes, const std::vector<Setting>& settings,
                                                const Scope& scope);
+/// Reads the attributes of an SRQ.
+[[nodiscard]] CaseResult<SrqAttributesRead> read_srq(const std::vector<Setting>& settings, const Scope& scope);
+/// Reads the limit that an `arm` sets.
+[[nodiscard]] CaseResult<std::uint32_t> read_limit(const std::vector<Setting>& settings, const Scope& scope);
 /// Reads the attributes of a region.
 [[nodiscard]] CaseResult<RegionSetup> read_region(const std::vector<Setting>& settings, const Scope& scope);
 /// Reads the attributes of a window.

@@ -78,6 +78,8 @@ class CaseRun final : private Scope {
   // Verbs; empty if the run is over.
   [[nodiscard]] std::optional<TargetResult<void>> call(const Verb& action, const Step& step);
   [[nodiscard]] std::optional<TargetResult<void>> end_object(const Verb& action, const Step& step);
+  [[nodiscard]] std::optional<TargetResult<void>> arm_srq(const Verb& action, const Step& step);
+  [[nodiscard]] std::optional<TargetResult<void>> post_srq_receive(SrqNumber srq, const Verb& action);
   [[nodiscard]] std::optional<TargetResult<void>> post_bind(const Verb& action, const PeerQp& qp, const Step& step);
 
   // Frames.

@@ -31,6 +31,13 @@ std::optional<Value> completion_value(const transport::Completion& completion, s
   return std::nullopt;
 }
 
+/// True if a text is the value, or one of its list.
+bool is_one_of(const Value& wanted, std::string_view seen) {
+  const Value::List* list = wanted.as_list();
+  if (list == nullptr) return to_string(wanted) == seen;
+  return std::ranges::any_of(*list, [&](const Value& each) { return to_string(each) == seen; });
+}
+
 }  // namespace
 
 std::optional<TargetResult<void>> CaseRun::end_object(const Verb& action, const Step& step) {
@@ -62,7 +69,29 @@ std::optional<TargetResult<void>> CaseRun::post_bind(const Verb& action, const P
   return target_.post_bind(qp.number, bind->order);
 }
 
+std::optional<TargetResult<void>> CaseRun::arm_srq(const Verb& action, const Step& step) {
+  const CaseResult<std::uint32_t> limit = read_limit(action.arguments, *this);
+  const std::optional<SrqNumber> srq = bed_.find_srq(action.on);
+  if (limit && srq) return target_.arm_srq(*srq, *limit);
+  give_up(limit ? CaseError{step.place, fmt::format("there is no SRQ {}", action.on)} : limit.error());
+  return std::nullopt;
+}
+
+std::optional<TargetResult<void>> CaseRun::post_srq_receive(SrqNumber srq, const Verb& action) {
+  const Region* region = bed_.find_region("R");
+  SendOrder order{.data = {.address = region->address, .length = 0, .l_key = LKey{region->l_key}}};
+  if (const CaseResult<void> read = read_order(order, action.arguments, *this); !read) {
+    give_up(read.error());
+    return std::nullopt;
+  }
+  return target_.post_srq_receive(srq, order.request.wr_id, order.data);
+}
+
 std::optional<TargetResult<void>> CaseRun::call(const Verb& action, const Step& step) {
+  if (action.kind == Verb::Kind::arm) return arm_srq(action, step);
+  if (const auto srq = bed_.find_srq(action.on); srq && action.kind == Verb::Kind::post_receive) {
+    return post_srq_receive(*srq, action);
+  }
   if (action.kind == Verb::Kind::deregister || action.kind == Verb::Kind::destroy) return end_object(action, step);
   const PeerQp* qp = qp_of(action.on, step.place);
   if (qp == nullptr) return std::nullopt;
@@ -179,7 +208,7 @@ CaseRun::Verdict CaseRun::run_action(const AwaitEvent& action, const Step& step)
   if (!until) return false;
   for (;;) {
     const std::optional<transport::EventType> event = target_.poll_event();
-    if (event && to_string(*event) == to_string(*wanted)) return true;
+    if (event && is_one_of(*wanted, to_string(*event))) return true;
     if (event) {
       return fail(step.place, fmt::format("expected event {}, seen: {}", to_string(*wanted), to_string(*event)));
     }

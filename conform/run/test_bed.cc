@@ -109,6 +109,8 @@ CaseResult<void> TestBed::add_object(const ObjectSpec& object, const Scope& scop
       return add_region(object, scope);
     case ObjectSpec::Kind::mw:
       return add_window(object, scope);
+    case ObjectSpec::Kind::srq:
+      return add_srq(object, scope);
   }
   return {};
 }
@@ -138,6 +140,14 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
   attributes.setup.sq_psn = draw_psn();
   attributes.setup.peer = Qpn{target_.first_peer().value() + static_cast<std::uint32_t>(qps_.size())};
   if (auto read = read_attributes(attributes, object.attributes, scope); !read) return read;
+  if (!attributes.srq.empty()) {
+    attributes.setup.srq = find_srq(attributes.srq);
+    attributes.receives.count = 0;
+    if (!attributes.setup.srq) {
+      return tl::unexpected(
+          CaseError{object.place, fmt::format("{}: no SRQ {} is set up before it", object.name, attributes.srq)});
+    }
+  }
   // A datagram has no path MTU: it may be as long as the port allows.
   if (attributes.setup.type == transport::QpType::ud) attributes.setup.path_mtu = target_.port_mtu();
   const TargetResult<QpNumber> number = target_.create_qp(attributes.setup);
@@ -147,26 +157,55 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
             .qpn = target_.qpn(*number),
             .expected = attributes.setup.rq_psn,
             .next = attributes.setup.sq_psn};
-  if (attributes.setup.state == transport::QpState::reset) attributes.receives = 0;
-  auto posted = add_receives(object.name, qp, attributes.receives, attributes.receive_length, object.place);
-  if (!posted) return posted;
+  if (attributes.setup.state == transport::QpState::reset) attributes.receives.count = 0;
+  const auto post = [&](std::uint64_t wr_id, const transport::Sge& buffer) {
+    return target_.post_receive(qp.number, wr_id, buffer);
+  };
+  if (auto posted = add_receives(object, attributes.receives, post); !posted) return posted;
   qps_.emplace(object.name, std::move(qp));
   return {};
 }
 
-CaseResult<void> TestBed::add_receives(const std::string& name, const PeerQp& qp, std::uint64_t count,
-                                       std::uint64_t length, const Place& place) {
-  const std::string prefix = name == kDefaultQp ? "" : name + ".";
-  for (std::uint64_t i = 0; i < count; ++i) {
+CaseResult<void> TestBed::add_srq(const ObjectSpec& object, const Scope& scope) {
+  const CaseResult<SrqAttributesRead> attributes = read_srq(object.attributes, scope);
+  if (!attributes) return tl::unexpected(attributes.error());
+  const auto refused = [&](const std::string& why) {
+    return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, why)});
+  };
+  const TargetResult<SrqNumber> srq = target_.create_srq();
+  if (!srq) return refused(srq.error());
+  const auto post = [&](std::uint64_t wr_id, const transport::Sge& buffer) {
+    return target_.post_srq_receive(*srq, wr_id, buffer);
+  };
+  if (auto posted = add_receives(object, attributes->receives, post); !posted) return posted;
+  if (attributes->limit != 0) {
+    if (const TargetResult<void> armed = target_.arm_srq(*srq, attributes->limit); !armed)
+      return refused(armed.error());
+  }
+  srqs_.emplace(object.name, *srq);
+  return {};
+}
+
+CaseResult<void> TestBed::add_receives(
+    const ObjectSpec& object, const ReceivesRead& receives,
+    const std::function<TargetResult<void>(std::uint64_t wr_id, const transport::Sge& buffer)>& post) {
+  const std::string prefix = object.name == kDefaultQp ? "" : object.name + ".";
+  const auto length = static_cast<std::uint32_t>(receives.length);
+  for (std::uint64_t i = 0; i < receives.count; ++i) {
     const TargetResult<Region> region =
-        target_.create_region({.length = static_cast<std::uint32_t>(length), .access = transport::Access::local_write});
-    if (!region) return tl::unexpected(CaseError{place, fmt::format("{}: {}", name, region.error())});
+        target_.create_region({.length = length, .access = transport::Access::local_write});
+    const TargetResult<void> posted =
+        region ? post(i, {region->address, length, LKey{region->l_key}}) : tl::unexpected(region.error());
+    if (!posted) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, posted.error())});
     regions_.emplace(fmt::format("{}rx{}", prefix, i), *region);
-    const transport::Sge buffer{region->address, static_cast<std::uint32_t>(length), LKey{region->l_key}};
-    const TargetResult<void> posted = target_.post_receive(qp.number, i, buffer);
-    if (!posted) return tl::unexpected(CaseError{place, fmt::format("{}: {}", name, posted.error())});
   }
   return {};
+}
+
+std::optional<SrqNumber> TestBed::find_srq(const std::string& name) const {
+  const auto found = srqs_.find(name);
+  if (found == srqs_.end()) return std::nullopt;
+  return found->second;
 }
 
 PeerQp* TestBed::find_qp(const std::string& name) {

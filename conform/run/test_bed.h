@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <random>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "conform/language/instance.h"
+#include "conform/run/attributes.h"
 #include "conform/run/frame_maker.h"
 #include "conform/target/target.h"
 
@@ -31,10 +33,10 @@ struct PeerQp {
   void learn(const Packet& packet);
 };
 
-/// The objects of one run: QPs, regions and posted receives of the device, by their names in the case.
+/// The objects of one run: QPs, SRQs, regions and posted receives of the device, by their names in the case.
 ///
 /// Every case has the QP `qp`, the region `R` with all remote rights, the region `probe`, and for each QP its receives,
-/// `rx0` … of the QP `qp` and `NAME.rx0` … of another.
+/// `rx0` … of the QP `qp` and `NAME.rx0` … of another, and of an SRQ.
 class TestBed {
  public:
   TestBed(Target& target, const Instance& instance, std::uint64_t seed);
@@ -50,6 +52,7 @@ class TestBed {
   [[nodiscard]] PeerQp* find_peer(Qpn peer);
   [[nodiscard]] const Region* find_region(const std::string& name) const;
   [[nodiscard]] std::optional<WindowNumber> find_window(const std::string& name) const;
+  [[nodiscard]] std::optional<SrqNumber> find_srq(const std::string& name) const;
   [[nodiscard]] std::map<std::string, PeerQp>& qps() { return qps_; }
   /// Returns what a frame for a QP has if the case says nothing else.
   [[nodiscard]] FrameDefaults defaults_for(const PeerQp& qp) const;
@@ -70,8 +73,11 @@ class TestBed {
   [[nodiscard]] CaseResult<void> add_object(const ObjectSpec& object, const Scope& scope);
   [[nodiscard]] CaseResult<void> add_window(const ObjectSpec& object, const Scope& scope);
   [[nodiscard]] CaseResult<void> add_region(const ObjectSpec& object, const Scope& scope);
-  [[nodiscard]] CaseResult<void> add_receives(const std::string& name, const PeerQp& qp, std::uint64_t count,
-                                              std::uint64_t length, const Place& place);
+  [[nodiscard]] CaseResult<void> add_srq(const ObjectSpec& object, const Scope& scope);
+  /// Makes a region for each receive of an object, and has it posted.
+  [[nodiscard]] CaseResult<void> add_receives(
+      const ObjectSpec& object, const ReceivesRead& receives,
+      const std::function<TargetResult<void>(std::uint64_t wr_id, const transport::Sge& buffer)>& post);
   [[nodiscard]] Psn draw_psn();
 
   Target& target_;
@@ -80,6 +86,7 @@ class TestBed {
   std::map<std::string, PeerQp> qps_;
   std::map<std::string, Region> regions_;
   std::map<std::string, WindowNumber> windows_;
+  std::map<std::string, SrqNumber> srqs_;
   std::vector<std::byte> shadow_;  ///< the memory as it has to be
 };
 

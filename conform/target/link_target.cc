@@ -88,6 +88,11 @@ Json change_request(Qpn qpn, const QpChange& change, const Port& port) {
   return request;
 }
 
+/// Returns a buffer as the list that requests have.
+Json pieces_of(const transport::Sge& buffer) {
+  return Json::array({{{"address", buffer.address}, {"length", buffer.length}, {"l_key", buffer.l_key.value()}}});
+}
+
 transport::Completion completion_of(const nlohmann::json& report) {
   transport::Completion completion;
   completion.wr_id = number<std::uint64_t>(report, "wr_id");
@@ -139,6 +144,7 @@ TargetResult<QpNumber> LinkTarget::create_qp(const QpSetup& setup) {
   Json request{
       {"type", live::name_of(setup.type)}, {"state", "RESET"}, {"send_cq", qp.send_cq}, {"receive_cq", qp.receive_cq}};
   put_pd(request, setup.in_other_pd);
+  if (setup.srq) request["srq"] = srqs_.at(*setup.srq);
   const TargetResult<nlohmann::json> created = device_.ask("create_qp", request);
   if (!created) return tl::unexpected(created.error());
   qp.qpn = Qpn{number<std::uint32_t>(*created, "qp")};
@@ -209,6 +215,21 @@ TargetResult<void> LinkTarget::destroy_window(WindowNumber window) {
   return done(device_.ask("destroy_window", {{"window", windows_.at(window)}}));
 }
 
+TargetResult<SrqNumber> LinkTarget::create_srq() {
+  const TargetResult<nlohmann::json> made = device_.ask("create_srq", {{"max_receive", kSrqReceives}});
+  if (!made) return tl::unexpected(made.error());
+  srqs_.push_back(number<std::uint32_t>(*made, "srq"));
+  return srqs_.size() - 1;
+}
+
+TargetResult<void> LinkTarget::arm_srq(SrqNumber srq, std::uint32_t limit) {
+  return done(device_.ask("arm_srq", {{"srq", srqs_.at(srq)}, {"limit", limit}}));
+}
+
+TargetResult<void> LinkTarget::post_srq_receive(SrqNumber srq, std::uint64_t wr_id, const transport::Sge& buffer) {
+  return done(device_.ask("post_receive", {{"srq", srqs_.at(srq)}, {"wr_id", wr_id}, {"pieces", pieces_of(buffer)}}));
+}
+
 TargetResult<void> LinkTarget::post_bind(QpNumber qp, const BindOrder& order) {
   return done(device_.ask("post_send", {{"qp", qpn(qp).value()},
                                         {"opcode", "bind_window"},
@@ -247,17 +268,12 @@ TargetResult<void> LinkTarget::post_send(QpNumber qp, const SendOrder& order) {
     request["remote_qp"] = send.datagram.qpn.value();
     request["q_key"] = send.datagram.q_key.value();
   }
-  if (order.data.length != 0) {
-    request["pieces"] = {
-        {{"address", order.data.address}, {"length", order.data.length}, {"l_key", order.data.l_key.value()}}};
-  }
+  if (order.data.length != 0) request["pieces"] = pieces_of(order.data);
   return done(device_.ask("post_send", request));
 }
 
 TargetResult<void> LinkTarget::post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) {
-  Json piece{{"address", buffer.address}, {"length", buffer.length}, {"l_key", buffer.l_key.value()}};
-  return done(device_.ask("post_receive",
-                          {{"qp", qpn(qp).value()}, {"wr_id", wr_id}, {"pieces", Json::array({std::move(piece)})}}));
+  return done(device_.ask("post_receive", {{"qp", qpn(qp).value()}, {"wr_id", wr_id}, {"pieces", pieces_of(buffer)}}));
 }
 
 std::optional<transport::Completion> LinkTarget::poll(QpNumber qp, bool is_receive) {

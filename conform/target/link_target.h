@@ -32,6 +32,9 @@ class LinkTarget final : public Target {
   [[nodiscard]] TargetResult<WindowNumber> create_window(const WindowSetup& setup) override;
   [[nodiscard]] std::uint32_t window_key(WindowNumber window) override;
   TargetResult<void> destroy_window(WindowNumber window) override;
+  [[nodiscard]] TargetResult<SrqNumber> create_srq() override;
+  TargetResult<void> arm_srq(SrqNumber srq, std::uint32_t limit) override;
+  TargetResult<void> post_srq_receive(SrqNumber srq, std::uint64_t wr_id, const transport::Sge& buffer) override;
   TargetResult<void> post_bind(QpNumber qp, const BindOrder& order) override;
   TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) override;
   [[nodiscard]] transport::QpState state(QpNumber qp) override;
@@ -68,6 +71,7 @@ class LinkTarget final : public Target {
   std::vector<Qp> qps_;
   std::vector<std::uint32_t> regions_;  ///< their numbers at the agent
   std::vector<std::uint32_t> windows_;
+  std::vector<std::uint32_t> srqs_;
   std::optional<std::uint32_t> other_pd_{};
   std::optional<std::uint32_t> memory_{};
   std::uint64_t address_ = 0;

@@ -80,7 +80,9 @@ TargetResult<QpNumber> MemoryTarget::create_qp(const QpSetup& setup) {
   const transport::Pd pd = setup.in_other_pd ? other_pd_ : pd_;
   Qp qp{.send_cq = must(device_.create_cq(completions)), .receive_cq = must(device_.create_cq(completions))};
   if (setup.type == QpType::ud) qp.tester = must(device_.create_ah(pd, {.dgid = port_.tester_gid}));
-  qp.qpn = must(device_.create_qp({.type = setup.type, .pd = pd, .send_cq = qp.send_cq, .receive_cq = qp.receive_cq}));
+  transport::QpInit init{.type = setup.type, .pd = pd, .send_cq = qp.send_cq, .receive_cq = qp.receive_cq};
+  if (setup.srq) init.srq = srqs_.at(*setup.srq);
+  qp.qpn = must(device_.create_qp(init));
   qps_.push_back(qp);
   const QpNumber number = qps_.size() - 1;
   for (const QpChange& change : path_of(setup, port_.tester_gid)) {
@@ -127,6 +129,22 @@ std::uint32_t MemoryTarget::window_key(WindowNumber window) {
 
 TargetResult<void> MemoryTarget::destroy_window(WindowNumber window) {
   return said(device_.destroy_mw(windows_.at(window)));
+}
+
+TargetResult<SrqNumber> MemoryTarget::create_srq() {
+  const auto srq = device_.create_srq(pd_, kSrqReceives, 1);
+  if (!srq) return tl::unexpected(to_string(srq.error()));
+  srqs_.push_back(*srq);
+  return srqs_.size() - 1;
+}
+
+TargetResult<void> MemoryTarget::arm_srq(SrqNumber srq, std::uint32_t limit) {
+  return said(device_.arm_srq_limit(srqs_.at(srq), limit));
+}
+
+TargetResult<void> MemoryTarget::post_srq_receive(SrqNumber srq, std::uint64_t wr_id, const transport::Sge& buffer) {
+  const std::array<transport::Sge, 1> sges{buffer};
+  return said(device_.post_srq_receive(srqs_.at(srq), {.wr_id = wr_id, .sges = sges}));
 }
 
 TargetResult<void> MemoryTarget::post_bind(QpNumber qp, const BindOrder& order) {

@@ -27,6 +27,9 @@ class MemoryTarget final : public Target {
   [[nodiscard]] TargetResult<WindowNumber> create_window(const WindowSetup& setup) override;
   [[nodiscard]] std::uint32_t window_key(WindowNumber window) override;
   TargetResult<void> destroy_window(WindowNumber window) override;
+  [[nodiscard]] TargetResult<SrqNumber> create_srq() override;
+  TargetResult<void> arm_srq(SrqNumber srq, std::uint32_t limit) override;
+  TargetResult<void> post_srq_receive(SrqNumber srq, std::uint64_t wr_id, const transport::Sge& buffer) override;
   TargetResult<void> post_bind(QpNumber qp, const BindOrder& order) override;
   TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) override;
   [[nodiscard]] transport::QpState state(QpNumber qp) override;
@@ -63,6 +66,7 @@ class MemoryTarget final : public Target {
   std::vector<Qp> qps_;
   std::vector<transport::Mr> regions_;
   std::vector<transport::Mw> windows_;
+  std::vector<transport::Srq> srqs_;
   std::vector<std::byte> buffer_;
   std::deque<SeenFrame> sent_;  ///< by the device
 };

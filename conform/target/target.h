@@ -35,6 +35,7 @@ class DeviceGone : public std::runtime_error {
 using QpNumber = std::size_t;
 using RegionNumber = std::size_t;
 using WindowNumber = std::size_t;
+using SrqNumber = std::size_t;
 
 /// A QP of the device, connected to one that only the tester knows. A UD QP is not connected: `peer` is the one that it
 /// sends to, and neither rights nor the members of a path and of retries mean anything.
@@ -53,7 +54,8 @@ struct QpSetup {
   std::uint8_t min_rnr_timer = 12;
   std::uint8_t max_rd_atomic = 4;
   std::uint8_t max_dest_rd_atomic = 4;
-  bool in_other_pd = false;  ///< in another protection domain than the other objects
+  bool in_other_pd = false;        ///< in another protection domain than the other objects
+  std::optional<SrqNumber> srq{};  ///< where its receives come from, instead of a queue of its own
 };
 
 /// A region of the device's memory.
@@ -75,6 +77,9 @@ struct WindowSetup {
   transport::MwType type = transport::MwType::type2;
   bool in_other_pd = false;
 };
+
+/// The most receives that an SRQ of a case holds.
+inline constexpr std::uint32_t kSrqReceives = 64;
 
 /// The binding of a window that the device is to post.
 struct BindOrder {
@@ -134,6 +139,10 @@ class Target {
   /// Returns the present R_Key of a window.
   [[nodiscard]] virtual std::uint32_t window_key(WindowNumber window) = 0;
   virtual TargetResult<void> destroy_window(WindowNumber window) = 0;
+  [[nodiscard]] virtual TargetResult<SrqNumber> create_srq() = 0;
+  /// Arms one event for when fewer than `limit` receives are left.
+  virtual TargetResult<void> arm_srq(SrqNumber srq, std::uint32_t limit) = 0;
+  virtual TargetResult<void> post_srq_receive(SrqNumber srq, std::uint64_t wr_id, const transport::Sge& buffer) = 0;
   virtual TargetResult<void> post_bind(QpNumber qp, const BindOrder& order) = 0;
   virtual TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) = 0;
   [[nodiscard]] virtual transport::QpState state(QpNumber qp) = 0;

@@ -93,8 +93,12 @@ TEST(ReadCase, NamesPlaceAndWhatIsAllowed) {
               HasSubstr("member \"parms\" is unknown; there are: case, title"));
   EXPECT_THAT(mistake("steps: [{probe: }]\nparams: {a: []}\n"), HasSubstr("the list is empty"));
   EXPECT_THAT(mistake("steps: [{probe: }]\nparams: {a: 9..3}\n"), HasSubstr("expected a range such as 0..31"));
-  EXPECT_THAT(mistake("steps: [{probe: }]\nsetup: {w: {srq: {}}}\n"),
-              HasSubstr("object \"srq\" is unknown; there are: qp, mr, mw"));
+  EXPECT_THAT(mistake("steps: [{probe: }]\nsetup: {w: {cq: {}}}\n"),
+              HasSubstr("object \"cq\" is unknown; there are: qp, mr, mw, srq"));
+  EXPECT_THAT(mistake("steps: [{expect_one_of: {a: [{expect: {ACK: }}], b: [{completion: }]}}]\n"),
+              HasSubstr("branch b begins with completion, and branch a with expect"));
+  EXPECT_THAT(mistake("steps: [{expect_one_of: {a: [{wait: 1ms}]}}]\n"),
+              HasSubstr("branch a has to begin with expect, completion or quiet"));
   EXPECT_THAT(mistake(""), HasSubstr("a case needs steps"));
   EXPECT_THAT(mistake("steps: [{probe: }\n"), HasSubstr("psn-x.yaml:"));
 }

@@ -172,7 +172,7 @@ class Words(Schema):
         self.assertEqual(self.names("$defs", "object"), self.listed_in_setup("a: {x: }"))
 
     def test_of_objects(self):
-        for kind in ("qp", "mr", "mw"):
+        for kind in ("qp", "mr", "mw", "srq"):
             with self.subTest(kind):
                 self.assertEqual(self.names("$defs", kind), self.listed_in_setup(f"a: {{{kind}: {{x: 1}}}}"))
         self.assertEqual(self.enumerated("$defs", "qp", "properties", "type"), self.listed_in_setup("qp: {type: x}"))
@@ -187,7 +187,7 @@ class Words(Schema):
         for step in steps:
             with self.subTest(step):
                 self.assertEqual("a step needs a verb" in self.said(f"{CASE}steps: [{{{step}: x}}]\n"), step not in verbs)
-        for step, place in [("post_send", "request"), ("post_receive", "request"), ("modify", "change"), ("bind", "bind")]:
+        for step, place in [("post_send", "request"), ("post_receive", "request"), ("modify", "change"), ("bind", "bind"), ("arm", "arm")]:
             with self.subTest(step):
                 self.assertEqual(self.names("$defs", place), {"on"} | self.listed_in_step(f"{step}: {{x: 1}}"))
         self.assertEqual(self.enumerated("$defs", "request", "properties", "opcode"), self.listed_in_step("post_send: {opcode: x}"))

@@ -3,6 +3,7 @@
 #include "transport/completion.h"
 
 #include "transport/device_state.h"
+#include "transport/faults.h"
 
 namespace roce::transport::detail {
 
@@ -43,6 +44,14 @@ void flush_receive(DeviceState& device, Qp& qp, std::uint64_t wr_id) {
   completion.qpn = qp.qpn;
   ++qp.counters.responder_cqe_flushed;
   push_completion(device, *qp.receive_cq, completion, true);
+}
+
+/// Takes the oldest receive of an SRQ and leaves it there: a fault.
+bool take_without_removing(Qp& qp) {
+  ReceiveQueue copy = qp.srq->queue;
+  qp.resp.receive = copy.pop(qp.resp.receive_sges);
+  qp.resp.has_receive = true;
+  return true;
 }
 
 }  // namespace
@@ -104,11 +113,12 @@ bool take_receive(DeviceState& device, Qp& qp) {
   if (resp.has_receive) return true;
   ReceiveQueue& queue = qp.srq != nullptr ? qp.srq->queue : resp.queue;
   if (queue.empty()) return false;
+  if (fault(Fault::srq_head_per_qp) && qp.srq != nullptr) return take_without_removing(qp);
   resp.receive = queue.pop(resp.receive_sges);
   resp.has_receive = true;
   // QP-15 (an SRQ with fewer receives than its limit makes one event and is disarmed)
   if (qp.srq != nullptr && qp.srq->limit != 0 && queue.size() < qp.srq->limit) {
-    qp.srq->limit = 0;
+    if (!fault(Fault::srq_limit_again)) qp.srq->limit = 0;
     device.report(Event{.type = EventType::srq_limit, .srq = qp.srq->handle});
   }
   return true;
@@ -133,9 +143,12 @@ void enter_error(DeviceState& device, Qp& qp, bool keep_answers) {
     resp.has_receive = false;
     flush_receive(device, qp, resp.receive.wr_id);
   }
+  if (fault(Fault::srq_flushed_too) && qp.srq != nullptr) {
+    while (!qp.srq->queue.empty()) flush_receive(device, qp, qp.srq->queue.pop(resp.receive_sges).wr_id);
+  }
   if (qp.srq == nullptr) {
     while (!resp.queue.empty()) flush_receive(device, qp, resp.queue.pop(resp.receive_sges).wr_id);
-  } else if (!was_error) {
+  } else if (!was_error && !fault(Fault::no_last_wqe)) {
     // QP-16 (the receives of the SRQ stay, and the QP makes the event last WQE reached)
     device.report(Event{.type = EventType::last_wqe_reached, .qpn = qp.qpn, .srq = qp.srq->handle});
   }

@@ -14,6 +14,8 @@ void abandon(DeviceState& device, Qp& qp) {
   Responder& resp = qp.resp;
   resp.open = Responder::Open::nothing;
   if (!resp.has_receive || qp.srq == nullptr) return;
+  if (fault(Fault::uc_srq_receive_lost)) resp.has_receive = false;
+  if (fault(Fault::uc_srq_receive_lost)) return;
   Completion completion{};
   completion.wr_id = resp.receive.wr_id;
   completion.status = CompletionStatus::remote_invalid_request;
