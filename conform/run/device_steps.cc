@@ -153,7 +153,7 @@ CaseRun::Verdict CaseRun::run_action(const Probe& action, const Step& step) {
 std::optional<transport::Completion> CaseRun::next_completion(const PeerQp& qp, bool is_receive, Time until) {
   if (chosen_) return std::exchange(chosen_, std::nullopt);
   for (;;) {
-    if (const auto completion = target_.poll(qp.number, is_receive)) return completion;
+    if (auto completion = target_.poll(qp.number, is_receive)) return completion;
     if (target_.now() >= until) return std::nullopt;
     (void)wait_for_frame(std::min(until, target_.now() + kPollInterval));
     if (outcome_.failure) return std::nullopt;

@@ -78,6 +78,18 @@ class Results(Programs):
         self.assertEqual(done.returncode, 1)
         self.assertIn("unexpected frame after the last step: RC_READ_RESPONSE_ONLY", done.stdout)
 
+    def test_follow_the_branch_of_the_completion_that_came(self):
+        begin = ("steps:\n  - inject: {SEND_ONLY: , bth.ack_req: \"false\"}\n  - memory: {at: $rx0.va, length: 4}\n"
+                 "  - expect_one_of:\n      none: [{quiet: default}]\n      other: [{completion: {of: receive, wr_id: 5}}]\n")
+        done = conform("run", self.case(begin + "      first: [{completion: {of: receive, wr_id: 0}}, {no_completion: }]\n"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = conform("run", self.case(begin))
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("no branch fits the completion: success of request 0", done.stdout)
+        # Without one it is the branch that waits for nothing.
+        done = conform("run", self.case(begin.replace("inject: {SEND_ONLY: , bth.ack_req: \"false\"}", "wait: 1ms")))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_print_as_many_failures_as_wanted(self):
         path = self.case("params: {n: 1..30}\nsteps:\n  - check: $n == 1\n")
         for arguments, printed in ([], 20), (["--failures", "3"], 3), (["--failures", "0"], 29), (["--failures", "29"], 29):
