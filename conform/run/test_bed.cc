@@ -43,6 +43,18 @@ std::optional<Value> find_of_region(const Region& region, std::string_view membe
   return std::nullopt;
 }
 
+/// Checks that a UD QP has only attributes that mean something for it.
+CaseResult<void> check_datagram_qp(const ObjectSpec& object) {
+  constexpr std::array<std::string_view, 8> known{"type",        "state",    "q_key",          "sq_psn",
+                                                  "in_other_pd", "receives", "receive_length", "srq"};
+  for (const Setting& setting : object.attributes) {
+    if (std::ranges::find(known, setting.name) != known.end()) continue;
+    return tl::unexpected(CaseError{setting.place, fmt::format("{}: a UD QP is not connected, and has only {}",
+                                                               setting.name, fmt::join(known, ", "))});
+  }
+  return {};
+}
+
 }  // namespace
 
 void PeerQp::learn(const Packet& packet) {
@@ -148,8 +160,11 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
           CaseError{object.place, fmt::format("{}: no SRQ {} is set up before it", object.name, attributes.srq)});
     }
   }
-  // A datagram has no path MTU: it may be as long as the port allows.
-  if (attributes.setup.type == transport::QpType::ud) attributes.setup.path_mtu = target_.port_mtu();
+  if (attributes.setup.type == transport::QpType::ud) {
+    if (auto right = check_datagram_qp(object); !right) return right;
+    // A datagram may be as long as the port allows.
+    attributes.setup.path_mtu = target_.port_mtu();
+  }
   const TargetResult<QpNumber> number = target_.create_qp(attributes.setup);
   if (!number) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, number.error())});
   PeerQp qp{.number = *number,

@@ -86,7 +86,7 @@ class Results(Programs):
         done = conform("run", self.case(begin))
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("no branch fits the completion: success of request 0", done.stdout)
-        # Without one it is the branch that waits for nothing.
+        # Without one it is the branch that expects nothing.
         done = conform("run", self.case(begin.replace("inject: {SEND_ONLY: , bth.ack_req: \"false\"}", "wait: 1ms")))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
@@ -247,7 +247,7 @@ class BadInput(Programs):
 
     def test_of_values_is_refused_with_its_place(self):
         for steps, message in [
-            ("- inject: {SEND_ONLY: , bth.psm: 1}", "6:36: bth.psm"),
+            ("- inject: {SEND_ONLY: , bth.psm: 1}", "7:36: bth.psm"),
             ("- inject: {SEND_ONLY: , bth.psn: 0x1000000}", "bth.psn: expected 0 … 16777215"),
             ("- inject: {SEND_LONELY: }", "there is no opcode SEND_LONELY"),
             ("- inject: {SEND_ONLY: , on: b}", "there is no QP b"),
@@ -259,10 +259,21 @@ class BadInput(Programs):
             ("- repeat: {times: 9999, steps: [{repeat: {times: 9999, steps: [{wait: 1ns}]}}]}", "more than 1000000 steps"),
             ("- wait: 90000s", "more than a day"),
             ("- counter: {luck: 1}", "there is no counter luck"),
+            ("- arm: {on: nobody, limit: 3}", "there is no SRQ nobody"),
+            ("- arm: {on: nobody, limt: 3}", "argument \"limt\" is unknown; there are: limit"),
+            ("- probe: {on: d}", "a probe needs a QP that answers: d is not of type rc"),
         ]:
             with self.subTest(steps):
-                done = conform("check", self.case(f"steps:\n  {steps}\n"))
+                done = conform("check", self.case(f"setup: {{d: {{qp: {{type: ud}}}}}}\nsteps:\n  {steps}\n"))
                 self.refused(done, message)
+        for setup, message in [
+            ("qp: {type: ud, path_mtu: 256}", "path_mtu: a UD QP is not connected, and has only type, state, q_key"),
+            ("qp: {type: ud, q_key: 0x100000000}", "q_key: expected 0 … 4294967295"),
+            ("qp: {srq: s}", "qp: no SRQ s is set up before it"),
+            ("s: {srq: {limit: 65}}", "limit: expected 0 … 64"),
+        ]:
+            with self.subTest(setup):
+                self.refused(conform("check", self.case(f"setup: {{{setup}}}\nsteps: [{{probe: }}]\n")), message)
 
     def test_of_files_is_refused(self):
         self.refused(conform("run", self.folder), "there is no case in this folder")
