@@ -81,7 +81,7 @@ class Verdicts(LinkTest):
 
     def test_ipv6(self):
         self.peer("--profile", "strict", "--link", "raw", "--address", "fd09::2")
-        self.check(*self.conform("--quick", "--only", "nak-*", "--only", "psn-*", "--only", "snd-*"), 20)
+        self.check(*self.conform("--quick", "--only", "nak-*", "--only", "psn-*", "--only", "snd-*", "--only", "ud-deliver", "--only", "ud-requester"), 22)
 
     def test_a_device_that_breaks_a_rule_is_found(self):
         self.peer("--profile", "strict", "--link", "raw", "--bad-icrc")

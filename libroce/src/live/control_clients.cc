@@ -224,16 +224,22 @@ void ControlClients::clear_away() {
   if (!left_behind_.empty() && left_behind_.front().give_back(kGivenBack)) left_behind_.pop_front();
 }
 
-bool ControlClients::step() {
-  const Time time = endpoint_.now();
-  bool moved = false;
-  while (const std::optional<transport::Event> event = endpoint_.port().poll_event(time)) {
+void ControlClients::take_events(Time now) {
+  while (const std::optional<transport::Event> event = endpoint_.port().poll_event(now)) {
     for (const auto& client : clients_) {
       if (client->session.take_event(*event)) break;
     }
   }
+}
+
+bool ControlClients::step() {
+  const Time time = endpoint_.now();
+  bool moved = false;
+  take_events(time);
   for (const auto& client : clients_) moved |= client->session.poll();
   moved |= serve_next(time);
+  // A program that embeds this drops the events that it has no use for; those that a request made are for its client.
+  take_events(time);
   look_at_the_time(time);
   clear_away();
   moved |= !left_behind_.empty();

@@ -77,6 +77,8 @@ class ControlClients {
   void end(Client& client, const std::string& reason);
   void end(Client& client);
   void look_at_the_time(Time now);
+  /// Hands each event of the device to the client that made the object.
+  void take_events(Time now);
   void clear_away();
 
   Endpoint& endpoint_;
