@@ -288,7 +288,7 @@ CaseResult<void> read_order(SendOrder& order, const std::vector<Setting>& settin
   const auto flag = [&scope](bool& to) -> Reader {
     return [&to, &scope](const Setting& setting) { return take_flag(to, setting, scope); };
   };
-  const CaseResult<void> read =
+  CaseResult<void> read =
       read_each(settings, "argument",
                 {{"opcode", [&](const Setting& s) { return take_word(request.opcode, s, scope, kOperations); }},
                  {"wr_id", number(request.wr_id)},
