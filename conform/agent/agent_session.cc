@@ -155,14 +155,14 @@ void AgentSession::make_cq(std::string_view operation) {
 }
 
 /// Destroys what requests have created.
-void AgentSession::clear() {
+void AgentSession::clear(bool keeps_memory) {
   work_ = nullptr;
   limits_.qps -= static_cast<std::uint32_t>(objects_.qps.size());
   // A window keeps the queue pair that bound it: Soft-RoCE waits for the window's end before it destroys that.
   objects_.windows.clear();
   objects_.qps.clear();
   objects_.regions.clear();
-  objects_.memories.clear();
+  if (!keeps_memory) objects_.memories.clear();
   objects_.cqs.clear();
   objects_.pds.clear();
 }
@@ -183,8 +183,8 @@ AgentSession::Answer AgentSession::hello(const Json& request) {
   return answer;
 }
 
-AgentSession::Answer AgentSession::destroy_all(const Json&) {
-  clear();
+AgentSession::Answer AgentSession::destroy_all(const Json& request) {
+  clear(live::flag(request, "keep_memory"));
   take_completions();
   take_events();
   completions_.clear();

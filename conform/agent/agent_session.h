@@ -72,7 +72,7 @@ class AgentSession {
   [[nodiscard]] static Greeting judge(const Json& hello, const std::string& token, std::string& why);
   void open();
   void make_cq(std::string_view operation);
-  void clear();
+  void clear(bool keeps_memory = false);
   void take_completions();
   [[nodiscard]] ObjectNumber next_number();
   void need(std::string_view feature) const;
