@@ -158,15 +158,16 @@ void AgentSession::make_cq(std::string_view operation) {
 }
 
 /// Destroys what requests have created.
-void AgentSession::clear() {
+void AgentSession::clear(bool keeps_memory) {
   work_ = nullptr;
+  bindings_.clear();
   limits_.qps -= static_cast<std::uint32_t>(objects_.qps.size());
   // A window keeps the queue pair that bound it: Soft-RoCE waits for the window's end before it destroys that.
   objects_.windows.clear();
   objects_.qps.clear();
   objects_.srqs.clear();
   objects_.regions.clear();
-  objects_.memories.clear();
+  if (!keeps_memory) objects_.memories.clear();
   objects_.cqs.clear();
   objects_.pds.clear();
 }
@@ -187,8 +188,8 @@ AgentSession::Answer AgentSession::hello(const Json& request) {
   return answer;
 }
 
-AgentSession::Answer AgentSession::destroy_all(const Json&) {
-  clear();
+AgentSession::Answer AgentSession::destroy_all(const Json& request) {
+  clear(live::flag(request, "keep_memory"));
   take_completions();
   take_events();
   completions_.clear();
@@ -221,6 +222,7 @@ void AgentSession::take_completions() {
   do {
     count = ibv_poll_cq(objects_.cq.get(), static_cast<int>(found.size()), found.data());
     for (int i = 0; i < count; ++i) {
+      settle_binding(found[static_cast<std::size_t>(i)]);
       if (completions_.size() < kMaxCompletions) {
         completions_.push_back(found[static_cast<std::size_t>(i)]);
       } else {

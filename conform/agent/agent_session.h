@@ -73,7 +73,7 @@ class AgentSession {
   [[nodiscard]] static Greeting judge(const Json& hello, const std::string& token, std::string& why);
   void open();
   void make_cq(std::string_view operation);
-  void clear();
+  void clear(bool keeps_memory = false);
   void take_completions();
   /// Returns an event with the object that it is about.
   [[nodiscard]] Event event_of(const ibv_async_event& event, std::string_view text);
@@ -93,6 +93,8 @@ class AgentSession {
                                          std::string_view operation);
   [[nodiscard]] ibv_ah_attr address_of(const Gid& gid) const;
   void bind_window(AgentQp& qp, ibv_send_wr& request, const Json& members);
+  /// Gives a window its old key again if this is the completion of a binding that failed.
+  void settle_binding(const ibv_wc& completion);
 
   // The operations.
   Answer hello(const Json& request);
@@ -134,6 +136,14 @@ class AgentSession {
   std::unique_ptr<Answer> answer_;  // of the request that is carried out, with its id
   Work work_;
   ObjectNumber last_number_ = 0;
+  // Bindings whose completions were not seen yet; those that do not complete are forgotten in time.
+  struct Binding {
+    std::uint32_t qpn = 0;
+    std::uint64_t wr_id = 0;
+    ObjectNumber window = 0;
+    std::uint32_t old_key = 0;
+  };
+  std::deque<Binding> bindings_;
   bool is_cq_lost_ = false;         // the connection's own CQ has overflowed
   std::deque<ibv_wc> completions_;  // of the connection's own CQ
   std::uint64_t lost_completions_ = 0;

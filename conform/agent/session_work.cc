@@ -24,6 +24,7 @@ using Json = nlohmann::json;
 constexpr std::uint64_t kLargestWrId = (std::uint64_t{1} << 63) - 1;
 constexpr std::size_t kMaxPieces = 16;
 constexpr int kMostPolled = 4096;
+constexpr std::size_t kMaxBindings = 1024;
 
 [[nodiscard]] bool is_receive(const ibv_wc& completion) {
   return (completion.opcode & IBV_WC_RECV) != 0;
@@ -159,6 +160,10 @@ AgentSession::Answer AgentSession::post_send(const Json& request) {
 
 void AgentSession::bind_window(AgentQp& qp, ibv_send_wr& request, const Json& members) {
   AgentWindow& window = window_of(members);
+  const Binding binding{.qpn = qp.qp->qp_num,
+                        .wr_id = request.wr_id,
+                        .window = number<ObjectNumber>(members, "window", 0, UINT32_MAX),
+                        .old_key = window.mw->rkey};
   ibv_mw_bind_info info{};
   info.length = number<std::uint64_t>(members, "bind_length", 0, UINT64_MAX, 0);
   // Providers need a region for unbinding, too.
@@ -172,18 +177,32 @@ void AgentSession::bind_window(AgentQp& qp, ibv_send_wr& request, const Json& me
   if (window.type == IBV_MW_TYPE_1) {
     ibv_mw_bind bind{.wr_id = request.wr_id, .send_flags = request.send_flags, .bind_info = info};
     check("post_send", "ibv_bind_mw", ibv_bind_mw(qp.qp.get(), window.mw.get(), &bind));
-    window.region = named;
-    return;
+  } else {
+    constexpr std::uint32_t kVariant = 0xFF;
+    request.bind_mw.mw = window.mw.get();
+    request.bind_mw.rkey =
+        (window.mw->rkey & ~kVariant) | number<std::uint32_t>(members, "key_variant", 0, kVariant, 0);
+    request.bind_mw.bind_info = info;
+    ibv_send_wr* bad = nullptr;
+    check("post_send", "ibv_post_send", ibv_post_send(qp.qp.get(), &request, &bad));
+    // The next bind names the key that the window has then, which is for the caller of verbs to remember.
+    window.mw->rkey = request.bind_mw.rkey;
   }
-  constexpr std::uint32_t kVariant = 0xFF;
-  request.bind_mw.mw = window.mw.get();
-  request.bind_mw.rkey = (window.mw->rkey & ~kVariant) | number<std::uint32_t>(members, "key_variant", 0, kVariant, 0);
-  request.bind_mw.bind_info = info;
-  ibv_send_wr* bad = nullptr;
-  check("post_send", "ibv_post_send", ibv_post_send(qp.qp.get(), &request, &bad));
-  // The next bind names the key that the window has then, which is for the caller of verbs to remember.
-  window.mw->rkey = request.bind_mw.rkey;
   window.region = named;
+  if (bindings_.size() == kMaxBindings) bindings_.pop_front();
+  bindings_.push_back(binding);
+}
+
+void AgentSession::settle_binding(const ibv_wc& completion) {
+  const auto found = std::ranges::find_if(bindings_, [&](const Binding& binding) {
+    return binding.qpn == completion.qp_num && binding.wr_id == completion.wr_id;
+  });
+  if (found == bindings_.end()) return;
+  const auto window = objects_.windows.find(found->window);
+  if (completion.status != IBV_WC_SUCCESS && window != objects_.windows.end()) {
+    window->second.mw->rkey = found->old_key;
+  }
+  bindings_.erase(found);
 }
 
 AgentSession::Answer AgentSession::poll(const Json& request) {
@@ -199,6 +218,7 @@ AgentSession::Answer AgentSession::poll(const Json& request) {
     const int count = ibv_poll_cq(&cq_of(request, "cq"), most, found.data());
     if (count < 0) throw Refusal("poll: ibv_poll_cq: the completion queue has failed");
     found.resize(static_cast<std::size_t>(count));
+    std::ranges::for_each(found, [this](const ibv_wc& completion) { settle_binding(completion); });
   }
   Answer list = Answer::array();
   for (const ibv_wc& completion : found) {

@@ -33,6 +33,8 @@ CaseOutcome run_one(const Instance& instance, const TargetFactory& make_target, 
       return {.result = Result::skip, .lacks = std::move(lack)};
     }
     return CaseRun{*target, instance, seed, options.timing}.run();
+  } catch (const DeviceLacks& lack) {
+    return {.result = Result::skip, .lacks = lack.what()};
   } catch (const DeviceGone& gone) {
     return {.result = Result::dead, .failure = StepFailure{instance.of->place, gone.what()}};
   }

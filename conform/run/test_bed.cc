@@ -108,8 +108,7 @@ CaseResult<void> TestBed::set_up(const Scope& scope) {
   for (const ObjectSpec& object : objects) {
     if (CaseResult<void> added = add_object(object, scope); !added) return added;
   }
-  const std::span<const std::byte> memory = target_.memory();
-  shadow_.assign(memory.begin(), memory.end());
+  shadow_.assign(target_.memory_size(), kUntouched);
   return {};
 }
 
@@ -284,32 +283,25 @@ std::optional<Value> TestBed::find(std::string_view name) const {
   return qp != nullptr ? find_of_qp(*qp, member) : std::nullopt;
 }
 
-std::optional<std::span<const std::byte>> TestBed::memory_at(std::uint64_t address, std::uint64_t length) const {
-  const std::span<const std::byte> memory = target_.memory();
+std::optional<std::vector<std::byte>> TestBed::accept_memory(std::uint64_t address, std::uint64_t length) {
   const std::uint64_t offset = address - target_.memory_address();
-  if (offset > memory.size() || length > memory.size() - offset) return std::nullopt;
-  return memory.subspan(offset, length);
-}
-
-bool TestBed::accept_memory(std::uint64_t address, std::uint64_t length) {
-  const std::optional<std::span<const std::byte>> bytes = memory_at(address, length);
-  if (!bytes) return false;
-  std::ranges::copy(*bytes, shadow_.begin() + static_cast<std::ptrdiff_t>(address - target_.memory_address()));
-  return true;
+  if (offset > shadow_.size() || length > shadow_.size() - offset) return std::nullopt;
+  std::vector<std::byte> bytes = target_.read_memory(offset, length);
+  std::ranges::copy(bytes, shadow_.begin() + static_cast<std::ptrdiff_t>(offset));
+  return bytes;
 }
 
 std::optional<std::string> TestBed::find_change() const {
-  const std::span<const std::byte> memory = target_.memory();
-  const auto [now, before] = std::ranges::mismatch(memory, shadow_);
-  if (now == memory.end()) return std::nullopt;
-  const auto offset = static_cast<std::uint64_t>(now - memory.begin());
-  const std::uint64_t address = target_.memory_address() + offset;
+  const std::optional<std::size_t> offset = target_.find_difference(shadow_);
+  if (!offset) return std::nullopt;
+  const std::uint64_t address = target_.memory_address() + *offset;
   std::string place = "outside of all regions";
   for (const auto& [name, region] : regions_) {
     if (address - region.address < region.length) place = fmt::format("${}.va + {}", name, address - region.address);
   }
   return fmt::format("memory changed at {:#x} ({}): {:#04x} was {:#04x}", address, place,
-                     std::to_integer<unsigned>(*now), std::to_integer<unsigned>(*before));
+                     std::to_integer<unsigned>(target_.read_memory(*offset, 1).front()),
+                     std::to_integer<unsigned>(shadow_.at(*offset)));
 }
 
 }  // namespace roce::conform

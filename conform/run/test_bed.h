@@ -63,10 +63,9 @@ class TestBed {
 
   /// Returns the first place where memory differs from what it has to be, as a sentence; empty if nowhere.
   [[nodiscard]] std::optional<std::string> find_change() const;
-  /// Takes the present content of a range as what it has to be. False if the range is not in the memory.
-  [[nodiscard]] bool accept_memory(std::uint64_t address, std::uint64_t length);
-  /// Returns the bytes at an address; empty if the range is not in the memory.
-  [[nodiscard]] std::optional<std::span<const std::byte>> memory_at(std::uint64_t address, std::uint64_t length) const;
+  /// Takes the present content of a range as what it has to be, and returns it; empty if the range is not in the
+  /// memory.
+  std::optional<std::vector<std::byte>> accept_memory(std::uint64_t address, std::uint64_t length);
 
  private:
   [[nodiscard]] CaseResult<void> add_qp(const ObjectSpec& object, const Scope& scope);

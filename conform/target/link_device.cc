@@ -9,6 +9,8 @@
 #include <chrono>
 #include <utility>
 
+#include "conform/target/agent_answer.h"
+#include "roce/live/path_mtu.h"
 #include "roce/live/resolve_mac.h"
 #include "roce/port/address_text.h"
 #include "roce/port/interfaces.h"
@@ -22,6 +24,7 @@ namespace {
 // Frames of a case are few, but some cases make hundreds at once while the agent is asked something.
 constexpr std::size_t kRingBytes = 4 << 20;
 constexpr std::size_t kBatch = 32;
+constexpr std::uint64_t kMemory = 1U << 20U;
 // QPNs of one device, and of one instance on it: an instance has at most a few QPs.
 constexpr std::uint32_t kQpnsOfDevice = 1U << 16U;
 constexpr std::uint32_t kQpnsOfInstance = 256;
@@ -63,17 +66,14 @@ live::Result<std::unique_ptr<LinkDevice>> LinkDevice::open(const LinkSettings& s
   const nlohmann::json& hello = device->agent_->hello();
   const auto features = hello.find("features");
   const auto address = hello.find("gid");
-  if (features == hello.end() || !features->is_array() || address == hello.end() || !address->is_string()) {
+  const auto path_mtu = hello.find("max_path_mtu");
+  if (features == hello.end() || !features->is_array() || address == hello.end() || !address->is_string() ||
+      path_mtu == hello.end() || !path_mtu->is_number_unsigned()) {
     return live::cannot("the agent does not speak version 2 of the control protocol; use the one of this roce-conform");
   }
   for (const nlohmann::json& feature : *features) {
     if (feature.is_string()) device->features_.insert(feature.get<std::string>());
   }
-  const auto port_mtu = hello.find("max_path_mtu");
-  if (port_mtu == hello.end() || !port_mtu->is_number_unsigned()) {
-    return live::cannot("the agent does not say its largest path MTU; use the one of this roce-conform");
-  }
-  device->port_mtu_ = port_mtu->get<std::uint32_t>();
   const std::optional<Gid> gid = port::parse_ip(address->get<std::string>());
   const port::Result<port::Interface> interface = port::find_interface(settings.interface);
   if (!interface) return live::cannot(interface.error().message);
@@ -84,6 +84,7 @@ live::Result<std::unique_ptr<LinkDevice>> LinkDevice::open(const LinkSettings& s
   }
   const live::Result<MacAddress> mac = live::resolve_mac(*interface, *gid);
   if (!mac) return tl::unexpected(mac.error());
+  device->max_path_mtu_ = std::min(path_mtu->get<std::uint32_t>(), live::largest_path_mtu(interface->mtu));
   device->port_ = {.device_mac = *mac, .tester_mac = interface->mac, .device_gid = *gid, .tester_gid = *own};
   link::RawLinkOptions wanted;
   wanted.interface = settings.interface;
@@ -106,6 +107,27 @@ nlohmann::json LinkDevice::tell(std::string_view op, nlohmann::ordered_json requ
   TargetResult<nlohmann::json> answer = ask(op, std::move(request));
   if (!answer) throw DeviceGone(answer.error());
   return std::move(*answer);
+}
+
+const LinkDevice::Memory& LinkDevice::memory() {
+  if (!memory_) {
+    const nlohmann::json made = tell("create_memory", {{"length", kMemory}});
+    memory_ = {.number = answered_number<std::uint32_t>(made, "memory"),
+               .address = answered_number<std::uint64_t>(made, "address"),
+               .length = kMemory};
+    fill_untouched(kMemory);
+  }
+  return *memory_;
+}
+
+void LinkDevice::clean_up(std::size_t used) {
+  (void)tell("destroy_all", {{"keep_memory", true}});
+  if (memory_ && used != 0) fill_untouched(used);
+}
+
+void LinkDevice::fill_untouched(std::size_t length) {
+  (void)tell("fill_memory",
+             {{"memory", memory_->number}, {"length", length}, {"byte", std::to_integer<unsigned>(kUntouched)}});
 }
 
 Qpn LinkDevice::next_peers() {

@@ -37,14 +37,26 @@ class LinkDevice {
   [[nodiscard]] static live::Result<std::unique_ptr<LinkDevice>> open(const LinkSettings& settings);
 
   [[nodiscard]] const Port& port() const { return port_; }
-  [[nodiscard]] std::uint32_t port_mtu() const { return port_mtu_; }
   [[nodiscard]] bool has(std::string_view feature) const { return features_.contains(feature); }
+  /// Returns the largest path MTU that the device and the way to it can have, in bytes.
+  [[nodiscard]] std::uint32_t max_path_mtu() const { return max_path_mtu_; }
   [[nodiscard]] Time now() const { return clock_.now(); }
 
   /// Makes the agent carry out a request; returns its answer, or why it was refused. Throws DeviceGone.
   TargetResult<nlohmann::json> ask(std::string_view op, nlohmann::ordered_json request = {});
   /// As `ask`, for what a working agent does not refuse: a refusal throws DeviceGone too.
   nlohmann::json tell(std::string_view op, nlohmann::ordered_json request = {});
+
+  /// The memory in which instances make their regions, one after the other.
+  struct Memory {
+    std::uint32_t number = 0;   ///< at the agent
+    std::uint64_t address = 0;  ///< of its first byte
+    std::size_t length = 0;     ///< bytes
+  };
+  /// Returns the memory; makes it when it is asked for the first time. All its bytes are then kUntouched.
+  const Memory& memory();
+  /// Destroys all objects of an instance, and makes the first `used` bytes of the memory as they were before it.
+  void clean_up(std::size_t used);
 
   /// Ends the QPNs of the instance before, and returns the first of the next one, which has 256.
   Qpn next_peers();
@@ -57,16 +69,18 @@ class LinkDevice {
 
  private:
   LinkDevice() = default;
+  void fill_untouched(std::size_t length);
   /// Takes all frames that have come.
   void collect();
   void take(const link::RxFrame& frame, Time time);
 
   live::Clock clock_;
   Port port_{};
-  std::uint32_t port_mtu_ = 0;
+  std::uint32_t max_path_mtu_ = 0;
   std::unique_ptr<link::RawLink> link_;
   std::unique_ptr<live::ControlClient> agent_;
   std::set<std::string, std::less<>> features_;
+  std::optional<Memory> memory_{};
   std::uint32_t first_qpn_ = 0;  ///< of this device
   std::uint32_t instances_ = 0;
   std::uint32_t peers_ = 0;  ///< the first QPN of the present instance

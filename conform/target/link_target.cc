@@ -3,12 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "conform/target/agent_answer.h"
 #include "conform/target/qp_path.h"
 #include "roce/live/control_names.h"
-#include "roce/live/control_request.h"
 
 namespace roce::conform {
 
@@ -18,11 +19,12 @@ using Json = nlohmann::ordered_json;
 using transport::QpChange;
 using transport::QpState;
 
-constexpr std::uint64_t kMemory = 1U << 20U;
 // As in memory: regions begin and end inside a page, so that a byte too many is not stopped by the end of a page.
 constexpr std::size_t kBetweenRegions = 0x900;
-constexpr std::uint8_t kUntouched = 0xA5;  // in all bytes before the case; cases rely on it
-constexpr std::uint32_t kCompletions = 4096;
+// Large queues take a slow device long to make; no case leaves so many completions in one.
+constexpr std::uint32_t kCompletions = 512;
+// Shorter runs of untouched bytes are sent with their neighbours.
+constexpr std::size_t kShortestRun = 64;
 
 /// Returns the value whose text this is.
 template <typename T>
@@ -37,24 +39,6 @@ template <typename T>
 TargetResult<void> done(const TargetResult<T>& answer) {
   if (!answer) return tl::unexpected(answer.error());
   return {};
-}
-
-/// Reads a number of an answer. Throws DeviceGone if it is not there: then what answers is no agent.
-template <typename T>
-T number(const nlohmann::json& answer, const char* name) {
-  try {
-    return live::number<T>(answer, name, 0, std::numeric_limits<T>::max());
-  } catch (const live::Refusal& refusal) {
-    throw DeviceGone(fmt::format("an answer of the agent cannot be used: {}", refusal.what()));
-  }
-}
-
-std::string text(const nlohmann::json& answer, const char* name) {
-  try {
-    return live::text(answer, name);
-  } catch (const live::Refusal& refusal) {
-    throw DeviceGone(fmt::format("an answer of the agent cannot be used: {}", refusal.what()));
-  }
 }
 
 Json access_list(transport::Access access) {
@@ -95,20 +79,43 @@ Json pieces_of(const transport::Sge& buffer) {
 
 transport::Completion completion_of(const nlohmann::json& report) {
   transport::Completion completion;
-  completion.wr_id = number<std::uint64_t>(report, "wr_id");
-  completion.status = value_of<transport::CompletionStatus>(text(report, "status"));
-  completion.qpn = Qpn{number<std::uint32_t>(report, "qp")};
+  completion.wr_id = answered_number<std::uint64_t>(report, "wr_id");
+  completion.status = value_of<transport::CompletionStatus>(answered_text(report, "status"));
+  completion.qpn = Qpn{answered_number<std::uint32_t>(report, "qp")};
   if (report.contains("opcode")) {
-    completion.opcode = value_of<transport::CompletionOpcode>(text(report, "opcode"));
+    completion.opcode = value_of<transport::CompletionOpcode>(answered_text(report, "opcode"));
   }
-  if (report.contains("byte_length")) completion.byte_length = number<std::uint32_t>(report, "byte_length");
+  if (report.contains("byte_length")) completion.byte_length = answered_number<std::uint32_t>(report, "byte_length");
   completion.has_immediate = report.contains("immediate");
-  if (completion.has_immediate) completion.immediate = number<std::uint32_t>(report, "immediate");
+  if (completion.has_immediate) completion.immediate = answered_number<std::uint32_t>(report, "immediate");
   completion.has_invalidated = report.contains("invalidated");
-  if (completion.has_invalidated) completion.invalidated = RKey{number<std::uint32_t>(report, "invalidated")};
+  if (completion.has_invalidated) completion.invalidated = RKey{answered_number<std::uint32_t>(report, "invalidated")};
   completion.has_network_header = report.contains("source_qp");
-  if (completion.has_network_header) completion.source_qp = Qpn{number<std::uint32_t>(report, "source_qp")};
+  if (completion.has_network_header) completion.source_qp = Qpn{answered_number<std::uint32_t>(report, "source_qp")};
   return completion;
+}
+
+/// Returns the parts of a `check_memory` for bytes from offset 0 on: runs of untouched ones, and the data between them.
+Json parts_of(std::span<const std::byte> expected) {
+  Json parts = Json::array();
+  std::size_t begin = 0;  // of what is in no part yet
+  const auto add_data = [&](std::size_t end) {
+    if (begin != end)
+      parts.push_back({{"offset", begin}, {"data", live::to_hex(expected.subspan(begin, end - begin))}});
+  };
+  for (std::size_t at = 0; at < expected.size();) {
+    const auto rest = expected.subspan(at);
+    const auto run = static_cast<std::size_t>(std::ranges::find_if(rest, [](std::byte b) { return b != kUntouched; }) -
+                                              rest.begin());
+    if (run >= kShortestRun) {
+      add_data(at);
+      parts.push_back({{"offset", at}, {"length", run}, {"byte", std::to_integer<unsigned>(kUntouched)}});
+      begin = at + run;
+    }
+    at += std::max<std::size_t>(run, 1);
+  }
+  add_data(expected.size());
+  return parts;
 }
 
 }  // namespace
@@ -117,7 +124,7 @@ LinkTarget::LinkTarget(LinkDevice& device) : device_(device), first_peer_(device
 
 LinkTarget::~LinkTarget() {
   try {
-    (void)device_.ask("destroy_all");
+    device_.clean_up(memory_size());
   } catch (const DeviceGone&) {
     // The next target finds that out, and says so.
   }
@@ -133,21 +140,25 @@ bool LinkTarget::has(std::string_view feature) const {
 
 void LinkTarget::put_pd(Json& request, bool in_other_pd) {
   if (!in_other_pd) return;
-  if (!other_pd_) other_pd_ = number<std::uint32_t>(device_.tell("create_pd"), "pd");
+  if (!other_pd_) other_pd_ = answered_number<std::uint32_t>(device_.tell("create_pd"), "pd");
   request["pd"] = *other_pd_;
 }
 
 TargetResult<QpNumber> LinkTarget::create_qp(const QpSetup& setup) {
+  if (setup.path_mtu > device_.max_path_mtu()) {
+    throw DeviceLacks(fmt::format("a path MTU of {}: its own, or that of the tester's interface, is at most {}",
+                                  setup.path_mtu, device_.max_path_mtu()));
+  }
   Qp qp{.type = setup.type};
-  qp.send_cq = number<std::uint32_t>(device_.tell("create_cq", {{"size", kCompletions}}), "cq");
-  qp.receive_cq = number<std::uint32_t>(device_.tell("create_cq", {{"size", kCompletions}}), "cq");
+  qp.send_cq = answered_number<std::uint32_t>(device_.tell("create_cq", {{"size", kCompletions}}), "cq");
+  qp.receive_cq = answered_number<std::uint32_t>(device_.tell("create_cq", {{"size", kCompletions}}), "cq");
   Json request{
       {"type", live::name_of(setup.type)}, {"state", "RESET"}, {"send_cq", qp.send_cq}, {"receive_cq", qp.receive_cq}};
   put_pd(request, setup.in_other_pd);
   if (setup.srq) request["srq"] = srqs_.at(*setup.srq);
   const TargetResult<nlohmann::json> created = device_.ask("create_qp", request);
   if (!created) return tl::unexpected(created.error());
-  qp.qpn = Qpn{number<std::uint32_t>(*created, "qp")};
+  qp.qpn = Qpn{answered_number<std::uint32_t>(*created, "qp")};
   qps_.push_back(qp);
   const QpNumber qp_number = qps_.size() - 1;
   // A UD QP gets the address that it sends to from `connect_qp`, which takes it from INIT to RTS.
@@ -166,31 +177,25 @@ TargetResult<void> LinkTarget::connect(QpNumber qp, Psn first) {
                           {{"qp", qpn(qp).value()}, {"gid", to_string(port().tester_gid)}, {"psn", first.value()}}));
 }
 
-void LinkTarget::make_memory() {
-  const nlohmann::json made = device_.tell("create_memory", {{"length", kMemory}});
-  memory_ = number<std::uint32_t>(made, "memory");
-  address_ = number<std::uint64_t>(made, "address");
-  (void)device_.tell("fill_memory", {{"memory", *memory_}, {"byte", kUntouched}});
-}
-
 TargetResult<Region> LinkTarget::create_region(const RegionSetup& setup) {
-  if (used_ + kBetweenRegions + setup.length + kBetweenRegions > kMemory) {
+  if (used_ + kBetweenRegions + setup.length + kBetweenRegions > device_.memory().length) {
     return tl::unexpected(std::string{"the regions of the case take more than 1 MiB"});
   }
-  if (!memory_) make_memory();
   const std::size_t offset = used_ + kBetweenRegions;
   used_ = offset + setup.length;
-  Json request{
-      {"memory", *memory_}, {"offset", offset}, {"length", setup.length}, {"access", access_list(setup.access)}};
+  Json request{{"memory", device_.memory().number},
+               {"offset", offset},
+               {"length", setup.length},
+               {"access", access_list(setup.access)}};
   put_pd(request, setup.in_other_pd);
   const TargetResult<nlohmann::json> made = device_.ask("create_region", request);
   if (!made) return tl::unexpected(made.error());
-  regions_.push_back(number<std::uint32_t>(*made, "region"));
+  regions_.push_back(answered_number<std::uint32_t>(*made, "region"));
   return Region{.number = regions_.size() - 1,
-                .address = number<std::uint64_t>(*made, "address"),
-                .length = number<std::uint64_t>(*made, "length"),
-                .r_key = number<std::uint32_t>(*made, "r_key"),
-                .l_key = number<std::uint32_t>(*made, "l_key")};
+                .address = answered_number<std::uint64_t>(*made, "address"),
+                .length = answered_number<std::uint64_t>(*made, "length"),
+                .r_key = answered_number<std::uint32_t>(*made, "r_key"),
+                .l_key = answered_number<std::uint32_t>(*made, "l_key")};
 }
 
 TargetResult<void> LinkTarget::deregister(RegionNumber region) {
@@ -202,13 +207,13 @@ TargetResult<WindowNumber> LinkTarget::create_window(const WindowSetup& setup) {
   put_pd(request, setup.in_other_pd);
   const TargetResult<nlohmann::json> made = device_.ask("create_window", request);
   if (!made) return tl::unexpected(made.error());
-  windows_.push_back(number<std::uint32_t>(*made, "window"));
+  windows_.push_back(answered_number<std::uint32_t>(*made, "window"));
   return windows_.size() - 1;
 }
 
 std::uint32_t LinkTarget::window_key(WindowNumber window) {
   const TargetResult<nlohmann::json> status = device_.ask("window_status", {{"window", windows_.at(window)}});
-  return status ? number<std::uint32_t>(*status, "r_key") : 0;
+  return status ? answered_number<std::uint32_t>(*status, "r_key") : 0;
 }
 
 TargetResult<void> LinkTarget::destroy_window(WindowNumber window) {
@@ -218,7 +223,7 @@ TargetResult<void> LinkTarget::destroy_window(WindowNumber window) {
 TargetResult<SrqNumber> LinkTarget::create_srq() {
   const TargetResult<nlohmann::json> made = device_.ask("create_srq", {{"max_receive", kSrqReceives}});
   if (!made) return tl::unexpected(made.error());
-  srqs_.push_back(number<std::uint32_t>(*made, "srq"));
+  srqs_.push_back(answered_number<std::uint32_t>(*made, "srq"));
   return srqs_.size() - 1;
 }
 
@@ -247,7 +252,7 @@ TargetResult<void> LinkTarget::modify(QpNumber qp, const QpChange& change) {
 }
 
 QpState LinkTarget::state(QpNumber qp) {
-  return value_of<QpState>(text(device_.tell("qp_status", {{"qp", qpn(qp).value()}}), "state"));
+  return value_of<QpState>(answered_text(device_.tell("qp_status", {{"qp", qpn(qp).value()}}), "state"));
 }
 
 TargetResult<void> LinkTarget::post_send(QpNumber qp, const SendOrder& order) {
@@ -297,7 +302,7 @@ std::optional<transport::EventType> LinkTarget::poll_event() {
   const nlohmann::json answer = device_.tell("poll_events", {{"max", 1}});
   const auto events = answer.find("events");
   if (events == answer.end() || !events->is_array() || events->empty()) return std::nullopt;
-  return value_of<transport::EventType>(text(events->front(), "event"));
+  return value_of<transport::EventType>(answered_text(events->front(), "event"));
 }
 
 std::map<std::string, std::uint64_t> LinkTarget::counters() {
@@ -311,17 +316,29 @@ std::map<std::string, std::uint64_t> LinkTarget::counters() {
   return counters;
 }
 
-std::span<const std::byte> LinkTarget::memory() {
-  content_.clear();
-  if (!memory_) return content_;
+std::size_t LinkTarget::memory_size() const {
+  return used_ == 0 ? 0 : used_ + kBetweenRegions;
+}
+
+std::vector<std::byte> LinkTarget::read_memory(std::size_t offset, std::size_t length) {
   const nlohmann::json answer =
-      device_.tell("read_memory", {{"memory", *memory_}, {"length", used_ + kBetweenRegions}});
-  try {
-    content_ = live::from_hex(text(answer, "data"));
-  } catch (const live::Refusal& refusal) {
-    throw DeviceGone(fmt::format("an answer of the agent cannot be used: {}", refusal.what()));
+      device_.tell("read_memory", {{"memory", device_.memory().number}, {"offset", offset}, {"length", length}});
+  std::vector<std::byte> bytes = answered_bytes(answer, "data");
+  if (bytes.size() != length) throw DeviceGone("an answer of the agent to \"read_memory\" has another length");
+  return bytes;
+}
+
+std::optional<std::size_t> LinkTarget::find_difference(std::span<const std::byte> expected) {
+  const nlohmann::json answer =
+      device_.tell("check_memory", {{"memory", device_.memory().number}, {"parts", parts_of(expected)}});
+  const auto is_equal = answer.find("equal");
+  if (is_equal == answer.end() || !is_equal->is_boolean()) {
+    throw DeviceGone("an answer of the agent to \"check_memory\" does not say if memory is equal");
   }
-  return content_;
+  if (is_equal->get<bool>()) return std::nullopt;
+  const auto wrong_at = answered_number<std::size_t>(answer, "wrong_at");
+  if (wrong_at >= expected.size()) throw DeviceGone("the agent found a wrong byte where it was not to look");
+  return wrong_at;
 }
 
 }  // namespace roce::conform

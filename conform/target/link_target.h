@@ -22,7 +22,7 @@ class LinkTarget final : public Target {
   ~LinkTarget() override;
 
   [[nodiscard]] const Port& port() const override { return device_.port(); }
-  [[nodiscard]] std::uint32_t port_mtu() const override { return device_.port_mtu(); }
+  [[nodiscard]] std::uint32_t port_mtu() const override { return device_.max_path_mtu(); }
   [[nodiscard]] Qpn first_peer() const override { return first_peer_; }
   [[nodiscard]] bool has(std::string_view feature) const override;
   [[nodiscard]] TargetResult<QpNumber> create_qp(const QpSetup& setup) override;
@@ -43,8 +43,10 @@ class LinkTarget final : public Target {
   [[nodiscard]] std::optional<transport::Completion> poll(QpNumber qp, bool is_receive) override;
   [[nodiscard]] std::optional<transport::EventType> poll_event() override;
   [[nodiscard]] std::map<std::string, std::uint64_t> counters() override;
-  [[nodiscard]] std::uint64_t memory_address() const override { return address_; }
-  [[nodiscard]] std::span<const std::byte> memory() override;
+  [[nodiscard]] std::uint64_t memory_address() const override { return device_.memory().address; }
+  [[nodiscard]] std::size_t memory_size() const override;
+  [[nodiscard]] std::vector<std::byte> read_memory(std::size_t offset, std::size_t length) override;
+  [[nodiscard]] std::optional<std::size_t> find_difference(std::span<const std::byte> expected) override;
   [[nodiscard]] Time now() const override { return device_.now(); }
   [[nodiscard]] bool may_send(std::span<const std::byte> frame) const override { return device_.may_send(frame); }
   void send(std::span<const std::byte> frame) override { device_.send(frame); }
@@ -64,7 +66,6 @@ class LinkTarget final : public Target {
   void put_pd(nlohmann::ordered_json& request, bool in_other_pd);
   /// Takes a UD QP from INIT to RTS, and makes the tester's address the one that it sends to.
   TargetResult<void> connect(QpNumber qp, Psn first);
-  void make_memory();
 
   LinkDevice& device_;
   Qpn first_peer_{};
@@ -73,10 +74,7 @@ class LinkTarget final : public Target {
   std::vector<std::uint32_t> windows_;
   std::vector<std::uint32_t> srqs_;
   std::optional<std::uint32_t> other_pd_{};
-  std::optional<std::uint32_t> memory_{};
-  std::uint64_t address_ = 0;
-  std::size_t used_ = 0;            ///< bytes of the memory, from the first on
-  std::vector<std::byte> content_;  ///< as it was read last
+  std::size_t used_ = 0;  ///< bytes of the memory, from the first on
 };
 
 }  // namespace roce::conform

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "conform/target/memory_target.h"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -23,7 +24,6 @@ constexpr std::uint64_t kFirstAddress = 0x10'0000'0000;
 constexpr std::size_t kMemory = 1U << 20U;
 // Regions begin and end inside a page, so that a byte too many is not stopped by the end of a page.
 constexpr std::size_t kBetweenRegions = 0x900;
-constexpr std::byte kUntouched{0xA5};
 
 Gid gid_of(std::uint8_t host) {
   return Gid::from_ipv4({{10, 0, 0, host}});
@@ -203,6 +203,17 @@ std::map<std::string, std::uint64_t> MemoryTarget::counters() {
 
 std::uint64_t MemoryTarget::memory_address() const {
   return kFirstAddress;
+}
+
+std::vector<std::byte> MemoryTarget::read_memory(std::size_t offset, std::size_t length) {
+  const auto bytes = std::span{memory_}.subspan(offset, length);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::optional<std::size_t> MemoryTarget::find_difference(std::span<const std::byte> expected) {
+  const auto found = std::ranges::mismatch(memory_, expected).in1;
+  if (found == memory_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - memory_.begin());
 }
 
 void MemoryTarget::collect() {

@@ -31,6 +31,13 @@ class DeviceGone : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Thrown when the device, or the way to it, lacks something that the case needs. The text completes "the device
+/// lacks".
+class DeviceLacks : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// Numbers of objects of a target.
 using QpNumber = std::size_t;
 using RegionNumber = std::size_t;
@@ -66,6 +73,9 @@ struct Region {
   std::uint32_t r_key = 0;
   std::uint32_t l_key = 0;
 };
+
+/// The byte in all memory before a case; cases rely on it.
+inline constexpr std::byte kUntouched{0xA5};
 
 struct RegionSetup {
   std::uint32_t length = 65536;  ///< bytes
@@ -131,6 +141,7 @@ class Target {
 
   // Objects.
 
+  /// Makes a QP. Throws DeviceLacks for a path MTU that is too large for the device or the way to it.
   [[nodiscard]] virtual TargetResult<QpNumber> create_qp(const QpSetup& setup) = 0;
   [[nodiscard]] virtual Qpn qpn(QpNumber qp) const = 0;
   [[nodiscard]] virtual TargetResult<Region> create_region(const RegionSetup& setup) = 0;
@@ -162,8 +173,12 @@ class Target {
 
   /// Returns the address of the first byte of the whole stretch.
   [[nodiscard]] virtual std::uint64_t memory_address() const = 0;
-  /// Returns the present content of the stretch, valid until the next call.
-  [[nodiscard]] virtual std::span<const std::byte> memory() = 0;
+  /// Returns how many bytes it has; each region makes it longer. They are kUntouched until somebody writes them.
+  [[nodiscard]] virtual std::size_t memory_size() const = 0;
+  /// Returns `length` bytes from `offset` of the stretch on, which has to have them.
+  [[nodiscard]] virtual std::vector<std::byte> read_memory(std::size_t offset, std::size_t length) = 0;
+  /// Returns the offset of the first byte of the stretch that is not as `expected` says of all of them; empty if none.
+  [[nodiscard]] virtual std::optional<std::size_t> find_difference(std::span<const std::byte> expected) = 0;
 
   // The wire.
 

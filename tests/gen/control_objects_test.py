@@ -230,6 +230,38 @@ class Objects(unittest.TestCase):
         self.pair()
         self.other.call("read_memory", memory=kept)
 
+    def test_memory_can_outlive_what_used_it(self):
+        memory = self.call("create_memory", length=4096, access=REMOTE)
+        region = self.call("create_region", memory=memory["memory"], length=64)["region"]
+        first, _, queues = self.pair()
+        self.call("post_receive", qp=first, memory=memory["memory"])
+        self.call("write_memory", memory=memory["memory"], data="0102")
+        self.call("destroy_all", keep_memory=True)
+        for op, members in (("qp_status", {"qp": first}), ("destroy_region", {"region": region}), ("poll", {"cq": queues["send_cq"]})):
+            self.refused("was not made by this connection", op, **members)
+        self.assertEqual(self.call("read_memory", memory=memory["memory"], length=2)["data"], "0102")
+        self.call("create_region", memory=memory["memory"], length=64)
+        self.call("destroy_all")
+        self.refused("was not made by this connection", "read_memory", memory=memory["memory"])
+
+    def test_memory_is_compared_with_a_pattern_a_byte_or_data(self):
+        memory = self.call("create_memory", length=1 << 20)["memory"]
+        self.call("fill_memory", memory=memory, byte=0xA5)
+        self.call("fill_memory", memory=memory, offset=64, length=100, seed=7)
+        self.call("write_memory", memory=memory, offset=1000, data="010203")
+        parts = [{"length": 64, "byte": 0xA5}, {"offset": 64, "length": 100, "seed": 7}, {"offset": 164, "length": 836, "byte": 0xA5},
+                 {"offset": 1000, "data": "010203"}, {"offset": 1003, "byte": 0xA5}]
+        self.assertTrue(self.call("check_memory", memory=memory, parts=parts)["equal"])
+        for offset, data in (((1 << 20) - 1, "00"), (1002, "04"), (999, "a4"), (163, "00"), (63, "a6"), (0, "00")):
+            self.call("write_memory", memory=memory, offset=offset, data=data)
+            self.assertEqual(self.call("check_memory", memory=memory, parts=parts)["wrong_at"], offset)
+        self.assertEqual(self.call("check_memory", memory=memory, offset=2, length=10, byte=0xA5)["equal"], True)
+        self.assertEqual(self.call("check_memory", memory=memory, offset=1000, data="010204")["equal"], True)
+        self.refused("beyond the memory's end", "check_memory", memory=memory, offset=(1 << 20) - 1, data="0102")
+        self.refused("\"byte\" is 256", "check_memory", memory=memory, byte=256)
+        self.refused("\"data\"", "check_memory", memory=memory, data="xyz")
+        self.refused("\"seed\" is missing", "check_memory", memory=memory)
+
 
 if __name__ == "__main__":
     enter_namespaces()

@@ -41,7 +41,7 @@ void ControlSession::open_device() {
   cq_ = carried_out(device_.create_cq(kCqSize), "hello");
 }
 
-std::vector<PeerMemory> ControlSession::destroy_objects() {
+void ControlSession::destroy_users_of_memory() {
   for (const auto& [qpn, qp] : qps_) {
     if (acceptor_) acceptor_->forget(qpn);
     (void)device_.destroy_qp(qpn);
@@ -56,16 +56,20 @@ std::vector<PeerMemory> ControlSession::destroy_objects() {
   windows_.clear();
   for (const auto& [id, region] : regions_) (void)device_.deregister_memory(region);
   regions_.clear();
+  for (const auto& [id, cq] : cqs_) (void)device_.destroy_cq(cq);
+  cqs_.clear();
+  for (const auto& [id, pd] : pds_) (void)device_.destroy_pd(pd);
+  pds_.clear();
+}
+
+std::vector<PeerMemory> ControlSession::destroy_objects() {
+  destroy_users_of_memory();
   std::vector<PeerMemory> pages;
   for (const auto& [id, memory] : memories_) {
     (void)device_.deregister_memory(memory->mr);
     pages.push_back(std::move(memory->pages));
   }
   memories_.clear();
-  for (const auto& [id, cq] : cqs_) (void)device_.destroy_cq(cq);
-  cqs_.clear();
-  for (const auto& [id, pd] : pds_) (void)device_.destroy_pd(pd);
-  pds_.clear();
   return pages;
 }
 
@@ -206,8 +210,13 @@ ControlSession::Answer ControlSession::hello(const Json& request, Time) {
   return answer;
 }
 
-ControlSession::Answer ControlSession::destroy_all(const Json&, Time) {
-  auto pages = std::make_shared<std::vector<PeerMemory>>(destroy_objects());
+ControlSession::Answer ControlSession::destroy_all(const Json& request, Time) {
+  auto pages = std::make_shared<std::vector<PeerMemory>>();
+  if (flag(request, "keep_memory")) {
+    destroy_users_of_memory();
+  } else {
+    *pages = destroy_objects();
+  }
   std::array<transport::Completion, 64> forgotten{};
   while (device_.poll_cq(cq_, forgotten) != 0) {
   }

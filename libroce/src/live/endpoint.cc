@@ -10,16 +10,11 @@
 #include "roce/link/udp_link.h"
 #include "roce/live/link_plan.h"
 #include "roce/live/own_ip.h"
+#include "roce/live/path_mtu.h"
 #include "roce/port/address_text.h"
 #include "roce/port/interfaces.h"
 #include "roce/port/link_speed.h"
 #include "roce/transport/profile.h"
-#include "roce/wire/bth.h"
-#include "roce/wire/constants.h"
-#include "roce/wire/grh.h"
-#include "roce/wire/immdt.h"
-#include "roce/wire/reth.h"
-#include "roce/wire/udp.h"
 
 namespace roce::live {
 
@@ -27,9 +22,6 @@ namespace {
 
 using XdpMode = link::XdpLinkOptions::Mode;
 
-/// Bytes around the data of the longest packet: IPv6 or GRH, UDP, BTH, RETH, ImmDt, ICRC.
-constexpr std::uint32_t kLargestOverhead =
-    kSize<Grh> + kSize<Udp> + kSize<Bth> + kSize<Reth> + kSize<ImmDt> + kIcrcSize;
 /// Frames that an endpoint has to see: RoCE v2 and v1, PAUSE and PFC.
 constexpr std::string_view kRoceFilter = "udp dst port 4791 or ether proto 0x8915 or ether proto 0x8808";
 
@@ -126,13 +118,6 @@ class BadIcrc final : public transport::MisbehaviourHook {
   if (!interface) return cannot(interface.error().message);
   if (interface->up) return std::move(*interface);
   return cannot(fmt::format("interface {0} is down; ip link set {0} up", interface->name));
-}
-
-[[nodiscard]] std::uint32_t largest_path_mtu(std::uint32_t interface_mtu) {
-  for (const std::uint32_t mtu : {4096U, 2048U, 1024U, 512U}) {
-    if (mtu + kLargestOverhead <= interface_mtu) return mtu;
-  }
-  return 256;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "roce/json_input/json_input.h"
@@ -24,24 +25,41 @@ constexpr std::uint64_t kMaxRead = 1 << 20;
 constexpr std::size_t kParts = 1024;
 constexpr std::size_t kHexSlice = 64 << 10;
 
-/// A part of memory and the pattern that it is compared with.
-struct Patterned {
+/// A part of memory, and what its bytes have to be.
+struct Expected {
   std::span<const std::byte> bytes;
-  std::uint64_t seed = 0;
   std::uint64_t offset = 0;  // position of the part in the memory
+  // A pattern's seed, a byte that all are, or the bytes themselves.
+  std::variant<std::uint64_t, std::byte, std::vector<std::byte>> content;
 };
+
+/// Returns the position of the first wrong byte among `size` bytes of a part from `begin` on, counted from `begin`.
+std::optional<std::size_t> find_wrong(const Expected& part, std::size_t begin, std::size_t size) {
+  const std::span<const std::byte> bytes = part.bytes.subspan(begin, size);
+  if (const auto* seed = std::get_if<std::uint64_t>(&part.content)) {
+    return find_wrong_byte(bytes, seed_at(*seed, begin));
+  }
+  const auto* byte = std::get_if<std::byte>(&part.content);
+  const auto found =
+      byte != nullptr
+          ? std::ranges::find_if(bytes, [byte](std::byte one) { return one != *byte; })
+          : std::ranges::mismatch(bytes, std::span{std::get<std::vector<std::byte>>(part.content)}.subspan(begin, size))
+                .in1;
+  if (found == bytes.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - bytes.begin());
+}
 
 /// Compares the parts, a slice in each call.
 class Comparison {
  public:
-  explicit Comparison(std::vector<Patterned> parts) : parts_(std::move(parts)) {}
+  explicit Comparison(std::vector<Expected> parts) : parts_(std::move(parts)) {}
 
   [[nodiscard]] std::optional<Answer> operator()() {
     std::size_t left = kPatternSlice;
     for (std::size_t count = 0; at_ < parts_.size() && left != 0 && count < kParts; ++count) {
-      const Patterned& part = parts_[at_];
+      const Expected& part = parts_[at_];
       const std::size_t size = std::min(left, part.bytes.size() - done_);
-      if (const auto wrong = find_wrong_byte(part.bytes.subspan(done_, size), seed_at(part.seed, done_))) {
+      if (const auto wrong = find_wrong(part, done_, size)) {
         return Answer{{"equal", false}, {"wrong_at", part.offset + done_ + *wrong}};
       }
       done_ += size;
@@ -56,15 +74,35 @@ class Comparison {
   }
 
  private:
-  std::vector<Patterned> parts_;
+  std::vector<Expected> parts_;
   std::size_t at_ = 0;
   std::size_t done_ = 0;
 };
 
-Patterned part_of(std::span<std::byte> memory, const Json& request) {
-  return {.bytes = range_of(memory, request),
-          .seed = number<std::uint64_t>(request, "seed", 0, UINT64_MAX),
-          .offset = number<std::uint64_t>(request, "offset", 0, UINT64_MAX, 0)};
+std::byte byte_of(const Json& request) {
+  return static_cast<std::byte>(number<std::uint8_t>(request, "byte", 0, UINT8_MAX));
+}
+
+std::vector<std::byte> data_of(std::span<const std::byte> room, const Json& request) {
+  std::vector<std::byte> data = from_hex(text(request, "data"));
+  if (data.size() > room.size()) throw Refusal("\"data\" goes beyond the memory's end");
+  return data;
+}
+
+Expected part_of(std::span<std::byte> memory, const Json& request) {
+  Expected part{.bytes = range_of(memory, request),
+                .offset = number<std::uint64_t>(request, "offset", 0, UINT64_MAX, 0),
+                .content = {}};
+  if (request.contains("data")) {
+    std::vector<std::byte> data = data_of(part.bytes, request);
+    part.bytes = part.bytes.first(data.size());
+    part.content = std::move(data);
+  } else if (request.contains("byte")) {
+    part.content = byte_of(request);
+  } else {
+    part.content = number<std::uint64_t>(request, "seed", 0, UINT64_MAX);
+  }
+  return part;
 }
 
 /// Calls `fill` with each slice of a range and its position in it.
@@ -90,7 +128,7 @@ std::span<std::byte> range_of(std::span<std::byte> memory, const Json& request, 
 MemoryWork fill_memory(std::span<std::byte> memory, const Json& request) {
   const std::span<std::byte> range = range_of(memory, request);
   if (request.contains("byte")) {
-    const auto byte = static_cast<std::byte>(number<std::uint8_t>(request, "byte", 0, UINT8_MAX));
+    const std::byte byte = byte_of(request);
     return fill_slices(range, [byte](std::span<std::byte> slice, std::size_t) { std::ranges::fill(slice, byte); });
   }
   const auto seed = number<std::uint64_t>(request, "seed", 0, UINT64_MAX);
@@ -100,7 +138,7 @@ MemoryWork fill_memory(std::span<std::byte> memory, const Json& request) {
 
 MemoryWork check_memory(std::span<std::byte> memory, const Json& request) {
   if (!request.contains("parts")) return Comparison{{part_of(memory, request)}};
-  std::vector<Patterned> parts;
+  std::vector<Expected> parts;
   for (const Json& part : list(request, "parts")) {
     if (!part.is_object()) {
       throw Refusal(fmt::format("\"parts\" has {}, needs objects", json_input::shown_value(part)));
@@ -122,10 +160,8 @@ MemoryWork read_memory(std::span<std::byte> memory, const Json& request) {
 }
 
 void write_memory(std::span<std::byte> memory, const Json& request) {
-  const std::vector<std::byte> data = from_hex(text(request, "data"));
-  const auto offset = number<std::uint64_t>(request, "offset", 0, memory.size(), 0);
-  if (data.size() > memory.size() - offset) throw Refusal("\"data\" goes beyond the memory's end");
-  std::ranges::copy(data, memory.subspan(offset).begin());
+  const std::span<std::byte> room = range_of(memory, request);
+  std::ranges::copy(data_of(room, request), room.begin());
 }
 
 }  // namespace roce::live

@@ -124,6 +124,8 @@ class ControlSession {
   template <typename T>
   [[nodiscard]] static T object_of(const std::map<std::uint32_t, T>& objects, const Json& request, const char* name,
                                    std::optional<T> otherwise = std::nullopt);
+  /// Destroys all that the client made, but for its memory.
+  void destroy_users_of_memory();
   /// Destroys all that the client made, and returns its memory, which nothing refers to any more.
   [[nodiscard]] std::vector<PeerMemory> destroy_objects();
   [[nodiscard]] transport::Sge sge_of(const Json& request);
