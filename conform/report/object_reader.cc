@@ -3,11 +3,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "roce/json_input/json_input.h"
 
 namespace roce::conform {
+
+namespace {
+
+/// Returns text as it may be printed: control characters but the end of a line, which a terminal would obey, become
+/// `?`.
+std::string printable(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7F; }, '?');
+  return text;
+}
+
+}  // namespace
 
 ObjectReader::ObjectReader(const Json& object, std::string place, std::optional<std::string>& problem)
     : json_(object), place_(std::move(place)), problem_(problem) {
@@ -39,7 +52,7 @@ const ObjectReader::Json* ObjectReader::find(const char* name, std::string_view 
 std::string ObjectReader::text(const char* name) const {
   const Json* member = find(name, "a text");
   if (member == nullptr) return {};
-  if (member->is_string()) return member->get<std::string>();
+  if (member->is_string()) return printable(member->get<std::string>());
   refuse(name, "a text", *member);
   return {};
 }
@@ -65,17 +78,18 @@ int ObjectReader::small_number(const char* name) const {
   return 0;
 }
 
-std::int64_t ObjectReader::signed_number(const char* name) const {
-  constexpr std::string_view expected = "a whole number below 2^63";
-  const Json* member = find(name, expected);
-  if (member == nullptr) return 0;
-  const bool fits =
-      member->is_number_unsigned()
-          ? member->get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())
-          : member->is_number_integer();
-  if (fits) return member->get<std::int64_t>();
-  refuse(name, expected, *member);
-  return 0;
+std::vector<std::pair<std::string, std::string>> ObjectReader::pairs(const char* name) const {
+  std::vector<std::pair<std::string, std::string>> all;
+  const Json& json = object(name);
+  all.reserve(json.size());
+  for (const auto& [key, value] : json.items()) {
+    if (!value.is_string()) {
+      refuse(name, "an object of texts", value);
+      return {};
+    }
+    all.emplace_back(printable(key), printable(value.get<std::string>()));
+  }
+  return all;
 }
 
 bool ObjectReader::flag(const char* name) const {
@@ -95,7 +109,7 @@ std::vector<std::string> ObjectReader::texts(const char* name) const {
       refuse(name, "a list of texts", one);
       return {};
     }
-    all.push_back(one.get<std::string>());
+    all.push_back(printable(one.get<std::string>()));
   }
   return all;
 }

@@ -6,12 +6,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace roce::conform {
 
 /// Takes members of JSON objects one by one. The first that is missing or has another type is kept as the problem, and
-/// all later ones are empty: whoever reads looks at the problem once, at the end.
+/// all later ones are empty: whoever reads looks at the problem once, at the end. Control characters in texts, which a
+/// terminal would obey, become `?`, but for the ends of lines.
 class ObjectReader {
  public:
   using Json = nlohmann::ordered_json;
@@ -25,12 +27,13 @@ class ObjectReader {
   [[nodiscard]] std::uint64_t number(const char* name) const;
   /// Returns a number that an int holds and that is not negative.
   [[nodiscard]] int small_number(const char* name) const;
-  [[nodiscard]] std::int64_t signed_number(const char* name) const;
   [[nodiscard]] bool flag(const char* name) const;
   /// Returns false if there is no such member.
   [[nodiscard]] bool optional_flag(const char* name) const { return has(name) && flag(name); }
   [[nodiscard]] std::vector<std::string> texts(const char* name) const;
   [[nodiscard]] std::vector<std::string> optional_texts(const char* name) const;
+  /// Returns the members of an object whose values are texts.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> pairs(const char* name) const;
   /// Returns a list, or an empty one.
   [[nodiscard]] const Json& list(const char* name) const;
   /// Returns an object, or an empty one.

@@ -84,7 +84,7 @@ std::string frame_rows(const std::vector<LoggedFrame>& frames) {
 tl::expected<std::string, std::string> ladder(const RunResult& result, const InstanceRecord& instance, bool is_open) {
   const std::vector<LoggedFrame>& frames = instance.outcome.frames;
   if (frames.empty()) return "<p>No frame was sent or seen.</p>\n";
-  const tl::expected<std::string, std::string> file = packet_file(result, instance);
+  tl::expected<std::string, std::string> file = packet_file(result, instance);
   if (!file) return file;
   const std::string name = markup_text(packet_file_name(instance));
   return fmt::format(
@@ -129,7 +129,8 @@ std::string article(const RunResult& result, const InstanceRecord& instance, std
                         markup_text(instance.outcome.because));
   }
   return text +
-         fmt::format("<p>Run it alone: <code>{}</code></p>\n", markup_text(command_for(result.tested, instance.name)));
+         fmt::format("<p>Run it alone:</p>\n<pre tabindex=\"0\" role=\"region\" aria-label=\"Command\">{}</pre>\n",
+                     markup_text(command_for(result.tested, instance.name)));
 }
 
 }  // namespace

@@ -70,10 +70,10 @@ std::string case_rows(const RunResult& result, const std::map<std::string, CaseR
                       const std::vector<Column>& columns) {
   std::string rows;
   for (const auto& [name, one] : cases) {
-    rows += fmt::format("<tr><th scope=\"row\">{}<span class=\"title\">{}</span></th><td>{}</td><td>{}</td>{}</tr>\n",
-                        markup_text(name), markup_text(result.cases.at(name).title),
-                        markup_text(fmt::format("{}", fmt::join(one.first->rules, ", "))), to_string(one.first->level),
-                        number_cells(columns, one.tally));
+    rows += fmt::format(
+        "<tr><th scope=\"row\">{}<span class=\"title\">{}</span></th>{}<td>{}</td><td class=\"words\">{}</td></tr>\n",
+        markup_text(name), markup_text(result.cases.at(name).title), number_cells(columns, one.tally),
+        to_string(one.first->level), markup_text(fmt::format("{}", fmt::join(one.first->rules, ", "))));
   }
   return rows;
 }
@@ -126,20 +126,20 @@ std::string matrix(const RunResult& result) {
   }
   const Tally all = count_all(result);
   const std::vector<Column> columns = columns_of(all);
-  std::string text = "<thead><tr><th scope=\"col\">case</th><th scope=\"col\">rules</th><th scope=\"col\">level</th>";
+  std::string text = "<thead><tr><th scope=\"col\">case</th>";
   for (const Column& column : columns) {
     text += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", column.heading);
   }
-  text += "</tr></thead>\n";
+  text += "<th scope=\"col\">level</th><th scope=\"col\">rules</th></tr></thead>\n";
   const std::map<std::string, Tally> of_groups = count_groups(result);
   for (const auto& [name, cases] : groups) {
     text += fmt::format(
-        "<tbody>\n<tr class=\"group\"><th scope=\"rowgroup\">{}<span class=\"title\">{} cases</span></th><td></td>"
-        "<td></td>{}</tr>\n{}</tbody>\n",
-        markup_text(name), number_text(cases.size()), number_cells(columns, of_groups.at(name)),
-        case_rows(result, cases, columns));
+        "<tbody>\n<tr class=\"group\"><th scope=\"rowgroup\">{}<span class=\"title\">{} {}</span></th>{}<td></td>"
+        "<td></td></tr>\n{}</tbody>\n",
+        markup_text(name), number_text(cases.size()), cases.size() == 1 ? "case" : "cases",
+        number_cells(columns, of_groups.at(name)), case_rows(result, cases, columns));
   }
-  return text + fmt::format("<tfoot><tr><th scope=\"row\">all</th><td></td><td></td>{}</tr></tfoot>\n",
+  return text + fmt::format("<tfoot><tr><th scope=\"row\">all</th>{}<td></td><td></td></tr></tfoot>\n",
                             number_cells(columns, all));
 }
 
@@ -167,7 +167,8 @@ std::string changes_section(const std::optional<ResultChanges>& changes) {
     if (++shown > kMostChanges) break;
     const std::string_view tone = change.kind == ChangeKind::broken ? "bad" : "";
     text += fmt::format(
-        "<tr><th scope=\"row\">{}</th><td class=\"{}\">{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td></tr>\n",
+        "<tr><th scope=\"row\">{}</th><td class=\"{}\">{}</td><td>{}</td><td class=\"{}\">{}</td><td "
+        "class=\"words\">{}</td></tr>\n",
         markup_text(change.name), tone, to_string(change.kind), change.was.empty() ? "-" : change.was, tone,
         change.is.empty() ? "-" : change.is, markup_text(change.message));
   }
@@ -190,9 +191,10 @@ std::string not_judged_section(const RunResult& result) {
     std::string reason = outcome.because;
     if (outcome.result == Result::skip) reason = "lacks " + outcome.lacks;
     if (outcome.result == Result::not_run) reason = "the device was dead before";
-    rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                        markup_text(instance.name), to_string(outcome.result), markup_text(reason),
-                        outcome.failure ? markup_text(outcome.failure->what) : "");
+    rows += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"words\">{}</td><td class=\"words\">{}</td></tr>\n",
+        markup_text(instance.name), to_string(outcome.result), markup_text(reason),
+        outcome.failure ? markup_text(outcome.failure->what) : "");
   }
   if (count == 0) return {};
   std::string text = fmt::format(

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -27,6 +28,9 @@ constexpr std::size_t kLargest = std::size_t{1} << 30;
 constexpr json_input::Bounds kBounds{
     .bytes = kLargest, .values = std::size_t{1} << 27, .members = std::size_t{1} << 17};
 
+// The longest that a capture file takes.
+constexpr std::size_t kLongestFrame = 262144;
+
 constexpr std::array kLevels{Level::must, Level::should, Level::info};
 constexpr std::array kResults{Result::pass, Result::fail,  Result::xfail, Result::xpass,
                               Result::skip, Result::error, Result::dead,  Result::not_run};
@@ -41,18 +45,6 @@ typename Words::value_type read_word(const ObjectReader& reader, const char* nam
   }
   reader.refuse(name, expected, text);
   return words.front();
-}
-
-/// Returns the members of an object whose values are texts.
-std::vector<std::pair<std::string, std::string>> read_pairs(const ObjectReader& reader, const char* name) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  const Json& object = reader.object(name);
-  pairs.reserve(object.size());
-  for (const auto& [key, value] : object.items()) {
-    if (!value.is_string()) reader.refuse(name, "an object of texts", value);
-    pairs.emplace_back(key, value.is_string() ? value.get<std::string>() : std::string{});
-  }
-  return pairs;
 }
 
 /// Returns the values of hex digits, two a byte; nothing if they are not that.
@@ -76,14 +68,21 @@ std::vector<LoggedFrame> read_frames(const ObjectReader& instance, Problem& prob
   for (const Json& json : list) {
     const ObjectReader reader{json, instance.place_of("frames", frames.size()), problem};
     LoggedFrame& frame = frames.emplace_back();
-    frame.time = Time{Duration{reader.signed_number("time")}};
+    const std::uint64_t time = reader.number("time");
+    constexpr auto latest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (time > latest) reader.refuse("time", "nanoseconds below 2^63", json["time"]);
+    if (problem) return {};
+    frame.time = Time{Duration{static_cast<std::int64_t>(time)}};
     const std::string from = reader.text("from");
     frame.from_device = from == "D";
     if (from != "D" && from != "T") reader.refuse("from", "D or T", from);
     frame.line = reader.small_number("line");
     auto bytes = bytes_of(reader.text("bytes"));
-    if (!bytes) reader.refuse("bytes", "pairs of hex digits 0-9 and a-f", json["bytes"]);
     if (problem) return {};
+    if (!bytes || bytes->size() > kLongestFrame) {
+      reader.refuse("bytes", fmt::format("pairs of hex digits 0-9 and a-f, at most {}", kLongestFrame), json["bytes"]);
+      return {};
+    }
     frame.bytes = std::move(*bytes);
   }
   return frames;
@@ -123,7 +122,7 @@ InstanceRecord read_instance(const ObjectReader& reader, Problem& problem) {
                           .of = reader.text("case"),
                           .level = read_word(reader, "level", kLevels),
                           .rules = reader.texts("rules"),
-                          .parameters = read_pairs(reader, "params")};
+                          .parameters = reader.pairs("params")};
   CaseOutcome& outcome = instance.outcome;
   outcome.result = read_word(reader, "result", kResults);
   outcome.because = reader.optional_text("because");
@@ -159,7 +158,7 @@ RunResult read_whole(const Json& json, Problem& problem) {
     return {};
   }
   RunResult result{.tested = read_tested(reader)};
-  for (auto& [rule, text] : read_pairs(reader, "rules")) result.rules.emplace(rule, std::move(text));
+  for (auto& [rule, text] : reader.pairs("rules")) result.rules.emplace(rule, std::move(text));
   for (const auto& [name, one] : reader.object("cases").items()) {
     const ObjectReader record{one, reader.place_of("cases." + name), problem};
     result.cases.emplace(name, CaseRecord{record.text("title"), record.text("why"), record.text("file")});
