@@ -223,8 +223,14 @@ class Comparison(Results):
         self.assertIn("none changed", self.compared(later))
 
     def test_of_other_seeds_is_of_steps_and_fields(self):
+        # The PSN that is wrong follows from the seed.
+        self.write("psn-x.yaml", CASE.replace("[$n, $E]", "[$n, $E + 1]"))
+        self.run_to("old.json")
         _, done = self.run_to("seed.json", "--seed", "2", "--compare", self.old)
         self.assertIn("seed 1: values in failures are not compared\nnone changed", done.stdout)
+        lines = self.compared(lambda results, whole: results["psn-x[n=0x60]"]["failure"]["fields"][2].update(expected="7"))
+        self.assertIn("same seed", lines)
+        self.assertRegex(lines, r"fails otherwise +psn-x +\[n=0x60\] +fail +fail")
 
     def test_leaves_out_what_was_not_selected(self):
         _, done = self.run_to("some.json", "--only", "psn-x[n=0x60]", "--compare", self.old)
