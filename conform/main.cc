@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   program.require_subcommand();
   ExitCode code = ExitCode::ok;
   roce::conform::add_run(program, code);
+  roce::conform::add_report(program, code);
   roce::conform::add_list(program, code);
   roce::conform::add_show(program, code);
   roce::conform::add_check(program, code);

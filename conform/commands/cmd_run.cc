@@ -7,28 +7,24 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
 
 #include "command_line/program.h"
 #include "conform/commands/commands.h"
+#include "conform/commands/reporting.h"
 #include "conform/commands/selection.h"
 #include "conform/language/device_profile.h"
-#include "conform/report/machine_reports.h"
-#include "conform/report/packet_files.h"
-#include "conform/report/text_report.h"
+#include "conform/report/run_result.h"
+#include "conform/report/tally.h"
 #include "conform/run/known_deviations.h"
 #include "conform/run/suite.h"
 #include "conform/target/link_device.h"
 #include "conform/target/link_target.h"
 #include "conform/target/memory_target.h"
-#include "roce/link/output_file.h"
 #include "roce/link/port_holder.h"
 #include "roce/live/control_target.h"
 #include "text/live_line.h"
-#include "text/output.h"
-#include "text/palette.h"
 
 namespace roce::conform {
 
@@ -39,7 +35,7 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-conform run --profile rxe                              the endpoint with the behaviour of Soft-RoCE
   roce-conform run --only 'nak-*' --frames                    some, with all frames
   roce-conform run --only 'rnr-codes[code=12,op=SEND_ONLY]' --seed 7
-  roce-conform run --json results.json --junit results.xml
+  roce-conform run --json results.json --html results.html    files of the results; --compare old.json: what changed
   roce-conform run -i eth0 --agent 192.0.2.7:7471 --token-file secret      a device on a wire, with an agent beside it
   roce-conform run my-cases                                   your own, in this folder
 
@@ -64,58 +60,12 @@ struct RunOptions {
   bool to_others = false;
   std::string profile_of_device;
   bool may_stop = false;
-  std::string json;
-  std::string junit;
-  std::string packets;
-  std::uint32_t failures = 20;
-  bool frames = false;
   bool strict = false;
+  ReportOptions report;
 };
 
-Outcome<void> write_file(const std::string& path, const std::string& content) {
-  if (path.empty()) return {};
-  auto file = link::OutputFile::create(path);
-  if (file) {
-    if (const auto written = file->write(std::as_bytes(std::span{content})); !written) {
-      return failed(written.error().message);
-    }
-    if (const auto closed = file->close(); !closed) return failed(closed.error().message);
-    return {};
-  }
-  return failed(file.error().message);
-}
-
-void print_results(const RunOptions& options, const LoadedCases& loaded, const std::vector<CaseOutcome>& outcomes) {
-  const text::Palette palette = text::choose_palette(text::ColourWhen::automatic);
-  text::Output output{STDOUT_FILENO, false};
-  std::size_t printed = 0;
-  std::size_t failures = 0;
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const Instance& instance = loaded.instances[i];
-    if (outcomes[i].result == Result::xpass) {
-      text::append(output.buffer(), fmt::format("XPASS  {} passed, and the device is known to fail: {}\n\n",
-                                                instance.name(), outcomes[i].because));
-    } else if (outcomes[i].failure && outcomes[i].result != Result::xfail) {
-      if (++failures > options.failures && options.failures != 0) continue;
-      append_failure(output.buffer(), instance, outcomes[i], options.seed, palette);
-      ++printed;
-    } else if (options.frames) {
-      text::append(output.buffer(), fmt::format("{}  {}\n", to_string(outcomes[i].result), instance.name()));
-      append_frames(output.buffer(), outcomes[i], palette);
-    }
-    output.commit();
-  }
-  if (failures > printed) {
-    text::append(output.buffer(),
-                 fmt::format("{} more deviations; --failures 0 prints all of them\n\n", failures - printed));
-  }
-  append_summary(output.buffer(), loaded.instances, outcomes, palette);
-  output.flush();
-}
-
-ExitCode exit_code(const RunOptions& options, const LoadedCases& loaded, const std::vector<CaseOutcome>& outcomes) {
-  Tally all;
-  for (std::size_t i = 0; i < outcomes.size(); ++i) all.add(loaded.instances[i], outcomes[i]);
+ExitCode exit_code(const RunOptions& options, const RunResult& result) {
+  const Tally all = count_all(result);
   if (all.wrong != 0) return ExitCode::usage;
   return all.failed + all.surprising + all.lost != 0 || (options.strict && all.deviating != 0) ? ExitCode::failed
                                                                                                : ExitCode::ok;
@@ -124,6 +74,7 @@ ExitCode exit_code(const RunOptions& options, const LoadedCases& loaded, const s
 /// The device under test: what makes a target of it for each thread, and how long it may take.
 struct Device {
   std::string text{};
+  std::string link{};
   std::vector<std::unique_ptr<LinkDevice>> opened{};
   std::unique_ptr<link::PortHolder> port_holder{};
   std::vector<TargetFactory> factories{};
@@ -133,7 +84,7 @@ struct Device {
 Device endpoint_in_memory(const RunOptions& options) {
   const std::uint32_t jobs = options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
   const transport::Profile profile = transport::profile_of(options.profile);
-  Device device{.text = "endpoint, profile " + options.profile};
+  Device device{.text = "endpoint, profile " + options.profile, .link = "memory"};
   device.factories.assign(jobs,
                           [profile](std::uint64_t seed) { return std::make_unique<MemoryTarget>(profile, seed); });
   device.suite.seed = options.seed;
@@ -155,6 +106,7 @@ Outcome<Device> device_on_link(const RunOptions& options) {
     device.opened.push_back(std::move(*opened));
   }
   device.text = fmt::format("{} through {}", to_string(device.opened.front()->port().device_gid), options.interface);
+  device.link = fmt::format("interface {}, agent {}", options.interface, options.agent);
   device.suite = {.seed = options.seed, .timing = kTimingOnLink, .shares_counters = true, .repeats_alone = true};
   return device;
 }
@@ -187,7 +139,44 @@ void set_times(Timing& timing, const DeviceProfile& profile) {
   timing.late = profile.late.value_or(timing.late);
 }
 
+/// Returns the command line that leads to the same device and the same cases.
+std::vector<std::string> arguments_of(const RunOptions& options) {
+  std::vector<std::string> arguments;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (value.empty()) return;
+    arguments.emplace_back(option);
+    arguments.push_back(value);
+  };
+  const bool is_endpoint = options.agent.empty();
+  add("--profile", is_endpoint ? options.profile : "");
+  add("-i", options.interface);
+  add("--agent", options.agent);
+  add("--token-file", options.token_file);
+  add("--device", options.profile_of_device);
+  if (options.may_stop) arguments.emplace_back("--may-stop");
+  if (options.to_others) arguments.emplace_back("--to-others");
+  std::ranges::copy(options.selection.paths, std::back_inserter(arguments));
+  return arguments;
+}
+
+Tested tested_by(const RunOptions& options, const Device& device, const std::optional<DeviceProfile>& profile) {
+  using std::chrono::nanoseconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {.program = ROCE_VERSION,
+          .started_ns = std::chrono::duration_cast<nanoseconds>(now).count(),
+          .device = device.text,
+          .link = device.link,
+          .kind_of_device = profile ? profile->device : "",
+          .seed = options.seed,
+          .only = options.selection.only,
+          .quick = options.selection.quick,
+          .arguments = arguments_of(options)};
+}
+
 ExitCode run(const RunOptions& options) {
+  if (const auto separate = check_files(options.report, ""); !separate) return report_failure(separate.error());
+  const Outcome<std::optional<RunResult>> earlier = load_earlier(options.report);
+  if (!earlier) return report_failure(earlier.error());
   const Outcome<LoadedCases> loaded = load(options.selection);
   if (!loaded) return report_failure(loaded.error());
   const Outcome<std::optional<DeviceProfile>> known = load_profile(options, *loaded);
@@ -197,6 +186,7 @@ ExitCode run(const RunOptions& options) {
   if (!device) return report_failure(device.error());
   if (profile) set_times(device->suite.timing, *profile);
   if (profile && !options.may_stop) device->suite.may_stop = profile->may_stop;
+  Tested tested = tested_by(options, *device, profile);
   const bool shows_progress = isatty(STDERR_FILENO) != 0;
   std::size_t count = 0;
   const auto progress = [&](std::size_t instance) {
@@ -208,17 +198,12 @@ ExitCode run(const RunOptions& options) {
   std::vector<CaseOutcome> outcomes = run_suite(loaded->instances, device->factories, device->suite, progress);
   if (shows_progress) text::end_live_line();
   if (profile) mark_known_deviations(*profile, loaded->instances, outcomes);
-  const RunReport report{loaded->instances, outcomes, device->text, options.seed};
-  for (const auto& [path, content] : {std::pair{options.json, to_json(report)}, {options.junit, to_junit(report)}}) {
-    if (const auto written = write_file(path, content); !written) return report_failure(written.error());
+  const RunResult result =
+      make_result(std::move(tested), loaded->instances, std::move(outcomes), options.report.frames);
+  if (const auto reported = make_reports(options.report, result, *earlier); !reported) {
+    return report_failure(reported.error());
   }
-  for (std::size_t i = 0; i < outcomes.size() && !options.packets.empty(); ++i) {
-    if (!outcomes[i].failure && !options.frames) continue;
-    const auto written = write_packets(options.packets, loaded->instances[i], outcomes[i]);
-    if (!written) return report_failure({ExitCode::failed, written.error()});
-  }
-  print_results(options, *loaded, outcomes);
-  return exit_code(options, *loaded, outcomes);
+  return exit_code(options, result);
 }
 
 }  // namespace
@@ -252,16 +237,8 @@ void add_run(command_line::Program& program, ExitCode& code) {
                   "Instances that run at the same time (default: one a processor; 16 on a wire)")
       .range(1U, kMostJobsOnLink);
   command.add_flag("--strict", options->strict, "Let deviations of level should count as failures");
-  command.add_option("--failures", options->failures, "Deviations to print; 0: all")
-      .type_name("N")
-      .capture_default_str();
-  command.add_flag("--frames", options->frames, "Print the frames of all instances, not only of those that fail");
-  command.add_option("--json", options->json, "Write all results to a file").type_name("FILE");
-  command.add_option("--junit", options->junit, "Write JUnit XML to a file").type_name("FILE");
-  command
-      .add_option("--packets", options->packets,
-                  "Write the frames of instances that fail to a folder, one pcapng each; with --frames of all")
-      .type_name("FOLDER");
+  command.add_option("--json", options->report.json, "Write all results to a file").type_name("FILE");
+  add_report_options(command, options->report);
   command.footer(std::string{kExamples});
   command.callback([options, &code] { code = run(*options); });
 }

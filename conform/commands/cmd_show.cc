@@ -8,6 +8,7 @@
 #include "command_line/program.h"
 #include "conform/commands/commands.h"
 #include "conform/commands/selection.h"
+#include "conform/report/run_result.h"
 #include "conform/report/text_report.h"
 #include "conform/run/case_run.h"
 #include "conform/target/memory_target.h"
@@ -45,10 +46,12 @@ void append_case(text::TextBuffer& out, const LoadedCases& loaded, const Case& o
   const auto instance = std::ranges::find(loaded.instances, &one, &Instance::of);
   const std::uint64_t seed = instance->seed(kSeed);
   MemoryTarget target{transport::strict_profile(), seed};
-  const CaseOutcome outcome = CaseRun{target, *instance, seed, {}}.run();
-  text::append(out, fmt::format("\n{} against our own endpoint:\n", instance->name()));
-  append_frames(out, outcome, palette);
-  if (outcome.failure) append_failure(out, *instance, outcome, kSeed, palette);
+  const RunResult result =
+      make_result({.seed = kSeed}, {*instance}, {CaseRun{target, *instance, seed, {}}.run()}, true);
+  const InstanceRecord& record = result.instances.front();
+  text::append(out, fmt::format("\n{} against our own endpoint:\n", record.name));
+  append_frames(out, record.outcome.frames, palette);
+  if (record.outcome.failure) append_failure(out, result, record, palette);
   text::append(out, "\n");
 }
 

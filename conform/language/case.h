@@ -199,6 +199,11 @@ struct ObjectSpec {
   std::vector<Setting> attributes{};
 };
 
+/// Returns the group of the case of this name.
+[[nodiscard]] inline std::string group_of(const std::string& id) {
+  return id.substr(0, id.find('-'));
+}
+
 /// A conformance case: one rule, and the steps that show whether a device keeps it.
 struct Case {
   Place place;
@@ -215,7 +220,7 @@ struct Case {
   std::string why{};
 
   /// Returns the group, which is the folder: `nak`.
-  [[nodiscard]] std::string group() const { return id.substr(0, id.find('-')); }
+  [[nodiscard]] std::string group() const { return group_of(id); }
   /// True if a step compares counters, which other cases that run at the same time move too.
   [[nodiscard]] bool reads_counters() const;
 };

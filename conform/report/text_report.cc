@@ -3,22 +3,20 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-
-#include "packet_text/packet_text.h"
-#include "roce/wire/packet.h"
+#include "conform/report/frame_text.h"
+#include "conform/report/tally.h"
 #include "text/text_table.h"
 
 namespace roce::conform {
 
 namespace {
 
-std::string_view verdict_text(const Instance& instance, const CaseOutcome& outcome) {
+std::string_view verdict_text(const InstanceRecord& instance) {
+  const CaseOutcome& outcome = instance.outcome;
   if (outcome.result == Result::error) return "WRONG CASE";
   if (outcome.result == Result::dead) return "DEAD";
   if (outcome.result == Result::xfail) return "KNOWN";
-  return instance.of->level == Level::must ? "FAIL" : "DEVIATES";
+  return instance.level == Level::must ? "FAIL" : "DEVIATES";
 }
 
 text::TableCell count_cell(std::size_t count, text::Tone tone) {
@@ -40,42 +38,7 @@ void add_tally(text::TextTable& table, const std::string& name, const Tally& tal
 
 }  // namespace
 
-void Tally::add(const Instance& instance, const CaseOutcome& outcome) {
-  switch (outcome.result) {
-    case Result::pass:
-      ++passed;
-      only_alone += outcome.only_alone ? 1 : 0;
-      return;
-    case Result::fail:
-      ++(instance.of->level == Level::must ? failed : deviating);
-      return;
-    case Result::xfail:
-      ++known;
-      return;
-    case Result::xpass:
-      ++surprising;
-      return;
-    case Result::skip:
-      ++skipped;
-      return;
-    case Result::error:
-      ++wrong;
-      return;
-    case Result::dead:
-    case Result::not_run:
-      ++lost;
-      return;
-  }
-}
-
-void append_summary(text::TextBuffer& out, const std::vector<Instance>& instances,
-                    const std::vector<CaseOutcome>& outcomes, const text::Palette& palette) {
-  std::map<std::string, Tally> groups;
-  Tally all;
-  for (std::size_t i = 0; i < instances.size(); ++i) {
-    groups[instances[i].of->group()].add(instances[i], outcomes[i]);
-    all.add(instances[i], outcomes[i]);
-  }
+void append_summary(text::TextBuffer& out, const RunResult& result, const text::Palette& palette) {
   constexpr auto right = text::Align::right;
   text::TextTable table{{{.heading = "group"},
                          {.heading = "pass", .align = right},
@@ -86,7 +49,8 @@ void append_summary(text::TextBuffer& out, const std::vector<Instance>& instance
                          {.heading = "skip", .align = right},
                          {.heading = "wrong case", .align = right},
                          {.heading = "dead", .align = right}}};
-  for (const auto& [name, tally] : groups) add_tally(table, name, tally);
+  for (const auto& [name, tally] : count_groups(result)) add_tally(table, name, tally);
+  const Tally all = count_all(result);
   add_tally(table, "all", all);
   table.append_text(out, {.palette = palette});
   if (all.only_alone != 0) {
@@ -96,30 +60,22 @@ void append_summary(text::TextBuffer& out, const std::vector<Instance>& instance
   }
 }
 
-void append_frames(text::TextBuffer& out, const CaseOutcome& outcome, const text::Palette& palette) {
-  for (const LoggedFrame& frame : outcome.frames) {
-    const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
-    const double milliseconds = static_cast<double>((frame.time - outcome.frames.front().time).count()) / 1e6;
-    text::append(out, fmt::format("  {:>+12.6f} ms  {}  ", milliseconds, frame.from_device ? "T<-D" : "T->D"));
-    if (packet.is_roce()) {
-      const std::string_view name = packet.info().name;
-      text::append(out, fmt::format("{} psn {}{}", name.empty() ? "unknown opcode" : name, packet.bth().psn.value(),
-                                    packet.bth().ack_req ? " A" : ""));
-      packet_text::append_packet_text(out, packet, palette);
-    } else {
-      text::append(out, fmt::format("{} bytes, not RoCE", frame.bytes.size()));
-    }
+void append_frames(text::TextBuffer& out, const std::vector<LoggedFrame>& frames, const text::Palette& palette) {
+  for (const LoggedFrame& frame : frames) {
+    text::append(out, fmt::format("  {:>+12.6f} ms  {}  ", milliseconds_into(frames, frame),
+                                  frame.from_device ? "T<-D" : "T->D"));
+    append_frame_text(out, frame, palette);
     text::append(out, fmt::format("  {}line {}{}\n", palette.faint, frame.line, palette.reset));
   }
 }
 
-void append_failure(text::TextBuffer& out, const Instance& instance, const CaseOutcome& outcome, std::uint64_t seed,
+void append_failure(text::TextBuffer& out, const RunResult& result, const InstanceRecord& instance,
                     const text::Palette& palette) {
-  const Case& of = *instance.of;
-  const StepFailure& failure = *outcome.failure;
-  text::append(out, fmt::format("{}{}{}  {}  {}  {}\n", palette.bad, verdict_text(instance, outcome), palette.reset,
-                                instance.name(), to_string(of.level), fmt::join(of.rules, ", ")));
-  text::append(out, fmt::format("  {}\n  {}: {}\n", of.title, to_string(failure.place), failure.what));
+  const StepFailure& failure = *instance.outcome.failure;
+  text::append(out, fmt::format("{}{}{}  {}  {}  {}\n", palette.bad, verdict_text(instance), palette.reset,
+                                instance.name, to_string(instance.level), fmt::join(instance.rules, ", ")));
+  text::append(
+      out, fmt::format("  {}\n  {}: {}\n", result.cases.at(instance.of).title, to_string(failure.place), failure.what));
   if (!failure.fields.empty()) {
     text::TextTable table{{{.heading = "field"}, {.heading = "expected"}, {.heading = "seen"}, {.heading = ""}}};
     for (const Comparison& field : failure.fields) {
@@ -130,8 +86,8 @@ void append_failure(text::TextBuffer& out, const Instance& instance, const CaseO
     }
     table.append_text(out, {.palette = palette, .indent = 4});
   }
-  append_frames(out, outcome, palette);
-  text::append(out, fmt::format("  alone: --only '{}' --seed {}\n\n", instance.name(), seed));
+  append_frames(out, instance.outcome.frames, palette);
+  text::append(out, fmt::format("  alone: {}\n\n", command_for(result.tested, instance.name)));
 }
 
 }  // namespace roce::conform

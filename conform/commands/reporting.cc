@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/commands/reporting.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <span>
+#include <utility>
+
+#include "conform/report/changes.h"
+#include "conform/report/html_report.h"
+#include "conform/report/json_report.h"
+#include "conform/report/junit_report.h"
+#include "conform/report/packet_files.h"
+#include "conform/report/read_result.h"
+#include "conform/report/text_report.h"
+#include "files/file_use.h"
+#include "roce/link/output_file.h"
+#include "text/output.h"
+#include "text/palette.h"
+
+namespace roce::conform {
+
+namespace {
+
+Outcome<void> write_file(const std::string& path, const std::string& content) {
+  auto file = link::OutputFile::create(path);
+  if (!file) return failed(file.error().message);
+  if (const auto written = file->write(std::as_bytes(std::span{content})); !written) {
+    return failed(written.error().message);
+  }
+  if (const auto closed = file->close(); !closed) return failed(closed.error().message);
+  return {};
+}
+
+Outcome<void> write_reports(const ReportOptions& options, const RunResult& result,
+                            const std::optional<ResultChanges>& changes) {
+  if (!options.json.empty()) {
+    if (auto written = write_file(options.json, to_json(result)); !written) return written;
+  }
+  if (!options.junit.empty()) {
+    if (auto written = write_file(options.junit, to_junit(result)); !written) return written;
+  }
+  if (!options.html.empty()) {
+    const auto page = to_html(result, changes);
+    if (!page) return failed(page.error());
+    if (auto written = write_file(options.html, *page); !written) return written;
+  }
+  if (options.packets.empty()) return {};
+  for (const InstanceRecord& instance : result.instances) {
+    if (!instance.outcome.failure && !options.frames) continue;
+    if (const auto written = write_packets(options.packets, result, instance); !written) return failed(written.error());
+  }
+  return {};
+}
+
+void print_results(const ReportOptions& options, const RunResult& result, const std::optional<ResultChanges>& changes) {
+  const text::Palette palette = text::choose_palette(text::ColourWhen::automatic);
+  text::Output output{STDOUT_FILENO, false};
+  std::size_t printed = 0;
+  std::size_t failures = 0;
+  for (const InstanceRecord& instance : result.instances) {
+    const CaseOutcome& outcome = instance.outcome;
+    if (outcome.result == Result::xpass) {
+      text::append(output.buffer(), fmt::format("XPASS  {} passed, and the device is known to fail: {}\n\n",
+                                                instance.name, outcome.because));
+    } else if (outcome.failure && outcome.result != Result::xfail) {
+      if (++failures > options.failures && options.failures != 0) continue;
+      append_failure(output.buffer(), result, instance, palette);
+      ++printed;
+    } else if (options.frames) {
+      text::append(output.buffer(), fmt::format("{}  {}\n", to_string(outcome.result), instance.name));
+      append_frames(output.buffer(), outcome.frames, palette);
+    }
+    output.commit();
+  }
+  if (failures > printed) {
+    text::append(output.buffer(),
+                 fmt::format("{} more deviations; --failures 0 prints all of them\n\n", failures - printed));
+  }
+  append_summary(output.buffer(), result, palette);
+  if (changes) append_changes(output.buffer(), *changes, options.compare, palette);
+  output.flush();
+}
+
+}  // namespace
+
+void add_report_options(command_line::Command& command, ReportOptions& options) {
+  command.add_option("--failures", options.failures, "Deviations to print; 0: all")
+      .type_name("N")
+      .capture_default_str();
+  command.add_flag("--frames", options.frames, "Print the frames of all instances, not only of those that fail");
+  command.add_option("--junit", options.junit, "Write JUnit XML to a file").type_name("FILE");
+  command.add_option("--html", options.html, "Write a page for a browser to a file").type_name("FILE");
+  command
+      .add_option("--compare", options.compare,
+                  "Report also what changed since an earlier run, whose --json file this is; the exit status stays")
+      .type_name("OLD.json");
+  command
+      .add_option("--packets", options.packets,
+                  "Write the frames of instances that fail to a folder, one pcapng each; with --frames of all")
+      .type_name("FOLDER");
+}
+
+Outcome<void> check_files(const ReportOptions& options, const std::string& result) {
+  const std::array read{files::FileUse{"RESULT", result}, files::FileUse{"--compare", options.compare}};
+  const std::array written{files::FileUse{"--json", options.json}, files::FileUse{"--junit", options.junit},
+                           files::FileUse{"--html", options.html}};
+  if (auto conflict = files::find_conflict(read, written)) return cannot(std::move(*conflict));
+  return {};
+}
+
+Outcome<RunResult> load_result(const std::string& path) {
+  tl::expected<RunResult, std::string> result = read_result(path);
+  if (!result) return cannot(std::move(result.error()));
+  return std::move(*result);
+}
+
+Outcome<std::optional<RunResult>> load_earlier(const ReportOptions& options) {
+  if (options.compare.empty()) return std::nullopt;
+  Outcome<RunResult> earlier = load_result(options.compare);
+  if (!earlier) return tl::unexpected(std::move(earlier.error()));
+  return std::move(*earlier);
+}
+
+Outcome<void> make_reports(const ReportOptions& options, const RunResult& result,
+                           const std::optional<RunResult>& earlier) {
+  std::optional<ResultChanges> changes;
+  if (earlier) changes = compare_results(*earlier, result);
+  if (auto written = write_reports(options, result, changes); !written) return written;
+  print_results(options, result, changes);
+  return {};
+}
+
+}  // namespace roce::conform

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "command_line/command.h"
+#include "command_line/outcome.h"
+#include "conform/report/run_result.h"
+
+namespace roce::conform {
+
+/// What a command prints and writes of a result.
+struct ReportOptions {
+  std::uint32_t failures = 20;  ///< deviations that are printed; 0: all
+  bool frames = false;          ///< those of all instances too
+  std::string json{};           ///< only of `run`
+  std::string junit{};
+  std::string packets{};  ///< a folder
+  std::string html{};
+  std::string compare{};  ///< the JSON file of an earlier run
+};
+
+/// Adds the options that `run` and `report` have in common.
+void add_report_options(command_line::Command& command, ReportOptions& options);
+
+/// Finds out whether a file that is written is also read; `result` is the file that is reported, or empty. Failure,
+/// with exit code 2: one is.
+[[nodiscard]] Outcome<void> check_files(const ReportOptions& options, const std::string& result);
+
+/// Reads the JSON file of a run. Failure, with exit code 2: it is not one.
+[[nodiscard]] Outcome<RunResult> load_result(const std::string& path);
+/// Reads the file of `--compare`, if there is one.
+[[nodiscard]] Outcome<std::optional<RunResult>> load_earlier(const ReportOptions& options);
+
+/// Writes the files that are asked for, each whole or not at all, and prints deviations, the table of results, and how
+/// they differ from the earlier ones. Failure: a file cannot be written.
+[[nodiscard]] Outcome<void> make_reports(const ReportOptions& options, const RunResult& result,
+                                         const std::optional<RunResult>& earlier);
+
+}  // namespace roce::conform

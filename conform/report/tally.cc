@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/report/tally.h"
+
+namespace roce::conform {
+
+void Tally::add(const InstanceRecord& instance) {
+  switch (instance.outcome.result) {
+    case Result::pass:
+      ++passed;
+      only_alone += instance.outcome.only_alone ? 1 : 0;
+      return;
+    case Result::fail:
+      ++(instance.level == Level::must ? failed : deviating);
+      return;
+    case Result::xfail:
+      ++known;
+      return;
+    case Result::xpass:
+      ++surprising;
+      return;
+    case Result::skip:
+      ++skipped;
+      return;
+    case Result::error:
+      ++wrong;
+      return;
+    case Result::dead:
+    case Result::not_run:
+      ++lost;
+      return;
+  }
+}
+
+Tally count_all(const RunResult& result) {
+  Tally all;
+  for (const InstanceRecord& instance : result.instances) all.add(instance);
+  return all;
+}
+
+std::map<std::string, Tally> count_groups(const RunResult& result) {
+  std::map<std::string, Tally> groups;
+  for (const InstanceRecord& instance : result.instances) groups[instance.group()].add(instance);
+  return groups;
+}
+
+}  // namespace roce::conform
