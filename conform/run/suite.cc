@@ -70,7 +70,7 @@ std::vector<CaseOutcome> run_suite(const std::vector<Instance>& instances, const
   std::vector<std::size_t> together;
   std::vector<std::size_t> alone;
   for (std::size_t i = 0; i < instances.size(); ++i) {
-    (options.shares_counters && instances[i].of->reads_counters() ? alone : together).push_back(i);
+    (options.shares_counters && instances[i].of->runs_alone() ? alone : together).push_back(i);
   }
   bool is_alive = false;
   Work parallel{instances, std::move(together), outcomes, options, done};
