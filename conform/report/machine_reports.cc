@@ -29,6 +29,20 @@ nlohmann::ordered_json failure_json(const StepFailure& failure) {
   return json;
 }
 
+/// Returns an object for each run of an instance; none if its first run decided.
+nlohmann::ordered_json tries_json(const CaseOutcome& outcome) {
+  nlohmann::ordered_json tries = nlohmann::ordered_json::array();
+  for (const Try& run : outcome.tries) {
+    nlohmann::ordered_json one;
+    one["result"] = to_string(run.result);
+    one["alone"] = run.is_alone;
+    one["counts"] = run.counts;
+    one["message"] = run.what;
+    tries.push_back(std::move(one));
+  }
+  return tries;
+}
+
 nlohmann::ordered_json instance_json(const Instance& instance, const CaseOutcome& outcome) {
   nlohmann::ordered_json json;
   json["name"] = instance.name();
@@ -39,12 +53,25 @@ nlohmann::ordered_json instance_json(const Instance& instance, const CaseOutcome
   json["rules"] = instance.of->rules;
   json["result"] = to_string(outcome.result);
   if (!outcome.because.empty()) json["because"] = outcome.because;
-  json["only_alone"] = outcome.only_alone;
+  json["damage"] = to_string(outcome.damage);
+  json["tries"] = tries_json(outcome);
   json["branches"] = outcome.branches;
   json["saved"] = nlohmann::ordered_json::object();
   for (const auto& [name, value] : outcome.saved) json["saved"][name] = value;
   json["frames"] = outcome.frames.size();
   json["failure"] = outcome.failure ? failure_json(*outcome.failure) : nlohmann::ordered_json();
+  return json;
+}
+
+nlohmann::ordered_json noise_json(const Noise& noise) {
+  nlohmann::ordered_json json;
+  json["probes"] = noise.probes;
+  json["lost"] = noise.lost;
+  json["duplicated"] = noise.duplicated;
+  json["pairs"] = noise.pairs;
+  json["reordered"] = noise.reordered;
+  json["median_ns"] = noise.median.count();
+  json["p99_9_ns"] = noise.slowest.count();
   return json;
 }
 
@@ -83,7 +110,7 @@ std::string failure_text(const StepFailure& failure) {
 
 /// True if the result says nothing about the rule.
 bool is_error(const CaseOutcome& outcome) {
-  return outcome.result == Result::error || outcome.result == Result::dead;
+  return outcome.result == Result::error || outcome.result == Result::dead || outcome.result == Result::inconclusive;
 }
 
 /// True if JUnit has it as neither passed nor failed.
@@ -107,7 +134,8 @@ std::string junit_case(const Instance& instance, const CaseOutcome& outcome) {
     text += fmt::format("      <skipped message=\"known: {}\"/>\n", xml_text(outcome.because));
   } else if (outcome.failure) {
     const std::string_view element = is_error(outcome) ? "error" : "failure";
-    text += fmt::format("      <{} message=\"{}\">{}</{}>\n", element, xml_text(outcome.failure->what),
+    const std::string_view prefix = outcome.result == Result::inconclusive ? "inconclusive: " : "";
+    text += fmt::format("      <{} message=\"{}{}\">{}</{}>\n", element, prefix, xml_text(outcome.failure->what),
                         xml_text(failure_text(*outcome.failure)), element);
   }
   return text + "    </testcase>\n";
@@ -120,6 +148,7 @@ std::string to_json(const RunReport& report) {
   json["format"] = "roce-conform 1";
   json["device"] = report.device;
   json["seed"] = report.seed;
+  if (report.noise) json["noise"] = noise_json(*report.noise);
   json["results"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < report.instances.size(); ++i) {
     json["results"].push_back(instance_json(report.instances[i], report.outcomes[i]));

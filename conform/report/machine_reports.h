@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "conform/language/instance.h"
+#include "conform/run/noise.h"
 #include "conform/run/outcome.h"
 
 namespace roce::conform {
@@ -13,8 +15,9 @@ namespace roce::conform {
 struct RunReport {
   const std::vector<Instance>& instances;
   const std::vector<CaseOutcome>& outcomes;
-  std::string device;      ///< what was tested
-  std::uint64_t seed = 0;  ///< of the run
+  std::string device;            ///< what was tested
+  std::uint64_t seed = 0;        ///< of the run
+  std::optional<Noise> noise{};  ///< of the wire, if it was measured
 };
 
 /// Returns one JSON object: the device, the seed, and an object for each instance.

@@ -18,7 +18,38 @@ std::string_view verdict_text(const Instance& instance, const CaseOutcome& outco
   if (outcome.result == Result::error) return "WRONG CASE";
   if (outcome.result == Result::dead) return "DEAD";
   if (outcome.result == Result::xfail) return "KNOWN";
+  if (outcome.result == Result::inconclusive) return "INCONCLUSIVE";
   return instance.of->level == Level::must ? "FAIL" : "DEVIATES";
+}
+
+bool is_failure(const Try& run) {
+  return run.result == Result::fail || run.result == Result::error;
+}
+
+std::string_view damage_text(Damage damage) {
+  switch (damage) {
+    case Damage::none:
+      return "none";
+    case Damage::one_qp:
+      return "at most this QP is stuck: the device serves a new one";
+    case Damage::device_deaf:
+      return "the device is deaf: the agent answers, but no new QP is served";
+    case Damage::agent_gone:
+      return "the agent is gone, or the machine that it runs on";
+    case Damage::no_link:
+      return "there is no link: the interface is down or gone";
+  }
+  return "";
+}
+
+void append_tries(text::TextBuffer& out, const CaseOutcome& outcome) {
+  for (std::size_t i = 0; i < outcome.tries.size(); ++i) {
+    const Try& run = outcome.tries[i];
+    text::append(
+        out, fmt::format("  try {} of {}{}: {}{}{}{}\n", i + 1, outcome.tries.size(), run.is_alone ? ", alone" : "",
+                         to_string(run.result), run.what.empty() ? "" : ", ", run.what,
+                         run.counts || run.result == Result::dead ? "" : " (does not count: the tester lost frames)"));
+  }
 }
 
 text::TableCell count_cell(std::size_t count, text::Tone tone) {
@@ -35,7 +66,21 @@ void add_tally(text::TextTable& table, const std::string& name, const Tally& tal
                  count_cell(tally.surprising, text::Tone::bad),
                  count_cell(tally.skipped, text::Tone::faint),
                  count_cell(tally.wrong, text::Tone::bad),
+                 count_cell(tally.inconclusive, text::Tone::bad),
                  count_cell(tally.lost, text::Tone::bad)});
+}
+
+/// Names those that were under way when the device died and did not stop it alone.
+void append_survivors(text::TextBuffer& out, const std::vector<Instance>& instances,
+                      const std::vector<CaseOutcome>& outcomes) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < instances.size(); ++i) {
+    const bool was_there = std::ranges::find(outcomes[i].tries, Result::dead, &Try::result) != outcomes[i].tries.end();
+    if (was_there && outcomes[i].result != Result::dead) names.push_back(instances[i].name());
+  }
+  if (names.empty()) return;
+  text::append(out, fmt::format("the device died while these ran, and did not when each ran again alone: {}\n",
+                                fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -44,7 +89,7 @@ void Tally::add(const Instance& instance, const CaseOutcome& outcome) {
   switch (outcome.result) {
     case Result::pass:
       ++passed;
-      only_alone += outcome.only_alone ? 1 : 0;
+      passed_later += std::ranges::any_of(outcome.tries, is_failure) ? 1 : 0;
       return;
     case Result::fail:
       ++(instance.of->level == Level::must ? failed : deviating);
@@ -60,6 +105,9 @@ void Tally::add(const Instance& instance, const CaseOutcome& outcome) {
       return;
     case Result::error:
       ++wrong;
+      return;
+    case Result::inconclusive:
+      ++inconclusive;
       return;
     case Result::dead:
     case Result::not_run:
@@ -85,14 +133,21 @@ void append_summary(text::TextBuffer& out, const std::vector<Instance>& instance
                          {.heading = "xpass", .align = right},
                          {.heading = "skip", .align = right},
                          {.heading = "wrong case", .align = right},
+                         {.heading = "inconclusive", .align = right},
                          {.heading = "dead", .align = right}}};
   for (const auto& [name, tally] : groups) add_tally(table, name, tally);
   add_tally(table, "all", all);
   table.append_text(out, {.palette = palette});
-  if (all.only_alone != 0) {
-    text::append(out, fmt::format("{} passed only when they ran alone: the tester was too slow, or instances disturb "
-                                  "each other on the device\n",
-                                  all.only_alone));
+  if (all.passed_later != 0) {
+    text::append(out,
+                 fmt::format("{} passed, and had failed in a try before: frames were lost on the way, the tester was "
+                             "too slow, or instances disturb each other on the device\n",
+                             all.passed_later));
+  }
+  append_survivors(out, instances, outcomes);
+  if (all.inconclusive != 0) {
+    text::append(out,
+                 fmt::format("{} are inconclusive, which is no pass: their tries did not agree\n", all.inconclusive));
   }
 }
 
@@ -130,6 +185,8 @@ void append_failure(text::TextBuffer& out, const Instance& instance, const CaseO
     }
     table.append_text(out, {.palette = palette, .indent = 4});
   }
+  if (outcome.damage != Damage::none) text::append(out, fmt::format("  damage: {}\n", damage_text(outcome.damage)));
+  append_tries(out, outcome);
   append_frames(out, outcome, palette);
   text::append(out, fmt::format("  alone: --only '{}' --seed {}\n\n", instance.name(), seed));
 }

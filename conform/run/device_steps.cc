@@ -125,7 +125,7 @@ CaseRun::Verdict CaseRun::run_action(const AwaitCompletion& action, const Step& 
     (void)wait_for_frame(std::min(*until, target_.now() + kPollInterval));
     if (outcome_.failure) return false;
   }
-  if (!completion) return fail(step.place, "expected a completion, seen: none");
+  if (!completion) return miss(step.place, "expected a completion, seen: none");
   last_ = target_.now();
   std::vector<Comparison> fields;
   for (const FieldPattern& field : action.fields) {
@@ -163,7 +163,7 @@ CaseRun::Verdict CaseRun::run_action(const AwaitEvent& action, const Step& step)
       return fail(step.place, fmt::format("expected event {}, seen: {}", to_string(*wanted), to_string(*event)));
     }
     if (target_.now() >= *until)
-      return fail(step.place, fmt::format("expected event {}, seen: none", to_string(*wanted)));
+      return miss(step.place, fmt::format("expected event {}, seen: none", to_string(*wanted)));
     (void)wait_for_frame(std::min(*until, target_.now() + kPollInterval));
     if (outcome_.failure) return false;
   }
