@@ -219,12 +219,8 @@ ExitCode run(const RunOptions& options) {
   return exit_code(options, *loaded, outcomes);
 }
 
-}  // namespace
-
-void add_run(command_line::Program& program, ExitCode& code) {
-  command_line::Command command = program.add_subcommand("run", "Run cases against a device and judge it");
-  const auto options = std::make_shared<RunOptions>();
-  add_selection(command, options->selection);
+/// Adds the options that say what the device is, and how to come to verdicts on a wire.
+void add_device_options(command_line::Command& command, const std::shared_ptr<RunOptions>& options) {
   command.add_option("-i,--interface", options->device.interface, "Interface that the device is reached through")
       .type_name("IF");
   const command_line::Option agent =
@@ -241,18 +237,8 @@ void add_run(command_line::Program& program, ExitCode& code) {
       .excludes("--agent");
   command.add_option("--token-file", options->device.token_file, "File with the secret of an agent on TCP")
       .type_name("FILE");
-  command
-      .add_option("--device", options->profile_of_device,
-                  "Profile of the kind of device: its times, and its known deviations, which do not fail the run")
-      .type_name("FILE");
-  command.add_flag("--may-stop", options->may_stop, "Run also what may stop the device, by its profile");
   command.add_flag("--to-others", options->device.to_others,
                    "Let cases send frames to other addresses than the device's: for a network of its own");
-  command.add_option("--seed", options->seed, "Seed of all random choices").capture_default_str();
-  command
-      .add_option("-j,--jobs", options->device.jobs,
-                  "Instances that run at the same time (default: one a processor; 16 on a wire)")
-      .range(1U, kMostJobsOnLink);
   command
       .add_option(
           "--probes", options->probes,
@@ -278,6 +264,25 @@ void add_run(command_line::Program& program, ExitCode& code) {
       .type_name("TIME")
       .check(find_mistake_of_time)
       .capture_default_str();
+}
+
+}  // namespace
+
+void add_run(command_line::Program& program, ExitCode& code) {
+  command_line::Command command = program.add_subcommand("run", "Run cases against a device and judge it");
+  const auto options = std::make_shared<RunOptions>();
+  add_selection(command, options->selection);
+  add_device_options(command, options);
+  command
+      .add_option("--device", options->profile_of_device,
+                  "Profile of the kind of device: its times, and its known deviations, which do not fail the run")
+      .type_name("FILE");
+  command.add_flag("--may-stop", options->may_stop, "Run also what may stop the device, by its profile");
+  command.add_option("--seed", options->seed, "Seed of all random choices").capture_default_str();
+  command
+      .add_option("-j,--jobs", options->device.jobs,
+                  "Instances that run at the same time (default: one a processor; 16 on a wire)")
+      .range(1U, kMostJobsOnLink);
   command.add_flag("--strict", options->strict, "Let deviations of level should count as failures");
   command.add_option("--failures", options->failures, "Deviations to print; 0: all")
       .type_name("N")

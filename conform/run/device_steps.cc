@@ -210,10 +210,18 @@ CaseRun::Verdict CaseRun::run_action(const CheckMemory& action, const Step& step
     if (!given) return false;
     length = *given;
   }
-  const auto bytes = bed_.memory_at(*address, length);
+  auto bytes = bed_.memory_at(*address, length);
   if (!bytes) return give_up({step.place, fmt::format("there is no memory at {:#x}", *address)});
   if (action.is) {
-    const std::string seen = hex_text(*bytes);
+    std::string seen = hex_text(*bytes);
+    // The frame that changes it may still be under way when nothing acknowledges it.
+    const Time until = target_.now() + timing_.late;
+    while (seen != wanted && target_.now() < until) {
+      (void)wait_for_frame(std::min(until, target_.now() + kPollInterval));
+      if (outcome_.failure) return false;
+      bytes = bed_.memory_at(*address, length);
+      seen = hex_text(*bytes);
+    }
     if (seen != wanted) {
       const auto at = static_cast<std::size_t>(std::ranges::mismatch(seen, wanted).in1 - seen.begin()) / 2;
       return fail(step.place, fmt::format("memory differs at {:#x}", *address + at),

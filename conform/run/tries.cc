@@ -55,8 +55,12 @@ std::string Tries::key_of(const CaseOutcome& outcome) const {
       if (!field.is_right) key += " " + field.field;
     }
   }
-  // Of many equal rounds of a loop, a loss fails any.
-  if (plan_->loses_frames) key += fmt::format(" {}", outcome.frames.size());
+  if (!plan_->loses_frames) return key;
+  // A loss fails any round of a loop, and any packet of many that are sent at once.
+  key += fmt::format(" {}", outcome.frames.size());
+  for (const Comparison& field : outcome.failure ? outcome.failure->fields : std::vector<Comparison>{}) {
+    if (field.field == "bth.psn" || field.field.starts_with("aeth.")) key += " " + field.seen;
+  }
   return key;
 }
 

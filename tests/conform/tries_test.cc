@@ -89,7 +89,7 @@ TEST(Tries, FailuresDifferByTheirStepAndKindNotByTimesAndAddresses) {
 }
 
 TEST(Tries, TheRoundOfALoopCountsWhereFramesAreLost) {
-  TryPlan plan = plan_for_loss(1e-4);
+  const TryPlan plan = plan_for_loss(1e-4);
   Tries same{plan};
   same.add(failed(7, "x", 20), false);
   same.add(failed(7, "x", 20), false);
@@ -98,6 +98,21 @@ TEST(Tries, TheRoundOfALoopCountsWhereFramesAreLost) {
   other.add(failed(7, "x", 20), false);
   other.add(failed(7, "x", 30), false);
   EXPECT_FALSE(other.is_over());
+}
+
+TEST(Tries, ThePacketOfManyCountsWhereFramesAreLost) {
+  const auto nak_of = [](const std::string& psn) {
+    CaseOutcome outcome = failed(7, "expected ACK, seen: RC_ACKNOWLEDGE", 65);
+    outcome.failure->fields = {{"aeth.syndrome", "0..31", "96", false}, {"bth.psn", "0..63", psn, true}};
+    return outcome;
+  };
+  const TryPlan plan = plan_for_loss(1e-4);
+  Tries tries{plan};
+  tries.add(nak_of("23"), false);
+  tries.add(nak_of("41"), false);
+  EXPECT_FALSE(tries.is_over());
+  tries.add(nak_of("23"), true);
+  EXPECT_TRUE(tries.is_over());
 }
 
 TEST(Tries, ARunInWhichTheTesterLostFramesProvesNothing) {
