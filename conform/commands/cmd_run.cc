@@ -4,26 +4,25 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "command_line/program.h"
 #include "conform/commands/commands.h"
+#include "conform/commands/device.h"
+#include "conform/commands/recovery.h"
 #include "conform/commands/reporting.h"
 #include "conform/commands/selection.h"
 #include "conform/language/device_profile.h"
+#include "conform/language/functions.h"
 #include "conform/report/run_result.h"
 #include "conform/report/tally.h"
 #include "conform/run/known_deviations.h"
+#include "conform/run/noise.h"
 #include "conform/run/suite.h"
-#include "conform/target/link_device.h"
-#include "conform/target/link_target.h"
-#include "conform/target/memory_target.h"
-#include "roce/link/port_holder.h"
-#include "roce/live/control_target.h"
 #include "text/live_line.h"
 
 namespace roce::conform {
@@ -41,23 +40,17 @@ constexpr std::string_view kExamples = R"(Examples:
 
 Exit status: 0 each case of level must passed, 1 one did not or the device died, 2 wrong command line or case file.)";
 
-// Instances mostly wait for the device. An agent serves 64 clients.
-constexpr std::uint32_t kJobsOnLink = 16;
-constexpr std::uint32_t kMostJobsOnLink = 64;
-constexpr Timing kTimingOnLink{.answer = std::chrono::seconds{1},
-                               .quiet = std::chrono::milliseconds{10},
-                               .early = std::chrono::milliseconds{1},
-                               .late = std::chrono::milliseconds{50}};
+constexpr std::uint32_t kMostProbes = 1'000'000;
+constexpr std::uint32_t kMostTries = 1000;
 
 struct RunOptions {
   Selection selection;
-  std::string profile = "strict";
+  DeviceChoice device;
   std::uint64_t seed = 1;
-  std::uint32_t jobs = 0;  // 0: as many as the device can use
-  std::string agent;
-  std::string interface;
-  std::string token_file;
-  bool to_others = false;
+  std::uint32_t probes = 1000;
+  std::string recover_command;
+  std::string recover_time = "120s";
+  std::uint32_t tries = 0;  // 0: as many as the loss on the wire asks for
   std::string profile_of_device;
   bool may_stop = false;
   bool strict = false;
@@ -67,56 +60,8 @@ struct RunOptions {
 ExitCode exit_code(const RunOptions& options, const RunResult& result) {
   const Tally all = count_all(result);
   if (all.wrong != 0) return ExitCode::usage;
-  return all.failed + all.surprising + all.lost != 0 || (options.strict && all.deviating != 0) ? ExitCode::failed
-                                                                                               : ExitCode::ok;
-}
-
-/// The device under test: what makes a target of it for each thread, and how long it may take.
-struct Device {
-  std::string text{};
-  std::string link{};
-  std::vector<std::unique_ptr<LinkDevice>> opened{};
-  std::unique_ptr<link::PortHolder> port_holder{};
-  std::vector<TargetFactory> factories{};
-  SuiteOptions suite{};
-};
-
-Device endpoint_in_memory(const RunOptions& options) {
-  const std::uint32_t jobs = options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
-  const transport::Profile profile = transport::profile_of(options.profile);
-  Device device{.text = "endpoint, profile " + options.profile, .link = "memory"};
-  device.factories.assign(jobs,
-                          [profile](std::uint64_t seed) { return std::make_unique<MemoryTarget>(profile, seed); });
-  device.suite.seed = options.seed;
-  return device;
-}
-
-Outcome<Device> device_on_link(const RunOptions& options) {
-  const live::Result<live::ControlAddress> address = live::control_target(options.agent, options.token_file);
-  if (!address) return cannot(address.error().message);
-  Device device;
-  // The kernel of this host would answer the device's packets with ICMP.
-  device.port_holder = std::make_unique<link::PortHolder>();
-  const std::uint32_t jobs = options.jobs != 0 ? options.jobs : kJobsOnLink;
-  for (std::uint32_t i = 0; i < jobs; ++i) {
-    auto opened = LinkDevice::open(
-        {.interface = options.interface, .agent = *address, .number = i, .to_others = options.to_others});
-    if (!opened) return cannot(opened.error().message);
-    device.factories.push_back([way = opened->get()](std::uint64_t) { return std::make_unique<LinkTarget>(*way); });
-    device.opened.push_back(std::move(*opened));
-  }
-  device.text = fmt::format("{} through {}", to_string(device.opened.front()->port().device_gid), options.interface);
-  device.link = fmt::format("interface {}, agent {}", options.interface, options.agent);
-  device.suite = {.seed = options.seed, .timing = kTimingOnLink, .shares_counters = true, .repeats_alone = true};
-  return device;
-}
-
-Outcome<Device> open_device(const RunOptions& options) {
-  if (options.agent.empty() && options.interface.empty()) return endpoint_in_memory(options);
-  if (options.agent.empty() || options.interface.empty()) {
-    return cannot("a device on a wire needs both --interface, the way to it, and --agent, the program beside it");
-  }
-  return device_on_link(options);
+  const bool deviates = options.strict && all.deviating + all.inconclusive != 0;
+  return all.failed + all.open + all.surprising + all.lost != 0 || deviates ? ExitCode::failed : ExitCode::ok;
 }
 
 Outcome<std::optional<DeviceProfile>> load_profile(const RunOptions& options, const LoadedCases& loaded) {
@@ -139,6 +84,63 @@ void set_times(Timing& timing, const DeviceProfile& profile) {
   timing.late = profile.late.value_or(timing.late);
 }
 
+/// Lets an instance run at most so often.
+void set_most(TryPlan& plan, std::uint32_t most) {
+  plan.most = most;
+  plan.passes = std::min(plan.passes, most);
+  plan.failures = std::min(plan.failures, most);
+}
+
+/// Measures the wire before the first case, prints what it is like, and lets times and repetitions fit it.
+void set_by_noise(Device& device, const RunOptions& options, std::optional<Noise>& noise) {
+  try {
+    const std::unique_ptr<Target> target = device.factories.front()(options.seed);
+    TargetResult<Noise> measured = measure_noise(*target, options.probes);
+    if (!measured) {
+      fmt::print("no probes: {}\n", measured.error());
+      return;
+    }
+    noise = *measured;
+  } catch (const DeviceGone&) {
+    // The first instance finds that out too, and is where it is reported.
+    return;
+  }
+  fmt::print("{}\n", to_string(*noise));
+  widen(device.suite.timing, *noise);
+  constexpr double much = 1e-4;
+  if (noise->loss() <= much) return;
+  device.suite.tries = plan_for_loss(noise->loss());
+  fmt::print(
+      "warning: {:.2g} % of the frames are lost in each direction: a pass has to be seen {} times, a failure {}\n",
+      100 * noise->loss(), device.suite.tries.passes, device.suite.tries.failures);
+}
+
+/// Sets what a run of this device follows: the seed, times and known deviations of its profile, and the wire.
+void set_up(Device& device, const RunOptions& options, const std::optional<DeviceProfile>& profile,
+            std::optional<Noise>& noise) {
+  device.suite.seed = options.seed;
+  if (profile) set_times(device.suite.timing, *profile);
+  if (profile && !options.may_stop) device.suite.may_stop = profile->may_stop;
+  if (profile) {
+    device.suite.is_known = [&profile](const Instance& instance, const CaseOutcome& outcome) {
+      return is_known_deviation(*profile, instance, outcome);
+    };
+  }
+  if (options.device.is_on_link() && options.probes != 0) set_by_noise(device, options, noise);
+  if (!options.recover_command.empty()) {
+    const auto limit = static_cast<Duration::rep>(read_time(options.recover_time).value_or(0));
+    device.suite.recover = recovery_by_command(options.recover_command, Duration{limit}, device.ways);
+  }
+  if (options.tries != 0) set_most(device.suite.tries, options.tries);
+  (void)std::fflush(stdout);
+}
+
+std::string find_mistake_of_time(const std::string& text) {
+  constexpr std::uint64_t day = 86'400'000'000'000;
+  const std::optional<std::uint64_t> time = read_time(text);
+  return time && *time <= day ? "" : fmt::format("expected a time such as 90s, at most a day, found {}", text);
+}
+
 /// Returns the command line that leads to the same device and the same cases.
 std::vector<std::string> arguments_of(const RunOptions& options) {
   std::vector<std::string> arguments;
@@ -147,14 +149,14 @@ std::vector<std::string> arguments_of(const RunOptions& options) {
     arguments.emplace_back(option);
     arguments.push_back(value);
   };
-  const bool is_endpoint = options.agent.empty();
-  add("--profile", is_endpoint ? options.profile : "");
-  add("-i", options.interface);
-  add("--agent", options.agent);
-  add("--token-file", options.token_file);
+  const bool is_endpoint = !options.device.is_on_link();
+  add("--profile", is_endpoint ? options.device.profile : "");
+  add("-i", options.device.interface);
+  add("--agent", options.device.agent);
+  add("--token-file", options.device.token_file);
   add("--device", options.profile_of_device);
   if (options.may_stop) arguments.emplace_back("--may-stop");
-  if (options.to_others) arguments.emplace_back("--to-others");
+  if (options.device.to_others) arguments.emplace_back("--to-others");
   std::ranges::copy(options.selection.paths, std::back_inserter(arguments));
   return arguments;
 }
@@ -182,11 +184,10 @@ ExitCode run(const RunOptions& options) {
   const Outcome<std::optional<DeviceProfile>> known = load_profile(options, *loaded);
   if (!known) return report_failure(known.error());
   const std::optional<DeviceProfile>& profile = *known;
-  Outcome<Device> device = open_device(options);
+  Outcome<Device> device = open_device(options.device);
   if (!device) return report_failure(device.error());
-  if (profile) set_times(device->suite.timing, *profile);
-  if (profile && !options.may_stop) device->suite.may_stop = profile->may_stop;
   Tested tested = tested_by(options, *device, profile);
+  set_up(*device, options, profile, tested.noise);
   const bool shows_progress = isatty(STDERR_FILENO) != 0;
   std::size_t count = 0;
   const auto progress = [&](std::size_t instance) {
@@ -206,34 +207,68 @@ ExitCode run(const RunOptions& options) {
   return exit_code(options, result);
 }
 
+/// Adds the options that say what the device is, and how to come to verdicts on a wire.
+void add_device_options(command_line::Command& command, const std::shared_ptr<RunOptions>& options) {
+  command.add_option("-i,--interface", options->device.interface, "Interface that the device is reached through")
+      .type_name("IF");
+  const command_line::Option agent =
+      command
+          .add_option(
+              "--agent", options->device.agent,
+              "Program beside the device: roce-gen peer or roce-agent, by the path of its control socket (with a "
+              "/) or HOST:PORT")
+          .type_name("AGENT");
+  command
+      .add_option("--profile", options->device.profile, "Behaviour of our endpoint, if that is the device under test")
+      .one_of({"strict", "rxe", "hardware_like"})
+      .capture_default_str()
+      .excludes("--agent");
+  command.add_option("--token-file", options->device.token_file, "File with the secret of an agent on TCP")
+      .type_name("FILE");
+  command.add_flag("--to-others", options->device.to_others,
+                   "Let cases send frames to other addresses than the device's: for a network of its own");
+  command
+      .add_option(
+          "--probes", options->probes,
+          "On a wire: measure round trip, loss, duplication and reordering by this many WRITEs first; 0: do not")
+      .type_name("N")
+      .range(0U, kMostProbes)
+      .capture_default_str();
+  command
+      .add_option("--tries", options->tries,
+                  "On a wire: run an instance at most this often until its verdict stands (default: 3; 16 if frames "
+                  "are lost)")
+      .type_name("N")
+      .range(1U, kMostTries);
+  command
+      .add_option(
+          "--recover-command", options->recover_command,
+          "On a wire: run this by the shell when the device stopped answering, and go on once its agent is there")
+      .type_name("COMMAND")
+      .needs(agent);
+  command
+      .add_option("--recover-time", options->recover_time,
+                  "Give up a device that is not back after this time, such as 90s")
+      .type_name("TIME")
+      .check(find_mistake_of_time)
+      .capture_default_str();
+}
+
 }  // namespace
 
 void add_run(command_line::Program& program, ExitCode& code) {
   command_line::Command command = program.add_subcommand("run", "Run cases against a device and judge it");
   const auto options = std::make_shared<RunOptions>();
   add_selection(command, options->selection);
-  command.add_option("-i,--interface", options->interface, "Interface that the device is reached through")
-      .type_name("IF");
-  command
-      .add_option("--agent", options->agent,
-                  "Program beside the device: roce-gen peer or roce-agent, by the path of its control socket (with a "
-                  "/) or HOST:PORT")
-      .type_name("AGENT");
-  command.add_option("--profile", options->profile, "Behaviour of our endpoint, if that is the device under test")
-      .one_of({"strict", "rxe", "hardware_like"})
-      .capture_default_str()
-      .excludes("--agent");
-  command.add_option("--token-file", options->token_file, "File with the secret of an agent on TCP").type_name("FILE");
+  add_device_options(command, options);
   command
       .add_option("--device", options->profile_of_device,
                   "Profile of the kind of device: its times, and its known deviations, which do not fail the run")
       .type_name("FILE");
   command.add_flag("--may-stop", options->may_stop, "Run also what may stop the device, by its profile");
-  command.add_flag("--to-others", options->to_others,
-                   "Let cases send frames to other addresses than the device's: for a network of its own");
   command.add_option("--seed", options->seed, "Seed of all random choices").capture_default_str();
   command
-      .add_option("-j,--jobs", options->jobs,
+      .add_option("-j,--jobs", options->device.jobs,
                   "Instances that run at the same time (default: one a processor; 16 on a wire)")
       .range(1U, kMostJobsOnLink);
   command.add_flag("--strict", options->strict, "Let deviations of level should count as failures");

@@ -213,6 +213,7 @@ struct Case {
   Level level = Level::must;
   std::vector<std::string> needs{};
   std::vector<Parameter> parameters{};
+  std::string serial{};              ///< why it runs alone on a device that others share; empty: it need not
   std::optional<Expression> when{};  ///< combinations of parameters for which it is false do not exist
   std::vector<ObjectSpec> setup{};
   std::vector<Step> steps{};
@@ -223,6 +224,8 @@ struct Case {
   [[nodiscard]] std::string group() const { return group_of(id); }
   /// True if a step compares counters, which other cases that run at the same time move too.
   [[nodiscard]] bool reads_counters() const;
+  /// True if no other instance may run on the device meanwhile.
+  [[nodiscard]] bool runs_alone() const { return !serial.empty() || reads_counters(); }
 };
 
 }  // namespace roce::conform

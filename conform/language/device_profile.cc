@@ -12,12 +12,6 @@ namespace roce::conform {
 
 namespace {
 
-/// Times have no names to refer to.
-class NoNames final : public Scope {
- public:
-  [[nodiscard]] std::optional<Value> find(std::string_view /*name*/) const override { return std::nullopt; }
-};
-
 CaseResult<void> read_time(std::optional<Duration>& to, const Member& member) {
   const CaseResult<Expression> expression = read_expression(member.value, member.name);
   if (!expression) return tl::unexpected(expression.error());

@@ -24,6 +24,12 @@ class Scope {
   [[nodiscard]] virtual std::optional<Value> find(std::string_view name) const = 0;
 };
 
+/// A scope for expressions that have nothing to refer to.
+class NoNames final : public Scope {
+ public:
+  [[nodiscard]] std::optional<Value> find(std::string_view /*name*/) const override { return std::nullopt; }
+};
+
 /// An expression over integers and words, read once and evaluated for each instance of a case.
 ///
 /// `$name` is a value of the scope, a bare name is a word. Numbers are decimal or 0x…, and times have a unit (`20ms`)

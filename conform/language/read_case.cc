@@ -213,6 +213,16 @@ CaseResult<void> assign(T& to, CaseResult<T> from) {
   return {};
 }
 
+CaseResult<void> read_serial(Case& result, const SourceNode& node) {
+  CaseResult<std::string> reason = read_text(node, "serial");
+  if (!reason) return because(reason);
+  if (reason->empty() || *reason == "false") {
+    return node.error("serial: expected true or the reason why the case runs alone; without it, it does not");
+  }
+  result.serial = std::move(*reason);
+  return {};
+}
+
 CaseResult<void> read_member(Case& result, const Member& member) {
   if (member.name == "case") return assign(result.id, read_text(member.value, "case"));
   if (member.name == "title") return assign(result.title, read_text(member.value, "title"));
@@ -224,6 +234,7 @@ CaseResult<void> read_member(Case& result, const Member& member) {
   if (member.name == "needs") return read_needs(result, member.value);
   if (member.name == "params") return read_parameters(result, member.value);
   if (member.name == "setup") return read_setup(result, member.value);
+  if (member.name == "serial") return read_serial(result, member.value);
   if (member.name == "when") {
     CaseResult<Expression> when = read_expression(member.value, "when");
     if (!when) return because(when);
@@ -232,7 +243,7 @@ CaseResult<void> read_member(Case& result, const Member& member) {
   }
   return unknown_member(
       member, "member",
-      {"case", "title", "rule", "level", "needs", "params", "when", "setup", "steps", "mutants", "why"});
+      {"case", "title", "rule", "level", "needs", "params", "when", "serial", "setup", "steps", "mutants", "why"});
 }
 
 }  // namespace

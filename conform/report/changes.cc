@@ -21,7 +21,8 @@ bool has_passed(Result result) {
 }
 
 bool has_failed(Result result) {
-  return result == Result::fail || result == Result::xfail || result == Result::error || result == Result::dead;
+  return result == Result::fail || result == Result::xfail || result == Result::error || result == Result::dead ||
+         result == Result::inconclusive;
 }
 
 /// Returns a sentence without its times, which differ from run to run on a wire: `seen after 1.204 ms`.

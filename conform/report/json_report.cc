@@ -53,6 +53,31 @@ Json object_json(const Pairs& pairs) {
   return json;
 }
 
+Json tries_json(const std::vector<Try>& tries) {
+  Json json = Json::array();
+  for (const Try& run : tries) {
+    Json one;
+    one["result"] = to_string(run.result);
+    one["alone"] = run.is_alone;
+    one["counts"] = run.counts;
+    one["message"] = run.what;
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
+Json noise_json(const Noise& noise) {
+  Json json;
+  json["probes"] = noise.probes;
+  json["lost"] = noise.lost;
+  json["duplicated"] = noise.duplicated;
+  json["pairs"] = noise.pairs;
+  json["reordered"] = noise.reordered;
+  json["median_ns"] = noise.median.count();
+  json["p99_9_ns"] = noise.slowest.count();
+  return json;
+}
+
 // Most instances pass: members that say nothing are left out.
 Json instance_json(const InstanceRecord& instance) {
   const CaseOutcome& outcome = instance.outcome;
@@ -65,7 +90,8 @@ Json instance_json(const InstanceRecord& instance) {
   json["result"] = to_string(outcome.result);
   if (!outcome.because.empty()) json["because"] = outcome.because;
   if (!outcome.lacks.empty()) json["lacks"] = outcome.lacks;
-  if (outcome.only_alone) json["only_alone"] = true;
+  if (outcome.damage != Damage::none) json["damage"] = to_string(outcome.damage);
+  if (!outcome.tries.empty()) json["tries"] = tries_json(outcome.tries);
   if (!outcome.branches.empty()) json["branches"] = outcome.branches;
   if (!outcome.saved.empty()) {
     json["saved"] = Json::array();
@@ -91,6 +117,7 @@ Json tested_json(const Tested& tested) {
   json["only"] = tested.only;
   json["quick"] = tested.quick;
   json["arguments"] = tested.arguments;
+  if (tested.noise) json["noise"] = noise_json(*tested.noise);
   return json;
 }
 
@@ -103,8 +130,9 @@ Json counts_json(const Tally& tally) {
   json["xpass"] = tally.surprising;
   json["skip"] = tally.skipped;
   json["wrong_case"] = tally.wrong;
+  json["inconclusive"] = tally.inconclusive;
   json["dead"] = tally.lost;
-  json["only_alone"] = tally.only_alone;
+  json["passed_later"] = tally.passed_later;
   return json;
 }
 

@@ -23,7 +23,7 @@ std::string failure_text(const StepFailure& failure) {
 
 /// True if the result says nothing about the rule.
 bool is_error(const CaseOutcome& outcome) {
-  return outcome.result == Result::error || outcome.result == Result::dead;
+  return outcome.result == Result::error || outcome.result == Result::dead || outcome.result == Result::inconclusive;
 }
 
 /// True if JUnit has it as neither passed nor failed.
@@ -49,7 +49,8 @@ std::string junit_case(const InstanceRecord& instance) {
     text += fmt::format("      <skipped message=\"known: {}\"/>\n", markup_text(outcome.because));
   } else if (outcome.failure) {
     const std::string_view element = is_error(outcome) ? "error" : "failure";
-    text += fmt::format("      <{} message=\"{}\">{}</{}>\n", element, markup_text(outcome.failure->what),
+    const std::string_view prefix = outcome.result == Result::inconclusive ? "inconclusive: " : "";
+    text += fmt::format("      <{} message=\"{}{}\">{}</{}>\n", element, prefix, markup_text(outcome.failure->what),
                         markup_text(failure_text(*outcome.failure)), element);
   }
   return text + "    </testcase>\n";

@@ -10,6 +10,7 @@
 #include "conform/report/markup.h"
 #include "conform/report/packet_files.h"
 #include "conform/report/page_parts.h"
+#include "conform/report/tries_text.h"
 #include "text/text_buffer.h"
 
 namespace roce::conform {
@@ -98,12 +99,26 @@ tl::expected<std::string, std::string> ladder(const RunResult& result, const Ins
       name, base64(*file), name);
 }
 
+/// Returns the damage and all tries of an instance; nothing if its first run decided.
+std::string tries_list(const CaseOutcome& outcome) {
+  std::string text;
+  if (outcome.damage != Damage::none) {
+    text += fmt::format("<p>Damage: {}</p>\n", markup_text(damage_text(outcome.damage)));
+  }
+  if (outcome.tries.empty()) return text;
+  text += "<ol>\n";
+  for (const Try& run : outcome.tries) text += fmt::format("<li>{}</li>\n", markup_text(try_text(run)));
+  return text + "</ol>\n";
+}
+
 std::string_view verdict(const InstanceRecord& instance) {
   switch (instance.outcome.result) {
     case Result::error:
       return "WRONG CASE";
     case Result::dead:
       return "DEAD";
+    case Result::inconclusive:
+      return "INCONCLUSIVE";
     case Result::xpass:
       return "XPASS";
     default:
@@ -128,6 +143,7 @@ std::string article(const RunResult& result, const InstanceRecord& instance, std
     text += fmt::format("<p class=\"seen\">It passed although the device is known to fail: {}</p>\n",
                         markup_text(instance.outcome.because));
   }
+  text += tries_list(instance.outcome);
   return text +
          fmt::format("<p>Run it alone:</p>\n<pre tabindex=\"0\" role=\"region\" aria-label=\"Command\">{}</pre>\n",
                      markup_text(command_for(result.tested, instance.name)));

@@ -30,13 +30,14 @@ struct Column {
   std::size_t Tally::*number;
 };
 
-constexpr std::array<Column, 8> kColumns{{{"pass", "", &Tally::passed},
+constexpr std::array<Column, 9> kColumns{{{"pass", "", &Tally::passed},
                                           {"fail", "bad", &Tally::failed},
                                           {"deviates", "caution", &Tally::deviating},
                                           {"known", "faint", &Tally::known},
                                           {"passes though known to fail", "bad", &Tally::surprising},
                                           {"skipped", "faint", &Tally::skipped},
                                           {"wrong case", "bad", &Tally::wrong},
+                                          {"inconclusive", "bad", &Tally::inconclusive},
                                           {"dead", "bad", &Tally::lost}}};
 
 /// Returns the columns that have a number, and always those of what passed and failed.
@@ -100,6 +101,9 @@ std::string headline(const Tally& all) {
   }
   if (all.skipped != 0) text += fmt::format("; {} skipped", number_text(all.skipped));
   if (all.wrong != 0) text += fmt::format("; {} because their case is wrong", number_text(all.wrong));
+  if (all.inconclusive != 0) {
+    text += fmt::format("; {} inconclusive, for their tries did not agree", number_text(all.inconclusive));
+  }
   if (all.lost != 0) text += fmt::format("; {} without a verdict, for the device died", number_text(all.lost));
   return text + ".";
 }
@@ -109,6 +113,7 @@ std::string tested_rows(const Tested& tested) {
   constexpr unsigned digits = 6;
   packet_text::UtcText{}.append(started, tested.started_ns, digits);
   std::string rows = row("Device", tested.device) + row("Link", tested.link);
+  if (tested.noise) rows += row("Wire", to_string(*tested.noise));
   if (!tested.kind_of_device.empty()) rows += row("Kind of device", tested.kind_of_device);
   rows += row("Started", {started.data(), started.size()});
   rows += row("Seed", std::to_string(tested.seed));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -32,8 +33,9 @@ constexpr json_input::Bounds kBounds{
 constexpr std::size_t kLongestFrame = 262144;
 
 constexpr std::array kLevels{Level::must, Level::should, Level::info};
-constexpr std::array kResults{Result::pass, Result::fail,  Result::xfail, Result::xpass,
-                              Result::skip, Result::error, Result::dead,  Result::not_run};
+constexpr std::array kResults{Result::pass,  Result::fail, Result::xfail,   Result::xpass,       Result::skip,
+                              Result::error, Result::dead, Result::not_run, Result::inconclusive};
+constexpr std::array kDamages{Damage::none, Damage::one_qp, Damage::device_deaf, Damage::agent_gone, Damage::no_link};
 
 template <typename Words>
 typename Words::value_type read_word(const ObjectReader& reader, const char* name, const Words& words) {
@@ -117,6 +119,38 @@ std::vector<std::pair<std::string, std::string>> read_saved(const ObjectReader& 
   return saved;
 }
 
+std::vector<Try> read_tries(const ObjectReader& instance, Problem& problem) {
+  std::vector<Try> tries;
+  const Json& list = instance.list("tries");
+  tries.reserve(list.size());
+  for (const Json& json : list) {
+    const ObjectReader reader{json, instance.place_of("tries", tries.size()), problem};
+    tries.push_back({.result = read_word(reader, "result", kResults),
+                     .what = reader.text("message"),
+                     .is_alone = reader.flag("alone"),
+                     .counts = reader.flag("counts")});
+  }
+  return tries;
+}
+
+Noise read_noise(const ObjectReader& whole, Problem& problem) {
+  const ObjectReader reader{whole.object("noise"), whole.place_of("noise"), problem};
+  const auto count = [&](const char* name) { return static_cast<std::uint32_t>(reader.small_number(name)); };
+  const auto time = [&](const char* name) {
+    constexpr std::uint64_t day = 86'400'000'000'000;
+    const std::uint64_t ns = reader.number(name);
+    if (ns > day) reader.refuse(name, "nanoseconds of at most a day", ns);
+    return Duration{static_cast<Duration::rep>(std::min(ns, day))};
+  };
+  return {.probes = count("probes"),
+          .lost = count("lost"),
+          .pairs = count("pairs"),
+          .reordered = count("reordered"),
+          .duplicated = count("duplicated"),
+          .median = time("median_ns"),
+          .slowest = time("p99_9_ns")};
+}
+
 InstanceRecord read_instance(const ObjectReader& reader, Problem& problem) {
   InstanceRecord instance{.name = reader.text("name"),
                           .of = reader.text("case"),
@@ -127,7 +161,8 @@ InstanceRecord read_instance(const ObjectReader& reader, Problem& problem) {
   outcome.result = read_word(reader, "result", kResults);
   outcome.because = reader.optional_text("because");
   outcome.lacks = reader.optional_text("lacks");
-  outcome.only_alone = reader.optional_flag("only_alone");
+  if (reader.has("damage")) outcome.damage = read_word(reader, "damage", kDamages);
+  if (reader.has("tries")) outcome.tries = read_tries(reader, problem);
   outcome.branches = reader.optional_texts("branches");
   if (reader.has("saved")) outcome.saved = read_saved(reader);
   if (reader.has("failure")) outcome.failure = read_failure(reader, problem);
@@ -158,6 +193,7 @@ RunResult read_whole(const Json& json, Problem& problem) {
     return {};
   }
   RunResult result{.tested = read_tested(reader)};
+  if (reader.has("noise")) result.tested.noise = read_noise(reader, problem);
   for (auto& [rule, text] : reader.pairs("rules")) result.rules.emplace(rule, std::move(text));
   for (const auto& [name, one] : reader.object("cases").items()) {
     const ObjectReader record{one, reader.place_of("cases." + name), problem};

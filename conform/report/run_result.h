@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "conform/language/instance.h"
+#include "conform/run/noise.h"
 #include "conform/run/outcome.h"
 
 namespace roce::conform {
@@ -22,6 +24,7 @@ struct Tested {
   std::uint64_t seed = 0;
   std::vector<std::string> only{};       ///< patterns of the instances that were selected; none: all
   bool quick = false;                    ///< one instance of each case
+  std::optional<Noise> noise{};          ///< of the wire, if it was measured
   std::vector<std::string> arguments{};  ///< of `roce-conform run`, so that an instance meets the same device again
 };
 

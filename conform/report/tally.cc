@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "conform/report/tally.h"
 
+#include <algorithm>
+
 namespace roce::conform {
+
+namespace {
+
+bool is_failure(const Try& run) {
+  return run.result == Result::fail || run.result == Result::error;
+}
+
+}  // namespace
 
 void Tally::add(const InstanceRecord& instance) {
   switch (instance.outcome.result) {
     case Result::pass:
       ++passed;
-      only_alone += instance.outcome.only_alone ? 1 : 0;
+      passed_later += std::ranges::any_of(instance.outcome.tries, is_failure) ? 1 : 0;
       return;
     case Result::fail:
       ++(instance.level == Level::must ? failed : deviating);
@@ -23,6 +33,10 @@ void Tally::add(const InstanceRecord& instance) {
       return;
     case Result::error:
       ++wrong;
+      return;
+    case Result::inconclusive:
+      ++inconclusive;
+      open += instance.level == Level::must ? 1 : 0;
       return;
     case Result::dead:
     case Result::not_run:

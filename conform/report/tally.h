@@ -17,13 +17,15 @@ struct Tally {
   std::size_t known = 0;       ///< failed as the device is known to
   std::size_t surprising = 0;  ///< passed although the device is known to fail
   std::size_t skipped = 0;
-  std::size_t wrong = 0;       ///< the case itself is wrong
-  std::size_t lost = 0;        ///< the device died in them or before
-  std::size_t only_alone = 0;  ///< of those that passed, the ones that failed while others ran
+  std::size_t wrong = 0;         ///< the case itself is wrong
+  std::size_t inconclusive = 0;  ///< their tries did not agree
+  std::size_t lost = 0;          ///< the device died in them or before
+  std::size_t passed_later = 0;  ///< of those that passed, the ones that failed in a try
+  std::size_t open = 0;          ///< of those that are inconclusive, the ones of level must
 
   void add(const InstanceRecord& instance);
   [[nodiscard]] std::size_t total() const {
-    return passed + failed + deviating + known + surprising + skipped + wrong + lost;
+    return passed + failed + deviating + known + surprising + skipped + wrong + inconclusive + lost;
   }
 };
 

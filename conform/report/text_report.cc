@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "conform/report/frame_text.h"
 #include "conform/report/tally.h"
+#include "conform/report/tries_text.h"
 #include "text/text_table.h"
 
 namespace roce::conform {
@@ -16,7 +19,14 @@ std::string_view verdict_text(const InstanceRecord& instance) {
   if (outcome.result == Result::error) return "WRONG CASE";
   if (outcome.result == Result::dead) return "DEAD";
   if (outcome.result == Result::xfail) return "KNOWN";
+  if (outcome.result == Result::inconclusive) return "INCONCLUSIVE";
   return instance.level == Level::must ? "FAIL" : "DEVIATES";
+}
+
+void append_tries(text::TextBuffer& out, const std::vector<Try>& tries) {
+  for (std::size_t i = 0; i < tries.size(); ++i) {
+    text::append(out, fmt::format("  try {} of {}: {}\n", i + 1, tries.size(), try_text(tries[i])));
+  }
 }
 
 text::TableCell count_cell(std::size_t count, text::Tone tone) {
@@ -33,7 +43,21 @@ void add_tally(text::TextTable& table, const std::string& name, const Tally& tal
                  count_cell(tally.surprising, text::Tone::bad),
                  count_cell(tally.skipped, text::Tone::faint),
                  count_cell(tally.wrong, text::Tone::bad),
+                 count_cell(tally.inconclusive, text::Tone::bad),
                  count_cell(tally.lost, text::Tone::bad)});
+}
+
+/// Names those that were under way when the device died and did not stop it alone.
+void append_survivors(text::TextBuffer& out, const RunResult& result) {
+  std::vector<std::string> names;
+  for (const InstanceRecord& instance : result.instances) {
+    const CaseOutcome& outcome = instance.outcome;
+    const bool was_there = std::ranges::find(outcome.tries, Result::dead, &Try::result) != outcome.tries.end();
+    if (was_there && outcome.result != Result::dead) names.push_back(instance.name);
+  }
+  if (names.empty()) return;
+  text::append(out, fmt::format("the device died while these ran, and did not when each ran again alone: {}\n",
+                                fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -48,15 +72,22 @@ void append_summary(text::TextBuffer& out, const RunResult& result, const text::
                          {.heading = "xpass", .align = right},
                          {.heading = "skip", .align = right},
                          {.heading = "wrong case", .align = right},
+                         {.heading = "inconclusive", .align = right},
                          {.heading = "dead", .align = right}}};
   for (const auto& [name, tally] : count_groups(result)) add_tally(table, name, tally);
   const Tally all = count_all(result);
   add_tally(table, "all", all);
   table.append_text(out, {.palette = palette});
-  if (all.only_alone != 0) {
-    text::append(out, fmt::format("{} passed only when they ran alone: the tester was too slow, or instances disturb "
-                                  "each other on the device\n",
-                                  all.only_alone));
+  if (all.passed_later != 0) {
+    text::append(out,
+                 fmt::format("{} passed, and had failed in a try before: frames were lost on the way, the tester was "
+                             "too slow, or instances disturb each other on the device\n",
+                             all.passed_later));
+  }
+  append_survivors(out, result);
+  if (all.inconclusive != 0) {
+    text::append(out,
+                 fmt::format("{} are inconclusive, which is no pass: their tries did not agree\n", all.inconclusive));
   }
 }
 
@@ -86,6 +117,9 @@ void append_failure(text::TextBuffer& out, const RunResult& result, const Instan
     }
     table.append_text(out, {.palette = palette, .indent = 4});
   }
+  if (instance.outcome.damage != Damage::none)
+    text::append(out, fmt::format("  damage: {}\n", damage_text(instance.outcome.damage)));
+  append_tries(out, instance.outcome.tries);
   append_frames(out, instance.outcome.frames, palette);
   text::append(out, fmt::format("  alone: {}\n\n", command_for(result.tested, instance.name)));
 }

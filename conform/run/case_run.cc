@@ -47,6 +47,8 @@ std::string_view to_string(Result result) {
       return "dead";
     case Result::not_run:
       return "not_run";
+    case Result::inconclusive:
+      return "inconclusive";
   }
   return "";
 }
@@ -65,7 +67,9 @@ CaseOutcome CaseRun::run() {
   } catch (const DeviceGone& gone) {
     fail(Place{.file = instance_.of->place.file, .line = line_, .column = 1}, gone.what());
     outcome_.result = Result::dead;
+    outcome_.damage = gone.damage();
   }
+  outcome_.lost_frames = target_.lost_frames();
   return std::move(outcome_);
 }
 
@@ -81,6 +85,12 @@ void CaseRun::run_case() {
 CaseRun::Verdict CaseRun::fail(const Place& place, std::string what, std::vector<Comparison> fields) {
   outcome_.result = Result::fail;
   outcome_.failure = StepFailure{place, std::move(what), std::move(fields)};
+  return false;
+}
+
+CaseRun::Verdict CaseRun::miss(const Place& place, std::string what) {
+  fail(place, std::move(what));
+  outcome_.failure->is_silence = true;
   return false;
 }
 
@@ -246,7 +256,7 @@ CaseRun::Verdict CaseRun::expect_one(const FramePattern& pattern, const Step& st
   const std::optional<SeenFrame> frame = next_frame(*qp, *until);
   if (!frame) {
     if (outcome_.failure) return false;
-    return fail(pattern.place,
+    return miss(pattern.place,
                 fmt::format("expected {} within {}, seen: nothing", pattern.text, time_text(*until - begin_of(step))));
   }
   if (!take_frame(pattern, *frame, *qp, step)) return false;
@@ -291,7 +301,7 @@ CaseRun::Verdict CaseRun::run_action(const ExpectInAnyOrder& action, const Step&
     if (from == bed_.qps().end()) {
       if (wait_for_frame(*until)) continue;
       return !outcome_.failure &&
-             fail(open->front().place, fmt::format("expected {}, seen: nothing", open->front().text));
+             miss(open->front().place, fmt::format("expected {}, seen: nothing", open->front().text));
     }
     PeerQp& qp = from->second;
     const SeenFrame frame = std::move(qp.waiting.front());

@@ -112,6 +112,8 @@ class CaseRun final : private Scope {
   [[nodiscard]] std::optional<Time> deadline_of(const Step& step);
 
   Verdict fail(const Place& place, std::string what, std::vector<Comparison> fields = {});
+  /// As `fail`, because something did not come.
+  Verdict miss(const Place& place, std::string what);
   /// Ends the run because the case is wrong.
   Verdict give_up(CaseError error);
 

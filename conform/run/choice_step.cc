@@ -44,7 +44,8 @@ CaseRun::Verdict CaseRun::run_action(const ExpectOneOf& action, const Step& step
     outcome_.branches.push_back(branch.name);
     return run_steps(branch.steps);
   }
-  return fail(step.place, fmt::format("expected {}, seen: {}", wanted, frame ? frame_text(*frame) : "nothing"));
+  if (!frame) return miss(step.place, fmt::format("expected {}, seen: nothing", wanted));
+  return fail(step.place, fmt::format("expected {}, seen: {}", wanted, frame_text(*frame)));
 }
 
 CaseRun::Verdict CaseRun::choose_by_completion(const ExpectOneOf& action, const AwaitCompletion& first,

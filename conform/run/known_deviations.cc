@@ -19,17 +19,31 @@ std::string text_of(const StepFailure& failure) {
   return text;
 }
 
+/// Returns the first deviation that names an instance; null if there is none.
+const KnownDeviation* find_deviation(const DeviceProfile& profile, const Instance& instance) {
+  const auto known = std::ranges::find_if(
+      profile.deviations, [&](const KnownDeviation& deviation) { return fits_any(deviation.instances, instance); });
+  return known == profile.deviations.end() ? nullptr : &*known;
+}
+
+bool fails_so(const KnownDeviation& known, const CaseOutcome& outcome) {
+  return outcome.result == Result::fail && text_of(*outcome.failure).find(known.seen) != std::string::npos;
+}
+
 }  // namespace
+
+bool is_known_deviation(const DeviceProfile& profile, const Instance& instance, const CaseOutcome& outcome) {
+  const KnownDeviation* known = find_deviation(profile, instance);
+  return known != nullptr && fails_so(*known, outcome);
+}
 
 void mark_known_deviations(const DeviceProfile& profile, const std::vector<Instance>& instances,
                            std::vector<CaseOutcome>& outcomes) {
   for (std::size_t i = 0; i < instances.size(); ++i) {
-    const auto known = std::ranges::find_if(profile.deviations, [&](const KnownDeviation& deviation) {
-      return fits_any(deviation.instances, instances[i]);
-    });
-    if (known == profile.deviations.end()) continue;
+    const KnownDeviation* known = find_deviation(profile, instances[i]);
+    if (known == nullptr) continue;
     CaseOutcome& outcome = outcomes[i];
-    if (outcome.result == Result::fail && text_of(*outcome.failure).find(known->seen) != std::string::npos) {
+    if (fails_so(*known, outcome)) {
       outcome.result = Result::xfail;
       outcome.because = known->because;
     } else if (outcome.result == Result::pass) {

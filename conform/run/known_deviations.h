@@ -10,6 +10,10 @@
 
 namespace roce::conform {
 
+/// True if an instance failed as the first deviation that names it says.
+[[nodiscard]] bool is_known_deviation(const DeviceProfile& profile, const Instance& instance,
+                                      const CaseOutcome& outcome);
+
 /// Tells known deviations from new ones. An instance that failed as the first deviation that names it says becomes
 /// `xfail`; one that failed in another way stays `fail`; one that passed although a deviation names it becomes `xpass`,
 /// so that the list stays true.

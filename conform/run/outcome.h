@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conform/language/place.h"
+#include "conform/target/target.h"
 #include "roce/wire/time.h"
 
 namespace roce::conform {
@@ -16,14 +17,15 @@ namespace roce::conform {
 enum class Result : std::uint8_t {
   pass,
   fail,
-  xfail,    ///< failed as the device is known to
-  xpass,    ///< passed although the device is known to fail
-  skip,     ///< the device lacks something that the case needs
-  error,    ///< the case itself is wrong
-  dead,     ///< the device, or the way to it, stopped answering
-  not_run,  ///< because the device was dead before
+  xfail,         ///< failed as the device is known to
+  xpass,         ///< passed although the device is known to fail
+  skip,          ///< the device lacks something that the case needs
+  error,         ///< the case itself is wrong
+  dead,          ///< the device, or the way to it, stopped answering
+  not_run,       ///< because the device was dead before
+  inconclusive,  ///< its tries did not agree
 };
-/// Returns `pass`, `fail`, `xfail`, `xpass`, `skip`, `error`, `dead` or `not_run`.
+/// Returns `pass`, `fail`, `xfail`, `xpass`, `skip`, `error`, `dead`, `not_run` or `inconclusive`.
 [[nodiscard]] std::string_view to_string(Result result);
 
 /// A field of a frame, a completion or a counter beside what it should be.
@@ -39,6 +41,7 @@ struct StepFailure {
   Place place;
   std::string what;  ///< a sentence: what was expected, and what came
   std::vector<Comparison> fields{};
+  bool is_silence = false;  ///< nothing came where something had to
 };
 
 /// A frame that the tester sent or saw.
@@ -49,13 +52,23 @@ struct LoggedFrame {
   int line = 0;  ///< of the step in the case file
 };
 
+/// One of the runs that an instance needed for its verdict.
+struct Try {
+  Result result = Result::pass;
+  std::string what{};     ///< place and sentence of the failure; empty if it passed
+  bool is_alone = false;  ///< no other instance ran meanwhile
+  bool counts = true;     ///< false: the tester itself lost frames that had come, or the device died meanwhile
+};
+
 /// The result of one instance of a case.
 struct CaseOutcome {
   Result result = Result::pass;
   std::optional<StepFailure> failure{};
+  Damage damage = Damage::none;         ///< with `fail` because nothing came, and with `dead`
   std::string lacks{};                  ///< with `skip`
   std::string because{};                ///< with `xfail` and `xpass`: why the device is known to fail
-  bool only_alone = false;              ///< with `pass`: it failed while other instances ran
+  std::vector<Try> tries{};             ///< all runs of the instance, if there was more than one
+  std::uint64_t lost_frames = 0;        ///< frames that came and that the tester had no room for
   std::vector<std::string> branches{};  ///< the ones taken where a case allows several behaviours
   std::vector<std::pair<std::string, std::string>> saved{};
   std::vector<LoggedFrame> frames{};

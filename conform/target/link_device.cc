@@ -58,6 +58,7 @@ Time time_of(std::int64_t stamp, Time now) {
 
 live::Result<std::unique_ptr<LinkDevice>> LinkDevice::open(const LinkSettings& settings) {
   std::unique_ptr<LinkDevice> device{new LinkDevice};
+  device->interface_ = settings.interface;
   device->to_others_ = settings.to_others;
   device->first_qpn_ = kQpnsOfDevice * (settings.number + 1);
   auto agent = live::ControlClient::open(settings.agent, nullptr);
@@ -99,8 +100,13 @@ live::Result<std::unique_ptr<LinkDevice>> LinkDevice::open(const LinkSettings& s
 TargetResult<nlohmann::json> LinkDevice::ask(std::string_view op, nlohmann::ordered_json request) {
   live::Result<nlohmann::json> answer = agent_->call(op, std::move(request));
   if (answer) return std::move(*answer);
-  if (agent_->is_over()) throw DeviceGone(answer.error().message);
+  if (agent_->is_over()) give_up_agent(answer.error().message);
   return tl::unexpected(std::move(answer.error().message));
+}
+
+void LinkDevice::give_up_agent(const std::string& why) const {
+  const port::Result<port::Interface> interface = port::find_interface(interface_);
+  throw DeviceGone(why, interface && interface->up ? Damage::agent_gone : Damage::no_link);
 }
 
 nlohmann::json LinkDevice::tell(std::string_view op, nlohmann::ordered_json request) {
@@ -134,6 +140,7 @@ Qpn LinkDevice::next_peers() {
   peers_ = first_qpn_ + kQpnsOfInstance * (instances_++ % (kQpnsOfDevice / kQpnsOfInstance));
   collect();
   came_.clear();
+  lost_before_ = link_->counters().receive_drops;
   return Qpn{peers_};
 }
 
@@ -149,7 +156,7 @@ void LinkDevice::send(std::span<const std::byte> frame) {
   const std::array<link::TxFrame, 1> frames{link::TxFrame{.bytes = frame}};
   for (;;) {
     const link::LinkResult<std::size_t> sent = link_->send(frames);
-    if (!sent) throw DeviceGone(sent.error().message);
+    if (!sent) throw DeviceGone(sent.error().message, Damage::no_link);
     if (*sent != 0) return;
     pollfd room{link_->fd(), POLLOUT, 0};
     (void)::poll(&room, 1, 1);
@@ -160,7 +167,7 @@ void LinkDevice::collect() {
   std::array<link::RxFrame, kBatch> frames;
   for (;;) {
     const link::LinkResult<std::size_t> count = link_->receive(frames);
-    if (!count) throw DeviceGone(count.error().message);
+    if (!count) throw DeviceGone(count.error().message, Damage::no_link);
     if (*count == 0) return;
     const Time now = clock_.now();
     for (const link::RxFrame& frame : std::span{frames}.first(*count)) {

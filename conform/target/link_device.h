@@ -66,6 +66,8 @@ class LinkDevice {
   void send(std::span<const std::byte> frame);
   /// Waits until the device sends a frame to one of the present QPNs, or it is `until`; empty in that case.
   [[nodiscard]] std::optional<SeenFrame> receive(Time until);
+  /// Returns how many frames came since `next_peers` for which the link had no room.
+  [[nodiscard]] std::uint64_t lost_frames() const { return link_->counters().receive_drops - lost_before_; }
 
  private:
   LinkDevice() = default;
@@ -73,7 +75,10 @@ class LinkDevice {
   /// Takes all frames that have come.
   void collect();
   void take(const link::RxFrame& frame, Time time);
+  /// Throws DeviceGone because the agent does not answer.
+  [[noreturn]] void give_up_agent(const std::string& why) const;
 
+  std::string interface_;
   live::Clock clock_;
   Port port_{};
   std::uint32_t max_path_mtu_ = 0;
@@ -83,7 +88,8 @@ class LinkDevice {
   std::optional<Memory> memory_{};
   std::uint32_t first_qpn_ = 0;  ///< of this device
   std::uint32_t instances_ = 0;
-  std::uint32_t peers_ = 0;  ///< the first QPN of the present instance
+  std::uint32_t peers_ = 0;        ///< the first QPN of the present instance
+  std::uint64_t lost_before_ = 0;  ///< frames that instances before this one lost
   bool to_others_ = false;
   std::deque<SeenFrame> came_;
 };

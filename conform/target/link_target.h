@@ -51,6 +51,7 @@ class LinkTarget final : public Target {
   [[nodiscard]] bool may_send(std::span<const std::byte> frame) const override { return device_.may_send(frame); }
   void send(std::span<const std::byte> frame) override { device_.send(frame); }
   [[nodiscard]] std::optional<SeenFrame> receive(Time until) override { return device_.receive(until); }
+  [[nodiscard]] std::uint64_t lost_frames() const override { return device_.lost_frames(); }
 
  private:
   struct Qp {

@@ -11,7 +11,7 @@
 namespace roce::conform {
 
 /// Our own endpoint as the device under test, in this process, under a clock that only moves when somebody waits.
-class MemoryTarget final : public Target {
+class MemoryTarget : public Target {
  public:
   /// Makes a device of a profile (`strict`, `rxe`, `hardware_like`). `seed` determines its random choices.
   MemoryTarget(const transport::Profile& profile, std::uint64_t seed);

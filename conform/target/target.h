@@ -24,11 +24,27 @@ namespace roce::conform {
 template <typename T>
 using TargetResult = tl::expected<T, std::string>;
 
+/// The extent of the damage when an answer did not come, by what still works.
+enum class Damage : std::uint8_t {
+  none,         ///< an answer came, or nobody looked
+  one_qp,       ///< the device serves a new QP: at most the one of the case is stuck
+  device_deaf,  ///< the agent answers, but no new QP is served
+  agent_gone,   ///< the agent does not answer, and the interface is up
+  no_link,      ///< the interface of the tester is down or gone
+};
+/// Returns `none`, `one QP`, `device deaf`, `agent gone` or `no link`.
+[[nodiscard]] std::string_view to_string(Damage damage);
+
 /// Thrown by any call to a target when the device, or the way to it, has stopped answering. The text says what was
 /// asked.
 class DeviceGone : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit DeviceGone(const std::string& text, Damage damage = Damage::agent_gone)
+      : std::runtime_error(text), damage_(damage) {}
+  [[nodiscard]] Damage damage() const { return damage_; }
+
+ private:
+  Damage damage_;
 };
 
 /// Thrown when the device, or the way to it, lacks something that the case needs. The text completes "the device
@@ -188,6 +204,8 @@ class Target {
   virtual void send(std::span<const std::byte> frame) = 0;
   /// Waits until the device sends a frame, or it is `until`; empty in that case.
   [[nodiscard]] virtual std::optional<SeenFrame> receive(Time until) = 0;
+  /// Returns how many frames the tester itself has lost since the target was made, for want of room.
+  [[nodiscard]] virtual std::uint64_t lost_frames() const { return 0; }
 };
 
 }  // namespace roce::conform

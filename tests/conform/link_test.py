@@ -10,7 +10,9 @@ that is forbidden.
 import contextlib
 import json
 import os
+import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -20,7 +22,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "gen"))
 
-from live import WAIT, Program, Wire, enter_namespaces
+from live import WAIT, Program, RelayedWire, Wire, enter_namespaces
 
 EVERYTHING = 3  # ETH_P_ALL
 DEVICE = bytes([10, 9, 0, 2])
@@ -188,6 +190,53 @@ class Agents(LinkTest):
         self.refused("does not speak the control protocol")
 
 
+class Losses(LinkTest):
+    def setUp(self):
+        super().setUp()
+        self.relayed = RelayedWire()
+        self.addCleanup(self.relayed.close)
+
+    def conform_with_loss(self, loss, profile, *arguments):
+        """As `conform`, with a relay on the way that loses this share of the frames in each direction."""
+        wire = self.relayed
+        for name, interface in (("a", "va"), ("m", "ra"), ("m", "rb"), ("b", "vb")):
+            wire.ip(name, "link", "set", interface, "mtu", "4200")
+        for arguments_of_program in (("m", "relay", "-i", "ra", "-o", "rb", "-e", f"drop:probability={loss}"),
+                                     ("b", "peer", "-i", "vb", "--control", self.socket, "--profile", profile, "--link", "raw")):
+            self.addCleanup(Program(ROCE_GEN, wire, *arguments_of_program).end)
+        path = os.path.join(self.folder, "results.json")
+        run = subprocess.run(wire.inside("a", ROCE_CONFORM, "run", CASES, "-i", "va", "--agent", self.socket, "--json", path, *arguments),
+                             capture_output=True, text=True, check=False)
+        with open(path, encoding="utf-8") as file:
+            return run, json.load(file)
+
+    def test_make_no_device_fail_that_keeps_the_rules(self):
+        run, report = self.conform_with_loss(0.03, "strict", "--only", "nak-access")
+        results = report["results"]
+        verdicts = {one["result"] for one in results}
+        self.assertLessEqual(verdicts, {"pass", "inconclusive"}, run.stdout[-3000:])
+        self.assertLessEqual(sum(one["result"] == "inconclusive" for one in results), 2)
+        self.assertGreater(report["noise"]["lost"], 0)
+        self.assertIn("of the frames are lost in each direction", run.stdout)
+        repeated = [one for one in results if any(each["result"] == "fail" for each in one["tries"])]
+        self.assertGreater(len(repeated), 0)
+        self.assertIn("had failed in a try before", run.stdout)
+
+    def test_hide_no_deviation(self):
+        run, report = self.conform_with_loss(0.01, "rxe", "--only", "req-credits[*,op=send]")
+        self.assertEqual({one["result"] for one in report["results"]}, {"fail"}, run.stdout[-3000:])
+        self.assertIn("seen after", report["results"][0]["failure"]["message"])
+        self.assertRegex(run.stdout, "try 4 of 4, alone: fail")
+
+
+    def test_of_everything_are_a_deaf_device(self):
+        run, report = self.conform_with_loss(1, "strict", "--only", "nak-access", "-j", "1")
+        self.assertEqual([one["result"] for one in report["results"][:2]], ["dead", "not_run"], run.stdout)
+        self.assertEqual((report["results"][0]["damage"], run.returncode), ("device deaf", 1))
+        self.assertIn("answered none of 10 WRITEs", run.stdout)
+        self.assertIn("damage: the device is deaf", run.stdout)
+
+
 class Deaths(LinkTest):
     def test_what_was_found_before_the_device_died_is_kept(self):
         peer = self.peer("--profile", "strict", "--link", "raw")
@@ -202,7 +251,7 @@ class Deaths(LinkTest):
         killer = threading.Thread(target=kill_after, args=(200,))
         killer.start()
         try:
-            run, results = self.conform("-j", "2")
+            run, results = self.conform("-j", "2", "--probes", "0")
         finally:
             stop.set()
             killer.join()
@@ -214,7 +263,93 @@ class Deaths(LinkTest):
         self.assertEqual(sum(counts.values()), len(results))
         dead = next(one for one in results if one["result"] == "dead")
         self.assertRegex(dead["failure"]["message"], "the peer (is gone|closed the control connection)")
+        self.assertEqual(dead["damage"], "agent gone")
         self.assertIn("DEAD", run.stdout)
+
+
+class Recoveries(LinkTest):
+    PEER = ("--profile", "strict", "--link", "raw")
+
+    def setUp(self):
+        super().setUp()
+        self.pid = os.path.join(self.folder, "pid")
+        self.told = os.path.join(self.folder, "told")
+        inside = shlex.join(self.wire.inside("b", ROCE_GEN, "peer", "-i", "v", "--control", self.socket, *self.PEER))
+        # The peer outlives the command, and would keep the output of roce-conform open.
+        self.command = (f'echo "$ROCE_DAMAGE: $ROCE_INSTANCES" >>{self.told}; {inside} >{self.folder}/log 2>&1 & echo $! >{self.pid}')
+        self.addCleanup(self.kill)
+
+    def kill(self):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            with open(self.pid, encoding="utf-8") as file:
+                os.kill(int(file.read()), signal.SIGKILL)
+
+    def run_and_kill(self, is_moment, *arguments):
+        """A run during which the device is killed each time when a frame comes of which `is_moment` is true."""
+        peer = self.peer(*self.PEER)
+        with open(self.pid, "w", encoding="utf-8") as file:
+            file.write(str(peer.process.pid))
+        stop = threading.Event()
+
+        def watch():
+            for frame in self.frames(stop):
+                if is_moment(frame):
+                    self.kill()
+                    if peer.process.poll() is None:
+                        peer.process.wait(WAIT)
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        try:
+            return self.conform("--recover-command", self.command, *arguments)
+        finally:
+            stop.set()
+            watcher.join()
+
+    def test_all_instances_get_a_verdict_after_a_death_in_the_middle(self):
+        count = 0
+
+        def is_moment(_):
+            nonlocal count
+            count += 1
+            return count == 120
+
+        run, results = self.run_and_kill(is_moment, "--only", "nak-access", "--only", "wr-immediate", "-j", "4", "--probes", "0")
+        self.assertGreater(count, 120)
+        self.assertEqual(({one["result"] for one in results}, run.returncode), ({"pass"}, 0), run.stdout[-3000:] + run.stderr)
+        with open(self.told, encoding="utf-8") as file:
+            self.assertRegex(file.read(), r"\Aagent gone: (nak|wr)-")
+        self.assertIn("the device died while these ran, and did not when each ran again alone: ", run.stdout)
+
+    def test_an_instance_that_stops_the_device_is_found(self):
+        firsts = []
+
+        def is_first_fetch_add(frame):
+            if frame[12:14] != b"\x08\0" or frame[42:43] != b"\x14":
+                return False
+            # The same seed has the same PSNs: each run of the instance kills once.
+            firsts.append(frame[51:54])
+            return firsts[-1] == firsts[0]
+
+        run, results = self.run_and_kill(is_first_fetch_add, "--quick", "--only", "at-pipelined", "--only", "wr-*", "-j", "2")
+        verdicts = {one["name"].split("[")[0]: one["result"] for one in results}
+        self.assertEqual(verdicts.pop("at-pipelined"), "dead")
+        self.assertEqual(set(verdicts.values()), {"pass"}, run.stdout[-3000:])
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("it stops the device: twice of two", run.stdout)
+
+    def test_a_recovery_that_fails_ends_the_run(self):
+        for command, words in (("exit 3", "the command ended with status 3"), ("sleep 60", "the command took too long"),
+                               ("true", "start roce-gen peer there")):
+            with self.subTest(command):
+                self.command = command
+                run, results = self.run_and_kill(lambda frame: frame[42:43] == b"\x14", "--quick", "--only", "at-pipelined", "--only", "nak-*",
+                                                 "-j", "1", "--recover-time", "300ms")
+                self.assertEqual(run.returncode, 1, run.stderr)
+                self.assertIn("dead", {one["result"] for one in results})
+                self.assertIn("not_run", {one["result"] for one in results})
+                self.assertIn("the recovery failed: ", run.stdout)
+                self.assertIn(words, run.stdout)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class Schema(Results):
         self.check(result)
         self.assertEqual([one["result"] for one in result["results"]], ["pass", "xfail", "skip", "fail"])
         self.assertEqual(result["counts"], {"pass": 1, "fail": 1, "deviates": 0, "known": 1, "xpass": 0, "skip": 1,
-                                            "wrong_case": 0, "dead": 0, "only_alone": 0})
+                                            "wrong_case": 0, "inconclusive": 0, "dead": 0, "passed_later": 0})
         self.assertEqual((result["kind_of_device"], result["link"], result["seed"]), ("A kind <i>of</i> device", "memory", 1))
         self.assertIn("a gap is answered with one NAK", result["rules"]["RC-RESP-02"])
         passed, failed = result["results"][0], result["results"][3]
@@ -116,6 +116,31 @@ class Reports(Results):
                     files = [pathlib.Path(self.path(name.format(stem))).read_bytes() for stem in ("run", "again")]
                     self.assertEqual(files[0], files[1], name)
                 self.assertEqual(sorted(os.listdir(self.path("run"))), sorted(os.listdir(self.path("again"))))
+
+    def test_show_all_tries_and_the_damage(self):
+        whole = self.load(self.run_to("result.json")[0])
+        tries = [{"result": word, "alone": alone, "counts": counts, "message": message} for word, alone, counts, message in (
+            ("fail", False, True, "a.yaml:3:4: <one>"), ("pass", True, False, ""), ("fail", True, True, "a.yaml:3:9: another"))]
+        whole["results"][1].update(result="inconclusive", tries=tries)
+        whole["results"][2].update(result="dead", damage="device deaf")
+        whole["noise"] = {"probes": 1000, "lost": 19, "duplicated": 0, "pairs": 100, "reordered": 2, "median_ns": 81000, "p99_9_ns": 210000}
+        jsonschema.Draft202012Validator(self.schema).validate(whole)
+        page = self.path("page.html")
+        done = conform("report", self.save("changed.json", whole), "--html", page, "--junit", self.path("junit.xml"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for line in ("INCONCLUSIVE  psn-x[n=0x61]", "  try 1 of 3: fail, a.yaml:3:4: <one>",
+                     "  try 2 of 3: alone, pass (does not count: the tester lost frames)", "  try 3 of 3: alone, fail, a.yaml:3:9: another",
+                     "damage: the device is deaf", "1 are inconclusive, which is no pass"):
+            self.assertIn(line, done.stdout)
+        text = pathlib.Path(page).read_text(encoding="utf-8")
+        for part in ("INCONCLUSIVE", "fail, a.yaml:3:4: &lt;one&gt;", "alone, fail, a.yaml:3:9: another", "the device is deaf",
+                     "1 inconclusive, for their tries did not agree", "1000 probes: round trip 0.081 ms (99.9 %: 0.210 ms), 19 lost"):
+            self.assertIn(part, text)
+        self.assertIn('<error message="inconclusive: ', pathlib.Path(self.path("junit.xml")).read_text(encoding="utf-8"))
+        whole["noise"]["median_ns"] = 1 << 60
+        done = conform("report", self.save("changed.json", whole))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("noise.median_ns: expected nanoseconds of at most a day", done.stderr)
 
     def test_name_the_command_that_repeats_an_instance(self):
         _, done = self.run_to("result.json", "--seed", "7", "--profile", "rxe")

@@ -114,7 +114,7 @@ class Mistakes(Schema):
 
     def test_around_steps_are_found(self):
         for right, wrong in [
-            ("why: so", "wyh: so"), ("needs: [mw]", "needs: [wm]"), ("needs: mw", "needs: []"),
+            ("why: so", "wyh: so"), ("serial: true", "serial: false"), ("serial: it moves the port", "serial: [it]"), ("needs: [mw]", "needs: [wm]"), ("needs: mw", "needs: []"),
             ("params: {n: 1..3, m: [{is: a, b: [1, 2]}]}", "params: {n: {a: {b: 1}}}"),
             ("setup: {qp: {type: uc}}", "setup: {qp: {type: cu}}"), ("setup: {qp: {timeout: 1}}", "setup: {qp: {timout: 1}}"),
             ("setup: {b: {qp: }}", "setup: {b: {pq: }}"), ("setup: {b: {mw: {type: 2}}}", "setup: {b: {mw: {type: 3}}}"),
