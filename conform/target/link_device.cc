@@ -153,6 +153,8 @@ bool LinkDevice::may_send(std::span<const std::byte> frame) const {
 }
 
 void LinkDevice::send(std::span<const std::byte> frame) {
+  // A case may send thousands at once, and the ring has room for a few hundred answers.
+  collect();
   const std::array<link::TxFrame, 1> frames{link::TxFrame{.bytes = frame}};
   for (;;) {
     const link::LinkResult<std::size_t> sent = link_->send(frames);
