@@ -226,7 +226,7 @@ class Losses(LinkTest):
         run, report = self.conform_with_loss(0.01, "rxe", "--only", "req-credits[*,op=send]")
         self.assertEqual({one["result"] for one in report["results"]}, {"fail"}, run.stdout[-3000:])
         self.assertIn("seen after", report["results"][0]["failure"]["message"])
-        self.assertRegex(run.stdout, "try 4 of 4, alone: fail")
+        self.assertRegex(run.stdout, "try 4 of 4: alone, fail")
 
 
     def test_of_everything_are_a_deaf_device(self):
