@@ -82,6 +82,10 @@ class CaseRun final : private Scope {
   [[nodiscard]] std::optional<TargetResult<void>> post_srq_receive(SrqNumber srq, const Verb& action);
   [[nodiscard]] std::optional<TargetResult<void>> post_bind(const Verb& action, const PeerQp& qp, const Step& step);
 
+  /// Waits until a byte of memory changes, at most as long as a frame may be late: nothing acknowledges an answer to
+  /// the device, so it may still be under way.
+  [[nodiscard]] Verdict wait_for_change(std::uint64_t address);
+
   // Frames.
   [[nodiscard]] Verdict send(const FrameSpec& frame, const Step& step);
   /// Returns the next frame of the device on a QP; empty if none came before `until`, or the run is over.

@@ -241,6 +241,15 @@ CaseRun::Verdict CaseRun::run_action(const AwaitState& action, const Step& step)
   }
 }
 
+CaseRun::Verdict CaseRun::wait_for_change(std::uint64_t address) {
+  const Time until = target_.now() + timing_.late;
+  while (bed_.is_as_before(address) && target_.now() < until) {
+    (void)wait_for_frame(std::min(until, target_.now() + kPollInterval));
+    if (outcome_.failure) return false;
+  }
+  return true;
+}
+
 CaseRun::Verdict CaseRun::run_action(const CheckMemory& action, const Step& step) {
   if (!action.at) {
     const std::optional<std::string> change = bed_.find_change();
@@ -259,6 +268,7 @@ CaseRun::Verdict CaseRun::run_action(const CheckMemory& action, const Step& step
     const std::optional<std::uint64_t> given = number(*action.length, step.place);
     if (!given) return false;
     length = *given;
+    if (length != 0 && !wait_for_change(*address + length - 1)) return false;
   }
   auto bytes = bed_.accept_memory(*address, length);
   if (!bytes) return give_up({step.place, fmt::format("there is no memory at {:#x}", *address)});

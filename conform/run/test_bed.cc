@@ -283,6 +283,11 @@ std::optional<Value> TestBed::find(std::string_view name) const {
   return qp != nullptr ? find_of_qp(*qp, member) : std::nullopt;
 }
 
+bool TestBed::is_as_before(std::uint64_t address) const {
+  const std::uint64_t offset = address - target_.memory_address();
+  return offset < shadow_.size() && target_.read_memory(offset, 1).front() == shadow_[offset];
+}
+
 std::optional<std::vector<std::byte>> TestBed::accept_memory(std::uint64_t address, std::uint64_t length) {
   const std::uint64_t offset = address - target_.memory_address();
   if (offset > shadow_.size() || length > shadow_.size() - offset) return std::nullopt;

@@ -63,6 +63,8 @@ class TestBed {
 
   /// Returns the first place where memory differs from what it has to be, as a sentence; empty if nowhere.
   [[nodiscard]] std::optional<std::string> find_change() const;
+  /// True if the byte at an address is in the memory, and is what it has to be.
+  [[nodiscard]] bool is_as_before(std::uint64_t address) const;
   /// Takes the present content of a range as what it has to be, and returns it; empty if the range is not in the
   /// memory.
   std::optional<std::vector<std::byte>> accept_memory(std::uint64_t address, std::uint64_t length);
