@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <iterator>
@@ -23,6 +24,7 @@
 #include "conform/run/known_deviations.h"
 #include "conform/run/noise.h"
 #include "conform/run/suite.h"
+#include "runtime/stop_signal.h"
 #include "text/live_line.h"
 
 namespace roce::conform {
@@ -135,6 +137,19 @@ void set_up(Device& device, const RunOptions& options, const std::optional<Devic
   (void)std::fflush(stdout);
 }
 
+/// SIGINT and SIGTERM as the wish that nothing more begins, so that what was found is not lost.
+class Interruption {
+ public:
+  [[nodiscard]] bool has_come() {
+    if (signal_.take()) has_come_ = true;
+    return has_come_;
+  }
+
+ private:
+  runtime::StopSignal signal_;
+  std::atomic<bool> has_come_{false};
+};
+
 std::string find_mistake_of_time(const std::string& text) {
   constexpr std::uint64_t day = 86'400'000'000'000;
   const std::optional<std::uint64_t> time = read_time(text);
@@ -188,6 +203,8 @@ ExitCode run(const RunOptions& options) {
   if (!device) return report_failure(device.error());
   Tested tested = tested_by(options, *device, profile);
   set_up(*device, options, profile, tested.noise);
+  Interruption interruption;
+  device->suite.is_interrupted = [&interruption] { return interruption.has_come(); };
   const bool shows_progress = isatty(STDERR_FILENO) != 0;
   std::size_t count = 0;
   const auto progress = [&](std::size_t instance) {

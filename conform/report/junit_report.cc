@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "conform/report/markup.h"
+#include "conform/report/tries_text.h"
 
 namespace roce::conform {
 
@@ -38,7 +39,9 @@ std::string junit_case(const InstanceRecord& instance) {
   text += fmt::format(
       "      <properties><property name=\"level\" value=\"{}\"/><property name=\"rule\" value=\"{}\"/></properties>\n",
       to_string(instance.level), markup_text(fmt::format("{}", fmt::join(instance.rules, ", "))));
-  if (outcome.result == Result::not_run) text += "      <skipped message=\"the device was dead\"/>\n";
+  if (outcome.result == Result::not_run) {
+    text += fmt::format("      <skipped message=\"{}\"/>\n", markup_text(why_not_run(outcome)));
+  }
   if (outcome.result == Result::skip)
     text += fmt::format("      <skipped message=\"{}\"/>\n", markup_text(outcome.lacks));
   if (outcome.result == Result::xpass) {

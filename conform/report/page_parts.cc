@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conform/report/markup.h"
+#include "conform/report/tries_text.h"
 #include "packet_text/time_text.h"
 #include "text/text_buffer.h"
 
@@ -195,7 +196,7 @@ std::string not_judged_section(const RunResult& result) {
     if (!is_shown || ++count > kMostNotJudged) continue;
     std::string reason = outcome.because;
     if (outcome.result == Result::skip) reason = "lacks " + outcome.lacks;
-    if (outcome.result == Result::not_run) reason = "the device was dead before";
+    if (outcome.result == Result::not_run) reason = why_not_run(outcome);
     rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"words\">{}</td><td class=\"words\">{}</td></tr>\n",
         markup_text(instance.name), to_string(outcome.result), markup_text(reason),

@@ -85,6 +85,13 @@ void append_summary(text::TextBuffer& out, const RunResult& result, const text::
                              all.passed_later));
   }
   append_survivors(out, result);
+  const auto interrupted = std::ranges::count_if(result.instances, [](const InstanceRecord& instance) {
+    return instance.outcome.result == Result::not_run && !instance.outcome.because.empty();
+  });
+  if (interrupted != 0) {
+    text::append(out, fmt::format("{} were not run, for the run was interrupted; they are in the column \"dead\"\n",
+                                  interrupted));
+  }
   if (all.inconclusive != 0) {
     text::append(out,
                  fmt::format("{} are inconclusive, which is no pass: their tries did not agree\n", all.inconclusive));

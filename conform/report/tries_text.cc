@@ -21,6 +21,10 @@ std::string_view damage_text(Damage damage) {
   return "";
 }
 
+std::string why_not_run(const CaseOutcome& outcome) {
+  return outcome.because.empty() ? "the device was dead before" : outcome.because;
+}
+
 std::string try_text(const Try& run) {
   std::string text = fmt::format("{}{}", run.is_alone ? "alone, " : "", to_string(run.result));
   if (!run.what.empty()) text += ", " + run.what;

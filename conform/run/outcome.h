@@ -22,7 +22,7 @@ enum class Result : std::uint8_t {
   skip,          ///< the device lacks something that the case needs
   error,         ///< the case itself is wrong
   dead,          ///< the device, or the way to it, stopped answering
-  not_run,       ///< because the device was dead before
+  not_run,       ///< because the device was dead before, or the run was interrupted
   inconclusive,  ///< its tries did not agree
 };
 /// Returns `pass`, `fail`, `xfail`, `xpass`, `skip`, `error`, `dead`, `not_run` or `inconclusive`.
@@ -64,9 +64,9 @@ struct Try {
 struct CaseOutcome {
   Result result = Result::pass;
   std::optional<StepFailure> failure{};
-  Damage damage = Damage::none;         ///< with `fail` because nothing came, and with `dead`
-  std::string lacks{};                  ///< with `skip`
-  std::string because{};                ///< with `xfail` and `xpass`: why the device is known to fail
+  Damage damage = Damage::none;  ///< with `fail` because nothing came, and with `dead`
+  std::string lacks{};           ///< with `skip`
+  std::string because{};  ///< with `xfail` and `xpass`: why the device is known to fail; with `not_run`: why it was not
   std::vector<Try> tries{};             ///< all runs of the instance, if there was more than one
   std::uint64_t lost_frames = 0;        ///< frames that came and that the tester had no room for
   std::vector<std::string> branches{};  ///< the ones taken where a case allows several behaviours

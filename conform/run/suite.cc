@@ -71,18 +71,19 @@ class SuiteRun {
         is_settled_(instances.size()) {}
 
   std::vector<CaseOutcome> run() {
-    while (!is_over_) {
+    while (!is_over_ && !is_interrupted()) {
       const std::vector<std::size_t> together = open_ones(false);
       if (together.empty()) break;
       run_together(together);
       if (is_gone_) face_deaths();
     }
     for (const std::size_t i : open_ones(true)) {
-      while (!is_over_ && is_settled_[i] == 0) {
+      while (!is_over_ && is_settled_[i] == 0 && !is_interrupted()) {
         run_once(i, factories_.front(), true);
         if (is_gone_) face_deaths();
       }
     }
+    if (is_interrupted()) settle_the_rest();
     return std::move(outcomes_);
   }
 
@@ -103,10 +104,26 @@ class SuiteRun {
     return found;
   }
 
+  [[nodiscard]] bool is_interrupted() const { return options_.is_interrupted && options_.is_interrupted(); }
+
+  /// Ends the instances without a verdict after an interruption.
+  void settle_the_rest() {
+    for (std::size_t i = 0; i < instances_.size(); ++i) {
+      if (is_settled_[i] != 0) continue;
+      if (tries_[i].has_failures()) {
+        outcomes_[i] = tries_[i].verdict(instances_[i].of->place);
+      } else {
+        outcomes_[i].because = "the run was interrupted";
+      }
+    }
+  }
+
   void run_together(const std::vector<std::size_t>& order) {
     std::atomic<std::size_t> next{0};
     const auto work = [&](const TargetFactory& make_target) {
-      for (std::size_t i = next++; i < order.size() && !is_gone_; i = next++) run_once(order[i], make_target, false);
+      for (std::size_t i = next++; i < order.size() && !is_gone_ && !is_interrupted(); i = next++) {
+        run_once(order[i], make_target, false);
+      }
     };
     std::vector<std::jthread> threads;
     threads.reserve(factories_.size());

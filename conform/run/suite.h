@@ -40,6 +40,8 @@ struct SuiteOptions {
   std::vector<std::string> may_stop{};
   /// True for a failure that stands at once, because the device is known to fail so. Empty: there is none.
   std::function<bool(const Instance& instance, const CaseOutcome& outcome)> is_known{};
+  /// Asked before each run of an instance, by any thread: true ends the suite. Empty: nobody interrupts it.
+  std::function<bool()> is_interrupted{};
   Recovery recover{};  ///< empty: a device that died ends the run
 };
 
@@ -50,7 +52,8 @@ struct SuiteOptions {
 /// Once a thread has lost its device, nothing more is begun. After the recovery, which is called while no instance
 /// runs, each that was under way is run once more alone: if the device dies again, the instance is `dead` and stops the
 /// device. The rest runs. A device that is not recovered, or that dies twice in a row without an instance that stops it
-/// again, ends the run; what has no verdict then is `not_run`.
+/// again, ends the run; what has no verdict then is `not_run`. So is what an interruption leaves; an instance whose
+/// tries so far were failures is `inconclusive`.
 [[nodiscard]] std::vector<CaseOutcome> run_suite(const std::vector<Instance>& instances,
                                                  const std::vector<TargetFactory>& factories,
                                                  const SuiteOptions& options,

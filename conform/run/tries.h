@@ -37,8 +37,10 @@ class Tries {
   [[nodiscard]] bool is_over() const;
   /// True if no other instance shall run during the next try: it may be that the tester was too slow.
   [[nodiscard]] bool wants_alone() const;
-  /// Returns the outcome with the verdict: of the last run that showed it, with all tries if there were several.
-  /// `place` is that of the case. To be called once, when it is over.
+  /// True if a run failed that counts.
+  [[nodiscard]] bool has_failures() const { return !kinds_.empty(); }
+  /// Returns the outcome with the verdict: of the last run that showed it, with all tries if there were several;
+  /// `inconclusive` if there is none. `place` is that of the case. To be called once.
   [[nodiscard]] CaseOutcome verdict(const Place& place);
 
  private:

@@ -6,11 +6,14 @@ usage: program_test.py ROCE_CONFORM CASES [UNITTEST ARGUMENT...]
 
 import json
 import os
+import pty
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import xml.etree.ElementTree as ET
 
@@ -19,6 +22,16 @@ HEAD = "case: psn-x\ntitle: A title\nrule: [RC-RESP-02]\nlevel: {level}\n"
 
 def conform(*arguments):
     return subprocess.run([ROCE_CONFORM, *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
+def drain(terminal):
+    """Reads a terminal until nobody writes to it any more, and closes it."""
+    try:
+        while os.read(terminal, 1 << 16):
+            pass
+    except OSError:
+        pass
+    os.close(terminal)
 
 
 class Programs(unittest.TestCase):
@@ -52,6 +65,25 @@ class Results(Programs):
         conform("run", CASES, "--seed", "5", "--json", alone, "--only", name)
         with open(alone, encoding="utf-8") as file:
             self.assertEqual(json.load(file)["results"], [results[name]])
+
+    def test_are_kept_when_the_run_is_interrupted(self):
+        ours, theirs = pty.openpty()
+        report = self.path("report.json")
+        with subprocess.Popen([ROCE_CONFORM, "run", CASES, "-j", "1", "--json", report], stdout=subprocess.PIPE, stderr=theirs,
+                              text=True) as run:
+            os.close(theirs)
+            self.assertIn(b" of ", os.read(ours, 1000))
+            run.send_signal(signal.SIGINT)
+            threading.Thread(target=drain, args=(ours,), daemon=True).start()
+            printed = run.communicate(timeout=60)[0]
+        self.assertEqual(run.returncode, 1)
+        with open(report, encoding="utf-8") as file:
+            results = json.load(file)["results"]
+        words = [result["result"] for result in results]
+        self.assertEqual(set(words), {"pass", "not_run"})
+        self.assertEqual(results[-1]["because"], "the run was interrupted")
+        self.assertIn(f"{words.count('not_run')} were not run, for the run was interrupted", printed)
+        self.assertEqual(conform("report", report).stdout, printed)
 
     def test_say_what_differs(self):
         path = self.case("steps:\n  - inject: {WRITE_ONLY: , bth.psn: $E + 1}\n  - expect: {NAK: [0x61, $E]}\n")
