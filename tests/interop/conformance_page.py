@@ -99,40 +99,40 @@ def ladder(frames, analyze):
     return "\n".join(lines)
 
 
-def seen_by_a_peer(failure):
-    """What was expected and what came, of one failure."""
+def in_code(text):
+    """A sentence with the names of functions and members of the kernel's source as code."""
+    return re.sub(r"\w+\(\)|\bwqe->\w+|\b(?:resp|req)\.\w+|\b(?:[a-z]+|[A-Z]{2,})_\w+", r"`\g<0>`", text)
+
+
+def what_differs(failure):
+    """What was expected and what came."""
     lines = [f"{failure['message'][0].upper()}{failure['message'][1:]}"]
     lines += [f"{field['field']}: expected {field['expected']}, seen {field['seen']}" for field in failure["fields"] if not field["right"]]
-    return lines
+    return "\n".join(lines)
+
+
+def explained(deviation, instances, analyze):
+    """Of a deviation: how many instances each of its patterns fits, what the tester sees, why, and the frames of the first instance."""
+    first = instances[0]
+    rows = [(f"`{pattern}`", sum(fits(pattern, one["name"]) for one in instances)) for pattern in deviation.patterns]
+    out = [table([("instances", "number"), *rows]), f"In `{first['name']}` the tester sees:",
+           f"```\n{what_differs(first['failure'])}\n```", f"Why: {in_code(deviation.because)}."]
+    if first.get("frames"):
+        out += ["Its frames:", f"```\n{ladder(first['frames'], analyze)}\n```"]
+    return out
 
 
 def section(heading, deviations, results, analyze):
-    """A deviation: its rules, its instances, what a peer sees, why, and the frames of one instance."""
-    out = [f"### {heading}"]
-    found = [[one for one in results if one["result"] == "xfail" and one["because"] == deviation.because and
-              any(fits(pattern, one["name"]) for pattern in deviation.patterns)] for deviation in deviations]
-    instances = [one for some in found for one in some]
-    if not instances:
+    """The deviations below a heading of the profile; None if none of their instances was run."""
+    found = [(deviation, [one for one in results if one["result"] == "xfail" and
+                          any(fits(pattern, one["name"]) for pattern in deviation.patterns)]) for deviation in deviations]
+    found = [(deviation, instances) for deviation, instances in found if instances]
+    if not found:
         return None
-    rules = list(dict.fromkeys(rule for one in instances for rule in one["rules"]))
-    out.append(f"Rules: {', '.join(rules)}")
-    rows = [("instances", "number")]
-    for deviation in deviations:
-        for pattern in deviation.patterns:
-            count = sum(fits(pattern, one["name"]) for one in instances)
-            if count:
-                rows.append((f"`{pattern}`", count))
-    out.append(table(rows))
-    for some in found:
-        if some:
-            out.append(f"A peer sees, for instance in `{some[0]['name']}`:")
-            out.append("```\n" + "\n".join(seen_by_a_peer(some[0]["failure"])) + "\n```")
-    for because in dict.fromkeys(deviation.because for deviation, some in zip(deviations, found) if some):
-        out.append(f"Why: {because}.")
-    shown = next((one for one in instances if one.get("frames")), None)
-    if shown:
-        out.append(f"The last frames of `{shown['name']}`:")
-        out.append("```\n" + ladder(shown["frames"], analyze) + "\n```")
+    rules = dict.fromkeys(rule for _, instances in found for one in instances for rule in one["rules"])
+    out = [f"### {heading}", f"Rules: {', '.join(rules)}."]
+    for deviation, instances in found:
+        out += explained(deviation, instances, analyze)
     return "\n\n".join(out)
 
 
