@@ -16,14 +16,14 @@ import struct
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 MOST_FRAMES = 12
-INTRODUCTION = """# Conformance of Soft-RoCE
-
-`roce-conform` judged `rdma_rxe` ({system}) by {judged} instances of {cases} cases, with the seed {seed}, through the interface of an
+JUDGED = """`roce-conform` judged `rdma_rxe` ({system}) on {day} by {judged} instances of {cases} cases, with the seed {seed}, on an
 emulated machine ([tests/interop](../../tests/interop/README.md)). Of them {passed} passed. {known} fail in a way that is known and
-explained below, each by the function of the kernel's source that does it; [the profile](../../conform/devices/soft-roce-6.1.yaml) pins
-what each of them looks like, so that any other failure, and a pass, are reported. This repeats the run, and writes this page:
+explained below, each by the function of the kernel's source that does it. [The profile](../../conform/devices/soft-roce-6.1.yaml) says
+how each of them fails, so that another failure, and a pass, would be reported. {others}"""
+REPEATED = """This repeats the run and writes this page:
 
 ```
 ROCE_INTEROP_ALL=1 ROCE_CONFORMANCE_PAGE=docs/results/conformance-rxe.md tests/interop/interop_test.py -k Conformance
@@ -143,8 +143,12 @@ def page(result, deviations, analyze, system):
     # An instance that may stop the device was not run, either.
     stops = [one for one in results if one["result"] == "skip" and one["lacks"].startswith("leave to stop")]
     judged = counts["pass"] + counts["xfail"] + counts["fail"] + counts["xpass"]
-    out = [INTRODUCTION.format(system=system, judged=f"{judged:,}", cases=len({one["case"] for one in results}),
-                               seed=result["seed"], passed=f"{counts['pass']:,}", known=counts["xfail"])]
+    unknown = counts["fail"] + counts["xpass"]
+    judgement = JUDGED.format(system=system, day=result["started"][:10], judged=f"{judged:,}", cases=len({one["case"] for one in results}),
+                              seed=result["seed"], passed=f"{counts['pass']:,}", known=counts["xfail"],
+                              others=f"There were {unknown or 'none'}.")
+    out = ["# Conformance of Soft-RoCE", textwrap.fill(" ".join(judgement.split()), 120, break_on_hyphens=False, break_long_words=False),
+           REPEATED]
     rows = [("group", "passed", "known deviation", "skipped", "not run")]
     groups = collections.defaultdict(list)
     for one in results:
