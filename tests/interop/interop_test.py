@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Our programs against Linux's Soft-RoCE, in a guest that runs for all cases.
 
-usage: [ROCE_GEN=FILE] [ROCE_ANALYZE=FILE] [ROCE_REPLAY=FILE] [ROCE_AGENT=FILE] interop_test.py [UNITTEST-ARGUMENT...]       for instance -v -k pingpong
+usage: [ROCE_GEN=FILE] [ROCE_ANALYZE=FILE] [ROCE_REPLAY=FILE] [ROCE_AGENT=FILE] [ROCE_CONFORM=FILE] interop_test.py [UNITTEST-ARGUMENT...]       for instance -v -k pingpong
 
 Prints a line for each group of cases, with -v for each case, and what failed as soon as it has.
 
@@ -32,6 +32,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "gen")]
 import guest
 import network
 from agent_cases import AgentCases  # pylint: disable=unused-import
+from conformance_cases import ConformanceCases  # pylint: disable=unused-import
 from converse_cases import ConverseCases  # pylint: disable=unused-import
 from error_cases import ErrorCases, RelayedErrorCases  # pylint: disable=unused-import
 from harness_cases import GuestCases, NetworkCases  # pylint: disable=unused-import
@@ -185,6 +186,7 @@ def main():
     Case.roce_replay = os.environ.get("ROCE_REPLAY") or None
     Case.roce_analyze = os.environ.get("ROCE_ANALYZE") or None
     Case.roce_agent = os.environ.get("ROCE_AGENT") or None
+    Case.roce_conform = os.environ.get("ROCE_CONFORM") or None
     Case.link = os.environ.get("ROCE_INTEROP_LINK") or None
     begin = time.monotonic()
     with network.Network() as Case.network, guest.Guest(Case.network) as Case.guest:

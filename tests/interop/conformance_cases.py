@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""roce-conform judges Soft-RoCE: what conform/devices/soft-roce-6.1.yaml says is all that it deviates in.
+
+A run has one instance of each pinned deviation and of the cases of its turn. With ROCE_INTEROP_ALL=1 it has all instances, and writes
+the page ROCE_CONFORMANCE_PAGE=FILE (docs/results/conformance-rxe.md).
+"""
+
+import json
+import os
+import re
+
+from agent_cases import CONTROL_PORT, TOKEN, Agent
+from conformance_page import read_deviations, write_page
+from stage import KERNEL_COMPLAINTS, Case
+from turns import everything, this_turn
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+CASES = os.path.join(HERE, "..", "..", "conform", "cases")
+PROFILE = os.path.join(HERE, "..", "..", "conform", "devices", "soft-roce-6.1.yaml")
+# rxe warns, once, of an answer that it takes for an error and reports as a success: the deviation is pinned.
+WARNING = re.compile(r"WARNING: .* rxe_completer\+")
+
+
+def case_of(deviation):
+    return deviation.patterns[0].partition("[")[0]
+
+
+class ConformanceCases(Agent):
+    def setUp(self):
+        super().setUp()
+        if self.roce_conform is None:
+            self.skipTest("there is no roce-conform: ROCE_CONFORM does not name it")
+        # Cases of path MTU 4096 are among them.
+        self.guest.set_mtu(9000)
+        self.addCleanup(self.guest.set_mtu, 1500)
+        # QEMU's interface drops what has a VLAN tag, VLAN 0 too, unless the guest has asked for that VLAN or for everything.
+        self.guest.check("ip link set eth0 promisc on")
+        self.addCleanup(self.guest.check, "ip link set eth0 promisc off")
+        self.agent()
+
+    def tearDown(self):
+        lines = [line for line in self.guest.dmesg().splitlines() if KERNEL_COMPLAINTS.search(line)]
+        new = lines[len(Case._complaints):]
+        if new and WARNING.search(new[0]) and all("Call Trace" in line for line in new[1:]):
+            Case._complaints = lines
+        super().tearDown()
+
+    def conform(self, *words, timeout=60):
+        """Runs roce-conform against the guest; the result."""
+        token, path = os.path.join(self.folder, "token"), os.path.join(self.folder, "result.json")
+        with open(token, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(TOKEN + "\n")
+        agent = f"{self.network.guest4}:{CONTROL_PORT}"
+        run = self.network.host.run([self.roce_conform, "run", "-i", self.network.interface, "--agent", agent, "--token-file", token,
+                                     "--device", PROFILE, "--to-others", "--jobs", "12", "--json", path, *words, CASES], timeout)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file), path
+
+    def test_soft_roce_deviates_as_pinned_and_nowhere_else(self):
+        if everything():
+            self.judge_all()
+        else:
+            self.judge_some()
+
+    def judge_some(self):
+        listed = self.network.host.run([self.roce_conform, "list", "--json", CASES])
+        names = [json.loads(line)["case"] for line in listed.stdout.splitlines()]
+        pinned = read_deviations(PROFILE)
+        # --quick takes one instance of each case, so deviations of one case are judged in runs after each other.
+        runs = [[name for name in this_turn(names) if not any(name == case_of(one) for one in pinned)]]
+        for deviation in pinned:
+            case = case_of(deviation)
+            run = next((run for run in runs if not any(pattern.partition("[")[0] == case for pattern in run)), None)
+            if run is None:
+                runs.append(run := [])
+            run.append(deviation.patterns[0])
+        for run in runs:
+            result, _ = self.conform("--quick", "--probes", "0", *(word for pattern in run for word in ("--only", pattern)))
+            self.assertEqual(len(result["results"]), len(run))
+
+    def judge_all(self):
+        result, path = self.conform("--failures", "0", timeout=600)
+        self.assertGreater(len(result["results"]), 3000)
+        page = os.environ.get("ROCE_CONFORMANCE_PAGE")
+        if page:
+            write_page(path, PROFILE, page, self.roce_analyze, self.system())
+
+    def system(self):
+        """What the guest is, in words."""
+        kernel = self.guest.run("uname -v").stdout.split()
+        library = self.guest.run("ls /usr/lib/x86_64-linux-gnu").stdout
+        version = re.search(r"libibverbs\.so\.1\.\d+\.([\d.]+)", library)[1]
+        return f"Linux {kernel[-2]} of Debian, rdma-core {version}"
