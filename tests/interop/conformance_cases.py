@@ -52,7 +52,8 @@ class ConformanceCases(Agent):
             file.write(TOKEN + "\n")
         agent = f"{self.network.guest4}:{CONTROL_PORT}"
         run = self.network.host.run([self.roce_conform, "run", "-i", self.network.interface, "--agent", agent, "--token-file", token,
-                                     "--device", PROFILE, "--to-others", "--jobs", "12", "--json", path, *words, CASES], timeout)
+                                     "--device", PROFILE, "--to-others", "--jobs", "12", "--tries", "8", "--json", path, *words,
+                                     CASES], timeout)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         with open(path, encoding="utf-8") as file:
             return json.load(file), path
