@@ -34,25 +34,28 @@ Outcome<void> write_file(const std::string& path, const std::string& content) {
   return {};
 }
 
+/// Writes all files; one that cannot be written does not keep the others from it. Returns the first failure.
 Outcome<void> write_reports(const ReportOptions& options, const RunResult& result,
                             const std::optional<ResultChanges>& changes) {
-  if (!options.json.empty()) {
-    if (auto written = write_file(options.json, to_json(result)); !written) return written;
-  }
-  if (!options.junit.empty()) {
-    if (auto written = write_file(options.junit, to_junit(result)); !written) return written;
-  }
+  Outcome<void> all;
+  const auto note = [&all](Outcome<void> written) {
+    if (all && !written) all = std::move(written);
+  };
+  if (!options.json.empty()) note(write_file(options.json, to_json(result)));
+  if (!options.junit.empty()) note(write_file(options.junit, to_junit(result)));
   if (!options.html.empty()) {
     const auto page = to_html(result, changes);
-    if (!page) return failed(page.error());
-    if (auto written = write_file(options.html, *page); !written) return written;
+    note(page ? write_file(options.html, *page) : Outcome<void>{failed(page.error())});
   }
-  if (options.packets.empty()) return {};
+  if (options.packets.empty()) return all;
   for (const InstanceRecord& instance : result.instances) {
     if (!instance.outcome.failure && !options.frames) continue;
-    if (const auto written = write_packets(options.packets, result, instance); !written) return failed(written.error());
+    if (const auto written = write_packets(options.packets, result, instance); !written) {
+      note(failed(written.error()));
+      break;
+    }
   }
-  return {};
+  return all;
 }
 
 void print_results(const ReportOptions& options, const RunResult& result, const std::optional<ResultChanges>& changes) {
@@ -128,9 +131,9 @@ Outcome<void> make_reports(const ReportOptions& options, const RunResult& result
                            const std::optional<RunResult>& earlier) {
   std::optional<ResultChanges> changes;
   if (earlier) changes = compare_results(*earlier, result);
-  if (auto written = write_reports(options, result, changes); !written) return written;
+  Outcome<void> written = write_reports(options, result, changes);
   print_results(options, result, changes);
-  return {};
+  return written;
 }
 
 }  // namespace roce::conform

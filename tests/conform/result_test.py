@@ -197,10 +197,13 @@ class Reports(Results):
             self.assertEqual(conform(*arguments).returncode, 2)
         self.assertEqual(pathlib.Path(path).read_bytes(), before)
 
-    def test_are_written_whole_or_not_at_all(self):
-        path, _ = self.run_to("result.json")
-        done = conform("report", path, "--html", "/dev/full")
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
+    def test_that_cannot_be_written_leave_the_others(self):
+        path, first = self.run_to("result.json")
+        done = conform("report", path, "--junit", "/dev/full", "--html", self.path("page.html"), "--packets", self.path("packets"))
+        self.assertEqual((done.returncode, done.stdout), (1, first.stdout))
+        self.assertIn("/dev/full", done.stderr)
+        self.assertIn("</html>", pathlib.Path(self.path("page.html")).read_text(encoding="utf-8"))
+        self.assertEqual(len(os.listdir(self.path("packets"))), 3)
 
 
 class Comparison(Results):
