@@ -55,7 +55,7 @@ std::string Tries::key_of(const CaseOutcome& outcome) const {
       if (!field.is_right) key += " " + field.field;
     }
   }
-  if (!plan_->loses_frames) return key;
+  if (!plan_.loses_frames) return key;
   // A loss fails any round of a loop, and any packet of many that are sent at once.
   key += fmt::format(" {}", outcome.frames.size());
   for (const Comparison& field : outcome.failure ? outcome.failure->fields : std::vector<Comparison>{}) {
@@ -92,20 +92,20 @@ std::uint32_t Tries::most_failures() const {
 }
 
 bool Tries::has_failed() const {
-  return most_failures() >= plan_->failures && most_failures() > passes_;
+  return most_failures() >= plan_.failures && most_failures() > passes_;
 }
 
 bool Tries::has_passed() const {
-  return passes_ >= plan_->passes && passes_ > most_failures();
+  return passes_ >= plan_.passes && passes_ > most_failures();
 }
 
 bool Tries::is_over() const {
-  return is_skipped_ || has_passed() || has_failed() || runs_ >= plan_->most;
+  return is_skipped_ || has_passed() || has_failed() || runs_ >= plan_.most;
 }
 
 bool Tries::wants_alone() const {
-  if (!plan_->loses_frames) return runs_ != 0;
-  return most_failures() + 1 >= plan_->failures;
+  if (!plan_.loses_frames) return runs_ != 0;
+  return most_failures() + 1 >= plan_.failures;
 }
 
 CaseOutcome Tries::verdict(const Place& place) {

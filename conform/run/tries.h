@@ -28,7 +28,7 @@ struct TryPlan {
 /// Collects what the runs of one instance showed, until they agree or there were enough of them.
 class Tries {
  public:
-  explicit Tries(const TryPlan& plan) : plan_(&plan) {}
+  explicit Tries(const TryPlan& plan) : plan_(plan) {}
 
   /// Takes the outcome of one run. A run in which the tester lost frames proves nothing, and decides nothing. One in
   /// which the device died is only listed.
@@ -56,7 +56,7 @@ class Tries {
   [[nodiscard]] bool has_passed() const;
   [[nodiscard]] bool has_failed() const;
 
-  const TryPlan* plan_;
+  TryPlan plan_;
   std::vector<Try> tries_;
   std::uint32_t runs_ = 0;
   std::uint32_t passes_ = 0;
