@@ -11,7 +11,7 @@
 
 namespace roce::conform {
 
-/// What a command prints and writes of a result.
+/// The parts of a result that a command prints, and the files that it writes.
 struct ReportOptions {
   std::uint32_t failures = 20;  ///< deviations that are printed; 0: all
   bool frames = false;          ///< those of all instances too

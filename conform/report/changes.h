@@ -35,7 +35,7 @@ struct InstanceChange {
   std::string message{};  ///< how it fails now, or failed if it is gone
 };
 
-/// What changed between two runs.
+/// The differences between two runs.
 struct ResultChanges {
   std::vector<InstanceChange> all{};  ///< ordered by kind, then by case
   std::size_t compared = 0;           ///< instances that both runs have

@@ -146,7 +146,9 @@ class SuiteRun {
   }
 
   void take(std::size_t i, CaseOutcome outcome, bool is_alone) {
-    if (options_.is_known && outcome.result == Result::fail && options_.is_known(instances_[i], outcome)) {
+    // Where frames are lost, a loss may look like it.
+    const bool may_be_known = options_.is_known && !options_.tries.loses_frames;
+    if (may_be_known && outcome.result == Result::fail && options_.is_known(instances_[i], outcome)) {
       settle(i, std::move(outcome));
       return;
     }

@@ -38,7 +38,8 @@ struct SuiteOptions {
   TryPlan tries{};
   /// Patterns of instances or cases that are skipped, because they may stop the device.
   std::vector<std::string> may_stop{};
-  /// True for a failure that stands at once, because the device is known to fail so. Empty: there is none.
+  /// True for a failure that stands at once, because the device is known to fail so, unless frames are lost on the way.
+  /// Empty: there is none.
   std::function<bool(const Instance& instance, const CaseOutcome& outcome)> is_known{};
   /// Asked before each run of an instance, by any thread: true ends the suite. Empty: nobody interrupts it.
   std::function<bool()> is_interrupted{};

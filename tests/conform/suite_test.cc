@@ -118,5 +118,28 @@ TEST_F(Deaths, ThatCannotBeRecoveredSayWhy) {
   EXPECT_THAT(outcomes_[2].failure->what, HasSubstr("the recovery failed: no power"));
 }
 
+/// Returns how often an instance that fails was run until its failure stood.
+std::size_t runs_of_a_failure(const TryPlan& plan, bool is_known) {
+  const CaseResult<Case> one =
+      read_case("psn-x.yaml", "case: psn-x\ntitle: A\nrule: [R]\nlevel: must\nsteps: [{state: ERR}]\n");
+  const std::vector<Instance> instances = expand(one.value()).value();
+  SuiteOptions options{.seed = kSeed, .tries = plan};
+  options.is_known = [is_known](const Instance&, const CaseOutcome&) { return is_known; };
+  std::size_t runs = 0;
+  const TargetFactory make_target = [&runs](std::uint64_t seed) -> std::unique_ptr<Target> {
+    ++runs;
+    return std::make_unique<MemoryTarget>(transport::strict_profile(), seed);
+  };
+  const std::vector<CaseOutcome> outcomes = run_suite(instances, {make_target}, options, [](std::size_t) {});
+  EXPECT_EQ(outcomes.front().result, Result::fail);
+  return runs;
+}
+
+TEST(KnownFailures, StandAtOnceUnlessALossMayLookLikeThem) {
+  EXPECT_EQ(runs_of_a_failure(plan_without_loss(), true), 1U);
+  EXPECT_EQ(runs_of_a_failure(plan_without_loss(), false), 2U);
+  EXPECT_EQ(runs_of_a_failure(plan_for_loss(0.01), true), 4U);
+}
+
 }  // namespace
 }  // namespace roce::conform
