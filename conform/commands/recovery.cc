@@ -43,15 +43,19 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// Starts a command of the shell in a process group of its own.
+/// Starts a command of the shell in a process group of its own, with no signal blocked: a run blocks those that stop
+/// it.
 TargetResult<pid_t> start(const std::string& command, std::vector<std::string> environment) {
   std::vector<std::string> words{"/bin/sh", "-c", command};
   const std::vector<char*> arguments = pointers_to(words);
   const std::vector<char*> variables = pointers_to(environment);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   ::posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
   pid_t child = 0;
   const int error = ::posix_spawn(&child, "/bin/sh", nullptr, &attributes, arguments.data(), variables.data());
   ::posix_spawnattr_destroy(&attributes);

@@ -339,7 +339,7 @@ class Recoveries(LinkTest):
         self.assertIn("it stops the device: twice of two", run.stdout)
 
     def test_a_recovery_that_fails_ends_the_run(self):
-        for command, words in (("exit 3", "the command ended with status 3"), ("sleep 60", "the command took too long"),
+        for command, words in (("exit 3", "the command ended with status 3"), ("kill -TERM $$", "the command was ended by signal 15"), ("sleep 60", "the command took too long"),
                                ("true", "start roce-gen peer there")):
             with self.subTest(command):
                 self.command = command
