@@ -8,6 +8,7 @@
 #include "made_frames.h"
 #include "roce/wire/super_frame.h"
 #include "support/source_tree.h"
+#include "support/temporary_folder.h"
 
 namespace roce::test {
 namespace {
@@ -18,8 +19,8 @@ std::string contents(const std::filesystem::path& path) {
 }
 
 TEST(MadeCaptures, AreWhatTheProgramWrites) {
-  const std::filesystem::path folder = std::filesystem::path{testing::TempDir()} / "roce_made_captures";
-  std::filesystem::create_directories(folder);
+  const roce::test::TemporaryFolder temporary;
+  const std::filesystem::path& folder = temporary.folder();
   for (const MadeCapture& capture : made_captures()) {
     const std::string file = capture.name + ".pcapng";
     ASSERT_EQ(write_capture(capture, (folder / file).string()), "");
@@ -27,7 +28,6 @@ TEST(MadeCaptures, AreWhatTheProgramWrites) {
                 contents(std::filesystem::path{roce::test::captures_folder()} / "made" / file))
         << file << " differs: run scripts/make-captures, look at the difference, and commit it";
   }
-  std::filesystem::remove_all(folder);
 }
 
 TEST(MadeCaptures, ParseToTheEndAndHaveTheIcrcTheySay) {

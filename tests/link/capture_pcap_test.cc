@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "capture_builder.h"
-#include "temporary_directory.h"
+#include "support/temporary_folder.h"
 
 namespace roce::link::test {
 namespace {
@@ -216,7 +216,7 @@ TEST(Pcap, WhatIsNoCaptureIsRefusedWithItsName) {
   }
 }
 
-class PcapFiles : public TemporaryDirectory {};
+class PcapFiles : public roce::test::FolderTest {};
 
 TEST_F(PcapFiles, SpansOfAFileInMemoryOutliveTheNextCall) {
   const FileBuilder file =
@@ -251,7 +251,7 @@ TEST_F(PcapFiles, FilesThatCannotBeOpenedAreNamed) {
   const auto folder = CaptureReader::open(path("."));
   ASSERT_FALSE(folder);
   EXPECT_THAT(folder.error().message, HasSubstr("is a directory"));
-  const auto empty = CaptureReader::open(save("empty.pcap", {}));
+  const auto empty = CaptureReader::open(save("empty.pcap", ""));
   ASSERT_FALSE(empty);
   EXPECT_THAT(empty.error().message, HasSubstr("the file is empty"));
 }

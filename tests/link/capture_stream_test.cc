@@ -10,7 +10,7 @@
 
 #include "capture_builder.h"
 #include "roce/link/capture_writer.h"
-#include "temporary_directory.h"
+#include "support/temporary_folder.h"
 
 namespace roce::link::test {
 namespace {
@@ -307,7 +307,7 @@ TEST_F(StandardInput, LibpcapReadsPipesToo) {
   EXPECT_EQ(records[0].data, "data");
 }
 
-class CompressedFiles : public TemporaryDirectory {};
+class CompressedFiles : public roce::test::FolderTest {};
 
 TEST_F(CompressedFiles, ContentDecidesAndNotTheName) {
   const FileBuilder file = sample(50);

@@ -14,7 +14,7 @@
 #include "capture_builder.h"
 #include "roce/link/capture_file.h"
 #include "support/source_tree.h"
-#include "temporary_directory.h"
+#include "support/temporary_folder.h"
 
 namespace roce::link::test {
 namespace {
@@ -63,7 +63,7 @@ std::vector<Record> read_file(const std::string& file) {
   return records;
 }
 
-class Tools : public TemporaryDirectory {
+class Tools : public roce::test::FolderTest {
  protected:
   // Returns number, seconds, captured and original length of each frame, as tshark sees them.
   std::vector<std::string> frames(const std::string& file) {

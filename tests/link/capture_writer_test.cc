@@ -6,7 +6,7 @@
 #include <pcap/pcap.h>
 
 #include "capture_builder.h"
-#include "temporary_directory.h"
+#include "support/temporary_folder.h"
 
 namespace roce::link::test {
 namespace {
@@ -24,7 +24,7 @@ CaptureRecord record_of(std::string_view data, std::int64_t timestamp_ns = kTime
   return record;
 }
 
-class Writing : public TemporaryDirectory {
+class Writing : public roce::test::FolderTest {
  protected:
   CaptureWriter create(const std::string& name, const CaptureWriterOptions& options = {}) {
     auto writer = CaptureWriter::create(path(name), options);
@@ -166,7 +166,7 @@ TEST_F(Writing, FlushedPacketsCanBeReadBeforeTheFileIsClosed) {
 }
 
 TEST_F(Writing, WithoutCloseThereIsNoFile) {
-  save("old", {});
+  save("old", "");
   for (const char* name : {"old", "new"}) {
     CaptureWriter writer = create(name);
     ASSERT_TRUE(writer.write(record_of("lost")));

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "capture_builder.h"
-#include "temporary_directory.h"
+#include "support/temporary_folder.h"
 
 namespace roce::link::test {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t kRecords = 500;
 constexpr std::size_t kLength = 10'000;
 
 /// The formats, each made of records that contain their number.
-class ChangedFile : public TemporaryDirectory, public ::testing::WithParamInterface<const char*> {
+class ChangedFile : public roce::test::FolderTest, public ::testing::WithParamInterface<const char*> {
  protected:
   [[nodiscard]] std::string make(const std::string& name, char fill = '.') const {
     const bool is_pcapng = std::string_view{GetParam()} == "pcapng";

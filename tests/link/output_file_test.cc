@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "temporary_directory.h"
+#include "support/temporary_folder.h"
 
 namespace roce::link::test {
 namespace {
@@ -25,7 +25,7 @@ std::span<const std::byte> bytes(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
-class Output : public TemporaryDirectory {
+class Output : public roce::test::FolderTest {
  protected:
   OutputFile create(const std::string& file) {
     auto made = OutputFile::create(file);

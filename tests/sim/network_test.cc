@@ -11,6 +11,7 @@
 #include "roce/wire/super_frame.h"
 #include "sim/matchers.h"
 #include "support/coalesce.h"
+#include "support/temporary_folder.h"
 
 namespace roce::sim {
 namespace {
@@ -156,7 +157,8 @@ TEST(SimSwitch, FloodsUnknownAddressesAndGroupsAndLearnsTheRest) {
 }
 
 TEST(SimRecorder, WritesWhatPassesATapWithItsTime) {
-  const std::string path = testing::TempDir() + "sim_recorder.pcap";
+  const roce::test::TemporaryFolder folder;
+  const std::string path = folder.path("recorder.pcap");
   Wire wire({.delay = 1500ns, .impair = "drop:psn=1"});
   wire.network.record(path, Tap::received);
   wire.network.keep_trace(Tap::sent);

@@ -7,28 +7,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <vector>
+
+#include "support/temporary_folder.h"
 
 namespace roce::files {
 namespace {
 
 using ::testing::HasSubstr;
 
-class FileUseTest : public ::testing::Test {
+class FileUseTest : public roce::test::FolderTest {
  protected:
-  FileUseTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "roce-files-XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) folder_ = pattern;
-    std::ofstream(path("a")) << "text";
-  }
-  ~FileUseTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  FileUseTest() { save("a", "text"); }
 
   /// Returns the message when `in` is read and the files of `out` are written; empty without a conflict.
   [[nodiscard]] static std::string conflict(const std::string& in, const std::vector<std::string>& out) {
@@ -37,8 +29,6 @@ class FileUseTest : public ::testing::Test {
     for (const std::string& each : out) written.push_back({"--out" + std::to_string(written.size()), each});
     return find_conflict(read, written).value_or("");
   }
-
-  std::filesystem::path folder_;
 };
 
 TEST_F(FileUseTest, AFileIsKnownByAllItsNames) {
@@ -46,7 +36,7 @@ TEST_F(FileUseTest, AFileIsKnownByAllItsNames) {
   std::filesystem::create_hard_link(path("a"), path("hard"));
   const int fd = open(path("a").c_str(), O_RDONLY | O_CLOEXEC);
   for (const std::string& name :
-       {path("a"), path("soft"), path("hard"), path("../") + folder_.filename().string() + "/a",
+       {path("a"), path("soft"), path("hard"), path("../") + folder().filename().string() + "/a",
         "/proc/self/fd/" + std::to_string(fd), "/dev/fd/" + std::to_string(fd)}) {
     EXPECT_THAT(conflict(path("a"), {name}),
                 HasSubstr("cannot write '" + name + "' (--out0): it is the file that is read"));

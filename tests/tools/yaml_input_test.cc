@@ -4,8 +4,9 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdio>
 #include <fstream>
+
+#include "support/temporary_folder.h"
 
 namespace roce::yaml_input {
 namespace {
@@ -80,11 +81,11 @@ TEST(YamlInput, SaysWhatIsNoYaml) {
 }
 
 TEST(YamlFiles, AreReadAsFarAsTheirBound) {
-  const std::string path = testing::TempDir() + "yaml_input_test.yaml";
+  const roce::test::TemporaryFolder folder;
+  const std::string path = folder.path("ten.yaml");
   std::ofstream{path} << "0123456789";
   EXPECT_EQ(read_file(path).value(), "0123456789");
   EXPECT_EQ(read_file(path, {.bytes = 9}).error().what, "it is longer than 9 bytes; split it");
-  std::remove(path.c_str());
   // /dev/zero has no end.
   EXPECT_THAT(read_file("/dev/zero").error().what, HasSubstr("longer than"));
   EXPECT_THAT(read_file("/nowhere").error().what, HasSubstr("No such file"));

@@ -12,6 +12,7 @@
 #include "roce/wire/icrc.h"
 #include "sim/matchers.h"
 #include "sim/profiles.h"
+#include "support/temporary_folder.h"
 
 namespace roce::sim {
 namespace {
@@ -35,6 +36,7 @@ class TsharkScenario : public ScenarioTest {};
 
 TEST_P(TsharkScenario, NoFrameIsMalformed) {
   if (std::system("tshark --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "tshark is not installed";
+  const roce::test::TemporaryFolder folder;
   for (const RoceVersion version : {RoceVersion::v1, RoceVersion::v2_ipv4, RoceVersion::v2_ipv6}) {
     for (const bool vlan : {false, true}) {
       SCOPED_TRACE(testing::Message() << to_string(version) << (vlan ? ", VLAN" : ""));
@@ -42,8 +44,7 @@ TEST_P(TsharkScenario, NoFrameIsMalformed) {
       options.connection.path = {version, vlan};
       options.link.impair = "drop:dir=a_to_b,nth=9; mark_ce:dir=a_to_b,nth=3";
       Pair pair{options};
-      const std::string path = testing::TempDir() + "scenario_" + std::string(GetParam()) + "_" +
-                               std::to_string(static_cast<int>(version)) + (vlan ? "v" : "") + ".pcap";
+      const std::string path = folder.path(std::to_string(static_cast<int>(version)) + (vlan ? "v" : "") + ".pcap");
       pair.network.record(path, Tap::received);
       Outcome outcome;
       ASSERT_TRUE(run_mixed(pair, outcome));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -15,6 +14,7 @@
 #include "roce/wire/cm_messages.h"
 #include "roce/wire/lldp.h"
 #include "roce/wire/mac_control.h"
+#include "support/temporary_folder.h"
 
 namespace roce {
 namespace {
@@ -86,9 +86,8 @@ bool is_alternative(std::string_view value, std::string_view alternatives) {
 
 /// Runs tshark over the frames and compares every field.
 void compare_with_tshark(const std::vector<Frame>& frames) {
-  const std::string path = testing::TempDir() + "control_" +
-                           testing::UnitTest::GetInstance()->current_test_info()->name() + "_" +
-                           std::to_string(getpid()) + ".pcap";
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("frames.pcap");
   write_pcap(path, frames);
   std::vector<std::string> names;
   for (const Frame& frame : frames) {
@@ -109,7 +108,6 @@ void compare_with_tshark(const std::vector<Frame>& frames) {
       output.append(chunk.data(), count);
     }
   }
-  std::remove(path.c_str());
 
   std::istringstream lines(output);
   std::size_t compared = 0;

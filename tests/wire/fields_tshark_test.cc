@@ -13,6 +13,7 @@
 #include "roce/wire/icrc.h"
 #include "support/captures.h"
 #include "support/hex.h"
+#include "support/temporary_folder.h"
 #include "support/vectors.h"
 
 namespace roce {
@@ -233,8 +234,8 @@ void compare_capture(const std::filesystem::path& path) {
 }
 
 /// Writes the vectors to a capture file: they have RoCE v1 and VLAN tags, which no capture has.
-std::filesystem::path write_vectors() {
-  const std::filesystem::path path = std::filesystem::path{testing::TempDir()} / "roce_tshark_vectors.pcap";
+std::filesystem::path write_vectors(const test::TemporaryFolder& folder) {
+  const std::filesystem::path path = folder.path("vectors.pcap");
   std::ofstream file(path, std::ios::binary);
   const auto words = [&](std::initializer_list<std::uint32_t> values) {
     for (const std::uint32_t value : values) {
@@ -256,12 +257,12 @@ std::filesystem::path write_vectors() {
 /// This is one test, since only all captures together have every field.
 TEST(FieldsOfTshark, AreOursInEveryCapture) {
   auto files = test::capture_files();
-  files.push_back(write_vectors());
+  const test::TemporaryFolder folder;
+  files.push_back(write_vectors(folder));
   for (const std::filesystem::path& path : files) {
     SCOPED_TRACE(path.filename().string());
     compare_capture(path);
   }
-  std::filesystem::remove(files.back());
   for (const Mapping& mapping : kMappings) {
     EXPECT_GT(comparisons()[mapping.ours], 0U) << mapping.ours << " was never compared";
   }

@@ -23,6 +23,7 @@
 #include "roce/wire/types.h"
 #include "support/hex.h"
 #include "support/source_tree.h"
+#include "support/temporary_folder.h"
 
 namespace roce::analyze::test {
 
@@ -44,35 +45,13 @@ inline std::vector<std::string> lines(std::string_view text) {
   return result;
 }
 
-inline std::string load(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 inline std::string softroce(const std::string& name) {
   return roce::test::captures_folder() + "/softroce/" + name;
 }
 
 /// A test that runs roce-analyze and has a folder of its own.
-class ProgramTest : public ::testing::Test {
+class ProgramTest : public roce::test::FolderTest {
  protected:
-  ProgramTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "roce-analyze-XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) folder_ = pattern;
-  }
-  ~ProgramTest() override {
-    std::error_code ignored;
-    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
-  }
-  void SetUp() override { ASSERT_FALSE(folder_.empty()) << "cannot make a temporary folder"; }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  std::string save(const std::string& name, std::string_view bytes) const {
-    std::ofstream(path(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return path(name);
-  }
-
   /// Writes a capture file of frames given as hex.
   std::string save_frames(const std::string& name, const std::vector<std::string>& frames,
                           const link::CaptureWriterOptions& options = {}) const {
@@ -149,9 +128,6 @@ class ProgramTest : public ::testing::Test {
     result.err = load(path("stderr"));
     return result;
   }
-
- private:
-  std::filesystem::path folder_;
 };
 
 }  // namespace roce::analyze::test

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -20,6 +19,7 @@
 #include "gen/frames/value_rule.h"
 #include "roce/wire/icrc.h"
 #include "roce/wire/mac_control.h"
+#include "support/temporary_folder.h"
 
 namespace roce::gen {
 namespace {
@@ -292,20 +292,16 @@ TEST(FrameFeed, ClosesWhenItIsStopped) {
   EXPECT_FALSE(feed.next(kBegin).value().has_value());
 }
 
-class PacketFiles : public testing::Test {
+class PacketFiles : public roce::test::FolderTest {
  protected:
   [[nodiscard]] Outcome<std::vector<VaryingPacket>> read(const std::string& content, const Values& values = {}) const {
-    std::ofstream{path_} << content;
-    return read_packet_file(path_, values);
+    return read_packet_file(save("packets.yaml", content), values);
   }
   /// Returns the error message for a file, without the file's name.
   [[nodiscard]] std::string error_of(const std::string& content) const {
     const auto packets = read(content);
-    return packets ? "" : packets.error().message.substr(path_.size());
+    return packets ? "" : packets.error().message.substr(path("packets.yaml").size());
   }
-  void TearDown() override { std::remove(path_.c_str()); }
-
-  std::string path_ = testing::TempDir() + "packets.yaml";
 };
 
 TEST_F(PacketFiles, HoldPacketsWithRules) {

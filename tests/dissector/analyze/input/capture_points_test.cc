@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "analyze/input/input_files.h"
+#include "support/temporary_folder.h"
 
 namespace roce::analyze::test {
 namespace {
@@ -148,8 +149,8 @@ TEST(CapturePoints, ClocksThatRunBackwardsAreCounted) {
 }
 
 TEST(ParsePoint, TakesFilesAndPatterns) {
-  const std::filesystem::path folder = std::filesystem::path{testing::TempDir()} / "parse-point";
-  std::filesystem::create_directories(folder);
+  const roce::test::TemporaryFolder temporary;
+  const std::filesystem::path& folder = temporary.folder();
   for (const char* name : {"a1.pcap", "a2.pcap", "b.pcap"}) std::ofstream{folder / name} << "x";
   const auto point = parse_point("leaf=" + (folder / "a*.pcap").string() + ",other");
   ASSERT_TRUE(point.has_value());
