@@ -124,7 +124,7 @@ TEST_F(TextTableProgramTest, AnotherReaderOfCsvAgrees) {
   const std::string script =
       "import csv,json,sys; print(json.dumps(list(csv.reader(open(sys.argv[1],newline=\"\",encoding=\"utf-8\")))))";
   ASSERT_EQ(std::system(("python3 -c '" + script + "' " + file + " > " + path("json")).c_str()), 0);
-  const auto rows = nlohmann::json::parse(analyze::test::load(path("json")));
+  const auto rows = nlohmann::json::parse(load(path("json")));
   EXPECT_EQ(rows.dump(), R"([["a","b,\"c"],["1,5","\"\""],["two\r\nlines\n"," spaces "],["","é"]])");
 }
 
