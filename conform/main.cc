@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   roce::conform::add_list(program, code);
   roce::conform::add_show(program, code);
   roce::conform::add_check(program, code);
+  roce::conform::add_fuzz(program, code);
   try {
     if (!program.parse(argc, argv)) return static_cast<int>(ExitCode::usage);
   } catch (const std::exception& error) {

@@ -14,6 +14,7 @@ void add_run(command_line::Program& program, ExitCode& code);
 void add_report(command_line::Program& program, ExitCode& code);
 void add_list(command_line::Program& program, ExitCode& code);
 void add_show(command_line::Program& program, ExitCode& code);
+void add_fuzz(command_line::Program& program, ExitCode& code);
 void add_check(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::conform

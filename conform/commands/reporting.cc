@@ -24,16 +24,6 @@ namespace roce::conform {
 
 namespace {
 
-Outcome<void> write_file(const std::string& path, const std::string& content) {
-  auto file = link::OutputFile::create(path);
-  if (!file) return failed(file.error().message);
-  if (const auto written = file->write(std::as_bytes(std::span{content})); !written) {
-    return failed(written.error().message);
-  }
-  if (const auto closed = file->close(); !closed) return failed(closed.error().message);
-  return {};
-}
-
 /// Writes all files; one that cannot be written does not keep the others from it. Returns the first failure.
 Outcome<void> write_reports(const ReportOptions& options, const RunResult& result,
                             const std::optional<ResultChanges>& changes) {
@@ -88,6 +78,16 @@ void print_results(const ReportOptions& options, const RunResult& result, const 
 }
 
 }  // namespace
+
+Outcome<void> write_file(const std::string& path, const std::string& content) {
+  auto file = link::OutputFile::create(path);
+  if (!file) return failed(file.error().message);
+  if (const auto written = file->write(std::as_bytes(std::span{content})); !written) {
+    return failed(written.error().message);
+  }
+  if (const auto closed = file->close(); !closed) return failed(closed.error().message);
+  return {};
+}
 
 void add_report_options(command_line::Command& command, ReportOptions& options) {
   command.add_option("--failures", options.failures, "Deviations to print; 0: all")

@@ -29,6 +29,9 @@ void add_report_options(command_line::Command& command, ReportOptions& options);
 /// with exit code 2: one is.
 [[nodiscard]] Outcome<void> check_files(const ReportOptions& options, const std::string& result);
 
+/// Writes a file whole or not at all. Failure: it cannot be written.
+[[nodiscard]] Outcome<void> write_file(const std::string& path, const std::string& content);
+
 /// Reads the JSON file of a run. Failure, with exit code 2: it is not one.
 [[nodiscard]] Outcome<RunResult> load_result(const std::string& path);
 /// Reads the file of `--compare`, if there is one.

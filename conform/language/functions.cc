@@ -26,13 +26,11 @@ constexpr std::array kFunctions{Function{"psn", 1},     Function{"ack_timeout", 
                                 Function{"packets", 1}, Function{"bytes", 2},       Function{"if", 3},
                                 Function{"min", 2},     Function{"max", 2}};
 
-/// Returns hex digits that differ from place to place and from seed to seed.
 std::string pattern(std::uint64_t seed, std::uint64_t length) {
   std::string text;
   text.reserve(2 * length);
-  for (std::uint64_t i = 0; i < length; ++i) {
-    const std::uint64_t mixed = (seed * 0x9E37'79B9'7F4A'7C15U + i) * 0xBF58'476D'1CE4'E5B9U;
-    fmt::format_to(std::back_inserter(text), "{:02x}", mixed >> 56U);
+  for (const std::byte byte : bytes_of_seed(seed, length)) {
+    fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(byte));
   }
   return text;
 }
@@ -81,6 +79,15 @@ std::optional<std::uint64_t> read_time(std::string_view text) {
     return *number * unit.nanoseconds;
   }
   return std::nullopt;
+}
+
+std::vector<std::byte> bytes_of_seed(std::uint64_t seed, std::uint64_t length) {
+  std::vector<std::byte> bytes(length);
+  for (std::uint64_t i = 0; i < length; ++i) {
+    const std::uint64_t mixed = (seed * 0x9E37'79B9'7F4A'7C15U + i) * 0xBF58'476D'1CE4'E5B9U;
+    bytes[i] = static_cast<std::byte>(mixed >> 56U);
+  }
+  return bytes;
 }
 
 Evaluated<void> check_call(std::string_view function, std::size_t arguments) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "conform/language/expression.h"
 
@@ -18,6 +19,9 @@ namespace roce::conform {
 [[nodiscard]] constexpr std::uint64_t packets_for(std::uint64_t bytes, std::uint64_t path_mtu) {
   return bytes == 0 ? 1 : (bytes - 1) / path_mtu + 1;
 }
+
+/// Returns the bytes that `bytes(seed, length)` stands for: they differ from place to place and from seed to seed.
+[[nodiscard]] std::vector<std::byte> bytes_of_seed(std::uint64_t seed, std::uint64_t length);
 
 /// Checks that a function exists and takes this number of arguments. Error: which ones there are, or what it takes.
 [[nodiscard]] Evaluated<void> check_call(std::string_view function, std::size_t arguments);

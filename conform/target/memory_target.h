@@ -39,7 +39,7 @@ class MemoryTarget : public Target {
   [[nodiscard]] std::optional<transport::EventType> poll_event() override;
   [[nodiscard]] std::map<std::string, std::uint64_t> counters() override;
   [[nodiscard]] std::uint64_t memory_address() const override;
-  [[nodiscard]] std::size_t memory_size() const override { return memory_.size(); }
+  [[nodiscard]] std::size_t memory_size() const override;
   [[nodiscard]] std::vector<std::byte> read_memory(std::size_t offset, std::size_t length) override;
   [[nodiscard]] std::optional<std::size_t> find_difference(std::span<const std::byte> expected) override;
   [[nodiscard]] Time now() const override { return now_; }

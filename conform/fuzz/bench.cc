@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/fuzz/bench.h"
+
+#include "conform/run/attributes.h"
+
+namespace roce::conform::fuzz {
+
+namespace {
+
+using transport::Access;
+
+}  // namespace
+
+TargetResult<Bench> Bench::make(Target& target, const Timing& timing) {
+  Regions regions;
+  const Access all = all_rights() | Access::local_write;
+  const auto add = [&](Region& region, const RegionSetup& setup) -> TargetResult<void> {
+    TargetResult<Region> made = target.create_region(setup);
+    if (!made) return tl::unexpected(made.error());
+    region = *made;
+    return {};
+  };
+  const TargetResult<void> made =
+      add(regions.right, {.length = kRegionBytes, .access = all})
+          .and_then([&] { return add(regions.other_pd, {.length = kRegionBytes, .access = all, .in_other_pd = true}); })
+          .and_then([&] { return add(regions.closed, {.length = kRegionBytes, .access = Access::local_write}); })
+          .and_then([&] { return add(regions.gone, {.length = kRegionBytes, .access = all}); })
+          .and_then(
+              [&] { return add(regions.buffers, {.length = kBuffers * kReceiveBytes, .access = Access::local_write}); })
+          .and_then([&] { return target.deregister(regions.gone.number); });
+  if (!made) return tl::unexpected(made.error());
+  return Bench{target, timing, regions};
+}
+
+Bench::Bench(Target& target, const Timing& timing, const Regions& regions)
+    : target_(&target),
+      timing_(timing),
+      regions_(regions),
+      memory_(target.memory_address(), target.read_memory(0, target.memory_size())),
+      monitor_(target.port()) {
+  memory_.add(regions.right, all_rights());
+}
+
+const Region& Bench::region_of(Key key) const {
+  switch (key) {
+    case Key::other_pd:
+      return regions_.other_pd;
+    case Key::closed:
+      return regions_.closed;
+    case Key::gone:
+      return regions_.gone;
+    default:
+      return regions_.right;
+  }
+}
+
+std::uint32_t Bench::value_of(Key key) const {
+  constexpr std::uint32_t one_index = 0x100;
+  const std::uint32_t own = region_of(key).r_key;
+  if (key == Key::variant) return own ^ 1U;
+  if (key == Key::index) return own ^ (0x80 * one_index);
+  return key == Key::zero ? 0 : own;
+}
+
+transport::Sge Bench::next_buffer(std::uint32_t length) {
+  const std::uint64_t address = regions_.buffers.address + std::uint64_t{receives_++ % kBuffers} * kReceiveBytes;
+  return {.address = address, .length = length, .l_key = LKey{regions_.buffers.l_key}};
+}
+
+Qpn Bench::next_peer() {
+  ++programs_;
+  return Qpn{target_->first_peer().value() + static_cast<std::uint32_t>(programs_)};
+}
+
+}  // namespace roce::conform::fuzz

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "conform/fuzz/memory_model.h"
+#include "conform/fuzz/program.h"
+#include "conform/run/case_run.h"
+#include "conform/run/monitor.h"
+#include "conform/target/target.h"
+
+namespace roce::conform::fuzz {
+
+/// The regions that programs use.
+struct Regions {
+  Region right;     ///< of which the peer may do everything
+  Region other_pd;  ///< in another protection domain
+  Region closed;    ///< without remote rights
+  Region gone;      ///< deregistered
+  Region buffers;   ///< of receives
+};
+
+/// A device with the regions that programs use, for one program after the other.
+class Bench {
+ public:
+  /// Makes the regions. `target` has to outlive the bench. Error: the device refuses one.
+  [[nodiscard]] static TargetResult<Bench> make(Target& target, const Timing& timing);
+
+  [[nodiscard]] Target& target() const { return *target_; }
+  [[nodiscard]] const Timing& timing() const { return timing_; }
+  [[nodiscard]] MemoryModel& memory() { return memory_; }
+  [[nodiscard]] const MemoryModel& memory() const { return memory_; }
+  [[nodiscard]] Monitor& monitor() { return monitor_; }
+  [[nodiscard]] const Regions& regions() const { return regions_; }
+  /// Returns the region whose key a request names; the one that the peer may use where a key is of none.
+  [[nodiscard]] const Region& region_of(Key key) const;
+  /// Returns the value of a key.
+  [[nodiscard]] std::uint32_t value_of(Key key) const;
+  /// Returns the buffer of the next receive.
+  [[nodiscard]] transport::Sge next_buffer(std::uint32_t length);
+  /// Returns a QPN of the tester that no program has had.
+  [[nodiscard]] Qpn next_peer();
+  /// Returns how many programs the device has room for yet.
+  [[nodiscard]] std::size_t programs_left() const { return kPrograms - programs_; }
+
+ private:
+  // As many QPs as our endpoint in memory has, but for a few.
+  static constexpr std::size_t kPrograms = 60;
+  static constexpr std::uint32_t kBuffers = 16;
+
+  Bench(Target& target, const Timing& timing, const Regions& regions);
+
+  Target* target_;
+  Timing timing_;
+  Regions regions_;
+  MemoryModel memory_;
+  Monitor monitor_;
+  std::uint32_t receives_ = 0;
+  std::size_t programs_ = 0;
+};
+
+}  // namespace roce::conform::fuzz

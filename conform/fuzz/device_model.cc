@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/fuzz/device_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "conform/fuzz/device_model_parts.h"
+#include "roce/wire/checksum.h"
+#include "roce/wire/ethernet.h"
+#include "roce/wire/icrc.h"
+#include "roce/wire/ipv4.h"
+
+namespace roce::conform::fuzz {
+
+namespace {
+
+using transport::Access;
+using transport::CompletionStatus;
+
+Access right_for(Operation operation) {
+  switch (operation) {
+    case Operation::write:
+      return Access::remote_write;
+    case Operation::read_request:
+      return Access::remote_read;
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+      return Access::remote_atomic;
+    default:
+      return Access::none;
+  }
+}
+
+/// Returns the statuses that the completion of a receive may have when its QP goes to ERR.
+std::vector<CompletionStatus> flushed(bool is_in_use) {
+  if (!is_in_use) return {CompletionStatus::flushed};
+  using enum CompletionStatus;
+  return {CompletionStatus::flushed, local_length_error,     local_qp_operation_error, local_protection_error,
+          local_access_error,        remote_invalid_request, remote_access_error,      remote_operation_error};
+}
+
+bool has_right_checksum(const Packet& packet) {
+  const auto ip = packet.get<Ipv4>();
+  if (!ip) return true;
+  return ip->checksum == ipv4_checksum(packet.layer_bytes(*packet.find(HeaderId::ipv4)));
+}
+
+}  // namespace
+
+DeviceModel::DeviceModel(const Attributes& attributes, const Port& port, MemoryModel& memory)
+    : attributes_(attributes), port_(port), memory_(memory) {
+  state_.expected = attributes.first_psn;
+}
+
+void DeviceModel::apply(const Behaviour& behaviour) {
+  for (const MemoryWrite& write : behaviour.writes) memory_.write(write.address, write.bytes);
+  if (behaviour.effect) behaviour.effect(state_);
+}
+
+std::int64_t DeviceModel::offset_of(const Executed& executed) const {
+  const bool is_read = executed.operation == Operation::read_request;
+  const std::uint64_t address = is_read ? executed.read.virtual_address : executed.atomic.virtual_address;
+  return memory_.offset_of(is_read ? executed.read.r_key.value() : executed.atomic.r_key.value(), address);
+}
+
+unsigned DeviceModel::abstract_state() const {
+  if (state_.is_stopped) return kStates - 1;
+  unsigned number = static_cast<unsigned>(state_.open);
+  for (const bool flag : {state_.is_gap_known, state_.is_rnr, state_.executed.empty(), state_.receives.empty()}) {
+    number = 2 * number + (flag ? 1 : 0);
+  }
+  return number;
+}
+
+bool DeviceModel::is_taken(const Packet& request) const {
+  if (state_.is_stopped || !request.is_roce() || request.problem().reason != ParseReason::none) return false;
+  if (check_icrc(request).status != IcrcStatus::good || request.vlan_tci()) return false;
+  if (!has_right_checksum(request)) return false;
+  const auto ethernet = request.get<Ethernet>();
+  const bool is_ours = ethernet && ethernet->destination == port_.device_mac;
+  const RoceVersion version = port_.device_gid.is_ipv4_mapped() ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6;
+  const Bth bth = request.bth();
+  return is_ours && request.is_between(version, port_.tester_gid, port_.device_gid) && bth.version == 0 &&
+         bth.p_key.partition() == kDefaultPKey.partition() && bth.dest_qp == attributes_.qpn &&
+         (static_cast<unsigned>(request.opcode()) >> 5U) == static_cast<unsigned>(Service::rc) &&
+         !request.info().is_response();
+}
+
+Expectation DeviceModel::judge(const Packet& request) const {
+  if (!is_taken(request)) return {ignored()};
+  const std::int32_t ahead = request.bth().psn.distance_from(state_.expected);
+  if (!request.info().defined() && ahead != 0) {
+    // Whether an unknown opcode is dropped before its PSN is looked at is open.
+    Expectation either = ahead > 0 ? judge_gap() : Expectation{};
+    either.push_back(ignored());
+    return either;
+  }
+  if (ahead == 0) return judge_next(request);
+  if (ahead > 0) return judge_gap();
+  Expectation expectation = judge_duplicate(request);
+  // The PSN just half of the numbers away is as far ahead as it is behind.
+  if (ahead == -kHalfOfPsns) std::ranges::move(judge_gap(), std::back_inserter(expectation));
+  return expectation;
+}
+
+Expectation DeviceModel::judge_gap() const {
+  if (state_.is_gap_known) return {ignored()};
+  Behaviour nak{.name = "NAK 0x60"};
+  nak.answers.push_back(acknowledgement(state_.expected, state_.expected, state_.msn));
+  nak.answers.back().syndrome = AethSyndrome::nak(NakCode::psn_sequence_error).value();
+  nak.effect = [](DeviceState& state) { state.is_gap_known = true; };
+  Expectation expectation{std::move(nak)};
+  // RC-RESP-03: what follows a request without a receive may be dropped.
+  if (state_.is_rnr) expectation.push_back(ignored());
+  return expectation;
+}
+
+bool DeviceModel::is_in_order(const OpcodeInfo& info) const {
+  switch (state_.open) {
+    case OpenMessage::none:
+      return info.begins_message();
+    case OpenMessage::send:
+      return info.operation == Operation::send && !info.begins_message();
+    case OpenMessage::write:
+      return info.operation == Operation::write && !info.begins_message();
+  }
+  return false;
+}
+
+bool DeviceModel::has_right(Operation operation) const {
+  return transport::allows(attributes_.access, right_for(operation));
+}
+
+bool DeviceModel::has_legal_length(const Packet& request) const {
+  const std::uint32_t length = request.payload_length();
+  switch (request.info().payload) {
+    case PayloadRule::none:
+      return length == 0;
+    case PayloadRule::exactly_mtu:
+      return length == attributes_.path_mtu;
+    case PayloadRule::one_to_mtu:
+      return length >= 1 && length <= attributes_.path_mtu;
+    case PayloadRule::zero_to_mtu:
+      return length <= attributes_.path_mtu;
+    default:
+      return true;
+  }
+}
+
+Expectation DeviceModel::judge_next(const Packet& request) const {
+  const OpcodeInfo& info = request.info();
+  if (!info.defined()) return {refuse(NakCode::invalid_request), ignored()};
+  if (!is_in_order(info) || !has_right(info.operation)) return {refuse(NakCode::invalid_request)};
+  switch (info.operation) {
+    case Operation::send:
+      return execute_send(request);
+    case Operation::write:
+      return execute_write(request);
+    case Operation::read_request:
+      return execute_read(request);
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+      return execute_atomic(request);
+    default:
+      return {refuse(NakCode::invalid_request), ignored()};
+  }
+}
+
+Behaviour DeviceModel::refuse(NakCode code) const {
+  const std::uint8_t syndrome = AethSyndrome::nak(code).value();
+  Behaviour refused{.name = fmt::format("NAK 0x{:02x}", syndrome)};
+  refused.answers.push_back(acknowledgement(state_.expected, state_.expected, state_.msn));
+  refused.answers.back().syndrome = syndrome;
+  // The receive that the request is for, or was to be for, says why; which status that is, is left to the device.
+  bool is_in_use = true;
+  for (const PostedReceive& receive : state_.receives) {
+    refused.completions.push_back({.wr_id = receive.wr_id, .statuses = flushed(is_in_use)});
+    is_in_use = false;
+  }
+  refused.effect = [](DeviceState& state) {
+    state.is_stopped = true;
+    state.receives.clear();
+  };
+  return refused;
+}
+
+Behaviour DeviceModel::not_ready() const {
+  Behaviour behaviour{.name = "RNR NAK"};
+  behaviour.answers.push_back(acknowledgement(state_.expected, state_.expected, state_.msn));
+  behaviour.answers.back().syndrome = AethSyndrome::rnr_nak(attributes_.rnr_timer).value();
+  behaviour.effect = [](DeviceState& state) {
+    come(state);
+    state.is_rnr = true;
+  };
+  return behaviour;
+}
+
+}  // namespace roce::conform::fuzz

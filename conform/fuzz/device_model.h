@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "conform/fuzz/expectation.h"
+#include "conform/fuzz/memory_model.h"
+#include "roce/wire/packet.h"
+
+namespace roce::conform::fuzz {
+
+/// The responder of an RC QP of the device as the specification has it (IBTA vol. 1, 9.7.4 and 9.7.5; docs/rules.md,
+/// RC-RESP): what it may answer to a request, and what it knows afterwards. It shares nothing with our endpoint, so
+/// that a mistake of that is not in both. Requests come one at a time: each is answered before the next one is taken.
+class DeviceModel {
+ public:
+  struct Attributes {
+    Qpn qpn{};
+    std::uint32_t path_mtu = 1024;  ///< bytes
+    Psn first_psn{};
+    transport::Access access = transport::Access::none;
+    std::uint8_t rnr_timer = 12;       ///< the code of its RNR NAKs
+    std::uint8_t rd_atomic_depth = 4;  ///< READs and atomics that it has to remember for duplicates
+  };
+  /// `port` and `memory` have to outlive the model.
+  DeviceModel(const Attributes& attributes, const Port& port, MemoryModel& memory);
+
+  /// Returns what the device may do with a frame that comes now; at least one thing.
+  [[nodiscard]] Expectation judge(const Packet& request) const;
+  /// Takes over what the device did.
+  void apply(const Behaviour& behaviour);
+  /// Takes a receive that the device has posted.
+  void post_receive(const PostedReceive& receive) { state_.receives.push_back(receive); }
+
+  [[nodiscard]] const DeviceState& state() const { return state_; }
+  [[nodiscard]] const Attributes& attributes() const { return attributes_; }
+  /// Returns the bytes that the open WRITE still lacks.
+  [[nodiscard]] std::uint64_t missing() const { return state_.write.dma_length - state_.received; }
+  /// Returns where a READ or atomic was, from the begin of the region that it named.
+  [[nodiscard]] std::int64_t offset_of(const Executed& executed) const;
+  /// Returns a number of 0 … kStates-1 that stands for the state, for telling states apart.
+  [[nodiscard]] unsigned abstract_state() const;
+  static constexpr unsigned kStates = 49;
+
+ private:
+  /// True if the frame is one that the QP looks at.
+  [[nodiscard]] bool is_taken(const Packet& request) const;
+  [[nodiscard]] Expectation judge_gap() const;
+  [[nodiscard]] Expectation judge_duplicate(const Packet& request) const;
+  [[nodiscard]] Expectation judge_duplicate_read(const Packet& request) const;
+  [[nodiscard]] Expectation judge_duplicate_atomic(const Packet& request) const;
+  [[nodiscard]] Expectation judge_next(const Packet& request) const;
+  [[nodiscard]] Expectation execute_send(const Packet& request) const;
+  [[nodiscard]] Expectation execute_write(const Packet& request) const;
+  [[nodiscard]] Expectation execute_read(const Packet& request) const;
+  [[nodiscard]] Expectation execute_atomic(const Packet& request) const;
+
+  [[nodiscard]] bool is_in_order(const OpcodeInfo& info) const;
+  [[nodiscard]] bool has_right(Operation operation) const;
+  [[nodiscard]] bool has_legal_length(const Packet& request) const;
+
+  [[nodiscard]] Behaviour refuse(NakCode code) const;
+  [[nodiscard]] Behaviour not_ready() const;
+  /// Adds an executed request: with its ACK, and also without it if it did not ask for one.
+  void add_executed(Expectation& expectation, Behaviour behaviour, const Packet& request) const;
+  /// Adds the responses to a READ from one of its packets on.
+  void add_read_responses(Behaviour& behaviour, const Reth& read, Psn psn, Msn msn, bool goes_on) const;
+
+  Attributes attributes_;
+  const Port& port_;
+  MemoryModel& memory_;
+  DeviceState state_;
+};
+
+}  // namespace roce::conform::fuzz

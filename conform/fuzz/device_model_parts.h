@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "conform/fuzz/expectation.h"
+#include "roce/wire/constants.h"
+
+// Used by the files of DeviceModel, and by nobody else.
+namespace roce::conform::fuzz {
+
+/// PSNs are ahead by less than this, and behind by at most this.
+inline constexpr std::int32_t kHalfOfPsns = 1 << 23;
+
+[[nodiscard]] inline Behaviour ignored() {
+  return {.name = "ignored"};
+}
+
+/// Returns an acknowledgement with a PSN from `first` to `last`.
+[[nodiscard]] inline Answer acknowledgement(Psn first, Psn last, Msn msn) {
+  return {.opcode = Opcode::rc_acknowledge, .first = first, .last = last, .msn = msn};
+}
+
+/// Takes over what each request that is judged changes: the missing packet has come, and the wait for a receive is
+/// over.
+inline void come(DeviceState& state) {
+  state.is_gap_known = false;
+  state.is_rnr = false;
+}
+
+}  // namespace roce::conform::fuzz

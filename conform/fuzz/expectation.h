@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "roce/transport/verbs.h"
+#include "roce/wire/aeth.h"
+#include "roce/wire/atomiceth.h"
+#include "roce/wire/opcode.h"
+#include "roce/wire/reth.h"
+#include "roce/wire/types.h"
+
+namespace roce::conform::fuzz {
+
+/// The message that is open at the device's responder.
+enum class OpenMessage : std::uint8_t { none, send, write };
+
+/// A receive of the device that has no completion yet.
+struct PostedReceive {
+  std::uint64_t wr_id = 0;
+  std::uint64_t address = 0;
+  std::uint32_t length = 0;  ///< bytes
+};
+
+/// A READ or atomic that the device has executed, for duplicates of it.
+struct Executed {
+  Operation operation = Operation::unknown;
+  Psn psn{};
+  std::uint32_t psns = 1;      ///< how many PSNs it takes
+  Reth read{};                 ///< of a READ
+  AtomicEth atomic{};          ///< of an atomic
+  std::uint64_t original = 0;  ///< the value that an atomic answered
+};
+
+/// All that the responder of a QP remembers.
+struct DeviceState {
+  Psn expected{};
+  Msn msn{};
+  bool is_stopped = false;    ///< in ERR
+  bool is_gap_known = false;  ///< a gap was NAKed, and the missing packet has not come
+  bool is_rnr = false;        ///< the last request got an RNR NAK
+  OpenMessage open = OpenMessage::none;
+  std::uint64_t received = 0;  ///< bytes of the open message
+  Reth write{};                ///< of the open WRITE
+  std::deque<PostedReceive> receives{};
+  std::deque<Executed> executed{};  ///< the newest first
+};
+
+/// A frame that the device may answer with.
+struct Answer {
+  Opcode opcode{};
+  Psn first{};                             ///< its PSN is one from here …
+  Psn last{};                              ///< … to here
+  Msn msn{};                               ///< of an AETH
+  std::optional<std::uint8_t> syndrome{};  ///< of an AETH; empty: an ACK with any credits
+  std::vector<std::byte> payload{};        ///< of a READ response
+  std::uint64_t original = 0;              ///< of an answer to an atomic
+};
+
+struct MemoryWrite {
+  std::uint64_t address = 0;
+  std::vector<std::byte> bytes;
+};
+
+/// Bytes of which nobody can say how they are afterwards.
+struct MemoryRange {
+  std::uint64_t address = 0;
+  std::uint64_t length = 0;
+};
+
+/// The completion of a receive.
+struct ReceiveDone {
+  std::uint64_t wr_id = 0;
+  std::vector<transport::CompletionStatus> statuses;  ///< one of these
+  std::uint32_t byte_length = 0;                      ///< if it is a success; so are the members below
+  bool is_write = false;
+  std::optional<std::uint32_t> immediate{};
+};
+
+/// One of the things that the device may do with a frame.
+struct Behaviour {
+  std::string name;  ///< `executed`, `NAK 0x61`, `ignored`
+  std::vector<Answer> answers{};
+  std::vector<MemoryWrite> writes{};
+  std::optional<MemoryRange> unknown{};
+  std::vector<ReceiveDone> completions{};
+  std::function<void(DeviceState& state)> effect{};  ///< empty: none
+};
+
+/// All that the device may do with a frame, in the order in which it is looked for.
+using Expectation = std::vector<Behaviour>;
+
+}  // namespace roce::conform::fuzz

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/fuzz/finding_case.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "conform/fuzz/request_frame.h"
+#include "roce/wire/opcode.h"
+
+namespace roce::conform::fuzz {
+
+namespace {
+
+/// Returns a text between double quotes.
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') result += '\\';
+    result += letter;
+  }
+  return result + '"';
+}
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes)
+    fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(byte));
+  return text;
+}
+
+/// Returns the name of an opcode as cases write it on an RC QP.
+std::string_view short_name(Opcode opcode) {
+  constexpr std::string_view service = "RC_";
+  const std::string_view name = opcode_info(opcode).name;
+  return name.starts_with(service) ? name.substr(service.size()) : name;
+}
+
+class CaseWriter {
+ public:
+  explicit CaseWriter(const ProgramResult& failed) : failed_(failed) {}
+
+  [[nodiscard]] std::string text() {
+    add_head();
+    add_setup();
+    out_ += "steps:\n";
+    add_filling();
+    for (std::size_t i = 0; i < failed_.turns.size(); ++i) {
+      const Turn& turn = failed_.turns[i];
+      if (std::holds_alternative<Receive>(turn.action)) {
+        add_receive(turn);
+      } else {
+        add_request(turn);
+      }
+    }
+    add_step("no_completion:");
+    if (failed_.alarm->oracle == Oracle::state || failed_.alarm->oracle == Oracle::memory) {
+      add_step(fmt::format("state: {}", failed_.is_stopped ? "ERR" : "RTS"));
+    }
+    add_step("memory: unchanged");
+    return std::move(out_);
+  }
+
+ private:
+  template <typename... Arguments>
+  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+  }
+  void add_step(std::string_view step) { add("{}- {}\n", indent_, step); }
+
+  void add_head() {
+    add("# {}\n", failed_.alarm->what);
+    add("case: {}\n", case_name(failed_));
+    add("title: {}\n", quoted("Found by the fuzzer: " + failed_.alarm->place));
+    add("rule: [IBTA 9.7.4, IBTA 9.7.5]\nlevel: must\nneeds: [agent, rc, atomics]\n");
+  }
+
+  void add_setup() {
+    using transport::Access;
+    std::vector<std::string_view> rights;
+    constexpr std::array all{std::pair{Access::remote_write, "remote_write"},
+                             std::pair{Access::remote_read, "remote_read"},
+                             std::pair{Access::remote_atomic, "remote_atomic"}};
+    for (const auto& [right, name] : all) {
+      if (transport::allows(failed_.program.access, right)) rights.emplace_back(name);
+    }
+    add("setup:\n");
+    add("  qp: {{path_mtu: {}, rq_psn: {}, access: [{}], receives: 0}}\n", failed_.program.path_mtu,
+        failed_.program.first_psn.value(), fmt::join(rights, ", "));
+    add("  filler: {{qp: {{path_mtu: 4096}}}}\n");
+    add("  right: {{mr: {{length: {}}}}}\n", kRegionBytes);
+    add("  other_pd: {{mr: {{length: {}, in_other_pd: \"true\"}}}}\n", kRegionBytes);
+    add("  closed: {{mr: {{length: {}, access: [local_write]}}}}\n", kRegionBytes);
+    add("  gone: {{mr: {{length: {}}}}}\n", kRegionBytes);
+    add("  buffers: {{mr: {{length: {}, access: [local_write]}}}}\n", failed_.regions.buffers.length);
+  }
+
+  /// Memory is as it was for the fuzzer: each place has another content.
+  void add_filling() {
+    constexpr std::uint32_t packet = 4096;
+    add_step("deregister: gone");
+    for (std::uint32_t at = 0; at < kRegionBytes; at += packet) {
+      add_step(
+          fmt::format("inject: {{WRITE_ONLY: , on: filler, rdma.va: $right.va + {}, rdma.r_key: $right.r_key, payload: "
+                      "\"bytes({}, {})\"}}",
+                      at, at + 1, packet));
+      add_step("expect: {ACK: [$filler.E, $filler.M + 1], on: filler}");
+      add_step(fmt::format("memory: {{at: $right.va + {}, is: \"bytes({}, {})\"}}", at, at + 1, packet));
+    }
+  }
+
+  /// Returns an address as an offset in its region.
+  [[nodiscard]] std::string address_text(std::uint64_t address) const {
+    const Region& right = failed_.regions.right;
+    const Region& buffers = failed_.regions.buffers;
+    if (address >= buffers.address && address <= buffers.address + buffers.length) {
+      return fmt::format("$buffers.va + {}", address - buffers.address);
+    }
+    return fmt::format("$right.va + {}", address - right.address);
+  }
+
+  void add_receive(const Turn& turn) {
+    add_step(fmt::format("post_receive: {{at: {}, length: {}, l_key: $buffers.l_key, wr_id: {}}}",
+                         address_text(turn.buffer.address), turn.buffer.length, turn.wr_id));
+    if (turn.is_flushed) add_completion({.wr_id = turn.wr_id, .statuses = {transport::CompletionStatus::flushed}});
+  }
+
+  static std::string key_text(Key key) {
+    switch (key) {
+      case Key::right:
+        return "$right.r_key";
+      case Key::variant:
+        return "$right.r_key ^ 1";
+      case Key::index:
+        return "$right.r_key ^ 0x8000";
+      case Key::zero:
+        return "0";
+      case Key::other_pd:
+        return "$other_pd.r_key";
+      case Key::closed:
+        return "$closed.r_key";
+      case Key::gone:
+        return "$gone.r_key";
+    }
+    return "0";
+  }
+
+  static std::string region_name(Key key) {
+    switch (key) {
+      case Key::other_pd:
+        return "other_pd";
+      case Key::closed:
+        return "closed";
+      case Key::gone:
+        return "gone";
+      default:
+        return "right";
+    }
+  }
+
+  void add_request(const Turn& turn) {
+    if (turn.frame.empty()) return;
+    const auto& request = std::get<Request>(turn.action);
+    const OpcodeInfo& info = opcode_info(request.opcode);
+    std::string fields;
+    const auto field = [&](std::string_view name, const std::string& value) {
+      fields += fmt::format(", {}: {}", name, value);
+    };
+    field("bth.psn", std::to_string(turn.psn.value()));
+    field("bth.ack_req", request.ack_request ? "\"true\"" : "\"false\"");
+    for (const HeaderId id : info.headers()) {
+      if (id == HeaderId::reth || id == HeaderId::atomiceth) {
+        field("rdma.va", fmt::format("${}.va {} {}", region_name(request.key), request.address < 0 ? '-' : '+',
+                                     request.address < 0 ? -request.address : request.address));
+        field("rdma.r_key", key_text(request.key));
+      }
+      if (id == HeaderId::reth) field("rdma.length", std::to_string(request.length));
+      if (id == HeaderId::atomiceth) {
+        field("atomiceth.swap_or_add", std::to_string(request.operand));
+        field("atomiceth.compare", std::to_string(request.compare));
+      }
+      if (id == HeaderId::immdt) field("immdt.data", std::to_string(request.immediate));
+    }
+    field("payload", fmt::format("\"bytes({}, {})\"", request.seed, request.payload));
+    for (const FieldChange& change : request.changes) {
+      field(change.field, quoted(change.value));
+    }
+    if (request.qpn_flip != 0) field("bth.dest_qp", fmt::format("$qp.qpn ^ 0x{:x}", request.qpn_flip));
+    if (request.wrong_icrc) field("icrc", "wrong");
+    if (info.defined()) {
+      add_step(fmt::format("inject: {{{}: {}}}", short_name(request.opcode), fields));
+    } else {
+      add_step(fmt::format("inject: {{SEND_ONLY: , bth.opcode: 0x{:02x}{}}}", static_cast<unsigned>(request.opcode),
+                           fields));
+    }
+    add_expectation(turn);
+  }
+
+  void add_expectation(const Turn& turn) {
+    std::span<const Behaviour> behaviours{turn.expectation};
+    if (turn.taken) behaviours = behaviours.subspan(*turn.taken, 1);
+    const bool may_notify = is_marked(turn.frame);
+    if (behaviours.size() == 1 && !may_notify) return add_behaviour(behaviours.front());
+    add_step("expect_one_of:");
+    const std::string outside = indent_;
+    indent_ += "      ";
+    int number = 0;
+    for (const Behaviour& behaviour : behaviours) {
+      for (const bool notifies : {false, true}) {
+        if (notifies && !may_notify) continue;
+        add("{}    way_{}:\n", outside, ++number);
+        if (notifies) add_step("expect: {CNP: }");
+        add_behaviour(behaviour);
+      }
+    }
+    indent_ = outside;
+  }
+
+  void add_behaviour(const Behaviour& behaviour) {
+    if (behaviour.answers.empty()) add_step("quiet: default");
+    for (const Answer& answer : behaviour.answers) add_answer(answer);
+    for (const MemoryWrite& write : behaviour.writes) {
+      if (write.bytes.empty()) continue;
+      add_step(fmt::format("memory: {{at: {}, is: \"{}\"}}", address_text(write.address), hex(write.bytes)));
+    }
+    if (behaviour.unknown) {
+      add_step(fmt::format("memory: {{at: {}, length: {}}}", address_text(behaviour.unknown->address),
+                           behaviour.unknown->length));
+    }
+    for (const ReceiveDone& done : behaviour.completions) add_completion(done);
+  }
+
+  void add_answer(const Answer& answer) {
+    std::string fields = fmt::format(", bth.psn: {}", answer.last.value());
+    if (answer.first != answer.last) {
+      fields = fmt::format(", bth.psn: psn({})..psn({})", answer.first.value(), answer.last.value());
+    }
+    for (const HeaderId id : opcode_info(answer.opcode).headers()) {
+      if (id == HeaderId::aeth) {
+        fields +=
+            answer.syndrome ? fmt::format(", aeth.syndrome: 0x{:02x}", *answer.syndrome) : ", aeth.syndrome: 0..0x1F";
+        fields += fmt::format(", aeth.msn: {}", answer.msn.value());
+      }
+      if (id == HeaderId::atomicacketh) fields += fmt::format(", atomicacketh.original: {}", answer.original);
+    }
+    if (opcode_info(answer.opcode).operation == Operation::read_response) {
+      fields += fmt::format(", payload: \"{}\"", hex(answer.payload));
+    }
+    add_step(fmt::format("expect: {{{}: {}}}", short_name(answer.opcode), fields));
+  }
+
+  void add_completion(const ReceiveDone& done) {
+    std::vector<std::string> statuses;
+    for (const transport::CompletionStatus status : done.statuses) statuses.emplace_back(to_string(status));
+    std::string fields = fmt::format("of: receive, wr_id: {}, status: [{}]", done.wr_id, fmt::join(statuses, ", "));
+    if (done.statuses.front() == transport::CompletionStatus::success) {
+      fields += fmt::format(", byte_length: {}", done.byte_length);
+      if (done.immediate) fields += fmt::format(", immediate: {}", *done.immediate);
+    }
+    add_step(fmt::format("completion: {{{}}}", fields));
+  }
+
+  const ProgramResult& failed_;
+  std::string out_;
+  std::string indent_ = "  ";
+};
+
+}  // namespace
+
+std::string case_name(const ProgramResult& failed) {
+  // FNV-1a: the same on all machines.
+  std::uint32_t hash = 0x811C'9DC5U;
+  for (const char letter : failed.alarm->place) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x0100'0193U;
+  return fmt::format("fuzz-{:08x}", hash);
+}
+
+std::string case_text(const ProgramResult& failed) {
+  return CaseWriter{failed}.text();
+}
+
+}  // namespace roce::conform::fuzz

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/fuzz/generator.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+namespace roce::conform::fuzz {
+
+namespace {
+
+using transport::Access;
+
+constexpr std::uint32_t kProbeBytes = 8;
+constexpr std::uint32_t kMostPackets = 4;
+
+/// Returns a number of 0 … `below` - 1.
+std::uint64_t draw(Random& random, std::uint64_t below) {
+  return random() % below;
+}
+
+bool happens(Random& random, unsigned percent) {
+  return draw(random, 100) < percent;
+}
+
+template <typename T>
+const T& one_of(Random& random, std::span<const T> values) {
+  return values[draw(random, values.size())];
+}
+
+template <typename T, std::size_t N>
+const T& one_of(Random& random, const std::array<T, N>& values) {
+  return one_of(random, std::span<const T>{values});
+}
+
+/// Returns a length of a message, often one at an edge.
+std::uint32_t draw_length(Random& random, std::uint32_t mtu) {
+  const std::array edges{0U, 1U, 3U, 4U, 8U, mtu - 1, mtu, mtu + 1, 2 * mtu, kMostPackets * mtu};
+  if (happens(random, 50)) return one_of(random, edges);
+  return static_cast<std::uint32_t>(draw(random, 2 * mtu));
+}
+
+/// Returns an offset at which `length` bytes are inside of a region.
+std::int64_t draw_address(Random& random, std::uint64_t length, std::uint64_t multiple) {
+  const std::uint64_t room = kRegionBytes - std::min<std::uint64_t>(length, kRegionBytes);
+  const std::uint64_t offset = happens(random, 20) ? room : draw(random, room + 1);
+  return static_cast<std::int64_t>(offset / multiple * multiple);
+}
+
+Request base(Opcode opcode, Random& random) {
+  return {.opcode = opcode,
+          .ack_request = happens(random, 70),
+          .seed = draw(random, 1U << 16U),
+          .immediate = static_cast<std::uint32_t>(random())};
+}
+
+Request go_on_with_send(const DeviceModel& model, Random& random) {
+  const std::uint32_t mtu = model.attributes().path_mtu;
+  if (happens(random, 40)) {
+    Request middle = base(Opcode::rc_send_middle, random);
+    middle.payload = mtu;
+    return middle;
+  }
+  Request last = base(happens(random, 30) ? Opcode::rc_send_last_imm : Opcode::rc_send_last, random);
+  last.payload = 1 + static_cast<std::uint32_t>(draw(random, mtu));
+  return last;
+}
+
+Request go_on_with_write(const DeviceModel& model, Random& random) {
+  const std::uint32_t mtu = model.attributes().path_mtu;
+  if (model.missing() > mtu) {
+    Request middle = base(Opcode::rc_write_middle, random);
+    middle.payload = mtu;
+    return middle;
+  }
+  Request last = base(happens(random, 30) ? Opcode::rc_write_last_imm : Opcode::rc_write_last, random);
+  last.payload = static_cast<std::uint32_t>(model.missing());
+  return last;
+}
+
+Request begin_send(const DeviceModel& model, Random& random) {
+  const std::uint32_t mtu = model.attributes().path_mtu;
+  if (happens(random, 40)) {
+    Request first = base(Opcode::rc_send_first, random);
+    first.payload = mtu;
+    return first;
+  }
+  Request only = base(happens(random, 30) ? Opcode::rc_send_only_imm : Opcode::rc_send_only, random);
+  only.payload = std::min(mtu, draw_length(random, mtu));
+  return only;
+}
+
+Request begin_write(const DeviceModel& model, Random& random) {
+  const std::uint32_t mtu = model.attributes().path_mtu;
+  const std::uint32_t length = draw_length(random, mtu);
+  Request write = base(Opcode::rc_write_first, random);
+  if (length <= mtu) write.opcode = happens(random, 30) ? Opcode::rc_write_only_imm : Opcode::rc_write_only;
+  write.payload = std::min(mtu, length);
+  write.length = length;
+  write.address = draw_address(random, length, 1);
+  return write;
+}
+
+Request begin_read(const DeviceModel& model, Random& random) {
+  Request read = base(Opcode::rc_read_request, random);
+  read.length = draw_length(random, model.attributes().path_mtu);
+  read.address = draw_address(random, read.length, 1);
+  return read;
+}
+
+Request begin_atomic(const DeviceModel& /*model*/, Random& random) {
+  constexpr std::uint64_t size = 8;
+  Request atomic = base(happens(random, 50) ? Opcode::rc_fetch_add : Opcode::rc_compare_swap, random);
+  atomic.address = draw_address(random, size, size);
+  atomic.operand = random();
+  atomic.compare = 0xA5A5'A5A5'A5A5'A5A5U;
+  return atomic;
+}
+
+/// Returns a request that the device has executed, or a READ of its rest; it has to be there.
+Request repeat(const DeviceModel& model, Random& random) {
+  const auto& executed = model.state().executed;
+  const Executed& old = executed[draw(random, executed.size())];
+  Request again = base(Opcode::rc_read_request, random);
+  again.psn = old.psn.distance_from(model.state().expected);
+  if (old.operation == Operation::read_request) {
+    const auto skipped = static_cast<std::uint32_t>(draw(random, old.psns));
+    again.psn += static_cast<std::int32_t>(skipped);
+    again.length = old.read.dma_length - skipped * model.attributes().path_mtu;
+    again.address = model.offset_of(old) + std::int64_t{skipped} * model.attributes().path_mtu;
+    return again;
+  }
+  again.opcode = old.operation == Operation::fetch_add ? Opcode::rc_fetch_add : Opcode::rc_compare_swap;
+  again.address = model.offset_of(old);
+  again.operand = old.atomic.swap_or_add;
+  again.compare = old.atomic.compare;
+  return again;
+}
+
+// Mutations, one function for each part of a request.
+
+void mutate_psn(Request& request, const DeviceModel& /*model*/, Random& random) {
+  constexpr std::array edges{
+      1,          -1, 2, -2, 3, -4, 50, -50, 1 << 16, -(1 << 16), 1 << 22, (1 << 22) + 1, -(1 << 22), (1 << 23) - 1,
+      -(1 << 23), 5,  -3};
+  request.psn += one_of(random, edges);
+}
+
+void mutate_opcode(Request& request, const DeviceModel& /*model*/, Random& random) {
+  using enum Opcode;
+  constexpr std::array others{rc_send_first,
+                              rc_send_middle,
+                              rc_send_last,
+                              rc_send_last_imm,
+                              rc_send_only,
+                              rc_send_only_imm,
+                              rc_write_first,
+                              rc_write_middle,
+                              rc_write_last,
+                              rc_write_last_imm,
+                              rc_write_only,
+                              rc_write_only_imm,
+                              rc_read_request,
+                              rc_compare_swap,
+                              rc_fetch_add,
+                              rc_read_response_only,
+                              rc_acknowledge,
+                              rc_atomic_acknowledge,
+                              static_cast<Opcode>(0x15),
+                              static_cast<Opcode>(0x18),
+                              static_cast<Opcode>(0x1F),
+                              uc_send_only,
+                              uc_write_only,
+                              ud_send_only};
+  request.opcode = one_of(random, others);
+}
+
+void mutate_payload(Request& request, const DeviceModel& model, Random& random) {
+  const std::uint32_t mtu = model.attributes().path_mtu;
+  const std::uint32_t length = request.payload;
+  const std::array edges{
+      length + 1, length == 0 ? 2 : length - 1, length + 4, length < 4 ? 0 : length - 4, 0U, mtu, mtu + 1, mtu + 4};
+  request.payload = one_of(random, edges);
+}
+
+void mutate_length(Request& request, const DeviceModel& model, Random& random) {
+  const std::uint32_t mtu = model.attributes().path_mtu;
+  const std::uint32_t length = request.length;
+  const std::array edges{length + 1, length - 1,      0U,           length + mtu,
+                         1U << 31U,  (1U << 31U) + 1, 0xFFFF'FFFFU, 0x8000'0000U | length};
+  request.length = one_of(random, edges);
+}
+
+void mutate_address(Request& request, const DeviceModel& /*model*/, Random& random) {
+  const std::int64_t length = request.length;
+  const std::array<std::int64_t, 8> edges{-1,
+                                          -8,
+                                          kRegionBytes - length + 1,
+                                          kRegionBytes,
+                                          kRegionBytes - 1,
+                                          request.address + 1,
+                                          request.address + 8,
+                                          request.address - 8};
+  request.address = one_of(random, edges);
+}
+
+void mutate_key(Request& request, const DeviceModel& /*model*/, Random& random) {
+  constexpr std::array keys{Key::variant, Key::index, Key::zero, Key::other_pd, Key::closed, Key::gone};
+  request.key = one_of(random, keys);
+}
+
+void mutate_ack(Request& request, const DeviceModel& /*model*/, Random& /*random*/) {
+  request.ack_request = !request.ack_request;
+}
+
+void mutate_icrc(Request& request, const DeviceModel& /*model*/, Random& /*random*/) {
+  request.wrong_icrc = true;
+}
+
+void mutate_operand(Request& request, const DeviceModel& /*model*/, Random& random) {
+  request.operand ^= std::uint64_t{1} << draw(random, 64);
+}
+
+void mutate_qpn(Request& request, const DeviceModel& /*model*/, Random& random) {
+  request.qpn_flip = 1U << draw(random, Qpn::kBits);
+}
+
+void mutate_field(Request& request, const DeviceModel& /*model*/, Random& random) {
+  const std::array<FieldChange, 20> changes{
+      {{"bth.tver", "1"},         {"bth.tver", "15"},
+       {"bth.p_key", "0x7fff"},   {"bth.p_key", "0"},
+       {"bth.p_key", "0x8000"},   {"bth.p_key", "0x1234"},
+       {"bth.dest_qp", "0"},      {"bth.mig_req", "false"},
+       {"bth.se", "true"},        {"bth.fecn", "true"},
+       {"bth.becn", "true"},      {"bth.reserved1", "63"},
+       {"bth.reserved2", "127"},  {"bth.pad_count", std::to_string(draw(random, 4))},
+       {"ip.ttl", "3"},           {"ip.ecn", "3"},
+       {"ip.dscp", "46"},         {"ip.src", "10.0.0.77"},
+       {"ip.checksum", "0x1234"}, {"udp.srcport", "17"}}};
+  request.changes.push_back(one_of(random, changes));
+}
+
+}  // namespace
+
+Program new_program(Random& random) {
+  Program program;
+  program.path_mtu = happens(random, 80) ? 256 : 1024;
+  const std::array<std::uint32_t, 4> edges{0, 1, 0xFF'FFFE, 0x7F'FFFF};
+  program.first_psn = Psn{happens(random, 50) ? one_of(random, edges) : static_cast<std::uint32_t>(random())};
+  program.access = Access::remote_write | Access::remote_read | Access::remote_atomic;
+  if (happens(random, 10)) program.access = Access::remote_write;
+  if (happens(random, 10)) program.access = Access::remote_read | Access::remote_atomic;
+  return program;
+}
+
+Request legal_request(const DeviceModel& model, Random& random) {
+  const DeviceState& state = model.state();
+  if (!state.executed.empty() && happens(random, 15)) return repeat(model, random);
+  if (state.open == OpenMessage::send) return go_on_with_send(model, random);
+  if (state.open == OpenMessage::write) return go_on_with_write(model, random);
+  constexpr std::array begin{begin_send, begin_write, begin_read, begin_atomic};
+  return one_of(random, begin)(model, random);
+}
+
+void mutate(Request& request, const DeviceModel& model, Random& random) {
+  constexpr std::array mutations{mutate_psn,     mutate_psn,     mutate_psn,     mutate_opcode, mutate_opcode,
+                                 mutate_payload, mutate_length,  mutate_address, mutate_key,    mutate_ack,
+                                 mutate_icrc,    mutate_operand, mutate_qpn,     mutate_field};
+  one_of(random, mutations)(request, model, random);
+}
+
+Generator::Generator(Random& random, std::vector<Action> begin)
+    : random_(random), begin_(std::move(begin)), length_(1 + draw(random, kMostActions - 1)) {
+  if (begin_.empty()) return;
+  begin_.resize(1 + draw(random, begin_.size()));
+  if (happens(random, 60)) wrong_ = draw(random, begin_.size());
+  length_ = std::min(kMostActions - 1, begin_.size() + draw(random, 8));
+}
+
+std::optional<Action> Generator::next(const DeviceModel& model) {
+  const std::size_t number = next_++;
+  if (number < begin_.size()) {
+    Action action = begin_[number];
+    if (number == wrong_) {
+      if (auto* request = std::get_if<Request>(&action)) mutate(*request, model, random_);
+    }
+    return action;
+  }
+  if (number > length_) return std::nullopt;
+  if (number == length_) {
+    return Request{.opcode = Opcode::rc_write_only, .payload = kProbeBytes, .seed = number, .length = kProbeBytes};
+  }
+  constexpr std::array<std::uint32_t, 6> receives{0, 1, 64, 256, 1024, kReceiveBytes};
+  if (happens(random_, 15)) return Receive{one_of(random_, receives)};
+  Request request = legal_request(model, random_);
+  if (happens(random_, 35)) mutate(request, model, random_);
+  while (happens(random_, 10)) mutate(request, model, random_);
+  return request;
+}
+
+}  // namespace roce::conform::fuzz

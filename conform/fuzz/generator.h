@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "conform/fuzz/program_run.h"
+
+namespace roce::conform::fuzz {
+
+using Random = std::mt19937_64;
+
+/// Returns the frame of a new program, without actions.
+[[nodiscard]] Program new_program(Random& random);
+
+/// Returns a request that is right in the state of the device; sometimes the same as an older one.
+[[nodiscard]] Request legal_request(const DeviceModel& model, Random& random);
+
+/// Makes one thing about a request wrong, or at least rare.
+void mutate(Request& request, const DeviceModel& model, Random& random);
+
+/// Makes up a program while it runs: most requests are right in the state that the device is in, some are wrong in one
+/// way and few in several. At the end comes a WRITE that shows whether the QP is as it should be. `begin` is what the
+/// program begins with, which may be wrong in one more way.
+class Generator final : public ActionSource {
+ public:
+  Generator(Random& random, std::vector<Action> begin);
+
+  [[nodiscard]] std::optional<Action> next(const DeviceModel& model) override;
+
+ private:
+  Random& random_;
+  std::vector<Action> begin_;
+  std::optional<std::size_t> wrong_;  ///< which one of `begin_` becomes wrong
+  std::size_t length_;                ///< actions in all
+  std::size_t next_ = 0;
+};
+
+}  // namespace roce::conform::fuzz

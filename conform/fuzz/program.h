@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "conform/target/target.h"
+#include "roce/wire/opcode.h"
+
+namespace roce::conform::fuzz {
+
+/// The key that a request names.
+enum class Key : std::uint8_t {
+  right,     ///< of the region that the peer may use
+  variant,   ///< the same with another low byte
+  index,     ///< the same with another index
+  zero,      ///< 0
+  other_pd,  ///< of a region in another protection domain
+  closed,    ///< of a region without remote rights
+  gone,      ///< of a region that was deregistered
+};
+
+/// A field of a frame with a value that it should not have.
+struct FieldChange {
+  std::string field;  ///< a name of the field table: `bth.p_key`
+  std::string value;
+
+  friend bool operator==(const FieldChange&, const FieldChange&) = default;
+};
+
+/// One request to the device. What it says is relative to what the device has to know when it comes, so that it means
+/// the same on any QP, and also when the requests before it are left out.
+struct Request {
+  Opcode opcode = Opcode::rc_write_only;
+  std::int32_t psn = 0;       ///< added to the PSN that the device expects
+  bool ack_request = true;    ///< AckReq
+  std::uint32_t payload = 0;  ///< bytes
+  std::uint64_t seed = 0;     ///< of the payload
+  std::uint32_t length = 0;   ///< of the RETH: bytes of the whole message
+  std::int64_t address = 0;   ///< from the begin of the region that `key` names; the region of `right` if it has none
+  Key key = Key::right;       ///< of a RETH or AtomicETH
+  std::uint64_t operand = 0;  ///< the value to swap or add
+  std::uint64_t compare = 0;  ///< the value to compare with
+  std::uint32_t immediate = 0;
+  std::uint32_t qpn_flip = 0;  ///< bits of the destination QPN that are inverted
+  bool wrong_icrc = false;
+  std::vector<FieldChange> changes{};  ///< applied at last, before the ICRC
+
+  friend bool operator==(const Request&, const Request&) = default;
+};
+
+/// The device posts a receive.
+struct Receive {
+  std::uint32_t length = 0;  ///< bytes, at most kReceiveBytes
+
+  friend bool operator==(const Receive&, const Receive&) = default;
+};
+
+using Action = std::variant<Request, Receive>;
+
+/// A conversation with a new QP of the device.
+struct Program {
+  std::uint32_t path_mtu = 256;  ///< bytes
+  Psn first_psn{};               ///< the first PSN that the device expects
+  transport::Access access = transport::Access::none;
+  std::vector<Action> actions{};
+};
+
+/// The most actions of a program.
+inline constexpr std::size_t kMostActions = 24;
+/// The most bytes of a receive.
+inline constexpr std::uint32_t kReceiveBytes = 2048;
+/// Bytes of each region that a request may name.
+inline constexpr std::uint32_t kRegionBytes = 8192;
+
+}  // namespace roce::conform::fuzz

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conform/fuzz/bench.h"
+#include "conform/fuzz/device_model.h"
+#include "conform/fuzz/program.h"
+
+namespace roce::conform::fuzz {
+
+/// The judge that an alarm comes from.
+enum class Oracle : std::uint8_t {
+  answer,      ///< the device answered what the specification does not allow, or not at all
+  form,        ///< a frame of the device has a form that no frame may have
+  completion,  ///< a completion is missing, wrong or too many
+  state,       ///< the QP is in a state that it may not be in
+  memory,      ///< memory is not as the requests made it
+  gone,        ///< the device, or the way to it, stopped answering
+};
+/// Returns `answer`, `form`, `completion`, `state`, `memory` or `gone`.
+[[nodiscard]] std::string_view to_string(Oracle oracle);
+
+/// A deviation of the device from the specification.
+struct Alarm {
+  Oracle oracle = Oracle::answer;
+  std::size_t action = 0;  ///< index of the action that showed it; behind the last one: the end of the program
+  std::string what;        ///< a sentence: what was allowed, and what came
+  std::string place;       ///< the same for alarms that are one fault: the kind of request, what was allowed and seen
+};
+
+/// An action, and what became of it.
+struct Turn {
+  Action action;
+  std::vector<std::byte> frame{};      ///< of a request
+  Psn psn{};                           ///< of a request
+  std::uint64_t wr_id = 0;             ///< of a receive
+  transport::Sge buffer{};             ///< of a receive
+  bool is_flushed = false;             ///< a receive that was posted in ERR
+  Expectation expectation{};           ///< of a request
+  std::optional<std::size_t> taken{};  ///< which one of `expectation` the device did
+  std::vector<SeenFrame> answers{};
+};
+
+/// A program as it ran.
+struct ProgramResult {
+  Program program;
+  std::vector<Turn> turns{};
+  std::optional<Alarm> alarm{};
+  Regions regions{};
+  bool is_stopped = false;                  ///< the QP has to be in ERR at the end
+  std::vector<std::uint64_t> signatures{};  ///< of what happened at each request: state, request, answer, state
+  std::vector<unsigned> states{};           ///< abstract states that the model was in
+  std::size_t frames = 0;                   ///< in both directions
+};
+
+/// Says what a program does next.
+class ActionSource {
+ public:
+  ActionSource() = default;
+  ActionSource(const ActionSource&) = delete;
+  ActionSource& operator=(const ActionSource&) = delete;
+  virtual ~ActionSource() = default;
+  /// Returns the next action, as the device's state now asks for; empty at the end.
+  [[nodiscard]] virtual std::optional<Action> next(const DeviceModel& model) = 0;
+};
+
+/// Runs a program on a new QP: its frame (`program.actions` is not looked at) with the actions that `source` has. Ends
+/// at the first alarm. Error: the device refuses a verb. Throws DeviceGone if the device was gone before the first
+/// action.
+[[nodiscard]] TargetResult<ProgramResult> run_program(Bench& bench, const Program& program, ActionSource& source);
+/// Runs the actions of a program.
+[[nodiscard]] TargetResult<ProgramResult> run_program(Bench& bench, const Program& program);
+
+}  // namespace roce::conform::fuzz

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The fuzzer finds nothing on our endpoint, and finds faults that are planted in it. Each finding is a conformance case
+// that fails with the fault and passes without.
+//
+// ROCE_FUZZ=SECONDS looks for every fault for so long, with the seeds 1 … ROCE_FUZZ_SEEDS (1), and prints what it took.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "conform/fuzz/finding_case.h"
+#include "conform/fuzz/fuzzer.h"
+#include "conform/language/read_case.h"
+#include "conform/run/case_run.h"
+#include "conform/target/memory_target.h"
+#include "planted_fault.h"
+#include "roce/transport/profile.h"
+
+namespace roce::conform::fuzz {
+namespace {
+
+using testing::HasSubstr;
+
+/// Plants a fault as long as it lives.
+class Planted {
+ public:
+  explicit Planted(std::string_view name) {
+    const auto found = std::ranges::find(fault_names(), name, &FaultName::name);
+    if (found == fault_names().end()) throw std::invalid_argument("there is no fault " + std::string{name});
+    plant(static_cast<std::size_t>(found - fault_names().begin()));
+  }
+  ~Planted() { plant(std::nullopt); }
+  Planted(const Planted&) = delete;
+  Planted& operator=(const Planted&) = delete;
+};
+
+Fuzzer make_fuzzer(const transport::Profile& profile, std::uint64_t seed) {
+  return Fuzzer{[profile](std::uint64_t device) { return std::make_unique<MemoryTarget>(profile, device); }, Timing{},
+                seed};
+}
+
+/// Runs programs until one shows a fault, at most `most`; null if none did.
+const Finding* find_first(Fuzzer& fuzzer, std::uint64_t most) {
+  while (fuzzer.counts().programs < most) {
+    const TargetResult<bool> is_new = fuzzer.step();
+    if (!is_new) {
+      ADD_FAILURE() << is_new.error();
+      return nullptr;
+    }
+    if (*is_new) return &fuzzer.findings().front();
+  }
+  return nullptr;
+}
+
+CaseOutcome run_case(const std::string& text) {
+  const CaseResult<Case> read = read_case("finding.yaml", text);
+  if (!read) {
+    ADD_FAILURE() << to_string(read.error()) << '\n' << text;
+    return {};
+  }
+  const CaseResult<std::vector<Instance>> instances = expand(*read);
+  MemoryTarget target{transport::strict_profile(), 1};
+  return CaseRun{target, instances->front(), 1, {}}.run();
+}
+
+class FuzzedProfiles : public testing::TestWithParam<transport::Profile> {};
+
+TEST_P(FuzzedProfiles, DoNothingThatTheModelForbids) {
+  Fuzzer fuzzer = make_fuzzer(GetParam(), 1);
+  const Finding* finding = find_first(fuzzer, 3000);
+  EXPECT_EQ(finding, nullptr) << finding->result.alarm->what << '\n' << case_text(finding->result);
+  EXPECT_GT(fuzzer.counts().states, 20U);
+  EXPECT_GT(fuzzer.counts().signatures, 2000U);
+}
+INSTANTIATE_TEST_SUITE_P(All, FuzzedProfiles,
+                         testing::Values(transport::strict_profile(), transport::rxe_profile(),
+                                         transport::hardware_like_profile()));
+
+class FuzzedFaults : public testing::TestWithParam<const char*> {};
+
+TEST_P(FuzzedFaults, BecomeCasesThatFailOnlyWithTheFault) {
+  std::string text;
+  {
+    const Planted fault{GetParam()};
+    Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), 1);
+    const Finding* finding = find_first(fuzzer, 20'000);
+    ASSERT_NE(finding, nullptr);
+    EXPECT_LE(finding->result.program.actions.size(), 5U);
+    text = case_text(finding->result);
+    const CaseOutcome failed = run_case(text);
+    EXPECT_EQ(failed.result, Result::fail) << text;
+  }
+  const CaseOutcome passed = run_case(text);
+  EXPECT_EQ(passed.result, Result::pass) << (passed.failure ? passed.failure->what : "") << '\n' << text;
+}
+INSTANTIATE_TEST_SUITE_P(Some, FuzzedFaults,
+                         testing::Values("icrc_ignored", "qpn_20_bits", "psn_no_wrap", "gap_nak_every",
+                                         "dup_write_runs", "dup_atomic_runs", "dup_read_creeps", "nak_61_for_62",
+                                         "rnr_moves_psn", "middle_starts", "write_sum_ignored", "range_end_one",
+                                         "imm_length_0"),
+                         [](const auto& one) { return std::string{one.param}; });
+
+TEST(Fuzzer, RepeatsItselfWithTheSameSeed) {
+  const auto run = [](std::uint64_t seed) {
+    Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), seed);
+    (void)find_first(fuzzer, 200);
+    return std::pair{fuzzer.counts().frames, fuzzer.counts().signatures};
+  };
+  EXPECT_EQ(run(7), run(7));
+  EXPECT_NE(run(7), run(8));
+}
+
+std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// Prints how long it takes to find each fault.
+TEST(Fuzzer, FindsAllFaultsThatItCanSee) {
+  const auto seconds = number_of("ROCE_FUZZ", 0);
+  for (std::size_t fault = 0; seconds != 0 && fault < fault_names().size(); ++fault) {
+    plant(fault);
+    for (std::uint64_t seed = 1; seed <= number_of("ROCE_FUZZ_SEEDS", 1); ++seed) {
+      Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), seed);
+      const auto begin = std::chrono::steady_clock::now();
+      std::chrono::duration<double> spent{};
+      while (fuzzer.findings().empty() && spent.count() < static_cast<double>(seconds)) {
+        (void)find_first(fuzzer, fuzzer.counts().programs + 100);
+        spent = std::chrono::steady_clock::now() - begin;
+      }
+      std::string verdict = "not found";
+      if (!fuzzer.findings().empty()) {
+        const ProgramResult& result = fuzzer.findings().front().result;
+        const std::string text = case_text(result);
+        const bool fails = run_case(text).result == Result::fail;
+        plant(std::nullopt);
+        const CaseOutcome right = run_case(text);
+        plant(fault);
+        verdict =
+            fmt::format("{} actions, its case {} with the fault and {} without: {}", result.program.actions.size(),
+                        fails ? "fails" : "PASSES",
+                        right.result == Result::pass ? "passes" : "FAILS " + (right.failure ? right.failure->what : ""),
+                        result.alarm->what);
+      }
+      fmt::print("{:<26} {:>8.2f} s {:>9} frames  {}\n", fault_names()[fault].name, spent.count(),
+                 fuzzer.counts().frames, verdict);
+    }
+  }
+  plant(std::nullopt);
+}
+
+}  // namespace
+}  // namespace roce::conform::fuzz
