@@ -94,7 +94,7 @@ class CaseWriter {
     add("setup:\n");
     add("  qp: {{path_mtu: {}, rq_psn: {}, access: [{}], receives: 0}}\n", failed_.program.path_mtu,
         failed_.program.first_psn.value(), fmt::join(rights, ", "));
-    add("  filler: {{qp: {{path_mtu: 4096}}}}\n");
+    add("  filler: {{qp: {{path_mtu: {}}}}}\n", kFillBytes);
     add("  right: {{mr: {{length: {}}}}}\n", kRegionBytes);
     add("  other_pd: {{mr: {{length: {}, in_other_pd: \"true\"}}}}\n", kRegionBytes);
     add("  closed: {{mr: {{length: {}, access: [local_write]}}}}\n", kRegionBytes);
@@ -104,16 +104,18 @@ class CaseWriter {
 
   /// Memory is as it was for the fuzzer: each place has another content.
   void add_filling() {
-    constexpr std::uint32_t packet = 4096;
     add_step("deregister: gone");
-    for (std::uint32_t at = 0; at < kRegionBytes; at += packet) {
-      add_step(
-          fmt::format("inject: {{WRITE_ONLY: , on: filler, rdma.va: $right.va + {}, rdma.r_key: $right.r_key, payload: "
-                      "\"bytes({}, {})\"}}",
-                      at, at + 1, packet));
-      add_step("expect: {ACK: [$filler.E, $filler.M + 1], on: filler}");
-      add_step(fmt::format("memory: {{at: $right.va + {}, is: \"bytes({}, {})\"}}", at, at + 1, packet));
-    }
+    add_step("for_each:");
+    add("      k: 0..{}\n      steps:\n", kRegionBytes / kFillBytes - 1);
+    const std::string outside = indent_;
+    indent_ += "      ";
+    const std::string place = fmt::format("$right.va + {} * $k", kFillBytes);
+    const std::string bytes = fmt::format("\"bytes($k + 1, {})\"", kFillBytes);
+    add_step(fmt::format("inject: {{WRITE_ONLY: , on: filler, rdma.va: {}, rdma.r_key: $right.r_key, payload: {}}}",
+                         place, bytes));
+    add_step("expect: {ACK: [$filler.E, $filler.M + 1], on: filler}");
+    add_step(fmt::format("memory: {{at: {}, is: {}}}", place, bytes));
+    indent_ = outside;
   }
 
   /// Returns an address as an offset in its region.

@@ -13,11 +13,13 @@ constexpr std::uint64_t kNewOneIn = 2;
 
 /// Fills the region that the peer may use, so that a READ of the wrong place shows.
 TargetResult<ProgramResult> fill(Bench& bench) {
-  constexpr std::uint32_t packet = 4096;
-  Program program{.path_mtu = packet, .access = transport::Access::remote_write};
-  for (std::uint32_t at = 0; at < kRegionBytes; at += packet) {
-    program.actions.emplace_back(
-        Request{.opcode = Opcode::rc_write_only, .payload = packet, .seed = at + 1, .length = packet, .address = at});
+  Program program{.path_mtu = kFillBytes, .access = transport::Access::remote_write};
+  for (std::uint32_t i = 0; i < kRegionBytes / kFillBytes; ++i) {
+    program.actions.emplace_back(Request{.opcode = Opcode::rc_write_only,
+                                         .payload = kFillBytes,
+                                         .seed = i + 1,
+                                         .length = kFillBytes,
+                                         .address = std::int64_t{i} * kFillBytes});
   }
   return run_program(bench, program);
 }

@@ -76,4 +76,7 @@ inline constexpr std::uint32_t kReceiveBytes = 2048;
 /// Bytes of each region that a request may name.
 inline constexpr std::uint32_t kRegionBytes = 8192;
 
+/// The region that the peer may use begins with the bytes of seed 1, as many as this; then come those of seed 2, …
+inline constexpr std::uint32_t kFillBytes = 256;
+
 }  // namespace roce::conform::fuzz

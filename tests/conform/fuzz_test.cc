@@ -73,10 +73,10 @@ class FuzzedProfiles : public testing::TestWithParam<transport::Profile> {};
 
 TEST_P(FuzzedProfiles, DoNothingThatTheModelForbids) {
   Fuzzer fuzzer = make_fuzzer(GetParam(), 1);
-  const Finding* finding = find_first(fuzzer, 3000);
+  const Finding* finding = find_first(fuzzer, 1500);
   EXPECT_EQ(finding, nullptr) << finding->result.alarm->what << '\n' << case_text(finding->result);
   EXPECT_GT(fuzzer.counts().states, 20U);
-  EXPECT_GT(fuzzer.counts().signatures, 2000U);
+  EXPECT_GT(fuzzer.counts().signatures, 1500U);
 }
 INSTANTIATE_TEST_SUITE_P(All, FuzzedProfiles,
                          testing::Values(transport::strict_profile(), transport::rxe_profile(),
