@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/fuzz/requester_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "conform/language/functions.h"
+#include "roce/wire/aeth.h"
+#include "roce/wire/atomiceth.h"
+#include "roce/wire/icrc.h"
+#include "roce/wire/reth.h"
+
+namespace roce::conform::fuzz {
+
+namespace {
+
+using transport::WorkOpcode;
+
+bool is_read(const Posted& posted) {
+  return posted.opcode == WorkOpcode::read;
+}
+
+bool is_atomic(const Posted& posted) {
+  return posted.opcode == WorkOpcode::compare_swap || posted.opcode == WorkOpcode::fetch_add;
+}
+
+/// Returns the opcode of a packet of a request.
+Opcode opcode_of(const Posted& posted, std::uint32_t packet) {
+  const bool is_first = packet == 0;
+  const bool is_last = packet + 1 == posted.psns;
+  switch (posted.opcode) {
+    case WorkOpcode::send:
+      if (is_first) return is_last ? Opcode::rc_send_only : Opcode::rc_send_first;
+      return is_last ? Opcode::rc_send_last : Opcode::rc_send_middle;
+    case WorkOpcode::write:
+      if (is_first) return is_last ? Opcode::rc_write_only : Opcode::rc_write_first;
+      return is_last ? Opcode::rc_write_last : Opcode::rc_write_middle;
+    case WorkOpcode::read:
+      return Opcode::rc_read_request;
+    case WorkOpcode::compare_swap:
+      return Opcode::rc_compare_swap;
+    default:
+      return Opcode::rc_fetch_add;
+  }
+}
+
+}  // namespace
+
+void RequesterModel::post(Posted posted) {
+  posted.first = next_;
+  posted.psns = is_atomic(posted) ? 1 : static_cast<std::uint32_t>(packets_for(posted.length, attributes_.path_mtu));
+  next_ = next_ + posted.psns;
+  open_.push_back(std::move(posted));
+}
+
+unsigned RequesterModel::abstract_state() const {
+  if (is_stopped_) return kStates - 1;
+  const auto outstanding = static_cast<unsigned>(std::min<std::size_t>(open_.size(), 3));
+  unsigned number = 2 * outstanding + (is_clean_ ? 0U : 1U);
+  const bool waits_for_data = !open_.empty() && (is_read(open_.front()) || is_atomic(open_.front()));
+  number = 2 * number + (waits_for_data ? 1U : 0U);
+  return 2 * number + (!open_.empty() && open_.front().answered != 0 ? 1U : 0U);
+}
+
+Posted* RequesterModel::find_open(Psn psn) {
+  const auto found = std::ranges::find_if(open_, [&](const Posted& posted) {
+    const std::int32_t ahead = psn.distance_from(posted.first);
+    return ahead >= 0 && static_cast<std::uint32_t>(ahead) < posted.psns;
+  });
+  return found == open_.end() ? nullptr : &*found;
+}
+
+std::optional<std::string> RequesterModel::judge_request(const Packet& request) {
+  if (!request.is_roce()) return "it is no RoCE";
+  const Bth bth = request.bth();
+  if (request.info().is_response()) return "nobody asked for a response";
+  if (bth.dest_qp != attributes_.peer) return fmt::format("it is for QP 0x{:06x}", bth.dest_qp.value());
+  const Posted* posted = find_open(bth.psn);
+  if (posted == nullptr) return fmt::format("no open request has PSN {}", bth.psn.value());
+  if (is_stopped_) return "the QP is in ERR";
+  return compare_packet(request, *posted);
+}
+
+std::optional<std::string> RequesterModel::compare_packet(const Packet& request, const Posted& posted) const {
+  const auto packet = static_cast<std::uint32_t>(request.bth().psn.distance_from(posted.first));
+  const std::uint64_t done = std::uint64_t{packet} * attributes_.path_mtu;
+  const Opcode opcode = opcode_of(posted, packet);
+  if (request.opcode() != opcode) {
+    return fmt::format("expected {} with PSN {}", opcode_info(opcode).name, request.bth().psn.value());
+  }
+  if (const auto reth = request.get<Reth>()) {
+    const std::uint64_t rest = is_read(posted) ? posted.length - done : posted.length;
+    const std::uint64_t remote = posted.remote + (is_read(posted) ? done : 0);
+    if (reth->virtual_address != remote) return fmt::format("expected address 0x{:x}", remote);
+    if (reth->dma_length != rest) return fmt::format("expected a length of {}", rest);
+  }
+  if (is_read(posted) || is_atomic(posted)) {
+    return request.payload_length() == 0 ? std::nullopt : std::optional<std::string>{"it has a payload"};
+  }
+  const std::uint64_t length = std::min<std::uint64_t>(attributes_.path_mtu, posted.length - done);
+  const bool is_equal = length == 0 ? request.payload_length() == 0
+                                    : std::ranges::equal(request.payload(), memory_.read(posted.local + done, length));
+  if (!is_equal) return "it has other data than the request";
+  if (request.info().ends_message() && !request.bth().ack_req) return "the last packet does not ask for an ACK";
+  return std::nullopt;
+}
+
+void RequesterModel::acknowledge_before(Psn psn) {
+  for (Posted& posted : open_) {
+    if (psn.distance_from(posted.first + posted.psns) < 0) return;
+    if (!is_read(posted) && !is_atomic(posted)) posted.is_acknowledged = true;
+  }
+}
+
+void RequesterModel::take_response(const Packet& response) {
+  const bool is_whole = response.is_roce() && response.problem().reason == ParseReason::none &&
+                        check_icrc(response).status == IcrcStatus::good && response.info().is_response();
+  // As good as lost.
+  if (!is_whole) return;
+  const Psn psn = response.bth().psn;
+  const bool is_old = open_.empty() || psn.distance_from(open_.front().first) < 0;
+  const bool is_future = psn.distance_from(next_) >= 0;
+  if (is_future || open_.empty()) {
+    is_clean_ = false;
+    return;
+  }
+  const auto aeth = response.get<Aeth>();
+  const bool is_ack = !aeth || aeth->syndrome.value() < 0x20;
+  if (is_old) {
+    is_clean_ = is_clean_ && is_ack && response.opcode() == Opcode::rc_acknowledge;
+    return;
+  }
+  if (!is_ack) is_clean_ = false;
+  // A NAK says that what is before it arrived, and so does an answer.
+  acknowledge_before(psn);
+  Posted& posted = *find_open(psn);
+  if (!is_ack) return;
+  if (response.opcode() != Opcode::rc_acknowledge) return take_answer(response, posted);
+  acknowledge_before(psn + 1);
+  const bool passes_data = std::ranges::any_of(open_, [&](const Posted& one) {
+    return (is_read(one) || is_atomic(one)) && !one.is_acknowledged && psn.distance_from(one.first) >= 0;
+  });
+  if (passes_data) is_clean_ = false;
+}
+
+void RequesterModel::take_answer(const Packet& response, Posted& posted) {
+  const auto packet = static_cast<std::uint32_t>(response.bth().psn.distance_from(posted.first));
+  const bool is_for_read = response.info().operation == Operation::read_response;
+  const bool is_right_kind = is_for_read ? is_read(posted) : is_atomic(posted);
+  // Whatever is behind an answer that has not come is asked for again.
+  const bool passes_data = std::ranges::any_of(open_, [&](const Posted& one) {
+    return (is_read(one) || is_atomic(one)) && !one.is_acknowledged && posted.first.newer_than(one.first);
+  });
+  if (!is_right_kind || packet != posted.answered || passes_data) {
+    is_clean_ = false;
+    return;
+  }
+  if (!is_for_read) {
+    posted.answered = 1;
+    posted.is_acknowledged = true;
+    posted.data = MemoryModel::word(response.get<AtomicAckEth>()->original);
+    return;
+  }
+  const std::uint64_t done = std::uint64_t{packet} * attributes_.path_mtu;
+  const std::uint64_t length = std::min<std::uint64_t>(attributes_.path_mtu, posted.length - done);
+  const bool is_last = packet + 1 == posted.psns;
+  const Position position = response.info().position;
+  const bool is_right_place = is_last == response.info().ends_message() && (packet != 0 || begins_message(position));
+  if (response.payload_length() != length || !is_right_place) {
+    is_clean_ = false;
+    return;
+  }
+  // The rest of a READ that is asked for again begins anew.
+  if (packet != 0 && begins_message(position)) is_clean_ = false;
+  posted.data.insert(posted.data.end(), response.payload().begin(), response.payload().end());
+  ++posted.answered;
+  posted.is_acknowledged = is_last;
+}
+
+std::optional<std::string> RequesterModel::judge_completion(const transport::Completion& completion) {
+  using transport::CompletionStatus;
+  if (open_.empty()) return "no request is open";
+  const Posted posted = open_.front();
+  if (completion.wr_id != posted.wr_id) return fmt::format("request {} is the next one", posted.wr_id);
+  open_.pop_front();
+  if (completion.status == CompletionStatus::success) {
+    if (is_stopped_) return "a request before it failed";
+    if (!posted.is_acknowledged) return "nothing answered it";
+    if (!posted.data.empty()) memory_.write(posted.local, posted.data);
+    return std::nullopt;
+  }
+  if (is_clean_) return "each response was right";
+  if (is_stopped_ && completion.status != CompletionStatus::flushed) return "the QP was in ERR before";
+  is_stopped_ = true;
+  return std::nullopt;
+}
+
+std::optional<std::string> RequesterModel::find_missing() const {
+  if (open_.empty()) return std::nullopt;
+  const Posted& posted = open_.front();
+  if (is_stopped_) return fmt::format("request {} of a QP in ERR has no completion", posted.wr_id);
+  if (is_clean_ && posted.is_acknowledged)
+    return fmt::format("request {} is answered and has no completion", posted.wr_id);
+  return std::nullopt;
+}
+
+}  // namespace roce::conform::fuzz

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conform/fuzz/memory_model.h"
+#include "conform/target/target.h"
+#include "roce/transport/verbs.h"
+#include "roce/wire/packet.h"
+
+namespace roce::conform::fuzz {
+
+/// A request that the device has posted.
+struct Posted {
+  std::uint64_t wr_id = 0;
+  transport::WorkOpcode opcode = transport::WorkOpcode::send;
+  std::uint64_t local = 0;        ///< where its data are, or come to
+  std::uint32_t length = 0;       ///< bytes
+  std::uint64_t remote = 0;       ///< of RDMA and atomics
+  Psn first{};                    ///< its first PSN
+  std::uint32_t psns = 1;         ///< how many it takes: packets of the request, or of the answer to a READ
+  std::uint32_t answered = 0;     ///< packets of a READ's or atomic's answer that came in order
+  bool is_acknowledged = false;   ///< a right response covers all of it
+  std::vector<std::byte> data{};  ///< of a READ or atomic: what came for it
+};
+
+/// The requester of an RC QP of the device as the specification has it (IBTA vol. 1, 9.7.5, 9.7.6; docs/rules.md,
+/// RC-REQ), as far as it can be judged whatever its timers do: it sends what was posted, in order and again only as it
+/// was; a request succeeds only when it was answered, and fails only when something was wrong; each has one completion,
+/// in order.
+class RequesterModel {
+ public:
+  struct Attributes {
+    Qpn peer{};                     ///< the tester's, which requests have to name
+    std::uint32_t path_mtu = 1024;  ///< bytes
+    Psn first_psn{};
+  };
+  /// `memory` has to outlive the model.
+  RequesterModel(const Attributes& attributes, MemoryModel& memory)
+      : attributes_(attributes), memory_(memory), next_(attributes.first_psn) {}
+
+  /// Takes a request that the device has posted; its PSNs and packets follow from it.
+  void post(Posted posted);
+  /// Judges a frame that the device sent. Returns the reason why it may not; empty if it may.
+  [[nodiscard]] std::optional<std::string> judge_request(const Packet& request);
+  /// Takes a response of the tester, right or wrong.
+  void take_response(const Packet& response);
+  /// Judges the next completion of the send queue. Returns the reason why it may not be; empty if it may.
+  [[nodiscard]] std::optional<std::string> judge_completion(const transport::Completion& completion);
+  /// Returns the reason why a completion is missing; empty if none is.
+  [[nodiscard]] std::optional<std::string> find_missing() const;
+
+  /// Returns the requests without a completion, the oldest first.
+  [[nodiscard]] const std::deque<Posted>& open() const { return open_; }
+  /// Returns the PSN of the next new request.
+  [[nodiscard]] Psn next() const { return next_; }
+  [[nodiscard]] const Attributes& attributes() const { return attributes_; }
+  /// True if a completion said that the QP is in ERR.
+  [[nodiscard]] bool is_stopped() const { return is_stopped_; }
+  /// True as long as each response was one that a right responder sends.
+  [[nodiscard]] bool is_clean() const { return is_clean_; }
+  /// Returns a number of 0 … kStates-1 that stands for the state.
+  [[nodiscard]] unsigned abstract_state() const;
+  static constexpr unsigned kStates = 33;
+
+ private:
+  [[nodiscard]] Posted* find_open(Psn psn);
+  /// Returns the frame of a request as it has to be: opcode, payload and RETH; empty for a PSN that has none.
+  [[nodiscard]] std::optional<std::string> compare_packet(const Packet& request, const Posted& posted) const;
+  void acknowledge_before(Psn psn);
+  void take_answer(const Packet& response, Posted& posted);
+
+  Attributes attributes_;
+  MemoryModel& memory_;
+  Psn next_;
+  std::deque<Posted> open_;
+  bool is_clean_ = true;
+  bool is_stopped_ = false;
+};
+
+}  // namespace roce::conform::fuzz
