@@ -4,12 +4,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "conform/fuzz/requester_generator.h"
+#include "conform/fuzz/requester_run.h"
+
 namespace roce::conform::fuzz {
 
 namespace {
 
 // A new program comes as often as one that goes on from what is known.
 constexpr std::uint64_t kNewOneIn = 2;
+// A responder has more to do, and more to do wrong.
+constexpr unsigned kPercentForRequester = 35;
 
 /// Fills the region that the peer may use, so that a READ of the wrong place shows.
 TargetResult<ProgramResult> fill(Bench& bench) {
@@ -48,14 +53,14 @@ TargetResult<bool> Fuzzer::step() {
     }
   }
   Program program = new_program(random_);
+  program.is_for_requester = happens(random_, kPercentForRequester);
   std::vector<Action> begin;
   if (!corpus_.empty() && random_() % kNewOneIn == 0) {
     program = corpus_[random_() % corpus_.size()];
     begin = std::move(program.actions);
     program.actions.clear();
   }
-  Generator source{random_, std::move(begin)};
-  TargetResult<ProgramResult> result = run_program(*bench_, program, source);
+  TargetResult<ProgramResult> result = run_new(program, std::move(begin));
   if (!result) return tl::unexpected(result.error());
   ++counts_.programs;
   counts_.frames += result->frames;
@@ -64,6 +69,15 @@ TargetResult<bool> Fuzzer::step() {
   // What the device did wrong may have changed more than was looked at.
   bench_.reset();
   return note(std::move(*result));
+}
+
+TargetResult<ProgramResult> Fuzzer::run_new(const Program& program, std::vector<Action> begin) {
+  if (program.is_for_requester) {
+    RequesterGenerator source{random_, std::move(begin)};
+    return run_requester(*bench_, program, [&](const RequesterModel& model) { return source.next(model); });
+  }
+  Generator source{random_, std::move(begin)};
+  return run_program(*bench_, program, source);
 }
 
 void Fuzzer::learn(const ProgramResult& result) {

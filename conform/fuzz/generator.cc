@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <utility>
 
 namespace roce::conform::fuzz {
@@ -14,25 +13,6 @@ using transport::Access;
 
 constexpr std::uint32_t kProbeBytes = 8;
 constexpr std::uint32_t kMostPackets = 4;
-
-/// Returns a number of 0 … `below` - 1.
-std::uint64_t draw(Random& random, std::uint64_t below) {
-  return random() % below;
-}
-
-bool happens(Random& random, unsigned percent) {
-  return draw(random, 100) < percent;
-}
-
-template <typename T>
-const T& one_of(Random& random, std::span<const T> values) {
-  return values[draw(random, values.size())];
-}
-
-template <typename T, std::size_t N>
-const T& one_of(Random& random, const std::array<T, N>& values) {
-  return one_of(random, std::span<const T>{values});
-}
 
 /// Returns a length of a message, often one at an edge.
 std::uint32_t draw_length(Random& random, std::uint32_t mtu) {

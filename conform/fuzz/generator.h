@@ -3,14 +3,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <vector>
 
+#include "conform/fuzz/draw.h"
 #include "conform/fuzz/program_run.h"
 
 namespace roce::conform::fuzz {
-
-using Random = std::mt19937_64;
 
 /// Returns the frame of a new program, without actions.
 [[nodiscard]] Program new_program(Random& random);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conform/target/target.h"
+#include "roce/transport/verbs.h"
 #include "roce/wire/opcode.h"
 
 namespace roce::conform::fuzz {
@@ -59,16 +60,43 @@ struct Receive {
   friend bool operator==(const Receive&, const Receive&) = default;
 };
 
-using Action = std::variant<Request, Receive>;
+/// The device posts a request: a SEND, WRITE, READ, FETCH ADD or COMPARE SWAP.
+struct Post {
+  transport::WorkOpcode opcode = transport::WorkOpcode::send;
+  std::uint32_t length = 0;  ///< bytes, at most kPostBytes; an atomic has 8
+
+  friend bool operator==(const Post&, const Post&) = default;
+};
+
+/// One response to the device, relative to what it waits for.
+struct Response {
+  Opcode opcode = Opcode::rc_acknowledge;
+  std::int32_t psn = 0;          ///< added to the PSN of the oldest packet that has no answer
+  std::uint8_t syndrome = 0x1F;  ///< of the AETH
+  std::uint32_t payload = 0;     ///< bytes
+  std::uint64_t seed = 0;        ///< of the payload
+  std::uint64_t value = 0;       ///< of an answer to an atomic
+  std::uint32_t qpn_flip = 0;    ///< bits of the destination QPN that are inverted
+  bool wrong_icrc = false;
+
+  friend bool operator==(const Response&, const Response&) = default;
+};
+
+using Action = std::variant<Request, Receive, Post, Response>;
 
 /// A conversation with a new QP of the device.
 struct Program {
-  std::uint32_t path_mtu = 256;  ///< bytes
-  Psn first_psn{};               ///< the first PSN that the device expects
+  bool is_for_requester = false;  ///< its actions are Post and Response; else they are Request and Receive
+  std::uint32_t path_mtu = 256;   ///< bytes
+  Psn first_psn{};                ///< the first PSN that the device expects
   transport::Access access = transport::Access::none;
   std::vector<Action> actions{};
 };
 
+/// The most requests that a program lets the device post, each with its own data.
+inline constexpr std::uint32_t kMostPosts = 8;
+/// The most bytes of such a request.
+inline constexpr std::uint32_t kPostBytes = 1024;
 /// The most actions of a program.
 inline constexpr std::size_t kMostActions = 24;
 /// The most bytes of a receive.

@@ -8,18 +8,14 @@
 
 #include "conform/fuzz/answer_match.h"
 #include "conform/fuzz/request_frame.h"
+#include "conform/fuzz/requester_run.h"
+#include "conform/fuzz/signature.h"
 #include "conform/run/case_run.h"
 #include "roce/wire/packet.h"
 
 namespace roce::conform::fuzz {
 
 namespace {
-
-/// Mixes a number into a signature.
-std::uint64_t mix(std::uint64_t signature, std::uint64_t number) {
-  signature = (signature ^ number) * 0x9E37'79B9'7F4A'7C15U;
-  return signature ^ signature >> 29U;
-}
 
 /// A program while it runs.
 class Runner {
@@ -304,6 +300,13 @@ TargetResult<ProgramResult> run_program(Bench& bench, const Program& program, Ac
 }
 
 TargetResult<ProgramResult> run_program(Bench& bench, const Program& program) {
+  if (program.is_for_requester) {
+    std::size_t next = 0;
+    return run_requester(bench, program, [&](const RequesterModel&) -> std::optional<Action> {
+      if (next == program.actions.size()) return std::nullopt;
+      return program.actions[next++];
+    });
+  }
   Listed source{program.actions};
   return run_program(bench, program, source);
 }

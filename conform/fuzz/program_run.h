@@ -44,6 +44,7 @@ struct Turn {
   Expectation expectation{};           ///< of a request
   std::optional<std::size_t> taken{};  ///< which one of `expectation` the device did
   std::vector<SeenFrame> answers{};
+  std::vector<transport::Completion> completions{};  ///< of the send queue
 };
 
 /// A program as it ran.
@@ -54,7 +55,7 @@ struct ProgramResult {
   Regions regions{};
   bool is_stopped = false;                  ///< the QP has to be in ERR at the end
   std::vector<std::uint64_t> signatures{};  ///< of what happened at each request: state, request, answer, state
-  std::vector<unsigned> states{};           ///< abstract states that the model was in
+  std::vector<unsigned> states{};           ///< abstract states of DeviceModel, then those of RequesterModel
   std::size_t frames = 0;                   ///< in both directions
 };
 
@@ -73,7 +74,7 @@ class ActionSource {
 /// at the first alarm. Error: the device refuses a verb. Throws DeviceGone if the device was gone before the first
 /// action.
 [[nodiscard]] TargetResult<ProgramResult> run_program(Bench& bench, const Program& program, ActionSource& source);
-/// Runs the actions of a program.
+/// Runs the actions of a program, whichever half of the device it is for.
 [[nodiscard]] TargetResult<ProgramResult> run_program(Bench& bench, const Program& program);
 
 }  // namespace roce::conform::fuzz

@@ -87,6 +87,22 @@ std::vector<std::byte> build_request(const Request& request, const DeviceModel& 
   return change(bytes, request);
 }
 
+std::vector<std::byte> build_response(const Response& response, Psn psn, Qpn dest_qp, const Port& port) {
+  std::vector<std::byte> bytes(response.payload + kMostFrame);
+  FrameBuilder frame{bytes};
+  add_network(frame, port);
+  frame.add(
+      Bth{.opcode = response.opcode, .mig_req = true, .dest_qp = Qpn{dest_qp.value() ^ response.qpn_flip}, .psn = psn});
+  for (const HeaderId id : opcode_info(response.opcode).headers()) {
+    if (id == HeaderId::aeth) frame.add(Aeth{.syndrome = AethSyndrome{response.syndrome}, .msn = Msn{1}});
+    if (id == HeaderId::atomicacketh) frame.add(AtomicAckEth{.original = response.value});
+  }
+  frame.payload(bytes_of_seed(response.seed, response.payload));
+  bytes.resize(frame.finish().value_or(0));
+  if (response.wrong_icrc && !bytes.empty()) bytes.back() ^= std::byte{0xFF};
+  return bytes;
+}
+
 bool is_marked(const std::vector<std::byte>& frame) {
   constexpr std::uint8_t ecn = 3;
   return (parse_frame(frame, LinkType::ethernet).net().traffic_class & ecn) == ecn;

@@ -15,6 +15,9 @@ namespace roce::conform::fuzz {
 [[nodiscard]] std::vector<std::byte> build_request(const Request& request, const DeviceModel& model,
                                                    const Bench& bench);
 
+/// Builds the frame of a response to a QP of the device, with a PSN.
+[[nodiscard]] std::vector<std::byte> build_response(const Response& response, Psn psn, Qpn dest_qp, const Port& port);
+
 /// True if a frame has the mark of congestion, CE: the device may answer it with a CNP.
 [[nodiscard]] bool is_marked(const std::vector<std::byte>& frame);
 

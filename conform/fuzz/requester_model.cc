@@ -127,7 +127,11 @@ void RequesterModel::take_response(const Packet& response) {
     return;
   }
   const auto aeth = response.get<Aeth>();
-  const bool is_ack = !aeth || aeth->syndrome.value() < 0x20;
+  // Whether a receiver looks at bit 7, which is reserved, is left to it.
+  constexpr std::uint8_t kReservedBit = 0x80;
+  const bool has_reserved_bit = aeth && (aeth->syndrome.value() & kReservedBit) != 0;
+  const bool is_ack = !aeth || (aeth->syndrome.value() & ~kReservedBit) < 0x20;
+  if (has_reserved_bit) is_clean_ = false;
   if (is_old) {
     is_clean_ = is_clean_ && is_ack && response.opcode() == Opcode::rc_acknowledge;
     return;
@@ -168,12 +172,13 @@ void RequesterModel::take_answer(const Packet& response, Posted& posted) {
   const bool is_last = packet + 1 == posted.psns;
   const Position position = response.info().position;
   const bool is_right_place = is_last == response.info().ends_message() && (packet != 0 || begins_message(position));
-  if (response.payload_length() != length || !is_right_place) {
+  // The rest of a READ that is asked for again begins anew, and where the PSN and the length are right a device need
+  // not look at the position.
+  if (!is_right_place || (packet != 0 && begins_message(position))) is_clean_ = false;
+  if (response.payload_length() != length) {
     is_clean_ = false;
     return;
   }
-  // The rest of a READ that is asked for again begins anew.
-  if (packet != 0 && begins_message(position)) is_clean_ = false;
   posted.data.insert(posted.data.end(), response.payload().begin(), response.payload().end());
   ++posted.answered;
   posted.is_acknowledged = is_last;
@@ -192,8 +197,10 @@ std::optional<std::string> RequesterModel::judge_completion(const transport::Com
     return std::nullopt;
   }
   if (is_clean_) return "each response was right";
-  if (is_stopped_ && completion.status != CompletionStatus::flushed) return "the QP was in ERR before";
   is_stopped_ = true;
+  if (completion.status == CompletionStatus::flushed) return std::nullopt;
+  // Requests before the one that was refused may be flushed, too.
+  if (std::exchange(has_failed_, true)) return "another request failed before";
   return std::nullopt;
 }
 

@@ -81,6 +81,7 @@ class RequesterModel {
   std::deque<Posted> open_;
   bool is_clean_ = true;
   bool is_stopped_ = false;
+  bool has_failed_ = false;  ///< a completion said why the QP is in ERR
 };
 
 }  // namespace roce::conform::fuzz

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/fuzz/requester_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "conform/fuzz/answer_match.h"
+#include "conform/fuzz/request_frame.h"
+#include "conform/fuzz/signature.h"
+#include "conform/run/case_run.h"
+
+namespace roce::conform::fuzz {
+
+namespace {
+
+constexpr std::uint32_t kAtomicBytes = 8;
+// Where the peer's memory would be: nothing answers from it but the program.
+constexpr std::uint64_t kRemote = 0x5000'0000;
+constexpr std::uint32_t kRemoteKey = 0x0051'7700;
+
+class RequesterRunner {
+ public:
+  RequesterRunner(Bench& bench, const RequesterModel::Attributes& attributes, QpNumber qp)
+      : bench_(bench), qp_(qp), model_(attributes, bench.memory()) {
+    result_.regions = bench.regions();
+  }
+
+  [[nodiscard]] TargetResult<void> run(const RequesterSource& source) {
+    try {
+      return run_actions(source);
+    } catch (const DeviceGone& gone) {
+      raise(Oracle::gone, gone.what(), "no answer any more");
+      return {};
+    }
+  }
+
+  [[nodiscard]] ProgramResult take_result() { return std::move(result_); }
+
+ private:
+  [[nodiscard]] TargetResult<void> run_actions(const RequesterSource& source) {
+    std::uint64_t before = 0;
+    while (!result_.alarm) {
+      std::optional<Action> action = source(model_);
+      if (!action) break;
+      result_.turns.push_back({.action = std::move(*action)});
+      Turn& turn = result_.turns.back();
+      const unsigned state = model_.abstract_state();
+      result_.states.push_back(DeviceModel::kStates + state);
+      if (const auto* post = std::get_if<Post>(&turn.action)) {
+        if (TargetResult<void> posted = do_post(*post, turn); !posted) return posted;
+      } else if (const auto* response = std::get_if<Response>(&turn.action)) {
+        respond(*response, turn);
+      }
+      const std::uint64_t signature = signature_of(turn, state);
+      result_.signatures.push_back(signature);
+      result_.signatures.push_back(mix(before, signature));
+      before = signature;
+    }
+    if (!result_.alarm) check_end();
+    result_.is_stopped = model_.is_stopped();
+    return bench_.target().modify(qp_, {.state = transport::QpState::reset});
+  }
+
+  void raise(Oracle oracle, std::string what, const std::string& place) {
+    if (result_.alarm) return;
+    result_.alarm = Alarm{.oracle = oracle,
+                          .action = result_.turns.empty() ? 0 : result_.turns.size() - 1,
+                          .what = std::move(what),
+                          .place = fmt::format("requester, {}: {}", to_string(oracle), place)};
+  }
+
+  [[nodiscard]] TargetResult<void> do_post(const Post& post, Turn& turn) {
+    const bool is_atomic =
+        post.opcode == transport::WorkOpcode::fetch_add || post.opcode == transport::WorkOpcode::compare_swap;
+    turn.wr_id = posts_++;
+    const std::uint64_t place = (turn.wr_id % kMostPosts) * kPostBytes;
+    turn.buffer = {.address = bench_.regions().right.address + place,
+                   .length = is_atomic ? kAtomicBytes : std::min(post.length, kPostBytes),
+                   .l_key = LKey{bench_.regions().right.l_key}};
+    turn.psn = model_.next();
+    SendOrder order{.data = turn.buffer};
+    order.request.wr_id = turn.wr_id;
+    order.request.opcode = post.opcode;
+    order.request.remote = {.address = kRemote + place, .r_key = RKey{kRemoteKey}};
+    if (TargetResult<void> posted = bench_.target().post_send(qp_, order); !posted) return posted;
+    const bool is_clean = model_.is_clean();
+    model_.post({.wr_id = turn.wr_id,
+                 .opcode = post.opcode,
+                 .local = turn.buffer.address,
+                 .length = turn.buffer.length,
+                 .remote = kRemote + place});
+    collect(turn);
+    const bool has_answer = post.opcode == transport::WorkOpcode::read || is_atomic;
+    const std::size_t expected = has_answer ? 1 : model_.open().back().psns;
+    if (!result_.alarm && is_clean && turn.answers.size() != expected) {
+      raise(Oracle::answer,
+            fmt::format("request {}: {} frames sent, expected {}", turn.wr_id, turn.answers.size(), expected),
+            "number of frames of a request");
+    }
+    take_completions(turn);
+    return {};
+  }
+
+  void respond(const Response& response, Turn& turn) {
+    Target& target = bench_.target();
+    const Psn oldest =
+        model_.open().empty() ? model_.next() : model_.open().front().first + model_.open().front().answered;
+    turn.psn = oldest + static_cast<std::uint32_t>(response.psn);
+    turn.frame = build_response(response, turn.psn, target.qpn(qp_), target.port());
+    if (!target.may_send(turn.frame)) return turn.frame.clear();
+    const Packet packet = parse_frame(turn.frame, LinkType::ethernet);
+    if (response.qpn_flip == 0) model_.take_response(packet);
+    bench_.monitor().take_sent(packet, target.now());
+    target.send(turn.frame);
+    ++result_.frames;
+    collect(turn);
+    take_completions(turn);
+  }
+
+  void collect(Turn& turn) {
+    Target& target = bench_.target();
+    while (!result_.alarm) {
+      std::optional<SeenFrame> frame = target.receive(target.now() + bench_.timing().quiet);
+      if (!frame) return;
+      ++result_.frames;
+      const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
+      const std::optional<std::string> bad_form = bench_.monitor().judge(packet, frame->time);
+      const std::optional<std::string> wrong = model_.judge_request(packet);
+      if (bad_form) raise(Oracle::form, *bad_form, *bad_form);
+      if (wrong)
+        raise(Oracle::answer, fmt::format("{}: {}", frame_text(*frame), *wrong), kinds_of({*frame}) + place_of(turn));
+      turn.answers.push_back(std::move(*frame));
+    }
+  }
+
+  /// Takes the completions that are there, and demands those that have to be.
+  void take_completions(Turn& turn) {
+    while (!result_.alarm) {
+      const auto completion = bench_.target().poll(qp_, false);
+      if (!completion) break;
+      turn.completions.push_back(*completion);
+      const std::optional<std::string> wrong = model_.judge_completion(*completion);
+      if (!wrong) continue;
+      const std::string status{to_string(completion->status)};
+      raise(Oracle::completion, fmt::format("request {} completes with {}: {}", completion->wr_id, status, *wrong),
+            status + place_of(turn));
+    }
+    if (result_.alarm) return;
+    if (const auto missing = model_.find_missing()) raise(Oracle::completion, *missing, "missing" + place_of(turn));
+  }
+
+  /// Returns what the device did last, or what it was answered, in a few words.
+  static std::string place_of(const Turn& turn) {
+    const auto* response = std::get_if<Response>(&turn.action);
+    if (response == nullptr) return " after a post";
+    return fmt::format(" after {} 0x{:02x}{}", opcode_info(response->opcode).name, response->syndrome,
+                       response->psn == 0 ? "" : ", other PSN");
+  }
+
+  void check_end() {
+    using transport::QpState;
+    const QpState state = bench_.target().state(qp_);
+    const bool is_wrong =
+        (model_.is_stopped() && state != QpState::err) || (model_.is_clean() && state != QpState::rts);
+    if (is_wrong)
+      return raise(Oracle::state, fmt::format("the QP is in {}", to_string(state)), std::string{to_string(state)});
+    if (bench_.target().poll(qp_, true))
+      return raise(Oracle::completion, "a receive completes, and none was posted", "receive");
+    // Where an answer may have come in part, its bytes may be.
+    for (const Turn& turn : result_.turns) {
+      const auto* post = std::get_if<Post>(&turn.action);
+      const bool is_known = post == nullptr || post->opcode == transport::WorkOpcode::send ||
+                            post->opcode == transport::WorkOpcode::write || has_succeeded(turn.wr_id);
+      if (is_known) continue;
+      const std::uint64_t offset = turn.buffer.address - bench_.memory().address();
+      bench_.memory().write(turn.buffer.address, bench_.target().read_memory(offset, turn.buffer.length));
+    }
+    if (const auto place = bench_.target().find_difference(bench_.memory().bytes())) {
+      raise(Oracle::memory, fmt::format("the byte at 0x{:x} changed", bench_.memory().address() + *place), "changed");
+    }
+  }
+
+  [[nodiscard]] bool has_succeeded(std::uint64_t wr_id) const {
+    return std::ranges::any_of(result_.turns, [&](const Turn& turn) {
+      return std::ranges::any_of(turn.completions, [&](const transport::Completion& completion) {
+        return completion.wr_id == wr_id && completion.status == transport::CompletionStatus::success;
+      });
+    });
+  }
+
+  [[nodiscard]] std::uint64_t signature_of(const Turn& turn, unsigned state_before) const {
+    std::uint64_t signature = mix(DeviceModel::kStates, state_before);
+    if (const auto* post = std::get_if<Post>(&turn.action)) {
+      signature = mix(signature, static_cast<std::uint64_t>(post->opcode));
+    } else if (const auto* response = std::get_if<Response>(&turn.action)) {
+      signature = mix(mix(signature, static_cast<std::uint64_t>(response->opcode)), response->syndrome >> 5U);
+      signature = mix(signature, response->psn == 0 ? 0U : response->psn > 0 ? 1U : 2U);
+      signature = mix(signature, (response->wrong_icrc ? 1U : 0U) + (response->qpn_flip != 0 ? 2U : 0U));
+    }
+    for (const transport::Completion& completion : turn.completions) {
+      signature = mix(signature, static_cast<std::uint64_t>(completion.status));
+    }
+    return mix(mix(signature, std::min<std::size_t>(turn.answers.size(), 3)), model_.abstract_state());
+  }
+
+  Bench& bench_;
+  QpNumber qp_;
+  RequesterModel model_;
+  ProgramResult result_{};
+  std::uint64_t posts_ = 0;
+};
+
+}  // namespace
+
+TargetResult<ProgramResult> run_requester(Bench& bench, const Program& program, const RequesterSource& source) {
+  QpSetup setup;
+  setup.path_mtu = program.path_mtu;
+  setup.sq_psn = program.first_psn;
+  setup.peer = bench.next_peer();
+  setup.max_rd_atomic = kMostPosts;
+  const TargetResult<QpNumber> qp = bench.target().create_qp(setup);
+  if (!qp) return tl::unexpected(qp.error());
+  RequesterRunner runner{bench, {.peer = setup.peer, .path_mtu = setup.path_mtu, .first_psn = setup.sq_psn}, *qp};
+  if (const TargetResult<void> done = runner.run(source); !done) return tl::unexpected(done.error());
+  ProgramResult result = runner.take_result();
+  result.program = program;
+  result.program.actions.clear();
+  for (const Turn& turn : result.turns) result.program.actions.push_back(turn.action);
+  return result;
+}
+
+}  // namespace roce::conform::fuzz
