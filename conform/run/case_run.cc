@@ -18,6 +18,16 @@ namespace {
 constexpr std::uint64_t kMostRepeats = 100'000;
 constexpr std::uint64_t kMostWork = 1'000'000;
 
+/// Throws DeviceLacks for a message that the QP would not execute if it were right. All that follows depends on that.
+void check_carried_out(const Target& target, const Packet& packet) {
+  if (!packet.is_roce()) return;
+  const OpcodeInfo& info = packet.info();
+  const bool is_request = !info.is_response() && info.operation != Operation::unknown;
+  if (is_request && !target.carries_out(info.operation)) {
+    throw DeviceLacks(fmt::format("a server that takes {}", info.name));
+  }
+}
+
 std::string time_text(Duration time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
 }
@@ -59,6 +69,7 @@ CaseRun::CaseRun(Target& target, const Instance& instance, std::uint64_t seed, c
       timing_(timing),
       bed_(target, instance, seed),
       monitor_(target.port()),
+      is_wire_only_(!target.has("agent")),
       last_(target.now()) {}
 
 CaseOutcome CaseRun::run() {
@@ -122,6 +133,9 @@ CaseRun::Verdict CaseRun::count_work(const Place& place) {
 CaseRun::Verdict CaseRun::run_step(const Step& step) {
   line_ = step.place.line;
   if (!count_work(step.place)) return false;
+  if (is_wire_only_) {
+    if (const std::optional<Verdict> done = run_on_wire_only(step)) return *done;
+  }
   if (!std::visit([&](const auto& action) { return run_action(action, step); }, step.action)) return false;
   if (!step.label.empty()) labels_[step.label].time = last_;
   return true;
@@ -136,6 +150,7 @@ CaseRun::Verdict CaseRun::finish() {
     if (qp.waiting.empty()) continue;
     return fail(place, fmt::format("unexpected frame after the last step: {}", frame_text(qp.waiting.front())));
   }
+  if (is_wire_only_) return true;
   if (const std::optional<std::string> change = bed_.find_change()) return fail(place, *change);
   return true;
 }
@@ -150,6 +165,8 @@ CaseRun::Verdict CaseRun::send(const FrameSpec& frame, const Step& step) {
   if (*times == 0) return true;
   CaseResult<std::vector<std::byte>> bytes = make_frame(frame, bed_.defaults_for(*qp), target_.port(), *this);
   if (!bytes) return give_up(bytes.error());
+  const Packet packet = parse_frame(*bytes, LinkType::ethernet);
+  check_carried_out(target_, packet);
   if (!target_.may_send(*bytes)) {
     outcome_.result = Result::skip;
     outcome_.lacks = "leave to send frames to other addresses than the device's";
@@ -188,7 +205,11 @@ bool CaseRun::wait_for_frame(Time until) {
     return fail(
         place, fmt::format("a frame to QP {:#x}, which the device has no connection to", packet.bth().dest_qp.value()));
   }
-  qp->waiting.push_back(std::move(*frame));
+  if (frame->is_of_program) {
+    take_of_program(*qp, *frame, packet);
+  } else {
+    qp->waiting.push_back(std::move(*frame));
+  }
   return true;
 }
 
