@@ -48,6 +48,9 @@ class CaseRun final : private Scope {
   [[nodiscard]] Verdict count_work(const Place& place);
   /// Runs a step that asks the device, which is seen on the wire only; empty for another step.
   [[nodiscard]] std::optional<Verdict> run_on_wire_only(const Step& step);
+  /// Throws DeviceLacks for a request that the server's QP would not execute if it were right: what follows would not
+  /// be what the case says.
+  void check_carried_out(const PeerQp& qp, const Packet& packet) const;
   /// Waits for the answer of the program to a message that was delivered to it.
   [[nodiscard]] Verdict expect_delivery(const Step& step);
   [[nodiscard]] Verdict run_action(const Inject& action, const Step& step);

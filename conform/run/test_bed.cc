@@ -55,12 +55,25 @@ CaseResult<void> check_datagram_qp(const ObjectSpec& object) {
   return {};
 }
 
+std::optional<Value> find_of_device(const Target& target, std::string_view name) {
+  const auto takes = [&](Operation operation) { return Value::number(target.carries_out(operation) ? 1 : 0); };
+  if (name == "executable") {
+    return Value::word(target.carries_out(Operation::write) ? "WRITE_ONLY" : "SEND_ONLY");
+  }
+  if (name == "takes_sends") return takes(Operation::send);
+  if (name == "takes_writes") return takes(Operation::write);
+  if (name == "takes_reads") return takes(Operation::read_request);
+  return std::nullopt;
+}
+
 /// Throws DeviceLacks for what a device without an agent may not be told.
 void check_without_agent(const ObjectSpec& object) {
   const bool is_qp = object.kind == ObjectSpec::Kind::qp;
   if (!is_qp && object.kind != ObjectSpec::Kind::mr) throw DeviceLacks("an agent, which makes objects");
+  // A server has posted hundreds of receives, which are as long as its messages.
+  constexpr std::array<std::string_view, 4> of_qp{"type", "path_mtu", "receives", "receive_length"};
   for (const Setting& setting : object.attributes) {
-    if (is_qp ? setting.name == "type" || setting.name == "path_mtu" : setting.name == "length") continue;
+    if (is_qp ? std::ranges::find(of_qp, setting.name) != of_qp.end() : setting.name == "length") continue;
     throw DeviceLacks(fmt::format("an agent, which sets {} of a {}", setting.name, is_qp ? "QP" : "region"));
   }
 }
@@ -270,9 +283,7 @@ SendOrder TestBed::order_for(const PeerQp& qp) const {
 }
 
 std::optional<Value> TestBed::find(std::string_view name) const {
-  if (name == "executable") {
-    return Value::word(target_.carries_out(Operation::write) ? "WRITE_ONLY" : "SEND_ONLY");
-  }
+  if (const std::optional<Value> value = find_of_device(target_, name)) return value;
   const auto [object, member] = split(name);
   const std::size_t last_dot = name.rfind('.');
   if (last_dot != std::string_view::npos) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The steps of a case that ask the device, where nobody can: they are not run, unless the wire shows the same.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 
 #include "conform/run/case_run.h"
+#include "roce/wire/icrc.h"
 
 namespace roce::conform {
 
@@ -29,11 +31,46 @@ bool asks_device(const Step& step) {
       step.action);
 }
 
+Service service_of(transport::QpType type) {
+  switch (type) {
+    case transport::QpType::rc:
+      return Service::rc;
+    case transport::QpType::uc:
+      return Service::uc;
+    default:
+      return Service::ud;
+  }
+}
+
+/// True if a QP takes the frame for one of its own, whatever it then finds wrong with the request.
+bool reaches(const PeerQp& qp, const Port& port, const Packet& packet) {
+  if (!packet.is_roce() || packet.problem().reason != ParseReason::none) return false;
+  constexpr unsigned key = 0x7FFF;  // without the bit of full members
+  const Bth bth = packet.bth();
+  const bool is_intact = check_icrc(packet).status == IcrcStatus::good && bth.version == 0;
+  return is_intact && bth.dest_qp == qp.qpn && (bth.p_key.value() & key) == key &&
+         packet.info().service == service_of(qp.setup.type) && packet.net().source == port.tester_gid &&
+         packet.net().destination == port.device_gid;
+}
+
 }  // namespace
 
+void CaseRun::check_carried_out(const PeerQp& qp, const Packet& packet) const {
+  if (!reaches(qp, target_.port(), packet)) return;
+  const OpcodeInfo& info = packet.info();
+  if (!info.defined() || info.is_response()) return;
+  const bool has_receive =
+      info.operation != Operation::write || !info.immediate || target_.carries_out(Operation::send);
+  if (has_receive && target_.carries_out(info.operation)) return;
+  throw DeviceLacks(fmt::format("a server that takes {}", info.name));
+}
+
 std::optional<CaseRun::Verdict> CaseRun::run_on_wire_only(const Step& step) {
-  if (std::holds_alternative<Verb>(step.action)) throw DeviceLacks("an agent, which could post or change something");
-  if (!asks_device(step)) return std::nullopt;
+  const auto* const verb = std::get_if<Verb>(&step.action);
+  // A server posts its receives itself.
+  const bool is_receive = verb != nullptr && verb->kind == Verb::Kind::post_receive;
+  if (verb != nullptr && !is_receive) throw DeviceLacks("an agent, which could post or change something");
+  if (!is_receive && !asks_device(step)) return std::nullopt;
   // Where nothing is acknowledged, the program's own message tells that one was delivered to it.
   const PeerQp* qp = bed_.find_qp(kDefaultQp);
   const bool is_told = target_.answers_messages() && qp->setup.type != transport::QpType::rc;
