@@ -71,6 +71,8 @@ CaseOutcome CaseRun::run() {
     outcome_.damage = gone.damage();
   }
   outcome_.lost_frames = target_.lost_frames();
+  if (unseen_steps_ != 0)
+    outcome_.saved.emplace_back("seen on the wire only, steps not run", std::to_string(unseen_steps_));
   return std::move(outcome_);
 }
 

@@ -50,7 +50,7 @@ class CaseRun final : private Scope {
   [[nodiscard]] std::optional<Verdict> run_on_wire_only(const Step& step);
   /// Throws DeviceLacks for a request that the server's QP would not execute if it were right: what follows would not
   /// be what the case says.
-  void check_carried_out(const PeerQp& qp, const Packet& packet) const;
+  void check_carried_out(const PeerQp& qp, const Packet& packet);
   /// Waits for the answer of the program to a message that was delivered to it.
   [[nodiscard]] Verdict expect_delivery(const Step& step);
   [[nodiscard]] Verdict run_action(const Inject& action, const Step& step);
@@ -145,6 +145,8 @@ class CaseRun final : private Scope {
   std::optional<transport::Completion> chosen_;    ///< it chose the branch whose first step takes it next
   std::map<std::string, std::uint64_t> counters_;  ///< at the beginning, if the case reads them
   bool is_wire_only_ = false;                      ///< nobody can ask the device
+  std::uint64_t unseen_steps_ = 0;                 ///< that were not run, because the device is seen on the wire only
+  std::uint64_t message_bytes_ = 0;                ///< of the SEND that was begun last, where receives have a limit
   std::uint64_t deliveries_ = 0;                   ///< messages of the program that no step has taken
   Time last_{};                                    ///< when the step before happened
   std::uint64_t work_ = 0;                         ///< steps and frames so far

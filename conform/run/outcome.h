@@ -69,7 +69,6 @@ struct CaseOutcome {
   std::string because{};  ///< with `xfail` and `xpass`: why the device is known to fail; with `not_run`: why it was not
   std::vector<Try> tries{};             ///< all runs of the instance, if there was more than one
   std::uint64_t lost_frames = 0;        ///< frames that came and that the tester had no room for
-  std::uint64_t unseen_steps = 0;       ///< steps that were not run, because the device is seen on the wire only
   std::vector<std::string> branches{};  ///< the ones taken where a case allows several behaviours
   std::vector<std::pair<std::string, std::string>> saved{};
   std::vector<LoggedFrame> frames{};

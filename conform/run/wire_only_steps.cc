@@ -55,14 +55,20 @@ bool reaches(const PeerQp& qp, const Port& port, const Packet& packet) {
 
 }  // namespace
 
-void CaseRun::check_carried_out(const PeerQp& qp, const Packet& packet) const {
+void CaseRun::check_carried_out(const PeerQp& qp, const Packet& packet) {
   if (!reaches(qp, target_.port(), packet)) return;
   const OpcodeInfo& info = packet.info();
   if (!info.defined() || info.is_response()) return;
   const bool has_receive =
       info.operation != Operation::write || !info.immediate || target_.carries_out(Operation::send);
-  if (has_receive && target_.carries_out(info.operation)) return;
-  throw DeviceLacks(fmt::format("a server that takes {}", info.name));
+  if (!has_receive || !target_.carries_out(info.operation)) {
+    throw DeviceLacks(fmt::format("a server that takes {}", info.name));
+  }
+  if (info.operation != Operation::send) return;
+  if (info.begins_message()) message_bytes_ = 0;
+  message_bytes_ += packet.payload_length();
+  if (message_bytes_ <= target_.receive_bytes()) return;
+  throw DeviceLacks(fmt::format("receives of more than {} bytes", target_.receive_bytes()));
 }
 
 std::optional<CaseRun::Verdict> CaseRun::run_on_wire_only(const Step& step) {
@@ -79,7 +85,7 @@ std::optional<CaseRun::Verdict> CaseRun::run_on_wire_only(const Step& step) {
   if (is_told && std::holds_alternative<NoCompletion>(step.action) && deliveries_ != 0) {
     return fail(step.place, "expected no message to be delivered; the server has answered one");
   }
-  ++outcome_.unseen_steps;
+  ++unseen_steps_;
   return true;
 }
 

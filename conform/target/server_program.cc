@@ -16,31 +16,36 @@ namespace roce::conform {
 namespace {
 
 constexpr std::uint16_t kPingpongPort = 18515;
-constexpr std::uint32_t kPathMtu = 1024;          // of all these programs, if they are not told otherwise
-constexpr std::uint64_t kPerftestMemory = 65536;  // as many bytes as a message has
+constexpr std::uint32_t kPathMtu = 1024;  // of all these programs, if they are not told otherwise
+constexpr std::uint64_t kPingpongBytes = 4096;
+constexpr std::uint64_t kPerftestBytes = 65536;
 
 constexpr std::array kPrograms{
     ServerProgram{.kind = ServerKind::pingpong,
                   .name = "ibv_rc_pingpong",
                   .port = kPingpongPort,
                   .type = transport::QpType::rc,
+                  .message_bytes = kPingpongBytes,
                   .takes_sends = true,
                   .answers = true},
     ServerProgram{.kind = ServerKind::pingpong,
                   .name = "ibv_uc_pingpong",
                   .port = kPingpongPort,
                   .type = transport::QpType::uc,
+                  .message_bytes = kPingpongBytes,
                   .takes_sends = true,
                   .answers = true},
     ServerProgram{.kind = ServerKind::perftest,
                   .name = "ib_write_bw",
                   .port = kPerftestPort,
                   .type = transport::QpType::rc,
+                  .message_bytes = kPerftestBytes,
                   .takes_writes = true},
     ServerProgram{.kind = ServerKind::perftest,
                   .name = "ib_send_bw",
                   .port = kPerftestPort,
                   .type = transport::QpType::rc,
+                  .message_bytes = kPerftestBytes,
                   .takes_sends = true},
 };
 
@@ -79,7 +84,7 @@ live::Result<ServerSession> introduce_to_perftest(const ServerProgram& program, 
   if (const auto right = check_address(talk, keys.gid, port); !right) return tl::unexpected(right.error());
   ServerSession session{.qp = {.qpn = keys.qpn, .first = keys.psn, .path_mtu = met->path_mtu}};
   if (program.takes_writes) {
-    session.qp.memory = Region{.address = keys.address, .length = kPerftestMemory, .r_key = keys.r_key.value()};
+    session.qp.memory = Region{.address = keys.address, .length = program.message_bytes, .r_key = keys.r_key.value()};
   }
   session.talk = std::move(talk);
   return session;

@@ -24,6 +24,7 @@ struct ServerProgram {
   std::string_view name;
   std::uint16_t port = 0;  ///< TCP
   transport::QpType type{};
+  std::uint64_t message_bytes = 0;  ///< of its receives, and of its memory
   bool takes_sends = false;
   bool takes_writes = false;
   bool answers = false;  ///< each message that was delivered is followed by one of its own

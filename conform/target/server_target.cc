@@ -19,6 +19,10 @@ namespace {
 /// The region of a server that offers no memory.
 constexpr std::uint64_t kNowhere = 0x1000;
 
+// So many messages a server of few (-n) still has to get.
+constexpr int kMostFarewells = 4;
+constexpr Duration kPatience = std::chrono::milliseconds{20};
+
 [[noreturn]] void lack_agent() {
   throw DeviceLacks("an agent, which could ask it or tell it something");
 }
@@ -227,8 +231,16 @@ std::vector<std::byte> ServerTarget::frame_to_server(
 }
 
 void ServerTarget::say_goodbye() {
-  // A server on RC that has no other sign of it ends when its QP fails, which a READ without a right makes it.
-  if (session_->talk || device_.program().type != transport::QpType::rc) return;
+  if (session_->talk) return;
+  if (device_.program().type == transport::QpType::uc) {
+    // One that nothing can fail ends when it has had its messages. UC takes a message with any PSN.
+    for (int i = 0; i < kMostFarewells; ++i) {
+      send(frame_to_server(Opcode::uc_send_only, {{"payload_length", "4"}}));
+      if (!receive(now() + kPatience)) return;
+    }
+    return;
+  }
+  // One on RC ends when its QP fails, which a READ without a right makes it.
   send(frame_to_server(Opcode::rc_read_request,
                        {{"bth.psn", fmt::format("{}", expected_.value())}, {"reth.dma_length", "4"}}));
 }

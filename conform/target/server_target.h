@@ -32,6 +32,7 @@ class ServerTarget final : public Target {
   [[nodiscard]] Qpn first_peer() const override { return own_.qpn; }
   [[nodiscard]] bool has(std::string_view feature) const override;
   [[nodiscard]] bool carries_out(Operation operation) const override;
+  [[nodiscard]] std::uint64_t receive_bytes() const override { return device_.program().message_bytes; }
   [[nodiscard]] bool answers_messages() const override { return device_.program().answers; }
   /// Returns the server's QP. Throws DeviceLacks for a second one, or one of another type.
   [[nodiscard]] TargetResult<QpNumber> create_qp(const QpSetup& setup) override;

@@ -162,6 +162,8 @@ class Target {
   [[nodiscard]] virtual bool has(std::string_view feature) const = 0;
   /// True if the QP executes requests of this kind that are right in every way.
   [[nodiscard]] virtual bool carries_out(Operation /*operation*/) const { return true; }
+  /// Returns how many bytes the receives hold that the program of the QP has posted.
+  [[nodiscard]] virtual std::uint64_t receive_bytes() const { return ~std::uint64_t{0}; }
   /// True if a message of the program of the QP follows each one that was delivered to it.
   [[nodiscard]] virtual bool answers_messages() const { return false; }
 
