@@ -21,6 +21,8 @@ constexpr std::uint64_t kNowhere = 0x1000;
 
 // So many messages a server of few (-n) still has to get.
 constexpr int kMostFarewells = 4;
+// A case sends at most so many packets before it awaits an answer.
+constexpr std::uint32_t kMostUnacknowledged = 66;
 constexpr Duration kPatience = std::chrono::milliseconds{20};
 
 [[noreturn]] void lack_agent() {
@@ -68,6 +70,10 @@ bool ServerTarget::carries_out(Operation operation) const {
   return operation == Operation::write && device_.program().takes_writes;
 }
 
+void ServerTarget::give_up(const std::string& why) const {
+  throw DeviceGone(why, device_.wire().is_up() ? Damage::none : Damage::no_link);
+}
+
 TargetResult<QpNumber> ServerTarget::create_qp(const QpSetup& setup) {
   const ServerProgram& program = device_.program();
   if (setup.type != program.type) {
@@ -75,7 +81,7 @@ TargetResult<QpNumber> ServerTarget::create_qp(const QpSetup& setup) {
         fmt::format("a QP of type {}: that of {} is {}", to_string(setup.type), program.name, to_string(program.type)));
   }
   if (has_qp_) throw DeviceLacks("a second QP, without an agent");
-  if (const live::Result<void> met = meet(); !met) throw DeviceGone(met.error().message);
+  if (const live::Result<void> met = meet(); !met) give_up(met.error().message);
   if (setup.path_mtu != session_->qp.path_mtu) {
     throw DeviceLacks(
         fmt::format("a path MTU of {}: that of {} is {}", setup.path_mtu, program.name, session_->qp.path_mtu));
@@ -99,7 +105,7 @@ TargetResult<Region> ServerTarget::create_region(const RegionSetup& setup) {
   Region region{.address = kNowhere, .length = setup.length};
   // The memory of receives is the program's business.
   if (!device_.program().takes_writes || setup.access == transport::Access::local_write) return region;
-  if (const live::Result<void> met = meet(); !met) throw DeviceGone(met.error().message);
+  if (const live::Result<void> met = meet(); !met) give_up(met.error().message);
   const Region& offered = *session_->qp.memory;
   if (setup.length > offered.length) {
     throw DeviceLacks(
@@ -240,9 +246,12 @@ void ServerTarget::say_goodbye() {
     }
     return;
   }
-  // One on RC ends when its QP fails, which a READ without a right makes it.
-  send(frame_to_server(Opcode::rc_read_request,
-                       {{"bth.psn", fmt::format("{}", expected_.value())}, {"reth.dma_length", "4"}}));
+  // One on RC ends when its QP fails, which a READ without a right makes it. What the case sent last may be executed
+  // without an acknowledgement, so the PSN that the device expects is one of several.
+  for (std::uint32_t i = 0; i < kMostUnacknowledged; ++i) {
+    send(frame_to_server(Opcode::rc_read_request,
+                         {{"bth.psn", fmt::format("{}", (expected_ + i).value())}, {"reth.dma_length", "4"}}));
+  }
 }
 
 }  // namespace roce::conform

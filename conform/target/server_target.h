@@ -75,6 +75,8 @@ class ServerTarget final : public Target {
   [[nodiscard]] std::vector<std::byte> frame_to_server(
       Opcode opcode, const std::vector<std::pair<std::string_view, std::string>>& values) const;
   void say_goodbye();
+  /// Throws DeviceGone because the server cannot be met.
+  [[noreturn]] void give_up(const std::string& why) const;
 
   ServerDevice& device_;
   OwnQp own_{};
