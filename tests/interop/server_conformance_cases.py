@@ -7,7 +7,6 @@ A run has a few instances for each program. With ROCE_INTEROP_ALL=1 it has all.
 import collections
 import json
 import os
-import sys
 
 from conformance_cases import CASES, PROFILE
 from stage import Case
@@ -15,7 +14,9 @@ from turns import everything
 
 # Each has a verdict of its own kind: a NAK, silence, and an acknowledgement.
 SOME = {
-    "ibv_rc_pingpong": ("psn-gap[n=2,ack_req=true]", "icrc-imitation[icrc=0,op=SEND_ONLY]", "bth-pad-bytes[pad=1,words=3]"),
+    "ibv_rc_pingpong": ("psn-gap[n=2,ack_req=true]", "icrc-imitation[icrc=0,op=SEND_ONLY]", "bth-pad-bytes[pad=1,words=3]",
+                        # Skipped inside a message, after which the server has to end for the next one.
+                        "snd-sizes[size=4mtu+5,mtu=1024,kind=plain]", "snd-sizes[size=4mtu+5,mtu=1024,kind=solicited]"),
     "ibv_uc_pingpong": ("hdr-tver[type=uc,version=1,op=SEND_ONLY]", "bth-migreq[to=uc_responder,mig_req=false]"),
     "ib_write_bw": ("psn-gap[n=2,ack_req=true]", "ip-ttl[ttl=1]", "wr-zero[op=WRITE_ONLY,key=variant,address=nowhere]"),
 }
@@ -28,6 +29,9 @@ class ServerConformanceCases(Case):
         super().setUp()
         if self.roce_conform is None:
             self.skipTest("there is no roce-conform: ROCE_CONFORM does not name it")
+        # QEMU's interface drops what has a VLAN tag unless the guest has asked for everything.
+        self.guest.check("ip link set eth0 promisc on")
+        self.addCleanup(self.guest.check, "ip link set eth0 promisc off")
 
     def judge(self, program):
         """Runs instances against a server that the guest starts again and again; the result."""
@@ -45,9 +49,9 @@ class ServerConformanceCases(Case):
 
     def check(self, program):
         run, counts = self.judge(program)
-        print(f"{program}: {dict(counts)}", file=sys.stderr)
         self.assertEqual(run.returncode, 0, run.stdout)
-        self.assertGreaterEqual(counts["pass"], len(SOME[program]), run.stdout)
+        self.assertEqual(counts["pass"] + counts["skip"], sum(counts.values()), run.stdout)
+        self.assertGreaterEqual(counts["pass"], 2, run.stdout)
 
     def test_a_server_of_rc(self):
         self.check("ibv_rc_pingpong")
