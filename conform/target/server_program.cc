@@ -41,12 +41,6 @@ constexpr std::array kPrograms{
                   .type = transport::QpType::rc,
                   .message_bytes = kPerftestBytes,
                   .takes_writes = true},
-    ServerProgram{.kind = ServerKind::perftest,
-                  .name = "ib_send_bw",
-                  .port = kPerftestPort,
-                  .type = transport::QpType::rc,
-                  .message_bytes = kPerftestBytes,
-                  .takes_sends = true},
 };
 
 live::Result<void> check_address(const TcpTalk& talk, const Gid& told, const Port& port) {
@@ -75,8 +69,8 @@ live::Result<ServerSession> introduce_to_pingpong(TcpTalk talk, const Port& port
 
 live::Result<ServerSession> introduce_to_perftest(const ServerProgram& program, TcpTalk talk, const Port& port,
                                                   const OwnQp& own) {
-  // The server of a program that sends first tells that its receives are posted.
-  const int barriers = program.takes_sends ? 3 : 2;
+  // One for the QP, and one before the data.
+  constexpr int barriers = 2;
   const live::Result<PerftestIntroduction> met = introduce_perftest(
       talk, PerftestKeys{.qpn = own.qpn, .psn = own.first, .gid = port.tester_gid}, kPathMtu, barriers);
   if (!met) return tl::unexpected(met.error());
