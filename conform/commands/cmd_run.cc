@@ -52,6 +52,7 @@ struct RunOptions {
   std::uint32_t probes = 1000;
   std::string recover_command;
   std::string recover_time = "120s";
+  std::string server_time = "10s";
   std::uint32_t tries = 0;  // 0: as many as the loss on the wire asks for
   std::string profile_of_device;
   bool may_stop = false;
@@ -128,7 +129,7 @@ void set_up(Device& device, const RunOptions& options, const std::optional<Devic
       return is_known_deviation(*profile, instance, outcome);
     };
   }
-  if (options.device.is_on_link() && options.probes != 0) set_by_noise(device, options, noise);
+  if (options.device.has_agent() && options.probes != 0) set_by_noise(device, options, noise);
   if (!options.recover_command.empty()) {
     const auto limit = static_cast<Duration::rep>(read_time(options.recover_time).value_or(0));
     device.suite.recover = recovery_by_command(options.recover_command, Duration{limit}, device.ways);
@@ -164,11 +165,16 @@ std::vector<std::string> arguments_of(const RunOptions& options) {
     arguments.emplace_back(option);
     arguments.push_back(value);
   };
-  const bool is_endpoint = !options.device.is_on_link();
+  const bool is_endpoint = !options.device.has_agent() && !options.device.has_server();
   add("--profile", is_endpoint ? options.device.profile : "");
   add("-i", options.device.interface);
   add("--agent", options.device.agent);
   add("--token-file", options.device.token_file);
+  const ServerChoice& server = options.device.server;
+  add("--server", server.program);
+  add("--host", server.host);
+  add("--server-port", server.port != 0 ? std::to_string(server.port) : "");
+  add("--server-command", server.command);
   add("--device", options.profile_of_device);
   if (options.may_stop) arguments.emplace_back("--may-stop");
   if (options.device.to_others) arguments.emplace_back("--to-others");
@@ -190,6 +196,12 @@ Tested tested_by(const RunOptions& options, const Device& device, const std::opt
           .arguments = arguments_of(options)};
 }
 
+DeviceChoice device_choice(const RunOptions& options) {
+  DeviceChoice choice = options.device;
+  choice.server.patience = Duration{static_cast<Duration::rep>(read_time(options.server_time).value_or(0))};
+  return choice;
+}
+
 ExitCode run(const RunOptions& options) {
   if (const auto separate = check_files(options.report, ""); !separate) return report_failure(separate.error());
   const Outcome<std::optional<RunResult>> earlier = load_earlier(options.report);
@@ -199,7 +211,7 @@ ExitCode run(const RunOptions& options) {
   const Outcome<std::optional<DeviceProfile>> known = load_profile(options, *loaded);
   if (!known) return report_failure(known.error());
   const std::optional<DeviceProfile>& profile = *known;
-  Outcome<Device> device = open_device(options.device);
+  Outcome<Device> device = open_device(device_choice(options));
   if (!device) return report_failure(device.error());
   Tested tested = tested_by(options, *device, profile);
   set_up(*device, options, profile, tested.noise);
@@ -224,6 +236,38 @@ ExitCode run(const RunOptions& options) {
   return exit_code(options, result);
 }
 
+/// Adds the options of a device that is tested through a server program.
+void add_server_options(command_line::Command& command, const std::shared_ptr<RunOptions>& options) {
+  ServerChoice& server = options->device.server;
+  command_line::Option program =
+      command
+          .add_option("--server", server.program,
+                      "Program that the device runs anyway, instead of an agent: what the wire does not show is not "
+                      "judged")
+          .type_name("PROGRAM")
+          .excludes("--agent")
+          .excludes("--profile");
+  const command_line::Option host =
+      command.add_option("--host", server.host, "Address of the device, and of its server program")
+          .type_name("HOST")
+          .needs(program);
+  program.needs(host);
+  command.add_option("--server-port", server.port, "TCP port of the server (default: the program's)")
+      .range(1, 65535)
+      .needs(program);
+  command
+      .add_option("--server-command", server.command,
+                  "Run this by the shell for each instance to start the server, and end it afterwards")
+      .type_name("COMMAND")
+      .needs(program);
+  command
+      .add_option("--server-time", options->server_time,
+                  "Give up a server that is not there or does not answer after this time")
+      .type_name("TIME")
+      .check(find_mistake_of_time)
+      .capture_default_str();
+}
+
 /// Adds the options that say what the device is, and how to come to verdicts on a wire.
 void add_device_options(command_line::Command& command, const std::shared_ptr<RunOptions>& options) {
   command.add_option("-i,--interface", options->device.interface, "Interface that the device is reached through")
@@ -242,6 +286,7 @@ void add_device_options(command_line::Command& command, const std::shared_ptr<Ru
       .excludes("--agent");
   command.add_option("--token-file", options->device.token_file, "File with the secret of an agent on TCP")
       .type_name("FILE");
+  add_server_options(command, options);
   command.add_flag("--to-others", options->device.to_others,
                    "Let cases send frames to other addresses than the device's: for a network of its own");
   command

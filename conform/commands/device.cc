@@ -2,6 +2,7 @@
 #include "conform/commands/device.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <thread>
@@ -9,6 +10,7 @@
 
 #include "conform/target/link_target.h"
 #include "conform/target/memory_target.h"
+#include "conform/target/server_target.h"
 #include "roce/live/control_target.h"
 
 namespace roce::conform {
@@ -50,6 +52,33 @@ Outcome<Device> device_on_link(const DeviceChoice& choice) {
   return device;
 }
 
+/// Instances meet one server after the other: no program serves several clients.
+Outcome<Device> device_of_server(const DeviceChoice& choice) {
+  const ServerChoice& server = choice.server;
+  const ServerProgram* const program = find_server_program(server.program);
+  if (program == nullptr) {
+    return cannot(fmt::format("there is no server {}; the programs that are known: {}", server.program,
+                              fmt::join(server_program_names(), ", ")));
+  }
+  Device device;
+  device.port_holder = std::make_unique<link::PortHolder>();
+  auto opened = ServerDevice::open({.interface = choice.interface,
+                                    .program = program,
+                                    .host = server.host,
+                                    .port = server.port,
+                                    .command = server.command,
+                                    .patience = std::chrono::duration_cast<std::chrono::milliseconds>(server.patience),
+                                    .to_others = choice.to_others});
+  if (!opened) return cannot(opened.error().message);
+  const std::shared_ptr<ServerDevice> met = std::move(*opened);
+  device.text = fmt::format("{} through {}", to_string(met->wire().port().device_gid), choice.interface);
+  device.link =
+      fmt::format("interface {}, {} without an agent: seen on the wire only", choice.interface, program->name);
+  device.factories.push_back([met](std::uint64_t seed) { return std::make_unique<ServerTarget>(*met, seed); });
+  device.suite = {.timing = kTimingOnLink, .tries = plan_without_loss()};
+  return device;
+}
+
 }  // namespace
 
 live::Result<void> LinkWays::open() {
@@ -64,11 +93,13 @@ live::Result<void> LinkWays::open() {
 }
 
 Outcome<Device> open_device(const DeviceChoice& choice) {
-  if (choice.agent.empty() && choice.interface.empty()) return endpoint_in_memory(choice);
-  if (choice.agent.empty() || choice.interface.empty()) {
-    return cannot("a device on a wire needs both --interface, the way to it, and --agent, the program beside it");
+  if (!choice.has_agent() && !choice.has_server() && choice.interface.empty()) return endpoint_in_memory(choice);
+  if (choice.has_agent() == choice.has_server() || choice.interface.empty()) {
+    return cannot(
+        "a device on a wire needs both --interface, the way to it, and --agent, the program beside it, or --server, a "
+        "program that it runs anyway");
   }
-  return device_on_link(choice);
+  return choice.has_agent() ? device_on_link(choice) : device_of_server(choice);
 }
 
 }  // namespace roce::conform

@@ -14,15 +14,27 @@
 
 namespace roce::conform {
 
-/// The device that a user names: our endpoint in memory, or one behind an interface with an agent beside it.
+/// The server program that a user names instead of an agent.
+struct ServerChoice {
+  std::string program{};  ///< such as ibv_rc_pingpong
+  std::string host{};
+  std::uint16_t port = 0;  ///< TCP; 0: the program's
+  std::string command{};   ///< starts it for each instance
+  Duration patience = std::chrono::seconds{10};
+};
+
+/// The device that a user names: our endpoint in memory, or one behind an interface with an agent beside it, or with a
+/// server program.
 struct DeviceChoice {
   std::string profile = "strict";  ///< of our endpoint
   std::string interface {};        ///< with `agent`: a device on a wire
   std::string agent{};
   std::string token_file{};
+  ServerChoice server{};
   std::uint32_t jobs = 0;  ///< 0: as many as the device can use
   bool to_others = false;
-  [[nodiscard]] bool is_on_link() const { return !agent.empty(); }
+  [[nodiscard]] bool has_agent() const { return !agent.empty(); }
+  [[nodiscard]] bool has_server() const { return !server.program.empty(); }
 };
 
 /// The ways to one device on a wire, one for each thread.
@@ -57,8 +69,8 @@ struct Device {
 /// The most instances at the same time on a wire: an agent serves so many clients.
 constexpr std::uint32_t kMostJobsOnLink = 64;
 
-/// Opens the device. Failures, all with exit code 2: an interface without an agent or the reverse, and all that
-/// `LinkDevice::open` names.
+/// Opens the device. Failures, all with exit code 2: an interface without an agent or a server or the reverse, and all
+/// that `LinkDevice::open` and `ServerDevice::open` name.
 [[nodiscard]] Outcome<Device> open_device(const DeviceChoice& choice);
 
 }  // namespace roce::conform

@@ -59,6 +59,7 @@ CaseRun::CaseRun(Target& target, const Instance& instance, std::uint64_t seed, c
       timing_(timing),
       bed_(target, instance, seed),
       monitor_(target.port()),
+      is_wire_only_(!target.has("agent")),
       last_(target.now()) {}
 
 CaseOutcome CaseRun::run() {
@@ -70,6 +71,8 @@ CaseOutcome CaseRun::run() {
     outcome_.damage = gone.damage();
   }
   outcome_.lost_frames = target_.lost_frames();
+  if (unseen_steps_ != 0)
+    outcome_.saved.emplace_back("seen on the wire only, steps not run", std::to_string(unseen_steps_));
   return std::move(outcome_);
 }
 
@@ -122,6 +125,9 @@ CaseRun::Verdict CaseRun::count_work(const Place& place) {
 CaseRun::Verdict CaseRun::run_step(const Step& step) {
   line_ = step.place.line;
   if (!count_work(step.place)) return false;
+  if (is_wire_only_) {
+    if (const std::optional<Verdict> done = run_on_wire_only(step)) return *done;
+  }
   if (!std::visit([&](const auto& action) { return run_action(action, step); }, step.action)) return false;
   if (!step.label.empty()) labels_[step.label].time = last_;
   return true;
@@ -136,6 +142,7 @@ CaseRun::Verdict CaseRun::finish() {
     if (qp.waiting.empty()) continue;
     return fail(place, fmt::format("unexpected frame after the last step: {}", frame_text(qp.waiting.front())));
   }
+  if (is_wire_only_) return true;
   if (const std::optional<std::string> change = bed_.find_change()) return fail(place, *change);
   return true;
 }
@@ -150,6 +157,8 @@ CaseRun::Verdict CaseRun::send(const FrameSpec& frame, const Step& step) {
   if (*times == 0) return true;
   CaseResult<std::vector<std::byte>> bytes = make_frame(frame, bed_.defaults_for(*qp), target_.port(), *this);
   if (!bytes) return give_up(bytes.error());
+  const Packet packet = parse_frame(*bytes, LinkType::ethernet);
+  if (is_wire_only_) check_carried_out(*qp, packet);
   if (!target_.may_send(*bytes)) {
     outcome_.result = Result::skip;
     outcome_.lacks = "leave to send frames to other addresses than the device's";
@@ -188,7 +197,11 @@ bool CaseRun::wait_for_frame(Time until) {
     return fail(
         place, fmt::format("a frame to QP {:#x}, which the device has no connection to", packet.bth().dest_qp.value()));
   }
-  qp->waiting.push_back(std::move(*frame));
+  if (frame->is_of_program) {
+    take_of_program(*qp, *frame, packet);
+  } else {
+    qp->waiting.push_back(std::move(*frame));
+  }
   return true;
 }
 

@@ -46,6 +46,13 @@ class CaseRun final : private Scope {
   [[nodiscard]] Verdict run_step(const Step& step);
   /// Counts a step or a frame; false if there were too many.
   [[nodiscard]] Verdict count_work(const Place& place);
+  /// Runs a step that asks the device, which is seen on the wire only; empty for another step.
+  [[nodiscard]] std::optional<Verdict> run_on_wire_only(const Step& step);
+  /// Throws DeviceLacks for a request that the server's QP would not execute if it were right: what follows would not
+  /// be what the case says.
+  void check_carried_out(const PeerQp& qp, const Packet& packet);
+  /// Waits for the answer of the program to a message that was delivered to it.
+  [[nodiscard]] Verdict expect_delivery(const Step& step);
   [[nodiscard]] Verdict run_action(const Inject& action, const Step& step);
   [[nodiscard]] Verdict run_action(const ExpectFrame& action, const Step& step);
   [[nodiscard]] Verdict run_action(const ExpectInAnyOrder& action, const Step& step);
@@ -89,6 +96,8 @@ class CaseRun final : private Scope {
   // Frames.
   [[nodiscard]] Verdict send(const FrameSpec& frame, const Step& step);
   /// Returns the next frame of the device on a QP; empty if none came before `until`, or the run is over.
+  /// Takes a frame that the program of the QP sent, and the target's answer to it.
+  void take_of_program(PeerQp& qp, const SeenFrame& frame, const Packet& packet);
   [[nodiscard]] std::optional<SeenFrame> next_frame(PeerQp& qp, Time until);
   /// Waits for any frame until `until` and puts it to its QP. False if none came, or the run is over.
   [[nodiscard]] bool wait_for_frame(Time until);
@@ -135,6 +144,10 @@ class CaseRun final : private Scope {
   std::map<std::string, Labelled, std::less<>> labels_;
   std::optional<transport::Completion> chosen_;    ///< it chose the branch whose first step takes it next
   std::map<std::string, std::uint64_t> counters_;  ///< at the beginning, if the case reads them
+  bool is_wire_only_ = false;                      ///< nobody can ask the device
+  std::uint64_t unseen_steps_ = 0;                 ///< that were not run, because the device is seen on the wire only
+  std::uint64_t message_bytes_ = 0;                ///< of the SEND that was begun last, where receives have a limit
+  std::uint64_t deliveries_ = 0;                   ///< messages of the program that no step has taken
   Time last_{};                                    ///< when the step before happened
   std::uint64_t work_ = 0;                         ///< steps and frames so far
   int line_ = 0;                                   ///< of the step that runs

@@ -128,12 +128,16 @@ CaseRun::Verdict CaseRun::run_action(const Probe& action, const Step& step) {
     return give_up({step.place, fmt::format("a probe needs a QP that answers: {} is not of type rc", action.on)});
   }
   const Region* region = bed_.find_region("probe");
-  FrameSpec frame{.place = step.place, .opcode = Expression::literal("WRITE_ONLY"), .on = action.on};
+  const bool is_write = target_.carries_out(Operation::write);
+  FrameSpec frame{
+      .place = step.place, .opcode = Expression::literal(is_write ? "WRITE_ONLY" : "SEND_ONLY"), .on = action.on};
   const auto set = [&](std::string_view name, const std::string& text) {
     frame.fields.push_back({step.place, std::string{name}, Expression::literal(text)});
   };
-  set("reth.va", std::to_string(region->address));
-  set("reth.r_key", std::to_string(region->r_key));
+  if (is_write) {
+    set("reth.va", std::to_string(region->address));
+    set("reth.r_key", std::to_string(region->r_key));
+  }
   set("payload", fmt::format("{:016x}", qp->expected.value() + 1));
   const std::uint32_t msn = (qp->msn + 1).value();
   FramePattern answer{.place = step.place,
@@ -147,7 +151,7 @@ CaseRun::Verdict CaseRun::run_action(const Probe& action, const Step& step) {
   want("aeth.msn", msn);
   last_ = target_.now();
   if (!send(frame, step) || !expect_one(answer, step)) return false;
-  return bed_.accept_memory(region->address, 8).has_value();
+  return is_wire_only_ || bed_.accept_memory(region->address, 8).has_value();
 }
 
 std::optional<transport::Completion> CaseRun::next_completion(const PeerQp& qp, bool is_receive, Time until) {

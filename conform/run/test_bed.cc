@@ -55,6 +55,29 @@ CaseResult<void> check_datagram_qp(const ObjectSpec& object) {
   return {};
 }
 
+std::optional<Value> find_of_device(const Target& target, std::string_view name) {
+  const auto takes = [&](Operation operation) { return Value::number(target.carries_out(operation) ? 1 : 0); };
+  if (name == "executable") {
+    return Value::word(target.carries_out(Operation::write) ? "WRITE_ONLY" : "SEND_ONLY");
+  }
+  if (name == "takes_sends") return takes(Operation::send);
+  if (name == "takes_writes") return takes(Operation::write);
+  if (name == "takes_reads") return takes(Operation::read_request);
+  return std::nullopt;
+}
+
+/// Throws DeviceLacks for what a device without an agent may not be told.
+void check_without_agent(const ObjectSpec& object) {
+  const bool is_qp = object.kind == ObjectSpec::Kind::qp;
+  if (!is_qp && object.kind != ObjectSpec::Kind::mr) throw DeviceLacks("an agent, which makes objects");
+  // A server has posted hundreds of receives, which are as long as its messages.
+  constexpr std::array<std::string_view, 4> of_qp{"type", "path_mtu", "receives", "receive_length"};
+  for (const Setting& setting : object.attributes) {
+    if (is_qp ? std::ranges::find(of_qp, setting.name) != of_qp.end() : setting.name == "length") continue;
+    throw DeviceLacks(fmt::format("an agent, which sets {} of a {}", setting.name, is_qp ? "QP" : "region"));
+  }
+}
+
 }  // namespace
 
 void PeerQp::learn(const Packet& packet) {
@@ -81,14 +104,6 @@ void PeerQp::learn(const Packet& packet) {
 TestBed::TestBed(Target& target, const Instance& instance, std::uint64_t seed)
     : target_(target), instance_(instance), random_(seed) {}
 
-Psn TestBed::draw_psn() {
-  // Half of the runs begin near an edge, where numbers wrap and half of the window ends.
-  constexpr std::array<std::uint32_t, 5> edges{0xFF'FFFC, 0, 0x7F'FFFE, 0x80'0000, 0xFF'FFFF};
-  const std::uint64_t drawn = random_();
-  if (drawn % 2 == 0) return Psn{edges.at((drawn >> 1U) % edges.size())};
-  return Psn{static_cast<std::uint32_t>(drawn >> 8U & 0xFF'FFFF)};
-}
-
 CaseResult<void> TestBed::set_up(const Scope& scope) {
   const Case& one = *instance_.of;
   const auto is_given = [&](std::string_view name) {
@@ -113,6 +128,7 @@ CaseResult<void> TestBed::set_up(const Scope& scope) {
 }
 
 CaseResult<void> TestBed::add_object(const ObjectSpec& object, const Scope& scope) {
+  if (!target_.has("agent")) check_without_agent(object);
   switch (object.kind) {
     case ObjectSpec::Kind::qp:
       return add_qp(object, scope);
@@ -147,8 +163,8 @@ CaseResult<void> TestBed::add_region(const ObjectSpec& object, const Scope& scop
 CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
   QpAttributesRead attributes;
   attributes.setup.access = all_rights();
-  attributes.setup.rq_psn = draw_psn();
-  attributes.setup.sq_psn = draw_psn();
+  attributes.setup.rq_psn = draw_psn(random_());
+  attributes.setup.sq_psn = draw_psn(random_());
   attributes.setup.peer = Qpn{target_.first_peer().value() + static_cast<std::uint32_t>(qps_.size())};
   if (auto read = read_attributes(attributes, object.attributes, scope); !read) return read;
   if (!attributes.srq.empty()) {
@@ -166,11 +182,9 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
   }
   const TargetResult<QpNumber> number = target_.create_qp(attributes.setup);
   if (!number) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, number.error())});
-  PeerQp qp{.number = *number,
-            .setup = attributes.setup,
-            .qpn = target_.qpn(*number),
-            .expected = attributes.setup.rq_psn,
-            .next = attributes.setup.sq_psn};
+  const QpSetup made = target_.made(*number, attributes.setup);
+  PeerQp qp{
+      .number = *number, .setup = made, .qpn = target_.qpn(*number), .expected = made.rq_psn, .next = made.sq_psn};
   if (attributes.setup.state == transport::QpState::reset) attributes.receives.count = 0;
   const auto post = [&](std::uint64_t wr_id, const transport::Sge& buffer) {
     return target_.post_receive(qp.number, wr_id, buffer);
@@ -269,6 +283,7 @@ SendOrder TestBed::order_for(const PeerQp& qp) const {
 }
 
 std::optional<Value> TestBed::find(std::string_view name) const {
+  if (const std::optional<Value> value = find_of_device(target_, name)) return value;
   const auto [object, member] = split(name);
   const std::size_t last_dot = name.rfind('.');
   if (last_dot != std::string_view::npos) {

@@ -79,7 +79,6 @@ class TestBed {
   [[nodiscard]] CaseResult<void> add_receives(
       const ObjectSpec& object, const ReceivesRead& receives,
       const std::function<TargetResult<void>(std::uint64_t wr_id, const transport::Sge& buffer)>& post);
-  [[nodiscard]] Psn draw_psn();
 
   Target& target_;
   const Instance& instance_;

@@ -1,66 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "conform/target/link_device.h"
 
-#include <fmt/format.h>
-#include <poll.h>
-
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <utility>
 
 #include "conform/target/agent_answer.h"
-#include "roce/live/path_mtu.h"
-#include "roce/live/resolve_mac.h"
 #include "roce/port/address_text.h"
-#include "roce/port/interfaces.h"
-#include "roce/wire/packet.h"
-#include "roce/wire/super_frame.h"
 
 namespace roce::conform {
 
 namespace {
 
-// Frames of a case are few, but some cases make hundreds at once while the agent is asked something.
-constexpr std::size_t kRingBytes = 4 << 20;
-constexpr std::size_t kBatch = 32;
 constexpr std::uint64_t kMemory = 1U << 20U;
-// QPNs of one device, and of one instance on it: an instance has at most a few QPs.
-constexpr std::uint32_t kQpnsOfDevice = 1U << 16U;
-constexpr std::uint32_t kQpnsOfInstance = 256;
-
-std::optional<Gid> own_gid(const port::Interface& interface, bool is_ipv4) {
-  const auto found = std::ranges::find_if(interface.addresses, [&](const port::InterfaceAddress& address) {
-    return address.gid.is_ipv4_mapped() == is_ipv4;
-  });
-  if (found == interface.addresses.end()) return std::nullopt;
-  return found->gid;
-}
-
-/// Returns the kernel's filter for packets to the QPNs of one device, so that those of others do not fill its ring. The
-/// number of the device is in the first byte of the DestQP, which is byte 5 of the BTH.
-std::string filter_of(std::uint32_t first_qpn, const Gid& device) {
-  const std::uint32_t byte = first_qpn / kQpnsOfDevice;
-  constexpr int ipv6_header = 40;
-  constexpr int udp_header = 8;
-  if (device.is_ipv4_mapped()) return fmt::format("udp dst port 4791 and udp[{}] = {}", udp_header + 5, byte);
-  return fmt::format("ip6 proto 17 and ip6[{}] = {}", ipv6_header + udp_header + 5, byte);
-}
-
-/// Returns the time of a frame on the clock of the cases; `stamp` is the kernel's, since the Unix epoch.
-Time time_of(std::int64_t stamp, Time now) {
-  if (stamp == 0) return now;
-  const auto wall = std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch());
-  return std::min(now, now - (wall - Duration{stamp}));
-}
 
 }  // namespace
 
 live::Result<std::unique_ptr<LinkDevice>> LinkDevice::open(const LinkSettings& settings) {
   std::unique_ptr<LinkDevice> device{new LinkDevice};
-  device->interface_ = settings.interface;
-  device->to_others_ = settings.to_others;
-  device->first_qpn_ = kQpnsOfDevice * (settings.number + 1);
   auto agent = live::ControlClient::open(settings.agent, nullptr);
   if (!agent) return tl::unexpected(agent.error());
   device->agent_ = std::move(*agent);
@@ -76,24 +32,12 @@ live::Result<std::unique_ptr<LinkDevice>> LinkDevice::open(const LinkSettings& s
     if (feature.is_string()) device->features_.insert(feature.get<std::string>());
   }
   const std::optional<Gid> gid = port::parse_ip(address->get<std::string>());
-  const port::Result<port::Interface> interface = port::find_interface(settings.interface);
-  if (!interface) return live::cannot(interface.error().message);
-  const std::optional<Gid> own = gid ? own_gid(*interface, gid->is_ipv4_mapped()) : std::nullopt;
-  if (!own) {
-    return live::cannot(fmt::format("the device has the address {}, and {} has none of that kind; give it one",
-                                    address->get<std::string>(), settings.interface));
-  }
-  const live::Result<MacAddress> mac = live::resolve_mac(*interface, *gid);
-  if (!mac) return tl::unexpected(mac.error());
-  device->max_path_mtu_ = std::min(path_mtu->get<std::uint32_t>(), live::largest_path_mtu(interface->mtu));
-  device->port_ = {.device_mac = *mac, .tester_mac = interface->mac, .device_gid = *gid, .tester_gid = *own};
-  link::RawLinkOptions wanted;
-  wanted.interface = settings.interface;
-  wanted.ring_bytes = kRingBytes;
-  wanted.filter = filter_of(device->first_qpn_, *gid);
-  auto link = link::RawLink::open(wanted);
-  if (!link) return live::cannot(link.error().message);
-  device->link_ = std::move(*link);
+  if (!gid) return live::cannot("the agent does not say the address of its device; use the one of this roce-conform");
+  auto wire = Wire::open(
+      {.interface = settings.interface, .device = *gid, .number = settings.number, .to_others = settings.to_others});
+  if (!wire) return tl::unexpected(wire.error());
+  device->wire_ = std::move(*wire);
+  device->max_path_mtu_ = std::min(path_mtu->get<std::uint32_t>(), device->wire_->max_path_mtu());
   return device;
 }
 
@@ -105,8 +49,7 @@ TargetResult<nlohmann::json> LinkDevice::ask(std::string_view op, nlohmann::orde
 }
 
 void LinkDevice::give_up_agent(const std::string& why) const {
-  const port::Result<port::Interface> interface = port::find_interface(interface_);
-  throw DeviceGone(why, interface && interface->up ? Damage::agent_gone : Damage::no_link);
+  throw DeviceGone(why, wire_->is_up() ? Damage::agent_gone : Damage::no_link);
 }
 
 nlohmann::json LinkDevice::tell(std::string_view op, nlohmann::ordered_json request) {
@@ -134,82 +77,6 @@ void LinkDevice::clean_up(std::size_t used) {
 void LinkDevice::fill_untouched(std::size_t length) {
   (void)tell("fill_memory",
              {{"memory", memory_->number}, {"length", length}, {"byte", std::to_integer<unsigned>(kUntouched)}});
-}
-
-Qpn LinkDevice::next_peers() {
-  peers_ = first_qpn_ + kQpnsOfInstance * (instances_++ % (kQpnsOfDevice / kQpnsOfInstance));
-  collect();
-  came_.clear();
-  lost_before_ = link_->counters().receive_drops;
-  return Qpn{peers_};
-}
-
-bool LinkDevice::may_send(std::span<const std::byte> frame) const {
-  if (to_others_) return true;
-  const Packet packet = parse_frame(frame, LinkType::ethernet);
-  const std::optional<Layer> ethernet = packet.find(HeaderId::ethernet);
-  if (!ethernet || read<Ethernet>(packet.layer_bytes(*ethernet).data()).destination != port_.device_mac) return false;
-  return packet.net().destination == port_.device_gid;
-}
-
-void LinkDevice::send(std::span<const std::byte> frame) {
-  // A case may send thousands at once, and the ring has room for a few hundred answers.
-  collect();
-  const std::array<link::TxFrame, 1> frames{link::TxFrame{.bytes = frame}};
-  for (;;) {
-    const link::LinkResult<std::size_t> sent = link_->send(frames);
-    if (!sent) throw DeviceGone(sent.error().message, Damage::no_link);
-    if (*sent != 0) return;
-    pollfd room{link_->fd(), POLLOUT, 0};
-    (void)::poll(&room, 1, 1);
-  }
-}
-
-void LinkDevice::collect() {
-  std::array<link::RxFrame, kBatch> frames;
-  for (;;) {
-    const link::LinkResult<std::size_t> count = link_->receive(frames);
-    if (!count) throw DeviceGone(count.error().message, Damage::no_link);
-    if (*count == 0) return;
-    const Time now = clock_.now();
-    for (const link::RxFrame& frame : std::span{frames}.first(*count)) {
-      take(frame, time_of(frame.timestamp_ns, now));
-    }
-  }
-}
-
-void LinkDevice::take(const link::RxFrame& frame, Time time) {
-  const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
-  if (!packet.is_roce() || packet.net().source != port_.device_gid) return;
-  const std::uint32_t qpn = packet.bth().dest_qp.value();
-  if (qpn - peers_ >= kQpnsOfInstance) return;
-  const std::optional<SuperFrame> several =
-      frame.segment_size != 0 ? super_frame_of(packet, frame.segment_size) : std::nullopt;
-  if (!several) {
-    came_.push_back({time, {frame.bytes.begin(), frame.bytes.end()}});
-    return;
-  }
-  for (std::uint32_t i = 0; i < several->count; ++i) {
-    came_.push_back({time, {}});
-    cut_frame(packet, *several, i, came_.back().bytes);
-  }
-}
-
-std::optional<SeenFrame> LinkDevice::receive(Time until) {
-  for (;;) {
-    collect();
-    if (!came_.empty()) {
-      SeenFrame frame = std::move(came_.front());
-      came_.pop_front();
-      return frame;
-    }
-    const Duration left = until - clock_.now();
-    if (left <= Duration{}) return std::nullopt;
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-    const timespec wait{seconds.count(), static_cast<long>((left - seconds).count())};
-    pollfd readable{link_->fd(), POLLIN, 0};
-    (void)::ppoll(&readable, 1, &wait, nullptr);
-  }
 }
 
 }  // namespace roce::conform

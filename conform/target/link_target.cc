@@ -120,7 +120,7 @@ Json parts_of(std::span<const std::byte> expected) {
 
 }  // namespace
 
-LinkTarget::LinkTarget(LinkDevice& device) : device_(device), first_peer_(device.next_peers()) {}
+LinkTarget::LinkTarget(LinkDevice& device) : device_(device), first_peer_(device.wire().next_peers()) {}
 
 LinkTarget::~LinkTarget() {
   try {

@@ -47,11 +47,13 @@ class LinkTarget final : public Target {
   [[nodiscard]] std::size_t memory_size() const override;
   [[nodiscard]] std::vector<std::byte> read_memory(std::size_t offset, std::size_t length) override;
   [[nodiscard]] std::optional<std::size_t> find_difference(std::span<const std::byte> expected) override;
-  [[nodiscard]] Time now() const override { return device_.now(); }
-  [[nodiscard]] bool may_send(std::span<const std::byte> frame) const override { return device_.may_send(frame); }
-  void send(std::span<const std::byte> frame) override { device_.send(frame); }
-  [[nodiscard]] std::optional<SeenFrame> receive(Time until) override { return device_.receive(until); }
-  [[nodiscard]] std::uint64_t lost_frames() const override { return device_.lost_frames(); }
+  [[nodiscard]] Time now() const override { return device_.wire().now(); }
+  [[nodiscard]] bool may_send(std::span<const std::byte> frame) const override {
+    return device_.wire().may_send(frame);
+  }
+  void send(std::span<const std::byte> frame) override { device_.wire().send(frame); }
+  [[nodiscard]] std::optional<SeenFrame> receive(Time until) override { return device_.wire().receive(until); }
+  [[nodiscard]] std::uint64_t lost_frames() const override { return device_.wire().lost_frames(); }
 
  private:
   struct Qp {

@@ -15,6 +15,7 @@
 #include "roce/transport/device.h"
 #include "roce/transport/qp_attributes.h"
 #include "roce/transport/verbs.h"
+#include "roce/wire/opcode.h"
 #include "roce/wire/time.h"
 #include "roce/wire/types.h"
 
@@ -128,7 +129,12 @@ struct SendOrder {
 struct SeenFrame {
   Time time{};
   std::vector<std::byte> bytes;
+  bool is_of_program = false;       ///< a request that the program of the QP sent, and no case expects
+  std::vector<std::byte> answer{};  ///< the frame with which the target has answered it; empty: none
 };
+
+/// Returns a PSN for a random number. Half of them are near an edge, where numbers wrap and half of the window ends.
+[[nodiscard]] Psn draw_psn(std::uint64_t random);
 
 /// Addresses of the device and of the tester.
 struct Port {
@@ -154,11 +160,19 @@ class Target {
   [[nodiscard]] virtual Qpn first_peer() const = 0;
   /// True if the device has what a case `needs` by this name.
   [[nodiscard]] virtual bool has(std::string_view feature) const = 0;
+  /// True if the QP executes requests of this kind that are right in every way.
+  [[nodiscard]] virtual bool carries_out(Operation /*operation*/) const { return true; }
+  /// Returns how many bytes the receives hold that the program of the QP has posted.
+  [[nodiscard]] virtual std::uint64_t receive_bytes() const { return ~std::uint64_t{0}; }
+  /// True if a message of the program of the QP follows each one that was delivered to it.
+  [[nodiscard]] virtual bool answers_messages() const { return false; }
 
   // Objects.
 
   /// Makes a QP. Throws DeviceLacks for a path MTU that is too large for the device or the way to it.
   [[nodiscard]] virtual TargetResult<QpNumber> create_qp(const QpSetup& setup) = 0;
+  /// Returns what a QP is like that was `asked` for: a server chooses its own PSN, and what the tester's is.
+  [[nodiscard]] virtual QpSetup made(QpNumber /*qp*/, const QpSetup& asked) const { return asked; }
   [[nodiscard]] virtual Qpn qpn(QpNumber qp) const = 0;
   [[nodiscard]] virtual TargetResult<Region> create_region(const RegionSetup& setup) = 0;
   virtual TargetResult<void> deregister(RegionNumber region) = 0;

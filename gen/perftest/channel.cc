@@ -12,32 +12,10 @@ namespace {
 
 /// A peer that keeps to the protocol is never more than one message ahead.
 constexpr std::size_t kMaxAhead = 4096;
-constexpr std::size_t kMaxQuoted = 48;
 /// The programs write this last, and nobody reads it.
 constexpr std::string_view kDone{"done\0", 5};
 
 }  // namespace
-
-std::string quote(std::string_view bytes) {
-  std::string text = "\"";
-  for (const char c : bytes.substr(0, kMaxQuoted)) text += c >= ' ' && c <= '~' ? c : '.';
-  text += bytes.size() > kMaxQuoted ? "…\"" : "\"";
-  return text;
-}
-
-live::Task<std::string> PerftestChannel::receive(std::size_t size, std::string_view what) {
-  const Time begun = co_await live::this_time{};
-  co_await live::until([&] { return has(size) || is_closed(); }, begun + kPerftestSilence);
-  const bool is_complete = has(size);
-  std::string message = take(size);
-  if (!is_complete) {
-    const std::string end = is_closed() ? "the peer closed the connection" : "nothing more came for 10 s";
-    const std::string before =
-        message.empty() ? "" : fmt::format(" after {} of {} bytes, {}", message.size(), size, quote(message));
-    throw live::ScriptFailure(fmt::format("expected {}, but {}{}", what, end, before));
-  }
-  co_return message;
-}
 
 TcpPerftestChannel::TcpPerftestChannel(live::Driver& driver, live::Tcp tcp) : driver_(driver), tcp_(std::move(tcp)) {
   driver_.watch(tcp_.fd(), POLLIN, [this](short) { read(); });

@@ -7,8 +7,8 @@
 #include "gen/perftest/connections.h"
 #include "gen/perftest/options.h"
 #include "gen/perftest/pairs.h"
-#include "gen/perftest/qp_line.h"
 #include "gen/perftest/report.h"
+#include "perftest/qp_line.h"
 #include "roce/live/script.h"
 
 namespace roce::gen {

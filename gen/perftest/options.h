@@ -7,15 +7,13 @@
 #include <string_view>
 
 #include "command_line/outcome.h"
+#include "perftest/handshake.h"
 
 namespace roce::command_line {
 class Command;
 }
 
 namespace roce::gen {
-
-/// The port of perftest's programs unless the user gives another.
-inline constexpr std::uint16_t kPerftestPort = 18515;
 
 /// The programs of perftest, without the `ib_` of their names.
 enum class PerftestProgram : std::uint8_t {
@@ -40,8 +38,6 @@ enum class PerftestVerb : std::uint8_t { send, write, read, atomic };
 [[nodiscard]] bool measures_latency(PerftestProgram program);
 /// True if both ends send, in turn.
 [[nodiscard]] bool is_pingpong(PerftestProgram program);
-
-enum class PerftestRole : std::uint8_t { client, server };
 
 /// The options of a program; a 0 stands for the program's default.
 struct PerftestOptions {

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "gen/perftest/handshake.h"
 #include "gen/perftest/options.h"
-#include "gen/perftest/qp_line.h"
+#include "perftest/handshake.h"
+#include "perftest/qp_line.h"
 #include "roce/live/endpoint.h"
 #include "roce/live/verbs.h"
 

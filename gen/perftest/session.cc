@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "gen/perftest/data.h"
-#include "gen/perftest/handshake.h"
 #include "gen/perftest/pairs.h"
+#include "perftest/handshake.h"
 
 namespace roce::gen {
 

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "gen/perftest/channel.h"
+#include "perftest/channel.h"
 
 namespace roce::gen {
 

@@ -23,6 +23,8 @@ void add_pingpong_options(command_line::Command& command, PingpongOptions& optio
   command.add_option("-m,--mtu", options.path_mtu, "Path MTU, as at the other end")
       .one_of({256U, 512U, 1024U, 2048U, 4096U})
       .capture_default_str();
+  command.add_flag("!--no-compare", options.compare,
+                   "Take messages of any size and content, as the pingpong programs do without -c");
 }
 
 }  // namespace roce::gen

@@ -20,6 +20,7 @@ struct PingpongOptions {
   std::uint32_t size = 4096;        ///< bytes of a message
   std::uint32_t iterations = 1000;  ///< messages each way
   std::uint32_t path_mtu = 1024;    ///< bytes
+  bool compare = true;              ///< false: messages of any size and content are taken
 };
 
 /// The messages of one pingpong: the client sends, the server answers with what it received, and so on. The data are

@@ -67,6 +67,7 @@ ROOMS = {
     "files": _room("roce/link"),
     "text": _room("roce/wire"),
     "packet_text": _room("roce/wire text"),
+    "perftest": _room("roce/live roce/wire"),
     "runtime": _room("roce/wire command_line"),
     "capture": _room("roce/link roce/wire command_line"),
     "metrics": _room("roce/link roce/live command_line runtime"),
@@ -74,7 +75,7 @@ ROOMS = {
 
     # roce-conform
     "conform/language": _room("roce/wire command_line yaml"),
-    "conform/target": _room("roce/link roce/live roce/port roce/transport roce/wire"),
+    "conform/target": _room("roce/link roce/live roce/port roce/transport roce/wire perftest"),
     "conform/run": _room("roce/analysis roce/transport roce/wire conform/language conform/target"),
     "conform/fuzz": _room("roce/transport roce/wire conform/language conform/run conform/target"),
     "conform/report": _room("roce/json_input roce/link roce/wire packet_text text conform/language conform/run"),
@@ -85,8 +86,8 @@ ROOMS = {
 
     # roce-gen
     "gen/handshake": _room("roce/live roce/wire runtime"),
-    "gen/perftest": _room("roce/live roce/transport roce/wire command_line runtime gen/handshake"),
-    "gen/pingpong": _room("roce/live roce/transport command_line gen/perftest"),
+    "gen/perftest": _room("roce/live roce/transport roce/wire command_line perftest runtime gen/handshake"),
+    "gen/pingpong": _room("roce/live roce/transport command_line perftest"),
     "gen/librdmacm": _room("roce/cm roce/live roce/transport roce/wire command_line options runtime"),
     "gen/exchange": _room("roce/live roce/port roce/transport command_line options runtime"),
     "gen/frames": _room("roce/link roce/live roce/port roce/wire command_line metrics packet_text runtime "

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "gen/perftest/qp_line.h"
+#include "perftest/qp_line.h"
 #include "roce/live/pingpong_message.h"
 
 // The input is a message of an ibv_*_pingpong, and one with the keys of a perftest program in either form. Required:

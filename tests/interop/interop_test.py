@@ -42,6 +42,7 @@ from pingpong_cases import PingpongCases  # pylint: disable=unused-import
 from rdma_cm_cases import RdmaCmCases  # pylint: disable=unused-import
 from rdma_cm_fault_cases import RdmaCmFaultCases  # pylint: disable=unused-import
 from relay_cases import RelayCases  # pylint: disable=unused-import
+from server_conformance_cases import ServerConformanceCases  # pylint: disable=unused-import
 from stage import Case
 from turns import everything
 

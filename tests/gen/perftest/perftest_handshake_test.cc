@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "gen/perftest/handshake.h"
+#include "perftest/handshake.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "gen/perftest/qp_line.h"
+#include "perftest/qp_line.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "gen/perftest/qp_line.h"
+#include "perftest/qp_line.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <charconv>
 #include <iterator>
 
-namespace roce::gen {
+namespace roce {
 
 namespace {
 
@@ -140,4 +140,4 @@ tl::expected<PerftestKeys, std::string> parse_binary_perftest_keys(std::string_v
   return keys;
 }
 
-}  // namespace roce::gen
+}  // namespace roce

@@ -9,7 +9,7 @@
 
 #include "roce/wire/types.h"
 
-namespace roce::gen {
+namespace roce {
 
 /// The data of a QP that the two ends of a perftest program exchange. The same message is their barrier.
 struct PerftestKeys {
@@ -43,4 +43,4 @@ struct PerftestKeys {
 /// Parses either form, and all zeros, which is a barrier before there are queue pairs. Error: as for the text.
 [[nodiscard]] tl::expected<PerftestKeys, std::string> parse_binary_perftest_keys(std::string_view bytes);
 
-}  // namespace roce::gen
+}  // namespace roce

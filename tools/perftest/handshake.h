@@ -4,15 +4,19 @@
 #include <cstdint>
 #include <string>
 
-#include "gen/perftest/channel.h"
-#include "gen/perftest/options.h"
-#include "gen/perftest/qp_line.h"
+#include "perftest/channel.h"
+#include "perftest/qp_line.h"
 #include "roce/live/script.h"
 
 // The exchanges of perftest's programs. In each, both ends send a message of the same size: first the client, then the
 // server when it has received the client's. References have to live as long as the task. Failures are ScriptFailures
 // that name what was expected and what came.
-namespace roce::gen {
+namespace roce {
+
+/// The port of perftest's programs unless the user gives another.
+inline constexpr std::uint16_t kPerftestPort = 18515;
+
+enum class PerftestRole : std::uint8_t { client, server };
 
 /// The values that both ends agree on before they allocate their memory.
 struct PerftestAgreement {
@@ -39,4 +43,4 @@ struct PerftestFigures {
 [[nodiscard]] live::Task<PerftestFigures> exchange_figures(PerftestChannel& channel, PerftestRole role,
                                                            const PerftestFigures& own);
 
-}  // namespace roce::gen
+}  // namespace roce

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "gen/perftest/handshake.h"
+#include "perftest/handshake.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <charconv>
 #include <optional>
 
-namespace roce::gen {
+namespace roce {
 
 namespace {
 
@@ -170,4 +170,4 @@ live::Task<PerftestFigures> exchange_figures(PerftestChannel& channel, PerftestR
   co_return theirs;
 }
 
-}  // namespace roce::gen
+}  // namespace roce

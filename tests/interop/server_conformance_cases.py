@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""roce-conform judges Soft-RoCE without an agent, through programs that the guest runs anyway.
+
+A run has a few instances for each program. With ROCE_INTEROP_ALL=1 it has all.
+"""
+
+import collections
+import json
+import os
+
+from conformance_cases import CASES, PROFILE
+from stage import Case
+from turns import everything
+
+# Each has a verdict of its own kind: a NAK, silence, and an acknowledgement.
+SOME = {
+    "ibv_rc_pingpong": ("psn-gap[n=2,ack_req=true]", "icrc-imitation[icrc=0,op=SEND_ONLY]", "bth-pad-bytes[pad=1,words=3]",
+                        # Skipped inside a message, after which the server has to end for the next one.
+                        "snd-sizes[size=4mtu+5,mtu=1024,kind=plain]", "snd-sizes[size=4mtu+5,mtu=1024,kind=solicited]"),
+    "ibv_uc_pingpong": ("hdr-tver[type=uc,version=1,op=SEND_ONLY]", "bth-migreq[to=uc_responder,mig_req=false]"),
+    "ib_write_bw": ("psn-gap[n=2,ack_req=true]", "ip-ttl[ttl=1]", "wr-zero[op=WRITE_ONLY,key=variant,address=nowhere]"),
+}
+# One that nothing makes fail ends with its messages.
+OPTIONS = {"ibv_rc_pingpong": "-g", "ibv_uc_pingpong": "-n 1 -g", "ib_write_bw": "-F -x"}
+
+
+class ServerConformanceCases(Case):
+    def setUp(self):
+        super().setUp()
+        if self.roce_conform is None:
+            self.skipTest("there is no roce-conform: ROCE_CONFORM does not name it")
+        # QEMU's interface drops what has a VLAN tag unless the guest has asked for everything.
+        self.guest.check("ip link set eth0 promisc on")
+        self.addCleanup(self.guest.check, "ip link set eth0 promisc off")
+
+    def judge(self, program):
+        """Runs instances against a server that the guest starts again and again; the result."""
+        gid = self.guest.gid_index(self.network.guest4)
+        server = self.in_guest(f"while :; do {program} -d rxe0 {OPTIONS[program]} {gid}; done >/dev/null 2>&1")
+        path = os.path.join(self.folder, f"{program}.json")
+        some = () if everything() else (word for name in SOME[program] for word in ("--only", name))
+        run = self.network.host.run([self.roce_conform, "run", "-i", self.network.interface, "--server", program, "--host",
+                                     self.network.guest4, "--device", PROFILE, "--failures", "0", "--json", path, *some, CASES], 900)
+        server.kill()
+        self.assertEqual(run.stderr, "", run.stdout)
+        with open(path, encoding="utf-8") as file:
+            results = json.load(file)["results"]
+        return run, collections.Counter(one["result"] for one in results)
+
+    def check(self, program):
+        run, counts = self.judge(program)
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertEqual(counts["pass"] + counts["skip"], sum(counts.values()), run.stdout)
+        self.assertGreaterEqual(counts["pass"], 2, run.stdout)
+
+    def test_a_server_of_rc(self):
+        self.check("ibv_rc_pingpong")
+
+    def test_a_server_of_uc(self):
+        self.check("ibv_uc_pingpong")
+
+    def test_a_server_with_memory(self):
+        self.check("ib_write_bw")
