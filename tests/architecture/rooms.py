@@ -74,7 +74,7 @@ ROOMS = {
 
     # roce-conform
     "conform/language": _room("roce/wire command_line yaml"),
-    "conform/target": _room("roce/link roce/live roce/port roce/transport roce/wire"),
+    "conform/target": _room("roce/cm roce/link roce/live roce/port roce/transport roce/wire"),
     "conform/run": _room("roce/analysis roce/transport roce/wire conform/language conform/target"),
     "conform/report": _room("roce/json_input roce/link roce/wire packet_text text conform/language conform/run"),
     "conform/commands": _room("roce/link roce/live command_line files runtime text conform/language conform/report conform/run conform/target"),
