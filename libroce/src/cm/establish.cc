@@ -137,6 +137,7 @@ VerbResult<CommId> ConnectionManager::connect(const ConnectRequest& request, Tim
   // CM-TIME-3 (a REQ waits two packet lifetimes and the peer's response timeout)
   const Duration interval = 2 * time_of(impl.config.packet_lifetime) + time_of(impl.config.response_timeout);
   impl.repeat(*connection, req, interval, impl.config.max_retries);
+  if (fault(Fault::cm_req_once)) connection->retries_left = 0;
   return connection->local;
 }
 
@@ -314,6 +315,7 @@ void ConnectionManager::Impl::on_rep(const CmRep& rep) {
 void ConnectionManager::Impl::on_duplicate_rep(const CmRep& rep) {
   ManagedConnection& connection = *find(rep.remote_comm_id);
   if (connection.remote != rep.local_comm_id) return ignore(Ignored::unknown_connection);
+  if (fault(Fault::cm_rtu_once)) return;
   if (connection.state == State::established) {
     send_again(connection);
   } else if (connection.state == State::mra_rep_sent) {
