@@ -16,6 +16,8 @@ namespace roce::conform {
 
 /// The name of the QP that a case has without asking for it, and that steps without `on` are about.
 inline constexpr const char* kDefaultQp = "qp";
+/// The name of QP1, to which frames of the communication manager go.
+inline constexpr const char* kGsiQp = "gsi";
 
 /// A name and the value that it gets.
 struct Setting {
@@ -34,6 +36,11 @@ struct FrameSpec {
   std::optional<Expression> flip{};   ///< a bit that is inverted, counted from the first of the network header
   std::optional<Expression> cut{};    ///< bytes that are missing at the end
   std::optional<Expression> times{};
+  struct Change {
+    Expression field;
+    Expression value;
+  };
+  std::optional<Change> change{};  ///< of a field whose name is a value too, after `fields`
 };
 
 /// One of the values that a field may have: a value (or a list of them), or a range.
@@ -95,9 +102,22 @@ struct Quiet {
 struct Probe {
   std::string on = kDefaultQp;
 };
-/// A verb: post_send, post_receive, bind, modify, arm, deregister, destroy.
+/// A verb. Those from `accept` on are of the communication manager.
 struct Verb {
-  enum class Kind : std::uint8_t { post_send, post_receive, bind, modify, arm, deregister, destroy };
+  enum class Kind : std::uint8_t {
+    post_send,
+    post_receive,
+    bind,
+    modify,
+    arm,
+    deregister,
+    destroy,
+    accept,
+    reject,
+    delay,
+    connect,
+    disconnect
+  };
   Kind kind{};
   std::string on = kDefaultQp;  ///< the QP, the region, the window or the SRQ
   std::vector<Setting> arguments{};
@@ -116,6 +136,10 @@ struct AwaitEvent {
   Expression type;
 };
 struct NoEvent {};
+/// Takes the next event of the device's communication manager.
+struct AwaitCmEvent {
+  std::vector<FieldPattern> fields{};  ///< `kind`, `reason`, `private_data`; empty: there is no event
+};
 struct AwaitState {
   std::string on = kDefaultQp;
   Expression state;
@@ -156,9 +180,9 @@ struct Wait {
   Expression time;
 };
 
-using Action =
-    std::variant<Inject, ExpectFrame, ExpectInAnyOrder, ExpectOneOf, Quiet, Probe, Verb, AwaitCompletion, NoCompletion,
-                 AwaitEvent, NoEvent, AwaitState, CheckMemory, CheckCounters, Assign, Check, Repeat, ForEach, Wait>;
+using Action = std::variant<Inject, ExpectFrame, ExpectInAnyOrder, ExpectOneOf, Quiet, Probe, Verb, AwaitCompletion,
+                            NoCompletion, AwaitEvent, NoEvent, AwaitCmEvent, AwaitState, CheckMemory, CheckCounters,
+                            Assign, Check, Repeat, ForEach, Wait>;
 
 /// A step: an action, and when it has to happen.
 struct Step {
@@ -192,7 +216,7 @@ struct Parameter {
 
 /// An object of the device that a case needs.
 struct ObjectSpec {
-  enum class Kind : std::uint8_t { qp, mr, mw, srq };
+  enum class Kind : std::uint8_t { qp, mr, mw, srq, listener };
   Place place;
   std::string name{};
   Kind kind{};

@@ -41,8 +41,8 @@ bool any_counters(const std::vector<Step>& steps) {
 }
 
 const std::vector<std::string_view>& features() {
-  static const std::vector<std::string_view> names{"agent", "atomics",  "ipv4", "mw", "rc",
-                                                   "srq",   "type2_mw", "uc",   "ud"};
+  static const std::vector<std::string_view> names{"agent", "atomics", "cm",       "ipv4", "mw",
+                                                   "rc",    "srq",     "type2_mw", "uc",   "ud"};
   return names;
 }
 
@@ -138,8 +138,8 @@ CaseResult<Parameter> read_parameter(const Member& member) {
 
 std::span<const std::pair<std::string_view, ObjectSpec::Kind>> kinds() {
   using enum ObjectSpec::Kind;
-  static constexpr std::array<std::pair<std::string_view, ObjectSpec::Kind>, 4> known{
-      {{"qp", qp}, {"mr", mr}, {"mw", mw}, {"srq", srq}}};
+  static constexpr std::array<std::pair<std::string_view, ObjectSpec::Kind>, 5> known{
+      {{"qp", qp}, {"mr", mr}, {"mw", mw}, {"srq", srq}, {"listener", listener}}};
   return known;
 }
 
@@ -149,10 +149,10 @@ CaseResult<ObjectSpec> read_object(const Member& member) {
   if (member.name != kDefaultQp) {
     const CaseResult<std::vector<Member>> kind = read_members(member.value, "{KIND: {attributes}}");
     if (!kind) return because(kind);
-    if (kind->size() != 1) return member.value.error("expected one kind of object: qp, mr, mw or srq");
+    if (kind->size() != 1) return member.value.error("expected one kind of object: qp, mr, mw, srq or listener");
     const auto known =
         std::ranges::find(kinds(), kind->front().name, &std::pair<std::string_view, ObjectSpec::Kind>::first);
-    if (known == kinds().end()) return unknown_member(kind->front(), "object", {"qp", "mr", "mw", "srq"});
+    if (known == kinds().end()) return unknown_member(kind->front(), "object", {"qp", "mr", "mw", "srq", "listener"});
     object.kind = known->second;
     attributes = kind->front().value;
   }

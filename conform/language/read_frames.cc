@@ -125,6 +125,22 @@ CaseResult<bool> read_kind(FramePattern& pattern, const Member& member) {
   return true;
 }
 
+CaseResult<FrameSpec::Change> read_change_of_field(const SourceNode& node) {
+  const CaseResult<std::vector<SourceNode>> items = read_items(node);
+  if (!items) return tl::unexpected(items.error());
+  if (items->size() != 2) return node.error("change: expected [FIELD, VALUE]");
+  CaseResult<Expression> field = read_value(items->front(), "change");
+  if (!field) return tl::unexpected(field.error());
+  CaseResult<Expression> value = read_value(items->back(), "change");
+  if (!value) return tl::unexpected(value.error());
+  return FrameSpec::Change{std::move(*field), std::move(*value)};
+}
+
+/// True for a message of the communication manager, which goes to QP1.
+bool is_cm_message(std::string_view name) {
+  return name.starts_with("CM_");
+}
+
 }  // namespace
 
 CaseResult<std::vector<Setting>> read_settings(const SourceNode& node, std::string_view what) {
@@ -148,11 +164,18 @@ CaseResult<FrameSpec> read_frame(const SourceNode& node) {
   Evaluated<Expression> opcode = Expression::read_scalar(first.name);
   if (!opcode) return first.key.error(opcode.error());
   FrameSpec frame{.place = node.place(), .opcode = std::move(*opcode)};
+  if (is_cm_message(first.name)) frame.on = kGsiQp;
   for (const Member& member : std::span{*members}.subspan(1)) {
     if (member.name == "on") {
       const CaseResult<std::string> on = read_text(member.value, "on");
       if (!on) return tl::unexpected(on.error());
       frame.on = *on;
+      continue;
+    }
+    if (member.name == "change") {
+      CaseResult<FrameSpec::Change> change = read_change_of_field(member.value);
+      if (!change) return tl::unexpected(change.error());
+      frame.change = std::move(*change);
       continue;
     }
     if (member.name == "after_icrc") {
@@ -211,6 +234,7 @@ CaseResult<FramePattern> read_pattern(const SourceNode& node) {
   if (!members) return tl::unexpected(members.error());
   if (members->empty()) return node.error("expected an opcode, such as ACKNOWLEDGE");
   FramePattern pattern{.place = node.place(), .text = pattern_text(members->front())};
+  if (is_cm_message(members->front().name)) pattern.on = kGsiQp;
   bool has_kind = false;
   for (const Member& member : *members) {
     if (member.name == "on") {

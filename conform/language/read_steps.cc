@@ -203,6 +203,25 @@ ActionResult read_no_event(const SourceNode& /*node*/) {
   return NoEvent{};
 }
 
+ActionResult read_cm_event(const SourceNode& node) {
+  AwaitCmEvent event;
+  if (node.node.IsScalar()) {
+    if (node.node.Scalar() == "none") return event;
+    CaseResult<FieldPattern> kind = read_field_pattern({"kind", node, node});
+    if (!kind) return because(kind);
+    event.fields.push_back(std::move(*kind));
+    return event;
+  }
+  const CaseResult<std::vector<Member>> members = read_members(node, "an event such as {kind: rejected, reason: 28}");
+  if (!members) return because(members);
+  for (const Member& member : *members) {
+    CaseResult<FieldPattern> field = read_field_pattern(member);
+    if (!field) return because(field);
+    event.fields.push_back(std::move(*field));
+  }
+  return event;
+}
+
 ActionResult read_state(const SourceNode& node) {
   if (node.node.IsScalar()) {
     CaseResult<Expression> state = read_value(node, "state");
@@ -344,6 +363,12 @@ constexpr std::array kVerbs{VerbReader{"inject", read_inject},
                             VerbReader{"arm", read_verb<Verb::Kind::arm>},
                             VerbReader{"deregister", read_ending<Verb::Kind::deregister>},
                             VerbReader{"destroy", read_ending<Verb::Kind::destroy>},
+                            VerbReader{"accept", read_verb<Verb::Kind::accept>},
+                            VerbReader{"reject", read_verb<Verb::Kind::reject>},
+                            VerbReader{"delay", read_verb<Verb::Kind::delay>},
+                            VerbReader{"connect", read_verb<Verb::Kind::connect>},
+                            VerbReader{"disconnect", read_verb<Verb::Kind::disconnect>},
+                            VerbReader{"cm_event", read_cm_event},
                             VerbReader{"completion", read_completion},
                             VerbReader{"no_completion", read_no_completion},
                             VerbReader{"event", read_event},

@@ -277,6 +277,62 @@ CaseResult<transport::QpChange> read_change(const std::vector<Setting>& settings
   return change;
 }
 
+namespace {
+
+std::vector<std::pair<std::string_view, Reader>> readers_of(CmTerms& terms, const Scope& scope) {
+  constexpr std::uint64_t codes = 31;
+  const auto number = [&scope](auto& to, std::uint64_t most) -> Reader {
+    return [&to, most, &scope](const Setting& setting) { return take_number(to, setting, scope, most); };
+  };
+  const auto bytes = [&scope](std::string& to) -> Reader {
+    return [&to, &scope](const Setting& setting) -> CaseResult<void> {
+      const CaseResult<Value> value = value_of(setting, scope);
+      if (!value) return tl::unexpected(value.error());
+      to = bytes_text(*value);
+      if (to.size() % 2 == 0 && to.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos) return {};
+      return wrong(setting, fmt::format("expected hex digits of bytes, found {}", to));
+    };
+  };
+  const Reader service = [&terms, &scope](const Setting& setting) {
+    std::uint64_t value = 0;
+    CaseResult<void> taken = take_number(value, setting, scope);
+    if (taken) terms.service = ServiceId{value};
+    return taken;
+  };
+  return {{"service", service},
+          {"responder_resources", number(terms.responder_resources, 255)},
+          {"initiator_depth", number(terms.initiator_depth, 255)},
+          {"rnr_retry", number(terms.rnr_retry, 7)},
+          {"service_timeout", number(terms.service_timeout, codes)},
+          {"reason", number(terms.reason, 65535)},
+          {"info", bytes(terms.info)},
+          {"private_data", bytes(terms.private_data)}};
+}
+
+}  // namespace
+
+CaseResult<void> read_terms(CmTerms& terms, const std::vector<Setting>& settings, const Scope& scope) {
+  return read_each(settings, "argument", readers_of(terms, scope));
+}
+
+CaseResult<ListenerRead> read_listener(const std::vector<Setting>& settings, const Scope& scope) {
+  ListenerRead listener;
+  auto readers = readers_of(listener.terms, scope);
+  readers.emplace_back("answers", [&](const Setting& s) { return take_flag(listener.answers, s, scope); });
+  readers.emplace_back("qps", [&](const Setting& setting) -> CaseResult<void> {
+    const CaseResult<Value> value = value_of(setting, scope);
+    if (!value) return tl::unexpected(value.error());
+    const Value::List one{*value};
+    const Value::List* list = value->as_list();
+    listener.qps.clear();
+    for (const Value& name : list != nullptr ? *list : one) listener.qps.push_back(to_string(name));
+    return {};
+  });
+  const CaseResult<void> read = read_each(settings, "attribute", readers);
+  if (!read) return tl::unexpected(read.error());
+  return listener;
+}
+
 CaseResult<void> read_order(SendOrder& order, const std::vector<Setting>& settings, const Scope& scope) {
   transport::SendRequest& request = order.request;
   std::uint32_t r_key = request.remote.r_key.value();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "conform/language/case.h"
+#include "conform/target/cm_service.h"
 #include "conform/target/target.h"
 
 namespace roce::conform {
@@ -50,6 +51,16 @@ struct BindArguments {
 [[nodiscard]] CaseResult<transport::QpChange> read_change(const std::vector<Setting>& settings, const Scope& scope);
 /// Reads the request that a `post_send` posts, or where a `post_receive` has its buffer, over what `order` has.
 [[nodiscard]] CaseResult<void> read_order(SendOrder& order, const std::vector<Setting>& settings, const Scope& scope);
+
+/// The attributes of a listener in a case, with its QPs by name.
+struct ListenerRead {
+  CmTerms terms{};
+  std::vector<std::string> qps{kDefaultQp};
+  bool answers = true;
+};
+[[nodiscard]] CaseResult<ListenerRead> read_listener(const std::vector<Setting>& settings, const Scope& scope);
+/// Reads the arguments of a verb of the communication manager over those that `terms` has.
+[[nodiscard]] CaseResult<void> read_terms(CmTerms& terms, const std::vector<Setting>& settings, const Scope& scope);
 
 /// All rights that a peer can have.
 [[nodiscard]] transport::Access all_rights();

@@ -26,7 +26,7 @@ std::string time_text(Duration time) {
 
 std::string frame_text(const SeenFrame& frame) {
   const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
-  return fmt::format("{} PSN {}", packet.info().name, packet.bth().psn.value());
+  return fmt::format("{} PSN {}", frame_name(packet), packet.bth().psn.value());
 }
 
 std::string_view to_string(Result result) {
@@ -197,6 +197,7 @@ bool CaseRun::wait_for_frame(Time until) {
     return fail(
         place, fmt::format("a frame to QP {:#x}, which the device has no connection to", packet.bth().dest_qp.value()));
   }
+  bed_.hear(packet);
   if (frame->is_of_program) {
     take_of_program(*qp, *frame, packet);
   } else {
@@ -253,7 +254,7 @@ CaseRun::Verdict CaseRun::take_frame(const FramePattern& pattern, const SeenFram
   if (!is_right(*fields)) {
     return fail(pattern.place,
                 fmt::format("expected {}, seen after {}: {}", pattern.text, time_text(frame.time - begin_of(step)),
-                            packet.info().name),
+                            frame_name(packet)),
                 std::move(*fields));
   }
   if (!check_times(frame, step) || !save_fields(step, packet)) return false;
@@ -475,6 +476,12 @@ PeerQp* CaseRun::qp_of(const std::string& name, const Place& place) {
   PeerQp* qp = bed_.find_qp(name);
   if (qp == nullptr) give_up({place, fmt::format("there is no QP {}", name)});
   return qp;
+}
+
+PeerQp* CaseRun::own_qp_of(const std::string& name, const Place& place) {
+  if (name != kGsiQp) return qp_of(name, place);
+  give_up({place, "QP1 is the device's own: a case sends frames to it, and expects frames from it"});
+  return nullptr;
 }
 
 }  // namespace roce::conform

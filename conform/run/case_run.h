@@ -66,6 +66,7 @@ class CaseRun final : private Scope {
   [[nodiscard]] Verdict run_action(const NoCompletion& action, const Step& step);
   [[nodiscard]] Verdict run_action(const AwaitEvent& action, const Step& step);
   [[nodiscard]] Verdict run_action(const NoEvent& action, const Step& step);
+  [[nodiscard]] Verdict run_action(const AwaitCmEvent& action, const Step& step);
   [[nodiscard]] Verdict run_action(const AwaitState& action, const Step& step);
   [[nodiscard]] Verdict run_action(const CheckMemory& action, const Step& step);
   [[nodiscard]] Verdict run_action(const CheckCounters& action, const Step& step);
@@ -85,6 +86,7 @@ class CaseRun final : private Scope {
   // Verbs; empty if the run is over.
   [[nodiscard]] std::optional<TargetResult<void>> call(const Verb& action, const Step& step);
   [[nodiscard]] std::optional<TargetResult<void>> end_object(const Verb& action, const Step& step);
+  [[nodiscard]] std::optional<TargetResult<void>> call_cm(const Verb& action, const Step& step);
   [[nodiscard]] std::optional<TargetResult<void>> arm_srq(const Verb& action, const Step& step);
   [[nodiscard]] std::optional<TargetResult<void>> post_srq_receive(SrqNumber srq, const Verb& action);
   [[nodiscard]] std::optional<TargetResult<void>> post_bind(const Verb& action, const PeerQp& qp, const Step& step);
@@ -120,6 +122,8 @@ class CaseRun final : private Scope {
                                                  const Place& place);
   [[nodiscard]] std::optional<std::vector<Value>> values_of(const std::vector<Choice>& choices, const Place& place);
   [[nodiscard]] PeerQp* qp_of(const std::string& name, const Place& place);
+  /// As `qp_of`, for what only a QP has that the case made: QP1 is the device's own.
+  [[nodiscard]] PeerQp* own_qp_of(const std::string& name, const Place& place);
   [[nodiscard]] Time begin_of(const Step& step) const;
   /// Returns the time up to which a step may wait; empty if the run is over.
   [[nodiscard]] std::optional<Time> deadline_of(const Step& step);

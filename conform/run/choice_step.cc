@@ -50,7 +50,7 @@ CaseRun::Verdict CaseRun::run_action(const ExpectOneOf& action, const Step& step
 
 CaseRun::Verdict CaseRun::choose_by_completion(const ExpectOneOf& action, const AwaitCompletion& first,
                                                const Step& step) {
-  const PeerQp* qp = qp_of(first.on, step.place);
+  const PeerQp* qp = own_qp_of(first.on, step.place);
   const std::optional<Duration> within =
       qp != nullptr ? duration(step.within, timing_.quiet, step.place) : std::nullopt;
   if (!within) return false;

@@ -89,11 +89,12 @@ std::optional<TargetResult<void>> CaseRun::post_srq_receive(SrqNumber srq, const
 
 std::optional<TargetResult<void>> CaseRun::call(const Verb& action, const Step& step) {
   if (action.kind == Verb::Kind::arm) return arm_srq(action, step);
+  if (action.kind >= Verb::Kind::accept) return call_cm(action, step);
   if (const auto srq = bed_.find_srq(action.on); srq && action.kind == Verb::Kind::post_receive) {
     return post_srq_receive(*srq, action);
   }
   if (action.kind == Verb::Kind::deregister || action.kind == Verb::Kind::destroy) return end_object(action, step);
-  const PeerQp* qp = qp_of(action.on, step.place);
+  const PeerQp* qp = own_qp_of(action.on, step.place);
   if (qp == nullptr) return std::nullopt;
   if (action.kind == Verb::Kind::bind) return post_bind(action, *qp, step);
   if (action.kind == Verb::Kind::modify) {
@@ -122,7 +123,7 @@ CaseRun::Verdict CaseRun::run_action(const Verb& action, const Step& step) {
 }
 
 CaseRun::Verdict CaseRun::run_action(const Probe& action, const Step& step) {
-  PeerQp* qp = qp_of(action.on, step.place);
+  PeerQp* qp = own_qp_of(action.on, step.place);
   if (qp == nullptr) return false;
   if (qp->setup.type != transport::QpType::rc) {
     return give_up({step.place, fmt::format("a probe needs a QP that answers: {} is not of type rc", action.on)});
@@ -180,7 +181,7 @@ std::optional<std::vector<Comparison>> CaseRun::compare_completion(const AwaitCo
 }
 
 CaseRun::Verdict CaseRun::run_action(const AwaitCompletion& action, const Step& step) {
-  const PeerQp* qp = qp_of(action.on, step.place);
+  const PeerQp* qp = own_qp_of(action.on, step.place);
   const std::optional<Time> until = qp != nullptr ? deadline_of(step) : std::nullopt;
   if (!until) return false;
   const std::optional<transport::Completion> completion = next_completion(*qp, action.is_receive, *until);
@@ -193,7 +194,7 @@ CaseRun::Verdict CaseRun::run_action(const AwaitCompletion& action, const Step& 
 }
 
 CaseRun::Verdict CaseRun::run_action(const NoCompletion& action, const Step& step) {
-  const PeerQp* qp = qp_of(action.on, step.place);
+  const PeerQp* qp = own_qp_of(action.on, step.place);
   if (qp == nullptr) return false;
   for (const bool is_receive : {false, true}) {
     if (is_receive ? !action.of_receive : !action.of_send) continue;
@@ -229,7 +230,7 @@ CaseRun::Verdict CaseRun::run_action(const NoEvent& /*action*/, const Step& step
 }
 
 CaseRun::Verdict CaseRun::run_action(const AwaitState& action, const Step& step) {
-  const PeerQp* qp = qp_of(action.on, step.place);
+  const PeerQp* qp = own_qp_of(action.on, step.place);
   const std::optional<Time> until = qp != nullptr ? deadline_of(step) : std::nullopt;
   if (!until) return false;
   const Evaluated<Value> wanted = action.state.evaluate(*this);

@@ -44,11 +44,13 @@ Comparison compare_opcode(const Value& wanted, transport::QpType type, const Pac
   const Value::List one{wanted};
   const Value::List* list = wanted.as_list();
   const Value::List& names = list != nullptr ? *list : one;
-  const bool is_right = std::ranges::any_of(
-      names, [&](const Value& name) { return opcode_for(to_string(name), type) == packet.opcode(); });
-  const std::string_view seen = packet.info().name;
+  const bool is_right = std::ranges::any_of(names, [&](const Value& name) {
+    if (const auto message = cm_message(to_string(name))) return packet.find(*message).has_value();
+    return opcode_for(to_string(name), type) == packet.opcode();
+  });
+  const std::string seen = frame_name(packet);
   return {"opcode", to_string(wanted),
-          seen.empty() ? fmt::format("{:#04x}", static_cast<unsigned>(packet.opcode())) : std::string{seen}, is_right};
+          seen.empty() ? fmt::format("{:#04x}", static_cast<unsigned>(packet.opcode())) : seen, is_right};
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "roce/wire/opcode.h"
 
@@ -46,6 +48,7 @@ class Maker {
   [[nodiscard]] CaseResult<std::vector<std::byte>> make() {
     if (const auto begun = begin(); !begun) return tl::unexpected(begun.error());
     if (const auto done = set_all(frame_.fields); !done) return tl::unexpected(done.error());
+    if (const auto done = change_field(); !done) return tl::unexpected(done.error());
     if (const auto done = set_length(); !done) return tl::unexpected(done.error());
     if (!frame_.after_icrc.empty()) {
       if (const auto done = change_after_icrc(); !done) return tl::unexpected(done.error());
@@ -70,7 +73,8 @@ class Maker {
   [[nodiscard]] CaseResult<void> begin() {
     const Evaluated<Value> name = frame_.opcode.evaluate(scope_);
     if (!name) return wrong(frame_.place, name.error());
-    const std::optional<Opcode> opcode = opcode_for(to_string(*name), defaults_.type);
+    message_ = defaults_.cm ? cm_message(to_string(*name)) : std::nullopt;
+    const std::optional<Opcode> opcode = message_ ? Opcode::ud_send_only : opcode_for(to_string(*name), defaults_.type);
     if (!opcode) return wrong(frame_.place, fmt::format("there is no opcode {} on this type of QP", to_string(*name)));
     info_ = &opcode_info(*opcode);
     const bool is_ipv4 = port_.device_gid.is_ipv4_mapped();
@@ -95,7 +99,10 @@ class Maker {
       values.emplace_back("deth.q_key", std::to_string(defaults_.q_key.value()));
       values.emplace_back("deth.src_qp", std::to_string(defaults_.source_qp.value()));
     }
-    if (carries_data()) values.emplace_back("payload_length", std::to_string(default_payload()));
+    if (message_) {
+      if (const auto done = add_message(values); !done) return done;
+    } else if (carries_data())
+      values.emplace_back("payload_length", std::to_string(default_payload()));
     // Other headers begin a new packet, which has the defaults of those that it still has.
     const auto headers = std::ranges::find(frame_.fields, "headers", &Setting::name);
     if (headers != frame_.fields.end()) {
@@ -105,6 +112,17 @@ class Maker {
     for (const auto& [field, text] : values) {
       if (auto done = set(frame_.place, field, text); !done) return done;
     }
+    return {};
+  }
+
+  /// Puts the headers of a CM message into the specification, and its fields behind the other values.
+  [[nodiscard]] CaseResult<void> add_message(std::vector<std::pair<std::string, std::string>>& values) {
+    const bool has_addresses = *message_ == HeaderId::cm_req || *message_ == HeaderId::cm_sidr_req;
+    const std::string headers = fmt::format("{} mad {}{}", spec_.get("headers").value_or(""),
+                                            header_info(*message_).name, has_addresses ? " cma" : "");
+    if (auto done = set(frame_.place, "headers", headers); !done) return done;
+    values.emplace_back("bth.opcode", std::to_string(static_cast<unsigned>(Opcode::ud_send_only)));
+    std::ranges::move(defaults_.cm->fields_of(*message_, port_), std::back_inserter(values));
     return {};
   }
 
@@ -135,6 +153,13 @@ class Maker {
       if (auto done = set(setting.place, name, bytes_text(*value)); !done) return done;
     }
     return {};
+  }
+
+  [[nodiscard]] CaseResult<void> change_field() {
+    if (!frame_.change) return {};
+    const Evaluated<Value> field = frame_.change->field.evaluate(scope_);
+    if (!field) return wrong(frame_.place, fmt::format("change: {}", field.error()));
+    return set_all({{frame_.place, to_string(*field), frame_.change->value}});
   }
 
   // The length of a message follows from its payload where one packet has all of it.
@@ -179,6 +204,7 @@ class Maker {
   const Port& port_;
   const Scope& scope_;
   const OpcodeInfo* info_ = nullptr;
+  std::optional<HeaderId> message_;  ///< of the communication manager
   PacketSpec spec_;
   bool is_length_set_ = false;
 };

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "conform/language/case.h"
+#include "conform/run/cm_talk.h"
 #include "conform/target/target.h"
 #include "roce/wire/packet_spec.h"
 
@@ -18,7 +20,8 @@ struct FrameDefaults {
   Qpn source_qp{};  ///< of a datagram
   QKey q_key{};     ///< of a datagram
   std::uint32_t path_mtu = 0;
-  Region region{};  ///< the one that RETH and AtomicETH point to
+  Region region{};             ///< the one that RETH and AtomicETH point to
+  std::optional<CmTalk> cm{};  ///< on QP1
 };
 
 /// Builds the frame that a case describes: the legal one of its opcode to the QP, with the fields that the case sets.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "conform/language/functions.h"
 #include "conform/run/attributes.h"
@@ -120,6 +121,7 @@ CaseResult<void> TestBed::set_up(const Scope& scope) {
     objects.push_back({.place = one.place, .name = kDefaultQp, .kind = ObjectSpec::Kind::qp, .attributes = {}});
   }
   objects.insert(objects.end(), one.setup.begin(), one.setup.end());
+  if (std::ranges::find(one.needs, "cm") != one.needs.end()) add_gsi();
   for (const ObjectSpec& object : objects) {
     if (CaseResult<void> added = add_object(object, scope); !added) return added;
   }
@@ -138,7 +140,48 @@ CaseResult<void> TestBed::add_object(const ObjectSpec& object, const Scope& scop
       return add_window(object, scope);
     case ObjectSpec::Kind::srq:
       return add_srq(object, scope);
+    case ObjectSpec::Kind::listener:
+      return add_listener(object, scope);
   }
+  return {};
+}
+
+void TestBed::add_gsi() {
+  if (target_.cm() == nullptr) throw DeviceLacks("a communication manager that the tester can ask");
+  constexpr QKey gsi_q_key{0x8001'0000};
+  constexpr Qpn qp1{1};
+  PeerQp gsi{.setup = {.type = transport::QpType::ud, .path_mtu = target_.port_mtu(), .peer = qp1, .q_key = gsi_q_key},
+             .qpn = qp1};
+  qps_.emplace(kGsiQp, std::move(gsi));
+  talk_.local = CommId{static_cast<std::uint32_t>(random_() | 1U)};
+  talk_.request_transaction = random_();
+  // That of another node each time, since QPNs of the tester come again.
+  talk_.ca_guid = random_() | 1U;
+}
+
+ServiceId TestBed::default_service(transport::QpType type) {
+  constexpr std::uint16_t port = 7174;
+  return {type == transport::QpType::ud ? PortSpace::udp : PortSpace::tcp, port};
+}
+
+CaseResult<void> TestBed::add_listener(const ObjectSpec& object, const Scope& scope) {
+  const auto wrong = [&](std::string_view why) {
+    return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, why)});
+  };
+  const CaseResult<ListenerRead> read = read_listener(object.attributes, scope);
+  if (!read) return tl::unexpected(read.error());
+  if (!qps_.contains(kGsiQp)) return wrong("a case with a listener needs cm");
+  CmListener listener{.terms = read->terms, .ends = {}, .answers = read->answers};
+  listener.ends.reserve(read->qps.size());
+  for (const std::string& name : read->qps) {
+    const PeerQp* qp = find_qp(name);
+    if (qp == nullptr) return wrong(fmt::format("no QP {} is set up before it", name));
+    listener.ends.push_back(cm_end(*qp));
+  }
+  if (listener.ends.empty()) return wrong("expected the names of QPs");
+  if (listener.terms.service == ServiceId{}) listener.terms.service = default_service(listener.ends[0].setup.type);
+  talk_.service = listener.terms.service;
+  if (const TargetResult<void> done = target_.cm()->listen(listener); !done) return wrong(done.error());
   return {};
 }
 
@@ -265,13 +308,25 @@ std::optional<WindowNumber> TestBed::find_window(const std::string& name) const 
 }
 
 FrameDefaults TestBed::defaults_for(const PeerQp& qp) const {
-  return {.type = qp.setup.type,
-          .dest_qp = qp.qpn,
-          .psn = qp.expected,
-          .source_qp = qp.setup.peer,
-          .q_key = qp.setup.q_key,
-          .path_mtu = qp.setup.path_mtu,
-          .region = *find_region("R")};
+  FrameDefaults defaults{.type = qp.setup.type,
+                         .dest_qp = qp.qpn,
+                         .psn = qp.expected,
+                         .source_qp = qp.setup.peer,
+                         .q_key = qp.setup.q_key,
+                         .path_mtu = qp.setup.path_mtu,
+                         .region = *find_region("R")};
+  if (&qp == find_qp(kGsiQp)) {
+    const PeerQp& subject = *find_qp(kDefaultQp);
+    CmTalk talk = talk_;
+    talk.type = subject.setup.type;
+    talk.local_qpn = subject.setup.peer;
+    talk.remote_qpn = subject.qpn;
+    talk.starting_psn = subject.setup.sq_psn;
+    talk.path_mtu = subject.setup.path_mtu;
+    if (talk.service == ServiceId{}) talk.service = default_service(talk.type);
+    defaults.cm = talk;
+  }
+  return defaults;
 }
 
 SendOrder TestBed::order_for(const PeerQp& qp) const {
@@ -294,6 +349,7 @@ std::optional<Value> TestBed::find(std::string_view name) const {
   if (const auto window = find_window(object); window && member == "r_key") {
     return Value::number(target_.window_key(*window));
   }
+  if (object == "cm") return talk_.find(member, target_.port());
   const PeerQp* qp = find_qp(object.empty() ? kDefaultQp : object);
   return qp != nullptr ? find_of_qp(*qp, member) : std::nullopt;
 }

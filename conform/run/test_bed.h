@@ -13,7 +13,9 @@
 
 #include "conform/language/instance.h"
 #include "conform/run/attributes.h"
+#include "conform/run/cm_talk.h"
 #include "conform/run/frame_maker.h"
+#include "conform/target/cm_service.h"
 #include "conform/target/target.h"
 
 namespace roce::conform {
@@ -54,6 +56,12 @@ class TestBed {
   [[nodiscard]] std::optional<WindowNumber> find_window(const std::string& name) const;
   [[nodiscard]] std::optional<SrqNumber> find_srq(const std::string& name) const;
   [[nodiscard]] std::map<std::string, PeerQp>& qps() { return qps_; }
+  /// Takes over what a frame of the device says about its communication manager.
+  void hear(const Packet& packet) { talk_.learn(packet); }
+  /// Returns a QP as the device's communication manager has to know it.
+  [[nodiscard]] CmEnd cm_end(const PeerQp& qp) const { return {qp.number, qp.qpn, qp.setup}; }
+  /// Returns the service that QPs of a type are listened for if the case names none.
+  [[nodiscard]] static ServiceId default_service(transport::QpType type);
   /// Returns what a frame for a QP has if the case says nothing else.
   [[nodiscard]] FrameDefaults defaults_for(const PeerQp& qp) const;
   /// Returns the request of the device on a QP that a case which says nothing else posts: without data, in R.
@@ -74,6 +82,8 @@ class TestBed {
   [[nodiscard]] CaseResult<void> add_object(const ObjectSpec& object, const Scope& scope);
   [[nodiscard]] CaseResult<void> add_window(const ObjectSpec& object, const Scope& scope);
   [[nodiscard]] CaseResult<void> add_region(const ObjectSpec& object, const Scope& scope);
+  [[nodiscard]] CaseResult<void> add_listener(const ObjectSpec& object, const Scope& scope);
+  void add_gsi();
   [[nodiscard]] CaseResult<void> add_srq(const ObjectSpec& object, const Scope& scope);
   /// Makes a region for each receive of an object, and has it posted.
   [[nodiscard]] CaseResult<void> add_receives(
@@ -87,6 +97,7 @@ class TestBed {
   std::map<std::string, Region> regions_;
   std::map<std::string, WindowNumber> windows_;
   std::map<std::string, SrqNumber> srqs_;
+  CmTalk talk_;
   std::vector<std::byte> shadow_;  ///< the memory as it has to be
 };
 

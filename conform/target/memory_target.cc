@@ -35,7 +35,7 @@ transport::DeviceConfig config_of(const transport::Profile& profile) {
   config.mac = kDeviceMac;
   config.gids = {transport::GidEntry{.gid = gid_of(2)}};
   config.profile = profile;
-  config.limits = {.max_qp = 64, .max_cq = 256, .max_mr = 256, .max_srq = 16, .max_pd = 16, .max_ah = 16};
+  config.limits = {.max_qp = 64, .max_cq = 256, .max_mr = 256, .max_srq = 16, .max_pd = 16, .max_ah = 128};
   return config;
 }
 
@@ -72,7 +72,8 @@ MemoryTarget::MemoryTarget(const transport::Profile& profile, std::uint64_t seed
       memory_(kMemory, kUntouched),
       pd_(must(device_.create_pd())),
       other_pd_(must(device_.create_pd())),
-      buffer_(device_.config().port_mtu + 256) {
+      buffer_(device_.config().port_mtu + 256),
+      seed_(seed) {
   must(device_.set_neighbour(port_.tester_gid, std::nullopt, kTesterMac));
 }
 
@@ -222,7 +223,13 @@ std::optional<std::size_t> MemoryTarget::find_difference(std::span<const std::by
   return static_cast<std::size_t>(found - memory_.begin());
 }
 
+CmService* MemoryTarget::cm() {
+  if (!cm_) cm_ = std::make_unique<MemoryCm>(device_, port_, now_, seed_);
+  return cm_.get();
+}
+
 void MemoryTarget::collect() {
+  if (cm_) cm_->step();
   std::array<transport::TxUnit, 1> units{};
   while (device_.transmit(buffer_, units, {.max_bytes = buffer_.size()}, now_) != 0) {
     sent_.push_back({now_, {units[0].bytes.begin(), units[0].bytes.end()}});
@@ -242,7 +249,7 @@ std::optional<SeenFrame> MemoryTarget::receive(Time until) {
       sent_.pop_front();
       return frame;
     }
-    const Time next = device_.next_timeout();
+    const Time next = std::min(device_.next_timeout(), cm_ ? cm_->next_timeout() : kNever);
     if (next > until) {
       now_ = std::max(now_, until);
       return std::nullopt;

@@ -3,8 +3,10 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <vector>
 
+#include "conform/target/memory_cm.h"
 #include "conform/target/target.h"
 #include "roce/transport/device.h"
 
@@ -42,6 +44,7 @@ class MemoryTarget : public Target {
   [[nodiscard]] std::size_t memory_size() const override;
   [[nodiscard]] std::vector<std::byte> read_memory(std::size_t offset, std::size_t length) override;
   [[nodiscard]] std::optional<std::size_t> find_difference(std::span<const std::byte> expected) override;
+  [[nodiscard]] CmService* cm() override;
   [[nodiscard]] Time now() const override { return now_; }
   [[nodiscard]] bool may_send(std::span<const std::byte> /*frame*/) const override { return true; }
   void send(std::span<const std::byte> frame) override;
@@ -71,6 +74,8 @@ class MemoryTarget : public Target {
   std::vector<transport::Srq> srqs_;
   std::vector<std::byte> buffer_;
   std::deque<SeenFrame> sent_;  ///< by the device
+  std::uint64_t seed_;
+  std::unique_ptr<MemoryCm> cm_;  ///< null until a case asks for it
 };
 
 }  // namespace roce::conform

@@ -144,6 +144,8 @@ struct Port {
   Gid tester_gid{};
 };
 
+class CmService;
+
 /// A device under test as the runner of a case sees it: its verbs, its memory, and the wire to it. Addresses in its
 /// memory are those that RETHs hold.
 class Target {
@@ -209,6 +211,9 @@ class Target {
   [[nodiscard]] virtual std::vector<std::byte> read_memory(std::size_t offset, std::size_t length) = 0;
   /// Returns the offset of the first byte of the stretch that is not as `expected` says of all of them; empty if none.
   [[nodiscard]] virtual std::optional<std::size_t> find_difference(std::span<const std::byte> expected) = 0;
+
+  /// Returns the device's communication manager, which it makes when it is first asked; null if the device has none.
+  [[nodiscard]] virtual CmService* cm() { return nullptr; }
 
   // The wire.
 

@@ -75,7 +75,7 @@ ROOMS = {
 
     # roce-conform
     "conform/language": _room("roce/wire command_line yaml"),
-    "conform/target": _room("roce/link roce/live roce/port roce/transport roce/wire perftest"),
+    "conform/target": _room("roce/cm roce/link roce/live roce/port roce/transport roce/wire perftest"),
     "conform/run": _room("roce/analysis roce/transport roce/wire conform/language conform/target"),
     "conform/fuzz": _room("roce/transport roce/wire conform/language conform/run conform/target"),
     "conform/report": _room("roce/json_input roce/link roce/wire packet_text text conform/language conform/run"),

@@ -17,12 +17,12 @@ import subprocess
 import sys
 import tempfile
 
-FOLDER = "libroce/src/transport"
+FOLDERS = ("transport", "cm")
 SKIPPED = 77
 # Another compiler may order the same code differently once a branch that is never taken is out of the sources.
 COMPILER = re.compile(r"\) 12\.")
 CALL = r"fault\(Fault::\w+\)"
-INCLUDE = '#include "transport/faults.h"\n'
+INCLUDE = re.compile('#include "(?:transport|cm)/faults.h"\n')
 
 
 def end_of_statement(text, start):
@@ -47,7 +47,7 @@ def end_of_condition(text, start):
 
 def without_faults(text):
     """A source without its calls of `fault`, and without the header that declares it."""
-    text = text.replace(INCLUDE, "")
+    text = INCLUDE.sub("", text)
     while match := re.search(r"^ *if \((?=" + CALL + ")", text, re.M):
         end = end_of_statement(text, end_of_condition(text, match.end() - 1))
         text = text[:match.start()] + text[end:].lstrip(" ").removeprefix("\n")
@@ -94,7 +94,7 @@ def compare(entry, build, folder):
     words = shlex.split(entry["command"])
     product = os.path.join(entry["directory"], words[words.index("-o") + 1])
     bare = os.path.join(folder, name + ".o")
-    result = subprocess.run(command_of(entry, os.path.join(folder, "transport", name), folder, bare),
+    result = subprocess.run(command_of(entry, os.path.join(folder, os.path.basename(os.path.dirname(entry["file"])), name), folder, bare),
                             cwd=entry["directory"], capture_output=True, check=False, text=True)
     if result.returncode != 0:
         return f"{name} does not compile without its call sites:\n{result.stderr}"
@@ -111,13 +111,27 @@ def symbols_of_faults(library):
     return sorted({line for line in listing.splitlines() if re.search(r"\b[Ff]ault\b", line)})
 
 
+def copy_without_faults(source, folder):
+    """Writes the sources of a folder without their call sites to a new one; returns how many sites there were."""
+    os.mkdir(folder)
+    sites = 0
+    for name in sorted(os.listdir(source)):
+        if name.endswith((".h", ".cc")) and name != "faults.h":
+            with open(os.path.join(source, name), encoding="utf-8") as file:
+                text = file.read()
+            sites += len(re.findall(CALL, text))
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(without_faults(text))
+    return sites
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__.strip())
     source, build = sys.argv[1:]
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         entries = [entry for entry in json.load(file)
-                   if f"/{FOLDER}/" in entry["file"] and "-DROCE_FAULTS" not in shlex.split(entry["command"])]
+                   if any(f"/libroce/src/{name}/" in entry["file"] for name in FOLDERS) and "-DROCE_FAULTS" not in shlex.split(entry["command"])]
     if not all(re.search(r" -O[23] ", entry["command"]) and "-fsanitize" not in entry["command"] for entry in entries):
         print("the endpoint is not compiled as for users")
         sys.exit(SKIPPED)
@@ -128,15 +142,8 @@ def main():
         sys.exit(SKIPPED)
     findings = symbols_of_faults(os.path.join(build, "libroce", "libroce.a"))
     with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(os.path.join(folder, "transport"))
-        sites = 0
-        for name in sorted(os.listdir(os.path.join(source, FOLDER))):
-            if name.endswith((".h", ".cc")) and name != "faults.h":
-                with open(os.path.join(source, FOLDER, name), encoding="utf-8") as file:
-                    text = file.read()
-                sites += len(re.findall(CALL, text))
-                with open(os.path.join(folder, "transport", name), "w", encoding="utf-8") as file:
-                    file.write(without_faults(text))
+        sites = sum(copy_without_faults(os.path.join(source, "libroce/src", name), os.path.join(folder, name))
+                    for name in FOLDERS)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             findings += filter(None, pool.map(lambda entry: compare(entry, build, folder), entries))
     print("\n".join(findings) if findings else

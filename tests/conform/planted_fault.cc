@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "cm/faults.h"
 #include "transport/faults.h"
 
 namespace roce {
@@ -15,7 +16,15 @@ thread_local std::optional<std::size_t> planted;
 
 constexpr std::array kNames{
 #define ROCE_FAULT(name, sentence) FaultName{#name, sentence},
+#include "cm/faults.inc"
 #include "transport/faults.inc"
+#undef ROCE_FAULT
+};
+
+// Those of the transport are behind these.
+constexpr std::array kOfCm{
+#define ROCE_FAULT(name, sentence) FaultName{#name, sentence},
+#include "cm/faults.inc"
 #undef ROCE_FAULT
 };
 
@@ -32,6 +41,10 @@ void plant(std::optional<std::size_t> fault) {
 }  // namespace conform
 
 bool transport::detail::fault(Fault which) {
+  return conform::planted == conform::kOfCm.size() + static_cast<std::size_t>(which);
+}
+
+bool cm::detail::fault(Fault which) {
   return conform::planted == static_cast<std::size_t>(which);
 }
 

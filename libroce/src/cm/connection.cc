@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "cm/faults.h"
 #include "roce/cm/timers.h"
 
 namespace roce::cm {
@@ -42,6 +44,7 @@ Agreement Connection::agreement() const {
     result.max_dest_rd_atomic = reply.responder_resources;
     result.rnr_retry = request.rnr_retry_count;
   }
+  if (fault(Fault::cm_psn_not_turned)) std::swap(result.sq_psn, result.rq_psn);
   return result;
 }
 

@@ -55,7 +55,8 @@ void ConnectionManager::receive(Bytes mad, const Peer& from, Time now) {
   impl.now = now;
   ++impl.counters.received;
   if (mad.size() < kMadSize) return impl.ignore(Ignored::not_cm);
-  const auto header = read<Mad>(mad.data());
+  auto header = read<Mad>(mad.data());
+  if (fault(Fault::cm_class_ignored)) header.mgmt_class = MgmtClass::communication;
   const std::byte* const data = mad.data() + kSize<Mad>;
   switch (cm_header_id(header)) {
     case HeaderId::cm_req:

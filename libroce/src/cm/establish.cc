@@ -137,6 +137,7 @@ VerbResult<CommId> ConnectionManager::connect(const ConnectRequest& request, Tim
   // CM-TIME-3 (a REQ waits two packet lifetimes and the peer's response timeout)
   const Duration interval = 2 * time_of(impl.config.packet_lifetime) + time_of(impl.config.response_timeout);
   impl.repeat(*connection, req, interval, impl.config.max_retries);
+  if (fault(Fault::cm_req_once)) connection->retries_left = 0;
   return connection->local;
 }
 
@@ -151,6 +152,9 @@ VerbResult<void> ConnectionManager::accept(CommId id, const Reply& reply, Time n
   if (const std::optional<VerbError> mistake = find_mistake(reply, connection->request))
     return tl::unexpected(*mistake);
   connection->reply = make_rep(impl.config, reply, *connection);
+  if (fault(Fault::cm_private_data_shifted)) {
+    std::ranges::rotate(connection->reply.private_data, connection->reply.private_data.begin() + 1);
+  }
   connection->local_qpn = reply.qpn;
   connection->state = State::rep_sent;
   const OutMessage& rep =
@@ -158,6 +162,7 @@ VerbResult<void> ConnectionManager::accept(CommId id, const Reply& reply, Time n
   // CM-TIME-4 (a REP waits the response timeout of the REQ, and is sent again as often as that allows)
   impl.repeat(*connection, rep, time_of(connection->request.local_cm_response_timeout),
               connection->request.max_cm_retries);
+  if (fault(Fault::cm_rep_once)) connection->retries_left = 0;
   return {};
 }
 
@@ -230,21 +235,27 @@ bool ConnectionManager::Impl::is_listening(ServiceId service, Bytes private_data
 // CM-REJ-1 (service, transport, path MTU, address): rejects what Linux rejects, for the same reasons.
 void ConnectionManager::Impl::on_req(const CmReq& req, const Mad& mad, const Peer& from) {
   if (req.local_comm_id == CommId{} || !may_connect(req.local_qpn)) return ignore(Ignored::impossible);
-  if (ManagedConnection* const known = find_by_comm_id(req.local_ca_guid, req.local_comm_id))
+  if (ManagedConnection* const known = find_by_comm_id(req.local_ca_guid, req.local_comm_id);
+      known != nullptr && !fault(Fault::cm_second_connection)) {
     return on_duplicate_req(*known, mad);
+  }
   const auto refuse = [&](const CmRej& rej) {
     ++counters.rejected;
     send_rej(from, mad.transaction_id, rej);
   };
-  if (ManagedConnection* const old = find_by_qpn(req.local_ca_guid, req.local_qpn)) {
+  if (ManagedConnection* const old = find_by_qpn(req.local_ca_guid, req.local_qpn);
+      old != nullptr && !fault(Fault::cm_stale_ok)) {
     // The peer has forgotten a connection that we still have: CM-STALE-1 (the new one is stale, the old one ends).
     refuse(rejection_of(req, CmRejReason::stale_connection));
     return release_stale(*old);
   }
   if (!has_listener(req.service_id)) {
+    if (fault(Fault::cm_wrong_reason)) return refuse(rejection_of(req, CmRejReason::consumer_defined));
     return refuse(rejection_of(req, CmRejReason::invalid_service_id));
   }
-  if (!is_connected(req.transport_service)) return refuse(rejection_of(req, CmRejReason::invalid_transport_type));
+  if (!is_connected(req.transport_service) && !fault(Fault::cm_fields_unchecked)) {
+    return refuse(rejection_of(req, CmRejReason::invalid_transport_type));
+  }
   if (to_bytes(req.path_mtu) == 0 || to_bytes(req.path_mtu) > to_bytes(config.max_path_mtu)) {
     CmRej rej = rejection_of(req, CmRejReason::invalid_path_mtu);
     rej.info_length = 1;
@@ -252,7 +263,8 @@ void ConnectionManager::Impl::on_req(const CmReq& req, const Mad& mad, const Pee
     return refuse(rej);
   }
   const bool is_rdma_ip = req.service_id.is_rdma_ip();
-  if ((is_rdma_ip && !has_cma(req.service_id, req.private_data)) || !is_listening(req.service_id, req.private_data)) {
+  if ((is_rdma_ip && !has_cma(req.service_id, req.private_data) && !fault(Fault::cm_ip_version_ignored)) ||
+      !is_listening(req.service_id, req.private_data)) {
     return refuse(rejection_of(req, CmRejReason::consumer_defined));
   }
   ManagedConnection* const connection = make_connection();
@@ -303,6 +315,7 @@ void ConnectionManager::Impl::on_rep(const CmRep& rep) {
 void ConnectionManager::Impl::on_duplicate_rep(const CmRep& rep) {
   ManagedConnection& connection = *find(rep.remote_comm_id);
   if (connection.remote != rep.local_comm_id) return ignore(Ignored::unknown_connection);
+  if (fault(Fault::cm_rtu_once)) return;
   if (connection.state == State::established) {
     send_again(connection);
   } else if (connection.state == State::mra_rep_sent) {
@@ -312,6 +325,7 @@ void ConnectionManager::Impl::on_duplicate_rep(const CmRep& rep) {
 }
 
 void ConnectionManager::Impl::on_rtu(const CmRtu& rtu) {
+  if (fault(Fault::cm_rtu_ignored)) return;
   ManagedConnection* const connection = find(rtu.remote_comm_id);
   if (connection == nullptr || connection->remote != rtu.local_comm_id) return ignore(Ignored::unknown_connection);
   if (connection->state == State::established && !connection->is_active) return ignore(Ignored::duplicate);
@@ -324,6 +338,7 @@ void ConnectionManager::Impl::on_rtu(const CmRtu& rtu) {
 
 // CM-MRA-1 (the receiver of an MRA waits its service timeout and the QP's timeout longer, once)
 void ConnectionManager::Impl::on_mra(const CmMra& mra) {
+  if (fault(Fault::cm_mra_ignored)) return;
   ManagedConnection* const connection = find(mra.remote_comm_id);
   if (connection == nullptr) return ignore(Ignored::unknown_connection);
   const bool is_for_req = mra.message == CmMessageKind::req && connection->state == State::req_sent;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cm/faults.h"
 #include "roce/transport/network_header.h"
 
 namespace roce::cm {
@@ -149,6 +150,7 @@ bool GsiAgent::step(Time now) {
         continue;
       }
       if (completion.status == transport::CompletionStatus::success) take(slot, completion.byte_length, now);
+      if (fault(Fault::gsi_short_lost) && completion.byte_length < kSlotBytes) continue;
       (void)post_receive(slot);
     }
   }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "cm/faults.h"
 #include "roce/cm/connection_manager.h"
 
 namespace roce::cm {
@@ -64,6 +65,7 @@ struct ConnectionManager::Impl {
     Mad mad;
     mad.transaction_id = transaction;
     mad.attribute_id = attribute;
+    if (fault(Fault::cm_tid_new)) mad.transaction_id = next_transaction++;
     write(mad, message.mad.data());
     write(header, message.mad.data() + kSize<Mad>);
     ++counters.sent;

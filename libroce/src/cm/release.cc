@@ -116,6 +116,7 @@ void ConnectionManager::Impl::send_timeout_rej(ManagedConnection& connection, Cm
 }
 
 void ConnectionManager::Impl::on_rej(const CmRej& rej) {
+  if (fault(Fault::cm_long_ari_ignored) && rej.info_length > rej.info.size()) return;
   ManagedConnection* connection = nullptr;
   if (const std::uint64_t guid = guid_in(rej)) connection = find_by_comm_id(guid, rej.local_comm_id);
   if (connection == nullptr) {
@@ -160,7 +161,8 @@ void ConnectionManager::Impl::on_dreq(const CmDreq& dreq, const Mad& mad, const 
     ignore(Ignored::unknown_connection);
     return answer();
   }
-  if (dreq.remote_qpn != connection->local_qpn) return ignore(Ignored::wrong_qpn);
+  if (dreq.remote_qpn != connection->local_qpn && !fault(Fault::cm_dreq_any_qpn)) return ignore(Ignored::wrong_qpn);
+  if (fault(Fault::cm_crossing_hangs) && connection->state == State::dreq_sent) return;
   switch (connection->state) {
     case State::established:
     case State::rep_sent:
@@ -191,6 +193,7 @@ void ConnectionManager::Impl::on_lap(const CmLap& lap, const Mad& mad) {
   if (connection == nullptr || connection->remote != lap.local_comm_id) return ignore(Ignored::unknown_connection);
   if (connection->state != State::established) return ignore(Ignored::wrong_state);
   ignore(Ignored::unsupported);
+  if (fault(Fault::cm_lap_silent)) return;
   CmApr apr;
   apr.local_comm_id = connection->local;
   apr.remote_comm_id = connection->remote;
@@ -208,6 +211,7 @@ void ConnectionManager::Impl::send_dreq(ManagedConnection& connection) {
   const OutMessage& sent = send(connection.peer, transaction, MadAttribute::cm_dreq, dreq);
   connection.state = State::dreq_sent;
   repeat(connection, sent, connection.interval, connection.max_retries);
+  if (fault(Fault::cm_dreq_once)) connection.retries_left = 0;
 }
 
 // Ends a connection that the peer does not know any more.
@@ -216,6 +220,7 @@ void ConnectionManager::Impl::release_stale(ManagedConnection& connection) {
 }
 
 void ConnectionManager::Impl::send_drep(const Peer& to, std::uint64_t transaction, CommId local, CommId remote) {
+  if (fault(Fault::cm_no_drep)) return;
   CmDrep drep;
   drep.local_comm_id = local;
   drep.remote_comm_id = remote;

@@ -90,6 +90,7 @@ void ConnectionManager::Impl::send_sidr_rep(const Peer& to, std::uint64_t transa
     rep.qpn = resolution.qpn;
     rep.q_key = resolution.q_key;
   }
+  if (fault(Fault::cm_sidr_wrong_q_key)) rep.q_key = QKey{0x01234567};
   rep.info_length = static_cast<std::uint8_t>(resolution.info.size());
   put(resolution.info, rep.info);
   put(resolution.private_data, rep.private_data);
