@@ -45,7 +45,7 @@ std::optional<Value> find_of_region(const Region& region, std::string_view membe
 
 /// Checks that a UD QP has only attributes that mean something for it.
 CaseResult<void> check_datagram_qp(const ObjectSpec& object) {
-  constexpr std::array<std::string_view, 8> known{"type",        "state",    "q_key",          "sq_psn",
+  constexpr std::array<std::string_view, 9> known{"type",        "version",  "state",          "q_key", "sq_psn",
                                                   "in_other_pd", "receives", "receive_length", "srq"};
   for (const Setting& setting : object.attributes) {
     if (std::ranges::find(known, setting.name) != known.end()) continue;
@@ -60,6 +60,8 @@ CaseResult<void> check_datagram_qp(const ObjectSpec& object) {
 void PeerQp::learn(const Packet& packet) {
   const Bth bth = packet.bth();
   const OpcodeInfo& info = packet.info();
+  // A CNP has a PSN of its own, which is always 0.
+  if (info.service == Service::cnp) return;
   if (!info.is_response()) {
     std::uint32_t psns = 1;
     if (info.operation == Operation::read_request) {
@@ -164,10 +166,17 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
     // A datagram may be as long as the port allows.
     attributes.setup.path_mtu = target_.port_mtu();
   }
+  if (attributes.setup.version == RoceVersion::none) attributes.setup.version = target_.port().version;
+  const Port* port = target_.port_of(attributes.setup.version);
+  if (port == nullptr) {
+    throw DeviceLacks(
+        fmt::format("an address for {}, its own or one of the tester", to_string(attributes.setup.version)));
+  }
   const TargetResult<QpNumber> number = target_.create_qp(attributes.setup);
   if (!number) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, number.error())});
   PeerQp qp{.number = *number,
             .setup = attributes.setup,
+            .port = *port,
             .qpn = target_.qpn(*number),
             .expected = attributes.setup.rq_psn,
             .next = attributes.setup.sq_psn};

@@ -86,7 +86,11 @@ live::Result<std::unique_ptr<LinkDevice>> LinkDevice::open(const LinkSettings& s
   const live::Result<MacAddress> mac = live::resolve_mac(*interface, *gid);
   if (!mac) return tl::unexpected(mac.error());
   device->max_path_mtu_ = std::min(path_mtu->get<std::uint32_t>(), live::largest_path_mtu(interface->mtu));
-  device->port_ = {.device_mac = *mac, .tester_mac = interface->mac, .device_gid = *gid, .tester_gid = *own};
+  device->port_ = {.version = gid->is_ipv4_mapped() ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6,
+                   .device_mac = *mac,
+                   .tester_mac = interface->mac,
+                   .device_gid = *gid,
+                   .tester_gid = *own};
   link::RawLinkOptions wanted;
   wanted.interface = settings.interface;
   wanted.ring_bytes = kRingBytes;
