@@ -36,8 +36,7 @@ Bench::Bench(Target& target, const Timing& timing, const Regions& regions)
     : target_(&target),
       timing_(timing),
       regions_(regions),
-      memory_(target.memory_address(), target.read_memory(0, target.memory_size())),
-      monitor_(target.port()) {
+      memory_(target.memory_address(), target.read_memory(0, target.memory_size())) {
   memory_.add(regions.right, all_rights());
 }
 

@@ -126,7 +126,7 @@ class Runner {
       const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
       // A CNP answers a mark, not a request.
       if (packet.is_roce() && packet.opcode() == Opcode::cnp && is_marked(turn.frame)) continue;
-      const std::optional<std::string> wrong = bench_.monitor().judge(packet, frame->time);
+      const std::optional<std::string> wrong = bench_.monitor().judge(packet, target.port(), frame->time);
       turn.answers.push_back(std::move(*frame));
       if (wrong) return raise(Oracle::form, *wrong, *wrong);
     }

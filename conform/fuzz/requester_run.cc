@@ -126,7 +126,7 @@ class RequesterRunner {
       if (!frame) return;
       ++result_.frames;
       const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
-      const std::optional<std::string> bad_form = bench_.monitor().judge(packet, frame->time);
+      const std::optional<std::string> bad_form = bench_.monitor().judge(packet, target.port(), frame->time);
       const std::optional<std::string> wrong = model_.judge_request(packet);
       if (bad_form) raise(Oracle::form, *bad_form, *bad_form);
       if (wrong)

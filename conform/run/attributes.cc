@@ -35,6 +35,8 @@ template <typename T>
 Word(std::string_view, T) -> Word<T>;
 
 constexpr std::array kTypes{Word{"rc", QpType::rc}, Word{"uc", QpType::uc}, Word{"ud", QpType::ud}};
+constexpr std::array kQpVersions{Word{"v2_ipv4", RoceVersion::v2_ipv4}, Word{"v2_ipv6", RoceVersion::v2_ipv6},
+                                 Word{"v1", RoceVersion::v1}};
 constexpr std::array kStates{Word{"RESET", QpState::reset}, Word{"INIT", QpState::init}, Word{"RTR", QpState::rtr},
                              Word{"RTS", QpState::rts},     Word{"SQD", QpState::sqd},   Word{"ERR", QpState::err}};
 constexpr std::array kRights{Word{"none", Access::none},
@@ -42,6 +44,8 @@ constexpr std::array kRights{Word{"none", Access::none},
                              Word{"remote_write", Access::remote_write},
                              Word{"remote_read", Access::remote_read},
                              Word{"remote_atomic", Access::remote_atomic},
+                             Word{"flush_global", Access::flush_global},
+                             Word{"flush_persistent", Access::flush_persistent},
                              Word{"mw_bind", Access::mw_bind},
                              Word{"zero_based", Access::zero_based}};
 constexpr std::array kWindowTypes{Word{"1", transport::MwType::type1}, Word{"2", transport::MwType::type2}};
@@ -180,6 +184,7 @@ CaseResult<void> read_attributes(QpAttributesRead& attributes, const std::vector
   };
   return read_each(settings, "attribute",
                    {{"type", [&](const Setting& s) { return take_word(qp.type, s, scope, kTypes); }},
+                    {"version", [&](const Setting& s) { return take_word(qp.version, s, scope, kQpVersions); }},
                     {"state", [&](const Setting& s) { return take_word(qp.state, s, scope, kStates); }},
                     {"access", [&](const Setting& s) { return take_rights(qp.access, s, scope); }},
                     {"rq_psn", [&](const Setting& s) { return take_psn(qp.rq_psn, s, scope); }},

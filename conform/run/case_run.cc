@@ -58,7 +58,6 @@ CaseRun::CaseRun(Target& target, const Instance& instance, std::uint64_t seed, c
       instance_(instance),
       timing_(timing),
       bed_(target, instance, seed),
-      monitor_(target.port()),
       is_wire_only_(!target.has("agent")),
       last_(target.now()) {}
 
@@ -155,7 +154,7 @@ CaseRun::Verdict CaseRun::send(const FrameSpec& frame, const Step& step) {
   const std::optional<std::uint64_t> times = frame.times ? repeats(*frame.times, frame.place) : 1;
   if (!times) return false;
   if (*times == 0) return true;
-  CaseResult<std::vector<std::byte>> bytes = make_frame(frame, bed_.defaults_for(*qp), target_.port(), *this);
+  CaseResult<std::vector<std::byte>> bytes = make_frame(frame, bed_.defaults_for(*qp), qp->port, *this);
   if (!bytes) return give_up(bytes.error());
   const Packet packet = parse_frame(*bytes, LinkType::ethernet);
   if (is_wire_only_) check_carried_out(*qp, packet);
@@ -189,10 +188,10 @@ bool CaseRun::wait_for_frame(Time until) {
   outcome_.frames.push_back({frame->time, true, frame->bytes, line_});
   const Place place = {.file = instance_.of->place.file, .line = line_, .column = 1};
   const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
-  if (const auto deviation = monitor_.judge(packet, frame->time)) {
+  PeerQp* qp = bed_.find_peer(packet.bth().dest_qp);
+  if (const auto deviation = monitor_.judge(packet, qp != nullptr ? qp->port : target_.port(), frame->time)) {
     return fail(place, fmt::format("a frame that no device may send: {}", *deviation));
   }
-  PeerQp* qp = bed_.find_peer(packet.bth().dest_qp);
   if (qp == nullptr) {
     return fail(
         place, fmt::format("a frame to QP {:#x}, which the device has no connection to", packet.bth().dest_qp.value()));

@@ -94,6 +94,7 @@ std::optional<Value> field_value(const Packet& packet, const std::string& name) 
   }
   const std::size_t dot = name.find('.');
   if (dot == std::string::npos) return std::nullopt;
+  if (name.starts_with("network.")) return field_value(packet, network_field(packet.version(), name.substr(dot + 1)));
   const HeaderInfo* header = find_header(name.substr(0, dot));
   const FieldInfo* field = header != nullptr ? find_field(*header, name.substr(dot + 1)) : nullptr;
   const std::optional<Layer> layer = field != nullptr ? packet.find(header->id) : std::nullopt;

@@ -15,6 +15,7 @@ namespace roce::conform {
 namespace {
 
 constexpr std::string_view kEither = "rdma.";
+constexpr std::string_view kNetwork = "network.";
 
 std::string_view service_prefix(transport::QpType type) {
   switch (type) {
@@ -31,8 +32,10 @@ bool has_header(const OpcodeInfo& info, HeaderId id) {
   return std::ranges::find(info.headers(), id) != info.headers().end();
 }
 
-/// Returns the name in the field table: `rdma.va` is the RETH's or the AtomicETH's, as the opcode has one.
-std::string field_name(const OpcodeInfo& info, const std::string& name) {
+/// Returns the name in the field table: `rdma.va` is the RETH's or the AtomicETH's, as the opcode has one, and
+/// `network.ttl` that of the header that the version has.
+std::string field_name(const OpcodeInfo& info, RoceVersion version, const std::string& name) {
+  if (name.starts_with(kNetwork)) return network_field(version, name.substr(kNetwork.size()));
   if (!name.starts_with(kEither)) return name;
   const std::string member = name.substr(kEither.size());
   if (has_header(info, HeaderId::atomiceth)) return "atomiceth." + member;
@@ -77,18 +80,17 @@ class Maker {
     const std::optional<Opcode> opcode = message_ ? Opcode::ud_send_only : opcode_for(to_string(*name), defaults_.type);
     if (!opcode) return wrong(frame_.place, fmt::format("there is no opcode {} on this type of QP", to_string(*name)));
     info_ = &opcode_info(*opcode);
-    const bool is_ipv4 = port_.device_gid.is_ipv4_mapped();
-    spec_ = PacketSpec::for_opcode(*opcode, is_ipv4 ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6);
+    spec_ = PacketSpec::for_opcode(*opcode, port_.version);
     std::vector<std::pair<std::string, std::string>> values{
         {"eth.dst", to_string(port_.device_mac)},
         {"eth.src", to_string(port_.tester_mac)},
-        {is_ipv4 ? "ip.src" : "ipv6.src", to_string(port_.tester_gid)},
-        {is_ipv4 ? "ip.dst" : "ipv6.dst", to_string(port_.device_gid)},
-        {"udp.srcport", "50000"},
+        {network_field(port_.version, "src"), to_string(port_.tester_gid)},
+        {network_field(port_.version, "dst"), to_string(port_.device_gid)},
         {"bth.dest_qp", std::to_string(defaults_.dest_qp.value())},
         {"bth.psn", std::to_string(defaults_.psn.value())},
         {"bth.mig_req", "true"},
     };
+    if (port_.version != RoceVersion::v1) values.emplace_back("udp.srcport", "50000");
     if (asks_for_ack()) values.emplace_back("bth.ack_req", "true");
     for (const std::string_view header : {"reth", "atomiceth"}) {
       if (!has_header(*info_, header == "reth" ? HeaderId::reth : HeaderId::atomiceth)) continue;
@@ -148,7 +150,7 @@ class Maker {
       if (setting.name == "headers" && &settings == &frame_.fields) continue;
       const Evaluated<Value> value = setting.value.evaluate(scope_);
       if (!value) return wrong(setting.place, fmt::format("{}: {}", setting.name, value.error()));
-      const std::string name = field_name(*info_, setting.name);
+      const std::string name = field_name(*info_, port_.version, setting.name);
       is_length_set_ |= name == "reth.dma_length";
       if (auto done = set(setting.place, name, bytes_text(*value)); !done) return done;
     }
@@ -210,6 +212,15 @@ class Maker {
 };
 
 }  // namespace
+
+std::string network_field(RoceVersion version, std::string_view member) {
+  if (version == RoceVersion::v2_ipv4) return fmt::format("ip.{}", member);
+  if (member == "ttl") member = "hop_limit";
+  if (version == RoceVersion::v2_ipv6) return fmt::format("ipv6.{}", member);
+  if (member == "src") member = "sgid";
+  if (member == "dst") member = "dgid";
+  return fmt::format("grh.{}", member);
+}
 
 std::optional<Opcode> opcode_for(std::string_view name, transport::QpType type) {
   if (const std::optional<Opcode> whole = opcode_from_name(name)) return whole;

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "conform/language/case.h"
@@ -28,6 +30,10 @@ struct FrameDefaults {
 /// A FIRST and a MIDDLE carry as much as the path MTU, the others 4 bytes; a RETH names the length of the payload.
 [[nodiscard]] CaseResult<std::vector<std::byte>> make_frame(const FrameSpec& frame, const FrameDefaults& defaults,
                                                             const Port& port, const Scope& scope);
+
+/// Returns the name in the field table of a member of the network header of a version: `src`, `dst`, `dscp`, `ecn`,
+/// `ttl`.
+[[nodiscard]] std::string network_field(RoceVersion version, std::string_view member);
 
 /// Returns the opcode of a name without its service for a QP of a type: `SEND_ONLY` is RC_SEND_ONLY or UC_SEND_ONLY; a
 /// full name is that opcode. Empty if there is none.

@@ -33,6 +33,8 @@ std::optional<std::string> find_deviation_of_form(const Packet& packet, const Po
   if (icrc.status != IcrcStatus::good) return fmt::format("the ICRC is {}", to_string(icrc));
   if (auto deviation = find_ip_deviation(packet)) return deviation;
   const NetMeta net = packet.net();
+  if (net.version != port.version)
+    return fmt::format("the version is {}, and not {}", to_string(net.version), to_string(port.version));
   if (net.source != port.device_gid) return fmt::format("the source is {}", to_string(net.source));
   if (net.destination != port.tester_gid) return fmt::format("the destination is {}", to_string(net.destination));
   const Bth bth = packet.bth();
@@ -57,8 +59,8 @@ void Monitor::take_sent(const Packet& packet, Time now) {
   (void)tracker_.observe(observe(packet, now, ++frames_));
 }
 
-std::optional<std::string> Monitor::judge(const Packet& packet, Time now) {
-  if (auto deviation = find_deviation_of_form(packet, port_)) return deviation;
+std::optional<std::string> Monitor::judge(const Packet& packet, const Port& port, Time now) {
+  if (auto deviation = find_deviation_of_form(packet, port)) return deviation;
   for (const analysis::Verdict& verdict : tracker_.observe(observe(packet, now, ++frames_)).verdicts) {
     if (verdict.kind != analysis::VerdictKind::rule_broken) continue;
     const analysis::RuleInfo& rule = analysis::rule_info(verdict.rule);

@@ -16,15 +16,13 @@ namespace roce::conform {
 /// judges captures. It has nothing in common with the endpoint, so that a mistake of that is not in both.
 class Monitor {
  public:
-  explicit Monitor(const Port& port) : port_(port) {}
-
   /// Takes a frame of the tester, which may break any rule.
   void take_sent(const Packet& packet, Time now);
-  /// Judges a frame of the device. Returns the deviation as a sentence; empty if there is none.
-  [[nodiscard]] std::optional<std::string> judge(const Packet& packet, Time now);
+  /// Judges a frame of the device for a QP of the tester with the addresses of `port`. Returns the deviation as a
+  /// sentence; empty if there is none.
+  [[nodiscard]] std::optional<std::string> judge(const Packet& packet, const Port& port, Time now);
 
  private:
-  const Port& port_;
   analysis::Tracker tracker_{};
   std::uint64_t frames_ = 0;
 };

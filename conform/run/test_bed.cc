@@ -46,7 +46,7 @@ std::optional<Value> find_of_region(const Region& region, std::string_view membe
 
 /// Checks that a UD QP has only attributes that mean something for it.
 CaseResult<void> check_datagram_qp(const ObjectSpec& object) {
-  constexpr std::array<std::string_view, 8> known{"type",        "state",    "q_key",          "sq_psn",
+  constexpr std::array<std::string_view, 9> known{"type",        "version",  "state",          "q_key", "sq_psn",
                                                   "in_other_pd", "receives", "receive_length", "srq"};
   for (const Setting& setting : object.attributes) {
     if (std::ranges::find(known, setting.name) != known.end()) continue;
@@ -84,6 +84,8 @@ void check_without_agent(const ObjectSpec& object) {
 void PeerQp::learn(const Packet& packet) {
   const Bth bth = packet.bth();
   const OpcodeInfo& info = packet.info();
+  // A CNP has a PSN of its own, which is always 0.
+  if (info.service == Service::cnp) return;
   if (!info.is_response()) {
     std::uint32_t psns = 1;
     if (info.operation == Operation::read_request) {
@@ -223,11 +225,21 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
     // A datagram may be as long as the port allows.
     attributes.setup.path_mtu = target_.port_mtu();
   }
+  if (attributes.setup.version == RoceVersion::none) attributes.setup.version = target_.port().version;
+  const Port* port = target_.port_of(attributes.setup.version);
+  if (port == nullptr) {
+    throw DeviceLacks(
+        fmt::format("an address for {}, its own or one of the tester", to_string(attributes.setup.version)));
+  }
   const TargetResult<QpNumber> number = target_.create_qp(attributes.setup);
   if (!number) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, number.error())});
   const QpSetup made = target_.made(*number, attributes.setup);
-  PeerQp qp{
-      .number = *number, .setup = made, .qpn = target_.qpn(*number), .expected = made.rq_psn, .next = made.sq_psn};
+  PeerQp qp{.number = *number,
+            .setup = made,
+            .port = *port,
+            .qpn = target_.qpn(*number),
+            .expected = made.rq_psn,
+            .next = made.sq_psn};
   if (attributes.setup.state == transport::QpState::reset) attributes.receives.count = 0;
   const auto post = [&](std::uint64_t wr_id, const transport::Sge& buffer) {
     return target_.post_receive(qp.number, wr_id, buffer);

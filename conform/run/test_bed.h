@@ -25,6 +25,7 @@ namespace roce::conform {
 struct PeerQp {
   QpNumber number = 0;
   QpSetup setup{};
+  Port port{};  ///< the addresses of its packets
   Qpn qpn{};
   Psn expected{};                   ///< $E: the PSN that the device expects
   Psn next{};                       ///< $S: the next PSN that the device sends

@@ -163,7 +163,7 @@ TargetResult<QpNumber> LinkTarget::create_qp(const QpSetup& setup) {
   const QpNumber qp_number = qps_.size() - 1;
   // A UD QP gets the address that it sends to from `connect_qp`, which takes it from INIT to RTS.
   const bool connects = setup.type == transport::QpType::ud && setup.state != QpState::rtr;
-  for (const QpChange& change : path_of(setup, port().tester_gid)) {
+  for (const QpChange& change : path_of(setup, {.dgid = port().tester_gid})) {
     if (connects && change.state == QpState::rtr) continue;
     const bool is_connection = connects && change.state == QpState::rts;
     const TargetResult<void> moved = is_connection ? connect(qp_number, setup.sq_psn) : modify(qp_number, change);

@@ -22,6 +22,9 @@ class LinkTarget final : public Target {
   ~LinkTarget() override;
 
   [[nodiscard]] const Port& port() const override { return device_.port(); }
+  [[nodiscard]] const Port* port_of(RoceVersion version) const override {
+    return version == port().version ? &port() : nullptr;
+  }
   [[nodiscard]] std::uint32_t port_mtu() const override { return device_.max_path_mtu(); }
   [[nodiscard]] Qpn first_peer() const override { return first_peer_; }
   [[nodiscard]] bool has(std::string_view feature) const override;

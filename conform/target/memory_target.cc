@@ -26,14 +26,33 @@ constexpr std::size_t kMemory = 1U << 20U;
 // Regions begin and end inside a page, so that a byte too many is not stopped by the end of a page.
 constexpr std::size_t kBetweenRegions = 0x900;
 
-Gid gid_of(std::uint8_t host) {
-  return Gid::from_ipv4({{10, 0, 0, host}});
+constexpr std::uint8_t kTester = 1;
+constexpr std::uint8_t kDevice = 2;
+
+Gid gid_of(RoceVersion version, std::uint8_t host) {
+  if (version == RoceVersion::v2_ipv4) return Gid::from_ipv4({{10, 0, 0, host}});
+  // RoCE v1 has the addresses of IPv6, so that nothing but the encapsulation tells the two apart.
+  return Gid{{0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, host}};
 }
+
+Port port_with(RoceVersion version) {
+  return {.version = version,
+          .device_mac = kDeviceMac,
+          .tester_mac = kTesterMac,
+          .device_gid = gid_of(version, kDevice),
+          .tester_gid = gid_of(version, kTester)};
+}
+
+constexpr std::array kVersions{RoceVersion::v2_ipv4, RoceVersion::v2_ipv6, RoceVersion::v1};
 
 transport::DeviceConfig config_of(const transport::Profile& profile) {
   transport::DeviceConfig config;
   config.mac = kDeviceMac;
-  config.gids = {transport::GidEntry{.gid = gid_of(2)}};
+  config.gids.clear();
+  for (const RoceVersion version : kVersions) {
+    const auto type = version == RoceVersion::v1 ? transport::GidType::roce_v1 : transport::GidType::roce_v2;
+    config.gids.push_back({.gid = gid_of(version, kDevice), .type = type});
+  }
   config.profile = profile;
   config.limits = {.max_qp = 64, .max_cq = 256, .max_mr = 256, .max_srq = 16, .max_pd = 16, .max_ah = 128};
   return config;
@@ -67,27 +86,38 @@ transport::Device make_device(const transport::Profile& profile, std::uint64_t s
 }  // namespace
 
 MemoryTarget::MemoryTarget(const transport::Profile& profile, std::uint64_t seed)
-    : port_{.device_mac = kDeviceMac, .tester_mac = kTesterMac, .device_gid = gid_of(2), .tester_gid = gid_of(1)},
+    : ports_{port_with(kVersions[0]), port_with(kVersions[1]), port_with(kVersions[2])},
       device_(make_device(profile, seed)),
       memory_(kMemory, kUntouched),
       pd_(must(device_.create_pd())),
       other_pd_(must(device_.create_pd())),
       buffer_(device_.config().port_mtu + 256),
       seed_(seed) {
-  must(device_.set_neighbour(port_.tester_gid, std::nullopt, kTesterMac));
+  for (const RoceVersion version : kVersions) {
+    must(device_.set_neighbour(gid_of(version, kTester), std::nullopt, kTesterMac));
+  }
+}
+
+const Port* MemoryTarget::port_of(RoceVersion version) const {
+  const auto found = std::ranges::find(ports_, version, &Port::version);
+  return found == ports_.end() ? nullptr : &*found;
 }
 
 TargetResult<QpNumber> MemoryTarget::create_qp(const QpSetup& setup) {
   constexpr std::uint32_t completions = 4096;
   const transport::Pd pd = setup.in_other_pd ? other_pd_ : pd_;
   Qp qp{.send_cq = must(device_.create_cq(completions)), .receive_cq = must(device_.create_cq(completions))};
-  if (setup.type == QpType::ud) qp.tester = must(device_.create_ah(pd, {.dgid = port_.tester_gid}));
+  const auto version = std::ranges::find(ports_, setup.version, &Port::version);
+  const std::size_t index = version == ports_.end() ? 0 : static_cast<std::size_t>(version - ports_.begin());
+  const transport::AddressVector tester{.sgid_index = static_cast<std::uint16_t>(index),
+                                        .dgid = ports_.at(index).tester_gid};
+  if (setup.type == QpType::ud) qp.tester = must(device_.create_ah(pd, tester));
   transport::QpInit init{.type = setup.type, .pd = pd, .send_cq = qp.send_cq, .receive_cq = qp.receive_cq};
   if (setup.srq) init.srq = srqs_.at(*setup.srq);
   qp.qpn = must(device_.create_qp(init));
   qps_.push_back(qp);
   const QpNumber number = qps_.size() - 1;
-  for (const QpChange& change : path_of(setup, port_.tester_gid)) {
+  for (const QpChange& change : path_of(setup, tester)) {
     if (const auto done = said(device_.modify_qp(qp.qpn, change, now_)); !done) return tl::unexpected(done.error());
   }
   return number;
@@ -224,7 +254,7 @@ std::optional<std::size_t> MemoryTarget::find_difference(std::span<const std::by
 }
 
 CmService* MemoryTarget::cm() {
-  if (!cm_) cm_ = std::make_unique<MemoryCm>(device_, port_, now_, seed_);
+  if (!cm_) cm_ = std::make_unique<MemoryCm>(device_, port(), now_, seed_);
   return cm_.get();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -18,10 +19,13 @@ class MemoryTarget : public Target {
   /// Makes a device of a profile (`strict`, `rxe`, `hardware_like`). `seed` determines its random choices.
   MemoryTarget(const transport::Profile& profile, std::uint64_t seed);
 
-  [[nodiscard]] const Port& port() const override { return port_; }
+  [[nodiscard]] const Port& port() const override { return ports_.front(); }
+  [[nodiscard]] const Port* port_of(RoceVersion version) const override;
   [[nodiscard]] std::uint32_t port_mtu() const override { return device_.config().port_mtu; }
   [[nodiscard]] Qpn first_peer() const override { return Qpn{0x1000}; }
-  [[nodiscard]] bool has(std::string_view /*feature*/) const override { return true; }
+  [[nodiscard]] bool has(std::string_view feature) const override {
+    return feature != "cnp" || device_.config().profile.send_cnps;
+  }
   [[nodiscard]] TargetResult<QpNumber> create_qp(const QpSetup& setup) override;
   [[nodiscard]] Qpn qpn(QpNumber qp) const override { return qps_.at(qp).qpn; }
   [[nodiscard]] TargetResult<Region> create_region(const RegionSetup& setup) override;
@@ -61,7 +65,7 @@ class MemoryTarget : public Target {
   /// Takes what the device has to send now.
   void collect();
 
-  Port port_;
+  std::array<Port, 3> ports_;  ///< by the entries of the device's GID table
   Time now_{};
   transport::Device device_;
   std::vector<std::byte> memory_;

@@ -9,7 +9,7 @@ using transport::QpChange;
 using transport::QpState;
 using transport::QpType;
 
-std::vector<QpChange> path_of(const QpSetup& setup, const Gid& tester) {
+std::vector<QpChange> path_of(const QpSetup& setup, const transport::AddressVector& tester) {
   QpChange init{.state = QpState::init, .p_key_index = 0, .port = 1};
   QpChange rtr{.state = QpState::rtr};
   QpChange rts{.state = QpState::rts, .sq_psn = setup.sq_psn};
@@ -17,7 +17,7 @@ std::vector<QpChange> path_of(const QpSetup& setup, const Gid& tester) {
     init.q_key = setup.q_key;
   } else {
     init.access = setup.access;
-    rtr.address = transport::AddressVector{.dgid = tester};
+    rtr.address = tester;
     rtr.path_mtu = setup.path_mtu;
     rtr.dest_qp = setup.peer;
     rtr.rq_psn = setup.rq_psn;

@@ -28,6 +28,9 @@ class ServerTarget final : public Target {
   [[nodiscard]] live::Result<void> meet();
 
   [[nodiscard]] const Port& port() const override { return device_.wire().port(); }
+  [[nodiscard]] const Port* port_of(RoceVersion version) const override {
+    return version == port().version ? &port() : nullptr;
+  }
   [[nodiscard]] std::uint32_t port_mtu() const override { return device_.wire().max_path_mtu(); }
   [[nodiscard]] Qpn first_peer() const override { return own_.qpn; }
   [[nodiscard]] bool has(std::string_view feature) const override;

@@ -15,6 +15,7 @@
 #include "roce/transport/device.h"
 #include "roce/transport/qp_attributes.h"
 #include "roce/transport/verbs.h"
+#include "roce/wire/net_meta.h"
 #include "roce/wire/opcode.h"
 #include "roce/wire/time.h"
 #include "roce/wire/types.h"
@@ -65,6 +66,7 @@ using SrqNumber = std::size_t;
 /// sends to, and neither rights nor the members of a path and of retries mean anything.
 struct QpSetup {
   transport::QpType type = transport::QpType::rc;
+  RoceVersion version = RoceVersion::none;  ///< of its packets; none: that of the device's own port
   transport::QpState state = transport::QpState::rts;
   std::uint32_t path_mtu = 1024;  ///< bytes
   Psn rq_psn{};                   ///< the first PSN that the device expects
@@ -136,8 +138,9 @@ struct SeenFrame {
 /// Returns a PSN for a random number. Half of them are near an edge, where numbers wrap and half of the window ends.
 [[nodiscard]] Psn draw_psn(std::uint64_t random);
 
-/// Addresses of the device and of the tester.
+/// Addresses of the device and of the tester for the packets of one version.
 struct Port {
+  RoceVersion version = RoceVersion::v2_ipv4;
   MacAddress device_mac{};
   MacAddress tester_mac{};
   Gid device_gid{};
@@ -155,7 +158,10 @@ class Target {
   Target& operator=(const Target&) = delete;
   virtual ~Target() = default;
 
+  /// Returns the port of QPs that ask for no version.
   [[nodiscard]] virtual const Port& port() const = 0;
+  /// Returns the port of a version; null if the device, or the way to it, has none. It lives as long as the target.
+  [[nodiscard]] virtual const Port* port_of(RoceVersion version) const = 0;
   /// Returns the most bytes of data that a datagram to the device may have.
   [[nodiscard]] virtual std::uint32_t port_mtu() const = 0;
   /// Returns the first of the tester's QPNs, from which a case counts up.
@@ -171,7 +177,8 @@ class Target {
 
   // Objects.
 
-  /// Makes a QP. Throws DeviceLacks for a path MTU that is too large for the device or the way to it.
+  /// Makes a QP of a version that there is a port of. Throws DeviceLacks for a path MTU that is too large for the
+  /// device or the way to it.
   [[nodiscard]] virtual TargetResult<QpNumber> create_qp(const QpSetup& setup) = 0;
   /// Returns what a QP is like that was `asked` for: a server chooses its own PSN, and what the tester's is.
   [[nodiscard]] virtual QpSetup made(QpNumber /*qp*/, const QpSetup& asked) const { return asked; }

@@ -68,7 +68,11 @@ live::Result<std::unique_ptr<Wire>> Wire::open(const WireSettings& settings) {
   const live::Result<MacAddress> mac = live::resolve_mac(*interface, settings.device);
   if (!mac) return tl::unexpected(mac.error());
   wire->max_path_mtu_ = live::largest_path_mtu(interface->mtu);
-  wire->port_ = {.device_mac = *mac, .tester_mac = interface->mac, .device_gid = settings.device, .tester_gid = *own};
+  wire->port_ = {.version = settings.device.is_ipv4_mapped() ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6,
+                 .device_mac = *mac,
+                 .tester_mac = interface->mac,
+                 .device_gid = settings.device,
+                 .tester_gid = *own};
   link::RawLinkOptions wanted;
   wanted.interface = settings.interface;
   wanted.ring_bytes = kRingBytes;

@@ -299,7 +299,7 @@ class BadInput(Programs):
                 done = conform("check", self.case(f"setup: {{d: {{qp: {{type: ud}}}}}}\nsteps:\n  {steps}\n"))
                 self.refused(done, message)
         for setup, message in [
-            ("qp: {type: ud, path_mtu: 256}", "path_mtu: a UD QP is not connected, and has only type, state, q_key"),
+            ("qp: {type: ud, path_mtu: 256}", "path_mtu: a UD QP is not connected, and has only type, version, state, q_key"),
             ("qp: {type: ud, q_key: 0x100000000}", "q_key: expected 0 … 4294967295"),
             ("qp: {srq: s}", "qp: no SRQ s is set up before it"),
             ("s: {srq: {limit: 65}}", "limit: expected 0 … 64"),

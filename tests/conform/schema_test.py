@@ -176,6 +176,7 @@ class Words(Schema):
             with self.subTest(kind):
                 self.assertEqual(self.names("$defs", kind), self.listed_in_setup(f"a: {{{kind}: {{x: 1}}}}"))
         self.assertEqual(self.enumerated("$defs", "qp", "properties", "type"), self.listed_in_setup("qp: {type: x}"))
+        self.assertEqual(self.enumerated("$defs", "qp", "properties", "version"), self.listed_in_setup("qp: {version: x}"))
         self.assertEqual(self.enumerated("$defs", "mw", "properties", "type"), self.listed_in_setup("a: {mw: {type: x}}"))
         self.assertEqual(self.enumerated("$defs", "state"), self.listed_in_setup("qp: {state: x}"))
         self.assertEqual(self.enumerated("$defs", "right"), {"all"} | self.listed_in_setup("qp: {access: x}"))
