@@ -153,6 +153,7 @@ void TestBed::add_gsi() {
   constexpr QKey gsi_q_key{0x8001'0000};
   constexpr Qpn qp1{1};
   PeerQp gsi{.setup = {.type = transport::QpType::ud, .path_mtu = target_.port_mtu(), .peer = qp1, .q_key = gsi_q_key},
+             .port = target_.port(),
              .qpn = qp1};
   qps_.emplace(kGsiQp, std::move(gsi));
   talk_.local = CommId{static_cast<std::uint32_t>(random_() | 1U)};
