@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "conform/fuzz/case_text.h"
 #include "conform/fuzz/request_frame.h"
 #include "roce/wire/opcode.h"
 
@@ -19,70 +20,32 @@ namespace roce::conform::fuzz {
 
 namespace {
 
-/// Returns a text between double quotes.
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') result += '\\';
-    result += letter;
-  }
-  return result + '"';
-}
-
-std::string hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes)
-    fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(byte));
-  return text;
-}
-
-/// Returns the name of an opcode as cases write it on an RC QP.
-std::string_view short_name(Opcode opcode) {
-  constexpr std::string_view service = "RC_";
-  const std::string_view name = opcode_info(opcode).name;
-  return name.starts_with(service) ? name.substr(service.size()) : name;
-}
-
 class CaseWriter {
  public:
   explicit CaseWriter(const ProgramResult& failed) : failed_(failed) {}
 
   [[nodiscard]] std::string text() {
-    add_head();
-    add_setup();
-    out_ += "steps:\n";
-    add_filling();
-    for (std::size_t i = 0; i < failed_.turns.size(); ++i) {
-      const Turn& turn = failed_.turns[i];
+    out_.add_head(failed_);
+    out_.add_setup(failed_, attributes());
+    out_.begin_steps();
+    for (const Turn& turn : failed_.turns) {
       if (std::holds_alternative<Receive>(turn.action)) {
         add_receive(turn);
       } else {
         add_request(turn);
       }
     }
-    add_step("no_completion:");
+    out_.add_step("no_completion:");
     if (failed_.alarm->oracle == Oracle::state || failed_.alarm->oracle == Oracle::memory) {
-      add_step(fmt::format("state: {}", failed_.is_stopped ? "ERR" : "RTS"));
+      out_.add_step(fmt::format("state: {}", failed_.is_stopped ? "ERR" : "RTS"));
     }
-    add_step("memory: unchanged");
-    return std::move(out_);
+    out_.add_step("memory: unchanged");
+    return out_.take();
   }
 
  private:
-  template <typename... Arguments>
-  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
-  }
-  void add_step(std::string_view step) { add("{}- {}\n", indent_, step); }
-
-  void add_head() {
-    add("# {}\n", failed_.alarm->what);
-    add("case: {}\n", case_name(failed_));
-    add("title: {}\n", quoted("Found by the fuzzer: " + failed_.alarm->place));
-    add("rule: [IBTA 9.7.4, IBTA 9.7.5]\nlevel: must\nneeds: [agent, rc, atomics]\n");
-  }
-
-  void add_setup() {
+  /// Returns the attributes of the QP.
+  [[nodiscard]] std::string attributes() const {
     using transport::Access;
     std::vector<std::string_view> rights;
     constexpr std::array all{std::pair{Access::remote_write, "remote_write"},
@@ -91,31 +54,7 @@ class CaseWriter {
     for (const auto& [right, name] : all) {
       if (transport::allows(failed_.program.access, right)) rights.emplace_back(name);
     }
-    add("setup:\n");
-    add("  qp: {{path_mtu: {}, rq_psn: {}, access: [{}], receives: 0}}\n", failed_.program.path_mtu,
-        failed_.program.first_psn.value(), fmt::join(rights, ", "));
-    add("  filler: {{qp: {{path_mtu: {}}}}}\n", kFillBytes);
-    add("  right: {{mr: {{length: {}}}}}\n", kRegionBytes);
-    add("  other_pd: {{mr: {{length: {}, in_other_pd: \"true\"}}}}\n", kRegionBytes);
-    add("  closed: {{mr: {{length: {}, access: [local_write]}}}}\n", kRegionBytes);
-    add("  gone: {{mr: {{length: {}}}}}\n", kRegionBytes);
-    add("  buffers: {{mr: {{length: {}, access: [local_write]}}}}\n", failed_.regions.buffers.length);
-  }
-
-  /// Memory is as it was for the fuzzer: each place has another content.
-  void add_filling() {
-    add_step("deregister: gone");
-    add_step("for_each:");
-    add("      k: 0..{}\n      steps:\n", kRegionBytes / kFillBytes - 1);
-    const std::string outside = indent_;
-    indent_ += "      ";
-    const std::string place = fmt::format("$right.va + {} * $k", kFillBytes);
-    const std::string bytes = fmt::format("\"bytes($k + 1, {})\"", kFillBytes);
-    add_step(fmt::format("inject: {{WRITE_ONLY: , on: filler, rdma.va: {}, rdma.r_key: $right.r_key, payload: {}}}",
-                         place, bytes));
-    add_step("expect: {ACK: [$filler.E, $filler.M + 1], on: filler}");
-    add_step(fmt::format("memory: {{at: {}, is: {}}}", place, bytes));
-    indent_ = outside;
+    return fmt::format("rq_psn: {}, access: [{}]", failed_.program.first_psn.value(), fmt::join(rights, ", "));
   }
 
   /// Returns an address as an offset in its region.
@@ -129,8 +68,8 @@ class CaseWriter {
   }
 
   void add_receive(const Turn& turn) {
-    add_step(fmt::format("post_receive: {{at: {}, length: {}, l_key: $buffers.l_key, wr_id: {}}}",
-                         address_text(turn.buffer.address), turn.buffer.length, turn.wr_id));
+    out_.add_step(fmt::format("post_receive: {{at: {}, length: {}, l_key: $buffers.l_key, wr_id: {}}}",
+                              address_text(turn.buffer.address), turn.buffer.length, turn.wr_id));
     if (turn.is_flushed) add_completion({.wr_id = turn.wr_id, .statuses = {transport::CompletionStatus::flushed}});
   }
 
@@ -192,15 +131,15 @@ class CaseWriter {
     }
     field("payload", fmt::format("\"bytes({}, {})\"", request.seed, request.payload));
     for (const FieldChange& change : request.changes) {
-      field(change.field, quoted(change.value));
+      field(change.field, fmt::format("\"{}\"", change.value));
     }
     if (request.qpn_flip != 0) field("bth.dest_qp", fmt::format("$qp.qpn ^ 0x{:x}", request.qpn_flip));
     if (request.wrong_icrc) field("icrc", "wrong");
     if (info.defined()) {
-      add_step(fmt::format("inject: {{{}: {}}}", short_name(request.opcode), fields));
+      out_.add_step(fmt::format("inject: {{{}: {}}}", short_name(request.opcode), fields));
     } else {
-      add_step(fmt::format("inject: {{SEND_ONLY: , bth.opcode: 0x{:02x}{}}}", static_cast<unsigned>(request.opcode),
-                           fields));
+      out_.add_step(fmt::format("inject: {{SEND_ONLY: , bth.opcode: 0x{:02x}{}}}",
+                                static_cast<unsigned>(request.opcode), fields));
     }
     add_expectation(turn);
   }
@@ -210,31 +149,31 @@ class CaseWriter {
     if (turn.taken) behaviours = behaviours.subspan(*turn.taken, 1);
     const bool may_notify = is_marked(turn.frame);
     if (behaviours.size() == 1 && !may_notify) return add_behaviour(behaviours.front());
-    add_step("expect_one_of:");
-    const std::string outside = indent_;
-    indent_ += "      ";
+    out_.add_step("expect_one_of:");
     int number = 0;
     for (const Behaviour& behaviour : behaviours) {
       for (const bool notifies : {false, true}) {
         if (notifies && !may_notify) continue;
-        add("{}    way_{}:\n", outside, ++number);
-        if (notifies) add_step("expect: {CNP: }");
+        out_.add("{}    way_{}:\n", out_.indent(), ++number);
+        out_.begin_inner();
+        if (notifies) out_.add_step("expect: {CNP: }");
         add_behaviour(behaviour);
+        out_.end_inner();
       }
     }
-    indent_ = outside;
   }
 
   void add_behaviour(const Behaviour& behaviour) {
-    if (behaviour.answers.empty()) add_step("quiet: default");
+    if (behaviour.answers.empty()) out_.add_step("quiet: default");
     for (const Answer& answer : behaviour.answers) add_answer(answer);
     for (const MemoryWrite& write : behaviour.writes) {
       if (write.bytes.empty()) continue;
-      add_step(fmt::format("memory: {{at: {}, is: \"{}\"}}", address_text(write.address), hex(write.bytes)));
+      out_.add_step(
+          fmt::format("memory: {{at: {}, is: \"{}\"}}", address_text(write.address), hex_digits(write.bytes)));
     }
     if (behaviour.unknown) {
-      add_step(fmt::format("memory: {{at: {}, length: {}}}", address_text(behaviour.unknown->address),
-                           behaviour.unknown->length));
+      out_.add_step(fmt::format("memory: {{at: {}, length: {}}}", address_text(behaviour.unknown->address),
+                                behaviour.unknown->length));
     }
     for (const ReceiveDone& done : behaviour.completions) add_completion(done);
   }
@@ -253,9 +192,9 @@ class CaseWriter {
       if (id == HeaderId::atomicacketh) fields += fmt::format(", atomicacketh.original: {}", answer.original);
     }
     if (opcode_info(answer.opcode).operation == Operation::read_response) {
-      fields += fmt::format(", payload: \"{}\"", hex(answer.payload));
+      fields += fmt::format(", payload: \"{}\"", hex_digits(answer.payload));
     }
-    add_step(fmt::format("expect: {{{}: {}}}", short_name(answer.opcode), fields));
+    out_.add_step(fmt::format("expect: {{{}: {}}}", short_name(answer.opcode), fields));
   }
 
   void add_completion(const ReceiveDone& done) {
@@ -266,12 +205,11 @@ class CaseWriter {
       fields += fmt::format(", byte_length: {}", done.byte_length);
       if (done.immediate) fields += fmt::format(", immediate: {}", *done.immediate);
     }
-    add_step(fmt::format("completion: {{{}}}", fields));
+    out_.add_step(fmt::format("completion: {{{}}}", fields));
   }
 
   const ProgramResult& failed_;
-  std::string out_;
-  std::string indent_ = "  ";
+  CaseText out_;
 };
 
 }  // namespace
@@ -284,7 +222,7 @@ std::string case_name(const ProgramResult& failed) {
 }
 
 std::string case_text(const ProgramResult& failed) {
-  return CaseWriter{failed}.text();
+  return failed.program.is_for_requester ? requester_case_text(failed) : CaseWriter{failed}.text();
 }
 
 }  // namespace roce::conform::fuzz

@@ -97,6 +97,9 @@ struct Program {
 inline constexpr std::uint32_t kMostPosts = 8;
 /// The most bytes of such a request.
 inline constexpr std::uint32_t kPostBytes = 1024;
+/// Where the peer's memory would be, and its key: nothing answers from there but the program.
+inline constexpr std::uint64_t kRemote = 0x5000'0000;
+inline constexpr std::uint32_t kRemoteKey = 0x0051'7700;
 /// The most actions of a program.
 inline constexpr std::size_t kMostActions = 24;
 /// The most bytes of a receive.

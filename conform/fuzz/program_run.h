@@ -45,6 +45,7 @@ struct Turn {
   std::optional<std::size_t> taken{};  ///< which one of `expectation` the device did
   std::vector<SeenFrame> answers{};
   std::vector<transport::Completion> completions{};  ///< of the send queue
+  std::vector<MemoryWrite> writes{};                 ///< the data of READs and atomics that these completed
 };
 
 /// A program as it ran.
@@ -54,6 +55,7 @@ struct ProgramResult {
   std::optional<Alarm> alarm{};
   Regions regions{};
   bool is_stopped = false;                  ///< the QP has to be in ERR at the end
+  std::optional<std::uint64_t> missing{};   ///< the request of the device that has to have a completion
   std::vector<std::uint64_t> signatures{};  ///< of what happened at each request: state, request, answer, state
   std::vector<unsigned> states{};           ///< abstract states of DeviceModel, then those of RequesterModel
   std::size_t frames = 0;                   ///< in both directions

@@ -26,11 +26,12 @@ bool is_atomic(const Posted& posted) {
   return posted.opcode == WorkOpcode::compare_swap || posted.opcode == WorkOpcode::fetch_add;
 }
 
-/// Returns the opcode of a packet of a request.
-Opcode opcode_of(const Posted& posted, std::uint32_t packet) {
+}  // namespace
+
+Opcode opcode_of(WorkOpcode operation, std::uint32_t packet, std::uint32_t packets) {
   const bool is_first = packet == 0;
-  const bool is_last = packet + 1 == posted.psns;
-  switch (posted.opcode) {
+  const bool is_last = packet + 1 == packets;
+  switch (operation) {
     case WorkOpcode::send:
       if (is_first) return is_last ? Opcode::rc_send_only : Opcode::rc_send_first;
       return is_last ? Opcode::rc_send_last : Opcode::rc_send_middle;
@@ -45,8 +46,6 @@ Opcode opcode_of(const Posted& posted, std::uint32_t packet) {
       return Opcode::rc_fetch_add;
   }
 }
-
-}  // namespace
 
 void RequesterModel::post(Posted posted) {
   posted.first = next_;
@@ -86,7 +85,7 @@ std::optional<std::string> RequesterModel::judge_request(const Packet& request) 
 std::optional<std::string> RequesterModel::compare_packet(const Packet& request, const Posted& posted) const {
   const auto packet = static_cast<std::uint32_t>(request.bth().psn.distance_from(posted.first));
   const std::uint64_t done = std::uint64_t{packet} * attributes_.path_mtu;
-  const Opcode opcode = opcode_of(posted, packet);
+  const Opcode opcode = opcode_of(posted.opcode, packet, posted.psns);
   if (request.opcode() != opcode) {
     return fmt::format("expected {} with PSN {}", opcode_info(opcode).name, request.bth().psn.value());
   }

@@ -29,6 +29,9 @@ struct Posted {
   std::vector<std::byte> data{};  ///< of a READ or atomic: what came for it
 };
 
+/// Returns the opcode of a packet of a request: 0 is the first one.
+[[nodiscard]] Opcode opcode_of(transport::WorkOpcode operation, std::uint32_t packet, std::uint32_t packets);
+
 /// The requester of an RC QP of the device as the specification has it (IBTA vol. 1, 9.7.5, 9.7.6; docs/rules.md,
 /// RC-REQ), as far as it can be judged whatever its timers do: it sends what was posted, in order and again only as it
 /// was; a request succeeds only when it was answered, and fails only when something was wrong; each has one completion,

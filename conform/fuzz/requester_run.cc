@@ -16,10 +16,6 @@ namespace roce::conform::fuzz {
 namespace {
 
 constexpr std::uint32_t kAtomicBytes = 8;
-// Where the peer's memory would be: nothing answers from it but the program.
-constexpr std::uint64_t kRemote = 0x5000'0000;
-constexpr std::uint32_t kRemoteKey = 0x0051'7700;
-
 class RequesterRunner {
  public:
   RequesterRunner(Bench& bench, const RequesterModel::Attributes& attributes, QpNumber qp)
@@ -141,14 +137,21 @@ class RequesterRunner {
       const auto completion = bench_.target().poll(qp_, false);
       if (!completion) break;
       turn.completions.push_back(*completion);
+      const Posted posted = model_.open().empty() ? Posted{} : model_.open().front();
       const std::optional<std::string> wrong = model_.judge_completion(*completion);
+      if (!posted.data.empty() && completion->status == transport::CompletionStatus::success) {
+        turn.writes.push_back({posted.local, posted.data});
+      }
       if (!wrong) continue;
       const std::string status{to_string(completion->status)};
       raise(Oracle::completion, fmt::format("request {} completes with {}: {}", completion->wr_id, status, *wrong),
             status + place_of(turn));
     }
     if (result_.alarm) return;
-    if (const auto missing = model_.find_missing()) raise(Oracle::completion, *missing, "missing" + place_of(turn));
+    if (const auto missing = model_.find_missing()) {
+      result_.missing = model_.open().front().wr_id;
+      raise(Oracle::completion, *missing, "missing" + place_of(turn));
+    }
   }
 
   /// Returns what the device did last, or what it was answered, in a few words.

@@ -103,7 +103,8 @@ INSTANTIATE_TEST_SUITE_P(Some, FuzzedFaults,
                          testing::Values("icrc_ignored", "qpn_20_bits", "psn_no_wrap", "gap_nak_every",
                                          "dup_write_runs", "dup_atomic_runs", "dup_read_creeps", "nak_61_for_62",
                                          "rnr_moves_psn", "middle_starts", "write_sum_ignored", "range_end_one",
-                                         "imm_length_0"),
+                                         "imm_length_0", "ack_future_ok", "ack_completes_read", "kind_ignored",
+                                         "reserved_is_ack", "completes_twice"),
                          [](const auto& one) { return std::string{one.param}; });
 
 TEST(Fuzzer, RepeatsItselfWithTheSameSeed) {

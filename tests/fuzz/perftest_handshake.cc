@@ -18,7 +18,6 @@
 namespace {
 
 using namespace roce;
-using namespace roce::gen;
 using namespace roce::live;
 
 void check(bool holds) {

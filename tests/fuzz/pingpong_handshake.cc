@@ -19,7 +19,7 @@ void check(bool holds) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace roce::gen;
+  using namespace roce;
   using namespace roce::live;
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   if (const auto message = parse_pingpong(text)) {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "conform/fuzz/program_run.h"
+#include "roce/wire/opcode.h"
+
+namespace roce::conform::fuzz {
+
+/// The text of a case file while it is written.
+class CaseText {
+ public:
+  template <typename... Arguments>
+  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+  }
+  /// Adds a step at the present indentation.
+  void add_step(std::string_view step) { add("{}- {}\n", indent_, step); }
+  /// Steps are inside of the last one until `end_inner`.
+  void begin_inner() { indent_ += "      "; }
+  void end_inner() { indent_.resize(indent_.size() - 6); }
+  [[nodiscard]] const std::string& indent() const { return indent_; }
+
+  /// Adds comment, name, title, rules, level and needs.
+  void add_head(const ProgramResult& failed);
+  /// Adds the QP, with these further attributes, and all regions.
+  void add_setup(const ProgramResult& failed, std::string_view attributes);
+  /// Adds the begin of the steps: memory is as it is for each program, another content at each place.
+  void begin_steps();
+
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+  std::string indent_ = "  ";
+};
+
+[[nodiscard]] std::string hex_digits(std::span<const std::byte> bytes);
+/// Returns the name of an opcode as cases write it for an RC QP.
+[[nodiscard]] std::string_view short_name(Opcode opcode);
+
+/// Returns the case of a finding about the device's requester; see `case_text`.
+[[nodiscard]] std::string requester_case_text(const ProgramResult& failed);
+
+}  // namespace roce::conform::fuzz
