@@ -55,8 +55,8 @@ double seconds_since(Clock::time_point begin) {
 std::string progress_text(const Fuzzer& fuzzer, double seconds) {
   const FuzzCounts& counts = fuzzer.counts();
   return fmt::format("{:.0f} s: {} programs, {:.0f} frames/s, {} of {} states, {} signatures, {} findings", seconds,
-                     counts.programs, static_cast<double>(counts.frames) / seconds, counts.states,
-                     fuzz::kFuzzStates, counts.signatures, fuzzer.findings().size());
+                     counts.programs, static_cast<double>(counts.frames) / seconds, counts.states, fuzz::kFuzzStates,
+                     counts.signatures, fuzzer.findings().size());
 }
 
 Outcome<void> write_finding(const FuzzOptions& options, const Finding& finding) {
