@@ -117,15 +117,24 @@ TEST_F(RequesterModelTest, AfterAnErrorAllElseIsFlushedInOrder) {
   EXPECT_THAT(complete(3, CompletionStatus::success), Optional(HasSubstr("a request before it failed")));
 }
 
-TEST_F(RequesterModelTest, AnAnswerOfTheWrongLengthOrPlaceIsNone) {
+TEST_F(RequesterModelTest, AnAnswerOfTheWrongLengthIsNone) {
   model_.post({.wr_id = 1, .opcode = WorkOpcode::read, .local = kMemory, .length = 300});
-  respond(Opcode::rc_read_response_last, 0xFF'FFFF, {{"aeth.syndrome", "0x1f"}, {"payload_length", "256"}});
-  EXPECT_FALSE(model_.is_clean());
   respond(Opcode::rc_read_response_first, 0xFF'FFFF, {{"aeth.syndrome", "0x1f"}, {"payload_length", "255"}});
+  EXPECT_FALSE(model_.is_clean());
   EXPECT_EQ(model_.open().front().answered, 0U);
   respond(Opcode::rc_read_response_first, 0xFF'FFFF, {{"aeth.syndrome", "0x1f"}, {"payload_length", "256"}});
   respond(Opcode::rc_read_response_last, 0, {{"aeth.syndrome", "0x1f"}, {"payload_length", "44"}});
   EXPECT_THAT(complete(1, CompletionStatus::success), Eq(std::nullopt));
+}
+
+TEST_F(RequesterModelTest, AnAnswerInTheWrongPlaceMayBeTakenOrNot) {
+  for (const CompletionStatus status : {CompletionStatus::success, CompletionStatus::bad_response}) {
+    RequesterModel model{{.peer = Qpn{17}, .path_mtu = kMtu, .first_psn = Psn{1}}, memory_};
+    model.post({.wr_id = 1, .opcode = WorkOpcode::read, .local = kMemory, .length = 4});
+    const auto last = frame(Opcode::rc_read_response_last, 1, {{"aeth.syndrome", "0x1f"}, {"payload_length", "4"}});
+    model.take_response(parse_frame(last, LinkType::ethernet));
+    EXPECT_THAT(model.judge_completion(Completion{.wr_id = 1, .status = status}), Eq(std::nullopt));
+  }
 }
 
 }  // namespace
