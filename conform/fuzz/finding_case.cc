@@ -198,8 +198,9 @@ class CaseWriter {
   }
 
   void add_completion(const ReceiveDone& done) {
-    std::vector<std::string> statuses;
-    for (const transport::CompletionStatus status : done.statuses) statuses.emplace_back(to_string(status));
+    std::vector<std::string_view> statuses;
+    statuses.reserve(done.statuses.size());
+    for (const transport::CompletionStatus status : done.statuses) statuses.push_back(to_string(status));
     std::string fields = fmt::format("of: receive, wr_id: {}, status: [{}]", done.wr_id, fmt::join(statuses, ", "));
     if (done.statuses.front() == transport::CompletionStatus::success) {
       fields += fmt::format(", byte_length: {}", done.byte_length);

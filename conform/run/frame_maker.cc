@@ -102,7 +102,7 @@ class Maker {
       values.emplace_back("deth.src_qp", std::to_string(defaults_.source_qp.value()));
     }
     if (message_) {
-      if (const auto done = add_message(values); !done) return done;
+      if (auto done = add_message(values); !done) return done;
     } else if (carries_data())
       values.emplace_back("payload_length", std::to_string(default_payload()));
     // Other headers begin a new packet, which has the defaults of those that it still has.

@@ -351,7 +351,7 @@ SendOrder TestBed::order_for(const PeerQp& qp) const {
 }
 
 std::optional<Value> TestBed::find(std::string_view name) const {
-  if (const std::optional<Value> value = find_of_device(target_, name)) return value;
+  if (std::optional<Value> value = find_of_device(target_, name)) return value;
   const auto [object, member] = split(name);
   const std::size_t last_dot = name.rfind('.');
   if (last_dot != std::string_view::npos) {

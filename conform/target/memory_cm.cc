@@ -64,7 +64,7 @@ MemoryCm::MemoryCm(transport::Device& device, const Port& port, const Time& now,
 
 TargetResult<void> MemoryCm::listen(const CmListener& listener) {
   const ServiceId service = listener.terms.service;
-  if (const auto done = said(agent_->manager().listen(service)); !done) return done;
+  if (auto done = said(agent_->manager().listen(service)); !done) return done;
   listeners_.emplace(service.value(), Listening{listener});
   return {};
 }
@@ -73,7 +73,7 @@ TargetResult<void> MemoryCm::accept(const CmTerms& terms) {
   if (waiting_.empty()) return tl::unexpected(std::string{"no request waits for an answer"});
   const CommId id = waiting_.front();
   waiting_.pop_front();
-  const auto done = answer(id, terms);
+  auto done = answer(id, terms);
   step();
   return done;
 }
@@ -84,7 +84,7 @@ TargetResult<void> MemoryCm::reject(const CmTerms& terms) {
   waiting_.pop_front();
   const std::vector<std::byte> info = live::from_hex(terms.info);
   const std::vector<std::byte> data = live::from_hex(terms.private_data);
-  const auto done = said(agent_->manager().reject(
+  auto done = said(agent_->manager().reject(
       id, {.reason = static_cast<CmRejReason>(terms.reason), .info = info, .private_data = data}, now_));
   step();
   return done;
@@ -92,7 +92,7 @@ TargetResult<void> MemoryCm::reject(const CmTerms& terms) {
 
 TargetResult<void> MemoryCm::delay(const CmTerms& terms) {
   if (waiting_.empty()) return tl::unexpected(std::string{"no request waits for an answer"});
-  const auto done = said(agent_->manager().delay(waiting_.front(), terms.service_timeout, now_));
+  auto done = said(agent_->manager().delay(waiting_.front(), terms.service_timeout, now_));
   step();
   return done;
 }
@@ -128,7 +128,7 @@ TargetResult<void> MemoryCm::disconnect(const CmEnd& end) {
   const auto is_it = [&](const auto& each) { return each.second.qpn == end.qpn; };
   const auto found = std::ranges::find_if(ends_, is_it);
   if (found == ends_.end()) return tl::unexpected(std::string{"the QP has no connection"});
-  const auto done = said(agent_->manager().disconnect(CommId{found->first}, now_));
+  auto done = said(agent_->manager().disconnect(CommId{found->first}, now_));
   step();
   return done;
 }
@@ -223,7 +223,7 @@ TargetResult<void> MemoryCm::answer(CommId id, const CmTerms& terms) {
   }
   const CmEnd& end = ends[listening.used++];
   const std::vector<std::byte> data = live::from_hex(terms.private_data);
-  const auto accepted = said(
+  auto accepted = said(
       manager.accept(id,
                      {.qpn = end.qpn,
                       .starting_psn = end.setup.rq_psn,
@@ -247,7 +247,7 @@ TargetResult<void> MemoryCm::ready(CommId id, const CmEnd& end) {
   const transport::AddressVector address{.dgid = port_.tester_gid, .flow_label = agreement.flow_label};
   const cm::QpChanges changes = cm::qp_changes(agreement, end.setup.type, address, end.setup.min_rnr_timer);
   for (const transport::QpChange& change : {changes.to_init, changes.to_rtr, changes.to_rts}) {
-    if (const auto done = said(device_.modify_qp(end.qpn, change, now_)); !done) return done;
+    if (auto done = said(device_.modify_qp(end.qpn, change, now_)); !done) return done;
   }
   return {};
 }

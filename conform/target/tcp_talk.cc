@@ -35,7 +35,7 @@ TargetResult<void> pause(ShellCommand* started) {
     return {};
   }
   if (!started->wait_until(Clock::now() + time)) return {};
-  if (const TargetResult<void> done = started->result(); !done) return done;
+  if (TargetResult<void> done = started->result(); !done) return done;
   return tl::unexpected(std::string{"the command ended with status 0"});
 }
 

@@ -25,8 +25,6 @@
 namespace roce::conform::fuzz {
 namespace {
 
-using testing::HasSubstr;
-
 /// Plants a fault as long as it lives.
 class Planted {
  public:
