@@ -72,7 +72,7 @@ void check_without_agent(const ObjectSpec& object) {
   const bool is_qp = object.kind == ObjectSpec::Kind::qp;
   if (!is_qp && object.kind != ObjectSpec::Kind::mr) throw DeviceLacks("an agent, which makes objects");
   // A server has posted hundreds of receives, which are as long as its messages.
-  constexpr std::array<std::string_view, 4> of_qp{"type", "path_mtu", "receives", "receive_length"};
+  constexpr std::array<std::string_view, 5> of_qp{"type", "path_mtu", "receives", "receive_length", "version"};
   for (const Setting& setting : object.attributes) {
     if (is_qp ? std::ranges::find(of_qp, setting.name) != of_qp.end() : setting.name == "length") continue;
     throw DeviceLacks(fmt::format("an agent, which sets {} of a {}", setting.name, is_qp ? "QP" : "region"));

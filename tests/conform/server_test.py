@@ -93,7 +93,7 @@ class Verdicts(ServerTest):
 
     def test_pass_at_perftest(self):
         self.peer("--perftest", "ib_write_bw")
-        self.check("ib_write_bw", ("psn-gap", "wr-zero[op=WRITE_ONLY,*]", "ip-ttl"))
+        self.check("ib_write_bw", ("psn-gap", "wr-zero[op=WRITE_ONLY,*]", "ip-ttl[*,version=v2_ipv4]"))
 
     def test_pass_at_a_server_that_is_started_for_each_instance(self):
         socket = os.path.join(self.folder, "control.sock")
