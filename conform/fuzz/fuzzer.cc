@@ -66,7 +66,7 @@ TargetResult<bool> Fuzzer::step() {
   counts_.frames += result->frames;
   learn(*result);
   if (!result->alarm) return false;
-  // What the device did wrong may have changed more than was looked at.
+  // A device that did wrong may have changed more than was looked at.
   bench_.reset();
   return note(std::move(*result));
 }

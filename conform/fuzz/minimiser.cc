@@ -35,7 +35,7 @@ class Minimiser {
     return true;
   }
 
-  // What comes after the alarm was not run; with an alarm at the end all of it was.
+  // Nothing that comes after the alarm was run; with an alarm at the end all of it was.
   void cut() { (void)try_program(best_.program); }
 
   bool drop_actions() {

@@ -51,7 +51,7 @@ class Runner {
         result_.states.push_back(state);
         do_request(std::get<Request>(turn.action), turn);
         const std::uint64_t signature = signature_of(turn, state);
-        // What follows what is worth knowing, too.
+        // The order of two signatures is worth knowing, too.
         result_.signatures.push_back(signature);
         result_.signatures.push_back(mix(before, signature));
         before = signature;

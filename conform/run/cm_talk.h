@@ -21,7 +21,7 @@ namespace roce::conform {
 /// Returns the name of a frame: that of its CM message, or of its opcode.
 [[nodiscard]] std::string frame_name(const Packet& packet);
 
-/// What the messages of the tester say about its end of a connection if the case says nothing else: a QP of the case,
+/// The words of the tester about its end of a connection, if the case says nothing else: a QP of the case,
 /// and the identifiers of one conversation, as far as the device has named its own.
 struct CmTalk {
   CommId local{};                       ///< the tester's

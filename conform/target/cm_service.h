@@ -19,7 +19,7 @@ struct CmEnd {
   QpSetup setup{};
 };
 
-/// What a message of the device says beside what follows from its QP.
+/// The members of a message of the device that do not follow from its QP.
 struct CmTerms {
   ServiceId service{};
   std::uint8_t responder_resources = 4;

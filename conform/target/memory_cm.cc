@@ -141,7 +141,7 @@ std::optional<CmReport> MemoryCm::poll_event() {
 }
 
 void MemoryCm::step() {
-  // What an event leads to may be sent at once, so that all is done when nothing more happens.
+  // The frames that follow from an event may be sent at once, so that all is done when nothing more happens.
   do {
     (void)agent_->step(now_);
     bool happened = false;

@@ -80,7 +80,7 @@ class Verdicts(ServerTest):
     def check(self, server, only, *arguments):
         run, results = self.conform(server, *(word for pattern in only for word in ("--only", pattern)), *arguments)
         self.assertEqual(({one["result"] for one in results}, run.returncode, run.stderr), ({"pass"}, 0, ""), run.stdout[-3000:])
-        # What the wire does not show is left out, and said so.
+        # Steps that the wire does not show are left out, and the report says so.
         self.assertIn("seen on the wire only", json.dumps(results))
 
     def test_pass_at_a_pingpong_server(self):
