@@ -61,6 +61,8 @@ class DeviceModel {
 
   [[nodiscard]] Behaviour refuse(NakCode code) const;
   [[nodiscard]] Behaviour not_ready() const;
+  /// Adds what may become of a READ or atomic that has a payload, beside being executed.
+  void add_payload_refusals(Expectation& expectation) const;
   /// Adds an executed request: with its ACK, and also without it if it did not ask for one.
   void add_executed(Expectation& expectation, Behaviour behaviour, const Packet& request) const;
   /// Adds the responses to a READ from one of its packets on.

@@ -133,6 +133,11 @@ void DeviceModel::add_read_responses(Behaviour& behaviour, const Reth& read, Psn
   }
 }
 
+void DeviceModel::add_payload_refusals(Expectation& expectation) const {
+  expectation.push_back(refuse(NakCode::invalid_request));
+  expectation.push_back(ignored());
+}
+
 Expectation DeviceModel::execute_read(const Packet& request) const {
   const Reth reth = request.get<Reth>().value_or(Reth{});
   Expectation expectation;
@@ -142,10 +147,7 @@ Expectation DeviceModel::execute_read(const Packet& request) const {
     expectation.push_back(refuse(NakCode::remote_access_error));
   }
   const bool is_wrong = !expectation.empty();
-  if (request.payload_length() != 0) {
-    expectation.push_back(refuse(NakCode::invalid_request));
-    expectation.push_back(ignored());
-  }
+  if (request.payload_length() != 0) add_payload_refusals(expectation);
   if (is_wrong) return expectation;
 
   const auto packets = static_cast<std::uint32_t>(packets_for(reth.dma_length, attributes_.path_mtu));
@@ -171,10 +173,7 @@ Expectation DeviceModel::execute_atomic(const Packet& request) const {
     expectation.push_back(refuse(NakCode::remote_access_error));
   }
   const bool is_wrong = !expectation.empty();
-  if (request.payload_length() != 0) {
-    expectation.push_back(refuse(NakCode::invalid_request));
-    expectation.push_back(ignored());
-  }
+  if (request.payload_length() != 0) add_payload_refusals(expectation);
   if (is_wrong) return expectation;
   const bool adds = request.info().operation == Operation::fetch_add;
   const std::uint64_t original = memory_.read_word(atomic.virtual_address);
