@@ -14,7 +14,6 @@
 #include "analyze/run/path_statements.h"
 #include "analyze/session/analysis_session.h"
 #include "command_line/program.h"
-#include "roce/analysis/paths.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {
