@@ -146,6 +146,11 @@ class BadIcrc final : public transport::MisbehaviourHook {
   return cannot(fmt::format("interface {0} is down; ip link set {0} up", interface->name));
 }
 
+/// Returns the speed of an interface, or a usual one, in bits a second.
+[[nodiscard]] std::uint64_t speed_of(const std::string& interface) {
+  return port::link_speed_bps(interface).value_or(port::Port::kUsualSpeed);
+}
+
 }  // namespace
 
 Endpoint::~Endpoint() {
@@ -191,9 +196,7 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opti
     return cannot("PFC is sent as Ethernet frames, which the UDP link cannot; use the raw link, or leave out pfc");
   }
 
-  const std::uint64_t speed =
-      has_interface ? port::link_speed_bps(interface->name).value_or(port::Port::kUsualSpeed) : port::Port::kUsualSpeed;
-  config.line_rate_bps = speed;
+  config.line_rate_bps = has_interface ? speed_of(interface->name) : port::Port::kUsualSpeed;
   config.mac = interface->mac;
   config.gids = std::move(*gids);
   config.port_mtu = endpoint->max_path_mtu_;
@@ -209,7 +212,8 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opti
   endpoint->device_.emplace(std::move(*device));
   port::OwnAddress* const own = endpoint->own_address_.get();
   endpoint->port_.emplace(*endpoint->device_, *endpoint->link_,
-                          endpoint->neighbours_ != nullptr ? endpoint->neighbours_.get() : own, own, speed);
+                          endpoint->neighbours_ != nullptr ? endpoint->neighbours_.get() : own, own,
+                          endpoint->device_->config().line_rate_bps);
   if (options.note) endpoint->tell_segmentation(options);
   endpoint->driver_.emplace(*endpoint->link_, *endpoint->port_, endpoint->clock_, options.stop_fd);
   if (endpoint->time_source_ != nullptr) endpoint->driver_->follow(*endpoint->time_source_);
