@@ -229,6 +229,7 @@ Outcome<ExchangeResult> Exchange::run() {
   result_.started = started_;
   result_.ended = last_progress_;
   result_.stopped = !*ran;
+  result_.congestion = device_.congestion_readings(endpoint_.now());
   result_.ours = device_.counters();
   for (const transport::CounterName& name : transport::counter_names())
     result_.ours.*name.member -= before.*name.member;

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "gen/exchange/exchange_options.h"
 #include "roce/live/control_client.h"
@@ -23,8 +25,9 @@ struct ExchangeResult {
   Time ended{};                       ///< completion of the last message
   runtime::LatencyHistogram latency;  ///< time from posting to completion
   transport::Counters ours;
-  nlohmann::json theirs;  ///< counters of the peer's device
-  bool stopped = false;   ///< ended by a signal
+  std::vector<std::pair<Qpn, congestion::Reading>> congestion;  ///< at the end, of the queue pairs with a control
+  nlohmann::json theirs;                                        ///< counters of the peer's device
+  bool stopped = false;                                         ///< ended by a signal
 
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(ended - started).count(); }
 };

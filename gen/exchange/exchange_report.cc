@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "roce/live/congestion_report.h"
+
 namespace roce::gen {
 
 namespace {
@@ -67,6 +69,11 @@ void print_json(const ExchangeOptions& options, const ExchangeResult& result) {
     line["counters"][std::string{name.name}] = result.ours.*name.member;
   }
   line["peer_counters"] = result.theirs;
+  for (const auto& [qpn, reading] : result.congestion) {
+    nlohmann::ordered_json state{{"qp", qpn.value()}};
+    state.update(live::to_json(reading));
+    line["congestion"].push_back(std::move(state));
+  }
   fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

@@ -40,6 +40,7 @@ void merge(ExchangeResult& sum, const ExchangeResult& part) {
   sum.ended = std::max(sum.ended, part.ended);
   sum.latency.add(part.latency);
   live::add(sum.ours, part.ours);
+  sum.congestion.insert(sum.congestion.end(), part.congestion.begin(), part.congestion.end());
   sum.stopped |= part.stopped;
 }
 

@@ -51,7 +51,8 @@ def _room(rooms=""):
 ROOMS = {
     # The library.
     "roce/wire": _core(),
-    "roce/transport": _core("roce/wire"),
+    "roce/congestion": _core("roce/wire"),
+    "roce/transport": _core("roce/congestion roce/wire"),
     "roce/cm": _core("roce/transport roce/wire"),
     "roce/impair": _core("roce/wire"),
     "roce/analysis": _core("roce/wire"),
@@ -59,7 +60,7 @@ ROOMS = {
     # Keeps the names of unfinished files, for handlers of signals.
     "roce/link": _room(),
     "roce/port": _guest("roce/link roce/transport roce/wire"),
-    "roce/live": _guest("roce/cm roce/json_input roce/link roce/port roce/transport roce/wire"),
+    "roce/live": _guest("roce/cm roce/congestion roce/json_input roce/link roce/port roce/transport roce/wire"),
 
     # Shared by the programs.
     "command_line": _room(),

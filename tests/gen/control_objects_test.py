@@ -174,6 +174,25 @@ class Objects(unittest.TestCase):
         self.assertEqual(self.call("qp_status", qp=second)["state"], "RTS")
         self.refused("there are RESET, INIT, RTR, RTS, SQD, SQE, ERR", "modify_qp", qp=first, state="BUSY")
 
+    def test_a_queue_pair_gets_a_congestion_control(self):
+        first, second, _ = self.pair()
+        self.assertIn("congestion", self.hello["features"])
+        self.assertNotIn("congestion", self.call("qp_status", qp=first))
+        self.call("modify_qp", qp=first, congestion="dcqcn_mlx5,RPG_GD_P1=10")
+        status = self.call("qp_status", qp=first)["congestion"]
+        self.assertEqual((status["limited"], status["alpha"]), (False, 0))
+        self.assertEqual(status["rate_bps"], status["target_bps"])
+        self.call("modify_qp", qp=first, congestion="fixed,rate=3Mbit")
+        self.assertEqual(self.call("qp_status", qp=first)["congestion"],
+                         {"limited": True, "rate_bps": 3_000_000, "target_bps": 3_000_000, "alpha": 0})
+        self.assertNotIn("congestion", self.call("qp_status", qp=second))
+        self.call("modify_qp", qp=first, congestion="none")
+        self.assertNotIn("congestion", self.call("qp_status", qp=first))
+        self.refused('"congestion": expected none, fixed, dcqcn, dcqcn_mlx5 or rtt, found \'pcc\'', "modify_qp", qp=first,
+                     congestion="pcc")
+        self.refused('"congestion" needs the state RTS or SQD', "modify_qp", qp=first, state="ERR", congestion="dcqcn")
+        self.assertEqual(self.call("qp_status", qp=first)["state"], "RTS")
+
     def test_queue_pairs_share_the_receives_of_an_srq(self):
         srq = self.call("create_srq", max_receive=4)["srq"]
         first, second, queues = self.pair(srq=srq)

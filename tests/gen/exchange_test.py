@@ -81,6 +81,22 @@ OPERATIONS = [
 ]
 
 
+class Congestion(LiveTest):
+    def test_marks_slow_a_queue_pair_down(self):
+        """--tos 3: every packet is marked CE already, so the peer answers with CNPs."""
+        with self.peer("--link", "raw") as peer:
+            for tos, limited in (("2", False), ("3", True)):
+                result = self.exchange(peer, "write", "-s", "65536", "-n", "20", "--link", "raw", "--tos", tos, "--congestion",
+                                       "dcqcn,g=0.01")
+                self.assertEqual(result["counters"]["cnps_handled"] > 0, limited)
+                (state,) = result["congestion"]
+                self.assertEqual((state["limited"], state["alpha"] > 0), (limited, limited))
+                self.assertLessEqual(state["rate_bps"], state["target_bps"])
+            code, out, err = self.client("write", "-i", "v", "--congestion", "dcqcn,g=2", peer.socket)
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("congestion: dcqcn: g: expected a number above 0 and up to 1, found '2'", err)
+
+
 class OperationsTest(LiveTest):
     """Both sides' memories are compared by the tool itself; SpoiledIcrc and WrongData show that it notices."""
 

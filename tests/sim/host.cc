@@ -41,7 +41,7 @@ transport::DeviceConfig config_of(std::uint8_t host, const Host::Options& option
 
 Host::Host(SimNetwork& network, const Options& options) : network_(&network), node_(0) {
   const auto host = static_cast<std::uint8_t>(network.node_count() + 1);
-  node_ = network.add_device(config_of(host, options), options.caps, options.limiters);
+  node_ = network.add_device(config_of(host, options), options.caps, options.congestion);
 }
 
 std::uint16_t Host::gid_index(Path path) {

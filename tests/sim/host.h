@@ -33,7 +33,7 @@ class Host {
     transport::Profile profile = transport::hardware_like_profile();
     std::uint32_t port_mtu = 4096;
     transport::TxCaps caps{};
-    transport::RateLimiterFactory limiters{};
+    transport::CongestionFactory congestion{};
     std::function<void(transport::DeviceConfig&)> adjust{};  ///< the rest of the configuration
   };
 

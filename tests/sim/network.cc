@@ -27,8 +27,8 @@ SimNetwork::SimNetwork(std::uint64_t seed) : seed_(seed), random_(seed) {}
 SimNetwork::~SimNetwork() = default;
 
 NodeId SimNetwork::add_device(const transport::DeviceConfig& config, const transport::TxCaps& caps,
-                              const transport::RateLimiterFactory& limiters) {
-  auto device = transport::Device::make(config, Random{random_()}, limiters);
+                              const transport::CongestionFactory& congestion) {
+  auto device = transport::Device::make(config, Random{random_()}, congestion);
   if (!device) throw std::runtime_error("device: " + to_string(device.error()));
   auto node = std::make_unique<Node>();
   node->kind = Node::Kind::device;

@@ -52,7 +52,7 @@ class SimNetwork {
 
   /// Adds a device with one port. Throws if the device refuses `config`.
   NodeId add_device(const transport::DeviceConfig& config, const transport::TxCaps& caps = {},
-                    const transport::RateLimiterFactory& limiters = {});
+                    const transport::CongestionFactory& congestion = {});
   /// Adds a bridge: it learns which MAC address is on which port; groups and unknown addresses go to all other ports.
   NodeId add_switch();
   /// Adds another kind of node at the end of a link; `on_frame` is called for each frame.

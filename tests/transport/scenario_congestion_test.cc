@@ -116,25 +116,24 @@ TEST_P(CongestionScenario, AProfileMayMarkNothingAndSendNoCnp) {
 }
 
 /// Counts the notifications that arrive.
-class CnpCounter : public transport::RateLimiter {
+class CnpCounter : public congestion::CongestionControl {
  public:
-  CnpCounter(std::uint64_t rate, int& count) : rate_(rate), count_(count) {}
-  [[nodiscard]] std::uint64_t rate_bps(Time /*now*/) override { return rate_; }
+  explicit CnpCounter(int& count) : count_(count) {}
+  void start(const congestion::Path& /*path*/, Time /*now*/) override {}
   void on_cnp(Time /*now*/) override { ++count_; }
-  void on_sent(std::uint64_t /*bytes*/, Time /*now*/) override {}
-  [[nodiscard]] Time next_change() const override { return kNever; }
+  [[nodiscard]] congestion::Output output(Time /*now*/) override { return {}; }
+  [[nodiscard]] congestion::Reading reading(Time /*now*/) override { return {}; }
 
  private:
-  std::uint64_t rate_;
   int& count_;
 };
 
-TEST_P(CongestionScenario, NotificationsReachTheRateLimiter) {
+TEST_P(CongestionScenario, NotificationsReachTheCongestionControl) {
   int count = 0;
   Pair::Options options = CongestionScenario::options();
   options.connection.rate_limit_bps = 40'000'000'000;
   options.link.impair = "mark_ce:dir=a_to_b";
-  options.a_host.limiters = [&count](std::uint64_t rate) { return std::make_unique<CnpCounter>(rate, count); };
+  options.a_host.congestion = [&count](Qpn /*qp*/) { return std::make_unique<CnpCounter>(count); };
   Pair pair{options};
   pair.a.post({.opcode = WorkOpcode::write, .length = 10});
   ASSERT_TRUE(pair.network.run_until_idle());

@@ -162,31 +162,32 @@ TEST_P(DeliveryScenario, ReceivesOfAnSrqNameMemoryOfItsProtectionDomain) {
 }
 
 /// Records the calls that it gets.
-class Listener : public transport::RateLimiter {
+class Listener : public congestion::CongestionControl {
  public:
   struct Heard {
-    std::uint64_t rate = 0;
+    std::uint64_t line = 0;
     int cnps = 0;
     std::uint64_t bytes = 0;
   };
   explicit Listener(Heard& heard) : heard_(heard) {}
-  [[nodiscard]] std::uint64_t rate_bps(Time /*now*/) override { return heard_.rate; }
+  void start(const congestion::Path& path, Time /*now*/) override { heard_.line = path.line_rate_bps; }
   void on_cnp(Time /*now*/) override { ++heard_.cnps; }
-  void on_sent(std::uint64_t bytes, Time /*now*/) override { heard_.bytes += bytes; }
-  [[nodiscard]] Time next_change() const override { return kNever; }
+  void on_sent(const congestion::Sent& sent) override { heard_.bytes += sent.bytes; }
+  [[nodiscard]] congestion::Output output(Time /*now*/) override { return {.hears_sent = true}; }
+  [[nodiscard]] congestion::Reading reading(Time /*now*/) override { return {}; }
 
  private:
   Heard& heard_;
 };
 
-TEST_P(DeliveryScenario, EachQpHasItsLimiterFromRtsOnAlsoWithoutARate) {
+TEST_P(DeliveryScenario, EachQpHasItsCongestionControlFromRtsOn) {
   std::vector<std::unique_ptr<Listener::Heard>> heard;
   Pair::Options options = DeliveryScenario::options();
   options.a_host.profile.mark_ect = true;
   options.b_host = options.a_host;
   options.b_host->profile.send_cnps = true;
-  options.a_host.limiters = [&](std::uint64_t rate) {
-    heard.push_back(std::make_unique<Listener::Heard>(Listener::Heard{.rate = rate}));
+  options.a_host.congestion = [&](Qpn /*qp*/) {
+    heard.push_back(std::make_unique<Listener::Heard>());
     return std::make_unique<Listener>(*heard.back());
   };
   options.link.impair = "mark_ce:dir=a_to_b";
@@ -196,7 +197,7 @@ TEST_P(DeliveryScenario, EachQpHasItsLimiterFromRtsOnAlsoWithoutARate) {
   EXPECT_THAT(heard, SizeIs(1)) << "not before RTS";
   connect(other_a, other_b);
   ASSERT_THAT(heard, SizeIs(2));
-  EXPECT_EQ(heard[0]->rate, 0U);
+  EXPECT_EQ(heard[0]->line, 94'032'549'729U) << "100 Gbit/s, of which 1040 of 1106 bytes count";
   other_a.post({.opcode = WorkOpcode::write, .length = 8});
   ASSERT_TRUE(pair.network.run_until_idle());
   EXPECT_EQ(heard[0]->cnps, 0) << "of another QP";

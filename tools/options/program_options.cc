@@ -53,6 +53,11 @@ void add_endpoint_options(command_line::Command& command, ProgramOptions& option
       .one_of({"hardware_like", "rxe", "strict"})
       .capture_default_str();
   command
+      .add_option("--congestion", options.congestion,
+                  "Congestion control of each queue pair: none, fixed, dcqcn, dcqcn_mlx5 or rtt, and its parameters: "
+                  "dcqcn,g=0.01,rate_timer=100us")
+      .type_name("NAME[,PARAMETER=VALUE…]");
+  command
       .add_option("--seed", options.seed,
                   "With --link stream: of all random numbers, so that a simulation can be repeated")
       .type_name("N");

@@ -72,17 +72,10 @@ Finding boolean(bool& to, Text text) {
 }
 
 Finding duration(Duration& to, Text text) {
-  static constexpr std::array<std::pair<Text, std::int64_t>, 4> kUnits{
-      {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}};
-  for (const auto& [unit, ns] : kUnits) {
-    if (!text.ends_with(unit)) continue;
-    const auto count = text::number(text.substr(0, text.size() - unit.size()));
-    if (!count) continue;
-    if (*count > static_cast<std::uint64_t>(Duration::max().count() / ns)) break;
-    to = Duration{static_cast<std::int64_t>(*count) * ns};
-    return {};
-  }
-  return expected("a whole number of ns, us, ms or s such as 10us", text);
+  const std::optional<Duration> value = text::duration(text);
+  if (!value) return expected("a whole number of ns, us, ms or s such as 10us", text);
+  to = *value;
+  return {};
 }
 
 Finding direction(Rule& rule, Text text) {

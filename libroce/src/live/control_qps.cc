@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "live/carried_out.h"
+#include "roce/congestion/choice.h"
+#include "roce/live/congestion_report.h"
 #include "roce/live/control_names.h"
 #include "roce/live/control_session.h"
 #include "roce/port/address_text.h"
@@ -31,6 +33,14 @@ constexpr std::uint32_t kMaxQueue = 4096;
       return "over";
   }
   return "none";
+}
+
+/// Returns the congestion control that a request asks for; nothing if it does not ask.
+[[nodiscard]] std::optional<congestion::Choice> congestion_of(const nlohmann::json& request) {
+  if (!request.contains("congestion")) return std::nullopt;
+  tl::expected<congestion::Choice, std::string> choice = congestion::parse_choice(text(request, "congestion"));
+  if (!choice) throw Refusal("\"congestion\": " + choice.error());
+  return *choice;
 }
 
 }  // namespace
@@ -105,7 +115,16 @@ ControlSession::Answer ControlSession::modify_qp(const Json& request, Time now) 
   take(change.rnr_retry, "rnr_retry", 7);
   take(change.q_key, "q_key", UINT32_MAX);
   take(change.p_key_index, "p_key_index", UINT16_MAX);
-  carried_out(device_.modify_qp(qp_of(request), change, now), "modify_qp");
+  const Qpn qpn = qp_of(request);
+  const std::optional<congestion::Choice> congestion = congestion_of(request);
+  if (congestion) {
+    const QpState to = change.state.value_or(carried_out(device_.query_qp(qpn), "modify_qp").state);
+    if (to != QpState::rts && to != QpState::sqd) throw Refusal("\"congestion\" needs the state RTS or SQD");
+  }
+  carried_out(device_.modify_qp(qpn, change, now), "modify_qp");
+  if (congestion) {
+    carried_out(device_.set_congestion_control(qpn, congestion::make_control(*congestion), now), "modify_qp");
+  }
   return {};
 }
 
@@ -137,7 +156,11 @@ ControlSession::Answer ControlSession::connect_qp(const Json& request, Time now)
   options.retry_count = number<std::uint8_t>(request, "retry_count", 0, 7, 7);
   options.rnr_retry = number<std::uint8_t>(request, "rnr_retry", 0, 7, 7);
   options.rd_atomic = number<std::uint8_t>(request, "rd_atomic", 0, 128, 16);
+  const std::optional<congestion::Choice> congestion = congestion_of(request);
   carried_out(connect(device_, qpn, type, options, now), "connect_qp");
+  if (congestion) {
+    carried_out(device_.set_congestion_control(qpn, congestion::make_control(*congestion), now), "connect_qp");
+  }
   if (type == QpType::ud && !ahs_.contains(qpn)) {
     ahs_[qpn] = carried_out(device_.create_ah(qps_.at(qpn).pd, {.sgid_index = options.sgid_index, .dgid = options.gid}),
                             "connect_qp");
@@ -165,12 +188,16 @@ ControlSession::Answer ControlSession::reject_next(const Json& request, Time) {
   return {};
 }
 
-ControlSession::Answer ControlSession::qp_status(const Json& request, Time) {
+ControlSession::Answer ControlSession::qp_status(const Json& request, Time now) {
   const Qpn qpn = qp_of(request);
   const transport::QpAttributes attributes = carried_out(device_.query_qp(qpn), "qp_status");
-  return {{"state", std::string{to_string(attributes.state)}},
-          {"remote_qp", attributes.dest_qp.value()},
-          {"connection", name_of(acceptor_ ? acceptor_->state(qpn) : CmAcceptor::State::none)}};
+  Answer answer{{"state", std::string{to_string(attributes.state)}},
+                {"remote_qp", attributes.dest_qp.value()},
+                {"connection", name_of(acceptor_ ? acceptor_->state(qpn) : CmAcceptor::State::none)}};
+  if (const auto reading = carried_out(device_.congestion_reading(qpn, now), "qp_status")) {
+    answer["congestion"] = to_json(*reading);
+  }
+  return answer;
 }
 
 ControlSession::Answer ControlSession::destroy_qp(const Json& request, Time) {

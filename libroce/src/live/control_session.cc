@@ -203,8 +203,8 @@ ControlSession::Answer ControlSession::hello(const Json& request, Time) {
                 {"shard", terms_.shard},
                 {"shards", terms_.shards}};
   if (version > 1) {
-    answer["features"] = {"rc",        "uc",        "ud",         "atomics", "atomic_write", "flush",
-                          "windows_1", "windows_2", "invalidate", "sinks",   "counters",     "srq"};
+    answer["features"] = {"rc",        "uc",         "ud",    "atomics",  "atomic_write", "flush",     "windows_1",
+                          "windows_2", "invalidate", "sinks", "counters", "srq",          "congestion"};
     if (acceptor_) answer["features"].push_back("connections");
   }
   return answer;

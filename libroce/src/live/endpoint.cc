@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "roce/congestion/choice.h"
 #include "roce/link/udp_link.h"
 #include "roce/live/link_plan.h"
 #include "roce/live/own_ip.h"
@@ -113,11 +114,41 @@ class BadIcrc final : public transport::MisbehaviourHook {
   return {};
 }
 
+/// Returns the factory of the congestion controls that the options ask for, and sets the device's notification point
+/// where they are those of a card. No factory: none.
+[[nodiscard]] Result<transport::CongestionFactory> read_congestion(const std::string& text,
+                                                                   transport::DeviceConfig& config) {
+  // A program wakes up late: under a rate it sends some packets together, as a card does.
+  constexpr std::uint32_t usual_burst = 16'384;
+  if (text.empty()) return transport::CongestionFactory{};
+  tl::expected<congestion::Choice, std::string> choice = congestion::parse_choice(text);
+  if (!choice) return cannot("congestion: " + choice.error());
+  if (std::holds_alternative<std::monostate>(*choice)) return transport::CongestionFactory{};
+  std::visit(
+      [](auto& parameters) {
+        if constexpr (requires { parameters.burst_bytes; }) {
+          if (parameters.burst_bytes == 0) parameters.burst_bytes = usual_burst;
+        }
+      },
+      *choice);
+  if (const auto* card = std::get_if<congestion::Mlx5Parameters>(&*choice)) {
+    if (card->min_time_between_cnps) config.cnp.interval = std::chrono::microseconds{*card->min_time_between_cnps};
+    if (card->cnp_dscp) config.cnp.dscp = static_cast<std::uint8_t>(*card->cnp_dscp);
+    if (card->cnp_802p_prio) config.cnp.priority = static_cast<std::uint8_t>(*card->cnp_802p_prio);
+  }
+  return transport::CongestionFactory{[choice = *choice](Qpn /*qp*/) { return congestion::make_control(choice); }};
+}
+
 [[nodiscard]] Result<port::Interface> usable_interface(const EndpointOptions& options) {
   port::Result<port::Interface> interface = port::find_interface(options.interface);
   if (!interface) return cannot(interface.error().message);
   if (interface->up) return std::move(*interface);
   return cannot(fmt::format("interface {0} is down; ip link set {0} up", interface->name));
+}
+
+/// Returns the speed of an interface, or a usual one, in bits a second.
+[[nodiscard]] std::uint64_t speed_of(const std::string& interface) {
+  return port::link_speed_bps(interface).value_or(port::Port::kUsualSpeed);
 }
 
 }  // namespace
@@ -144,6 +175,8 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opti
                                                      std::unique_ptr<link::Link> given) {
   transport::DeviceConfig config;
   if (Result<void> read = read_thresholds(options.pfc, config); !read) return tl::unexpected(read.error());
+  Result<transport::CongestionFactory> congestion = read_congestion(options.congestion, config);
+  if (!congestion) return tl::unexpected(congestion.error());
   std::unique_ptr<Endpoint> endpoint{new Endpoint{options}};
   const bool is_stream = options.link == LinkChoice::stream;
   const bool has_interface = !is_stream && given == nullptr;
@@ -163,6 +196,7 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opti
     return cannot("PFC is sent as Ethernet frames, which the UDP link cannot; use the raw link, or leave out pfc");
   }
 
+  config.line_rate_bps = has_interface ? speed_of(interface->name) : port::Port::kUsualSpeed;
   config.mac = interface->mac;
   config.gids = std::move(*gids);
   config.port_mtu = endpoint->max_path_mtu_;
@@ -172,15 +206,14 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opti
   // Keys and numbers must not be guessable.
   config.first_qpn = static_cast<std::uint32_t>(endpoint->random_.number()) & 0x7F'FFFF;
   config.first_qpn = std::max(config.first_qpn, 0x11U);
-  transport::VerbResult<transport::Device> device =
-      transport::Device::make(std::move(config), [&random = endpoint->random_] { return random.number(); });
+  transport::VerbResult<transport::Device> device = transport::Device::make(
+      std::move(config), [&random = endpoint->random_] { return random.number(); }, std::move(*congestion));
   if (!device) return cannot("cannot make the device: " + to_string(device.error()));
   endpoint->device_.emplace(std::move(*device));
   port::OwnAddress* const own = endpoint->own_address_.get();
   endpoint->port_.emplace(*endpoint->device_, *endpoint->link_,
                           endpoint->neighbours_ != nullptr ? endpoint->neighbours_.get() : own, own,
-                          has_interface ? port::link_speed_bps(interface->name).value_or(port::Port::kUsualSpeed)
-                                        : port::Port::kUsualSpeed);
+                          endpoint->device_->config().line_rate_bps);
   if (options.note) endpoint->tell_segmentation(options);
   endpoint->driver_.emplace(*endpoint->link_, *endpoint->port_, endpoint->clock_, options.stop_fd);
   if (endpoint->time_source_ != nullptr) endpoint->driver_->follow(*endpoint->time_source_);

@@ -17,6 +17,33 @@ namespace {
   return help;
 }
 
+using Readings = std::vector<std::pair<Qpn, congestion::Reading>>;
+
+/// Appends what the congestion controls of QPs say, of the first ones if there are many.
+void append_congestion(Metrics& metrics, const MetricLabels& device, Readings readings) {
+  constexpr std::size_t most = 256;
+  constexpr double per_million = 1e6;
+  if (readings.empty()) return;
+  if (readings.size() > most) readings.resize(most);
+  const auto add = [&](const char* name, const char* help, auto value) {
+    MetricFamily family{name, MetricKind::gauge, help, {}};
+    for (const auto& [qpn, reading] : readings) {
+      MetricLabels labels = device;
+      labels.emplace_back("qp", std::to_string(qpn.value()));
+      family.samples.push_back({std::move(labels), static_cast<std::uint64_t>(value(reading) + 0.5)});
+    }
+    metrics.push_back(std::move(family));
+  };
+  add("roce_congestion_limited", "1 if the congestion control of the queue pair has set a rate.",
+      [](const congestion::Reading& reading) { return reading.limited ? 1.0 : 0.0; });
+  add("roce_congestion_rate_bps", "Rate that the congestion control allows, in bits a second.",
+      [](const congestion::Reading& reading) { return reading.rate_bps; });
+  add("roce_congestion_target_bps", "Rate that it recovers to, in bits a second.",
+      [](const congestion::Reading& reading) { return reading.target_bps; });
+  add("roce_congestion_alpha_ppm", "Estimate of congestion of DCQCN (alpha), in millionths.",
+      [](const congestion::Reading& reading) { return reading.alpha * per_million; });
+}
+
 }  // namespace
 
 EndpointCounters Endpoint::counters() const {
@@ -44,6 +71,7 @@ Metrics Endpoint::metrics() const {
   add("roce_pfc_sent", "PFC frames sent because receives ran low, or were there again.", counters.pfc_sent);
   add("roce_messages", "Messages of the program's own exchange that are done.", counters.messages);
   add("roce_message_bytes", "Bytes of these messages.", counters.message_bytes);
+  append_congestion(metrics, device, device_->congestion_readings(now()));
   append_metrics<link::LinkCounters>(metrics, link_counter_rows(), {{device, counters.link}});
   return metrics;
 }

@@ -51,7 +51,7 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
   device.cnps.push() = cnp;
 }
 
-// CC-04 (only a CNP from the peer of a QP in RTS or SQD reaches its rate limiter)
+// CC-04 (only a CNP from the peer of a QP in RTS or SQD reaches its congestion control)
 void on_cnp(Qp& qp, const Packet& packet, Time now) {
   const bool connected = !qp.is_datagram();
   if (connected && !packet.is_between(qp.path.net.version, qp.path.net.destination, qp.path.net.source)) {
@@ -63,7 +63,7 @@ void on_cnp(Qp& qp, const Packet& packet, Time now) {
     return;
   }
   ++qp.counters.cnps_handled;
-  if (qp.pacer != nullptr && qp.pacer->limiter() != nullptr) qp.pacer->limiter()->on_cnp(now);
+  if (qp.pacer != nullptr) qp.pacer->on_cnp(now);
 }
 
 bool serve_cnps(DeviceState& device, Emitter& out) {

@@ -22,6 +22,7 @@ constexpr std::uint8_t kMaxShardBits = 8;
 constexpr std::uint16_t kMaxVlan = 4094;
 constexpr std::uint8_t kMaxPriority = 7;
 constexpr std::uint8_t kMaxDscp = 63;
+constexpr std::uint64_t kLeastLineRate = 1'000'000;
 
 [[nodiscard]] VerbResult<void> check_gid(const GidEntry& entry) {
   if (entry.gid == Gid{}) return invalid("gids", "a GID that is not all zeros", 0);
@@ -52,6 +53,9 @@ constexpr std::uint8_t kMaxDscp = 63;
   if (config.shard >> config.shard_bits != 0)
     return invalid("shard", "shard_bits bits", config.shard, config.shard_bits);
   if (config.cnp.priority > kMaxPriority) return invalid("cnp.priority", "at most", config.cnp.priority, kMaxPriority);
+  if (config.line_rate_bps < kLeastLineRate) {
+    return invalid("line_rate_bps", "at least", config.line_rate_bps, kLeastLineRate);
+  }
   if (config.cnp.dscp > kMaxDscp) return invalid("cnp.dscp", "at most", config.cnp.dscp, kMaxDscp);
   for (const std::optional<ReceiveThresholds>& thresholds : config.receive_thresholds) {
     if (thresholds && thresholds->enough <= thresholds->low) {
@@ -78,10 +82,10 @@ void on_timer(DeviceState& device, Qp& qp, Time now) {
 
 }  // namespace
 
-DeviceState::DeviceState(DeviceConfig device_config, RandomSource random_source, RateLimiterFactory limiter_factory)
+DeviceState::DeviceState(DeviceConfig device_config, RandomSource random_source, CongestionFactory congestion_factory)
     : config(std::move(device_config)),
       random(std::move(random_source)),
-      limiters(std::move(limiter_factory)),
+      congestion(std::move(congestion_factory)),
       id(device_id(random)),
       memory(id, config.limits.max_mr, random),
       pds(id, config.limits.max_pd, "pd"),
@@ -113,10 +117,10 @@ Device::Device(Device&&) noexcept = default;
 Device& Device::operator=(Device&&) noexcept = default;
 Device::~Device() = default;
 
-VerbResult<Device> Device::make(DeviceConfig config, RandomSource random, RateLimiterFactory limiters) {
+VerbResult<Device> Device::make(DeviceConfig config, RandomSource random, CongestionFactory congestion) {
   if (VerbResult<void> checked = check(config); !checked) return tl::unexpected(checked.error());
   if (!random) return invalid("random", "a source of random numbers", 0);
-  return Device{std::make_unique<DeviceState>(std::move(config), std::move(random), std::move(limiters))};
+  return Device{std::make_unique<DeviceState>(std::move(config), std::move(random), std::move(congestion))};
 }
 
 const DeviceConfig& Device::config() const {

@@ -37,11 +37,11 @@ struct DeviceState {
   static constexpr std::uint16_t kNoVlan = 0xFFFF;  ///< in place of a VLAN id in `neighbours`
   static constexpr std::uint32_t kCnpRing = 256;
 
-  DeviceState(DeviceConfig device_config, RandomSource random_source, RateLimiterFactory limiter_factory);
+  DeviceState(DeviceConfig device_config, RandomSource random_source, CongestionFactory congestion_factory);
 
   DeviceConfig config;
   RandomSource random;
-  RateLimiterFactory limiters;
+  CongestionFactory congestion;
   std::uint16_t id;
 
   MemoryTable memory;

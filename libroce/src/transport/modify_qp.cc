@@ -5,6 +5,7 @@
 
 #include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/emitter.h"
 #include "transport/faults.h"
 #include "transport/refusal.h"
 #include "transport/scheduler.h"
@@ -192,21 +193,47 @@ void make_responder_store(Qp& qp) {
   if (qp.resp.responses.capacity() != 2 * replays + acks) qp.resp.responses = Ring<Response>{2 * replays + acks};
 }
 
-void make_pacer(const DeviceState& device, Qp& qp) {
-  const QpAttributes& attributes = qp.attributes;
-  std::unique_ptr<RateLimiter> limiter;
-  if (device.limiters) {
-    limiter = device.limiters(attributes.rate_limit_bps);
-  } else if (attributes.rate_limit_bps != 0) {
-    limiter = std::make_unique<FixedRate>(attributes.rate_limit_bps);
-  }
-  qp.pacer.reset();
-  if (limiter != nullptr || attributes.rate_limit_pps != 0) {
-    qp.pacer = std::make_unique<Pacer>(std::move(limiter), attributes.rate_limit_pps);
-  }
+/// Returns the QP's path as a congestion control has to know it: rates count packets from the BTH on, and the wire
+/// carries more than that.
+[[nodiscard]] congestion::Path congestion_path(const DeviceState& device, const Qp& qp) {
+  constexpr std::uint64_t ethernet = 14;
+  constexpr std::uint64_t vlan = 4;
+  constexpr std::uint64_t ipv4_and_udp = 28;
+  constexpr std::uint64_t ipv6_and_udp = 48;
+  constexpr std::uint64_t grh = 40;
+  constexpr std::uint64_t preamble_fcs_and_gap = 24;
+  std::uint64_t around = ethernet + preamble_fcs_and_gap + (qp.path.net.vlan_tci ? vlan : 0);
+  around += qp.path.net.version == RoceVersion::v1        ? grh
+            : qp.path.net.version == RoceVersion::v2_ipv4 ? ipv4_and_udp
+                                                          : ipv6_and_udp;
+  const std::uint32_t mtu = qp.is_datagram() ? device.config.port_mtu : qp.mtu;
+  const auto counted = static_cast<double>(packet_size(0, mtu));
+  const double share = counted / (counted + static_cast<double>(around));
+  return {.line_rate_bps = static_cast<std::uint64_t>(static_cast<double>(device.config.line_rate_bps) * share + 0.5),
+          .mtu = mtu};
 }
 
-void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optional<Path>& path) {
+/// Returns the QP's pacer, which is made if there is none.
+[[nodiscard]] Pacer& pacer_of(Qp& qp) {
+  if (qp.pacer == nullptr) qp.pacer = std::make_unique<Pacer>();
+  return *qp.pacer;
+}
+
+void drop_idle_pacer(Qp& qp) {
+  if (qp.pacer != nullptr && qp.pacer->is_idle()) qp.pacer.reset();
+}
+
+void set_limits(Qp& qp) {
+  pacer_of(qp).limit(qp.attributes.rate_limit_bps, qp.attributes.rate_limit_pps);
+  drop_idle_pacer(qp);
+}
+
+void set_control(const DeviceState& device, Qp& qp, std::unique_ptr<congestion::CongestionControl> control, Time now) {
+  pacer_of(qp).control(std::move(control), congestion_path(device, qp), now);
+  drop_idle_pacer(qp);
+}
+
+void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optional<Path>& path, Time now) {
   QpAttributes& attributes = qp.attributes;
   const auto set = [](auto& member, const auto& optional) {
     if (optional) member = *optional;
@@ -251,9 +278,10 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
   if (change.state == QpState::rtr || (has_store && (change.max_dest_rd_atomic || change.access))) {
     make_responder_store(qp);
   }
-  // A limiter is told of congestion from the start, even while no limit is set.
-  const bool starts = change.state == QpState::rts && qp.pacer == nullptr && device.limiters;
-  if (change.rate_limit_bps || change.rate_limit_pps || starts) make_pacer(device, qp);
+  if (change.rate_limit_bps || change.rate_limit_pps) set_limits(qp);
+  if (change.state == QpState::rts && qp.state == QpState::rtr && device.congestion) {
+    set_control(device, qp, device.congestion(qp.qpn), now);
+  }
 }
 
 }  // namespace
@@ -261,7 +289,7 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
 
 using namespace detail;
 
-VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time /*now*/) {
+VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time now) {
   DeviceState& device = *state_;
   Qp* found = device.find_qp(qpn);
   if (found == nullptr) return unknown_qp(qpn);
@@ -301,7 +329,7 @@ VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time /*now*/
   // A QP moves to another ready list if its class changes.
   const bool reschedule = path.has_value() && qp.queued;
   if (reschedule) unschedule(device, qp);
-  apply(device, qp, change, path);
+  apply(device, qp, change, path, now);
   qp.state = to;
   if (to == QpState::sqd && from == QpState::rts) {
     qp.req.drain_reported = !change.sq_drained_notify.value_or(false);
@@ -309,6 +337,34 @@ VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time /*now*/
   }
   if (to == QpState::rts || to == QpState::sqd) make_ready(device, qp);
   return {};
+}
+
+VerbResult<void> Device::set_congestion_control(Qpn qpn, std::unique_ptr<congestion::CongestionControl> control,
+                                                Time now) {
+  Qp* qp = state_->find_qp(qpn);
+  if (qp == nullptr) return unknown_qp(qpn);
+  if (qp->state != QpState::rts && qp->state != QpState::sqd) {
+    return refuse(VerbErrorCode::wrong_state, "state", "RTS or SQD", static_cast<std::uint64_t>(qp->state));
+  }
+  set_control(*state_, *qp, std::move(control), now);
+  make_ready(*state_, *qp);
+  return {};
+}
+
+VerbResult<std::optional<congestion::Reading>> Device::congestion_reading(Qpn qpn, Time now) const {
+  const Qp* qp = state_->find_qp(qpn);
+  if (qp == nullptr) return unknown_qp(qpn);
+  if (qp->pacer == nullptr || qp->pacer->control() == nullptr) return std::optional<congestion::Reading>{};
+  return std::optional{qp->pacer->control()->reading(now)};
+}
+
+std::vector<std::pair<Qpn, congestion::Reading>> Device::congestion_readings(Time now) const {
+  std::vector<std::pair<Qpn, congestion::Reading>> readings;
+  for (const std::unique_ptr<Qp>& qp : state_->qps) {
+    if (qp == nullptr || qp->pacer == nullptr || qp->pacer->control() == nullptr) continue;
+    readings.emplace_back(qp->qpn, qp->pacer->control()->reading(now));
+  }
+  return readings;
 }
 
 VerbResult<QpAttributes> Device::query_qp(Qpn qpn) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "roce/congestion/control.h"
 #include "roce/transport/verbs.h"
 #include "roce/wire/bth.h"
 #include "roce/wire/packet.h"
@@ -110,7 +111,7 @@ struct Requester {
 void on_response(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now);
 void on_requester_timer(DeviceState& device, Qp& qp, Time now);
 /// Resumes sending at the PSN `una`; counts as a retry. The QP goes to ERR if no retry is left.
-void go_back(DeviceState& device, Qp& qp, Time now);
+void go_back(DeviceState& device, Qp& qp, congestion::Loss loss, Time now);
 /// Moves the send position to the oldest unacknowledged PSN.
 void seek_una(Qp& qp);
 /// Fails request `index` with `status`, after completing or flushing those before it; the QP goes to ERR (RC) or SQE.

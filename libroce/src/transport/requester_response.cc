@@ -21,6 +21,7 @@ void on_progress(Qp& qp, Time now) {
   req.rnr_left = qp.attributes.rnr_retry;
   req.recovering = false;
   req.timeout_at = req.outstanding() && qp.timeout.count() != 0 ? now + qp.timeout : kNever;
+  if (qp.pacer != nullptr) qp.pacer->on_progress(req.una, req.sent_end, now);
 }
 
 /// Skips the packets that were acknowledged when `una` moved, so that they are not sent again.
@@ -76,7 +77,7 @@ void on_implied_nak(DeviceState& device, Qp& qp, Time now) {
   if (fault(Fault::implied_nak_ignored)) return;
   if (qp.req.recovering || qp.req.rnr_until != kNever) return;
   ++qp.counters.implied_naks;
-  go_back(device, qp, now);
+  go_back(device, qp, congestion::Loss::implied_nak, now);
 }
 
 void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
@@ -102,6 +103,7 @@ void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
   req.rnr_until = now + wait;
   req.timeout_at = kNever;
   req.recovering = false;
+  if (qp.pacer != nullptr) qp.pacer->forget_sample();
   seek_una(qp);
   arm_timer(device, qp);
 }
@@ -116,7 +118,7 @@ void on_nak(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
     if (req.recovering || req.rnr_until != kNever) return;
     if (fault(Fault::n60_is_free)) ++req.retries_left;
     ++qp.counters.sequence_naks_received;
-    go_back(device, qp, now);
+    go_back(device, qp, congestion::Loss::nak, now);
     return;
   }
   // RC-REQ-25 (NAK 0x61, 0x62, 0x63 and unknown codes end the request)
@@ -262,8 +264,9 @@ void seek_una(Qp& qp) {
   }
 }
 
-void go_back(DeviceState& device, Qp& qp, Time now) {
+void go_back(DeviceState& device, Qp& qp, congestion::Loss loss, Time now) {
   Requester& req = qp.req;
+  if (qp.pacer != nullptr) qp.pacer->on_loss(loss, now);
   const bool infinite = qp.attributes.retry_count == kInfiniteRetries && device.profile().retry_count_7_is_infinite;
   if (!infinite) {
     // RC-REQ-16 (each restart costs one of retry_count)
@@ -375,7 +378,7 @@ void on_requester_timer(DeviceState& device, Qp& qp, Time now) {
     // The retransmission after the RNR wait sets the timer again.
     if (!req.outstanding() || req.rnr_until != kNever) return;
     ++qp.counters.timeouts;
-    go_back(device, qp, now);
+    go_back(device, qp, congestion::Loss::timeout, now);
   }
 }
 

@@ -38,6 +38,12 @@ namespace {
   }
 }
 
+/// Returns how many PSNs may be in flight.
+[[nodiscard]] std::uint32_t window_of(const DeviceState& device, const Qp& qp) {
+  const std::uint32_t window = device.profile().window;
+  return qp.pacer == nullptr ? window : qp.pacer->window(window);
+}
+
 /// True if the last packet of a message asks for an ACK (RC-REQ-05): every n-th message does, and so does one whose
 /// ACK something waits for.
 [[nodiscard]] bool end_asks_for_ack(const DeviceState& device, Requester& req, const SendWqe& wqe) {
@@ -76,7 +82,7 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
     bth.ack_req = last ? end_asks_for_ack(device, req, wqe)
                        : req.packets_without_ack_request + 1 >= device.profile().ack_request_interval;
     // Only a response can open a full window.
-    if (in_flight + 1 >= device.profile().window) bth.ack_req = true;
+    if (in_flight + 1 >= window_of(device, qp)) bth.ack_req = true;
     if (fault(Fault::format_no_a) && last) bth.ack_req = false;
     req.packets_without_ack_request = bth.ack_req ? 0 : req.packets_without_ack_request + 1;
   }
@@ -210,7 +216,7 @@ void execute_local(DeviceState& device, Qp& qp, SendWqe& wqe) {
   // RC-REQ-08 (a READ whose response does not fit the window waits until nothing is outstanding)
   if (wqe.opcode == WorkOpcode::read && req.outstanding()) {
     const auto in_flight = static_cast<std::uint32_t>(req.next_psn.distance_from(req.una));
-    if (in_flight + wqe.psn_count > device.profile().window) return false;
+    if (in_flight + wqe.psn_count > window_of(device, qp)) return false;
   }
   return true;
 }
@@ -261,7 +267,7 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
     const Psn psn = wqe.first_psn + req.next_packet;
     // RC-REQ-06 (at most `window` PSNs are in flight)
     if (qp.init.type == QpType::rc && req.outstanding() &&
-        static_cast<std::uint32_t>(psn.distance_from(req.una)) >= device.profile().window) {
+        static_cast<std::uint32_t>(psn.distance_from(req.una)) >= window_of(device, qp)) {
       return Served::idle;
     }
     const bool again = req.sent_end.newer_than(psn);
@@ -272,7 +278,11 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
       return Served::no_room;
     }
     --quantum;
-    if (again) ++qp.counters.retransmitted_packets;
+    if (again) {
+      ++qp.counters.retransmitted_packets;
+    } else if (qp.pacer != nullptr && req.packets_without_ack_request == 0) {
+      qp.pacer->on_ack_request(psn, now);
+    }
     const Psn end = wqe.first_psn + req.next_packet;
     if (end.newer_than(req.sent_end)) req.sent_end = end;
     // RC-REQ-15 (the ACK timeout runs from the last progress or packet sent)

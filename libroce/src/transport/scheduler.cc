@@ -112,10 +112,11 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
   return result;
 }
 
-/// Sends one packet of a paced QP if its time has come.
+/// Serves a QP with a pacer if its time has come.
 // CC-07 (a QP with a rate limit sends data at that pace, packet by packet; its ACKs do not wait)
 [[nodiscard]] Served serve_paced(DeviceState& device, Qp& qp, Emitter& out, Time now) {
   Pacer& pacer = *qp.pacer;
+  pacer.catch_up(now);
   if (pacer.may_send_at() > now) {
     pacer.hold_back();
     arm_timer(device, qp);
@@ -127,7 +128,7 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
     return Served::idle;
   }
   const std::uint64_t bytes_before = qp.counters.sent_bytes;
-  const Served result = serve_halves(device, qp, out, now, 1);
+  const Served result = serve_halves(device, qp, out, now, pacer.turn(kQuantum));
   pacer.charge(qp.counters.sent_bytes - bytes_before, result != Served::idle, now);
   arm_timer(device, qp, now);
   return result;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "wire/text.h"
 
+#include <array>
 #include <string>
+#include <utility>
 
 #include "roce/wire/aeth.h"
 #include "roce/wire/error.h"
@@ -52,6 +54,19 @@ std::optional<std::uint64_t> number(std::string_view text) {
     value = value * base + *digit;
   }
   return value;
+}
+
+std::optional<Duration> duration(std::string_view text) {
+  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 4> kUnits{
+      {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}};
+  for (const auto& [unit, ns] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const auto count = number(text.substr(0, text.size() - unit.size()));
+    if (!count) continue;
+    if (*count > static_cast<std::uint64_t>(Duration::max().count() / ns)) return std::nullopt;
+    return Duration{static_cast<std::int64_t>(*count) * ns};
+  }
+  return std::nullopt;
 }
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {

@@ -32,10 +32,11 @@ struct EndpointOptions {
   int vlan = -1;                 ///< 0 … 4094; -1: none
   std::string peer_mac{};        ///< the peer's Ethernet address; empty: it is looked up
   std::string profile = "hardware_like";
-  bool all_multicast = false;           ///< on a raw link: frames to every multicast group too
-  std::string pcap{};                   ///< capture file of all frames; empty: none
-  bool segmentation = true;             ///< packets leave as super-frames where the kernel takes them
-  bool bad_icrc = false;                ///< every frame leaves with a wrong ICRC
+  std::string congestion{};    ///< congestion control of each QP, as `congestion::parse_choice` reads it; empty: none
+  bool all_multicast = false;  ///< on a raw link: frames to every multicast group too
+  std::string pcap{};          ///< capture file of all frames; empty: none
+  bool segmentation = true;    ///< packets leave as super-frames where the kernel takes them
+  bool bad_icrc = false;       ///< every frame leaves with a wrong ICRC
   std::optional<std::uint64_t> seed{};  ///< with `LinkChoice::stream`: seed of all random numbers
   std::uint32_t shards = 1;             ///< for `Endpoint::open_shards`: 1, 2, 4, 8 or 16
   std::vector<std::string> pfc{};       ///< `PRIORITY:LOW:ENOUGH`: held by PFC from LOW receives left until ENOUGH

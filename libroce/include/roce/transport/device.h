@@ -8,12 +8,13 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "roce/congestion/control.h"
 #include "roce/transport/address.h"
 #include "roce/transport/counters.h"
 #include "roce/transport/hook.h"
-#include "roce/transport/pacing.h"
 #include "roce/transport/profile.h"
 #include "roce/transport/qp_attributes.h"
 #include "roce/transport/verb_error.h"
@@ -70,6 +71,8 @@ struct DeviceConfig {
   TrafficClassPolicy traffic_class{};
   Profile profile = hardware_like_profile();
   CnpConfig cnp{};
+  /// Bits a second of the wire with preamble, FCS and gap. Congestion controls begin with it.
+  std::uint64_t line_rate_bps = 100'000'000'000;
   /// Thresholds for `low_priorities`, by the priority that a QP sends with;
   /// an SRQ counts at the priority of the first QP on it to be connected. Empty: that priority is not watched.
   std::array<std::optional<ReceiveThresholds>, 8> receive_thresholds{};
@@ -82,8 +85,8 @@ struct DeviceConfig {
 
 /// Source of random numbers: seeded in simulation, from the system in programs.
 using RandomSource = std::function<std::uint64_t()>;
-/// Makes the rate limiter of a QP that enters RTS, or whose rate limit is set to `rate_limit_bps` (0: no limit).
-using RateLimiterFactory = std::function<std::unique_ptr<RateLimiter>(std::uint64_t rate_limit_bps)>;
+/// Makes the congestion control of a QP that enters RTS; null: none.
+using CongestionFactory = std::function<std::unique_ptr<congestion::CongestionControl>(Qpn qp)>;
 
 /// Capabilities of a link.
 struct TxCaps {
@@ -145,7 +148,7 @@ class Device {
  public:
   /// Makes a device. Error: `invalid_argument` naming the member of `config`.
   [[nodiscard]] static VerbResult<Device> make(DeviceConfig config, RandomSource random,
-                                               RateLimiterFactory limiters = {});
+                                               CongestionFactory congestion = {});
   Device(Device&&) noexcept;
   Device& operator=(Device&&) noexcept;
   ~Device();
@@ -238,6 +241,13 @@ class Device {
   VerbResult<void> post_send(Qpn qp, const SendRequest& request);
   /// Queues a receive; allowed from INIT on.
   VerbResult<void> post_receive(Qpn qp, const ReceiveRequest& request);
+  /// Lets `control` decide how fast a QP in RTS or SQD sends, from now on and until RESET, beside the rate limits that
+  /// the QP has; null: nothing does.
+  VerbResult<void> set_congestion_control(Qpn qp, std::unique_ptr<congestion::CongestionControl> control, Time now);
+  /// Returns the state of the QP's congestion control; empty if it has none.
+  [[nodiscard]] VerbResult<std::optional<congestion::Reading>> congestion_reading(Qpn qp, Time now) const;
+  /// Returns the states of the congestion controls of all QPs that have one, in no order.
+  [[nodiscard]] std::vector<std::pair<Qpn, congestion::Reading>> congestion_readings(Time now) const;
   /// Delivers datagrams of a multicast group to a UD QP of shard 0.
   VerbResult<void> attach_multicast(Qpn qp, const Gid& group);
   VerbResult<void> detach_multicast(Qpn qp, const Gid& group);
