@@ -2,6 +2,7 @@
 #include "conform/fuzz/case_text.h"
 
 #include "conform/fuzz/finding_case.h"
+#include "text/text_buffer.h"
 
 namespace roce::conform::fuzz {
 
@@ -54,12 +55,10 @@ void CaseText::begin_steps() {
   end_inner();
 }
 
-std::string hex_digits(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) {
-    fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(byte));
-  }
-  return text;
+std::string hex_digits(Bytes bytes) {
+  text::TextBuffer digits;
+  text::append_hex(digits, bytes);
+  return fmt::to_string(digits);
 }
 
 std::string_view short_name(Opcode opcode) {

@@ -3,15 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <iterator>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "conform/fuzz/program_run.h"
 #include "roce/wire/opcode.h"
+#include "roce/wire/types.h"
 
 namespace roce::conform::fuzz {
 
@@ -43,7 +42,7 @@ class CaseText {
   std::string indent_ = "  ";
 };
 
-[[nodiscard]] std::string hex_digits(std::span<const std::byte> bytes);
+[[nodiscard]] std::string hex_digits(Bytes bytes);
 /// Returns the name of an opcode as cases write it for an RC QP.
 [[nodiscard]] std::string_view short_name(Opcode opcode);
 
