@@ -11,7 +11,7 @@ using transport::Access;
 
 }  // namespace
 
-TargetResult<Bench> Bench::make(Target& target, const Timing& timing) {
+TargetResult<Bench> Bench::make(Target& target, Gate& gate, const Timing& timing) {
   Regions regions;
   const Access all = all_rights() | Access::local_write;
   const auto add = [&](Region& region, const RegionSetup& setup) -> TargetResult<void> {
@@ -29,11 +29,12 @@ TargetResult<Bench> Bench::make(Target& target, const Timing& timing) {
               [&] { return add(regions.buffers, {.length = kBuffers * kReceiveBytes, .access = Access::local_write}); })
           .and_then([&] { return target.deregister(regions.gone.number); });
   if (!made) return tl::unexpected(made.error());
-  return Bench{target, timing, regions};
+  return Bench{target, gate, timing, regions};
 }
 
-Bench::Bench(Target& target, const Timing& timing, const Regions& regions)
+Bench::Bench(Target& target, Gate& gate, const Timing& timing, const Regions& regions)
     : target_(&target),
+      gate_(&gate),
       timing_(timing),
       regions_(regions),
       memory_(target.memory_address(), target.read_memory(0, target.memory_size())) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "conform/fuzz/gate.h"
 #include "conform/fuzz/memory_model.h"
 #include "conform/fuzz/program.h"
 #include "conform/run/case_run.h"
@@ -24,10 +25,12 @@ struct Regions {
 /// A device with the regions that programs use, for one program after the other.
 class Bench {
  public:
-  /// Makes the regions. `target` has to outlive the bench. Error: the device refuses one.
-  [[nodiscard]] static TargetResult<Bench> make(Target& target, const Timing& timing);
+  /// Makes the regions. `target` and `gate` have to outlive the bench. Error: the device refuses one.
+  [[nodiscard]] static TargetResult<Bench> make(Target& target, Gate& gate, const Timing& timing);
 
   [[nodiscard]] Target& target() const { return *target_; }
+  /// Sends a frame through the gate; false if it may not pass.
+  [[nodiscard]] bool send(std::span<const std::byte> frame) { return gate_->send(*target_, frame); }
   [[nodiscard]] const Timing& timing() const { return timing_; }
   [[nodiscard]] MemoryModel& memory() { return memory_; }
   [[nodiscard]] const MemoryModel& memory() const { return memory_; }
@@ -49,9 +52,10 @@ class Bench {
   static constexpr std::size_t kPrograms = 60;
   static constexpr std::uint32_t kBuffers = 16;
 
-  Bench(Target& target, const Timing& timing, const Regions& regions);
+  Bench(Target& target, Gate& gate, const Timing& timing, const Regions& regions);
 
   Target* target_;
+  Gate* gate_;
   Timing timing_;
   Regions regions_;
   MemoryModel memory_;

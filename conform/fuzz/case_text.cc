@@ -2,23 +2,10 @@
 #include "conform/fuzz/case_text.h"
 
 #include "conform/fuzz/finding_case.h"
+#include "conform/fuzz/program_text.h"
 #include "text/text_buffer.h"
 
 namespace roce::conform::fuzz {
-
-namespace {
-
-/// Returns a text between double quotes.
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') result += '\\';
-    result += letter;
-  }
-  return result + '"';
-}
-
-}  // namespace
 
 void CaseText::add_head(const ProgramResult& failed) {
   add("# {}\n", failed.alarm->what);

@@ -46,7 +46,7 @@ class CaseText {
 /// Returns the name of an opcode as cases write it for an RC QP.
 [[nodiscard]] std::string_view short_name(Opcode opcode);
 
-/// Returns the case of a finding about the device's requester; see `case_text`.
+/// Returns the case of a finding about the device's requester; see `case_text` of finding_case.h.
 [[nodiscard]] std::string requester_case_text(const ProgramResult& failed);
 
 }  // namespace roce::conform::fuzz

@@ -53,22 +53,18 @@ class ResponderRunner final : public ProgramRunner {
   void do_request(const Request& request, Turn& turn) {
     turn.frame = build_request(request, model_, bench());
     turn.psn = model_.state().expected + static_cast<std::uint32_t>(request.psn);
-    if (!target().may_send(turn.frame)) {
-      turn.frame.clear();
+    const std::optional<Packet> packet = send(turn);
+    if (!packet) {
       turn.expectation = {Behaviour{.name = "not sent"}};
       turn.taken = 0;
       return;
     }
-    const Packet packet = parse_frame(turn.frame, LinkType::ethernet);
-    turn.expectation = model_.judge(packet);
-    bench().monitor().take_sent(packet, target().now());
-    target().send(turn.frame);
-    ++result().frames;
+    turn.expectation = model_.judge(*packet);
     collect(turn);
     if (has_alarm()) return;
     const auto taken =
         std::ranges::find_if(turn.expectation, [&](const Behaviour& one) { return fits(one, turn.answers); });
-    if (taken == turn.expectation.end()) return raise_answer(packet, turn);
+    if (taken == turn.expectation.end()) return raise_answer(*packet, turn);
     turn.taken = static_cast<std::size_t>(taken - turn.expectation.begin());
     model_.apply(*taken);
     if (taken->unknown) accept(*taken->unknown);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,6 +23,9 @@ enum class Oracle : std::uint8_t {
   memory,      ///< memory is not as the requests made it
   gone,        ///< the device, or the way to it, stopped answering
 };
+/// All of them.
+inline constexpr std::array kOracles{Oracle::answer, Oracle::form,   Oracle::completion,
+                                     Oracle::state,  Oracle::memory, Oracle::gone};
 /// Returns `answer`, `form`, `completion`, `state`, `memory` or `gone`.
 [[nodiscard]] std::string_view to_string(Oracle oracle);
 
@@ -48,17 +52,23 @@ struct Turn {
   std::vector<MemoryWrite> writes{};                 ///< the data of READs and atomics that these completed
 };
 
+/// Stands for what happened at an action: state, what was done, answer, next state.
+struct Signature {
+  std::uint64_t value = 0;
+  std::size_t action = 0;  ///< its index
+};
+
 /// A program as it ran.
 struct ProgramResult {
   Program program;
   std::vector<Turn> turns{};
   std::optional<Alarm> alarm{};
   Regions regions{};
-  bool is_stopped = false;                  ///< the QP has to be in ERR at the end
-  std::optional<std::uint64_t> missing{};   ///< the request of the device that has to have a completion
-  std::vector<std::uint64_t> signatures{};  ///< of what happened at each request: state, request, answer, state
-  std::vector<unsigned> states{};           ///< abstract states of DeviceModel, then those of RequesterModel
-  std::size_t frames = 0;                   ///< in both directions
+  bool is_stopped = false;                 ///< the QP has to be in ERR at the end
+  std::optional<std::uint64_t> missing{};  ///< the request of the device that has to have a completion
+  std::vector<Signature> signatures{};     ///< of actions about which something can be new
+  std::vector<unsigned> states{};          ///< abstract states of DeviceModel, then those of RequesterModel
+  std::size_t frames = 0;                  ///< in both directions
 };
 
 /// Says what a program does next.

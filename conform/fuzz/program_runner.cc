@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include "conform/fuzz/signature.h"
-
 namespace roce::conform::fuzz {
 
 ProgramRunner::ProgramRunner(Bench& bench, QpNumber qp, std::string_view half) : bench_(bench), qp_(qp), half_(half) {
@@ -26,7 +24,6 @@ TargetResult<ProgramResult> ProgramRunner::run(const Program& program) {
 }
 
 TargetResult<void> ProgramRunner::run_actions() {
-  std::uint64_t before = 0;
   while (!has_alarm()) {
     std::optional<Action> action = next_action();
     if (!action) break;
@@ -35,17 +32,25 @@ TargetResult<void> ProgramRunner::run_actions() {
     const unsigned state_before = state();
     result_.states.push_back(state_before);
     if (TargetResult<void> done = carry_out(turn); !done) return done;
-    const std::optional<std::uint64_t> signature = signature_of(turn, state_before);
-    if (!signature) continue;
-    // The order of two signatures is worth knowing, too.
-    result_.signatures.push_back(*signature);
-    result_.signatures.push_back(mix(before, *signature));
-    before = *signature;
+    if (const auto signature = signature_of(turn, state_before)) {
+      result_.signatures.push_back({.value = *signature, .action = result_.turns.size() - 1});
+    }
   }
   if (!has_alarm()) check_end();
   result_.is_stopped = is_stopped();
   // Nothing is under way on a QP that is reset, and its receives are gone.
   return target().modify(qp_, {.state = transport::QpState::reset});
+}
+
+std::optional<Packet> ProgramRunner::send(Turn& turn) {
+  if (!bench_.send(turn.frame)) {
+    turn.frame.clear();
+    return std::nullopt;
+  }
+  ++result_.frames;
+  const Packet packet = parse_frame(turn.frame, LinkType::ethernet);
+  bench_.monitor().take_sent(packet, target().now());
+  return packet;
 }
 
 void ProgramRunner::raise(Oracle oracle, std::string what, std::string_view place) {

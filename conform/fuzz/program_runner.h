@@ -8,6 +8,7 @@
 
 #include "conform/fuzz/bench.h"
 #include "conform/fuzz/program_run.h"
+#include "roce/wire/packet.h"
 
 namespace roce::conform::fuzz {
 
@@ -38,6 +39,8 @@ class ProgramRunner {
   /// Returns what tells the course of this turn from others; empty if nothing can be new about it.
   [[nodiscard]] virtual std::optional<std::uint64_t> signature_of(const Turn& turn, unsigned state_before) const = 0;
 
+  /// Sends the frame of a turn, and returns it as a packet. Empty if it may not leave: the turn then has none.
+  [[nodiscard]] std::optional<Packet> send(Turn& turn);
   void raise(Oracle oracle, std::string what, std::string_view place);
   [[nodiscard]] bool has_alarm() const { return result_.alarm.has_value(); }
   [[nodiscard]] Bench& bench() const { return bench_; }

@@ -74,12 +74,9 @@ class RequesterRunner final : public ProgramRunner {
         model_.open().empty() ? model_.next() : model_.open().front().first + model_.open().front().answered;
     turn.psn = oldest + static_cast<std::uint32_t>(response.psn);
     turn.frame = build_response(response, turn.psn, target().qpn(qp()), target().port());
-    if (!target().may_send(turn.frame)) return turn.frame.clear();
-    const Packet packet = parse_frame(turn.frame, LinkType::ethernet);
-    if (response.qpn_flip == 0) model_.take_response(packet);
-    bench().monitor().take_sent(packet, target().now());
-    target().send(turn.frame);
-    ++result().frames;
+    const std::optional<Packet> packet = send(turn);
+    if (!packet) return;
+    if (response.qpn_flip == 0) model_.take_response(*packet);
     collect(turn);
     take_completions(turn);
   }
