@@ -35,6 +35,9 @@ class CaseText {
   /// Adds the begin of the steps: memory is as it is for each program, another content at each place.
   void begin_steps();
 
+  /// Adds a READ on another QP than that of the program, if it is about that.
+  void add_end(const ProgramResult& failed);
+
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:

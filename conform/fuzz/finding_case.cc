@@ -41,6 +41,7 @@ class CaseWriter {
       out_.add_step(fmt::format("state: {}", failed_.is_stopped ? "ERR" : "RTS"));
     }
     out_.add_step("memory: unchanged");
+    out_.add_end(failed_);
     return out_.take();
   }
 

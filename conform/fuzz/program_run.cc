@@ -78,9 +78,8 @@ class ResponderRunner final : public ProgramRunner {
     for (;;) {
       const bool is_answered = std::ranges::any_of(turn.expectation, is_whole);
       const Duration patience = is_answered ? Duration{} : bench().timing().quiet;
-      std::optional<SeenFrame> frame = target().receive(target().now() + patience);
+      std::optional<SeenFrame> frame = receive(patience);
       if (!frame) return;
-      ++result().frames;
       const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
       // A CNP answers a mark, not a request.
       if (packet.is_roce() && packet.opcode() == Opcode::cnp && is_marked(turn.frame)) continue;
@@ -155,7 +154,7 @@ class ResponderRunner final : public ProgramRunner {
 
   void check_end() override {
     using transport::QpState;
-    if (const auto frame = target().receive(target().now() + bench().timing().quiet)) {
+    if (const auto frame = receive(bench().timing().quiet)) {
       return raise(Oracle::answer, fmt::format("a frame too many: {}", frame_text(*frame)),
                    "too many: " + kinds_of({*frame}));
     }
@@ -227,6 +226,10 @@ std::string_view to_string(Oracle oracle) {
       return "state";
     case Oracle::memory:
       return "memory";
+    case Oracle::secret:
+      return "secret";
+    case Oracle::liveness:
+      return "liveness";
     case Oracle::gone:
       break;
   }
@@ -241,12 +244,7 @@ TargetResult<ProgramResult> run_program(Bench& bench, const Program& program, Ac
   setup.peer = bench.next_peer();
   const TargetResult<QpNumber> qp = bench.target().create_qp(setup);
   if (!qp) return tl::unexpected(qp.error());
-  const DeviceModel::Attributes attributes{.qpn = bench.target().qpn(*qp),
-                                           .path_mtu = setup.path_mtu,
-                                           .first_psn = setup.rq_psn,
-                                           .access = setup.access,
-                                           .rnr_timer = setup.min_rnr_timer,
-                                           .rd_atomic_depth = setup.max_dest_rd_atomic};
+  const DeviceModel::Attributes attributes = DeviceModel::attributes_of(setup, bench.target().qpn(*qp));
   return ResponderRunner{bench, attributes, *qp, source}.run(program);
 }
 

@@ -21,12 +21,14 @@ enum class Oracle : std::uint8_t {
   completion,  ///< a completion is missing, wrong or too many
   state,       ///< the QP is in a state that it may not be in
   memory,      ///< memory is not as the requests made it
+  secret,      ///< a frame of the device has bytes of memory that nobody may read
+  liveness,    ///< a QP that the program did not use is served no more
   gone,        ///< the device, or the way to it, stopped answering
 };
 /// All of them.
-inline constexpr std::array kOracles{Oracle::answer, Oracle::form,   Oracle::completion,
-                                     Oracle::state,  Oracle::memory, Oracle::gone};
-/// Returns `answer`, `form`, `completion`, `state`, `memory` or `gone`.
+inline constexpr std::array kOracles{Oracle::answer, Oracle::form,   Oracle::completion, Oracle::state,
+                                     Oracle::memory, Oracle::secret, Oracle::liveness,   Oracle::gone};
+/// Returns the name of an oracle as the enumerators have it.
 [[nodiscard]] std::string_view to_string(Oracle oracle);
 
 /// A deviation of the device from the specification.

@@ -41,6 +41,9 @@ class ProgramRunner {
 
   /// Sends the frame of a turn, and returns it as a packet. Empty if it may not leave: the turn then has none.
   [[nodiscard]] std::optional<Packet> send(Turn& turn);
+  /// Waits for a frame of the device; empty if none came for so long. One that has what nobody may read raises an
+  /// alarm.
+  [[nodiscard]] std::optional<SeenFrame> receive(Duration patience);
   void raise(Oracle oracle, std::string what, std::string_view place);
   [[nodiscard]] bool has_alarm() const { return result_.alarm.has_value(); }
   [[nodiscard]] Bench& bench() const { return bench_; }
@@ -51,6 +54,8 @@ class ProgramRunner {
 
  private:
   [[nodiscard]] TargetResult<void> run_actions();
+  /// Finds out whether a QP that the program did not use is served.
+  void check_clean_qp();
 
   Bench& bench_;
   QpNumber qp_;

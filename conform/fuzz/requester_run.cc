@@ -83,9 +83,8 @@ class RequesterRunner final : public ProgramRunner {
 
   void collect(Turn& turn) {
     while (!has_alarm()) {
-      std::optional<SeenFrame> frame = target().receive(target().now() + bench().timing().quiet);
+      std::optional<SeenFrame> frame = receive(bench().timing().quiet);
       if (!frame) return;
-      ++result().frames;
       const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
       const std::optional<std::string> bad_form = bench().monitor().judge(packet, target().port(), frame->time);
       const std::optional<std::string> wrong = model_.judge_request(packet);
