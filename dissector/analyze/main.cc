@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
   roce::analyze::add_latency(program, code);
   roce::analyze::add_timeline(program, code);
   roce::analyze::add_counters(program, code);
+  roce::analyze::add_paths(program, code);
   roce::analyze::add_join(program, code);
   roce::analyze::add_rules(program, code);
   roce::analyze::add_extract(program, code);

@@ -20,6 +20,7 @@ void add_extract(command_line::Program& program, ExitCode& code);
 void add_join(command_line::Program& program, ExitCode& code);
 void add_latency(command_line::Program& program, ExitCode& code);
 void add_messages(command_line::Program& program, ExitCode& code);
+void add_paths(command_line::Program& program, ExitCode& code);
 void add_rules(command_line::Program& program, ExitCode& code);
 void add_streams(command_line::Program& program, ExitCode& code);
 void add_summary(command_line::Program& program, ExitCode& code);

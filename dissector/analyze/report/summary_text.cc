@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "analyze/report/congestion_text.h"
+#include "analyze/report/statement_text.h"
 #include "analyze/report/stream_text.h"
 #include "analyze/report/summary_format.h"
 #include "analyze/run/stream_figures.h"
@@ -29,10 +30,6 @@ text::Tone tone_of(Severity severity) {
       break;
   }
   return text::Tone::plain;
-}
-
-std::string_view colour(const text::Palette& palette, Severity severity) {
-  return severity == Severity::error ? palette.bad : severity == Severity::warning ? palette.caution : "";
 }
 
 class SummaryText {
@@ -120,13 +117,7 @@ class SummaryText {
 
   void append_statements() {
     out_.push_back('\n');
-    for (const Statement& statement : view_.summary.statements) {
-      const std::string_view sequence = colour(layout_.palette, statement.severity);
-      text::append(out_, sequence);
-      text::append_printable(out_, statement.text);
-      if (!sequence.empty()) text::append(out_, layout_.palette.reset);
-      out_.push_back('\n');
-    }
+    for (const Statement& statement : view_.summary.statements) append_statement(out_, statement, layout_.palette);
   }
 
   void append_findings() {
