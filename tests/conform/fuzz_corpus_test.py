@@ -4,6 +4,7 @@
 worse. Usage: fuzz_corpus_test.py ROCE_CONFORM"""
 
 import os
+import pty
 import random
 import resource
 import signal
@@ -174,6 +175,27 @@ class Corpus(unittest.TestCase):
     def test_folder_that_cannot_be_is_said(self):
         self.refuse("cannot be made a folder", "/proc/corpus")
         self.refuse("is no folder", self.corpus, "--merge", str(self.folder / "nothing"))
+
+
+class Screen(unittest.TestCase):
+    def test_says_a_plateau_at_the_end(self):
+        done = subprocess.run([CONFORM, "fuzz", "--programs", "20", "--plateau", "0s"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("\nplateau: no new signature for 0 s\n", done.stdout)
+
+    def test_is_a_line_of_the_width_of_the_terminal(self):
+        ours, its = pty.openpty()
+        fuzzer = subprocess.Popen([CONFORM, "fuzz", *FOREVER], stderr=its, stdout=subprocess.DEVNULL, env={**os.environ, "COLUMNS": "60"})
+        self.addCleanup(fuzzer.wait)
+        self.addCleanup(fuzzer.kill)
+        os.close(its)
+        seen = b""
+        while seen.count(b"\r") < 3:
+            seen += os.read(ours, 4096)
+        os.close(ours)
+        line = seen.split(b"\r\x1b[K")[1].decode()
+        self.assertRegex(line, r"^\d+ s: 0 findings, \d+ of 82 states, \d+ signatures, ")
+        self.assertEqual(len(line), 59)
 
 
 class Target(unittest.TestCase):
