@@ -11,7 +11,7 @@ using transport::Access;
 
 }  // namespace
 
-TargetResult<Bench> Bench::make(Target& target, const Timing& timing) {
+TargetResult<Bench> Bench::make(Target& target, Gate& gate, const Timing& timing) {
   Regions regions;
   const Access all = all_rights() | Access::local_write;
   const auto add = [&](Region& region, const RegionSetup& setup) -> TargetResult<void> {
@@ -29,15 +29,24 @@ TargetResult<Bench> Bench::make(Target& target, const Timing& timing) {
               [&] { return add(regions.buffers, {.length = kBuffers * kReceiveBytes, .access = Access::local_write}); })
           .and_then([&] { return target.deregister(regions.gone.number); });
   if (!made) return tl::unexpected(made.error());
-  return Bench{target, timing, regions};
+  Bench bench{target, gate, timing, regions};
+  // Programs have the QPNs that follow.
+  QpSetup setup;
+  setup.access = all_rights();
+  setup.peer = target.first_peer();
+  const TargetResult<QpNumber> qp = target.create_qp(setup);
+  if (!qp) return tl::unexpected(qp.error());
+  bench.clean_.emplace(DeviceModel::attributes_of(setup, target.qpn(*qp)), target.port(), *bench.memory_);
+  return bench;
 }
 
-Bench::Bench(Target& target, const Timing& timing, const Regions& regions)
+Bench::Bench(Target& target, Gate& gate, const Timing& timing, const Regions& regions)
     : target_(&target),
+      gate_(&gate),
       timing_(timing),
       regions_(regions),
-      memory_(target.memory_address(), target.read_memory(0, target.memory_size())) {
-  memory_.add(regions.right, all_rights());
+      memory_(std::make_unique<MemoryModel>(target.memory_address(), target.read_memory(0, target.memory_size()))) {
+  memory_->add(regions.right, all_rights());
 }
 
 const Region& Bench::region_of(Key key) const {

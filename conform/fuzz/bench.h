@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
+#include "conform/fuzz/device_model.h"
+#include "conform/fuzz/gate.h"
 #include "conform/fuzz/memory_model.h"
 #include "conform/fuzz/program.h"
 #include "conform/run/case_run.h"
@@ -24,13 +27,17 @@ struct Regions {
 /// A device with the regions that programs use, for one program after the other.
 class Bench {
  public:
-  /// Makes the regions. `target` has to outlive the bench. Error: the device refuses one.
-  [[nodiscard]] static TargetResult<Bench> make(Target& target, const Timing& timing);
+  /// Makes the regions and the QP. `target` and `gate` have to outlive the bench. Error: the device refuses one.
+  [[nodiscard]] static TargetResult<Bench> make(Target& target, Gate& gate, const Timing& timing);
 
   [[nodiscard]] Target& target() const { return *target_; }
+  /// Sends a frame through the gate; false if it may not pass.
+  [[nodiscard]] bool send(std::span<const std::byte> frame) { return gate_->send(*target_, frame); }
   [[nodiscard]] const Timing& timing() const { return timing_; }
-  [[nodiscard]] MemoryModel& memory() { return memory_; }
-  [[nodiscard]] const MemoryModel& memory() const { return memory_; }
+  [[nodiscard]] MemoryModel& memory() { return *memory_; }
+  [[nodiscard]] const MemoryModel& memory() const { return *memory_; }
+  /// Returns the model of a QP that no program uses.
+  [[nodiscard]] DeviceModel& clean() { return *clean_; }
   [[nodiscard]] Monitor& monitor() { return monitor_; }
   [[nodiscard]] const Regions& regions() const { return regions_; }
   /// Returns the region whose key a request names; the one that the peer may use where a key is of none.
@@ -49,12 +56,14 @@ class Bench {
   static constexpr std::size_t kPrograms = 60;
   static constexpr std::uint32_t kBuffers = 16;
 
-  Bench(Target& target, const Timing& timing, const Regions& regions);
+  Bench(Target& target, Gate& gate, const Timing& timing, const Regions& regions);
 
   Target* target_;
+  Gate* gate_;
   Timing timing_;
   Regions regions_;
-  MemoryModel memory_;
+  std::unique_ptr<MemoryModel> memory_;  // stays where it is, for the model
+  std::optional<DeviceModel> clean_{};
   Monitor monitor_;
   std::uint32_t receives_ = 0;
   std::size_t programs_ = 0;

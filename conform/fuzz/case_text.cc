@@ -2,22 +2,10 @@
 #include "conform/fuzz/case_text.h"
 
 #include "conform/fuzz/finding_case.h"
+#include "conform/fuzz/program_text.h"
+#include "text/text_buffer.h"
 
 namespace roce::conform::fuzz {
-
-namespace {
-
-/// Returns a text between double quotes.
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') result += '\\';
-    result += letter;
-  }
-  return result + '"';
-}
-
-}  // namespace
 
 void CaseText::add_head(const ProgramResult& failed) {
   add("# {}\n", failed.alarm->what);
@@ -54,12 +42,16 @@ void CaseText::begin_steps() {
   end_inner();
 }
 
-std::string hex_digits(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) {
-    fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(byte));
-  }
-  return text;
+void CaseText::add_end(const ProgramResult& failed) {
+  if (failed.alarm->oracle != Oracle::liveness) return;
+  add_step("inject: {READ_REQUEST: , on: filler, rdma.va: $right.va, rdma.r_key: $right.r_key, rdma.length: 8}");
+  add_step("expect: {READ_RESPONSE_ONLY: , on: filler, bth.psn: $filler.E}");
+}
+
+std::string hex_digits(Bytes bytes) {
+  text::TextBuffer digits;
+  text::append_hex(digits, bytes);
+  return fmt::to_string(digits);
 }
 
 std::string_view short_name(Opcode opcode) {

@@ -3,15 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <iterator>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "conform/fuzz/program_run.h"
 #include "roce/wire/opcode.h"
+#include "roce/wire/types.h"
 
 namespace roce::conform::fuzz {
 
@@ -36,6 +35,9 @@ class CaseText {
   /// Adds the begin of the steps: memory is as it is for each program, another content at each place.
   void begin_steps();
 
+  /// Adds a READ on another QP than that of the program, if it is about that.
+  void add_end(const ProgramResult& failed);
+
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:
@@ -43,11 +45,11 @@ class CaseText {
   std::string indent_ = "  ";
 };
 
-[[nodiscard]] std::string hex_digits(std::span<const std::byte> bytes);
+[[nodiscard]] std::string hex_digits(Bytes bytes);
 /// Returns the name of an opcode as cases write it for an RC QP.
 [[nodiscard]] std::string_view short_name(Opcode opcode);
 
-/// Returns the case of a finding about the device's requester; see `case_text`.
+/// Returns the case of a finding about the device's requester; see `case_text` of finding_case.h.
 [[nodiscard]] std::string requester_case_text(const ProgramResult& failed);
 
 }  // namespace roce::conform::fuzz

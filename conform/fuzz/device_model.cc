@@ -49,6 +49,15 @@ bool has_right_checksum(const Packet& packet) {
 
 }  // namespace
 
+DeviceModel::Attributes DeviceModel::attributes_of(const QpSetup& setup, Qpn qpn) {
+  return {.qpn = qpn,
+          .path_mtu = setup.path_mtu,
+          .first_psn = setup.rq_psn,
+          .access = setup.access,
+          .rnr_timer = setup.min_rnr_timer,
+          .rd_atomic_depth = setup.max_dest_rd_atomic};
+}
+
 DeviceModel::DeviceModel(const Attributes& attributes, const Port& port, MemoryModel& memory)
     : attributes_(attributes), port_(port), memory_(memory) {
   state_.expected = attributes.first_psn;

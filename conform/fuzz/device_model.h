@@ -22,6 +22,8 @@ class DeviceModel {
     std::uint8_t rnr_timer = 12;       ///< the code of its RNR NAKs
     std::uint8_t rd_atomic_depth = 4;  ///< READs and atomics that it has to remember for duplicates
   };
+  /// Returns the attributes of a QP that was made by a setup.
+  [[nodiscard]] static Attributes attributes_of(const QpSetup& setup, Qpn qpn);
   /// `port` and `memory` have to outlive the model.
   DeviceModel(const Attributes& attributes, const Port& port, MemoryModel& memory);
 

@@ -14,6 +14,7 @@
 
 #include "conform/fuzz/case_text.h"
 #include "conform/fuzz/request_frame.h"
+#include "conform/fuzz/signature.h"
 #include "roce/wire/opcode.h"
 
 namespace roce::conform::fuzz {
@@ -40,6 +41,7 @@ class CaseWriter {
       out_.add_step(fmt::format("state: {}", failed_.is_stopped ? "ERR" : "RTS"));
     }
     out_.add_step("memory: unchanged");
+    out_.add_end(failed_);
     return out_.take();
   }
 
@@ -216,14 +218,13 @@ class CaseWriter {
 }  // namespace
 
 std::string case_name(const ProgramResult& failed) {
-  // FNV-1a: the same on all machines.
-  std::uint32_t hash = 0x811C'9DC5U;
-  for (const char letter : failed.alarm->place) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x0100'0193U;
-  return fmt::format("fuzz-{:08x}", hash);
+  return fmt::format("fuzz-{:08x}", hash_of(failed.alarm->place) & UINT32_MAX);
 }
 
-std::string case_text(const ProgramResult& failed) {
-  return failed.program.is_for_requester ? requester_case_text(failed) : CaseWriter{failed}.text();
+std::string case_text(const Finding& finding) {
+  const ProgramResult& failed = finding.result;
+  std::string text = failed.program.is_for_requester ? requester_case_text(failed) : CaseWriter{failed}.text();
+  return fmt::format("# Shown by {} of {} runs of this conversation alone.\n{}", finding.shown, finding.repeats, text);
 }
 
 }  // namespace roce::conform::fuzz

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "conform/fuzz/program_run.h"
+#include "conform/fuzz/finding.h"
 
 namespace roce::conform::fuzz {
 
@@ -11,7 +11,7 @@ namespace roce::conform::fuzz {
 [[nodiscard]] std::string case_name(const ProgramResult& failed);
 
 /// Returns a whole conformance case that sends what the program sent, and expects what the specification says: it fails
-/// on a device with the fault, and passes on one without. `failed` has an alarm.
-[[nodiscard]] std::string case_text(const ProgramResult& failed);
+/// on a device with the fault, and passes on one without. The finding has its turns.
+[[nodiscard]] std::string case_text(const Finding& finding);
 
 }  // namespace roce::conform::fuzz

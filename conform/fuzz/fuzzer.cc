@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "conform/fuzz/minimiser.h"
 #include "conform/fuzz/requester_generator.h"
 #include "conform/fuzz/requester_run.h"
+#include "conform/fuzz/signature.h"
 
 namespace roce::conform::fuzz {
 
@@ -31,26 +33,59 @@ TargetResult<ProgramResult> fill(Bench& bench) {
 
 }  // namespace
 
-Fuzzer::Fuzzer(TargetFactory make_target, const Timing& timing, std::uint64_t seed)
-    : make_target_(std::move(make_target)), timing_(timing), random_(seed) {}
+Fuzzer::Fuzzer(TargetFactory make_target, const Settings& settings)
+    : make_target_(std::move(make_target)),
+      settings_(settings),
+      random_(settings.seed),
+      gate_(settings.frames_a_second) {}
 
 TargetResult<ProgramResult> Fuzzer::prepare() {
   bench_.reset();
+  target_.reset();
   target_ = make_target_(random_());
-  TargetResult<Bench> bench = Bench::make(*target_, timing_);
+  TargetResult<Bench> bench = Bench::make(*target_, gate_, settings_.timing);
   if (!bench) return tl::unexpected(bench.error());
   bench_.emplace(std::move(*bench));
   return fill(*bench_);
 }
 
+TargetResult<bool> Fuzzer::be_ready() {
+  if (bench_ && bench_->programs_left() != 0) return false;
+  TargetResult<ProgramResult> filled = prepare();
+  if (!filled) return tl::unexpected(filled.error());
+  if (!filled->alarm) return false;
+  bench_.reset();
+  return note(std::move(*filled));
+}
+
 TargetResult<bool> Fuzzer::step() {
-  if (!bench_ || bench_->programs_left() == 0) {
-    TargetResult<ProgramResult> filled = prepare();
-    if (!filled) return tl::unexpected(filled.error());
-    if (filled->alarm) {
-      bench_.reset();
-      return note(std::move(*filled));
-    }
+  TargetResult<bool> is_new = be_ready();
+  if (!is_new || !bench_) return is_new;
+  TargetResult<ProgramResult> result = run_next();
+  if (!result) return tl::unexpected(result.error());
+  ++counts_.programs;
+  counts_.frames += result->frames;
+  if (!result->alarm) return false;
+  // A device that did wrong may have changed more than was looked at.
+  bench_.reset();
+  return note(std::move(*result));
+}
+
+TargetResult<ProgramResult> Fuzzer::run(const Program& program) {
+  if (const TargetResult<bool> is_ready = be_ready(); !is_ready) return tl::unexpected(is_ready.error());
+  if (!bench_) return tl::unexpected(std::string{"the device does not execute WRITEs as it has to"});
+  TargetResult<ProgramResult> result = run_program(*bench_, program);
+  if (!result || result->alarm) bench_.reset();
+  return result;
+}
+
+TargetResult<ProgramResult> Fuzzer::run_next() {
+  if (!untried_.empty()) {
+    const Program program = std::move(untried_.front());
+    untried_.pop_front();
+    TargetResult<ProgramResult> result = run_program(*bench_, program);
+    if (result) learn(*result, true);
+    return result;
   }
   Program program = new_program(random_);
   program.is_for_requester = happens(random_, kPercentForRequester);
@@ -61,14 +96,8 @@ TargetResult<bool> Fuzzer::step() {
     program.actions.clear();
   }
   TargetResult<ProgramResult> result = run_new(program, std::move(begin));
-  if (!result) return tl::unexpected(result.error());
-  ++counts_.programs;
-  counts_.frames += result->frames;
-  learn(*result);
-  if (!result->alarm) return false;
-  // A device that did wrong may have changed more than was looked at.
-  bench_.reset();
-  return note(std::move(*result));
+  if (result) learn(*result, false);
+  return result;
 }
 
 TargetResult<ProgramResult> Fuzzer::run_new(const Program& program, std::vector<Action> begin) {
@@ -80,15 +109,54 @@ TargetResult<ProgramResult> Fuzzer::run_new(const Program& program, std::vector<
   return run_program(*bench_, program, source);
 }
 
-void Fuzzer::learn(const ProgramResult& result) {
-  bool is_new = false;
-  for (const std::uint64_t signature : result.signatures) is_new |= signatures_.insert(signature).second;
+void Fuzzer::learn(const ProgramResult& result, bool is_known) {
+  std::optional<std::size_t> last_new;
+  bool has_new_pair = false;
+  std::uint64_t before = 0;
+  for (const Signature& signature : result.signatures) {
+    if (known_.insert(signature.value).second) {
+      signatures_.push_back(signature.value);
+      last_new = signature.action;
+    }
+    // The order of two signatures is worth knowing, too.
+    has_new_pair |= pairs_.insert(mix(before, signature.value)).second;
+    before = signature.value;
+  }
   counts_.signatures = signatures_.size();
   for (const unsigned state : result.states) states_[state] = true;
   counts_.states = static_cast<std::uint64_t>(std::ranges::count(states_, true));
-  if (!is_new || result.alarm) return;
-  corpus_.push_back(result.program);
+  if (result.alarm) return;
+  if (last_new || has_new_pair) go_on_from(result.program);
+  // Pairs come again by themselves, and are too many to keep a file for each.
+  if (!last_new || is_known) return;
+  kept_.push_back(result.program);
+  kept_.back().actions.resize(*last_new + 1);
+}
+
+void Fuzzer::go_on_from(Program program) {
+  corpus_.push_back(std::move(program));
   counts_.corpus = corpus_.size();
+}
+
+void Fuzzer::remember(FuzzMemory memory) {
+  random_.seed(mix(settings_.seed, memory.programs));
+  counts_.programs = memory.programs;
+  counts_.frames = memory.frames;
+  signatures_ = std::move(memory.signatures);
+  known_.insert(signatures_.begin(), signatures_.end());
+  counts_.signatures = signatures_.size();
+  for (const std::uint64_t state : memory.states) states_.at(state) = true;
+  counts_.states = static_cast<std::uint64_t>(std::ranges::count(states_, true));
+  findings_ = std::move(memory.findings);
+}
+
+std::vector<std::uint64_t> Fuzzer::states() const {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(states_.size());
+  for (std::size_t state = 0; state < states_.size(); ++state) {
+    if (states_[state]) numbers.push_back(state);
+  }
+  return numbers;
 }
 
 bool Fuzzer::note(ProgramResult failed) {
@@ -98,8 +166,23 @@ bool Fuzzer::note(ProgramResult failed) {
     ++known->times;
     return false;
   }
-  findings_.push_back({minimise(failed, [this](const Program& program) { return run_alone(program); })});
+  findings_.push_back(examine(std::move(failed)));
   return true;
+}
+
+Finding Fuzzer::examine(ProgramResult failed) {
+  Finding finding{.result = failed};
+  try {
+    finding.result = minimise(failed, [this](const Program& program) { return run_alone(program); });
+    for (; finding.repeats < settings_.repeats; ++finding.repeats) {
+      const std::optional<ProgramResult> again = run_alone(finding.result.program);
+      if (again && again->alarm && again->alarm->place == finding.result.alarm->place) ++finding.shown;
+    }
+  } catch (const DeviceGone&) {
+    // What is known of the finding is worth keeping; the next program finds out that the device is gone.
+    bench_.reset();
+  }
+  return finding;
 }
 
 std::optional<ProgramResult> Fuzzer::run_alone(const Program& program) {

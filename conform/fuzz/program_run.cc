@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "conform/fuzz/answer_match.h"
+#include "conform/fuzz/program_runner.h"
 #include "conform/fuzz/request_frame.h"
 #include "conform/fuzz/requester_run.h"
 #include "conform/fuzz/signature.h"
@@ -17,64 +18,27 @@ namespace roce::conform::fuzz {
 
 namespace {
 
-/// A program while it runs.
-class Runner {
+/// A program for the device's responder.
+class ResponderRunner final : public ProgramRunner {
  public:
-  Runner(Bench& bench, const DeviceModel::Attributes& attributes, QpNumber qp)
-      : bench_(bench), qp_(qp), model_(attributes, bench.target().port(), bench.memory()) {
-    result_.regions = bench.regions();
-  }
-
-  [[nodiscard]] TargetResult<void> run(ActionSource& source) {
-    try {
-      return run_actions(source);
-    } catch (const DeviceGone& gone) {
-      raise(Oracle::gone, gone.what(), "no answer any more");
-      return {};
-    }
-  }
-
-  [[nodiscard]] ProgramResult take_result() { return std::move(result_); }
+  ResponderRunner(Bench& bench, const DeviceModel::Attributes& attributes, QpNumber qp, ActionSource& source)
+      : ProgramRunner(bench, qp, ""), model_(attributes, bench.target().port(), bench.memory()), source_(source) {}
 
  private:
-  [[nodiscard]] TargetResult<void> run_actions(ActionSource& source) {
-    std::uint64_t before = 0;
-    while (!result_.alarm) {
-      std::optional<Action> action = source.next(model_);
-      if (!action) break;
-      result_.turns.push_back({.action = std::move(*action)});
-      Turn& turn = result_.turns.back();
-      if (const auto* receive = std::get_if<Receive>(&turn.action)) {
-        if (TargetResult<void> posted = post(*receive, turn); !posted) return posted;
-      } else {
-        const unsigned state = model_.abstract_state();
-        result_.states.push_back(state);
-        do_request(std::get<Request>(turn.action), turn);
-        const std::uint64_t signature = signature_of(turn, state);
-        // The order of two signatures is worth knowing, too.
-        result_.signatures.push_back(signature);
-        result_.signatures.push_back(mix(before, signature));
-        before = signature;
-      }
-    }
-    if (!result_.alarm) check_end();
-    result_.is_stopped = model_.state().is_stopped;
-    // Nothing is under way on a QP that is reset, and its receives are gone.
-    return bench_.target().modify(qp_, {.state = transport::QpState::reset});
-  }
+  [[nodiscard]] std::optional<Action> next_action() override { return source_.next(model_); }
+  [[nodiscard]] bool is_stopped() const override { return model_.state().is_stopped; }
+  [[nodiscard]] unsigned state() const override { return model_.abstract_state(); }
 
-  void raise(Oracle oracle, std::string what, std::string place) {
-    if (result_.alarm) return;
-    result_.alarm = Alarm{.oracle = oracle,
-                          .action = result_.turns.empty() ? 0 : result_.turns.size() - 1,
-                          .what = std::move(what),
-                          .place = fmt::format("{}: {}", to_string(oracle), place)};
+  [[nodiscard]] TargetResult<void> carry_out(Turn& turn) override {
+    if (const auto* receive = std::get_if<Receive>(&turn.action)) return post(*receive, turn);
+    do_request(std::get<Request>(turn.action), turn);
+    return {};
   }
 
   [[nodiscard]] TargetResult<void> post(const Receive& receive, Turn& turn) {
     turn.wr_id = receives_++;
-    turn.buffer = bench_.next_buffer(std::min(receive.length, kReceiveBytes));
-    if (TargetResult<void> posted = bench_.target().post_receive(qp_, turn.wr_id, turn.buffer); !posted) {
+    turn.buffer = bench().next_buffer(std::min(receive.length, kReceiveBytes));
+    if (TargetResult<void> posted = target().post_receive(qp(), turn.wr_id, turn.buffer); !posted) {
       return posted;
     }
     if (model_.state().is_stopped) {
@@ -87,25 +51,20 @@ class Runner {
   }
 
   void do_request(const Request& request, Turn& turn) {
-    turn.frame = build_request(request, model_, bench_);
+    turn.frame = build_request(request, model_, bench());
     turn.psn = model_.state().expected + static_cast<std::uint32_t>(request.psn);
-    Target& target = bench_.target();
-    if (!target.may_send(turn.frame)) {
-      turn.frame.clear();
+    const std::optional<Packet> packet = send(turn);
+    if (!packet) {
       turn.expectation = {Behaviour{.name = "not sent"}};
       turn.taken = 0;
       return;
     }
-    const Packet packet = parse_frame(turn.frame, LinkType::ethernet);
-    turn.expectation = model_.judge(packet);
-    bench_.monitor().take_sent(packet, target.now());
-    target.send(turn.frame);
-    ++result_.frames;
+    turn.expectation = model_.judge(*packet);
     collect(turn);
-    if (result_.alarm) return;
+    if (has_alarm()) return;
     const auto taken =
         std::ranges::find_if(turn.expectation, [&](const Behaviour& one) { return fits(one, turn.answers); });
-    if (taken == turn.expectation.end()) return raise_answer(packet, turn);
+    if (taken == turn.expectation.end()) return raise_answer(*packet, turn);
     turn.taken = static_cast<std::size_t>(taken - turn.expectation.begin());
     model_.apply(*taken);
     if (taken->unknown) accept(*taken->unknown);
@@ -115,18 +74,16 @@ class Runner {
   /// Takes what the device sends until it is silent. Once its answer is whole, only what is there already is awaited:
   /// a frame too many shows at the next action.
   void collect(Turn& turn) {
-    Target& target = bench_.target();
     const auto is_whole = [&](const Behaviour& one) { return !one.answers.empty() && fits(one, turn.answers); };
     for (;;) {
       const bool is_answered = std::ranges::any_of(turn.expectation, is_whole);
-      const Duration patience = is_answered ? Duration{} : bench_.timing().quiet;
-      std::optional<SeenFrame> frame = target.receive(target.now() + patience);
+      const Duration patience = is_answered ? Duration{} : bench().timing().quiet;
+      std::optional<SeenFrame> frame = receive(patience);
       if (!frame) return;
-      ++result_.frames;
       const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
       // A CNP answers a mark, not a request.
       if (packet.is_roce() && packet.opcode() == Opcode::cnp && is_marked(turn.frame)) continue;
-      const std::optional<std::string> wrong = bench_.monitor().judge(packet, target.port(), frame->time);
+      const std::optional<std::string> wrong = bench().monitor().judge(packet, target().port(), frame->time);
       turn.answers.push_back(std::move(*frame));
       if (wrong) return raise(Oracle::form, *wrong, *wrong);
     }
@@ -148,13 +105,13 @@ class Runner {
   }
 
   void accept(const MemoryRange& range) {
-    const std::uint64_t begin = bench_.memory().address();
-    bench_.memory().write(range.address, bench_.target().read_memory(range.address - begin, range.length));
+    const std::uint64_t begin = bench().memory().address();
+    bench().memory().write(range.address, target().read_memory(range.address - begin, range.length));
   }
 
   void check_completion(const ReceiveDone& done, const std::string& name) {
-    if (result_.alarm) return;
-    const std::optional<transport::Completion> completion = bench_.target().poll(qp_, true);
+    if (has_alarm()) return;
+    const std::optional<transport::Completion> completion = target().poll(qp(), true);
     const std::string_view wanted = to_string(done.statuses.front());
     if (!completion) {
       return raise(Oracle::completion,
@@ -186,7 +143,7 @@ class Runner {
   /// At the end only: to ask costs a round trip to the agent.
   void check_no_completion() {
     for (const bool is_receive : {true, false}) {
-      const auto completion = bench_.target().poll(qp_, is_receive);
+      const auto completion = target().poll(qp(), is_receive);
       if (!completion) continue;
       const std::string status{to_string(completion->status)};
       return raise(Oracle::completion,
@@ -195,34 +152,35 @@ class Runner {
     }
   }
 
-  void check_end() {
+  void check_end() override {
     using transport::QpState;
-    if (const auto frame = bench_.target().receive(bench_.target().now() + bench_.timing().quiet)) {
+    if (const auto frame = receive(bench().timing().quiet)) {
       return raise(Oracle::answer, fmt::format("a frame too many: {}", frame_text(*frame)),
                    "too many: " + kinds_of({*frame}));
     }
     const QpState expected = model_.state().is_stopped ? QpState::err : QpState::rts;
-    const QpState state = bench_.target().state(qp_);
+    const QpState state = target().state(qp());
     if (state != expected) {
       return raise(Oracle::state, fmt::format("the QP is in {}, expected {}", to_string(state), to_string(expected)),
                    fmt::format("{} for {}", to_string(state), to_string(expected)));
     }
     check_no_completion();
-    if (!result_.alarm) check_memory();
+    if (!has_alarm()) check_memory();
   }
 
   void check_memory() {
-    const std::optional<std::size_t> place = bench_.target().find_difference(bench_.memory().bytes());
+    const std::optional<std::size_t> place = target().find_difference(bench().memory().bytes());
     if (!place) return;
-    const std::uint64_t address = bench_.memory().address() + *place;
-    const std::byte seen = bench_.target().read_memory(*place, 1)[0];
+    const std::uint64_t address = bench().memory().address() + *place;
+    const std::byte seen = target().read_memory(*place, 1)[0];
     raise(Oracle::memory,
           fmt::format("the byte at 0x{:x} is 0x{:02x}, expected 0x{:02x}", address, std::to_integer<unsigned>(seen),
-                      std::to_integer<unsigned>(bench_.memory().bytes()[*place])),
+                      std::to_integer<unsigned>(bench().memory().bytes()[*place])),
           "changed");
   }
 
-  [[nodiscard]] std::uint64_t signature_of(const Turn& turn, unsigned state_before) const {
+  [[nodiscard]] std::optional<std::uint64_t> signature_of(const Turn& turn, unsigned state_before) const override {
+    if (!std::holds_alternative<Request>(turn.action)) return std::nullopt;
     const auto& request = std::get<Request>(turn.action);
     std::uint64_t signature = mix(state_before, static_cast<std::uint64_t>(request.opcode));
     signature = mix(signature, request.psn == 0 ? 0U : request.psn > 0 ? 1U : 2U);
@@ -235,10 +193,8 @@ class Runner {
     return mix(signature, model_.abstract_state());
   }
 
-  Bench& bench_;
-  QpNumber qp_;
   DeviceModel model_;
-  ProgramResult result_{};
+  ActionSource& source_;
   std::uint64_t receives_ = 0;
 };
 
@@ -270,6 +226,10 @@ std::string_view to_string(Oracle oracle) {
       return "state";
     case Oracle::memory:
       return "memory";
+    case Oracle::secret:
+      return "secret";
+    case Oracle::liveness:
+      return "liveness";
     case Oracle::gone:
       break;
   }
@@ -284,19 +244,8 @@ TargetResult<ProgramResult> run_program(Bench& bench, const Program& program, Ac
   setup.peer = bench.next_peer();
   const TargetResult<QpNumber> qp = bench.target().create_qp(setup);
   if (!qp) return tl::unexpected(qp.error());
-  const DeviceModel::Attributes attributes{.qpn = bench.target().qpn(*qp),
-                                           .path_mtu = setup.path_mtu,
-                                           .first_psn = setup.rq_psn,
-                                           .access = setup.access,
-                                           .rnr_timer = setup.min_rnr_timer,
-                                           .rd_atomic_depth = setup.max_dest_rd_atomic};
-  Runner runner{bench, attributes, *qp};
-  if (const TargetResult<void> done = runner.run(source); !done) return tl::unexpected(done.error());
-  ProgramResult result = runner.take_result();
-  result.program = program;
-  result.program.actions.clear();
-  for (const Turn& turn : result.turns) result.program.actions.push_back(turn.action);
-  return result;
+  const DeviceModel::Attributes attributes = DeviceModel::attributes_of(setup, bench.target().qpn(*qp));
+  return ResponderRunner{bench, attributes, *qp, source}.run(program);
 }
 
 TargetResult<ProgramResult> run_program(Bench& bench, const Program& program) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,9 +21,14 @@ enum class Oracle : std::uint8_t {
   completion,  ///< a completion is missing, wrong or too many
   state,       ///< the QP is in a state that it may not be in
   memory,      ///< memory is not as the requests made it
+  secret,      ///< a frame of the device has bytes of memory that nobody may read
+  liveness,    ///< a QP that the program did not use is served no more
   gone,        ///< the device, or the way to it, stopped answering
 };
-/// Returns `answer`, `form`, `completion`, `state`, `memory` or `gone`.
+/// All of them.
+inline constexpr std::array kOracles{Oracle::answer, Oracle::form,   Oracle::completion, Oracle::state,
+                                     Oracle::memory, Oracle::secret, Oracle::liveness,   Oracle::gone};
+/// Returns the name of an oracle as the enumerators have it.
 [[nodiscard]] std::string_view to_string(Oracle oracle);
 
 /// A deviation of the device from the specification.
@@ -48,17 +54,23 @@ struct Turn {
   std::vector<MemoryWrite> writes{};                 ///< the data of READs and atomics that these completed
 };
 
+/// Stands for what happened at an action: state, what was done, answer, next state.
+struct Signature {
+  std::uint64_t value = 0;
+  std::size_t action = 0;  ///< its index
+};
+
 /// A program as it ran.
 struct ProgramResult {
   Program program;
   std::vector<Turn> turns{};
   std::optional<Alarm> alarm{};
   Regions regions{};
-  bool is_stopped = false;                  ///< the QP has to be in ERR at the end
-  std::optional<std::uint64_t> missing{};   ///< the request of the device that has to have a completion
-  std::vector<std::uint64_t> signatures{};  ///< of what happened at each request: state, request, answer, state
-  std::vector<unsigned> states{};           ///< abstract states of DeviceModel, then those of RequesterModel
-  std::size_t frames = 0;                   ///< in both directions
+  bool is_stopped = false;                 ///< the QP has to be in ERR at the end
+  std::optional<std::uint64_t> missing{};  ///< the request of the device that has to have a completion
+  std::vector<Signature> signatures{};     ///< of actions about which something can be new
+  std::vector<unsigned> states{};          ///< abstract states of DeviceModel, then those of RequesterModel
+  std::size_t frames = 0;                  ///< in both directions
 };
 
 /// Says what a program does next.

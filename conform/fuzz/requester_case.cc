@@ -174,6 +174,7 @@ class RequesterCase {
           fmt::format("memory: {{at: {}, length: {}}}", address_text(turn.buffer.address), turn.buffer.length));
     }
     out_.add_step("memory: unchanged");
+    out_.add_end(failed_);
   }
 
   /// Adds the end of the frames: what was posted may come again, but only as it was.

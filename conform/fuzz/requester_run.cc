@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "conform/fuzz/answer_match.h"
+#include "conform/fuzz/device_model.h"
+#include "conform/fuzz/program_runner.h"
 #include "conform/fuzz/request_frame.h"
 #include "conform/fuzz/signature.h"
 #include "conform/run/case_run.h"
@@ -16,55 +18,23 @@ namespace roce::conform::fuzz {
 namespace {
 
 constexpr std::uint32_t kAtomicBytes = 8;
-class RequesterRunner {
+
+/// A program for the device's requester.
+class RequesterRunner final : public ProgramRunner {
  public:
-  RequesterRunner(Bench& bench, const RequesterModel::Attributes& attributes, QpNumber qp)
-      : bench_(bench), qp_(qp), model_(attributes, bench.memory()) {
-    result_.regions = bench.regions();
-  }
-
-  [[nodiscard]] TargetResult<void> run(const RequesterSource& source) {
-    try {
-      return run_actions(source);
-    } catch (const DeviceGone& gone) {
-      raise(Oracle::gone, gone.what(), "no answer any more");
-      return {};
-    }
-  }
-
-  [[nodiscard]] ProgramResult take_result() { return std::move(result_); }
+  RequesterRunner(Bench& bench, const RequesterModel::Attributes& attributes, QpNumber qp,
+                  const RequesterSource& source)
+      : ProgramRunner(bench, qp, "requester, "), model_(attributes, bench.memory()), source_(source) {}
 
  private:
-  [[nodiscard]] TargetResult<void> run_actions(const RequesterSource& source) {
-    std::uint64_t before = 0;
-    while (!result_.alarm) {
-      std::optional<Action> action = source(model_);
-      if (!action) break;
-      result_.turns.push_back({.action = std::move(*action)});
-      Turn& turn = result_.turns.back();
-      const unsigned state = model_.abstract_state();
-      result_.states.push_back(DeviceModel::kStates + state);
-      if (const auto* post = std::get_if<Post>(&turn.action)) {
-        if (TargetResult<void> posted = do_post(*post, turn); !posted) return posted;
-      } else if (const auto* response = std::get_if<Response>(&turn.action)) {
-        respond(*response, turn);
-      }
-      const std::uint64_t signature = signature_of(turn, state);
-      result_.signatures.push_back(signature);
-      result_.signatures.push_back(mix(before, signature));
-      before = signature;
-    }
-    if (!result_.alarm) check_end();
-    result_.is_stopped = model_.is_stopped();
-    return bench_.target().modify(qp_, {.state = transport::QpState::reset});
-  }
+  [[nodiscard]] std::optional<Action> next_action() override { return source_(model_); }
+  [[nodiscard]] bool is_stopped() const override { return model_.is_stopped(); }
+  [[nodiscard]] unsigned state() const override { return DeviceModel::kStates + model_.abstract_state(); }
 
-  void raise(Oracle oracle, std::string what, const std::string& place) {
-    if (result_.alarm) return;
-    result_.alarm = Alarm{.oracle = oracle,
-                          .action = result_.turns.empty() ? 0 : result_.turns.size() - 1,
-                          .what = std::move(what),
-                          .place = fmt::format("requester, {}: {}", to_string(oracle), place)};
+  [[nodiscard]] TargetResult<void> carry_out(Turn& turn) override {
+    if (const auto* post = std::get_if<Post>(&turn.action)) return do_post(*post, turn);
+    respond(std::get<Response>(turn.action), turn);
+    return {};
   }
 
   [[nodiscard]] TargetResult<void> do_post(const Post& post, Turn& turn) {
@@ -72,15 +42,15 @@ class RequesterRunner {
         post.opcode == transport::WorkOpcode::fetch_add || post.opcode == transport::WorkOpcode::compare_swap;
     turn.wr_id = posts_++;
     const std::uint64_t place = (turn.wr_id % kMostPosts) * kPostBytes;
-    turn.buffer = {.address = bench_.regions().right.address + place,
+    turn.buffer = {.address = bench().regions().right.address + place,
                    .length = is_atomic ? kAtomicBytes : std::min(post.length, kPostBytes),
-                   .l_key = LKey{bench_.regions().right.l_key}};
+                   .l_key = LKey{bench().regions().right.l_key}};
     turn.psn = model_.next();
     SendOrder order{.data = turn.buffer};
     order.request.wr_id = turn.wr_id;
     order.request.opcode = post.opcode;
     order.request.remote = {.address = kRemote + place, .r_key = RKey{kRemoteKey}};
-    if (TargetResult<void> posted = bench_.target().post_send(qp_, order); !posted) return posted;
+    if (TargetResult<void> posted = target().post_send(qp(), order); !posted) return posted;
     const bool is_clean = model_.is_clean();
     model_.post({.wr_id = turn.wr_id,
                  .opcode = post.opcode,
@@ -90,7 +60,7 @@ class RequesterRunner {
     collect(turn);
     const bool has_answer = post.opcode == transport::WorkOpcode::read || is_atomic;
     const std::size_t expected = has_answer ? 1 : model_.open().back().psns;
-    if (!result_.alarm && is_clean && turn.answers.size() != expected) {
+    if (!has_alarm() && is_clean && turn.answers.size() != expected) {
       raise(Oracle::answer,
             fmt::format("request {}: {} frames sent, expected {}", turn.wr_id, turn.answers.size(), expected),
             "number of frames of a request");
@@ -100,29 +70,23 @@ class RequesterRunner {
   }
 
   void respond(const Response& response, Turn& turn) {
-    Target& target = bench_.target();
     const Psn oldest =
         model_.open().empty() ? model_.next() : model_.open().front().first + model_.open().front().answered;
     turn.psn = oldest + static_cast<std::uint32_t>(response.psn);
-    turn.frame = build_response(response, turn.psn, target.qpn(qp_), target.port());
-    if (!target.may_send(turn.frame)) return turn.frame.clear();
-    const Packet packet = parse_frame(turn.frame, LinkType::ethernet);
-    if (response.qpn_flip == 0) model_.take_response(packet);
-    bench_.monitor().take_sent(packet, target.now());
-    target.send(turn.frame);
-    ++result_.frames;
+    turn.frame = build_response(response, turn.psn, target().qpn(qp()), target().port());
+    const std::optional<Packet> packet = send(turn);
+    if (!packet) return;
+    if (response.qpn_flip == 0) model_.take_response(*packet);
     collect(turn);
     take_completions(turn);
   }
 
   void collect(Turn& turn) {
-    Target& target = bench_.target();
-    while (!result_.alarm) {
-      std::optional<SeenFrame> frame = target.receive(target.now() + bench_.timing().quiet);
+    while (!has_alarm()) {
+      std::optional<SeenFrame> frame = receive(bench().timing().quiet);
       if (!frame) return;
-      ++result_.frames;
       const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
-      const std::optional<std::string> bad_form = bench_.monitor().judge(packet, target.port(), frame->time);
+      const std::optional<std::string> bad_form = bench().monitor().judge(packet, target().port(), frame->time);
       const std::optional<std::string> wrong = model_.judge_request(packet);
       if (bad_form) raise(Oracle::form, *bad_form, *bad_form);
       if (wrong)
@@ -133,8 +97,8 @@ class RequesterRunner {
 
   /// Takes the completions that are there, and demands those that have to be.
   void take_completions(Turn& turn) {
-    while (!result_.alarm) {
-      const auto completion = bench_.target().poll(qp_, false);
+    while (!has_alarm()) {
+      const auto completion = target().poll(qp(), false);
       if (!completion) break;
       turn.completions.push_back(*completion);
       const Posted posted = model_.open().empty() ? Posted{} : model_.open().front();
@@ -147,9 +111,9 @@ class RequesterRunner {
       raise(Oracle::completion, fmt::format("request {} completes with {}: {}", completion->wr_id, status, *wrong),
             status + place_of(turn));
     }
-    if (result_.alarm) return;
+    if (has_alarm()) return;
     if (const auto missing = model_.find_missing()) {
-      result_.missing = model_.open().front().wr_id;
+      result().missing = model_.open().front().wr_id;
       raise(Oracle::completion, *missing, "missing" + place_of(turn));
     }
   }
@@ -162,39 +126,39 @@ class RequesterRunner {
                        response->psn == 0 ? "" : ", other PSN");
   }
 
-  void check_end() {
+  void check_end() override {
     using transport::QpState;
-    const QpState state = bench_.target().state(qp_);
+    const QpState state = target().state(qp());
     const bool is_wrong =
         (model_.is_stopped() && state != QpState::err) || (model_.is_clean() && state != QpState::rts);
     if (is_wrong)
       return raise(Oracle::state, fmt::format("the QP is in {}", to_string(state)), std::string{to_string(state)});
-    if (bench_.target().poll(qp_, true))
+    if (target().poll(qp(), true))
       return raise(Oracle::completion, "a receive completes, and none was posted", "receive");
     // Where an answer may have come in part, its bytes may be.
-    for (const Turn& turn : result_.turns) {
+    for (const Turn& turn : result().turns) {
       const auto* post = std::get_if<Post>(&turn.action);
       const bool is_known = post == nullptr || post->opcode == transport::WorkOpcode::send ||
                             post->opcode == transport::WorkOpcode::write || has_succeeded(turn.wr_id);
       if (is_known) continue;
-      const std::uint64_t offset = turn.buffer.address - bench_.memory().address();
-      bench_.memory().write(turn.buffer.address, bench_.target().read_memory(offset, turn.buffer.length));
+      const std::uint64_t offset = turn.buffer.address - bench().memory().address();
+      bench().memory().write(turn.buffer.address, target().read_memory(offset, turn.buffer.length));
     }
-    if (const auto place = bench_.target().find_difference(bench_.memory().bytes())) {
-      raise(Oracle::memory, fmt::format("the byte at 0x{:x} changed", bench_.memory().address() + *place), "changed");
+    if (const auto place = target().find_difference(bench().memory().bytes())) {
+      raise(Oracle::memory, fmt::format("the byte at 0x{:x} changed", bench().memory().address() + *place), "changed");
     }
   }
 
   [[nodiscard]] bool has_succeeded(std::uint64_t wr_id) const {
-    return std::ranges::any_of(result_.turns, [&](const Turn& turn) {
+    return std::ranges::any_of(result().turns, [&](const Turn& turn) {
       return std::ranges::any_of(turn.completions, [&](const transport::Completion& completion) {
         return completion.wr_id == wr_id && completion.status == transport::CompletionStatus::success;
       });
     });
   }
 
-  [[nodiscard]] std::uint64_t signature_of(const Turn& turn, unsigned state_before) const {
-    std::uint64_t signature = mix(DeviceModel::kStates, state_before);
+  [[nodiscard]] std::optional<std::uint64_t> signature_of(const Turn& turn, unsigned state_before) const override {
+    std::uint64_t signature = mix(DeviceModel::kStates, state_before - DeviceModel::kStates);
     if (const auto* post = std::get_if<Post>(&turn.action)) {
       signature = mix(signature, static_cast<std::uint64_t>(post->opcode));
     } else if (const auto* response = std::get_if<Response>(&turn.action)) {
@@ -208,10 +172,8 @@ class RequesterRunner {
     return mix(mix(signature, std::min<std::size_t>(turn.answers.size(), 3)), model_.abstract_state());
   }
 
-  Bench& bench_;
-  QpNumber qp_;
   RequesterModel model_;
-  ProgramResult result_{};
+  const RequesterSource& source_;
   std::uint64_t posts_ = 0;
 };
 
@@ -225,13 +187,9 @@ TargetResult<ProgramResult> run_requester(Bench& bench, const Program& program, 
   setup.max_rd_atomic = kMostPosts;
   const TargetResult<QpNumber> qp = bench.target().create_qp(setup);
   if (!qp) return tl::unexpected(qp.error());
-  RequesterRunner runner{bench, {.peer = setup.peer, .path_mtu = setup.path_mtu, .first_psn = setup.sq_psn}, *qp};
-  if (const TargetResult<void> done = runner.run(source); !done) return tl::unexpected(done.error());
-  ProgramResult result = runner.take_result();
-  result.program = program;
-  result.program.actions.clear();
-  for (const Turn& turn : result.turns) result.program.actions.push_back(turn.action);
-  return result;
+  const RequesterModel::Attributes attributes{
+      .peer = setup.peer, .path_mtu = setup.path_mtu, .first_psn = setup.sq_psn};
+  return RequesterRunner{bench, attributes, *qp, source}.run(program);
 }
 
 }  // namespace roce::conform::fuzz

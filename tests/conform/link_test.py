@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "gen"))
@@ -193,6 +194,46 @@ class Agents(LinkTest):
     def test_one_that_speaks_something_else(self):
         self.answering(["SSH-2.0"])
         self.refused("does not speak the control protocol")
+
+
+class Fuzzed(LinkTest):
+    def fuzz(self, target, *arguments, programs=40):
+        command = self.wire.inside("a", ROCE_CONFORM, "fuzz", "-i", "v", "--agent", self.socket, "--target", target, "--programs", str(programs), *arguments)
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def test_a_device_that_keeps_the_rules_has_no_findings(self):
+        self.peer("--profile", "strict", "--link", "raw")
+        run = self.fuzz("10.9.0.2")
+        self.assertEqual((run.returncode, run.stderr), (0, ""), run.stdout)
+        self.assertIn("40 programs", run.stdout)
+
+    def test_frames_leave_at_the_rate(self):
+        self.peer("--profile", "strict", "--link", "raw")
+        stop = threading.Event()
+        frames = []
+        reader = threading.Thread(target=lambda: frames.extend(self.frames(stop)))
+        reader.start()
+        begin = time.monotonic()
+        try:
+            run = self.fuzz("10.9.0.2", "--rate", "200", programs=5)
+        finally:
+            spent = time.monotonic() - begin
+            stop.set()
+            reader.join()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        roce = [frame for frame in frames if frame[36:38] == (4791).to_bytes(2, "big")]
+        self.assertGreater(len(roce), 32)
+        self.assertGreater(spent, (len(roce) - 1) / 200)
+
+    def test_only_the_device_that_was_named_is_one(self):
+        self.peer("--profile", "strict", "--link", "raw")
+        other = self.fuzz("10.9.0.3")
+        self.assertEqual((other.returncode, other.stdout), (2, ""))
+        self.assertIn("the agent is that of another device: expected 10.9.0.3, found 10.9.0.2", other.stderr)
+        self.wire.ip("a", "route", "add", "default", "via", "10.9.0.2")
+        router = self.fuzz("10.9.0.2")
+        self.assertEqual((router.returncode, router.stdout), (2, ""))
+        self.assertIn("is a router of this host", router.stderr)
 
 
 class Losses(LinkTest):

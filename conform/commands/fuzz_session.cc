@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/commands/fuzz_session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+#include <utility>
+
+#include "conform/fuzz/finding_case.h"
+#include "conform/fuzz/merge.h"
+#include "conform/fuzz/program_text.h"
+#include "conform/language/functions.h"
+#include "runtime/stop_signal.h"
+#include "text/live_line.h"
+#include "text/terminal.h"
+
+namespace roce::conform {
+
+namespace {
+
+using fuzz::FuzzCounts;
+using fuzz::Program;
+using fuzz::ProgramResult;
+
+// What a kill can cost is less than ten of these.
+constexpr double kBetweenSaves = 1;
+constexpr double kBetweenReads = 3;
+constexpr double kBetweenLines = 0.5;
+// A host that is not a RoCE device can be on the same wire.
+constexpr std::uint64_t kUsualRateOnLink = 10'000;
+constexpr std::string_view kInterrupted = "interrupted";
+
+double seconds_of(const std::string& time) {
+  return static_cast<double>(read_time(time).value_or(0)) / 1e9;
+}
+
+/// Returns the result of a file operation: what goes wrong with files is the environment's.
+template <typename T>
+Outcome<T> outcome(fuzz::FileResult<T> result) {
+  if (!result) return cannot(std::move(result.error()));
+  if constexpr (std::is_void_v<T>) {
+    return {};
+  } else {
+    return std::move(*result);
+  }
+}
+
+}  // namespace
+
+FuzzSession::FuzzSession(const FuzzOptions& options, const Device& device)
+    : options_(options),
+      device_(device.text),
+      fuzzer_(device.factories.front(),
+              {.timing = device.suite.timing,
+               .seed = options.seed,
+               .frames_a_second = options.rate.value_or(device.ways ? kUsualRateOnLink : 0)}) {}
+
+double FuzzSession::seconds() const {
+  return before_ + std::chrono::duration<double>(Clock::now() - begin_).count();
+}
+
+Outcome<std::vector<Program>> FuzzSession::read_new(fuzz::CorpusFolder& folder) {
+  Outcome<std::vector<Program>> programs = outcome(folder.read_new());
+  for (const std::string& damage : folder.take_damages()) {
+    ++damages_;
+    if (isatty(STDERR_FILENO) != 0) text::end_live_line();
+    fmt::print(stderr, "roce-conform: {}\n", damage);
+  }
+  return programs;
+}
+
+Outcome<void> FuzzSession::open() {
+  if (options_.corpus.empty()) return {};
+  Outcome<fuzz::CorpusFolder> folder = outcome(fuzz::CorpusFolder::open(options_.corpus));
+  if (!folder) return tl::unexpected(folder.error());
+  folder_.emplace(std::move(*folder));
+  // A merge is no run that goes on.
+  if (!options_.merge.empty()) return {};
+  Outcome<fuzz::StateFile> state = outcome(fuzz::StateFile::open(*folder_, options_.seed, device_));
+  if (!state) return tl::unexpected(state.error());
+  state_.emplace(std::move(*state));
+  if (options_.resume) {
+    Outcome<fuzz::StateFile::Loaded> loaded = outcome(state_->load());
+    if (!loaded) return tl::unexpected(loaded.error());
+    fuzzer_.remember(std::move(loaded->memory));
+    before_ = loaded->seconds;
+  } else if (Outcome<void> cleared = outcome(state_->clear()); !cleared) {
+    return cleared;
+  }
+  Outcome<std::vector<Program>> programs = read_new(*folder_);
+  if (!programs) return tl::unexpected(programs.error());
+  for (Program& program : *programs) {
+    // A fuzzer that goes on knows already what they show.
+    if (options_.resume) {
+      fuzzer_.go_on_from(std::move(program));
+    } else {
+      fuzzer_.try_first(std::move(program));
+    }
+  }
+  return {};
+}
+
+Outcome<void> FuzzSession::write_finding(const fuzz::Finding& finding) {
+  if (options_.findings.empty()) return {};
+  std::error_code error;
+  std::filesystem::create_directories(options_.findings, error);
+  if (error) return cannot(fmt::format("{}: {}", options_.findings, error.message()));
+  return outcome(fuzz::write_whole(fmt::format("{}/{}.yaml", options_.findings, fuzz::case_name(finding.result)),
+                                   fuzz::case_text(finding)));
+}
+
+Outcome<void> FuzzSession::save() {
+  if (!folder_) return {};
+  for (const Program& program : fuzzer_.take_kept()) {
+    if (Outcome<void> added = outcome(folder_->add(program)); !added) return added;
+  }
+  return outcome(state_->save(fuzzer_, seconds()));
+}
+
+Outcome<void> FuzzSession::keep_files(double seconds) {
+  if (!folder_) return {};
+  if (seconds - saved_ >= kBetweenSaves) {
+    saved_ = seconds;
+    if (Outcome<void> saved = save(); !saved) return saved;
+  }
+  if (seconds - read_ < kBetweenReads) return {};
+  read_ = seconds;
+  // Other fuzzers may have added some.
+  Outcome<std::vector<Program>> programs = read_new(*folder_);
+  if (!programs) return tl::unexpected(programs.error());
+  for (Program& program : *programs) fuzzer_.try_first(std::move(program));
+  return {};
+}
+
+Outcome<std::string> FuzzSession::run() {
+  begin_ = Clock::now();
+  saved_ = read_ = shown_ = before_;
+  programs_before_ = fuzzer_.counts().programs;
+  frames_before_ = fuzzer_.counts().frames;
+  growth_ = Growth{before_, fuzzer_.counts().signatures};
+  if (Outcome<void> saved = save(); !saved) return tl::unexpected(saved.error());
+  Outcome<std::string> ended = run_programs();
+  if (ended) growth_.add(seconds(), fuzzer_.counts().signatures);
+  if (const Outcome<void> saved = save(); ended && !saved) return tl::unexpected(saved.error());
+  return ended;
+}
+
+Outcome<std::string> FuzzSession::run_programs() {
+  const bool shows_progress = isatty(STDERR_FILENO) != 0;
+  const double limit = seconds_of(options_.time);
+  runtime::StopSignal signal;
+  try {
+    for (;;) {
+      const double now = seconds();
+      if (now >= limit || (options_.programs != 0 && fuzzer_.counts().programs >= options_.programs)) return {};
+      if (signal.take()) return std::string{kInterrupted};
+      if (Outcome<void> kept = keep_files(now); !kept) return tl::unexpected(kept.error());
+      growth_.add(now, fuzzer_.counts().signatures);
+      if (shows_progress && now - shown_ >= kBetweenLines) {
+        shown_ = now;
+        show_progress();
+      }
+      const std::size_t known = fuzzer_.findings().size();
+      const TargetResult<bool> is_new = fuzzer_.step();
+      if (!is_new) return cannot("the device refuses what every program needs: " + is_new.error());
+      if (fuzzer_.findings().size() == known) continue;
+      if (Outcome<void> written = write_finding(fuzzer_.findings().back()); !written) {
+        return tl::unexpected(written.error());
+      }
+      if (Outcome<void> saved = save(); !saved) return tl::unexpected(saved.error());
+    }
+  } catch (const DeviceGone& gone) {
+    return fmt::format("the device stopped answering: {} ({})", gone.what(), to_string(gone.damage()));
+  }
+}
+
+void FuzzSession::show_progress() {
+  const FuzzCounts& counts = fuzzer_.counts();
+  const double time = std::max(seconds() - before_, kBetweenLines);
+  std::string line = fmt::format(
+      "{:.0f} s: {} findings, {} of {} states, {} signatures, {} in the last minute, {:.0f} programs/s, {:.0f} "
+      "frames/s",
+      seconds(), fuzzer_.findings().size(), counts.states, fuzz::kFuzzStates, counts.signatures,
+      growth_.in_last_minute(), static_cast<double>(counts.programs - programs_before_) / time,
+      static_cast<double>(counts.frames - frames_before_) / time);
+  if (const std::string plateau = plateau_text(); !plateau.empty()) line += ", " + plateau;
+  text::TextBuffer shown;
+  const std::size_t width = text::terminal_width(STDERR_FILENO);
+  text::append_clipped(shown, line, width == 0 ? line.size() : width - 1);
+  text::show_live_line({shown.data(), shown.size()});
+}
+
+std::string FuzzSession::summary() const {
+  const FuzzCounts& counts = fuzzer_.counts();
+  return fmt::format("{:.0f} s: {} programs, {:.0f} frames/s, {} of {} states, {} signatures, {} findings", seconds(),
+                     counts.programs, static_cast<double>(counts.frames) / std::max(seconds(), 1e-3), counts.states,
+                     fuzz::kFuzzStates, counts.signatures, fuzzer_.findings().size());
+}
+
+std::string FuzzSession::plateau_text() const {
+  constexpr double minute = 60;
+  const double quiet = seconds() - growth_.last();
+  if (quiet < seconds_of(options_.plateau)) return {};
+  if (quiet < minute) return fmt::format("plateau: no new signature for {:.0f} s", quiet);
+  return fmt::format("plateau: no new signature for {:.0f} min", quiet / minute);
+}
+
+Outcome<std::string> FuzzSession::merge() {
+  std::vector<Program> programs;
+  std::unordered_set<std::string> texts;
+  std::vector<Program> own;
+  std::vector<std::string> paths{options_.corpus};
+  std::ranges::copy(options_.merge, std::back_inserter(paths));
+  for (const std::string& path : paths) {
+    if (!std::filesystem::is_directory(path)) return cannot(fmt::format("{}: is no folder", path));
+    Outcome<fuzz::CorpusFolder> folder = outcome(fuzz::CorpusFolder::open(path));
+    if (!folder) return tl::unexpected(folder.error());
+    Outcome<std::vector<Program>> read = read_new(path == options_.corpus ? *folder_ : *folder);
+    if (!read) return tl::unexpected(read.error());
+    if (path == options_.corpus) own = *read;
+    std::ranges::copy_if(*read, std::back_inserter(programs),
+                         [&](const Program& one) { return texts.insert(fuzz::program_text(one)).second; });
+  }
+  begin_ = Clock::now();
+  runtime::StopSignal signal;
+  std::vector<fuzz::Measured> measured;
+  measured.reserve(programs.size());
+  try {
+    for (const Program& program : programs) {
+      if (signal.take()) return std::string{"interrupted: the corpus is as it was"};
+      TargetResult<ProgramResult> result = fuzzer_.run(program);
+      if (!result) return cannot(std::move(result.error()));
+      fuzz::Measured one{.signatures = {}, .actions = program.actions.size()};
+      std::ranges::transform(result->signatures, std::back_inserter(one.signatures), &fuzz::Signature::value);
+      measured.push_back(std::move(one));
+    }
+  } catch (const DeviceGone& gone) {
+    return failed(fmt::format("the device stopped answering, and the corpus is as it was: {}", gone.what()));
+  }
+  const std::vector<std::size_t> chosen = fuzz::choose_fewest(measured);
+  texts.clear();
+  std::unordered_set<std::uint64_t> signatures;
+  // Nothing goes before all is there.
+  for (const std::size_t index : chosen) {
+    if (Outcome<void> added = outcome(folder_->add(programs[index])); !added) return tl::unexpected(added.error());
+    texts.insert(fuzz::program_text(programs[index]));
+    signatures.insert(measured[index].signatures.begin(), measured[index].signatures.end());
+  }
+  for (const Program& program : own) {
+    if (texts.contains(fuzz::program_text(program))) continue;
+    if (Outcome<void> gone = outcome(folder_->remove(program)); !gone) return tl::unexpected(gone.error());
+  }
+  return fmt::format("{}: {} of {} programs have all {} signatures", options_.corpus, chosen.size(), programs.size(),
+                     signatures.size());
+}
+
+}  // namespace roce::conform

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_line/outcome.h"
+#include "conform/commands/device.h"
+#include "conform/commands/growth.h"
+#include "conform/fuzz/corpus_folder.h"
+#include "conform/fuzz/fuzzer.h"
+#include "conform/fuzz/state_file.h"
+
+namespace roce::conform {
+
+struct FuzzOptions {
+  DeviceChoice device{.jobs = 1};
+  std::string target;  ///< on a wire: the address of the device
+  std::uint64_t seed = 1;
+  std::string time = "60s";
+  std::uint64_t programs = 0;  ///< 0: no limit
+  std::string findings;        ///< a folder
+  std::string corpus;          ///< a folder
+  bool resume = false;
+  std::vector<std::string> merge;     ///< folders
+  std::optional<std::uint64_t> rate;  ///< frames a second; 0: no limit
+  std::string plateau = "600s";
+};
+
+/// One run of the fuzzer: when it ends, and the files in which it keeps what it finds.
+class FuzzSession {
+ public:
+  /// `options` and `device` have to outlive the session.
+  FuzzSession(const FuzzOptions& options, const Device& device);
+
+  /// Opens the corpus, and goes on from it. Failures, all with exit code 2: it cannot be used.
+  [[nodiscard]] Outcome<void> open();
+  /// Runs programs until the time or their number is over, or somebody interrupts. Returns the reason why it ended
+  /// before that; empty: it did not. Failures, with exit code 2: a file cannot be written, the device cannot be used.
+  [[nodiscard]] Outcome<std::string> run();
+  /// Makes the corpus the fewest programs, of its own and of those of the folders to merge, that show as much. Returns
+  /// what became of them. Failures, with exit code 2: as those of `open` and `run`; the corpus has all then.
+  [[nodiscard]] Outcome<std::string> merge();
+
+  [[nodiscard]] const fuzz::Fuzzer& fuzzer() const { return fuzzer_; }
+  /// Returns how long programs ran, those of a resumed run included, in seconds.
+  [[nodiscard]] double seconds() const;
+  /// Returns a line about the work so far.
+  [[nodiscard]] std::string summary() const;
+  /// Returns a sentence about a plateau; empty if there is none.
+  [[nodiscard]] std::string plateau_text() const;
+  /// True if files of the corpus were damaged.
+  [[nodiscard]] bool has_damages() const { return damages_ != 0; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] Outcome<std::vector<fuzz::Program>> read_new(fuzz::CorpusFolder& folder);
+  [[nodiscard]] Outcome<std::string> run_programs();
+  /// Writes and reads what it is time for.
+  [[nodiscard]] Outcome<void> keep_files(double seconds);
+  [[nodiscard]] Outcome<void> save();
+  [[nodiscard]] Outcome<void> write_finding(const fuzz::Finding& finding);
+  void show_progress();
+
+  const FuzzOptions& options_;
+  std::string device_;
+  fuzz::Fuzzer fuzzer_;
+  std::optional<fuzz::CorpusFolder> folder_;
+  std::optional<fuzz::StateFile> state_;
+  Clock::time_point begin_ = Clock::now();
+  double before_ = 0;  ///< seconds that a resumed fuzzer had run
+  double saved_ = 0;
+  double read_ = 0;
+  double shown_ = 0;
+  std::uint64_t programs_before_ = 0;
+  std::uint64_t frames_before_ = 0;
+  std::size_t damages_ = 0;
+  Growth growth_;
+};
+
+}  // namespace roce::conform

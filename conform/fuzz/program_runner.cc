@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/fuzz/program_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "conform/fuzz/answer_match.h"
+#include "conform/fuzz/request_frame.h"
+
+namespace roce::conform::fuzz {
+
+namespace {
+
+constexpr std::uint32_t kReadBytes = 8;
+// All that a peer may read was written: so many untouched bytes come from elsewhere.
+constexpr std::ptrdiff_t kSecretBytes = 8;
+
+}  // namespace
+
+ProgramRunner::ProgramRunner(Bench& bench, QpNumber qp, std::string_view half) : bench_(bench), qp_(qp), half_(half) {
+  result_.regions = bench.regions();
+}
+
+TargetResult<ProgramResult> ProgramRunner::run(const Program& program) {
+  try {
+    if (const TargetResult<void> done = run_actions(); !done) return tl::unexpected(done.error());
+  } catch (const DeviceGone& gone) {
+    raise(Oracle::gone, gone.what(), "no answer any more");
+  }
+  result_.program = program;
+  result_.program.actions.clear();
+  for (const Turn& turn : result_.turns) result_.program.actions.push_back(turn.action);
+  return std::move(result_);
+}
+
+TargetResult<void> ProgramRunner::run_actions() {
+  while (!has_alarm()) {
+    std::optional<Action> action = next_action();
+    if (!action) break;
+    result_.turns.push_back({.action = std::move(*action)});
+    Turn& turn = result_.turns.back();
+    const unsigned state_before = state();
+    result_.states.push_back(state_before);
+    if (TargetResult<void> done = carry_out(turn); !done) return done;
+    if (const auto signature = signature_of(turn, state_before)) {
+      result_.signatures.push_back({.value = *signature, .action = result_.turns.size() - 1});
+    }
+  }
+  if (!has_alarm()) check_end();
+  result_.is_stopped = is_stopped();
+  // Nothing is under way on a QP that is reset, and its receives are gone.
+  TargetResult<void> reset = target().modify(qp_, {.state = transport::QpState::reset});
+  if (reset && !has_alarm()) check_clean_qp();
+  return reset;
+}
+
+void ProgramRunner::check_clean_qp() {
+  DeviceModel& clean = bench_.clean();
+  const std::vector<std::byte> frame =
+      build_request({.opcode = Opcode::rc_read_request, .length = kReadBytes}, clean, bench_);
+  const Behaviour behaviour = clean.judge(parse_frame(frame, LinkType::ethernet)).front();
+  // A frame that the wire lost is not what this is about.
+  for (const Duration patience : {bench_.timing().quiet, bench_.timing().quiet, bench_.timing().answer}) {
+    if (!bench_.send(frame)) return;
+    ++result_.frames;
+    while (const std::optional<SeenFrame> answer = receive(patience)) {
+      if (!fits(behaviour, {*answer})) continue;
+      clean.apply(behaviour);
+      return;
+    }
+  }
+  raise(Oracle::liveness, "a READ on another QP, which nothing happened to, is not answered as it has to be",
+        "another QP");
+}
+
+std::optional<SeenFrame> ProgramRunner::receive(Duration patience) {
+  std::optional<SeenFrame> frame = target().receive(target().now() + patience);
+  if (!frame) return frame;
+  ++result_.frames;
+  if (!std::ranges::search_n(frame->bytes, kSecretBytes, kUntouched).empty()) {
+    raise(Oracle::secret,
+          fmt::format("a frame has memory that nobody may read: {} and more bytes 0x{:02x}", kSecretBytes,
+                      std::to_integer<unsigned>(kUntouched)),
+          kinds_of({*frame}));
+  }
+  return frame;
+}
+
+std::optional<Packet> ProgramRunner::send(Turn& turn) {
+  const Packet packet = parse_frame(turn.frame, LinkType::ethernet);
+  // Only what belongs to it may reach the QP that says whether others are harmed.
+  const bool is_for_clean = packet.is_roce() && packet.bth().dest_qp == bench_.clean().attributes().qpn;
+  if (is_for_clean || !bench_.send(turn.frame)) {
+    turn.frame.clear();
+    return std::nullopt;
+  }
+  ++result_.frames;
+  bench_.monitor().take_sent(packet, target().now());
+  return packet;
+}
+
+void ProgramRunner::raise(Oracle oracle, std::string what, std::string_view place) {
+  if (has_alarm()) return;
+  result_.alarm = Alarm{.oracle = oracle,
+                        .action = result_.turns.empty() ? 0 : result_.turns.size() - 1,
+                        .what = std::move(what),
+                        .place = fmt::format("{}{}: {}", half_, to_string(oracle), place)};
+}
+
+}  // namespace roce::conform::fuzz

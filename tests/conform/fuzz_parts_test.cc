@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parts of the fuzzer that need no device: programs as text, the choice of a merge, routers, growth.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "conform/commands/fuzz_target.h"
+#include "conform/commands/growth.h"
+#include "conform/fuzz/fuzzer.h"
+#include "conform/fuzz/merge.h"
+#include "conform/fuzz/program_text.h"
+#include "conform/target/memory_target.h"
+#include "roce/transport/profile.h"
+
+namespace roce::conform::fuzz {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+CaseResult<Program> read(const std::string& text) {
+  return read_source("program.yaml", text).and_then(read_program);
+}
+
+TEST(ProgramText, IsReadAsWhatItWasWrittenFrom) {
+  Fuzzer fuzzer{[](std::uint64_t seed) { return std::make_unique<MemoryTarget>(transport::strict_profile(), seed); },
+                {.seed = 3}};
+  while (fuzzer.counts().programs < 300) ASSERT_TRUE(fuzzer.step());
+  const std::vector<Program> programs = fuzzer.take_kept();
+  ASSERT_GT(programs.size(), 100U);
+  for (const Program& program : programs) {
+    const std::string text = program_text(program);
+    const CaseResult<Program> again = read(text);
+    ASSERT_TRUE(again) << to_string(again.error()) << '\n' << text;
+    EXPECT_EQ(again->actions, program.actions) << text;
+    EXPECT_EQ(again->is_for_requester, program.is_for_requester);
+    EXPECT_EQ(again->path_mtu, program.path_mtu);
+    EXPECT_EQ(again->first_psn, program.first_psn);
+    EXPECT_EQ(again->access, program.access);
+  }
+}
+
+struct Mistake {
+  const char* text;
+  const char* message;
+};
+
+class MistakesInPrograms : public testing::TestWithParam<Mistake> {};
+
+TEST_P(MistakesInPrograms, AreNamed) {
+  const CaseResult<Program> program = read(GetParam().text);
+  ASSERT_FALSE(program);
+  EXPECT_THAT(to_string(program.error()), HasSubstr(GetParam().message));
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, MistakesInPrograms,
+    testing::Values(Mistake{"for: nobody\nactions: []", "1:6: for: expected responder or requester, found \"nobody\""},
+                    Mistake{"actions: [{post: {}}]", "action \"post\" is unknown; there are: request, receive"},
+                    Mistake{"for: requester\nactions: [{request: {}}]", "there are: post, response"},
+                    Mistake{"actions: [{request: {payload: 4294967295}}]", "4294967295 bytes are too many"},
+                    Mistake{"actions: [{request: {payload: -1}}]", "expected a whole number, found \"-1\""},
+                    Mistake{"actions: [{request: {opcode: RC_NOTHING}}]", "\"RC_NOTHING\" is no opcode"},
+                    Mistake{"actions: [{request: {key: mine}}]", "key: expected right or variant"},
+                    Mistake{"actions: [{receive: {length: 4096}}]", "at most 2048 are possible"},
+                    Mistake{"for: requester\nactions: [{post: {opcode: flush}}]", "\"flush\" is no request"},
+                    Mistake{"path_mtu: 100\nactions: []", "path_mtu: expected 256, 512, 1024, 2048, 4096, found 100"},
+                    Mistake{"access: [all]\nactions: []", "access"}, Mistake{"path_mtu: 256", "has actions"},
+                    Mistake{"colour: red\nactions: []", "member of a program \"colour\" is unknown"}));
+
+TEST(ProgramText, HasAtMostSoManyActions) {
+  std::string text = "actions:\n";
+  for (std::size_t i = 0; i <= kMostActions; ++i) text += "- receive: {}\n";
+  EXPECT_FALSE(read(text));
+}
+
+TEST(Merge, ChoosesFewAndShortPrograms) {
+  const std::vector<Measured> programs{{{1, 2}, 5}, {{1, 2, 3}, 9}, {{3}, 1}, {{4}, 7}, {{4, 4}, 2}, {{}, 1}};
+  EXPECT_THAT(choose_fewest(programs), ElementsAre(1, 4));
+}
+
+}  // namespace
+}  // namespace roce::conform::fuzz
+
+namespace roce::conform {
+namespace {
+
+TEST(Gateways, AreReadFromTheTablesOfTheKernel) {
+  std::istringstream route{
+      "Iface\tDestination\tGateway \tFlags\tRefCnt\n"
+      "eth0\t00000000\t010200C0\t0003\t0\n"
+      "eth0\t000200C0\t00000000\t0001\t0\n"};
+  const std::string none(32, '0');
+  std::istringstream ipv6_route{none + " 00 " + none + " 00 20010db8000000000000000000000001 00000400 eth0\n" + none +
+                                " 00 " + none + " 00 " + none + " 00000400 eth0\nno route\n"};
+  const std::vector<Gid> gateways = read_gateways(route, ipv6_route);
+  ASSERT_EQ(gateways.size(), 2U);
+  EXPECT_EQ(to_string(gateways[0]), "192.0.2.1");
+  EXPECT_EQ(to_string(gateways[1]), "2001:db8::1");
+}
+
+TEST(Growth, IsThatOfTheLastMinute) {
+  Growth growth{10, 100};
+  growth.add(11, 100);
+  EXPECT_EQ(growth.last(), 10);
+  growth.add(20, 150);
+  EXPECT_EQ(growth.in_last_minute(), 50U);
+  for (int second = 21; second < 200; ++second) growth.add(second, 150);
+  EXPECT_EQ(growth.in_last_minute(), 0U);
+  EXPECT_EQ(growth.last(), 20);
+}
+
+}  // namespace
+}  // namespace roce::conform
