@@ -74,7 +74,8 @@ class Runner {
   [[nodiscard]] TargetResult<void> post(const Receive& receive, Turn& turn) {
     turn.wr_id = receives_++;
     turn.buffer = bench_.next_buffer(std::min(receive.length, kReceiveBytes));
-    if (TargetResult<void> posted = bench_.target().post_receive(qp_, turn.wr_id, turn.buffer); !posted) {
+    if (TargetResult<void> posted = bench_.target().post_receive(qp_, turn.wr_id, std::span{&turn.buffer, 1});
+        !posted) {
       return posted;
     }
     if (model_.state().is_stopped) {

@@ -287,10 +287,11 @@ CaseResult<Assign::Assignment> read_assignment(const Member& member) {
   return assignment;
 }
 
+template <bool is_reported>
 ActionResult read_set(const SourceNode& node) {
   const CaseResult<std::vector<Member>> members = read_members(node, "names and values");
   if (!members) return because(members);
-  Assign assign;
+  Assign assign{.is_reported = is_reported};
   for (const Member& member : *members) {
     CaseResult<Assign::Assignment> assignment = read_assignment(member);
     if (!assignment) return because(assignment);
@@ -359,6 +360,7 @@ constexpr std::array kVerbs{VerbReader{"inject", read_inject},
                             VerbReader{"post_send", read_verb<Verb::Kind::post_send>},
                             VerbReader{"post_receive", read_verb<Verb::Kind::post_receive>},
                             VerbReader{"modify", read_verb<Verb::Kind::modify>},
+                            VerbReader{"reconnect", read_verb<Verb::Kind::reconnect>},
                             VerbReader{"bind", read_verb<Verb::Kind::bind>},
                             VerbReader{"arm", read_verb<Verb::Kind::arm>},
                             VerbReader{"deregister", read_ending<Verb::Kind::deregister>},
@@ -376,7 +378,8 @@ constexpr std::array kVerbs{VerbReader{"inject", read_inject},
                             VerbReader{"state", read_state},
                             VerbReader{"memory", read_memory},
                             VerbReader{"counter", read_counter},
-                            VerbReader{"set", read_set},
+                            VerbReader{"set", read_set<false>},
+                            VerbReader{"record", read_set<true>},
                             VerbReader{"check", read_check},
                             VerbReader{"repeat", read_repeat},
                             VerbReader{"for_each", read_for_each},

@@ -235,8 +235,12 @@ CaseRun::Verdict CaseRun::check_times(const SeenFrame& frame, const Step& step) 
               fmt::format("too early: after {}, expected at least {}", time_text(elapsed), time_text(*after)));
 }
 
-CaseRun::Verdict CaseRun::save_fields(const Step& step, const Packet& packet) {
+CaseRun::Verdict CaseRun::save_fields(const Step& step, const Packet& packet, Duration elapsed) {
   for (const Setting& save : step.save) {
+    if (save.value.text() == "elapsed") {
+      values_.insert_or_assign(save.name, Value::number(static_cast<std::uint64_t>(elapsed.count())));
+      continue;
+    }
     const std::optional<Value> value = field_value(packet, save.value.text());
     if (!value) return give_up({save.place, fmt::format("the frame has no {}", save.value.text())});
     outcome_.saved.emplace_back(save.name, to_string(*value));
@@ -256,7 +260,7 @@ CaseRun::Verdict CaseRun::take_frame(const FramePattern& pattern, const SeenFram
                             frame_name(packet)),
                 std::move(*fields));
   }
-  if (!check_times(frame, step) || !save_fields(step, packet)) return false;
+  if (!check_times(frame, step) || !save_fields(step, packet, frame.time - begin_of(step))) return false;
   qp.learn(packet);
   remember(step, frame.bytes);
   return true;
@@ -379,6 +383,7 @@ CaseRun::Verdict CaseRun::run_action(const Assign& action, const Step& /*step*/)
     }
     Evaluated<Value> value = setting->value.evaluate(*this);
     if (!value) return give_up({setting->place, value.error()});
+    if (action.is_reported) outcome_.saved.emplace_back(assignment.name, to_string(*value));
     values_.insert_or_assign(assignment.name, std::move(*value));
   }
   return true;

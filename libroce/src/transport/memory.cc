@@ -234,6 +234,7 @@ bool MemoryTable::bind(const MwBinding& binding, std::uint32_t pd, Qpn qpn) {
 Scattered MemoryTable::scatter(std::uint32_t pd, std::span<const Sge> sges, std::uint64_t offset, Bytes bytes) const {
   for (const Sge& sge : sges) {
     if (bytes.empty()) return Scattered::done;
+    if (fault(Fault::scatter_stops_at_empty) && sge.length == 0) return Scattered::too_long;
     if (offset >= sge.length) {
       offset -= sge.length;
       continue;
