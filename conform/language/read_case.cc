@@ -16,11 +16,6 @@ namespace roce::conform {
 
 namespace {
 
-template <typename T>
-tl::unexpected<CaseError> because(const CaseResult<T>& result) {
-  return tl::unexpected(result.error());
-}
-
 bool any_counters(const std::vector<Step>& steps);
 
 struct ReadsCounters {
