@@ -43,8 +43,9 @@ struct AgentQp {
 /// destroyed in the order that verbs need.
 struct AgentObjects {
   Context context;
-  Pd pd;  ///< the connection's own
-  Cq cq;  ///< the connection's own
+  Pd pd;          ///< the connection's own
+  Cq cq;          ///< the connection's own
+  Channel wakes;  ///< of the completion queues that requests make
   std::map<ObjectNumber, Pd> pds;
   std::map<ObjectNumber, Cq> cqs;
   std::map<ObjectNumber, AgentMemory> memories;

@@ -48,6 +48,7 @@ const std::map<std::string_view, AgentSession::Operation>& AgentSession::operati
       {"window_status", &AgentSession::window_status},
       {"destroy_window", &AgentSession::destroy_window},
       {"create_cq", &AgentSession::create_cq},
+      {"arm_cq", &AgentSession::arm_cq},
       {"destroy_cq", &AgentSession::destroy_cq},
       {"create_srq", &AgentSession::create_srq},
       {"arm_srq", &AgentSession::arm_srq},
@@ -147,6 +148,9 @@ void AgentSession::open() {
   (void)::fcntl(events, F_SETFL, ::fcntl(events, F_GETFL) | O_NONBLOCK);
   objects_.pd.reset(ibv_alloc_pd(objects_.context.get()));
   if (!objects_.pd) refuse("hello", "ibv_alloc_pd", errno);
+  objects_.wakes.reset(ibv_create_comp_channel(objects_.context.get()));
+  if (!objects_.wakes) refuse("hello", "ibv_create_comp_channel", errno);
+  (void)::fcntl(objects_.wakes->fd, F_SETFL, ::fcntl(objects_.wakes->fd, F_GETFL) | O_NONBLOCK);
   make_cq("hello");
 }
 
@@ -168,6 +172,7 @@ void AgentSession::clear(bool keeps_memory) {
   objects_.srqs.clear();
   objects_.regions.clear();
   if (!keeps_memory) objects_.memories.clear();
+  take_wakes();
   objects_.cqs.clear();
   objects_.pds.clear();
 }
@@ -252,22 +257,38 @@ AgentSession::Event AgentSession::event_of(const ibv_async_event& event, std::st
 void AgentSession::take_events() {
   ibv_async_event event{};
   while (objects_.context && ibv_get_async_event(objects_.context.get(), &event) == 0) {
-    if (const auto known = to_text(event.event_type)) {
-      const Event taken = event_of(event, *known);
-      if (events_.size() < kMaxEvents) {
-        events_.push_back(taken);
-      } else {
-        ++lost_events_;
-      }
-    }
+    if (const auto known = to_text(event.event_type)) keep_event(event_of(event, *known));
     // Destroying an object waits until its events are acknowledged.
     ibv_ack_async_event(&event);
+  }
+}
+
+void AgentSession::take_wakes() {
+  ibv_cq* woken = nullptr;
+  void* context = nullptr;
+  while (objects_.wakes && ibv_get_cq_event(objects_.wakes.get(), &woken, &context) == 0) {
+    Event event{.text = "CQ ready", .qpn = std::nullopt, .cq = std::nullopt, .srq = std::nullopt};
+    for (const auto& [id, cq] : objects_.cqs) {
+      if (cq.get() == woken) event.cq = id;
+    }
+    keep_event(event);
+    // Destroying a completion queue waits until its events are acknowledged.
+    ibv_ack_cq_events(woken, 1);
+  }
+}
+
+void AgentSession::keep_event(const Event& event) {
+  if (events_.size() < kMaxEvents) {
+    events_.push_back(event);
+  } else {
+    ++lost_events_;
   }
 }
 
 AgentSession::Answer AgentSession::poll_events(const Json& request) {
   const auto most = number<std::size_t>(request, "max", 1, kMaxEvents, 256);
   take_events();
+  take_wakes();
   Answer list = Answer::array();
   for (; !events_.empty() && list.size() < most; events_.pop_front()) {
     Answer item{{"event", events_.front().text}};

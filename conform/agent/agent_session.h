@@ -77,6 +77,9 @@ class AgentSession {
   void take_completions();
   /// Returns an event with the object that it is about.
   [[nodiscard]] Event event_of(const ibv_async_event& event, std::string_view text);
+  void keep_event(const Event& event);
+  /// Takes the events of armed completion queues.
+  void take_wakes();
   [[nodiscard]] ObjectNumber next_number();
   void need(std::string_view feature) const;
 
@@ -111,6 +114,7 @@ class AgentSession {
   Answer window_status(const Json& request);
   Answer destroy_window(const Json& request);
   Answer create_cq(const Json& request);
+  Answer arm_cq(const Json& request);
   Answer destroy_cq(const Json& request);
   Answer create_srq(const Json& request);
   Answer arm_srq(const Json& request);

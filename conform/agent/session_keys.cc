@@ -114,7 +114,7 @@ AgentSession::Answer AgentSession::destroy_window(const Json& request) {
 AgentSession::Answer AgentSession::create_cq(const Json& request) {
   const auto size = number<int>(request, "size", 1, kLargestCq);
   const ObjectNumber id = next_number();
-  Cq cq{ibv_create_cq(objects_.context.get(), size, nullptr, nullptr, 0)};
+  Cq cq{ibv_create_cq(objects_.context.get(), size, nullptr, objects_.wakes.get(), 0)};
   if (!cq) {
     refuse("create_cq", "ibv_create_cq", errno,
            fmt::format("the device takes sizes up to {}", device_.attributes().max_cqe));
@@ -123,8 +123,16 @@ AgentSession::Answer AgentSession::create_cq(const Json& request) {
   return {{"cq", id}};
 }
 
+AgentSession::Answer AgentSession::arm_cq(const Json& request) {
+  const auto found = find_object(objects_.cqs, request, "cq");
+  const int solicited_only = live::flag(request, "solicited") ? 1 : 0;
+  check("arm_cq", "ibv_req_notify_cq", ibv_req_notify_cq(found->second.get(), solicited_only));
+  return {};
+}
+
 AgentSession::Answer AgentSession::destroy_cq(const Json& request) {
   const auto found = find_object(objects_.cqs, request, "cq");
+  take_wakes();
   check("destroy_cq", "ibv_destroy_cq", ibv_destroy_cq(found->second.get()), kInUse);
   (void)found->second.release();
   objects_.cqs.erase(found);

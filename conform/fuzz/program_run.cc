@@ -38,7 +38,7 @@ class ResponderRunner final : public ProgramRunner {
   [[nodiscard]] TargetResult<void> post(const Receive& receive, Turn& turn) {
     turn.wr_id = receives_++;
     turn.buffer = bench().next_buffer(std::min(receive.length, kReceiveBytes));
-    if (TargetResult<void> posted = target().post_receive(qp(), turn.wr_id, turn.buffer); !posted) {
+    if (TargetResult<void> posted = target().post_receive(qp(), turn.wr_id, std::span{&turn.buffer, 1}); !posted) {
       return posted;
     }
     if (model_.state().is_stopped) {

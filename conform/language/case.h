@@ -109,6 +109,7 @@ struct Verb {
     post_receive,
     bind,
     modify,
+    reconnect,
     arm,
     deregister,
     destroy,
@@ -154,7 +155,8 @@ struct CheckMemory {
 struct CheckCounters {
   std::vector<FieldPattern> grown_by{};
 };
-/// Gives names to values. With `by`, the value chosen is the one whose name `by` evaluates to, or `else`.
+/// Gives names to values. With `by`, the value chosen is the one whose name `by` evaluates to, or `else`. `record` does
+/// the same, and the report has the values.
 struct Assign {
   struct Assignment {
     Place place;
@@ -163,6 +165,7 @@ struct Assign {
     std::vector<Setting> values{};
   };
   std::vector<Assignment> assignments{};
+  bool is_reported = false;
 };
 struct Check {
   Expression condition;

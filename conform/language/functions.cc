@@ -24,7 +24,7 @@ struct Function {
 
 constexpr std::array kFunctions{Function{"psn", 1},     Function{"ack_timeout", 1}, Function{"rnr_wait", 1},
                                 Function{"packets", 1}, Function{"bytes", 2},       Function{"if", 3},
-                                Function{"min", 2},     Function{"max", 2}};
+                                Function{"min", 2},     Function{"max", 2},         Function{"part", 3}};
 
 std::string pattern(std::uint64_t seed, std::uint64_t length) {
   std::string text;
@@ -102,8 +102,22 @@ Evaluated<void> check_call(std::string_view function, std::size_t arguments) {
                                     known->arguments == 1 ? "" : "s", arguments));
 }
 
+/// Returns bytes of hex digits: `arguments` are the digits, the first byte, and how many.
+Evaluated<Value> part_of(std::span<const Value> arguments) {
+  const std::string digits = to_string(arguments[0]);
+  const std::uint64_t* from = arguments[1].as_number();
+  const std::uint64_t* length = arguments[2].as_number();
+  const std::size_t bytes = digits.size() / 2;
+  if (from == nullptr || length == nullptr || *from > bytes || *length > bytes - *from) {
+    return tl::unexpected(fmt::format("part: expected bytes of {}, found {} from {} on", bytes, to_string(arguments[2]),
+                                      to_string(arguments[1])));
+  }
+  return Value::word(digits.substr(2 * *from, 2 * *length));
+}
+
 Evaluated<Value> apply_function(std::string_view function, std::span<const Value> arguments, const Scope& scope) {
   if (function == "if") return arguments[0].is_true() ? arguments[1] : arguments[2];
+  if (function == "part") return part_of(arguments);
   std::array<std::uint64_t, 2> numbers{};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::uint64_t* number = arguments[i].as_number();

@@ -16,11 +16,6 @@ namespace roce::conform {
 
 namespace {
 
-template <typename T>
-tl::unexpected<CaseError> because(const CaseResult<T>& result) {
-  return tl::unexpected(result.error());
-}
-
 bool any_counters(const std::vector<Step>& steps);
 
 struct ReadsCounters {
@@ -41,8 +36,9 @@ bool any_counters(const std::vector<Step>& steps) {
 }
 
 const std::vector<std::string_view>& features() {
-  static const std::vector<std::string_view> names{
-      "agent", "atomic_write", "atomics", "cm", "cnp", "flush", "ipv4", "mw", "rc", "srq", "type2_mw", "uc", "ud"};
+  static const std::vector<std::string_view> names{"agent",     "atomic_write", "atomics", "cm", "cnp",
+                                                   "cq_events", "flush",        "ipv4",    "mw", "rc",
+                                                   "srq",       "type2_mw",     "uc",      "ud"};
   return names;
 }
 

@@ -25,6 +25,12 @@ struct SourceNode {
   [[nodiscard]] SourceNode with(const YAML::Node& other) const { return {file, other}; }
 };
 
+/// The error of a result that has one, for another result.
+template <typename T>
+[[nodiscard]] tl::unexpected<CaseError> because(const CaseResult<T>& result) {
+  return tl::unexpected(result.error());
+}
+
 /// Reads the text of a file, within the bounds of yaml_input. Error: it cannot be read.
 [[nodiscard]] CaseResult<std::string> read_source_text(const std::string& path);
 /// Returns the root of a YAML text that is in the file `path`. Error: it is no YAML.

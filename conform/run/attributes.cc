@@ -20,6 +20,8 @@ using transport::WorkOpcode;
 
 constexpr std::uint64_t kMostReceives = kSrqReceives;
 constexpr std::uint64_t kMostReceiveLength = 65536;
+constexpr std::uint64_t kMostPieces = 16;
+constexpr std::uint64_t kMostCompletions = 4096;
 
 tl::unexpected<CaseError> wrong(const Setting& setting, std::string_view message) {
   return tl::unexpected(CaseError{setting.place, fmt::format("{}: {}", setting.name, message)});
@@ -48,6 +50,7 @@ constexpr std::array kRights{Word{"none", Access::none},
                              Word{"flush_persistent", Access::flush_persistent},
                              Word{"mw_bind", Access::mw_bind},
                              Word{"zero_based", Access::zero_based}};
+constexpr std::array kQueues{Word{"send", false}, Word{"receive", true}};
 constexpr std::array kWindowTypes{Word{"1", transport::MwType::type1}, Word{"2", transport::MwType::type2}};
 constexpr std::array kOperations{Word{"send", WorkOpcode::send},
                                  Word{"send_with_immediate", WorkOpcode::send_with_immediate},
@@ -150,6 +153,21 @@ CaseResult<void> take_name(std::string& to, const Setting& setting, const Scope&
   return {};
 }
 
+CaseResult<void> take_lengths(std::vector<std::uint32_t>& to, const Setting& setting, const Scope& scope) {
+  const CaseResult<Value> value = value_of(setting, scope);
+  if (!value) return tl::unexpected(value.error());
+  const Value::List one{*value};
+  const Value::List* list = value->as_list();
+  for (const Value& length : list != nullptr ? *list : one) {
+    Setting single = setting;
+    single.value = Expression::literal(to_string(length));
+    std::uint32_t bytes = 0;
+    if (auto taken = take_number(bytes, single, scope); !taken) return taken;
+    to.push_back(bytes);
+  }
+  return {};
+}
+
 using Reader = std::function<CaseResult<void>(const Setting&)>;
 
 /// Hands each setting to the reader of its name.
@@ -182,6 +200,9 @@ CaseResult<void> read_attributes(QpAttributesRead& attributes, const std::vector
   const auto number = [&](auto& to, std::uint64_t most) -> Reader {
     return [&to, most, &scope](const Setting& setting) { return take_number(to, setting, scope, most); };
   };
+  const auto cq_size = [&scope](std::optional<std::uint32_t>& to) -> Reader {
+    return [&to, &scope](const Setting& s) { return take_number(to.emplace(), s, scope, kMostCompletions); };
+  };
   return read_each(settings, "attribute",
                    {{"type", [&](const Setting& s) { return take_word(qp.type, s, scope, kTypes); }},
                     {"version", [&](const Setting& s) { return take_word(qp.version, s, scope, kQpVersions); }},
@@ -198,6 +219,9 @@ CaseResult<void> read_attributes(QpAttributesRead& attributes, const std::vector
                     {"max_rd_atomic", number(qp.max_rd_atomic, 128)},
                     {"max_dest_rd_atomic", number(qp.max_dest_rd_atomic, 128)},
                     {"in_other_pd", [&](const Setting& s) { return take_flag(qp.in_other_pd, s, scope); }},
+                    {"pieces", number(qp.pieces, kMostPieces)},
+                    {"send_cq_size", cq_size(qp.send_cq_size)},
+                    {"receive_cq_size", cq_size(qp.receive_cq_size)},
                     {"srq", [&](const Setting& s) { return take_name(attributes.srq, s, scope); }},
                     {"receives", number(attributes.receives.count, kMostReceives)},
                     {"receive_length", number(attributes.receives.length, kMostReceiveLength)}});
@@ -371,6 +395,52 @@ CaseResult<void> read_order(SendOrder& order, const std::vector<Setting>& settin
   request.remote.r_key = RKey{r_key};
   request.invalidate = RKey{invalidate};
   return read;
+}
+
+CaseResult<ReceiveOrder> read_receive(const transport::Sge& whole, const std::vector<Setting>& settings,
+                                      const Scope& scope) {
+  ReceiveOrder order;
+  transport::Sge buffer = whole;
+  std::uint32_t l_key = whole.l_key.value();
+  std::uint64_t spacing = 0;
+  std::vector<std::uint32_t> lengths;
+  const auto number = [&scope](auto& to) -> Reader {
+    return [&to, &scope](const Setting& setting) { return take_number(to, setting, scope); };
+  };
+  const CaseResult<void> read =
+      read_each(settings, "argument",
+                {{"wr_id", number(order.wr_id)},
+                 {"length", number(buffer.length)},
+                 {"at", number(buffer.address)},
+                 {"l_key", number(l_key)},
+                 {"spacing", number(spacing)},
+                 {"pieces", [&](const Setting& s) { return take_lengths(lengths, s, scope); }}});
+  if (!read) return tl::unexpected(read.error());
+  buffer.l_key = LKey{l_key};
+  if (lengths.empty()) lengths.push_back(buffer.length);
+  order.pieces.reserve(lengths.size());
+  for (const std::uint32_t length : lengths) {
+    buffer.length = length;
+    order.pieces.push_back(buffer);
+    buffer.address += length + spacing;
+  }
+  return order;
+}
+
+CaseResult<CqArming> read_arming(const std::vector<Setting>& settings, const Scope& scope) {
+  CqArming arming;
+  const CaseResult<void> read =
+      read_each(settings, "argument",
+                {{"of", [&](const Setting& s) { return take_word(arming.is_receive, s, scope, kQueues); }},
+                 {"solicited", [&](const Setting& s) { return take_flag(arming.solicited_only, s, scope); }}});
+  if (!read) return tl::unexpected(read.error());
+  return arming;
+}
+
+CaseResult<void> read_reconnect(QpSetup& setup, const std::vector<Setting>& settings, const Scope& scope) {
+  return read_each(settings, "argument",
+                   {{"rq_psn", [&](const Setting& s) { return take_psn(setup.rq_psn, s, scope); }},
+                    {"sq_psn", [&](const Setting& s) { return take_psn(setup.sq_psn, s, scope); }}});
 }
 
 }  // namespace roce::conform

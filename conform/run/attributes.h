@@ -61,6 +61,18 @@ struct ListenerRead {
 [[nodiscard]] CaseResult<ListenerRead> read_listener(const std::vector<Setting>& settings, const Scope& scope);
 /// Reads the arguments of a verb of the communication manager over those that `terms` has.
 [[nodiscard]] CaseResult<void> read_terms(CmTerms& terms, const std::vector<Setting>& settings, const Scope& scope);
+/// A receive of one piece or of several, which lie in one region.
+struct ReceiveOrder {
+  std::uint64_t wr_id = 0;
+  std::vector<transport::Sge> pieces{};
+};
+/// Reads where a `post_receive` has its pieces; `whole` is the buffer without arguments.
+[[nodiscard]] CaseResult<ReceiveOrder> read_receive(const transport::Sge& whole, const std::vector<Setting>& settings,
+                                                    const Scope& scope);
+/// Reads which completion queue of a QP is armed, and for which completions.
+[[nodiscard]] CaseResult<CqArming> read_arming(const std::vector<Setting>& settings, const Scope& scope);
+/// Reads the PSNs of a `reconnect` into the setup of a QP.
+[[nodiscard]] CaseResult<void> read_reconnect(QpSetup& setup, const std::vector<Setting>& settings, const Scope& scope);
 
 /// All rights that a peer can have.
 [[nodiscard]] transport::Access all_rights();

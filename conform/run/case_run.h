@@ -87,7 +87,9 @@ class CaseRun final : private Scope {
   [[nodiscard]] std::optional<TargetResult<void>> call(const Verb& action, const Step& step);
   [[nodiscard]] std::optional<TargetResult<void>> end_object(const Verb& action, const Step& step);
   [[nodiscard]] std::optional<TargetResult<void>> call_cm(const Verb& action, const Step& step);
-  [[nodiscard]] std::optional<TargetResult<void>> arm_srq(const Verb& action, const Step& step);
+  [[nodiscard]] std::optional<TargetResult<void>> arm(const Verb& action, const Step& step);
+  [[nodiscard]] std::optional<TargetResult<void>> reconnect(const Verb& action, PeerQp& qp);
+  [[nodiscard]] std::optional<TargetResult<void>> post_receive(const Verb& action, const PeerQp& qp);
   [[nodiscard]] std::optional<TargetResult<void>> post_srq_receive(SrqNumber srq, const Verb& action);
   [[nodiscard]] std::optional<TargetResult<void>> post_bind(const Verb& action, const PeerQp& qp, const Step& step);
 
@@ -112,7 +114,7 @@ class CaseRun final : private Scope {
   [[nodiscard]] std::optional<bool> fits(const FramePattern& pattern, const SeenFrame& frame, const PeerQp& qp);
   [[nodiscard]] Verdict check_times(const SeenFrame& frame, const Step& step);
   void remember(const Step& step, const std::vector<std::byte>& bytes);
-  [[nodiscard]] Verdict save_fields(const Step& step, const Packet& packet);
+  [[nodiscard]] Verdict save_fields(const Step& step, const Packet& packet, Duration elapsed);
   [[nodiscard]] Verdict finish();
 
   // Values.

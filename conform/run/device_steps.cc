@@ -47,7 +47,8 @@ std::optional<TargetResult<void>> CaseRun::end_object(const Verb& action, const 
     return std::nullopt;
   }
   if (const auto window = bed_.find_window(action.on)) return target_.destroy_window(*window);
-  give_up({step.place, fmt::format("there is no window {}", action.on)});
+  if (const PeerQp* qp = bed_.find_qp(action.on)) return target_.destroy_qp(qp->number);
+  give_up({step.place, fmt::format("there is no window and no QP {}", action.on)});
   return std::nullopt;
 }
 
@@ -69,11 +70,40 @@ std::optional<TargetResult<void>> CaseRun::post_bind(const Verb& action, const P
   return target_.post_bind(qp.number, bind->order);
 }
 
-std::optional<TargetResult<void>> CaseRun::arm_srq(const Verb& action, const Step& step) {
-  const CaseResult<std::uint32_t> limit = read_limit(action.arguments, *this);
-  const std::optional<SrqNumber> srq = bed_.find_srq(action.on);
-  if (limit && srq) return target_.arm_srq(*srq, *limit);
-  give_up(limit ? CaseError{step.place, fmt::format("there is no SRQ {}", action.on)} : limit.error());
+std::optional<TargetResult<void>> CaseRun::arm(const Verb& action, const Step& step) {
+  if (const std::optional<SrqNumber> srq = bed_.find_srq(action.on)) {
+    const CaseResult<std::uint32_t> limit = read_limit(action.arguments, *this);
+    if (limit) return target_.arm_srq(*srq, *limit);
+    give_up(limit.error());
+    return std::nullopt;
+  }
+  const PeerQp* qp = bed_.find_qp(action.on);
+  const CaseResult<CqArming> arming = read_arming(action.arguments, *this);
+  if (qp != nullptr && arming) return target_.arm_cq(qp->number, *arming);
+  give_up(qp == nullptr ? CaseError{step.place, fmt::format("there is no SRQ and no QP {}", action.on)}
+                        : arming.error());
+  return std::nullopt;
+}
+
+std::optional<TargetResult<void>> CaseRun::reconnect(const Verb& action, PeerQp& qp) {
+  QpSetup setup = qp.setup;
+  if (const CaseResult<void> read = read_reconnect(setup, action.arguments, *this); !read) {
+    give_up(read.error());
+    return std::nullopt;
+  }
+  if (TargetResult<void> up = target_.bring_up(qp.number, setup); !up) return up;
+  qp.setup = setup;
+  qp.expected = setup.rq_psn;
+  qp.next = setup.sq_psn;
+  qp.msn = Msn{};
+  monitor_.forget();
+  return TargetResult<void>{};
+}
+
+std::optional<TargetResult<void>> CaseRun::post_receive(const Verb& action, const PeerQp& qp) {
+  const CaseResult<ReceiveOrder> order = read_receive(bed_.order_for(qp).data, action.arguments, *this);
+  if (order) return target_.post_receive(qp.number, order->wr_id, order->pieces);
+  give_up(order.error());
   return std::nullopt;
 }
 
@@ -88,14 +118,16 @@ std::optional<TargetResult<void>> CaseRun::post_srq_receive(SrqNumber srq, const
 }
 
 std::optional<TargetResult<void>> CaseRun::call(const Verb& action, const Step& step) {
-  if (action.kind == Verb::Kind::arm) return arm_srq(action, step);
+  if (action.kind == Verb::Kind::arm) return arm(action, step);
   if (action.kind >= Verb::Kind::accept) return call_cm(action, step);
   if (const auto srq = bed_.find_srq(action.on); srq && action.kind == Verb::Kind::post_receive) {
     return post_srq_receive(*srq, action);
   }
   if (action.kind == Verb::Kind::deregister || action.kind == Verb::Kind::destroy) return end_object(action, step);
-  const PeerQp* qp = own_qp_of(action.on, step.place);
+  PeerQp* qp = own_qp_of(action.on, step.place);
   if (qp == nullptr) return std::nullopt;
+  if (action.kind == Verb::Kind::reconnect) return reconnect(action, *qp);
+  if (action.kind == Verb::Kind::post_receive) return post_receive(action, *qp);
   if (action.kind == Verb::Kind::bind) return post_bind(action, *qp, step);
   if (action.kind == Verb::Kind::modify) {
     const CaseResult<transport::QpChange> change = read_change(action.arguments, *this);
@@ -108,8 +140,7 @@ std::optional<TargetResult<void>> CaseRun::call(const Verb& action, const Step& 
     give_up(read.error());
     return std::nullopt;
   }
-  return action.kind == Verb::Kind::post_send ? target_.post_send(qp->number, order)
-                                              : target_.post_receive(qp->number, order.request.wr_id, order.data);
+  return target_.post_send(qp->number, order);
 }
 
 CaseRun::Verdict CaseRun::run_action(const Verb& action, const Step& step) {

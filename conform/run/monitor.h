@@ -22,6 +22,9 @@ class Monitor {
   /// sentence; empty if there is none.
   [[nodiscard]] std::optional<std::string> judge(const Packet& packet, const Port& port, Time now);
 
+  /// Forgets all connections: PSNs and MSNs begin again.
+  void forget() { tracker_ = analysis::Tracker{}; }
+
  private:
   analysis::Tracker tracker_{};
   std::uint64_t frames_ = 0;

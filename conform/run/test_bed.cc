@@ -243,7 +243,7 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
             .next = made.sq_psn};
   if (attributes.setup.state == transport::QpState::reset) attributes.receives.count = 0;
   const auto post = [&](std::uint64_t wr_id, const transport::Sge& buffer) {
-    return target_.post_receive(qp.number, wr_id, buffer);
+    return target_.post_receive(qp.number, wr_id, std::span{&buffer, 1});
   };
   if (auto posted = add_receives(object, attributes.receives, post); !posted) return posted;
   qps_.emplace(object.name, std::move(qp));

@@ -72,9 +72,18 @@ Json change_request(Qpn qpn, const QpChange& change, const Port& port) {
   return request;
 }
 
+/// Returns buffers as the list that requests have.
+Json pieces_of(std::span<const transport::Sge> buffers) {
+  Json pieces = Json::array();
+  for (const transport::Sge& buffer : buffers) {
+    pieces.push_back({{"address", buffer.address}, {"length", buffer.length}, {"l_key", buffer.l_key.value()}});
+  }
+  return pieces;
+}
+
 /// Returns a buffer as the list that requests have.
 Json pieces_of(const transport::Sge& buffer) {
-  return Json::array({{{"address", buffer.address}, {"length", buffer.length}, {"l_key", buffer.l_key.value()}}});
+  return pieces_of(std::span{&buffer, 1});
 }
 
 transport::Completion completion_of(const nlohmann::json& report) {
@@ -150,26 +159,34 @@ TargetResult<QpNumber> LinkTarget::create_qp(const QpSetup& setup) {
                                   setup.path_mtu, device_.max_path_mtu()));
   }
   Qp qp{.type = setup.type};
-  qp.send_cq = answered_number<std::uint32_t>(device_.tell("create_cq", {{"size", kCompletions}}), "cq");
-  qp.receive_cq = answered_number<std::uint32_t>(device_.tell("create_cq", {{"size", kCompletions}}), "cq");
+  qp.send_cq = answered_number<std::uint32_t>(
+      device_.tell("create_cq", {{"size", setup.send_cq_size.value_or(kCompletions)}}), "cq");
+  qp.receive_cq = answered_number<std::uint32_t>(
+      device_.tell("create_cq", {{"size", setup.receive_cq_size.value_or(kCompletions)}}), "cq");
   Json request{
       {"type", live::name_of(setup.type)}, {"state", "RESET"}, {"send_cq", qp.send_cq}, {"receive_cq", qp.receive_cq}};
   put_pd(request, setup.in_other_pd);
+  if (setup.pieces != 1) request["max_pieces"] = setup.pieces;
   if (setup.srq) request["srq"] = srqs_.at(*setup.srq);
   const TargetResult<nlohmann::json> created = device_.ask("create_qp", request);
   if (!created) return tl::unexpected(created.error());
   qp.qpn = Qpn{answered_number<std::uint32_t>(*created, "qp")};
   qps_.push_back(qp);
   const QpNumber qp_number = qps_.size() - 1;
+  if (const TargetResult<void> up = bring_up(qp_number, setup); !up) return tl::unexpected(up.error());
+  return qp_number;
+}
+
+TargetResult<void> LinkTarget::bring_up(QpNumber qp, const QpSetup& setup) {
   // A UD QP gets the address that it sends to from `connect_qp`, which takes it from INIT to RTS.
   const bool connects = setup.type == transport::QpType::ud && setup.state != QpState::rtr;
   for (const QpChange& change : path_of(setup, {.dgid = port().tester_gid})) {
     if (connects && change.state == QpState::rtr) continue;
     const bool is_connection = connects && change.state == QpState::rts;
-    const TargetResult<void> moved = is_connection ? connect(qp_number, setup.sq_psn) : modify(qp_number, change);
-    if (!moved) return tl::unexpected(moved.error());
+    TargetResult<void> moved = is_connection ? connect(qp, setup.sq_psn) : modify(qp, change);
+    if (!moved) return moved;
   }
-  return qp_number;
+  return {};
 }
 
 TargetResult<void> LinkTarget::connect(QpNumber qp, Psn first) {
@@ -277,8 +294,18 @@ TargetResult<void> LinkTarget::post_send(QpNumber qp, const SendOrder& order) {
   return done(device_.ask("post_send", request));
 }
 
-TargetResult<void> LinkTarget::post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) {
-  return done(device_.ask("post_receive", {{"qp", qpn(qp).value()}, {"wr_id", wr_id}, {"pieces", pieces_of(buffer)}}));
+TargetResult<void> LinkTarget::destroy_qp(QpNumber qp) {
+  return done(device_.ask("destroy_qp", {{"qp", qpn(qp).value()}}));
+}
+
+TargetResult<void> LinkTarget::arm_cq(QpNumber qp, const CqArming& arming) {
+  const Qp& queues = qps_.at(qp);
+  return done(device_.ask("arm_cq", {{"cq", arming.is_receive ? queues.receive_cq : queues.send_cq},
+                                     {"solicited", arming.solicited_only}}));
+}
+
+TargetResult<void> LinkTarget::post_receive(QpNumber qp, std::uint64_t wr_id, std::span<const transport::Sge> buffers) {
+  return done(device_.ask("post_receive", {{"qp", qpn(qp).value()}, {"wr_id", wr_id}, {"pieces", pieces_of(buffers)}}));
 }
 
 std::optional<transport::Completion> LinkTarget::poll(QpNumber qp, bool is_receive) {

@@ -25,6 +25,8 @@ constexpr std::uint64_t kFirstAddress = 0x10'0000'0000;
 constexpr std::size_t kMemory = 1U << 20U;
 // Regions begin and end inside a page, so that a byte too many is not stopped by the end of a page.
 constexpr std::size_t kBetweenRegions = 0x900;
+// Frames that the device sends before anything else happens to it.
+constexpr std::size_t kAtOnce = 64;
 
 constexpr std::uint8_t kTester = 1;
 constexpr std::uint8_t kDevice = 2;
@@ -106,21 +108,30 @@ const Port* MemoryTarget::port_of(RoceVersion version) const {
 TargetResult<QpNumber> MemoryTarget::create_qp(const QpSetup& setup) {
   constexpr std::uint32_t completions = 4096;
   const transport::Pd pd = setup.in_other_pd ? other_pd_ : pd_;
-  Qp qp{.send_cq = must(device_.create_cq(completions)), .receive_cq = must(device_.create_cq(completions))};
-  const auto version = std::ranges::find(ports_, setup.version, &Port::version);
-  const std::size_t index = version == ports_.end() ? 0 : static_cast<std::size_t>(version - ports_.begin());
-  const transport::AddressVector tester{.sgid_index = static_cast<std::uint16_t>(index),
-                                        .dgid = ports_.at(index).tester_gid};
-  if (setup.type == QpType::ud) qp.tester = must(device_.create_ah(pd, tester));
+  Qp qp{.send_cq = must(device_.create_cq(setup.send_cq_size.value_or(completions))),
+        .receive_cq = must(device_.create_cq(setup.receive_cq_size.value_or(completions)))};
+  if (setup.type == QpType::ud) qp.tester = must(device_.create_ah(pd, tester_of(setup.version)));
   transport::QpInit init{.type = setup.type, .pd = pd, .send_cq = qp.send_cq, .receive_cq = qp.receive_cq};
+  init.max_receive_sge = static_cast<std::uint8_t>(setup.pieces);
   if (setup.srq) init.srq = srqs_.at(*setup.srq);
   qp.qpn = must(device_.create_qp(init));
   qps_.push_back(qp);
   const QpNumber number = qps_.size() - 1;
-  for (const QpChange& change : path_of(setup, tester)) {
-    if (const auto done = said(device_.modify_qp(qp.qpn, change, now_)); !done) return tl::unexpected(done.error());
-  }
+  if (const TargetResult<void> up = bring_up(number, setup); !up) return tl::unexpected(up.error());
   return number;
+}
+
+transport::AddressVector MemoryTarget::tester_of(RoceVersion version) const {
+  const auto found = std::ranges::find(ports_, version, &Port::version);
+  const std::size_t index = found == ports_.end() ? 0 : static_cast<std::size_t>(found - ports_.begin());
+  return {.sgid_index = static_cast<std::uint16_t>(index), .dgid = ports_.at(index).tester_gid};
+}
+
+TargetResult<void> MemoryTarget::bring_up(QpNumber qp, const QpSetup& setup) {
+  for (const QpChange& change : path_of(setup, tester_of(setup.version))) {
+    if (TargetResult<void> done = modify(qp, change); !done) return done;
+  }
+  return {};
 }
 
 TargetResult<Region> MemoryTarget::create_region(const RegionSetup& setup) {
@@ -206,9 +217,18 @@ TargetResult<void> MemoryTarget::post_send(QpNumber qp, const SendOrder& order) 
   return said(device_.post_send(qpn(qp), request));
 }
 
-TargetResult<void> MemoryTarget::post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) {
-  const std::array<transport::Sge, 1> sges{buffer};
-  return said(device_.post_receive(qpn(qp), {.wr_id = wr_id, .sges = sges}));
+TargetResult<void> MemoryTarget::destroy_qp(QpNumber qp) {
+  return said(device_.destroy_qp(qpn(qp)));
+}
+
+TargetResult<void> MemoryTarget::arm_cq(QpNumber qp, const CqArming& arming) {
+  const Qp& queues = qps_.at(qp);
+  return said(device_.request_notify(arming.is_receive ? queues.receive_cq : queues.send_cq, arming.solicited_only));
+}
+
+TargetResult<void> MemoryTarget::post_receive(QpNumber qp, std::uint64_t wr_id,
+                                              std::span<const transport::Sge> buffers) {
+  return said(device_.post_receive(qpn(qp), {.wr_id = wr_id, .sges = buffers}));
 }
 
 std::optional<transport::Completion> MemoryTarget::poll(QpNumber qp, bool is_receive) {
@@ -261,7 +281,8 @@ CmService* MemoryTarget::cm() {
 void MemoryTarget::collect() {
   if (cm_) cm_->step();
   std::array<transport::TxUnit, 1> units{};
-  while (device_.transmit(buffer_, units, {.max_bytes = buffer_.size()}, now_) != 0) {
+  for (std::size_t i = 0; i < kAtOnce && device_.transmit(buffer_, units, {.max_bytes = buffer_.size()}, now_) != 0;
+       ++i) {
     sent_.push_back({now_, {units[0].bytes.begin(), units[0].bytes.end()}});
   }
 }

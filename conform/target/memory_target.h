@@ -38,9 +38,12 @@ class MemoryTarget : public Target {
   TargetResult<void> post_srq_receive(SrqNumber srq, std::uint64_t wr_id, const transport::Sge& buffer) override;
   TargetResult<void> post_bind(QpNumber qp, const BindOrder& order) override;
   TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) override;
+  TargetResult<void> bring_up(QpNumber qp, const QpSetup& setup) override;
   [[nodiscard]] transport::QpState state(QpNumber qp) override;
   TargetResult<void> post_send(QpNumber qp, const SendOrder& order) override;
-  TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) override;
+  TargetResult<void> destroy_qp(QpNumber qp) override;
+  TargetResult<void> arm_cq(QpNumber qp, const CqArming& arming) override;
+  TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, std::span<const transport::Sge> buffers) override;
   [[nodiscard]] std::optional<transport::Completion> poll(QpNumber qp, bool is_receive) override;
   [[nodiscard]] std::optional<transport::EventType> poll_event() override;
   [[nodiscard]] std::map<std::string, std::uint64_t> counters() override;
@@ -62,6 +65,8 @@ class MemoryTarget : public Target {
     transport::Ah tester{};  ///< of a UD QP: the address that it sends to
   };
 
+  /// Returns where QPs of a version send to.
+  [[nodiscard]] transport::AddressVector tester_of(RoceVersion version) const;
   /// Takes what the device has to send now.
   void collect();
 

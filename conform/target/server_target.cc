@@ -153,6 +153,18 @@ TargetResult<void> ServerTarget::modify(QpNumber /*qp*/, const transport::QpChan
   lack_agent();
 }
 
+TargetResult<void> ServerTarget::bring_up(QpNumber /*qp*/, const QpSetup& /*setup*/) {
+  lack_agent();
+}
+
+TargetResult<void> ServerTarget::destroy_qp(QpNumber /*qp*/) {
+  lack_agent();
+}
+
+TargetResult<void> ServerTarget::arm_cq(QpNumber /*qp*/, const CqArming& /*arming*/) {
+  lack_agent();
+}
+
 transport::QpState ServerTarget::state(QpNumber /*qp*/) {
   lack_agent();
 }
@@ -162,7 +174,7 @@ TargetResult<void> ServerTarget::post_send(QpNumber /*qp*/, const SendOrder& /*o
 }
 
 TargetResult<void> ServerTarget::post_receive(QpNumber /*qp*/, std::uint64_t /*wr_id*/,
-                                              const transport::Sge& /*buffer*/) {
+                                              std::span<const transport::Sge> /*buffers*/) {
   return {};
 }
 

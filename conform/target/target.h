@@ -80,8 +80,11 @@ struct QpSetup {
   std::uint8_t min_rnr_timer = 12;
   std::uint8_t max_rd_atomic = 4;
   std::uint8_t max_dest_rd_atomic = 4;
-  bool in_other_pd = false;        ///< in another protection domain than the other objects
-  std::optional<SrqNumber> srq{};  ///< where its receives come from, instead of a queue of its own
+  bool in_other_pd = false;                        ///< in another protection domain than the other objects
+  std::uint32_t pieces = 1;                        ///< that a receive may have at most
+  std::optional<std::uint32_t> send_cq_size{};     ///< completions; empty: more than a case leaves there
+  std::optional<std::uint32_t> receive_cq_size{};  ///< likewise
+  std::optional<SrqNumber> srq{};                  ///< where its receives come from, instead of a queue of its own
 };
 
 /// A region of the device's memory.
@@ -119,6 +122,12 @@ struct BindOrder {
   std::uint64_t length = 0;  ///< bytes; 0 unbinds
   transport::Access access = transport::Access::none;
   std::uint8_t variant = 0;  ///< the low byte of the new key of a type 2 window
+};
+
+/// The arming of one of a QP's completion queues.
+struct CqArming {
+  bool is_receive = true;
+  bool solicited_only = false;  ///< only a completion that is solicited, or an error, makes the event
 };
 
 /// A request that the device is to post; addresses are the device's.
@@ -195,10 +204,16 @@ class Target {
   virtual TargetResult<void> post_srq_receive(SrqNumber srq, std::uint64_t wr_id, const transport::Sge& buffer) = 0;
   virtual TargetResult<void> post_bind(QpNumber qp, const BindOrder& order) = 0;
   virtual TargetResult<void> modify(QpNumber qp, const transport::QpChange& change) = 0;
+  /// Takes a QP that is in RESET to the state of `setup`, as `create_qp` does. Errors: the device refuses a change.
+  virtual TargetResult<void> bring_up(QpNumber qp, const QpSetup& setup) = 0;
   [[nodiscard]] virtual transport::QpState state(QpNumber qp) = 0;
+  virtual TargetResult<void> destroy_qp(QpNumber qp) = 0;
+  /// Arms the QP's completion queue for one event.
+  virtual TargetResult<void> arm_cq(QpNumber qp, const CqArming& arming) = 0;
   /// On a UD QP, `order` goes to the tester's address, and to the QP and with the Q_Key that it names.
   virtual TargetResult<void> post_send(QpNumber qp, const SendOrder& order) = 0;
-  virtual TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, const transport::Sge& buffer) = 0;
+  virtual TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id,
+                                          std::span<const transport::Sge> buffers) = 0;
 
   // Reports of the device.
 

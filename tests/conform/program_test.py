@@ -291,8 +291,12 @@ class BadInput(Programs):
             ("- repeat: {times: 9999, steps: [{repeat: {times: 9999, steps: [{wait: 1ns}]}}]}", "more than 1000000 steps"),
             ("- wait: 90000s", "more than a day"),
             ("- counter: {luck: 1}", "there is no counter luck"),
-            ("- arm: {on: nobody, limit: 3}", "there is no SRQ nobody"),
-            ("- arm: {on: nobody, limt: 3}", "argument \"limt\" is unknown; there are: limit"),
+            ("- arm: {on: nobody, limit: 3}", "there is no SRQ and no QP nobody"),
+            ("- arm: {limt: 3}", "argument \"limt\" is unknown; there are: of, solicited"),
+            ("- reconnect: {psn: 3}", "argument \"psn\" is unknown; there are: rq_psn, sq_psn"),
+            ("- post_receive: {pieces: [1, many]}", "pieces: expected 0 … 4294967295, found many"),
+            ("- destroy: nobody", "there is no window and no QP nobody"),
+            ("- set: {x: \"part(bytes(1, 8), 4, 5)\"}", "part: expected bytes of 8, found 5 from 4 on"),
             ("- probe: {on: d}", "a probe needs a QP that answers: d is not of type rc"),
         ]:
             with self.subTest(steps):

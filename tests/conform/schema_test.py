@@ -188,9 +188,11 @@ class Words(Schema):
         for step in steps:
             with self.subTest(step):
                 self.assertEqual("a step needs a verb" in self.said(f"{CASE}steps: [{{{step}: x}}]\n"), step not in verbs)
-        for step, place in [("post_send", "request"), ("post_receive", "request"), ("modify", "change"), ("bind", "bind"), ("arm", "arm")]:
+        for step, place in [("post_send", "request"), ("post_receive", "receive"), ("modify", "change"), ("reconnect", "reconnect"), ("bind", "bind")]:
             with self.subTest(step):
                 self.assertEqual(self.names("$defs", place), {"on"} | self.listed_in_step(f"{step}: {{x: 1}}"))
+        of_srq = self.listed(f"{CASE}setup: {{s: {{srq: }}}}\nsteps: [{{arm: {{on: s, x: 1}}}}]\n")
+        self.assertEqual(self.names("$defs", "arm"), {"on"} | self.listed_in_step("arm: {x: 1}") | of_srq)
         self.assertEqual(self.enumerated("$defs", "request", "properties", "opcode"), self.listed_in_step("post_send: {opcode: x}"))
         self.assertEqual(self.enumerated("$defs", "queue"), self.listed_in_step("completion: {of: x}"))
         for step, choice in [("quiet", 1), ("probe", 1), ("no_completion", 1)]:

@@ -218,6 +218,17 @@ class Objects(unittest.TestCase):
         self.call("destroy_srq", srq=srq)
         self.refused("\"srq\" was not made by this connection", "arm_srq", srq=srq, limit=1)
 
+    def test_an_armed_completion_queue_makes_one_event(self):
+        first, second, queues = self.pair()
+        memory = self.call("create_memory", length=4096)["memory"]
+        self.call("arm_cq", cq=queues["receive_cq"], solicited=True)
+        for wr_id, solicited, events in ((1, False, []), (2, True, [{"event": "CQ ready", "cq": queues["receive_cq"]}]), (3, True, [])):
+            self.call("post_receive", qp=first, memory=memory, length=64, wr_id=wr_id)
+            self.call("post_send", qp=second, opcode="send", memory=memory, length=8, solicited=solicited)
+            self.assertEqual(self.completion(cq=queues["receive_cq"])["wr_id"], wr_id)
+            self.assertEqual(self.call("poll_events")["events"], events)
+        self.refused("\"cq\" was not made by this connection", "arm_cq", cq=0xFFFF)
+
     def test_a_datagram_goes_from_a_queue_pair_of_another_pd(self):
         pd = self.call("create_pd")["pd"]
         sender = self.call("create_qp", type="ud", pd=pd)["qp"]

@@ -134,6 +134,11 @@ ControlSession::Answer ControlSession::create_cq(const Json& request, Time) {
   return {{"cq", id}};
 }
 
+ControlSession::Answer ControlSession::arm_cq(const Json& request, Time) {
+  carried_out(device_.request_notify(object_of(cqs_, request, "cq"), flag(request, "solicited")), "arm_cq");
+  return {};
+}
+
 ControlSession::Answer ControlSession::destroy_cq(const Json& request, Time) {
   carried_out(device_.destroy_cq(object_of(cqs_, request, "cq")), "destroy_cq");
   cqs_.erase(number<std::uint32_t>(request, "cq", 0, UINT32_MAX));

@@ -99,6 +99,7 @@ const std::map<std::string_view, ControlSession::Operation>& ControlSession::ope
       {"window_status", &ControlSession::window_status},
       {"destroy_window", &ControlSession::destroy_window},
       {"create_cq", &ControlSession::create_cq},
+      {"arm_cq", &ControlSession::arm_cq},
       {"destroy_cq", &ControlSession::destroy_cq},
       {"create_srq", &ControlSession::create_srq},
       {"arm_srq", &ControlSession::arm_srq},
@@ -204,7 +205,7 @@ ControlSession::Answer ControlSession::hello(const Json& request, Time) {
                 {"shards", terms_.shards}};
   if (version > 1) {
     answer["features"] = {"rc",        "uc",         "ud",    "atomics",  "atomic_write", "flush",     "windows_1",
-                          "windows_2", "invalidate", "sinks", "counters", "srq",          "congestion"};
+                          "windows_2", "invalidate", "sinks", "counters", "srq",          "cq_events", "congestion"};
     if (acceptor_) answer["features"].push_back("connections");
   }
   return answer;

@@ -8,16 +8,18 @@
 #include "roce/wire/ethernet.h"
 #include "transport/device_state.h"
 #include "transport/emitter.h"
+#include "transport/faults.h"
 
 namespace roce::transport::detail {
 
 void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time now) {
-  if ((packet.traffic_class() & kEcnMask) != kEcnCe) return;
+  if (fault(Fault::cnp_never)) return;
+  if ((packet.traffic_class() & kEcnMask) != kEcnCe && !fault(Fault::cnp_for_ect)) return;
   ++qp.counters.ce_received;
   const CnpConfig& config = device.config.cnp;
   if (!config.enabled || !device.profile().send_cnps || packet.version() == RoceVersion::v1) return;
   // CC-01 (at most one CNP per QP in an interval)
-  if (qp.cnp_sent_before && now - qp.last_cnp < config.interval) return;
+  if (qp.cnp_sent_before && now - qp.last_cnp < config.interval && !fault(Fault::cnp_each)) return;
   if (device.cnps.full()) return;
   PendingCnp cnp;
   cnp.qpn = qp.qpn;
@@ -38,6 +40,7 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
     // CC-03 (a CNP goes to the peer QP of the connection)
     cnp.dest_qp = qp.dest_qp;
     cnp.path = qp.path;
+    if (fault(Fault::cnp_wrong_qp)) cnp.dest_qp = qp.qpn;
   }
   NetMeta& back = cnp.path.net;
   back.traffic_class = static_cast<std::uint8_t>(config.dscp << 2 | kEcnEct0);
@@ -53,8 +56,10 @@ void on_congestion_mark(DeviceState& device, Qp& qp, const Packet& packet, Time 
 
 // CC-04 (only a CNP from the peer of a QP in RTS or SQD reaches its congestion control)
 void on_cnp(Qp& qp, const Packet& packet, Time now) {
-  const bool connected = !qp.is_datagram();
-  if (connected && !packet.is_between(qp.path.net.version, qp.path.net.destination, qp.path.net.source)) {
+  if (fault(Fault::cnp_moves_psn)) qp.resp.e_psn = qp.resp.e_psn + 1;
+  const NetMeta& ours = qp.path.net;
+  const bool is_strange = !qp.is_datagram() && !packet.is_between(ours.version, ours.destination, ours.source);
+  if (is_strange && !fault(Fault::cnp_stranger_slows)) {
     ++qp.counters.cnps_ignored;
     return;
   }

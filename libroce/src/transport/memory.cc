@@ -154,6 +154,7 @@ VerbResult<RKey> MemoryTable::query(Mw mw) const {
 
 VerbResult<std::uint32_t> MemoryTable::destroy(Mw mw) {
   if (!names(mw, Kind::window)) return unknown_handle("mw", mw, device_);
+  if (fault(Fault::window_outlives)) return slots_[mw.index].pd;
   unbind(mw.index);
   release(mw.index);
   return slots_[mw.index].pd;
@@ -181,7 +182,7 @@ bool MemoryTable::invalidate(RKey key, std::uint32_t pd, Qpn qpn) {
   const Record& record = records_[index];
   if (record.kind == Kind::window) {
     if (record.type != MwType::type2) return false;
-    unbind(index);
+    if (!fault(Fault::invalidate_not_done)) unbind(index);
     return true;
   }
   // A window would still give access to the invalidated region.
@@ -212,7 +213,7 @@ bool MemoryTable::bind(const MwBinding& binding, std::uint32_t pd, Qpn qpn) {
   if (window.pd != pd) return false;
   // MEM-09 (a type 2 window has to be unbound to be bound)
   if (type2 ? window.rights != 0 || binding.length == 0 : zero_based) return false;
-  if (binding.length != 0 && !may_bind(binding, pd)) return false;
+  if (binding.length != 0 && !may_bind(binding, pd) && !fault(Fault::bind_unchecked)) return false;
 
   unbind(index);
   // MEM-08 (a type 1 window gets a new key each time)
@@ -226,6 +227,9 @@ bool MemoryTable::bind(const MwBinding& binding, std::uint32_t pd, Qpn qpn) {
   window.qpn = qpn.value();
   window.qpn_mask = type2 ? Qpn::kMax : 0;
   window.rights = bits(binding.access) | kValid;
+  if (fault(Fault::window_any_qp)) window.qpn_mask = 0;
+  if (fault(Fault::window_range_ignored)) window.length = region.length - (binding.address - region.start);
+  if (fault(Fault::window_has_regions_rights)) window.rights = bits(records_[binding.mr.index].access) | kValid;
   record.region = binding.mr.index;
   ++records_[binding.mr.index].windows;
   return true;
@@ -234,6 +238,7 @@ bool MemoryTable::bind(const MwBinding& binding, std::uint32_t pd, Qpn qpn) {
 Scattered MemoryTable::scatter(std::uint32_t pd, std::span<const Sge> sges, std::uint64_t offset, Bytes bytes) const {
   for (const Sge& sge : sges) {
     if (bytes.empty()) return Scattered::done;
+    if (fault(Fault::scatter_stops_at_empty) && sge.length == 0) return Scattered::too_long;
     if (offset >= sge.length) {
       offset -= sge.length;
       continue;

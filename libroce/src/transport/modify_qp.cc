@@ -172,6 +172,10 @@ void reset(DeviceState& device, Qp& qp) {
     made.misbehaviour = std::make_unique<Misbehaviour>();
     made.misbehaviour->hook = qp.misbehaviour->hook;
   }
+  if (fault(Fault::reset_keeps_store)) made.resp.replays = std::move(qp.resp.replays);
+  if (fault(Fault::reset_keeps_store)) made.resp.position = qp.resp.position;
+  if (fault(Fault::reset_keeps_store)) made.attributes.max_dest_rd_atomic = qp.attributes.max_dest_rd_atomic;
+  if (fault(Fault::reset_keeps_msn)) made.resp.msn = qp.resp.msn;
   qp = std::move(made);
 }
 

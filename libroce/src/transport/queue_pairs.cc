@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "transport/device_state.h"
+#include "transport/faults.h"
 #include "transport/refusal.h"
 #include "transport/scheduler.h"
 
@@ -147,6 +148,7 @@ VerbResult<void> Device::destroy_qp(Qpn qpn) {
   Qp* qp = device.find_qp(qpn);
   if (qp == nullptr) return unknown_qp(qpn);
   if (qp->groups != 0) return refuse(VerbErrorCode::in_use, "qp", "no multicast groups", qp->groups);
+  if (fault(Fault::destroyed_stays)) return {};
   unschedule(device, *qp);
   device.memory.unbind_windows_of(qpn);
   --device.pds.at(qp->pd).users;

@@ -114,6 +114,7 @@ namespace {
   const NetMeta& ours = qp.path.net;
   if (fault(Fault::address_ignored)) return true;
   if (fault(Fault::family_ignored) && packet.net().version != ours.version) return true;
+  if (fault(Fault::version_ignored) && packet.is_between(packet.version(), ours.destination, ours.source)) return true;
   if (!packet.is_between(ours.version, ours.destination, ours.source)) return false;
   // A link without Ethernet headers does not report the VLAN.
   if (packet.network_header() == HeaderId::none || fault(Fault::vlan_ignored)) return true;
@@ -238,6 +239,25 @@ void take_first_datagram(DeviceState& device, const Packet& packet, Time now) {
   if (Qp* qp = device.find_qp(only.bth().dest_qp)) deliver(device, *qp, only, only.bth(), now);
 }
 
+/// Takes an IPv4 packet as if two of its bytes were others, whatever its ICRC is: a fault.
+void take_with(DeviceState& device, const Packet& packet, std::size_t offset, std::uint16_t word, Time now) {
+  std::vector<std::byte> bytes{packet.bytes().begin(), packet.bytes().end()};
+  const std::array both{static_cast<std::byte>(word >> 8U), static_cast<std::byte>(word & 0xFFU)};
+  if (bytes.size() < offset + both.size() || std::ranges::equal(both, std::span{bytes}.subspan(offset, both.size()))) {
+    return;
+  }
+  std::ranges::copy(both, bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  const Packet changed = parse_frame(bytes, LinkType::ethernet);
+  if (!is_whole(changed)) return;
+  if (Qp* qp = device.find_qp(changed.bth().dest_qp)) deliver(device, *qp, changed, changed.bth(), now);
+}
+
+/// True if a packet has no UDP checksum.
+[[nodiscard]] bool is_without_udp_checksum(const Packet& packet) {
+  if (packet.version() == RoceVersion::v1) return false;
+  return FieldOf<&Udp::checksum>::get(packet.bytes().data() + packet.bth_offset() - kSize<Udp>) == 0;
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -261,6 +281,10 @@ bool Device::admits(const Packet& packet) {
 void Device::receive(const Packet& packet, Time now) {
   DeviceState& device = *state_;
   if (fault(Fault::ud_first_ok) && packet.is_roce()) take_first_datagram(device, packet, now);
+  constexpr std::size_t ip = kSize<Ethernet>;
+  if (fault(Fault::ihl_ignored)) take_with(device, packet, ip, 0x4500, now);
+  if (fault(Fault::fragment_runs)) take_with(device, packet, ip + 6, 0x4000, now);
+  if (fault(Fault::dest_port_ignored)) take_with(device, packet, ip + kSize<Ipv4> + 2, kRocePort, now);
   if (!is_whole(packet)) return drop(device, device.other, &Counters::malformed);
   if (!admits(packet)) return;
   const Bth bth = packet.bth();
@@ -269,6 +293,9 @@ void Device::receive(const Packet& packet, Time now) {
   if (fault(Fault::icrc_covers_ttl) && packet.net().hop_limit != NetMeta{}.hop_limit) return;
   if (fault(Fault::ce_dropped) && (packet.net().traffic_class & 3) == 3) return;
   if (fault(Fault::source_port_required) && packet.net().udp_source_port < 0xC000) return;
+  if (fault(Fault::udp_zero_refused) && is_without_udp_checksum(packet)) return;
+  if (fault(Fault::v1_icrc_as_v2) && packet.version() == RoceVersion::v1) return;
+  if (fault(Fault::icrc_at_frame_end) && packet.bytes().size() > packet.icrc_offset() + kIcrcSize) return;
   if (fault(Fault::icrc_covers_resv8a) && (bth.fecn || bth.becn || bth.reserved1 != 0)) return;
   if ((bth.version != 0 && !fault(Fault::tver_ignored)) || bth.dest_qp.value() == 0) {
     return drop(device, device.other, &Counters::malformed);

@@ -217,9 +217,9 @@ Execution execute_atomic_write(DeviceState& device, Qp& qp, Request& request) {
   if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
   const auto reth = *request.packet.get<Reth>();
   // RC-RESP-14 (an ATOMIC WRITE has exactly 8 bytes and no pad: else NAK 0x61)
-  if (request.packet.payload_length() != operand || request.bth.pad_count != 0 || reth.dma_length != operand) {
-    return request.refuse(NakCode::invalid_request);
-  }
+  const bool fits =
+      request.packet.payload_length() == operand && request.bth.pad_count == 0 && reth.dma_length == operand;
+  if (!fits && !fault(Fault::atomic_write_any_length)) return request.refuse(NakCode::invalid_request);
   std::byte* at = device.memory.remote(reth.r_key, qp.pd, qp.qpn, reth.virtual_address, operand, Access::remote_write);
   if (at == nullptr) {
     ++qp.counters.responder_access_errors;
@@ -254,7 +254,7 @@ Execution execute_flush(DeviceState& device, Qp& qp, Request& request) {
   } else {
     allowed = device.memory.remote(reth.r_key, qp.pd, qp.qpn, reth.virtual_address, reth.dma_length, needed) != nullptr;
   }
-  if (!allowed) {
+  if (!allowed && !fault(Fault::flush_right_ignored)) {
     ++qp.counters.responder_access_errors;
     return request.refuse(NakCode::remote_access_error);
   }

@@ -92,7 +92,8 @@ void complete_message(DeviceState& device, Qp& qp, const Packet& packet, const B
     completion.has_invalidated = true;
     completion.invalidated = ieth->r_key;
   }
-  complete_receive(device, qp, completion, bth.solicited);
+  const bool solicited = bth.solicited && !fault(Fault::solicited_never);
+  complete_receive(device, qp, completion, solicited || fault(Fault::solicited_always));
 }
 
 }  // namespace roce::transport::detail

@@ -103,7 +103,7 @@ Served serve_responder(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
         resp.rd_pending = 0;
         answer(device, qp, AethSyndrome::nak(NakCode::remote_access_error), psn);
         device.report(Event{.type = EventType::qp_access_error, .qpn = qp.qpn});
-        enter_error(device, qp, true);
+        if (!fault(Fault::nak_no_err)) enter_error(device, qp, true);
         break;
       }
     }

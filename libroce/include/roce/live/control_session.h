@@ -95,6 +95,7 @@ class ControlSession {
   [[nodiscard]] Answer window_status(const Json& request, Time now);
   [[nodiscard]] Answer destroy_window(const Json& request, Time now);
   [[nodiscard]] Answer create_cq(const Json& request, Time now);
+  [[nodiscard]] Answer arm_cq(const Json& request, Time now);
   [[nodiscard]] Answer destroy_cq(const Json& request, Time now);
   [[nodiscard]] Answer create_srq(const Json& request, Time now);
   [[nodiscard]] Answer arm_srq(const Json& request, Time now);
