@@ -78,7 +78,7 @@ link::LinkResult<std::unique_ptr<Engine>> Engine::start(const EngineOptions& opt
   const std::uint64_t speed = port::link_speed_bps(options.interface).value_or(port::Port::kUsualSpeed);
   std::unique_ptr<Engine> engine{new Engine{std::move(*device), std::move(*link), speed, std::move(callbacks)}};
   const SignalsBlocked blocked;
-  engine->thread_ = std::thread{[&running = *engine] { running.serve(); }};
+  engine->thread_ = std::make_unique<std::thread>([&running = *engine] { running.serve(); });
   return engine;
 }
 
@@ -91,9 +91,14 @@ Engine::Engine(transport::Device device, std::unique_ptr<link::Link> link, std::
       fork_count_(fork_count()) {}
 
 Engine::~Engine() {
+  if (fork_count_ != fork_count()) {
+    // A forked child has no such thread, and can neither join nor detach it.
+    (void)thread_.release();
+    return;
+  }
   is_ending_ = true;
   wakeup_.ring();
-  if (thread_.joinable()) thread_.join();
+  if (thread_ != nullptr) thread_->join();
 }
 
 bool Engine::is_usable() const {
@@ -126,9 +131,12 @@ bool Engine::turn_port() {
   if (is_gone_) return false;
   const link::LinkResult<bool> moved = port_.turn(now());
   if (moved) return *moved;
-  is_gone_ = true;
-  callbacks_.on_gone(moved.error().message);
+  lose(moved.error().message);
   return false;
+}
+
+void Engine::lose(const std::string& why) {
+  if (!is_gone_.exchange(true)) callbacks_.on_gone(why);
 }
 
 std::size_t Engine::poll(transport::Cq cq, std::span<transport::Completion> out) {

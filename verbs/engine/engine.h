@@ -109,6 +109,8 @@ class Engine {
   void settle();
   /// Runs one round of the port; true if anything moved.
   bool turn_port();
+  /// Ends the engine's work for good. Under the lock.
+  void lose(const std::string& why);
   void note_poll(bool found);
 
   // The engine's own thread.
@@ -131,7 +133,7 @@ class Engine {
   std::atomic<bool> is_ending_ = false;
   std::atomic<std::uint32_t> empty_polls_ = 0;  // in a row
   std::atomic<Time::rep> last_poll_ = 0;
-  std::thread thread_;
+  std::unique_ptr<std::thread> thread_;
 };
 
 }  // namespace roce::verbs

@@ -17,8 +17,10 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// The thread goes on looking for so long before it sleeps: to wake up takes about as long.
+/// The thread goes on looking for so long before it sleeps: to wake up takes about as long. It sleeps at once where
+/// processors are few: there it would take them from the program, and a thread that wakes up goes before one that yields.
 constexpr Duration kSpin = microseconds{50};
+constexpr unsigned kProcessorsToSpin = 4;
 /// A program that has polled this often in vain, and within this time, serves the port itself.
 constexpr std::uint32_t kPollsInARow = 32;
 constexpr Duration kPollRest = microseconds{64};
@@ -39,8 +41,9 @@ bool Engine::program_polls() const {
 void Engine::serve() {
   (void)::prctl(PR_SET_NAME, "roce-verbs");
   (void)::prctl(PR_SET_TIMERSLACK, kTimerSlack);
+  const Duration spin = std::thread::hardware_concurrency() < kProcessorsToSpin ? Duration{0} : kSpin;
   Time busy_at = now();
-  while (!is_ending_.load(std::memory_order_relaxed)) {
+  while (!is_ending_.load(std::memory_order_relaxed) && !is_gone_.load(std::memory_order_relaxed)) {
     if (program_polls()) {
       std::this_thread::sleep_for(kPollRest);
       continue;
@@ -55,7 +58,7 @@ void Engine::serve() {
     }
     if (moved) {
       busy_at = now();
-    } else if (now() - busy_at < kSpin) {
+    } else if (now() - busy_at < spin) {
       ::sched_yield();
     } else {
       wait();
@@ -68,12 +71,10 @@ void Engine::wait() {
   Time until = kNever;
   {
     const std::scoped_lock lock{mutex_};
-    until = is_gone_ ? kNever : port_.next_timeout();
+    until = port_.next_timeout();
     sleeps_until_ = until;
     const bool writes = port_.wants_to_write();
-    polled[0] = {.fd = is_gone_ ? -1 : link_->fd(),
-                 .events = static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN),
-                 .revents = 0};
+    polled[0] = {.fd = link_->fd(), .events = static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), .revents = 0};
     polled[1] = {.fd = wakeup_.fd(), .events = POLLIN, .revents = 0};
   }
   if (is_ending_.load(std::memory_order_relaxed)) return;
@@ -84,11 +85,9 @@ void Engine::wait() {
   wakeup_.clear();
   const std::scoped_lock lock{mutex_};
   sleeps_until_.reset();
-  if ((polled[0].revents & (POLLERR | POLLNVAL)) == 0 || is_gone_) return;
-  if (const link::LinkResult<void> alive = link_->check(); !alive) {
-    is_gone_ = true;
-    callbacks_.on_gone(alive.error().message);
-  }
+  if ((polled[1].revents & POLLNVAL) != 0) return lose("the program has closed descriptors that it did not open");
+  if ((polled[0].revents & (POLLERR | POLLNVAL)) == 0) return;
+  if (const link::LinkResult<void> alive = link_->check(); !alive) lose(alive.error().message);
 }
 
 }  // namespace roce::verbs

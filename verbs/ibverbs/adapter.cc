@@ -66,8 +66,19 @@ void Adapter::add(ContextObject& context) {
 }
 
 void Adapter::remove(ContextObject& context) {
-  const std::scoped_lock lock{contexts_lock_};
-  std::erase(contexts_, &context);
+  {
+    const std::scoped_lock lock{contexts_lock_};
+    std::erase(contexts_, &context);
+  }
+  const std::scoped_lock lock{starting_};
+  if (engine_ == nullptr || !engine_->is_usable()) return;
+  // Objects that the program did not destroy have nowhere to report to.
+  engine_->use([&](transport::Device&, Time) {
+    std::erase_if(cqs_, [&](const auto& entry) { return entry.second->context == &context.context; });
+    std::erase_if(srqs_, [&](const auto& entry) { return entry.second->context == &context.context; });
+    std::erase_if(qps_, [&](const auto& entry) { return entry.second->qp_base.context == &context.context; });
+    return 0;
+  });
 }
 
 void Adapter::add(CqObject& cq) {

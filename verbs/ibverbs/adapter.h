@@ -28,6 +28,7 @@ class Adapter {
   /// Error: a number of errno.h, after a complaint.
   [[nodiscard]] OrErrno<Engine*> engine();
   void add(ContextObject& context);
+  /// Forgets a context and all objects made with it.
   void remove(ContextObject& context);
 
   // To be used only inside `Engine::use`.

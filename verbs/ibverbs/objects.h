@@ -19,8 +19,8 @@ namespace roce::verbs {
 // The structures of verbs.h, with the parts of ours behind them. A program gets a pointer to the structure.
 
 struct ContextObject : verbs_context {
-  std::shared_ptr<Adapter> adapter;
   EventQueue<ibv_async_event> events;
+  std::shared_ptr<Adapter> adapter;  // destroyed first: its engine puts events into the queue
 };
 [[nodiscard]] inline ContextObject& object_of(ibv_context* context) {
   return *static_cast<ContextObject*>(::verbs_get_ctx(context));
