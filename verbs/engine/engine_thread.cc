@@ -18,7 +18,8 @@ namespace {
 using std::chrono::microseconds;
 
 /// The thread goes on looking for so long before it sleeps: to wake up takes about as long. It sleeps at once where
-/// processors are few: there it would take them from the program, and a thread that wakes up goes before one that yields.
+/// processors are few: there it would take them from the program, and a thread that wakes up goes before one that
+/// yields.
 constexpr Duration kSpin = microseconds{50};
 constexpr unsigned kProcessorsToSpin = 4;
 /// A program that has polled this often in vain, and within this time, serves the port itself.
