@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "roce/transport/verbs.h"
 #include "runtime/rate.h"
 
 namespace roce::gen {
@@ -39,6 +40,15 @@ struct ExchangeOptions {
       0;                    ///< RDMA port at which the queue pairs are connected by RDMA CM; 0: by the control protocol
   bool allow_loss = false;  ///< lost datagrams and UC messages are not a failure
   bool live = false;        ///< one line a second on standard error
+
+  [[nodiscard]] bool is_atomic() const { return kind == ExchangeKind::fetch_add || kind == ExchangeKind::compare_swap; }
+  /// Whether messages arrive in the peer's receives.
+  [[nodiscard]] bool is_sent() const { return kind == ExchangeKind::send || kind == ExchangeKind::datagram; }
+  /// Whether messages arrive in memory that we named.
+  [[nodiscard]] bool is_written() const { return kind == ExchangeKind::write || kind == ExchangeKind::flush; }
+  [[nodiscard]] transport::QpType qp_type() const;
+  /// Bytes of a message.
+  [[nodiscard]] std::uint32_t size_of(std::uint64_t number) const;
 };
 
 }  // namespace roce::gen

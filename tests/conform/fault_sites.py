@@ -13,9 +13,9 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
-import tempfile
 
 FOLDERS = ("transport", "cm")
 SKIPPED = 77
@@ -85,7 +85,8 @@ def command_of(entry, source, folder, output):
     words = words[1:] if os.path.basename(words[0]) == "ccache" else words
     words[words.index("-o") + 1] = output
     words[words.index("-c") + 1] = source
-    return [words[0], "-I" + folder, *words[1:], "-w", "-g0"]
+    launcher = [shutil.which("ccache")] if shutil.which("ccache") else []
+    return [*launcher, words[0], "-I" + folder, *words[1:], "-w", "-g0"]
 
 
 def compare(entry, build, folder):
@@ -141,11 +142,13 @@ def main():
         print(f"code is compared as GCC 12 makes it; this is {version}")
         sys.exit(SKIPPED)
     findings = symbols_of_faults(os.path.join(build, "libroce", "libroce.a"))
-    with tempfile.TemporaryDirectory() as folder:
-        sites = sum(copy_without_faults(os.path.join(source, "libroce/src", name), os.path.join(folder, name))
-                    for name in FOLDERS)
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            findings += filter(None, pool.map(lambda entry: compare(entry, build, folder), entries))
+    # Of the same name each time, so that ccache knows what it has compiled before.
+    folder = os.path.join(os.path.abspath(build), "without_faults")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.mkdir(folder)
+    sites = sum(copy_without_faults(os.path.join(source, "libroce/src", name), os.path.join(folder, name)) for name in FOLDERS)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        findings += filter(None, pool.map(lambda entry: compare(entry, build, folder), entries))
     print("\n".join(findings) if findings else
           f"{len(entries)} object files are the same with {sites} call sites and without")
     sys.exit(1 if findings else 0)

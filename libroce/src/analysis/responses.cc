@@ -14,22 +14,6 @@ bool is_acknowledgement(const Observation& packet) {
   return packet.info().operation == Operation::acknowledge && packet.syndrome.kind() == AethKind::ack;
 }
 
-VerdictKind kind_of(NakCode code) {
-  switch (code) {
-    case NakCode::psn_sequence_error:
-      return VerdictKind::nak_sequence_error;
-    case NakCode::invalid_request:
-      return VerdictKind::nak_invalid_request;
-    case NakCode::remote_access_error:
-      return VerdictKind::nak_remote_access_error;
-    case NakCode::remote_operational_error:
-      return VerdictKind::nak_remote_operational_error;
-    case NakCode::invalid_rd_request:
-      return VerdictKind::nak_invalid_rd_request;
-  }
-  return VerdictKind::nak_invalid_request;
-}
-
 // Returns the earlier response of which this one is a copy;
 // null if there is none, or if the response was sent again.
 const Response* find_copy(Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
@@ -70,8 +54,16 @@ void remember(Channel& channel, const Observation& packet, LongPsn psn) {
       {psn, packet.id, packet.time, packet.icrc, packet.syndrome, packet.opcode, packet.has_bits(), false});
 }
 
-// Marks the gaps before `end` as acknowledged: those requests have reached the responder, and only the capture lacks
-// them.
+// True if the sender of the current response has sent something before it that was not seen, by the IP identification.
+bool is_after_hole(ChannelRef ref) {
+  const Flow* const flow = ref.stream.flows[ref.direction == 0 ? 1 : 0];
+  const Observation& packet = ref.packet();
+  if (flow == nullptr || !ids_show_order(*flow, packet)) return false;
+  return is_older_id(static_cast<std::uint16_t>(flow->last_ip_id + 1), packet.ip_id);
+}
+
+}  // namespace
+
 void mark_arrived(ChannelRef ref, LongPsn end) {
   const Observation& packet = ref.packet();
   RareRing<Gap>& gaps = ref.channel.gaps;
@@ -89,7 +81,7 @@ void mark_arrived(ChannelRef ref, LongPsn end) {
   }
 }
 
-void link(ChannelRef ref, LongPsn psn) {
+void link_request(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   const std::size_t index = find_request(channel, psn);
   if (index >= channel.requests.size()) return;
@@ -104,15 +96,7 @@ void link(ChannelRef ref, LongPsn psn) {
   if (ref.state.options.keep_answers) ref.state.answers.push_back({request.last, packet.id, result.latency});
 }
 
-// True if the sender of the current response has sent something before it that was not seen, by the IP identification.
-bool is_after_hole(ChannelRef ref) {
-  const Flow* const flow = ref.stream.flows[ref.direction == 0 ? 1 : 0];
-  const Observation& packet = ref.packet();
-  if (flow == nullptr || !ids_show_order(*flow, packet)) return false;
-  return is_older_id(static_cast<std::uint16_t>(flow->last_ip_id + 1), packet.ip_id);
-}
-
-// Marks READs and atomics before `psn` as passed. A-ACK-2 (passing one without an answer is an implied NAK).
+// A-ACK-2 (passing one without an answer is an implied NAK).
 void pass_reads(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
@@ -152,37 +136,7 @@ void pass_reads(ChannelRef ref, LongPsn psn) {
   verdict.elapsed = packet.time - oldest->request_time;
 }
 
-// Notes that the requests up to `psn` have arrived. One that a NAK asked for was only late, or it is acknowledged
-// because it was sent again.
-void note_arrival(ChannelRef ref, LongPsn psn) {
-  Channel& channel = ref.channel;
-  for (std::size_t i = 0; i < channel.naks.size();) {
-    PendingNak& nak = channel.naks[i];
-    if (psn < nak.psn || nak.arrived_late) {
-      ++i;
-      continue;
-    }
-    if (channel.restart->begin > nak.time) {
-      channel.naks.erase(i);
-      continue;
-    }
-    nak.arrived_late = true;
-    nak.arrived_at = ref.packet().time;
-    const Duration since = ref.packet().time - nak.time;
-    const bool is_soon = channel.least_latency != Duration::max() && since < channel.least_latency;
-    const Explanation& fate = explain(Evidence{Question::acknowledged_again}
-                                          .note(Fact::was_seen, static_cast<bool>(nak.suspect))
-                                          .note(Fact::is_first, nak.suspect_is_first)
-                                          .note(Fact::is_soon, is_soon));
-    if (fate.verdict != kNoVerdict) {
-      Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, nak.suspect, nak.suspect_time);
-      verdict.first_psn = ref.wire(nak.psn);
-      verdict.other = nak.packet;
-      verdict.elapsed = since;
-    }
-    ++i;
-  }
-}
+namespace {
 
 // Notes that the requests up to `psn` were not seen, as the current response shows; returns their number.
 std::uint32_t miss_until(ChannelRef ref, LongPsn psn) {
@@ -222,7 +176,7 @@ void on_ack(ChannelRef ref, LongPsn psn) {
   mark_arrived(ref, psn + 1);
   if (channel.restart && psn >= channel.restart->first) channel.restart.make().answered = true;
   note_arrival(ref, psn);
-  link(ref, psn);
+  link_request(ref, psn);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
   channel.has_response = true;
   acknowledge(ref, channel.newest_response + 1);
@@ -240,104 +194,10 @@ void on_unknown_syndrome(ChannelRef ref, LongPsn psn) {
   pass_reads(ref, psn);
   mark_arrived(ref, psn);
   if (channel.restart && psn > channel.restart->first) channel.restart.make().answered = true;
-  link(ref, psn);
+  link_request(ref, psn);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn - 1) : psn - 1;
   channel.has_response = true;
   acknowledge(ref, psn);
-}
-
-void say_refusal(ChannelRef ref, LongPsn psn, VerdictKind kind, Duration wait) {
-  const PacketAnalysis& result = ref.state.result;
-  link(ref, psn);
-  Verdict& verdict = say_now(ref.state, ref.stream, kind);
-  verdict.other = result.request;
-  verdict.elapsed = kind == VerdictKind::rnr_nak ? wait : result.latency;
-}
-
-// True if a NAK for `psn` means that the latest
-// transmission of the request did not arrive in time.
-bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Time now) {
-  if (request.psn != psn || request.came_late) return false;
-  // The request before it passed the capture point after it.
-  const std::size_t index = find_request(channel, psn - 1);
-  if (index < channel.requests.size() && channel.requests[index].last > request.last) return false;
-  // It was refused by an RNR NAK before, and this
-  // NAK is for the requests that followed it then.
-  if (channel.rnr->packet && channel.rnr->psn == psn) return false;
-  // A request before it was late: this one may have arrived meanwhile, and been discarded.
-  for (std::size_t i = 0; i < channel.naks.size(); ++i) {
-    if (channel.naks[i].arrived_late && request.last_time < channel.naks[i].arrived_at) return false;
-  }
-  if (request.transmissions == 1 || channel.least_latency == Duration::max()) return true;
-  const Duration since = now - request.last_time;
-  if (since < channel.least_latency / heuristics::kNakComesSurelyAfterPart) return false;
-  // If two transmissions are closer together than a round trip, the NAK may be about either, unless the later go-back
-  // has been answered already.
-  return channel.restart->answered || (request.last_time - request.previous_time >= channel.least_latency &&
-                                       since >= channel.least_latency / heuristics::kNakComesAfterPart);
-}
-
-// Adds the gap before the first request that was seen: a NAK shows that the connection began with packets before it.
-void add_gap_before(ChannelRef ref, LongPsn psn) {
-  Channel& channel = ref.channel;
-  const Request& oldest = channel.requests.front();
-  Gap gap;
-  gap.first = psn;
-  gap.count = static_cast<std::uint32_t>(oldest.psn - psn);
-  gap.revealed_by = oldest.first;
-  gap.revealed_at = oldest.first_time;
-  channel.gaps.insert(0, gap);
-}
-
-// A-NAK-1 (a NAK for a sequence error names the first PSN that did not arrive)
-void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
-  Channel& channel = ref.channel;
-  PendingNak pending = nak;
-  if (names_lost_before(channel, ref.packet(), nak.psn)) add_gap_before(ref, nak.psn);
-  if (Gap* gap = find_gap(channel.gaps, nak.psn)) {
-    gap->nak = nak.packet;
-    gap->nak_time = nak.time;
-  } else if (const std::size_t index = find_request(channel, nak.psn);
-             index < channel.requests.size() && is_suspect(channel, channel.requests[index], nak.psn, nak.time)) {
-    pending.suspect = channel.requests[index].last;
-    pending.suspect_time = channel.requests[index].last_time;
-    pending.suspect_is_first = channel.requests[index].transmissions == 1;
-  }
-  if (channel.naks.size() >= heuristics::kNaksKept) channel.naks.pop_front();
-  channel.naks.push_back(pending);
-}
-
-// A-NAK-2 (an RNR NAK acknowledges what is before its PSN and asks for a wait)
-void on_nak(ChannelRef ref, LongPsn psn) {
-  Channel& channel = ref.channel;
-  const Observation& packet = ref.packet();
-  const bool is_rnr = packet.syndrome.kind() == AethKind::rnr_nak;
-  const std::optional<NakCode> code = packet.syndrome.nak_code();
-  if (!is_rnr && !code) return;
-  const Duration wait = is_rnr ? Duration{*packet.syndrome.rnr_timer()} : Duration{};
-  say_refusal(ref, psn, is_rnr ? VerdictKind::rnr_nak : kind_of(*code), wait);
-  // Every NAK acknowledges the requests before its PSN.
-  pass_reads(ref, psn);
-  mark_arrived(ref, psn);
-  note_arrival(ref, psn - 1);
-  if (channel.requests_seen) acknowledge(ref, psn);
-  PendingNak pending;
-  pending.psn = psn;
-  pending.packet = packet.id;
-  pending.time = packet.time;
-  pending.wait = wait;
-  if (is_rnr) {
-    channel.rnr.make() = pending;
-    channel.rnr_waits = true;
-    note_refusal(ref, psn);
-  } else if (*code != NakCode::psn_sequence_error) {
-    channel.refused = true;
-    refuse_message(ref, psn);
-  } else if (!channel.rnr_waits || channel.rnr->psn != psn) {
-    // A responder without a receive for a request refuses those after it as out of sequence (rxe); the wait that the
-    // RNR NAK asks for is what counts.
-    on_sequence_error(ref, pending);
-  }
 }
 
 void add_response_gap(ChannelRef ref, const Read& read, LongPsn first, LongPsn end) {
@@ -412,7 +272,7 @@ void on_own_answer(ChannelRef ref, const Answering& answering) {
   PacketAnalysis& result = ref.state.result;
   result.request = read->request;
   result.latency = packet.time - read->request_time;
-  if (psn == read_psn) link(ref, psn);
+  if (psn == read_psn) link_request(ref, psn);
   if (packet.info().operation == Operation::read_response) judge_answer(ref, *read, psn);
   on_read_response(ref, *read, answering);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;

@@ -201,12 +201,30 @@ struct Answering {
 Sighting on_response(ChannelRef ref, Flow& flow);
 /// Remembers a request with its own answer.
 Read& add_read(ChannelRef ref, const Request& request);
+/// Marks the gaps before `end` as acknowledged: those requests have reached the responder, and only the capture lacks
+/// them.
+void mark_arrived(ChannelRef ref, LongPsn end);
+/// Notes that the current response answers the request with `psn`.
+void link_request(ChannelRef ref, LongPsn psn);
+/// Marks READs and atomics before `psn` as passed by the current response.
+void pass_reads(ChannelRef ref, LongPsn psn);
 
-// losses.cc: what became of missing packets.
+// naks.cc
+/// Handles the current response, which is a NAK.
+void on_nak(ChannelRef ref, LongPsn psn);
+/// Notes that the requests up to `psn` have arrived. One that a NAK asked for was only late, or it is acknowledged
+/// because it was sent again.
+void note_arrival(ChannelRef ref, LongPsn psn);
 /// True if the packet is a NAK for a sequence error that names a request just before the first one of the channel.
 [[nodiscard]] bool names_lost_before(const Channel& channel, const Observation& packet, LongPsn psn);
+
+// losses.cc: packets that are sent again.
 /// Reports what was lost, now that the requester begins to send again.
 void on_restart(ChannelRef ref, const Restart& restart);
+/// Notes that `packet` requests the READ again, from `psn` on.
+void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet);
+
+// gaps.cc: packets that were not seen.
 /// Removes `count` PSNs from `first` on from the gaps, with a verdict of `kind` for those that were in a gap.
 void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind,
                  Cause cause);
@@ -216,8 +234,6 @@ void limit_gaps(ChannelRef ref);
 void settle(ChannelRef ref, Time now);
 /// Reports the missing part of a READ's answer as missed by the capture; as unexplained if it was complete before.
 void miss_answer(ChannelRef ref, Read& read);
-/// Notes that `packet` requests the READ again, from `psn` on.
-void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet);
 /// Ends the channel: reports its gaps, unanswered requests and messages as they are.
 void finish_channel(ChannelRef ref);
 

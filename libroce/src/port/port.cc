@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "port/udp_meta.h"
 #include "roce/wire/ethernet.h"
 #include "roce/wire/frame_template.h"
 #include "roce/wire/icrc.h"
@@ -47,36 +48,6 @@ struct InPlace {
                           : parse_frame(frame.bytes, LinkType::ethernet, frame.wire_length);
   }
 };
-
-[[nodiscard]] Gid gid_of(const std::array<std::byte, 16>& address) {
-  Gid gid;
-  std::transform(address.begin(), address.end(), gid.octets.begin(),
-                 [](std::byte byte) { return std::to_integer<std::uint8_t>(byte); });
-  return gid;
-}
-
-[[nodiscard]] std::array<std::byte, 16> address_of(const Gid& gid) {
-  std::array<std::byte, 16> address{};
-  std::transform(gid.octets.begin(), gid.octets.end(), address.begin(),
-                 [](std::uint8_t octet) { return std::byte{octet}; });
-  return address;
-}
-
-[[nodiscard]] NetMeta net_of(const link::UdpMeta& udp, std::int64_t timestamp_ns) {
-  NetMeta net;
-  net.source = gid_of(udp.source);
-  net.destination = gid_of(udp.destination);
-  net.version = net.destination.is_ipv4_mapped() ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6;
-  net.traffic_class = udp.traffic_class;
-  net.hop_limit = udp.hop_limit;
-  net.udp_source_port = udp.source_port;
-  net.timestamp_ns = timestamp_ns;
-  return net;
-}
-
-[[nodiscard]] link::UdpMeta udp_of(const NetMeta& net) {
-  return {address_of(net.source), address_of(net.destination), net.udp_source_port, net.traffic_class, net.hop_limit};
-}
 
 /// True if the frames of a link begin with the BTH: it hides the headers in front of it.
 [[nodiscard]] bool hides_headers(const transport::TxCaps& caps) {
