@@ -69,6 +69,10 @@ class AbiTest(unittest.TestCase):
             self.assertIn((f"verbs_register_driver_{node}", f"IBVERBS_PRIVATE_{node}"), ours)
             self.assertIn(("verbs_set_ops", f"IBVERBS_PRIVATE_{node}"), ours)
 
+    def test_has_functions_of_later_releases(self):
+        later = {("ibv_reg_mr_ex", "IBVERBS_1.15"), ("ibv_alloc_dmah", "IBVERBS_1.15"), ("ibv_dealloc_dmah", "IBVERBS_1.15")}
+        self.assertEqual(later - exported(OURS), set())
+
     def test_shows_nothing_else(self):
         strangers = {(name, node) for name, node in exported(OURS) if not node.startswith("IBVERBS_")}
         self.assertEqual(strangers, set())

@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(default)
 extern "C" {
-// Exported by libibverbs, and declared in headers of other packages or of later releases.
+// Exported by libibverbs, and declared in headers that no package has.
 void ibv_copy_ah_attr_from_kern(void* to, void* from);
 void ibv_copy_path_rec_from_kern(void* to, void* from);
 void ibv_copy_path_rec_to_kern(void* to, void* from);
@@ -20,9 +20,6 @@ int ibv_dontfork_range(void* base, size_t size);
 const char* ibv_get_sysfs_path(void);
 int ibv_read_sysfs_file(const char* folder, const char* file, char* text, size_t size);
 void ibv_register_driver(const char* name, void* init);
-void* ibv_alloc_dmah(struct ibv_context* context, void* attributes);
-int ibv_dealloc_dmah(void* dmah);
-struct ibv_mr* ibv_reg_mr_ex(struct ibv_pd* pd, void* attributes);
 }
 #pragma GCC visibility pop
 
@@ -60,15 +57,6 @@ struct ibv_dm* ibv_import_dm(struct ibv_context* /*context*/, uint32_t /*handle*
 void ibv_unimport_dm(struct ibv_dm* /*dm*/) {}
 struct ibv_mr* ibv_reg_dmabuf_mr(struct ibv_pd* /*pd*/, uint64_t /*offset*/, size_t /*length*/, uint64_t /*iova*/,
                                  int /*fd*/, int /*access*/) {
-  return none<ibv_mr>();
-}
-void* ibv_alloc_dmah(struct ibv_context* /*context*/, void* /*attributes*/) {
-  return none<void>();
-}
-int ibv_dealloc_dmah(void* /*dmah*/) {
-  return not_supported();
-}
-struct ibv_mr* ibv_reg_mr_ex(struct ibv_pd* /*pd*/, void* /*attributes*/) {
   return none<ibv_mr>();
 }
 

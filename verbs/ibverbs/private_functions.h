@@ -16,6 +16,12 @@ __attribute__((used, visibility("hidden"))) int roce_private_refuse() {
   return EOPNOTSUPP;
 }
 
+/// Stands for functions that return an object, of releases whose structures the headers here do not have.
+__attribute__((used, visibility("hidden"))) void* roce_private_refuse_object() {
+  errno = EOPNOTSUPP;
+  return nullptr;
+}
+
 /// Stands for `verbs_register_driver_NODE`, which drivers call when they are loaded.
 __attribute__((used, visibility("hidden"))) void roce_private_ignore() {}
 
@@ -28,11 +34,10 @@ __attribute__((used, visibility("hidden"))) bool roce_private_flag = false;
 
 }  // extern "C"
 
-/// Gives `target` the name `name`@IBVERBS_PRIVATE_`node`.
-#define ROCE_PRIVATE_FUNCTION(name, target, node)                                                                \
+// Give `target` the name `name` in a node of the ABI; `at` is @, or @@ for the version that programs are linked with.
+#define ROCE_NAMED_FUNCTION(name, target, at, node)                                                              \
   asm(".globl roce_" #node "_" #name "\n.set roce_" #node "_" #name ", " #target "\n.type roce_" #node "_" #name \
-      ", @function\n.symver roce_" #node "_" #name ", " #name "@IBVERBS_PRIVATE_" #node "\n");
-#define ROCE_PRIVATE_VARIABLE(name, target, node)                                                                \
+      ", @function\n.symver roce_" #node "_" #name ", " #name #at #node "\n");
+#define ROCE_NAMED_VARIABLE(name, target, at, node)                                                              \
   asm(".globl roce_" #node "_" #name "\n.set roce_" #node "_" #name ", " #target "\n.type roce_" #node "_" #name \
-      ", @object\n.size roce_" #node "_" #name ", 1\n.symver roce_" #node "_" #name ", " #name                   \
-      "@IBVERBS_PRIVATE_" #node "\n");
+      ", @object\n.size roce_" #node "_" #name ", 1\n.symver roce_" #node "_" #name ", " #name #at #node "\n");
