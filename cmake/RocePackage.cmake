@@ -3,6 +3,7 @@
 #   runtime       libroce0      the shared library
 #   development   libroce-dev   headers, static library, roceConfig.cmake, roce.pc
 #   tools         roce-tools    the programs, their man pages, and the cases of roce-conform
+#   verbs         roce-verbs    roce-run, and the libibverbs.so.1 that it puts in front
 #   plugin        roce-wireshark the Wireshark plugin
 
 include(CMakePackageConfigHelpers)
@@ -78,6 +79,27 @@ if(TARGET roce-conform)
     COMPONENT tools)
 endif()
 
+# --- verbs without an RNIC ---
+
+if(TARGET roce-run)
+  install(TARGETS roce-run RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT verbs)
+  install(
+    FILES docs/man/roce-run.1
+    DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+    COMPONENT verbs)
+  # In a folder of its own, where the dynamic linker does not look unless roce-run says so.
+  install(
+    TARGETS roce_ibverbs
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/roce/verbs"
+            COMPONENT verbs
+            NAMELINK_SKIP)
+  install(
+    FILES LICENSE
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/roce-verbs"
+    RENAME copyright
+    COMPONENT verbs)
+endif()
+
 # --- the Wireshark plugin ---
 
 if(TARGET roce_wireshark)
@@ -115,6 +137,9 @@ set(CPACK_COMPONENTS_ALL runtime development)
 if(TARGET roce-analyze)
   list(APPEND CPACK_COMPONENTS_ALL tools)
 endif()
+if(TARGET roce-run)
+  list(APPEND CPACK_COMPONENTS_ALL verbs)
+endif()
 if(TARGET roce_wireshark)
   list(APPEND CPACK_COMPONENTS_ALL plugin)
 endif()
@@ -148,6 +173,11 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION
     "roce-analyze decodes captures of RoCEv1 and RoCEv2 traffic, with a verdict on the ICRC of every packet. roce-gen is a live \
 RoCE endpoint, traffic generator and faulty relay on ordinary network interfaces. roce-replay plays captures again. roce-conform \
 judges whether a device keeps the rules of RoCE.")
+
+set(CPACK_DEBIAN_VERBS_PACKAGE_NAME roce-verbs)
+set(CPACK_DEBIAN_VERBS_PACKAGE_SECTION net)
+set(CPACK_COMPONENT_VERBS_DESCRIPTION
+    "roce-run runs programs that use RDMA verbs, such as perftest, without an RDMA device, a kernel module or a privilege. Their RoCE v2 goes over UDP.")
 
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME roce-wireshark)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION net)

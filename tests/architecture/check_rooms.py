@@ -73,10 +73,10 @@ def check_library(path, name):
     room = room_of(path)
     for library in LIBRARIES:
         if library.header.match(name):
-            if path.startswith(library.place):
+            if path.startswith(library.places):
                 return None
             if room is not None or library.binds_tests:
-                return f"{room or path} may not include <{name}>: only {library.place} does"
+                return f"{room or path} may not include <{name}>: only {' and '.join(library.places)} does"
             return None
     allowed = ROOMS[room].libraries if room is not None else None
     if allowed is None or name in allowed:
@@ -200,8 +200,8 @@ def check_cmake(path, lines, targets):
                 if item.startswith("roce"):
                     yield number, f"{item} is the target of no room"
                 for library in LIBRARIES:
-                    if item in library.targets and not library.place.startswith(posixpath.dirname(path) + "/"):
-                        yield number, f"{room} may not link {item}: only {library.place} uses it"
+                    if item in library.targets and not any(place.startswith(posixpath.dirname(path) + "/") for place in library.places):
+                        yield number, f"{room} may not link {item}: only {' and '.join(library.places)} uses it"
             elif target not in ROOMS[room].may_include and target != room and not target.startswith(room + "/"):
                 yield number, f"{room} may not link {item}, of {target}"
 

@@ -20,7 +20,7 @@ BEGIN = "<!-- drawn by tests/architecture/draw_rooms.py from rooms.py -->"
 END = "<!-- end of what is drawn -->"
 
 PROGRAM_NAMES = {"conform": "roce-conform", "gen": "roce-gen", "replay": "roce-replay", "analyze": "roce-analyze",
-                 "wireshark": "Wireshark plugin"}
+                 "verbs": "roce-run", "wireshark": "Wireshark plugin"}
 
 
 def folded(rooms):

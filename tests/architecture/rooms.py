@@ -18,9 +18,10 @@ PREFIXES = (
     ("conform/", "conform/"),
     ("gen/", "gen/"),
     ("replay/", "replay/"),
+    ("verbs/", "verbs/"),
 )
 
-PROGRAMS = ("conform", "gen", "replay", "analyze", "wireshark")
+PROGRAMS = ("conform", "gen", "replay", "analyze", "verbs", "wireshark")
 
 
 class Room(NamedTuple):
@@ -128,6 +129,11 @@ ROOMS = {
                               "analyze/input analyze/join analyze/report analyze/run analyze/session"),
     "analyze": _room("command_line files analyze/commands"),
 
+    # A libibverbs.so.1 of our own, and roce-run, which puts it in front of programs.
+    "verbs/engine": _room("roce/link roce/live roce/port roce/transport roce/wire"),
+    "verbs/ibverbs": _room("roce/live roce/port roce/transport verbs/engine"),
+    "verbs/run": _room("roce/link roce/port command_line"),
+
     # The Wireshark plugin: a half that does not know Wireshark, and the half under the GPL.
     "wireshark/parts": _room("roce/analysis roce/wire packet_text"),
     "wireshark/epan": _room("roce/analysis roce/wire wireshark/parts"),
@@ -137,15 +143,16 @@ GPL_ROOM = "wireshark/epan"
 
 
 class Library(NamedTuple):
-    """A library of somebody else that only one place uses."""
+    """A library of somebody else that only certain places use."""
     header: re.Pattern
-    place: str  # the beginning of the path of a file
+    places: tuple  # the beginnings of the paths of files
     targets: frozenset
     binds_tests: bool = False
 
 
-def _library(header, place, *targets, binds_tests=False):
-    return Library(re.compile(header + "$"), place, frozenset(targets), binds_tests)
+def _library(header, places, *targets, binds_tests=False):
+    places = (places,) if isinstance(places, str) else places
+    return Library(re.compile(header + "$"), places, frozenset(targets), binds_tests)
 
 
 WIRESHARK = _library(r"(?:(?:epan|wsutil|wiretap)/.*|wireshark\.h|ws_version\.h)", "dissector/wireshark/epan/", "epan")
@@ -159,7 +166,7 @@ LIBRARIES = (
     _library(r"(?:pcap/.*|pcap\.h|xdp/.*|bpf/.*|zlib\.h|zstd\w*\.h)", "libroce/src/link/", "PkgConfig::PCAP",
              "PkgConfig::XDP", "PkgConfig::BPF", "PkgConfig::ZLIB", "PkgConfig::ZSTD"),
     _library(r"(?:isa-l/\w+\.h|isa-l\.h|crc\.h)", "libroce/src/wire/icrc", "PkgConfig::ISAL"),
-    _library(r"infiniband/\w+\.h", "conform/agent/", "PkgConfig::IBVERBS"),
+    _library(r"infiniband/\w+\.h", ("conform/agent/", "verbs/ibverbs/"), "PkgConfig::IBVERBS"),
     WIRESHARK,
 )
 

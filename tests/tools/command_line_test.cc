@@ -77,6 +77,20 @@ TEST_F(CommandLine, TakesTheArgumentsOfMain) {
   EXPECT_EQ(file, "wall");
 }
 
+TEST_F(CommandLine, LeavesAnotherProgramItsArguments) {
+  Program wrapper{"wrapper", "Runs another."};
+  std::string colour;
+  std::vector<std::string> rest;
+  std::vector<std::string> seen;
+  wrapper.add_option("--colour", colour, "Colour");
+  wrapper.set_rest(rest);
+  wrapper.callback([&] { seen = rest; });
+  EXPECT_TRUE(wrapper.parse({"--colour", "red", "other", "--colour", "blue", "-x", "--", "y"}));
+  EXPECT_EQ(colour, "red");
+  EXPECT_THAT(rest, ElementsAre("other", "--colour", "blue", "-x", "--", "y"));
+  EXPECT_EQ(seen, rest);
+}
+
 TEST_F(CommandLine, HelpAndVersionRunNothing) {
   program_.set_version("painter 1.2");
   paint_.footer("Paint dries.");

@@ -352,6 +352,12 @@ Option Program::set_config(const std::string& names, const std::string& text) {
   return Option{*app().set_config(names, "", text)};
 }
 
+void Program::set_rest(std::vector<std::string>& words) {
+  app().prefix_command();
+  rest_ = &words;
+  app().parse_complete_callback([this] { *rest_ = app().remaining(); });
+}
+
 void Program::require_subcommand() {
   app().require_subcommand(1);
 }

@@ -23,6 +23,9 @@ class Program : public Command {
   /// Adds an option that names an INI or TOML file of further options: a section per command, OPTION = VALUE. Values on
   /// the command line take precedence.
   Option set_config(const std::string& names, const std::string& text);
+  /// Ends the options of the program at the first argument that is none of them. That one and all behind it are put
+  /// into `words` as they are: another program and its arguments. `words` has to live until the program has parsed.
+  void set_rest(std::vector<std::string>& words);
   /// Makes a command line without a subcommand wrong.
   void require_subcommand();
   /// Returns the names of the subcommands in the order in which they were added.
@@ -38,6 +41,7 @@ class Program : public Command {
   explicit Program(std::unique_ptr<CLI::App> owned);
 
   std::unique_ptr<CLI::App> owned_;
+  std::vector<std::string>* rest_ = nullptr;
 };
 
 }  // namespace roce::command_line

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The functions of verbs.h as a program calls them. Run through roce-run, so that they are ours: two queue pairs of one
+// device, which sends to itself.
+#include <gmock/gmock.h>
+#include <infiniband/verbs.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+
+namespace {
+
+using ::testing::Ge;
+
+constexpr unsigned kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+class Verbs : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    devices_ = ibv_get_device_list(&count);
+    ASSERT_EQ(count, 1);
+    context_ = ibv_open_device(devices_[0]);
+    ASSERT_NE(context_, nullptr);
+    pd_ = ibv_alloc_pd(context_);
+    ASSERT_NE(pd_, nullptr);
+    channel_ = ibv_create_comp_channel(context_);
+    cq_ = ibv_create_cq(context_, 10, this, channel_, 0);
+    ASSERT_NE(cq_, nullptr);
+    mr_ = ibv_reg_mr(pd_, memory_.data(), memory_.size(), kAllRights);
+    ASSERT_NE(mr_, nullptr);
+  }
+  void TearDown() override {
+    EXPECT_EQ(ibv_dereg_mr(mr_), 0);
+    EXPECT_EQ(ibv_destroy_cq(cq_), 0);
+    EXPECT_EQ(ibv_destroy_comp_channel(channel_), 0);
+    EXPECT_EQ(ibv_dealloc_pd(pd_), 0);
+    EXPECT_EQ(ibv_close_device(context_), 0);
+    ibv_free_device_list(devices_);
+  }
+
+  [[nodiscard]] ibv_qp* make_qp(ibv_srq* srq = nullptr, bool builds = false) {
+    ibv_qp_init_attr_ex init{};
+    init.send_cq = init.recv_cq = cq_;
+    init.srq = srq;
+    init.cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
+    init.qp_type = IBV_QPT_RC;
+    init.comp_mask = IBV_QP_INIT_ATTR_PD;
+    init.pd = pd_;
+    if (builds) {
+      init.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+      init.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND;
+    }
+    return ibv_create_qp_ex(context_, &init);
+  }
+
+  /// Brings a QP to RTS, with another QP of the device as its peer.
+  void connect(ibv_qp* qp, std::uint32_t peer) {
+    ibv_qp_attr to{};
+    to.qp_state = IBV_QPS_INIT;
+    to.port_num = 1;
+    to.qp_access_flags = kAllRights;
+    ASSERT_EQ(ibv_modify_qp(qp, &to, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), 0);
+    to.qp_state = IBV_QPS_RTR;
+    to.path_mtu = IBV_MTU_1024;
+    to.dest_qp_num = peer;
+    to.max_dest_rd_atomic = 1;
+    to.min_rnr_timer = 12;
+    to.ah_attr.is_global = 1;
+    to.ah_attr.port_num = 1;
+    ASSERT_EQ(ibv_query_gid(context_, 1, 0, &to.ah_attr.grh.dgid), 0);
+    ASSERT_EQ(ibv_modify_qp(qp, &to,
+                            IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                                IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+              0);
+    to.qp_state = IBV_QPS_RTS;
+    to.timeout = 14;
+    to.retry_cnt = to.rnr_retry = 7;
+    to.max_rd_atomic = 1;
+    ASSERT_EQ(ibv_modify_qp(qp, &to,
+                            IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+                                IBV_QP_MAX_QP_RD_ATOMIC),
+              0);
+  }
+
+  [[nodiscard]] ibv_sge piece(std::size_t offset, std::uint32_t length) {
+    return {reinterpret_cast<std::uintptr_t>(memory_.data() + offset), length, mr_->lkey};
+  }
+
+  [[nodiscard]] static bool is_readable(int fd, std::chrono::milliseconds wait) {
+    pollfd polled{.fd = fd, .events = POLLIN, .revents = 0};
+    return ::poll(&polled, 1, static_cast<int>(wait.count())) == 1;
+  }
+
+  /// Waits for a completion as long as a test may take.
+  [[nodiscard]] ibv_wc completion() {
+    ibv_wc out{};
+    int count = 0;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30};
+    while (count == 0 && std::chrono::steady_clock::now() < end) count = ibv_poll_cq(cq_, 1, &out);
+    EXPECT_EQ(count, 1);
+    return out;
+  }
+
+  static constexpr std::chrono::milliseconds kLong{30'000};
+
+  ibv_device** devices_ = nullptr;
+  ibv_context* context_ = nullptr;
+  ibv_pd* pd_ = nullptr;
+  ibv_comp_channel* channel_ = nullptr;
+  ibv_cq* cq_ = nullptr;
+  ibv_mr* mr_ = nullptr;
+  std::array<char, 8192> memory_{};
+};
+
+TEST_F(Verbs, RefusesMemoryThatIsNotMapped) {
+  constexpr std::uintptr_t nowhere = 4096;
+  errno = 0;
+  EXPECT_EQ(ibv_reg_mr(pd_, reinterpret_cast<void*>(nowhere), 4096, 0), nullptr);
+  EXPECT_EQ(errno, EFAULT);
+}
+
+TEST_F(Verbs, ReturnsAndSetsErrno) {
+  errno = 0;
+  EXPECT_EQ(ibv_dealloc_pd(pd_), EBUSY);
+  EXPECT_EQ(errno, EBUSY);
+  EXPECT_EQ(ibv_alloc_mw(pd_, IBV_MW_TYPE_1), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
+}
+
+TEST_F(Verbs, MakesRoomForMoreThanIsAskedFor) {
+  EXPECT_THAT(cq_->cqe, Ge(63));
+}
+
+TEST_F(Verbs, SendsWithImmediateAndTellsByAnEvent) {
+  ibv_qp* one = make_qp();
+  ibv_qp* other = make_qp();
+  connect(one, other->qp_num);
+  connect(other, one->qp_num);
+  ibv_sge to = piece(4096, 4096);
+  ibv_recv_wr receive{.wr_id = 1, .next = nullptr, .sg_list = &to, .num_sge = 1};
+  ibv_recv_wr* bad_receive = nullptr;
+  ASSERT_EQ(ibv_post_recv(other, &receive, &bad_receive), 0);
+  ASSERT_EQ(ibv_req_notify_cq(cq_, 0), 0);
+  EXPECT_FALSE(is_readable(channel_->fd, std::chrono::milliseconds{0}));
+
+  std::strcpy(memory_.data(), "hello");
+  ibv_sge from = piece(0, 3000);
+  ibv_send_wr send{};
+  send.wr_id = 2;
+  send.sg_list = &from;
+  send.num_sge = 1;
+  send.opcode = IBV_WR_SEND_WITH_IMM;
+  send.imm_data = 0x01020304;
+  ibv_send_wr* bad = nullptr;
+  ASSERT_EQ(ibv_post_send(one, &send, &bad), 0);
+
+  // Nobody polls: the library's own thread receives.
+  ASSERT_TRUE(is_readable(channel_->fd, kLong));
+  ibv_cq* ready = nullptr;
+  void* cq_context = nullptr;
+  ASSERT_EQ(ibv_get_cq_event(channel_, &ready, &cq_context), 0);
+  EXPECT_EQ(ready, cq_);
+  EXPECT_EQ(cq_context, this);
+  ibv_ack_cq_events(cq_, 1);
+  const ibv_wc received = completion();
+  EXPECT_EQ(received.wr_id, 1U);
+  EXPECT_EQ(received.status, IBV_WC_SUCCESS);
+  EXPECT_EQ(received.opcode, IBV_WC_RECV);
+  EXPECT_EQ(received.byte_len, 3000U);
+  EXPECT_EQ(received.qp_num, other->qp_num);
+  EXPECT_EQ(received.wc_flags, static_cast<unsigned>(IBV_WC_WITH_IMM));
+  EXPECT_EQ(received.imm_data, 0x01020304U);
+  EXPECT_STREQ(memory_.data() + 4096, "hello");
+  EXPECT_EQ(ibv_destroy_qp(one), 0);
+  EXPECT_EQ(ibv_destroy_qp(other), 0);
+}
+
+TEST_F(Verbs, WritesWhatIsBuiltByFunctions) {
+  ibv_qp* one = make_qp(nullptr, true);
+  ibv_qp* other = make_qp();
+  connect(one, other->qp_num);
+  connect(other, one->qp_num);
+  EXPECT_EQ(ibv_qp_to_qp_ex(other), nullptr);
+  ibv_qp_ex* builder = ibv_qp_to_qp_ex(one);
+  ASSERT_NE(builder, nullptr);
+  std::string text = "inline";
+  ibv_wr_start(builder);
+  builder->wr_id = 7;
+  builder->wr_flags = IBV_SEND_SIGNALED;
+  ibv_wr_rdma_write(builder, mr_->rkey, reinterpret_cast<std::uintptr_t>(memory_.data() + 4096));
+  ibv_wr_set_inline_data(builder, text.data(), text.size() + 1);
+  text = "wrong!";
+  ASSERT_EQ(ibv_wr_complete(builder), 0);
+  const ibv_wc done = completion();
+  EXPECT_EQ(done.wr_id, 7U);
+  EXPECT_EQ(done.status, IBV_WC_SUCCESS);
+  EXPECT_EQ(done.opcode, IBV_WC_RDMA_WRITE);
+  EXPECT_STREQ(memory_.data() + 4096, "inline");
+  EXPECT_EQ(ibv_destroy_qp(one), 0);
+  EXPECT_EQ(ibv_destroy_qp(other), 0);
+}
+
+TEST_F(Verbs, StopsAtTheRequestThatIsWrong) {
+  ibv_qp* one = make_qp();
+  ibv_qp* other = make_qp();
+  connect(one, other->qp_num);
+  connect(other, one->qp_num);
+  ibv_sge from = piece(0, 8);
+  std::array<ibv_send_wr, 3> list{};
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    list[i].wr_id = i;
+    list[i].next = i + 1 < list.size() ? &list[i + 1] : nullptr;
+    list[i].sg_list = &from;
+    list[i].num_sge = 1;
+    list[i].opcode = IBV_WR_RDMA_WRITE;
+    list[i].send_flags = IBV_SEND_SIGNALED;
+    list[i].wr.rdma = {reinterpret_cast<std::uintptr_t>(memory_.data() + 4096), mr_->rkey};
+  }
+  list[1].num_sge = 2;  // more than the QP has room for
+  ibv_send_wr* bad = nullptr;
+  EXPECT_EQ(ibv_post_send(one, list.data(), &bad), EINVAL);
+  EXPECT_EQ(bad, &list[1]);
+  EXPECT_EQ(completion().wr_id, 0U);
+  EXPECT_EQ(ibv_destroy_qp(one), 0);
+  EXPECT_EQ(ibv_destroy_qp(other), 0);
+}
+
+TEST_F(Verbs, TakesBackUnreadEvents) {
+  ibv_srq_init_attr init{.srq_context = nullptr, .attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0}};
+  ibv_srq* srq = ibv_create_srq(pd_, &init);
+  ASSERT_NE(srq, nullptr);
+  ibv_qp* qp = make_qp(srq);
+  connect(qp, qp->qp_num);
+  // A QP that goes to ERR takes no more from its SRQ, and says so by an event.
+  ibv_qp_attr to{};
+  to.qp_state = IBV_QPS_ERR;
+  ASSERT_EQ(ibv_modify_qp(qp, &to, IBV_QP_STATE), 0);
+  ASSERT_TRUE(is_readable(context_->async_fd, kLong));
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
+  EXPECT_FALSE(is_readable(context_->async_fd, std::chrono::milliseconds{0}));
+  EXPECT_EQ(ibv_destroy_srq(srq), 0);
+}
+
+TEST_F(Verbs, ArmsTheLimitOfAnSrq) {
+  ibv_srq_init_attr init{.srq_context = nullptr, .attr = {.max_wr = 4, .max_sge = 1, .srq_limit = 0}};
+  ibv_srq* srq = ibv_create_srq(pd_, &init);
+  ASSERT_NE(srq, nullptr);
+  ibv_qp* qp = make_qp(srq);
+  connect(qp, qp->qp_num);
+  ibv_sge to = piece(4096, 64);
+  ibv_recv_wr receive{.wr_id = 1, .next = nullptr, .sg_list = &to, .num_sge = 1};
+  ibv_recv_wr* bad_receive = nullptr;
+  ASSERT_EQ(ibv_post_srq_recv(srq, &receive, &bad_receive), 0);
+  ibv_srq_attr limit{.max_wr = 0, .max_sge = 0, .srq_limit = 1};
+  ASSERT_EQ(ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT), 0);
+  ibv_sge from = piece(0, 64);
+  ibv_send_wr send{};
+  send.sg_list = &from;
+  send.num_sge = 1;
+  send.opcode = IBV_WR_SEND;
+  ibv_send_wr* bad = nullptr;
+  ASSERT_EQ(ibv_post_send(qp, &send, &bad), 0);
+  ASSERT_TRUE(is_readable(context_->async_fd, kLong));
+  ibv_async_event event{};
+  do {
+    ASSERT_EQ(ibv_get_async_event(context_, &event), 0);
+    ibv_ack_async_event(&event);
+  } while (event.event_type == IBV_EVENT_COMM_EST);
+  EXPECT_EQ(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
+  EXPECT_EQ(event.element.srq, srq);
+  ASSERT_EQ(ibv_query_srq(srq, &limit), 0);
+  EXPECT_EQ(limit.srq_limit, 0U);
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
+  EXPECT_EQ(ibv_destroy_srq(srq), 0);
+}
+
+TEST_F(Verbs, GivesTheChildOfAForkErrors) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ibv_wc wc{};
+    const bool refuses = ibv_poll_cq(cq_, 1, &wc) == -1 && errno == EIO && ibv_alloc_pd(context_) == nullptr;
+    const bool frees = ibv_dereg_mr(mr_) == 0 && ibv_destroy_cq(cq_) == 0 && ibv_dealloc_pd(pd_) == 0 &&
+                       ibv_close_device(context_) == 0;
+    ::_exit(refuses && frees ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The command line of roce-run: what it refuses, and what the program that it runs gets.
+
+usage: run_test.py ROCE_RUN [UNITTEST ARGUMENT...]
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+# All of 127.0.0.0/8 is this machine's own; other tests use other addresses.
+ADDRESS = f"127.91.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 1}"
+
+
+class RunTest(unittest.TestCase):
+    def run_it(self, *arguments, **environment):
+        return subprocess.run([ROCE_RUN, *arguments], capture_output=True, text=True, check=False,
+                              env={**os.environ, **environment}, timeout=60)
+
+    def refused(self, *arguments):
+        """The one line with which arguments are refused."""
+        run = self.run_it(*arguments)
+        self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
+        self.assertTrue(run.stderr.startswith("roce-run: "), run.stderr)
+        self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+        return run.stderr
+
+    def copy_of_true(self, mode):
+        folder = tempfile.mkdtemp(prefix="roce-run-")
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, "copy")
+        shutil.copy(shutil.which("true"), path)
+        os.chmod(path, mode)
+        return path
+
+    def test_gives_the_program_its_arguments_and_the_library(self):
+        script = 'printf "%s|" "$@" "$ROCE_VERBS_ADDRESS" "$LD_LIBRARY_PATH"'
+        run = self.run_it("--address", ADDRESS, "sh", "-c", script, "sh", "-n", "--address", "x y", LD_LIBRARY_PATH="/other")
+        self.assertEqual(run.stderr, "")
+        *words, address, libraries, _ = run.stdout.split("|")
+        self.assertEqual((words, address), (["-n", "--address", "x y"], ADDRESS))
+        ours, others = libraries.split(":")
+        self.assertTrue(os.path.exists(os.path.join(ours, "libibverbs.so.1")), ours)
+        self.assertEqual(others, "/other")
+
+    def test_ends_as_the_program_ends(self):
+        self.assertEqual(self.run_it("--address", ADDRESS, "sh", "-c", "exit 7").returncode, 7)
+
+    def test_refuses_addresses_of_nobody(self):
+        self.assertIn("expected an IP address, found 'lo'", self.refused("--address", "lo", "true"))
+        self.assertIn("no interface of this machine has the address", self.refused("--address", "192.0.2.1", "true"))
+
+    def test_refuses_an_address_in_use(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.bind((ADDRESS, 4791))
+            self.assertIn("the port is taken", self.refused("--address", ADDRESS, "true"))
+        self.assertEqual(self.run_it("--address", ADDRESS, "true").returncode, 0)
+
+    def test_refuses_programs_that_would_not_take_the_library(self):
+        self.assertIn("set-uid", self.refused(self.copy_of_true(0o4755)))
+        with open(self.copy_of_true(0o755), "r+b") as copy:
+            # Without the entry that names the dynamic linker, a program is one that nothing is loaded for.
+            data = bytearray(copy.read())
+            for i in range(int.from_bytes(data[56:58], "little")):
+                entry = 64 + i * 56
+                if data[entry] == 3:
+                    data[entry] = 0
+            copy.seek(0)
+            copy.write(data)
+            name = copy.name
+        self.assertIn("linked statically", self.refused(name))
+
+    def test_refuses_what_is_no_program(self):
+        self.assertIn("no program given", self.refused())
+        self.assertIn("no option --adress", self.refused("--adress", ADDRESS, "true"))
+        self.assertIn("no program 'no-such-program' in any folder of PATH", self.refused("no-such-program"))
+        self.assertIn("No such file or directory", self.refused("./no-such-program"))
+        self.assertIn("Permission denied", self.refused(self.copy_of_true(0o644)))
+
+    def test_says_what_will_work(self):
+        run = self.run_it("--address", ADDRESS, "--check", "true")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertIn(f"{ADDRESS}: UDP port 4791 is free", run.stdout)
+        self.assertIn("/true: takes the library", run.stdout)
+
+
+if __name__ == "__main__":
+    ROCE_RUN = sys.argv.pop(1)
+    unittest.main()

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/engine/engine.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+
+#include "roce/link/udp_link.h"
+#include "roce/live/random.h"
+#include "roce/port/link_speed.h"
+#include "roce/transport/profile.h"
+#include "verbs/engine/forks.h"
+
+namespace roce::verbs {
+
+namespace {
+
+/// PSNs in flight: as many packets of 4096 bytes as the receive buffer has room for that Linux gives by default.
+constexpr std::uint32_t kWindow = 96;
+constexpr std::uint32_t kMaxQps = 4096;
+/// Posts that wait to leave together with later ones.
+constexpr std::uint32_t kMostUnsentPosts = 32;
+/// Empty polls in a row after which a polling thread lets others run.
+constexpr std::uint32_t kYieldEvery = 16;
+
+[[nodiscard]] transport::VerbResult<transport::Device> make_device(const EngineOptions& options) {
+  live::Random random;
+  transport::DeviceConfig config;
+  config.mac = options.mac;
+  config.gids = {{.gid = options.address, .type = transport::GidType::roce_v2}};
+  config.port_mtu = options.path_mtu;
+  config.profile = transport::hardware_like_profile();
+  config.profile.window = kWindow;
+  config.limits = Engine::limits();
+  // Keys and numbers must not be guessable, nor those of the last process at this address.
+  config.first_qpn = std::max(static_cast<std::uint32_t>(random.number()) & 0x7F'FFFFU, 0x11U);
+  return transport::Device::make(std::move(config), [random]() mutable { return random.number(); });
+}
+
+/// Blocks all signals in the calling thread, and in those that it starts, for as long as it exists.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    (void)::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+transport::Limits Engine::limits() {
+  transport::Limits limits;
+  limits.max_qp = kMaxQps;
+  return limits;
+}
+
+link::LinkResult<std::unique_ptr<Engine>> Engine::start(const EngineOptions& options, Callbacks callbacks) {
+  link::UdpLinkOptions udp;
+  udp.interface = options.interface;
+  udp.segmentation = true;
+  std::transform(options.address.octets.begin(), options.address.octets.end(), udp.local.begin(),
+                 [](std::uint8_t octet) { return std::byte{octet}; });
+  link::LinkResult<std::unique_ptr<link::UdpLink>> link = link::UdpLink::open(udp);
+  if (!link) return tl::unexpected(link.error());
+  transport::VerbResult<transport::Device> device = make_device(options);
+  if (!device) {
+    return tl::unexpected(link::LinkError{.message = "cannot make the device: " + to_string(device.error())});
+  }
+  const std::uint64_t speed = port::link_speed_bps(options.interface).value_or(port::Port::kUsualSpeed);
+  std::unique_ptr<Engine> engine{new Engine{std::move(*device), std::move(*link), speed, std::move(callbacks)}};
+  const SignalsBlocked blocked;
+  engine->thread_ = std::make_unique<std::thread>([&running = *engine] { running.serve(); });
+  return engine;
+}
+
+Engine::Engine(transport::Device device, std::unique_ptr<link::Link> link, std::uint64_t bits_per_second,
+               Callbacks callbacks)
+    : device_(std::move(device)),
+      link_(std::move(link)),
+      port_(device_, *link_, nullptr, nullptr, bits_per_second),
+      callbacks_(std::move(callbacks)),
+      fork_count_(fork_count()) {}
+
+Engine::~Engine() {
+  if (fork_count_ != fork_count()) {
+    // A forked child has no such thread, and can neither join nor detach it.
+    (void)thread_.release();
+    return;
+  }
+  is_ending_ = true;
+  wakeup_.ring();
+  if (thread_ != nullptr) thread_->join();
+}
+
+bool Engine::is_usable() const {
+  return fork_count_ == fork_count() && !is_gone_.load(std::memory_order_relaxed);
+}
+
+Time Engine::now() {
+  return Time{std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
+}
+
+Urgency Engine::urgency_of(Qpn qp) const {
+  const transport::VerbResult<transport::QpAttributes> attributes = device_.query_qp(qp);
+  return attributes && attributes->sends_outstanding != 0 ? Urgency::merged : Urgency::now;
+}
+
+void Engine::sent(Urgency urgency) {
+  if (urgency == Urgency::now || ++unsent_posts_ >= kMostUnsentPosts) (void)turn_port();
+  settle();
+}
+
+void Engine::settle() {
+  while (const std::optional<transport::Event> event = port_.poll_event(now())) callbacks_.on_event(*event);
+  if (!sleeps_until_ || port_.next_timeout() >= *sleeps_until_) return;
+  sleeps_until_.reset();
+  wakeup_.ring();
+}
+
+bool Engine::turn_port() {
+  unsent_posts_ = 0;
+  if (is_gone_) return false;
+  const link::LinkResult<bool> moved = port_.turn(now());
+  if (moved) return *moved;
+  lose(moved.error().message);
+  return false;
+}
+
+void Engine::lose(const std::string& why) {
+  if (!is_gone_.exchange(true)) callbacks_.on_gone(why);
+}
+
+std::size_t Engine::poll(transport::Cq cq, std::span<transport::Completion> out) {
+  std::size_t count = 0;
+  {
+    const Turn turn{*this};
+    count = device_.poll_cq(cq, out);
+    if (count == 0) {
+      (void)turn_port();
+      count = device_.poll_cq(cq, out);
+      settle();
+    }
+  }
+  note_poll(count != 0);
+  return count;
+}
+
+void Engine::note_poll(bool found) {
+  if (found) {
+    empty_polls_.store(0, std::memory_order_relaxed);
+    return;
+  }
+  last_poll_.store(now().time_since_epoch().count(), std::memory_order_relaxed);
+  const std::uint32_t empty = empty_polls_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (empty % kYieldEvery == 0) ::sched_yield();
+}
+
+transport::VerbResult<void> Engine::destroy_qp(Qpn qp) {
+  // The QP does not know of an ACK that it holds back once it is gone, and its peer would wait for it in vain.
+  const Time until = now() + 2 * device_.config().profile.ack_coalesce_delay;
+  for (bool moved = true; moved || now() < until;) {
+    const Turn turn{*this};
+    moved = turn_port() && now() < until + std::chrono::milliseconds{1};
+    settle();
+  }
+  return use([qp](transport::Device& device, Time) { return device.destroy_qp(qp); });
+}
+
+}  // namespace roce::verbs

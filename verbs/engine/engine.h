@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "roce/link/link.h"
+#include "roce/port/port.h"
+#include "roce/transport/device.h"
+#include "roce/wire/time.h"
+#include "roce/wire/types.h"
+#include "verbs/engine/wakeup.h"
+
+namespace roce::verbs {
+
+/// The place of an engine in the network.
+struct EngineOptions {
+  Gid address{};               ///< address of this machine, IPv4 in the mapped form; the only entry of the GID table
+  std::string interface;       ///< the interface that has it
+  MacAddress mac{};            ///< of that interface
+  std::uint32_t path_mtu = 0;  ///< bytes: 256, 512, 1024, 2048 or 4096
+};
+
+/// When the packets of posted requests leave.
+enum class Urgency : std::uint8_t {
+  now,     ///< before the call returns
+  merged,  ///< with those that are posted soon afterwards
+};
+
+/// A device on a UDP link, driven by the threads that poll its CQs, and by a thread of its own while none does.
+/// All functions may be called by any thread, but not from the functions of `Callbacks`.
+class Engine {
+ public:
+  struct Callbacks {
+    std::function<void(const transport::Event&)> on_event;  ///< called under the lock of the engine
+    std::function<void(const std::string&)> on_gone;        ///< the link is gone; called once, under the lock
+  };
+
+  /// Returns what the device of every engine has room for.
+  [[nodiscard]] static transport::Limits limits();
+  /// Opens the link and begins to serve it. Errors: no such address here, port 4791 taken.
+  [[nodiscard]] static link::LinkResult<std::unique_ptr<Engine>> start(const EngineOptions& options,
+                                                                       Callbacks callbacks);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  ~Engine();
+
+  /// Returns the result of `work`, which gets the device for itself and the time. Nothing waits inside.
+  template <typename Work>
+  auto use(Work&& work) {
+    const Turn turn{*this};
+    auto result = std::forward<Work>(work)(device_, now());
+    settle();
+    return result;
+  }
+
+  /// Returns the result of `work`, which posts sends to `qp`, and sees to it that they leave. The packets leave at
+  /// once if `qp` was idle before, and with those of further calls otherwise.
+  template <typename Work>
+  auto post(Qpn qp, Work&& work) {
+    const Turn turn{*this};
+    const Urgency urgency = urgency_of(qp);
+    auto result = std::forward<Work>(work)(device_);
+    sent(urgency);
+    return result;
+  }
+
+  /// Takes completions as `Device::poll_cq` does, after a round of the port if there is none yet.
+  [[nodiscard]] std::size_t poll(transport::Cq cq, std::span<transport::Completion> out);
+  /// Destroys a QP after everything that it has to answer has left.
+  [[nodiscard]] transport::VerbResult<void> destroy_qp(Qpn qp);
+
+  /// False in a child that a process with an engine forked: its thread and the state behind its locks are not there,
+  /// and no other function may be called. False also once the link is gone.
+  [[nodiscard]] bool is_usable() const;
+
+ private:
+  /// The engine's lock, with the knowledge of how many application threads wait for it.
+  class Turn {
+   public:
+    explicit Turn(Engine& engine) : engine_(engine) {
+      engine_.waiting_.fetch_add(1, std::memory_order_relaxed);
+      engine_.mutex_.lock();
+      engine_.waiting_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() { engine_.mutex_.unlock(); }
+
+   private:
+    Engine& engine_;
+  };
+
+  Engine(transport::Device device, std::unique_ptr<link::Link> link, std::uint64_t bits_per_second,
+         Callbacks callbacks);
+  [[nodiscard]] static Time now();
+  [[nodiscard]] Urgency urgency_of(Qpn qp) const;
+  void sent(Urgency urgency);
+  /// Reports events, and wakes the engine's thread if there is something to do earlier than it knows.
+  void settle();
+  /// Runs one round of the port; true if anything moved.
+  bool turn_port();
+  /// Ends the engine's work for good. Under the lock.
+  void lose(const std::string& why);
+  void note_poll(bool found);
+
+  // The engine's own thread.
+  void serve();
+  [[nodiscard]] bool program_polls() const;
+  void wait();
+
+  transport::Device device_;
+  std::unique_ptr<link::Link> link_;
+  port::Port port_;
+  Callbacks callbacks_;
+  Wakeup wakeup_;
+  std::uint32_t fork_count_;  // at the start
+
+  std::mutex mutex_;
+  std::atomic<std::uint32_t> waiting_ = 0;
+  std::uint32_t unsent_posts_ = 0;
+  std::optional<Time> sleeps_until_;  // set while the thread waits in ppoll
+  std::atomic<bool> is_gone_ = false;
+  std::atomic<bool> is_ending_ = false;
+  std::atomic<std::uint32_t> empty_polls_ = 0;  // in a row
+  std::atomic<Time::rep> last_poll_ = 0;
+  std::unique_ptr<std::thread> thread_;
+};
+
+}  // namespace roce::verbs

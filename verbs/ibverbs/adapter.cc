@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/ibverbs/adapter.h"
+
+#include <optional>
+#include <utility>
+
+#include "verbs/ibverbs/complain.h"
+#include "verbs/ibverbs/objects.h"
+
+namespace roce::verbs {
+
+namespace {
+
+[[nodiscard]] std::optional<ibv_event_type> type_of(transport::EventType type) {
+  switch (type) {
+    case transport::EventType::cq_overflow:
+      return IBV_EVENT_CQ_ERR;
+    case transport::EventType::communication_established:
+      return IBV_EVENT_COMM_EST;
+    case transport::EventType::sq_drained:
+      return IBV_EVENT_SQ_DRAINED;
+    case transport::EventType::qp_fatal:
+      return IBV_EVENT_QP_FATAL;
+    case transport::EventType::qp_request_error:
+      return IBV_EVENT_QP_REQ_ERR;
+    case transport::EventType::qp_access_error:
+      return IBV_EVENT_QP_ACCESS_ERR;
+    case transport::EventType::last_wqe_reached:
+      return IBV_EVENT_QP_LAST_WQE_REACHED;
+    case transport::EventType::srq_limit:
+      return IBV_EVENT_SRQ_LIMIT_REACHED;
+    default:
+      return std::nullopt;
+  }
+}
+
+template <typename Table>
+[[nodiscard]] auto find(const Table& table, std::uint32_t key) -> typename Table::mapped_type {
+  const auto found = table.find(key);
+  return found == table.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+Adapter::Adapter(EngineOptions place) : place_(std::move(place)) {}
+
+OrErrno<Engine*> Adapter::engine() {
+  const std::scoped_lock lock{starting_};
+  if (engine_ == nullptr) {
+    link::LinkResult<std::unique_ptr<Engine>> started =
+        Engine::start(place_, {.on_event = [this](const transport::Event& event) { on_event(event); },
+                               .on_gone = [this](const std::string& message) { on_gone(message); }});
+    if (!started) {
+      complain(started.error().message);
+      return refused(started.error().no_permission ? EACCES : ENODEV);
+    }
+    engine_ = std::move(*started);
+  }
+  if (!engine_->is_usable()) return refused(EIO);
+  return engine_.get();
+}
+
+void Adapter::add(ContextObject& context) {
+  const std::scoped_lock lock{contexts_lock_};
+  contexts_.push_back(&context);
+}
+
+void Adapter::remove(ContextObject& context) {
+  {
+    const std::scoped_lock lock{contexts_lock_};
+    std::erase(contexts_, &context);
+  }
+  const std::scoped_lock lock{starting_};
+  if (engine_ == nullptr || !engine_->is_usable()) return;
+  // Objects that the program did not destroy have nowhere to report to.
+  engine_->use([&](transport::Device&, Time) {
+    std::erase_if(cqs_, [&](const auto& entry) { return entry.second->context == &context.context; });
+    std::erase_if(srqs_, [&](const auto& entry) { return entry.second->context == &context.context; });
+    std::erase_if(qps_, [&](const auto& entry) { return entry.second->qp_base.context == &context.context; });
+    return 0;
+  });
+}
+
+void Adapter::add(CqObject& cq) {
+  cqs_[cq.handle_of_device.index] = &cq;
+}
+
+void Adapter::add(QpObject& qp) {
+  qps_[qp.qpn.value()] = &qp;
+}
+
+void Adapter::add(SrqObject& srq) {
+  srqs_[srq.handle_of_device.index] = &srq;
+}
+
+void Adapter::remove(const CqObject& cq) {
+  cqs_.erase(cq.handle_of_device.index);
+}
+
+void Adapter::remove(const QpObject& qp) {
+  qps_.erase(qp.qpn.value());
+}
+
+void Adapter::remove(const SrqObject& srq) {
+  srqs_.erase(srq.handle_of_device.index);
+}
+
+void Adapter::on_event(const transport::Event& event) {
+  switch (event.type) {
+    case transport::EventType::cq_ready:
+      if (CqObject* cq = find(cqs_, event.cq.index); cq != nullptr && cq->channel != nullptr) {
+        object_of(cq->channel).events.push(cq);
+      }
+      return;
+    case transport::EventType::cq_overflow:
+      if (CqObject* cq = find(cqs_, event.cq.index); cq != nullptr) {
+        object_of(cq->context).events.push({.element = {.cq = cq->as_cq()}, .event_type = IBV_EVENT_CQ_ERR});
+      }
+      return;
+    case transport::EventType::srq_limit:
+      if (SrqObject* srq = find(srqs_, event.srq.index); srq != nullptr) {
+        srq->attributes.srq_limit = 0;
+        object_of(srq->context).events.push({.element = {.srq = srq}, .event_type = IBV_EVENT_SRQ_LIMIT_REACHED});
+      }
+      return;
+    default:
+      on_qp_event(event);
+  }
+}
+
+void Adapter::on_qp_event(const transport::Event& event) {
+  const std::optional<ibv_event_type> type = type_of(event.type);
+  QpObject* qp = find(qps_, event.qpn.value());
+  if (!type || qp == nullptr) return;
+  object_of(qp->qp_base.context).events.push({.element = {.qp = &qp->qp_base}, .event_type = *type});
+}
+
+void Adapter::on_gone(const std::string& message) {
+  complain(message);
+  const std::scoped_lock lock{contexts_lock_};
+  for (ContextObject* context : contexts_) {
+    context->events.push({.element = {.port_num = 1}, .event_type = IBV_EVENT_DEVICE_FATAL});
+  }
+}
+
+}  // namespace roce::verbs

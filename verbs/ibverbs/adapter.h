@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "roce/transport/verbs.h"
+#include "verbs/engine/engine.h"
+#include "verbs/ibverbs/results.h"
+
+namespace roce::verbs {
+
+struct ContextObject;
+struct CqObject;
+struct QpObject;
+struct SrqObject;
+
+/// What the contexts of one device have in common: the engine, and the objects that its events are about.
+/// Contexts, CQs, QPs and SRQs are in its tables while they exist.
+class Adapter {
+ public:
+  explicit Adapter(EngineOptions place);
+
+  /// Returns the engine, started the first time: a program that only asks what there is does not take the UDP port.
+  /// Error: a number of errno.h, after a complaint.
+  [[nodiscard]] OrErrno<Engine*> engine();
+  void add(ContextObject& context);
+  /// Forgets a context and all objects made with it.
+  void remove(ContextObject& context);
+
+  // To be used only inside `Engine::use`.
+
+  void add(CqObject& cq);
+  void add(QpObject& qp);
+  void add(SrqObject& srq);
+  void remove(const CqObject& cq);
+  void remove(const QpObject& qp);
+  void remove(const SrqObject& srq);
+
+ private:
+  void on_event(const transport::Event& event);
+  void on_qp_event(const transport::Event& event);
+  void on_gone(const std::string& message);
+
+  EngineOptions place_;
+  std::unordered_map<std::uint32_t, CqObject*> cqs_;    // by the index of the handle
+  std::unordered_map<std::uint32_t, SrqObject*> srqs_;  // by the index of the handle
+  std::unordered_map<std::uint32_t, QpObject*> qps_;    // by QPN
+  std::mutex contexts_lock_;
+  std::vector<ContextObject*> contexts_;
+  std::mutex starting_;
+  std::unique_ptr<Engine> engine_;  // destroyed first: its thread uses all of the above
+};
+
+}  // namespace roce::verbs

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "roce/transport/device.h"
+#include "verbs/engine/engine.h"
+#include "verbs/ibverbs/adapter.h"
+#include "verbs/ibverbs/device_object.h"
+#include "verbs/ibverbs/event_queue.h"
+#include "verbs/ibverbs/verbs_api.h"
+#include "verbs/ibverbs/work_builder.h"
+
+namespace roce::verbs {
+
+// The structures of verbs.h, with the parts of ours behind them. A program gets a pointer to the structure.
+
+struct ContextObject : verbs_context {
+  EventQueue<ibv_async_event> events;
+  std::shared_ptr<Adapter> adapter;  // destroyed first: its engine puts events into the queue
+};
+[[nodiscard]] inline ContextObject& object_of(ibv_context* context) {
+  return *static_cast<ContextObject*>(::verbs_get_ctx(context));
+}
+
+struct PdObject : ibv_pd {
+  Engine* engine = nullptr;
+  transport::Pd handle_of_device{};
+};
+[[nodiscard]] inline PdObject& object_of(ibv_pd* pd) {
+  return *static_cast<PdObject*>(pd);
+}
+
+struct MrObject : ibv_mr {
+  Engine* engine = nullptr;
+  transport::Mr handle_of_device{};
+};
+[[nodiscard]] inline MrObject& object_of(ibv_mr* mr) {
+  return *static_cast<MrObject*>(mr);
+}
+
+struct AhObject : ibv_ah {
+  Engine* engine = nullptr;
+  transport::Ah handle_of_device{};
+};
+[[nodiscard]] inline AhObject& object_of(ibv_ah* ah) {
+  return *static_cast<AhObject*>(ah);
+}
+
+struct CqObject;
+struct ChannelObject : ibv_comp_channel {
+  EventQueue<CqObject*> events;
+};
+[[nodiscard]] inline ChannelObject& object_of(ibv_comp_channel* channel) {
+  return *static_cast<ChannelObject*>(channel);
+}
+
+struct CqObject : ibv_cq_ex {
+  Engine* engine = nullptr;
+  transport::Cq handle_of_device{};
+  // Events that the program took, and has to acknowledge before it destroys the CQ. Guarded by the queues' locks.
+  std::uint32_t comp_events_taken = 0;
+  std::uint32_t async_events_taken = 0;
+
+  [[nodiscard]] ibv_cq* as_cq() { return ::ibv_cq_ex_to_cq(this); }
+};
+[[nodiscard]] inline CqObject& object_of(ibv_cq* cq) {
+  // An `ibv_cq` is the beginning of an `ibv_cq_ex`.
+  return *static_cast<CqObject*>(reinterpret_cast<ibv_cq_ex*>(cq));
+}
+
+struct SrqObject : ibv_srq {
+  Engine* engine = nullptr;
+  transport::Srq handle_of_device{};
+  ibv_srq_attr attributes{};  // the limit is changed under the engine's lock
+  std::uint32_t events_taken = 0;
+};
+[[nodiscard]] inline SrqObject& object_of(ibv_srq* srq) {
+  return *static_cast<SrqObject*>(srq);
+}
+
+struct QpObject : ibv_qp_ex {
+  Engine* engine = nullptr;
+  Qpn qpn{};
+  ibv_qp_init_attr made_with{};          // with the capacities that it really has
+  std::unique_ptr<WorkBuilder> builder;  // if the program builds requests by functions
+  std::uint32_t events_taken = 0;
+};
+[[nodiscard]] inline QpObject& object_of(ibv_qp* qp) {
+  // An `ibv_qp` is the first member of an `ibv_qp_ex`.
+  return *static_cast<QpObject*>(reinterpret_cast<ibv_qp_ex*>(qp));
+}
+
+}  // namespace roce::verbs

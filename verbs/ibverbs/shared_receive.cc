@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Shared receive queues.
+#include <algorithm>
+#include <memory>
+
+#include "verbs/ibverbs/acknowledgement.h"
+#include "verbs/ibverbs/objects.h"
+#include "verbs/ibverbs/results.h"
+
+using namespace roce;
+using namespace roce::verbs;
+
+struct ibv_srq* ibv_create_srq(struct ibv_pd* pd, struct ibv_srq_init_attr* init) {
+  return object_of([&]() -> OrErrno<ibv_srq*> {
+    PdObject& owner = object_of(pd);
+    if (!owner.engine->is_usable()) return refused(EIO);
+    const transport::Limits limits = Engine::limits();
+    if (init->attr.max_wr > limits.max_wr || init->attr.max_sge > limits.max_sge) return refused(EINVAL);
+    auto srq = std::make_unique<SrqObject>();
+    srq->engine = owner.engine;
+    srq->context = pd->context;
+    srq->srq_context = init->srq_context;
+    srq->pd = pd;
+    srq->attributes = {std::max(init->attr.max_wr, 1U), std::max(init->attr.max_sge, 1U), 0};
+    const auto made = owner.engine->use([&](transport::Device& device, Time) {
+      auto handle = device.create_srq(owner.handle_of_device, srq->attributes.max_wr,
+                                      static_cast<std::uint8_t>(srq->attributes.max_sge));
+      if (!handle) return handle;
+      srq->handle_of_device = *handle;
+      srq->handle = handle->index;
+      object_of(pd->context).adapter->add(*srq);
+      return handle;
+    });
+    if (!made) return refused(errno_of(made.error()));
+    ::pthread_mutex_init(&srq->mutex, nullptr);
+    ::pthread_cond_init(&srq->cond, nullptr);
+    init->attr.max_wr = srq->attributes.max_wr;
+    init->attr.max_sge = srq->attributes.max_sge;
+    return srq.release();
+  });
+}
+
+int ibv_modify_srq(struct ibv_srq* srq, struct ibv_srq_attr* attributes, int mask) {
+  return status_of([&] {
+    SrqObject& object = object_of(srq);
+    if (!object.engine->is_usable()) return EIO;
+    if ((mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0) return EINVAL;
+    if ((mask & IBV_SRQ_MAX_WR) != 0) return EOPNOTSUPP;
+    if ((mask & IBV_SRQ_LIMIT) == 0) return 0;
+    return errno_of(object.engine->use([&](transport::Device& device, Time) {
+      auto armed = device.arm_srq_limit(object.handle_of_device, attributes->srq_limit);
+      if (armed) object.attributes.srq_limit = attributes->srq_limit;
+      return armed;
+    }));
+  });
+}
+
+int ibv_query_srq(struct ibv_srq* srq, struct ibv_srq_attr* attributes) {
+  return status_of([&] {
+    SrqObject& object = object_of(srq);
+    if (!object.engine->is_usable()) return EIO;
+    *attributes = object.engine->use([&](transport::Device&, Time) { return object.attributes; });
+    return 0;
+  });
+}
+
+int ibv_destroy_srq(struct ibv_srq* srq) {
+  return status_of([&] {
+    SrqObject& object = object_of(srq);
+    ContextObject& owner = object_of(srq->context);
+    if (object.engine->is_usable()) {
+      const int error = errno_of(object.engine->use([&](transport::Device& device, Time) {
+        auto destroyed = device.destroy_srq(object.handle_of_device);
+        if (destroyed) owner.adapter->remove(object);
+        return destroyed;
+      }));
+      if (error != 0) return error;
+    }
+    std::uint32_t events = 0;
+    owner.events.remove([&](const ibv_async_event& event) { return event.element.srq == srq; },
+                        [&] { events = object.events_taken; });
+    wait_for_acknowledgements(*srq, [&] { return srq->events_completed == events; });
+    delete &object;
+    return 0;
+  });
+}

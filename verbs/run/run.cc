@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/run/run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
+#include "command_line/number_text.h"
+#include "roce/link/udp_link.h"
+#include "roce/port/address_text.h"
+#include "verbs/run/target_program.h"
+
+namespace roce::verbs {
+
+namespace {
+
+/// Returns the folder with our libibverbs.so.1, found from the place of this program.
+[[nodiscard]] Outcome<std::string> library_folder() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return cannot(fmt::format("cannot find the library: /proc/self/exe: {}", error.message()));
+  const fs::path folder = (program.parent_path() / ROCE_VERBS_FROM_BIN).lexically_normal();
+  if (!fs::exists(folder / "libibverbs.so.1", error)) {
+    return cannot(fmt::format("there is no libibverbs.so.1 in {}; install the whole package", folder.string()));
+  }
+  return folder.string();
+}
+
+/// The address of a program, free to be used.
+struct Place {
+  std::size_t max_bytes = 0;  // of a UDP payload
+  bool segments = false;
+};
+
+/// Opens and closes the link that the program will open: its errors are those that it would meet.
+[[nodiscard]] Outcome<Place> try_address(const std::string& text) {
+  const std::optional<Gid> gid = port::parse_ip(text);
+  if (!gid) return cannot(fmt::format("--address: expected an IP address, found {}", command_line::quote(text)));
+  link::UdpLinkOptions options;
+  options.segmentation = true;
+  std::transform(gid->octets.begin(), gid->octets.end(), options.local.begin(),
+                 [](std::uint8_t octet) { return std::byte{octet}; });
+  const auto link = link::UdpLink::open(options);
+  if (!link) return cannot(link.error().message);
+  return Place{.max_bytes = (*link)->max_bytes(), .segments = (*link)->segmentation().max_segments > 1};
+}
+
+/// Returns the number in a file of /proc/sys; none if it cannot be read.
+[[nodiscard]] std::optional<std::uint64_t> read_setting(const char* path) {
+  std::ifstream file{path};
+  std::uint64_t value = 0;
+  if (!(file >> value)) return std::nullopt;
+  return value;
+}
+
+void print_place(const std::string& address, const Place& place) {
+  fmt::print("address   {}: UDP port 4791 is free; datagrams of up to {} bytes{}\n", address, place.max_bytes,
+             place.segments ? ", cut by the kernel" : ", sent one by one");
+}
+
+void print_buffers() {
+  constexpr std::uint64_t enough = 4U << 20;
+  const std::optional<std::uint64_t> most = read_setting("/proc/sys/net/core/rmem_max");
+  if (!most) return;
+  fmt::print("buffers   net.core.rmem_max is {}{}\n", *most,
+             *most >= enough
+                 ? ""
+                 : fmt::format("; with many senders, `sysctl net.core.rmem_max={}` loses fewer packets", enough));
+}
+
+void prepend_library(const std::string& folder) {
+  const char* others = std::getenv("LD_LIBRARY_PATH");
+  const bool has_others = others != nullptr && *others != '\0';
+  ::setenv("LD_LIBRARY_PATH", has_others ? (folder + ":" + others).c_str() : folder.c_str(), 1);
+}
+
+[[nodiscard]] Outcome<ExitCode> check(const RunOptions& options, const std::string& folder,
+                                      const std::optional<Place>& place, const std::string& program) {
+  fmt::print("library   {}/libibverbs.so.1\n", folder);
+  if (place) print_place(options.address, *place);
+  print_buffers();
+  if (!program.empty()) fmt::print("program   {}: takes the library\n", program);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Outcome<ExitCode> run(const RunOptions& options) {
+  if (options.program.empty() && !options.only_check) return cannot("no program given; roce-run --help shows how");
+  if (!options.program.empty() && options.program.front().starts_with("-")) {
+    return cannot(fmt::format("there is no option {}; roce-run --help lists them", options.program.front()));
+  }
+  const Outcome<std::string> folder = library_folder();
+  if (!folder) return tl::unexpected(folder.error());
+  std::optional<Place> place;
+  if (!options.address.empty()) {
+    const Outcome<Place> tried = try_address(options.address);
+    if (!tried) return tl::unexpected(tried.error());
+    place = *tried;
+  }
+  std::string program;
+  if (!options.program.empty()) {
+    Outcome<std::string> found = find_program(options.program.front());
+    if (!found) return tl::unexpected(found.error());
+    program = std::move(*found);
+  }
+  if (options.only_check) return check(options, *folder, place, program);
+
+  prepend_library(*folder);
+  if (!options.address.empty()) ::setenv("ROCE_VERBS_ADDRESS", options.address.c_str(), 1);
+  std::vector<std::string> words = options.program;
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(program.c_str(), arguments.data());
+  return cannot(fmt::format("cannot run {}: {}", program, std::strerror(errno)));
+}
+
+}  // namespace roce::verbs
