@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks that every room of the tree (rooms.py) includes and links only the rooms of its row, that libraries stay in their
-places, that no file of the tree needs anything outside it, and that docs/rules.md and the code name the same rules and
-the tests that there are.
+places, that no file of the tree needs anything outside it, that no source is too long to have one subject, and that
+docs/rules.md and the code name the same rules and the tests that there are.
 
 usage: check_tree.py FOLDER
 
@@ -20,6 +20,13 @@ import rooms
 OUTSIDE = re.compile(r"\.\./" + r"shared\b")
 # The folders in which people and machines keep their checkouts.
 MACHINE_PATH = re.compile(r"(?<![\w.$}/-])/(?:" + "|".join(["work", "farm", "root", "home"]) + r")/\w")
+
+# A source with more lines has more than one subject, unless it is here with the reason why it is better whole. Tests, which
+# are lists, may be longer.
+LONGEST = 450
+BETTER_WHOLE = {
+    "libroce/include/roce/wire/opcode.h": "one table, of all opcodes",
+}
 
 BUILD_FOLDERS = {".git", "build", ".cache"}
 
@@ -54,6 +61,14 @@ def check_text(top, lines):
             yield number, "refers to a folder outside the repository"
         if MACHINE_PATH.search(line) or (top.count("/") > 1 and checkout.search(line)):
             yield number, "has an absolute path of a machine"
+
+
+def check_length(path, lines):
+    """Findings of a source: too many lines, or a reason for them that it does not need any more."""
+    if len(lines) > LONGEST and not path.startswith("tests/") and path not in BETTER_WHOLE:
+        yield LONGEST + 1, f"has {len(lines)} lines, more than {LONGEST}: give a part with a subject of its own another file"
+    if len(lines) <= LONGEST and path in BETTER_WHOLE:
+        yield 1, f"has {len(lines)} lines, and needs no reason in BETTER_WHOLE for more than {LONGEST}"
 
 
 def check_rule_tests(cell, files):
@@ -134,6 +149,7 @@ def check_files(files, top, is_whole=False):
         found = list(check_text(top, lines))
         if path.endswith(check_rooms.SOURCES):
             found += check_rooms.check_source(path, lines, files)
+            found += check_length(path, lines)
         elif os.path.basename(path) == "CMakeLists.txt":
             found += check_rooms.check_cmake(path, lines, targets)
         findings += [(path, number, text) for number, text in sorted(found)]

@@ -56,6 +56,25 @@ class InSources(unittest.TestCase):
         self.assertEqual(findings({path: licence_of(path) + line, **others}), [], (path, line))
 
 
+class Lengths(unittest.TestCase):
+    @staticmethod
+    def lines(count):
+        return LICENCE + (count - 1) * "\n"
+
+    def test_a_source_that_is_too_long_is_found(self):
+        self.assertEqual(findings({ICRC: self.lines(check_tree.LONGEST)}), [])
+        found, = findings({ICRC: self.lines(check_tree.LONGEST + 1)})
+        self.assertIn(f"{ICRC}:451: has 451 lines", found)
+
+    def test_a_test_or_a_table_may_be_longer(self):
+        long = self.lines(check_tree.LONGEST + 1)
+        self.assertEqual(findings({"tests/wire/icrc_test.cc": long, next(iter(check_tree.BETTER_WHOLE)): long}), [])
+
+    def test_a_reason_that_is_not_needed_is_found(self):
+        found, = findings({next(iter(check_tree.BETTER_WHOLE)): LICENCE})
+        self.assertIn("needs no reason in BETTER_WHOLE", found)
+
+
 class Edges(InSources):
     def test_every_room_includes_the_rooms_of_its_row_and_no_other(self):
         for source, row in ROOMS.items():
