@@ -123,6 +123,14 @@ class ProgramsTest(unittest.TestCase):
         shown, _ = process.communicate(timeout=WAIT)
         self.assertIn("roce-verbs: ROCE_VERBS_ADDRESS is 192.0.2.1, and no interface of this machine", shown)
 
+    def test_says_that_the_port_is_taken(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.bind((SERVER, 4791))
+            process = self.start("127.0.0.9", "env", f"ROCE_VERBS_ADDRESS={SERVER}", "ibv_rc_pingpong", "-g", "0")
+            shown, _ = process.communicate(timeout=WAIT)
+        self.assertEqual(process.returncode, 1, shown)
+        self.assertIn(f"roce-verbs: cannot receive RoCE at {SERVER} (UDP port 4791): the port is taken", shown)
+
     def test_rc_pingpong(self):
         self.assertIn("200 iters", self.judge("ibv_rc_pingpong", "-g", "0", "-c", "-n", "200"))
 
