@@ -14,11 +14,14 @@ from turns import everything
 
 # Each has a verdict of its own kind: a NAK, silence, and an acknowledgement.
 SOME = {
-    "ibv_rc_pingpong": ("psn-gap[n=2,ack_req=true]", "icrc-imitation[icrc=0,op=SEND_ONLY]", "bth-pad-bytes[pad=1,words=3]",
+    "ibv_rc_pingpong": ("psn-gap[n=2,ack_req=true]", "icrc-imitation[icrc=0,op=SEND_ONLY,version=v2_ipv4]",
+                        "bth-pad-bytes[pad=1,words=3]",
                         # Skipped inside a message, after which the server has to end for the next one.
-                        "snd-sizes[size=4mtu+5,mtu=1024,kind=plain]", "snd-sizes[size=4mtu+5,mtu=1024,kind=solicited]"),
+                        "snd-sizes[size=4mtu+5,mtu=1024,kind=plain,version=v2_ipv4]",
+                        "snd-sizes[size=4mtu+5,mtu=1024,kind=solicited,version=v2_ipv4]"),
     "ibv_uc_pingpong": ("hdr-tver[type=uc,version=1,op=SEND_ONLY]", "bth-migreq[to=uc_responder,mig_req=false]"),
-    "ib_write_bw": ("psn-gap[n=2,ack_req=true]", "ip-ttl[ttl=1]", "wr-zero[op=WRITE_ONLY,key=variant,address=nowhere]"),
+    "ib_write_bw": ("psn-gap[n=2,ack_req=true]", "ip-ttl[ttl=1,version=v2_ipv4]",
+                    "wr-zero[op=WRITE_ONLY,key=variant,address=nowhere]"),
 }
 # One that nothing makes fail ends with its messages.
 OPTIONS = {"ibv_rc_pingpong": "-g", "ibv_uc_pingpong": "-n 1 -g", "ib_write_bw": "-F -x"}
