@@ -25,7 +25,7 @@ using fuzz::FuzzCounts;
 using fuzz::Program;
 using fuzz::ProgramResult;
 
-// What a kill can cost is less than ten of these.
+// Seconds. A kill may cost ten, whatever a save itself takes.
 constexpr double kBetweenSaves = 1;
 constexpr double kBetweenReads = 3;
 constexpr double kBetweenLines = 0.5;

@@ -179,7 +179,7 @@ Finding Fuzzer::examine(ProgramResult failed) {
       if (again && again->alarm && again->alarm->place == finding.result.alarm->place) ++finding.shown;
     }
   } catch (const DeviceGone&) {
-    // What is known of the finding is worth keeping; the next program finds out that the device is gone.
+    // A finding is worth keeping as it is so far; the next program finds out that the device is gone.
     bench_.reset();
   }
   return finding;

@@ -10,9 +10,9 @@
 
 namespace roce::conform::fuzz {
 
-/// What a fuzzer knows, in the folder of its corpus, so that one that was killed can go on: `fuzzer-SEED.yaml`, which
-/// is always whole, and `fuzzer-SEED.signatures`, 8 bytes each, which only grows; the first file says how much of the
-/// second counts.
+/// The knowledge of a fuzzer, in the folder of its corpus, so that one that was killed can go on: `fuzzer-SEED.yaml`,
+/// which is always whole, and `fuzzer-SEED.signatures`, 8 bytes each, which only grows; the first file says how much of
+/// the second counts.
 class StateFile {
  public:
   /// Takes the state of a seed for this process. Errors: the files cannot be made, or another process has them.

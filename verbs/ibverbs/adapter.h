@@ -18,7 +18,7 @@ struct CqObject;
 struct QpObject;
 struct SrqObject;
 
-/// What the contexts of one device have in common: the engine, and the objects that its events are about.
+/// The part that all contexts of one device share: the engine, and the objects that its events are about.
 /// Contexts, CQs, QPs and SRQs are in its tables while they exist.
 class Adapter {
  public:

@@ -41,7 +41,7 @@ namespace roce::port {
   return net;
 }
 
-/// What such a link needs to know of the headers of a packet to send.
+/// The headers of a packet to send, as far as such a link writes them.
 [[nodiscard]] inline link::UdpMeta udp_of(const NetMeta& net) {
   return {address_of(net.source), address_of(net.destination), net.udp_source_port, net.traffic_class, net.hop_limit};
 }
