@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs of others, as their packages have them, over our libibverbs: two processes at two loopback addresses.
 
-usage: programs_test.py ROCE_RUN ROCE_ANALYZE [UNITTEST ARGUMENT...]
+usage: programs_test.py ROCE_RUN LIBRARY ROCE_ANALYZE [UNITTEST ARGUMENT...]
 
 All happens in a network namespace of the test's own, in a user namespace, so that it needs no privilege; prints why and exits
 with 77 where that is forbidden. The traffic of each pair of programs is captured and judged.
 """
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -118,6 +119,11 @@ class ProgramsTest(unittest.TestCase):
         self.assertIn("PORT_ACTIVE", shown)
         self.assertIn(f"::ffff:{SERVER}", shown)
 
+    def test_puts_the_library_before_others(self):
+        process = self.start(SERVER, "env")
+        shown, _ = process.communicate(timeout=WAIT)
+        self.assertRegex(shown, rf"(?m)^LD_LIBRARY_PATH={re.escape(os.path.dirname(LIBRARY))}(:|$)")
+
     def test_says_why_there_is_no_device(self):
         process = self.start("127.0.0.9", "env", "ROCE_VERBS_ADDRESS=192.0.2.1", "ibv_devinfo")
         shown, _ = process.communicate(timeout=WAIT)
@@ -154,5 +160,5 @@ class ProgramsTest(unittest.TestCase):
 if __name__ == "__main__":
     # As root tcpdump would want to become another user, of which there is none here.
     enter_namespaces("--map-user=1000", "--map-group=1000", "--keep-caps")
-    ROCE_RUN, ROCE_ANALYZE = sys.argv.pop(1), sys.argv.pop(1)
+    ROCE_RUN, LIBRARY, ROCE_ANALYZE = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
     unittest.main()
