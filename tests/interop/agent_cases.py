@@ -25,7 +25,7 @@ SIZE = 1 << 16
 NONSENSE = 4000
 OPERATIONS = [*2 * ["create_memory", "create_window", "create_pd", "create_cq", "destroy_qp"], *4 * ["create_region"], *6 * ["create_qp"],
               *8 * ["connect_qp"], *12 * ["modify_qp"], *20 * ["post_send"], *8 * ["post_receive"], "destroy_pd", "destroy_cq", "destroy_region",
-              "destroy_window", "window_status", "qp_status", "poll", "poll_events", "read_memory", "write_memory", "check_memory",
+              "destroy_window", "window_status", "qp_status", "poll", "arm_cq", "poll_events", "read_memory", "write_memory", "check_memory",
               "fill_memory"]
 OPCODES = ["send", "send_with_immediate", "send_with_invalidate", "write", "write_with_immediate", "read", "compare_swap", "fetch_add",
            "local_invalidate", *4 * ["bind_window"]]
@@ -123,7 +123,7 @@ class AgentCases(Agent):
         hello = self.client().hello
         self.assertEqual((hello["version"], hello["gid"], hello["max_path_mtu"]), (2, self.network.guest4, 1024))
         self.assertEqual(set(hello["features"]), {"rc", "uc", "ud", "atomics", "windows_1", "windows_2", "invalidate", "counters",
-                                                  "srq"})
+                                                  "cq_events", "srq"})
         self.assertNotIn("features", self.client(version=1).hello)
         self.assertIn("rxe0 port 1, GID 1 = 10.77.0.2, path MTU 1024; control on TCP 10.77.0.2 port 4790", agent.output())
 
