@@ -55,7 +55,7 @@ TargetResult<bool> Fuzzer::be_ready() {
   if (!filled) return tl::unexpected(filled.error());
   if (!filled->alarm) return false;
   bench_.reset();
-  return note(std::move(*filled));
+  return note(*filled);
 }
 
 TargetResult<bool> Fuzzer::step() {
@@ -68,7 +68,7 @@ TargetResult<bool> Fuzzer::step() {
   if (!result->alarm) return false;
   // A device that did wrong may have changed more than was looked at.
   bench_.reset();
-  return note(std::move(*result));
+  return note(*result);
 }
 
 TargetResult<ProgramResult> Fuzzer::run(const Program& program) {
@@ -159,18 +159,18 @@ std::vector<std::uint64_t> Fuzzer::states() const {
   return numbers;
 }
 
-bool Fuzzer::note(ProgramResult failed) {
+bool Fuzzer::note(const ProgramResult& failed) {
   const auto known = std::ranges::find_if(
       findings_, [&](const Finding& one) { return one.result.alarm->place == failed.alarm->place; });
   if (known != findings_.end()) {
     ++known->times;
     return false;
   }
-  findings_.push_back(examine(std::move(failed)));
+  findings_.push_back(examine(failed));
   return true;
 }
 
-Finding Fuzzer::examine(ProgramResult failed) {
+Finding Fuzzer::examine(const ProgramResult& failed) {
   Finding finding{.result = failed};
   try {
     finding.result = minimise(failed, [this](const Program& program) { return run_alone(program); });

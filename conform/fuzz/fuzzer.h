@@ -87,9 +87,9 @@ class Fuzzer {
   [[nodiscard]] TargetResult<ProgramResult> run_new(const Program& program, std::vector<Action> begin);
   void learn(const ProgramResult& result, bool is_known);
   /// Adds a finding, or counts a known one; true if it is new.
-  bool note(ProgramResult failed);
+  bool note(const ProgramResult& failed);
   /// Makes a finding as short as can be, and finds out how often it shows.
-  [[nodiscard]] Finding examine(ProgramResult failed);
+  [[nodiscard]] Finding examine(const ProgramResult& failed);
   [[nodiscard]] std::optional<ProgramResult> run_alone(const Program& program);
 
   TargetFactory make_target_;
