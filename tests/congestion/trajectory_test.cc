@@ -25,7 +25,7 @@ constexpr double kWire = 1106;    // bytes of the wire
 constexpr std::uint64_t kNoCounter = 0;
 
 std::uint64_t capacity(double line) {
-  return static_cast<std::uint64_t>(line * kPacket / kWire + 0.5);
+  return static_cast<std::uint64_t>(std::llround(line * kPacket / kWire));
 }
 
 struct Row {

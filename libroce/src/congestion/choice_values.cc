@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 namespace roce::congestion::read {
@@ -36,7 +37,7 @@ Expected rate(std::uint64_t& to, Text text) {
     const auto [rest, error] = std::from_chars(text.data(), end, value);
     value *= factor;
     if (error != std::errc{} || rest != end || !(value >= least && value <= most)) break;
-    to = static_cast<std::uint64_t>(value + 0.5);
+    to = static_cast<std::uint64_t>(std::llround(value));
     return {};
   }
   return "a rate from 1Mbit to 10000Gbit, such as 2.5Gbit";

@@ -56,7 +56,7 @@ class Dcqcn final : public CongestionControl {
   [[nodiscard]] Output output(Time now) override {
     if (!limited_) return {};
     advance(now);
-    return {.rate_bps = static_cast<std::uint64_t>(rates_.rate + 0.5),
+    return {.rate_bps = static_cast<std::uint64_t>(std::llround(rates_.rate)),
             .burst_bytes = p_.burst_bytes,
             .next_change = rate_timer_,
             .hears_sent = p_.byte_counter != 0};

@@ -68,7 +68,7 @@ class DcqcnMlx5 final : public CongestionControl {
   [[nodiscard]] Output output(Time now) override {
     if (!limited_) return {};
     advance(now);
-    return {.rate_bps = static_cast<std::uint64_t>(rates_.rate + 0.5),
+    return {.rate_bps = static_cast<std::uint64_t>(std::llround(rates_.rate)),
             .burst_bytes = p_.burst_bytes,
             .next_change = std::min(cut_at_, rate_timer_),
             .hears_sent = byte_period_ != 0};

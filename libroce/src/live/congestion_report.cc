@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "roce/live/congestion_report.h"
 
+#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -8,8 +9,8 @@ namespace roce::live {
 
 nlohmann::ordered_json to_json(const congestion::Reading& reading) {
   return {{"limited", reading.limited},
-          {"rate_bps", static_cast<std::uint64_t>(reading.rate_bps + 0.5)},
-          {"target_bps", static_cast<std::uint64_t>(reading.target_bps + 0.5)},
+          {"rate_bps", static_cast<std::uint64_t>(std::llround(reading.rate_bps))},
+          {"target_bps", static_cast<std::uint64_t>(std::llround(reading.target_bps))},
           {"alpha", reading.alpha}};
 }
 

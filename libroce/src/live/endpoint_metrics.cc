@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "roce/live/endpoint.h"
 #include "roce/live/link_metrics.h"
 #include "roce/transport/counters.h"
@@ -30,7 +32,7 @@ void append_congestion(Metrics& metrics, const MetricLabels& device, Readings re
     for (const auto& [qpn, reading] : readings) {
       MetricLabels labels = device;
       labels.emplace_back("qp", std::to_string(qpn.value()));
-      family.samples.push_back({std::move(labels), static_cast<std::uint64_t>(value(reading) + 0.5)});
+      family.samples.push_back({std::move(labels), static_cast<std::uint64_t>(std::llround(value(reading)))});
     }
     metrics.push_back(std::move(family));
   };

@@ -2,6 +2,7 @@
 // QP states: the transitions, and the attributes that each one needs and allows (IBTA vol. 1, 10.3.1, 11.2.5.2).
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include "transport/completion.h"
 #include "transport/device_state.h"
@@ -213,7 +214,8 @@ void make_responder_store(Qp& qp) {
   const std::uint32_t mtu = qp.is_datagram() ? device.config.port_mtu : qp.mtu;
   const auto counted = static_cast<double>(packet_size(0, mtu));
   const double share = counted / (counted + static_cast<double>(around));
-  return {.line_rate_bps = static_cast<std::uint64_t>(static_cast<double>(device.config.line_rate_bps) * share + 0.5),
+  return {.line_rate_bps =
+              static_cast<std::uint64_t>(std::llround(static_cast<double>(device.config.line_rate_bps) * share)),
           .mtu = mtu};
 }
 
