@@ -120,12 +120,13 @@ class HarmedTarget : public MemoryTarget {
     if (harmer_) {
       send_harmed(frame, packet);
     } else {
-      MemoryTarget::send(frame);
+      deliver(frame);
     }
   }
 
  protected:
   [[nodiscard]] Qpn harmer() const { return *harmer_; }
+  void deliver(std::span<const std::byte> frame) { MemoryTarget::send(frame); }
 
  private:
   virtual void send_harmed(std::span<const std::byte> frame, const Packet& packet) = 0;
@@ -140,7 +141,7 @@ class DeafTarget final : public HarmedTarget {
 
  private:
   void send_harmed(std::span<const std::byte> frame, const Packet& packet) override {
-    if (packet.is_roce() && packet.bth().dest_qp == harmer()) MemoryTarget::send(frame);
+    if (packet.is_roce() && packet.bth().dest_qp == harmer()) deliver(frame);
   }
 };
 

@@ -8,8 +8,6 @@ namespace {
 
 using analysis::PathSummary;
 using analysis::PathTraffic;
-using analysis::Severity;
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
