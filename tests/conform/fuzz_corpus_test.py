@@ -17,6 +17,7 @@ from pathlib import Path
 
 CONFORM = sys.argv.pop(1)
 FOREVER = ["--time", "600s"]
+WAIT = 60
 
 
 def command(corpus, *options):
@@ -53,6 +54,14 @@ class Corpus(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
+    def wait_until(self, is_so, fuzzer):
+        """Until something is to be seen in the corpus, which is looked for again and again: the fuzzer says nothing when it writes."""
+        end = time.monotonic() + WAIT
+        while not is_so():
+            self.assertIsNone(fuzzer.poll(), "the fuzzer ended")
+            self.assertLess(time.monotonic(), end, "the fuzzer does not write its state")
+            time.sleep(0.01)
+
     def refuse(self, sentence, corpus, *options, **keywords):
         done = fuzz(corpus, *options, **keywords)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
@@ -66,9 +75,8 @@ class Corpus(unittest.TestCase):
             resume = ["--resume"] if number else []
             fuzzer = subprocess.Popen(command(self.corpus, *FOREVER, "--rate", "1500", *resume), stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, text=True)
-            while state_of(self.corpus, 1)["programs"] == state["programs"]:
-                self.assertIsNone(fuzzer.poll(), fuzzer.stderr.read() if fuzzer.poll() is not None else "")
-                time.sleep(0.01)
+            self.wait_until(lambda: state_of(self.corpus, 1)["programs"] != state["programs"], fuzzer)
+            # No event is waited for: the kill is to come at any time.
             time.sleep(chance.random() * 0.3)
             fuzzer.send_signal(signal.SIGKILL)
             _, errors = fuzzer.communicate()
@@ -93,8 +101,7 @@ class Corpus(unittest.TestCase):
         self.make(self.folder / "other", seed=2)
         fuzzer = subprocess.Popen(command(self.corpus, *FOREVER, "--rate", "1000"), stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True)
-        while not (self.corpus / "fuzzer-1.yaml").exists():
-            time.sleep(0.01)
+        self.wait_until((self.corpus / "fuzzer-1.yaml").exists, fuzzer)
         damaged = self.corpus / "program-0000000000000001.yaml"
         damaged.write_text("program: 1\n")
         self.addCleanup(fuzzer.kill)
@@ -107,8 +114,7 @@ class Corpus(unittest.TestCase):
         fuzzer = subprocess.Popen(command(self.corpus, *FOREVER), stdout=subprocess.DEVNULL)
         self.addCleanup(fuzzer.wait)
         self.addCleanup(fuzzer.kill)
-        while not (self.corpus / "fuzzer-1.yaml").exists():
-            time.sleep(0.01)
+        self.wait_until((self.corpus / "fuzzer-1.yaml").exists, fuzzer)
         self.refuse("give this one another --seed", self.corpus)
 
     def test_merges_to_fewer_that_show_as_much(self):

@@ -56,7 +56,7 @@ class EventQueue {
   void remove(IsMeant&& is_meant, Removed&& removed) {
     const std::scoped_lock lock{mutex_};
     for (std::size_t count = std::erase_if(entries_, is_meant); count != 0; --count) {
-      // Whoever has read the count of a removed entry finds the queue empty, and waits again.
+      // A reader that already took the count of a removed entry finds the queue empty, and waits again.
       if (is_readable(fd_)) {
         eventfd_t one = 0;
         (void)::eventfd_read(fd_, &one);
