@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "roce/link/udp_link.h"
+#include "roce/port/udp_meta.h"
 #include "roce/wire/ethernet.h"
 #include "roce/wire/frame_layers.h"
 #include "roce/wire/frame_seal.h"
@@ -18,13 +18,6 @@ namespace roce::replay {
 namespace {
 
 constexpr std::size_t kIcrcBytes = 4;
-
-[[nodiscard]] std::array<std::byte, 16> bytes_of(const Gid& gid) {
-  std::array<std::byte, 16> bytes{};
-  std::transform(gid.octets.begin(), gid.octets.end(), bytes.begin(),
-                 [](std::uint8_t octet) { return std::byte{octet}; });
-  return bytes;
-}
 
 }  // namespace
 
@@ -43,7 +36,7 @@ Outcome<std::unique_ptr<DatagramLink>> DatagramLink::open(const port::Interface&
   std::string problem;
   for (const port::InterfaceAddress& address : interface.addresses) {
     link::UdpLinkOptions options;
-    options.local = bytes_of(address.gid);
+    options.local = port::address_of(address.gid);
     options.interface = interface.name;
     auto opened = link::UdpLink::open(options);
     if (opened) {
@@ -99,12 +92,7 @@ DatagramLink::Own* DatagramLink::prepare(Bytes frame, std::size_t place) {
   const Packet written = parse_frame(buffer, LinkType::raw_ip);
   seal.renew(written, buffer, WrongCheck::keep, WrongCheck::keep);
   const std::size_t size = written.icrc_offset() + kIcrcBytes - written.bth_offset();
-  run_[place] = {.bytes = Bytes{buffer}.subspan(written.bth_offset(), size),
-                 .udp = {.source = bytes_of(net.source),
-                         .destination = bytes_of(net.destination),
-                         .source_port = net.udp_source_port,
-                         .traffic_class = net.traffic_class,
-                         .hop_limit = net.hop_limit}};
+  run_[place] = {.bytes = Bytes{buffer}.subspan(written.bth_offset(), size), .udp = port::udp_of(net)};
   return &*own;
 }
 

@@ -10,6 +10,7 @@
 #include "roce/link/udp_link.h"
 #include "roce/live/random.h"
 #include "roce/port/link_speed.h"
+#include "roce/port/udp_meta.h"
 #include "roce/transport/profile.h"
 #include "verbs/engine/forks.h"
 
@@ -67,8 +68,7 @@ link::LinkResult<std::unique_ptr<Engine>> Engine::start(const EngineOptions& opt
   link::UdpLinkOptions udp;
   udp.interface = options.interface;
   udp.segmentation = true;
-  std::transform(options.address.octets.begin(), options.address.octets.end(), udp.local.begin(),
-                 [](std::uint8_t octet) { return std::byte{octet}; });
+  udp.local = port::address_of(options.address);
   link::LinkResult<std::unique_ptr<link::UdpLink>> link = link::UdpLink::open(udp);
   if (!link) return tl::unexpected(link.error());
   transport::VerbResult<transport::Device> device = make_device(options);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include "command_line/number_text.h"
 #include "roce/link/udp_link.h"
 #include "roce/port/address_text.h"
+#include "roce/port/udp_meta.h"
 #include "verbs/run/target_program.h"
 
 namespace roce::verbs {
@@ -48,8 +48,7 @@ struct Place {
   if (!gid) return cannot(fmt::format("--address: expected an IP address, found {}", command_line::quote(text)));
   link::UdpLinkOptions options;
   options.segmentation = true;
-  std::transform(gid->octets.begin(), gid->octets.end(), options.local.begin(),
-                 [](std::uint8_t octet) { return std::byte{octet}; });
+  options.local = port::address_of(*gid);
   const auto link = link::UdpLink::open(options);
   if (!link) return cannot(link.error().message);
   return Place{.max_bytes = (*link)->max_bytes(), .segments = (*link)->segmentation().max_segments > 1};

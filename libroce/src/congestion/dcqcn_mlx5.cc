@@ -76,12 +76,7 @@ class DcqcnMlx5 final : public CongestionControl {
 
   [[nodiscard]] Reading reading(Time now) override {
     advance(now);
-    return {.limited = limited_,
-            .rate_bps = rates_.rate,
-            .target_bps = rates_.target,
-            .alpha = limited_ ? alpha_ : 0,
-            .time_stage = rates_.time_stage,
-            .byte_stage = rates_.byte_stage};
+    return rates_.reading(limited_, alpha_);
   }
 
  private:

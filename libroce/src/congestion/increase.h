@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "roce/congestion/control.h"
+
 namespace roce::congestion {
 
 /// The rates of a DCQCN limiter and the stages of their recovery: the part that the paper and ConnectX have in common.
@@ -42,6 +44,15 @@ struct Increase {
     }
     rate = (rate + target) / 2;
     if (is_full()) rate = max;
+  }
+  /// Returns what a limiter with these rates and this alpha shows.
+  [[nodiscard]] Reading reading(bool limited, double alpha) const {
+    return {.limited = limited,
+            .rate_bps = rate,
+            .target_bps = target,
+            .alpha = limited ? alpha : 0,
+            .time_stage = time_stage,
+            .byte_stage = byte_stage};
   }
 
  private:

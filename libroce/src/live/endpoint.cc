@@ -15,6 +15,7 @@
 #include "roce/port/address_text.h"
 #include "roce/port/interfaces.h"
 #include "roce/port/link_speed.h"
+#include "roce/port/udp_meta.h"
 #include "roce/transport/profile.h"
 
 namespace roce::live {
@@ -151,6 +152,16 @@ class BadIcrc final : public transport::MisbehaviourHook {
   return port::link_speed_bps(interface).value_or(port::Port::kUsualSpeed);
 }
 
+[[nodiscard]] Result<transport::Device> make_device(transport::DeviceConfig config, Random& random,
+                                                    transport::CongestionFactory congestion) {
+  // Keys and numbers must not be guessable.
+  config.first_qpn = std::max(static_cast<std::uint32_t>(random.number()) & 0x7F'FFFFU, 0x11U);
+  transport::VerbResult<transport::Device> device = transport::Device::make(
+      std::move(config), [&random] { return random.number(); }, std::move(congestion));
+  if (!device) return cannot("cannot make the device: " + to_string(device.error()));
+  return std::move(*device);
+}
+
 }  // namespace
 
 Endpoint::~Endpoint() {
@@ -203,12 +214,8 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opti
   config.shard_bits = shards.bits;
   config.shard = shards.next++;
   config.profile = transport::profile_of(options.profile);
-  // Keys and numbers must not be guessable.
-  config.first_qpn = static_cast<std::uint32_t>(endpoint->random_.number()) & 0x7F'FFFF;
-  config.first_qpn = std::max(config.first_qpn, 0x11U);
-  transport::VerbResult<transport::Device> device = transport::Device::make(
-      std::move(config), [&random = endpoint->random_] { return random.number(); }, std::move(*congestion));
-  if (!device) return cannot("cannot make the device: " + to_string(device.error()));
+  Result<transport::Device> device = make_device(std::move(config), endpoint->random_, std::move(*congestion));
+  if (!device) return tl::unexpected(device.error());
   endpoint->device_.emplace(std::move(*device));
   port::OwnAddress* const own = endpoint->own_address_.get();
   endpoint->port_.emplace(*endpoint->device_, *endpoint->link_,
@@ -300,8 +307,7 @@ Result<void> Endpoint::open_udp(const EndpointOptions& options) {
   link::UdpLinkOptions udp;
   udp.interface = options.interface;
   udp.segmentation = options.segmentation;
-  std::transform(gid_.octets.begin(), gid_.octets.end(), udp.local.begin(),
-                 [](std::uint8_t octet) { return std::byte{octet}; });
+  udp.local = port::address_of(gid_);
   link::LinkResult<std::unique_ptr<link::UdpLink>> opened = link::UdpLink::open(udp);
   if (!opened) return cannot(opened.error().message);
   link_ = std::move(*opened);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "port/udp_meta.h"
+#include "roce/port/udp_meta.h"
 #include "roce/wire/ethernet.h"
 #include "roce/wire/frame_template.h"
 #include "roce/wire/icrc.h"

@@ -29,7 +29,7 @@ struct Mlx5Parameters {
   std::uint32_t rpg_hai_rate = 50;               ///< Mbit/s
   bool clamp_tgt_rate = false;                   ///< each cut lowers the target to the rate before it
   bool clamp_tgt_rate_after_time_inc = true;     ///< … if time has raised the rate since the last cut
-  // Of the notification point: those of the device, not of the sender. Not set: as they are.
+  // The notification point has these, one set a device; unset, it keeps what it has.
   std::optional<std::uint32_t> min_time_between_cnps{};  ///< us
   std::optional<std::uint32_t> cnp_dscp{};
   std::optional<std::uint32_t> cnp_802p_prio{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Between the network headers of the endpoint and those of a link that writes them itself (UDP). Inline: it is done for
-// each packet.
+// Translates between the network headers of the endpoint and those of a link that writes them itself (UDP). Inline:
+// it is done for each packet.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 
 namespace roce::port {
 
+/// Returns the GID whose octets are those of `address`: IPv6, or IPv4 in the mapped form ::ffff:a.b.c.d.
 [[nodiscard]] inline Gid gid_of(const std::array<std::byte, 16>& address) {
   Gid gid;
   std::transform(address.begin(), address.end(), gid.octets.begin(),
@@ -21,6 +22,7 @@ namespace roce::port {
   return gid;
 }
 
+/// Returns the address as `link::UdpMeta` and `link::UdpLinkOptions` have it.
 [[nodiscard]] inline std::array<std::byte, 16> address_of(const Gid& gid) {
   std::array<std::byte, 16> address{};
   std::transform(gid.octets.begin(), gid.octets.end(), address.begin(),
@@ -28,7 +30,8 @@ namespace roce::port {
   return address;
 }
 
-/// The network headers of a received packet that a link without them tells about.
+/// Returns the network headers of a received packet that a link without them tells about. `timestamp_ns`: time of
+/// arrival in ns, by the caller's clock.
 [[nodiscard]] inline NetMeta net_of(const link::UdpMeta& udp, std::int64_t timestamp_ns) {
   NetMeta net;
   net.source = gid_of(udp.source);
@@ -41,7 +44,7 @@ namespace roce::port {
   return net;
 }
 
-/// The headers of a packet to send, as far as such a link writes them.
+/// Returns the headers of a packet to send, as far as such a link writes them.
 [[nodiscard]] inline link::UdpMeta udp_of(const NetMeta& net) {
   return {address_of(net.source), address_of(net.destination), net.udp_source_port, net.traffic_class, net.hop_limit};
 }
