@@ -45,7 +45,7 @@ class ConformanceCases(Agent):
             Case._complaints = lines
         super().tearDown()
 
-    def conform(self, *words, timeout=60):
+    def conform(self, *words, timeout=180):
         """Runs roce-conform against the guest; the result."""
         token, path = os.path.join(self.folder, "token"), os.path.join(self.folder, "result.json")
         with open(token, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
