@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 /// Test: ResponseVerdicts.AnswersToTheCopiesOfARequestAreNoCopies.
 inline constexpr Duration kCopyFollows = microseconds{2};
 /// Part of that for a packet of a go-back: the requester may go back to the same packet once more at once.
-/// Test: none of its own.
+/// Test: Heuristics.ACopyOfAGoBackFollowsSoonerThanOneOfANewRequest.
 inline constexpr int kCopyOfGoBackPart = 8;
 /// Packets of a flow before anybody is blamed for its copies.
 /// Test: RequestVerdicts.OneCopyOfManyPacketsIsMadeByTheNetwork.
@@ -34,7 +34,7 @@ inline constexpr std::uint32_t kCopiesOfCapture = 3;
 // Overtaken packets.
 
 /// Longest delay of a request that others of its go-back overtook, until a round trip has been seen.
-/// Test: none of its own.
+/// Test: Heuristics.TheFirstPacketOfACaptureIsLateByTwentyMicrosecondsAtMost.
 inline constexpr Duration kRequestOvertaken = microseconds{20};
 /// Longest delay of a READ response that others overtook, if it may also belong to another answer.
 /// Test: AnswerFollowerTest.APartThatComesAtOnceIsOnlyLate.
@@ -62,10 +62,10 @@ inline constexpr Duration kLeastTimeout = microseconds{300};
 /// GoBacks.AfterSilenceTheCauseIsTheTimeout, GoBacks.ASlowReactionToANakIsNoTimeout.
 inline constexpr Duration kReactionTakes = milliseconds{50};
 /// Part of the shortest ACK timeout that was seen by which another one may be shorter: timers are coarse.
-/// Test: none of its own.
+/// Test: Heuristics.AnAckTimeoutMayBeShorterByAnEighthThanTheShortestSeen.
 inline constexpr int kTimeoutVariesBy = 8;
 /// Part of the shortest time from a NAK to the packet that it asked for: what comes sooner cannot be due to the NAK.
-/// Test: none of its own.
+/// Test: Heuristics.ARequestThatComesSoonerThanAnEighthOfTheReactionHadNoNakYet.
 inline constexpr int kReactionPart = 8;
 /// Time for which an acknowledged gap stays open. The two directions of a capture may be recorded with separate clocks
 /// or queues, so that the missing packet may still follow.
@@ -87,7 +87,7 @@ inline constexpr int kTimeoutTolerancePart = 12;
 inline constexpr std::uint32_t kAnswersLost = 2;
 /// Part of the least latency that a NAK takes to come back. One that comes sooner after a retransmission may be about
 /// the transmission before.
-/// Test: none of its own.
+/// Test: Heuristics.ANakThatComesWithinHalfTheLatencyIsAboutTheTransmissionBefore.
 inline constexpr int kNakComesAfterPart = 2;
 /// The same if the go-back has been answered: then less time shows that the NAK is about the transmission before.
 /// Test: OvertakenRequests.ANakThatComesAtOnceIsAboutTheTransmissionBefore.
@@ -104,14 +104,14 @@ inline constexpr int kNewAnswerTakesPart = 2;
 // One connection or two.
 
 /// Farthest that an ACK may be ahead of all requests that were seen; it belongs to something else beyond.
-/// Test: none of its own.
+/// Test: Heuristics.AnAckFarAheadOfAllRequestsBelongsToSomethingElse.
 inline constexpr std::int64_t kAckAhead = 1 << 16;
 /// Requests after the newest one that was seen which a response may answer, if the UDP source port fits (A-CON-3).
 /// Test: Streams.AnswerToARequestThatWasNotSeenIsJoinedByItsPort.
 inline constexpr std::int64_t kUnseenRequests = 4;
 /// Requests that a connection without anything under way has to have before a message at an old PSN is another
 /// connection's (A-CON-4): after a single one, a capture that begins out of order looks the same.
-/// Test: none of its own.
+/// Test: Heuristics.AnOldMessageAfterTwoRequestsThatAreDoneIsOfAnotherConnection.
 inline constexpr std::size_t kRequestsOfIdle = 2;
 /// Packets each way after which other connections that began at the same time have been seen, too (A-CON-5).
 /// Test: ResponderRules.AResponseOfAnotherConnection.
@@ -163,7 +163,7 @@ inline constexpr std::size_t kNaksKept = 8;
 /// Test: TrackerBounds.OfGapsThatAreNeverFilled.
 inline constexpr std::size_t kGapsKept = 1024;
 /// Requests with a wrong ICRC.
-/// Test: none of its own.
+/// Test: Heuristics.OfDamagedRequestsTheNewestSixteenAreRemembered.
 inline constexpr std::size_t kCorruptedKept = 16;
 /// Streams that are searched for the requests that a response answers.
 /// Test: Congestion.AMarkThatWasAnsweredBeforeTheDirectionsWereKnownIsNotAnsweredAgain.
@@ -175,10 +175,10 @@ inline constexpr std::size_t kPortsSearched = 512;
 /// of one direction does not cost a search for each packet.
 /// Test: Streams.LossesFromBeforeTheDirectionsAreJoinedAreKept.
 inline constexpr std::uint32_t kEagerSearches = 16;
-/// Test: none of its own.
+/// Test: Heuristics.ResponsesLookForTheirRequestsAgainAfterSixtyFour.
 inline constexpr std::uint32_t kSearchEvery = 64;
 /// REQs of the connection management that wait for their REP.
-/// Test: none of its own.
+/// Test: Heuristics.OfConnectionRequestsTheNewestTwoHundredAndFiftySixAreRemembered.
 inline constexpr std::size_t kCmRequestsKept = 256;
 /// Pairs of QPs known from the connection management.
 /// Test: CreditStall.EndsWhenARefusedProbeIsTaken.
