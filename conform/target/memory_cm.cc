@@ -23,6 +23,8 @@ TargetResult<void> said(const VerbResult<void>& result) {
 
 std::unique_ptr<cm::GsiAgent> make_agent(transport::Device& device, Time now, std::uint64_t seed) {
   cm::Config config;
+  // Few enough that a case finds out whether those that are over keep their places.
+  config.max_connections = 4096;
   config.ca_guid = cm::guid_of(device.config().mac);
   auto agent = cm::GsiAgent::make(
       device, config, [random = std::mt19937_64{seed}]() mutable { return random(); }, now);

@@ -18,6 +18,8 @@ namespace {
 constexpr std::uint16_t kPingpongPort = 18515;
 constexpr std::uint32_t kPathMtu = 1024;  // of all these programs, if they are not told otherwise
 constexpr std::uint64_t kPingpongBytes = 4096;
+constexpr std::uint64_t kDatagramBytes = 1024;
+constexpr QKey kPingpongQKey{0x1111'1111};
 constexpr std::uint64_t kPerftestBytes = 65536;
 
 constexpr std::array kPrograms{
@@ -35,6 +37,14 @@ constexpr std::array kPrograms{
                   .message_bytes = kPingpongBytes,
                   .takes_sends = true,
                   .answers = true},
+    ServerProgram{.kind = ServerKind::pingpong,
+                  .name = "ibv_ud_pingpong",
+                  .port = kPingpongPort,
+                  .type = transport::QpType::ud,
+                  .message_bytes = kDatagramBytes,
+                  .takes_sends = true,
+                  .answers = true,
+                  .q_key = kPingpongQKey},
     ServerProgram{.kind = ServerKind::perftest,
                   .name = "ib_write_bw",
                   .port = kPerftestPort,

@@ -28,6 +28,7 @@ struct ServerProgram {
   bool takes_sends = false;
   bool takes_writes = false;
   bool answers = false;  ///< each message that was delivered is followed by one of its own
+  QKey q_key{};          ///< of a UD QP
 };
 
 /// Returns the names of all programs.

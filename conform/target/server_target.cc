@@ -23,7 +23,8 @@ constexpr std::uint64_t kNowhere = 0x1000;
 constexpr int kMostFarewells = 4;
 // A case sends at most so many packets before it awaits an answer.
 constexpr std::uint32_t kMostUnacknowledged = 66;
-constexpr Duration kPatience = std::chrono::milliseconds{20};
+// An emulated device takes tens of milliseconds.
+constexpr Duration kPatience = std::chrono::milliseconds{100};
 
 [[noreturn]] void lack_agent() {
   throw DeviceLacks("an agent, which could ask it or tell it something");
@@ -82,7 +83,8 @@ TargetResult<QpNumber> ServerTarget::create_qp(const QpSetup& setup) {
   }
   if (has_qp_) throw DeviceLacks("a second QP, without an agent");
   if (const live::Result<void> met = meet(); !met) give_up(met.error().message);
-  if (setup.path_mtu != session_->qp.path_mtu) {
+  // A datagram may be as long as the port allows.
+  if (setup.type != transport::QpType::ud && setup.path_mtu != session_->qp.path_mtu) {
     throw DeviceLacks(
         fmt::format("a path MTU of {}: that of {} is {}", setup.path_mtu, program.name, session_->qp.path_mtu));
   }
@@ -94,6 +96,7 @@ QpSetup ServerTarget::made(QpNumber /*qp*/, const QpSetup& asked) const {
   QpSetup setup = asked;
   setup.rq_psn = own_.first;
   setup.sq_psn = session_->qp.first;
+  if (setup.type == transport::QpType::ud) setup.q_key = device_.program().q_key;
   return setup;
 }
 
@@ -250,10 +253,17 @@ std::vector<std::byte> ServerTarget::frame_to_server(
 
 void ServerTarget::say_goodbye() {
   if (session_->talk) return;
-  if (device_.program().type == transport::QpType::uc) {
-    // One that nothing can fail ends when it has had its messages. UC takes a message with any PSN.
+  const transport::QpType type = device_.program().type;
+  if (type != transport::QpType::rc) {
+    // One that nothing can fail ends when it has had its messages. UC and UD take a message with any PSN.
+    std::vector<std::pair<std::string_view, std::string>> values{{"payload_length", "4"}};
+    if (type == transport::QpType::ud) {
+      values.emplace_back("deth.q_key", fmt::format("{}", device_.program().q_key.value()));
+      values.emplace_back("deth.src_qp", fmt::format("{}", own_.qpn.value()));
+    }
+    const Opcode opcode = type == transport::QpType::ud ? Opcode::ud_send_only : Opcode::uc_send_only;
     for (int i = 0; i < kMostFarewells; ++i) {
-      send(frame_to_server(Opcode::uc_send_only, {{"payload_length", "4"}}));
+      send(frame_to_server(opcode, values));
       if (!receive(now() + kPatience)) return;
     }
     return;

@@ -52,6 +52,8 @@ class Wire {
   Wire() = default;
   /// Takes all frames that have come.
   void collect();
+  /// Takes a few of the frames that have come; false if there was none.
+  bool collect_some();
   void take(const link::RxFrame& frame, Time time);
 
   std::string interface_;

@@ -91,6 +91,10 @@ class Verdicts(ServerTest):
         self.peer("--no-compare", "-k", "uc")
         self.check("ibv_uc_pingpong", ("hdr-tver[type=uc,version=8,*]", "bth-migreq[to=uc_responder,*]"))
 
+    def test_pass_where_datagrams_are_taken(self):
+        self.peer("--no-compare", "-k", "ud", "-s", "1024")
+        self.check("ibv_ud_pingpong", ("ud-opcode[opcode=96]", "ud-header[wrong=icrc]", "ud-deliver[size=3,op=SEND_ONLY_IMM,ack_req=false,version=v2_ipv4]"))
+
     def test_pass_at_perftest(self):
         self.peer("--perftest", "ib_write_bw")
         self.check("ib_write_bw", ("psn-gap", "wr-zero[op=WRITE_ONLY,*]", "ip-ttl[*,version=v2_ipv4]"))

@@ -218,6 +218,16 @@ class Objects(unittest.TestCase):
         self.call("destroy_srq", srq=srq)
         self.refused("\"srq\" was not made by this connection", "arm_srq", srq=srq, limit=1)
 
+    def test_a_send_queue_that_drains_tells_if_it_is_asked_to(self):
+        first, _, _ = self.pair()
+        self.call("modify_qp", qp=first, state="SQD", sq_drained_notify=True)
+        self.assertEqual(self.event(), {"event": "send queue drained", "qp": first})
+        self.call("modify_qp", qp=first, state="RTS")
+        self.call("modify_qp", qp=first, state="SQD", sq_drained_notify=False)
+        self.call("modify_qp", qp=first, state="RTS")
+        self.assertEqual(self.call("poll_events")["events"], [])
+        self.refused("modify_qp: ", "modify_qp", qp=first, state="ERR", sq_drained_notify=True)
+
     def test_an_armed_completion_queue_makes_one_event(self):
         first, second, queues = self.pair()
         memory = self.call("create_memory", length=4096)["memory"]

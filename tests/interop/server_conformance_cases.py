@@ -20,11 +20,13 @@ SOME = {
                         "snd-sizes[size=4mtu+5,mtu=1024,kind=plain,version=v2_ipv4]",
                         "snd-sizes[size=4mtu+5,mtu=1024,kind=solicited,version=v2_ipv4]"),
     "ibv_uc_pingpong": ("hdr-tver[type=uc,version=1,op=SEND_ONLY]", "bth-migreq[to=uc_responder,mig_req=false]"),
+    "ibv_ud_pingpong": ("ud-opcode[opcode=102]", "ud-header[wrong=version_8]", "ud-header[wrong=p_key_other]",
+                        "ud-deliver[size=3,op=SEND_ONLY,ack_req=true,version=v2_ipv4]"),
     "ib_write_bw": ("psn-gap[n=2,ack_req=true]", "ip-ttl[ttl=1,version=v2_ipv4]",
                     "wr-zero[op=WRITE_ONLY,key=variant,address=nowhere]"),
 }
 # One that nothing makes fail ends with its messages.
-OPTIONS = {"ibv_rc_pingpong": "-g", "ibv_uc_pingpong": "-n 1 -g", "ib_write_bw": "-F -x"}
+OPTIONS = {"ibv_rc_pingpong": "-g", "ibv_uc_pingpong": "-n 1 -g", "ibv_ud_pingpong": "-n 4 -g", "ib_write_bw": "-F -x"}
 
 
 class ServerConformanceCases(Case):
@@ -61,6 +63,9 @@ class ServerConformanceCases(Case):
 
     def test_a_server_of_uc(self):
         self.check("ibv_uc_pingpong")
+
+    def test_a_server_of_ud(self):
+        self.check("ibv_ud_pingpong")
 
     def test_a_server_with_memory(self):
         self.check("ib_write_bw")

@@ -148,6 +148,7 @@ void ConnectionManager::Impl::name_peer(ManagedConnection& connection, std::uint
 void ConnectionManager::Impl::forget(ManagedConnection& connection) {
   const std::uint32_t id = connection.local.value();
   stop_waiting(connection);
+  if (fault(Fault::cm_slots_leak)) return;
   const auto erase_if_ours = [id](auto& index, std::uint64_t ca_guid, std::uint32_t key) {
     const auto found = index.find({ca_guid, key});
     if (found != index.end() && found->second == id) index.erase(found);

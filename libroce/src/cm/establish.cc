@@ -327,7 +327,9 @@ void ConnectionManager::Impl::on_duplicate_rep(const CmRep& rep) {
 void ConnectionManager::Impl::on_rtu(const CmRtu& rtu) {
   if (fault(Fault::cm_rtu_ignored)) return;
   ManagedConnection* const connection = find(rtu.remote_comm_id);
-  if (connection == nullptr || connection->remote != rtu.local_comm_id) return ignore(Ignored::unknown_connection);
+  const bool is_known =
+      connection != nullptr && (connection->remote == rtu.local_comm_id || fault(Fault::cm_rtu_of_any));
+  if (!is_known) return ignore(Ignored::unknown_connection);
   if (connection->state == State::established && !connection->is_active) return ignore(Ignored::duplicate);
   if (connection->state != State::rep_sent && connection->state != State::mra_rep_received)
     return ignore(Ignored::wrong_state);

@@ -115,6 +115,7 @@ ControlSession::Answer ControlSession::modify_qp(const Json& request, Time now) 
   take(change.rnr_retry, "rnr_retry", 7);
   take(change.q_key, "q_key", UINT32_MAX);
   take(change.p_key_index, "p_key_index", UINT16_MAX);
+  if (request.contains("sq_drained_notify")) change.sq_drained_notify = flag(request, "sq_drained_notify");
   const Qpn qpn = qp_of(request);
   const std::optional<congestion::Choice> congestion = congestion_of(request);
   if (congestion) {

@@ -207,6 +207,7 @@ ControlSession::Answer ControlSession::hello(const Json& request, Time) {
     answer["features"] = {"rc",        "uc",         "ud",    "atomics",  "atomic_write", "flush",     "windows_1",
                           "windows_2", "invalidate", "sinks", "counters", "srq",          "cq_events", "congestion"};
     if (acceptor_) answer["features"].push_back("connections");
+    if (device_.config().profile.send_cnps) answer["features"].push_back("cnp");
   }
   return answer;
 }

@@ -7,6 +7,7 @@
 #include "roce/transport/shard.h"
 #include "roce/wire/checksum.h"
 #include "roce/wire/constants.h"
+#include "roce/wire/grh.h"
 #include "roce/wire/icrc.h"
 #include "transport/completion.h"
 #include "transport/datagram.h"
@@ -177,6 +178,8 @@ void deliver_multicast(DeviceState& device, const Packet& packet, Time now) {
     if (group != destination) continue;
     delivered = true;
     deliver_datagram(device, *device.qps[slot], packet, now);
+    if (fault(Fault::mc_twice)) deliver_datagram(device, *device.qps[slot], packet, now);
+    if (fault(Fault::mc_first_only)) break;
   }
   if (!delivered) ++device.other.unknown_qp;
 }
@@ -252,6 +255,40 @@ void take_with(DeviceState& device, const Packet& packet, std::size_t offset, st
   if (Qp* qp = device.find_qp(changed.bth().dest_qp)) deliver(device, *qp, changed, changed.bth(), now);
 }
 
+/// Takes an IPv4 packet whose pad is longer than its payload as if it had no pad: a fault.
+void take_without_pad(DeviceState& device, const Packet& packet, Time now) {
+  constexpr std::size_t bth = kSize<Ethernet> + kSize<Ipv4> + kSize<Udp>;
+  constexpr std::uint32_t pad_count = 0x30;
+  if (packet.bytes().size() < bth + kSize<Bth> || is_whole(packet)) return;
+  const std::uint64_t first = load_big_endian<2>(packet.bytes().data() + bth);
+  take_with(device, packet, bth, static_cast<std::uint16_t>(first & ~std::uint64_t{pad_count}), now);
+}
+
+/// Takes a RoCE v1 packet as if the length in its GRH were that of the frame: a fault.
+void take_whole_frame(DeviceState& device, const Packet& packet, Time now) {
+  constexpr std::size_t behind_grh = kSize<Ethernet> + kSize<Grh>;
+  if (packet.network_header() != HeaderId::grh || packet.bytes().size() < behind_grh) return;
+  const auto length = static_cast<std::uint16_t>(packet.bytes().size() - behind_grh);
+  take_with(device, packet, kSize<Ethernet> + 4, length, now);
+}
+
+/// Takes a fragment of an IPv6 packet as if it were a whole one: a fault.
+void take_without_fragment_header(DeviceState& device, const Packet& packet, Time now) {
+  constexpr std::size_t ip = kSize<Ethernet>;
+  constexpr std::size_t fragment = ip + kSize<Ipv6>;
+  constexpr std::size_t size = 8;
+  constexpr std::size_t next_header = ip + 6;
+  std::vector<std::byte> bytes{packet.bytes().begin(), packet.bytes().end()};
+  if (packet.network_header() != HeaderId::ipv6 || bytes.size() < fragment + size) return;
+  if (bytes[next_header] != static_cast<std::byte>(IpProtocol::fragment)) return;
+  bytes[next_header] = static_cast<std::byte>(IpProtocol::udp);
+  store_big_endian<2>(bytes.data() + ip + 4, load_big_endian<2>(bytes.data() + ip + 4) - size);
+  bytes.erase(bytes.begin() + fragment, bytes.begin() + fragment + size);
+  const Packet whole = parse_frame(bytes, LinkType::ethernet);
+  if (!is_whole(whole)) return;
+  if (Qp* qp = device.find_qp(whole.bth().dest_qp)) deliver(device, *qp, whole, whole.bth(), now);
+}
+
 /// True if a packet has no UDP checksum.
 [[nodiscard]] bool is_without_udp_checksum(const Packet& packet) {
   if (packet.version() == RoceVersion::v1) return false;
@@ -285,6 +322,9 @@ void Device::receive(const Packet& packet, Time now) {
   if (fault(Fault::ihl_ignored)) take_with(device, packet, ip, 0x4500, now);
   if (fault(Fault::fragment_runs)) take_with(device, packet, ip + 6, 0x4000, now);
   if (fault(Fault::dest_port_ignored)) take_with(device, packet, ip + kSize<Ipv4> + 2, kRocePort, now);
+  if (fault(Fault::pad_beyond_ok)) take_without_pad(device, packet, now);
+  if (fault(Fault::v1_payload_length_ignored)) take_whole_frame(device, packet, now);
+  if (fault(Fault::fragment_6_runs)) take_without_fragment_header(device, packet, now);
   if (!is_whole(packet)) return drop(device, device.other, &Counters::malformed);
   if (!admits(packet)) return;
   const Bth bth = packet.bth();

@@ -317,8 +317,10 @@ void retire(DeviceState& device, Qp& qp) {
     complete_send(device, qp, CompletionStatus::success);
   }
   // QP-10 (SQD finishes what has begun, and makes one event if asked)
-  if (qp.state == QpState::sqd && !req.drain_reported && req.head == req.fresh) {
+  const bool is_drained = req.head == req.fresh || fault(Fault::sqd_told_early);
+  if (qp.state == QpState::sqd && !req.drain_reported && is_drained) {
     req.drain_reported = true;
+    if (fault(Fault::sqd_not_told)) return;
     device.report(Event{.type = EventType::sq_drained, .qpn = qp.qpn});
   }
 }
