@@ -44,6 +44,22 @@ struct CmRequest {
   std::uint16_t point = 0;
 };
 
+/// A CM message that was seen, as often as it was sent.
+struct CmMessage {
+  Gid source{};
+  Gid destination{};
+  std::uint64_t domain = 0;
+  std::uint64_t transaction_id = 0;
+  MadAttribute attribute{};
+  std::uint16_t point = 0;
+  std::uint32_t times = 1;  ///< how many times it was sent, as far as was seen
+  Psn latest_psn{};         ///< PSN of the packet with the latest transmission
+  PacketId first{};
+  PacketId latest{};
+  Time first_time{};
+  Time latest_time{};
+};
+
 /// Everything that a tracker knows. The functions that act on it are below.
 struct TrackerState {
   TrackerOptions options;
@@ -58,6 +74,7 @@ struct TrackerState {
   Evictions evictions;
 
   std::deque<CmRequest> cm_requests;
+  std::deque<CmMessage> cm_messages;                        ///< by their first transmissions
   std::unordered_map<FlowKey, Qpn, FlowKeyHash> peer_qpns;  ///< from the CM: the QPN of the flow's other direction
   std::deque<FlowKey> peer_qpns_order;
 
@@ -116,6 +133,10 @@ void on_management(TrackerState& state);
 void join_by_cm(TrackerState& state, Flow& flow);
 /// Moves the flow to another connection if only that can have asked for the current response; true if it did.
 bool rejoin_by_response(TrackerState& state, Flow& flow);
+
+// management.cc: connection management messages that are sent again.
+/// Compares the current packet, if it is a CM message, with those before it. It belongs to `stream`.
+void follow_management(TrackerState& state, Stream& stream);
 
 // copies.cc: copies, overtaken packets and retransmissions. The current packet is a request with the PSN `psn`.
 /// True if the IP identification of the packet shows when it was sent: the sender counts them up.
