@@ -200,10 +200,12 @@ void settle_filled(ChannelRef ref, LongPsn next_request);
 // read_spans.cc: how many PSNs a READ takes.
 /// Sets the span of a READ; does nothing to other requests.
 void set_read_span(ChannelRef ref, Request& request);
-/// Does the same for one that was in `gap`.
-void set_read_span_in(ChannelRef ref, Request& request, const Gap& gap);
+/// Does the same for one that was missing, as were the PSNs after it up to `end`.
+void set_read_span_in(ChannelRef ref, Request& request, LongPsn end);
 /// Sets the path MTU of the stream if it is unknown and `mtu` is possible, and replaces the guessed spans of READs.
 void learn_mtu(Stream& stream, std::uint32_t mtu);
+/// Learns the path MTU from the READ response `psn`, if it is a LAST: the packets before it have the rest of the data.
+void learn_mtu_of_last(ChannelRef ref, LongPsn psn);
 /// Learns from the READ response `psn` how long a READ is whose RETH was cut.
 void follow_length(ChannelRef ref, LongPsn psn);
 /// Corrects `next`, which may be anything up to `next_max` while a READ's span is a guess: the request `psn` decides.
@@ -218,6 +220,9 @@ struct Answering {
   LongPsn psn = 0;
   bool is_news = false;        ///< it acknowledges more than any response before it
   bool has_newer_msn = false;  ///< its MSN is newer than that of an answer to later PSNs
+  bool was_overtaken = false;  ///< a response to later PSNs that was seen before it was sent after it
+  bool was_sent_last = false;  ///< it was sent after a response to later PSNs
+  bool is_older = false;       ///< by its IP identification it was sent before a packet of its flow that was seen
 };
 Sighting on_response(ChannelRef ref, Flow& flow);
 /// Remembers a request with its own answer.
@@ -236,14 +241,19 @@ void on_nak(ChannelRef ref, LongPsn psn);
 /// Notes that the requests up to `psn` have arrived. One that a NAK asked for was only late, or it is acknowledged
 /// because it was sent again.
 void note_arrival(ChannelRef ref, LongPsn psn);
+/// True if `psn` is just before the first request of the channel, and the responder has acknowledged nothing: the first
+/// packets of the connection may have been lost before the capture point.
+[[nodiscard]] bool is_just_before(const Channel& channel, LongPsn psn);
+/// Adds the gap from `psn` to the first request that was seen: the connection began with packets before it.
+Gap& add_gap_before(ChannelRef ref, LongPsn psn);
 /// True if the packet is a NAK for a sequence error that names a request just before the first one of the channel.
 [[nodiscard]] bool names_lost_before(const Channel& channel, const Observation& packet, LongPsn psn);
 
 // losses.cc: packets that are sent again.
 /// Reports what was lost, now that the requester begins to send again.
 void on_restart(ChannelRef ref, const Restart& restart);
-/// Notes that `packet` requests the READ again, from `psn` on.
-void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet);
+/// Notes that the current packet requests the READ again, from `psn` on.
+void reset_read(ChannelRef ref, Read& read, LongPsn psn);
 
 // gaps.cc: packets that were not seen.
 /// Removes `count` PSNs from `first` on from the gaps, with a verdict of `kind` for those that were in a gap.
