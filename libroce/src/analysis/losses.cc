@@ -245,11 +245,14 @@ void end_response_gaps(ChannelRef ref, const Read& read) {
   RareRing<Gap>& gaps = ref.channel.response_gaps;
   for (std::size_t i = 0; i < gaps.size();) {
     const Gap gap = gaps[i];
-    if (gap.first >= read.psn && gap.first < read.end()) {
+    if (gap.first < read.psn || gap.first >= read.end()) {
+      ++i;
+    } else if (ref.channel.lacks_lengths || ref.channel.lacks_syndromes) {
+      // A-CUT-3, too: the whole packets may explain it.
+      gaps.erase(i);
+    } else {
       const Explanation& fate = explain(Evidence{Question::requested_gap});
       resolve_gap(ref, gaps, gap.first, gap.count, fate.verdict, fate.cause);
-    } else {
-      ++i;
     }
   }
 }
