@@ -188,8 +188,10 @@ class ChannelEvidence {
     return why;
   }
 
-  [[nodiscard]] bool was_overtaken(const Entry& entry) const {
-    return std::ranges::any_of(transmissions_, [&](const Entry& other) { return other.sent > entry.sent; });
+  [[nodiscard]] bool was_overtaken(const Entry& entry) const { return was_overtaken_by(transmissions_, entry); }
+
+  [[nodiscard]] static bool was_overtaken_by(const std::vector<Entry>& others, const Entry& entry) {
+    return std::ranges::any_of(others, [&](const Entry& other) { return other.sent > entry.sent; });
   }
 
   /// True if it is known how many PSNs the last READ takes; a long one is measured only once the path MTU was seen.
@@ -352,6 +354,14 @@ class ChannelEvidence {
       // Until the awaited response comes, these may be responses to the earlier request.
       if (psn != *asked.awaited || entry.time < asked.entry.time + to_responder_ * 2) return;
       asked.awaited.reset();
+    }
+    if (run_.has_ip_id && psn != asked.next && was_overtaken_by(responses_, entry)) {
+      if (!asked.missing.contains(psn)) return;
+      add(response_out_of_order, entry, "its identification is older");
+      asked.answered.insert(psn);
+      asked.ever.insert(psn);
+      asked.missing.erase(psn);
+      return;
     }
     if (psn < asked.next && asked.answered.contains(psn)) {
       // The responder got another request that was not seen, and begins its answer again.

@@ -182,8 +182,24 @@ class Judge {
 
   std::string why_not_again() {
     if (sent_.is_request && sent_.transmission > 0) return "";
-    is_unknowable_ = is_late_behind_refusal(passage_.sent);
+    is_unknowable_ = is_late_behind_refusal(passage_.sent) || may_be_exchanged();
     return "this PSN was never sent before";
+  }
+
+  /// True if another transmission with the same bits passed earlier, and had been sent by then, as this one had: the
+  /// capture is the same if the two changed their places, and no delay is longer then.
+  [[nodiscard]] bool may_be_exchanged() const {
+    const std::vector<std::size_t>& all = sent_.is_request ? requests_of(sent_.psn) : responses_of(sent_.psn);
+    return std::ranges::any_of(all, [&](std::size_t index) {
+      const Sent& other = run_.sent[index];
+      if (index == passage_.sent || other.psn != sent_.psn) return false;
+      return std::ranges::any_of(other.passages, [&](std::size_t at) {
+        const Passage& earlier = run_.passages[at];
+        return at < index_ && view_.has(at) && sent_.time <= earlier.time &&
+               earlier.observation.icrc == passage_.observation.icrc &&
+               earlier.observation.opcode == passage_.observation.opcode;
+      });
+    });
   }
 
   /// True if a request came late, after a refusal asked for it: without identifications it looks like one sent again.
@@ -198,9 +214,11 @@ class Judge {
     });
   }
 
-  [[nodiscard]] std::string why_in_order(bool is_right_sort) const {
+  [[nodiscard]] std::string why_in_order(bool is_right_sort) {
     if (!is_right_sort) return "it is of the other sort";
-    return passage_.is_behind ? "" : "nothing that was sent later came by before it";
+    if (passage_.is_behind) return "";
+    is_unknowable_ = may_be_exchanged();
+    return "nothing that was sent later came by before it";
   }
 
   [[nodiscard]] std::string is_nak(NakCode code) const {
@@ -300,8 +318,16 @@ class Judge {
     if (!is_right_sort) return "it is of the other sort";
     if (sent_.is_lost) return "";
     // A response or request that was not taken in its turn looks like a lost one.
-    is_unknowable_ = is_out_of_sequence() || (sent_.is_response && is_start_hidden());
+    is_unknowable_ = is_out_of_sequence() || (sent_.is_response ? is_start_hidden() : was_refused_unseen());
     return "it arrived";
+  }
+
+  /// True if an RNR NAK refused it that the view does not have: the NAK for a sequence error that follows, or the
+  /// silence, is that of a request that did not arrive.
+  [[nodiscard]] bool was_refused_unseen() const {
+    return std::ranges::any_of(responses_of(sent_.psn), [&](std::size_t response) {
+      return response > passage_.sent && run_.sent[response].is_rnr() && !view_.saw(run_.sent[response]);
+    });
   }
 
   /// True if the go-back that the verdict refers to began with packets that are not in the capture: the first packet of
@@ -358,6 +384,9 @@ class Judge {
       if (response < passage_.sent || (again != all.end() && response > *again)) continue;
       // An answer that the capture missed looks like one that was lost before this point.
       if (answer.psn >= sent_.psn && !answer.is_lost_before && !view_.saw(answer)) is_unknowable_ = true;
+      // A refusal is an answer, too.
+      const bool refuses_it = !answer.is_positive() && answer.psn >= first_ && answer.psn < sent_.end();
+      if (refuses_it && answer.is_lost_before) return "";
       if (!answer.is_positive()) continue;
       const bool is_own =
           sent_.needs_answer() ? answer.is_answer() && sent_.covers(answer.psn) : answer.psn >= sent_.psn;

@@ -182,6 +182,7 @@ std::string to_text(const Verdict& verdict) {
   if (verdict.spurious) text += " spurious";
   if (verdict.tries != 0) text += fmt::format(" tries={}", verdict.tries);
   if (verdict.ack_timeout != 0) text += fmt::format(" ack_timeout={}", verdict.ack_timeout);
+  if (verdict.cm_message != MadAttribute{}) text += fmt::format(" message={}", cm_message_name(verdict.cm_message));
   return text;
 }
 

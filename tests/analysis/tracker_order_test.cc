@@ -151,6 +151,52 @@ TEST(GoBacks, AfterSilenceAPassedReadIsRequestedAgainBecauseOfTheTimeout) {
   EXPECT_THAT(found.now, Contains(HasSubstr("4 retransmission 100 cause=timeout")));
 }
 
+TEST(Reads, LateResponsesOfTheAnswerBeforeAreNoGapInTheNewOne) {
+  const Findings found = analyse(R"(
+     0  A>B  READ_REQUEST  100  ar dma=1280
+    10  B>A  FIRST         100  id=1
+    11  B>A  MIDDLE        101  id=2
+    12  B>A  LAST          104  id=5
+    20  A>B  READ_REQUEST  100  ar dma=1280
+    30  B>A  FIRST         100  id=6
+    31  B>A  MIDDLE        102  id=3
+    32  B>A  MIDDLE        103  id=4
+    33  B>A  MIDDLE        101  id=7
+    34  B>A  MIDDLE        102  id=8
+    35  B>A  MIDDLE        103  id=9
+    36  B>A  LAST          104  id=10)");
+  EXPECT_THAT(found.now, Contains(HasSubstr("4 response_gap 102x2")));
+  EXPECT_THAT(found.now, Not(Contains(HasSubstr("7 response_gap"))));
+  EXPECT_THAT(found.now, Not(Contains(HasSubstr("response_out_of_order"))));
+  EXPECT_THAT(found.later, Contains("4 unexplained 102x2"));
+}
+
+TEST(Reads, TheLastPacketOfAnAnswerTellsThePathMtu) {
+  const Findings found = analyse(R"(
+     0  A>B  READ_REQUEST  100  ar dma=320
+    10  B>A  LAST          101  len=64)");
+  EXPECT_THAT(found.now, ElementsAre("2 response_gap 100 of=1"));
+}
+
+TEST(Reads, OneThatWasNotSeenIsMissedByTheCaptureAsAWhole) {
+  const Findings found = analyse(R"(
+     0  A>B  READ_REQUEST  100  ar dma=512
+    10  B>A  FIRST         100
+    11  B>A  LAST          101  len=256
+    20  A>B  SEND_ONLY     106  ar            # before it, a READ of four packets
+    30  B>A  FIRST         102
+    31  B>A  MIDDLE        103
+    32  B>A  LAST          105  len=256
+    40  A>B  READ_REQUEST  104  ar dma=512
+    50  B>A  FIRST         104
+    51  B>A  LAST          105  len=256
+    60  A>B  READ_REQUEST  105  ar dma=256
+    70  B>A  ONLY          105  len=256
+    80  B>A  ACK           106)");
+  EXPECT_THAT(found.later, Contains(HasSubstr("missed_by_capture 104")));
+  EXPECT_THAT(found.later, Not(Contains(HasSubstr("unexplained 105"))));
+}
+
 TEST(FirstPackets, OneThatWasLostIsSaidAndTheDirectionsAreJoined) {
   const Findings found = analyse(R"(
      1  A>B  SEND_ONLY     101  ar
@@ -164,6 +210,27 @@ TEST(FirstPackets, OneThatWasLostIsSaidAndTheDirectionsAreJoined) {
   EXPECT_TRUE(found.streams[0].joined);
   EXPECT_THAT(found.now, Contains(HasSubstr("4 retransmission 100 cause=nak")));
   EXPECT_THAT(found.later, ElementsAre("1 request_lost_before 100 of=3"));
+}
+
+TEST(FirstPackets, OneThatIsSentAgainAfterATimeoutWasLost) {
+  const Findings found = analyse(R"(
+         1  A>B  SEND_ONLY  101  ar
+     67000  A>B  SEND_ONLY  100  ar
+     67001  A>B  SEND_ONLY  101  ar
+     67010  B>A  ACK        101)");
+  EXPECT_THAT(found.now, Contains(HasSubstr("2 retransmission 100")));
+  EXPECT_THAT(found.now, Contains(HasSubstr("3 retransmission 101")));
+  EXPECT_THAT(found.later, ElementsAre("1 request_lost_before 100"));
+}
+
+TEST(FirstPackets, OneThatWasSentBeforeTheCaptureBeganIsNotLostIfLaterOnesAreAcknowledged) {
+  const Findings found = analyse(R"(
+         1  A>B  SEND_ONLY  101  ar
+        10  B>A  ACK        101      # lost: the requester has no answer to 100 either
+     67000  A>B  SEND_ONLY  100  ar
+     67001  A>B  SEND_ONLY  101  ar
+     67010  B>A  ACK        101)");
+  EXPECT_THAT(found.later, Not(Contains(HasSubstr("request_lost_before"))));
 }
 
 TEST(FirstPackets, OneThatWasOvertakenIsNeitherSentAgainNorMissed) {

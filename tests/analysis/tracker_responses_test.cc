@@ -124,7 +124,7 @@ TEST(ResponseVerdicts, PartOfAnAnswerLostInFrontOfTheCapturePoint) {
       found.now,
       ElementsAre("3 response_gap 101x2 of=1", "4 retransmission 101 cause=implied_nak of=1 after=13us",
                   "5 response_repeated 101 of=4", "6 response_repeated 102 of=4", "7 response_repeated 103 of=4"));
-  EXPECT_THAT(found.later, ElementsAre("3 response_lost_before 101 of=4"));
+  EXPECT_THAT(found.later, ElementsAre("3 response_lost_before 101 of=4", "3 unexplained 102"));
 }
 
 TEST(ResponseVerdicts, PartOfAnAnswerLostBehindTheCapturePoint) {
@@ -229,8 +229,33 @@ TEST(ResponseVerdicts, AcknowledgementsThatSayNothingNew) {
     12  B>A  ACK        103
     13  B>A  ACK        101
     14  B>A  ACK        102)");
-  EXPECT_THAT(found.now, ElementsAre("7 duplicate_ack 103", "8 ghost_ack 101", "9 response_out_of_order 102"));
+  EXPECT_THAT(found.now, ElementsAre("7 duplicate_ack 103", "8 ghost_ack 101", "9 ghost_ack 102"));
   EXPECT_THAT(found.later, IsEmpty());
+}
+
+TEST(ResponseVerdicts, AnAcknowledgementThatWasOvertakenIsNoGhost) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100
+     1  A>B  SEND_ONLY  101
+     2  A>B  SEND_ONLY  102
+    10  B>A  ACK        101  id=5
+    11  B>A  ACK        102  id=7
+    12  B>A  ACK        101  id=6)");
+  EXPECT_THAT(found.now, ElementsAre("6 response_out_of_order 101"));
+}
+
+TEST(ResponseVerdicts, WithoutIdentificationsTheMsnTellsALateAcknowledgementFromAGhost) {
+  const Findings found = analyse(R"(
+     0  A>B  SEND_ONLY  100  id=0
+     1  A>B  SEND_ONLY  101  id=0
+     2  A>B  SEND_ONLY  102  id=0
+     3  A>B  SEND_ONLY  103  id=0
+    10  B>A  ACK        100  id=0  aeth.msn=1
+    11  B>A  ACK        102  id=0  aeth.msn=3
+    12  B>A  ACK        101  id=0  aeth.msn=2
+    13  B>A  ACK        103  id=0  aeth.msn=4
+    14  B>A  ACK        100  id=0  aeth.msn=4)");
+  EXPECT_THAT(found.now, ElementsAre("7 response_out_of_order 101", "9 ghost_ack 100"));
 }
 
 TEST(ResponseVerdicts, ACopyOfAnAcknowledgementIsNeitherDuplicateNorGhost) {

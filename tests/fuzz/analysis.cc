@@ -247,7 +247,7 @@ class Maker {
                                     MadAttribute::cm_rtu};
     observation.dest_qp = observation.source_qp = Qpn{1};
     observation.cm = {attributes.at(id & 3U),        id >> 2U & 3U, id >> 4U & 3U, Qpn{0x10U + (qpn & 3U)},
-                      Psn{std::uint32_t{qpn} << 4U}, 1024};
+                      Psn{std::uint32_t{qpn} << 4U}, 1024,          id >> 2U & 3U};
   }
 
   /// Makes packets. Bits 0, 1: source; 2: destination; 3, 4: QP; 5: domain; 6, 7: origin of the PSN.

@@ -45,7 +45,7 @@ std::vector<text::TableColumn> columns() {
           {"severity", text::Align::left},
           {"verdict", text::Align::left},
           {"PSN", text::Align::right, "first_psn"},
-          {"packets", text::Align::right, "psn_count"},
+          {"PSNs", text::Align::right, "psn_count"},
           {"cause", text::Align::left},
           {"see frame", text::Align::right, "other"},
           {"elapsed", text::Align::right, "elapsed_ns"},

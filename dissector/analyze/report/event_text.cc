@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/report/json_values.h"
+#include "text/human_units.h"
 
 namespace roce::analyze {
 
@@ -17,6 +18,15 @@ std::string event_text(const analysis::Verdict& verdict) {
   if (verdict.kind == analysis::VerdictKind::never_ready) {
     return fmt::format("{}: {} RNR NAK{}", verdict_info(verdict.kind).text, verdict.tries,
                        verdict.tries == 1 ? "" : "s");
+  }
+  if (verdict.kind == analysis::VerdictKind::cm_repeated) {
+    return fmt::format("{}: {}, sent {} times so far", verdict_info(verdict.kind).text,
+                       analysis::cm_message_name(verdict.cm_message), verdict.tries);
+  }
+  if (verdict.kind == analysis::VerdictKind::setup_delayed) {
+    return fmt::format("{}: {}, {} in all", verdict_info(verdict.kind).text,
+                       text::counted(verdict.tries, "repetition", "repetitions"),
+                       text::duration_text(verdict.elapsed.count()));
   }
   if (verdict.kind != analysis::VerdictKind::rule_broken) return std::string{verdict_info(verdict.kind).text};
   const analysis::RuleInfo& rule = rule_info(verdict.rule);
@@ -41,6 +51,7 @@ std::string event_line(std::uint64_t number, const analysis::Verdict& verdict, c
   json["elapsed_ns"] = verdict.elapsed.count();
   json["rule"] = rule_info(verdict.rule).identifier;
   if (verdict.tries != 0) json["tries"] = verdict.tries;
+  if (verdict.cm_message != MadAttribute{}) json["cm_message"] = analysis::cm_message_name(verdict.cm_message);
   if (verdict.ack_timeout != 0) json["ack_timeout"] = verdict.ack_timeout;
   json["event"] = number;
   json["point"] = points.name(verdict.point);

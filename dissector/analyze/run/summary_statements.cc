@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -36,10 +37,12 @@ class PacketStatements {
     add_refused();
     add_broken_rules();
     add_losses();
+    add_lost_for_good();
     add_damaged();
     add_not_ready();
     add_overtaken();
     add_repeated();
+    add_cm_repeated();
     add_congestion();
     return std::move(statements_);
   }
@@ -147,6 +150,16 @@ class PacketStatements {
         fmt::format("{}: {}", connections_that(has_lost, "lost packets", "lost packets"), fmt::join(parts, ", ")));
   }
 
+  void add_lost_for_good() {
+    const std::uint64_t count = verdicts_.of(VerdictKind::lost_for_good).packets;
+    if (count == 0) return;
+    const auto lacks = [](const StreamSummary& stream) { return stream.count(VerdictKind::lost_for_good) != 0; };
+    const std::string text =
+        fmt::format("{} that nobody repeats (UC): lost before the capture point, or missed by the capture",
+                    counted(count, "packet", "packets"));
+    add(Severity::warning, connections_that(lacks, "lacks " + text, "lack " + text));
+  }
+
   void add_damaged() {
     const std::uint64_t count = result_.streams_passed_over || part_.point
                                     ? verdicts_.of(VerdictKind::bad_icrc).verdicts
@@ -207,6 +220,29 @@ class PacketStatements {
     const std::string again =
         fmt::format("sent {} again; the findings may say why", counted(count, "packet", "packets"));
     add(Severity::warning, connections_that(has_repeated, again, again));
+  }
+
+  void add_cm_repeated() {
+    const std::uint64_t count = verdicts_.of(VerdictKind::cm_repeated).verdicts;
+    if (count == 0) return;
+    std::vector<std::string> messages;
+    for (const auto& [message, times] : verdicts_.cm.by_message) {
+      messages.push_back(
+          fmt::format("{} {}", text::count_text(times), analysis::cm_message_name(MadAttribute{message})));
+    }
+    std::set<std::string> senders;
+    for (const StreamSummary& stream : result_.streams) {
+      if (part_.has(stream) && stream.count(VerdictKind::cm_repeated) != 0) senders.insert(to_string(stream.ends[0]));
+    }
+    constexpr std::size_t kNamed = 3;
+    const std::string by = senders.size() <= kNamed ? fmt::format("{}", fmt::join(senders, ", "))
+                                                    : counted(senders.size(), "host", "hosts");
+    const std::int64_t slowest = verdicts_.cm.slowest_setup_ns;
+    const std::string cost =
+        slowest == 0 ? "" : fmt::format("; a connection took {} to set up", text::duration_text(slowest));
+    add(Severity::warning,
+        fmt::format("{} sent again by {}: {}{}", counted(count, "CM message was", "CM messages were"), by,
+                    fmt::join(messages, ", "), cost));
   }
 
   void add_congestion() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analyze/run/verdict_counts.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace roce::analyze {
@@ -39,6 +40,12 @@ std::uint64_t LossPlaces::*VerdictTotals::add(const analysis::Verdict& verdict) 
     case VerdictKind::lost_beyond:
       place = &LossPlaces::beyond;
       break;
+    case VerdictKind::cm_repeated:
+      ++cm.by_message[static_cast<std::uint16_t>(verdict.cm_message)];
+      return nullptr;
+    case VerdictKind::setup_delayed:
+      cm.slowest_setup_ns = std::max(cm.slowest_setup_ns, verdict.elapsed.count());
+      return nullptr;
     default:
       return nullptr;
   }
@@ -58,6 +65,12 @@ LossPlaces& LossPlaces::operator+=(const LossPlaces& other) {
   return *this;
 }
 
+CmRepetitions& CmRepetitions::operator+=(const CmRepetitions& other) {
+  for (const auto& [message, count] : other.by_message) by_message[message] += count;
+  slowest_setup_ns = std::max(slowest_setup_ns, other.slowest_setup_ns);
+  return *this;
+}
+
 VerdictTotals& VerdictTotals::operator+=(const VerdictTotals& other) {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     kinds[i].verdicts += other.kinds[i].verdicts;
@@ -65,6 +78,7 @@ VerdictTotals& VerdictTotals::operator+=(const VerdictTotals& other) {
   }
   for (std::size_t i = 0; i < rules.size(); ++i) rules[i] += other.rules[i];
   losses += other.losses;
+  cm += other.cm;
   return *this;
 }
 

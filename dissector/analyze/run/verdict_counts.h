@@ -32,11 +32,20 @@ struct VerdictCount {
 /// once, so that a READ request is one packet; other PSNs that were not seen are taken for a packet each.
 [[nodiscard]] std::uint64_t packets_of(const analysis::Verdict& verdict);
 
-/// Verdicts by kind and by rule; losses by place.
+/// Connection management messages that were sent again.
+struct CmRepetitions {
+  std::map<std::uint16_t, std::uint64_t> by_message;  ///< by attribute identifier
+  std::int64_t slowest_setup_ns = 0;  ///< longest time from a REQ to the RTU, of connections with repeated messages
+
+  CmRepetitions& operator+=(const CmRepetitions& other);
+};
+
+/// Verdicts by kind and by rule; losses by place; repeated CM messages.
 struct VerdictTotals {
   std::array<VerdictCount, static_cast<std::size_t>(analysis::VerdictKind::count)> kinds{};
   std::array<std::uint64_t, static_cast<std::size_t>(analysis::Rule::count)> rules{};
   LossPlaces losses;
+  CmRepetitions cm;
 
   /// Adds a verdict; returns the place of the packets whose loss it reports, or null.
   std::uint64_t LossPlaces::*add(const analysis::Verdict& verdict);

@@ -38,6 +38,7 @@ bool AnswerFollower::begins_unseen_answer(const AnswerPart& part, LongPsn first)
 }
 
 PlacedAnswer AnswerFollower::place(const AnswerPart& part, LongPsn first, LongPsn end) {
+  const bool begins_latest = part.psn == asked_psn && part.begins && asked > 1 && state != State::begun;
   if (part.psn == asked_psn && part.begins) {
     state = State::begun;
   } else if (state == State::awaited && (asked == 1 || (part.psn < highest && !part.is_missing))) {
@@ -45,11 +46,17 @@ PlacedAnswer AnswerFollower::place(const AnswerPart& part, LongPsn first, LongPs
     state = State::heard;
   }
   asked_unseen = asked_unseen || begins_unseen_answer(part, first);
-  // If it comes directly after those that overtook it, it belongs to the same answer.
-  const bool is_overtaken = part.is_missing && !asked_unseen && part.since_revealed < heuristics::kAnswerOvertaken;
+  // If it comes directly after those that overtook it, it belongs to the same answer; the begin of an answer that was
+  // asked for belongs to that.
+  const bool is_overtaken =
+      part.is_missing && !asked_unseen && !begins_latest && part.since_revealed < heuristics::kAnswerOvertaken;
   const bool several_answers = (asked > 1 || passed || asked_unseen) && !is_overtaken;
   PlacedAnswer placed;
-  if (part.is_missing && part.psn < position && !(several_answers && part.psn == asked_psn)) {
+  if (part.is_older && part.psn != position) {
+    // A-COPY-2, too: it belongs to what was answered before, and no answer goes on after it.
+    placed.place = part.is_missing ? AnswerPlace::late : AnswerPlace::again;
+    placed.is_repeated = part.psn < highest && !part.is_missing;
+  } else if (part.is_missing && part.psn < position && !(several_answers && part.psn == asked_psn)) {
     placed.place = AnswerPlace::late;
     placed.several_answers = several_answers;
   } else {

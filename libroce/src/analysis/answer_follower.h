@@ -17,6 +17,7 @@ struct AnswerPart {
   bool begins = false;         ///< it is a FIRST or an ONLY
   bool has_newer_msn = false;  ///< its MSN is newer than that of an answer to later PSNs
   bool is_missing = false;     ///< its PSN is in a gap of this answer
+  bool is_older = false;       ///< it was sent before a packet that was seen, as far as that is known
   Duration since_revealed{};   ///< if it is: time since that gap was revealed
 };
 

@@ -266,10 +266,19 @@ constexpr std::array kRows{
         {Fate::late, reordered, Cause::none, "only one answer is under way"}),
 
     row(Question::old_ack, {is_newest}, {}, {Fate::sent_again, duplicate_ack, Cause::none, "the newest PSN once more"}),
-    row(Question::old_ack, {was_seen}, {is_newest},
+    // A-ORD-4 (the IP identification, else the MSN, tells a late ACK from one that answers an old request)
+    row(Question::old_ack, {is_older}, {is_newest},
+        {Fate::late, response_out_of_order, Cause::none, "sent before one that acknowledges more"}),
+    row(Question::old_ack, {was_sent_last}, {is_newest, is_older},
+        {Fate::sent_again, ghost_ack, Cause::none, "sent after one that acknowledges more"}),
+    row(Question::old_ack, {was_seen}, {is_newest, is_older, was_sent_last},
         {Fate::sent_again, ghost_ack, Cause::none, "an older PSN once more"}),
-    row(Question::old_ack, {}, {is_newest, was_seen},
+    row(Question::old_ack, {}, {is_newest, is_older, was_sent_last, was_seen},
         {Fate::late, response_out_of_order, Cause::none, "an older PSN that was not seen yet"}),
+
+    row(Question::requested_gap, {}, {},
+        {Fate::unknown, unexplained, Cause::none,
+         "the READ was requested again before anything showed what became of it"}),
 
     row(Question::passed_answer, {was_complete}, {},
         {Fate::unknown, unexplained, Cause::none, "the requester had the whole answer before"}),

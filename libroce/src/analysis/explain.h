@@ -32,6 +32,7 @@ enum class Question : std::uint8_t {
   unanswered_read,     ///< a READ or atomic is requested again
   late_answer,         ///< a READ response that was missing comes
   old_ack,             ///< an ACK acknowledges nothing new
+  requested_gap,       ///< part of an answer is missing, and the READ is requested again for this or another reason
   passed_answer,       ///< the requester goes on without a READ response that was not seen
   end_of_capture,      ///< a request has no answer when its channel ends
   count
@@ -48,12 +49,13 @@ enum class Fact : std::uint8_t {
   responder_spoke,    ///< the responder has sent something since the earlier one
   ids_count,          ///< the sender counts IP identifications up, so that they show the order of sending
   is_older,           ///< by its IP identification it was sent before a packet that was seen
-  was_sent_last,      ///< by its IP identification it was sent after all transmissions of its PSN that were seen
-  was_sent_first,     ///< by its IP identification it was sent before all transmissions of its PSN that were seen
-  was_under_way,      ///< it was on its way when the requester went back, or when it cannot have had the NAK yet
-  is_first,           ///< it is the first transmission
-  was_seen,           ///< the transmission in question passed the capture point
-  was_sent_once,      ///< it answers a READ that was requested once
+  was_sent_last,   ///< by its IP identification it was sent after all transmissions of its PSN that were seen; an ACK:
+                   ///< after all that were seen
+  was_sent_first,  ///< by its IP identification it was sent before all transmissions of its PSN that were seen
+  was_under_way,   ///< it was on its way when the requester went back, or when it cannot have had the NAK yet
+  is_first,        ///< it is the first transmission
+  was_seen,        ///< the transmission in question passed the capture point
+  was_sent_once,   ///< it answers a READ that was requested once
   // The copies of a flow.
   few_packets,
   many_copies,

@@ -180,6 +180,9 @@ inline constexpr std::uint32_t kSearchEvery = 64;
 /// REQs of the connection management that wait for their REP.
 /// Test: Heuristics.OfConnectionRequestsTheNewestTwoHundredAndFiftySixAreRemembered.
 inline constexpr std::size_t kCmRequestsKept = 256;
+/// CM messages that may be sent again.
+/// Test: none of its own.
+inline constexpr std::size_t kCmMessagesKept = 256;
 /// Pairs of QPs known from the connection management.
 /// Test: CreditStall.EndsWhenARefusedProbeIsTaken.
 inline constexpr std::size_t kCmPairsKept = 16'384;

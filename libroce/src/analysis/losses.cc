@@ -196,6 +196,20 @@ Evidence evidence_of_answer(Channel& channel, const Read& read, const Restart& r
   return evidence;
 }
 
+// Takes a PSN out of the gaps: it has its verdict.
+void close_gap(RareRing<Gap>& gaps, LongPsn psn) {
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    if (!gaps[i].covers(psn)) continue;
+    Gap rest = gaps[i];
+    rest.count = static_cast<std::uint32_t>(rest.end() - (psn + 1));
+    rest.first = psn + 1;
+    gaps[i].count = static_cast<std::uint32_t>(psn - gaps[i].first);
+    if (rest.count != 0) gaps.insert(i + 1, rest);
+    if (gaps[i].count == 0) gaps.erase(i);
+    return;
+  }
+}
+
 // Reports what became of the answer to a READ or atomic that is requested again from `restart.first` on.
 void lose_answer(ChannelRef ref, const Read& read, const Request& request, const Restart& restart) {
   Channel& channel = ref.channel;
@@ -223,24 +237,31 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
   verdict.first_psn = ref.wire(psn);
   verdict.other = ref.packet().id;
   if (fate.fate == Fate::lost) note_lost_packet(ref, verdict);
+  close_gap(channel.response_gaps, psn);
 }
 
-// Removes the gaps in the answer to a READ: what is requested again is not missing any more.
-void drop_response_gaps(Channel& channel, const Read& read) {
-  for (std::size_t i = 0; i < channel.response_gaps.size();) {
-    const Gap& gap = channel.response_gaps[i];
-    if (gap.first >= read.psn && gap.first < read.end()) {
-      channel.response_gaps.erase(i);
-    } else {
+// Ends the gaps in the answer to a READ: what is requested again is not missing any more.
+void end_response_gaps(ChannelRef ref, const Read& read) {
+  RareRing<Gap>& gaps = ref.channel.response_gaps;
+  for (std::size_t i = 0; i < gaps.size();) {
+    const Gap gap = gaps[i];
+    if (gap.first < read.psn || gap.first >= read.end()) {
       ++i;
+    } else if (ref.channel.lacks_lengths || ref.channel.lacks_syndromes) {
+      // A-CUT-3, too: the whole packets may explain it.
+      gaps.erase(i);
+    } else {
+      const Explanation& fate = explain(Evidence{Question::requested_gap});
+      resolve_gap(ref, gaps, gap.first, gap.count, fate.verdict, fate.cause);
     }
   }
 }
 
 }  // namespace
 
-void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet) {
-  drop_response_gaps(channel, read);
+void reset_read(ChannelRef ref, Read& read, LongPsn psn) {
+  const Observation& packet = ref.packet();
+  end_response_gaps(ref, read);
   read.is_sure = read.is_sure && packet.info().operation == Operation::read_request &&
                  (psn == read.psn ? packet.dma_length == read.length : packet.dma_length < read.length);
   read.answer.ask_again(psn, read.end());

@@ -57,26 +57,20 @@ bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Tim
                                        since >= channel.least_latency / heuristics::kNakComesAfterPart);
 }
 
-// Adds the gap before the first request that was seen: a NAK shows that the connection began with packets before it.
-void add_gap_before(ChannelRef ref, LongPsn psn) {
-  Channel& channel = ref.channel;
-  const Request& oldest = channel.requests.front();
-  Gap gap;
-  gap.first = psn;
-  gap.count = static_cast<std::uint32_t>(oldest.psn - psn);
-  gap.revealed_by = oldest.first;
-  gap.revealed_at = oldest.first_time;
-  channel.gaps.insert(0, gap);
-}
-
 // A-NAK-1 (a NAK for a sequence error names the first PSN that did not arrive)
 void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
   Channel& channel = ref.channel;
   PendingNak pending = nak;
-  if (names_lost_before(channel, ref.packet(), nak.psn)) add_gap_before(ref, nak.psn);
+  if (names_lost_before(channel, ref.packet(), nak.psn)) (void)add_gap_before(ref, nak.psn);
   if (Gap* gap = find_gap(channel.gaps, nak.psn)) {
     gap->nak = nak.packet;
     gap->nak_time = nak.time;
+    // A request after the gap is what the responder answers with the NAK.
+    if (const std::size_t next = place_of(channel, nak.psn); next < channel.requests.size()) {
+      const Request& after = channel.requests[next];
+      const bool is_known = after.transmissions == 1 && nak.time >= after.last_time;
+      if (is_known) channel.least_latency = std::min(channel.least_latency, nak.time - after.last_time);
+    }
   } else if (const std::size_t index = find_request(channel, nak.psn);
              index < channel.requests.size() && is_suspect(channel, channel.requests[index], nak.psn, nak.time)) {
     pending.suspect = channel.requests[index].last;
@@ -89,11 +83,25 @@ void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
 
 }  // namespace
 
+bool is_just_before(const Channel& channel, LongPsn psn) {
+  return !channel.requests.empty() && channel.requests.front().psn <= channel.first && !channel.has_response &&
+         psn < channel.requests.front().psn && channel.requests.front().psn - psn <= heuristics::kMostOvertaken;
+}
+
 bool names_lost_before(const Channel& channel, const Observation& packet, LongPsn psn) {
   return packet.info().operation == Operation::acknowledge &&
-         packet.syndrome.nak_code() == NakCode::psn_sequence_error && !channel.requests.empty() &&
-         channel.requests.front().psn <= channel.first && !channel.has_response && psn < channel.requests.front().psn &&
-         channel.requests.front().psn - psn <= heuristics::kMostOvertaken;
+         packet.syndrome.nak_code() == NakCode::psn_sequence_error && is_just_before(channel, psn);
+}
+
+Gap& add_gap_before(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  const Request& oldest = channel.requests.front();
+  Gap gap;
+  gap.first = psn;
+  gap.count = static_cast<std::uint32_t>(oldest.psn - psn);
+  gap.revealed_by = oldest.first;
+  gap.revealed_at = oldest.first_time;
+  return channel.gaps.insert(0, gap);
 }
 
 void note_arrival(ChannelRef ref, LongPsn psn) {

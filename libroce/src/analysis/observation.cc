@@ -53,13 +53,19 @@ CmFacts cm_facts(const Packet& packet) {
   const auto mad = packet.get<Mad>();
   if (!mad || cm_header_id(*mad) == HeaderId::none) return facts;
   if (const auto req = packet.get<CmReq>()) {
-    facts = {mad->attribute_id, req->local_comm_id.value(), 0,
-             req->local_qpn,    req->starting_psn,          static_cast<std::uint16_t>(to_bytes(req->path_mtu))};
+    facts = {mad->attribute_id,  req->local_comm_id.value(), 0,
+             req->local_qpn,     req->starting_psn,          static_cast<std::uint16_t>(to_bytes(req->path_mtu)),
+             mad->transaction_id};
   } else if (const auto rep = packet.get<CmRep>()) {
-    facts = {mad->attribute_id, rep->local_comm_id.value(), rep->remote_comm_id.value(),
-             rep->local_qpn,    rep->starting_psn,          0};
+    facts = {mad->attribute_id,  rep->local_comm_id.value(), rep->remote_comm_id.value(),
+             rep->local_qpn,     rep->starting_psn,          0,
+             mad->transaction_id};
   } else if (const auto dreq = packet.get<CmDreq>()) {
-    facts = {mad->attribute_id, dreq->local_comm_id.value(), dreq->remote_comm_id.value(), dreq->remote_qpn, Psn{}, 0};
+    facts = {mad->attribute_id,  dreq->local_comm_id.value(), dreq->remote_comm_id.value(), dreq->remote_qpn, Psn{}, 0,
+             mad->transaction_id};
+  } else {
+    facts.attribute = mad->attribute_id;
+    facts.transaction_id = mad->transaction_id;
   }
   return facts;
 }

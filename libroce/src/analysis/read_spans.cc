@@ -76,14 +76,14 @@ void set_read_span(ChannelRef ref, Request& request) {
       request.span_is_guess ? request.psn + std::min(packets_for(request.length, kLeastMtu), kMostSpan) : 0;
 }
 
-void set_read_span_in(ChannelRef ref, Request& request, const Gap& gap) {
+void set_read_span_in(ChannelRef ref, Request& request, LongPsn end) {
   set_read_span(ref, request);
-  if (request.lacks_length) request.span = static_cast<std::uint32_t>(gap.end() - request.psn);
+  if (request.lacks_length) request.span = static_cast<std::uint32_t>(end - request.psn);
   if (request.lacks_length) return;
   // While the path MTU is unknown, the READ takes as many of the missing PSNs as it can.
   for (std::uint32_t mtu = kLeastMtu; request.span_is_guess && mtu <= kMostMtu; mtu *= 2) {
     const std::uint32_t span = packets_for(request.length, mtu);
-    if (request.psn + span > gap.end()) continue;
+    if (request.psn + span > end) continue;
     request.span = span;
     break;
   }
@@ -98,9 +98,14 @@ void learn_mtu(Stream& stream, std::uint32_t mtu) {
     for (std::size_t i = 0; i < channel.requests.size(); ++i) {
       Request& request = channel.requests[i];
       if (!request.span_is_guess || request.lacks_length) continue;
+      const LongPsn guessed_end = request.end();
       resize(channel, request, std::min(packets_for(request.length, mtu), kMostSpan));
       request.span_is_guess = false;
-      if (i + 1 == channel.requests.size()) channel.next = std::max(channel.next, request.end());
+      if (i + 1 == channel.requests.size()) {
+        channel.next = std::max(channel.next, request.end());
+      } else if (const Request& later = channel.requests[i + 1]; request.end() < std::min(guessed_end, later.psn)) {
+        insert_gap(channel, request.end(), std::min(guessed_end, later.psn), later.first, later.first_time);
+      }
     }
     const bool is_open = !channel.requests.empty() && channel.requests.back().lacks_length;
     if (!is_open) channel.next_max = 0;
@@ -134,6 +139,18 @@ bool corrects_guess(ChannelRef ref, Request& read, LongPsn psn) {
   }
   resize(ref.channel, read, static_cast<std::uint32_t>(psn - read.psn));
   return true;
+}
+
+void learn_mtu_of_last(ChannelRef ref, LongPsn psn) {
+  const Observation& packet = ref.packet();
+  if (ref.stream.path_mtu != 0 || packet.info().position != Position::last) return;
+  const std::size_t next = place_of(ref.channel, psn);
+  if (next == 0) return;
+  const Request& read = ref.channel.requests[next - 1];
+  if (!read.span_is_guess || read.lacks_length || read.psn >= psn || read.length <= packet.payload_length) return;
+  const auto packets = static_cast<std::uint32_t>(psn - read.psn);
+  const std::uint32_t before = read.length - packet.payload_length;
+  if (before % packets == 0) learn_mtu(ref.stream, before / packets);
 }
 
 void follow_length(ChannelRef ref, LongPsn psn) {

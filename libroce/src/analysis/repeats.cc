@@ -79,7 +79,7 @@ void on_late(ChannelRef ref, const Flow& flow, Request& request, LongPsn psn, co
   if ((is_newest || late.fate == Fate::late) && find_gap(channel.gaps, psn) != nullptr) {
     resolve_gap(ref, channel.gaps, psn, request.span, late.verdict, late.cause);
   }
-  if (Read* read = find_read(channel, psn); read != nullptr && is_newest) reset_read(channel, *read, psn, packet);
+  if (Read* read = find_read(channel, psn); read != nullptr && is_newest) reset_read(ref, *read, psn);
 }
 
 // True for a missing PSN that a NAK asked for, and for those that are sent again after it in the same go-back.
@@ -108,7 +108,7 @@ void on_sent_again(ChannelRef ref, Request& request, LongPsn psn) {
   count_repeat(ref, psn);
   request.came_late = false;
   if (Read* read = find_read(channel, psn)) {
-    reset_read(channel, *read, psn, packet);
+    reset_read(ref, *read, psn);
   } else if (request.needs_own_answer() && request.psn == psn) {
     // It was forgotten when the directions were joined. Answers to the request before may be under way.
     add_read(ref, request).answer.expect_other(psn);
@@ -127,6 +127,15 @@ void end_gap(Channel& channel, LongPsn end) {
     }
     return;
   }
+}
+
+// Returns the end of the missing PSNs from `psn` on. Responses divide gaps, but a READ takes the PSNs of several of
+// them.
+LongPsn end_of_gaps(const Channel& channel, LongPsn psn) {
+  for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
+    if (channel.gaps[i].covers(psn)) psn = channel.gaps[i].end();
+  }
+  return psn;
 }
 
 // Puts a request that was missing in its place in PSN order.
@@ -175,8 +184,9 @@ Sighting on_repeated(ChannelRef ref, Flow& flow, Request& request, LongPsn psn) 
 void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
   Channel& channel = ref.channel;
   Request request = make_request(ref.packet(), psn);
-  set_read_span_in(ref, request, gap);
-  const auto span = static_cast<std::uint32_t>(std::min<LongPsn>(request.span, gap.end() - psn));
+  const LongPsn end = end_of_gaps(channel, psn);
+  set_read_span_in(ref, request, end);
+  const auto span = static_cast<std::uint32_t>(std::min<LongPsn>(request.span, end - psn));
   const std::uint32_t sure = std::min(span, request.sure_span());
   const Explanation& missing = explain_missing(channel, flow, gap, ref.packet(), psn);
   const bool is_sent_again = missing.fate == Fate::sent_again || missing.fate == Fate::sent_again_or_late;

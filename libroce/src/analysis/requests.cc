@@ -117,6 +117,13 @@ bool is_late_first(const Channel& channel, const Flow& flow, const Observation& 
                                       : packet.time - oldest.first_time < heuristics::kRequestOvertaken;
 }
 
+// True if the packet belongs just before the first request of the capture, and comes after an ACK timeout: it was lost
+// when it was sent before. A-LOSS-7 (nothing acknowledged, then a packet before the first: the first was lost)
+bool is_lost_first(const Channel& channel, const Observation& packet, LongPsn psn) {
+  return packet.info().service != Service::uc && !channel.lacks_syndromes && is_just_before(channel, psn) &&
+         packet.time - channel.requests.front().last_time > heuristics::kLeastTimeout;
+}
+
 void on_late_first(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   const Request oldest = channel.requests.front();
@@ -308,6 +315,8 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
     on_missing(ref, flow, *gap, psn);
   } else if (is_late_first(channel, flow, packet, psn)) {
     on_late_first(ref, psn);
+  } else if (is_lost_first(channel, packet, psn)) {
+    on_missing(ref, flow, add_gap_before(ref, psn), psn);
   } else if (is_of_another_connection(ref, psn)) {
     restart_stream(ref, flow, psn);
     return seen;

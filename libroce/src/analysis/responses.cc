@@ -160,13 +160,16 @@ void on_unseen(ChannelRef ref, LongPsn psn) {
   verdict.psn_count = miss_until(ref, psn);
 }
 
-void on_ack(ChannelRef ref, LongPsn psn) {
+void on_ack(ChannelRef ref, const Answering& answering) {
   Channel& channel = ref.channel;
+  const LongPsn psn = answering.psn;
   on_unseen(ref, psn);
   if (channel.has_response && psn <= channel.newest_response) {
     const bool is_newest = psn == channel.newest_response;
     const Explanation& old = explain(Evidence{Question::old_ack}
                                          .note(Fact::is_newest, is_newest)
+                                         .note(Fact::is_older, answering.was_overtaken)
+                                         .note(Fact::was_sent_last, answering.was_sent_last)
                                          .note(Fact::was_seen, !is_newest && was_seen(channel, psn)));
     (void)say_now(ref.state, ref.stream, old.verdict);
   }
@@ -225,6 +228,7 @@ void on_read_response(ChannelRef ref, Read& read, const Answering& answering) {
   part.psn = psn;
   part.begins = position == Position::first || position == Position::only;
   part.has_newer_msn = answering.has_newer_msn;
+  part.is_older = answering.is_older;
   if (const Gap* const gap = find_gap(channel.response_gaps, psn)) {
     part.is_missing = true;
     part.since_revealed = packet.time - gap->revealed_at;
@@ -248,6 +252,7 @@ void on_own_answer(ChannelRef ref, const Answering& answering) {
   Channel& channel = ref.channel;
   const LongPsn psn = answering.psn;
   const Observation& packet = ref.packet();
+  if (packet.info().operation == Operation::read_response) learn_mtu_of_last(ref, psn);
   on_unseen(ref, psn);
   if (packet.info().operation == Operation::read_response) follow_length(ref, psn);
   Read* read = find_read(channel, psn);
@@ -278,6 +283,15 @@ void on_own_answer(ChannelRef ref, const Answering& answering) {
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
   channel.has_response = true;
   acknowledge(ref, channel.newest_response + 1);
+}
+
+// Notes whether a response to old PSNs was overtaken by one to newer PSNs, or sent after all that were seen.
+void note_order_of_sending(Answering& answering, const Channel& channel, const Flow& flow, const Observation& packet) {
+  const LatestAeth& newest = channel.aeth;
+  const bool ids_tell = ids_show_order(flow, packet);
+  answering.was_sent_last = ids_tell ? !is_older_id(packet.ip_id, flow.last_ip_id) : answering.has_newer_msn;
+  if (!packet.has_aeth || !newest.is_known || answering.psn >= newest.psn) return;
+  answering.was_overtaken = ids_tell ? is_older_id(packet.ip_id, newest.ip_id) : newest.msn.newer_than(packet.msn);
 }
 
 }  // namespace
@@ -337,6 +351,8 @@ Sighting on_response(ChannelRef ref, Flow& flow) {
   // MSNs only grow: a response with a newer one than an answer to later PSNs was sent after that.
   answering.has_newer_msn =
       packet.has_aeth && channel.aeth.is_known && psn < channel.aeth.psn && packet.msn.newer_than(channel.aeth.msn);
+  answering.is_older = ids_show_order(flow, packet) && is_older_id(packet.ip_id, flow.last_ip_id);
+  if (!answering.is_news) note_order_of_sending(answering, channel, flow, packet);
   judge_aeth(ref, psn);
   const bool refuses = info.operation == Operation::acknowledge && !is_acknowledgement(packet);
   hear(channel, psn + (refuses || packet.lacks_syndrome() ? 0 : 1));
@@ -348,7 +364,7 @@ Sighting on_response(ChannelRef ref, Flow& flow) {
     channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
     channel.has_response = true;
   } else if (is_acknowledgement(packet)) {
-    on_ack(ref, psn);
+    on_ack(ref, answering);
   } else if (refuses) {
     on_nak(ref, psn);
   } else {

@@ -76,6 +76,8 @@ void save_tracker(StateWriter& archive, const TrackerState& state, StreamNumbers
   }
   archive.number(state.cm_requests.size());
   for (const CmRequest& request : state.cm_requests) archive(request);
+  archive.number(state.cm_messages.size());
+  for (const CmMessage& message : state.cm_messages) archive(message);
   archive.number(state.peer_qpns_order.size());
   for (const FlowKey& key : state.peer_qpns_order) {
     archive(key);
@@ -89,6 +91,9 @@ void load_tracker(StateReader& archive, TrackerState& state) {
   for (std::size_t left = archive.count(); left != 0 && !archive.has_failed(); --left) load_stream(archive, state);
   for (std::size_t left = archive.count(); left != 0 && !archive.has_failed(); --left) {
     state.cm_requests.push_back(archive.read<CmRequest>());
+  }
+  for (std::size_t left = archive.count(); left != 0 && !archive.has_failed(); --left) {
+    state.cm_messages.push_back(archive.read<CmMessage>());
   }
   for (std::size_t left = archive.count(); left != 0 && !archive.has_failed(); --left) {
     const auto key = archive.read<FlowKey>();

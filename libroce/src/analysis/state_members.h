@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 9;
+inline constexpr std::uint32_t kStateVersion = 10;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -18,6 +18,8 @@ template <>
 inline constexpr std::size_t kMemberCount<PacketId> = 2;
 template <>
 inline constexpr std::size_t kMemberCount<CmRequest> = 7;
+template <>
+inline constexpr std::size_t kMemberCount<CmMessage> = 12;
 template <>
 inline constexpr std::size_t kMemberCount<FlowKey> = 5;
 template <>
@@ -83,6 +85,8 @@ inline constexpr std::size_t kMemberCount<Evictions> = 2;
 
 template <>
 inline constexpr std::uint64_t kEnumEnd<Opcode> = 256;
+template <>
+inline constexpr std::uint64_t kEnumEnd<MadAttribute> = 0x1'0000;
 template <>
 inline constexpr std::uint64_t kEnumEnd<Operation> = static_cast<std::uint64_t>(Operation::cnp) + 1;
 template <>
@@ -184,6 +188,9 @@ inline constexpr std::uint32_t kMostPsns = 1U << 24U;
 }
 [[nodiscard]] inline bool is_possible(const Filled& filled) {
   return filled.count <= kMostPsns;
+}
+[[nodiscard]] inline bool is_possible(const CmMessage& message) {
+  return message.times != 0;
 }
 /// The longest wait that an RNR NAK can ask for is 655.36 ms.
 [[nodiscard]] inline bool is_possible(const PendingNak& nak) {

@@ -113,6 +113,7 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
   if (result.role == PacketRole::management) on_management(state);
   Flow& flow = flow_of(state, observation);
   touch(state, *flow.stream);
+  if (result.role == PacketRole::management) follow_management(state, *flow.stream);
   result.since_last = observation.time - flow.stream->last_time;
   Sighting sighting = Sighting::transmission;
   if (result.role == PacketRole::response) {

@@ -44,6 +44,22 @@ struct CmRequest {
   std::uint16_t point = 0;
 };
 
+/// A CM message that was seen, as often as it was sent.
+struct CmMessage {
+  Gid source{};
+  Gid destination{};
+  std::uint64_t domain = 0;
+  std::uint64_t transaction_id = 0;
+  MadAttribute attribute{};
+  std::uint16_t point = 0;
+  std::uint32_t times = 1;  ///< how many times it was sent, as far as was seen
+  Psn latest_psn{};         ///< PSN of the packet with the latest transmission
+  PacketId first{};
+  PacketId latest{};
+  Time first_time{};
+  Time latest_time{};
+};
+
 /// Everything that a tracker knows. The functions that act on it are below.
 struct TrackerState {
   TrackerOptions options;
@@ -58,6 +74,7 @@ struct TrackerState {
   Evictions evictions;
 
   std::deque<CmRequest> cm_requests;
+  std::deque<CmMessage> cm_messages;                        ///< by their first transmissions
   std::unordered_map<FlowKey, Qpn, FlowKeyHash> peer_qpns;  ///< from the CM: the QPN of the flow's other direction
   std::deque<FlowKey> peer_qpns_order;
 
@@ -116,6 +133,10 @@ void on_management(TrackerState& state);
 void join_by_cm(TrackerState& state, Flow& flow);
 /// Moves the flow to another connection if only that can have asked for the current response; true if it did.
 bool rejoin_by_response(TrackerState& state, Flow& flow);
+
+// management.cc: connection management messages that are sent again.
+/// Compares the current packet, if it is a CM message, with those before it. It belongs to `stream`.
+void follow_management(TrackerState& state, Stream& stream);
 
 // copies.cc: copies, overtaken packets and retransmissions. The current packet is a request with the PSN `psn`.
 /// True if the IP identification of the packet shows when it was sent: the sender counts them up.
@@ -179,10 +200,12 @@ void settle_filled(ChannelRef ref, LongPsn next_request);
 // read_spans.cc: how many PSNs a READ takes.
 /// Sets the span of a READ; does nothing to other requests.
 void set_read_span(ChannelRef ref, Request& request);
-/// Does the same for one that was in `gap`.
-void set_read_span_in(ChannelRef ref, Request& request, const Gap& gap);
+/// Does the same for one that was missing, as were the PSNs after it up to `end`.
+void set_read_span_in(ChannelRef ref, Request& request, LongPsn end);
 /// Sets the path MTU of the stream if it is unknown and `mtu` is possible, and replaces the guessed spans of READs.
 void learn_mtu(Stream& stream, std::uint32_t mtu);
+/// Learns the path MTU from the READ response `psn`, if it is a LAST: the packets before it have the rest of the data.
+void learn_mtu_of_last(ChannelRef ref, LongPsn psn);
 /// Learns from the READ response `psn` how long a READ is whose RETH was cut.
 void follow_length(ChannelRef ref, LongPsn psn);
 /// Corrects `next`, which may be anything up to `next_max` while a READ's span is a guess: the request `psn` decides.
@@ -197,6 +220,9 @@ struct Answering {
   LongPsn psn = 0;
   bool is_news = false;        ///< it acknowledges more than any response before it
   bool has_newer_msn = false;  ///< its MSN is newer than that of an answer to later PSNs
+  bool was_overtaken = false;  ///< a response to later PSNs that was seen before it was sent after it
+  bool was_sent_last = false;  ///< it was sent after a response to later PSNs
+  bool is_older = false;       ///< by its IP identification it was sent before a packet of its flow that was seen
 };
 Sighting on_response(ChannelRef ref, Flow& flow);
 /// Remembers a request with its own answer.
@@ -215,14 +241,19 @@ void on_nak(ChannelRef ref, LongPsn psn);
 /// Notes that the requests up to `psn` have arrived. One that a NAK asked for was only late, or it is acknowledged
 /// because it was sent again.
 void note_arrival(ChannelRef ref, LongPsn psn);
+/// True if `psn` is just before the first request of the channel, and the responder has acknowledged nothing: the first
+/// packets of the connection may have been lost before the capture point.
+[[nodiscard]] bool is_just_before(const Channel& channel, LongPsn psn);
+/// Adds the gap from `psn` to the first request that was seen: the connection began with packets before it.
+Gap& add_gap_before(ChannelRef ref, LongPsn psn);
 /// True if the packet is a NAK for a sequence error that names a request just before the first one of the channel.
 [[nodiscard]] bool names_lost_before(const Channel& channel, const Observation& packet, LongPsn psn);
 
 // losses.cc: packets that are sent again.
 /// Reports what was lost, now that the requester begins to send again.
 void on_restart(ChannelRef ref, const Restart& restart);
-/// Notes that `packet` requests the READ again, from `psn` on.
-void reset_read(Channel& channel, Read& read, LongPsn psn, const Observation& packet);
+/// Notes that the current packet requests the READ again, from `psn` on.
+void reset_read(ChannelRef ref, Read& read, LongPsn psn);
 
 // gaps.cc: packets that were not seen.
 /// Removes `count` PSNs from `first` on from the gaps, with a verdict of `kind` for those that were in a gap.

@@ -35,6 +35,11 @@ constexpr std::array kInfos{
                 "its sender ignores PFC for this priority: compare the PFC settings of both ends of the link"},
     VerdictInfo{rule_broken, "rule_broken", immediate, error, "its sender breaks a rule of the protocol",
                 "its firmware or driver is at fault, not the network: compare versions and report it to the vendor"},
+    VerdictInfo{cm_repeated, "cm_repeated", immediate, warning, "its sender sends this CM message again",
+                "it or its answer was lost, or the peer took too long: look for losses between the two hosts"},
+    VerdictInfo{setup_delayed, "setup_delayed", immediate, warning,
+                "the connection is set up, but CM messages had to be repeated",
+                "the time went into CM timeouts: look for what lost the messages that were sent again"},
     VerdictInfo{response_gap, "response_gap", immediate, note, "the READ responses before it were not seen",
                 "a later verdict says what became of them"},
     VerdictInfo{response_out_of_order, "response_out_of_order", immediate, note, "it was overtaken by later responses",
@@ -133,6 +138,12 @@ std::string_view to_string(Cause cause) {
   constexpr std::array<std::string_view, 9> names{"",        "unknown", "nak",     "rnr",      "implied_nak",
                                                   "timeout", "network", "capture", "corrupted"};
   return names[static_cast<std::size_t>(cause)];
+}
+
+std::string_view cm_message_name(MadAttribute message) {
+  const auto* const found =
+      std::ranges::find(kMadAttributeNames, static_cast<std::uint64_t>(message), &ValueName::value);
+  return found == kMadAttributeNames.end() ? std::string_view{} : found->name;
 }
 
 std::string_view to_string(Unanswered how) {

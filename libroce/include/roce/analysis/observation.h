@@ -25,14 +25,16 @@ struct PacketId {
   friend constexpr auto operator<=>(PacketId, PacketId) = default;
 };
 
-/// The content of a CM message about a connection; `attribute` is 0 if the packet is not such a message.
+/// The content of a CM message; `attribute` is 0 if the packet is not one. Only the attribute and the transaction are
+/// kept of a message that is neither a REQ nor a REP nor a DREQ.
 struct CmFacts {
   MadAttribute attribute{};
-  std::uint32_t local_id = 0;   ///< communication identifier of the sender
-  std::uint32_t remote_id = 0;  ///< communication identifier of the receiver, if the message has it
-  Qpn local_qpn{};              ///< REQ and REP: QPN of the sender; DREQ: of the receiver
-  Psn starting_psn{};           ///< REQ and REP: the first PSN that the sender expects
-  std::uint16_t path_mtu = 0;   ///< REQ: bytes; 0 unknown
+  std::uint32_t local_id = 0;        ///< communication identifier of the sender
+  std::uint32_t remote_id = 0;       ///< communication identifier of the receiver, if the message has it
+  Qpn local_qpn{};                   ///< REQ and REP: QPN of the sender; DREQ: of the receiver
+  Psn starting_psn{};                ///< REQ and REP: the first PSN that the sender expects
+  std::uint16_t path_mtu = 0;        ///< REQ: bytes; 0 unknown
+  std::uint64_t transaction_id = 0;  ///< the same in a message, its repetitions, and what answers it
 };
 
 /// The part of a packet that the analysis keeps.

@@ -9,6 +9,7 @@
 
 #include "roce/analysis/observation.h"
 #include "roce/analysis/rule.h"
+#include "roce/wire/mad.h"
 #include "roce/wire/time.h"
 #include "roce/wire/types.h"
 
@@ -28,6 +29,9 @@ enum class VerdictKind : std::uint8_t {
   new_connection,     ///< the QP numbers are used again by another connection
   sent_while_paused,  ///< it goes to a station that had paused its priority; reported by `PauseTracker`
   rule_broken,        ///< its sender breaks a rule of the protocol: `Verdict::rule`
+  // About a CM message, when it is seen.
+  cm_repeated,    ///< its sender sends it again
+  setup_delayed,  ///< it completes a connection whose CM messages had to be repeated
   // About a response packet, when it is seen.
   response_gap,           ///< READ responses before it were not seen
   response_out_of_order,  ///< a READ response that belongs before ones that were seen already
@@ -100,6 +104,9 @@ enum class Cause : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(Cause cause);
 
+/// Returns the name of a CM message, such as `CM REP`; empty if it has none.
+[[nodiscard]] std::string_view cm_message_name(MadAttribute message);
+
 /// A statement about a packet.
 struct Verdict {
   VerdictKind kind{};
@@ -118,9 +125,11 @@ struct Verdict {
   /// unknown.
   std::uint32_t lost_packets = 0;
   Duration elapsed{};  ///< time since `other`; for an RNR NAK the wait that it asks for; 0 unknown
-  /// For `no_answer`, how many times it was sent; for `never_ready`, how many RNR NAKs refused it.
+  /// For `no_answer` and `cm_repeated`, how many times it was sent; for `never_ready`, how many RNR NAKs refused it;
+  /// for `setup_delayed`, how many CM messages of the connection were repetitions.
   std::uint32_t tries = 0;
   std::uint8_t ack_timeout = 0;  ///< for `no_answer`, the exponent n of the ACK timeout, 4.096 us * 2^n; 0 unknown
+  MadAttribute cm_message{};     ///< for `cm_repeated`, which CM message it is
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };

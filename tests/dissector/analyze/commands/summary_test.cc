@@ -82,6 +82,13 @@ TEST_F(SummaryTest, CleanCaptureHasNothingWrong) {
   }
 }
 
+TEST_F(SummaryTest, CountsThePacketsOfUcThatNobodyRepeats) {
+  EXPECT_EQ(
+      summary({softroce("uc-drop.rx.pcap")})["verdict"],
+      "1 of 1 connection lacks 9 packets that nobody repeats (UC): lost before the capture point, or missed by the "
+      "capture");
+}
+
 TEST_F(SummaryTest, CountsAgreeWithTheTruth) {
   for (const std::string name : {"rc-drop-requests", "rc-corrupt", "rc-ecn-ce", "rc-rnr"}) {
     SCOPED_TRACE(name);
