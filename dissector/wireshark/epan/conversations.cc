@@ -23,22 +23,31 @@ static_assert(sizeof(LateEnd) == 24, "compared byte for byte");
 
 constexpr std::uint32_t kUnknownQp = 0xFFFF'FFFF;
 
-int late_end_type = AT_NONE;
+/// The tables that show ends.
+enum class Table : std::uint8_t {
+  conversations,  ///< each end with the number of the stream
+  endpoints,
+};
 
-Text text_of(const LateEnd& late) noexcept {
+int late_end_type = AT_NONE;
+int late_numbered_end_type = AT_NONE;
+
+Text text_of(const LateEnd& late, Table table) noexcept {
   const Gid address{late.address};
   if (late.stream == analysis::kNoStream) {
     return end_text(address, late.end != kUnknownQp ? std::optional{Qpn{late.end}} : std::nullopt);
   }
   const CaptureAnalysis* const analysis = open_capture().analysis();
   if (analysis == nullptr) return end_text(address, std::nullopt);
-  return end_text(address, analysis->end_of(late.stream, static_cast<std::uint8_t>(late.end)).qpn);
+  const std::optional<Qpn> qpn = analysis->end_of(late.stream, static_cast<std::uint8_t>(late.end)).qpn;
+  return table == Table::conversations ? numbered_end_text(address, qpn, late.stream) : end_text(address, qpn);
 }
 
+template <Table kTable>
 int print_late_end(const address* from, gchar* buffer, int size) {
   LateEnd late;
   std::memcpy(&late, from->data, sizeof(late));
-  const Text text = text_of(late);
+  const Text text = text_of(late, kTable);
   const std::size_t length = std::min(std::strlen(text.c_str()), static_cast<std::size_t>(size) - 1);
   std::memcpy(buffer, text.c_str(), length);
   buffer[length] = '\0';
@@ -52,7 +61,7 @@ int late_end_text_size(const address* /*from*/) {
 /// The source or destination of a packet, as an address for the tables.
 class End {
  public:
-  End(const TappedPacket& packet, bool is_source) {
+  End(const TappedPacket& packet, bool is_source, Table table) {
     const analysis::Observation& seen = packet.observation;
     late_.address = is_source ? seen.source.octets : seen.destination.octets;
     const bool is_datagram = seen.info().service == Service::ud;
@@ -65,10 +74,11 @@ class End {
       late_.end = seen.dest_qp.value();
     }
     if (packet.has_hindsight) {
-      text_ = text_of(late_);
+      text_ = text_of(late_, table);
       set_address(&address_, AT_STRINGZ, static_cast<int>(std::strlen(text_.c_str())) + 1, text_.c_str());
     } else {
-      set_address(&address_, late_end_type, static_cast<int>(sizeof(late_)), &late_);
+      const int type = table == Table::conversations ? late_numbered_end_type : late_end_type;
+      set_address(&address_, type, static_cast<int>(sizeof(late_)), &late_);
     }
   }
   End(const End&) = delete;
@@ -95,8 +105,19 @@ const char* filter_name(conv_filter_type_e type) {
   }
 }
 
-const char* conversation_filter(conv_item_t* /*item*/, conv_filter_type_e type) {
-  return filter_name(type);
+const char* conversation_filter(conv_item_t* item, conv_filter_type_e type) {
+  // What is not known to belong to a stream has no number.
+  if (item->conv_id == analysis::kNoStream) return filter_name(type);
+  switch (type) {
+    case CONV_FT_SRC_ADDRESS:
+      return "roce.analysis.numbered_source";
+    case CONV_FT_DST_ADDRESS:
+      return "roce.analysis.numbered_destination";
+    case CONV_FT_ANY_ADDRESS:
+      return "roce.analysis.numbered_end";
+    default:
+      return CONV_FILTER_INVALID;
+  }
 }
 
 const char* endpoint_filter(endpoint_item_t* /*item*/, conv_filter_type_e type) {
@@ -112,9 +133,11 @@ tap_packet_status count_conversation(void* table, packet_info* pinfo, epan_disse
   if (packet.observation.kind != PacketKind::roce) return TAP_PACKET_DONT_REDRAW;
   auto* const hash = static_cast<conv_hash_t*>(table);
   hash->flags = flags;
-  const End source{packet, true};
-  const End destination{packet, false};
-  const std::uint32_t stream = packet.facts != nullptr ? packet.facts->stream : analysis::kNoStream;
+  const End source{packet, true, Table::conversations};
+  const End destination{packet, false, Table::conversations};
+  // A queue pair of datagrams belongs to many streams.
+  const bool is_datagram = packet.observation.info().service == Service::ud;
+  const std::uint32_t stream = packet.facts != nullptr && !is_datagram ? packet.facts->stream : analysis::kNoStream;
   add_conversation_table_data_with_conv_id(hash, source.get(), destination.get(), 0, 0, stream, 1,
                                            static_cast<int>(packet.observation.wire_length), &pinfo->rel_ts,
                                            &pinfo->abs_ts, &conversation_info, CONVERSATION_NONE);
@@ -128,8 +151,8 @@ tap_packet_status count_endpoint(void* table, packet_info* /*pinfo*/, epan_disse
   auto* const hash = static_cast<conv_hash_t*>(table);
   hash->flags = flags;
   const int bytes = static_cast<int>(packet.observation.wire_length);
-  const End source{packet, true};
-  const End destination{packet, false};
+  const End source{packet, true, Table::endpoints};
+  const End destination{packet, false, Table::endpoints};
   add_endpoint_table_data(hash, source.get(), 0, TRUE, 1, bytes, &endpoint_info, ENDPOINT_NONE);
   add_endpoint_table_data(hash, destination.get(), 0, FALSE, 1, bytes, &endpoint_info, ENDPOINT_NONE);
   return TAP_PACKET_REDRAW;
@@ -138,8 +161,11 @@ tap_packet_status count_endpoint(void* table, packet_info* /*pinfo*/, epan_disse
 }  // namespace
 
 void register_conversations(int proto) {
-  late_end_type = address_type_dissector_register("AT_ROCE", "RoCE address and QP", print_late_end, late_end_text_size,
-                                                  nullptr, nullptr, nullptr, nullptr, nullptr);
+  late_end_type = address_type_dissector_register("AT_ROCE", "RoCE address and QP", print_late_end<Table::endpoints>,
+                                                  late_end_text_size, nullptr, nullptr, nullptr, nullptr, nullptr);
+  late_numbered_end_type = address_type_dissector_register("AT_ROCE_STREAM", "RoCE address, QP and stream",
+                                                           print_late_end<Table::conversations>, late_end_text_size,
+                                                           nullptr, nullptr, nullptr, nullptr, nullptr);
   register_conversation_table(proto, TRUE, count_conversation, count_endpoint);
 }
 

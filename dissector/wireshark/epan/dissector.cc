@@ -4,13 +4,16 @@
 #include <optional>
 
 #include "roce/wire/qcn.h"
+#include "wireshark/epan/builtin_filters.h"
 #include "wireshark/epan/fields.h"
+#include "wireshark/epan/follow.h"
 #include "wireshark/epan/ports.h"
 #include "wireshark/epan/preferences.h"
 #include "wireshark/epan/show.h"
 #include "wireshark/epan/tap.h"
 #include "wireshark/epan/upper_protocols.h"
 #include "wireshark/parts/dissect.h"
+#include "wireshark/parts/marks.h"
 
 namespace roce::plugin {
 
@@ -97,14 +100,16 @@ const PacketFacts* facts_of(const packet_info* pinfo, const Packet& packet, cons
   return capture.observe(packet, icrc, {pinfo->num, time_of(pinfo), point_of(pinfo)}, offset);
 }
 
-/// Shows and analyses one packet of a frame.
-void take_packet(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, ShownPacket shown) {
+/// Shows and analyses one packet of a frame, and adds its marks to those of the frame.
+void take_packet(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, ShownPacket shown, Marks& marks) {
   const std::uint32_t begin = shown.base + shown.packet.bth_offset();
   shown.facts = facts_of(pinfo, shown.packet, shown.icrc, begin);
   shown.analysis = capture.analysis();
   queue_for_taps(pinfo, shown.packet, shown.icrc, begin, time_of(pinfo));
+  queue_for_follow(pinfo, shown);
   const bool is_wrapped = preferences().dissector() == Mode::wrap;
-  if (shown.segment <= 1 && !is_wrapped) show_columns(pinfo, shown);
+  if (preferences().marks) marks.add(shown.icrc.status, shown.analysis, shown.facts);
+  if (shown.segment <= 1 && !is_wrapped) show_columns(pinfo, shown, marks);
   if (tree == nullptr) {
     report_experts(pinfo, shown);
   } else {
@@ -114,8 +119,6 @@ void take_packet(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, ShownPacke
     show_tree(tvb, pinfo, tree, shown, records);
   }
   if (!is_wrapped) dissect_upper_protocols(tvb, pinfo, tree, shown);
-  // Upper protocols overwrite the Info column.
-  show_marks(pinfo, shown);
 }
 
 void set_address(packet_info* pinfo, address* address, const Gid& gid) {
@@ -149,14 +152,16 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, RoceVersion ver
   if (!packet.is_roce()) return 0;
   if (preferences().dissector() == Mode::wrap) {
     col_clear(pinfo->cinfo, COL_INFO);
-  } else if (version == RoceVersion::v1) {
-    set_addresses(pinfo, packet.net());
+  } else {
+    warn_of_builtin_fields(pinfo);
+    if (version == RoceVersion::v1) set_addresses(pinfo, packet.net());
   }
   const IcrcVerdict icrc = preferences().check_icrc ? check_icrc(located) : IcrcVerdict{};
   const bool may_be_several = preferences().check_icrc && icrc.status != IcrcStatus::good;
   const std::optional<SuperFrame> several = may_be_several ? find_super_frame(packet) : std::nullopt;
   ShownPacket shown{.packet = packet, .icrc = icrc, .base = located.base, .tvb_base = place.offset};
-  if (!several) take_packet(tvb, pinfo, tree, shown);
+  Marks marks;
+  if (!several) take_packet(tvb, pinfo, tree, shown, marks);
   for (std::uint32_t i = 0; several && i < several->count; ++i) {
     const Packet part = segment(packet, *several, i);
     const IcrcVerdict verdict = roce::check_icrc(part);
@@ -166,8 +171,11 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, RoceVersion ver
                  .base = located.base + packet.bth_offset() + i * several->segment_size,
                  .tvb_base = place.offset,
                  .segment = i + 1,
-                 .segment_count = several->count});
+                 .segment_count = several->count},
+                marks);
   }
+  // Now that upper protocols have overwritten the Info column.
+  show_marks(pinfo, marks);
   if (preferences().dissector() == Mode::wrap) {
     // Called last, since it may leave by an exception; it clears the column up to the fence.
     col_set_fence(pinfo->cinfo, COL_INFO);

@@ -195,9 +195,11 @@ void add_derived() {
   };
   const auto names = [&](std::span<const ValueName> values) { return all.keep_names(values); };
   add(Derived::version, {"version", "RoCE Version", FT_UINT8, BASE_DEC, names(kVersionNames)});
+  add(Derived::opcode_name, {"bth.opcode_name", "Name of the Opcode", FT_STRING, BASE_NONE});
   add(Derived::service, {"service", "Transport Service", FT_UINT8, BASE_DEC, names(kServiceNames)});
   add(Derived::operation, {"operation", "Operation", FT_UINT8, BASE_DEC, names(kOperationNames)});
   add(Derived::aeth_kind, {"aeth.kind", "Kind of Acknowledge", FT_UINT8, BASE_DEC, names(kAethKindNames)});
+  add(Derived::aeth_name, {"aeth.syndrome_name", "Name of the Syndrome", FT_STRING, BASE_NONE});
   add(Derived::aeth_credits, {"aeth.credits", "End-to-end Credits", FT_UINT16, BASE_DEC});
   add(Derived::aeth_rnr_us, {"aeth.rnr_timer", "RNR Timer", FT_DOUBLE, BASE_NONE | BASE_UNIT_STRING,
                              &units_milliseconds, 0, "How long the requester has to wait at least"});
@@ -208,6 +210,8 @@ void add_derived() {
   add(Derived::service_port, {"service_port", "Service Port", FT_UINT16, BASE_DEC});
   add(Derived::service_protocol,
       {"service_protocol", "Service Protocol", FT_UINT8, BASE_HEX, names(kServiceProtocolNames)});
+  add(Derived::cma_source, {"cma.source_ipv4", "Source IPv4 Address", FT_IPv4, BASE_NONE});
+  add(Derived::cma_destination, {"cma.destination_ipv4", "Destination IPv4 Address", FT_IPv4, BASE_NONE});
   add(Derived::private_data, {"private_data", "Private Data of the Program", FT_BYTES, BASE_NONE});
   add(Derived::aeth_nak, {"aeth.nak_code", "NAK Code", FT_UINT8, BASE_DEC, names(kNakNames)});
   add(Derived::pause_ps, {"pause_time", "Pause Time", FT_DOUBLE, BASE_NONE | BASE_UNIT_STRING, &units_microseconds, 0,
@@ -264,6 +268,35 @@ int expert_severity(analysis::Severity severity) {
   return PI_ERROR;
 }
 
+/// Registers the fields that lead from a packet to others.
+void add_links() {
+  using enum AnalysisField;
+  const auto add = [](AnalysisField id, const Registry::Row& row) {
+    registry().add(registered.analysis[static_cast<std::size_t>(id)], row);
+  };
+  const auto link = [&](AnalysisField id, std::string_view name, std::string_view title, std::string_view blurb) {
+    add(id, {std::string{name}, title, FT_FRAMENUM, BASE_NONE, nullptr, 0, blurb});
+  };
+  link(sent_before, "analysis.sent_before", "Sent before in", "The transmission before this one");
+  link(sent_again, "analysis.sent_again", "Sent again in",
+       "The next transmission; for a NAK, the first packet that was sent again because of it");
+  link(nak_in, "analysis.nak_in", "NAK in", "It asked for this packet, or for what was missing before this packet");
+  link(gap_in, "analysis.gap_in", "Missing before",
+       "The packet before which this one, or what it asks for, was missing");
+  link(gap_filled, "analysis.gap_filled", "Missing Packet in", "The first packet that was missing before this one");
+  link(cm_request, "cm.request_in", "Connection Request in", "The REQ, or the first message that was seen");
+  link(cm_before, "cm.previous", "Previous Message of the Connection", "");
+  link(cm_next, "cm.next", "Next Message of the Connection", "");
+  link(cnp_in, "analysis.cnp_in", "Reported by the CNP in", "");
+  link(first_mark, "analysis.first_mark", "First CE Mark in", "Since the CNP before");
+  add(marks, {"analysis.marks", "CE Marks", FT_UINT32, BASE_DEC, nullptr, 0, "Since the CNP before"});
+  add(mark_to_cnp, {"analysis.mark_to_cnp", "Time since the first CE Mark", FT_RELATIVE_TIME, BASE_NONE});
+  add(rate_before, {"analysis.rate_before", "Rate before the CNP [Gbit/s]", FT_DOUBLE, BASE_NONE, nullptr, 0,
+                    "Of the sender's data frames, in the millisecond before"});
+  add(rate_after, {"analysis.rate_after", "Rate after the CNP [Gbit/s]", FT_DOUBLE, BASE_NONE, nullptr, 0,
+                   "Of the sender's data frames, in the millisecond after: its reaction"});
+}
+
 void add_analysis() {
   Registry& all = registry();
   const auto add = [&](AnalysisField id, const Registry::Row& row) {
@@ -278,24 +311,42 @@ void add_analysis() {
       {"analysis.source", "Source", FT_STRING, BASE_NONE, nullptr, 0, "Address and QP number, as far as known"});
   add(destination, {"analysis.destination", "Destination", FT_STRING, BASE_NONE, nullptr, 0, "Address and QP number"});
   add(end, {"analysis.end", "Source or Destination", FT_STRING, BASE_NONE});
+  constexpr std::string_view kNumbered = "With the number of the stream, as Conversations shows it";
+  add(numbered_source,
+      {"analysis.numbered_source", "Source in Conversations", FT_STRING, BASE_NONE, nullptr, 0, kNumbered});
+  add(numbered_destination,
+      {"analysis.numbered_destination", "Destination in Conversations", FT_STRING, BASE_NONE, nullptr, 0, kNumbered});
+  add(numbered_end, {"analysis.numbered_end", "End in Conversations", FT_STRING, BASE_NONE, nullptr, 0, kNumbered});
   add(role, {"analysis.role", "Role", FT_UINT8, BASE_DEC, all.keep_names(kRoleNames)});
   add(relative_psn, {"analysis.relative_psn", "Relative PSN", FT_INT64, BASE_DEC, nullptr, 0,
                      "From the first PSN of its requester that was seen, across wraps"});
   add(message, {"analysis.message", "Message", FT_UINT64, BASE_DEC, nullptr, 0, "Of its direction, from 1"});
   add(message_first, {"analysis.message_first", "First Packet of the Message", FT_FRAMENUM, BASE_NONE});
+  add(packet, {"analysis.packet", "Packet of the Message", FT_UINT32, BASE_DEC, nullptr, 0, "From 1, by its PSN"});
+  add(packets,
+      {"analysis.packets", "Packets of the Message", FT_UINT32, BASE_DEC, nullptr, 0, "For a READ, of the response"});
+  add(in_flight, {"analysis.in_flight", "PSNs in Flight", FT_UINT32, BASE_DEC, nullptr, 0,
+                  "Sent and not answered, with this packet, at the capture point"});
+  add(base_round_trip, {"analysis.base_round_trip", "Base Round Trip", FT_RELATIVE_TIME, BASE_NONE, nullptr, 0,
+                        "Shortest time from a request of this requester to its answer, at the capture point"});
   add(since_last, {"analysis.since_last", "Time since the Stream's last Packet", FT_RELATIVE_TIME, BASE_NONE});
   add(request, {"analysis.request", "Answer to", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_REQUEST)});
   add(response, {"analysis.response", "Answered in", FT_FRAMENUM, BASE_NONE, FRAMENUM_TYPE(FT_FRAMENUM_RESPONSE)});
   add(latency, {"analysis.latency", "Latency", FT_RELATIVE_TIME, BASE_NONE});
+  add_links();
   add(verdict, {"analysis.verdict", "Verdict", FT_UINT8, BASE_DEC, all.keep_names(verdict_names())});
+  add(verdict_name, {"analysis.verdict_name", "Name of the Verdict", FT_STRING, BASE_NONE});
   add(text, {"analysis.text", "Meaning", FT_STRING, BASE_NONE});
   add(rule, {"analysis.rule", "Rule", FT_STRING, BASE_NONE, nullptr, 0, "Which rule of the protocol it breaks"});
   add(cause, {"analysis.cause", "Cause", FT_UINT8, BASE_DEC, all.keep_names(cause_names())});
+  add(cause_name, {"analysis.cause_name", "Name of the Cause", FT_STRING, BASE_NONE});
   add(spurious, {"analysis.spurious", "Spurious", FT_BOOLEAN, BASE_NONE});
   add(other, {"analysis.other", "Because of", FT_FRAMENUM, BASE_NONE});
   add(first_psn, {"analysis.first_psn", "First PSN", FT_UINT24, BASE_DEC});
   add(psn_count, {"analysis.psn_count", "PSNs", FT_UINT32, BASE_DEC});
   add(elapsed, {"analysis.elapsed", "Since then", FT_RELATIVE_TIME, BASE_NONE});
+  add(tries, {"analysis.tries", "Tries", FT_UINT32, BASE_DEC, nullptr, 0,
+              "How many times it was sent, or was refused by RNR NAKs"});
   add(about, {"analysis.about", "This tells of", FT_FRAMENUM, BASE_NONE, nullptr, 0,
               "An earlier packet about which this one makes something certain"});
   all.add_tree(registered.analysis_tree);
@@ -322,6 +373,8 @@ void register_fields() {
   all.add_expert(registered.malformed, "malformed", PI_MALFORMED, PI_ERROR, "Malformed RoCE packet");
   all.add_expert(registered.cut_short, "cut_short", PI_UNDECODED, PI_NOTE,
                  "The capture has only a part of this packet");
+  all.add_expert(registered.builtin_filter, "builtin_filter", PI_COMMENTS_GROUP, PI_NOTE,
+                 "A field of the built-in dissector matches no RoCE packet");
   all.register_all(registered.proto);
 }
 

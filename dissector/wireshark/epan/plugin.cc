@@ -7,6 +7,7 @@
 #include "wireshark/epan/dissector.h"
 #include "wireshark/epan/epan.h"
 #include "wireshark/epan/fields.h"
+#include "wireshark/epan/follow.h"
 #include "wireshark/epan/ports.h"
 #include "wireshark/epan/preferences.h"
 #include "wireshark/epan/statistics.h"
@@ -22,6 +23,8 @@ void register_protocol() {
   roce::plugin::register_operation_tree();
   roce::plugin::register_conversations(proto);
   roce::plugin::register_tables();
+  roce::plugin::register_graph_data();
+  roce::plugin::register_follow(proto);
   register_init_routine(roce::plugin::begin_capture);
   register_cleanup_routine(roce::plugin::end_capture);
   register_postseq_cleanup_routine(roce::plugin::finish_first_pass);

@@ -2,7 +2,6 @@
 #include "wireshark/epan/show.h"
 
 #include "wireshark/epan/fields.h"
-#include "wireshark/epan/preferences.h"
 #include "wireshark/epan/show_analysis.h"
 #include "wireshark/parts/dissect.h"
 #include "wireshark/parts/text.h"
@@ -15,7 +14,9 @@ constexpr double kMicrosecondsPerMillisecond = 1e3;
 constexpr double kPicosecondsPerMicrosecond = 1e6;
 
 void report_problem(packet_info* pinfo, proto_item* item, ParseReason reason, const Text& text) {
-  const bool is_cut = reason == ParseReason::cut_short || reason == ParseReason::fragment;
+  // An ICMP error quotes the beginning of a packet.
+  const bool is_cut =
+      reason == ParseReason::cut_short || reason == ParseReason::fragment || pinfo->flags.in_error_pkt != 0;
   Fields& all = mutable_fields();
   expert_add_info_format(pinfo, item, is_cut ? &all.cut_short : &all.malformed, "%s", text.c_str());
 }
@@ -78,6 +79,14 @@ class TreeWriter {
       case Derived::private_data:
         proto_tree_add_item(tree_, field, tvb_, place(record), size(record), ENC_NA);
         return;
+      case Derived::opcode_name:
+        return add_name(record, opcode_text(static_cast<Opcode>(record.value)));
+      case Derived::aeth_name:
+        return add_name(record, syndrome_text(AethSyndrome{static_cast<std::uint8_t>(record.value)}));
+      case Derived::cma_source:
+      case Derived::cma_destination:
+        item = proto_tree_add_ipv4(tree_, field, tvb_, place(record), size(record), static_cast<guint32>(record.value));
+        break;
       case Derived::icrc:
         return add_icrc(record);
       case Derived::icrc_status:
@@ -101,6 +110,14 @@ class TreeWriter {
         }
     }
     proto_item_set_generated(item);
+  }
+
+  /// Adds the name of a number, for formats that show the number alone; in the tree the number has it already.
+  void add_name(const Record& record, const Text& name) {
+    proto_item* const item = proto_tree_add_string(tree_, fields().of(static_cast<Derived>(record.id)), tvb_,
+                                                   place(record), size(record), name.c_str());
+    proto_item_set_generated(item);
+    proto_item_set_hidden(item);
   }
 
   [[nodiscard]] proto_checksum_enum_e checksum_status() const {
@@ -222,26 +239,20 @@ void report_experts(packet_info* pinfo, const ShownPacket& shown) {
   if (shown.facts != nullptr) report_verdicts(pinfo, *shown.analysis, *shown.facts);
 }
 
-void show_columns(packet_info* pinfo, const ShownPacket& shown) {
+void show_columns(packet_info* pinfo, const ShownPacket& shown, const Marks& marks) {
   col_set_str(pinfo->cinfo, COL_PROTOCOL, shown.packet.version() == RoceVersion::v1 ? "RoCEv1" : "RoCEv2");
   if (pinfo->cinfo == nullptr || !col_get_writable(pinfo->cinfo, COL_INFO)) return;
-  const Text text = packet_text(shown.packet);
+  const Text text = packet_text(shown.packet, marks);
   col_add_str(pinfo->cinfo, COL_INFO, text.c_str());
-  if (shown.icrc.status == IcrcStatus::bad) col_append_str(pinfo->cinfo, COL_INFO, "  [ICRC bad]");
+  const bool is_bad = shown.icrc.status == IcrcStatus::bad;
+  if (is_bad && !marks.has_bad_icrc()) col_append_str(pinfo->cinfo, COL_INFO, "  [ICRC bad]");
   if (shown.segment_count != 0) col_append_fstr(pinfo->cinfo, COL_INFO, "  [first of %u packets]", shown.segment_count);
 }
 
-void show_marks(packet_info* pinfo, const ShownPacket& shown) {
-  // The plugin's own Info text already has a CNP and a wrong ICRC.
-  const bool is_wrapped = preferences().dissector() == Mode::wrap;
-  if (shown.facts == nullptr || !preferences().marks || pinfo->cinfo == nullptr) return;
-  for (std::uint32_t i = shown.facts->verdicts; i != 0; i = shown.analysis->verdict(i).next) {
-    const analysis::VerdictKind kind = shown.analysis->verdict(i).verdict.kind;
-    const bool is_said = kind == analysis::VerdictKind::cnp || kind == analysis::VerdictKind::bad_icrc;
-    if (is_said && !is_wrapped) continue;
-    const Text mark = verdict_mark(kind);
-    col_prepend_fstr(pinfo->cinfo, COL_INFO, "[RoCE %s] ", mark.c_str());
-  }
+void show_marks(packet_info* pinfo, const Marks& marks) {
+  if (pinfo->cinfo == nullptr) return;
+  const Text text = marks.text();
+  if (!text.empty()) col_prepend_fstr(pinfo->cinfo, COL_INFO, "%s", text.c_str());
 }
 
 }  // namespace roce::plugin

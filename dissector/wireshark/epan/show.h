@@ -7,6 +7,7 @@
 #include "roce/wire/packet.h"
 #include "wireshark/epan/epan.h"
 #include "wireshark/parts/capture_analysis.h"
+#include "wireshark/parts/marks.h"
 #include "wireshark/parts/records.h"
 
 namespace roce::plugin {
@@ -34,9 +35,9 @@ void show_flow_control_tree(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree,
 void show_header(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const Packet& packet, std::uint32_t offset);
 /// Adds the expert information of a packet without a tree.
 void report_experts(packet_info* pinfo, const ShownPacket& shown);
-/// Writes the columns of a frame, from its first packet.
-void show_columns(packet_info* pinfo, const ShownPacket& shown);
-/// Puts the marks of the verdicts at the start of the Info column.
-void show_marks(packet_info* pinfo, const ShownPacket& shown);
+/// Writes the columns of a frame, from its first packet; `marks` are those that the Info column will begin with.
+void show_columns(packet_info* pinfo, const ShownPacket& shown, const Marks& marks);
+/// Puts the marks of a frame at the start of the Info column.
+void show_marks(packet_info* pinfo, const Marks& marks);
 
 }  // namespace roce::plugin

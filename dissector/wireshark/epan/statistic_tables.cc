@@ -10,6 +10,7 @@
 #include "wireshark/parts/congestion_statistic.h"
 #include "wireshark/parts/host_statistic.h"
 #include "wireshark/parts/latency_statistic.h"
+#include "wireshark/parts/stream_statistic.h"
 
 namespace roce::plugin {
 
@@ -30,9 +31,11 @@ struct Shown {
 HostStatistic hosts;
 LatencyStatistic latencies;
 CongestionStatistic congestion;
-std::array<Shown, 3> all_shown{{{&latencies, "Of messages, from the first packet to the one that completed them"},
+StreamStatistic streams;
+std::array<Shown, 4> all_shown{{{&latencies, "Of messages, from the first packet to the one that completed them"},
                                 {&hosts, nullptr},
-                                {&congestion, "At the capture point; 1 quantum: 512 bit times of the link"}}};
+                                {&congestion, "At the capture point; 1 quantum: 512 bit times of the link"},
+                                {&streams, nullptr}}};
 
 bool count(Statistic& statistic, const TappedPacket& packet) noexcept {
   try {
@@ -113,7 +116,7 @@ std::string padded(const TextColumn& column) {
 }
 
 template <std::size_t kIndex>
-void register_table(const char* title, const char* option, register_stat_group_t group) {
+void register_table(const char* title, const char* option) {
   Shown& shown = all_shown[kIndex];
   const std::span<const TextColumn> columns = shown.statistic->rows().columns();
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -122,7 +125,7 @@ void register_table(const char* title, const char* option, register_stat_group_t
         {TABLE_ITEM_STRING, columns[i].is_number ? TAP_ALIGN_RIGHT : TAP_ALIGN_LEFT, shown.headings[i].c_str(), "%s"});
   }
   static const tap_param filter{PARAM_FILTER, "filter", "Filter", nullptr, TRUE};
-  shown.ui.group = group;
+  shown.ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
   shown.ui.title = title;
   shown.ui.tap_name = kTap;
   shown.ui.cli_string = option;
@@ -139,9 +142,10 @@ void register_table(const char* title, const char* option, register_stat_group_t
 }  // namespace
 
 void register_tables() {
-  register_table<0>("RoCE Latency", "roce,srt", REGISTER_STAT_GROUP_RESPONSE_TIME);
-  register_table<1>("RoCE Counters", "roce,counters", REGISTER_PACKET_STAT_GROUP_UNSORTED);
-  register_table<2>("RoCE Congestion and Flow Control", "roce,cc", REGISTER_PACKET_STAT_GROUP_UNSORTED);
+  register_table<0>("RoCE Latency", "roce,srt");
+  register_table<1>("RoCE Counters", "roce,counters");
+  register_table<2>("RoCE Congestion and Flow Control", "roce,cc");
+  register_table<3>("RoCE Streams", "roce,streams");
 }
 
 }  // namespace roce::plugin

@@ -30,19 +30,21 @@ void CaptureAnalysis::observe(const Observation& observation, std::uint32_t offs
   const std::optional<analysis::PauseBreach> breach = pauses_.observe(observation);
   const analysis::PacketAnalysis& known = tracker_.observe(observation);
   PacketFacts& facts = packets_.emplace_back();
+  facts.id = observation.id;
   facts.offset = offset;
   facts.stream = known.stream;
   facts.direction = known.direction;
   facts.role = known.role;
   facts.relative_psn = known.relative_psn;
   facts.message = known.message;
-  facts.message_first = known.message_first;
   facts.request = known.request;
   facts.latency = known.latency;
   facts.since_last = known.since_last;
   for (const Verdict& verdict : known.verdicts) add_verdict(verdict);
   if (breach) add_verdict(breach_verdict(observation, *breach, known.stream));
   learn_ends(observation, facts);
+  if (known.absorbed != analysis::kNoStream) absorb(known.stream, known.absorbed);
+  take_links(observation, facts, known.verdicts);
   take_news(&facts);
 }
 
@@ -92,6 +94,7 @@ void CaptureAnalysis::take_news(PacketFacts* revealed_by) {
     if (PacketFacts* const request = facts_of(answer.request)) {
       request->response = answer.response;
       request->latency = answer.latency;
+      windows_.round_trip(channel_of(*request), answer.latency);
     }
   }
   answers_.clear();

@@ -2,6 +2,8 @@
 #include "wireshark/parts/dissect.h"
 
 #include <algorithm>
+#include <cstring>
+#include <string_view>
 
 #include "roce/wire/all_headers.h"
 #include "roce/wire/cm_messages.h"
@@ -43,6 +45,7 @@ std::optional<NetMeta> read_grh(const PacketPlace& place) {
 void add_aeth(RecordList& records, const Aeth& aeth, std::uint32_t offset) {
   const AethSyndrome syndrome = aeth.syndrome;
   add_derived(records, Derived::aeth_reserved, syndrome.value() >> 7U, offset, 1);
+  add_derived(records, Derived::aeth_name, syndrome.value(), offset, 1);
   add_derived(records, Derived::aeth_kind, static_cast<std::uint64_t>(syndrome.kind()), offset, 1);
   add_derived(records, Derived::aeth_code, syndrome.code(), offset, 1);
   if (const auto credits = syndrome.credits()) add_derived(records, Derived::aeth_credits, *credits, offset, 1);
@@ -63,11 +66,28 @@ void add_service(RecordList& records, const Layer& layer, ServiceId service) {
   add_derived(records, Derived::service_port, service.port(), offset + 6, 2);
 }
 
+/// Adds the addresses of the RDMA IP CM in the form in which people write them.
+void add_ipv4(RecordList& records, const Layer& layer, const Cma& cma) {
+  if (cma.ip_version != 4) return;
+  const auto add = [&](Derived id, const Gid& address, std::string_view name) {
+    const FieldInfo* const field = find_field(header_info(layer.id), name);
+    if (field == nullptr || Cma::from_ipv4(address.ipv4()) != address) return;
+    // In the byte order of the network, which is what Wireshark takes.
+    std::uint32_t value = 0;
+    std::memcpy(&value, address.ipv4().octets.data(), sizeof(value));
+    constexpr std::uint32_t kInFront = 12;
+    add_derived(records, id, value, layer.offset + static_cast<std::uint32_t>(field->byte_offset()) + kInFront, 4);
+  };
+  add(Derived::cma_source, cma.source_address, "source_address");
+  add(Derived::cma_destination, cma.destination_address, "destination_address");
+}
+
 /// Adds the values that follow from the fields of a header and are worth a filter.
 void add_meaning(const Packet& packet, const Layer& layer, RecordList& records) {
   const std::byte* const bytes = packet.layer_bytes(layer).data();
   switch (layer.id) {
     case HeaderId::bth:
+      add_derived(records, Derived::opcode_name, static_cast<std::uint64_t>(packet.opcode()), layer.offset, 1);
       if (packet.info().defined()) {
         add_derived(records, Derived::service, static_cast<std::uint64_t>(packet.info().service), layer.offset, 1);
         add_derived(records, Derived::operation, static_cast<std::uint64_t>(packet.info().operation), layer.offset, 1);
@@ -92,6 +112,7 @@ void add_meaning(const Packet& packet, const Layer& layer, RecordList& records) 
     case HeaderId::cm_sidr_req:
       return add_service(records, layer, read<CmSidrReq>(bytes).service_id);
     case HeaderId::cma: {
+      add_ipv4(records, layer, read<Cma>(bytes));
       const std::uint32_t begin = layer.offset + layer.size;
       const auto end = packet.payload_offset() + static_cast<std::uint32_t>(packet.payload().size());
       if (begin < end) add_derived(records, Derived::private_data, end - begin, begin, end - begin);

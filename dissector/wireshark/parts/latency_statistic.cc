@@ -7,9 +7,10 @@ namespace roce::plugin {
 
 namespace {
 
-constexpr std::array kColumns{TextColumn{"Operation", 14},      TextColumn{"Messages", 10, true},
-                              TextColumn{"Min [us]", 14, true}, TextColumn{"Mean [us]", 14, true},
-                              TextColumn{"Max [us]", 14, true}, TextColumn{"Slowest from frame", 18, true}};
+constexpr std::array kColumns{
+    TextColumn{"Operation", 14},       TextColumn{"Messages", 10, true},  TextColumn{"Min [us]", 14, true},
+    TextColumn{"Mean [us]", 14, true}, TextColumn{"50 % [us]", 14, true}, TextColumn{"90 % [us]", 14, true},
+    TextColumn{"99 % [us]", 14, true}, TextColumn{"Max [us]", 14, true},  TextColumn{"Slowest from frame", 18, true}};
 
 }  // namespace
 
@@ -40,22 +41,23 @@ void LatencyStatistic::count(const TappedPacket& packet) {
 void LatencyStatistic::add(const analysis::Message& message) {
   const bool is_done = message.end == analysis::MessageEnd::acknowledged || message.end == analysis::MessageEnd::sent;
   if (!is_done || !message.start_seen) return;
-  // The clock of the capture may have been set back in between.
-  const auto latency = static_cast<std::uint64_t>(std::max(message.latency(), Duration{}).count());
   const auto row = static_cast<std::size_t>(message.type);
   Latencies& known = latencies_[row];
-  if (known.count == 0 || latency < known.min) known.min = latency;
-  if (known.count == 0 || latency > known.max) {
-    known.max = latency;
-    known.slowest = message.first.frame;
-  }
-  ++known.count;
-  known.sum += latency;
-  rows_.set(row, 1, known.count);
-  rows_.set_microseconds(row, 2, known.min);
-  rows_.set_microseconds(row, 3, known.sum / known.count);
-  rows_.set_microseconds(row, 4, known.max);
-  rows_.set(row, 5, known.slowest);
+  // The clock of the capture may have been set back in between.
+  const Duration latency = std::max(message.latency(), Duration{});
+  if (known.histogram.count() == 0 || latency > known.histogram.max()) known.slowest = message.first.frame;
+  known.histogram.add(latency);
+  rows_.set(row, 1, known.histogram.count());
+  const auto set = [&](std::size_t column, Duration value) {
+    rows_.set_microseconds(row, column, static_cast<std::uint64_t>(value.count()));
+  };
+  set(2, known.histogram.min());
+  set(3, known.histogram.mean());
+  set(4, known.histogram.quantile(0.5));
+  set(5, known.histogram.quantile(0.9));
+  set(6, known.histogram.quantile(0.99));
+  set(7, known.histogram.max());
+  rows_.set(row, 8, known.slowest);
 }
 
 }  // namespace roce::plugin

@@ -14,8 +14,10 @@ namespace roce::plugin {
 enum class Derived : std::uint8_t {
   version,           ///< `RoceVersion`
   service,           ///< `Service` of the opcode; not for an undefined one
+  opcode_name,       ///< the value is the opcode
   operation,         ///< `Operation`; not for an undefined opcode
   aeth_kind,         ///< `AethKind`
+  aeth_name,         ///< the value is the syndrome
   aeth_credits,      ///< end-to-end credits of an ACK that grants a count
   aeth_rnr_us,       ///< wait of an RNR NAK, in microseconds
   aeth_nak,          ///< `NakCode`
@@ -25,6 +27,8 @@ enum class Derived : std::uint8_t {
   mad_data,          ///< the bytes after the header of a management datagram
   service_port,      ///< port in a service ID of the RDMA IP CM
   service_protocol,  ///< IP protocol in a service ID of the RDMA IP CM
+  cma_source,        ///< IPv4 address in the header of the RDMA IP CM
+  cma_destination,   ///< IPv4 address in the header of the RDMA IP CM
   private_data,      ///< private data of the program, after the RDMA IP CM's header
   pause_ps,          ///< for PFC and PAUSE: the requested time in picoseconds; one record per priority
   payload,           ///< bytes; the value is their length on the wire

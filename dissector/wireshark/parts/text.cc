@@ -18,12 +18,6 @@ namespace roce::plugin {
 
 namespace {
 
-Text to_text(std::string_view source) {
-  Text text;
-  std::copy_n(source.data(), std::min(source.size(), text.characters.size() - 1), text.characters.data());
-  return text;
-}
-
 /// Returns the text that `write` appends to a buffer; empty if it throws.
 template <typename Write>
 Text written(Write write) {
@@ -46,6 +40,12 @@ bool is_abbreviation(std::string_view word) {
 }
 
 }  // namespace
+
+Text to_text(std::string_view source) noexcept {
+  Text text;
+  std::copy_n(source.data(), std::min(source.size(), text.characters.size() - 1), text.characters.data());
+  return text;
+}
 
 Text packet_text(const Packet& packet) noexcept {
   return written([&](fmt::memory_buffer& out) {
@@ -86,6 +86,23 @@ Text header_text(const Packet& packet, HeaderId id) noexcept {
   });
 }
 
+Text opcode_text(Opcode opcode) noexcept {
+  const OpcodeInfo& info = opcode_info(opcode);
+  return to_text(info.defined() ? info.name : "Unknown opcode");
+}
+
+Text syndrome_text(AethSyndrome syndrome) noexcept {
+  return written([&](fmt::memory_buffer& out) { text::append(out, to_string(syndrome)); });
+}
+
+Text verdict_name(analysis::VerdictKind kind) noexcept {
+  return to_text(analysis::verdict_info(kind).name);
+}
+
+Text cause_name(analysis::Cause cause) noexcept {
+  return to_text(analysis::to_string(cause));
+}
+
 Text problem_text(const Packet& packet) noexcept {
   return written([&](fmt::memory_buffer& out) { text::append(out, to_string(packet.problem())); });
 }
@@ -111,6 +128,17 @@ Text verdict_text(const analysis::Verdict& verdict) noexcept {
       fmt::format_to(std::back_inserter(out), FMT_COMPILE(" (cause: {}{})"), to_string(verdict.cause),
                      verdict.spurious ? ", spurious" : "");
     }
+    if (verdict.kind == analysis::VerdictKind::no_answer && verdict.tries > 1) {
+      fmt::format_to(std::back_inserter(out), FMT_COMPILE(" (nobody answered {} tries)"), verdict.tries);
+    }
+    if (verdict.kind == analysis::VerdictKind::never_ready && verdict.tries != 0) {
+      fmt::format_to(std::back_inserter(out), FMT_COMPILE(" ({} RNR NAKs)"), verdict.tries);
+    }
+    if (verdict.ack_timeout != 0) {
+      const double timeout = 4.096e-3 * static_cast<double>(std::uint64_t{1} << (verdict.ack_timeout & 0x1FU));
+      fmt::format_to(std::back_inserter(out), FMT_COMPILE(" (ACK timeout {}: {:.3g} ms)"), verdict.ack_timeout,
+                     timeout);
+    }
   });
 }
 
@@ -122,6 +150,13 @@ Text end_text(const Gid& address, std::optional<Qpn> qpn) noexcept {
   return written([&](fmt::memory_buffer& out) {
     text::append(out, to_string(address));
     if (qpn) fmt::format_to(std::back_inserter(out), FMT_COMPILE(" QP 0x{:06x}"), qpn->value());
+  });
+}
+
+Text numbered_end_text(const Gid& address, std::optional<Qpn> qpn, std::uint32_t stream) noexcept {
+  const Text end = end_text(address, qpn);
+  return written([&](fmt::memory_buffer& out) {
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE("{} #{}"), end.c_str(), stream);
   });
 }
 

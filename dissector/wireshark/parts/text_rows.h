@@ -20,7 +20,7 @@ struct TextColumn {
 /// aligned in print, and sort correctly as texts. A cell keeps its address when it changes and when rows are added.
 class TextRows {
  public:
-  static constexpr std::size_t kMaxColumns = 6;
+  static constexpr std::size_t kMaxColumns = 12;
   static constexpr std::size_t kMaxWidth = 47;
 
   /// `columns`: at most `kMaxColumns`; they must outlive the table.

@@ -3,6 +3,7 @@
 
     analysis_test.py PLUGIN ROCE_ANALYZE [unittest arguments]"""
 
+import re
 import subprocess
 
 import wireshark
@@ -112,6 +113,27 @@ class Analysis(wireshark.PluginTest):
         self.assertEqual(wanted, marked)
         rows = self.wireshark.rows(["frame.number", "_ws.col.Info"], "-r", path, preferences={"roce.marks": "false"})
         self.assertFalse([info for _, info in rows if "[RoCE " in info[0]])
+
+    def test_begins_the_info_column_with_the_worst_and_says_each_fact_once(self):
+        severities = {info["verdict"]: info["severity"] for info in self.analyze("rules", "--json")}
+        order = ["error", "warning", "note"]
+        for name in ("rc-drop-requests.tx.pcap", "rc-corrupt.rx.pcap", "rc-rnr.tx.pcap", "rc-ecn-ce.rx.pcap", "rc-errors.tx.pcap"):
+            path = wireshark.TOP / "captures/softroce" / name
+            expected = {frame: {verdict[1] for verdict in verdicts} for frame, verdicts in self.expected(path).items()}
+            for number, info in self.wireshark.rows(["frame.number", "_ws.col.Info"], "-2", "-r", path, "-Y", "roce"):
+                marks = re.findall(r"\[(?:RoCE )?([^\]]*)\]", re.match(r"(?:\[[^\]]*\] )*", info[0])[0])
+                kinds = expected.get(int(number[0]), set()) - {"cnp"}
+                self.assertEqual(len(kinds), len(marks), info)
+                self.assertEqual("bad_icrc" in kinds, marks[:1] == ["ICRC bad"], info)
+                worst = [order.index(severities[self.kind_of(mark)]) for mark in marks if mark != "ICRC bad"]
+                self.assertEqual(sorted(worst), worst, info)
+                for fact in ("NAK", "CE", "ICRC"):
+                    self.assertLessEqual(len(re.findall(rf"\b{fact}\b", info[0])), 1, info)
+
+    @staticmethod
+    def kind_of(mark):
+        name = mark.lower().replace("nak: psn ", "nak_").replace("nak: ", "nak_").replace(" ", "_")
+        return name
 
     def test_expert_information_is_there_with_and_without_a_tree(self):
         path = wireshark.TOP / "captures/softroce/rc-drop-requests.tx.pcap"

@@ -66,6 +66,18 @@ class BuiltinFields(wireshark.PluginTest):
                          {"infiniband.rdeth", "infiniband.rdeth.eecnxt", "infiniband.payload", "infiniband.vendor",
                           "infiniband.cm.req.serviceid.prefix"})
 
+    def test_a_filter_on_one_that_matches_nothing_says_so_once(self):
+        path = wireshark.TOP / "captures/softroce/rc-mix-v4.tx.pcap"
+        names = {name: ours for name, (ours, _) in table().items() if "*" not in name}
+        done = self.wireshark.process("tshark", "-2", "-r", path, "-Y", " || ".join(["infiniband", *names]))
+        said = [line for line in done.stderr.decode().splitlines() if line.startswith("roce: ")]
+        self.assertEqual(0, done.returncode)
+        told = {line.split()[1]: re.search(r"use (\S+)", line)[1].rstrip(",") for line in said}
+        self.assertEqual({"infiniband": "roce"} | {name: ours or "roce.*" for name, ours in names.items()}, told)
+        self.assertEqual(len(told), len(said))
+        for arguments, preferences in ((["-Y", "roce.bth.psn"], {}), (["-Y", "infiniband.bth.psn"], {"roce.mode": "wrap"})):
+            self.wireshark.tshark("-r", path, *arguments, preferences=preferences)
+
 
 if __name__ == "__main__":
     wireshark.main()

@@ -9,7 +9,8 @@ HEADERS = {"grh", "bth", "rdeth", "deth", "xrceth", "feth", "reth", "atomiceth",
            "mad", "cm_req", "cm_mra", "cm_rej", "cm_rep", "cm_rtu", "cm_dreq", "cm_drep", "cm_sidr_req", "cm_sidr_rep", "cm_lap",
            "cm_apr", "cma", "mac_control", "pfc", "pause"}
 # What the plugin adds to the fields of the codec.
-ADDED = {"aeth.kind", "aeth.code", "aeth.reserved", "aeth.credits", "aeth.rnr_timer", "aeth.nak_code", "grh.traffic_class", "mad.data"}
+ADDED = {"aeth.kind", "aeth.code", "aeth.reserved", "aeth.credits", "aeth.rnr_timer", "aeth.nak_code", "grh.traffic_class", "mad.data",
+         "bth.opcode_name", "aeth.syndrome_name", "cma.source_ipv4", "cma.destination_ipv4"}
 KINDS = ("roce", "pfc", "pause")
 # Wireshark guesses that behind this MPLS label there is no control word, and finds no RoCE.
 NOT_HANDED_OVER = {("encapsulations.pcapng", 15)}

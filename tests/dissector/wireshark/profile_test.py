@@ -45,6 +45,11 @@ class ProfileTest(PluginTest):
         self.assertEqual(colours["RoCE NAK for a PSN sequence error"], kinds["nak_sequence_error"])
         self.assertGreater(self.colours(path, "-2")["RoCE lost or never answered"], 0)
 
+    def test_each_rule_has_its_own_colours(self):
+        rules = [line for line in (PROFILE / "colorfilters").read_text().splitlines() if line.startswith("@")]
+        colours = [rule.rpartition("@")[2] for rule in rules]
+        self.assertEqual(len(set(colours)), len(rules))
+
     def test_each_rule_colours_something(self):
         captures = [SOFTROCE / name for name in ("rc-corrupt.rx.pcap", "rc-errors.tx.pcap", "rc-drop-requests.tx.pcap",
                                                  "rc-rnr.tx.pcap", "rc-ecn-ce.rx.pcap", "cm-rping.tx.pcap")]
@@ -52,6 +57,8 @@ class ProfileTest(PluginTest):
         used = collections.Counter()
         for path in captures:
             used += self.colours(path, "-2")
+        # In two passes the packet after a gap has the colour of the loss.
+        used += self.colours(SOFTROCE / "rc-drop-requests.rx.pcap")
         rules = [line.split("@")[1] for line in (PROFILE / "colorfilters").read_text().splitlines()
                  if line.startswith("@")]
         self.assertEqual([rule for rule in rules if not used[rule]], [])

@@ -2,6 +2,7 @@
 """The statistics of the plugin (`-z`) against what roce-analyze finds in the same captures."""
 
 import collections
+import json
 import re
 import unittest
 
@@ -12,7 +13,7 @@ NAMES = ["cm-rping-v6.tx", "rc-corrupt.rx", "rc-drop-random.tx", "rc-drop-read-m
          "rc-ecn-ce.rx", "rc-errors.tx", "rc-mix-v4.tx", "rc-rnr.tx", "uc-drop.rx", "ud-mix.tx"]
 SOFTROCE = [TOP / "captures" / "softroce" / f"{name}.pcap" for name in NAMES]
 CONGESTION = TOP / "captures" / "made" / "link-control.pcapng"
-OPTIONS = ["roce,tree", "conv,roce", "endpoints,roce", "roce,srt", "roce,counters", "roce,cc"]
+OPTIONS = ["roce,tree", "conv,roce", "endpoints,roce", "roce,srt", "roce,counters", "roce,cc", "roce,streams"]
 
 # The verdicts that a counter counts, where it counts verdicts.
 COUNTERS = {
@@ -44,14 +45,20 @@ class Report:
                      if line.rstrip().endswith("|") and "<-" not in line]
         self.counters = {(row[0], row[1]): (int(row[2]), int(row[3])) for row in self.of_table("Host")}
         self.latencies = {row[0]: row[1:] for row in self.of_table("Operation") if row[1] != "0"}
+        self.streams = {(int(row[0]), row[1]): row[2:] for row in self.of_table("Stream")}
         self.events = {tuple(row[:3]): int(row[3]) for row in self.of_table("From")}
         end = r"(\S+(?: QP 0x[0-9a-f]{6})?)"
-        conversation = re.compile(end + r"\s+<-> " + end + r"\s+(\d+) [\d.]+ \w+\s+(\d+) [\d.]+ \w+\s+(\d+)")
+        number = r"(?: #(\d+))?"
+        counts = r"\s+(\d+) [\d.]+ \w+\s+(\d+) [\d.]+ \w+\s+(\d+)"
+        conversation = re.compile(end + number + r"\s+<-> " + end + number + counts)
         self.conversations = collections.Counter()
+        self.numbers = set()
         for match in conversation.finditer(text):
-            one, other = match[1], match[2]
-            self.conversations[(one, other)] += int(match[4])
-            self.conversations[(other, one)] += int(match[3])
+            one, other = match[1], match[3]
+            self.conversations[(one, other)] += int(match[6])
+            self.conversations[(other, one)] += int(match[5])
+            if match[2]:
+                self.numbers.add((int(match[2]), int(match[4]), frozenset((one, other))))
         self.endpoints = {}
         for match in re.finditer(r"(?m)^" + end + r"\s+\d+\s+\d+\s+(\d+)\s+\d+\s+(\d+)\s+\d+\s*$", text):
             sent, received = self.endpoints.get(match[1], (0, 0))
@@ -61,7 +68,7 @@ class Report:
 
     def of_table(self, heading):
         """The rows below the headings of which the first is `heading`."""
-        widths = {"Host": 4, "Operation": 6, "From": 4}
+        widths = {"Host": 4, "Operation": 9, "From": 4, "Stream": 12}
         starts = [i for i, row in enumerate(self.rows) if row and row[0] == heading]
         if not starts:
             return []
@@ -169,6 +176,16 @@ class StatisticsTest(PluginTest):
             text = f'roce.analysis.{fields[0]}=="{one}" && roce.analysis.{fields[1]}=="{other}"'
             self.assertEqual(len(self.wireshark.rows(["frame.number"], "-2", "-r", path, "-Y", text)), packets, text)
 
+    def test_conversations_have_the_number_of_their_stream(self):
+        path = TOP / "captures" / "softroce" / "rc-rnr.tx.pcap"
+        expected = {(stream["stream"], stream["stream"], frozenset(f"{end['address']} QP 0x{end['qp']:06x}" for end in stream["ends"]))
+                    for stream in self.streams(path) if all(end["qp"] is not None for end in stream["ends"])}
+        self.assertTrue(expected)
+        for arguments in ([], ["-2"]):
+            self.assertLessEqual(expected, self.report(path, *arguments, options=["conv,roce"]).numbers)
+        text = 'roce.analysis.numbered_source == "10.77.0.3 QP 0x000022 #1" && roce.analysis.numbered_end == "10.77.0.2 QP 0x000022 #1"'
+        self.assertEqual(10, len(self.wireshark.rows(["frame.number"], "-2", "-r", path, "-Y", text)))
+
     def test_latencies_are_those_of_the_messages(self):
         for path in SOFTROCE:
             with self.subTest(path.name):
@@ -180,13 +197,65 @@ class StatisticsTest(PluginTest):
                 for arguments in ([], ["-2"]):
                     found = self.report(path, *arguments, options=["roce,srt"]).latencies
                     self.assertEqual(set(found), set(distributions))
-                    for name, (count, least, mean, most, slowest) in found.items():
+                    for name, (count, least, mean, p50, p90, p99, most, slowest) in found.items():
                         expected = distributions[name]
-                        self.assertEqual([int(count), round(float(least) * 1000), round(float(most) * 1000), int(slowest)],
-                                         [expected[key] for key in ("count", "min_ns", "max_ns", "slowest_frame")])
+                        nanoseconds = [round(float(text) * 1000) for text in (least, p50, p90, p99, most)]
+                        self.assertEqual([int(count), *nanoseconds, int(slowest)],
+                                         [expected[key] for key in ("count", "min_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "slowest_frame")])
                         if len(messages[name]) == int(count):
                             total = sum(message["latency_ns"] for message in messages[name])
                             self.assertAlmostEqual(float(mean) * 1000, total / int(count), delta=1)
+
+    def test_counters_of_streams(self):
+        for path in SOFTROCE:
+            with self.subTest(path.name):
+                found = self.report(path, "-2", options=["roce,streams,!roce.icrc.bad"]).streams
+                again = collections.Counter()
+                lost = collections.Counter()
+                for stream in self.streams(path):
+                    number = stream["stream"]
+                    again[number] += stream["verdicts"].get("retransmission", 0)
+                    lost[number] += sum(stream["lost"].values())
+                    for end, direction in zip(stream["ends"], stream["directions"], strict=True):
+                        name = end["address"] + (f" QP 0x{end['qp']:06x}" if end["qp"] is not None else "")
+                        if not direction["packets"]:
+                            continue
+                        row = next(row for key, row in found.items() if key[0] == number and name.startswith(key[1]))
+                        # What came before the directions were joined has a row of its own.
+                        self.assertGreaterEqual(direction["packets"], int(row[1]), (number, name))
+                        self.assertGreaterEqual(direction["bytes"], int(row[2]), (number, name))
+                        if direction["latency"]["count"]:
+                            self.assertEqual([direction["latency"]["p50_ns"], direction["latency"]["p99_ns"]],
+                                             [round(float(text) * 1000) for text in row[8:10]], (number, name))
+                for place, key in ((1, "packets"), (2, "bytes")):
+                    self.assertEqual(sum(direction[key] for stream in self.streams(path) for direction in stream["directions"]),
+                                     sum(int(row[place]) for row in found.values()))
+                for number in {number for number, _ in found}:
+                    rows = [row for key, row in found.items() if key[0] == number]
+                    self.assertEqual(again[number], sum(int(row[4]) for row in rows), number)
+                    self.assertEqual(lost[number], sum(int(row[5]) for row in rows), number)
+
+    def test_the_data_of_a_psn_graph(self):
+        path = TOP / "captures" / "softroce" / "rc-drop-requests.tx.pcap"
+        lines = self.wireshark.tshark("-q", "-2", "-r", path, "-z", "roce,psn,roce.stream == 0").splitlines()
+        self.assertEqual("seconds\tstream\tdirection\tkind\tpsn\tend\tframe", lines[0])
+        rows = [line.split("\t") for line in lines[1:]]
+        kinds = collections.Counter(row[3] for row in rows)
+        events = collections.Counter(event["verdict"] for event in self.analyze("events", "--json", path) if event["stream"] == 0)
+        self.assertEqual(events["retransmission"], kinds["sent_again"])
+        self.assertEqual(events["nak_sequence_error"], kinds["nak"])
+        shown = self.wireshark.rows(["frame.time_relative", "roce.analysis.relative_psn", "frame.number"], "-r", path, "-Y",
+                                    "roce.stream == 0 && roce.analysis.relative_psn")
+        self.assertEqual([(psn[0], frame[0]) for _, psn, frame in shown], [(row[4], row[6]) for row in rows])
+        begin = float(shown[0][0][0])
+        for (time, *_), row in zip(shown, rows, strict=True):
+            self.assertAlmostEqual(float(time[0]) - begin, float(row[0]), places=6)
+
+    def test_all_are_named_alike(self):
+        request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "info"}) + "\n"
+        answer = self.wireshark.process("sharkd", "-", data=request.encode()).stdout.decode()
+        for name in ("Latency", "Counters", "Congestion and Flow Control", "Streams", "Operations and Verdicts"):
+            self.assertIn(f'"RoCE {name}"', answer)
 
     def test_operations_are_those_that_the_builtin_dissector_sees(self):
         path = TOP / "captures" / "softroce" / "rc-mix-v4.tx.pcap"
@@ -228,7 +297,7 @@ class StatisticsTest(PluginTest):
 
     def test_numbers_stand_below_each_other(self):
         path = TOP / "captures" / "softroce" / "rc-mix-v6.tx.pcap"
-        for option in ("roce,srt", "roce,counters", "roce,cc"):
+        for option in ("roce,srt", "roce,counters", "roce,cc", "roce,streams"):
             lines = [line for line in self.report(path, options=[option]).text.splitlines() if line.endswith("|")]
             bars = {tuple(i for i, c in enumerate(line) if c == "|") for line in lines}
             self.assertEqual(len(bars), 1, option)
