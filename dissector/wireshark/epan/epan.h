@@ -40,4 +40,15 @@ using EpanBool = std::invoke_result_t<wmem_foreach_func, const void*, void*, voi
 /// The type of plugin that Wireshark 4.4 asks for. The header with the constant is not installed with 4.0.
 constexpr std::uint32_t kPluginIsDissector = 1;
 
+/// Hands `payload` to the dissector that `table` names for it ("Decode As"), with its name in the tree, and returns the
+/// bytes that it took. Wireshark 4.6 has another name for the function; it is found by the types of the arguments.
+template <typename Table, typename Tvb>
+int call_from_table(Table table, Tvb payload, packet_info* pinfo, proto_tree* tree, void* data) {
+  if constexpr (requires { dissector_try_payload_with_data(table, payload, pinfo, tree, true, data); }) {
+    return dissector_try_payload_with_data(table, payload, pinfo, tree, true, data);
+  } else {
+    return dissector_try_payload_new(table, payload, pinfo, tree, true, data);
+  }
+}
+
 }  // namespace roce::plugin

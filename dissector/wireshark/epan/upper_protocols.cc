@@ -163,7 +163,7 @@ bool call_heuristics(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree) {
 
 bool call_decode_as(tvbuff_t* payload, packet_info* pinfo, proto_tree* tree) {
   static auto* const table = find_dissector_table("infiniband");
-  return table != nullptr && dissector_try_payload_new(table, payload, pinfo, tree, TRUE, &info) > 0;
+  return table != nullptr && call_from_table(table, payload, pinfo, tree, &info) > 0;
 }
 
 /// The order of heuristics and "Decode As" is a preference of the built-in dissector.
