@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "conform/fuzz/minimiser.h"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 namespace roce::conform::fuzz {
 
 namespace {
+
+// Bytes of a message that has data, and not more than it needs.
+constexpr std::uint32_t kShortBytes = 8;
 
 class Minimiser {
  public:
@@ -19,6 +24,10 @@ class Minimiser {
     while (is_smaller && left_ > 0) {
       is_smaller = drop_actions();
       is_smaller |= simplify_requests();
+      is_smaller |= simplify_posts();
+      is_smaller |= simplify_responses();
+      is_smaller |= shorten_messages();
+      is_smaller |= drop_packets();
       is_smaller |= simplify_program();
     }
     return std::move(best_);
@@ -45,7 +54,7 @@ class Minimiser {
         Program shorter = best_.program;
         const auto first = shorter.actions.begin() + static_cast<std::ptrdiff_t>(at);
         shorter.actions.erase(first, first + static_cast<std::ptrdiff_t>(size));
-        if (try_program(shorter)) {
+        if (try_program(shorter) || (size == 1 && try_program(with_nearer_psns(shorter, at)))) {
           has_dropped = true;
         } else {
           ++at;
@@ -55,19 +64,42 @@ class Minimiser {
     return has_dropped;
   }
 
-  /// Tries a change of one request; false if it changes nothing, or the alarm is gone.
-  bool try_change(std::size_t at, const std::function<void(Request& request)>& change) {
-    if (at >= best_.program.actions.size()) return false;
-    Program simpler = best_.program;
-    auto* request = std::get_if<Request>(&simpler.actions[at]);
-    if (request == nullptr) return false;
-    const Request before = *request;
-    change(*request);
-    return !(before == *request) && try_program(simpler);
+  /// Returns a program in which the requests from an action on that look back do so over one PSN less.
+  static Program with_nearer_psns(Program program, std::size_t from) {
+    for (Action& action : std::span{program.actions}.subspan(from)) {
+      auto* request = std::get_if<Request>(&action);
+      if (request != nullptr && request->psn < 0) ++request->psn;
+    }
+    return program;
   }
 
+  /// Tries a change of one action of a kind; false if it changes nothing, or the alarm is gone.
+  template <typename Kind>
+  bool try_change(std::size_t at, const std::function<void(Kind& action)>& change) {
+    if (at >= best_.program.actions.size()) return false;
+    Program simpler = best_.program;
+    auto* action = std::get_if<Kind>(&simpler.actions[at]);
+    if (action == nullptr) return false;
+    const Kind before = *action;
+    change(*action);
+    return !(before == *action) && try_program(simpler);
+  }
+
+  /// Tries all changes of all actions of a kind; true if one was taken.
+  template <typename Kind, std::size_t N>
+  bool simplify(const std::array<std::function<void(Kind& action)>, N>& changes) {
+    bool has_changed = false;
+    for (std::size_t at = 0; at < best_.program.actions.size(); ++at) {
+      for (const auto& change : changes) has_changed |= try_change(at, change);
+    }
+    return has_changed;
+  }
+
+  /// Returns the nearest distance on the same side.
+  static std::int32_t nearest(std::int32_t distance) { return distance > 0 ? 1 : distance < 0 ? -1 : 0; }
+
   bool simplify_requests() {
-    static const std::array<std::function<void(Request&)>, 15> changes{
+    static const std::array<std::function<void(Request&)>, 17> changes{
         [](Request& one) { one.changes.clear(); },
         [](Request& one) {
           if (!one.changes.empty()) one.changes.pop_back();
@@ -76,9 +108,9 @@ class Minimiser {
         [](Request& one) { one.qpn_flip = 0; },
         [](Request& one) { one.key = Key::right; },
         [](Request& one) { one.psn = 0; },
-        [](Request& one) { one.psn = one.psn > 0   ? 1
-                                     : one.psn < 0 ? -1
-                                                   : 0; },
+        [](Request& one) { one.psn = nearest(one.psn); },
+        [](Request& one) { one.q_key_flip = 0; },
+        [](Request& one) { one.other_version = false; },
         [](Request& one) { one.ack_request = true; },
         [](Request& one) { one.address = 0; },
         [](Request& one) { one.seed = 0; },
@@ -88,14 +120,87 @@ class Minimiser {
         [](Request& one) { one.payload = one.length = 0; },
         [](Request& one) { one.length = one.payload; },
     };
+    return simplify(changes);
+  }
+
+  bool simplify_posts() {
+    static const std::array<std::function<void(Post&)>, 4> changes{
+        [](Post& one) { one.opcode = transport::WorkOpcode::send; },
+        [](Post& one) { one.own_q_key = false; },
+        [](Post& one) { one.length = std::min(one.length, kShortBytes); },
+        [](Post& one) { one.length = 0; },
+    };
+    return simplify(changes);
+  }
+
+  bool simplify_responses() {
+    static const std::array<std::function<void(Response&)>, 9> changes{
+        [](Response& one) { one.wrong_icrc = false; },
+        [](Response& one) { one.qpn_flip = 0; },
+        [](Response& one) { one.syndrome = Response{}.syndrome; },
+        [](Response& one) { one.psn = 0; },
+        [](Response& one) { one.psn = nearest(one.psn); },
+        [](Response& one) { one.seed = 0; },
+        [](Response& one) { one.value = 0; },
+        [](Response& one) { one.payload = std::min(one.payload, kShortBytes); },
+        [](Response& one) { one.payload = 0; },
+    };
+    return simplify(changes);
+  }
+
+  /// Shortens a READ together with its answers: those that are as long as its last packet.
+  bool shorten_messages() {
     bool has_changed = false;
     for (std::size_t at = 0; at < best_.program.actions.size(); ++at) {
-      for (const auto& change : changes) has_changed |= try_change(at, change);
+      Program simpler = best_.program;
+      auto* post = std::get_if<Post>(&simpler.actions[at]);
+      if (post == nullptr || post->length == 0) continue;
+      const std::uint32_t last = (post->length - 1) % simpler.path_mtu + 1;
+      if (last <= kShortBytes) continue;
+      post->length -= last - kShortBytes;
+      for (Action& action : simpler.actions) {
+        auto* response = std::get_if<Response>(&action);
+        if (response != nullptr && response->payload == last) response->payload = kShortBytes;
+      }
+      has_changed |= try_program(simpler);
     }
     return has_changed;
   }
 
+  /// Takes packets out of the middle of a READ, together with their answers.
+  bool drop_packets() {
+    bool has_dropped = false;
+    for (std::size_t at = 0; at < best_.program.actions.size(); ++at) {
+      for (std::size_t answer = at + 1; answer < best_.program.actions.size();) {
+        Program shorter = best_.program;
+        auto* post = std::get_if<Post>(&shorter.actions[at]);
+        const auto* response = std::get_if<Response>(&shorter.actions[answer]);
+        const std::uint32_t mtu = shorter.path_mtu;
+        const bool is_middle = post != nullptr && post->length > 2 * mtu && response != nullptr &&
+                               response->opcode == Opcode::rc_read_response_middle && response->payload == mtu;
+        if (is_middle) {
+          post->length -= mtu;
+          shorter.actions.erase(shorter.actions.begin() + static_cast<std::ptrdiff_t>(answer));
+        }
+        const bool is_dropped = is_middle && try_program(shorter);
+        has_dropped |= is_dropped;
+        if (!is_dropped) ++answer;
+      }
+    }
+    return has_dropped;
+  }
+
   bool simplify_program() {
+    Program simpler = best_.program;
+    simpler.version = RoceVersion::none;
+    bool has_changed = simpler.version != best_.program.version && try_program(simpler);
+    simpler = best_.program;
+    simpler.state = transport::QpState::rts;
+    has_changed |= simpler.state != best_.program.state && try_program(simpler);
+    return simplify_parameters() || has_changed;
+  }
+
+  bool simplify_parameters() {
     Program simpler = best_.program;
     simpler.path_mtu = 256;
     simpler.first_psn = Psn{100};
