@@ -183,7 +183,10 @@ class CaseWriter {
   }
 
   void add_behaviour(const Behaviour& behaviour) {
-    if (behaviour.answers.empty()) out_.add_step("quiet: default");
+    // The first step of a way tells whether it is the one.
+    const bool is_silent = behaviour.answers.empty();
+    if (is_silent) add_completions(behaviour);
+    if (is_silent) out_.add_step("quiet: default");
     for (const Answer& answer : behaviour.answers) add_answer(answer);
     for (const MemoryWrite& write : behaviour.writes) {
       if (write.bytes.empty()) continue;
@@ -194,6 +197,10 @@ class CaseWriter {
       out_.add_step(fmt::format("memory: {{at: {}, length: {}}}", address_text(behaviour.unknown->address),
                                 behaviour.unknown->length));
     }
+    if (!is_silent) add_completions(behaviour);
+  }
+
+  void add_completions(const Behaviour& behaviour) {
     for (const ReceiveDone& done : behaviour.completions) add_completion(done);
   }
 

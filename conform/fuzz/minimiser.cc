@@ -13,6 +13,9 @@ namespace {
 // Bytes of a message that has data, and not more than it needs.
 constexpr std::uint32_t kShortBytes = 8;
 
+// Up to so many, each group of neighbours is tried to be left out.
+constexpr std::size_t kFewActions = 8;
+
 class Minimiser {
  public:
   Minimiser(ProgramResult failed, const Trial& trial, std::size_t most_trials)
@@ -49,12 +52,15 @@ class Minimiser {
 
   bool drop_actions() {
     bool has_dropped = false;
-    for (std::size_t size = std::max<std::size_t>(best_.program.actions.size() / 2, 1); size > 0; size /= 2) {
+    const std::size_t actions = best_.program.actions.size();
+    // A message of several packets goes only as a whole.
+    const bool is_short = actions <= kFewActions;
+    for (std::size_t size = is_short ? actions : actions / 2; size > 0; size = is_short ? size - 1 : size / 2) {
       for (std::size_t at = 0; at + size <= best_.program.actions.size();) {
         Program shorter = best_.program;
         const auto first = shorter.actions.begin() + static_cast<std::ptrdiff_t>(at);
         shorter.actions.erase(first, first + static_cast<std::ptrdiff_t>(size));
-        if (try_program(shorter) || (size == 1 && try_program(with_nearer_psns(shorter, at)))) {
+        if (try_program(shorter) || try_nearer_psns(shorter, at, size)) {
           has_dropped = true;
         } else {
           ++at;
@@ -64,13 +70,16 @@ class Minimiser {
     return has_dropped;
   }
 
-  /// Returns a program in which the requests from an action on that look back do so over one PSN less.
-  static Program with_nearer_psns(Program program, std::size_t from) {
+  /// Tries a program in which the requests from an action on that look back do so over fewer PSNs.
+  bool try_nearer_psns(Program program, std::size_t from, std::size_t by) {
+    bool looks_back = false;
     for (Action& action : std::span{program.actions}.subspan(from)) {
       auto* request = std::get_if<Request>(&action);
-      if (request != nullptr && request->psn < 0) ++request->psn;
+      if (request == nullptr || request->psn >= -1) continue;
+      request->psn = std::min(request->psn + static_cast<std::int32_t>(by), -1);
+      looks_back = true;
     }
-    return program;
+    return looks_back && try_program(program);
   }
 
   /// Tries a change of one action of a kind; false if it changes nothing, or the alarm is gone.

@@ -94,7 +94,7 @@ TEST_P(FuzzedFaults, BecomeCasesThatFailOnlyWithTheFault) {
     Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), 1);
     const Finding* finding = find_first(fuzzer, 20'000);
     ASSERT_NE(finding, nullptr);
-    EXPECT_LE(finding->result.program.actions.size(), 5U);
+    EXPECT_LE(finding->result.program.actions.size(), 5U) << case_text(*finding);
     text = case_text(*finding);
     const CaseOutcome failed = run_case(text);
     EXPECT_EQ(failed.result, Result::fail) << text;
@@ -103,15 +103,13 @@ TEST_P(FuzzedFaults, BecomeCasesThatFailOnlyWithTheFault) {
   EXPECT_EQ(passed.result, Result::pass) << (passed.failure ? passed.failure->what : "") << '\n' << text;
 }
 INSTANTIATE_TEST_SUITE_P(Some, FuzzedFaults,
-                         testing::Values("icrc_ignored", "qpn_20_bits", "psn_no_wrap", "gap_nak_every",
-                                         "dup_write_runs", "dup_atomic_runs", "dup_read_creeps", "nak_61_for_62",
-                                         "rnr_moves_psn", "middle_starts", "write_sum_ignored", "range_end_one",
-                                         "imm_length_0", "ack_future_ok", "ack_completes_read", "kind_ignored",
-                                         "reserved_is_ack", "completes_twice", "format_no_a", "read_overrun",
-                                         "read_placed_by_arrival", "init_executes", "icrc_at_frame_end",
-                                         "invalidate_any", "version_ignored", "v1_icrc_as_v2", "uc_joins", "uc_answers",
-                                         "uc_middle_starts", "uc_stuck", "uc_asks", "ud_short_kills", "ud_qkey_ignored",
-                                         "ud_area_20", "ud_qkey_literal"),
+                         testing::Values("qpn_20_bits", "psn_no_wrap", "dup_write_runs", "dup_atomic_runs",
+                                         "dup_read_creeps", "nak_61_for_62", "rnr_moves_psn", "middle_starts",
+                                         "write_sum_ignored", "range_end_one", "imm_length_0", "ack_future_ok",
+                                         "ack_completes_read", "kind_ignored", "reserved_is_ack", "completes_twice",
+                                         "format_no_a", "read_overrun", "read_placed_by_arrival", "init_executes",
+                                         "icrc_at_frame_end", "v1_icrc_as_v2", "uc_joins", "uc_middle_starts",
+                                         "uc_asks", "ud_area_20", "ud_qkey_literal"),
                          [](const auto& one) { return std::string{one.param}; });
 
 /// Our endpoint, with a fault that no planted one shows, from the first FETCH ADD on.
@@ -229,7 +227,7 @@ class ForgetfulTarget final : public HarmedTarget {
 };
 
 TEST(Fuzzer, FindsACounterThatGoesBack) {
-  Fuzzer fuzzer{[](std::uint64_t seed) { return std::make_unique<ForgetfulTarget>(seed); }, {.seed = 1}};
+  Fuzzer fuzzer{[](std::uint64_t seed) { return std::make_unique<ForgetfulTarget>(seed); }, {.seed = 1, .repeats = 1}};
   const Finding* finding = find_first(fuzzer, 1000);
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->result.alarm->oracle, Oracle::counters) << finding->result.alarm->what;
