@@ -184,9 +184,9 @@ class CaseWriter {
 
   void add_behaviour(const Behaviour& behaviour) {
     // The first step of a way tells whether it is the one.
-    const bool is_silent = behaviour.answers.empty();
+    const bool is_silent = failed_.program.type != transport::QpType::rc;
     if (is_silent) add_completions(behaviour);
-    if (is_silent) out_.add_step("quiet: default");
+    if (behaviour.answers.empty()) out_.add_step("quiet: default");
     for (const Answer& answer : behaviour.answers) add_answer(answer);
     for (const MemoryWrite& write : behaviour.writes) {
       if (write.bytes.empty()) continue;

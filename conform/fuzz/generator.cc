@@ -250,21 +250,35 @@ void mutate_version(Request& request, const DeviceModel& /*model*/, Random& /*ra
 }
 
 void mutate_field(Request& request, const DeviceModel& /*model*/, Random& random) {
-  const std::array<FieldChange, 28> changes{
-      {{"bth.tver", "1"},         {"bth.tver", "15"},
-       {"bth.p_key", "0x7fff"},   {"bth.p_key", "0"},
-       {"bth.p_key", "0x8000"},   {"bth.p_key", "0x1234"},
-       {"bth.dest_qp", "0"},      {"bth.mig_req", "false"},
-       {"bth.se", "true"},        {"bth.fecn", "true"},
-       {"bth.becn", "true"},      {"bth.reserved1", "63"},
-       {"bth.reserved2", "127"},  {"bth.pad_count", std::to_string(draw(random, 4))},
-       {"ip.ttl", "3"},           {"ip.ecn", "3"},
-       {"ip.dscp", "46"},         {"ip.src", "10.0.0.77"},
-       {"ip.checksum", "0x1234"}, {"udp.srcport", "17"},
-       {"udp.dstport", "4792"},   {"ipv6.ecn", "3"},
-       {"trailer", "fe"},         {"trailer", "abcdefabcd"},
-       {"ipv6.hop_limit", "1"},   {"ipv6.src", "fd00::77"},
-       {"grh.hop_limit", "1"},    {"grh.sgid", "fd00::77"}}};
+  const std::array<FieldChange, 29> changes{{{"bth.tver", "1"},
+                                             {"bth.tver", "15"},
+                                             {"bth.p_key", "0x7fff"},
+                                             {"bth.p_key", "0"},
+                                             {"bth.p_key", "0x8000"},
+                                             {"bth.p_key", "0x1234"},
+                                             {"bth.dest_qp", "0"},
+                                             {"bth.mig_req", "false"},
+                                             {"bth.se", "true"},
+                                             {"bth.fecn", "true"},
+                                             {"bth.becn", "true"},
+                                             {"bth.reserved1", "63"},
+                                             {"bth.reserved2", "127"},
+                                             {"bth.pad_count", std::to_string(draw(random, 4))},
+                                             {"ip.ttl", "3"},
+                                             {"ip.ecn", "3"},
+                                             {"ip.dscp", "46"},
+                                             {"ip.src", "10.0.0.77"},
+                                             {"ip.checksum", "0x1234"},
+                                             {"udp.srcport", "17"},
+                                             {"udp.dstport", "4792"},
+                                             {"ipv6.ecn", "3"},
+                                             {"reth.va", "0xfffffffffffffff8"},
+                                             {"trailer", "fe"},
+                                             {"trailer", "abcdefabcd"},
+                                             {"ipv6.hop_limit", "1"},
+                                             {"ipv6.src", "fd00::77"},
+                                             {"grh.hop_limit", "1"},
+                                             {"grh.sgid", "fd00::77"}}};
   request.changes.push_back(one_of(random, changes));
 }
 

@@ -117,7 +117,8 @@ class Corpus(unittest.TestCase):
         self.assertEqual(fuzzer.returncode, 2)
 
     def test_two_fuzzers_learn_from_each_other(self):
-        """Each knows in the end what the other one found, which two seeds do not find by themselves."""
+        """Each knows in the end what the other one found, which two seeds do not find by themselves. Not quite all of it: what a frame
+        for a QP beside that of the program meets depends on what else the device has."""
         fuzzers = {seed: subprocess.Popen(command(self.corpus, *FOREVER, "--seed", str(seed), "--rate", "4000"), stdout=subprocess.DEVNULL)
                    for seed in (1, 2)}
         for fuzzer in fuzzers.values():
@@ -127,10 +128,12 @@ class Corpus(unittest.TestCase):
         for seed, fuzzer in fuzzers.items():
             self.wait_until(lambda seed=seed: state_of(self.corpus, seed)["programs"] >= 300, fuzzer)
             found[seed] = signatures_of(self.corpus, seed)
-        self.assertTrue(found[1] - found[2])
-        self.assertTrue(found[2] - found[1])
+        def knows(seed, other):
+            return len(found[other] - signatures_of(self.corpus, seed)) <= len(found[other]) // 50
+
+        self.assertFalse(knows(1, 2) or knows(2, 1))
         for seed, other in ((1, 2), (2, 1)):
-            self.wait_until(lambda seed=seed, other=other: found[other] <= signatures_of(self.corpus, seed), fuzzers[seed])
+            self.wait_until(lambda seed=seed, other=other: knows(seed, other), fuzzers[seed])
 
     def test_is_of_one_fuzzer_for_each_seed(self):
         fuzzer = subprocess.Popen(command(self.corpus, *FOREVER), stdout=subprocess.DEVNULL)
