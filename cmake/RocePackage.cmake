@@ -74,7 +74,7 @@ if(TARGET roce-conform)
     FILES_MATCHING
     PATTERN "*.yaml")
   install(
-    FILES conform/case.schema.json conform/result.schema.json
+    FILES conform/case.schema.json conform/fuzz.schema.json conform/result.schema.json
     DESTINATION "${CMAKE_INSTALL_DATADIR}/roce/conform"
     COMPONENT tools)
 endif()

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "command_line/program.h"
 #include "conform/commands/commands.h"
@@ -14,6 +16,8 @@
 #include "conform/commands/selection.h"
 #include "conform/fuzz/finding_case.h"
 #include "conform/language/functions.h"
+#include "conform/report/fuzz_json.h"
+#include "files/file_use.h"
 #include "text/live_line.h"
 #include "text/output.h"
 #include "text/text_table.h"
@@ -69,7 +73,16 @@ ExitCode merge_corpora(FuzzSession& session) {
   return code_without_findings(session);
 }
 
+/// Finds out whether the summary can be written beside what is read. Failure, with exit code 2: it cannot.
+Outcome<void> check_summary(const FuzzOptions& options) {
+  const std::array read{files::FileUse{"--token-file", options.device.token_file}};
+  const std::array written{files::FileUse{"--json", options.json}};
+  if (auto conflict = files::find_conflict(read, written)) return cannot(std::move(*conflict));
+  return {};
+}
+
 ExitCode run_fuzzer(const FuzzOptions& options) {
+  if (const Outcome<void> right = check_summary(options); !right) return report_failure(right.error());
   if (const Outcome<void> possible = check_target(options.device, options.target); !possible) {
     return report_failure(possible.error());
   }
@@ -86,6 +99,10 @@ ExitCode run_fuzzer(const FuzzOptions& options) {
   if (const std::string plateau = session.plateau_text(); !plateau.empty()) fmt::print("{}\n", plateau);
   if (!ended) return report_failure(ended.error());
   if (!ended->empty()) fmt::print("{}\n", *ended);
+  if (!options.json.empty()) {
+    const Outcome<void> written = write_file(options.json, to_json(session.full_summary(*ended)));
+    if (!written) return report_failure(written.error());
+  }
   const bool is_dead = !ended->empty() && *ended != "interrupted";
   return session.fuzzer().findings().empty() && !is_dead ? code_without_findings(session) : ExitCode::failed;
 }
@@ -111,7 +128,8 @@ void add_corpus_options(command_line::Command& command, FuzzOptions& options) {
                   "Make the corpus the fewest programs, of its own and of these folders, that show as much, and end")
       .type_name("FOLDER...")
       .needs(corpus)
-      .excludes("--resume");
+      .excludes("--resume")
+      .excludes("--json");
   command.add_option("--plateau", options.plateau, "Say that nothing new comes if no signature was new for so long")
       .type_name("TIME")
       .check(find_mistake_of_time)
@@ -157,6 +175,7 @@ void add_fuzz(command_line::Program& program, ExitCode& code) {
       .add_option("--findings", options->findings,
                   "Write what is found to this folder, each as a case that roce-conform run takes")
       .type_name("FOLDER");
+  command.add_option("--json", options->json, "Write a summary of the run to a file").type_name("FILE");
   add_corpus_options(command, *options);
   command.footer(std::string{kExamples});
   command.callback([options, &code] { code = run_fuzzer(*options); });

@@ -200,6 +200,38 @@ std::string FuzzSession::summary() const {
                      fuzz::kFuzzStates, counts.signatures, fuzzer_.findings().size());
 }
 
+FuzzSummary FuzzSession::full_summary(const std::string& ended) const {
+  const FuzzCounts& counts = fuzzer_.counts();
+  FuzzSummary summary{.program = ROCE_VERSION,
+                      .device = device_,
+                      .started_ns = std::chrono::nanoseconds{started_.time_since_epoch()}.count(),
+                      .seed = options_.seed,
+                      .seconds = seconds(),
+                      .quiet_seconds = std::max(seconds() - growth_.last(), 0.0),
+                      .ended = ended,
+                      .programs = counts.programs,
+                      .frames = counts.frames,
+                      .signatures = counts.signatures,
+                      .corpus = counts.corpus,
+                      .states = counts.states,
+                      .possible_states = fuzz::kFuzzStates,
+                      .damaged_files = damages_};
+  for (const fuzz::Oracle oracle : fuzz::kOracles) summary.oracles.emplace_back(to_string(oracle));
+  summary.findings.reserve(fuzzer_.findings().size());
+  for (const fuzz::Finding& finding : fuzzer_.findings()) {
+    const ProgramResult& result = finding.result;
+    summary.findings.push_back({.name = fuzz::case_name(result),
+                                .oracle = std::string{to_string(result.alarm->oracle)},
+                                .what = result.alarm->what,
+                                .place = result.alarm->place,
+                                .times = finding.times,
+                                .shown = finding.shown,
+                                .repeats = finding.repeats,
+                                .actions = result.program.actions.size()});
+  }
+  return summary;
+}
+
 std::string FuzzSession::plateau_text() const {
   constexpr double minute = 60;
   const double quiet = seconds() - growth_.last();

@@ -13,6 +13,7 @@
 #include "conform/fuzz/corpus_folder.h"
 #include "conform/fuzz/fuzzer.h"
 #include "conform/fuzz/state_file.h"
+#include "conform/report/fuzz_json.h"
 
 namespace roce::conform {
 
@@ -23,6 +24,7 @@ struct FuzzOptions {
   std::string time = "60s";
   std::uint64_t programs = 0;  ///< 0: no limit
   std::string findings;        ///< a folder
+  std::string json;            ///< the file of a summary
   std::string corpus;          ///< a folder
   bool resume = false;
   std::vector<std::string> merge;     ///< folders
@@ -50,6 +52,8 @@ class FuzzSession {
   [[nodiscard]] double seconds() const;
   /// Returns a line about the work so far.
   [[nodiscard]] std::string summary() const;
+  /// Returns all about the work so far; `ended` is what `run` returned.
+  [[nodiscard]] FuzzSummary full_summary(const std::string& ended) const;
   /// Returns a sentence about a plateau; empty if there is none.
   [[nodiscard]] std::string plateau_text() const;
   /// True if files of the corpus were damaged.
@@ -72,6 +76,7 @@ class FuzzSession {
   std::optional<fuzz::CorpusFolder> folder_;
   std::optional<fuzz::StateFile> state_;
   Clock::time_point begin_ = Clock::now();
+  std::chrono::system_clock::time_point started_ = std::chrono::system_clock::now();
   double before_ = 0;  ///< seconds that a resumed fuzzer had run
   double saved_ = 0;
   double read_ = 0;

@@ -10,6 +10,7 @@
 #include <istream>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "command_line/number_text.h"
 #include "roce/port/address_text.h"
@@ -73,6 +74,22 @@ std::vector<Gid> read_gateways(std::istream& route, std::istream& ipv6_route) {
   return gateways;
 }
 
+std::vector<Gid> read_name_servers(std::istream& resolv_conf) {
+  std::vector<Gid> servers;
+  std::string line;
+  while (std::getline(resolv_conf, line)) {
+    std::istringstream words{line};
+    std::string keyword;
+    std::string address;
+    if (!(words >> keyword >> address) || keyword != "nameserver") continue;
+    // An interface may be behind a link-local address.
+    if (const std::optional<Gid> server = port::parse_ip(address.substr(0, address.find('%')))) {
+      servers.push_back(*server);
+    }
+  }
+  return servers;
+}
+
 Outcome<void> check_target(const DeviceChoice& choice, const std::string& target) {
   if (choice.interface.empty() && !choice.has_agent() && target.empty()) return {};
   if (choice.interface.empty() || !choice.has_agent() || target.empty()) {
@@ -91,9 +108,15 @@ Outcome<void> check_target(const DeviceChoice& choice, const std::string& target
   std::ifstream route{"/proc/net/route"};
   std::ifstream ipv6_route{"/proc/net/ipv6_route"};
   const std::vector<Gid> gateways = read_gateways(route, ipv6_route);
-  if (std::ranges::find(gateways, *address) == gateways.end()) return {};
+  std::ifstream resolv_conf{"/etc/resolv.conf"};
+  const std::vector<Gid> name_servers = read_name_servers(resolv_conf);
+  const auto is_one_of = [&](const std::vector<Gid>& hosts) {
+    return std::ranges::find(hosts, *address) != hosts.end();
+  };
+  const std::string_view role = is_one_of(gateways) ? "router" : is_one_of(name_servers) ? "name server" : "";
+  if (role.empty()) return {};
   return cannot(
-      fmt::format("--target {}: is a router of this host, which others need; test a device of its own", target));
+      fmt::format("--target {}: is a {} of this host, which others need; test a device of its own", target, role));
 }
 
 Outcome<void> check_device(const Device& device, const std::string& target) {

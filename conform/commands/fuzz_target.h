@@ -15,9 +15,12 @@ namespace roce::conform {
 /// Lines that are not of their form are left out.
 [[nodiscard]] std::vector<Gid> read_gateways(std::istream& route, std::istream& ipv6_route);
 
+/// Reads the name servers of this host from the text of /etc/resolv.conf. Lines that name none are left out.
+[[nodiscard]] std::vector<Gid> read_name_servers(std::istream& resolv_conf);
+
 /// Finds out, before anything is opened, whether the fuzzer may send to the device that a user named. Failures, with
 /// exit code 2: a device on a wire without an agent or an address, what is no address of a single host, or that of a
-/// router of this host.
+/// router or a name server of this host.
 [[nodiscard]] Outcome<void> check_target(const DeviceChoice& choice, const std::string& target);
 /// Finds out whether the device that was opened is the one that was named. Failure, with exit code 2: the agent is that
 /// of another one.

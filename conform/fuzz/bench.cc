@@ -36,7 +36,8 @@ TargetResult<Bench> Bench::make(Target& target, Gate& gate, const Timing& timing
   setup.peer = target.first_peer();
   const TargetResult<QpNumber> qp = target.create_qp(setup);
   if (!qp) return tl::unexpected(qp.error());
-  bench.clean_.emplace(DeviceModel::attributes_of(setup, target.qpn(*qp)), target.port(), *bench.memory_);
+  bench.clean_.emplace(DeviceModel::attributes_of(setup, target.qpn(*qp), target.port_mtu()), target.port(),
+                       *bench.memory_);
   return bench;
 }
 
@@ -45,8 +46,24 @@ Bench::Bench(Target& target, Gate& gate, const Timing& timing, const Regions& re
       gate_(&gate),
       timing_(timing),
       regions_(regions),
-      memory_(std::make_unique<MemoryModel>(target.memory_address(), target.read_memory(0, target.memory_size()))) {
+      memory_(std::make_unique<MemoryModel>(target.memory_address(), target.read_memory(0, target.memory_size()))),
+      counters_(target.counters()) {
   memory_->add(regions.right, all_rights());
+}
+
+const Port* Bench::port_of(const Program& program) const {
+  using transport::QpType;
+  if (program.type == QpType::uc && !target_->has("uc")) return nullptr;
+  if (program.type == QpType::ud && !target_->has("ud")) return nullptr;
+  return program.version == RoceVersion::none ? &target_->port() : target_->port_of(program.version);
+}
+
+const Port& Bench::other_port(const Port& port) const {
+  for (const RoceVersion version : kVersions) {
+    const Port* other = version == port.version ? nullptr : target_->port_of(version);
+    if (other != nullptr) return *other;
+  }
+  return port;
 }
 
 const Region& Bench::region_of(Key key) const {

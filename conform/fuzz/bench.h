@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "conform/fuzz/counter_check.h"
 #include "conform/fuzz/device_model.h"
 #include "conform/fuzz/gate.h"
 #include "conform/fuzz/memory_model.h"
@@ -31,6 +32,10 @@ class Bench {
   [[nodiscard]] static TargetResult<Bench> make(Target& target, Gate& gate, const Timing& timing);
 
   [[nodiscard]] Target& target() const { return *target_; }
+  /// Returns the port of a program; null if the device, or the way to it, does not have what it is for.
+  [[nodiscard]] const Port* port_of(const Program& program) const;
+  /// Returns a port of another version of RoCE; the same one if there is no other.
+  [[nodiscard]] const Port& other_port(const Port& port) const;
   /// Sends a frame through the gate; false if it may not pass.
   [[nodiscard]] bool send(std::span<const std::byte> frame) { return gate_->send(*target_, frame); }
   [[nodiscard]] const Timing& timing() const { return timing_; }
@@ -39,6 +44,7 @@ class Bench {
   /// Returns the model of a QP that no program uses.
   [[nodiscard]] DeviceModel& clean() { return *clean_; }
   [[nodiscard]] Monitor& monitor() { return monitor_; }
+  [[nodiscard]] CounterCheck& counters() { return counters_; }
   [[nodiscard]] const Regions& regions() const { return regions_; }
   /// Returns the region whose key a request names; the one that the peer may use where a key is of none.
   [[nodiscard]] const Region& region_of(Key key) const;
@@ -65,6 +71,7 @@ class Bench {
   std::unique_ptr<MemoryModel> memory_;  // stays where it is, for the model
   std::optional<DeviceModel> clean_{};
   Monitor monitor_;
+  CounterCheck counters_;
   std::uint32_t receives_ = 0;
   std::size_t programs_ = 0;
 };

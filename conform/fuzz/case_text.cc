@@ -1,24 +1,54 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "conform/fuzz/case_text.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "conform/fuzz/finding_case.h"
 #include "conform/fuzz/program_text.h"
 #include "text/text_buffer.h"
 
 namespace roce::conform::fuzz {
 
+namespace {
+
+std::string_view rules_of(const Program& program) {
+  if (program.type == transport::QpType::uc) return "IBTA 9.8.2";
+  if (program.type == transport::QpType::ud) return "IBTA 9.8.3";
+  return program.is_for_requester ? "IBTA 9.7.6, IBTA 9.9.2" : "IBTA 9.7.4, IBTA 9.7.5";
+}
+
+/// Returns what tells a QP from the usual one, with a comma behind it.
+std::string kind_of(transport::QpType type, RoceVersion version) {
+  std::string text;
+  if (type != transport::QpType::rc) text += fmt::format("type: {}, ", type_name(type));
+  if (version != RoceVersion::none) text += fmt::format("version: {}, ", version_name(version));
+  return text;
+}
+
+}  // namespace
+
 void CaseText::add_head(const ProgramResult& failed) {
   add("# {}\n", failed.alarm->what);
   add("case: {}\n", case_name(failed));
   add("title: {}\n", quoted("Found by the fuzzer: " + failed.alarm->place));
-  add("rule: [{}]\nlevel: must\n",
-      failed.program.is_for_requester ? "IBTA 9.7.6, IBTA 9.9.2" : "IBTA 9.7.4, IBTA 9.7.5");
-  add("needs: [agent, rc, atomics]\n");
+  add("rule: [{}]\nlevel: must\n", rules_of(failed.program));
+  const bool is_reliable = failed.program.type == transport::QpType::rc;
+  add("needs: [agent, rc, {}]\n", is_reliable ? "atomics" : type_name(failed.program.type));
 }
 
 void CaseText::add_setup(const ProgramResult& failed, std::string_view attributes) {
   add("setup:\n");
-  add("  qp: {{path_mtu: {}, receives: 0, {}}}\n", failed.program.path_mtu, attributes);
+  const transport::QpType type = failed.program.type;
+  // A UD QP is not connected, and has no path.
+  const bool has_path = type != transport::QpType::ud;
+  add("  qp: {{{}{}receives: 0, {}}}\n", kind_of(type, failed.program.version),
+      has_path ? fmt::format("path_mtu: {}, ", failed.program.path_mtu) : "", attributes);
+  const bool needs_other = std::ranges::any_of(failed.program.actions, [](const Action& action) {
+    const auto* request = std::get_if<Request>(&action);
+    return request != nullptr && request->other_version;
+  });
+  if (needs_other) add("  other: {{qp: {{{}receives: 0}}}}\n", kind_of(type, failed.other_version));
   add("  filler: {{qp: {{path_mtu: {}}}}}\n", kFillBytes);
   add("  right: {{mr: {{length: {}}}}}\n", kRegionBytes);
   add("  other_pd: {{mr: {{length: {}, in_other_pd: \"true\"}}}}\n", kRegionBytes);
@@ -43,6 +73,13 @@ void CaseText::begin_steps() {
 }
 
 void CaseText::add_end(const ProgramResult& failed) {
+  if (failed.alarm->oracle == Oracle::counters) {
+    std::size_t frames = kRegionBytes / kFillBytes;
+    for (const Turn& turn : failed.turns) frames += turn.answers.size();
+    const std::string& counter = failed.alarm->counter;
+    const std::uint64_t least = failed.alarm->counter_least.value_or(frames);
+    add_step(fmt::format("counter: {{{}: {}..{}}}", counter, least, UINT32_MAX));
+  }
   if (failed.alarm->oracle != Oracle::liveness) return;
   add_step("inject: {READ_REQUEST: , on: filler, rdma.va: $right.va, rdma.r_key: $right.r_key, rdma.length: 8}");
   add_step("expect: {READ_RESPONSE_ONLY: , on: filler, bth.psn: $filler.E}");

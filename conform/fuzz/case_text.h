@@ -30,12 +30,12 @@ class CaseText {
 
   /// Adds comment, name, title, rules, level and needs.
   void add_head(const ProgramResult& failed);
-  /// Adds the QP, with these further attributes, and all regions.
+  /// Adds the QP, with these further attributes, one for requests of another version of RoCE, and all regions.
   void add_setup(const ProgramResult& failed, std::string_view attributes);
   /// Adds the begin of the steps: memory is as it is for each program, another content at each place.
   void begin_steps();
 
-  /// Adds a READ on another QP than that of the program, if it is about that.
+  /// Adds a READ on another QP than that of the program, or a counter, if it is about that.
   void add_end(const ProgramResult& failed);
 
   [[nodiscard]] std::string take() { return std::move(text_); }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "conform/fuzz/device_model_parts.h"
+#include "conform/fuzz/service.h"
 #include "roce/wire/checksum.h"
 #include "roce/wire/ethernet.h"
 #include "roce/wire/icrc.h"
@@ -33,14 +34,6 @@ Access right_for(Operation operation) {
   }
 }
 
-/// Returns the statuses that the completion of a receive may have when its QP goes to ERR.
-std::vector<CompletionStatus> flushed(bool is_in_use) {
-  if (!is_in_use) return {CompletionStatus::flushed};
-  using enum CompletionStatus;
-  return {CompletionStatus::flushed, local_length_error,     local_qp_operation_error, local_protection_error,
-          local_access_error,        remote_invalid_request, remote_access_error,      remote_operation_error};
-}
-
 bool has_right_checksum(const Packet& packet) {
   const auto ip = packet.get<Ipv4>();
   if (!ip) return true;
@@ -49,8 +42,13 @@ bool has_right_checksum(const Packet& packet) {
 
 }  // namespace
 
-DeviceModel::Attributes DeviceModel::attributes_of(const QpSetup& setup, Qpn qpn) {
+DeviceModel::Attributes DeviceModel::attributes_of(const QpSetup& setup, Qpn qpn, std::uint32_t port_mtu) {
   return {.qpn = qpn,
+          .type = setup.type,
+          .state = setup.state,
+          .peer = setup.peer,
+          .q_key = setup.q_key,
+          .port_mtu = port_mtu,
           .path_mtu = setup.path_mtu,
           .first_psn = setup.rq_psn,
           .access = setup.access,
@@ -75,7 +73,13 @@ std::int64_t DeviceModel::offset_of(const Executed& executed) const {
 }
 
 unsigned DeviceModel::abstract_state() const {
-  if (state_.is_stopped) return kStates - 1;
+  using transport::QpType;
+  const unsigned has_none = state_.receives.empty() ? 1 : 0;
+  if (attributes_.type == QpType::ud) return kReliableStates + kUnreliableStates + has_none;
+  if (attributes_.type == QpType::uc) {
+    return kReliableStates + 2 * (2 * static_cast<unsigned>(state_.open) + (state_.is_unsure ? 1U : 0U)) + has_none;
+  }
+  if (state_.is_stopped) return kReliableStates - 1;
   unsigned number = static_cast<unsigned>(state_.open);
   for (const bool flag : {state_.is_gap_known, state_.is_rnr, state_.executed.empty(), state_.receives.empty()}) {
     number = 2 * number + (flag ? 1 : 0);
@@ -84,21 +88,36 @@ unsigned DeviceModel::abstract_state() const {
 }
 
 bool DeviceModel::is_taken(const Packet& request) const {
+  // QP-05.
+  if (attributes_.state == transport::QpState::init) return false;
   if (state_.is_stopped || !request.is_roce() || request.problem().reason != ParseReason::none) return false;
   if (check_icrc(request).status != IcrcStatus::good || request.vlan_tci()) return false;
   if (!has_right_checksum(request)) return false;
   const auto ethernet = request.get<Ethernet>();
   const bool is_ours = ethernet && ethernet->destination == port_.device_mac;
-  const RoceVersion version = port_.device_gid.is_ipv4_mapped() ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6;
   const Bth bth = request.bth();
-  return is_ours && request.is_between(version, port_.tester_gid, port_.device_gid) && bth.version == 0 &&
-         bth.p_key.partition() == kDefaultPKey.partition() && bth.dest_qp == attributes_.qpn &&
-         (static_cast<unsigned>(request.opcode()) >> 5U) == static_cast<unsigned>(Service::rc) &&
+  // Datagrams come from anybody, to any address of the device.
+  const bool is_for_all = attributes_.type == transport::QpType::ud &&
+                          (request.net().version != port_.version || request.net().destination == port_.device_gid);
+  const bool is_between = is_for_all || request.is_between(port_.version, port_.tester_gid, port_.device_gid);
+  return is_ours && is_between && bth.version == 0 && bth.p_key.partition() == kDefaultPKey.partition() &&
+         bth.dest_qp == attributes_.qpn && service_of(request.opcode()) == service_of(attributes_.type) &&
          !request.info().is_response();
 }
 
 Expectation DeviceModel::judge(const Packet& request) const {
   if (!is_taken(request)) return {ignored()};
+  switch (attributes_.type) {
+    case transport::QpType::rc:
+      return judge_reliable(request);
+    case transport::QpType::uc:
+      return judge_unreliable(request);
+    default:
+      return judge_datagram(request);
+  }
+}
+
+Expectation DeviceModel::judge_reliable(const Packet& request) const {
   const std::int32_t ahead = request.bth().psn.distance_from(state_.expected);
   if (!request.info().defined() && ahead != 0) {
     // Whether an unknown opcode is dropped before its PSN is looked at is open.
@@ -185,7 +204,8 @@ Behaviour DeviceModel::refuse(NakCode code) const {
   // The receive that the request is for, or was to be for, says why; which status that is, is left to the device.
   bool is_in_use = true;
   for (const PostedReceive& receive : state_.receives) {
-    refused.completions.push_back({.wr_id = receive.wr_id, .statuses = flushed(is_in_use)});
+    refused.completions.push_back({.wr_id = receive.wr_id, .statuses = {CompletionStatus::flushed}});
+    if (is_in_use) refused.completions.back().statuses = failures();
     is_in_use = false;
   }
   refused.effect = [](DeviceState& state) {

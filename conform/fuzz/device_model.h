@@ -9,21 +9,27 @@
 
 namespace roce::conform::fuzz {
 
-/// The responder of an RC QP of the device as the specification has it (IBTA vol. 1, 9.7.4 and 9.7.5; docs/rules.md,
-/// RC-RESP): what it may answer to a request, and what it knows afterwards. It shares nothing with our endpoint, so
-/// that a mistake of that is not in both. Requests come one at a time: each is answered before the next one is taken.
+/// The responder of a QP of the device as the specification has it (RC: IBTA vol. 1, 9.7.4 and 9.7.5, docs/rules.md
+/// RC-RESP; UC: 9.8.2, UC-01 to UC-04; UD: 9.8.3, UD-01 to UD-05): what it may answer to a request, and what it knows
+/// afterwards. It shares nothing with our endpoint, so that a mistake of that is not in both. Requests come one at a
+/// time: each is answered before the next one is taken.
 class DeviceModel {
  public:
   struct Attributes {
     Qpn qpn{};
-    std::uint32_t path_mtu = 1024;  ///< bytes
+    transport::QpType type = transport::QpType::rc;
+    transport::QpState state = transport::QpState::rts;  ///< in which it was before any packet
+    Qpn peer{};                                          ///< the tester's QPN
+    QKey q_key{};                                        ///< of a UD QP
+    std::uint32_t port_mtu = 1024;                       ///< the most bytes of a datagram
+    std::uint32_t path_mtu = 1024;                       ///< bytes
     Psn first_psn{};
     transport::Access access = transport::Access::none;
     std::uint8_t rnr_timer = 12;       ///< the code of its RNR NAKs
     std::uint8_t rd_atomic_depth = 4;  ///< READs and atomics that it has to remember for duplicates
   };
   /// Returns the attributes of a QP that was made by a setup.
-  [[nodiscard]] static Attributes attributes_of(const QpSetup& setup, Qpn qpn);
+  [[nodiscard]] static Attributes attributes_of(const QpSetup& setup, Qpn qpn, std::uint32_t port_mtu);
   /// `port` and `memory` have to outlive the model.
   DeviceModel(const Attributes& attributes, const Port& port, MemoryModel& memory);
 
@@ -42,20 +48,30 @@ class DeviceModel {
   [[nodiscard]] std::int64_t offset_of(const Executed& executed) const;
   /// Returns a number of 0 … kStates-1 that stands for the state, for telling states apart.
   [[nodiscard]] unsigned abstract_state() const;
-  static constexpr unsigned kStates = 49;
+  static constexpr unsigned kReliableStates = 49;
+  static constexpr unsigned kUnreliableStates = 12;
+  static constexpr unsigned kDatagramStates = 2;
+  static constexpr unsigned kStates = kReliableStates + kUnreliableStates + kDatagramStates;
 
  private:
   /// True if the frame is one that the QP looks at.
   [[nodiscard]] bool is_taken(const Packet& request) const;
+  [[nodiscard]] Expectation judge_reliable(const Packet& request) const;
   [[nodiscard]] Expectation judge_gap() const;
   [[nodiscard]] Expectation judge_duplicate(const Packet& request) const;
   [[nodiscard]] Expectation judge_duplicate_read(const Packet& request) const;
   [[nodiscard]] Expectation judge_duplicate_atomic(const Packet& request) const;
   [[nodiscard]] Expectation judge_next(const Packet& request) const;
   [[nodiscard]] Expectation execute_send(const Packet& request) const;
+  /// Returns what may become of a SEND that is to invalidate a key.
+  [[nodiscard]] Expectation refuse_invalidation(const PostedReceive& receive) const;
   [[nodiscard]] Expectation execute_write(const Packet& request) const;
   [[nodiscard]] Expectation execute_read(const Packet& request) const;
   [[nodiscard]] Expectation execute_atomic(const Packet& request) const;
+  [[nodiscard]] Expectation judge_unreliable(const Packet& request) const;
+  [[nodiscard]] Expectation execute_unreliable(const Packet& request) const;
+  [[nodiscard]] Behaviour lose_message(const Packet& request) const;
+  [[nodiscard]] Expectation judge_datagram(const Packet& request) const;
 
   [[nodiscard]] bool is_in_order(const OpcodeInfo& info) const;
   [[nodiscard]] bool has_right(Operation operation) const;

@@ -6,6 +6,7 @@
 #include "conform/fuzz/device_model.h"
 #include "conform/fuzz/device_model_parts.h"
 #include "conform/language/functions.h"
+#include "roce/wire/ieth.h"
 #include "roce/wire/immdt.h"
 
 namespace roce::conform::fuzz {
@@ -24,6 +25,20 @@ void DeviceModel::add_executed(Expectation& expectation, Behaviour behaviour, co
   const Msn msn = request.info().ends_message() ? state_.msn + 1 : state_.msn;
   behaviour.answers.push_back(acknowledgement(state_.expected, state_.expected, msn));
   expectation.push_back(std::move(behaviour));
+}
+
+Expectation DeviceModel::refuse_invalidation(const PostedReceive& receive) const {
+  // No key of a region can be invalidated by a peer (MEM-06). The data may be there, and their ACK may be sent.
+  Expectation expectation{refuse(NakCode::invalid_request), refuse(NakCode::remote_access_error)};
+  Behaviour silent = refuse(NakCode::invalid_request);
+  silent.name = "refused";
+  silent.answers.clear();
+  Behaviour acknowledged = silent;
+  acknowledged.answers.push_back(acknowledgement(state_.expected, state_.expected, state_.msn));
+  expectation.push_back(std::move(acknowledged));
+  expectation.push_back(std::move(silent));
+  for (Behaviour& one : expectation) one.unknown = MemoryRange{receive.address, receive.length};
+  return expectation;
 }
 
 Expectation DeviceModel::execute_send(const Packet& request) const {
@@ -46,6 +61,7 @@ Expectation DeviceModel::execute_send(const Packet& request) const {
     }
     return expectation;
   }
+  if (request.get<Ieth>()) return refuse_invalidation(receive);
   Behaviour done{.name = "executed"};
   const Bytes payload = request.payload();
   done.writes.push_back({receive.address + before, {payload.begin(), payload.end()}});

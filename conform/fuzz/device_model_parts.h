@@ -19,6 +19,19 @@ inline constexpr std::int32_t kHalfOfPsns = 1 << 23;
   return {.opcode = Opcode::rc_acknowledge, .first = first, .last = last, .msn = msn};
 }
 
+/// Returns the statuses that the completion of a receive may have that failed.
+[[nodiscard]] inline std::vector<transport::CompletionStatus> failures() {
+  using enum transport::CompletionStatus;
+  return {flushed,
+          local_length_error,
+          local_qp_operation_error,
+          local_protection_error,
+          local_access_error,
+          remote_invalid_request,
+          remote_access_error,
+          remote_operation_error};
+}
+
 /// Takes over what each request that is judged changes: the missing packet has come, and the wait for a receive is
 /// over.
 inline void come(DeviceState& state) {

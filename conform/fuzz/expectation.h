@@ -46,6 +46,7 @@ struct DeviceState {
   bool is_gap_known = false;  ///< a gap was NAKed, and the missing packet has not come
   bool is_rnr = false;        ///< the last request got an RNR NAK
   OpenMessage open = OpenMessage::none;
+  bool is_unsure = false;      ///< UC: the device may have given the open message up
   std::uint64_t received = 0;  ///< bytes of the open message
   Reth write{};                ///< of the open WRITE
   std::deque<PostedReceive> receives{};
@@ -81,6 +82,7 @@ struct ReceiveDone {
   std::uint32_t byte_length = 0;                      ///< if it is a success; so are the members below
   bool is_write = false;
   std::optional<std::uint32_t> immediate{};
+  std::optional<Qpn> source_qp{};  ///< of a datagram
 };
 
 /// One of the things that the device may do with a frame.
@@ -88,7 +90,7 @@ struct Behaviour {
   std::string name;  ///< `executed`, `NAK 0x61`, `ignored`
   std::vector<Answer> answers{};
   std::vector<MemoryWrite> writes{};
-  std::optional<MemoryRange> unknown{};
+  std::optional<MemoryRange> unknown{};  ///< looked at before `writes`
   std::vector<ReceiveDone> completions{};
   std::function<void(DeviceState& state)> effect{};  ///< empty: none
 };

@@ -16,6 +16,7 @@
 #include "conform/fuzz/request_frame.h"
 #include "conform/fuzz/signature.h"
 #include "roce/wire/opcode.h"
+#include "roce/wire/packet_spec.h"
 
 namespace roce::conform::fuzz {
 
@@ -38,7 +39,8 @@ class CaseWriter {
     }
     out_.add_step("no_completion:");
     if (failed_.alarm->oracle == Oracle::state || failed_.alarm->oracle == Oracle::memory) {
-      out_.add_step(fmt::format("state: {}", failed_.is_stopped ? "ERR" : "RTS"));
+      const auto state = failed_.is_stopped ? transport::QpState::err : failed_.program.state;
+      out_.add_step(fmt::format("state: {}", to_string(state)));
     }
     out_.add_step("memory: unchanged");
     out_.add_end(failed_);
@@ -48,6 +50,8 @@ class CaseWriter {
  private:
   /// Returns the attributes of the QP.
   [[nodiscard]] std::string attributes() const {
+    if (failed_.program.type == transport::QpType::ud)
+      return fmt::format("state: {}", to_string(failed_.program.state));
     using transport::Access;
     std::vector<std::string_view> rights;
     constexpr std::array all{std::pair{Access::remote_write, "remote_write"},
@@ -56,7 +60,8 @@ class CaseWriter {
     for (const auto& [right, name] : all) {
       if (transport::allows(failed_.program.access, right)) rights.emplace_back(name);
     }
-    return fmt::format("rq_psn: {}, access: [{}]", failed_.program.first_psn.value(), fmt::join(rights, ", "));
+    return fmt::format("state: {}, rq_psn: {}, access: [{}]", to_string(failed_.program.state),
+                       failed_.program.first_psn.value(), fmt::join(rights, ", "));
   }
 
   /// Returns an address as an offset in its region.
@@ -130,12 +135,22 @@ class CaseWriter {
         field("atomiceth.compare", std::to_string(request.compare));
       }
       if (id == HeaderId::immdt) field("immdt.data", std::to_string(request.immediate));
+      if (id == HeaderId::ieth) field("ieth.r_key", key_text(request.key));
+      if (id == HeaderId::deth) {
+        field("deth.q_key", fmt::format("0x{:08x}", QpSetup{}.q_key.value() ^ request.q_key_flip));
+        field("deth.src_qp", "$qp.peer");
+      }
+    }
+    if (request.other_version) field("on", "other");
+    if (request.other_version || request.qpn_flip != 0) {
+      field("bth.dest_qp", fmt::format("$qp.qpn ^ 0x{:x}", request.qpn_flip));
     }
     field("payload", fmt::format("\"bytes({}, {})\"", request.seed, request.payload));
+    const PacketSpec sent = PacketSpec::from_packet(parse_frame(turn.frame, LinkType::ethernet));
     for (const FieldChange& change : request.changes) {
-      field(change.field, fmt::format("\"{}\"", change.value));
+      if (change.field == "trailer" || sent.field(change.field))
+        field(change.field, fmt::format("\"{}\"", change.value));
     }
-    if (request.qpn_flip != 0) field("bth.dest_qp", fmt::format("$qp.qpn ^ 0x{:x}", request.qpn_flip));
     if (request.wrong_icrc) field("icrc", "wrong");
     if (info.defined()) {
       out_.add_step(fmt::format("inject: {{{}: {}}}", short_name(request.opcode), fields));
@@ -148,7 +163,9 @@ class CaseWriter {
 
   void add_expectation(const Turn& turn) {
     std::span<const Behaviour> behaviours{turn.expectation};
-    if (turn.taken) behaviours = behaviours.subspan(*turn.taken, 1);
+    // Where nothing is answered, a right device may have done another one of the things that are allowed.
+    const bool is_answered = failed_.program.type == transport::QpType::rc;
+    if (turn.taken && is_answered) behaviours = behaviours.subspan(*turn.taken, 1);
     const bool may_notify = is_marked(turn.frame);
     if (behaviours.size() == 1 && !may_notify) return add_behaviour(behaviours.front());
     out_.add_step("expect_one_of:");
@@ -166,6 +183,9 @@ class CaseWriter {
   }
 
   void add_behaviour(const Behaviour& behaviour) {
+    // The first step of a way tells whether it is the one.
+    const bool is_silent = failed_.program.type != transport::QpType::rc;
+    if (is_silent) add_completions(behaviour);
     if (behaviour.answers.empty()) out_.add_step("quiet: default");
     for (const Answer& answer : behaviour.answers) add_answer(answer);
     for (const MemoryWrite& write : behaviour.writes) {
@@ -177,6 +197,10 @@ class CaseWriter {
       out_.add_step(fmt::format("memory: {{at: {}, length: {}}}", address_text(behaviour.unknown->address),
                                 behaviour.unknown->length));
     }
+    if (!is_silent) add_completions(behaviour);
+  }
+
+  void add_completions(const Behaviour& behaviour) {
     for (const ReceiveDone& done : behaviour.completions) add_completion(done);
   }
 
@@ -206,6 +230,7 @@ class CaseWriter {
     std::string fields = fmt::format("of: receive, wr_id: {}, status: [{}]", done.wr_id, fmt::join(statuses, ", "));
     if (done.statuses.front() == transport::CompletionStatus::success) {
       fields += fmt::format(", byte_length: {}", done.byte_length);
+      if (done.source_qp) fields += ", source_qp: $qp.peer";
       if (done.immediate) fields += fmt::format(", immediate: {}", *done.immediate);
     }
     out_.add_step(fmt::format("completion: {{{}}}", fields));

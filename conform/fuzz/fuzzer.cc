@@ -46,7 +46,20 @@ TargetResult<ProgramResult> Fuzzer::prepare() {
   TargetResult<Bench> bench = Bench::make(*target_, gate_, settings_.timing);
   if (!bench) return tl::unexpected(bench.error());
   bench_.emplace(std::move(*bench));
+  look_around();
   return fill(*bench_);
+}
+
+void Fuzzer::look_around() {
+  using transport::QpType;
+  variety_ = {};
+  for (const QpType type : {QpType::uc, QpType::ud}) {
+    if (bench_->port_of({.type = type}) != nullptr) variety_.other_types.push_back(type);
+  }
+  for (const RoceVersion version : kVersions) {
+    const bool is_other = version != target_->port().version;
+    if (is_other && bench_->port_of({.version = version}) != nullptr) variety_.other_versions.push_back(version);
+  }
 }
 
 TargetResult<bool> Fuzzer::be_ready() {
@@ -80,20 +93,26 @@ TargetResult<ProgramResult> Fuzzer::run(const Program& program) {
 }
 
 TargetResult<ProgramResult> Fuzzer::run_next() {
-  if (!untried_.empty()) {
+  while (!untried_.empty()) {
     const Program program = std::move(untried_.front());
     untried_.pop_front();
+    // Another device may have had what this one lacks.
+    if (bench_->port_of(program) == nullptr) continue;
     TargetResult<ProgramResult> result = run_program(*bench_, program);
     if (result) learn(*result, true);
     return result;
   }
-  Program program = new_program(random_);
+  Program program = new_program(random_, variety_);
   program.is_for_requester = happens(random_, kPercentForRequester);
+  // Nothing is sent in other states.
+  if (program.is_for_requester) program.state = transport::QpState::rts;
   std::vector<Action> begin;
   if (!corpus_.empty() && random_() % kNewOneIn == 0) {
-    program = corpus_[random_() % corpus_.size()];
-    begin = std::move(program.actions);
-    program.actions.clear();
+    const Program& known = corpus_[random_() % corpus_.size()];
+    if (bench_->port_of(known) != nullptr) {
+      program = known;
+      begin = std::exchange(program.actions, {});
+    }
   }
   TargetResult<ProgramResult> result = run_new(program, std::move(begin));
   if (result) learn(*result, false);

@@ -81,6 +81,8 @@ class Fuzzer {
   /// Makes the device ready for a program. Returns true if that showed a fault that was not known; the bench is then
   /// gone.
   [[nodiscard]] TargetResult<bool> be_ready();
+  /// Finds out for which programs the device has what they need.
+  void look_around();
   /// Runs the next program: one that is to be tried first, a new one, or one that goes on from a known one.
   [[nodiscard]] TargetResult<ProgramResult> run_next();
   /// Runs a program that is made up, with these actions at its begin.
@@ -98,6 +100,7 @@ class Fuzzer {
   Gate gate_;
   std::unique_ptr<Target> target_;
   std::optional<Bench> bench_;
+  Variety variety_;
   std::vector<Program> corpus_;
   std::deque<Program> untried_;
   std::vector<Program> kept_;

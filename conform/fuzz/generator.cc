@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
+
+#include "conform/fuzz/service.h"
 
 namespace roce::conform::fuzz {
 
@@ -98,6 +101,28 @@ Request begin_atomic(const DeviceModel& /*model*/, Random& random) {
   return atomic;
 }
 
+/// Returns the next request to a UC QP; sometimes as if packets in front of it had been lost.
+Request unreliable_request(const DeviceModel& model, Random& random) {
+  const OpenMessage open = model.state().open;
+  const bool has_gap = happens(random, open == OpenMessage::none ? 5 : 20);
+  Request request;
+  if (open == OpenMessage::none || has_gap) {
+    request = happens(random, 50) ? begin_send(model, random) : begin_write(model, random);
+  } else {
+    request = open == OpenMessage::send ? go_on_with_send(model, random) : go_on_with_write(model, random);
+  }
+  if (has_gap) request.psn = 1 + static_cast<std::int32_t>(draw(random, 3));
+  request.opcode = with_service(request.opcode, Service::uc);
+  return request;
+}
+
+Request datagram(const DeviceModel& model, Random& random) {
+  constexpr std::array<std::uint32_t, 7> edges{0, 1, 3, 8, 24, 216, 217};
+  Request request = base(happens(random, 30) ? Opcode::ud_send_only_imm : Opcode::ud_send_only, random);
+  request.payload = happens(random, 70) ? one_of(random, edges) : draw_length(random, model.attributes().path_mtu);
+  return request;
+}
+
 /// Returns a request that the device has executed, or a READ of its rest; it has to be there.
 Request repeat(const DeviceModel& model, Random& random) {
   const auto& executed = model.state().executed;
@@ -127,7 +152,13 @@ void mutate_psn(Request& request, const DeviceModel& /*model*/, Random& random) 
   request.psn += one_of(random, edges);
 }
 
-void mutate_opcode(Request& request, const DeviceModel& /*model*/, Random& random) {
+void mutate_opcode(Request& request, const DeviceModel& model, Random& random) {
+  if (model.attributes().type == transport::QpType::ud) {
+    // The rest stays that of a datagram, so that a device that guesses would take it.
+    const std::array opcodes{0x60, 0x61, 0x62, 0x63, 0x66, 0x6A, 0x7F, 0x04, 0x24, 0x44, 0xA4};
+    request.changes.push_back({.field = "bth.opcode", .value = std::to_string(one_of(random, opcodes))});
+    return;
+  }
   using enum Opcode;
   constexpr std::array others{rc_send_first,
                               rc_send_middle,
@@ -147,6 +178,8 @@ void mutate_opcode(Request& request, const DeviceModel& /*model*/, Random& rando
                               rc_read_response_only,
                               rc_acknowledge,
                               rc_atomic_acknowledge,
+                              rc_send_last_invalidate,
+                              rc_send_only_invalidate,
                               static_cast<Opcode>(0x15),
                               static_cast<Opcode>(0x18),
                               static_cast<Opcode>(0x1F),
@@ -154,6 +187,8 @@ void mutate_opcode(Request& request, const DeviceModel& /*model*/, Random& rando
                               uc_write_only,
                               ud_send_only};
   request.opcode = one_of(random, others);
+  const bool keeps_service = service_of(request.opcode) != Service::rc || happens(random, 10);
+  if (!keeps_service) request.opcode = with_service(request.opcode, service_of(model.attributes().type));
 }
 
 void mutate_payload(Request& request, const DeviceModel& model, Random& random) {
@@ -206,25 +241,70 @@ void mutate_qpn(Request& request, const DeviceModel& /*model*/, Random& random) 
   request.qpn_flip = 1U << draw(random, Qpn::kBits);
 }
 
+void mutate_q_key(Request& request, const DeviceModel& /*model*/, Random& random) {
+  request.q_key_flip = 1U << draw(random, QKey::kBits);
+}
+
+void mutate_version(Request& request, const DeviceModel& /*model*/, Random& /*random*/) {
+  request.other_version = true;
+}
+
 void mutate_field(Request& request, const DeviceModel& /*model*/, Random& random) {
-  const std::array<FieldChange, 20> changes{
-      {{"bth.tver", "1"},         {"bth.tver", "15"},
-       {"bth.p_key", "0x7fff"},   {"bth.p_key", "0"},
-       {"bth.p_key", "0x8000"},   {"bth.p_key", "0x1234"},
-       {"bth.dest_qp", "0"},      {"bth.mig_req", "false"},
-       {"bth.se", "true"},        {"bth.fecn", "true"},
-       {"bth.becn", "true"},      {"bth.reserved1", "63"},
-       {"bth.reserved2", "127"},  {"bth.pad_count", std::to_string(draw(random, 4))},
-       {"ip.ttl", "3"},           {"ip.ecn", "3"},
-       {"ip.dscp", "46"},         {"ip.src", "10.0.0.77"},
-       {"ip.checksum", "0x1234"}, {"udp.srcport", "17"}}};
+  const std::array<FieldChange, 29> changes{{{"bth.tver", "1"},
+                                             {"bth.tver", "15"},
+                                             {"bth.p_key", "0x7fff"},
+                                             {"bth.p_key", "0"},
+                                             {"bth.p_key", "0x8000"},
+                                             {"bth.p_key", "0x1234"},
+                                             {"bth.dest_qp", "0"},
+                                             {"bth.mig_req", "false"},
+                                             {"bth.se", "true"},
+                                             {"bth.fecn", "true"},
+                                             {"bth.becn", "true"},
+                                             {"bth.reserved1", "63"},
+                                             {"bth.reserved2", "127"},
+                                             {"bth.pad_count", std::to_string(draw(random, 4))},
+                                             {"ip.ttl", "3"},
+                                             {"ip.ecn", "3"},
+                                             {"ip.dscp", "46"},
+                                             {"ip.src", "10.0.0.77"},
+                                             {"ip.checksum", "0x1234"},
+                                             {"udp.srcport", "17"},
+                                             {"udp.dstport", "4792"},
+                                             {"ipv6.ecn", "3"},
+                                             {"reth.va", "0xfffffffffffffff8"},
+                                             {"trailer", "fe"},
+                                             {"trailer", "abcdefabcd"},
+                                             {"ipv6.hop_limit", "1"},
+                                             {"ipv6.src", "fd00::77"},
+                                             {"grh.hop_limit", "1"},
+                                             {"grh.sgid", "fd00::77"}}};
   request.changes.push_back(one_of(random, changes));
+}
+
+/// Returns a request that a device executes in any state but ERR, and that shows whether it is as it should be.
+Request probe(const DeviceModel& model, std::size_t number) {
+  Request request{.opcode = Opcode::rc_write_only, .payload = kProbeBytes, .seed = number, .length = kProbeBytes};
+  if (model.attributes().type == transport::QpType::ud) request.opcode = Opcode::ud_send_only;
+  if (model.attributes().type == transport::QpType::uc) {
+    request.opcode = Opcode::uc_write_only;
+    // What is behind a gap begins anew, whatever was open.
+    request.psn = 1;
+  }
+  return request;
 }
 
 }  // namespace
 
-Program new_program(Random& random) {
+Program new_program(Random& random, const Variety& variety) {
   Program program;
+  if (!variety.other_types.empty() && happens(random, 25)) {
+    program.type = variety.other_types[draw(random, variety.other_types.size())];
+  }
+  if (!variety.other_versions.empty() && happens(random, 20)) {
+    program.version = variety.other_versions[draw(random, variety.other_versions.size())];
+  }
+  if (happens(random, 6)) program.state = happens(random, 50) ? transport::QpState::init : transport::QpState::rtr;
   program.path_mtu = happens(random, 80) ? 256 : 1024;
   const std::array<std::uint32_t, 4> edges{0, 1, 0xFF'FFFE, 0x7F'FFFF};
   program.first_psn = Psn{happens(random, 50) ? one_of(random, edges) : static_cast<std::uint32_t>(random())};
@@ -236,6 +316,8 @@ Program new_program(Random& random) {
 
 Request legal_request(const DeviceModel& model, Random& random) {
   const DeviceState& state = model.state();
+  if (model.attributes().type == transport::QpType::uc) return unreliable_request(model, random);
+  if (model.attributes().type == transport::QpType::ud) return datagram(model, random);
   if (!state.executed.empty() && happens(random, 15)) return repeat(model, random);
   if (state.open == OpenMessage::send) return go_on_with_send(model, random);
   if (state.open == OpenMessage::write) return go_on_with_write(model, random);
@@ -246,7 +328,10 @@ Request legal_request(const DeviceModel& model, Random& random) {
 void mutate(Request& request, const DeviceModel& model, Random& random) {
   constexpr std::array mutations{mutate_psn,     mutate_psn,     mutate_psn,     mutate_opcode, mutate_opcode,
                                  mutate_payload, mutate_length,  mutate_address, mutate_key,    mutate_ack,
-                                 mutate_icrc,    mutate_operand, mutate_qpn,     mutate_field};
+                                 mutate_icrc,    mutate_operand, mutate_qpn,     mutate_field,  mutate_version};
+  if (model.attributes().type == transport::QpType::ud && happens(random, 20)) {
+    return mutate_q_key(request, model, random);
+  }
   one_of(random, mutations)(request, model, random);
 }
 
@@ -269,10 +354,13 @@ std::optional<Action> Generator::next(const DeviceModel& model) {
   }
   if (number > length_) return std::nullopt;
   if (number == length_) {
-    return Request{.opcode = Opcode::rc_write_only, .payload = kProbeBytes, .seed = number, .length = kProbeBytes};
+    return probe(model, number);
   }
   constexpr std::array<std::uint32_t, 6> receives{0, 1, 64, 256, 1024, kReceiveBytes};
-  if (happens(random_, 15)) return Receive{one_of(random_, receives)};
+  const bool is_reliable = model.attributes().type == transport::QpType::rc;
+  // An RC QP asks for a receive when it has none; others lose what comes.
+  const bool is_needed = !is_reliable && model.state().receives.empty();
+  if (happens(random_, is_needed ? 50 : 15)) return Receive{one_of(random_, receives)};
   Request request = legal_request(model, random_);
   if (happens(random_, 35)) mutate(request, model, random_);
   while (happens(random_, 10)) mutate(request, model, random_);

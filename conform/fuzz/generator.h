@@ -10,8 +10,15 @@
 
 namespace roce::conform::fuzz {
 
-/// Returns the frame of a new program, without actions.
-[[nodiscard]] Program new_program(Random& random);
+/// The types of QPs and the versions of RoCE that a device has.
+struct Variety {
+  std::vector<transport::QpType> other_types{};  ///< beside RC
+  std::vector<RoceVersion> other_versions{};     ///< beside that of its own port
+};
+
+/// Returns the frame of a new program, without actions. Most are for RC over the device's own port, about which most is
+/// to be known.
+[[nodiscard]] Program new_program(Random& random, const Variety& variety);
 
 /// Returns a request that is right in the state of the device; sometimes the same as an older one.
 [[nodiscard]] Request legal_request(const DeviceModel& model, Random& random);

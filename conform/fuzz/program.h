@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,7 +47,9 @@ struct Request {
   std::uint64_t operand = 0;  ///< the value to swap or add
   std::uint64_t compare = 0;  ///< the value to compare with
   std::uint32_t immediate = 0;
-  std::uint32_t qpn_flip = 0;  ///< bits of the destination QPN that are inverted
+  std::uint32_t qpn_flip = 0;    ///< bits of the destination QPN that are inverted
+  std::uint32_t q_key_flip = 0;  ///< bits of the Q_Key that are inverted
+  bool other_version = false;    ///< over another version of RoCE than the QP's, if the device has one
   bool wrong_icrc = false;
   std::vector<FieldChange> changes{};  ///< applied at last, before the ICRC
 
@@ -60,10 +63,12 @@ struct Receive {
   friend bool operator==(const Receive&, const Receive&) = default;
 };
 
-/// The device posts a request: a SEND, WRITE, READ, FETCH ADD or COMPARE SWAP.
+/// The device posts a request: a SEND, WRITE, READ, FETCH ADD or COMPARE SWAP; on UC one of the first two, on UD the
+/// first.
 struct Post {
   transport::WorkOpcode opcode = transport::WorkOpcode::send;
   std::uint32_t length = 0;  ///< bytes, at most kPostBytes; an atomic has 8
+  bool own_q_key = false;    ///< on UD: the request asks for the Q_Key of the QP, and does not say another one
 
   friend bool operator==(const Post&, const Post&) = default;
 };
@@ -87,8 +92,11 @@ using Action = std::variant<Request, Receive, Post, Response>;
 /// A conversation with a new QP of the device.
 struct Program {
   bool is_for_requester = false;  ///< its actions are Post and Response; else they are Request and Receive
-  std::uint32_t path_mtu = 256;   ///< bytes
-  Psn first_psn{};                ///< the first PSN that the device expects
+  transport::QpType type = transport::QpType::rc;      ///< RC, UC or UD
+  RoceVersion version = RoceVersion::none;             ///< none: that of the device's own port
+  transport::QpState state = transport::QpState::rts;  ///< of the QP; for the responder also INIT or RTR
+  std::uint32_t path_mtu = 256;                        ///< bytes
+  Psn first_psn{};                                     ///< the first PSN that the device expects, or sends
   transport::Access access = transport::Access::none;
   std::vector<Action> actions{};
 };
@@ -97,6 +105,10 @@ struct Program {
 inline constexpr std::uint32_t kMostPosts = 8;
 /// The most bytes of such a request.
 inline constexpr std::uint32_t kPostBytes = 1024;
+/// The versions of RoCE that programs have, if the device has them.
+inline constexpr std::array kVersions{RoceVersion::v2_ipv6, RoceVersion::v1, RoceVersion::v2_ipv4};
+/// The Q_Key that datagrams of the device have, unless its QP has another one for them.
+inline constexpr QKey kRemoteQKey{0x0BAD'F00D};
 /// Where the peer's memory would be, and its key: nothing answers from there but the program.
 inline constexpr std::uint64_t kRemote = 0x5000'0000;
 inline constexpr std::uint32_t kRemoteKey = 0x0051'7700;

@@ -21,10 +21,17 @@ namespace {
 /// A program for the device's responder.
 class ResponderRunner final : public ProgramRunner {
  public:
-  ResponderRunner(Bench& bench, const DeviceModel::Attributes& attributes, QpNumber qp, ActionSource& source)
-      : ProgramRunner(bench, qp, ""), model_(attributes, bench.target().port(), bench.memory()), source_(source) {}
+  ResponderRunner(Bench& bench, const Port& port, const DeviceModel::Attributes& attributes, QpNumber qp,
+                  ActionSource& source)
+      : ProgramRunner(bench, port, qp, half_of(attributes.type)),
+        model_(attributes, port, bench.memory()),
+        source_(source) {}
 
  private:
+  static std::string_view half_of(transport::QpType type) {
+    if (type == transport::QpType::rc) return "";
+    return type == transport::QpType::uc ? "UC, " : "UD, ";
+  }
   [[nodiscard]] std::optional<Action> next_action() override { return source_.next(model_); }
   [[nodiscard]] bool is_stopped() const override { return model_.state().is_stopped; }
   [[nodiscard]] unsigned state() const override { return model_.abstract_state(); }
@@ -43,7 +50,7 @@ class ResponderRunner final : public ProgramRunner {
     }
     if (model_.state().is_stopped) {
       turn.is_flushed = true;
-      check_completion({.wr_id = turn.wr_id, .statuses = {transport::CompletionStatus::flushed}}, "flushed");
+      take_completion({.wr_id = turn.wr_id, .statuses = {transport::CompletionStatus::flushed}}, "flushed");
     } else {
       model_.post_receive({.wr_id = turn.wr_id, .address = turn.buffer.address, .length = turn.buffer.length});
     }
@@ -51,7 +58,7 @@ class ResponderRunner final : public ProgramRunner {
   }
 
   void do_request(const Request& request, Turn& turn) {
-    turn.frame = build_request(request, model_, bench());
+    turn.frame = build_request(request, model_, bench(), port());
     turn.psn = model_.state().expected + static_cast<std::uint32_t>(request.psn);
     const std::optional<Packet> packet = send(turn);
     if (!packet) {
@@ -62,13 +69,27 @@ class ResponderRunner final : public ProgramRunner {
     turn.expectation = model_.judge(*packet);
     collect(turn);
     if (has_alarm()) return;
-    const auto taken =
-        std::ranges::find_if(turn.expectation, [&](const Behaviour& one) { return fits(one, turn.answers); });
-    if (taken == turn.expectation.end()) return raise_answer(*packet, turn);
+    // Where nothing is ever answered, a completion is all that tells what was done.
+    const bool is_silent = model_.attributes().type != transport::QpType::rc;
+    const auto completion = is_silent ? target().poll(qp(), true) : std::nullopt;
+    const auto taken = std::ranges::find_if(turn.expectation, [&](const Behaviour& one) {
+      return fits(one, turn.answers) && (!is_silent || one.completions.empty() != completion.has_value());
+    });
+    if (taken == turn.expectation.end()) {
+      const bool is_quiet =
+          std::ranges::any_of(turn.expectation, [&](const auto& one) { return fits(one, turn.answers); });
+      return is_quiet ? raise_completion(*packet, turn, completion) : raise_answer(*packet, turn);
+    }
     turn.taken = static_cast<std::size_t>(taken - turn.expectation.begin());
-    model_.apply(*taken);
     if (taken->unknown) accept(*taken->unknown);
-    for (const ReceiveDone& done : taken->completions) check_completion(done, taken->name);
+    model_.apply(*taken);
+    for (const ReceiveDone& done : taken->completions) {
+      if (is_silent) {
+        check_completion(done, taken->name, *completion);
+      } else {
+        take_completion(done, taken->name);
+      }
+    }
   }
 
   /// Takes what the device sends until it is silent. Once its answer is whole, only what is there already is awaited:
@@ -83,10 +104,23 @@ class ResponderRunner final : public ProgramRunner {
       const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
       // A CNP answers a mark, not a request.
       if (packet.is_roce() && packet.opcode() == Opcode::cnp && is_marked(turn.frame)) continue;
-      const std::optional<std::string> wrong = bench().monitor().judge(packet, target().port(), frame->time);
+      const std::optional<std::string> wrong = bench().monitor().judge(packet, port(), frame->time);
       turn.answers.push_back(std::move(*frame));
       if (wrong) return raise(Oracle::form, *wrong, *wrong);
     }
+  }
+
+  static std::string_view name_of(const Packet& request) {
+    return request.is_roce() ? request.info().name : std::string_view{"no RoCE"};
+  }
+
+  void raise_completion(const Packet& request, const Turn& turn,
+                        const std::optional<transport::Completion>& completion) {
+    const std::string_view expected = turn.expectation.front().name;
+    const std::string seen = completion ? fmt::format("a completion, {}", to_string(completion->status)) : "none";
+    raise(Oracle::completion,
+          fmt::format("{} PSN {} is to be {}: seen {}", name_of(request), turn.psn.value(), expected, seen),
+          fmt::format("{}, {} expected, seen {}", name_of(request), expected, seen));
   }
 
   void raise_answer(const Packet& request, const Turn& turn) {
@@ -99,7 +133,7 @@ class ResponderRunner final : public ProgramRunner {
       seen += fmt::format("{}{}", seen.empty() ? "" : ", ", frame_text(frame));
     }
     if (seen.empty()) seen = "nothing";
-    const std::string_view name = request.is_roce() ? request.info().name : std::string_view{"no RoCE"};
+    const std::string_view name = name_of(request);
     raise(Oracle::answer, fmt::format("{} PSN {}: allowed is {}; seen {}", name, turn.psn.value(), allowed, seen),
           fmt::format("{}, {} expected, seen {}", name, turn.expectation.front().name, kinds_of(turn.answers)));
   }
@@ -109,34 +143,37 @@ class ResponderRunner final : public ProgramRunner {
     bench().memory().write(range.address, target().read_memory(range.address - begin, range.length));
   }
 
-  void check_completion(const ReceiveDone& done, const std::string& name) {
+  /// Takes the next completion, which has to be there.
+  void take_completion(const ReceiveDone& done, const std::string& name) {
     if (has_alarm()) return;
-    const std::optional<transport::Completion> completion = target().poll(qp(), true);
-    const std::string_view wanted = to_string(done.statuses.front());
-    if (!completion) {
-      return raise(Oracle::completion,
-                   fmt::format("no completion of receive {} ({}), expected: {}", done.wr_id, name, wanted),
-                   fmt::format("missing after {}", name));
-    }
+    if (const auto completion = target().poll(qp(), true)) return check_completion(done, name, *completion);
+    raise(Oracle::completion,
+          fmt::format("no completion of receive {} ({}), expected: {}", done.wr_id, name,
+                      to_string(done.statuses.front())),
+          fmt::format("missing after {}", name));
+  }
+
+  void check_completion(const ReceiveDone& done, const std::string& name, const transport::Completion& completion) {
     std::string wrong;
-    if (completion->wr_id != done.wr_id) wrong = "request";
-    if (std::ranges::find(done.statuses, completion->status) == done.statuses.end()) wrong = "status";
-    if (wrong.empty() && completion->status == transport::CompletionStatus::success) {
+    if (completion.wr_id != done.wr_id) wrong = "request";
+    if (std::ranges::find(done.statuses, completion.status) == done.statuses.end()) wrong = "status";
+    if (wrong.empty() && completion.status == transport::CompletionStatus::success) {
       const auto opcode = done.is_write ? transport::CompletionOpcode::receive_write_with_immediate
                                         : transport::CompletionOpcode::receive;
-      if (completion->byte_length != done.byte_length) wrong = "byte length";
-      if (completion->has_immediate != done.immediate.has_value() ||
-          (done.immediate && completion->immediate != *done.immediate)) {
+      if (completion.byte_length != done.byte_length) wrong = "byte length";
+      if (completion.has_immediate != done.immediate.has_value() ||
+          (done.immediate && completion.immediate != *done.immediate)) {
         wrong = "immediate data";
       }
-      if (completion->opcode != opcode) wrong = "opcode";
+      if (done.source_qp && completion.source_qp != *done.source_qp) wrong = "source QP";
+      if (completion.opcode != opcode) wrong = "opcode";
     }
     if (wrong.empty()) return;
     raise(
         Oracle::completion,
         fmt::format("the completion of receive {} has another {}: expected {}, {} bytes, seen receive {}, {}, {} bytes",
-                    done.wr_id, wrong, wanted, done.byte_length, completion->wr_id, to_string(completion->status),
-                    completion->byte_length),
+                    done.wr_id, wrong, to_string(done.statuses.front()), done.byte_length, completion.wr_id,
+                    to_string(completion.status), completion.byte_length),
         fmt::format("{} after {}", wrong, name));
   }
 
@@ -158,7 +195,7 @@ class ResponderRunner final : public ProgramRunner {
       return raise(Oracle::answer, fmt::format("a frame too many: {}", frame_text(*frame)),
                    "too many: " + kinds_of({*frame}));
     }
-    const QpState expected = model_.state().is_stopped ? QpState::err : QpState::rts;
+    const QpState expected = model_.state().is_stopped ? QpState::err : model_.attributes().state;
     const QpState state = target().state(qp());
     if (state != expected) {
       return raise(Oracle::state, fmt::format("the QP is in {}, expected {}", to_string(state), to_string(expected)),
@@ -184,7 +221,8 @@ class ResponderRunner final : public ProgramRunner {
     const auto& request = std::get<Request>(turn.action);
     std::uint64_t signature = mix(state_before, static_cast<std::uint64_t>(request.opcode));
     signature = mix(signature, request.psn == 0 ? 0U : request.psn > 0 ? 1U : 2U);
-    signature = mix(signature, (request.changes.empty() ? 0U : 1U) + (request.wrong_icrc ? 2U : 0U));
+    signature = mix(signature, (request.changes.empty() ? 0U : 1U) + (request.wrong_icrc ? 2U : 0U) +
+                                   (request.other_version ? 4U : 0U) + (request.q_key_flip != 0 ? 8U : 0U));
     signature = mix(signature, static_cast<std::uint64_t>(request.key));
     if (turn.taken) {
       for (const char letter : turn.expectation[*turn.taken].name)
@@ -228,6 +266,8 @@ std::string_view to_string(Oracle oracle) {
       return "memory";
     case Oracle::secret:
       return "secret";
+    case Oracle::counters:
+      return "counters";
     case Oracle::liveness:
       return "liveness";
     case Oracle::gone:
@@ -237,15 +277,21 @@ std::string_view to_string(Oracle oracle) {
 }
 
 TargetResult<ProgramResult> run_program(Bench& bench, const Program& program, ActionSource& source) {
+  const Port* port = bench.port_of(program);
+  if (port == nullptr) return tl::unexpected(std::string{kNoPort});
   QpSetup setup;
+  setup.type = program.type;
+  setup.version = program.version;
+  setup.state = program.state;
   setup.path_mtu = program.path_mtu;
   setup.rq_psn = program.first_psn;
   setup.access = program.access;
   setup.peer = bench.next_peer();
   const TargetResult<QpNumber> qp = bench.target().create_qp(setup);
   if (!qp) return tl::unexpected(qp.error());
-  const DeviceModel::Attributes attributes = DeviceModel::attributes_of(setup, bench.target().qpn(*qp));
-  return ResponderRunner{bench, attributes, *qp, source}.run(program);
+  const DeviceModel::Attributes attributes =
+      DeviceModel::attributes_of(setup, bench.target().qpn(*qp), bench.target().port_mtu());
+  return ResponderRunner{bench, *port, attributes, *qp, source}.run(program);
 }
 
 TargetResult<ProgramResult> run_program(Bench& bench, const Program& program) {

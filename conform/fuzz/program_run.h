@@ -22,12 +22,14 @@ enum class Oracle : std::uint8_t {
   state,       ///< the QP is in a state that it may not be in
   memory,      ///< memory is not as the requests made it
   secret,      ///< a frame of the device has bytes of memory that nobody may read
+  counters,    ///< a counter of the device says what cannot be
   liveness,    ///< a QP that the program did not use is served no more
   gone,        ///< the device, or the way to it, stopped answering
 };
 /// All of them.
-inline constexpr std::array kOracles{Oracle::answer, Oracle::form,   Oracle::completion, Oracle::state,
-                                     Oracle::memory, Oracle::secret, Oracle::liveness,   Oracle::gone};
+inline constexpr std::array kOracles{Oracle::answer,   Oracle::form,     Oracle::completion,
+                                     Oracle::state,    Oracle::memory,   Oracle::secret,
+                                     Oracle::counters, Oracle::liveness, Oracle::gone};
 /// Returns the name of an oracle as the enumerators have it.
 [[nodiscard]] std::string_view to_string(Oracle oracle);
 
@@ -37,6 +39,8 @@ struct Alarm {
   std::size_t action = 0;  ///< index of the action that showed it; behind the last one: the end of the program
   std::string what;        ///< a sentence: what was allowed, and what came
   std::string place;       ///< the same for alarms that are one fault: the kind of request, what was allowed and seen
+  std::string counter{};   ///< the name of a counter that is wrong
+  std::optional<std::uint64_t> counter_least{};  ///< what it has to be at least; empty: the frames that came
 };
 
 /// An action, and what became of it.
@@ -66,12 +70,17 @@ struct ProgramResult {
   std::vector<Turn> turns{};
   std::optional<Alarm> alarm{};
   Regions regions{};
+  RoceVersion other_version{};             ///< of requests that do not have that of the QP
   bool is_stopped = false;                 ///< the QP has to be in ERR at the end
   std::optional<std::uint64_t> missing{};  ///< the request of the device that has to have a completion
   std::vector<Signature> signatures{};     ///< of actions about which something can be new
   std::vector<unsigned> states{};          ///< abstract states of DeviceModel, then those of RequesterModel
   std::size_t frames = 0;                  ///< in both directions
 };
+
+/// The reason why a program cannot run that Bench::port_of has no port of.
+inline constexpr std::string_view kNoPort =
+    "a program is for a type of QP or a version of RoCE that the device does not have";
 
 /// Says what a program does next.
 class ActionSource {

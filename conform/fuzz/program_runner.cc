@@ -19,8 +19,10 @@ constexpr std::ptrdiff_t kSecretBytes = 8;
 
 }  // namespace
 
-ProgramRunner::ProgramRunner(Bench& bench, QpNumber qp, std::string_view half) : bench_(bench), qp_(qp), half_(half) {
+ProgramRunner::ProgramRunner(Bench& bench, const Port& port, QpNumber qp, std::string_view half)
+    : bench_(bench), port_(port), qp_(qp), half_(half) {
   result_.regions = bench.regions();
+  result_.other_version = bench.other_port(port).version;
 }
 
 TargetResult<ProgramResult> ProgramRunner::run(const Program& program) {
@@ -53,13 +55,14 @@ TargetResult<void> ProgramRunner::run_actions() {
   // Nothing is under way on a QP that is reset, and its receives are gone.
   TargetResult<void> reset = target().modify(qp_, {.state = transport::QpState::reset});
   if (reset && !has_alarm()) check_clean_qp();
+  check_counters();
   return reset;
 }
 
 void ProgramRunner::check_clean_qp() {
   DeviceModel& clean = bench_.clean();
   const std::vector<std::byte> frame =
-      build_request({.opcode = Opcode::rc_read_request, .length = kReadBytes}, clean, bench_);
+      build_request({.opcode = Opcode::rc_read_request, .length = kReadBytes}, clean, bench_, target().port());
   const Behaviour behaviour = clean.judge(parse_frame(frame, LinkType::ethernet)).front();
   // A frame that the wire lost is not what this is about.
   for (const Duration patience : {bench_.timing().quiet, bench_.timing().quiet, bench_.timing().answer}) {
@@ -75,10 +78,19 @@ void ProgramRunner::check_clean_qp() {
         "another QP");
 }
 
+void ProgramRunner::check_counters() {
+  const auto deviation = bench_.counters().judge(target().counters(), received_);
+  if (!deviation || has_alarm()) return;
+  raise(Oracle::counters, deviation->what, deviation->place);
+  result_.alarm->counter = deviation->counter;
+  result_.alarm->counter_least = deviation->least;
+}
+
 std::optional<SeenFrame> ProgramRunner::receive(Duration patience) {
   std::optional<SeenFrame> frame = target().receive(target().now() + patience);
   if (!frame) return frame;
   ++result_.frames;
+  ++received_;
   if (!std::ranges::search_n(frame->bytes, kSecretBytes, kUntouched).empty()) {
     raise(Oracle::secret,
           fmt::format("a frame has memory that nobody may read: {} and more bytes 0x{:02x}", kSecretBytes,

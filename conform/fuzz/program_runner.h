@@ -24,8 +24,8 @@ class ProgramRunner {
   [[nodiscard]] TargetResult<ProgramResult> run(const Program& program);
 
  protected:
-  /// `half` begins the places of alarms. `bench` has to outlive the runner.
-  ProgramRunner(Bench& bench, QpNumber qp, std::string_view half);
+  /// `half` begins the places of alarms. `bench` and `port`, that of the QP, have to outlive the runner.
+  ProgramRunner(Bench& bench, const Port& port, QpNumber qp, std::string_view half);
 
   [[nodiscard]] virtual std::optional<Action> next_action() = 0;
   /// Carries out the action of a turn, and judges what the device does. Error: the device refuses a verb.
@@ -48,6 +48,7 @@ class ProgramRunner {
   [[nodiscard]] bool has_alarm() const { return result_.alarm.has_value(); }
   [[nodiscard]] Bench& bench() const { return bench_; }
   [[nodiscard]] Target& target() const { return bench_.target(); }
+  [[nodiscard]] const Port& port() const { return port_; }
   [[nodiscard]] QpNumber qp() const { return qp_; }
   [[nodiscard]] ProgramResult& result() { return result_; }
   [[nodiscard]] const ProgramResult& result() const { return result_; }
@@ -56,10 +57,13 @@ class ProgramRunner {
   [[nodiscard]] TargetResult<void> run_actions();
   /// Finds out whether a QP that the program did not use is served.
   void check_clean_qp();
+  void check_counters();
 
   Bench& bench_;
+  const Port& port_;
   QpNumber qp_;
   std::string_view half_;
+  std::uint64_t received_ = 0;  ///< frames of the device
   ProgramResult result_{};
 };
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "command_line/number_text.h"
+#include "conform/fuzz/requester_model.h"
 #include "roce/live/control_names.h"
 #include "text/text_buffer.h"
 
@@ -24,6 +25,11 @@ constexpr std::uint32_t kMostPayload = 8192;
 
 constexpr std::array<std::string_view, 7> kKeys{"right", "variant", "index", "zero", "other_pd", "closed", "gone"};
 constexpr std::array<std::string_view, 2> kHalves{"responder", "requester"};
+constexpr std::array<std::string_view, 3> kTypes{"rc", "uc", "ud"};
+constexpr std::array kVersionNames{std::pair{RoceVersion::none, std::string_view{"own"}},
+                                   std::pair{RoceVersion::v1, std::string_view{"v1"}},
+                                   std::pair{RoceVersion::v2_ipv4, std::string_view{"v2_ipv4"}},
+                                   std::pair{RoceVersion::v2_ipv6, std::string_view{"v2_ipv6"}}};
 constexpr std::array kPosts{transport::WorkOpcode::send, transport::WorkOpcode::write, transport::WorkOpcode::read,
                             transport::WorkOpcode::fetch_add, transport::WorkOpcode::compare_swap};
 
@@ -43,6 +49,8 @@ void visit(Request& one, Visitor& visitor) {
   visitor("compare", one.compare);
   visitor("immediate", one.immediate);
   visitor("qpn_flip", one.qpn_flip);
+  visitor("q_key_flip", one.q_key_flip);
+  visitor("other_version", one.other_version);
   visitor("wrong_icrc", one.wrong_icrc);
   visitor("changes", one.changes);
 }
@@ -56,6 +64,7 @@ template <typename Visitor>
 void visit(Post& one, Visitor& visitor) {
   visitor("opcode", one.opcode);
   visitor("length", one.length);
+  visitor("own_q_key", one.own_q_key);
 }
 
 template <typename Visitor>
@@ -72,6 +81,9 @@ void visit(Response& one, Visitor& visitor) {
 
 template <typename Visitor>
 void visit_frame(Program& one, Visitor& visitor) {
+  visitor("type", one.type);
+  visitor("version", one.version);
+  visitor("state", one.state);
   visitor("path_mtu", one.path_mtu);
   visitor("first_psn", one.first_psn);
   visitor("access", one.access);
@@ -101,6 +113,15 @@ std::string text_of(Psn value) {
 }
 std::string text_of(Key value) {
   return std::string{kKeys[static_cast<std::size_t>(value)]};
+}
+std::string text_of(transport::QpType value) {
+  return std::string{type_name(value)};
+}
+std::string text_of(transport::QpState value) {
+  return std::string{to_string(value)};
+}
+std::string text_of(RoceVersion value) {
+  return std::string{version_name(value)};
 }
 std::string text_of(transport::WorkOpcode value) {
   return std::string{live::name_of(value)};
@@ -201,6 +222,28 @@ class MemberReader {
     return read_word(node, name, kKeys, value);
   }
 
+  CaseResult<void> read(const SourceNode& node, std::string_view name, transport::QpType& value) {
+    return read_word(node, name, kTypes, value);
+  }
+  CaseResult<void> read(const SourceNode& node, std::string_view name, transport::QpState& value) {
+    using transport::QpState;
+    constexpr std::array states{QpState::init, QpState::rtr, QpState::rts};
+    const std::array<std::string_view, states.size()> names{to_string(states[0]), to_string(states[1]),
+                                                            to_string(states[2])};
+    std::size_t index = 0;
+    CaseResult<void> taken = read_word(node, name, names, index);
+    if (taken) value = states.at(index);
+    return taken;
+  }
+  CaseResult<void> read(const SourceNode& node, std::string_view name, RoceVersion& value) {
+    std::array<std::string_view, kVersionNames.size()> names;
+    std::ranges::transform(kVersionNames, names.begin(), [](const auto& one) { return one.second; });
+    std::size_t index = 0;
+    CaseResult<void> taken = read_word(node, name, names, index);
+    if (taken) value = kVersionNames[index].first;
+    return taken;
+  }
+
   CaseResult<void> read(const SourceNode& node, std::string_view name, Psn& value) {
     std::uint32_t number = 0;
     if (CaseResult<void> taken = read(node, name, number); !taken) return taken;
@@ -262,15 +305,19 @@ class MemberReader {
   std::optional<CaseError> error_;
 };
 
-/// Returns the reason why a program cannot have an action; empty if it can.
-std::string find_mistake(const Action& action) {
+/// Returns the reason why a program for a type of QP cannot have an action; empty if it can.
+std::string find_mistake(const Action& action, transport::QpType type) {
   const auto too_long = [](std::uint32_t length, std::uint32_t most) {
     return length > most ? fmt::format("{} bytes are too many; at most {} are possible", length, most) : std::string{};
   };
   if (const auto* request = std::get_if<Request>(&action)) return too_long(request->payload, kMostPayload);
   if (const auto* response = std::get_if<Response>(&action)) return too_long(response->payload, kMostPayload);
   if (const auto* receive = std::get_if<Receive>(&action)) return too_long(receive->length, kReceiveBytes);
-  return too_long(std::get<Post>(action).length, kPostBytes);
+  const auto& post = std::get<Post>(action);
+  if (!may_post(type, post.opcode)) {
+    return fmt::format("a {} QP takes no {}", text_of(type), live::name_of(post.opcode));
+  }
+  return too_long(post.length, kPostBytes);
 }
 
 template <typename T>
@@ -284,7 +331,8 @@ CaseResult<Action> read_members_of(const SourceNode& node) {
   return Action{std::move(one)};
 }
 
-CaseResult<Action> read_action(const SourceNode& node, bool is_for_requester) {
+CaseResult<Action> read_action(const SourceNode& node, const Program& program) {
+  const bool is_for_requester = program.is_for_requester;
   const CaseResult<std::vector<Member>> members = read_members(node, "an action");
   if (!members) return tl::unexpected(members.error());
   if (members->size() != 1) return node.error("expected one action");
@@ -300,14 +348,15 @@ CaseResult<Action> read_action(const SourceNode& node, bool is_for_requester) {
     return unknown_member(member, "action", {name_of(Request{}), name_of(Receive{})});
   }
   if (!action) return action;
-  if (std::string mistake = find_mistake(*action); !mistake.empty()) return member.value.error(std::move(mistake));
+  if (std::string mistake = find_mistake(*action, program.type); !mistake.empty())
+    return member.value.error(std::move(mistake));
   return action;
 }
 
 CaseResult<void> read_actions(const SourceNode& node, Program& program) {
   program.actions.reserve(node.node.size());
   for (const YAML::Node& item : node.node) {
-    CaseResult<Action> action = read_action(node.with(item), program.is_for_requester);
+    CaseResult<Action> action = read_action(node.with(item), program);
     if (!action) return tl::unexpected(action.error());
     program.actions.push_back(std::move(*action));
   }
@@ -319,6 +368,15 @@ CaseResult<void> read_actions(const SourceNode& node, Program& program) {
 }
 
 }  // namespace
+
+std::string_view type_name(transport::QpType type) {
+  return kTypes.at(static_cast<std::size_t>(type));
+}
+
+std::string_view version_name(RoceVersion version) {
+  const auto* const found = std::ranges::find(kVersionNames, version, &std::pair<RoceVersion, std::string_view>::first);
+  return found->second;
+}
 
 std::string quoted(std::string_view text) {
   text::TextBuffer printable;
@@ -379,6 +437,9 @@ CaseResult<Program> read_program(const SourceNode& node) {
   constexpr std::array<std::uint32_t, 5> path_mtus{256, 512, 1024, 2048, 4096};
   if (std::ranges::find(path_mtus, program.path_mtu) == path_mtus.end()) {
     return node.error(fmt::format("path_mtu: expected {}, found {}", fmt::join(path_mtus, ", "), program.path_mtu));
+  }
+  if (program.is_for_requester && program.state != transport::QpState::rts) {
+    return node.error("a requester sends in RTS only");
   }
   if (actions == members->end()) return node.error("a program has actions");
   if (CaseResult<void> read = read_actions(actions->value, program); !read) return tl::unexpected(read.error());

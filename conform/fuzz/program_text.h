@@ -11,7 +11,7 @@
 namespace roce::conform::fuzz {
 
 /// The version of the form of programs, and of what their signatures stand for.
-inline constexpr std::uint64_t kProgramVersion = 1;
+inline constexpr std::uint64_t kProgramVersion = 2;
 
 /// Returns a program as YAML: a map, of which no line has an indentation of its own but `indent`. Members with their
 /// usual values are left out.
@@ -24,6 +24,11 @@ inline constexpr std::uint64_t kProgramVersion = 1;
 /// Reads a whole number of at most `most`. Error: the node is none; `what` says what it has to be.
 [[nodiscard]] CaseResult<std::uint64_t> read_count(const SourceNode& node, std::string_view what,
                                                    std::uint64_t most = UINT64_MAX);
+
+/// Returns `rc`, `uc` or `ud`.
+[[nodiscard]] std::string_view type_name(transport::QpType type);
+/// Returns the name of a version of RoCE in programs and cases; `own` for none, that of the device's own port.
+[[nodiscard]] std::string_view version_name(RoceVersion version);
 
 /// Returns a text between double quotes; characters that a terminal would obey become `?`.
 [[nodiscard]] std::string quoted(std::string_view text);

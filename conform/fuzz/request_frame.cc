@@ -17,19 +17,25 @@ constexpr std::uint16_t kSourcePort = 50000;
 constexpr std::size_t kMostFrame = 512;
 
 void add_network(FrameBuilder& frame, const Port& port) {
-  const bool is_ipv4 = port.device_gid.is_ipv4_mapped();
-  frame.add(Ethernet{.destination = port.device_mac,
-                     .source = port.tester_mac,
-                     .ether_type = is_ipv4 ? EtherType::ipv4 : EtherType::ipv6});
-  if (is_ipv4) {
-    frame.add(Ipv4{.dont_fragment = true, .source = port.tester_gid.ipv4(), .destination = port.device_gid.ipv4()});
-  } else {
-    frame.add(Ipv6{.source = port.tester_gid, .destination = port.device_gid});
+  Ethernet ethernet{.destination = port.device_mac, .source = port.tester_mac};
+  switch (port.version) {
+    case RoceVersion::v1:
+      ethernet.ether_type = EtherType::roce_v1;
+      frame.add(ethernet).add(Grh{.source = port.tester_gid, .destination = port.device_gid});
+      return;
+    case RoceVersion::v2_ipv6:
+      ethernet.ether_type = EtherType::ipv6;
+      frame.add(ethernet).add(Ipv6{.source = port.tester_gid, .destination = port.device_gid});
+      break;
+    default:
+      ethernet.ether_type = EtherType::ipv4;
+      frame.add(ethernet).add(
+          Ipv4{.dont_fragment = true, .source = port.tester_gid.ipv4(), .destination = port.device_gid.ipv4()});
   }
   frame.add(Udp{.source_port = kSourcePort});
 }
 
-void add_transport(FrameBuilder& frame, const Request& request, const Bench& bench) {
+void add_transport(FrameBuilder& frame, const Request& request, const DeviceModel::Attributes& qp, const Bench& bench) {
   const std::uint64_t address = bench.region_of(request.key).address + static_cast<std::uint64_t>(request.address);
   const RKey r_key{bench.value_of(request.key)};
   for (const HeaderId id : opcode_info(request.opcode).headers()) {
@@ -41,6 +47,9 @@ void add_transport(FrameBuilder& frame, const Request& request, const Bench& ben
         frame.add(AtomicEth{
             .virtual_address = address, .r_key = r_key, .swap_or_add = request.operand, .compare = request.compare});
         break;
+      case HeaderId::ieth:
+        frame.add(Ieth{.r_key = r_key});
+        break;
       case HeaderId::immdt:
         frame.add(ImmDt{.data = request.immediate});
         break;
@@ -51,7 +60,7 @@ void add_transport(FrameBuilder& frame, const Request& request, const Bench& ben
         frame.add(AtomicAckEth{});
         break;
       case HeaderId::deth:
-        frame.add(Deth{});
+        frame.add(Deth{.q_key = QKey{qp.q_key.value() ^ request.q_key_flip}, .source_qp = qp.peer});
         break;
       default:
         break;
@@ -70,17 +79,18 @@ std::vector<std::byte> change(const std::vector<std::byte>& bytes, const Request
 
 }  // namespace
 
-std::vector<std::byte> build_request(const Request& request, const DeviceModel& model, const Bench& bench) {
+std::vector<std::byte> build_request(const Request& request, const DeviceModel& model, const Bench& bench,
+                                     const Port& port) {
   std::vector<std::byte> bytes(request.payload + kMostFrame);
   FrameBuilder frame{bytes};
-  add_network(frame, bench.target().port());
+  add_network(frame, request.other_version ? bench.other_port(port) : port);
   const Psn psn = model.state().expected + static_cast<std::uint32_t>(request.psn);
   frame.add(Bth{.opcode = request.opcode,
                 .mig_req = true,
                 .dest_qp = Qpn{model.attributes().qpn.value() ^ request.qpn_flip},
                 .ack_req = request.ack_request,
                 .psn = psn});
-  add_transport(frame, request, bench);
+  add_transport(frame, request, model.attributes(), bench);
   frame.payload(bytes_of_seed(request.seed, request.payload));
   bytes.resize(frame.finish().value_or(0));
   if (request.changes.empty() && !request.wrong_icrc) return bytes;

@@ -10,10 +10,10 @@
 
 namespace roce::conform::fuzz {
 
-/// Builds the frame of a request to a QP, for the moment that the model is in. A field change that does not fit the
-/// frame, such as one of a header that it does not have, is left out.
-[[nodiscard]] std::vector<std::byte> build_request(const Request& request, const DeviceModel& model,
-                                                   const Bench& bench);
+/// Builds the frame of a request to a QP of this port, for the moment that the model is in. A field change that does
+/// not fit the frame, such as one of a header that it does not have, is left out.
+[[nodiscard]] std::vector<std::byte> build_request(const Request& request, const DeviceModel& model, const Bench& bench,
+                                                   const Port& port);
 
 /// Builds the frame of a response to a QP of the device, with a PSN.
 [[nodiscard]] std::vector<std::byte> build_response(const Response& response, Psn psn, Qpn dest_qp, const Port& port);

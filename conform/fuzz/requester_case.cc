@@ -41,8 +41,9 @@ class RequesterCase {
 
   [[nodiscard]] std::string text() {
     out_.add_head(failed_);
-    out_.add_setup(failed_,
-                   fmt::format("sq_psn: {}, max_rd_atomic: {}", failed_.program.first_psn.value(), kMostPosts));
+    const bool is_connected = type() != transport::QpType::ud;
+    out_.add_setup(failed_, fmt::format("sq_psn: {}{}", failed_.program.first_psn.value(),
+                                        is_connected ? fmt::format(", max_rd_atomic: {}", kMostPosts) : ""));
     out_.begin_steps();
     for (std::size_t i = 0; i < failed_.turns.size(); ++i) {
       const Turn& turn = failed_.turns[i];
@@ -52,10 +53,12 @@ class RequesterCase {
         add_response(turn);
       }
       const bool is_last = i + 1 == failed_.turns.size();
-      if (is_last && failed_.alarm->oracle == Oracle::completion) {
-        add_wrong_completion(turn);
-      } else if (!is_last) {
+      if (!is_last) {
         add_outcome(turn);
+      } else if (failed_.alarm->oracle == Oracle::completion) {
+        add_wrong_completion(turn);
+      } else if (is_about_end()) {
+        add_successes(turn);
       }
     }
     add_end();
@@ -63,27 +66,55 @@ class RequesterCase {
   }
 
  private:
+  /// True if the alarm is about what the device has become, and not about what it did last.
+  [[nodiscard]] bool is_about_end() const {
+    const Oracle oracle = failed_.alarm->oracle;
+    return oracle == Oracle::memory || oracle == Oracle::state || oracle == Oracle::liveness;
+  }
+
   [[nodiscard]] std::string address_text(std::uint64_t address) const {
     return fmt::format("$right.va + {}", address - failed_.regions.right.address);
   }
 
   void add_post(const Turn& turn) {
     const auto& post = std::get<Post>(turn.action);
-    out_.add_step(fmt::format(
-        "post_send: {{opcode: {}, at: {}, l_key: $right.l_key, length: {}, remote: 0x{:x}, r_key: 0x{:x}, wr_id: {}}}",
-        operation_name(post.opcode), address_text(turn.buffer.address), turn.buffer.length,
-        kRemote + turn.wr_id % kMostPosts * kPostBytes, kRemoteKey, turn.wr_id));
+    out_.add_step(
+        fmt::format("post_send: {{opcode: {}, at: {}, l_key: $right.l_key, length: {}, remote: 0x{:x}, r_key: 0x{:x}, "
+                    "wr_id: {}{}}}",
+                    operation_name(post.opcode), address_text(turn.buffer.address), turn.buffer.length,
+                    kRemote + turn.wr_id % kMostPosts * kPostBytes, kRemoteKey, turn.wr_id, q_key_text(post, "q_key")));
     if (leaves_data(turn)) {
-      add_request(opcode_of(post.opcode, 0, 1), turn.psn, "");
+      add_request(opcode_of(type(), post.opcode, 0, 1), turn.psn, "");
       return;
     }
-    const std::uint32_t mtu = failed_.program.path_mtu;
-    const std::uint32_t packets = std::max(1U, (turn.buffer.length + mtu - 1) / mtu);
+    const std::uint32_t mtu = mtu_of(turn);
+    const std::uint32_t packets = packets_of(turn);
     for (std::uint32_t i = 0; i < packets; ++i) {
       const std::uint32_t length = std::min(mtu, turn.buffer.length - i * mtu);
-      add_request(opcode_of(post.opcode, i, packets), turn.psn + i,
-                  payload_text(turn.buffer.address + std::uint64_t{i} * mtu, length));
+      // The end of a message asks for an ACK, if there are any.
+      const bool is_reliable = type() == transport::QpType::rc;
+      const bool is_end = i + 1 == packets;
+      const std::string_view ack = !is_reliable ? ", bth.ack_req: false" : is_end ? ", bth.ack_req: true" : "";
+      const std::string data = payload_text(turn.buffer.address + std::uint64_t{i} * mtu, length);
+      add_request(opcode_of(type(), post.opcode, i, packets), turn.psn + i,
+                  fmt::format("{}{}{}", ack, q_key_text(post, "deth.q_key"), data));
     }
+  }
+
+  [[nodiscard]] transport::QpType type() const { return failed_.program.type; }
+  /// Returns how many bytes of a message a packet has at most.
+  [[nodiscard]] std::uint32_t mtu_of(const Turn& turn) const {
+    return type() == transport::QpType::ud ? std::max(1U, turn.buffer.length) : failed_.program.path_mtu;
+  }
+  [[nodiscard]] std::uint32_t packets_of(const Turn& turn) const {
+    return std::max(1U, (turn.buffer.length + mtu_of(turn) - 1) / mtu_of(turn));
+  }
+
+  /// Returns the Q_Key of a datagram as a member: of its request, or of its frame.
+  [[nodiscard]] std::string q_key_text(const Post& post, std::string_view member) const {
+    if (type() != transport::QpType::ud) return {};
+    if (post.own_q_key) return fmt::format(", {}: {}", member, member == "q_key" ? "0x80000001" : "$qp.q_key");
+    return fmt::format(", {}: 0x{:08x}", member, kRemoteQKey.value());
   }
 
   /// Returns the bytes of memory that no program has changed, in pieces of the same seed.
@@ -129,10 +160,48 @@ class RequesterCase {
       out_.add_step(fmt::format("completion: {{of: send, wr_id: {}, status: {}}}", completion.wr_id,
                                 to_string(completion.status)));
     }
+    add_writes(turn, [](const MemoryWrite&) { return true; });
+  }
+
+  /// Adds the requests that succeeded. Where an answer was wrong, a right device may fail them instead.
+  void add_successes(const Turn& turn) {
+    for (const transport::Completion& completion : turn.completions) {
+      if (completion.status != transport::CompletionStatus::success) return;
+      const auto post = std::ranges::find_if(failed_.turns, [&](const Turn& one) {
+        return std::holds_alternative<Post>(one.action) && one.wr_id == completion.wr_id;
+      });
+      const std::uint64_t address = post->buffer.address;
+      out_.add_step("expect_one_of:");
+      out_.add("{}    succeeds:\n", out_.indent());
+      out_.begin_inner();
+      out_.add_step(fmt::format("completion: {{of: send, wr_id: {}, status: success}}", completion.wr_id));
+      add_writes(turn, [&](const MemoryWrite& write) { return write.address == address; });
+      out_.end_inner();
+      out_.add("{}    fails:\n", out_.indent());
+      out_.begin_inner();
+      out_.add_step(fmt::format("completion: {{of: send, wr_id: {}, status: not success}}", completion.wr_id));
+      if (leaves_data(*post)) {
+        out_.add_step(fmt::format("memory: {{at: {}, length: {}}}", address_text(address), post->buffer.length));
+      }
+      out_.end_inner();
+    }
+  }
+
+  template <typename Wanted>
+  void add_writes(const Turn& turn, const Wanted& is_wanted) {
     for (const MemoryWrite& write : turn.writes) {
+      if (!is_wanted(write)) continue;
       out_.add_step(
           fmt::format("memory: {{at: {}, is: \"{}\"}}", address_text(write.address), hex_digits(write.bytes)));
     }
+  }
+
+  [[nodiscard]] bool has_succeeded(std::uint64_t wr_id) const {
+    return std::ranges::any_of(failed_.turns, [&](const Turn& turn) {
+      return std::ranges::any_of(turn.completions, [&](const transport::Completion& completion) {
+        return completion.wr_id == wr_id && completion.status == transport::CompletionStatus::success;
+      });
+    });
   }
 
   /// Adds the completions that a right device may give instead.
@@ -169,7 +238,9 @@ class RequesterCase {
       out_.add_step(fmt::format("state: {}", failed_.is_stopped ? "ERR" : "RTS"));
     }
     for (const Turn& turn : failed_.turns) {
-      if (!leaves_data(turn) || failed_.alarm->oracle == Oracle::memory) continue;
+      // The bytes of an answer that came in part may be there.
+      const bool is_known = failed_.alarm->oracle == Oracle::memory && has_succeeded(turn.wr_id);
+      if (!leaves_data(turn) || is_known) continue;
       out_.add_step(
           fmt::format("memory: {{at: {}, length: {}}}", address_text(turn.buffer.address), turn.buffer.length));
     }
@@ -199,13 +270,13 @@ class RequesterCase {
   template <typename Add>
   void add_patterns_of(const Turn& turn, const Add& add_pattern) const {
     const auto& post = std::get<Post>(turn.action);
-    const std::uint32_t mtu = failed_.program.path_mtu;
+    const std::uint32_t mtu = mtu_of(turn);
     const bool is_read = post.opcode == transport::WorkOpcode::read;
     const bool is_atomic = leaves_data(turn) && !is_read;
-    const std::uint32_t packets = is_atomic ? 1 : std::max(1U, (turn.buffer.length + mtu - 1) / mtu);
+    const std::uint32_t packets = is_atomic ? 1 : packets_of(turn);
     for (std::uint32_t i = 0; i < packets; ++i) {
-      std::string pattern =
-          fmt::format("{}: , bth.psn: {}", short_name(opcode_of(post.opcode, i, packets)), (turn.psn + i).value());
+      std::string pattern = fmt::format("{}: , bth.psn: {}", short_name(opcode_of(type(), post.opcode, i, packets)),
+                                        (turn.psn + i).value());
       if (is_read) {
         pattern += fmt::format(", reth.va: 0x{:x}, reth.dma_length: {}",
                                kRemote + turn.wr_id % kMostPosts * kPostBytes + std::uint64_t{i} * mtu,

@@ -18,9 +18,13 @@ bool has_answer(const Posted& posted) {
 Post draw_post(const RequesterModel& model, Random& random) {
   constexpr std::array opcodes{WorkOpcode::send, WorkOpcode::send,      WorkOpcode::write,       WorkOpcode::read,
                                WorkOpcode::read, WorkOpcode::fetch_add, WorkOpcode::compare_swap};
+  const transport::QpType type = model.attributes().type;
   const std::uint32_t mtu = model.attributes().path_mtu;
   const std::array<std::uint32_t, 7> lengths{1, 4, mtu - 1, mtu, mtu + 1, 2 * mtu, kPostBytes};
-  return {.opcode = one_of(random, opcodes), .length = std::min(kPostBytes, one_of(random, lengths))};
+  Post post{.opcode = one_of(random, opcodes), .length = std::min(kPostBytes, one_of(random, lengths))};
+  if (!may_post(type, post.opcode)) post.opcode = WorkOpcode::send;
+  post.own_q_key = type == transport::QpType::ud && happens(random, 50);
+  return post;
 }
 
 /// Returns the next packet of the answer to a READ.

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "conform/fuzz/service.h"
 #include "conform/language/functions.h"
 #include "roce/wire/aeth.h"
 #include "roce/wire/atomiceth.h"
+#include "roce/wire/deth.h"
 #include "roce/wire/icrc.h"
 #include "roce/wire/reth.h"
 
@@ -16,6 +18,7 @@ namespace roce::conform::fuzz {
 
 namespace {
 
+using transport::QpType;
 using transport::WorkOpcode;
 
 bool is_read(const Posted& posted) {
@@ -28,7 +31,9 @@ bool is_atomic(const Posted& posted) {
 
 }  // namespace
 
-Opcode opcode_of(WorkOpcode operation, std::uint32_t packet, std::uint32_t packets) {
+namespace {
+
+Opcode reliable_opcode_of(WorkOpcode operation, std::uint32_t packet, std::uint32_t packets) {
   const bool is_first = packet == 0;
   const bool is_last = packet + 1 == packets;
   switch (operation) {
@@ -47,15 +52,31 @@ Opcode opcode_of(WorkOpcode operation, std::uint32_t packet, std::uint32_t packe
   }
 }
 
+}  // namespace
+
+Opcode opcode_of(QpType type, WorkOpcode operation, std::uint32_t packet, std::uint32_t packets) {
+  if (type == QpType::ud) return Opcode::ud_send_only;
+  const Opcode opcode = reliable_opcode_of(operation, packet, packets);
+  return type == QpType::rc ? opcode : with_service(opcode, service_of(type));
+}
+
+bool may_post(QpType type, WorkOpcode operation) {
+  if (type == QpType::rc) return true;
+  return operation == WorkOpcode::send || (type == QpType::uc && operation == WorkOpcode::write);
+}
+
 void RequesterModel::post(Posted posted) {
+  const bool is_single = is_atomic(posted) || attributes_.type == QpType::ud;
   posted.first = next_;
-  posted.psns = is_atomic(posted) ? 1 : static_cast<std::uint32_t>(packets_for(posted.length, attributes_.path_mtu));
+  posted.psns = is_single ? 1 : static_cast<std::uint32_t>(packets_for(posted.length, attributes_.path_mtu));
+  posted.is_acknowledged = attributes_.type != QpType::rc;
   next_ = next_ + posted.psns;
   open_.push_back(std::move(posted));
 }
 
 unsigned RequesterModel::abstract_state() const {
-  if (is_stopped_) return kStates - 1;
+  if (attributes_.type != QpType::rc) return kReliableStates + (attributes_.type == QpType::uc ? 0U : 1U);
+  if (is_stopped_) return kReliableStates - 1;
   const auto outstanding = static_cast<unsigned>(std::min<std::size_t>(open_.size(), 3));
   unsigned number = 2 * outstanding + (is_clean_ ? 0U : 1U);
   const bool waits_for_data = !open_.empty() && (is_read(open_.front()) || is_atomic(open_.front()));
@@ -85,7 +106,7 @@ std::optional<std::string> RequesterModel::judge_request(const Packet& request) 
 std::optional<std::string> RequesterModel::compare_packet(const Packet& request, const Posted& posted) const {
   const auto packet = static_cast<std::uint32_t>(request.bth().psn.distance_from(posted.first));
   const std::uint64_t done = std::uint64_t{packet} * attributes_.path_mtu;
-  const Opcode opcode = opcode_of(posted.opcode, packet, posted.psns);
+  const Opcode opcode = opcode_of(attributes_.type, posted.opcode, packet, posted.psns);
   if (request.opcode() != opcode) {
     return fmt::format("expected {} with PSN {}", opcode_info(opcode).name, request.bth().psn.value());
   }
@@ -98,11 +119,19 @@ std::optional<std::string> RequesterModel::compare_packet(const Packet& request,
   if (is_read(posted) || is_atomic(posted)) {
     return request.payload_length() == 0 ? std::nullopt : std::optional<std::string>{"it has a payload"};
   }
-  const std::uint64_t length = std::min<std::uint64_t>(attributes_.path_mtu, posted.length - done);
+  const std::uint64_t length =
+      posted.psns == 1 ? posted.length : std::min<std::uint64_t>(attributes_.path_mtu, posted.length - done);
   const bool is_equal = length == 0 ? request.payload_length() == 0
                                     : std::ranges::equal(request.payload(), memory_.read(posted.local + done, length));
   if (!is_equal) return "it has other data than the request";
-  if (request.info().ends_message() && !request.bth().ack_req) return "the last packet does not ask for an ACK";
+  if (const auto deth = request.get<Deth>()) {
+    const QKey q_key = posted.own_q_key ? attributes_.q_key : kRemoteQKey;
+    if (deth->q_key != q_key) return fmt::format("expected Q_Key 0x{:08x}", q_key.value());
+    if (deth->source_qp != attributes_.own) return fmt::format("expected source QP 0x{:06x}", attributes_.own.value());
+  }
+  const bool asks = request.bth().ack_req;
+  if (attributes_.type != QpType::rc) return asks ? std::optional<std::string>{"it asks for an ACK"} : std::nullopt;
+  if (request.info().ends_message() && !asks) return "the last packet does not ask for an ACK";
   return std::nullopt;
 }
 
@@ -114,6 +143,8 @@ void RequesterModel::acknowledge_before(Psn psn) {
 }
 
 void RequesterModel::take_response(const Packet& response) {
+  // Nothing answers an unreliable request.
+  if (attributes_.type != QpType::rc) return;
   const bool is_whole = response.is_roce() && response.problem().reason == ParseReason::none &&
                         check_icrc(response).status == IcrcStatus::good && response.info().is_response();
   // As good as lost.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conform/fuzz/memory_model.h"
+#include "conform/fuzz/program.h"
 #include "conform/target/target.h"
 #include "roce/transport/verbs.h"
 #include "roce/wire/packet.h"
@@ -22,6 +23,7 @@ struct Posted {
   std::uint64_t local = 0;        ///< where its data are, or come to
   std::uint32_t length = 0;       ///< bytes
   std::uint64_t remote = 0;       ///< of RDMA and atomics
+  bool own_q_key = false;         ///< of a datagram: it has the Q_Key of its QP
   Psn first{};                    ///< its first PSN
   std::uint32_t psns = 1;         ///< how many it takes: packets of the request, or of the answer to a READ
   std::uint32_t answered = 0;     ///< packets of a READ's or atomic's answer that came in order
@@ -29,16 +31,23 @@ struct Posted {
   std::vector<std::byte> data{};  ///< of a READ or atomic: what came for it
 };
 
-/// Returns the opcode of a packet of a request: 0 is the first one.
-[[nodiscard]] Opcode opcode_of(transport::WorkOpcode operation, std::uint32_t packet, std::uint32_t packets);
+/// Returns the opcode of a packet of a request on such a QP: 0 is the first one.
+[[nodiscard]] Opcode opcode_of(transport::QpType type, transport::WorkOpcode operation, std::uint32_t packet,
+                               std::uint32_t packets);
+/// True if a QP takes such a request.
+[[nodiscard]] bool may_post(transport::QpType type, transport::WorkOpcode operation);
 
-/// The requester of an RC QP of the device as the specification has it (IBTA vol. 1, 9.7.5, 9.7.6; docs/rules.md,
-/// RC-REQ), as far as it can be judged whatever its timers do: it sends what was posted, in order and again only as it
-/// was; a request succeeds only when it was answered, and fails only when something was wrong; each has one completion,
-/// in order.
+/// The requester of a QP of the device as the specification has it (IBTA vol. 1, 9.7.5, 9.7.6, 9.8.2, 9.8.3;
+/// docs/rules.md, RC-REQ, UC-01, UD-01, UD-03), as far as it can be judged whatever its timers do: it sends what was
+/// posted, in order and again only as it was; a request succeeds only when it was answered, and fails only when
+/// something was wrong; each has one completion, in order. On UC and UD nothing is answered: a request is complete once
+/// it was sent.
 class RequesterModel {
  public:
   struct Attributes {
+    transport::QpType type = transport::QpType::rc;
+    Qpn own{};                      ///< the device's
+    QKey q_key{};                   ///< of a UD QP
     Qpn peer{};                     ///< the tester's, which requests have to name
     std::uint32_t path_mtu = 1024;  ///< bytes
     Psn first_psn{};
@@ -69,7 +78,8 @@ class RequesterModel {
   [[nodiscard]] bool is_clean() const { return is_clean_; }
   /// Returns a number of 0 … kStates-1 that stands for the state.
   [[nodiscard]] unsigned abstract_state() const;
-  static constexpr unsigned kStates = 33;
+  static constexpr unsigned kReliableStates = 33;
+  static constexpr unsigned kStates = kReliableStates + 2;
 
  private:
   [[nodiscard]] Posted* find_open(Psn psn);

@@ -18,15 +18,21 @@ namespace roce::conform::fuzz {
 namespace {
 
 constexpr std::uint32_t kAtomicBytes = 8;
+// Bit 31 asks for the QP's own.
+constexpr QKey kOwnQKey{0x8000'0001};
 
 /// A program for the device's requester.
 class RequesterRunner final : public ProgramRunner {
  public:
-  RequesterRunner(Bench& bench, const RequesterModel::Attributes& attributes, QpNumber qp,
+  RequesterRunner(Bench& bench, const Port& port, const RequesterModel::Attributes& attributes, QpNumber qp,
                   const RequesterSource& source)
-      : ProgramRunner(bench, qp, "requester, "), model_(attributes, bench.memory()), source_(source) {}
+      : ProgramRunner(bench, port, qp, half_of(attributes.type)), model_(attributes, bench.memory()), source_(source) {}
 
  private:
+  static std::string_view half_of(transport::QpType type) {
+    if (type == transport::QpType::rc) return "requester, ";
+    return type == transport::QpType::uc ? "UC requester, " : "UD requester, ";
+  }
   [[nodiscard]] std::optional<Action> next_action() override { return source_(model_); }
   [[nodiscard]] bool is_stopped() const override { return model_.is_stopped(); }
   [[nodiscard]] unsigned state() const override { return DeviceModel::kStates + model_.abstract_state(); }
@@ -50,13 +56,16 @@ class RequesterRunner final : public ProgramRunner {
     order.request.wr_id = turn.wr_id;
     order.request.opcode = post.opcode;
     order.request.remote = {.address = kRemote + place, .r_key = RKey{kRemoteKey}};
+    order.request.datagram.qpn = model_.attributes().peer;
+    order.request.datagram.q_key = post.own_q_key ? kOwnQKey : kRemoteQKey;
     if (TargetResult<void> posted = target().post_send(qp(), order); !posted) return posted;
     const bool is_clean = model_.is_clean();
     model_.post({.wr_id = turn.wr_id,
                  .opcode = post.opcode,
                  .local = turn.buffer.address,
                  .length = turn.buffer.length,
-                 .remote = kRemote + place});
+                 .remote = kRemote + place,
+                 .own_q_key = post.own_q_key});
     collect(turn);
     const bool has_answer = post.opcode == transport::WorkOpcode::read || is_atomic;
     const std::size_t expected = has_answer ? 1 : model_.open().back().psns;
@@ -73,7 +82,7 @@ class RequesterRunner final : public ProgramRunner {
     const Psn oldest =
         model_.open().empty() ? model_.next() : model_.open().front().first + model_.open().front().answered;
     turn.psn = oldest + static_cast<std::uint32_t>(response.psn);
-    turn.frame = build_response(response, turn.psn, target().qpn(qp()), target().port());
+    turn.frame = build_response(response, turn.psn, target().qpn(qp()), port());
     const std::optional<Packet> packet = send(turn);
     if (!packet) return;
     if (response.qpn_flip == 0) model_.take_response(*packet);
@@ -86,7 +95,7 @@ class RequesterRunner final : public ProgramRunner {
       std::optional<SeenFrame> frame = receive(bench().timing().quiet);
       if (!frame) return;
       const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
-      const std::optional<std::string> bad_form = bench().monitor().judge(packet, target().port(), frame->time);
+      const std::optional<std::string> bad_form = bench().monitor().judge(packet, port(), frame->time);
       const std::optional<std::string> wrong = model_.judge_request(packet);
       if (bad_form) raise(Oracle::form, *bad_form, *bad_form);
       if (wrong)
@@ -180,16 +189,24 @@ class RequesterRunner final : public ProgramRunner {
 }  // namespace
 
 TargetResult<ProgramResult> run_requester(Bench& bench, const Program& program, const RequesterSource& source) {
+  const Port* port = bench.port_of(program);
+  if (port == nullptr) return tl::unexpected(std::string{kNoPort});
   QpSetup setup;
+  setup.type = program.type;
+  setup.version = program.version;
   setup.path_mtu = program.path_mtu;
   setup.sq_psn = program.first_psn;
   setup.peer = bench.next_peer();
   setup.max_rd_atomic = kMostPosts;
   const TargetResult<QpNumber> qp = bench.target().create_qp(setup);
   if (!qp) return tl::unexpected(qp.error());
-  const RequesterModel::Attributes attributes{
-      .peer = setup.peer, .path_mtu = setup.path_mtu, .first_psn = setup.sq_psn};
-  return RequesterRunner{bench, attributes, *qp, source}.run(program);
+  const RequesterModel::Attributes attributes{.type = setup.type,
+                                              .own = bench.target().qpn(*qp),
+                                              .q_key = setup.q_key,
+                                              .peer = setup.peer,
+                                              .path_mtu = setup.path_mtu,
+                                              .first_psn = setup.sq_psn};
+  return RequesterRunner{bench, *port, attributes, *qp, source}.run(program);
 }
 
 }  // namespace roce::conform::fuzz

@@ -9,9 +9,11 @@
 
 #include "conform/commands/fuzz_target.h"
 #include "conform/commands/growth.h"
+#include "conform/fuzz/counter_check.h"
 #include "conform/fuzz/fuzzer.h"
 #include "conform/fuzz/merge.h"
 #include "conform/fuzz/program_text.h"
+#include "conform/fuzz/service.h"
 #include "conform/target/memory_target.h"
 #include "roce/transport/profile.h"
 
@@ -39,6 +41,9 @@ TEST(ProgramText, IsReadAsWhatItWasWrittenFrom) {
     EXPECT_EQ(again->is_for_requester, program.is_for_requester);
     EXPECT_EQ(again->path_mtu, program.path_mtu);
     EXPECT_EQ(again->first_psn, program.first_psn);
+    EXPECT_EQ(again->type, program.type);
+    EXPECT_EQ(again->version, program.version);
+    EXPECT_EQ(again->state, program.state);
     EXPECT_EQ(again->access, program.access);
   }
 }
@@ -66,6 +71,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"actions: [{request: {key: mine}}]", "key: expected right or variant"},
                     Mistake{"actions: [{receive: {length: 4096}}]", "at most 2048 are possible"},
                     Mistake{"for: requester\nactions: [{post: {opcode: flush}}]", "\"flush\" is no request"},
+                    Mistake{"type: uc\nfor: requester\nactions: [{post: {opcode: read}}]", "a uc QP takes no read"},
+                    Mistake{"type: ud\nfor: requester\nactions: [{post: {opcode: write}}]", "a ud QP takes no write"},
+                    Mistake{"for: requester\nstate: INIT\nactions: []", "a requester sends in RTS only"},
+                    Mistake{"version: v3\nactions: []", "version: expected own or v1 or v2_ipv4 or v2_ipv6"},
                     Mistake{"path_mtu: 100\nactions: []", "path_mtu: expected 256, 512, 1024, 2048, 4096, found 100"},
                     Mistake{"access: [all]\nactions: []", "access"}, Mistake{"path_mtu: 256", "has actions"},
                     Mistake{"colour: red\nactions: []", "member of a program \"colour\" is unknown"}));
@@ -81,11 +90,36 @@ TEST(Merge, ChoosesFewAndShortPrograms) {
   EXPECT_THAT(choose_fewest(programs), ElementsAre(1, 4));
 }
 
+TEST(CounterCheck, AllowsWhatOthersMayDoToo) {
+  CounterCheck check{{{"sent_packets", 10}, {"duplicate_requests", 1}}};
+  EXPECT_FALSE(check.judge({{"sent_packets", 15}, {"duplicate_requests", 1}, {"new", 1}}, 3));
+  EXPECT_FALSE(check.judge({{"sent_packets", 15}, {"duplicate_requests", 2}, {"new", 1}}, 0));
+}
+
+TEST(CounterCheck, NamesWhatCannotBe) {
+  const auto place_of = [](const CounterCheck::Counters& now, std::uint64_t frames) {
+    CounterCheck check{{{"sent_packets", 10}, {"duplicate_requests", 1}}};
+    const auto deviation = check.judge(now, frames);
+    return deviation ? deviation->place : std::string{};
+  };
+  EXPECT_EQ(place_of({{"sent_packets", 12}, {"duplicate_requests", 0}}, 2), "duplicate_requests went back");
+  EXPECT_EQ(place_of({{"sent_packets", 12}}, 2), "duplicate_requests is gone");
+  EXPECT_EQ(place_of({{"sent_packets", 12}, {"duplicate_requests", 1}}, 3), "sent_packets is too small");
+}
+
+TEST(Opcodes, OfOtherServicesKeepTheOperation) {
+  EXPECT_EQ(with_service(Opcode::rc_write_last_imm, Service::uc), Opcode::uc_write_last_imm);
+  EXPECT_EQ(with_service(Opcode::rc_send_only, Service::ud), Opcode::ud_send_only);
+  EXPECT_EQ(service_of(static_cast<Opcode>(0x7F)), Service::ud);
+}
+
 }  // namespace
 }  // namespace roce::conform::fuzz
 
 namespace roce::conform {
 namespace {
+
+using testing::ElementsAre;
 
 TEST(Gateways, AreReadFromTheTablesOfTheKernel) {
   std::istringstream route{
@@ -99,6 +133,23 @@ TEST(Gateways, AreReadFromTheTablesOfTheKernel) {
   ASSERT_EQ(gateways.size(), 2U);
   EXPECT_EQ(to_string(gateways[0]), "192.0.2.1");
   EXPECT_EQ(to_string(gateways[1]), "2001:db8::1");
+}
+
+TEST(NameServers, AreReadFromTheFileOfTheResolver) {
+  std::istringstream resolv_conf{
+      "# nameserver 192.0.2.1\n"
+      "search example.org\n"
+      "nameserver 192.0.2.53\n"
+      "nameserver\t2001:db8::53\n"
+      "nameserver fe80::1%eth0\n"
+      "nameserver\n"
+      "nameserver dns.example.org\n"
+      "nameserver 127.0.0.53 trailing words\n"};
+  const std::vector<Gid> servers = read_name_servers(resolv_conf);
+  std::vector<std::string> texts;
+  texts.reserve(servers.size());
+  for (const Gid& server : servers) texts.push_back(to_string(server));
+  EXPECT_THAT(texts, ElementsAre("192.0.2.53", "2001:db8::53", "fe80::1", "127.0.0.53"));
 }
 
 TEST(Growth, IsThatOfTheLastMinute) {
