@@ -15,7 +15,7 @@ import subprocess
 import damaged_captures
 import wireshark
 
-COUNT = int(os.environ.get("ROCE_DAMAGED_CAPTURES", "150"))
+COUNT = int(os.environ.get("ROCE_DAMAGED_CAPTURES", "40"))
 FIRST = int(os.environ.get("ROCE_DAMAGED_FIRST", "1"))
 # A frame takes microseconds: this is a hang.
 PATIENCE = 60
