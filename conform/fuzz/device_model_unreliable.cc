@@ -16,7 +16,7 @@ namespace {
 using transport::Access;
 using transport::CompletionStatus;
 
-// What is in front of an IPv4 header there may be anything.
+// The bytes in front of an IPv4 header there may be anything.
 constexpr std::uint64_t kAreaBeforeIpv4 = 20;
 
 }  // namespace

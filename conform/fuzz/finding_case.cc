@@ -163,7 +163,7 @@ class CaseWriter {
 
   void add_expectation(const Turn& turn) {
     std::span<const Behaviour> behaviours{turn.expectation};
-    // Where nothing is answered, a right device may have done another one of the things that are allowed.
+    // A right device that answers nothing may have done another one of the things that are allowed.
     const bool is_answered = failed_.program.type == transport::QpType::rc;
     if (turn.taken && is_answered) behaviours = behaviours.subspan(*turn.taken, 1);
     const bool may_notify = is_marked(turn.frame);

@@ -288,7 +288,7 @@ Request probe(const DeviceModel& model, std::size_t number) {
   if (model.attributes().type == transport::QpType::ud) request.opcode = Opcode::ud_send_only;
   if (model.attributes().type == transport::QpType::uc) {
     request.opcode = Opcode::uc_write_only;
-    // What is behind a gap begins anew, whatever was open.
+    // A packet behind a gap begins anew, whatever was open.
     request.psn = 1;
   }
   return request;

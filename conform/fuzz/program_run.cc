@@ -69,7 +69,7 @@ class ResponderRunner final : public ProgramRunner {
     turn.expectation = model_.judge(*packet);
     collect(turn);
     if (has_alarm()) return;
-    // Where nothing is ever answered, a completion is all that tells what was done.
+    // A completion is all that tells what was done if nothing is ever answered.
     const bool is_silent = model_.attributes().type != transport::QpType::rc;
     const auto completion = is_silent ? target().poll(qp(), true) : std::nullopt;
     const auto taken = std::ranges::find_if(turn.expectation, [&](const Behaviour& one) {

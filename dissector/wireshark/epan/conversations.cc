@@ -106,7 +106,7 @@ const char* filter_name(conv_filter_type_e type) {
 }
 
 const char* conversation_filter(conv_item_t* item, conv_filter_type_e type) {
-  // What is not known to belong to a stream has no number.
+  // A conversation that is not known to belong to a stream has no number.
   if (item->conv_id == analysis::kNoStream) return filter_name(type);
   switch (type) {
     case CONV_FT_SRC_ADDRESS:

@@ -8,7 +8,7 @@
 
 namespace roce::plugin {
 
-/// What was found about the packets of a frame, for the Info column: each fact once, the worst first.
+/// The findings about the packets of a frame, for the Info column: each fact once, the worst first.
 class Marks {
  public:
   /// Adds what is known of one packet. `facts` may be null, and so may `analysis` then.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What packets have to do with each other: messages, windows, losses, connection set-up, congestion.
+// Links between packets: messages, windows, losses, connection set-up, congestion.
 #include <algorithm>
 
 #include "wireshark/parts/capture_analysis.h"
@@ -35,7 +35,7 @@ void CaptureAnalysis::absorb(std::uint32_t stream, std::uint32_t absorbed) {
   for (const std::uint8_t direction : {std::uint8_t{0}, std::uint8_t{1}}) {
     const RequestChannel from{absorbed, direction};
     const RequestChannel to{stream, static_cast<std::uint8_t>(1U - direction)};
-    // What came as responses of the absorbed stream lacked its requests.
+    // Responses of the absorbed stream lacked their requests.
     if (direction == 0) {
       spans_.move(from, to);
       windows_.move(from, to);

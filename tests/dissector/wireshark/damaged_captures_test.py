@@ -102,7 +102,7 @@ class DamagedCaptures(wireshark.PluginTest):
             wrong = (self.plugin_sharkd.malformed(path) & sound) - self.builtin_sharkd.malformed(path)
             self.assertFalse(wrong, f"{name}: frames {sorted(wrong)}")
             sound_frames += len(sound)
-            # What the analysis shows of every frame, too.
+            # The analysis shows this of every frame, too.
             if number % 10 == 0:
                 self.plugin_sharkd.ask("frames", filter="roce.analysis || roce.problem")
                 self.plugin_sharkd.ask("tap", tap0="expert", tap1="conv:roce", tap2="stat:roce,streams")

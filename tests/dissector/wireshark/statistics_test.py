@@ -221,7 +221,7 @@ class StatisticsTest(PluginTest):
                         if not direction["packets"]:
                             continue
                         row = next(row for key, row in found.items() if key[0] == number and name.startswith(key[1]))
-                        # What came before the directions were joined has a row of its own.
+                        # Packets from before the directions were joined have a row of their own.
                         self.assertGreaterEqual(direction["packets"], int(row[1]), (number, name))
                         self.assertGreaterEqual(direction["bytes"], int(row[2]), (number, name))
                         if direction["latency"]["count"]:
