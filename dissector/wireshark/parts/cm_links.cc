@@ -3,6 +3,16 @@
 
 namespace roce::plugin {
 
+namespace {
+
+bool is_of_connection(MadAttribute attribute) {
+  using enum MadAttribute;
+  return attribute == cm_req || attribute == cm_rep || attribute == cm_rtu || attribute == cm_rej ||
+         attribute == cm_mra || attribute == cm_dreq || attribute == cm_drep;
+}
+
+}  // namespace
+
 std::size_t CmLinks::connection_of(const analysis::Observation& observation) {
   const analysis::CmFacts& cm = observation.cm;
   const End sender{observation.source, observation.point, cm.local_id};
@@ -19,7 +29,7 @@ std::size_t CmLinks::connection_of(const analysis::Observation& observation) {
 }
 
 void CmLinks::observe(const analysis::Observation& observation) {
-  if (observation.cm.attribute == MadAttribute{} || observation.icrc_bad) return;
+  if (!is_of_connection(observation.cm.attribute) || observation.icrc_bad) return;
   const std::size_t index = connection_of(observation);
   Connection& connection = connections_[index];
   places_[observation.id] = {index, connection.messages.size()};

@@ -48,6 +48,14 @@ std::uint64_t domain_of(const Packet& packet) {
   return domain;
 }
 
+template <typename Message>
+void take_ids(const Packet& packet, CmFacts& facts) {
+  const auto message = packet.get<Message>();
+  if (!message) return;
+  facts.local_id = message->local_comm_id.value();
+  facts.remote_id = message->remote_comm_id.value();
+}
+
 CmFacts cm_facts(const Packet& packet) {
   CmFacts facts;
   const auto mad = packet.get<Mad>();
@@ -66,6 +74,10 @@ CmFacts cm_facts(const Packet& packet) {
   } else {
     facts.attribute = mad->attribute_id;
     facts.transaction_id = mad->transaction_id;
+    take_ids<CmRtu>(packet, facts);
+    take_ids<CmRej>(packet, facts);
+    take_ids<CmMra>(packet, facts);
+    take_ids<CmDrep>(packet, facts);
   }
   return facts;
 }

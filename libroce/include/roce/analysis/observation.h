@@ -25,8 +25,8 @@ struct PacketId {
   friend constexpr auto operator<=>(PacketId, PacketId) = default;
 };
 
-/// The content of a CM message; `attribute` is 0 if the packet is not one. Only the attribute and the transaction are
-/// kept of a message that is neither a REQ nor a REP nor a DREQ.
+/// The content of a CM message; `attribute` is 0 if the packet is not one. RTU, REJ, MRA and DREP have identifiers but
+/// no QPN, and SIDR, LAP and APR messages have no identifiers either.
 struct CmFacts {
   MadAttribute attribute{};
   std::uint32_t local_id = 0;        ///< communication identifier of the sender
