@@ -226,6 +226,7 @@ class PacketStatements {
     const std::uint64_t count = verdicts_.of(VerdictKind::cm_repeated).verdicts;
     if (count == 0) return;
     std::vector<std::string> messages;
+    messages.reserve(verdicts_.cm.by_message.size());
     for (const auto& [message, times] : verdicts_.cm.by_message) {
       messages.push_back(
           fmt::format("{} {}", text::count_text(times), analysis::cm_message_name(MadAttribute{message})));
