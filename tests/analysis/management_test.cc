@@ -58,6 +58,14 @@ TEST(RepeatedCm, OtherConnectionsHostsAndPointsHaveMessagesOfTheirOwn) {
   EXPECT_THAT(found.now, IsEmpty());
 }
 
+TEST(RepeatedCm, AReqAfterItsRtuBeginsAnotherConnection) {
+  const std::string once =
+      cm(0, "A>B", "req", 1) + cm(1, "B>A", "rep", 1) + cm(2, "A>B", "rtu", 2) + cm(3, "B>A", "dreq", 2, 9);
+  const std::string again =
+      cm(10, "A>B", "req", 3) + cm(11, "B>A", "rep", 3) + cm(12, "A>B", "rtu", 4) + cm(13, "B>A", "dreq", 4, 9);
+  EXPECT_THAT(analyse(once + again).now, IsEmpty());
+}
+
 TEST(RepeatedCm, ARepeatedDreqDelaysNoSetUp) {
   const Findings found = analyse(cm(0, "A>B", "req", 1) + cm(1, "B>A", "rep", 1) + cm(2, "A>B", "rtu", 2) +
                                  cm(3, "A>B", "dreq", 3) + cm(903, "A>B", "dreq", 4));

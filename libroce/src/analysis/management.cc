@@ -9,12 +9,25 @@ namespace roce::analysis {
 
 namespace {
 
-// True if the message belongs to the exchange of the current packet, between the same hosts.
-bool is_of_exchange(const CmMessage& message, const Observation& packet) {
+// True if the message went between the hosts of the current packet.
+bool is_between_its_hosts(const CmMessage& message, const Observation& packet) {
   const bool is_forth = message.source == packet.source && message.destination == packet.destination;
   const bool is_back = message.source == packet.destination && message.destination == packet.source;
-  return message.transaction_id == packet.cm.transaction_id && message.domain == packet.domain &&
-         message.point == packet.point && (is_forth || is_back);
+  return message.domain == packet.domain && message.point == packet.point && (is_forth || is_back);
+}
+
+bool is_of_exchange(const CmMessage& message, const Observation& packet) {
+  return message.transaction_id == packet.cm.transaction_id && is_between_its_hosts(message, packet);
+}
+
+// True if the current packet is a REQ whose sender has sent the RTU of that exchange: the identifier is used again.
+bool begins_another(const TrackerState& state) {
+  const Observation& packet = *state.packet;
+  if (packet.cm.attribute != MadAttribute::cm_req) return false;
+  return std::ranges::any_of(state.cm_messages, [&](const CmMessage& message) {
+    return message.attribute == MadAttribute::cm_rtu && message.source == packet.source &&
+           is_of_exchange(message, packet);
+  });
 }
 
 bool is_same_message(const CmMessage& message, const Observation& packet) {
@@ -63,6 +76,10 @@ void judge_setup(TrackerState& state, Stream& stream) {
 void follow_management(TrackerState& state, Stream& stream) {
   const Observation& packet = *state.packet;
   if (packet.cm.attribute == MadAttribute{}) return;
+  if (begins_another(state)) {
+    // A DREQ of the other side had an identifier of its own, which is used again, too.
+    std::erase_if(state.cm_messages, [&](const CmMessage& message) { return is_between_its_hosts(message, packet); });
+  }
   const auto before = std::find_if(state.cm_messages.rbegin(), state.cm_messages.rend(),
                                    [&](const CmMessage& message) { return is_same_message(message, packet); });
   if (before == state.cm_messages.rend()) {
