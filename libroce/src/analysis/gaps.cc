@@ -76,6 +76,22 @@ void say_resolved(ChannelRef ref, const Gap& gap, const Resolution& part) {
 
 }  // namespace
 
+std::size_t take_out(RareRing<Gap>& gaps, std::size_t index, LongPsn first, LongPsn end) {
+  const Gap gap = gaps[index];
+  gaps.erase(index);
+  if (end < gap.end()) {
+    Gap rest = gap;
+    rest.first = end;
+    rest.count = static_cast<std::uint32_t>(gap.end() - end);
+    gaps.insert(index, rest);
+  }
+  if (first == gap.first) return index;
+  Gap rest = gap;
+  rest.count = static_cast<std::uint32_t>(first - gap.first);
+  gaps.insert(index, rest);
+  return index + 1;
+}
+
 void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind,
                  Cause cause) {
   const LongPsn end = first + count;
@@ -96,19 +112,7 @@ void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32
       part.end = are_requests && !is_one_packet ? end_of_part(ref.channel, gap, part.first, to) : to;
       say_resolved(ref, gap, part);
     }
-    gaps.erase(i);
-    if (to < gap.end()) {
-      Gap rest = gap;
-      rest.first = to;
-      rest.count = static_cast<std::uint32_t>(gap.end() - to);
-      gaps.insert(i, rest);
-    }
-    if (from > gap.first) {
-      Gap rest = gap;
-      rest.count = static_cast<std::uint32_t>(from - gap.first);
-      gaps.insert(i, rest);
-      ++i;
-    }
+    i = take_out(gaps, i, from, to);
   }
 }
 

@@ -200,12 +200,7 @@ Evidence evidence_of_answer(Channel& channel, const Read& read, const Restart& r
 void close_gap(RareRing<Gap>& gaps, LongPsn psn) {
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     if (!gaps[i].covers(psn)) continue;
-    Gap rest = gaps[i];
-    rest.count = static_cast<std::uint32_t>(rest.end() - (psn + 1));
-    rest.first = psn + 1;
-    gaps[i].count = static_cast<std::uint32_t>(psn - gaps[i].first);
-    if (rest.count != 0) gaps.insert(i + 1, rest);
-    if (gaps[i].count == 0) gaps.erase(i);
+    (void)take_out(gaps, i, psn, psn + 1);
     return;
   }
 }

@@ -256,6 +256,8 @@ void on_restart(ChannelRef ref, const Restart& restart);
 void reset_read(ChannelRef ref, Read& read, LongPsn psn);
 
 // gaps.cc: packets that were not seen.
+/// Removes the PSNs from `first` to before `end`, which gap `index` has, from it. Returns the index of the next gap.
+[[nodiscard]] std::size_t take_out(RareRing<Gap>& gaps, std::size_t index, LongPsn first, LongPsn end);
 /// Removes `count` PSNs from `first` on from the gaps, with a verdict of `kind` for those that were in a gap.
 void resolve_gap(ChannelRef ref, RareRing<Gap>& gaps, LongPsn first, std::uint32_t count, VerdictKind kind,
                  Cause cause);
