@@ -66,6 +66,16 @@ TEST(RepeatedCm, AReqAfterItsRtuBeginsAnotherConnection) {
   EXPECT_THAT(analyse(once + again).now, IsEmpty());
 }
 
+TEST(RepeatedCm, AmongTheNewestTwoHundredAndFiftySixMessages) {
+  const auto repeated_after = [](unsigned messages) {
+    std::string trace;
+    for (unsigned i = 0; i < messages; ++i) trace += cm(i, "A>B", "req", 1 + i, 1000 + i);
+    return analyse(trace + cm(messages, "A>B", "req", 2000, 1000)).now.size();
+  };
+  EXPECT_EQ(repeated_after(256), 1U);
+  EXPECT_EQ(repeated_after(257), 0U);
+}
+
 TEST(RepeatedCm, ARepeatedDreqDelaysNoSetUp) {
   const Findings found = analyse(cm(0, "A>B", "req", 1) + cm(1, "B>A", "rep", 1) + cm(2, "A>B", "rtu", 2) +
                                  cm(3, "A>B", "dreq", 3) + cm(903, "A>B", "dreq", 4));

@@ -181,7 +181,7 @@ inline constexpr std::uint32_t kSearchEvery = 64;
 /// Test: Heuristics.OfConnectionRequestsTheNewestTwoHundredAndFiftySixAreRemembered.
 inline constexpr std::size_t kCmRequestsKept = 256;
 /// CM messages that may be sent again.
-/// Test: none of its own.
+/// Test: RepeatedCm.AmongTheNewestTwoHundredAndFiftySixMessages.
 inline constexpr std::size_t kCmMessagesKept = 256;
 /// Pairs of QPs known from the connection management.
 /// Test: CreditStall.EndsWhenARefusedProbeIsTaken.
