@@ -6,8 +6,11 @@
 #include <epan/packet.h>
 #include <wireshark.h>
 
-#include <cstdint>
 #include <cstdio>
+
+#include "plugin_entry.h"
+
+namespace roce::plugin_test {
 
 namespace {
 
@@ -21,33 +24,10 @@ void print_changed() {
   dissector_all_tables_foreach_changed(print_entry, nullptr);
 }
 
+}  // namespace
+
 void register_protocol() {
   register_cleanup_routine(print_changed);
 }
 
-}  // namespace
-
-extern "C" {
-
-// Declared first: a constant definition alone would not be visible outside.
-WS_DLL_PUBLIC const gchar plugin_version[];
-WS_DLL_PUBLIC const int plugin_want_major;
-WS_DLL_PUBLIC const int plugin_want_minor;
-WS_DLL_PUBLIC void plugin_register();
-WS_DLL_PUBLIC std::uint32_t plugin_describe();
-
-const gchar plugin_version[] = "1";
-const int plugin_want_major = ROCE_WIRESHARK_MAJOR;
-const int plugin_want_minor = ROCE_WIRESHARK_MINOR;
-
-void plugin_register() {
-  static proto_plugin plugin;
-  plugin.register_protoinfo = register_protocol;
-  proto_register_plugin(&plugin);
-}
-
-std::uint32_t plugin_describe() {
-  return 1;
-}
-
-}  // extern "C"
+}  // namespace roce::plugin_test

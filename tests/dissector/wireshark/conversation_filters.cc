@@ -9,10 +9,13 @@
 // Needs the headers above in front of it.
 #include <epan/conversation_filter.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <type_traits>
+
+#include "plugin_entry.h"
+
+namespace roce::plugin_test {
 
 namespace {
 
@@ -37,34 +40,11 @@ int print_filters(tvbuff_t* tvb, packet_info* pinfo, proto_tree* /*tree*/, void*
   return static_cast<int>(tvb_captured_length(tvb));
 }
 
+}  // namespace
+
 void register_protocol() {
   const int proto = proto_register_protocol("RoCE conversation filters", "RoCE filters", "roce_filters");
   register_postdissector(create_dissector_handle(print_filters, proto));
 }
 
-}  // namespace
-
-extern "C" {
-
-// Declared first: a constant definition alone would not be visible outside.
-WS_DLL_PUBLIC const gchar plugin_version[];
-WS_DLL_PUBLIC const int plugin_want_major;
-WS_DLL_PUBLIC const int plugin_want_minor;
-WS_DLL_PUBLIC void plugin_register();
-WS_DLL_PUBLIC std::uint32_t plugin_describe();
-
-const gchar plugin_version[] = "1";
-const int plugin_want_major = ROCE_WIRESHARK_MAJOR;
-const int plugin_want_minor = ROCE_WIRESHARK_MINOR;
-
-void plugin_register() {
-  static proto_plugin plugin;
-  plugin.register_protoinfo = register_protocol;
-  proto_register_plugin(&plugin);
-}
-
-std::uint32_t plugin_describe() {
-  return 1;
-}
-
-}  // extern "C"
+}  // namespace roce::plugin_test
