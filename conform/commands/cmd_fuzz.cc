@@ -73,12 +73,12 @@ ExitCode merge_corpora(FuzzSession& session) {
   return code_without_findings(session);
 }
 
-/// Finds out whether the summary can be written beside what is read. Failure, with exit code 2: it cannot.
+/// Finds out whether the summary can be written beside what is read. Failure: it cannot.
 Outcome<void> check_summary(const FuzzOptions& options) {
   const std::array read{files::FileUse{"--token-file", options.device.token_file}};
   const std::array written{files::FileUse{"--json", options.json}};
   if (auto conflict = files::find_conflict(read, written)) return cannot(std::move(*conflict));
-  return {};
+  return check_writable(written);
 }
 
 ExitCode run_fuzzer(const FuzzOptions& options) {

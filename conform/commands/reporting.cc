@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include "conform/report/changes.h"
@@ -15,7 +17,6 @@
 #include "conform/report/packet_files.h"
 #include "conform/report/read_result.h"
 #include "conform/report/text_report.h"
-#include "files/file_use.h"
 #include "roce/link/output_file.h"
 #include "text/output.h"
 #include "text/palette.h"
@@ -89,6 +90,21 @@ Outcome<void> write_file(const std::string& path, const std::string& content) {
   return {};
 }
 
+Outcome<void> check_writable(std::span<const files::FileUse> written) {
+  for (const files::FileUse& each : written) {
+    std::error_code error;
+    const std::filesystem::file_type type = std::filesystem::status(each.path, error).type();
+    // To open a pipe and close it again would end its reader.
+    const bool is_replaced =
+        type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular;
+    if (each.path.empty() || each.path == "-" || !is_replaced) continue;
+    if (const auto file = link::OutputFile::create(each.path); !file) {
+      return failed(fmt::format("{}: {}", each.what, file.error().message));
+    }
+  }
+  return {};
+}
+
 void add_report_options(command_line::Command& command, ReportOptions& options) {
   command.add_option("--failures", options.failures, "Deviations to print; 0: all")
       .type_name("N")
@@ -111,7 +127,7 @@ Outcome<void> check_files(const ReportOptions& options, const std::string& resul
   const std::array written{files::FileUse{"--json", options.json}, files::FileUse{"--junit", options.junit},
                            files::FileUse{"--html", options.html}};
   if (auto conflict = files::find_conflict(read, written)) return cannot(std::move(*conflict));
-  return {};
+  return check_writable(written);
 }
 
 Outcome<RunResult> load_result(const std::string& path) {

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "command_line/command.h"
 #include "command_line/outcome.h"
 #include "conform/report/run_result.h"
+#include "files/file_use.h"
 
 namespace roce::conform {
 
@@ -25,8 +27,12 @@ struct ReportOptions {
 /// Adds the options that `run` and `report` have in common.
 void add_report_options(command_line::Command& command, ReportOptions& options);
 
-/// Finds out whether a file that is written is also read; `result` is the file that is reported, or empty. Failure,
-/// with exit code 2: one is.
+/// Finds out whether files that are to replace others, or to be new, can be made, before there is work that would be
+/// lost; leaves nothing behind. Failure: one cannot.
+[[nodiscard]] Outcome<void> check_writable(std::span<const files::FileUse> written);
+
+/// Finds out whether a file that is written is also read, or cannot be made; `result` is the file that is reported, or
+/// empty. Failure: one is (exit code 2), or cannot (1).
 [[nodiscard]] Outcome<void> check_files(const ReportOptions& options, const std::string& result);
 
 /// Writes a file whole or not at all. Failure: it cannot be written.

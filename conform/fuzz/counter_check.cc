@@ -9,7 +9,7 @@ std::optional<CounterDeviation> CounterCheck::judge(Counters now, std::uint64_t 
   const Counters before = std::exchange(last_, std::move(now));
   for (const auto& [name, value] : before) {
     const auto found = last_.find(name);
-    // Half of it: what else is on the wire is part of it.
+    // Half of it, since other traffic has a share in it.
     const std::uint64_t least = value / 2;
     if (found == last_.end())
       return CounterDeviation{name, "the counter " + name + " is gone", name + " is gone", least};
