@@ -98,7 +98,9 @@ class CaseRun final : private Scope {
   [[nodiscard]] Verdict wait_for_change(std::uint64_t address);
 
   // Frames.
+  /// Adds a frame to the burst, which goes out when it is full or by send_burst().
   [[nodiscard]] Verdict send(const FrameSpec& frame, const Step& step);
+  void send_burst();
   /// Returns the next frame of the device on a QP; empty if none came before `until`, or the run is over.
   /// Takes a frame that the program of the QP sent, and the target's answer to it.
   void take_of_program(PeerQp& qp, const SeenFrame& frame, const Packet& packet);
@@ -148,6 +150,8 @@ class CaseRun final : private Scope {
     std::vector<std::byte> frame;
   };
   std::map<std::string, Labelled, std::less<>> labels_;
+  std::vector<std::vector<std::byte>> burst_;      ///< frames that go to the device together
+  bool is_later_burst_ = false;                    ///< times count from the first burst of a step
   std::optional<transport::Completion> chosen_;    ///< it chose the branch whose first step takes it next
   std::map<std::string, std::uint64_t> counters_;  ///< at the beginning, if the case reads them
   bool is_wire_only_ = false;                      ///< nobody can ask the device

@@ -181,8 +181,10 @@ CaseRun::Verdict CaseRun::run_action(const Probe& action, const Step& step) {
   };
   want("bth.psn", qp->expected.value());
   want("aeth.msn", msn);
-  last_ = target_.now();
-  if (!send(frame, step) || !expect_one(answer, step)) return false;
+  is_later_burst_ = false;
+  if (!send(frame, step)) return false;
+  send_burst();
+  if (!expect_one(answer, step)) return false;
   return is_wire_only_ || bed_.accept_memory(region->address, 8).has_value();
 }
 

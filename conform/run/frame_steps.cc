@@ -14,6 +14,9 @@ namespace roce::conform {
 
 namespace {
 
+// A case may send thousands of frames, which need not all be in memory.
+constexpr std::size_t kBurst = 32;
+
 std::string time_text(Duration time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time.count()) / 1e6);
 }
@@ -37,12 +40,23 @@ CaseRun::Verdict CaseRun::send(const FrameSpec& frame, const Step& step) {
   }
   for (std::uint64_t i = 0; i < *times; ++i) {
     if (!count_work(frame.place)) return false;
-    outcome_.frames.push_back({target_.now(), false, *bytes, line_});
-    monitor_.take_sent(parse_frame(*bytes, LinkType::ethernet), target_.now());
-    target_.send(*bytes);
+    burst_.push_back(*bytes);
+    if (burst_.size() == kBurst) send_burst();
   }
   remember(step, *bytes);
   return true;
+}
+
+void CaseRun::send_burst() {
+  const Time now = target_.now();
+  if (!is_later_burst_) last_ = now;
+  is_later_burst_ = true;
+  for (const std::vector<std::byte>& frame : burst_) {
+    outcome_.frames.push_back({now, false, frame, line_});
+    monitor_.take_sent(parse_frame(frame, LinkType::ethernet), now);
+  }
+  target_.send_burst(burst_);
+  burst_.clear();
 }
 
 void CaseRun::remember(const Step& step, const std::vector<std::byte>& bytes) {
@@ -50,8 +64,10 @@ void CaseRun::remember(const Step& step, const std::vector<std::byte>& bytes) {
 }
 
 CaseRun::Verdict CaseRun::run_action(const Inject& action, const Step& step) {
-  last_ = target_.now();
-  return std::ranges::all_of(action.frames, [&](const FrameSpec& frame) { return send(frame, step); });
+  is_later_burst_ = false;
+  const bool all = std::ranges::all_of(action.frames, [&](const FrameSpec& frame) { return send(frame, step); });
+  send_burst();
+  return all;
 }
 
 bool CaseRun::wait_for_frame(Time until) {

@@ -58,6 +58,7 @@ class LinkTarget final : public Target {
     return device_.wire().may_send(frame);
   }
   void send(std::span<const std::byte> frame) override { device_.wire().send(frame); }
+  void send_burst(std::span<const std::vector<std::byte>> frames) override { device_.wire().send_burst(frames); }
   [[nodiscard]] std::optional<SeenFrame> receive(Time until) override { return device_.wire().receive(until); }
   [[nodiscard]] std::uint64_t lost_frames() const override { return device_.wire().lost_frames(); }
 

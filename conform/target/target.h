@@ -243,6 +243,10 @@ class Target {
   /// True if a frame reaches nobody but the device, or may reach others.
   [[nodiscard]] virtual bool may_send(std::span<const std::byte> frame) const = 0;
   virtual void send(std::span<const std::byte> frame) = 0;
+  /// Sends frames with as little time between them as the way to the device allows.
+  virtual void send_burst(std::span<const std::vector<std::byte>> frames) {
+    for (const std::vector<std::byte>& frame : frames) send(frame);
+  }
   /// Waits until the device sends a frame, or it is `until`; empty in that case.
   [[nodiscard]] virtual std::optional<SeenFrame> receive(Time until) = 0;
   /// Returns how many frames the tester itself has lost since the target was made, for want of room.

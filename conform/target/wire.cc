@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t kRingBytes = 4 << 20;
 // With segmentation offload each may be many packets.
 constexpr std::size_t kBatch = 4;
+constexpr std::size_t kBurst = 32;
 // QPNs of one device, and of one instance on it: an instance has at most a few QPs.
 constexpr std::uint32_t kQpnsOfDevice = 1U << 16U;
 constexpr std::uint32_t kQpnsOfInstance = 256;
@@ -106,13 +107,27 @@ bool Wire::may_send(std::span<const std::byte> frame) const {
 }
 
 void Wire::send(std::span<const std::byte> frame) {
+  send_all(std::array{link::TxFrame{.bytes = frame}});
+}
+
+void Wire::send_burst(std::span<const std::vector<std::byte>> frames) {
+  std::array<link::TxFrame, kBurst> batch;
+  while (!frames.empty()) {
+    const auto now = frames.first(std::min(frames.size(), batch.size()));
+    std::ranges::transform(now, batch.begin(), [](const auto& frame) { return link::TxFrame{.bytes = frame}; });
+    send_all(std::span{batch}.first(now.size()));
+    frames = frames.subspan(now.size());
+  }
+}
+
+void Wire::send_all(std::span<const link::TxFrame> frames) {
   // A case may send thousands at once, and the ring has room for a few hundred answers.
   collect();
-  const std::array<link::TxFrame, 1> frames{link::TxFrame{.bytes = frame}};
-  for (;;) {
+  while (!frames.empty()) {
     const link::LinkResult<std::size_t> sent = link_->send(frames);
     if (!sent) throw DeviceGone(sent.error().message, Damage::no_link);
-    if (*sent != 0) return;
+    frames = frames.subspan(*sent);
+    if (frames.empty() || *sent != 0) continue;
     pollfd room{link_->fd(), POLLOUT, 0};
     (void)::poll(&room, 1, 1);
   }

@@ -43,6 +43,8 @@ class Wire {
   [[nodiscard]] bool may_send(std::span<const std::byte> frame) const;
   /// Sends a frame. Throws DeviceGone if the link is gone.
   void send(std::span<const std::byte> frame);
+  /// Sends frames, many with one call to the kernel. Throws DeviceGone if the link is gone.
+  void send_burst(std::span<const std::vector<std::byte>> frames);
   /// Waits until the device sends a frame to one of the present QPNs, or it is `until`; empty in that case.
   [[nodiscard]] std::optional<SeenFrame> receive(Time until);
   /// Returns how many frames came since `next_peers` for which the link had no room.
@@ -51,6 +53,7 @@ class Wire {
  private:
   Wire() = default;
   /// Takes all frames that have come.
+  void send_all(std::span<const link::TxFrame> frames);
   void collect();
   /// Takes a few of the frames that have come; false if there was none.
   bool collect_some();
