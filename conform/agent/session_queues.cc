@@ -193,10 +193,11 @@ AgentSession::Answer AgentSession::modify_qp(const Json& request) {
       // The port is the agent's, and a P_Key that nobody chose is the first.
       to.port_num = device_.port();
       change.mask |= IBV_QP_PORT | IBV_QP_PKEY_INDEX;
-    } else if (to.qp_state == IBV_QPS_SQD) {
-      to.en_sqd_async_notify = 1;
-      change.mask |= IBV_QP_EN_SQD_ASYNC_NOTIFY;
     }
+  }
+  if (request.contains("sq_drained_notify")) {
+    to.en_sqd_async_notify = live::flag(request, "sq_drained_notify") ? 1 : 0;
+    change.mask |= IBV_QP_EN_SQD_ASYNC_NOTIFY;
   }
   modify("modify_qp", qp, to, change.mask);
   return {};

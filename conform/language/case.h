@@ -113,6 +113,9 @@ struct Verb {
     arm,
     deregister,
     destroy,
+    create,
+    attach,
+    detach,
     accept,
     reject,
     delay,
@@ -120,7 +123,7 @@ struct Verb {
     disconnect
   };
   Kind kind{};
-  std::string on = kDefaultQp;  ///< the QP, the region, the window or the SRQ
+  std::string on = kDefaultQp;  ///< the QP, the region, the window or the SRQ; of `create` the object of the setup
   std::vector<Setting> arguments{};
 };
 struct AwaitCompletion {

@@ -36,9 +36,9 @@ bool any_counters(const std::vector<Step>& steps) {
 }
 
 const std::vector<std::string_view>& features() {
-  static const std::vector<std::string_view> names{"agent",     "atomic_write", "atomics", "cm", "cnp",
-                                                   "cq_events", "flush",        "ipv4",    "mw", "rc",
-                                                   "srq",       "type2_mw",     "uc",      "ud"};
+  static const std::vector<std::string_view> names{"agent",     "atomic_write", "atomics",  "cm",        "cnp",
+                                                   "cq_events", "flush",        "ipv4",     "multicast", "mw",
+                                                   "rc",        "srq",          "type2_mw", "uc",        "ud"};
   return names;
 }
 

@@ -296,6 +296,7 @@ CaseResult<transport::QpChange> read_change(const std::vector<Setting>& settings
        {"access", [&](const Setting& s) { return take_rights(change.access.emplace(), s, scope); }},
        {"min_rnr_timer", [&](const Setting& s) { return take_number(change.min_rnr_timer.emplace(), s, scope, 31); }},
        {"sq_psn", [&](const Setting& s) { return take_psn(change.sq_psn.emplace(), s, scope); }},
+       {"sq_drained_notify", [&](const Setting& s) { return take_flag(change.sq_drained_notify.emplace(), s, scope); }},
        {"q_key", [&](const Setting& s) { return take_q_key(change.q_key.emplace(), s, scope); }},
        {"timeout", [&](const Setting& s) { return take_number(change.timeout.emplace(), s, scope, 31); }},
        {"retry_count", [&](const Setting& s) { return take_number(change.retry_count.emplace(), s, scope, 7); }},

@@ -86,6 +86,8 @@ class CaseRun final : private Scope {
   // Verbs; empty if the run is over.
   [[nodiscard]] std::optional<TargetResult<void>> call(const Verb& action, const Step& step);
   [[nodiscard]] std::optional<TargetResult<void>> end_object(const Verb& action, const Step& step);
+  [[nodiscard]] std::optional<TargetResult<void>> create(const Verb& action, const Step& step);
+  [[nodiscard]] std::optional<TargetResult<void>> join(const Verb& action, const PeerQp& qp, const Step& step);
   [[nodiscard]] std::optional<TargetResult<void>> call_cm(const Verb& action, const Step& step);
   [[nodiscard]] std::optional<TargetResult<void>> arm(const Verb& action, const Step& step);
   [[nodiscard]] std::optional<TargetResult<void>> reconnect(const Verb& action, PeerQp& qp);

@@ -27,7 +27,7 @@ std::optional<Value> report_value(const CmReport& report, std::string_view name)
 }  // namespace
 
 std::optional<TargetResult<void>> CaseRun::call_cm(const Verb& action, const Step& step) {
-  CmService* const cm = bed_.find_qp(kGsiQp) != nullptr ? target_.cm() : nullptr;
+  CmService* const cm = bed_.cm();
   if (cm == nullptr) {
     give_up({step.place, fmt::format("{}: the case has to need cm", step.verb)});
     return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<TargetResult<void>> CaseRun::call_cm(const Verb& action, const Ste
 }
 
 CaseRun::Verdict CaseRun::run_action(const AwaitCmEvent& action, const Step& step) {
-  CmService* const cm = bed_.find_qp(kGsiQp) != nullptr ? target_.cm() : nullptr;
+  CmService* const cm = bed_.cm();
   if (cm == nullptr) return give_up({step.place, "cm_event: the case has to need cm"});
   if (action.fields.empty()) {
     const std::optional<CmReport> report = cm->poll_event();

@@ -52,6 +52,28 @@ std::optional<TargetResult<void>> CaseRun::end_object(const Verb& action, const 
   return std::nullopt;
 }
 
+std::optional<TargetResult<void>> CaseRun::create(const Verb& action, const Step& step) {
+  if (const CaseResult<void> made = bed_.make_again(action.on, step.place, *this); !made) {
+    give_up(made.error());
+    return std::nullopt;
+  }
+  return TargetResult<void>{};
+}
+
+std::optional<TargetResult<void>> CaseRun::join(const Verb& action, const PeerQp& qp, const Step& step) {
+  if (action.arguments.size() != 1 || action.arguments.front().name != "group") {
+    give_up({step.place, fmt::format("{}: expected group, an IP address", step.verb)});
+    return std::nullopt;
+  }
+  const Evaluated<Value> group = action.arguments.front().value.evaluate(*this);
+  if (!group) {
+    give_up({step.place, group.error()});
+    return std::nullopt;
+  }
+  if (action.kind == Verb::Kind::attach) return target_.attach(qp.number, to_string(*group));
+  return target_.detach(qp.number, to_string(*group));
+}
+
 std::optional<TargetResult<void>> CaseRun::post_bind(const Verb& action, const PeerQp& qp, const Step& step) {
   CaseResult<BindArguments> bind = read_bind(action.arguments, *this);
   if (!bind) {
@@ -124,8 +146,10 @@ std::optional<TargetResult<void>> CaseRun::call(const Verb& action, const Step& 
     return post_srq_receive(*srq, action);
   }
   if (action.kind == Verb::Kind::deregister || action.kind == Verb::Kind::destroy) return end_object(action, step);
+  if (action.kind == Verb::Kind::create) return create(action, step);
   PeerQp* qp = own_qp_of(action.on, step.place);
   if (qp == nullptr) return std::nullopt;
+  if (action.kind == Verb::Kind::attach || action.kind == Verb::Kind::detach) return join(action, *qp, step);
   if (action.kind == Verb::Kind::reconnect) return reconnect(action, *qp);
   if (action.kind == Verb::Kind::post_receive) return post_receive(action, *qp);
   if (action.kind == Verb::Kind::bind) return post_bind(action, *qp, step);

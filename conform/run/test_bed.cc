@@ -123,11 +123,23 @@ CaseResult<void> TestBed::set_up(const Scope& scope) {
     objects.push_back({.place = one.place, .name = kDefaultQp, .kind = ObjectSpec::Kind::qp, .attributes = {}});
   }
   objects.insert(objects.end(), one.setup.begin(), one.setup.end());
-  if (std::ranges::find(one.needs, "cm") != one.needs.end()) add_gsi();
+  if (std::ranges::find(one.needs, "cm") != one.needs.end()) {
+    if (CaseResult<void> added = add_gsi(scope); !added) return added;
+  }
   for (const ObjectSpec& object : objects) {
     if (CaseResult<void> added = add_object(object, scope); !added) return added;
   }
   shadow_.assign(target_.memory_size(), kUntouched);
+  return {};
+}
+
+CaseResult<void> TestBed::make_again(const std::string& name, const Place& place, const Scope& scope) {
+  const auto object = std::ranges::find(instance_.of->setup, name, &ObjectSpec::name);
+  const bool is_known = object != instance_.of->setup.end() &&
+                        (object->kind == ObjectSpec::Kind::qp || object->kind == ObjectSpec::Kind::mr);
+  if (!is_known) return tl::unexpected(CaseError{place, fmt::format("setup has no QP and no region {}", name)});
+  if (CaseResult<void> added = add_object(*object, scope); !added) return added;
+  shadow_.resize(target_.memory_size(), kUntouched);
   return {};
 }
 
@@ -148,18 +160,30 @@ CaseResult<void> TestBed::add_object(const ObjectSpec& object, const Scope& scop
   return {};
 }
 
-void TestBed::add_gsi() {
-  if (target_.cm() == nullptr) throw DeviceLacks("a communication manager that the tester can ask");
+CaseResult<void> TestBed::add_gsi(const Scope& scope) {
+  QpAttributesRead subject;
+  const auto qp = std::ranges::find(instance_.of->setup, kDefaultQp, &ObjectSpec::name);
+  if (qp != instance_.of->setup.end()) {
+    if (CaseResult<void> read = read_attributes(subject, qp->attributes, scope); !read) return read;
+  }
+  const RoceVersion version =
+      subject.setup.version == RoceVersion::none ? target_.port().version : subject.setup.version;
+  cm_ = target_.cm(version);
+  if (cm_ == nullptr) {
+    throw DeviceLacks(
+        fmt::format("a communication manager that the tester can ask, over packets of {}", to_string(version)));
+  }
   constexpr QKey gsi_q_key{0x8001'0000};
   constexpr Qpn qp1{1};
   PeerQp gsi{.setup = {.type = transport::QpType::ud, .path_mtu = target_.port_mtu(), .peer = qp1, .q_key = gsi_q_key},
-             .port = target_.port(),
+             .port = *target_.port_of(version),
              .qpn = qp1};
   qps_.emplace(kGsiQp, std::move(gsi));
   talk_.local = CommId{static_cast<std::uint32_t>(random_() | 1U)};
   talk_.request_transaction = random_();
   // That of another node each time, since QPNs of the tester come again.
   talk_.ca_guid = random_() | 1U;
+  return {};
 }
 
 ServiceId TestBed::default_service(transport::QpType type) {
@@ -184,7 +208,7 @@ CaseResult<void> TestBed::add_listener(const ObjectSpec& object, const Scope& sc
   if (listener.ends.empty()) return wrong("expected the names of QPs");
   if (listener.terms.service == ServiceId{}) listener.terms.service = default_service(listener.ends[0].setup.type);
   talk_.service = listener.terms.service;
-  if (const TargetResult<void> done = target_.cm()->listen(listener); !done) return wrong(done.error());
+  if (const TargetResult<void> done = cm_->listen(listener); !done) return wrong(done.error());
   return {};
 }
 
@@ -202,7 +226,7 @@ CaseResult<void> TestBed::add_region(const ObjectSpec& object, const Scope& scop
   if (!setup) return tl::unexpected(setup.error());
   const TargetResult<Region> region = target_.create_region(*setup);
   if (!region) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, region.error())});
-  regions_.emplace(object.name, *region);
+  regions_.insert_or_assign(object.name, *region);
   return {};
 }
 
@@ -211,7 +235,11 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
   attributes.setup.access = all_rights();
   attributes.setup.rq_psn = draw_psn(random_());
   attributes.setup.sq_psn = draw_psn(random_());
-  attributes.setup.peer = Qpn{target_.first_peer().value() + static_cast<std::uint32_t>(qps_.size())};
+  // One that is made again has the peer that it had.
+  const PeerQp* const before = find_qp(object.name);
+  attributes.setup.peer = before != nullptr
+                              ? before->setup.peer
+                              : Qpn{target_.first_peer().value() + static_cast<std::uint32_t>(qps_.size())};
   if (auto read = read_attributes(attributes, object.attributes, scope); !read) return read;
   if (!attributes.srq.empty()) {
     attributes.setup.srq = find_srq(attributes.srq);
@@ -246,7 +274,7 @@ CaseResult<void> TestBed::add_qp(const ObjectSpec& object, const Scope& scope) {
     return target_.post_receive(qp.number, wr_id, std::span{&buffer, 1});
   };
   if (auto posted = add_receives(object, attributes.receives, post); !posted) return posted;
-  qps_.emplace(object.name, std::move(qp));
+  qps_.insert_or_assign(object.name, std::move(qp));
   return {};
 }
 
@@ -281,7 +309,7 @@ CaseResult<void> TestBed::add_receives(
     const TargetResult<void> posted =
         region ? post(i, {region->address, length, LKey{region->l_key}}) : tl::unexpected(region.error());
     if (!posted) return tl::unexpected(CaseError{object.place, fmt::format("{}: {}", object.name, posted.error())});
-    regions_.emplace(fmt::format("{}rx{}", prefix, i), *region);
+    regions_.insert_or_assign(fmt::format("{}rx{}", prefix, i), *region);
   }
   return {};
 }
@@ -362,7 +390,10 @@ std::optional<Value> TestBed::find(std::string_view name) const {
   if (const auto window = find_window(object); window && member == "r_key") {
     return Value::number(target_.window_key(*window));
   }
-  if (object == "cm") return talk_.find(member, target_.port());
+  if (object == "cm") {
+    const PeerQp* const gsi = find_qp(kGsiQp);
+    return talk_.find(member, gsi != nullptr ? gsi->port : target_.port());
+  }
   const PeerQp* qp = find_qp(object.empty() ? kDefaultQp : object);
   return qp != nullptr ? find_of_qp(*qp, member) : std::nullopt;
 }

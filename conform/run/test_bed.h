@@ -46,6 +46,9 @@ class TestBed {
 
   /// Makes all objects. Errors: a wrong attribute, or the device refuses one.
   [[nodiscard]] CaseResult<void> set_up(const Scope& scope);
+  /// Makes a region or a QP of the setup again, which the device no longer has: with a new key, or a new number.
+  /// Errors: those of `set_up`, and a name that the setup does not have.
+  [[nodiscard]] CaseResult<void> make_again(const std::string& name, const Place& place, const Scope& scope);
 
   [[nodiscard]] Target& target() const { return target_; }
   /// Returns a QP by name, or null.
@@ -57,6 +60,8 @@ class TestBed {
   [[nodiscard]] std::optional<WindowNumber> find_window(const std::string& name) const;
   [[nodiscard]] std::optional<SrqNumber> find_srq(const std::string& name) const;
   [[nodiscard]] std::map<std::string, PeerQp>& qps() { return qps_; }
+  /// Returns the device's communication manager; null if the case does not need one.
+  [[nodiscard]] CmService* cm() const { return cm_; }
   /// Takes over what a frame of the device says about its communication manager.
   void hear(const Packet& packet) { talk_.learn(packet); }
   /// Returns a QP as the device's communication manager has to know it.
@@ -84,7 +89,8 @@ class TestBed {
   [[nodiscard]] CaseResult<void> add_window(const ObjectSpec& object, const Scope& scope);
   [[nodiscard]] CaseResult<void> add_region(const ObjectSpec& object, const Scope& scope);
   [[nodiscard]] CaseResult<void> add_listener(const ObjectSpec& object, const Scope& scope);
-  void add_gsi();
+  /// Makes the QP of the communication manager, whose packets are of the version that `qp` has.
+  [[nodiscard]] CaseResult<void> add_gsi(const Scope& scope);
   [[nodiscard]] CaseResult<void> add_srq(const ObjectSpec& object, const Scope& scope);
   /// Makes a region for each receive of an object, and has it posted.
   [[nodiscard]] CaseResult<void> add_receives(
@@ -98,6 +104,7 @@ class TestBed {
   std::map<std::string, Region> regions_;
   std::map<std::string, WindowNumber> windows_;
   std::map<std::string, SrqNumber> srqs_;
+  CmService* cm_ = nullptr;
   CmTalk talk_;
   std::vector<std::byte> shadow_;  ///< the memory as it has to be
 };

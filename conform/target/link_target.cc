@@ -69,6 +69,7 @@ Json change_request(Qpn qpn, const QpChange& change, const Port& port) {
   put("retry_count", change.retry_count);
   put("rnr_retry", change.rnr_retry);
   put_strong("q_key", change.q_key);
+  put("sq_drained_notify", change.sq_drained_notify);
   return request;
 }
 
@@ -296,6 +297,14 @@ TargetResult<void> LinkTarget::post_send(QpNumber qp, const SendOrder& order) {
 
 TargetResult<void> LinkTarget::destroy_qp(QpNumber qp) {
   return done(device_.ask("destroy_qp", {{"qp", qpn(qp).value()}}));
+}
+
+TargetResult<void> LinkTarget::attach(QpNumber /*qp*/, const std::string& /*group*/) {
+  throw DeviceLacks("groups, which the control protocol does not have");
+}
+
+TargetResult<void> LinkTarget::detach(QpNumber /*qp*/, const std::string& /*group*/) {
+  throw DeviceLacks("groups, which the control protocol does not have");
 }
 
 TargetResult<void> LinkTarget::arm_cq(QpNumber qp, const CqArming& arming) {

@@ -44,6 +44,8 @@ class LinkTarget final : public Target {
   [[nodiscard]] transport::QpState state(QpNumber qp) override;
   TargetResult<void> post_send(QpNumber qp, const SendOrder& order) override;
   TargetResult<void> destroy_qp(QpNumber qp) override;
+  TargetResult<void> attach(QpNumber qp, const std::string& group) override;
+  TargetResult<void> detach(QpNumber qp, const std::string& group) override;
   TargetResult<void> arm_cq(QpNumber qp, const CqArming& arming) override;
   TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, std::span<const transport::Sge> buffers) override;
   [[nodiscard]] std::optional<transport::Completion> poll(QpNumber qp, bool is_receive) override;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "conform/target/qp_path.h"
+#include "roce/port/address_text.h"
 #include "roce/wire/packet.h"
 
 namespace roce::conform {
@@ -221,6 +222,16 @@ TargetResult<void> MemoryTarget::destroy_qp(QpNumber qp) {
   return said(device_.destroy_qp(qpn(qp)));
 }
 
+TargetResult<void> MemoryTarget::attach(QpNumber qp, const std::string& group) {
+  const std::optional<Gid> gid = port::parse_ip(group);
+  return gid ? said(device_.attach_multicast(qpn(qp), *gid)) : tl::unexpected(group + " is no IP address");
+}
+
+TargetResult<void> MemoryTarget::detach(QpNumber qp, const std::string& group) {
+  const std::optional<Gid> gid = port::parse_ip(group);
+  return gid ? said(device_.detach_multicast(qpn(qp), *gid)) : tl::unexpected(group + " is no IP address");
+}
+
 TargetResult<void> MemoryTarget::arm_cq(QpNumber qp, const CqArming& arming) {
   const Qp& queues = qps_.at(qp);
   return said(device_.request_notify(arming.is_receive ? queues.receive_cq : queues.send_cq, arming.solicited_only));
@@ -273,8 +284,9 @@ std::optional<std::size_t> MemoryTarget::find_difference(std::span<const std::by
   return static_cast<std::size_t>(found - memory_.begin());
 }
 
-CmService* MemoryTarget::cm() {
-  if (!cm_) cm_ = std::make_unique<MemoryCm>(device_, port(), now_, seed_);
+CmService* MemoryTarget::cm(RoceVersion version) {
+  const Port* port = port_of(version);
+  if (!cm_ && port != nullptr) cm_ = std::make_unique<MemoryCm>(device_, *port, now_, seed_);
   return cm_.get();
 }
 

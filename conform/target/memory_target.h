@@ -42,6 +42,8 @@ class MemoryTarget : public Target {
   [[nodiscard]] transport::QpState state(QpNumber qp) override;
   TargetResult<void> post_send(QpNumber qp, const SendOrder& order) override;
   TargetResult<void> destroy_qp(QpNumber qp) override;
+  TargetResult<void> attach(QpNumber qp, const std::string& group) override;
+  TargetResult<void> detach(QpNumber qp, const std::string& group) override;
   TargetResult<void> arm_cq(QpNumber qp, const CqArming& arming) override;
   TargetResult<void> post_receive(QpNumber qp, std::uint64_t wr_id, std::span<const transport::Sge> buffers) override;
   [[nodiscard]] std::optional<transport::Completion> poll(QpNumber qp, bool is_receive) override;
@@ -51,7 +53,7 @@ class MemoryTarget : public Target {
   [[nodiscard]] std::size_t memory_size() const override;
   [[nodiscard]] std::vector<std::byte> read_memory(std::size_t offset, std::size_t length) override;
   [[nodiscard]] std::optional<std::size_t> find_difference(std::span<const std::byte> expected) override;
-  [[nodiscard]] CmService* cm() override;
+  [[nodiscard]] CmService* cm(RoceVersion version) override;
   [[nodiscard]] Time now() const override { return now_; }
   [[nodiscard]] bool may_send(std::span<const std::byte> /*frame*/) const override { return true; }
   void send(std::span<const std::byte> frame) override;

@@ -164,6 +164,14 @@ TargetResult<void> ServerTarget::destroy_qp(QpNumber /*qp*/) {
   lack_agent();
 }
 
+TargetResult<void> ServerTarget::attach(QpNumber /*qp*/, const std::string& /*group*/) {
+  lack_agent();
+}
+
+TargetResult<void> ServerTarget::detach(QpNumber /*qp*/, const std::string& /*group*/) {
+  lack_agent();
+}
+
 TargetResult<void> ServerTarget::arm_cq(QpNumber /*qp*/, const CqArming& /*arming*/) {
   lack_agent();
 }

@@ -208,6 +208,9 @@ class Target {
   virtual TargetResult<void> bring_up(QpNumber qp, const QpSetup& setup) = 0;
   [[nodiscard]] virtual transport::QpState state(QpNumber qp) = 0;
   virtual TargetResult<void> destroy_qp(QpNumber qp) = 0;
+  /// Makes a UD QP a member of the group with an IP address, whose datagrams it gets from then on, or ends that.
+  virtual TargetResult<void> attach(QpNumber qp, const std::string& group) = 0;
+  virtual TargetResult<void> detach(QpNumber qp, const std::string& group) = 0;
   /// Arms the QP's completion queue for one event.
   virtual TargetResult<void> arm_cq(QpNumber qp, const CqArming& arming) = 0;
   /// On a UD QP, `order` goes to the tester's address, and to the QP and with the Q_Key that it names.
@@ -234,8 +237,9 @@ class Target {
   /// Returns the offset of the first byte of the stretch that is not as `expected` says of all of them; empty if none.
   [[nodiscard]] virtual std::optional<std::size_t> find_difference(std::span<const std::byte> expected) = 0;
 
-  /// Returns the device's communication manager, which it makes when it is first asked; null if the device has none.
-  [[nodiscard]] virtual CmService* cm() { return nullptr; }
+  /// Returns the device's communication manager, with connections over packets of a version. It is made when it is
+  /// first asked for, and then keeps to that version. Null if the device has none.
+  [[nodiscard]] virtual CmService* cm(RoceVersion /*version*/) { return nullptr; }
 
   // The wire.
 
