@@ -48,8 +48,10 @@ def die_with_parent():
 
 
 def built_guest():
-    """The folder with the kernel and the initramfs; builds them where that has not happened yet."""
-    done = subprocess.run([os.path.join(HERE, "build_guest")], stdout=subprocess.PIPE, text=True, check=False)
+    """The folder with the kernel and the initramfs; builds them where that has not happened yet. They are of Debian's suite
+    $ROCE_INTEROP_SUITE, or of this machine's."""
+    suite = [os.environ["ROCE_INTEROP_SUITE"]] if os.environ.get("ROCE_INTEROP_SUITE") else []
+    done = subprocess.run([os.path.join(HERE, "build_guest"), *suite], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise GuestError(f"build_guest ended with exit code {done.returncode}.")
     return done.stdout.strip()
