@@ -61,8 +61,9 @@ PathMtu code_of(std::uint32_t path_mtu) {
 
 }  // namespace
 
-MemoryCm::MemoryCm(transport::Device& device, const Port& port, const Time& now, std::uint64_t seed)
-    : device_(device), port_(port), now_(now), agent_(make_agent(device, now, seed)) {}
+MemoryCm::MemoryCm(transport::Device& device, const Port& port, std::uint16_t sgid_index, const Time& now,
+                   std::uint64_t seed)
+    : device_(device), port_(port), sgid_index_(sgid_index), now_(now), agent_(make_agent(device, now, seed)) {}
 
 TargetResult<void> MemoryCm::listen(const CmListener& listener) {
   const ServiceId service = listener.terms.service;
@@ -246,7 +247,8 @@ TargetResult<void> MemoryCm::resolve(CommId id, const CmEnd& end, const CmTerms&
 
 TargetResult<void> MemoryCm::ready(CommId id, const CmEnd& end) {
   const cm::Agreement agreement = agent_->manager().find(id)->agreement();
-  const transport::AddressVector address{.dgid = port_.tester_gid, .flow_label = agreement.flow_label};
+  const transport::AddressVector address{
+      .sgid_index = sgid_index_, .dgid = port_.tester_gid, .flow_label = agreement.flow_label};
   const cm::QpChanges changes = cm::qp_changes(agreement, end.setup.type, address, end.setup.min_rnr_timer);
   for (const transport::QpChange& change : {changes.to_init, changes.to_rtr, changes.to_rts}) {
     if (auto done = said(device_.modify_qp(end.qpn, change, now_)); !done) return done;

@@ -16,8 +16,9 @@ namespace roce::conform {
 /// The communication manager of our own endpoint, and what an application does with its events.
 class MemoryCm final : public CmService {
  public:
-  /// Makes QP1 of a device, whose clock is `now`; both have to outlive this.
-  MemoryCm(transport::Device& device, const Port& port, const Time& now, std::uint64_t seed);
+  /// Makes QP1 of a device, whose clock is `now`, and whose port has the address `sgid_index` of its table. Device, port
+  /// and clock have to outlive this.
+  MemoryCm(transport::Device& device, const Port& port, std::uint16_t sgid_index, const Time& now, std::uint64_t seed);
 
   TargetResult<void> listen(const CmListener& listener) override;
   TargetResult<void> accept(const CmTerms& terms) override;
@@ -47,6 +48,7 @@ class MemoryCm final : public CmService {
 
   transport::Device& device_;
   const Port& port_;
+  std::uint16_t sgid_index_;  ///< of the port's address
   const Time& now_;
   std::unique_ptr<cm::GsiAgent> agent_;
   std::map<std::uint64_t, Listening> listeners_;  ///< by service

@@ -172,5 +172,80 @@ TEST(Heuristics, OfConnectionRequestsTheNewestTwoHundredAndFiftySixAreRemembered
   EXPECT_EQ(joined_after(256) + 1, joined_after(257));
 }
 
+// kMostIds
+TEST(Heuristics, TheOrderOfAcksIsJudgedUpToFourThousandAndNinetySixPacketsApart) {
+  const auto msn_falls_after = [](int packets) {
+    return analyse(fmt::format(R"(
+     0  A>B  SEND_ONLY  100  ar
+     1  A>B  SEND_ONLY  101  ar
+    10  B>A  ACK        100  id=7 aeth.msn=5
+    11  B>A  ACK        101  id={} aeth.msn=4)",
+                               7 + packets));
+  };
+  EXPECT_THAT(msn_falls_after(4096).now, Contains(HasSubstr("4 rule_broken 101 rule=RC-RESP-17")));
+  EXPECT_THAT(msn_falls_after(4097).now, Not(Contains(HasSubstr("rule_broken"))));
+}
+
+// kOldAnswersComeForPart
+TEST(Heuristics, AResponseWithinAnEighthOfTheLatencyIsOfTheAnswerBefore) {
+  const auto passed = [](int first, int last) {
+    return analyse(fmt::format(R"(
+      0  A>B  SEND_ONLY   99  ar
+     80  B>A  ACK         99
+    100  A>B  READ       100  dma=700
+   5000  A>B  READ       100  dma=700
+     {}  B>A  FIRST      100
+     {}  B>A  LAST       102
+   5200  A>B  READ       101  dma=444)",
+                               first, last));
+  };
+  EXPECT_THAT(passed(5010, 5011).later, Contains(HasSubstr("6 response_lost_before 101")));
+  EXPECT_THAT(passed(5008, 5009).later, Not(Contains(HasSubstr("response_lost_before 101"))));
+}
+
+// kNewAnswerTakesPart
+TEST(Heuristics, AResponseWithinHalfTheLatencyMayBeOfTheAnswerBefore) {
+  const auto passed = [](int time) {
+    return analyse(fmt::format(R"(
+      0  A>B  SEND_ONLY   99  ar
+     80  B>A  ACK         99
+    100  A>B  READ       100  dma=700
+    180  B>A  FIRST      100
+    181  B>A  MIDDLE     101
+    182  B>A  LAST       102
+   5000  A>B  READ       100  dma=700
+     {}  B>A  MIDDLE     101
+   5200  A>B  READ       100  dma=700)",
+                               time));
+  };
+  EXPECT_THAT(passed(5041).later, Contains(HasSubstr("7 response_lost_before 100")));
+  EXPECT_THAT(passed(5039).later, Not(Contains(HasSubstr("response_lost_before"))));
+}
+
+// kReadsKept
+TEST(Heuristics, OfAnsweredReadsTheNewestSixtyFourAreRemembered) {
+  const auto first_again_after = [](int reads) {
+    std::string trace;
+    for (int i = 0; i < reads; ++i) {
+      trace += fmt::format("{} A>B READ {} dma=64\n{} B>A ONLY {}\n", 10 * i, 100 + i, 10 * i + 5, 100 + i);
+    }
+    return analyse(trace + "1000 A>B READ 100 dma=64\n1005 B>A ONLY 100\n");
+  };
+  EXPECT_THAT(first_again_after(64).now, Contains(HasSubstr("130 response_repeated 100")));
+  EXPECT_THAT(first_again_after(65).now, Not(Contains(HasSubstr("response_repeated"))));
+}
+
+// kNaksKept
+TEST(Heuristics, OfNaksWithoutAReactionTheNewestEightAreRemembered) {
+  const auto naks = [](int count) {
+    std::string trace;
+    for (int i = 0; i < 12; ++i) trace += fmt::format("{} A>B SEND_ONLY {} ar\n", i, 100 + i);
+    for (int i = 0; i < count; ++i) trace += fmt::format("{} B>A NAK_SEQUENCE {}\n", 20 + i, 101 + i);
+    return analyse(trace + "50 A>B SEND_ONLY 101 ar\n");
+  };
+  EXPECT_THAT(naks(8).now, Contains(HasSubstr("21 retransmission 101 cause=nak")));
+  EXPECT_THAT(naks(9).now, Contains(HasSubstr("22 retransmission 101 cause=unknown")));
+}
+
 }  // namespace
 }  // namespace roce::analysis

@@ -94,11 +94,11 @@ inline constexpr int kNakComesAfterPart = 2;
 inline constexpr int kNakComesSurelyAfterPart = 8;
 /// Part of the least latency in which a READ that was requested again cannot have been answered: responses to the
 /// request before are still under way.
-/// Test: none of its own.
+/// Test: Heuristics.AResponseWithinAnEighthOfTheLatencyIsOfTheAnswerBefore.
 inline constexpr int kOldAnswersComeForPart = 8;
 /// Part of the least latency that a new answer takes. Sooner, a response that was seen before the latest request may be
 /// the one that the requester misses.
-/// Test: none of its own.
+/// Test: Heuristics.AResponseWithinHalfTheLatencyMayBeOfTheAnswerBefore.
 inline constexpr int kNewAnswerTakesPart = 2;
 
 // One connection or two.
@@ -124,7 +124,7 @@ inline constexpr std::uint32_t kPacketsOfAll = 64;
 /// Test: ResponderRules.NakThatMayBeForAnotherGap, ResponderRules.MsnGoesBackwards.
 inline constexpr Duration kIdsAreInOrder = milliseconds{10};
 /// Most packets of a flow between two AETHs whose order is judged by their IP identifications.
-/// Test: none of its own.
+/// Test: Heuristics.TheOrderOfAcksIsJudgedUpToFourThousandAndNinetySixPacketsApart.
 inline constexpr std::int32_t kMostIds = 4096;
 /// Farthest that two AETHs of one connection are apart in PSNs; another one with the same QP numbers is beyond.
 /// Test: ResponderRules.MsnGoesBackwards.
@@ -151,13 +151,13 @@ inline constexpr std::size_t kResponsesKept = 256;
 /// Test: ResponseVerdicts.ACopyOfAnAcknowledgementIsNeitherDuplicateNorGhost.
 inline constexpr std::size_t kResponsesSearched = 64;
 /// READs and atomics that are answered.
-/// Test: none of its own.
+/// Test: Heuristics.OfAnsweredReadsTheNewestSixtyFourAreRemembered.
 inline constexpr std::size_t kReadsKept = 64;
 /// Messages that were acknowledged, and may not have ended: no more than this are sent again in one go-back, as a rule.
 /// Test: MessageEnds.OfOldMessagesAreNotRevised.
 inline constexpr std::size_t kEndedKept = 64;
 /// NAKs that the requester has not reacted to.
-/// Test: none of its own.
+/// Test: Heuristics.OfNaksWithoutAReactionTheNewestEightAreRemembered.
 inline constexpr std::size_t kNaksKept = 8;
 /// Gaps, of requests and of responses each.
 /// Test: TrackerBounds.OfGapsThatAreNeverFilled.
