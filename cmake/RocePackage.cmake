@@ -3,6 +3,7 @@
 #   runtime       libroce0      the shared library
 #   development   libroce-dev   headers, static library, roceConfig.cmake, roce.pc
 #   tools         roce-tools    the programs, their man pages, and the cases of roce-conform
+#   agent         roce-agent    roce-agent alone, for the machine with the device under test
 #   verbs         roce-verbs    roce-run, and the libibverbs.so.1 that it puts in front
 #   plugin        roce-wireshark the Wireshark plugin
 
@@ -68,7 +69,7 @@ foreach(program IN ITEMS roce-analyze roce-conform roce-gen roce-replay)
 endforeach()
 if(TARGET roce-conform)
   install(
-    DIRECTORY conform/cases
+    DIRECTORY conform/cases conform/devices
     DESTINATION "${CMAKE_INSTALL_DATADIR}/roce/conform"
     COMPONENT tools
     FILES_MATCHING
@@ -77,6 +78,21 @@ if(TARGET roce-conform)
     FILES conform/case.schema.json conform/fuzz.schema.json conform/result.schema.json
     DESTINATION "${CMAKE_INSTALL_DATADIR}/roce/conform"
     COMPONENT tools)
+endif()
+
+# --- the agent beside a device ---
+
+if(TARGET roce-agent)
+  install(TARGETS roce-agent RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT agent)
+  install(
+    FILES docs/man/roce-agent.1
+    DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+    COMPONENT agent)
+  install(
+    FILES LICENSE
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/roce-agent"
+    RENAME copyright
+    COMPONENT agent)
 endif()
 
 # --- verbs without an RNIC ---
@@ -137,6 +153,9 @@ set(CPACK_COMPONENTS_ALL runtime development)
 if(TARGET roce-analyze)
   list(APPEND CPACK_COMPONENTS_ALL tools)
 endif()
+if(TARGET roce-agent)
+  list(APPEND CPACK_COMPONENTS_ALL agent)
+endif()
 if(TARGET roce-run)
   list(APPEND CPACK_COMPONENTS_ALL verbs)
 endif()
@@ -173,6 +192,12 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION
     "roce-analyze decodes captures of RoCEv1 and RoCEv2 traffic, with a verdict on the ICRC of every packet. roce-gen is a live \
 RoCE endpoint, traffic generator and faulty relay on ordinary network interfaces. roce-replay plays captures again. roce-conform \
 judges whether a device keeps the rules of RoCE.")
+
+set(CPACK_DEBIAN_AGENT_PACKAGE_NAME roce-agent)
+set(CPACK_DEBIAN_AGENT_PACKAGE_SECTION net)
+set(CPACK_COMPONENT_AGENT_DESCRIPTION
+    "roce-agent lets roce-conform on another machine make queue pairs and memory on an RDMA device of this one, post requests, and \
+read what became of them. It needs libibverbs and no other package of these.")
 
 set(CPACK_DEBIAN_VERBS_PACKAGE_NAME roce-verbs)
 set(CPACK_DEBIAN_VERBS_PACKAGE_SECTION net)
