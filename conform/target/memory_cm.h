@@ -16,8 +16,8 @@ namespace roce::conform {
 /// The communication manager of our own endpoint, and what an application does with its events.
 class MemoryCm final : public CmService {
  public:
-  /// Makes QP1 of a device, whose clock is `now`, and whose port has the address `sgid_index` of its table. Device, port
-  /// and clock have to outlive this.
+  /// Makes QP1 of a device, whose clock is `now`, and whose port has the address `sgid_index` of its table. Device,
+  /// port and clock have to outlive this.
   MemoryCm(transport::Device& device, const Port& port, std::uint16_t sgid_index, const Time& now, std::uint64_t seed);
 
   TargetResult<void> listen(const CmListener& listener) override;

@@ -115,7 +115,9 @@ TargetResult<QpNumber> MemoryTarget::create_qp(const QpSetup& setup) {
   transport::QpInit init{.type = setup.type, .pd = pd, .send_cq = qp.send_cq, .receive_cq = qp.receive_cq};
   init.max_receive_sge = static_cast<std::uint8_t>(setup.pieces);
   if (setup.srq) init.srq = srqs_.at(*setup.srq);
-  qp.qpn = must(device_.create_qp(init));
+  const VerbResult<Qpn> made = device_.create_qp(init);
+  if (!made) return tl::unexpected(to_string(made.error()));
+  qp.qpn = *made;
   qps_.push_back(qp);
   const QpNumber number = qps_.size() - 1;
   if (const TargetResult<void> up = bring_up(number, setup); !up) return tl::unexpected(up.error());

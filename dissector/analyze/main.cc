@@ -20,9 +20,18 @@ namespace {
 
 using roce::ExitCode;
 
+constexpr const char* kExamples = R"(Examples:
+  roce-analyze trace.pcapng                            what is in it and what is wrong, the worst first
+  roce-analyze ring/ other-host.pcapng                 all captures of a folder, and the same traffic seen elsewhere
+  roce-analyze events --severity error trace.pcapng    each packet that was lost, with its PSN and frame
+  tcpdump -i eth0 -w - udp port 4791 | roce-analyze -  the same of live traffic, at Ctrl-C)";
+
 /// Inserts `summary` if the first word is a file or an option. False: it is neither, and not a command.
 bool complete_command(const roce::command_line::Program& program, std::vector<std::string>& arguments) {
-  if (arguments.empty()) return true;
+  if (arguments.empty()) {
+    std::fputs("roce-analyze: a capture file or a command is missing; try roce-analyze FILE, or --help\n", stderr);
+    return false;
+  }
   const std::string& first = arguments.front();
   const std::vector<std::string> commands = program.subcommands();
   const bool is_known = std::find(commands.begin(), commands.end(), first) != commands.end();
@@ -49,6 +58,7 @@ int main(int argc, char** argv) {
                                       "roce-analyze FILE... says what is in them and what is wrong."};
   program.set_version("roce-analyze " ROCE_VERSION);
   program.require_subcommand();
+  program.footer(kExamples);
   ExitCode code = ExitCode::ok;
   roce::analyze::add_summary(program, code);
   roce::analyze::add_streams(program, code);

@@ -113,6 +113,58 @@ TEST(CutPackets, SuperFrameTakesThePsnsUpToTheNextRequest) {
   EXPECT_THAT(found.later, IsEmpty());
 }
 
+TEST(CutPackets, PayloadThatIsNoPathMtuIsThatOfSeveralPackets) {
+  const Findings found = analyse(R"(
+       0  A>B  WRITE_FIRST   100  dma=4096 len=2064 snap=54
+       1  A>B  WRITE_MIDDLE  102  len=2064 snap=54
+       5  A>B  WRITE_FIRST   104  dma=4096 len=2064 snap=54
+       6  A>B  WRITE_MIDDLE  106  len=2064 snap=54
+      10  B>A  ACK           107)");
+  EXPECT_THAT(found.now, IsEmpty());
+  EXPECT_THAT(found.later, IsEmpty());
+  // What is missing behind a packet that is one is missing.
+  EXPECT_THAT(analyse(R"(
+       0  A>B  WRITE_FIRST   100  dma=4096 len=1024 snap=54
+       1  A>B  WRITE_MIDDLE  102  len=1024 snap=54)")
+                  .now,
+              ElementsAre(HasSubstr("2 gap 101")));
+}
+
+TEST(CutPackets, ReadsThatAreSeveralAreAnsweredByWhatComes) {
+  const Findings found = analyse(R"(
+       0  A>B  READ    100  dma=1024 payload_length=64 snap=40
+       5  B>A  FIRST   100
+       6  B>A  MIDDLE  101  len=528 snap=40
+       7  B>A  LAST    103  len=528 snap=40
+       8  B>A  MIDDLE  105
+       9  B>A  LAST    107  ar
+      20  A>B  READ    112  dma=1024
+      25  B>A  FIRST   112)");
+  EXPECT_THAT(found.now, IsEmpty());
+  EXPECT_THAT(found.later, IsEmpty());
+}
+
+TEST(CutPackets, PayloadThatExceedsItsRethIsThatOfSeveralPackets) {
+  EXPECT_THAT(analyse(R"(
+       0  A>B  WRITE_ONLY  100  dma=64 len=144 snap=54
+       5  A>B  WRITE_ONLY  102  dma=64 ar
+      10  B>A  ACK         102)")
+                  .now,
+              IsEmpty());
+}
+
+TEST(CutPackets, LastPacketsMayBeSeveralWhereOthersWere) {
+  const std::string begin = R"(
+       0  A>B  SEND_FIRST   100  len=2064 snap=54
+       1  A>B  SEND_LAST    102  len=500 snap=54
+       5  A>B  SEND_ONLY    104  len=500 snap=54
+       6  A>B  SEND_ONLY    106  len=8 snap=54
+)";
+  EXPECT_THAT(analyse(begin).now, IsEmpty());
+  // Eight bytes hold no other packet.
+  EXPECT_THAT(analyse(begin + "7 A>B SEND_ONLY 108").now, ElementsAre(HasSubstr("5 gap 107")));
+}
+
 TEST(CutPackets, DatagramWithoutItsSourceQpBelongsToNoStream) {
   const Findings found = analyse("0 A>B UD_SEND_ONLY 100 snap=15");
   EXPECT_THAT(found.streams, IsEmpty());

@@ -34,7 +34,7 @@ class Options(unittest.TestCase):
     def commands(self, program):
         """The commands that --help lists."""
         text = said(program, "--help").stdout
-        listed = re.split(r"^(?:Subcommands|SUBCOMMANDS):\s*$", text, flags=re.MULTILINE)[1]
+        listed = re.split(r"^(?:Subcommands|SUBCOMMANDS|Examples):\s*$", text, flags=re.MULTILINE)[1]
         return [match[1] for match in re.finditer(r"^  ([\w-]+)(?:\s|$)", listed, re.MULTILINE)]
 
     def options(self, program, command):

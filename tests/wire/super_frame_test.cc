@@ -147,6 +147,8 @@ TEST_P(IcrcOfSuperFrame, FindsThePacketsThatACutCaptureStillHolds) {
   });
   EXPECT_EQ(good, 1);
   EXPECT_EQ(unchecked, GetParam().count - 1);
+  EXPECT_EQ(captured_count(cut, *found), 2U);
+  EXPECT_EQ(captured_count(whole, *found), found->count);
 }
 
 INSTANTIATE_TEST_SUITE_P(

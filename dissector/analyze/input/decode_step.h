@@ -40,11 +40,13 @@ void decode_step(const Packet& whole, Time time, std::uint64_t frame, std::uint1
     use(DecodedPart{whole, icrc, 0, 0, 0, observe(whole, icrc, 0)});
     return;
   }
+  const std::uint32_t captured = captured_count(whole, *super_frame);
   for (std::uint32_t i = 0; i < super_frame->count; ++i) {
     const Packet part = segment(whole, *super_frame, i);
     const IcrcVerdict verdict = check_icrc(part);
-    use(DecodedPart{part, verdict, i, super_frame->count, whole.bth_offset() + i * super_frame->segment_size,
-                    observe(part, verdict, i)});
+    analysis::Observation seen = observe(part, verdict, i);
+    seen.is_several = i + 1 == captured && captured < super_frame->count;
+    use(DecodedPart{part, verdict, i, super_frame->count, whole.bth_offset() + i * super_frame->segment_size, seen});
   }
 }
 

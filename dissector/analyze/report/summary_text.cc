@@ -89,9 +89,10 @@ class SummaryText {
                        text::counted(counts.outside_window, "frame", "frames")));
     }
     if (counts.roce_packets == 0) return;
-    std::string roce =
-        fmt::format("{} in {} of the frames", text::counted(counts.roce_packets, "RoCE packet", "RoCE packets"),
-                    text::percent_text(counts.roce_frames, counts.frames));
+    std::string roce = fmt::format("{} in {}", text::counted(counts.roce_packets, "RoCE packet", "RoCE packets"),
+                                   counts.roce_frames == counts.frames
+                                       ? "all frames"
+                                       : text::percent_text(counts.roce_frames, counts.frames) + " of the frames");
     for (const RoceVersion version : {RoceVersion::v1, RoceVersion::v2_ipv4, RoceVersion::v2_ipv6}) {
       const std::uint64_t count = counts.versions[static_cast<std::size_t>(version)];
       if (count == counts.roce_packets) {

@@ -96,6 +96,15 @@ Statement about_crossing(const Crossing& crossing, const std::vector<CapturePoin
                                        counted(crossing.packets, "packet", "packets"), fmt::join(how, ", "))};
 }
 
+/// Says that nothing is wrong, without hiding that something is missing.
+Statement about_nothing_wrong(const VerdictTotals& verdicts) {
+  const std::uint64_t missing = verdicts.of(VerdictKind::unexplained).packets;
+  if (missing == 0) return {Severity::note, "nothing wrong seen"};
+  return {Severity::note,
+          fmt::format("nothing wrong seen, but {} missing, and the capture does not show what became of {}",
+                      counted(missing, "packet is", "packets are"), missing == 1 ? "it" : "them")};
+}
+
 /// Adds what each capture point saw. A point that saw nothing wrong is only named.
 void add_points(const AnalysisResult& result, Summary& summary) {
   constexpr std::size_t kNamed = 5;
@@ -129,7 +138,7 @@ void add_everything(const AnalysisResult& result, Summary& summary) {
   }
   summary.statements = statements_about_packets(everything);
   if (is_all_notes(summary.statements) && result.verdicts.of(VerdictKind::sent_while_paused).verdicts == 0) {
-    summary.statements.insert(summary.statements.begin(), {Severity::note, "nothing wrong seen"});
+    summary.statements.insert(summary.statements.begin(), about_nothing_wrong(result.verdicts));
   }
 }
 

@@ -138,7 +138,7 @@ class PacketStatements {
     if (lost.damaged != 0)
       parts.back() += fmt::format(" ({} of them seen here, damaged)", text::count_text(lost.damaged));
     place(lost.after, "lost after it");
-    place(lost.beyond, "lost on the responder's side of it, or the answer to it");
+    place(lost.beyond, "lost on the responder's side of it: the request, or its answer");
     const std::uint64_t late = verdicts_.of(VerdictKind::response_not_in_time).packets;
     place(late, late == 1 ? "response lost or overtaken after it" : "responses lost or overtaken after it");
     if (parts.empty()) return;

@@ -92,18 +92,18 @@ std::uint16_t point_of(const packet_info* pinfo) {
   return static_cast<std::uint16_t>(pinfo->rec->rec_header.packet_header.interface_id);
 }
 
-const PacketFacts* facts_of(const packet_info* pinfo, const Packet& packet, const IcrcVerdict& icrc,
-                            std::uint32_t offset) {
+const PacketFacts* facts_of(const packet_info* pinfo, const ShownPacket& shown, std::uint32_t offset) {
   // A packet quoted by an ICMP error was sent earlier; it is not sent again.
   if (!preferences().analyse || pinfo->flags.in_error_pkt != 0) return nullptr;
   if (pinfo->fd->visited) return capture.find(pinfo->num, offset);
-  return capture.observe(packet, icrc, {pinfo->num, time_of(pinfo), point_of(pinfo)}, offset);
+  return capture.observe(shown.packet, shown.icrc, {pinfo->num, time_of(pinfo), point_of(pinfo), shown.hides_others},
+                         offset);
 }
 
 /// Shows and analyses one packet of a frame, and adds its marks to those of the frame.
 void take_packet(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, ShownPacket shown, Marks& marks) {
   const std::uint32_t begin = shown.base + shown.packet.bth_offset();
-  shown.facts = facts_of(pinfo, shown.packet, shown.icrc, begin);
+  shown.facts = facts_of(pinfo, shown, begin);
   shown.analysis = capture.analysis();
   queue_for_taps(pinfo, shown.packet, shown.icrc, begin, time_of(pinfo));
   queue_for_follow(pinfo, shown);
@@ -162,6 +162,7 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, RoceVersion ver
   ShownPacket shown{.packet = packet, .icrc = icrc, .base = located.base, .tvb_base = place.offset};
   Marks marks;
   if (!several) take_packet(tvb, pinfo, tree, shown, marks);
+  const std::uint32_t captured = several ? captured_count(packet, *several) : 0;
   for (std::uint32_t i = 0; several && i < several->count; ++i) {
     const Packet part = segment(packet, *several, i);
     const IcrcVerdict verdict = roce::check_icrc(part);
@@ -171,7 +172,8 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, RoceVersion ver
                  .base = located.base + packet.bth_offset() + i * several->segment_size,
                  .tvb_base = place.offset,
                  .segment = i + 1,
-                 .segment_count = several->count},
+                 .segment_count = several->count,
+                 .hides_others = i + 1 == captured && captured < several->count},
                 marks);
   }
   // Now that upper protocols have overwritten the Info column.
@@ -205,7 +207,7 @@ int dissect_mac_control(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, voi
     if (packet.kind() == PacketKind::pfc || packet.kind() == PacketKind::pause) {
       const IcrcVerdict icrc{};
       ShownPacket shown{.packet = packet, .icrc = icrc, .base = 0, .tvb_base = place.offset};
-      shown.facts = facts_of(pinfo, packet, icrc, place.offset);
+      shown.facts = facts_of(pinfo, shown, place.offset);
       shown.analysis = capture.analysis();
       queue_for_taps(pinfo, packet, icrc, place.offset, time_of(pinfo));
       RecordList records;

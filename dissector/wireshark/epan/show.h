@@ -20,6 +20,7 @@ struct ShownPacket {
   std::uint32_t tvb_base = 0;  ///< offset of the tvbuff's bytes in the frame
   std::uint32_t segment = 0;   ///< number of the packet in a super-frame, from 1; 0: not a super-frame
   std::uint32_t segment_count = 0;
+  bool hides_others = false;                  ///< the next packets of the super-frame were not captured
   const CaptureAnalysis* analysis = nullptr;  ///< null: there is no analysis
   const PacketFacts* facts = nullptr;         ///< null: the packet is not analysed
 };

@@ -33,6 +33,7 @@ const PacketFacts* OpenCapture::observe(const Packet& packet, const IcrcVerdict&
     const analysis::PacketId id{sighting.frame, analysis_->packets_in(sighting.frame)};
     analysis::Observation seen = observe_packet(packet, icrc, sighting.time, id);
     seen.point = sighting.point;
+    seen.is_several |= sighting.hides_others;
     analysis_->observe(seen, offset);
     return analysis_->find(id);
   } catch (const std::exception&) {

@@ -24,7 +24,8 @@ class OpenCapture {
   struct Sighting {
     std::uint64_t frame = 0;  ///< number of the frame
     Time time{};
-    std::uint16_t point = 0;  ///< capture point: `analysis::Observation::point`
+    std::uint16_t point = 0;    ///< capture point: `analysis::Observation::point`
+    bool hides_others = false;  ///< `analysis::Observation::is_several`, as far as the packet itself does not show it
   };
 
   /// Takes a packet of the first pass, which begins at byte `offset` of its frame, and returns what is known about it;

@@ -35,13 +35,15 @@ struct Request {
   bool acknowledged = false;   ///< by an ACK or its own answer, as seen here
   bool came_late = false;      ///< when it was seen last, it came after its successors
   bool span_is_guess = false;  ///< a READ while the path MTU or its length is unknown: `span` is the least it can be
-  bool lacks_length = false;   ///< a READ whose RETH was cut, until the end of its answer shows how long it is; a
-                               ///< super-frame that was cut
+  bool lacks_length = false;   ///< a READ whose RETH was cut, until the end of its answer shows how long it is; or
+                               ///< `is_several`
   bool is_cut = false;         ///< `icrc` is a digest of the headers, which compares only with others of its kind
+  bool is_several = false;     ///< the first of an unknown number of requests in a frame that was cut
 
   [[nodiscard]] LongPsn end() const { return psn + span; }
   [[nodiscard]] std::uint32_t sure_span() const { return lacks_length ? 1 : span; }
   [[nodiscard]] const OpcodeInfo& info() const { return opcode_info(opcode); }
+  /// True for a READ or atomic, of whose answer something follows.
   [[nodiscard]] bool needs_own_answer() const;
 };
 
@@ -264,13 +266,14 @@ struct Channel {
 
   bool requests_seen = false;
   bool responses_seen = false;
-  bool has_response = false;     ///< `newest_response` is set
-  bool read_was_passed = false;  ///< a READ was passed while it was incomplete, and may still be incomplete
-  bool rnr_waits = false;        ///< the requester has not reacted to `rnr` yet
-  bool refused = false;          ///< a NAK for an error was seen: the QP is in ERR
-  bool lacks_lengths = false;    ///< a request was cut: the lengths of READs may be unknown
-  bool lacks_syndromes = false;  ///< a response was seen of which it is unknown whether it is an ACK or a NAK
-  bool in_doubt = false;         ///< a PSN was seen with two opcodes: two connections may have used these QP numbers
+  bool has_response = false;         ///< `newest_response` is set
+  bool response_is_several = false;  ///< further responses were behind the latest one in its frame, which was cut
+  bool read_was_passed = false;      ///< a READ was passed while it was incomplete, and may still be incomplete
+  bool rnr_waits = false;            ///< the requester has not reacted to `rnr` yet
+  bool refused = false;              ///< a NAK for an error was seen: the QP is in ERR
+  bool lacks_lengths = false;        ///< a request was cut: the lengths of READs may be unknown
+  bool lacks_syndromes = false;      ///< a response was seen of which it is unknown whether it is an ACK or a NAK
+  bool in_doubt = false;  ///< a PSN was seen with two opcodes: two connections may have used these QP numbers
 };
 
 /// True if every response of the READ was seen since it was last requested.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "analysis/mtu_range.h"
 #include "roce/wire/all_headers.h"
 #include "roce/wire/cm_messages.h"
+#include "roce/wire/constants.h"
 #include "roce/wire/mac_control.h"
 
 namespace roce::analysis {
@@ -182,6 +184,19 @@ std::uint32_t digest_of(const Packet& packet, const Observation& seen) {
   return static_cast<std::uint32_t>(digest >> 32U);
 }
 
+// A-CUT-4 (a frame with more payload than its packet may have was several packets)
+bool exceeds_one_packet(const Observation& seen) {
+  if (seen.payload_length > kMostMtu) return true;
+  switch (seen.info().payload) {
+    case PayloadRule::none:
+      return seen.payload_length != 0;
+    case PayloadRule::exactly_mtu:
+      return !is_path_mtu(seen.payload_length);
+    default:
+      return seen.has_reth && seen.info().position == Position::only && seen.payload_length > seen.dma_length;
+  }
+}
+
 }  // namespace
 
 bool Observation::pauses() const {
@@ -253,6 +268,7 @@ Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time t
         break;
     }
   }
+  seen.is_several = seen.is_cut && exceeds_one_packet(seen);
   if (bth.dest_qp == Qpn{1}) seen.cm = cm_facts(packet);
   return seen;
 }

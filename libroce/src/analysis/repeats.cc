@@ -183,7 +183,7 @@ Sighting on_repeated(ChannelRef ref, Flow& flow, Request& request, LongPsn psn) 
 
 void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
   Channel& channel = ref.channel;
-  Request request = make_request(ref.packet(), psn);
+  Request request = make_request(ref.state, psn);
   const LongPsn end = end_of_gaps(channel, psn);
   set_read_span_in(ref, request, end);
   const auto span = static_cast<std::uint32_t>(std::min<LongPsn>(request.span, end - psn));

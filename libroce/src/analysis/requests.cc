@@ -61,7 +61,7 @@ void go_ahead(ChannelRef ref, const Flow& flow, Request& request) {
 // Handles a request that is newer than all before it, the usual case.
 void append(ChannelRef ref, const Flow& flow, const Observation& packet, LongPsn psn) {
   Channel& channel = ref.channel;
-  Request request = make_request(packet, psn);
+  Request request = make_request(ref.state, psn);
   channel.next_max = 0;
   set_read_span(ref, request);
   if (channel.restart->active) go_ahead(ref, flow, request);
@@ -127,7 +127,7 @@ bool is_lost_first(const Channel& channel, const Observation& packet, LongPsn ps
 void on_late_first(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   const Request oldest = channel.requests.front();
-  Request request = make_request(ref.packet(), psn);
+  Request request = make_request(ref.state, psn);
   request.came_late = true;
   set_read_span(ref, request);
   channel.next_max = 0;
@@ -150,10 +150,6 @@ bool was_answered(const Channel& channel, LongPsn psn) {
     if (channel.responses[i].psn == psn) return true;
   }
   return false;
-}
-
-bool is_several(const Request& request) {
-  return request.lacks_length && !request.needs_own_answer();
 }
 
 // True if the current packet begins a message with a PSN before all remembered requests: far back, or while nothing is
@@ -185,7 +181,8 @@ Sighting on_forgotten(ChannelRef ref, LongPsn psn) {
 
 }  // namespace
 
-Request make_request(const Observation& packet, LongPsn psn) {
+Request make_request(const TrackerState& state, LongPsn psn) {
+  const Observation& packet = *state.packet;
   Request request;
   request.psn = psn;
   request.first = request.last = packet.id;
@@ -199,7 +196,8 @@ Request make_request(const Observation& packet, LongPsn psn) {
   request.payload = static_cast<std::uint16_t>(std::min<std::uint32_t>(packet.payload_length, 0xFFFF));
   request.length = packet.has_reth ? packet.dma_length : packet.payload_length;
   request.is_cut = packet.is_cut;
-  request.lacks_length = packet.lacks_length() || is_several(packet);
+  request.is_several = state.is_several;
+  request.lacks_length = packet.lacks_length() || request.is_several;
   return request;
 }
 
@@ -239,6 +237,7 @@ void add_gap_of_restart(ChannelRef ref, LongPsn psn) {
 }
 
 bool Request::needs_own_answer() const {
+  if (is_several) return false;
   switch (info().operation) {
     case Operation::read_request:
     case Operation::compare_swap:
@@ -306,7 +305,7 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
     (void)add_gap(ref, channel.next, psn);
     append(ref, flow, packet, psn);
   } else if (const std::size_t index = find_request(channel, psn);
-             is_several(packet) || (index < channel.requests.size() && is_several(channel.requests[index]))) {
+             ref.state.is_several || (index < channel.requests.size() && channel.requests[index].is_several)) {
     // A-CUT-4 (nothing is said of what may have been in a super-frame that was cut)
     seen = Sighting::copy;
   } else if (index < channel.requests.size() && !corrects_guess(ref, channel.requests[index], psn)) {

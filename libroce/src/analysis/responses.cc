@@ -247,6 +247,13 @@ void on_read_response(ChannelRef ref, Read& read, const Answering& answering) {
   if (placed.place == AnswerPlace::gap) add_response_gap(ref, read, placed.gap_begin, psn);
 }
 
+// Forgets the answers that are due up to `psn`.
+void forget_answers(Channel& channel, LongPsn psn) {
+  for (std::size_t i = channel.reads.size(); i-- > 0;) {
+    if (channel.reads[i].psn <= psn) channel.reads.erase(i);
+  }
+}
+
 // Handles a READ response or another answer of its own.
 void on_own_answer(ChannelRef ref, const Answering& answering) {
   Channel& channel = ref.channel;
@@ -256,13 +263,6 @@ void on_own_answer(ChannelRef ref, const Answering& answering) {
   on_unseen(ref, psn);
   if (packet.info().operation == Operation::read_response) follow_length(ref, psn);
   Read* read = find_read(channel, psn);
-  if (read != nullptr && is_several(packet)) {
-    // A-CUT-4, too: what is missing of the answer is unknown.
-    for (std::size_t i = channel.reads.size(); i-- > 0;) {
-      if (&channel.reads[i] == read) channel.reads.erase(i);
-    }
-    read = nullptr;
-  }
   mark_arrived(ref, psn + 1);
   if (channel.restart && psn >= channel.restart->first) channel.restart.make().answered = true;
   note_arrival(ref, psn);
@@ -346,6 +346,9 @@ Sighting on_response(ChannelRef ref, Flow& flow) {
     (void)say_copy(ref, flow, copy->packet, copy->time);
     return Sighting::copy;
   }
+  // A-CUT-4, too: what is missing of the answers is unknown.
+  if (ref.state.is_several || channel.response_is_several) forget_answers(channel, psn);
+  channel.response_is_several = ref.state.is_several;
   Answering answering{psn};
   answering.is_news = !channel.has_response || psn > channel.newest_response;
   // MSNs only grow: a response with a newer one than an answer to later PSNs was sent after that.

@@ -23,15 +23,15 @@ inline constexpr std::size_t kMemberCount<CmMessage> = 12;
 template <>
 inline constexpr std::size_t kMemberCount<FlowKey> = 5;
 template <>
-inline constexpr std::size_t kMemberCount<Flow> = 11;
+inline constexpr std::size_t kMemberCount<Flow> = 12;
 template <>
 inline constexpr std::size_t kMemberCount<LatestCnp> = 4;
 template <>
 inline constexpr std::size_t kMemberCount<Stream> = 10;
 template <>
-inline constexpr std::size_t kMemberCount<Channel> = 38;
+inline constexpr std::size_t kMemberCount<Channel> = 39;
 template <>
-inline constexpr std::size_t kMemberCount<Request> = 22;
+inline constexpr std::size_t kMemberCount<Request> = 23;
 template <>
 inline constexpr std::size_t kMemberCount<Gap> = 9;
 template <>

@@ -42,8 +42,9 @@ struct Flow {
   Stream* stream = nullptr;
   std::uint8_t direction = 0;
   bool has_ip_id = false;
-  bool ip_id_varies = false;    ///< the identifications differ, so equal ICRCs mean copies, not retransmissions
-  bool ip_id_restarts = false;  ///< they begin again with each super-frame and do not show the order of sending
+  bool ip_id_varies = false;      ///< the identifications differ, so equal ICRCs mean copies, not retransmissions
+  bool ip_id_restarts = false;    ///< they begin again with each super-frame and do not show the order of sending
+  bool has_super_frames = false;  ///< frames with several packets are among it
   std::uint16_t last_ip_id = 0;
   std::uint16_t udp_source_port = 0;
   std::uint32_t packets = 0;  ///< its requests and responses so far, to get the share of copies

@@ -8,6 +8,8 @@
 #include "analysis/move_to.h"
 #include "analysis/saved_state.h"
 #include "analysis/tracker_state.h"
+#include "roce/wire/bth.h"
+#include "roce/wire/constants.h"
 
 namespace roce::analysis {
 
@@ -53,6 +55,14 @@ void follow_ip_id(Flow& flow, const Observation& packet) {
   if (static_cast<std::int16_t>(packet.ip_id - flow.last_ip_id) > 0 || !flow.ip_id_varies) {
     flow.last_ip_id = packet.ip_id;
   }
+}
+
+// A-CUT-4 (where frames hold several packets, a cut one may, too): true unless the payload is that of one packet.
+bool may_be_several(const Observation& packet) {
+  constexpr auto least = static_cast<std::uint32_t>(kSize<Bth>) + kIcrcSize;
+  const PayloadRule rule = packet.info().payload;
+  const bool is_free = rule == PayloadRule::one_to_mtu || rule == PayloadRule::zero_to_mtu;
+  return packet.is_cut && is_free && !packet.has_reth && packet.payload_length > least;
 }
 
 PacketRole role_of(const Observation& packet) {
@@ -113,6 +123,8 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
   if (result.role == PacketRole::management) on_management(state);
   Flow& flow = flow_of(state, observation);
   touch(state, *flow.stream);
+  if (observation.is_several || observation.id.segment != 0) flow.has_super_frames = true;
+  state.is_several = observation.is_several || (flow.has_super_frames && may_be_several(observation));
   if (result.role == PacketRole::management) follow_management(state, *flow.stream);
   result.since_last = observation.time - flow.stream->last_time;
   Sighting sighting = Sighting::transmission;

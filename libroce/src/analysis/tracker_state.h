@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/explain.h"
+#include "analysis/mtu_range.h"
 #include "analysis/stream.h"
 #include "roce/analysis/tracker.h"
 
@@ -88,6 +89,7 @@ struct TrackerState {
   // State of the current packet.
   const Observation* packet = nullptr;
   Rule broken = Rule::none;  ///< the rule that the packet breaks by itself
+  bool is_several = false;   ///< others were, or may have been, behind it in its frame, which was cut
 };
 
 class Tracker::State : public TrackerState {};
@@ -105,15 +107,6 @@ struct ChannelRef {
 
 /// Whether a packet is a transmission of its own or a copy of one that was seen.
 enum class Sighting : std::uint8_t { transmission, copy };
-
-/// Path MTUs.
-inline constexpr std::uint32_t kLeastMtu = 256;
-inline constexpr std::uint32_t kMostMtu = 4096;
-
-/// True if several packets were captured as one frame, and the frame cut: nobody knows how many they were.
-[[nodiscard]] inline bool is_several(const Observation& packet) {
-  return packet.is_cut && packet.payload_length > kMostMtu;
-}
 
 // streams.cc: which stream a packet belongs to.
 [[nodiscard]] Flow& flow_of(TrackerState& state, const Observation& packet);
@@ -180,7 +173,7 @@ void say_retransmission(ChannelRef ref, const Restart& reason, const Transmissio
 /// Adds a gap for the PSNs before `psn` that a go-back should have sent again and that are not acknowledged.
 void add_gap_of_restart(ChannelRef ref, LongPsn psn);
 Sighting on_request(ChannelRef ref, Flow& flow);
-[[nodiscard]] Request make_request(const Observation& packet, LongPsn psn);
+[[nodiscard]] Request make_request(const TrackerState& state, LongPsn psn);
 /// Forgets old requests if there is no room for one more.
 void make_room(ChannelRef ref);
 [[nodiscard]] std::size_t find_request(const Channel& channel, LongPsn psn);  ///< that covers `psn`; else size()

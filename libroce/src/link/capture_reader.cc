@@ -149,7 +149,7 @@ std::optional<CaptureError> CaptureReader::start() {
     if (!input) {
       diagnostics.fail(0, "not a capture file that can be read: it begins with " + magic +
                               ", expected pcap or pcapng, possibly in gzip or zstd (libpcap says: " + input.error() +
-                              "); convert it with editcap");
+                              "); if it is a capture of another format, convert it with editcap");
       return diagnostics.error();
     }
     impl.libpcap = std::move(*input);

@@ -161,6 +161,13 @@ std::optional<SuperFrame> super_frame_of(const Packet& packet, std::uint32_t seg
   return Search{packet}.run_with(segment_size);
 }
 
+std::uint32_t captured_count(const Packet& packet, const SuperFrame& super_frame) {
+  const std::size_t captured = packet.bytes().size() - packet.bth_offset();
+  if (captured < kSize<Bth>) return 0;
+  const auto begun = static_cast<std::uint32_t>((captured - kSize<Bth>) / super_frame.segment_size) + 1;
+  return std::min(super_frame.count, begun);
+}
+
 Packet segment(const Packet& packet, const SuperFrame& super_frame, std::uint32_t index) {
   return segment(packet, super_frame, index, packet.net());
 }

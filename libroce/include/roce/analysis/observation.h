@@ -80,6 +80,7 @@ struct Observation {
   bool solicited = false;
   bool is_whole = false;    ///< nothing is missing but what a snap length cut off behind the BTH
   bool is_cut = false;      ///< a snap length cut something off: the ICRC was not checked, and headers may be missing
+  bool is_several = false;  ///< further packets, of which nothing was captured, were behind it in its frame
   MacAddress source_mac{};  ///< on the captured link; zeros if that is not Ethernet
   MacAddress destination_mac{};
   std::uint8_t link_priority = kNoPriority;  ///< PCP of the outermost VLAN tag
