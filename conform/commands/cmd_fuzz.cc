@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@
 #include "conform/language/functions.h"
 #include "conform/report/fuzz_json.h"
 #include "files/file_use.h"
+#include "text/human_units.h"
 #include "text/live_line.h"
 #include "text/output.h"
 #include "text/text_table.h"
@@ -37,8 +39,8 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-conform fuzz -i eth0 --target 192.0.2.7 --agent 192.0.2.7:7471 --token-file secret --time 600s --findings found
 
 Frames go to the address of the device and nowhere else.
-Exit status: 0 nothing was found, 1 something was or the device died, 2 wrong command line or environment, or a damaged
-corpus.)";
+Exit status: 0 nothing was found that shows again, 1 something was or the device died, 2 wrong command line or
+environment, or a damaged corpus.)";
 
 void print_findings(const fuzz::Fuzzer& fuzzer) {
   text::TextTable table{{{.heading = "finding"},
@@ -59,6 +61,11 @@ void print_findings(const fuzz::Fuzzer& fuzzer) {
   text::Output output{STDOUT_FILENO, false};
   table.append_text(output.buffer(), {});
   output.flush();
+}
+
+/// True if a finding is not one that came once and never again, as a lost frame or a tester that is too slow make it.
+bool counts(const Finding& finding) {
+  return finding.repeats == 0 || finding.shown != 0 || finding.times > 1;
 }
 
 /// Returns the exit code if nothing was found: a damaged corpus is worth a look.
@@ -104,7 +111,13 @@ ExitCode run_fuzzer(const FuzzOptions& options) {
     if (!written) return report_failure(written.error());
   }
   const bool is_dead = !ended->empty() && *ended != "interrupted";
-  return session.fuzzer().findings().empty() && !is_dead ? code_without_findings(session) : ExitCode::failed;
+  const auto& findings = session.fuzzer().findings();
+  if (is_dead || std::ranges::any_of(findings, counts)) return ExitCode::failed;
+  if (!findings.empty()) {
+    fmt::print("{} once and never again: a frame was lost, or this program too slow\n",
+               text::counted(findings.size(), "finding showed", "findings showed"));
+  }
+  return code_without_findings(session);
 }
 
 std::string find_mistake_of_time(const std::string& text) {
