@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""roce-conform judges Soft-RoCE: what conform/devices/soft-roce-6.1.yaml says is all that it deviates in.
+"""roce-conform judges Soft-RoCE: what the profile of the guest's kernel says, conform/devices/soft-roce-6.1.yaml or another, is all
+that it deviates in.
 
 A run has one instance of each pinned deviation and of the cases of its turn. With ROCE_INTEROP_ALL=1 it has all instances, and writes
 the page ROCE_CONFORMANCE_PAGE=FILE (docs/results/conformance-rxe.md).
@@ -11,18 +12,30 @@ import re
 
 from agent_cases import CONTROL_PORT, TOKEN, Agent
 from conformance_page import read_deviations, write_page
+from guest import GuestError
 from stage import KERNEL_COMPLAINTS, Case
 from turns import everything, this_turn
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 CASES = os.path.join(HERE, "..", "..", "conform", "cases")
-PROFILE = os.path.join(HERE, "..", "..", "conform", "devices", "soft-roce-6.1.yaml")
+DEVICES = os.path.join(HERE, "..", "..", "conform", "devices")
 # rxe warns, once, of an answer that it takes for an error and reports as a success: the deviation is pinned.
 WARNING = re.compile(r"WARNING: .* rxe_completer\+")
 
 
 def case_of(deviation):
     return deviation.patterns[0].partition("[")[0]
+
+
+def fitting_profile(machine):
+    """The profile of the kernel of a guest: that of 6.1.0-49-amd64 is soft-roce-6.1.yaml."""
+    release = machine.check("uname -r").strip()
+    name = f"soft-roce-{'.'.join(re.split('[.+-]', release)[:2])}.yaml"
+    profile = os.path.join(DEVICES, name)
+    if not os.path.isfile(profile):
+        raise GuestError(f"The guest has Linux {release}, and conform/devices has no {name}: write it, or choose another guest with "
+                         "ROCE_INTEROP_SUITE.")
+    return profile
 
 
 class ConformanceCases(Agent):
@@ -36,6 +49,7 @@ class ConformanceCases(Agent):
         # QEMU's interface drops what has a VLAN tag, VLAN 0 too, unless the guest has asked for that VLAN or for everything.
         self.guest.check("ip link set eth0 promisc on")
         self.addCleanup(self.guest.check, "ip link set eth0 promisc off")
+        self.profile = fitting_profile(self.guest)
         self.agent()
 
     def tearDown(self):
@@ -52,7 +66,7 @@ class ConformanceCases(Agent):
             file.write(TOKEN + "\n")
         agent = f"{self.network.guest4}:{CONTROL_PORT}"
         run = self.network.host.run([self.roce_conform, "run", "-i", self.network.interface, "--agent", agent, "--token-file", token,
-                                     "--device", PROFILE, "--to-others", "--jobs", "12", "--tries", "8", "--json", path, *words,
+                                     "--device", self.profile, "--to-others", "--jobs", "12", "--tries", "8", "--json", path, *words,
                                      CASES], timeout)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         with open(path, encoding="utf-8") as file:
@@ -67,7 +81,7 @@ class ConformanceCases(Agent):
     def judge_some(self):
         listed = self.network.host.run([self.roce_conform, "list", "--json", CASES])
         names = [json.loads(line)["case"] for line in listed.stdout.splitlines()]
-        pinned = read_deviations(PROFILE)
+        pinned = read_deviations(self.profile)
         # --quick takes one instance of each case, so deviations of one case are judged in runs after each other.
         runs = [[name for name in this_turn(names) if not any(name == case_of(one) for one in pinned)]]
         for deviation in pinned:
@@ -85,7 +99,7 @@ class ConformanceCases(Agent):
         self.assertGreater(len(result["results"]), 3000)
         page = os.environ.get("ROCE_CONFORMANCE_PAGE")
         if page:
-            write_page(path, PROFILE, page, self.roce_analyze, self.system())
+            write_page(path, self.profile, page, self.roce_analyze, self.system())
 
     def system(self):
         """What the guest is, in words."""

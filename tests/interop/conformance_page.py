@@ -21,7 +21,7 @@ import textwrap
 MOST_FRAMES = 12
 JUDGED = """`roce-conform` judged `rdma_rxe` ({system}) on {day} by {judged} instances of {cases} cases, with the seed {seed}, on an
 emulated machine ([tests/interop](../../tests/interop/README.md)). Of them {passed} passed. {known} fail in a way that is known and
-explained below, each by the function of the kernel's source that does it. [The profile](../../conform/devices/soft-roce-6.1.yaml) says
+explained below, each by the function of the kernel's source that does it. [The profile](../../conform/devices/{profile}) says
 how each of them fails, so that another failure, and a pass, would be reported. {others}"""
 REPEATED = """This repeats the run and writes this page:
 
@@ -101,7 +101,7 @@ def ladder(frames, analyze):
 
 def in_code(text):
     """A sentence with the names of functions and members of the kernel's source as code."""
-    return re.sub(r"\w+\(\)|\bwqe->\w+|\b(?:resp|req)\.\w+|\b(?:[a-z]+|[A-Z]{2,})_\w+", r"`\g<0>`", text)
+    return re.sub(r"\w+\(\)|\bwqe->\w+|\b(?:resp|req|comp)\.\w+|\b(?:[a-z]+|[A-Z]{2,})_\w+", r"`\g<0>`", text)
 
 
 def what_differs(failure):
@@ -136,7 +136,7 @@ def section(heading, deviations, results, analyze):
     return "\n\n".join(out)
 
 
-def page(result, deviations, analyze, system):
+def page(result, profile, analyze, system):
     """The text of the page."""
     results = result["results"]
     counts = collections.Counter(one["result"] for one in results)
@@ -144,9 +144,9 @@ def page(result, deviations, analyze, system):
     stops = [one for one in results if one["result"] == "skip" and one["lacks"].startswith("leave to stop")]
     judged = counts["pass"] + counts["xfail"] + counts["fail"] + counts["xpass"]
     unknown = counts["fail"] + counts["xpass"]
-    judgement = JUDGED.format(system=system, day=result["started"][:10], judged=f"{judged:,}", cases=len({one["case"] for one in results}),
-                              seed=result["seed"], passed=f"{counts['pass']:,}", known=counts["xfail"],
-                              others=f"There were {unknown or 'none'}.")
+    judgement = JUDGED.format(system=system, profile=os.path.basename(profile), day=result["started"][:10], judged=f"{judged:,}",
+                              cases=len({one["case"] for one in results}), seed=result["seed"], passed=f"{counts['pass']:,}",
+                              known=counts["xfail"], others=f"There were {unknown or 'none'}.")
     out = ["# Conformance of Soft-RoCE", textwrap.fill(" ".join(judgement.split()), 120, break_on_hyphens=False, break_long_words=False),
            REPEATED]
     rows = [("group", "passed", "known deviation", "skipped", "not run")]
@@ -163,7 +163,7 @@ def page(result, deviations, analyze, system):
     out += [f"Skipped, since the device or the network lacks it: {lack} ({count})." for lack, count in sorted(lacks.items())]
     out += ["## Deviations", "T is the tester, D the device. Times count from the first frame of the instance."]
     by_heading = {}
-    for deviation in deviations:
+    for deviation in read_deviations(profile):
         by_heading.setdefault(deviation.heading, []).append(deviation)
     out += filter(None, (section(heading, some, results, analyze) for heading, some in by_heading.items()))
     out += ["## Not run: may stop the device", f"{len(stops)} instance{'s' if len(stops) != 1 else ''}."]
@@ -174,7 +174,7 @@ def write_page(result_path, profile, path, analyze, system):
     """Writes the page; what it is made of are files, and `system` says in words what the device runs on."""
     with open(result_path, encoding="utf-8") as file:
         result = json.load(file)
-    text = page(result, read_deviations(profile), analyze, system)
+    text = page(result, profile, analyze, system)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 

@@ -8,7 +8,7 @@ import collections
 import json
 import os
 
-from conformance_cases import CASES, PROFILE
+from conformance_cases import CASES, fitting_profile
 from stage import Case
 from turns import everything
 
@@ -45,7 +45,8 @@ class ServerConformanceCases(Case):
         path = os.path.join(self.folder, f"{program}.json")
         some = () if everything() else (word for name in SOME[program] for word in ("--only", name))
         run = self.network.host.run([self.roce_conform, "run", "-i", self.network.interface, "--server", program, "--host",
-                                     self.network.guest4, "--device", PROFILE, "--failures", "0", "--json", path, *some, CASES], 900)
+                                     self.network.guest4, "--device", fitting_profile(self.guest), "--failures", "0", "--json", path, *some,
+                                     CASES], 900)
         server.kill()
         self.assertEqual(run.stderr, "", run.stdout)
         with open(path, encoding="utf-8") as file:
