@@ -288,7 +288,8 @@ std::optional<std::size_t> MemoryTarget::find_difference(std::span<const std::by
 
 CmService* MemoryTarget::cm(RoceVersion version) {
   const Port* port = port_of(version);
-  if (!cm_ && port != nullptr) cm_ = std::make_unique<MemoryCm>(device_, *port, tester_of(version).sgid_index, now_, seed_);
+  if (!cm_ && port != nullptr)
+    cm_ = std::make_unique<MemoryCm>(device_, *port, tester_of(version).sgid_index, now_, seed_);
   return cm_.get();
 }
 

@@ -31,8 +31,8 @@ struct SuperFrame {
 /// as the kernel's segmentation makes them. Empty: not a whole RoCE v2 packet of more than one segment.
 [[nodiscard]] std::optional<SuperFrame> super_frame_of(const Packet& packet, std::uint32_t segment_size);
 
-/// Returns how many packets of a super-frame were captured at least from the first to the last byte of their BTH: `count`
-/// unless a snap length cut the frame.
+/// Returns how many packets of a super-frame were captured at least up to the end of their BTH: `count` unless a snap
+/// length cut the frame.
 [[nodiscard]] std::uint32_t captured_count(const Packet& packet, const SuperFrame& super_frame);
 
 /// Returns packet `index` (below `count`) of a super-frame, as a view of the same bytes.
