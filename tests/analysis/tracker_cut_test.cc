@@ -122,7 +122,7 @@ TEST(CutPackets, PayloadThatIsNoPathMtuIsThatOfSeveralPackets) {
       10  B>A  ACK           107)");
   EXPECT_THAT(found.now, IsEmpty());
   EXPECT_THAT(found.later, IsEmpty());
-  // What is missing behind a packet that is one is missing.
+  // A gap behind a packet of one path MTU stays a gap.
   EXPECT_THAT(analyse(R"(
        0  A>B  WRITE_FIRST   100  dma=4096 len=1024 snap=54
        1  A>B  WRITE_MIDDLE  102  len=1024 snap=54)")
