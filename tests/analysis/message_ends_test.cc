@@ -51,6 +51,54 @@ TEST(MessageEnds, ThatAReadLeftUnansweredEndLater) {
   EXPECT_EQ(found.messages[2].latency(), std::chrono::microseconds{10});
 }
 
+TEST(MessageEnds, OfAnAnswerThatHadTimeToArriveAndDidNotIsLater) {
+  // What passes 101 is seen before the answer to it, and yet that answer was lost.
+  const Findings found = analyse(R"(
+        0  A>B  READ        100
+        1  A>B  READ        101
+       10  B>A  ONLY        100         # lost on its way to A
+       11  B>A  ONLY        101
+       12  A>B  READ        102
+       20  A>B  READ        100
+       21  A>B  READ        101
+       22  B>A  ONLY        102
+       23  A>B  READ        102
+       30  B>A  ONLY        100
+       31  B>A  ONLY        101         # lost on its way to A
+       33  B>A  ONLY        102
+      200  A>B  READ        101
+      201  A>B  READ        102
+      210  B>A  ONLY        101
+      211  B>A  ONLY        102)");
+  ASSERT_EQ(found.messages.size(), 3U);
+  EXPECT_EQ(found.messages[0].answer, (PacketId{10, 0}));
+  EXPECT_EQ(found.messages[1].answer, (PacketId{15, 0}));
+  EXPECT_EQ(found.messages[2].answer, (PacketId{16, 0}));
+}
+
+TEST(MessageEnds, AreInTheOrderOfTheMessages) {
+  // The answer to 103 was under way when the requester went back for that to 101: it cannot end its message.
+  const Findings found = analyse(R"(
+        0  A>B  READ        100
+       20  B>A  ONLY        100
+       30  A>B  READ        101
+       31  A>B  READ        102
+       32  A>B  READ        103
+       50  B>A  ONLY        101         # lost on its way to A
+       51  B>A  ONLY        102
+       60  B>A  ONLY        103
+       61  A>B  READ        101
+       62  A>B  READ        102
+       63  A>B  READ        103
+       81  B>A  ONLY        101
+       82  B>A  ONLY        102
+       83  B>A  ONLY        103)");
+  ASSERT_EQ(found.messages.size(), 4U);
+  EXPECT_EQ(found.messages[1].answer, (PacketId{12, 0}));
+  EXPECT_EQ(found.messages[2].answer, (PacketId{13, 0}));
+  EXPECT_EQ(found.messages[3].answer, (PacketId{14, 0}));
+}
+
 TEST(MessageEnds, EndOnceThoughTheirRetransmissionCrossedTheAnswer) {
   // The NAK has sent the requester back before the ACK for the late packet can have reached it.
   const Findings found = analyse(R"(

@@ -59,13 +59,15 @@ void reopen(MessageEnds& ends, EndedMessage& ended) {
   ++ends.awaited;
 }
 
-// True if the requester did not have the answer to the message when it went back.
+// True if the requester did not have the answer to the message when it went back: the answer had time to arrive.
 bool had_no_answer(const Channel& channel, const Restart& restart, const Message& message, Time now) {
+  const bool knows_latency = channel.least_latency != Duration::max();
+  const bool had_time = knows_latency && now - message.finish >= channel.least_latency;
   switch (restart.shown_cause()) {
     case Cause::timeout:
-      return channel.least_latency == Duration::max() || now - message.finish >= channel.least_latency;
+      return had_time || !knows_latency;
     case Cause::implied_nak:
-      return message.finish <= restart.reason_time;
+      return had_time || message.finish <= restart.reason_time;
     default:
       return false;
   }
@@ -107,12 +109,12 @@ void reopen_messages(ChannelRef ref, const Restart& restart) {
   if (cause != Cause::timeout && cause != Cause::implied_nak) return;
   if (ref.channel.ends->ended.empty()) return;
   MessageEnds& ends = ref.channel.ends.make();
+  // Messages end in their order: those after one that has not ended have not, either.
   bool any = false;
-  for (std::size_t i = ends.ended.size(); i-- > 0;) {
+  for (std::size_t i = 0; i < ends.ended.size(); ++i) {
     EndedMessage& ended = ends.ended[i];
-    if (ended.end <= restart.first) break;
-    if (ended.message.end != MessageEnd::acknowledged) continue;
-    if (!had_no_answer(ref.channel, restart, ended.message, ref.packet().time)) continue;
+    if (ended.end <= restart.first || ended.message.end != MessageEnd::acknowledged) continue;
+    if (!any && !had_no_answer(ref.channel, restart, ended.message, ref.packet().time)) continue;
     reopen(ends, ended);
     any = true;
   }
