@@ -327,6 +327,8 @@ void add_analysis() {
       {"analysis.packets", "Packets of the Message", FT_UINT32, BASE_DEC, nullptr, 0, "For a READ, of the response"});
   add(in_flight, {"analysis.in_flight", "PSNs in Flight", FT_UINT32, BASE_DEC, nullptr, 0,
                   "Sent and not answered, with this packet, at the capture point"});
+  add(credits_left, {"analysis.credits_left", "Credits left", FT_UINT16, BASE_DEC, nullptr, 0,
+                     "Messages that the requester may still begin, at the capture point"});
   add(base_round_trip, {"analysis.base_round_trip", "Base Round Trip", FT_RELATIVE_TIME, BASE_NONE, nullptr, 0,
                         "Shortest time from a request of this requester to its answer, at the capture point"});
   add(since_last, {"analysis.since_last", "Time since the Stream's last Packet", FT_RELATIVE_TIME, BASE_NONE});

@@ -30,6 +30,7 @@ enum class AnalysisField : std::uint8_t {
   packet,
   packets,
   in_flight,
+  credits_left,
   base_round_trip,
   since_last,
   request,

@@ -148,6 +148,7 @@ void show_window(const AnalysisWriter& writer, const CaptureAnalysis& analysis, 
   if (window == nullptr) return;
   // A capture of one direction alone does not show what was answered.
   if (facts.in_flight != 0 && window->is_answered) writer.number(AnalysisField::in_flight, facts.in_flight);
+  if (facts.credits_left) writer.number(AnalysisField::credits_left, *facts.credits_left);
   const bool has_latency = facts.request || facts.response;
   if (has_latency && window->base_round_trip != Duration{}) {
     writer.duration(AnalysisField::base_round_trip, window->base_round_trip);

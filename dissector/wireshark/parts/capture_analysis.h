@@ -33,8 +33,9 @@ struct PacketFacts {
   Duration latency{};             ///< time between request and response
   Duration since_last{};          ///< time since the stream's last packet; 0 for the first
   std::uint32_t in_flight = 0;    ///< for a request: PSNs sent and not answered, with its own; 0: unknown
-  std::uint32_t verdicts = 0;     ///< index of the first verdict of its chain, from 1; 0: none
-  std::uint32_t learned = 0;      ///< index of the first link of its chain, from 1; 0: none
+  std::optional<std::uint16_t> credits_left{};  ///< for a request or ACK: messages that the requester may still begin
+  std::uint32_t verdicts = 0;                   ///< index of the first verdict of its chain, from 1; 0: none
+  std::uint32_t learned = 0;                    ///< index of the first link of its chain, from 1; 0: none
 };
 
 /// One end of a stream.
@@ -121,6 +122,7 @@ class CaptureAnalysis {
   /// Adds a packet to what is known of its channel.
   void take_links(const analysis::Observation& observation, PacketFacts& facts,
                   std::span<const analysis::Verdict> verdicts);
+  void take_credits(const analysis::Observation& observation, RequestChannel channel, PacketFacts& facts);
   void take_request(const analysis::Observation& observation, RequestChannel channel, PacketFacts& facts);
   void take_congestion(const analysis::Observation& observation, const PacketFacts& facts);
 

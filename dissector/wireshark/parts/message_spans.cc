@@ -99,4 +99,11 @@ std::optional<MessageSpans::Span> MessageSpans::find(RequestChannel channel, std
   return Span{begin.psn, count, begin.is_read ? state.read_mtu : begin.payload, begin.packet};
 }
 
+std::uint32_t MessageSpans::begun_after(RequestChannel channel, std::int64_t psn) const {
+  const State* const found = channels_.find(channel);
+  if (found == nullptr) return 0;
+  const auto first = std::ranges::upper_bound(found->begins, psn, {}, &Begin::psn);
+  return static_cast<std::uint32_t>(found->begins.end() - first);
+}
+
 }  // namespace roce::plugin

@@ -32,6 +32,8 @@ class MessageSpans {
   /// Returns the message that a PSN belongs to; nothing if the packet that began it was not seen, or if packets between
   /// the two are missing and it is therefore uncertain.
   [[nodiscard]] std::optional<Span> find(RequestChannel channel, std::int64_t psn) const;
+  /// Returns how many messages were begun after the PSN.
+  [[nodiscard]] std::uint32_t begun_after(RequestChannel channel, std::int64_t psn) const;
 
  private:
   struct Begin {

@@ -75,7 +75,20 @@ void CaptureAnalysis::take_links(const Observation& observation, PacketFacts& fa
   } else {
     windows_.answer(channel, answered_end(observation, facts.relative_psn));
   }
+  take_credits(observation, channel, facts);
   loss_links_.observe(channel, {observation.id, facts.relative_psn, observation.psn, verdicts});
+}
+
+void CaptureAnalysis::take_credits(const Observation& observation, RequestChannel channel, PacketFacts& facts) {
+  if (facts.role == PacketRole::response) {
+    // A response without an AETH, and a NAK, leave the credits as they are.
+    if (!observation.has_aeth || observation.syndrome.kind() != AethKind::ack) return;
+    windows_.grant(channel, facts.relative_psn, observation.syndrome.credits());
+  }
+  const RequestWindows::Window* const window = windows_.find(channel);
+  if (window == nullptr || !window->credits) return;
+  const std::uint32_t begun = spans_.begun_after(channel, window->granted_at);
+  facts.credits_left = static_cast<std::uint16_t>(*window->credits - std::min(*window->credits, begun));
 }
 
 void CaptureAnalysis::take_request(const Observation& observation, RequestChannel channel, PacketFacts& facts) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "roce/wire/time.h"
 #include "wireshark/parts/request_channel.h"
@@ -14,11 +15,13 @@ namespace roce::plugin {
 class RequestWindows {
  public:
   struct Window {
-    std::int64_t sent_end = 0;      ///< the PSN after the last one that was sent
-    std::int64_t answered_end = 0;  ///< the PSN after the last one that was answered
-    std::uint32_t most = 0;         ///< the most PSNs that were in flight
-    bool is_answered = false;       ///< the capture has responses of this channel
-    Duration base_round_trip{};     ///< shortest time between a request and the response to it; 0: unknown
+    std::int64_t sent_end = 0;               ///< the PSN after the last one that was sent
+    std::int64_t answered_end = 0;           ///< the PSN after the last one that was answered
+    std::uint32_t most = 0;                  ///< the most PSNs that were in flight
+    bool is_answered = false;                ///< the capture has responses of this channel
+    Duration base_round_trip{};              ///< shortest time between a request and the response to it; 0: unknown
+    std::optional<std::uint32_t> credits{};  ///< messages after `granted_at` that the latest ACK allows
+    std::int64_t granted_at = 0;             ///< PSN of that ACK
   };
 
   /// Takes a request that uses `count` PSNs from `psn` on. Returns the PSNs in flight after it.
@@ -35,6 +38,12 @@ class RequestWindows {
     Window& window = windows_[channel];
     window.answered_end = std::max(window.answered_end, end);
     window.is_answered = true;
+  }
+  /// Takes the end-to-end credits of an ACK for `psn`, in messages; not set: it does not limit the requester.
+  void grant(RequestChannel channel, std::int64_t psn, std::optional<std::uint32_t> credits) {
+    Window& window = windows_[channel];
+    window.credits = credits;
+    window.granted_at = psn;
   }
   /// Takes the time between a request and the response to it.
   void round_trip(RequestChannel channel, Duration time) {

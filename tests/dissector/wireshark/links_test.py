@@ -29,6 +29,12 @@ def datagram(source, destination, qp, opcode, psn, rest, ecn=2):
     return bytes((2, 0, 0, 0, 0, destination, 2, 0, 0, 0, 0, source, 8, 0)) + ip + udp
 
 
+def pcap(frames):
+    """A file of pairs of time in microseconds and frame."""
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1)
+    return header + b"".join(struct.pack("<IIII", 0, time, len(frame), len(frame)) + frame for time, frame in frames)
+
+
 class Links(wireshark.PluginTest):
     def frames(self, path, *fields, filter_text="roce.bth", options=("-2",)):
         """{frame: {field: number or None}} with `roce.` left out of the names."""
@@ -160,6 +166,20 @@ class Links(wireshark.PluginTest):
                 answered[channel] = max(answered[channel], int(psn[0]) + 1)
         self.assertGreater(checked, 20)
 
+    def test_credits_left_are_those_granted_less_the_messages_begun(self):
+        def send(psn):
+            return datagram(1, 2, 0x22, 4, psn, b"data")
+
+        def ack(psn, syndrome, msn):
+            return datagram(2, 1, 0x11, 17, psn, bytes((syndrome,)) + msn.to_bytes(3, "big"))
+
+        # Syndromes: 0x02 grants two messages, 0x01 one, 0x1F any number.
+        frames = [send(100), ack(100, 0x02, 1), send(101), send(102), send(102), ack(101, 0x01, 2), ack(102, 0x01, 3),
+                  ack(102, 0x1F, 3), send(103)]
+        path = self.wireshark.write("credits.pcap", pcap((400 * number, frame) for number, frame in enumerate(frames)))
+        rows = self.wireshark.rows(["roce.analysis.credits_left"], "-2", "-r", path, preferences={"roce.check_icrc": "false"})
+        self.assertEqual([one(left) for left, in rows], [None, 2, 1, 0, 0, 0, 1, None, None])
+
     def test_the_base_round_trip_is_the_least_latency_of_a_requester(self):
         path = SOFTROCE / "rc-mix-v4.tx.pcap"
         rows = self.wireshark.rows(["roce.stream", "roce.analysis.direction", "roce.analysis.latency", "roce.analysis.base_round_trip"],
@@ -228,9 +248,7 @@ class Links(wireshark.PluginTest):
                 marked.append(len(frames))
             if psn % 10 == 0:
                 frames.append((time + 5, datagram(b, a, 0x11, 17, psn, struct.pack(">I", 0x1F000000 | psn + 1))))
-        header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1)
-        data = header + b"".join(struct.pack("<IIII", 0, time, len(frame), len(frame)) + frame for time, frame in frames)
-        return self.wireshark.write("congested.pcap", data), marked, cnp
+        return self.wireshark.write("congested.pcap", pcap(frames)), marked, cnp
 
     def test_a_message_that_nobody_answers_says_so(self):
         path = SOFTROCE / "rc-blackhole.tx.pcap"
