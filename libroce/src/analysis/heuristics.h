@@ -85,10 +85,13 @@ inline constexpr int kTimeoutTolerancePart = 12;
 /// Answers to one request that are lost one after the other before the next is believed to be lost as well.
 /// Test: Unanswered.AnswersThatNeverArrive.
 inline constexpr std::uint32_t kAnswersLost = 2;
-/// Part of the least latency by which another answer may come sooner. One that comes sooner still after a
-/// retransmission is about the transmission before.
-/// Test: Heuristics.ANakThatComesSoonerThanAnAnswerIsAboutTheTransmissionBefore.
-inline constexpr int kLatencyVariesBy = 8;
+/// Part of the least latency that a NAK takes to come back. One that comes sooner after a retransmission may be about
+/// the transmission before.
+/// Test: Heuristics.ANakThatComesWithinHalfTheLatencyIsAboutTheTransmissionBefore.
+inline constexpr int kNakComesAfterPart = 2;
+/// The same if the go-back has been answered: then less time shows that the NAK is about the transmission before.
+/// Test: OvertakenRequests.ANakThatComesAtOnceIsAboutTheTransmissionBefore.
+inline constexpr int kNakComesSurelyAfterPart = 8;
 /// Part of the least latency in which a READ that was requested again cannot have been answered: responses to the
 /// request before are still under way.
 /// Test: Heuristics.AResponseWithinAnEighthOfTheLatencyIsOfTheAnswerBefore.

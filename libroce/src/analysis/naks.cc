@@ -49,10 +49,12 @@ bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Tim
     if (channel.naks[i].arrived_late && request.last_time < channel.naks[i].arrived_at) return false;
   }
   if (request.transmissions == 1 || channel.least_latency == Duration::max()) return true;
-  if (is_too_soon_for_answer(channel, request, now)) return false;
+  const Duration since = now - request.last_time;
+  if (since < channel.least_latency / heuristics::kNakComesSurelyAfterPart) return false;
   // If two transmissions are closer together than a round trip, the NAK may be about either, unless the later go-back
   // has been answered already.
-  return channel.restart->answered || request.last_time - request.previous_time >= channel.least_latency;
+  return channel.restart->answered || (request.last_time - request.previous_time >= channel.least_latency &&
+                                       since >= channel.least_latency / heuristics::kNakComesAfterPart);
 }
 
 // A-NAK-1 (a NAK for a sequence error names the first PSN that did not arrive)

@@ -64,11 +64,6 @@ bool is_after_hole(ChannelRef ref) {
 
 }  // namespace
 
-bool is_too_soon_for_answer(const Channel& channel, const Request& request, Time now) {
-  const Duration least = channel.least_latency;
-  return least != Duration::max() && now - request.last_time < least - least / heuristics::kLatencyVariesBy;
-}
-
 void mark_arrived(ChannelRef ref, LongPsn end) {
   const Observation& packet = ref.packet();
   RareRing<Gap>& gaps = ref.channel.gaps;
@@ -143,15 +138,6 @@ void pass_reads(ChannelRef ref, LongPsn psn) {
 
 namespace {
 
-// Notes that a response to `psn` answers the go-back, unless it comes too soon after what the go-back sent: then it
-// answers the transmission before.
-void note_answer_of_restart(Channel& channel, LongPsn psn, Time now) {
-  if (!channel.restart || psn < channel.restart->first) return;
-  const std::size_t index = find_request(channel, psn);
-  if (index < channel.requests.size() && is_too_soon_for_answer(channel, channel.requests[index], now)) return;
-  channel.restart.make().answered = true;
-}
-
 // Notes that the requests up to `psn` were not seen, as the current response shows; returns their number.
 std::uint32_t miss_until(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
@@ -191,7 +177,7 @@ void on_ack(ChannelRef ref, const Answering& answering) {
   // not pass it: only its own answer can answer it.
   pass_reads(ref, psn);
   mark_arrived(ref, psn + 1);
-  note_answer_of_restart(channel, psn, ref.packet().time);
+  if (channel.restart && psn >= channel.restart->first) channel.restart.make().answered = true;
   note_arrival(ref, psn);
   link_request(ref, psn);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
@@ -210,7 +196,7 @@ void on_unknown_syndrome(ChannelRef ref, LongPsn psn) {
   }
   pass_reads(ref, psn);
   mark_arrived(ref, psn);
-  note_answer_of_restart(channel, psn - 1, ref.packet().time);
+  if (channel.restart && psn > channel.restart->first) channel.restart.make().answered = true;
   link_request(ref, psn);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn - 1) : psn - 1;
   channel.has_response = true;
@@ -278,7 +264,7 @@ void on_own_answer(ChannelRef ref, const Answering& answering) {
   if (packet.info().operation == Operation::read_response) follow_length(ref, psn);
   Read* read = find_read(channel, psn);
   mark_arrived(ref, psn + 1);
-  note_answer_of_restart(channel, psn, ref.packet().time);
+  if (channel.restart && psn >= channel.restart->first) channel.restart.make().answered = true;
   note_arrival(ref, psn);
   if (read == nullptr) {
     pass_reads(ref, psn);

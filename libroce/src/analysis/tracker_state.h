@@ -218,9 +218,6 @@ struct Answering {
   bool is_older = false;       ///< by its IP identification it was sent before a packet of its flow that was seen
 };
 Sighting on_response(ChannelRef ref, Flow& flow);
-/// True if an answer that comes now cannot be about the latest transmission of the request: no round trip is that
-/// short.
-[[nodiscard]] bool is_too_soon_for_answer(const Channel& channel, const Request& request, Time now);
 /// Remembers a request with its own answer.
 Read& add_read(ChannelRef ref, const Request& request);
 /// Marks the gaps before `end` as acknowledged: those requests have reached the responder, and only the capture lacks
