@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cstdio>
 #include <limits>
+#include <memory>
+#include <set>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -27,42 +29,88 @@ std::size_t place_of(const std::string& word, const std::vector<std::string>& wo
 /// The name of the check that each option with a number has.
 constexpr const char* kNumberCheck = "number";
 
+/// Shows an option as its name and its kind of value, and all that is to be known of the value behind the description.
+class HelpFormat final : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (!option->get_option_text().empty()) return " " + option->get_option_text();
+    if (option->get_type_size() == 0) return {};
+    std::string text;
+    if (!option->get_type_name().empty()) text += " " + get_label(option->get_type_name());
+    if (option->get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
+    if (option->get_required()) text += " " + get_label("REQUIRED");
+    return text;
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = option->get_description();
+    const auto add = [&](const std::string& note) { text += (text.empty() ? "[" : " [") + note + "]"; };
+    if (option->get_type_size() != 0 && !option->get_default_str().empty()) {
+      add("default: " + option->get_default_str());
+    }
+    if (!option->get_needs().empty()) add("needs " + names_of(option->get_needs()));
+    if (!option->get_excludes().empty()) add("not with " + names_of(option->get_excludes()));
+    return text;
+  }
+
+ private:
+  static std::string names_of(const std::set<CLI::Option*>& options) {
+    std::string names;
+    for (const CLI::Option* each : options) names += (names.empty() ? "" : ", ") + each->get_name();
+    return names;
+  }
+};
+
+/// Shows in the help what the values of an option may be.
+void show_allowed(CLI::Option& option, const std::string& allowed) {
+  const std::string& text = option.get_description();
+  option.description(text + (text.empty() ? "[" : " [") + allowed + "]");
+}
+
 /// Makes a check that refuses text that `read_number` does not read, and values that `is_right` refuses.
 template <typename T, typename Predicate>
-CLI::Validator number_check(const std::string& allowed, Predicate is_right, const std::string& for_help) {
+CLI::Validator number_check(const std::string& allowed, Predicate is_right) {
   const auto find_mistake = [=](const std::string& text) {
     const std::optional<T> value = read_number<T>(text);
     return value && is_right(*value) ? std::string{} : "expected " + allowed + ", found " + quote(text);
   };
-  return {find_mistake, for_help, kNumberCheck};
+  return {find_mistake, "", kNumberCheck};
 }
 
 template <typename T>
-CLI::Validator range_check(T least, T most, bool in_help) {
-  const std::string bounds = number_text(least) + " to " + number_text(most);
+std::string bounds_text(T least, T most) {
+  return number_text(least) + " to " + number_text(most);
+}
+
+template <typename T>
+CLI::Validator range_check(T least, T most) {
   constexpr bool is_whole = std::is_integral_v<T>;
   const bool is_limited = is_whole || least != std::numeric_limits<T>::lowest();
   std::string allowed = is_whole ? "a whole number" : "a number";
-  if (is_limited) allowed += " from " + bounds;
-  return number_check<T>(
-      allowed, [=](T value) { return value >= least && value <= most; }, in_help ? bounds : "");
+  if (is_limited) allowed += " from " + bounds_text(least, most);
+  return number_check<T>(allowed, [=](T value) { return value >= least && value <= most; });
 }
 
-/// Makes a check to follow the option's own, which reports what is not a number.
+/// Adds a check behind the option's own, which reports what is not a number.
 template <typename Predicate>
-CLI::Validator above_check(const std::string& bound, Predicate is_right) {
-  return CLI::Validator(
-      [=](const std::string& text) {
-        const std::optional<std::uint64_t> whole = read_number<std::uint64_t>(text);
-        const double value = whole ? static_cast<double>(*whole) : read_number<double>(text).value_or(-1);
-        return is_right(value) ? std::string{} : "expected a number " + bound + ", found " + quote(text);
-      },
-      bound);
+void add_bound(CLI::Option& option, const std::string& bound, Predicate is_right) {
+  option.check([=](const std::string& text) {
+    const std::optional<std::uint64_t> whole = read_number<std::uint64_t>(text);
+    const double value = whole ? static_cast<double>(*whole) : read_number<double>(text).value_or(-1);
+    return is_right(value) ? std::string{} : "expected a number " + bound + ", found " + quote(text);
+  });
+  show_allowed(option, bound);
 }
 
 /// Replaces the check that the option has had since it was added.
 void set_number_check(CLI::Option& option, const CLI::Validator& check) {
   *option.get_validator(kNumberCheck) = check;
+}
+
+template <typename T>
+void set_range(CLI::Option& option, T least, T most) {
+  set_number_check(option, range_check(least, most));
+  show_allowed(option, bounds_text(least, most));
 }
 
 /// Checks the name of a positional argument, because what CLI11 refuses depends on its version.
@@ -88,7 +136,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& names, Variable& value
   if constexpr (std::is_same_v<T, Variable>) show = [&value] { return number_text(value); };
   CLI::Option* option = app.add_option(names, std::move(take), text, false, std::move(show));
   option->type_name(CLI::detail::type_name<T>());
-  option->check(range_check(std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max(), false));
+  option->check(range_check(std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()));
   return option;
 }
 
@@ -196,32 +244,32 @@ Option Option::allow_extra_args(bool allow) {
 }
 
 Option Option::range(int least, int most) {
-  set_number_check(*option_, range_check(least, most, true));
+  set_range(*option_, least, most);
   return *this;
 }
 
 Option Option::range(std::uint32_t least, std::uint32_t most) {
-  set_number_check(*option_, range_check(least, most, true));
+  set_range(*option_, least, most);
   return *this;
 }
 
 Option Option::range(std::uint64_t least, std::uint64_t most) {
-  set_number_check(*option_, range_check(least, most, true));
+  set_range(*option_, least, most);
   return *this;
 }
 
 Option Option::range(double least, double most) {
-  set_number_check(*option_, range_check(least, most, true));
+  set_range(*option_, least, most);
   return *this;
 }
 
 Option Option::not_negative() {
-  option_->check(above_check("of 0 or more", [](double value) { return value >= 0; }));
+  add_bound(*option_, "of 0 or more", [](double value) { return value >= 0; });
   return *this;
 }
 
 Option Option::positive() {
-  option_->check(above_check("above 0", [](double value) { return value > 0; }));
+  add_bound(*option_, "above 0", [](double value) { return value > 0; });
   return *this;
 }
 
@@ -230,14 +278,18 @@ Option Option::one_of(std::initializer_list<std::uint32_t> numbers) {
   for (const std::uint32_t number : numbers) list += (list.empty() ? "" : ", ") + number_text(number);
   const std::vector<std::uint32_t> members(numbers);
   const auto is_member = [members](std::uint32_t value) { return std::ranges::count(members, value) != 0; };
-  set_number_check(*option_, number_check<std::uint32_t>("one of " + list, is_member, list));
+  set_number_check(*option_, number_check<std::uint32_t>("one of " + list, is_member));
+  show_allowed(*option_, list);
   return *this;
 }
 
 Option Option::one_of(const std::vector<std::string>& words, Listing listing) {
-  CLI::IsMember check{words};
-  if (listing == Listing::hidden) check.description("");
-  option_->check(check);
+  option_->check(CLI::IsMember{words}.description(""));
+  if (listing == Listing::shown) {
+    std::string list;
+    for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
+    show_allowed(*option_, list);
+  }
   return *this;
 }
 
@@ -340,7 +392,10 @@ Command Command::add_subcommand(const std::string& name, const std::string& text
 
 Program::Program(const std::string& name, const std::string& text) : Program(std::make_unique<CLI::App>(text, name)) {}
 
-Program::Program(std::unique_ptr<CLI::App> owned) : Command(*owned), owned_(std::move(owned)) {}
+Program::Program(std::unique_ptr<CLI::App> owned) : Command(*owned), owned_(std::move(owned)) {
+  // Commands that are added take it over.
+  app().formatter(std::make_shared<HelpFormat>());
+}
 
 Program::~Program() = default;
 

@@ -95,7 +95,8 @@ std::unique_ptr<packet_text::PacketFormat> make_format(const DecodeOptions& opti
         packet_text::VerboseFormat::Options{options.payload, options.explain, palette});
   }
   const bool with_file = !options.hex && options.inputs.size() > 1;
-  return std::make_unique<LineFormat>(LineFormat::Options{options.time, with_file, options.explain, palette});
+  return std::make_unique<LineFormat>(
+      LineFormat::Options{options.time, with_file, options.explain, palette, text::locale_charset()});
 }
 
 tl::expected<std::string, std::string> read_standard_input() {

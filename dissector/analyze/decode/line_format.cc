@@ -112,19 +112,19 @@ void LineFormat::append_number_and_time(text::TextBuffer& out, const packet_text
 }
 
 void LineFormat::append_addresses(text::TextBuffer& out, const Packet& whole) {
-  constexpr std::string_view kArrow = " → ";
+  const std::string_view arrow = options_.charset == text::Charset::utf8 ? " → " : " -> ";
   if (whole.network_header() != HeaderId::none) {
     const NetMeta net = whole.net();
     append_column(out, addresses_.text(net.source), source_width_, true);
-    text::append(out, kArrow);
+    text::append(out, arrow);
     append_column(out, addresses_.text(net.destination), destination_width_, false);
   } else if (const std::optional<Ethernet> ethernet = whole.get<Ethernet>()) {
     append_column(out, to_string(ethernet->source), source_width_, true);
-    text::append(out, kArrow);
+    text::append(out, arrow);
     append_column(out, to_string(ethernet->destination), destination_width_, false);
   } else {
     append_column(out, "-", source_width_, true);
-    text::append(out, kArrow);
+    text::append(out, arrow);
     append_column(out, "-", destination_width_, false);
   }
 }

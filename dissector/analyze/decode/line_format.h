@@ -8,6 +8,7 @@
 #include "packet_text/packet_format.h"
 #include "packet_text/time_text.h"
 #include "text/palette.h"
+#include "text/terminal.h"
 
 namespace roce::analyze {
 
@@ -35,6 +36,7 @@ class LineFormat final : public packet_text::PacketFormat {
     bool with_file = false;  ///< begin each line with the file's name
     bool explain = false;
     text::Palette palette;
+    text::Charset charset = text::Charset::utf8;
   };
 
   explicit LineFormat(const Options& options) : options_(options) {}

@@ -130,4 +130,11 @@ class ProgramTest : public roce::test::FolderTest {
   }
 };
 
+/// The same in a locale with UTF-8, whatever that of the caller is.
+class Utf8ProgramTest : public ProgramTest {
+ protected:
+  Utf8ProgramTest() { setenv("LC_ALL", "C.UTF-8", 1); }
+  ~Utf8ProgramTest() override { unsetenv("LC_ALL"); }
+};
+
 }  // namespace roce::analyze::test

@@ -9,7 +9,7 @@
 namespace roce::analyze::test {
 namespace {
 
-using DecodeInputTest = ProgramTest;
+using DecodeInputTest = Utf8ProgramTest;
 
 const std::string kCapture = softroce("rc-mix-v4.tx.pcap");
 

@@ -14,7 +14,7 @@
 namespace roce::analyze::test {
 namespace {
 
-using DecodeOutputTest = ProgramTest;
+using DecodeOutputTest = Utf8ProgramTest;
 
 std::vector<std::string> hex_of(std::initializer_list<roce::test::Vector> vectors) {
   std::vector<std::string> frames;
@@ -66,6 +66,12 @@ TEST_F(DecodeOutputTest, LinesOfKnownPackets) {
     for (const std::string& part : parts[i])
       EXPECT_NE(found[i].find(part), std::string::npos) << part << "\n" << found[i];
   }
+}
+
+TEST_F(DecodeOutputTest, LinesAreAsciiWhereTheLocaleIs) {
+  setenv("LC_ALL", "C", 1);
+  const std::string file = save_frames("known.pcapng", hex_of({roce::test::kT1}));
+  EXPECT_NE(decode({file}).out.find("192.0.2.1 -> 192.0.2.2  QP"), std::string::npos);
 }
 
 TEST_F(DecodeOutputTest, LinkControlIsShownAndOtherFramesOnRequest) {
