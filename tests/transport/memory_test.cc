@@ -83,6 +83,39 @@ TEST_F(MemoryTest, RefusesWhatIsNoRegion) {
   EXPECT_TRUE(table.register_region(kPd, {.memory = memory, .address = kTop - memory.size()}));
 }
 
+TEST_F(MemoryTest, ARegionOfNoBytesOpensNothing) {
+  const Mr mr = *table.register_region(
+      kPd, {.memory = std::span{memory}.first(0), .access = Access::remote_read, .address = 0x1000});
+  EXPECT_NE(read(key(mr), 0x1000, 0), nullptr);
+  EXPECT_EQ(read(key(mr), 0x1000, 1), nullptr);
+  EXPECT_EQ(read(key(mr), 0xFFF, 0), nullptr);
+}
+
+TEST_F(MemoryTest, AChangedRegionKeepsItsKeysAndNothingElse) {
+  const Mr mr = add(Access::remote_read, 0x1000, true);
+  const RKey before = key(mr);
+  ASSERT_TRUE(table.invalidate(before, kPd, kQp));
+  EXPECT_EQ(*table.change_region(
+                mr, kPd + 1, {.memory = std::span{memory}.last(16), .access = Access::local_write, .address = 0x9000}),
+            kPd);
+  EXPECT_EQ(key(mr), before);
+  EXPECT_EQ(read(before, 0x9000, 16), nullptr);
+  const LKey l_key = table.query(mr)->l_key;
+  EXPECT_EQ(table.local(l_key, kPd + 1, 0x9000, 16, true), at(memory.size() - 16));
+  EXPECT_EQ(table.local(l_key, kPd, 0x9000, 16, false), nullptr);
+  EXPECT_EQ(table.local(l_key, kPd + 1, 0x1000, 16, false), nullptr);
+  EXPECT_EQ(*table.deregister(mr), kPd + 1);
+}
+
+TEST_F(MemoryTest, ARefusedChangeLeavesTheRegionAsItWas) {
+  const Mr mr = add(Access::remote_read | Access::mw_bind);
+  EXPECT_FALSE(table.change_region(mr, kPd + 1, {.memory = memory, .access = Access::remote_write}));
+  const Mw mw = *table.create_window(kPd, MwType::type1);
+  ASSERT_TRUE(table.bind(binding(mw, mr), kPd, kQp));
+  EXPECT_EQ(table.change_region(mr, kPd + 1, {.memory = memory}).error().code, VerbErrorCode::in_use);
+  EXPECT_EQ(read(key(mr), 0x1000, memory.size()), at(0));
+}
+
 TEST_F(MemoryTest, EachRightOpensWhatItSaysAndNothingElse) {
   constexpr std::array kRights{Access::remote_write, Access::remote_read, Access::remote_atomic, Access::flush_global,
                                Access::flush_persistent};

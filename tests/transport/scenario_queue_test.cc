@@ -168,6 +168,55 @@ TEST_P(QueueScenario, AFullReceiveCqOverflowsToo) {
   EXPECT_EQ(pair.b.received().size(), 2U);
 }
 
+TEST_P(QueueScenario, ACqThatGrowsKeepsItsCompletionsAndTakesMore) {
+  Pair::Options options = QueueScenario::options();
+  options.b_endpoint = options.a_endpoint;
+  options.a_endpoint.cq_capacity = 3;
+  Pair pair{options};
+  transport::Device& device = pair.a.device();
+  const auto write = [&](int count) {
+    for (int i = 0; i < count; ++i) pair.a.post({.opcode = WorkOpcode::write, .length = 8});
+    ASSERT_TRUE(pair.network.run_until_idle());
+  };
+  write(2);
+  const transport::VerbResult<void> too_small = device.resize_cq(pair.a.send_cq(), 1);
+  ASSERT_FALSE(too_small);
+  EXPECT_EQ(to_string(too_small.error()), "capacity: found 1, needs at least the completions in it (2)");
+  must(device.resize_cq(pair.a.send_cq(), 9));
+  write(7);
+  must(device.resize_cq(pair.a.send_cq(), 9));
+  EXPECT_EQ(pair.a_host.count_events(EventType::cq_overflow), 0U);
+  EXPECT_EQ(pair.a.state(), QpState::rts);
+  std::vector<transport::Completion> taken(10);
+  ASSERT_EQ(device.poll_cq(pair.a.send_cq(), taken), 9U);
+  for (std::uint64_t i = 0; i < 9; ++i) EXPECT_EQ(taken[i].wr_id, i + 1);
+  must(device.resize_cq(pair.a.send_cq(), 1));
+  write(2);
+  EXPECT_EQ(pair.a_host.count_events(EventType::cq_overflow), 1U);
+}
+
+TEST_P(QueueScenario, AnSrqOfAnotherSizeKeepsItsReceives) {
+  Pair::Options options = QueueScenario::options();
+  options.b_endpoint = Endpoint::Options{.max_receive = 4, .with_srq = true};
+  Pair pair{options};
+  transport::Device& device = pair.b.device();
+  const transport::Srq srq = *pair.b.srq();
+  const auto send = [&] {
+    pair.a.post({.length = 8});
+    ASSERT_TRUE(pair.network.run_until_idle());
+  };
+  for (std::uint64_t i = 1; i <= 4; ++i) pair.b.post_receive(64 * i, 64, i);
+  send();
+  EXPECT_FALSE(device.resize_srq(srq, 2));
+  must(device.arm_srq_limit(srq, 3));
+  must(device.resize_srq(srq, 6));
+  for (std::uint64_t i = 5; i <= 7; ++i) pair.b.post_receive(64 * i, 64, i);
+  EXPECT_FALSE(device.post_srq_receive(srq, {.wr_id = 8}));
+  for (int i = 0; i < 6; ++i) send();
+  EXPECT_THAT(pair.b.received(), ElementsAre(Succeeded(1), Succeeded(2), Succeeded(3), Succeeded(4), Succeeded(5),
+                                             Succeeded(6), Succeeded(7)));
+}
+
 TEST_P(QueueScenario, AnArmedCqTellsOnce) {
   Pair pair{options()};
   for (int i = 0; i < 4; ++i) pair.b.post_receive(0, 64);

@@ -112,6 +112,16 @@ TEST_P(StatusScenario, NothingIsLeftWhenTheQpIsReset) {
   EXPECT_THAT(pair.a.received(), IsEmpty());
 }
 
+TEST_P(StatusScenario, CompletionsThatNobodyHasTakenGoWithTheReset) {
+  Pair pair{options()};
+  pair.b.post_receive(0, 64, 1);
+  pair.a.post({.length = 8});
+  ASSERT_TRUE(pair.network.run_until_idle());
+  pair.a.modify({.state = QpState::reset});
+  EXPECT_THAT(pair.a.sent(), IsEmpty());
+  EXPECT_THAT(pair.b.received(), ElementsAre(Succeeded(1)));
+}
+
 /// Changes the answers of the peer that have one opcode.
 class AnswerForger : public transport::MisbehaviourHook {
  public:

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "transport/faults.h"
 #include "transport/refusal.h"
@@ -82,11 +83,12 @@ MrInfo MemoryTable::info(std::uint32_t index) const {
   return {LKey{slot.key}, RKey{slot.key}, slot.start, slot.length};
 }
 
-VerbResult<Mr> MemoryTable::register_region(std::uint32_t pd, const MrInit& init) {
+namespace {
+
+/// Checks what is to become a region, and returns the first address of it.
+[[nodiscard]] VerbResult<std::uint64_t> start_of(const MrInit& init) {
   const std::uint64_t length = init.memory.size();
-  if (length == 0 || init.memory.data() == nullptr) {
-    return invalid("memory", "at least 1 byte", length, 1);
-  }
+  if (init.memory.data() == nullptr) return invalid("memory", "a place in memory", 0, 1);
   if (!allows(kRegionRights, init.access)) {
     return invalid("access", "only bits of Access", bits(init.access), bits(kRegionRights));
   }
@@ -102,17 +104,38 @@ VerbResult<Mr> MemoryTable::register_region(std::uint32_t pd, const MrInit& init
   if (start > kMaxAddress - length) {
     return invalid("address", "an end below 2^64: at most", start, kMaxAddress - length);
   }
-  const VerbResult<std::uint32_t> index = take(pd, Kind::region);
-  if (!index) return tl::unexpected(index.error());
-  Slot& slot = slots_[*index];
+  return start;
+}
+
+}  // namespace
+
+void MemoryTable::open(std::uint32_t index, const MrInit& init, std::uint64_t start) {
+  Slot& slot = slots_[index];
   slot.start = start;
-  slot.length = length;
+  slot.length = init.memory.size();
   slot.base = init.memory.data();
   slot.rights = bits(init.access) | kValid | kRegion;
-  Record& record = records_[*index];
-  record.access = init.access;
-  record.invalidatable = init.invalidatable;
-  return Mr{*index, record.generation, device_};
+  records_[index].access = init.access;
+  records_[index].invalidatable = init.invalidatable;
+}
+
+VerbResult<Mr> MemoryTable::register_region(std::uint32_t pd, const MrInit& init) {
+  const VerbResult<std::uint64_t> start = start_of(init);
+  if (!start) return tl::unexpected(start.error());
+  const VerbResult<std::uint32_t> index = take(pd, Kind::region);
+  if (!index) return tl::unexpected(index.error());
+  open(*index, init, *start);
+  return Mr{*index, records_[*index].generation, device_};
+}
+
+VerbResult<std::uint32_t> MemoryTable::change_region(Mr mr, std::uint32_t pd, const MrInit& init) {
+  if (!names(mr, Kind::region)) return unknown_handle("mr", mr, device_);
+  const VerbResult<std::uint64_t> start = start_of(init);
+  if (!start) return tl::unexpected(start.error());
+  const std::uint32_t windows = records_[mr.index].windows;
+  if (windows != 0) return refuse(VerbErrorCode::in_use, "mr", "no windows bound to it", windows);
+  open(mr.index, init, *start);
+  return std::exchange(slots_[mr.index].pd, pd);
 }
 
 VerbResult<MrInfo> MemoryTable::query(Mr mr) const {

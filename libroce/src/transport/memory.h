@@ -28,6 +28,9 @@ class MemoryTable {
   /// Registers a region. Errors: `invalid_argument` (no memory; rights that do not go together; an address space that
   /// would wrap), `no_resources`.
   VerbResult<Mr> register_region(std::uint32_t pd, const MrInit& init);
+  /// Makes a region another one with the same keys, and returns the index of the PD that it was in. Errors: those of
+  /// `register_region`; `in_use` while a window is bound to the region. It is as it was then.
+  VerbResult<std::uint32_t> change_region(Mr mr, std::uint32_t pd, const MrInit& init);
   [[nodiscard]] VerbResult<MrInfo> query(Mr mr) const;
   /// Gives both keys a new low byte; an invalidated region becomes valid again.
   VerbResult<MrInfo> renew_key(Mr mr, std::uint8_t variant);
@@ -145,6 +148,8 @@ class MemoryTable {
            records_[handle.index].generation == handle.generation && records_[handle.index].kind == kind;
   }
   [[nodiscard]] VerbResult<std::uint32_t> take(std::uint32_t pd, Kind kind);
+  /// Opens a slot to what `init` says; `start`: the region's first address.
+  void open(std::uint32_t index, const MrInit& init, std::uint64_t start);
   void release(std::uint32_t index);
   void unbind(std::uint32_t index);
   [[nodiscard]] MrInfo info(std::uint32_t index) const;

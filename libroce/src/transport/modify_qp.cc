@@ -164,6 +164,10 @@ constexpr std::array kTransitions{
 // QP-09 (RESET forgets everything that is posted without completing it), and everything about the connection
 void reset(DeviceState& device, Qp& qp) {
   unschedule(device, qp);
+  // What a program finds in the CQ afterwards has to be of the next connection.
+  for (CompletionQueue* cq : {qp.send_cq, qp.receive_cq}) {
+    cq->ring.remove_if([&](const Completion& completion) { return completion.qpn == qp.qpn; });
+  }
   qp.resp.queue.watch(nullptr);
   Qp made = make_qp(device, qp.qpn, qp.init);
   // The QP keeps its counters, its multicast groups and its hook, but none of the packets that the hook held back.

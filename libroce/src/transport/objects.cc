@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Creating and destroying the objects behind handles: PDs, regions, windows, CQs, SRQs, address handles.
+#include <algorithm>
+
 #include "transport/device_state.h"
 #include "transport/refusal.h"
 
@@ -46,6 +48,16 @@ VerbResult<MrInfo> Device::renew_key(Mr mr, std::uint8_t variant) {
   return state_->memory.renew_key(mr, variant);
 }
 
+VerbResult<MrInfo> Device::change_memory(Mr mr, Pd handle, const MrInit& init) {
+  VerbResult<ProtectionDomain*> pd = state_->pds.get(handle);
+  if (!pd) return tl::unexpected(pd.error());
+  const VerbResult<std::uint32_t> before = state_->memory.change_region(mr, handle.index, init);
+  if (!before) return tl::unexpected(before.error());
+  --state_->pds.at(*before).users;
+  ++(*pd)->users;
+  return state_->memory.query(mr);
+}
+
 VerbResult<void> Device::deregister_memory(Mr mr) {
   VerbResult<std::uint32_t> pd = state_->memory.deregister(mr);
   if (!pd) return tl::unexpected(pd.error());
@@ -86,6 +98,16 @@ VerbResult<void> Device::destroy_cq(Cq handle) {
   if (!cq) return tl::unexpected(cq.error());
   if ((*cq)->users != 0) return refuse(VerbErrorCode::in_use, "cq", "no QPs on it", (*cq)->users);
   state_->cqs.erase(handle);
+  return {};
+}
+
+VerbResult<void> Device::resize_cq(Cq handle, std::uint32_t capacity) {
+  VerbResult<CompletionQueue*> cq = state_->cqs.get(handle);
+  if (!cq) return tl::unexpected(cq.error());
+  if (VerbResult<void> checked = within("capacity", capacity, state_->config.limits.max_cqe); !checked) return checked;
+  Ring<Completion>& ring = (*cq)->ring;
+  if (capacity < ring.size()) return invalid("capacity", "at least the completions in it", capacity, ring.size());
+  ring.resize(capacity);
   return {};
 }
 
@@ -136,6 +158,18 @@ VerbResult<void> Device::destroy_srq(Srq handle) {
   --state_->pds.at((*srq)->pd).users;
   (*srq)->queue.watch(nullptr);
   state_->srqs.erase(handle);
+  return {};
+}
+
+VerbResult<void> Device::resize_srq(Srq handle, std::uint32_t capacity) {
+  VerbResult<SharedReceiveQueue*> srq = state_->srqs.get(handle);
+  if (!srq) return tl::unexpected(srq.error());
+  if (VerbResult<void> checked = within("capacity", capacity, state_->config.limits.max_wr); !checked) return checked;
+  ReceiveQueue& queue = (*srq)->queue;
+  if (const std::uint32_t least = std::max(queue.size(), (*srq)->limit); capacity < least) {
+    return invalid("capacity", "at least the receives in it, and its limit", capacity, least);
+  }
+  queue.resize(capacity);
   return {};
 }
 

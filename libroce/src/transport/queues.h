@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "roce/transport/verbs.h"
@@ -32,6 +33,21 @@ class Ring {
   void pop() { ++head_; }
   void clear() { head_ = tail_; }
   [[nodiscard]] std::size_t bytes() const { return items_.size() * sizeof(T); }
+  /// Removes the items for which `is_meant` is true.
+  template <typename IsMeant>
+  void remove_if(IsMeant&& is_meant) {
+    std::uint32_t kept = head_;
+    for (std::uint32_t i = head_; i != tail_; ++i) {
+      if (!is_meant(items_[i & mask()])) items_[kept++ & mask()] = items_[i & mask()];
+    }
+    tail_ = kept;
+  }
+  /// Gives the ring another capacity, at least `size()`; the items stay.
+  void resize(std::uint32_t capacity) {
+    Ring other{capacity};
+    for (std::uint32_t i = 0; i < size(); ++i) other.push() = (*this)[i];
+    *this = std::move(other);
+  }
 
  private:
   [[nodiscard]] std::uint32_t mask() const { return static_cast<std::uint32_t>(items_.size()) - 1; }
@@ -107,6 +123,24 @@ class ReceiveQueue {
   }
 
   void clear() { ring_.clear(); }
+
+  /// Gives the queue another capacity, at least `size()`; the receives stay.
+  void resize(std::uint32_t capacity) {
+    ReceiveQueue other{capacity, max_sge_};
+    std::vector<Sge> sges(max_sge_);
+    for (std::uint32_t left = size(); left != 0; --left) {
+      const std::uint32_t slot = (next_slot_ - ring_.size()) & mask();
+      const ReceiveWqe& wqe = ring_.front();
+      std::copy_n(sges_.begin() + static_cast<std::ptrdiff_t>(std::size_t{slot} * max_sge_), wqe.sge_count,
+                  sges.begin());
+      other.push({wqe.wr_id, std::span{sges}.first(wqe.sge_count)});
+      ring_.pop();
+    }
+    ring_ = std::move(other.ring_);
+    sges_ = std::move(other.sges_);
+    next_slot_ = other.next_slot_;
+    if (is_low_ && (ring_.size() >= level_->enough || ring_.full())) set_low(false);
+  }
 
   /// From now on counts the queue in `level`, and in no other, while it runs low; nullptr: in none. The level must
   /// live as long as the queue, or until its next `watch`.

@@ -114,7 +114,7 @@ struct TxUnit {
 
 /// Parameters of a memory region.
 struct MrInit {
-  std::span<std::byte> memory{};  ///< has to outlive the region
+  std::span<std::byte> memory{};  ///< may be empty, but not null; has to outlive the region
   Access access = Access::local_write;
   /// Start of the region in its address space; empty: the value of the pointer. 0 with `Access::zero_based`.
   std::optional<std::uint64_t> address{};
@@ -203,6 +203,9 @@ class Device {
   [[nodiscard]] VerbResult<MrInfo> query_mr(Mr mr) const;
   /// Gives the region a new key variant (the low byte of both keys) and makes it valid again if it was invalidated.
   VerbResult<MrInfo> renew_key(Mr mr, std::uint8_t variant);
+  /// Gives the region other memory, rights, address and PD. Its keys stay, and it is valid again if it was invalidated.
+  /// Errors: those of `register_memory`; `in_use` while a window is bound to it. The region is as it was then.
+  VerbResult<MrInfo> change_memory(Mr mr, Pd pd, const MrInit& init);
   /// Ends the region: packets in flight that use its keys are refused from now on.
   VerbResult<void> deregister_memory(Mr mr);
 
@@ -214,6 +217,8 @@ class Device {
   /// Makes a CQ for `capacity` completions; one more is an overflow.
   [[nodiscard]] VerbResult<Cq> create_cq(std::uint32_t capacity);
   VerbResult<void> destroy_cq(Cq cq);
+  /// Changes how many completions the CQ holds. Error: `invalid_argument` for fewer than are in it.
+  VerbResult<void> resize_cq(Cq cq, std::uint32_t capacity);
   /// Takes up to `out.size()` completions, oldest first; returns their number.
   std::size_t poll_cq(Cq cq, std::span<Completion> out);
   /// Arms the CQ: the next completion (or the next solicited or failed one) makes one `cq_ready` event.
@@ -221,6 +226,8 @@ class Device {
 
   [[nodiscard]] VerbResult<Srq> create_srq(Pd pd, std::uint32_t capacity, std::uint8_t max_sge);
   VerbResult<void> destroy_srq(Srq srq);
+  /// Changes how many receives the SRQ holds. Error: `invalid_argument` for fewer than are in it, or than its limit.
+  VerbResult<void> resize_srq(Srq srq, std::uint32_t capacity);
   VerbResult<void> post_srq_receive(Srq srq, const ReceiveRequest& request);
   /// Arms one `srq_limit` event for when fewer than `limit` receives are left; 0 disarms.
   VerbResult<void> arm_srq_limit(Srq srq, std::uint32_t limit);
