@@ -12,12 +12,15 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace {
 
 using ::testing::Ge;
 
 constexpr unsigned kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+constexpr unsigned kRightsOfRegion = kAllRights | IBV_ACCESS_MW_BIND;
 
 class Verbs : public ::testing::Test {
  protected:
@@ -32,7 +35,7 @@ class Verbs : public ::testing::Test {
     channel_ = ibv_create_comp_channel(context_);
     cq_ = ibv_create_cq(context_, 10, this, channel_, 0);
     ASSERT_NE(cq_, nullptr);
-    mr_ = ibv_reg_mr(pd_, memory_.data(), memory_.size(), kAllRights);
+    mr_ = ibv_reg_mr(pd_, memory_.data(), memory_.size(), kRightsOfRegion);
     ASSERT_NE(mr_, nullptr);
   }
   void TearDown() override {
@@ -129,7 +132,7 @@ TEST_F(Verbs, ReturnsAndSetsErrno) {
   errno = 0;
   EXPECT_EQ(ibv_dealloc_pd(pd_), EBUSY);
   EXPECT_EQ(errno, EBUSY);
-  EXPECT_EQ(ibv_alloc_mw(pd_, IBV_MW_TYPE_1), nullptr);
+  EXPECT_EQ(ibv_alloc_null_mr(pd_), nullptr);
   EXPECT_EQ(errno, EOPNOTSUPP);
 }
 
@@ -278,6 +281,224 @@ TEST_F(Verbs, ArmsTheLimitOfAnSrq) {
   EXPECT_EQ(limit.srq_limit, 0U);
   EXPECT_EQ(ibv_destroy_qp(qp), 0);
   EXPECT_EQ(ibv_destroy_srq(srq), 0);
+}
+
+/// Two QPs that are connected with each other.
+class ConnectedVerbs : public Verbs {
+ protected:
+  void SetUp() override {
+    Verbs::SetUp();
+    one_ = make_qp();
+    other_ = make_qp();
+    ASSERT_NE(other_, nullptr);
+    connect(one_, other_->qp_num);
+    connect(other_, one_->qp_num);
+  }
+  void TearDown() override {
+    EXPECT_EQ(ibv_destroy_qp(one_), 0);
+    EXPECT_EQ(ibv_destroy_qp(other_), 0);
+    Verbs::TearDown();
+  }
+
+  /// Writes four bytes from offset 0 to `address` with this key; returns how that ended.
+  [[nodiscard]] ibv_wc_status write(std::uint64_t address, std::uint32_t rkey) {
+    ibv_sge source = piece(0, 4);
+    ibv_send_wr request{};
+    request.sg_list = &source;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_RDMA_WRITE;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.wr.rdma = {address, rkey};
+    ibv_send_wr* bad = nullptr;
+    EXPECT_EQ(ibv_post_send(one_, &request, &bad), 0);
+    return completion().status;
+  }
+  [[nodiscard]] std::uint64_t address_of(std::size_t offset) const {
+    return reinterpret_cast<std::uintptr_t>(memory_.data() + offset);
+  }
+
+  ibv_qp* one_ = nullptr;
+  ibv_qp* other_ = nullptr;
+};
+
+TEST_F(ConnectedVerbs, AWindowOfType1OpensItsPartOfARegion) {
+  ibv_mw* const window = ibv_alloc_mw(pd_, IBV_MW_TYPE_1);
+  ASSERT_NE(window, nullptr);
+  const std::uint32_t unbound = window->rkey;
+  ibv_mw_bind bind{};
+  bind.send_flags = IBV_SEND_SIGNALED;
+  bind.bind_info = {mr_, address_of(4096), 8, IBV_ACCESS_REMOTE_WRITE};
+  ASSERT_EQ(ibv_bind_mw(other_, window, &bind), 0);
+  EXPECT_NE(window->rkey, unbound);
+  const ibv_wc bound = completion();
+  EXPECT_EQ(bound.status, IBV_WC_SUCCESS);
+  EXPECT_EQ(bound.opcode, IBV_WC_BIND_MW);
+  std::memcpy(memory_.data(), "open", 4);
+  EXPECT_EQ(write(address_of(4096), window->rkey), IBV_WC_SUCCESS);
+  EXPECT_EQ(std::memcmp(memory_.data() + 4096, "open", 4), 0);
+  EXPECT_EQ(write(address_of(4102), window->rkey), IBV_WC_REM_ACCESS_ERR);
+  EXPECT_EQ(ibv_dealloc_mw(window), 0);
+}
+
+TEST_F(ConnectedVerbs, AWindowOfType2HasTheKeyOfItsRequest) {
+  ibv_mw* const window = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
+  ASSERT_NE(window, nullptr);
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_BIND_MW;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.bind_mw = {window, ibv_inc_rkey(window->rkey), {mr_, address_of(4096), 8, IBV_ACCESS_REMOTE_WRITE}};
+  ibv_send_wr* bad = nullptr;
+  ASSERT_EQ(ibv_post_send(other_, &request, &bad), 0);
+  EXPECT_EQ(window->rkey, request.bind_mw.rkey);
+  EXPECT_EQ(completion().status, IBV_WC_SUCCESS);
+  EXPECT_EQ(write(address_of(4096), window->rkey), IBV_WC_SUCCESS);
+  // A region with a window cannot become another one.
+  EXPECT_NE(ibv_rereg_mr(mr_, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, 0), 0);
+  EXPECT_EQ(errno, EBUSY);
+  EXPECT_EQ(ibv_dealloc_mw(window), 0);
+}
+
+TEST_F(ConnectedVerbs, ARegionThatChangesKeepsItsKeys) {
+  std::array<char, 4096> memory{};
+  ibv_mr* const region = ibv_reg_mr(pd_, memory_.data(), 8, IBV_ACCESS_LOCAL_WRITE);
+  ASSERT_NE(region, nullptr);
+  const std::uint32_t rkey = region->rkey;
+  constexpr int changes = IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_TRANSLATION;
+  ASSERT_EQ(ibv_rereg_mr(region, changes, nullptr, memory.data(), memory.size(), static_cast<int>(kAllRights)), 0);
+  EXPECT_EQ(region->rkey, rkey);
+  EXPECT_EQ(region->addr, memory.data());
+  std::memcpy(memory_.data(), "new!", 4);
+  EXPECT_EQ(write(reinterpret_cast<std::uintptr_t>(memory.data()), rkey), IBV_WC_SUCCESS);
+  EXPECT_EQ(std::memcmp(memory.data(), "new!", 4), 0);
+  EXPECT_EQ(ibv_dereg_mr(region), 0);
+}
+
+TEST_F(ConnectedVerbs, DeviceMemoryIsReachedByOffsets) {
+  ibv_alloc_dm_attr wanted{};
+  wanted.length = 64;
+  ibv_dm* const device_memory = ibv_alloc_dm(context_, &wanted);
+  ASSERT_NE(device_memory, nullptr);
+  ibv_mr* const region = ibv_reg_dm_mr(pd_, device_memory, 16, 32, kAllRights | IBV_ACCESS_ZERO_BASED);
+  ASSERT_NE(region, nullptr);
+  std::memcpy(memory_.data(), "here", 4);
+  EXPECT_EQ(write(8, region->rkey), IBV_WC_SUCCESS);
+  std::array<char, 4> found{};
+  EXPECT_EQ(ibv_memcpy_from_dm(found.data(), device_memory, 24, found.size()), 0);
+  EXPECT_EQ(std::memcmp(found.data(), "here", found.size()), 0);
+  EXPECT_EQ(ibv_memcpy_to_dm(device_memory, 64, found.data(), found.size()), EINVAL);
+  EXPECT_EQ(ibv_dereg_mr(region), 0);
+  EXPECT_EQ(ibv_free_dm(device_memory), 0);
+}
+
+TEST_F(ConnectedVerbs, AResetQpLeavesNoCompletionBehind) {
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.wr.rdma = {address_of(0), mr_->rkey};
+  ibv_send_wr* bad = nullptr;
+  ASSERT_EQ(ibv_req_notify_cq(cq_, 0), 0);
+  ASSERT_EQ(ibv_post_send(one_, &request, &bad), 0);
+  ASSERT_TRUE(is_readable(channel_->fd, kLong));
+  ibv_cq* ready = nullptr;
+  void* cq_context = nullptr;
+  ASSERT_EQ(ibv_get_cq_event(channel_, &ready, &cq_context), 0);
+  ibv_ack_cq_events(ready, 1);
+  ibv_qp_attr to{};
+  to.qp_state = IBV_QPS_RESET;
+  ASSERT_EQ(ibv_modify_qp(one_, &to, IBV_QP_STATE), 0);
+  ibv_wc none{};
+  EXPECT_EQ(ibv_poll_cq(cq_, 1, &none), 0);
+}
+
+TEST_F(Verbs, ReadsCompletionsOneByOne) {
+  ibv_cq_init_attr_ex init{};
+  init.cqe = 10;
+  init.wc_flags =
+      static_cast<unsigned>(IBV_WC_EX_WITH_QP_NUM) | static_cast<unsigned>(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);
+  ibv_cq_ex* const extended = ibv_create_cq_ex(context_, &init);
+  ASSERT_NE(extended, nullptr);
+  ibv_cq* const usual = std::exchange(cq_, ibv_cq_ex_to_cq(extended));
+  ibv_qp* const qp = make_qp();
+  ASSERT_NE(qp, nullptr);
+  connect(qp, qp->qp_num);
+  ibv_poll_cq_attr how{};
+  EXPECT_EQ(ibv_start_poll(extended, &how), ENOENT);
+  for (std::uint64_t id : {7U, 8U}) {
+    ibv_send_wr request{};
+    request.wr_id = id;
+    request.opcode = IBV_WR_RDMA_WRITE;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.wr.rdma = {reinterpret_cast<std::uintptr_t>(memory_.data()), mr_->rkey};
+    ibv_send_wr* bad = nullptr;
+    ASSERT_EQ(ibv_post_send(qp, &request, &bad), 0);
+  }
+  ibv_values_ex before{};
+  before.comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
+  ASSERT_EQ(ibv_query_rt_values_ex(context_, &before), 0);
+  const auto end = std::chrono::steady_clock::now() + kLong;
+  for (std::uint64_t id : {7U, 8U}) {
+    int error = ENOENT;
+    while (error == ENOENT && std::chrono::steady_clock::now() < end) {
+      error = id == 7 ? ibv_start_poll(extended, &how) : ibv_next_poll(extended);
+    }
+    ASSERT_EQ(error, 0);
+    EXPECT_EQ(extended->wr_id, id);
+    EXPECT_EQ(extended->status, IBV_WC_SUCCESS);
+    EXPECT_EQ(ibv_wc_read_opcode(extended), IBV_WC_RDMA_WRITE);
+    EXPECT_EQ(ibv_wc_read_qp_num(extended), qp->qp_num);
+    constexpr std::uint64_t second = 1'000'000'000;
+    EXPECT_GE(ibv_wc_read_completion_ts(extended), static_cast<std::uint64_t>(before.raw_clock.tv_sec) * second +
+                                                       static_cast<std::uint64_t>(before.raw_clock.tv_nsec));
+  }
+  ibv_end_poll(extended);
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
+  EXPECT_EQ(ibv_destroy_cq(cq_), 0);
+  cq_ = usual;
+}
+
+TEST_F(Verbs, ACqAndAnSrqCanGrow) {
+  EXPECT_EQ(ibv_resize_cq(cq_, 500), 0);
+  EXPECT_THAT(cq_->cqe, Ge(500));
+  EXPECT_EQ(ibv_resize_cq(cq_, 0), EINVAL);
+  ibv_srq_init_attr init{};
+  init.attr = {.max_wr = 1, .max_sge = 1, .srq_limit = 0};
+  ibv_srq* const srq = ibv_create_srq(pd_, &init);
+  ASSERT_NE(srq, nullptr);
+  ibv_srq_attr to{.max_wr = 3, .max_sge = 0, .srq_limit = 0};
+  EXPECT_EQ(ibv_modify_srq(srq, &to, IBV_SRQ_MAX_WR), 0);
+  ibv_recv_wr request{};
+  ibv_recv_wr* bad = nullptr;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ibv_post_srq_recv(srq, &request, &bad), 0);
+  EXPECT_NE(ibv_post_srq_recv(srq, &request, &bad), 0);
+  to.max_wr = 2;
+  EXPECT_EQ(ibv_modify_srq(srq, &to, IBV_SRQ_MAX_WR), EINVAL);
+  EXPECT_EQ(ibv_query_srq(srq, &to), 0);
+  EXPECT_EQ(to.max_wr, 3U);
+  EXPECT_EQ(ibv_destroy_srq(srq), 0);
+}
+
+TEST_F(Verbs, AParentDomainStandsForItsPd) {
+  ibv_td_init_attr init{};
+  ibv_td* const thread_domain = ibv_alloc_td(context_, &init);
+  ASSERT_NE(thread_domain, nullptr);
+  ibv_parent_domain_init_attr wanted{};
+  wanted.pd = pd_;
+  wanted.td = thread_domain;
+  ibv_pd* const domain = ibv_alloc_parent_domain(context_, &wanted);
+  ASSERT_NE(domain, nullptr);
+  ibv_mr* const region = ibv_reg_mr(domain, memory_.data(), 8, 0);
+  ASSERT_NE(region, nullptr);
+  EXPECT_EQ(ibv_dealloc_pd(pd_), EBUSY);
+  EXPECT_EQ(ibv_dereg_mr(region), 0);
+  EXPECT_EQ(ibv_dealloc_pd(domain), 0);
+  EXPECT_EQ(ibv_dealloc_td(thread_domain), 0);
+}
+
+TEST_F(Verbs, ARegionOfNoBytesHasKeys) {
+  ibv_mr* const region = ibv_reg_mr(pd_, nullptr, 0, 0);
+  ASSERT_NE(region, nullptr);
+  EXPECT_NE(region->lkey, 0U);
+  EXPECT_EQ(ibv_dereg_mr(region), 0);
 }
 
 TEST_F(Verbs, GivesTheChildOfAForkErrors) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Completion queues, their channels and what is read from these.
+#include "verbs/ibverbs/completion_queue.h"
+
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -14,13 +16,44 @@ namespace roce::verbs {
 namespace {
 
 /// Programs make CQs of one entry and put more into them: hardware rounds up.
-constexpr int kLeastCqe = 63;
+constexpr std::uint32_t kLeastCqe = 63;
 
-[[nodiscard]] int rounded(int entries) {
-  return static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::max(entries, kLeastCqe)) + 1) - 1);
+[[nodiscard]] bool can_have(std::uint32_t entries) {
+  return entries != 0 && entries <= Engine::limits().max_cqe;
+}
+
+[[nodiscard]] std::uint32_t rounded(std::uint32_t entries) {
+  return std::min(std::bit_ceil(std::max(entries, kLeastCqe) + 1) - 1, Engine::limits().max_cqe);
 }
 
 }  // namespace
+
+OrErrno<CqObject*> make_cq(ibv_context* context, const CqWish& wish) {
+  if (!can_have(wish.entries) || wish.vector < 0 || wish.vector >= context->num_comp_vectors) return refused(EINVAL);
+  const std::uint32_t capacity = rounded(wish.entries);
+  ContextObject& owner = object_of(context);
+  const OrErrno<Engine*> engine = owner.adapter->engine();
+  if (!engine) return refused(engine.error());
+  auto cq = std::make_unique<CqObject>();
+  cq->engine = *engine;
+  cq->context = context;
+  cq->channel = wish.channel;
+  cq->cq_context = wish.cq_context;
+  cq->cqe = static_cast<int>(capacity);
+  const auto made = (*engine)->use([&](transport::Device& device, Time) {
+    auto handle = device.create_cq(capacity);
+    if (!handle) return handle;
+    cq->handle_of_device = *handle;
+    cq->handle = handle->index;
+    owner.adapter->add(*cq);
+    return handle;
+  });
+  if (!made) return refused(errno_of(made.error()));
+  ::pthread_mutex_init(&cq->mutex, nullptr);
+  ::pthread_cond_init(&cq->cond, nullptr);
+  if (wish.channel != nullptr) ++wish.channel->refcnt;
+  return cq.release();
+}
 
 int request_notify(ibv_cq* cq, int solicited_only) {
   return status_of([&] {
@@ -40,33 +73,10 @@ using namespace roce::verbs;
 struct ibv_cq* ibv_create_cq(struct ibv_context* context, int entries, void* cq_context,
                              struct ibv_comp_channel* channel, int vector) {
   return object_of([&]() -> OrErrno<ibv_cq*> {
-    const int capacity = entries < 1 ? 0 : rounded(std::min(entries, 1 << 30));
-    if (capacity == 0 || capacity > static_cast<int>(Engine::limits().max_cqe) || vector < 0 ||
-        vector >= context->num_comp_vectors) {
-      return refused(EINVAL);
-    }
-    ContextObject& owner = object_of(context);
-    const OrErrno<Engine*> engine = owner.adapter->engine();
-    if (!engine) return refused(engine.error());
-    auto cq = std::make_unique<CqObject>();
-    cq->engine = *engine;
-    cq->context = context;
-    cq->channel = channel;
-    cq->cq_context = cq_context;
-    cq->cqe = capacity;
-    const auto made = (*engine)->use([&](transport::Device& device, Time) {
-      auto handle = device.create_cq(static_cast<std::uint32_t>(capacity));
-      if (!handle) return handle;
-      cq->handle_of_device = *handle;
-      cq->handle = handle->index;
-      owner.adapter->add(*cq);
-      return handle;
-    });
-    if (!made) return refused(errno_of(made.error()));
-    ::pthread_mutex_init(&cq->mutex, nullptr);
-    ::pthread_cond_init(&cq->cond, nullptr);
-    if (channel != nullptr) ++channel->refcnt;
-    return cq.release()->as_cq();
+    if (entries < 1) return refused(EINVAL);
+    const auto made = make_cq(context, {static_cast<std::uint32_t>(entries), cq_context, channel, vector});
+    if (!made) return refused(made.error());
+    return (*made)->as_cq();
   });
 }
 
@@ -130,6 +140,19 @@ void ibv_ack_cq_events(struct ibv_cq* cq, unsigned count) {
   acknowledge(*cq, [&] { cq->comp_events_completed += count; });
 }
 
+/// Programs expect EINVAL if fewer entries are asked for than there are completions, not than rounding up gives.
 int ibv_resize_cq(struct ibv_cq* cq, int entries) {
-  return status_of([&] { return entries >= 1 && entries <= cq->cqe ? 0 : EOPNOTSUPP; });
+  return status_of([&] {
+    if (entries < 1 || !can_have(static_cast<std::uint32_t>(entries))) return EINVAL;
+    CqObject& object = object_of(cq);
+    if (!object.engine->is_usable()) return EIO;
+    const std::uint32_t capacity = rounded(static_cast<std::uint32_t>(entries));
+    const int error = errno_of(object.engine->use([&](transport::Device& device, Time) {
+      // The device knows how many completions there are: it refuses a size below that.
+      auto exact = device.resize_cq(object.handle_of_device, static_cast<std::uint32_t>(entries));
+      return exact ? device.resize_cq(object.handle_of_device, capacity) : exact;
+    }));
+    if (error == 0) cq->cqe = static_cast<int>(capacity);
+    return error;
+  });
 }

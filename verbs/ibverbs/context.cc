@@ -24,7 +24,19 @@ void set_entries(verbs_context& context) {
   ops.post_srq_recv = post_srq_receive;
   context.query_port = query_port;
   context.query_device_ex = query_device;
+  ops.alloc_mw = alloc_window;
+  ops.dealloc_mw = free_window;
+  ops.bind_mw = bind_window;
   context.create_qp_ex = create_extended_qp;
+  context.create_cq_ex = create_extended_cq;
+  context.alloc_dm = alloc_device_memory;
+  context.free_dm = free_device_memory;
+  context.reg_dm_mr = register_device_memory;
+  context.advise_mr = advise_memory;
+  context.alloc_td = alloc_thread_domain;
+  context.dealloc_td = free_thread_domain;
+  context.alloc_parent_domain = alloc_parent_domain;
+  context.query_rt_values = query_clock;
 }
 
 [[nodiscard]] std::shared_ptr<Adapter> adapter_of(DeviceObject& device) {

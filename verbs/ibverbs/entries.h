@@ -25,5 +25,19 @@ int query_device(ibv_context* context, const ibv_query_device_ex_input* input, i
 /// set. It belongs to the private ABI of rdma-core, and ibv_devinfo calls it.
 int query_gid_type(ibv_context* context, std::uint8_t port, unsigned index, int* type);
 ibv_qp* create_extended_qp(ibv_context* context, ibv_qp_init_attr_ex* init);
+ibv_cq_ex* create_extended_cq(ibv_context* context, ibv_cq_init_attr_ex* init);
+ibv_mw* alloc_window(ibv_pd* pd, ibv_mw_type type);
+int free_window(ibv_mw* mw);
+/// Posts a request that binds a window of type 1, which gets the next key at once.
+int bind_window(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
+ibv_dm* alloc_device_memory(ibv_context* context, ibv_alloc_dm_attr* wanted);
+int free_device_memory(ibv_dm* memory);
+ibv_mr* register_device_memory(ibv_pd* pd, ibv_dm* memory, std::uint64_t offset, std::size_t length, unsigned access);
+int advise_memory(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* sges, std::uint32_t count);
+ibv_td* alloc_thread_domain(ibv_context* context, ibv_td_init_attr* init);
+int free_thread_domain(ibv_td* domain);
+ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* init);
+/// Reads the clock that the time stamps of completions are of.
+int query_clock(ibv_context* context, ibv_values_ex* values);
 
 }  // namespace roce::verbs

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "verbs/ibverbs/entries.h"
 #include "verbs/ibverbs/objects.h"
 #include "verbs/ibverbs/results.h"
 
@@ -35,38 +36,79 @@ constexpr unsigned kHints =
   return errno == ENOMEM || errno == EFAULT ? EFAULT : errno;
 }
 
-[[nodiscard]] OrErrno<ibv_mr*> register_memory(ibv_pd* pd, void* address, std::size_t length,
-                                               std::optional<std::uint64_t> start, unsigned access) {
-  if ((access & ~(kRights | kHints)) != 0) return refused(EINVAL);
+/// Checks what is to be a region. Errors: as of `register_memory`.
+[[nodiscard]] OrErrno<transport::MrInit> init_of(const Memory& memory) {
+  if ((memory.access & ~(kRights | kHints)) != 0) return refused(EINVAL);
+  if ((memory.access & IBV_ACCESS_ON_DEMAND) == 0 && memory.length != 0) {
+    const bool writable = (memory.access & IBV_ACCESS_LOCAL_WRITE) != 0;
+    if (const int error = populate(memory.address, memory.length, writable); error != 0) return refused(error);
+  }
+  // A region of no bytes may be nowhere.
+  static std::byte nothing{};
+  auto* const bytes = static_cast<std::byte*>(memory.address);
+  transport::MrInit init;
+  init.memory = {bytes == nullptr && memory.length == 0 ? &nothing : bytes, memory.length};
+  init.access = static_cast<transport::Access>(memory.access & kRights);
+  init.address = memory.start;
+  init.invalidatable = true;
+  return init;
+}
+
+}  // namespace
+
+OrErrno<ibv_mr*> register_memory(ibv_pd* pd, const Memory& memory) {
   PdObject& owner = object_of(pd);
   if (!owner.engine->is_usable()) return refused(EIO);
-  if ((access & IBV_ACCESS_ON_DEMAND) == 0) {
-    if (const int error = populate(address, length, (access & IBV_ACCESS_LOCAL_WRITE) != 0); error != 0) {
-      return refused(error);
-    }
-  }
+  const auto init = init_of(memory);
+  if (!init) return refused(init.error());
   auto region = std::make_unique<MrObject>();
-  transport::MrInit init;
-  init.memory = {static_cast<std::byte*>(address), length};
-  init.access = static_cast<transport::Access>(access & kRights);
-  init.address = start;
-  init.invalidatable = true;
   const auto made = owner.engine->use([&](transport::Device& device, Time) {
-    return device.register_memory(owner.handle_of_device, init).and_then([&](transport::Mr handle) {
+    return device.register_memory(owner.handle_of_device, *init).and_then([&](transport::Mr handle) {
       region->handle_of_device = handle;
       return device.query_mr(handle);
     });
   });
   if (!made) return refused(errno_of(made.error()));
   region->engine = owner.engine;
+  region->memory = memory;
   region->context = pd->context;
   region->pd = pd;
-  region->addr = address;
-  region->length = length;
+  region->addr = memory.address;
+  region->length = memory.length;
   region->handle = region->handle_of_device.index;
   region->lkey = made->l_key.value();
   region->rkey = made->r_key.value();
   return region.release();
+}
+
+int advise_memory(ibv_pd* /*pd*/, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* /*sges*/,
+                  std::uint32_t count) {
+  return status_of([&] {
+    const bool is_known = advice == IBV_ADVISE_MR_ADVICE_PREFETCH || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE ||
+                          advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT;
+    if (!is_known) return EOPNOTSUPP;
+    if (count == 0 || (flags & ~unsigned{IBV_ADVISE_MR_FLAG_FLUSH}) != 0) return EINVAL;
+    // Pages come when they are touched.
+    return 0;
+  });
+}
+
+namespace {
+
+/// Gives a region other memory, rights or PD. On an error it is as it was.
+[[nodiscard]] int change_region(MrObject& region, ibv_pd* pd, const Memory& memory) {
+  if (!region.engine->is_usable()) return EIO;
+  const auto init = init_of(memory);
+  if (!init) return init.error();
+  const int error = errno_of(region.engine->use([&](transport::Device& device, Time) {
+    return device.change_memory(region.handle_of_device, object_of(pd).handle_of_device, *init);
+  }));
+  if (error != 0) return error;
+  region.pd = pd;
+  region.addr = memory.address;
+  region.length = memory.length;
+  region.memory = memory;
+  return 0;
 }
 
 }  // namespace
@@ -93,7 +135,10 @@ struct ibv_pd* ibv_alloc_pd(struct ibv_context* context) {
 int ibv_dealloc_pd(struct ibv_pd* pd) {
   return status_of([&] {
     PdObject& object = object_of(pd);
-    if (object.engine->is_usable()) {
+    if (object.users != 0) return EBUSY;
+    if (object.parent != nullptr) {
+      --object.parent->users;
+    } else if (object.engine->is_usable()) {
       const int error = errno_of(object.engine->use(
           [&](transport::Device& device, Time) { return device.destroy_pd(object.handle_of_device); }));
       if (error != 0) return error;
@@ -104,11 +149,11 @@ int ibv_dealloc_pd(struct ibv_pd* pd) {
 }
 
 struct ibv_mr* ibv_reg_mr(struct ibv_pd* pd, void* address, size_t length, int access) {
-  return object_of([&] { return register_memory(pd, address, length, std::nullopt, static_cast<unsigned>(access)); });
+  return object_of([&] { return register_memory(pd, {address, length, std::nullopt, static_cast<unsigned>(access)}); });
 }
 
 struct ibv_mr* ibv_reg_mr_iova2(struct ibv_pd* pd, void* address, size_t length, uint64_t iova, unsigned access) {
-  return object_of([&] { return register_memory(pd, address, length, iova, access); });
+  return object_of([&] { return register_memory(pd, {address, length, iova, access}); });
 }
 
 struct ibv_mr* ibv_reg_mr_iova(struct ibv_pd* pd, void* address, size_t length, uint64_t iova, int access) {
@@ -126,4 +171,24 @@ int ibv_dereg_mr(struct ibv_mr* mr) {
     delete &object;
     return 0;
   });
+}
+
+int ibv_rereg_mr(struct ibv_mr* mr, int flags, struct ibv_pd* pd, void* address, size_t length, int access) {
+  const auto wanted = static_cast<unsigned>(flags);
+  const int error = status_of([&] {
+    MrObject& region = object_of(mr);
+    if (wanted == 0 || (wanted & ~unsigned{IBV_REREG_MR_FLAGS_SUPPORTED}) != 0) return EINVAL;
+    Memory memory = region.memory;
+    if ((wanted & IBV_REREG_MR_CHANGE_TRANSLATION) != 0) {
+      if (length == 0) return EINVAL;
+      memory.address = address;
+      memory.length = length;
+      memory.start.reset();
+    }
+    if ((wanted & IBV_REREG_MR_CHANGE_ACCESS) != 0) memory.access = static_cast<unsigned>(access);
+    const bool changes_pd = (wanted & IBV_REREG_MR_CHANGE_PD) != 0;
+    if (changes_pd && pd == nullptr) return EINVAL;
+    return change_region(region, changes_pd ? pd : region.pd, memory);
+  });
+  return error == 0 ? 0 : IBV_REREG_MR_ERR_INPUT;
 }

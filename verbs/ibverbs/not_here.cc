@@ -60,13 +60,6 @@ struct ibv_mr* ibv_reg_dmabuf_mr(struct ibv_pd* /*pd*/, uint64_t /*offset*/, siz
   return none<ibv_mr>();
 }
 
-/// The old region stays as it is.
-int ibv_rereg_mr(struct ibv_mr* /*mr*/, int /*flags*/, struct ibv_pd* /*pd*/, void* /*address*/, size_t /*length*/,
-                 int /*access*/) {
-  errno = EOPNOTSUPP;
-  return IBV_REREG_MR_ERR_INPUT;
-}
-
 int ibv_resolve_eth_l2_from_gid(struct ibv_context* /*context*/, struct ibv_ah_attr* /*attributes*/,
                                 uint8_t /*mac*/[ETHERNET_LL_SIZE], uint16_t* /*vlan*/) {
   return not_supported();

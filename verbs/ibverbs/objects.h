@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -11,6 +12,7 @@
 #include "verbs/ibverbs/adapter.h"
 #include "verbs/ibverbs/device_object.h"
 #include "verbs/ibverbs/event_queue.h"
+#include "verbs/ibverbs/memory_region.h"
 #include "verbs/ibverbs/verbs_api.h"
 #include "verbs/ibverbs/work_builder.h"
 
@@ -29,6 +31,8 @@ struct ContextObject : verbs_context {
 struct PdObject : ibv_pd {
   Engine* engine = nullptr;
   transport::Pd handle_of_device{};
+  PdObject* parent = nullptr;            // of a parent domain: the PD in it, whose handle it has
+  std::atomic<std::uint32_t> users = 0;  // parent domains with it
 };
 [[nodiscard]] inline PdObject& object_of(ibv_pd* pd) {
   return *static_cast<PdObject*>(pd);
@@ -37,9 +41,18 @@ struct PdObject : ibv_pd {
 struct MrObject : ibv_mr {
   Engine* engine = nullptr;
   transport::Mr handle_of_device{};
+  Memory memory;
 };
 [[nodiscard]] inline MrObject& object_of(ibv_mr* mr) {
   return *static_cast<MrObject*>(mr);
+}
+
+struct MwObject : ibv_mw {
+  Engine* engine = nullptr;
+  transport::Mw handle_of_device{};
+};
+[[nodiscard]] inline MwObject& object_of(ibv_mw* mw) {
+  return *static_cast<MwObject*>(mw);
 }
 
 struct AhObject : ibv_ah {
@@ -64,6 +77,10 @@ struct CqObject : ibv_cq_ex {
   // Events that the program took, and has to acknowledge before it destroys the CQ. Guarded by the queues' locks.
   std::uint32_t comp_events_taken = 0;
   std::uint32_t async_events_taken = 0;
+  // Of an extended CQ: the completion that the program looks at, and when it was taken.
+  transport::Completion current{};
+  std::uint64_t taken_at = 0;          // in nanoseconds of the clock of `query_clock`
+  std::uint64_t wall_clock_taken = 0;  // in nanoseconds since 1970
 
   [[nodiscard]] ibv_cq* as_cq() { return ::ibv_cq_ex_to_cq(this); }
 };

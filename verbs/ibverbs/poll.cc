@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "verbs/ibverbs/completion_queue.h"
 #include "verbs/ibverbs/entries.h"
 #include "verbs/ibverbs/objects.h"
 #include "verbs/ibverbs/results.h"
@@ -15,8 +16,14 @@ namespace {
 
 constexpr std::size_t kBatch = 32;
 
-[[nodiscard]] ibv_wc_opcode opcode_of(transport::CompletionOpcode opcode) {
-  switch (opcode) {
+[[nodiscard]] unsigned flag_if(bool is_set, ibv_wc_flags flag) {
+  return is_set ? static_cast<unsigned>(flag) : 0U;
+}
+
+}  // namespace
+
+ibv_wc_opcode opcode_of(const transport::Completion& completion) {
+  switch (completion.opcode) {
     case transport::CompletionOpcode::send:
       return IBV_WC_SEND;
     case transport::CompletionOpcode::write:
@@ -40,22 +47,28 @@ constexpr std::size_t kBatch = 32;
   }
 }
 
-[[nodiscard]] unsigned flag_if(bool is_set, ibv_wc_flags flag) {
-  return is_set ? static_cast<unsigned>(flag) : 0U;
+unsigned flags_of(const transport::Completion& completion) {
+  return flag_if(completion.has_network_header, IBV_WC_GRH) | flag_if(completion.has_immediate, IBV_WC_WITH_IMM) |
+         flag_if(completion.has_invalidated, IBV_WC_WITH_INV);
 }
+
+__be32 immediate_of(const transport::Completion& completion) {
+  return completion.has_invalidated ? completion.invalidated.value() : htobe32(completion.immediate);
+}
+
+namespace {
 
 void write(const transport::Completion& from, ibv_wc& to) {
   to.wr_id = from.wr_id;
   // The numbers are those of libibverbs.
   to.status = static_cast<ibv_wc_status>(from.status);
-  to.opcode = opcode_of(from.opcode);
+  to.opcode = opcode_of(from);
   to.vendor_err = from.syndrome;
   to.byte_len = from.byte_length;
-  to.imm_data = from.has_invalidated ? from.invalidated.value() : htobe32(from.immediate);
+  to.imm_data = immediate_of(from);
   to.qp_num = from.qpn.value();
   to.src_qp = from.source_qp.value();
-  to.wc_flags = flag_if(from.has_network_header, IBV_WC_GRH) | flag_if(from.has_immediate, IBV_WC_WITH_IMM) |
-                flag_if(from.has_invalidated, IBV_WC_WITH_INV);
+  to.wc_flags = flags_of(from);
   to.pkey_index = from.p_key_index;
   to.slid = 0;
   to.sl = from.service_level;

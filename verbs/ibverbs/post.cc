@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "verbs/ibverbs/entries.h"
+#include "verbs/ibverbs/memory_window.h"
 #include "verbs/ibverbs/objects.h"
 #include "verbs/ibverbs/results.h"
 
@@ -62,6 +63,8 @@ struct Room {
       return transport::WorkOpcode::fetch_add;
     case IBV_WR_LOCAL_INV:
       return transport::WorkOpcode::local_invalidate;
+    case IBV_WR_BIND_MW:
+      return transport::WorkOpcode::bind_mw;
     default:
       return refused(EOPNOTSUPP);
   }
@@ -91,6 +94,11 @@ void set_remote(const ibv_send_wr& from, ibv_qp_type type, transport::SendReques
   to.opcode = *opcode;
   to.signaled = (from.send_flags & IBV_SEND_SIGNALED) != 0;
   to.fence = (from.send_flags & IBV_SEND_FENCE) != 0;
+  if (*opcode == transport::WorkOpcode::bind_mw) {
+    if (from.bind_mw.mw == nullptr) return refused(EINVAL);
+    to.bind = binding_of(*from.bind_mw.mw, from.bind_mw.rkey, from.bind_mw.bind_info);
+    return to;
+  }
   to.solicited = (from.send_flags & IBV_SEND_SOLICITED) != 0;
   to.is_inline = (from.send_flags & IBV_SEND_INLINE) != 0;
   const auto sges = sges_of(from.sg_list, from.num_sge, room);
@@ -137,9 +145,12 @@ int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad) {
       for (; request != nullptr; request = request->next) {
         const auto wanted = request_of(*request, qp->qp_type, room);
         const int error = !wanted ? wanted.error() : errno_of(device.post_send(object.qpn, *wanted));
-        if (error == 0) continue;
-        *bad = request;
-        return error;
+        if (error != 0) {
+          *bad = request;
+          return error;
+        }
+        // The program may hand the new key out at once.
+        if (request->opcode == IBV_WR_BIND_MW) request->bind_mw.mw->rkey = request->bind_mw.rkey;
       }
       return 0;
     });

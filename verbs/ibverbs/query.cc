@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "roce/port/link_speed.h"
+#include "verbs/ibverbs/device_memory.h"
 #include "verbs/ibverbs/entries.h"
 #include "verbs/ibverbs/objects.h"
 #include "verbs/ibverbs/results.h"
@@ -17,6 +18,10 @@ namespace {
 constexpr std::uint16_t kPKey = 0xFFFF;
 constexpr std::uint8_t kLinkUp = 5;
 constexpr std::uint32_t kMaxMessage = 1U << 31;
+/// No vendor, as Soft-RoCE says: no OUI is all ones.
+constexpr std::uint32_t kNoVendor = 0xFF'FFFF;
+/// Clocks are told in kHz.
+constexpr std::uint64_t kNanosecondsPerMillisecond = 1'000'000;
 
 struct Speed {
   std::uint64_t bits_per_second;
@@ -36,15 +41,18 @@ void fill(const EngineOptions& place, ibv_device_attr& out) {
   const transport::Limits limits = Engine::limits();
   std::strncpy(out.fw_ver, ROCE_VERSION, sizeof out.fw_ver - 1);
   out.node_guid = out.sys_image_guid = guid_of(place);
+  out.vendor_id = kNoVendor;
   out.max_mr_size = ~std::uint64_t{0};
   out.page_size_cap = 0xFFFF'F000;
   out.max_qp = static_cast<int>(limits.max_qp);
   out.max_qp_wr = static_cast<int>(limits.max_wr);
-  out.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN;
+  out.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
+                         IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   out.max_sge = out.max_sge_rd = out.max_srq_sge = limits.max_sge;
   out.max_cq = static_cast<int>(limits.max_cq);
   out.max_cqe = static_cast<int>(limits.max_cqe);
   out.max_mr = static_cast<int>(limits.max_mr);
+  out.max_mw = static_cast<int>(limits.max_mr);
   out.max_pd = static_cast<int>(limits.max_pd);
   out.max_qp_rd_atom = out.max_qp_init_rd_atom = limits.max_rd_atomic;
   out.max_res_rd_atom = limits.max_rd_atomic * static_cast<int>(limits.max_qp);
@@ -107,6 +115,14 @@ int query_device(ibv_context* context, const ibv_query_device_ex_input* input, i
     fill(place_of(context), known.orig_attr);
     known.device_cap_flags_ex = known.orig_attr.device_cap_flags;
     known.phys_port_cnt_ex = known.orig_attr.phys_port_cnt;
+    // Memory is not pinned, so that all of it is on demand.
+    constexpr std::uint32_t all = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+                                  IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV;
+    constexpr std::uint32_t datagrams = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
+    known.odp_caps = {IBV_ODP_SUPPORT, {all, datagrams | IBV_ODP_SUPPORT_WRITE, datagrams}};
+    known.completion_timestamp_mask = ~std::uint64_t{0};
+    known.hca_core_clock = kNanosecondsPerMillisecond;
+    known.max_dm_size = kMostDeviceMemory;
     std::memset(attributes, 0, size);
     std::memcpy(attributes, &known, std::min(size, sizeof known));
     return 0;

@@ -45,9 +45,13 @@ int ibv_modify_srq(struct ibv_srq* srq, struct ibv_srq_attr* attributes, int mas
     SrqObject& object = object_of(srq);
     if (!object.engine->is_usable()) return EIO;
     if ((mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0) return EINVAL;
-    if ((mask & IBV_SRQ_MAX_WR) != 0) return EOPNOTSUPP;
-    if ((mask & IBV_SRQ_LIMIT) == 0) return 0;
-    return errno_of(object.engine->use([&](transport::Device& device, Time) {
+    return errno_of(object.engine->use([&](transport::Device& device, Time) -> transport::VerbResult<void> {
+      if ((mask & IBV_SRQ_MAX_WR) != 0) {
+        auto resized = device.resize_srq(object.handle_of_device, attributes->max_wr);
+        if (!resized) return resized;
+        object.attributes.max_wr = attributes->max_wr;
+      }
+      if ((mask & IBV_SRQ_LIMIT) == 0) return {};
       auto armed = device.arm_srq_limit(object.handle_of_device, attributes->srq_limit);
       if (armed) object.attributes.srq_limit = attributes->srq_limit;
       return armed;

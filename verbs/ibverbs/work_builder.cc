@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kKinds = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |
                                  IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
                                  IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
-                                 IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV;
+                                 IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_BIND_MW;
 
 [[nodiscard]] WorkBuilder& builder_of(ibv_qp_ex* qp) {
   return *static_cast<QpObject*>(qp)->builder;
@@ -37,6 +37,12 @@ void set_sends(ibv_qp_ex& qp) {
     begin(self, IBV_WR_SEND_WITH_INV).invalidate_rkey = rkey;
   };
   qp.wr_local_inv = [](ibv_qp_ex* self, std::uint32_t rkey) { begin(self, IBV_WR_LOCAL_INV).invalidate_rkey = rkey; };
+}
+
+void set_binds(ibv_qp_ex& qp) {
+  qp.wr_bind_mw = [](ibv_qp_ex* self, ibv_mw* mw, std::uint32_t rkey, const ibv_mw_bind_info* info) {
+    begin(self, IBV_WR_BIND_MW).bind_mw = {mw, rkey, *info};
+  };
 }
 
 void set_rdma(ibv_qp_ex& qp) {
@@ -87,6 +93,7 @@ bool WorkBuilder::knows(std::uint64_t send_ops_flags) {
 void WorkBuilder::set_functions(ibv_qp_ex& qp) {
   set_sends(qp);
   set_rdma(qp);
+  set_binds(qp);
   set_setters(qp);
   qp.wr_start = [](ibv_qp_ex* self) { builder_of(self).start(); };
   qp.wr_complete = [](ibv_qp_ex* self) { return builder_of(self).complete(self->qp_base); };

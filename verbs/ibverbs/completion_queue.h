@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "verbs/ibverbs/objects.h"
+
+namespace roce::verbs {
+
+/// What a program wants of a CQ.
+struct CqWish {
+  std::uint32_t entries = 0;
+  void* cq_context = nullptr;
+  ibv_comp_channel* channel = nullptr;
+  std::int64_t vector = 0;
+};
+
+/// Makes a CQ. Errors: EINVAL for more entries than there can be, for none, or for an interrupt vector that is not
+/// there.
+[[nodiscard]] OrErrno<CqObject*> make_cq(ibv_context* context, const CqWish& wish);
+/// Returns what kind of work a completion is of, and its flags (IBV_WC_*).
+[[nodiscard]] ibv_wc_opcode opcode_of(const transport::Completion& completion);
+[[nodiscard]] unsigned flags_of(const transport::Completion& completion);
+/// Returns the immediate data, or the key that the peer has invalidated, as `ibv_wc` has it.
+[[nodiscard]] __be32 immediate_of(const transport::Completion& completion);
+
+}  // namespace roce::verbs

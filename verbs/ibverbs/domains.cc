@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Thread domains and parent domains. Objects made in a parent domain are in the protection domain that it has; a thread
+// domain promises that one thread uses them, which changes nothing here.
+#include <memory>
+
+#include "verbs/ibverbs/entries.h"
+#include "verbs/ibverbs/objects.h"
+#include "verbs/ibverbs/results.h"
+
+namespace roce::verbs {
+
+ibv_td* alloc_thread_domain(ibv_context* context, ibv_td_init_attr* init) {
+  return object_of([&]() -> OrErrno<ibv_td*> {
+    if (init->comp_mask != 0) return refused(EINVAL);
+    return std::make_unique<ibv_td>(ibv_td{context}).release();
+  });
+}
+
+int free_thread_domain(ibv_td* domain) {
+  return status_of([&] {
+    delete domain;
+    return 0;
+  });
+}
+
+ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* init) {
+  return object_of([&]() -> OrErrno<ibv_pd*> {
+    // Allocators of the program are not used: nothing here has memory that hardware shares.
+    constexpr std::uint32_t known =
+        unsigned{IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS} | unsigned{IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT};
+    if (init->pd == nullptr || (init->comp_mask & ~known) != 0) return refused(EINVAL);
+    PdObject& parent = object_of(init->pd);
+    auto domain = std::make_unique<PdObject>();
+    domain->context = context;
+    domain->handle = parent.handle;
+    domain->engine = parent.engine;
+    domain->handle_of_device = parent.handle_of_device;
+    domain->parent = &parent;
+    ++parent.users;
+    return domain.release();
+  });
+}
+
+}  // namespace roce::verbs
