@@ -105,7 +105,7 @@ if(TARGET roce-run)
     COMPONENT verbs)
   # In a folder of its own, where the dynamic linker does not look unless roce-run says so.
   install(
-    TARGETS roce_ibverbs
+    TARGETS roce_ibverbs roce_paths
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/roce/verbs"
             COMPONENT verbs
             NAMELINK_SKIP)

@@ -127,7 +127,7 @@ class ProgramsTest(unittest.TestCase):
     def test_says_why_there_is_no_device(self):
         process = self.start("127.0.0.9", "env", "ROCE_VERBS_ADDRESS=192.0.2.1", "ibv_devinfo")
         shown, _ = process.communicate(timeout=WAIT)
-        self.assertIn("roce-verbs: ROCE_VERBS_ADDRESS is 192.0.2.1, and no interface of this machine", shown)
+        self.assertIn("roce-verbs: ROCE_VERBS_ADDRESS: no interface of this machine that is up has the address 192.0.2.1", shown)
 
     def test_says_that_the_port_is_taken(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
@@ -155,6 +155,24 @@ class ProgramsTest(unittest.TestCase):
         self.assertRegex(self.judge("ib_read_bw", "-n", "100", "-q", "2"), r"\n 65536 +200 ")
         self.assertRegex(self.run_pair("ib_send_lat", "-n", "100", "-e"), r"\n 2 +100 ")
         self.assertRegex(self.run_pair("ib_atomic_lat", "-n", "100"), r"\n 8 +100 ")
+
+    def test_ucx(self):
+        os.environ.update(UCX_TLS="rc_verbs,ud_verbs,self", UCX_NET_DEVICES="roce_lo:1")
+        devices, _ = self.start(SERVER, "ucx_info", "-d").communicate(timeout=WAIT)
+        self.assertIn("Transport: rc_verbs", devices)
+        self.assertIn("Transport: ud_verbs", devices)
+        for name in ("tag_lat", "ucp_put_lat", "ucp_get", "ucp_fadd"):
+            server = self.start(SERVER, "ucx_perftest", "-p", str(PORT))
+            end = time.monotonic() + WAIT
+            while not is_listening(PORT):
+                self.assertIsNone(server.poll(), "the server ended")
+                self.assertLess(time.monotonic(), end, "the server does not listen")
+                time.sleep(0.005)
+            client = self.start(CLIENT, "ucx_perftest", "-p", str(PORT), "127.0.0.1", "-t", name, "-n", "300", "-w", "10")
+            shown, _ = client.communicate(timeout=WAIT)
+            answer, _ = server.communicate(timeout=WAIT)
+            self.assertEqual((client.returncode, server.returncode), (0, 0), name + shown + answer)
+            self.assertRegex(shown, r"Final: +300 ", name)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,36 @@ class RunTest(unittest.TestCase):
         self.assertTrue(os.path.exists(os.path.join(ours, "libibverbs.so.1")), ours)
         self.assertEqual(others, "/other")
 
+    def test_shows_the_device_where_programs_look_for_the_kernels(self):
+        script = """import os
+device = "/sys/class/infiniband/roce_lo"
+print(sorted(os.listdir("/sys/class/infiniband")), os.listdir(device + "/device/net"))
+print(open(device + "/ports/1/gid_attrs/types/0").read().strip(), open(device + "/ports/1/gids/0").read().strip())
+print(os.path.realpath("/dev/infiniband/uverbs0"), os.access("/dev/infiniband/uverbs0", os.R_OK | os.W_OK))
+print(os.path.exists("/sys/class/infiniband_verbs/abi_version"), os.path.exists("/sys/class/infiniband/roce_eth7"))
+print(os.path.isdir("/sys/class/net"), os.environ["LD_PRELOAD"].split(":")[1])"""
+        folder = tempfile.mkdtemp(prefix="roce-run-")
+        self.addCleanup(shutil.rmtree, folder)
+        # A library that is there, and has nothing that anybody needs.
+        other = subprocess.run([sys.executable, "-c", "import ctypes.util; print(ctypes.util.find_library('dl'))"],
+                               capture_output=True, text=True, check=True).stdout.strip()
+        for _ in range(2):  # the second time the tree is there
+            run = self.run_it("--address", ADDRESS, sys.executable, "-c", script, XDG_RUNTIME_DIR=folder, LD_PRELOAD=other)
+            self.assertEqual(run.stderr, "")
+            octets = [int(octet) for octet in ADDRESS.split(".")]
+            gid = "0000:0000:0000:0000:0000:ffff:{:02x}{:02x}:{:02x}{:02x}".format(*octets)
+            self.assertEqual(run.stdout.splitlines(), ["['roce_lo'] ['lo']", f"RoCE v2 {gid}", "/dev/null True", "True False",
+                                                       f"True {other}"])
+
+    def test_refuses_a_folder_that_others_can_write(self):
+        folder = tempfile.mkdtemp(prefix="roce-run-")
+        self.addCleanup(shutil.rmtree, folder)
+        os.mkdir(os.path.join(folder, "roce"))
+        os.chmod(os.path.join(folder, "roce"), 0o777)
+        run = self.run_it("--address", ADDRESS, "true", XDG_RUNTIME_DIR=folder)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn(f"{folder}/roce: it has to be a folder of this user that nobody else can write", run.stderr)
+
     def test_ends_as_the_program_ends(self):
         self.assertEqual(self.run_it("--address", ADDRESS, "sh", "-c", "exit 7").returncode, 7)
 

@@ -42,14 +42,15 @@ template <typename Table>
 
 }  // namespace
 
-Adapter::Adapter(EngineOptions place) : place_(std::move(place)) {}
+Adapter::Adapter(const Place& place)
+    : options_{.address = place.address, .interface = place.interface, .mac = place.mac, .path_mtu = place.path_mtu} {}
 
 OrErrno<Engine*> Adapter::engine() {
   const std::scoped_lock lock{starting_};
   if (engine_ == nullptr) {
     link::LinkResult<std::unique_ptr<Engine>> started =
-        Engine::start(place_, {.on_event = [this](const transport::Event& event) { on_event(event); },
-                               .on_gone = [this](const std::string& message) { on_gone(message); }});
+        Engine::start(options_, {.on_event = [this](const transport::Event& event) { on_event(event); },
+                                 .on_gone = [this](const std::string& message) { on_gone(message); }});
     if (!started) {
       complain(started.error().message);
       return refused(started.error().no_permission ? EACCES : ENODEV);

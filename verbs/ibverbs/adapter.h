@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "roce/transport/verbs.h"
+#include "verbs/devices/places.h"
 #include "verbs/engine/engine.h"
 #include "verbs/ibverbs/results.h"
 
@@ -22,7 +23,7 @@ struct SrqObject;
 /// Contexts, CQs, QPs and SRQs are in its tables while they exist.
 class Adapter {
  public:
-  explicit Adapter(EngineOptions place);
+  explicit Adapter(const Place& place);
 
   /// Returns the engine, started the first time: a program that only asks what there is does not take the UDP port.
   /// Error: a number of errno.h, after a complaint.
@@ -45,7 +46,7 @@ class Adapter {
   void on_qp_event(const transport::Event& event);
   void on_gone(const std::string& message);
 
-  EngineOptions place_;
+  EngineOptions options_;
   std::unordered_map<std::uint32_t, CqObject*> cqs_;    // by the index of the handle
   std::unordered_map<std::uint32_t, SrqObject*> srqs_;  // by the index of the handle
   std::unordered_map<std::uint32_t, QpObject*> qps_;    // by QPN

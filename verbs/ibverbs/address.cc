@@ -46,7 +46,9 @@ OrErrno<transport::AddressVector> address_of(const ibv_ah_attr& attributes) {
   address.sgid_index = attributes.grh.sgid_index;
   address.dgid = gid_of(attributes.grh.dgid);
   address.traffic_class = attributes.grh.traffic_class;
-  address.flow_label = attributes.grh.flow_label;
+  // Of what programs leave in the upper bits, hardware takes none.
+  constexpr std::uint32_t flow_label_mask = 0xF'FFFF;
+  address.flow_label = attributes.grh.flow_label & flow_label_mask;
   // UCX gives back the service level of a completion, whose upper bits mean something else to it. The hop limit is left
   // to the device, as Linux leaves it to the route: programs give 1.
   if (attributes.sl <= most_service_level) address.service_level = attributes.sl;

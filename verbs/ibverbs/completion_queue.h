@@ -19,6 +19,9 @@ struct CqWish {
 /// Returns what kind of work a completion is of, and its flags (IBV_WC_*).
 [[nodiscard]] ibv_wc_opcode opcode_of(const transport::Completion& completion);
 [[nodiscard]] unsigned flags_of(const transport::Completion& completion);
+/// Returns what UCX looks for in the service level of a datagram's completion, as ConnectX has it: RoCE v2, and its IP
+/// version. Of other completions, the service level.
+[[nodiscard]] std::uint8_t service_level_of(const CqObject& cq, const transport::Completion& completion);
 /// Returns the immediate data, or the key that the peer has invalidated, as `ibv_wc` has it.
 [[nodiscard]] __be32 immediate_of(const transport::Completion& completion);
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "verbs/engine/engine.h"
+#include "verbs/devices/places.h"
 #include "verbs/ibverbs/verbs_api.h"
 
 namespace roce::verbs {
@@ -19,8 +19,7 @@ struct DeviceObject : ibv_device {
   /// Vendor libraries (mlx5dv_is_supported, efadv_query_device) look behind an `ibv_device` for the table of functions
   /// of their own driver. They find zeros, which are none.
   std::array<std::byte, 256> behind{};
-  EngineOptions place;
-  unsigned interface_index = 0;
+  Place place;
 
   std::mutex opening;
   std::weak_ptr<Adapter> adapter;  // while a context is open
@@ -32,8 +31,5 @@ struct DeviceObject : ibv_device {
 [[nodiscard]] inline const DeviceObject& object_of(const ibv_device* device) {
   return *static_cast<const DeviceObject*>(device);
 }
-
-/// Returns the node GUID: the EUI-64 of the interface's MAC, or else the last half of the address.
-[[nodiscard]] std::uint64_t guid_of(const EngineOptions& place);
 
 }  // namespace roce::verbs

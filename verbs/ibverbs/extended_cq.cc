@@ -62,7 +62,7 @@ void set_functions(ibv_cq_ex& cq) {
   cq.read_src_qp = [](ibv_cq_ex* self) { return cq_of(self).current.source_qp.value(); };
   cq.read_wc_flags = [](ibv_cq_ex* self) { return flags_of(cq_of(self).current); };
   cq.read_slid = [](ibv_cq_ex*) -> std::uint32_t { return 0; };
-  cq.read_sl = [](ibv_cq_ex* self) { return cq_of(self).current.service_level; };
+  cq.read_sl = [](ibv_cq_ex* self) { return service_level_of(cq_of(self), cq_of(self).current); };
   cq.read_dlid_path_bits = [](ibv_cq_ex*) -> std::uint8_t { return 0; };
   cq.read_completion_ts = [](ibv_cq_ex* self) { return cq_of(self).taken_at; };
   cq.read_completion_wallclock_ns = [](ibv_cq_ex* self) { return cq_of(self).wall_clock_taken; };

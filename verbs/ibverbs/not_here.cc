@@ -5,23 +5,9 @@
 
 #include <string>
 
+#include "verbs/ibverbs/kernel_functions.h"
 #include "verbs/ibverbs/results.h"
 #include "verbs/ibverbs/verbs_api.h"
-
-#pragma GCC visibility push(default)
-extern "C" {
-// Exported by libibverbs, and declared in headers that no package has.
-void ibv_copy_ah_attr_from_kern(void* to, void* from);
-void ibv_copy_path_rec_from_kern(void* to, void* from);
-void ibv_copy_path_rec_to_kern(void* to, void* from);
-void ibv_copy_qp_attr_from_kern(void* to, void* from);
-int ibv_dofork_range(void* base, size_t size);
-int ibv_dontfork_range(void* base, size_t size);
-const char* ibv_get_sysfs_path(void);
-int ibv_read_sysfs_file(const char* folder, const char* file, char* text, size_t size);
-void ibv_register_driver(const char* name, void* init);
-}
-#pragma GCC visibility pop
 
 namespace {
 
@@ -85,10 +71,6 @@ void ibv_copy_path_rec_from_kern(void* /*to*/, void* /*from*/) {}
 void ibv_copy_path_rec_to_kern(void* /*to*/, void* /*from*/) {}
 void ibv_copy_qp_attr_from_kern(void* /*to*/, void* /*from*/) {}
 void ibv_register_driver(const char* /*name*/, void* /*init*/) {}
-
-const char* ibv_get_sysfs_path(void) {
-  return "/sys";
-}
 
 /// Returns the number of bytes read, without a newline at the end, or -1.
 int ibv_read_sysfs_file(const char* folder, const char* file, char* text, size_t size) {

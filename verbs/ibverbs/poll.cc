@@ -56,9 +56,17 @@ __be32 immediate_of(const transport::Completion& completion) {
   return completion.has_invalidated ? completion.invalidated.value() : htobe32(completion.immediate);
 }
 
+std::uint8_t service_level_of(const CqObject& cq, const transport::Completion& completion) {
+  constexpr std::uint8_t over_udp = 8;
+  constexpr std::uint8_t ipv4 = 2;
+  constexpr std::uint8_t ipv6 = 1;
+  if (!completion.has_network_header) return completion.service_level;
+  return over_udp | (object_of(cq.context->device).place.address.is_ipv4_mapped() ? ipv4 : ipv6);
+}
+
 namespace {
 
-void write(const transport::Completion& from, ibv_wc& to) {
+void write(const CqObject& cq, const transport::Completion& from, ibv_wc& to) {
   to.wr_id = from.wr_id;
   // The numbers are those of libibverbs.
   to.status = static_cast<ibv_wc_status>(from.status);
@@ -71,7 +79,7 @@ void write(const transport::Completion& from, ibv_wc& to) {
   to.wc_flags = flags_of(from);
   to.pkey_index = from.p_key_index;
   to.slid = 0;
-  to.sl = from.service_level;
+  to.sl = service_level_of(cq, from);
   to.dlid_path_bits = 0;
 }
 
@@ -86,7 +94,7 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* completions) {
     while (total < count) {
       const std::size_t wanted = std::min(kBatch, static_cast<std::size_t>(count - total));
       const std::size_t found = object.engine->poll(object.handle_of_device, std::span{taken}.first(wanted));
-      for (std::size_t i = 0; i < found; ++i) write(taken[i], completions[total++]);
+      for (std::size_t i = 0; i < found; ++i) write(object, taken[i], completions[total++]);
       if (found < wanted) break;
     }
     return 0;

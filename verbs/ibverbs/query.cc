@@ -33,14 +33,14 @@ constexpr std::array kSpeeds{Speed{400'000'000'000, 2, 128}, Speed{200'000'000'0
                              Speed{40'000'000'000, 2, 4},    Speed{25'000'000'000, 1, 32},
                              Speed{10'000'000'000, 1, 4},    Speed{0, 1, 1}};
 
-[[nodiscard]] const EngineOptions& place_of(ibv_context* context) {
+[[nodiscard]] const Place& place_of(ibv_context* context) {
   return object_of(context->device).place;
 }
 
-void fill(const EngineOptions& place, ibv_device_attr& out) {
+void fill(const Place& place, ibv_device_attr& out) {
   const transport::Limits limits = Engine::limits();
   std::strncpy(out.fw_ver, ROCE_VERSION, sizeof out.fw_ver - 1);
-  out.node_guid = out.sys_image_guid = guid_of(place);
+  out.node_guid = out.sys_image_guid = place.guid();
   out.vendor_id = kNoVendor;
   out.max_mr_size = ~std::uint64_t{0};
   out.page_size_cap = 0xFFFF'F000;
@@ -65,7 +65,7 @@ void fill(const EngineOptions& place, ibv_device_attr& out) {
   out.phys_port_cnt = 1;
 }
 
-[[nodiscard]] ibv_port_attr port_of(const EngineOptions& place) {
+[[nodiscard]] ibv_port_attr port_of(const Place& place) {
   constexpr std::uint32_t smallest_mtu = 256;
   const std::uint64_t bits_per_second = port::link_speed_bps(place.interface).value_or(port::Port::kUsualSpeed);
   const Speed& speed =
@@ -92,7 +92,7 @@ void fill(ibv_context* context, ibv_gid_entry& out) {
   out.gid_index = 0;
   out.port_num = 1;
   out.gid_type = IBV_GID_TYPE_ROCE_V2;
-  out.ndev_ifindex = object_of(context->device).interface_index;
+  out.ndev_ifindex = place_of(context).interface_index;
 }
 
 }  // namespace

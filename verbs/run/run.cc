@@ -2,6 +2,7 @@
 #include "verbs/run/run.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,6 +18,8 @@
 #include "roce/link/udp_link.h"
 #include "roce/port/address_text.h"
 #include "roce/port/udp_meta.h"
+#include "verbs/devices/device_tree.h"
+#include "verbs/devices/places.h"
 #include "verbs/run/target_program.h"
 
 namespace roce::verbs {
@@ -36,14 +39,14 @@ namespace {
   return folder.string();
 }
 
-/// The address of a program, free to be used.
-struct Place {
+/// What can be sent from the address of a program, which is free to be used.
+struct Room {
   std::size_t max_bytes = 0;  // of a UDP payload
   bool segments = false;
 };
 
 /// Opens and closes the link that the program will open: its errors are those that it would meet.
-[[nodiscard]] Outcome<Place> try_address(const std::string& text) {
+[[nodiscard]] Outcome<Room> try_address(const std::string& text) {
   const std::optional<Gid> gid = port::parse_ip(text);
   if (!gid) return cannot(fmt::format("--address: expected an IP address, found {}", command_line::quote(text)));
   link::UdpLinkOptions options;
@@ -51,7 +54,7 @@ struct Place {
   options.local = port::address_of(*gid);
   const auto link = link::UdpLink::open(options);
   if (!link) return cannot(link.error().message);
-  return Place{.max_bytes = (*link)->max_bytes(), .segments = (*link)->segmentation().max_segments > 1};
+  return Room{.max_bytes = (*link)->max_bytes(), .segments = (*link)->segmentation().max_segments > 1};
 }
 
 /// Returns the number in a file of /proc/sys; none if it cannot be read.
@@ -62,9 +65,9 @@ struct Place {
   return value;
 }
 
-void print_place(const std::string& address, const Place& place) {
-  fmt::print("address   {}: UDP port 4791 is free; datagrams of up to {} bytes{}\n", address, place.max_bytes,
-             place.segments ? ", cut by the kernel" : ", sent one by one");
+void print_room(const std::string& address, const Room& room) {
+  fmt::print("address   {}: UDP port 4791 is free; datagrams of up to {} bytes{}\n", address, room.max_bytes,
+             room.segments ? ", cut by the kernel" : ", sent one by one");
 }
 
 void print_buffers() {
@@ -77,16 +80,51 @@ void print_buffers() {
                  : fmt::format("; with many senders, `sysctl net.core.rmem_max={}` loses fewer packets", enough));
 }
 
-void prepend_library(const std::string& folder) {
-  const char* others = std::getenv("LD_LIBRARY_PATH");
+/// Puts `first` in front of what an environment variable has.
+void prepend(const char* variable, const std::string& first) {
+  const char* others = std::getenv(variable);
   const bool has_others = others != nullptr && *others != '\0';
-  ::setenv("LD_LIBRARY_PATH", has_others ? (folder + ":" + others).c_str() : folder.c_str(), 1);
+  ::setenv(variable, has_others ? (first + ":" + others).c_str() : first.c_str(), 1);
+}
+
+/// Returns the folder for the tree of devices at an address, or at all of them: of this user alone.
+[[nodiscard]] std::filesystem::path tree_folder(const std::string& address) {
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  const bool has_runtime = runtime != nullptr && *runtime == '/';
+  const std::filesystem::path folder = has_runtime ? std::filesystem::path{runtime} / "roce"
+                                                   : std::filesystem::path{fmt::format("/tmp/roce-{}", ::getuid())};
+  return folder / (address.empty() ? "all" : address);
+}
+
+/// True if nobody else can put anything into the folder.
+[[nodiscard]] bool is_own(const std::filesystem::path& folder) {
+  struct stat found {};
+  return ::lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == ::getuid() &&
+         (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// Writes the tree of the devices that the program will see, and returns its root.
+[[nodiscard]] Outcome<std::string> make_tree(const std::string& address) {
+  const auto places = find_places(address.empty() ? std::nullopt : std::optional{address});
+  if (!places) return cannot(places.error());
+  const std::filesystem::path folder = tree_folder(address);
+  std::error_code error;
+  std::filesystem::create_directories(folder.parent_path(), error);
+  if (!is_own(folder.parent_path())) {
+    return cannot(
+        fmt::format("{}: it has to be a folder of this user that nobody else can write; set XDG_RUNTIME_DIR "
+                    "to one that is",
+                    folder.parent_path().string()));
+  }
+  const auto written = write_device_tree(folder, *places);
+  if (!written) return cannot(fmt::format("cannot write the tree of devices: {}", written.error()));
+  return folder.string();
 }
 
 [[nodiscard]] Outcome<ExitCode> check(const RunOptions& options, const std::string& folder,
-                                      const std::optional<Place>& place, const std::string& program) {
+                                      const std::optional<Room>& room, const std::string& program) {
   fmt::print("library   {}/libibverbs.so.1\n", folder);
-  if (place) print_place(options.address, *place);
+  if (room) print_room(options.address, *room);
   print_buffers();
   if (!program.empty()) fmt::print("program   {}: takes the library\n", program);
   return ExitCode::ok;
@@ -101,11 +139,11 @@ Outcome<ExitCode> run(const RunOptions& options) {
   }
   const Outcome<std::string> folder = library_folder();
   if (!folder) return tl::unexpected(folder.error());
-  std::optional<Place> place;
+  std::optional<Room> room;
   if (!options.address.empty()) {
-    const Outcome<Place> tried = try_address(options.address);
+    const Outcome<Room> tried = try_address(options.address);
     if (!tried) return tl::unexpected(tried.error());
-    place = *tried;
+    room = *tried;
   }
   std::string program;
   if (!options.program.empty()) {
@@ -113,9 +151,13 @@ Outcome<ExitCode> run(const RunOptions& options) {
     if (!found) return tl::unexpected(found.error());
     program = std::move(*found);
   }
-  if (options.only_check) return check(options, *folder, place, program);
+  if (options.only_check) return check(options, *folder, room, program);
 
-  prepend_library(*folder);
+  const Outcome<std::string> tree = make_tree(options.address);
+  if (!tree) return tl::unexpected(tree.error());
+  ::setenv("ROCE_VERBS_TREE", tree->c_str(), 1);
+  prepend("LD_LIBRARY_PATH", *folder);
+  prepend("LD_PRELOAD", *folder + "/libroce-paths.so");
   if (!options.address.empty()) ::setenv("ROCE_VERBS_ADDRESS", options.address.c_str(), 1);
   std::vector<std::string> words = options.program;
   std::vector<char*> arguments;

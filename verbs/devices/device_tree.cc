@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "verbs/devices/device_tree.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace roce::verbs {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Writes files, and remembers the first one that could not be written.
+class Writer {
+ public:
+  void file(const fs::path& path, const std::string& text) {
+    if (!error_.empty() || holds(path, text)) return;
+    make_folder(path.parent_path());
+    // Renamed into its place, it is never seen half written.
+    const fs::path made = fmt::format("{}.{}", path.string(), ::getpid());
+    std::ofstream out{made, std::ios::binary};
+    out << text;
+    out.close();
+    if (!out) return fail(made, std::strerror(errno));
+    std::error_code error;
+    fs::rename(made, path, error);
+    if (error) fail(path, error.message());
+  }
+  void link(const fs::path& path, const fs::path& target) {
+    std::error_code error;
+    if (!error_.empty() || fs::read_symlink(path, error) == target) return;
+    make_folder(path.parent_path());
+    fs::remove(path, error);
+    fs::create_symlink(target, path, error);
+    // Another process may have made it just now.
+    if (error && fs::read_symlink(path, error) != target) fail(path, error.message());
+  }
+  void folder(const fs::path& path) {
+    if (error_.empty()) make_folder(path);
+  }
+  [[nodiscard]] const std::string& error() const { return error_; }
+
+ private:
+  [[nodiscard]] static bool holds(const fs::path& path, const std::string& text) {
+    std::ifstream in{path, std::ios::binary};
+    return in && std::string{std::istreambuf_iterator<char>{in}, {}} == text;
+  }
+  void make_folder(const fs::path& path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error) fail(path, error.message());
+  }
+  void fail(const fs::path& path, const std::string& why) {
+    if (error_.empty()) error_ = fmt::format("{}: {}", path.string(), why);
+  }
+
+  std::string error_;
+};
+
+/// Returns a GUID or GID as sysfs has it: groups of four digits.
+[[nodiscard]] std::string grouped(std::span<const std::uint8_t> octets) {
+  std::string text;
+  for (std::size_t i = 0; i < octets.size(); i += 2) {
+    text += fmt::format("{}{:02x}{:02x}", text.empty() ? "" : ":", octets[i], octets[i + 1]);
+  }
+  return text;
+}
+
+[[nodiscard]] std::string guid_text(const Place& place) {
+  const std::uint64_t guid = place.guid();
+  std::array<std::uint8_t, sizeof guid> octets{};
+  std::memcpy(octets.data(), &guid, octets.size());
+  return grouped(octets);
+}
+
+void write_port(Writer& writer, const fs::path& folder, const Place& place) {
+  writer.file(folder / "state", "4: ACTIVE\n");
+  writer.file(folder / "phys_state", "5: LinkUp\n");
+  writer.file(folder / "link_layer", "Ethernet\n");
+  writer.file(folder / "lid", "0x0\n");
+  writer.file(folder / "sm_lid", "0x0\n");
+  writer.file(folder / "cap_mask", "0x04010000\n");
+  writer.file(folder / "pkeys" / "0", "0xffff\n");
+  writer.file(folder / "gids" / "0", grouped(place.address.octets) + "\n");
+  writer.file(folder / "gid_attrs" / "types" / "0", "RoCE v2\n");
+  writer.file(folder / "gid_attrs" / "ndevs" / "0", place.interface + "\n");
+}
+
+void write_device(Writer& writer, const fs::path& root, const Place& place, std::size_t number) {
+  const std::string verbs = fmt::format("uverbs{}", number);
+  const fs::path device = root / "sys/class/infiniband" / place.device_name();
+  writer.file(device / "node_type", "1: CA\n");
+  writer.file(device / "node_guid", guid_text(place) + "\n");
+  writer.file(device / "sys_image_guid", guid_text(place) + "\n");
+  writer.file(device / "node_desc", "roce-verbs\n");
+  writer.file(device / "fw_ver", ROCE_VERSION "\n");
+  write_port(writer, device / "ports" / "1", place);
+  // A card has a NUMA node and processors near to it; this one is everywhere.
+  writer.file(device / "device" / "numa_node", "-1\n");
+  writer.folder(device / "device" / "net" / place.interface);
+  writer.link(device / "device" / "infiniband_verbs" / verbs, "../../../../infiniband_verbs/" + verbs);
+
+  const fs::path entry = root / "sys/class/infiniband_verbs" / verbs;
+  writer.file(entry / "ibdev", place.device_name() + "\n");
+  writer.file(entry / "abi_version", "1\n");
+  writer.link(entry / "device", "../../infiniband/" + place.device_name() + "/device");
+  // Programs ask whether it is a character device that they may use.
+  writer.link(root / "dev/infiniband" / verbs, "/dev/null");
+}
+
+}  // namespace
+
+tl::expected<void, std::string> write_device_tree(const fs::path& root, std::span<const Place> places) {
+  Writer writer;
+  // The number of the interface between libibverbs and the kernel.
+  writer.file(root / "sys/class/infiniband_verbs/abi_version", "6\n");
+  for (std::size_t i = 0; i < places.size(); ++i) write_device(writer, root, places[i], i);
+  if (!writer.error().empty()) return tl::unexpected(writer.error());
+  return {};
+}
+
+}  // namespace roce::verbs
