@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The tests of rdma-core's pyverbs, as Debian has them, over our libibverbs.
+
+usage: pyverbs.py ROCE_RUN [--write]
+
+Those that pass are listed by the version of rdma-core in pyverbs-VERSION.passed: one more or one fewer is a failure; --write
+writes the list. Exits with 77 where the packages rdma-core and python3-pyverbs are not installed, or of a version without a list."""
+
+import gzip
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path("/usr/share/doc/rdma-core/tests")
+PYTHON = "/usr/bin/python3"  # Debian's own: pyverbs is a module of it
+ADDRESS = "127.90.7.2"
+SECONDS = 300
+# They want librdmacm to find a kernel, or an RNIC of a vendor.
+OUT_OF_REACH = ("tests.test_rdmacm.", "tests.test_mlx5", "tests.test_efa")
+
+
+def list_of_passed():
+    """The file for the version that is installed."""
+    version = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "rdma-core"], capture_output=True, text=True, check=True).stdout
+    return pathlib.Path(__file__).parent / f"pyverbs-{version.split('.')[0]}.passed"
+
+
+def unpack(folder):
+    """Puts the tests, of which Debian compresses the longer ones, into a folder."""
+    for file in SOURCE.iterdir():
+        if file.suffix == ".gz":
+            (folder / file.stem).write_bytes(gzip.decompress(file.read_bytes()))
+        else:
+            shutil.copy(file, folder)
+
+
+def run(program):
+    """-> the names of the tests that pass, and of those that fail; what was printed."""
+    with tempfile.TemporaryDirectory(prefix="pyverbs-") as name:
+        tests = pathlib.Path(name) / "tests"
+        tests.mkdir()
+        unpack(tests)
+        command = [program, "--address", ADDRESS, PYTHON, "-B", tests / "run_tests.py", "--dev", "roce_lo", "-v"]
+        done = subprocess.run(command, cwd=name, capture_output=True, text=True, timeout=SECONDS, check=False)
+    passed, failed, test = set(), set(), None
+    for line in done.stderr.splitlines():
+        # The result of a test with a docstring is in a line of its own.
+        if found := re.match(r"test_\w+ \((tests\.[\w.]+)\)", line):
+            test = found[1]
+        if test and (end := re.search(r"\.\.\. .*?(ok|FAIL|ERROR|skipped .*)$", line)):
+            if end[1] == "ok":
+                passed.add(test)
+            elif not end[1].startswith("skipped"):
+                failed.add(test)
+            test = None
+    # Output of the tests themselves may stand between a name and its result.
+    failed |= set(re.findall(r"(?m)^(?:FAIL|ERROR): test_\w+ \((tests\.[\w.]+)\)", done.stderr))
+    return passed - failed, failed, done.stdout + done.stderr
+
+
+def main(arguments):
+    if not SOURCE.exists() or subprocess.run([PYTHON, "-c", "import pyverbs"], capture_output=True, check=False).returncode:
+        print("pyverbs: the packages rdma-core (with its documentation) and python3-pyverbs are not installed")
+        return 77
+    listed = list_of_passed()
+    is_writing = arguments[1:] == ["--write"]
+    if not is_writing and not listed.exists():
+        print(f"pyverbs: there is no list of what passes with this rdma-core ({listed.name})")
+        return 77
+    passed, failed, said = run(pathlib.Path(arguments[0]).resolve())
+    failed = {test for test in failed if not test.startswith(OUT_OF_REACH)}
+    passed = {test for test in passed if not test.startswith(OUT_OF_REACH)}
+    if is_writing:
+        listed.write_text("\n".join(sorted(passed)) + "\n", encoding="ascii")
+        return 0
+    expected = set(listed.read_text(encoding="ascii").split())
+    for what, tests in (("failed", failed), ("does not pass any more", expected - passed - failed), ("passes now", passed - expected)):
+        for test in sorted(tests):
+            print(f"{test}: {what}")
+    if failed:
+        print(said)
+    print(f"{len(passed)} tests pass, {len(failed)} fail")
+    return int(bool(failed) or passed != expected)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
