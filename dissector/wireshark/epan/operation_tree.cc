@@ -99,7 +99,9 @@ tap_packet_status count_packet(stats_tree* tree, packet_info* /*pinfo*/, epan_di
 
 void register_operation_tree() {
   static_cast<void>(verdict_names());
-  stats_tree_register_plugin(kTap, "roce", "RoCE Operations and Verdicts", 0, count_packet, nullptr, nullptr);
+  // Wireshark calls the function that prepares a tree without looking whether there is one; tshark looks.
+  stats_tree_register_plugin(
+      kTap, "roce", "RoCE Operations and Verdicts", 0, count_packet, [](stats_tree*) {}, nullptr);
 }
 
 }  // namespace roce::plugin

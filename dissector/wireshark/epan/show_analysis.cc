@@ -207,7 +207,8 @@ void show_analysis(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const Ca
     writer.numbered_end(AnalysisField::numbered_source, source, facts.stream);
     writer.numbered_end(AnalysisField::numbered_destination, destination, facts.stream);
     writer.number(AnalysisField::role, static_cast<std::uint32_t>(facts.role));
-    const bool in_channel = facts.role == analysis::PacketRole::request || facts.role == analysis::PacketRole::response;
+    const bool in_channel = !facts.is_damaged && (facts.role == analysis::PacketRole::request ||
+                                                  facts.role == analysis::PacketRole::response);
     if (in_channel) writer.integer(AnalysisField::relative_psn, facts.relative_psn);
     if (in_channel) {
       show_message(writer, analysis, facts);

@@ -35,6 +35,7 @@ void CaptureAnalysis::observe(const Observation& observation, std::uint32_t offs
   facts.stream = known.stream;
   facts.direction = known.direction;
   facts.role = known.role;
+  facts.is_damaged = observation.icrc_bad;
   facts.relative_psn = known.relative_psn;
   facts.message = known.message;
   facts.request = known.request;

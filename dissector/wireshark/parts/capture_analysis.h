@@ -26,6 +26,7 @@ struct PacketFacts {
   std::uint32_t stream = analysis::kNoStream;
   std::uint8_t direction = 0;
   analysis::PacketRole role = analysis::PacketRole::other;
+  bool is_damaged = false;  ///< its ICRC is wrong: what its fields say is not true
   std::int64_t relative_psn = 0;
   std::uint64_t message = 0;      ///< for a request that was not sent before: number of its message, from 1
   analysis::PacketId request{};   ///< for a response: the last request packet that it answers

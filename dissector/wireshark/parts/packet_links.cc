@@ -114,7 +114,7 @@ void CaptureAnalysis::take_congestion(const Observation& observation, const Pack
 }
 
 std::optional<MessagePlace> CaptureAnalysis::message_of(const PacketFacts& facts) const {
-  if (facts.stream == analysis::kNoStream) return std::nullopt;
+  if (facts.stream == analysis::kNoStream || facts.is_damaged) return std::nullopt;
   if (facts.role != PacketRole::request && facts.role != PacketRole::response) return std::nullopt;
   const std::optional<MessageSpans::Span> span = spans_.find(channel_of(facts), facts.relative_psn);
   if (!span) return std::nullopt;

@@ -37,8 +37,8 @@ constexpr std::array kColumns{TextColumn{"Stream", 6, true},
                               TextColumn{"Lost", 6, true},
                               TextColumn{"NAKs", 6, true},
                               TextColumn{"Base RTT [us]", 13, true},
-                              TextColumn{"50 % [us]", 12, true},
-                              TextColumn{"99 % [us]", 12, true}};
+                              TextColumn{"Latency 50 % [us]", 18, true},
+                              TextColumn{"Latency 99 % [us]", 18, true}};
 
 bool is_nak(VerdictKind kind) {
   return (kind >= VerdictKind::nak_sequence_error && kind <= VerdictKind::nak_invalid_rd_request) ||

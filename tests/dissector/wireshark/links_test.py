@@ -250,6 +250,15 @@ class Links(wireshark.PluginTest):
                 frames.append((time + 5, datagram(b, a, 0x11, 17, psn, struct.pack(">I", 0x1F000000 | psn + 1))))
         return self.wireshark.write("congested.pcap", pcap(frames)), marked, cnp
 
+    def test_damaged_packets_are_of_no_message(self):
+        for name in ("softroce/rc-corrupt.rx.pcap", "counters/corrupt.a.pcap"):
+            damaged = self.frames(wireshark.TOP / "captures" / name, "analysis.relative_psn", "analysis.message_first", "bth.psn",
+                                  filter_text="roce.icrc.bad")
+            self.assertTrue(damaged)
+            for shown in damaged.values():
+                self.assertIsNotNone(shown["bth.psn"])
+                self.assertEqual((shown["analysis.relative_psn"], shown["analysis.message_first"]), (None, None))
+
     def test_a_message_that_nobody_answers_says_so(self):
         path = SOFTROCE / "rc-blackhole.tx.pcap"
         events = {event["frame"] for event in self.analyze("events", "--json", "--verdict", "no_answer", path)}

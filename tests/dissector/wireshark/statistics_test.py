@@ -3,7 +3,9 @@
 
 import collections
 import json
+import os
 import re
+import shutil
 import unittest
 
 from wireshark import TOP, PluginTest, main
@@ -111,6 +113,14 @@ class StatisticsTest(PluginTest):
                         self.assertEqual(report.sent(counter), sum(verdicts[kind] for kind in kinds), counter)
                 for kind, count in verdicts.items():
                     self.assertEqual(report.tree.get(kind), count, kind)
+
+    def test_the_tree_has_what_a_window_calls(self):
+        helper = self.wireshark.plugins / "tree_functions.so"
+        shutil.copyfile(os.environ["ROCE_TREE_FUNCTIONS"], helper)
+        helper.chmod(0o755)
+        done = self.wireshark.process("tshark", "-r", SOFTROCE[0])
+        helper.unlink()
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, "tree: init 1 packet 1\n"))
 
     def test_losses_are_those_of_the_streams(self):
         for path in SOFTROCE:
