@@ -120,6 +120,7 @@ const std::vector<Example>& examples() {
       {Q::unanswered_request, {too_many_to_lose, was_answered}},
       {Q::unanswered_request, {was_answered, answer_was_due}, F::lost, response_lost_after},
       {Q::unanswered_request, {is_refused, answer_was_due}},
+      {Q::unanswered_request, {is_being_answered, answer_was_due}},
       {Q::unanswered_request, {answer_was_due}, F::lost, lost_beyond},
       {Q::unanswered_request, {}},
       {Q::unanswered_read, {reason_is_unknown, came_since}},

@@ -11,10 +11,12 @@
 namespace roce::analysis {
 namespace {
 
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 TEST(ResponseVerdicts, AcknowledgementLostBehindTheCapturePoint) {
@@ -371,6 +373,19 @@ TEST(ResponseVerdicts, AnswersToTheCopiesOfARequestAreNoCopies) {
     30.5  B>A  ONLY  110  v1)");
   EXPECT_THAT(found.now,
               ElementsAre("12 duplicate 110 cause=network of=11 after=0us", "14 response_repeated 110 of=11"));
+}
+
+TEST(ResponseVerdicts, AnAnswerThatCrossesTheRetransmissionShowsThatNothingWasLost) {
+  // The ACK comes by too late to stop the requester.
+  const Findings found = analyse(R"(
+         0  A>B  SEND_ONLY  100  ar
+       500  B>A  ACK        100
+      1000  A>B  SEND_ONLY  101  ar
+     50990  B>A  ACK        101
+     51000  A>B  SEND_ONLY  101  ar
+     51500  B>A  ACK        101)");
+  EXPECT_THAT(found.now, Contains(HasSubstr("5 retransmission 101 cause=timeout")));
+  EXPECT_THAT(found.later, Not(Contains(HasSubstr("lost"))));
 }
 
 }  // namespace

@@ -226,5 +226,19 @@ TEST(Unanswered, ConnectionsThatAnErrorEndedAreRefusedAndNotDead) {
   EXPECT_THAT(found.streams[0].unanswered, IsEmpty());
 }
 
+TEST(Unanswered, OneThatWentAlongWithGoBacksForOthersWasNotTriedInVain) {
+  // The last ACK is not in the capture, and the requester is content.
+  const Findings found = analyse(R"(
+       0  A>B  SEND_ONLY     100  ar
+       1  A>B  SEND_ONLY     101  ar
+       2  A>B  SEND_ONLY     102  ar
+      20  B>A  NAK_SEQUENCE  100
+      30  A>B  SEND_ONLY     100  ar
+      31  A>B  SEND_ONLY     101  ar
+      32  A>B  SEND_ONLY     102  ar
+      50  B>A  ACK           101)");
+  EXPECT_THAT(found.later, Not(Contains(HasSubstr("no_answer"))));
+}
+
 }  // namespace
 }  // namespace roce::analysis

@@ -84,6 +84,7 @@ enum class Fact : std::uint8_t {
   later_part_seen,    ///< a later response of the same READ was seen
   may_not_count,      ///< an earlier READ may be unanswered: responses after it are ignored then
   too_many_to_lose,   ///< more responses than are lost together (A-LOSS-3)
+  is_being_answered,  ///< a response that covers it has passed the capture point, and may still be on its way
   answer_was_due,     ///< one of the requests asked for an answer, and none before it is missing
   was_answered,       ///< a response that covers it passed the capture point
   reason_is_unknown,  ///< nothing that was seen makes the requester send again

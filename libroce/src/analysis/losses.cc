@@ -57,6 +57,17 @@ bool would_have_stopped(const Channel& channel, const Response& response, LongPs
   return speaks_for(response, psn) && !is_on_its_way;
 }
 
+// True if a response that was seen since the request was sent last speaks for `psn`, even if it may not have arrived
+// yet.
+bool was_answered_since(const Channel& channel, const Request& request, LongPsn psn) {
+  for (std::size_t i = channel.responses.size(); i-- > 0;) {
+    const Response& response = channel.responses[i];
+    if (response.packet < request.last) return false;
+    if (speaks_for(response, psn)) return true;
+  }
+  return false;
+}
+
 bool was_answered(const Channel& channel, LongPsn psn, Time now) {
   for (std::size_t i = channel.responses.size(); i-- > 0;) {
     if (would_have_stopped(channel, channel.responses[i], psn, now)) return true;
@@ -116,11 +127,13 @@ const Request* first_that_asks(const Channel& channel, std::size_t index) {
 void lose_unanswered(ChannelRef ref, std::size_t index, LongPsn psn, Naks naks) {
   const Channel& channel = ref.channel;
   const Request* const asking = first_that_asks(channel, index);
+  const bool is_being_answered = asking != nullptr && was_answered_since(channel, *asking, psn);
   const Explanation& fate = explain(Evidence{Question::unanswered_request}
                                         .note(Fact::may_not_count, may_not_count(channel, psn))
                                         .note(Fact::too_many_to_lose, are_too_many_to_be_lost(channel, psn))
                                         .note(Fact::was_answered, was_answered(channel, psn, ref.packet().time))
                                         .note(Fact::is_refused, naks == Naks::some)
+                                        .note(Fact::is_being_answered, is_being_answered)
                                         .note(Fact::answer_was_due, asking != nullptr));
   if (fate.verdict == VerdictKind::response_lost_after) lose_responses(ref, psn, fate.verdict);
   if (fate.verdict == VerdictKind::lost_beyond) say_lost_beyond(ref, *asking, channel.requests[index].psn);

@@ -89,7 +89,8 @@ bool is_just_before(const Channel& channel, LongPsn psn) {
 }
 
 bool names_lost_before(const Channel& channel, const Observation& packet, LongPsn psn) {
-  return packet.info().operation == Operation::acknowledge &&
+  // Once messages have been completed, what came before may also have been sent before the capture began.
+  return packet.msn == Msn{} && packet.info().operation == Operation::acknowledge &&
          packet.syndrome.nak_code() == NakCode::psn_sequence_error && is_just_before(channel, psn);
 }
 

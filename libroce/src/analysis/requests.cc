@@ -117,10 +117,13 @@ bool is_late_first(const Channel& channel, const Flow& flow, const Observation& 
                                       : packet.time - oldest.first_time < heuristics::kRequestOvertaken;
 }
 
-// True if the packet belongs just before the first request of the capture, and comes after an ACK timeout: it was lost
-// when it was sent before. A-LOSS-7 (nothing acknowledged, then a packet before the first: the first was lost)
-bool is_lost_first(const Channel& channel, const Observation& packet, LongPsn psn) {
+// True if the packet belongs just before the first request of the connection, and comes after an ACK timeout: it was
+// lost when it was sent before. A-LOSS-7 (nothing acknowledged, then a packet before the first: the first was lost).
+// Unless the connection was set up in the capture, the packets before the first may have been sent before it began.
+bool is_lost_first(const TrackerState& state, const Flow& flow, const Channel& channel, LongPsn psn) {
+  const Observation& packet = *state.packet;
   return packet.info().service != Service::uc && !channel.lacks_syndromes && is_just_before(channel, psn) &&
+         !channel.responses_seen && state.peer_qpns.contains(flow.key) &&
          packet.time - channel.requests.front().last_time > heuristics::kLeastTimeout;
 }
 
@@ -314,7 +317,7 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
     on_missing(ref, flow, *gap, psn);
   } else if (is_late_first(channel, flow, packet, psn)) {
     on_late_first(ref, psn);
-  } else if (is_lost_first(channel, packet, psn)) {
+  } else if (is_lost_first(ref.state, flow, channel, psn)) {
     on_missing(ref, flow, add_gap_before(ref, psn), psn);
   } else if (is_of_another_connection(ref, psn)) {
     restart_stream(ref, flow, psn);

@@ -64,7 +64,8 @@ UnansweredRequest describe(ChannelRef ref, const Request& request) {
   found.is_one_way = !has_other_direction(ref);
   found.opcode = request.opcode;
   found.psn = ref.wire(request.psn);
-  found.tries = is_tried ? attempts.tries : request.transmissions;
+  // A request that goes along with go-backs for others was not tried in vain.
+  found.tries = is_tried ? attempts.tries : 1;
   found.packet = request.last;
   found.begin = is_tried ? attempts.begin : request.first_time;
   found.latest = request.last_time;
