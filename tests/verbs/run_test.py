@@ -48,12 +48,15 @@ class RunTest(unittest.TestCase):
         self.assertEqual(others, "/other")
 
     def test_shows_the_device_where_programs_look_for_the_kernels(self):
-        script = """import os
+        script = """import ctypes, os
 device = "/sys/class/infiniband/roce_lo"
 print(sorted(os.listdir("/sys/class/infiniband")), os.listdir(device + "/device/net"))
 print(open(device + "/ports/1/gid_attrs/types/0").read().strip(), open(device + "/ports/1/gids/0").read().strip())
 print(os.path.realpath("/dev/infiniband/uverbs0"), os.access("/dev/infiniband/uverbs0", os.R_OK | os.W_OK))
 print(os.path.exists("/sys/class/infiniband_verbs/abi_version"), os.path.exists("/sys/class/infiniband/roce_eth7"))
+stat = ctypes.create_string_buffer(1024)
+old = [ctypes.CDLL(None)[name](1, path, stat) for name in ("__xstat", "__lxstat64") for path in (b"/sys/class/infiniband/roce_lo", b"/etc")]
+print(old, ctypes.CDLL(None)["__xstat"](1, b"/sys/class/infiniband/roce_eth7", stat))
 print(os.path.isdir("/sys/class/net"), os.environ["LD_PRELOAD"].split(":")[1])"""
         folder = tempfile.mkdtemp(prefix="roce-run-")
         self.addCleanup(shutil.rmtree, folder)
@@ -65,7 +68,7 @@ print(os.path.isdir("/sys/class/net"), os.environ["LD_PRELOAD"].split(":")[1])""
             self.assertEqual(run.stderr, "")
             octets = [int(octet) for octet in ADDRESS.split(".")]
             gid = "0000:0000:0000:0000:0000:ffff:{:02x}{:02x}:{:02x}{:02x}".format(*octets)
-            self.assertEqual(run.stdout.splitlines(), ["['roce_lo'] ['lo']", f"RoCE v2 {gid}", "/dev/null True", "True False",
+            self.assertEqual(run.stdout.splitlines(), ["['roce_lo'] ['lo']", f"RoCE v2 {gid}", "/dev/null True", "True False", "[0, 0, 0, 0] -1",
                                                        f"True {other}"])
 
     def test_refuses_a_folder_that_others_can_write(self):

@@ -48,6 +48,7 @@ class Path {
   char replaced_[PATH_MAX];
 };
 
+/// Returns the C library's own function.
 template <typename Function>
 [[nodiscard]] Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
