@@ -18,6 +18,11 @@ INSIDE = "ROCE_TEST_INSIDE"
 WAIT = 60  # seconds for anything
 ETHERTYPE = 0x88B5  # for experiments
 
+# The control sockets of peers that name none, and the trees of roce-run: two tests that run at the same time may call an interface
+# the same, and a user of a namespace may be root outside. What starts itself again has to remove it before.
+RUNTIME_FOLDER = tempfile.TemporaryDirectory(prefix="roce-runtime-")
+ENVIRONMENT = {**os.environ, "XDG_RUNTIME_DIR": RUNTIME_FOLDER.name}
+
 
 def enter_namespaces(*identity):
     """Starts this program again in user and network namespaces of its own in which it may do everything, as root or whom else
@@ -29,6 +34,7 @@ def enter_namespaces(*identity):
     if trial.returncode != 0:
         print("skipped: this system allows no user and network namespaces of one's own:", trial.stderr.strip())
         sys.exit(SKIPPED)
+    RUNTIME_FOLDER.cleanup()
     os.execvpe("unshare", [*command, sys.executable, "-B", *sys.argv], {**os.environ, INSIDE: "1"})
 
 
@@ -45,6 +51,7 @@ def enter_network_of_the_host():
     if missing or not is_host:
         print("skipped: XDP programs need root of the host;", f"missing: {' '.join(missing)}" if missing else "this is a user namespace")
         sys.exit(SKIPPED)
+    RUNTIME_FOLDER.cleanup()
     os.execvpe("unshare", ["unshare", "--net", sys.executable, "-B", *sys.argv], {**os.environ, INSIDE: "1"})
 
 
@@ -148,11 +155,6 @@ class RelayedWire(Namespaces):
                 self.ip(name, "link", "set", interface, "addrgenmode", "none")
                 self.ip(name, "link", "set", interface, "up")
             self.ip(end, "address", "add", f"10.9.0.{number}/24", "dev", f"v{end}")
-
-
-# The control sockets of peers that name none: two tests that run at the same time may call an interface the same.
-RUNTIME_FOLDER = tempfile.TemporaryDirectory(prefix="roce-runtime-")
-ENVIRONMENT = {**os.environ, "XDG_RUNTIME_DIR": RUNTIME_FOLDER.name}
 
 
 class Program:

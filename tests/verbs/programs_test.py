@@ -19,7 +19,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "gen"))
 
-from live import WAIT, enter_namespaces
+from live import ENVIRONMENT, WAIT, enter_namespaces
 
 SERVER, CLIENT = "127.0.0.2", "127.0.0.3"
 PORT = 18515
@@ -49,9 +49,9 @@ class ProgramsTest(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="roce-verbs-")
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def start(self, address, *program):
+    def start(self, address, *program, **environment):
         process = subprocess.Popen([ROCE_RUN, "--address", address, *program], stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, text=True)
+                                   stderr=subprocess.STDOUT, text=True, env={**ENVIRONMENT, **environment})
         self.addCleanup(process.kill)
         return process
 
@@ -157,18 +157,18 @@ class ProgramsTest(unittest.TestCase):
         self.assertRegex(self.run_pair("ib_atomic_lat", "-n", "100"), r"\n 8 +100 ")
 
     def test_ucx(self):
-        os.environ.update(UCX_TLS="rc_verbs,ud_verbs,self", UCX_NET_DEVICES="roce_lo:1")
-        devices, _ = self.start(SERVER, "ucx_info", "-d").communicate(timeout=WAIT)
+        ucx = {"UCX_TLS": "rc_verbs,ud_verbs,self", "UCX_NET_DEVICES": "roce_lo:1"}
+        devices, _ = self.start(SERVER, "ucx_info", "-d", **ucx).communicate(timeout=WAIT)
         self.assertIn("Transport: rc_verbs", devices)
         self.assertIn("Transport: ud_verbs", devices)
         for name in ("tag_lat", "ucp_put_lat", "ucp_get", "ucp_fadd"):
-            server = self.start(SERVER, "ucx_perftest", "-p", str(PORT))
+            server = self.start(SERVER, "ucx_perftest", "-p", str(PORT), **ucx)
             end = time.monotonic() + WAIT
             while not is_listening(PORT):
                 self.assertIsNone(server.poll(), "the server ended")
                 self.assertLess(time.monotonic(), end, "the server does not listen")
                 time.sleep(0.005)
-            client = self.start(CLIENT, "ucx_perftest", "-p", str(PORT), "127.0.0.1", "-t", name, "-n", "300", "-w", "10")
+            client = self.start(CLIENT, "ucx_perftest", "-p", str(PORT), "127.0.0.1", "-t", name, "-n", "300", "-w", "10", **ucx)
             shown, _ = client.communicate(timeout=WAIT)
             answer, _ = server.communicate(timeout=WAIT)
             self.assertEqual((client.returncode, server.returncode), (0, 0), name + shown + answer)
