@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs of others, as their packages have them, over our libibverbs: two processes at two loopback addresses.
 
-usage: programs_test.py ROCE_RUN LIBRARY ROCE_ANALYZE [UNITTEST ARGUMENT...]
+usage: programs_test.py ROCE_RUN LIBRARY_FOLDER ROCE_ANALYZE [UNITTEST ARGUMENT...]
 
 All happens in a network namespace of the test's own, in a user namespace, so that it needs no privilege; prints why and exits
 with 77 where that is forbidden. The traffic of each pair of programs is captured and judged.
@@ -122,7 +122,7 @@ class ProgramsTest(unittest.TestCase):
     def test_puts_the_library_before_others(self):
         process = self.start(SERVER, "env")
         shown, _ = process.communicate(timeout=WAIT)
-        self.assertRegex(shown, rf"(?m)^LD_LIBRARY_PATH={re.escape(os.path.dirname(LIBRARY))}(:|$)")
+        self.assertRegex(shown, rf"(?m)^LD_LIBRARY_PATH={re.escape(LIBRARY_FOLDER)}(:|$)")
 
     def test_says_why_there_is_no_device(self):
         process = self.start("127.0.0.9", "env", "ROCE_VERBS_ADDRESS=192.0.2.1", "ibv_devinfo")
@@ -178,5 +178,5 @@ class ProgramsTest(unittest.TestCase):
 if __name__ == "__main__":
     # As root tcpdump would want to become another user, of which there is none here.
     enter_namespaces("--map-user=1000", "--map-group=1000", "--keep-caps")
-    ROCE_RUN, LIBRARY, ROCE_ANALYZE = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
+    ROCE_RUN, LIBRARY_FOLDER, ROCE_ANALYZE = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
     unittest.main()

@@ -26,15 +26,17 @@ namespace roce::verbs {
 
 namespace {
 
-/// Returns the folder with our libibverbs.so.1, found from the place of this program.
+/// Returns the folder with our libraries, found from the place of this program.
 [[nodiscard]] Outcome<std::string> library_folder() {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error) return cannot(fmt::format("cannot find the library: /proc/self/exe: {}", error.message()));
   const fs::path folder = (program.parent_path() / ROCE_VERBS_FROM_BIN).lexically_normal();
-  if (!fs::exists(folder / "libibverbs.so.1", error)) {
-    return cannot(fmt::format("there is no libibverbs.so.1 in {}; install the whole package", folder.string()));
+  for (const char* const library : {"libibverbs.so.1", "libroce-paths.so"}) {
+    if (!fs::exists(folder / library, error)) {
+      return cannot(fmt::format("there is no {} in {}; install the whole package", library, folder.string()));
+    }
   }
   return folder.string();
 }
