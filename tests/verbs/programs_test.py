@@ -119,6 +119,11 @@ class ProgramsTest(unittest.TestCase):
         self.assertIn("PORT_ACTIVE", shown)
         self.assertIn(f"::ffff:{SERVER}", shown)
 
+    def test_shows_no_device_where_there_is_no_interface(self):
+        run = subprocess.run(["unshare", "--net", ROCE_RUN, "ls", "/sys/class/infiniband"], capture_output=True, text=True, check=False,
+                             env=ENVIRONMENT)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
+
     def test_puts_the_library_before_others(self):
         process = self.start(SERVER, "env")
         shown, _ = process.communicate(timeout=WAIT)

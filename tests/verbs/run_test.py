@@ -52,7 +52,7 @@ class RunTest(unittest.TestCase):
 device = "/sys/class/infiniband/roce_lo"
 print(sorted(os.listdir("/sys/class/infiniband")), os.listdir(device + "/device/net"))
 print(open(device + "/ports/1/gid_attrs/types/0").read().strip(), open(device + "/ports/1/gids/0").read().strip())
-print(os.path.realpath("/dev/infiniband/uverbs0"), os.access("/dev/infiniband/uverbs0", os.R_OK | os.W_OK))
+print(os.listdir("/dev/infiniband"), os.path.realpath("/dev/infiniband/uverbs0"), os.access("/dev/infiniband/uverbs0", os.R_OK | os.W_OK))
 print(os.path.exists("/sys/class/infiniband_verbs/abi_version"), os.path.exists("/sys/class/infiniband/roce_eth7"))
 stat = ctypes.create_string_buffer(1024)
 old = [ctypes.CDLL(None)[name](1, path, stat) for name in ("__xstat", "__lxstat64") for path in (b"/sys/class/infiniband/roce_lo", b"/etc")]
@@ -63,13 +63,25 @@ print(os.path.isdir("/sys/class/net"), os.environ["LD_PRELOAD"].split(":")[1])""
         # A library that is there, and has nothing that anybody needs.
         other = subprocess.run([sys.executable, "-c", "import ctypes.util; print(ctypes.util.find_library('dl'))"],
                                capture_output=True, text=True, check=True).stdout.strip()
-        for _ in range(2):  # the second time the tree is there
+        for again in range(2):
+            if again:  # the tree is there, and the interfaces were others
+                infiniband = os.path.join(folder, "roce", ADDRESS, "sys/class/infiniband")
+                shutil.copytree(os.path.join(infiniband, "roce_lo"), os.path.join(infiniband, "roce_eth7"), symlinks=True)
+                os.symlink("/dev/null", os.path.join(folder, "roce", ADDRESS, "dev/infiniband/uverbs1"))
             run = self.run_it("--address", ADDRESS, sys.executable, "-c", script, XDG_RUNTIME_DIR=folder, LD_PRELOAD=other)
             self.assertEqual(run.stderr, "")
             octets = [int(octet) for octet in ADDRESS.split(".")]
             gid = "0000:0000:0000:0000:0000:ffff:{:02x}{:02x}:{:02x}{:02x}".format(*octets)
-            self.assertEqual(run.stdout.splitlines(), ["['roce_lo'] ['lo']", f"RoCE v2 {gid}", "/dev/null True", "True False", "[0, 0, 0, 0] -1",
+            self.assertEqual(run.stdout.splitlines(), ["['roce_lo'] ['lo']", f"RoCE v2 {gid}", "['uverbs0'] /dev/null True", "True False", "[0, 0, 0, 0] -1",
                                                        f"True {other}"])
+
+    def test_makes_a_folder_that_is_not_of_the_group(self):
+        folder = tempfile.mkdtemp(prefix="roce-run-")
+        self.addCleanup(shutil.rmtree, folder)
+        before = os.umask(0o002)
+        self.addCleanup(os.umask, before)
+        run = self.run_it("--address", ADDRESS, "true", XDG_RUNTIME_DIR=folder)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_refuses_a_folder_that_others_can_write(self):
         folder = tempfile.mkdtemp(prefix="roce-run-")

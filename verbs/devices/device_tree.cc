@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace roce::verbs {
 
@@ -46,6 +49,21 @@ class Writer {
   void folder(const fs::path& path) {
     if (error_.empty()) make_folder(path);
   }
+  /// Removes what is in a folder and has a name that begins with `prefix`, but for these names. The folder is there
+  /// then.
+  void keep_only(const fs::path& path, std::string_view prefix, const std::vector<std::string>& names) {
+    folder(path);
+    std::error_code error;
+    fs::directory_iterator at{path, error};
+    for (; error_.empty() && !error && at != fs::directory_iterator{}; at.increment(error)) {
+      const std::string name = at->path().filename();
+      if (!name.starts_with(prefix) || std::ranges::find(names, name) != names.end()) continue;
+      std::error_code refusal;
+      fs::remove_all(at->path(), refusal);
+      if (refusal) fail(at->path(), refusal.message());
+    }
+    if (error) fail(path, error.message());
+  }
   [[nodiscard]] const std::string& error() const { return error_; }
 
  private:
@@ -74,6 +92,10 @@ class Writer {
   return text;
 }
 
+[[nodiscard]] std::string verbs_name(std::size_t number) {
+  return fmt::format("uverbs{}", number);
+}
+
 [[nodiscard]] std::string guid_text(const Place& place) {
   const std::uint64_t guid = place.guid();
   std::array<std::uint8_t, sizeof guid> octets{};
@@ -95,7 +117,7 @@ void write_port(Writer& writer, const fs::path& folder, const Place& place) {
 }
 
 void write_device(Writer& writer, const fs::path& root, const Place& place, std::size_t number) {
-  const std::string verbs = fmt::format("uverbs{}", number);
+  const std::string verbs = verbs_name(number);
   const fs::path device = root / "sys/class/infiniband" / place.device_name();
   writer.file(device / "node_type", "1: CA\n");
   writer.file(device / "node_guid", guid_text(place) + "\n");
@@ -122,7 +144,17 @@ tl::expected<void, std::string> write_device_tree(const fs::path& root, std::spa
   Writer writer;
   // The number of the interface between libibverbs and the kernel.
   writer.file(root / "sys/class/infiniband_verbs/abi_version", "6\n");
-  for (std::size_t i = 0; i < places.size(); ++i) write_device(writer, root, places[i], i);
+  std::vector<std::string> devices;
+  std::vector<std::string> verbs;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    write_device(writer, root, places[i], i);
+    devices.push_back(places[i].device_name());
+    verbs.push_back(verbs_name(i));
+  }
+  // Interfaces that there were when the tree was last written.
+  writer.keep_only(root / "sys/class/infiniband", "roce_", devices);
+  writer.keep_only(root / "sys/class/infiniband_verbs", "uverbs", verbs);
+  writer.keep_only(root / "dev/infiniband", "uverbs", verbs);
   if (!writer.error().empty()) return tl::unexpected(writer.error());
   return {};
 }
