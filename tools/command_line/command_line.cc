@@ -55,9 +55,12 @@ class HelpFormat final : public CLI::Formatter {
 
  private:
   static std::string names_of(const std::set<CLI::Option*>& options) {
-    std::string names;
-    for (const CLI::Option* each : options) names += (names.empty() ? "" : ", ") + each->get_name();
-    return names;
+    // Not in the order of their places in memory.
+    std::set<std::string> names;
+    for (const CLI::Option* each : options) names.insert(each->get_name());
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    return list;
   }
 };
 
