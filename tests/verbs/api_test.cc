@@ -386,6 +386,8 @@ TEST_F(ConnectedVerbs, DeviceMemoryIsReachedByOffsets) {
   EXPECT_EQ(ibv_memcpy_from_dm(found.data(), device_memory, 24, found.size()), 0);
   EXPECT_EQ(std::memcmp(found.data(), "here", found.size()), 0);
   EXPECT_EQ(ibv_memcpy_to_dm(device_memory, 64, found.data(), found.size()), EINVAL);
+  EXPECT_EQ(ibv_free_dm(device_memory), EBUSY) << "the network still reaches it";
+  EXPECT_EQ(write(8, region->rkey), IBV_WC_SUCCESS);
   EXPECT_EQ(ibv_dereg_mr(region), 0);
   EXPECT_EQ(ibv_free_dm(device_memory), 0);
 }

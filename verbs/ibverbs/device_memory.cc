@@ -16,10 +16,10 @@ namespace roce::verbs {
 namespace {
 
 struct DmObject : ibv_dm {
-  std::vector<std::byte> bytes;
+  std::shared_ptr<std::vector<std::byte>> bytes;  ///< held by its regions, too
 
   [[nodiscard]] bool has(std::uint64_t offset, std::size_t length) const {
-    return offset <= bytes.size() && length <= bytes.size() - offset;
+    return offset <= bytes->size() && length <= bytes->size() - offset;
   }
   /// Hardware copies whole words.
   [[nodiscard]] bool can_copy(std::uint64_t offset, std::size_t length) const {
@@ -35,7 +35,7 @@ int copy_in(ibv_dm* memory, std::uint64_t offset, const void* from, std::size_t 
   return status_of([&] {
     DmObject& object = object_of(memory);
     if (!object.can_copy(offset, length)) return EINVAL;
-    std::memcpy(object.bytes.data() + offset, from, length);
+    std::memcpy(object.bytes->data() + offset, from, length);
     return 0;
   });
 }
@@ -44,7 +44,7 @@ int copy_out(void* to, ibv_dm* memory, std::uint64_t offset, std::size_t length)
   return status_of([&] {
     const DmObject& object = object_of(memory);
     if (!object.can_copy(offset, length)) return EINVAL;
-    std::memcpy(to, object.bytes.data() + offset, length);
+    std::memcpy(to, object.bytes->data() + offset, length);
     return 0;
   });
 }
@@ -59,13 +59,14 @@ ibv_dm* alloc_device_memory(ibv_context* context, ibv_alloc_dm_attr* wanted) {
     memory->context = context;
     memory->memcpy_to_dm = copy_in;
     memory->memcpy_from_dm = copy_out;
-    memory->bytes.resize(wanted->length);
+    memory->bytes = std::make_shared<std::vector<std::byte>>(wanted->length);
     return memory.release();
   });
 }
 
 int free_device_memory(ibv_dm* memory) {
   return status_of([&] {
+    if (object_of(memory).bytes.use_count() != 1) return EBUSY;
     delete &object_of(memory);
     return 0;
   });
@@ -75,9 +76,11 @@ ibv_mr* register_device_memory(ibv_pd* pd, ibv_dm* memory, std::uint64_t offset,
   return object_of([&]() -> OrErrno<ibv_mr*> {
     DmObject& object = object_of(memory);
     if ((access & IBV_ACCESS_ZERO_BASED) == 0 || !object.has(offset, length)) return refused(EINVAL);
-    auto region = register_memory(pd, {object.bytes.data() + offset, length, std::nullopt, access});
+    const auto region = register_memory(pd, {object.bytes->data() + offset, length, std::nullopt, access});
+    if (!region) return region;
+    object_of(*region).device_memory = object.bytes;
     // It is not in the address space of the program.
-    if (region) (*region)->addr = nullptr;
+    (*region)->addr = nullptr;
     return region;
   });
 }

@@ -42,6 +42,7 @@ struct MrObject : ibv_mr {
   Engine* engine = nullptr;
   transport::Mr handle_of_device{};
   Memory memory;
+  std::shared_ptr<void> device_memory;  ///< the bytes, if it is a region of device memory
 };
 [[nodiscard]] inline MrObject& object_of(ibv_mr* mr) {
   return *static_cast<MrObject*>(mr);
