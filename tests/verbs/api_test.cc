@@ -386,6 +386,8 @@ TEST_F(ConnectedVerbs, DeviceMemoryIsReachedByOffsets) {
   EXPECT_EQ(ibv_memcpy_from_dm(found.data(), device_memory, 24, found.size()), 0);
   EXPECT_EQ(std::memcmp(found.data(), "here", found.size()), 0);
   EXPECT_EQ(ibv_memcpy_to_dm(device_memory, 64, found.data(), found.size()), EINVAL);
+  EXPECT_NE(ibv_rereg_mr(region, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kAllRights), 0);
+  EXPECT_EQ(errno, EOPNOTSUPP);
   EXPECT_EQ(ibv_free_dm(device_memory), EBUSY) << "the network still reaches it";
   EXPECT_EQ(write(8, region->rkey), IBV_WC_SUCCESS);
   EXPECT_EQ(ibv_dereg_mr(region), 0);
@@ -474,6 +476,9 @@ TEST_F(Verbs, ACqAndAnSrqCanGrow) {
   EXPECT_NE(ibv_post_srq_recv(srq, &request, &bad), 0);
   to.max_wr = 2;
   EXPECT_EQ(ibv_modify_srq(srq, &to, IBV_SRQ_MAX_WR), EINVAL);
+  to = {.max_wr = 5, .max_sge = 0, .srq_limit = 6};
+  EXPECT_EQ(ibv_modify_srq(srq, &to, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT), EINVAL);
+  EXPECT_NE(ibv_post_srq_recv(srq, &request, &bad), 0) << "it has another size, though it was refused";
   EXPECT_EQ(ibv_query_srq(srq, &to), 0);
   EXPECT_EQ(to.max_wr, 3U);
   EXPECT_EQ(ibv_destroy_srq(srq), 0);

@@ -178,6 +178,8 @@ int ibv_rereg_mr(struct ibv_mr* mr, int flags, struct ibv_pd* pd, void* address,
   const int error = status_of([&] {
     MrObject& region = object_of(mr);
     if (wanted == 0 || (wanted & ~unsigned{IBV_REREG_MR_FLAGS_SUPPORTED}) != 0) return EINVAL;
+    // It would become a region of memory of the program.
+    if (region.device_memory != nullptr) return EOPNOTSUPP;
     Memory memory = region.memory;
     if ((wanted & IBV_REREG_MR_CHANGE_TRANSLATION) != 0) {
       if (length == 0) return EINVAL;

@@ -46,15 +46,23 @@ int ibv_modify_srq(struct ibv_srq* srq, struct ibv_srq_attr* attributes, int mas
     if (!object.engine->is_usable()) return EIO;
     if ((mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0) return EINVAL;
     return errno_of(object.engine->use([&](transport::Device& device, Time) -> transport::VerbResult<void> {
+      ibv_srq_attr wanted = object.attributes;
       if ((mask & IBV_SRQ_MAX_WR) != 0) {
-        auto resized = device.resize_srq(object.handle_of_device, attributes->max_wr);
+        wanted.max_wr = attributes->max_wr;
+        auto resized = device.resize_srq(object.handle_of_device, wanted.max_wr);
         if (!resized) return resized;
-        object.attributes.max_wr = attributes->max_wr;
       }
-      if ((mask & IBV_SRQ_LIMIT) == 0) return {};
-      auto armed = device.arm_srq_limit(object.handle_of_device, attributes->srq_limit);
-      if (armed) object.attributes.srq_limit = attributes->srq_limit;
-      return armed;
+      if ((mask & IBV_SRQ_LIMIT) != 0) {
+        wanted.srq_limit = attributes->srq_limit;
+        auto armed = device.arm_srq_limit(object.handle_of_device, wanted.srq_limit);
+        if (!armed) {
+          // Both or none. What was there before had room.
+          static_cast<void>(device.resize_srq(object.handle_of_device, object.attributes.max_wr));
+          return armed;
+        }
+      }
+      object.attributes = wanted;
+      return {};
     }));
   });
 }
