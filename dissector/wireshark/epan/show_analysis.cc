@@ -105,8 +105,9 @@ class AnalysisWriter {
 /// Adds a verdict as expert information, unless it repeats the one for a bad ICRC, which the packet has already.
 void report(packet_info* pinfo, proto_item* item, const Verdict& verdict, const Text& text) {
   if (verdict.kind == analysis::VerdictKind::bad_icrc) return;
-  expert_add_info_format(pinfo, item, &mutable_fields().verdict[static_cast<std::size_t>(verdict.kind)], "%s",
-                         text.c_str());
+  const Text mark = verdict_mark(verdict.kind);
+  expert_add_info_format(pinfo, item, &mutable_fields().verdict[static_cast<std::size_t>(verdict.kind)], "%s: %s",
+                         mark.c_str(), text.c_str());
 }
 
 void show_verdict(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, const Verdict& verdict) {

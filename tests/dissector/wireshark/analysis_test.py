@@ -141,7 +141,7 @@ class Analysis(wireshark.PluginTest):
         rows = self.wireshark.rows(["frame.number"], "-r", path, "-Y", "roce.analysis.retransmission")
         self.assertEqual(count, len(rows))
         lines = self.wireshark.tshark("-r", path, "-q", "-z", "expert").splitlines()
-        sums = [int(line.split()[0]) for line in lines if "RoCE" in line and "sends it again" in line]
+        sums = [int(line.split()[0]) for line in lines if re.search(r" RoCE  Retransmission: the requester sends it again", line)]
         self.assertEqual(count, sum(sums))
 
     def test_a_bad_icrc_counts_once_in_expert_information(self):
