@@ -355,7 +355,8 @@ void add_analysis() {
   all.add_tree(registered.verdict_tree);
   for (const analysis::VerdictInfo& info : analysis::verdict_infos()) {
     all.add_expert(registered.verdict[static_cast<std::size_t>(info.kind)], "analysis." + std::string{info.name},
-                   PI_SEQUENCE, expert_severity(info.severity), info.text);
+                   PI_SEQUENCE, expert_severity(info.severity),
+                   std::string{verdict_mark(info.kind).c_str()} + ": " + std::string{info.text});
   }
 }
 

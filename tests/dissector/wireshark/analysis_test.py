@@ -143,6 +143,8 @@ class Analysis(wireshark.PluginTest):
         lines = self.wireshark.tshark("-r", path, "-q", "-z", "expert").splitlines()
         sums = [int(line.split()[0]) for line in lines if re.search(r" RoCE  Retransmission: the requester sends it again", line)]
         self.assertEqual(count, sum(sums))
+        # What the window groups them by.
+        self.assertIn("\tRetransmission: the requester sends it again\troce.analysis.retransmission\t", self.wireshark.tshark("-G", "fields"))
 
     def test_a_bad_icrc_counts_once_in_expert_information(self):
         path = wireshark.TOP / "captures/softroce/rc-corrupt.rx.pcap"
