@@ -87,19 +87,23 @@ class ProgramsTest(unittest.TestCase):
         tcpdump.terminate()
         tcpdump.wait(WAIT)
 
-    def run_pair(self, *program):
-        """Runs a program as server and as client to the end; returns what the client printed."""
-        server = self.start(SERVER, *program)
+    def run_ends(self, server_command, client_command, **environment):
+        """Runs a server, and once that listens a client, to their ends; returns what the client printed."""
+        server = self.start(SERVER, *server_command, **environment)
         end = time.monotonic() + WAIT
         while not is_listening(PORT):
             self.assertIsNone(server.poll(), "the server ended")
             self.assertLess(time.monotonic(), end, "the server does not listen")
             time.sleep(0.005)
-        client = self.start(CLIENT, *program, SERVER)
+        client = self.start(CLIENT, *client_command, **environment)
         shown, _ = client.communicate(timeout=WAIT)
         answer, _ = server.communicate(timeout=WAIT)
-        self.assertEqual((client.returncode, server.returncode), (0, 0), shown + answer)
+        self.assertEqual((client.returncode, server.returncode), (0, 0), f"{client_command} {shown} {answer}")
         return shown
+
+    def run_pair(self, *program):
+        """Runs a program as server and as client to the end; returns what the client printed."""
+        return self.run_ends(program, [*program, SERVER])
 
     def judge(self, *program):
         """Runs a pair, and lets roce-analyze judge what was on the wire."""
@@ -167,16 +171,8 @@ class ProgramsTest(unittest.TestCase):
         self.assertIn("Transport: rc_verbs", devices)
         self.assertIn("Transport: ud_verbs", devices)
         for name in ("tag_lat", "ucp_put_lat", "ucp_get", "ucp_fadd"):
-            server = self.start(SERVER, "ucx_perftest", "-p", str(PORT), **ucx)
-            end = time.monotonic() + WAIT
-            while not is_listening(PORT):
-                self.assertIsNone(server.poll(), "the server ended")
-                self.assertLess(time.monotonic(), end, "the server does not listen")
-                time.sleep(0.005)
-            client = self.start(CLIENT, "ucx_perftest", "-p", str(PORT), "127.0.0.1", "-t", name, "-n", "300", "-w", "10", **ucx)
-            shown, _ = client.communicate(timeout=WAIT)
-            answer, _ = server.communicate(timeout=WAIT)
-            self.assertEqual((client.returncode, server.returncode), (0, 0), name + shown + answer)
+            program = ["ucx_perftest", "-p", str(PORT)]
+            shown = self.run_ends(program, [*program, "127.0.0.1", "-t", name, "-n", "300", "-w", "10"], **ucx)
             self.assertRegex(shown, r"Final: +300 ", name)
 
 
