@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "roce/transport/network_header.h"
+#include "verbs/ibverbs/destroy.h"
 #include "verbs/ibverbs/objects.h"
 
 namespace roce::verbs {
@@ -46,7 +47,7 @@ OrErrno<transport::AddressVector> address_of(const ibv_ah_attr& attributes) {
   address.sgid_index = attributes.grh.sgid_index;
   address.dgid = gid_of(attributes.grh.dgid);
   address.traffic_class = attributes.grh.traffic_class;
-  // Of what programs leave in the upper bits, hardware takes none.
+  // Hardware takes none of what programs leave in the upper bits.
   constexpr std::uint32_t flow_label_mask = 0xF'FFFF;
   address.flow_label = attributes.grh.flow_label & flow_label_mask;
   // UCX gives back the service level of a completion, whose upper bits mean something else to it. The hop limit is left
@@ -93,16 +94,7 @@ struct ibv_ah* ibv_create_ah(struct ibv_pd* pd, struct ibv_ah_attr* attributes) 
 }
 
 int ibv_destroy_ah(struct ibv_ah* ah) {
-  return status_of([&] {
-    AhObject& object = object_of(ah);
-    if (object.engine->is_usable()) {
-      const int error = errno_of(object.engine->use(
-          [&](transport::Device& device, Time) { return device.destroy_ah(object.handle_of_device); }));
-      if (error != 0) return error;
-    }
-    delete &object;
-    return 0;
-  });
+  return destroy(object_of(ah), &transport::Device::destroy_ah);
 }
 
 int ibv_init_ah_from_wc(struct ibv_context* /*context*/, uint8_t port, struct ibv_wc* completion,

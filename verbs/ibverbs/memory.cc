@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "verbs/ibverbs/destroy.h"
 #include "verbs/ibverbs/entries.h"
 #include "verbs/ibverbs/objects.h"
 #include "verbs/ibverbs/results.h"
@@ -161,16 +162,7 @@ struct ibv_mr* ibv_reg_mr_iova(struct ibv_pd* pd, void* address, size_t length, 
 }
 
 int ibv_dereg_mr(struct ibv_mr* mr) {
-  return status_of([&] {
-    MrObject& object = object_of(mr);
-    if (object.engine->is_usable()) {
-      const int error = errno_of(object.engine->use(
-          [&](transport::Device& device, Time) { return device.deregister_memory(object.handle_of_device); }));
-      if (error != 0) return error;
-    }
-    delete &object;
-    return 0;
-  });
+  return destroy(object_of(mr), &transport::Device::deregister_memory);
 }
 
 int ibv_rereg_mr(struct ibv_mr* mr, int flags, struct ibv_pd* pd, void* address, size_t length, int access) {

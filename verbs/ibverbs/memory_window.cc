@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "verbs/ibverbs/destroy.h"
 #include "verbs/ibverbs/entries.h"
 #include "verbs/ibverbs/results.h"
 
@@ -54,16 +55,7 @@ ibv_mw* alloc_window(ibv_pd* pd, ibv_mw_type type) {
 }
 
 int free_window(ibv_mw* mw) {
-  return status_of([&] {
-    MwObject& object = object_of(mw);
-    if (object.engine->is_usable()) {
-      const int error = errno_of(object.engine->use(
-          [&](transport::Device& device, Time) { return device.destroy_mw(object.handle_of_device); }));
-      if (error != 0) return error;
-    }
-    delete &object;
-    return 0;
-  });
+  return destroy(object_of(mw), &transport::Device::destroy_mw);
 }
 
 int bind_window(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
