@@ -52,7 +52,7 @@ TEST(MessageEnds, ThatAReadLeftUnansweredEndLater) {
 }
 
 TEST(MessageEnds, OfAnAnswerThatHadTimeToArriveAndDidNotIsLater) {
-  // What passes 101 is seen before the answer to it, and yet that answer was lost.
+  // The request that passes 101 is seen before the answer to 101, and yet that answer was lost.
   const Findings found = analyse(R"(
         0  A>B  READ        100
         1  A>B  READ        101

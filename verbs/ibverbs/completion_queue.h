@@ -5,7 +5,7 @@
 
 namespace roce::verbs {
 
-/// What a program wants of a CQ.
+/// The parameters with which a program asks for a CQ.
 struct CqWish {
   std::uint32_t entries = 0;
   void* cq_context = nullptr;

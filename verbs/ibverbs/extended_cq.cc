@@ -13,7 +13,8 @@ namespace roce::verbs {
 
 namespace {
 
-/// What can be read of a completion. VLAN tags, flow tags and matched tags are of raw packets and of tag matching.
+/// The fields of a completion that programs can read. Raw packets and tag matching would add VLAN, flow and matched
+/// tags.
 constexpr std::uint64_t kReadable = static_cast<unsigned>(IBV_WC_STANDARD_FLAGS) |
                                     static_cast<unsigned>(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) |
                                     static_cast<unsigned>(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK);

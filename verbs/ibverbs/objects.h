@@ -78,7 +78,7 @@ struct CqObject : ibv_cq_ex {
   // Events that the program took, and has to acknowledge before it destroys the CQ. Guarded by the queues' locks.
   std::uint32_t comp_events_taken = 0;
   std::uint32_t async_events_taken = 0;
-  // Of an extended CQ: the completion that the program looks at, and when it was taken.
+  // An extended CQ has the completion that the program looks at, and when it was taken.
   transport::Completion current{};
   std::uint64_t taken_at = 0;          // in nanoseconds of the clock of `query_clock`
   std::uint64_t wall_clock_taken = 0;  // in nanoseconds since 1970

@@ -93,7 +93,7 @@ ROCE_OPEN(open)
 ROCE_OPEN(open64)
 ROCE_OPENAT(openat)
 ROCE_OPENAT(openat64)
-// What programs call that are built with _FORTIFY_SOURCE, and those that were built before glibc 2.33.
+// Programs that are built with _FORTIFY_SOURCE, or were built before glibc 2.33, call these.
 int __open_2(const char* path, int flags);
 int __open64_2(const char* path, int flags);
 int __openat_2(int folder, const char* path, int flags);

@@ -41,7 +41,7 @@ namespace {
   return folder.string();
 }
 
-/// What can be sent from the address of a program, which is free to be used.
+/// The datagrams that a program can send from its address, which is free to be used.
 struct Room {
   std::size_t max_bytes = 0;  // of a UDP payload
   bool segments = false;

@@ -164,7 +164,7 @@ constexpr std::array kTransitions{
 // QP-09 (RESET forgets everything that is posted without completing it), and everything about the connection
 void reset(DeviceState& device, Qp& qp) {
   unschedule(device, qp);
-  // What a program finds in the CQ afterwards has to be of the next connection.
+  // The program has to find only completions of the next connection afterwards.
   for (CompletionQueue* cq : {qp.send_cq, qp.receive_cq}) {
     cq->ring.remove_if([&](const Completion& completion) { return completion.qpn == qp.qpn; });
   }
