@@ -31,7 +31,7 @@ std::string kind_of(transport::QpType type, RoceVersion version) {
 void CaseText::add_head(const ProgramResult& failed) {
   add("# {}\n", failed.alarm->what);
   add("case: {}\n", case_name(failed));
-  add("title: {}\n", quoted("Found by the fuzzer: " + failed.alarm->place));
+  add("title: {}\n", double_quoted("Found by the fuzzer: " + failed.alarm->place));
   add("rule: [{}]\nlevel: must\n", rules_of(failed.program));
   const bool is_reliable = failed.program.type == transport::QpType::rc;
   add("needs: [agent, rc, {}]\n", is_reliable ? "atomics" : type_name(failed.program.type));

@@ -136,7 +136,7 @@ std::string text_of(Opcode value) {
 std::string text_of(const std::vector<FieldChange>& changes) {
   std::string text;
   for (const FieldChange& change : changes) {
-    text += fmt::format("{}{}: {}", text.empty() ? "[{" : "}, {", change.field, quoted(change.value));
+    text += fmt::format("{}{}: {}", text.empty() ? "[{" : "}, {", change.field, double_quoted(change.value));
   }
   return text + "}]";
 }
@@ -378,7 +378,7 @@ std::string_view version_name(RoceVersion version) {
   return found->second;
 }
 
-std::string quoted(std::string_view text) {
+std::string double_quoted(std::string_view text) {
   text::TextBuffer printable;
   text::append_printable(printable, text);
   std::string result = "\"";

@@ -31,6 +31,6 @@ inline constexpr std::uint64_t kProgramVersion = 2;
 [[nodiscard]] std::string_view version_name(RoceVersion version);
 
 /// Returns a text between double quotes; characters that a terminal would obey become `?`.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string double_quoted(std::string_view text);
 
 }  // namespace roce::conform::fuzz

@@ -71,8 +71,8 @@ std::string finding_text(const Finding& finding) {
   const Alarm& alarm = *finding.result.alarm;
   return fmt::format(
       "- times: {}\n  shown: {}\n  repeats: {}\n  oracle: {}\n  place: {}\n  what: {}\n  program:\n    {}",
-      finding.times, finding.shown, finding.repeats, to_string(alarm.oracle), quoted(alarm.place), quoted(alarm.what),
-      program_text(finding.result.program, "    "));
+      finding.times, finding.shown, finding.repeats, to_string(alarm.oracle), double_quoted(alarm.place),
+      double_quoted(alarm.what), program_text(finding.result.program, "    "));
 }
 
 CaseResult<Finding> read_finding(const SourceNode& node) {
@@ -243,7 +243,7 @@ FileResult<void> StateFile::save(const Fuzzer& fuzzer, double seconds) {
   std::string text = fmt::format(
       "fuzzer: {}\ndevice: {}\nseed: {}\nmilliseconds: {:.0f}\nprograms: {}\nframes: {}\nsignatures: {}\ncheck: {}\n"
       "states: [{}]\nfindings:\n",
-      kProgramVersion, quoted(device_), seed_, seconds * kMilliseconds, fuzzer.counts().programs,
+      kProgramVersion, double_quoted(device_), seed_, seconds * kMilliseconds, fuzzer.counts().programs,
       fuzzer.counts().frames, written_, check_, fmt::join(fuzzer.states(), ", "));
   for (const Finding& finding : fuzzer.findings()) text += finding_text(finding);
   return write_whole(path_ + std::string{kStateEnd}, text);

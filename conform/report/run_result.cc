@@ -23,7 +23,7 @@ std::string find_rule_text(std::string_view rule) {
   return std::string{text.substr(0, text.find_last_not_of(" ;") + 1)};
 }
 
-std::string quoted(std::string_view argument) {
+std::string shell_word(std::string_view argument) {
   const auto is_plain = [](char c) {
     return std::string_view{"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_./:=,@+%"}.find(c) !=
            std::string_view::npos;
@@ -58,8 +58,8 @@ RunResult make_result(Tested tested, const std::vector<Instance>& instances, std
 
 std::string command_for(const Tested& tested, const std::string& instance) {
   std::string command = "roce-conform run";
-  for (const std::string& argument : tested.arguments) command += " " + quoted(argument);
-  return fmt::format("{} --only {} --seed {}", command, quoted(instance), tested.seed);
+  for (const std::string& argument : tested.arguments) command += " " + shell_word(argument);
+  return fmt::format("{} --only {} --seed {}", command, shell_word(instance), tested.seed);
 }
 
 }  // namespace roce::conform

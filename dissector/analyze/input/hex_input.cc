@@ -47,7 +47,7 @@ void push_digits(Frame& frame, std::string_view digits) {
 }
 
 /// Returns the quotation for an error: the start of the offending text, without white space and control characters.
-std::string quoted(std::string_view text) {
+std::string excerpt(std::string_view text) {
   std::string out = "'";
   for (const char c : text.substr(0, 20)) {
     if (is_blank(c)) break;
@@ -119,7 +119,7 @@ tl::expected<void, std::string> read_row(std::string_view content, std::size_t l
     const std::string_view rest = content;
     const std::string_view digits = take_digits(content);
     if (digits.empty() || digits.size() % 2 != 0 || (!content.empty() && !is_blank(content.front()))) {
-      return Failure{fmt::format("line {}: expected pairs of hex digits, found {}", line_number, quoted(rest))};
+      return Failure{fmt::format("line {}: expected pairs of hex digits, found {}", line_number, excerpt(rest))};
     }
     push_digits(frame, digits);
     bytes += digits.size() / 2;
@@ -176,11 +176,11 @@ tl::expected<Frames, std::string> read_plain(const std::vector<std::string_view>
       if (is_marked) rest.remove_prefix(2);
       const std::string_view digits = take_digits(rest);
       if (digits.empty()) {
-        return Failure{fmt::format("line {}: expected hex digits, found {}", i + 1, quoted(here))};
+        return Failure{fmt::format("line {}: expected hex digits, found {}", i + 1, excerpt(here))};
       }
       if (digits.size() % 2 != 0 && !(is_marked && digits.size() == 1)) {
         return Failure{fmt::format("line {}: expected pairs of hex digits, found {} of them in {}", i + 1,
-                                   digits.size(), quoted(digits))};
+                                   digits.size(), excerpt(digits))};
       }
       if (!in_frame) frames.emplace_back();
       in_frame = true;
