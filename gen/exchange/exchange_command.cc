@@ -144,7 +144,7 @@ command_line::Command add_exchange(command_line::Program& program, ExitCode& cod
       .capture_default_str();
   subcommand.add_option("-m,--mtu", exchange.path_mtu, "Path MTU (default: the largest that fits both interfaces)")
       .one_of({256U, 512U, 1024U, 2048U, 4096U});
-  subcommand.add_option("--rate", command->rate, "Limit of all queue pairs together: 2.5Gbit, 800Mbit, 100kpps")
+  subcommand.add_option("--rate", command->rate, "Limit of all queue pairs together: 100G, 2.5Gbit, 100kpps")
       .type_name("RATE");
   subcommand.add_option("--timeout", exchange.timeout, "ACK timeout: 4.096 us * 2^N")
       .range(1, 31)

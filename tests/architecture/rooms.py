@@ -70,7 +70,7 @@ ROOMS = {
     "text": _room("roce/wire"),
     "packet_text": _room("roce/wire text"),
     "perftest": _room("roce/live roce/wire"),
-    "runtime": _room("roce/wire command_line"),
+    "runtime": _room("roce/wire command_line text"),
     "capture": _room("roce/link roce/wire command_line"),
     "metrics": _room("roce/link roce/live command_line runtime"),
     "options": _room("roce/link roce/live command_line files metrics runtime"),

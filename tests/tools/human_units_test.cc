@@ -124,11 +124,21 @@ TEST(HumanUnitsTest, ReadsBitRates) {
   EXPECT_EQ(parse_bit_rate("2.5Gbit"), 2'500'000'000U);
   EXPECT_EQ(parse_bit_rate("400 Gbit/s"), 400'000'000'000U);
   EXPECT_EQ(parse_bit_rate("1M"), 1'000'000U);
+  EXPECT_EQ(parse_bit_rate("64k"), 64'000U);
+  EXPECT_EQ(parse_bit_rate("1200bit/s"), 1'200U);
   EXPECT_EQ(parse_bit_rate("1.6T"), 1'600'000'000'000U);
   EXPECT_EQ(parse_bit_rate("1000T"), 1'000'000'000'000'000U);
-  for (const char* text : {"", "G", "100", "100g", "100k", "-1G", "+1G", "1e3G", "0.5M", "1001T", "100  G", "100Gbyte",
-                           "100G ", "inf G", "nan", "0x10G", "99999999999999999999999G"}) {
+  for (const char* text : {"", "G", "100", "100g", "-1G", "+1G", "1e3G", "0.4bit", "0.0004k", "1001T", "1kpps",
+                           "100  G", "100Gbyte", "100G ", "inf G", "nan", "0x10G", "99999999999999999999999G"}) {
     EXPECT_FALSE(parse_bit_rate(text).has_value()) << text;
+  }
+}
+
+TEST(HumanUnitsTest, ReadsPacketRates) {
+  EXPECT_EQ(parse_packet_rate("5000pps"), 5000U);
+  EXPECT_EQ(parse_packet_rate("1.5 Mpps"), 1'500'000U);
+  for (const char* text : {"", "5000", "pps", "1G", "1kbit", "0pps", "100000Tpps", "1pps "}) {
+    EXPECT_FALSE(parse_packet_rate(text).has_value()) << text;
   }
 }
 

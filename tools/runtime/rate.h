@@ -15,7 +15,8 @@ struct Rate {
   friend bool operator==(const Rate&, const Rate&) = default;
 };
 
-/// Reads `2.5Gbit`, `800Mbit`, `100kpps` or `5000pps`: one of the two limits, at least 1. A failure names these forms.
+/// Reads what `text::parse_bit_rate` reads (`100G`, `2.5Gbit`, `800 Mbit/s`) or `text::parse_packet_rate` (`100kpps`,
+/// `5000pps`): one of the two limits. A failure names these forms.
 [[nodiscard]] Outcome<Rate> parse_rate(const std::string& text);
 
 }  // namespace roce::runtime

@@ -174,8 +174,12 @@ std::optional<std::int64_t> parse_duration(std::string_view text) {
   return negative ? -ns : ns;
 }
 
-std::optional<std::uint64_t> parse_bit_rate(std::string_view text) {
-  constexpr std::string_view kUnits = "MGT";
+namespace {
+
+/// Reads a decimal number, one space or none, and a prefix of kMGT; leaves the rest in `text`. Nothing if there is no
+/// such number, or if it is below 1 or above 1e15.
+std::optional<std::uint64_t> take_scaled(std::string_view& text) {
+  constexpr std::string_view kPrefixes = "kMGT";
   constexpr double kMost = 1e15;
   if (text.empty() || !is_digit(text[0])) return std::nullopt;
   double number = 0;
@@ -183,13 +187,26 @@ std::optional<std::uint64_t> parse_bit_rate(std::string_view text) {
   if (error != std::errc{}) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   if (text.size() > 1 && text[0] == ' ') text.remove_prefix(1);
-  const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text[0]);
-  if (unit == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(1);
-  if (!text.empty() && text != "bit" && text != "bit/s") return std::nullopt;
-  const double rate = number * std::pow(1000.0, static_cast<double>(unit + 2));
-  if (rate < 1e6 || rate > kMost) return std::nullopt;
-  return static_cast<std::uint64_t>(std::llround(rate));
+  if (const std::size_t prefix = text.empty() ? text.npos : kPrefixes.find(text[0]); prefix != text.npos) {
+    text.remove_prefix(1);
+    number *= std::pow(1000.0, static_cast<double>(prefix + 1));
+  }
+  if (number < 1 || number > kMost) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(number));
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_bit_rate(std::string_view text) {
+  const bool has_prefix = text.find_first_of("kMGT") != text.npos;
+  const std::optional<std::uint64_t> rate = take_scaled(text);
+  if (text.empty() ? has_prefix : text == "bit" || text == "bit/s") return rate;
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> parse_packet_rate(std::string_view text) {
+  const std::optional<std::uint64_t> rate = take_scaled(text);
+  return text == "pps" ? rate : std::nullopt;
 }
 
 }  // namespace roce::text

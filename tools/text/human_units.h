@@ -33,8 +33,12 @@ namespace roce::text {
 /// beyond 64 bits.
 [[nodiscard]] std::optional<std::int64_t> parse_duration(std::string_view text);
 
-/// Reads `100G`, `2.5Gbit`, `400 Gbit/s`, `10000M`: a decimal number with a unit (M, G, T). Returns bits per second;
-/// nothing for any other text, for less than 1 Mbit/s and for more than 1000 Tbit/s.
+/// Reads `100G`, `2.5Gbit`, `400 Gbit/s`, `10000M`, `64kbit`: a decimal number with a prefix (k, M, G, T), with
+/// `bit` or `bit/s` behind it, or with one of the two. Returns bits per second; nothing for any other text, for less
+/// than 1 bit/s and for more than 1000 Tbit/s.
 [[nodiscard]] std::optional<std::uint64_t> parse_bit_rate(std::string_view text);
+
+/// Reads `5000pps`, `100kpps`, `1.5 Mpps`. Returns packets per second, with the limits of `parse_bit_rate`.
+[[nodiscard]] std::optional<std::uint64_t> parse_packet_rate(std::string_view text);
 
 }  // namespace roce::text
