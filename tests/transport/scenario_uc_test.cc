@@ -42,6 +42,23 @@ TEST_P(UnreliableScenario, EachLossCostsOneMessageOnly) {
   }
 }
 
+TEST_P(UnreliableScenario, TellsThatItIsEstablished) {
+  Pair::Options wanted = options();
+  wanted.is_connected = false;
+  Pair pair{wanted};
+  const Connection& connection = wanted.connection;
+  constexpr auto uc = transport::QpType::uc;
+  for (Endpoint* endpoint : {&pair.a, &pair.b}) endpoint->modify(to_init(connection, uc));
+  pair.a.modify(to_rtr(connection, pair.b, connection.b_psn, uc));
+  pair.a.modify(to_rts(connection, connection.a_psn, uc));
+  pair.b.modify(to_rtr(connection, pair.a, connection.a_psn, uc));
+  pair.a.set_peer(pair.b);
+  EXPECT_EQ(pair.b_host.count_events(transport::EventType::communication_established), 0U);
+  for (int i = 0; i < 2; ++i) pair.a.post({.opcode = WorkOpcode::write, .length = 8});
+  ASSERT_TRUE(pair.network.run_until_idle());
+  EXPECT_EQ(pair.b_host.count_events(transport::EventType::communication_established), 1U);
+}
+
 TEST_P(UnreliableScenario, APlainWriteThatWasInterruptedDoesNotDisturbTheNext) {
   Pair pair{options("drop:dir=a_to_b,nth=2")};
   pair.b.post_receive(0, 64, 7);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "roce/transport/address.h"
 #include "roce/transport/shard.h"
 #include "roce/wire/constants.h"
 #include "roce/wire/deth.h"
@@ -12,6 +13,7 @@
 #include "roce/wire/immdt.h"
 #include "transport/completion.h"
 #include "transport/faults.h"
+#include "transport/receive.h"
 #include "transport/scheduler.h"
 
 namespace roce::transport::detail {
@@ -53,60 +55,19 @@ constexpr std::uint64_t kIpv4HeaderArea = 20;
   return true;
 }
 
-}  // namespace
-
-Path* datagram_path(const Qp& qp, AddressHandle& ah, Emitter& out) {
-  if (ah.address.udp_source_port || ah.address.flow_label != 0) return &ah.path;
-  const std::uint16_t port = unconnected_source_port(qp.qpn);
-  if (ah.path.net.udp_source_port != port) {
-    // The units that are already placed refer to the path as it is.
-    if (out.uses(ah.path)) return nullptr;
-    ah.path.built = false;
-    ah.path.net.udp_source_port = port;
+// NET-16 (a datagram has to be addressed to an entry of the GID table)
+[[nodiscard]] bool is_to_us(const DeviceState& device, const NetMeta& net) {
+  if (fault(Fault::group_any_qpn) && is_multicast(net.destination)) return true;
+  for (const GidEntry& entry : device.config.gids) {
+    if (entry.gid == net.destination && (entry.type == GidType::roce_v1) == (net.version == RoceVersion::v1)) {
+      return true;
+    }
   }
-  return &ah.path;
+  return false;
 }
 
-Served serve_datagrams(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {
-  Requester& req = qp.req;
-  if (qp.state != QpState::rts && qp.state != QpState::sqd) return Served::idle;
-  Served served = Served::idle;
-  while (req.next != req.tail) {
-    SendWqe& wqe = req.wqe(req.next);
-    if (req.next == req.fresh) {
-      if (qp.state == QpState::sqd) break;
-      wqe.first_psn = req.next_psn;
-      req.next_psn = req.next_psn + wqe.psn_count;
-      ++req.fresh;
-    }
-    if (quantum == 0) {
-      served = Served::more;
-      break;
-    }
-    AddressHandle* ah = device.ahs.find(req.extra_of(wqe).datagram.ah);
-    if (ah == nullptr || ah->pd != qp.pd) {
-      wqe.fail(CompletionStatus::local_qp_operation_error);
-    } else if (wqe.length > device.config.port_mtu) {
-      // UD-01 (a datagram longer than the port MTU is not sent)
-      wqe.fail(device.profile().oversize_datagram_status);
-    } else {
-      Path* path = datagram_path(qp, *ah, out);
-      if (path != nullptr && !build_path(device, qp, *path, out.link())) break;
-      if (path == nullptr || !send_datagram(device, qp, wqe, *path, out, now)) {
-        served = Served::no_room;
-        break;
-      }
-      --quantum;
-    }
-    ++req.next;
-    retire(device, qp);
-    if (qp.state != QpState::rts && qp.state != QpState::sqd) break;
-  }
-  retire(device, qp);
-  return served;
-}
-
-void on_datagram(DeviceState& device, Qp& qp, const Packet& packet) {
+/// Puts a datagram into a receive.
+void take_datagram(DeviceState& device, Qp& qp, const Packet& packet) {
   Responder& resp = qp.resp;
   const Bth bth = packet.bth();
   const auto deth = *packet.get<Deth>();
@@ -162,6 +123,99 @@ void on_datagram(DeviceState& device, Qp& qp, const Packet& packet) {
   completion.service_level = static_cast<std::uint8_t>(packet.vlan_tci().value_or(0) >> kVlanPriorityShift);
   ++qp.counters.sends_received;
   complete_receive(device, qp, completion, bth.solicited);
+}
+
+void deliver(DeviceState& device, Qp& qp, const Packet& packet, Time now) {
+  if (!p_keys_match(packet.bth().p_key, qp.p_key)) {
+    ++qp.counters.p_key_violations;
+    return;
+  }
+  count_received(qp, packet);
+  on_congestion_mark(device, qp, packet, now);
+  take_datagram(device, qp, packet);
+}
+
+/// Delivers a datagram to all UD QPs: a fault.
+void deliver_to_all(DeviceState& device, const Packet& packet, Time now) {
+  for (const std::unique_ptr<Qp>& qp : device.qps) {
+    if (qp != nullptr && qp->init.type == QpType::ud) deliver(device, *qp, packet, now);
+  }
+}
+
+}  // namespace
+
+Path* datagram_path(const Qp& qp, AddressHandle& ah, Emitter& out) {
+  if (ah.address.udp_source_port || ah.address.flow_label != 0) return &ah.path;
+  const std::uint16_t port = unconnected_source_port(qp.qpn);
+  if (ah.path.net.udp_source_port != port) {
+    // The units that are already placed refer to the path as it is.
+    if (out.uses(ah.path)) return nullptr;
+    ah.path.built = false;
+    ah.path.net.udp_source_port = port;
+  }
+  return &ah.path;
+}
+
+Served serve_datagrams(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {
+  Requester& req = qp.req;
+  if (qp.state != QpState::rts && qp.state != QpState::sqd) return Served::idle;
+  Served served = Served::idle;
+  while (req.next != req.tail) {
+    SendWqe& wqe = req.wqe(req.next);
+    if (req.next == req.fresh) {
+      if (qp.state == QpState::sqd) break;
+      wqe.first_psn = req.next_psn;
+      req.next_psn = req.next_psn + wqe.psn_count;
+      ++req.fresh;
+    }
+    if (quantum == 0) {
+      served = Served::more;
+      break;
+    }
+    AddressHandle* ah = device.ahs.find(req.extra_of(wqe).datagram.ah);
+    if (ah == nullptr || ah->pd != qp.pd) {
+      wqe.fail(CompletionStatus::local_qp_operation_error);
+    } else if (wqe.length > device.config.port_mtu) {
+      // UD-01 (a datagram longer than the port MTU is not sent)
+      wqe.fail(device.profile().oversize_datagram_status);
+    } else {
+      Path* path = datagram_path(qp, *ah, out);
+      if (path != nullptr && !build_path(device, qp, *path, out.link())) break;
+      if (path == nullptr || !send_datagram(device, qp, wqe, *path, out, now)) {
+        served = Served::no_room;
+        break;
+      }
+      --quantum;
+    }
+    ++req.next;
+    retire(device, qp);
+    if (qp.state != QpState::rts && qp.state != QpState::sqd) break;
+  }
+  retire(device, qp);
+  return served;
+}
+
+void receive_datagram(DeviceState& device, Qp& qp, const Packet& packet, Time now) {
+  if (!is_to_us(device, packet.net())) {
+    ++qp.counters.wrong_address;
+    return;
+  }
+  deliver(device, qp, packet, now);
+}
+
+// UD-06 (a multicast datagram reaches every QP attached to its group)
+void receive_multicast(DeviceState& device, const Packet& packet, Time now) {
+  const Gid destination = packet.net().destination;
+  bool delivered = false;
+  if (fault(Fault::qpn_ffffff_anywhere)) return deliver_to_all(device, packet, now);
+  for (const auto& [group, slot] : device.groups) {
+    if (group != destination) continue;
+    delivered = true;
+    deliver(device, *device.qps[slot], packet, now);
+    if (fault(Fault::mc_twice)) deliver(device, *device.qps[slot], packet, now);
+    if (fault(Fault::mc_first_only)) break;
+  }
+  if (!delivered) ++device.other.unknown_qp;
 }
 
 }  // namespace roce::transport::detail

@@ -13,8 +13,10 @@ struct AddressHandle;
 class Emitter;
 enum class Served : std::uint8_t;
 
-/// Takes a packet of a UD or GSI QP.
-void on_datagram(DeviceState& device, Qp& qp, const Packet& packet);
+/// Delivers a packet to the UD or GSI QP that it names.
+void receive_datagram(DeviceState& device, Qp& qp, const Packet& packet, Time now);
+/// Delivers a packet to the UD QPs of a multicast group.
+void receive_multicast(DeviceState& device, const Packet& packet, Time now);
 /// Sends up to `quantum` datagrams, and takes them off `quantum`.
 [[nodiscard]] Served serve_datagrams(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum);
 /// Returns the path of an address handle for datagrams of `qp`; nullptr if `out` has datagrams of another QP on it that

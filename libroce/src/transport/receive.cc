@@ -13,18 +13,33 @@
 #include "transport/datagram.h"
 #include "transport/device_state.h"
 #include "transport/faults.h"
+#include "transport/receive.h"
 
 namespace roce::transport {
 
 namespace detail {
-namespace {
 
-/// True if both name the same partition and at least one side is a full member (IBTA vol. 1, 10.9.3; QP-04).
-[[nodiscard]] bool p_keys_match(PKey a, PKey b) {
+bool p_keys_match(PKey a, PKey b) {
   if (fault(Fault::pkey_whole)) return a == b;
   if (fault(Fault::pkey_zero_ok) && a.partition() == 0) return true;
   return a.partition() != 0 && a.partition() == b.partition() && (a.is_full_member() || b.is_full_member());
 }
+
+void count_received(Qp& qp, const Packet& packet) {
+  ++qp.counters.received_packets;
+  qp.counters.received_bytes += packet.icrc_offset() + kIcrcSize - packet.bth_offset();
+}
+
+void note_established(DeviceState& device, Qp& qp) {
+  // QP-06 (the first packet in RTR makes the event communication established)
+  if (qp.resp.established) return;
+  qp.resp.established = true;
+  if (qp.state == QpState::rtr && !fault(Fault::no_established)) {
+    device.report(Event{.type = EventType::communication_established, .qpn = qp.qpn});
+  }
+}
+
+namespace {
 
 // NET-14 (a packet cut short or with an unknown opcode is dropped in silence)
 [[nodiscard]] bool is_whole(const Packet& packet) {
@@ -123,22 +138,6 @@ namespace {
   return (packet.vlan_tci().value_or(0) & kVlanIdMask) == qp.path.vlan_id.value_or(0);
 }
 
-// NET-16 (a datagram has to be addressed to an entry of the GID table)
-[[nodiscard]] bool is_to_us(const DeviceState& device, const NetMeta& net) {
-  if (fault(Fault::group_any_qpn) && is_multicast(net.destination)) return true;
-  for (const GidEntry& entry : device.config.gids) {
-    if (entry.gid == net.destination && (entry.type == GidType::roce_v1) == (net.version == RoceVersion::v1)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-void count_received(Qp& qp, const Packet& packet) {
-  ++qp.counters.received_packets;
-  qp.counters.received_bytes += packet.icrc_offset() + kIcrcSize - packet.bth_offset();
-}
-
 /// Keeps all QPs from NAKing a gap.
 void latch_all(const DeviceState& device) {
   for (const std::unique_ptr<Qp>& qp : device.qps) {
@@ -150,38 +149,6 @@ void latch_all(const DeviceState& device) {
 void drop(const DeviceState& device, Counters& counters, std::uint64_t Counters::*counter) {
   ++(counters.*counter);
   if (fault(Fault::drop_latches)) latch_all(device);
-}
-
-void deliver_datagram(DeviceState& device, Qp& qp, const Packet& packet, Time now) {
-  if (!p_keys_match(packet.bth().p_key, qp.p_key)) {
-    ++qp.counters.p_key_violations;
-    return;
-  }
-  count_received(qp, packet);
-  on_congestion_mark(device, qp, packet, now);
-  on_datagram(device, qp, packet);
-}
-
-/// Delivers a datagram to all UD QPs: a fault.
-void deliver_to_all(DeviceState& device, const Packet& packet, Time now) {
-  for (const std::unique_ptr<Qp>& qp : device.qps) {
-    if (qp != nullptr && qp->init.type == QpType::ud) deliver_datagram(device, *qp, packet, now);
-  }
-}
-
-// UD-06 (a multicast datagram reaches every QP attached to its group)
-void deliver_multicast(DeviceState& device, const Packet& packet, Time now) {
-  const Gid destination = packet.net().destination;
-  bool delivered = false;
-  if (fault(Fault::qpn_ffffff_anywhere)) return deliver_to_all(device, packet, now);
-  for (const auto& [group, slot] : device.groups) {
-    if (group != destination) continue;
-    delivered = true;
-    deliver_datagram(device, *device.qps[slot], packet, now);
-    if (fault(Fault::mc_twice)) deliver_datagram(device, *device.qps[slot], packet, now);
-    if (fault(Fault::mc_first_only)) break;
-  }
-  if (!delivered) ++device.other.unknown_qp;
 }
 
 /// Executes a WRITE in a state that takes none: a fault.
@@ -209,13 +176,7 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, 
       qp.state == QpState::err) {
     return drop(device, qp.counters, &Counters::wrong_state);
   }
-  if (qp.is_datagram()) {
-    if (!is_to_us(device, packet.net())) {
-      ++qp.counters.wrong_address;
-      return;
-    }
-    return deliver_datagram(device, qp, packet, now);
-  }
+  if (qp.is_datagram()) return receive_datagram(device, qp, packet, now);
   if (!is_of_connection(qp, packet) && !(fault(Fault::answers_from_anyone) && info.is_response())) {
     return drop(device, qp.counters, &Counters::wrong_address);
   }
@@ -352,7 +313,7 @@ void Device::receive(const Packet& packet, Time now) {
     }
   }
   if (multicast) {
-    deliver_multicast(device, packet, now);
+    receive_multicast(device, packet, now);
   } else {
     deliver(device, *qp, packet, bth, now);
   }

@@ -2,6 +2,7 @@
 // The responder's receiving side for RC: PSNs, gaps and duplicates, refusals, when to acknowledge (IBTA vol. 1, 9.7.5).
 #include "transport/completion.h"
 #include "transport/faults.h"
+#include "transport/receive.h"
 #include "transport/responder_execute.h"
 #include "transport/scheduler.h"
 
@@ -103,13 +104,7 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
     ++qp.counters.wrong_state;
     return;
   }
-  // QP-06 (the first packet in RTR makes the event communication established)
-  if (!resp.established) {
-    resp.established = true;
-    if (qp.state == QpState::rtr && !fault(Fault::no_established)) {
-      device.report(Event{.type = EventType::communication_established, .qpn = qp.qpn});
-    }
-  }
+  note_established(device, qp);
   if (misbehave(device, qp, packet, bth.psn, now)) return;
   // RC-RESP-01 (the expected PSN is executed, an older one is a duplicate, a newer one is a gap)
   std::int32_t ahead = bth.psn.distance_from(resp.e_psn);

@@ -3,6 +3,7 @@
 #include "transport/completion.h"
 #include "transport/device_state.h"
 #include "transport/faults.h"
+#include "transport/receive.h"
 
 namespace roce::transport::detail {
 
@@ -56,6 +57,7 @@ void on_unreliable(DeviceState& device, Qp& qp, const Packet& packet, const Bth&
     ++qp.counters.wrong_state;
     return;
   }
+  note_established(device, qp);
   const OpcodeInfo& info = packet.info();
   if (fault(Fault::uc_answers) && bth.ack_req) answer(device, qp, AethSyndrome::ack(), bth.psn);
   if (fault(Fault::uc_stuck) && resp.open == Responder::Open::write && info.operation != Operation::write) return;
