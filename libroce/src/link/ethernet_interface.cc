@@ -12,8 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "link/file_descriptor.h"
 #include "link/link_failure.h"
+#include "roce/link/file_descriptor.h"
 
 namespace roce::link {
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "link/file_descriptor.h"
+#include "roce/link/file_descriptor.h"
 
 namespace roce::link {
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "link/classic_bpf_assembler.h"
+#include "link/shard_steering.h"
 
 namespace roce::link {
 
@@ -29,8 +30,6 @@ constexpr std::uint32_t kIpv6Header = 40;
 constexpr std::uint32_t kIpv6NextHeader = 6;
 constexpr std::uint32_t kUdpHeader = 8;
 constexpr std::uint32_t kDestinationPort = 2;
-/// Offset in the BTH of a reserved byte and the DestQP after it.
-constexpr std::uint32_t kDestQp = 4;
 
 /// Writes code that parses from the index on and leaves the DestQP in the accumulator.
 void load_behind_ipv4(ClassicBpfAssembler& code, Label first) {
@@ -65,18 +64,6 @@ void load_behind_grh(ClassicBpfAssembler& code, Label first) {
   code.load8(kIpv6NextHeader);
   code.jump_if_not_equal(kBthBehindGrh, first);
   code.load32(kIpv6Header + kDestQp);
-}
-
-/// Writes code that ends the program with the shard of the DestQP in the accumulator.
-void give_shard(ClassicBpfAssembler& code, std::uint32_t shard_bits, Label first) {
-  constexpr std::uint32_t qpn_bits = 0xff'ffff;
-  constexpr std::uint32_t gsi = 1;
-  constexpr std::uint32_t multicast = 0xff'ffff;
-  code.mask(qpn_bits);
-  code.jump_if_not_greater(gsi, first);
-  code.jump_if_equal(multicast, first);
-  code.mask((1U << shard_bits) - 1);
-  code.give_accumulator();
 }
 
 /// Writes the program that `PacketFanout` describes. The packet begins behind the Ethernet header and its outer VLAN

@@ -14,11 +14,11 @@
 #include <thread>
 
 #include "link/ethernet_interface.h"
-#include "link/file_descriptor.h"
 #include "link/link_failure.h"
 #include "link/offload.h"
 #include "link/packet_fanout.h"
 #include "link/packet_ring.h"
+#include "roce/link/file_descriptor.h"
 
 namespace roce::link {
 

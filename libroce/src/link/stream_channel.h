@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "link/file_descriptor.h"
+#include "roce/link/file_descriptor.h"
 #include "roce/link/link.h"
 
 namespace roce::link::detail {

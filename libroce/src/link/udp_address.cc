@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 
-#include "link/file_descriptor.h"
+#include "roce/link/file_descriptor.h"
 
 namespace roce::link {
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 #include "link/udp_ports.h"
@@ -83,6 +84,15 @@ void read_control(const msghdr& header, RxFrame& out) {
   }
 }
 
+/// Returns the kernel's count of datagrams that it dropped for want of room, since the socket was made.
+[[nodiscard]] std::optional<std::uint32_t> count_drops(const FileDescriptor& socket) {
+  // Unlike SO_RXQ_OVFL, which comes with the next datagram, this includes losses after which nothing came.
+  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t size = sizeof memory;
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &size) != 0) return std::nullopt;
+  return memory[SK_MEMINFO_DROPS];
+}
+
 /// Everything behind the UDP header of one outgoing frame, and the header fields that the kernel writes for it.
 struct Outgoing {
   SocketAddress destination{};
@@ -113,7 +123,7 @@ struct UdpLink::State {
   UdpPorts ports;
   LinkCounters counters;
   /// The kernel's count at the last look; it has 32 bits.
-  std::uint32_t drops_seen = 0;
+  std::uint32_t drops_seen;
 
   // Not initialised, so that only the used part of the room for the longest datagrams takes memory.
   std::unique_ptr<std::byte[]> slots;
@@ -136,6 +146,7 @@ UdpLink::State::State(UdpEndpoint own, FileDescriptor socket, const AddressOwner
       receiver(std::move(socket)),
       segmentation(options.segmentation),
       ports(endpoint, receiver.get(), options.max_source_ports),
+      drops_seen(count_drops(receiver).value_or(0)),
       slots(std::make_unique_for_overwrite<std::byte[]>(slot_stride * kBatch)) {
   if (segmentation && !allow_super_frames(receiver)) stop_segmentation(errno);
   for (std::size_t i = 0; i < kBatch; ++i) {
@@ -202,6 +213,7 @@ LinkError UdpLink::State::gone(int error) const {
 }
 
 LinkResult<std::unique_ptr<UdpLink>> UdpLink::open(const UdpLinkOptions& options) {
+  FileDescriptor given{options.receiver};
   const MappedAddress any_v4 = mapped(in_addr{INADDR_ANY});
   const bool group = is_v4(options.local) ? (options.local[12] & std::byte{0xf0}) == std::byte{0xe0}
                                           : options.local[0] == std::byte{0xff};
@@ -212,7 +224,8 @@ LinkResult<std::unique_ptr<UdpLink>> UdpLink::open(const UdpLinkOptions& options
   auto owner = find_owner(options.local, options.interface);
   if (!owner) return tl::unexpected(owner.error());
   UdpEndpoint endpoint{options.local, owner->index, options.only_interface ? owner->interface : std::string{}};
-  auto receiver = open_receiver(endpoint, *owner, options.receive_buffer_bytes);
+  auto receiver = given ? LinkResult<FileDescriptor>{std::move(given)}
+                        : open_receiver(endpoint, *owner, options.receive_buffer_bytes);
   if (!receiver) return tl::unexpected(receiver.error());
   auto state = std::make_unique<State>(std::move(endpoint), std::move(*receiver), *owner, options);
   return std::unique_ptr<UdpLink>(new UdpLink(std::move(state)));
@@ -341,13 +354,9 @@ LinkResult<void> UdpLink::check() {
 }
 
 LinkCounters UdpLink::counters() const {
-  // Unlike SO_RXQ_OVFL, which comes with the next datagram, this includes losses after which nothing came.
-  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
-  socklen_t size = sizeof memory;
-  if (::getsockopt(state_->receiver.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &size) == 0) {
-    state_->counters.receive_drops += memory[SK_MEMINFO_DROPS] - state_->drops_seen;
-    state_->drops_seen = memory[SK_MEMINFO_DROPS];
-  }
+  const std::uint32_t drops = count_drops(state_->receiver).value_or(state_->drops_seen);
+  state_->counters.receive_drops += drops - state_->drops_seen;
+  state_->drops_seen = drops;
   return state_->counters;
 }
 

@@ -125,9 +125,10 @@ bool bind_port(const FileDescriptor& socket, const UdpEndpoint& endpoint, std::u
 }
 
 LinkResult<FileDescriptor> open_receiver(const UdpEndpoint& endpoint, const AddressOwner& owner,
-                                         std::size_t buffer_bytes) {
+                                         std::size_t buffer_bytes, bool shares_port) {
   FileDescriptor socket = make_sender(endpoint);
-  if (!socket || !ask_for_headers(socket, is_v4(endpoint.local))) {
+  if (!socket || !ask_for_headers(socket, is_v4(endpoint.local)) ||
+      (shares_port && !set(socket, SOL_SOCKET, SO_REUSEPORT, 1))) {
     return tl::unexpected(socket_error(endpoint, errno));
   }
   const auto room =

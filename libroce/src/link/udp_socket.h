@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "link/file_descriptor.h"
 #include "link/udp_address.h"
+#include "roce/link/file_descriptor.h"
 #include "roce/link/udp_link.h"
 
 namespace roce::link {
@@ -32,9 +32,10 @@ struct UdpEndpoint {
 /// Binds the socket to the endpoint's address and a port (0: the kernel chooses). On failure false, with `errno` set.
 [[nodiscard]] bool bind_port(const FileDescriptor& socket, const UdpEndpoint& endpoint, std::uint16_t port);
 
-/// Opens the socket on port 4791, which reports with each datagram its header fields and its time of arrival.
+/// Opens the socket on port 4791, which reports with each datagram its header fields and its time of arrival. Sockets
+/// that share the port (SO_REUSEPORT) are all of one user, and each of them says so.
 [[nodiscard]] LinkResult<FileDescriptor> open_receiver(const UdpEndpoint& endpoint, const AddressOwner& owner,
-                                                       std::size_t buffer_bytes);
+                                                       std::size_t buffer_bytes, bool shares_port = false);
 
 /// True if the kernel segments what the socket sends (Linux 4.18); from now on it also hands out incoming super-frames
 /// whole (Linux 5.0). On failure false, with `errno` set.

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "link/ethernet_interface.h"
-#include "link/file_descriptor.h"
 #include "link/interface_watch.h"
 #include "link/link_failure.h"
 #include "link/xdp_abi.h"
 #include "link/xdp_program.h"
 #include "link/xdp_queue.h"
+#include "roce/link/file_descriptor.h"
 #include "roce/link/raw_link.h"
 
 namespace roce::link {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include "link/file_descriptor.h"
+#include "roce/link/file_descriptor.h"
 #include "roce/link/xdp_link.h"
 
 namespace roce::link {

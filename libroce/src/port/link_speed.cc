@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "link/file_descriptor.h"
+#include "roce/link/file_descriptor.h"
 
 namespace roce::port {
 

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "link/file_descriptor.h"
+#include "roce/link/file_descriptor.h"
 #include "roce/port/result.h"
 #include "roce/wire/types.h"
 

@@ -29,6 +29,9 @@ struct UdpLinkOptions {
   std::size_t max_source_ports = 1024;
   /// Send super-frames and hand out received ones, if the kernel does both.
   bool segmentation = false;
+  /// A descriptor of a socket of a `UdpPortGroup` of this address, which may be another process's. The link receives
+  /// from it, and closes it in the end, also if it cannot be opened. -1: the link opens port 4791 itself.
+  int receiver = -1;
 };
 
 /// RoCE v2 through the kernel's UDP, which does not need a privilege: the payload of datagrams to port 4791.

@@ -7,7 +7,7 @@
 
 namespace roce::link {
 
-/// Owns an open file.
+/// Owns the descriptor of an open file, or none; closes it in the end.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -24,6 +24,8 @@ class FileDescriptor {
   }
 
   [[nodiscard]] int get() const { return fd_; }
+  /// Gives the descriptor to the caller, who closes it; -1 if there is none.
+  [[nodiscard]] int release() { return std::exchange(fd_, -1); }
   explicit operator bool() const { return fd_ >= 0; }
 
  private:
