@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The functions of verbs.h as a program calls them. Run through roce-run, so that they are ours: two queue pairs of one
 // device, which sends to itself.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
@@ -134,6 +135,52 @@ TEST_F(Verbs, ReturnsAndSetsErrno) {
   EXPECT_EQ(errno, EBUSY);
   EXPECT_EQ(ibv_alloc_null_mr(pd_), nullptr);
   EXPECT_EQ(errno, EOPNOTSUPP);
+}
+
+/// A function that the headers of this system need not have.
+template <typename Function>
+Function* later_function(const char* name, const char* node) {
+  return reinterpret_cast<Function*>(::dlvsym(RTLD_DEFAULT, name, node));
+}
+
+TEST_F(Verbs, AllocatesBuffersForPrograms) {
+  auto* const allocate = later_function<void*(ibv_pd*, std::size_t, void**)>("ibv_alloc_buf", "IBVERBS_1.17");
+  auto* const enlist =
+      later_function<ibv_mr*(ibv_pd*, void*, void*, std::size_t, int)>("ibv_reg_buf_mr", "IBVERBS_1.17");
+  auto* const release = later_function<void(void*)>("ibv_free_buf", "IBVERBS_1.17");
+  ASSERT_TRUE(allocate != nullptr && enlist != nullptr && release != nullptr);
+  void* buffer = nullptr;
+  auto* const memory = static_cast<char*>(allocate(pd_, 5000, &buffer));
+  ASSERT_NE(memory, nullptr);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 4096, 0U);
+  ibv_mr* const region = enlist(pd_, buffer, memory + 1000, 4000, IBV_ACCESS_LOCAL_WRITE);
+  ASSERT_NE(region, nullptr);
+  EXPECT_EQ(region->addr, memory + 1000);
+  EXPECT_EQ(ibv_dereg_mr(region), 0);
+  EXPECT_EQ(enlist(pd_, buffer, memory + 1000, 4001, 0), nullptr);
+  EXPECT_EQ(enlist(pd_, buffer, memory - 1, 1, 0), nullptr);
+  ibv_pd* const other = ibv_alloc_pd(context_);
+  EXPECT_EQ(enlist(other, buffer, memory, 1, 0), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(ibv_dealloc_pd(other), 0);
+  release(buffer);
+}
+
+TEST_F(Verbs, TellsTheSpeedOfThePort) {
+  auto* const query =
+      later_function<int(ibv_context*, std::uint32_t, std::uint64_t*)>("ibv_query_port_speed", "IBVERBS_1.16");
+  ASSERT_NE(query, nullptr);
+  std::uint64_t speed = 0;
+  EXPECT_EQ(query(context_, 1, &speed), 0);
+  EXPECT_GT(speed, 0U);
+  EXPECT_EQ(query(context_, 2, &speed), EINVAL);
+}
+
+TEST_F(Verbs, RefusesLaterFunctionsThatItDoesNotHave) {
+  EXPECT_EQ(later_function<void*(ibv_context*, void*)>("ibv_create_comp_cntr", "IBVERBS_1.18")(context_, nullptr),
+            nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
+  EXPECT_EQ(later_function<int(void*)>("ibv_dm_export_dmabuf_fd", "IBVERBS_1.16")(nullptr), -1);
 }
 
 TEST_F(Verbs, MakesRoomForMoreThanIsAskedFor) {

@@ -22,6 +22,12 @@ __attribute__((used, visibility("hidden"))) void* roce_private_refuse_object() {
   return nullptr;
 }
 
+/// Stands for functions that return a file descriptor.
+__attribute__((used, visibility("hidden"))) int roce_private_refuse_descriptor() {
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
 /// Stands for `verbs_register_driver_NODE`, which drivers call when they are loaded.
 __attribute__((used, visibility("hidden"))) void roce_private_ignore() {}
 

@@ -8,6 +8,7 @@
 #include "roce/port/link_speed.h"
 #include "verbs/ibverbs/device_memory.h"
 #include "verbs/ibverbs/entries.h"
+#include "verbs/ibverbs/later_functions.h"
 #include "verbs/ibverbs/objects.h"
 #include "verbs/ibverbs/results.h"
 
@@ -65,9 +66,13 @@ void fill(const Place& place, ibv_device_attr& out) {
   out.phys_port_cnt = 1;
 }
 
+[[nodiscard]] std::uint64_t speed_of(const Place& place) {
+  return port::link_speed_bps(place.interface).value_or(port::Port::kUsualSpeed);
+}
+
 [[nodiscard]] ibv_port_attr port_of(const Place& place) {
   constexpr std::uint32_t smallest_mtu = 256;
-  const std::uint64_t bits_per_second = port::link_speed_bps(place.interface).value_or(port::Port::kUsualSpeed);
+  const std::uint64_t bits_per_second = speed_of(place);
   const Speed& speed =
       *std::ranges::find_if(kSpeeds, [&](const Speed& row) { return bits_per_second >= row.bits_per_second; });
   ibv_port_attr out{};
@@ -155,6 +160,15 @@ int ibv_query_device(struct ibv_context* context, struct ibv_device_attr* attrib
 int ibv_query_port(struct ibv_context* context, uint8_t port, struct _compat_ibv_port_attr* attributes) {
   return query_port(context, port, reinterpret_cast<ibv_port_attr*>(attributes),
                     offsetof(ibv_port_attr, port_cap_flags2));
+}
+
+int ibv_query_port_speed(struct ibv_context* context, uint32_t port, uint64_t* speed) {
+  return status_of([&] {
+    constexpr std::uint64_t unit = 100'000'000;  // bits a second
+    if (port != 1) return EINVAL;
+    *speed = speed_of(place_of(context)) / unit;
+    return 0;
+  });
 }
 
 int ibv_query_gid(struct ibv_context* context, uint8_t port, int index, union ibv_gid* gid) {
