@@ -103,6 +103,7 @@ if(TARGET roce-run)
     FILES docs/man/roce-run.1
     DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
     COMPONENT verbs)
+  install(TARGETS roce-portd RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}/roce/verbs" COMPONENT verbs)
   # In a folder of its own, where the dynamic linker does not look unless roce-run says so.
   install(
     TARGETS roce_ibverbs roce_paths

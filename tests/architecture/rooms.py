@@ -131,10 +131,12 @@ ROOMS = {
 
     # A libibverbs.so.1 of our own, and roce-run, which puts it in front of programs.
     "verbs/devices": _room("roce/live roce/port roce/transport roce/wire"),
-    "verbs/engine": _room("roce/link roce/live roce/port roce/transport roce/wire"),
-    "verbs/ibverbs": _room("roce/port roce/transport verbs/devices verbs/engine"),
+    "verbs/port": _room("roce/link roce/port roce/wire"),
+    "verbs/engine": _room("roce/link roce/live roce/port roce/transport roce/wire verbs/port"),
+    "verbs/ibverbs": _room("roce/port roce/transport verbs/devices verbs/engine verbs/port"),
     "verbs/paths": _room(""),
-    "verbs/run": _room("roce/link roce/port command_line verbs/devices"),
+    "verbs/portd": _room("roce/port command_line verbs/port"),
+    "verbs/run": _room("roce/link roce/port command_line verbs/devices verbs/port"),
 
     # The Wireshark plugin: a half that does not know Wireshark, and the half under the GPL.
     "wireshark/parts": _room("roce/analysis roce/wire packet_text"),

@@ -100,10 +100,31 @@ print(os.path.isdir("/sys/class/net"), os.environ["LD_PRELOAD"].split(":")[1])""
         self.assertIn("no interface of this machine has the address", self.refused("--address", "192.0.2.1", "true"))
 
     def test_refuses_an_address_in_use(self):
+        # One at which no roce-portd waits for the next program.
+        address = ADDRESS.replace("127.91.", "127.94.")
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
-            other.bind((ADDRESS, 4791))
-            self.assertIn("the port is taken", self.refused("--address", ADDRESS, "true"))
-        self.assertEqual(self.run_it("--address", ADDRESS, "true").returncode, 0)
+            other.bind((address, 4791))
+            for how in ("", "inside"):
+                run = self.run_it("--address", address, "true", ROCE_VERBS_PORTD=how)
+                self.assertEqual((run.returncode, run.stderr.count("\n")), (2, 1), run.stderr)
+                self.assertIn("the port is taken", run.stderr)
+        self.assertEqual(self.run_it("--address", address, "true").returncode, 0)
+
+    def test_says_that_a_part_of_the_package_is_missing(self):
+        folder = tempfile.mkdtemp(prefix="roce-run-")
+        self.addCleanup(shutil.rmtree, folder)
+        where = self.run_it("--address", ADDRESS, "printenv", "LD_LIBRARY_PATH").stdout.split(":")[0].strip()
+        bin_folder = os.path.dirname(os.path.realpath(ROCE_RUN))
+        libraries = os.path.normpath(os.path.join(folder, os.path.relpath(bin_folder, "/"), os.path.relpath(where, bin_folder)))
+        os.makedirs(libraries)
+        copy = os.path.join(folder, os.path.relpath(bin_folder, "/"), "roce-run")
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        shutil.copy(ROCE_RUN, copy)
+        for name in ("libibverbs.so.1", "libroce-paths.so"):
+            shutil.copy(os.path.join(where, name), libraries)
+        run = subprocess.run([copy, "--address", ADDRESS, "true"], capture_output=True, text=True, check=False)
+        self.assertEqual((run.returncode, run.stderr.count("\n")), (2, 1), run.stderr)
+        self.assertIn("there is no roce-portd in", run.stderr)
 
     def test_refuses_programs_that_would_not_take_the_library(self):
         self.assertIn("set-uid", self.refused(self.copy_of_true(0o4755)))
@@ -129,7 +150,7 @@ print(os.path.isdir("/sys/class/net"), os.environ["LD_PRELOAD"].split(":")[1])""
     def test_says_what_will_work(self):
         run = self.run_it("--address", ADDRESS, "--check", "true")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
-        self.assertIn(f"{ADDRESS}: UDP port 4791 is free", run.stdout)
+        self.assertIn(f"{ADDRESS}: UDP port 4791 can be shared by 255 processes", run.stdout)
         self.assertIn("/true: takes the library", run.stdout)
 
 

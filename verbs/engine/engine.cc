@@ -26,7 +26,8 @@ constexpr std::uint32_t kMostUnsentPosts = 32;
 /// Empty polls in a row after which a polling thread lets others run.
 constexpr std::uint32_t kYieldEvery = 16;
 
-[[nodiscard]] transport::VerbResult<transport::Device> make_device(const EngineOptions& options) {
+[[nodiscard]] transport::VerbResult<transport::Device> make_device(const EngineOptions& options,
+                                                                   const PortShare& share) {
   live::Random random;
   transport::DeviceConfig config;
   config.mac = options.mac;
@@ -35,6 +36,8 @@ constexpr std::uint32_t kYieldEvery = 16;
   config.profile = transport::hardware_like_profile();
   config.profile.window = kWindow;
   config.limits = Engine::limits();
+  config.shard_bits = share.shard_bits;
+  config.shard = share.shard;
   // Keys and numbers must not be guessable, nor those of the last process at this address.
   config.first_qpn = std::max(static_cast<std::uint32_t>(random.number()) & 0x7F'FFFFU, 0x11U);
   return transport::Device::make(std::move(config), [random]() mutable { return random.number(); });
@@ -64,28 +67,32 @@ transport::Limits Engine::limits() {
   return limits;
 }
 
-link::LinkResult<std::unique_ptr<Engine>> Engine::start(const EngineOptions& options, Callbacks callbacks) {
+link::LinkResult<std::unique_ptr<Engine>> Engine::start(const EngineOptions& options, PortShare share,
+                                                        Callbacks callbacks) {
   link::UdpLinkOptions udp;
   udp.interface = options.interface;
   udp.segmentation = true;
   udp.local = port::address_of(options.address);
+  udp.receiver = share.receiver.release();
   link::LinkResult<std::unique_ptr<link::UdpLink>> link = link::UdpLink::open(udp);
   if (!link) return tl::unexpected(link.error());
-  transport::VerbResult<transport::Device> device = make_device(options);
+  transport::VerbResult<transport::Device> device = make_device(options, share);
   if (!device) {
     return tl::unexpected(link::LinkError{.message = "cannot make the device: " + to_string(device.error())});
   }
   const std::uint64_t speed = port::link_speed_bps(options.interface).value_or(port::Port::kUsualSpeed);
-  std::unique_ptr<Engine> engine{new Engine{std::move(*device), std::move(*link), speed, std::move(callbacks)}};
+  std::unique_ptr<Engine> engine{
+      new Engine{std::move(*device), std::move(*link), std::move(share.daemon), speed, std::move(callbacks)}};
   const SignalsBlocked blocked;
   engine->thread_ = std::make_unique<std::thread>([&running = *engine] { running.serve(); });
   return engine;
 }
 
-Engine::Engine(transport::Device device, std::unique_ptr<link::Link> link, std::uint64_t bits_per_second,
-               Callbacks callbacks)
+Engine::Engine(transport::Device device, std::unique_ptr<link::Link> link, link::FileDescriptor port_daemon,
+               std::uint64_t bits_per_second, Callbacks callbacks)
     : device_(std::move(device)),
       link_(std::move(link)),
+      port_daemon_(std::move(port_daemon)),
       port_(device_, *link_, nullptr, nullptr, bits_per_second),
       callbacks_(std::move(callbacks)),
       fork_count_(fork_count()) {}

@@ -19,6 +19,7 @@
 #include "roce/wire/time.h"
 #include "roce/wire/types.h"
 #include "verbs/engine/wakeup.h"
+#include "verbs/port/port_share.h"
 
 namespace roce::verbs {
 
@@ -47,8 +48,8 @@ class Engine {
 
   /// Returns what the device of every engine has room for.
   [[nodiscard]] static transport::Limits limits();
-  /// Opens the link and begins to serve it. Errors: no such address here, port 4791 taken.
-  [[nodiscard]] static link::LinkResult<std::unique_ptr<Engine>> start(const EngineOptions& options,
+  /// Opens the link on a share of port 4791 and begins to serve it. Errors: no such address here, port 4791 taken.
+  [[nodiscard]] static link::LinkResult<std::unique_ptr<Engine>> start(const EngineOptions& options, PortShare share,
                                                                        Callbacks callbacks);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -100,8 +101,8 @@ class Engine {
     Engine& engine_;
   };
 
-  Engine(transport::Device device, std::unique_ptr<link::Link> link, std::uint64_t bits_per_second,
-         Callbacks callbacks);
+  Engine(transport::Device device, std::unique_ptr<link::Link> link, link::FileDescriptor port_daemon,
+         std::uint64_t bits_per_second, Callbacks callbacks);
   [[nodiscard]] static Time now();
   [[nodiscard]] Urgency urgency_of(Qpn qp) const;
   void sent(Urgency urgency);
@@ -117,9 +118,12 @@ class Engine {
   void serve();
   [[nodiscard]] bool program_polls() const;
   void wait();
+  /// Loses the engine if the daemon that lent it its share of the port has ended.
+  void look_after_port_daemon();
 
   transport::Device device_;
   std::unique_ptr<link::Link> link_;
+  link::FileDescriptor port_daemon_;  // none if the port is all its own
   port::Port port_;
   Callbacks callbacks_;
   Wakeup wakeup_;

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <chrono>
@@ -25,6 +26,8 @@ constexpr unsigned kProcessorsToSpin = 4;
 /// A program that has polled this often in vain, and within this time, serves the port itself.
 constexpr std::uint32_t kPollsInARow = 32;
 constexpr Duration kPollRest = microseconds{64};
+/// A daemon that has ended is noticed within this time, or when the thread wakes up.
+constexpr Duration kDaemonInterval = std::chrono::milliseconds{100};
 constexpr unsigned long kTimerSlack = 1000;  // ns; with Linux's own 50 us the rest would be twice as long
 
 [[nodiscard]] timespec timespec_of(Duration duration) {
@@ -44,7 +47,12 @@ void Engine::serve() {
   (void)::prctl(PR_SET_TIMERSLACK, kTimerSlack);
   const Duration spin = std::thread::hardware_concurrency() < kProcessorsToSpin ? Duration{0} : kSpin;
   Time busy_at = now();
+  Time daemon_at = busy_at;
   while (!is_ending_.load(std::memory_order_relaxed) && !is_gone_.load(std::memory_order_relaxed)) {
+    if (now() - daemon_at > kDaemonInterval) {
+      daemon_at = now();
+      look_after_port_daemon();
+    }
     if (program_polls()) {
       std::this_thread::sleep_for(kPollRest);
       continue;
@@ -67,8 +75,16 @@ void Engine::serve() {
   }
 }
 
+void Engine::look_after_port_daemon() {
+  std::byte nothing{};
+  if (!port_daemon_ || ::recv(port_daemon_.get(), &nothing, sizeof nothing, MSG_DONTWAIT | MSG_PEEK) < 0) return;
+  // It says nothing after its answer, so that only its end can be read.
+  const std::scoped_lock lock{mutex_};
+  lose("roce-portd, which held UDP port 4791 for this program, has ended");
+}
+
 void Engine::wait() {
-  std::array<pollfd, 2> polled{};
+  std::array<pollfd, 3> polled{};
   Time until = kNever;
   {
     const std::scoped_lock lock{mutex_};
@@ -77,6 +93,7 @@ void Engine::wait() {
     const bool writes = port_.wants_to_write();
     polled[0] = {.fd = link_->fd(), .events = static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), .revents = 0};
     polled[1] = {.fd = wakeup_.fd(), .events = POLLIN, .revents = 0};
+    polled[2] = {.fd = port_daemon_.get(), .events = POLLIN, .revents = 0};
   }
   if (is_ending_.load(std::memory_order_relaxed)) return;
   // "At once" is a time too early to be subtracted from.
@@ -84,6 +101,7 @@ void Engine::wait() {
   const timespec left = timespec_of(until > time ? until - time : Duration{0});
   (void)::ppoll(polled.data(), polled.size(), until == kNever ? nullptr : &left, nullptr);
   wakeup_.clear();
+  if (polled[2].revents != 0) look_after_port_daemon();
   const std::scoped_lock lock{mutex_};
   sleeps_until_.reset();
   if ((polled[1].revents & POLLNVAL) != 0) return lose("the program has closed descriptors that it did not open");

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "verbs/ibverbs/adapter.h"
 
+#include <dlfcn.h>
+
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "verbs/ibverbs/complain.h"
 #include "verbs/ibverbs/objects.h"
+#include "verbs/port/port_share.h"
 
 namespace roce::verbs {
 
@@ -40,6 +44,15 @@ template <typename Table>
   return found == table.end() ? nullptr : found->second;
 }
 
+/// Returns the folder that this library was loaded from.
+[[nodiscard]] std::string library_folder() {
+  static const char here = '\0';
+  Dl_info info{};
+  if (::dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return ".";
+  const std::string path = info.dli_fname;
+  return path.substr(0, path.find_last_of('/'));
+}
+
 }  // namespace
 
 Adapter::Adapter(const Place& place)
@@ -48,9 +61,7 @@ Adapter::Adapter(const Place& place)
 OrErrno<Engine*> Adapter::engine() {
   const std::scoped_lock lock{starting_};
   if (engine_ == nullptr) {
-    link::LinkResult<std::unique_ptr<Engine>> started =
-        Engine::start(options_, {.on_event = [this](const transport::Event& event) { on_event(event); },
-                                 .on_gone = [this](const std::string& message) { on_gone(message); }});
+    link::LinkResult<std::unique_ptr<Engine>> started = start_engine();
     if (!started) {
       complain(started.error().message);
       return refused(started.error().no_permission ? EACCES : ENODEV);
@@ -59,6 +70,19 @@ OrErrno<Engine*> Adapter::engine() {
   }
   if (!engine_->is_usable()) return refused(EIO);
   return engine_.get();
+}
+
+link::LinkResult<std::unique_ptr<Engine>> Adapter::start_engine() {
+  PortShare share;
+  if (!takes_whole_port()) {
+    link::LinkResult<PortShare> joined =
+        join_port(options_.address, options_.interface, library_folder() + "/roce-portd");
+    if (!joined) return tl::unexpected(joined.error());
+    share = std::move(*joined);
+  }
+  return Engine::start(options_, std::move(share),
+                       {.on_event = [this](const transport::Event& event) { on_event(event); },
+                        .on_gone = [this](const std::string& message) { on_gone(message); }});
 }
 
 void Adapter::add(ContextObject& context) {

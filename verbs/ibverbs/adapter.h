@@ -42,6 +42,7 @@ class Adapter {
   void remove(const SrqObject& srq);
 
  private:
+  [[nodiscard]] link::LinkResult<std::unique_ptr<Engine>> start_engine();
   void on_event(const transport::Event& event);
   void on_qp_event(const transport::Event& event);
   void on_gone(const std::string& message);

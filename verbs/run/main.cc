@@ -13,7 +13,7 @@ constexpr const char* kExamples =
     "Behind the options come the program and its arguments, which it gets as they are:\n"
     "  roce-run --address 127.0.0.2 ib_send_bw\n"
     "  roce-run --address 127.0.0.3 ib_send_bw 127.0.0.2\n"
-    "The address is on this machine, and has to be free of other RoCE programs: each process needs one of its own.\n"
+    "The address is on this machine, and has to be free of other RoCE programs; 255 processes may share it.\n"
     "Without one, the program sees a device for each interface that has an address.";
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "roce/port/udp_meta.h"
 #include "verbs/devices/device_tree.h"
 #include "verbs/devices/places.h"
+#include "verbs/port/port_share.h"
 #include "verbs/run/target_program.h"
 
 namespace roce::verbs {
@@ -33,7 +34,7 @@ namespace {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error) return cannot(fmt::format("cannot find the library: /proc/self/exe: {}", error.message()));
   const fs::path folder = (program.parent_path() / ROCE_VERBS_FROM_BIN).lexically_normal();
-  for (const char* const library : {"libibverbs.so.1", "libroce-paths.so"}) {
+  for (const char* const library : {"libibverbs.so.1", "libroce-paths.so", "roce-portd"}) {
     if (!fs::exists(folder / library, error)) {
       return cannot(fmt::format("there is no {} in {}; install the whole package", library, folder.string()));
     }
@@ -47,11 +48,19 @@ struct Room {
   bool segments = false;
 };
 
-/// Opens and closes the link that the program will open: its errors are those that it would meet.
-[[nodiscard]] Outcome<Room> try_address(const std::string& text) {
+/// Opens and closes the link that the program will open: its errors are those that it would meet. The roce-portd that
+/// is started for it waits for the program.
+[[nodiscard]] Outcome<Room> try_address(const std::string& text, const std::string& folder) {
   const std::optional<Gid> gid = port::parse_ip(text);
   if (!gid) return cannot(fmt::format("--address: expected an IP address, found {}", command_line::quote(text)));
   link::UdpLinkOptions options;
+  PortShare share;
+  if (!takes_whole_port()) {
+    link::LinkResult<PortShare> joined = join_port(*gid, {}, folder + "/roce-portd");
+    if (!joined) return cannot(joined.error().message);
+    share = std::move(*joined);
+    options.receiver = share.receiver.release();
+  }
   options.segmentation = true;
   options.local = port::address_of(*gid);
   const auto link = link::UdpLink::open(options);
@@ -68,7 +77,8 @@ struct Room {
 }
 
 void print_room(const std::string& address, const Room& room) {
-  fmt::print("address   {}: UDP port 4791 is free; datagrams of up to {} bytes{}\n", address, room.max_bytes,
+  fmt::print("address   {}: UDP port 4791 {}; datagrams of up to {} bytes{}\n", address,
+             takes_whole_port() ? "is free" : "can be shared by 255 processes", room.max_bytes,
              room.segments ? ", cut by the kernel" : ", sent one by one");
 }
 
@@ -147,7 +157,7 @@ Outcome<ExitCode> run(const RunOptions& options) {
   if (!folder) return tl::unexpected(folder.error());
   std::optional<Room> room;
   if (!options.address.empty()) {
-    const Outcome<Room> tried = try_address(options.address);
+    const Outcome<Room> tried = try_address(options.address, *folder);
     if (!tried) return tl::unexpected(tried.error());
     room = *tried;
   }

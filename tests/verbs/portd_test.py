@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""roce-portd: shares of one UDP port, lent to processes and taken back, and what it refuses.
+
+usage: portd_test.py ROCE_PORTD [UNITTEST ARGUMENT...]
+"""
+
+import array
+import os
+import random
+import re
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+# All of 127.0.0.0/8 is this machine's own; other tests use other addresses.
+ADDRESS = f"127.92.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 1}"
+VERSION = 1
+SHARES = 255
+WAIT = 20
+ROCE_PORT = 4791
+
+
+def name_of(address):
+    return f"\0roce/{os.getuid()}/{address}"
+
+
+def connect(address=ADDRESS):
+    """A connection to the daemon at an address, as soon as there is one."""
+    end = time.monotonic() + WAIT
+    while True:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            connection.connect(name_of(address))
+            connection.settimeout(WAIT)
+            return connection
+        except ConnectionRefusedError:
+            connection.close()
+            if time.monotonic() > end:
+                raise
+            os.sched_yield()
+
+
+def join(connection, request=struct.pack("=I", VERSION)):
+    """-> the shard, the socket or None, the refusal."""
+    connection.send(request)
+    answer, control, _, _ = connection.recvmsg(1024, socket.CMSG_SPACE(4))
+    version, shard = struct.unpack_from("=II", answer)
+    assert version == VERSION, answer
+    descriptors = array.array("i", control[0][2]) if control else []
+    receiver = socket.socket(fileno=descriptors[0]) if descriptors else None
+    return shard, receiver, answer[8:].split(b"\0")[0].decode()
+
+
+class PortdTest(unittest.TestCase):
+    def setUp(self):
+        self.daemon = self.start()
+
+    def start(self, *options):
+        daemon = subprocess.Popen([ROCE_PORTD, "--address", ADDRESS, "--foreground", *options], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(daemon.stdout.close)
+        self.addCleanup(daemon.wait, WAIT)
+        self.addCleanup(daemon.kill)
+        return daemon
+
+    def joined(self, **arguments):
+        connection = connect()
+        self.addCleanup(connection.close)
+        shard, receiver, refusal = join(connection, **arguments)
+        if receiver:
+            self.addCleanup(receiver.close)
+        return connection, shard, receiver, refusal
+
+    def test_gives_each_process_the_datagrams_to_its_queue_pairs(self):
+        _, first, receiver, _ = self.joined()
+        _, second, other, _ = self.joined()
+        self.assertNotEqual(first, second)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for i, shard in enumerate((first, second, first)):
+                sender.sendto(bytes(5) + bytes((7, i, shard)) + bytes(4), (ADDRESS, ROCE_PORT))
+        for to, expected in ((receiver, (0, 2)), (other, (1,))):
+            for i in expected:
+                self.assertTrue(select.select([to], [], [], WAIT)[0])
+                self.assertEqual(to.recv(100)[6], i)
+            self.assertFalse(select.select([to], [], [], 0)[0])
+
+    def test_lends_255_shares_and_says_why_not_more(self):
+        joined = [self.joined() for _ in range(SHARES)]
+        self.assertEqual({shard for _, shard, _, _ in joined}, set(range(1, SHARES + 1)))
+        connection, _, receiver, refusal = self.joined()
+        self.assertIsNone(receiver)
+        self.assertIn("255 processes use UDP port 4791", refusal)
+        connection.close()
+        # A place that is given back is there for the next.
+        gone, shard, receiver, _ = joined[7]
+        receiver.close()
+        gone.close()
+        end = time.monotonic() + WAIT
+        while True:
+            connection, again, receiver, _ = self.joined()
+            if receiver:
+                break
+            connection.close()
+            self.assertLess(time.monotonic(), end)
+        self.assertEqual(again, shard)
+
+    def test_lends_what_was_given_back_last_last(self):
+        connection, shard, receiver, _ = self.joined()
+        receiver.close()
+        connection.close()
+        others = [self.joined()[1] for _ in range(20)]
+        self.assertNotIn(shard, others)
+
+    def test_goes_on_when_processes_die_and_talk_nonsense(self):
+        rng = random.Random(20261128)
+        _, shard, receiver, _ = self.joined()
+        for _ in range(2000):
+            connection = connect()
+            if rng.random() < 0.8:
+                connection.send(rng.randbytes(rng.choice((0, 1, 3, 4, 5, 400))))
+            connection.close()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.sendto(bytes(6) + bytes((5, shard)) + bytes(4), (ADDRESS, ROCE_PORT))
+        self.assertTrue(select.select([receiver], [], [], WAIT)[0])
+        self.assertIsNone(self.daemon.poll())
+        self.assertIsNotNone(self.joined()[2])
+        with open(f"/proc/{self.daemon.pid}/status", encoding="ascii") as status:
+            self.assertLess(int(re.search(r"VmRSS:\s+(\d+) kB", status.read())[1]), 64 << 10)
+
+    def test_refuses_another_version(self):
+        _, _, receiver, refusal = self.joined(request=struct.pack("=I", VERSION + 1))
+        self.assertIsNone(receiver)
+        self.assertIn("of another version", refusal)
+
+    def test_ends_by_itself_once_nobody_is_there(self):
+        self.joined()[0].close()
+        self.assertEqual(self.daemon.wait(WAIT), 0)
+
+    def test_leaves_the_address_to_the_one_that_came_first(self):
+        connect().close()
+        self.assertEqual(self.start().wait(WAIT), 0)
+        self.assertIsNotNone(self.joined()[2])
+
+    def test_refuses_what_it_cannot_hold(self):
+        taken = f"127.93.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 1}"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as holder:
+            holder.bind((taken, ROCE_PORT))
+            for address, why in ((taken, "the port is taken"), ("192.0.2.1", "no interface of this machine has the address"),
+                                 ("nowhere", "expected an IP address")):
+                daemon = subprocess.run([ROCE_PORTD, "--address", address], capture_output=True, text=True, check=False)
+                self.assertEqual(daemon.returncode, 2, daemon)
+                self.assertIn(why, daemon.stdout)
+                self.assertEqual(daemon.stdout.count("\n"), 1)
+
+    def test_is_seen_to_end_by_those_that_it_serves(self):
+        connection, _, _, _ = self.joined()
+        self.daemon.send_signal(signal.SIGKILL)
+        self.assertEqual(connection.recv(1), b"")
+
+
+if __name__ == "__main__":
+    ROCE_PORTD = sys.argv.pop(1)
+    unittest.main()
