@@ -9,17 +9,20 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace {
 
 using ::testing::Ge;
 
-constexpr unsigned kAllRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+constexpr unsigned kAllRights =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 constexpr unsigned kRightsOfRegion = kAllRights | IBV_ACCESS_MW_BIND;
 
@@ -367,6 +370,39 @@ class ConnectedVerbs : public Verbs {
   ibv_qp* one_ = nullptr;
   ibv_qp* other_ = nullptr;
 };
+
+TEST_F(ConnectedVerbs, AtomicsCountWithThoseOfTheProgram) {
+  constexpr std::uint64_t rounds = 3000;
+  alignas(8) std::uint64_t value = 0;
+  ibv_mr* const region = ibv_reg_mr(pd_, &value, sizeof value, kAllRights);
+  ASSERT_NE(region, nullptr);
+  std::atomic<bool> ends = false;
+  std::uint64_t own = 0;
+  std::thread program{[&] {
+    for (; !ends; ++own) std::atomic_ref{value}.fetch_add(1);
+  }};
+  ibv_sge result = piece(0, 8);
+  ibv_send_wr request{};
+  request.sg_list = &result;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.wr.atomic = {reinterpret_cast<std::uintptr_t>(&value), 1, 0, region->rkey};
+  ibv_wc_status status = IBV_WC_SUCCESS;
+  for (std::uint64_t i = 0; i < rounds && status == IBV_WC_SUCCESS; ++i) {
+    ibv_send_wr* bad = nullptr;
+    EXPECT_EQ(ibv_post_send(one_, &request, &bad), 0);
+    status = completion().status;
+  }
+  ends = true;
+  program.join();
+  EXPECT_EQ(status, IBV_WC_SUCCESS);
+  EXPECT_EQ(value, rounds + own);
+  ibv_device_attr attributes{};
+  EXPECT_EQ(ibv_query_device(context_, &attributes), 0);
+  EXPECT_EQ(attributes.atomic_cap, IBV_ATOMIC_GLOB);
+  EXPECT_EQ(ibv_dereg_mr(region), 0);
+}
 
 TEST_F(ConnectedVerbs, AWindowOfType1OpensItsPartOfARegion) {
   ibv_mw* const window = ibv_alloc_mw(pd_, IBV_MW_TYPE_1);

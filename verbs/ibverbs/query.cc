@@ -57,7 +57,7 @@ void fill(const Place& place, ibv_device_attr& out) {
   out.max_pd = static_cast<int>(limits.max_pd);
   out.max_qp_rd_atom = out.max_qp_init_rd_atom = limits.max_rd_atomic;
   out.max_res_rd_atom = limits.max_rd_atomic * static_cast<int>(limits.max_qp);
-  out.atomic_cap = IBV_ATOMIC_HCA;
+  out.atomic_cap = IBV_ATOMIC_GLOB;
   out.max_mcast_grp = out.max_mcast_qp_attach = out.max_total_mcast_qp_attach = static_cast<int>(limits.max_groups);
   out.max_ah = static_cast<int>(limits.max_ah);
   out.max_srq = static_cast<int>(limits.max_srq);

@@ -2,6 +2,7 @@
 // The responder's work for each kind of request (IBTA vol. 1, 9.7.4, 9.7.5; annex A19 for FLUSH and ATOMIC WRITE).
 #include "transport/responder_execute.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "roce/wire/atomiceth.h"
@@ -174,31 +175,48 @@ Execution execute_read(DeviceState& device, Qp& qp, Request& request) {
   return Execution::done;
 }
 
+/// Returns what a FETCH ADD or COMPARE SWAP makes of a value.
+[[nodiscard]] std::uint64_t changed(std::uint64_t value, Operation operation, const AtomicEth& header) {
+  if (operation == Operation::fetch_add) return value + header.swap_or_add;
+  return value == header.compare ? header.swap_or_add : value;
+}
+
+/// Changes a value in memory by one step, and returns the one before.
+[[nodiscard]] std::uint64_t change(std::byte* at, Operation operation, const AtomicEth& header) {
+  using Value = std::atomic_ref<std::uint64_t>;
+  std::uint64_t before = 0;
+  std::memcpy(&before, at, sizeof before);
+  // RC-RESP-35 (an atomic is one for the processor too): a region may begin at an address that is aligned for the peer
+  // alone, and there no processor has such a step.
+  if (reinterpret_cast<std::uintptr_t>(at) % Value::required_alignment != 0) {
+    const std::uint64_t after = changed(before, operation, header);
+    std::memcpy(at, &after, sizeof after);
+    return before;
+  }
+  const Value value{*reinterpret_cast<std::uint64_t*>(at)};
+  while (!value.compare_exchange_weak(before, changed(before, operation, header))) {
+  }
+  return before;
+}
+
 Execution execute_atomic(DeviceState& device, Qp& qp, Request& request) {
   if (!may_take_rd_atomic(qp)) return request.refuse(NakCode::invalid_request);
   const auto header = *request.packet.get<AtomicEth>();
   if (request.packet.payload_length() != 0) return request.refuse(NakCode::invalid_request);
-  std::uint64_t value = 0;
+  constexpr std::uint32_t operand = 8;
   std::byte* at =
-      device.memory.remote(header.r_key, qp.pd, qp.qpn, header.virtual_address, sizeof value, Access::remote_atomic);
+      device.memory.remote(header.r_key, qp.pd, qp.qpn, header.virtual_address, operand, Access::remote_atomic);
   if (at == nullptr) {
     ++qp.counters.responder_access_errors;
     return request.refuse(NakCode::remote_access_error);
   }
   // RC-RESP-12 (an atomic at an address that is not a multiple of 8: NAK 0x61)
-  if (header.virtual_address % sizeof value != 0 && !fault(Fault::atomic_unaligned))
+  if (header.virtual_address % operand != 0 && !fault(Fault::atomic_unaligned))
     return request.refuse(NakCode::invalid_request);
   ++qp.counters.atomic_requests;
-  std::memcpy(&value, at, sizeof value);
   // RC-RESP-32 (an atomic answers with the value before, in the byte order of the host)
-  std::uint64_t original = value;
-  if (request.info.operation == Operation::fetch_add) {
-    value += header.swap_or_add;
-  } else if (value == header.compare) {
-    value = header.swap_or_add;
-  }
-  std::memcpy(at, &value, sizeof value);
-  if (fault(Fault::atomic_value_late)) original = value;
+  std::uint64_t original = change(at, request.info.operation, header);
+  if (fault(Fault::atomic_value_late)) original = changed(original, request.info.operation, header);
   if (fault(Fault::atomic_raw_order)) original = __builtin_bswap64(original);
   ++qp.resp.msn;
   new_replay(qp.resp) = {.operation = request.info.operation,
