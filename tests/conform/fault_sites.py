@@ -17,12 +17,12 @@ import shutil
 import subprocess
 import sys
 
-FOLDERS = ("transport", "cm")
+FOLDERS = ("transport", "cm", "port")
 SKIPPED = 77
 # Another compiler may order the same code differently once a branch that is never taken is out of the sources.
 COMPILER = re.compile(r"\) 12\.")
 CALL = r"fault\(Fault::\w+\)"
-INCLUDE = re.compile('#include "(?:transport|cm)/faults.h"\n')
+INCLUDE = re.compile('#include "(?:transport|cm|port)/faults.h"\n')
 
 
 def end_of_statement(text, start):

@@ -35,7 +35,7 @@ FINDER = re.compile(r"\*{0,2}([a-z0-9-]+)\*{0,2} (\d+)")
 
 def planted(source):
     """The faults with their sentences, in the order of the tables."""
-    return dict(pair for part in ("cm", "transport")
+    return dict(pair for part in ("cm", "port", "transport")
                 for pair in FAULT.findall((source / f"libroce/src/{part}/faults.inc").read_text(encoding="utf-8")))
 
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cm/faults.h"
+#include "port/faults.h"
 #include "transport/faults.h"
 
 namespace roce {
@@ -17,16 +18,22 @@ thread_local std::optional<std::size_t> planted;
 constexpr std::array kNames{
 #define ROCE_FAULT(name, sentence) FaultName{#name, sentence},
 #include "cm/faults.inc"
+#include "port/faults.inc"
 #include "transport/faults.inc"
 #undef ROCE_FAULT
 };
 
-// Those of the transport are behind these.
-constexpr std::array kOfCm{
-#define ROCE_FAULT(name, sentence) FaultName{#name, sentence},
+// Those of the port are behind these, and those of the transport behind both.
+constexpr std::size_t kOfCm = 0
+#define ROCE_FAULT(name, sentence) +1
 #include "cm/faults.inc"
 #undef ROCE_FAULT
-};
+    ;
+constexpr std::size_t kOfPort = 0
+#define ROCE_FAULT(name, sentence) +1
+#include "port/faults.inc"
+#undef ROCE_FAULT
+    ;
 
 }  // namespace
 
@@ -41,7 +48,11 @@ void plant(std::optional<std::size_t> fault) {
 }  // namespace conform
 
 bool transport::detail::fault(Fault which) {
-  return conform::planted == conform::kOfCm.size() + static_cast<std::size_t>(which);
+  return conform::planted == conform::kOfCm + conform::kOfPort + static_cast<std::size_t>(which);
+}
+
+bool port::detail::fault(Fault which) {
+  return conform::planted == conform::kOfCm + static_cast<std::size_t>(which);
 }
 
 bool cm::detail::fault(Fault which) {

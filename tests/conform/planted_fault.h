@@ -8,7 +8,7 @@
 
 namespace roce::conform {
 
-/// A fault that this program's endpoint can have (transport/faults.inc, cm/faults.inc).
+/// A fault that this program's endpoint can have (faults.inc of transport, cm and port).
 struct FaultName {
   std::string_view name;
   std::string_view sentence;

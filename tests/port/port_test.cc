@@ -489,6 +489,18 @@ TEST_F(PausedPort, PfcForAnotherPortHoldsNothing) {
   EXPECT_THAT(link_.sent, SizeIs(1)) << "one that is sent to us alone counts";
 }
 
+TEST_F(PausedPort, PfcWithATagHoldsNothing) {
+  Pfc pfc;
+  pfc.set(3, 0xFFFF);
+  std::vector<std::byte> frame = control_frame(MacControlOpcode::pfc, pfc);
+  constexpr std::array tag{std::byte{0x81}, std::byte{0}, std::byte{0x60}, std::byte{0}};
+  frame.insert(frame.begin() + 12, tag.begin(), tag.end());
+  receive(frame, kNow);
+  write();
+  run(port_, kNow);
+  EXPECT_THAT(link_.sent, SizeIs(1));
+}
+
 TEST_F(PausedPort, AZeroTimerResumesAtOnce) {
   Pfc pfc;
   pfc.set(3, 0xFFFF);

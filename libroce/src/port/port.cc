@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "port/faults.h"
 #include "roce/port/udp_meta.h"
 #include "roce/wire/ethernet.h"
 #include "roce/wire/frame_template.h"
@@ -64,10 +65,13 @@ struct InPlace {
   return {unit.segment_size, unit.segments, std::uint16_t{1}};
 }
 
-/// True if a PAUSE or PFC frame holds this end of the wire: CC-09 (it is sent to their group, or to its own address).
+/// True if a PAUSE or PFC frame holds this end of the wire: CC-09 (it is sent to their group, or to its own address,
+/// and has no VLAN tag).
 [[nodiscard]] bool is_for_this_end(const Packet& packet, const MacAddress& ours) {
   const std::optional<Layer> ethernet = packet.find(HeaderId::ethernet);
   if (!ethernet) return false;
+  if (packet.find(HeaderId::vlan) && !fault(Fault::pfc_tag_ignored)) return false;
+  if (fault(Fault::pfc_any_mac)) return true;
   const MacAddress destination = FieldOf<&Ethernet::destination>::get(packet.bytes().data() + ethernet->offset);
   return destination == kOtherEnd || destination == ours;
 }
