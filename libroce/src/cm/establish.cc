@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // REQ, REP, RTU and MRA: how a connection is established.
 #include <algorithm>
+#include <utility>
 
 #include "cm/manager_state.h"
 #include "cm/mistakes.h"
@@ -45,6 +46,7 @@ CmReq make_req(const Config& config, const ConnectRequest& request, CommId local
   req.local_qpn = request.qpn;
   req.responder_resources = request.responder_resources;
   req.initiator_depth = request.initiator_depth;
+  if (fault(Fault::cm_depths_swapped)) std::swap(req.responder_resources, req.initiator_depth);
   req.remote_cm_response_timeout = config.response_timeout;
   req.local_cm_response_timeout = config.response_timeout;
   req.transport_service = request.transport;
@@ -135,7 +137,8 @@ VerbResult<CommId> ConnectionManager::connect(const ConnectRequest& request, Tim
   const OutMessage& req =
       impl.send(connection->peer, connection->transaction_id, MadAttribute::cm_req, connection->request);
   // CM-TIME-3 (a REQ waits two packet lifetimes and the peer's response timeout)
-  const Duration interval = 2 * time_of(impl.config.packet_lifetime) + time_of(impl.config.response_timeout);
+  Duration interval = 2 * time_of(impl.config.packet_lifetime) + time_of(impl.config.response_timeout);
+  if (fault(Fault::cm_req_timer_double)) interval *= 2;
   impl.repeat(*connection, req, interval, impl.config.max_retries);
   if (fault(Fault::cm_req_once)) connection->retries_left = 0;
   return connection->local;

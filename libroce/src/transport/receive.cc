@@ -216,6 +216,17 @@ void take_with(DeviceState& device, const Packet& packet, std::size_t offset, st
   if (Qp* qp = device.find_qp(changed.bth().dest_qp)) deliver(device, *qp, changed, changed.bth(), now);
 }
 
+/// Takes an IPv4 packet with an RC opcode that is not defined as a SEND: a fault.
+void take_reserved(DeviceState& device, const Packet& packet, Time now) {
+  constexpr std::size_t bth = kSize<Ethernet> + kSize<Ipv4> + kSize<Udp>;
+  constexpr std::uint8_t rc_opcodes = 0x20;
+  if (packet.bytes().size() < bth + kSize<Bth> || is_whole(packet)) return;
+  const std::uint64_t first = load_big_endian<2>(packet.bytes().data() + bth);
+  if (first >> 8U >= rc_opcodes) return;
+  constexpr auto send = static_cast<unsigned>(Opcode::rc_send_only);
+  take_with(device, packet, bth, static_cast<std::uint16_t>(send << 8U | (first & 0xFFU)), now);
+}
+
 /// Takes an IPv4 packet whose pad is longer than its payload as if it had no pad: a fault.
 void take_without_pad(DeviceState& device, const Packet& packet, Time now) {
   constexpr std::size_t bth = kSize<Ethernet> + kSize<Ipv4> + kSize<Udp>;
@@ -283,6 +294,7 @@ void Device::receive(const Packet& packet, Time now) {
   if (fault(Fault::ihl_ignored)) take_with(device, packet, ip, 0x4500, now);
   if (fault(Fault::fragment_runs)) take_with(device, packet, ip + 6, 0x4000, now);
   if (fault(Fault::dest_port_ignored)) take_with(device, packet, ip + kSize<Ipv4> + 2, kRocePort, now);
+  if (fault(Fault::reserved_runs_as_send)) take_reserved(device, packet, now);
   if (fault(Fault::pad_beyond_ok)) take_without_pad(device, packet, now);
   if (fault(Fault::v1_payload_length_ignored)) take_whole_frame(device, packet, now);
   if (fault(Fault::fragment_6_runs)) take_without_fragment_header(device, packet, now);

@@ -12,6 +12,17 @@
 
 namespace roce::transport::detail {
 
+namespace {
+
+/// Makes the event of a CQ that is armed, although nothing completes: a fault.
+void wake(DeviceState& device, CompletionQueue& cq) {
+  if (cq.armed == CompletionQueue::Armed::no) return;
+  cq.armed = CompletionQueue::Armed::no;
+  device.report(Event{.type = EventType::cq_ready, .cq = cq.handle});
+}
+
+}  // namespace
+
 Scattered take_send_payload(DeviceState& device, Qp& qp, const Packet& packet) {
   Responder& resp = qp.resp;
   const OpcodeInfo& info = packet.info();
@@ -22,6 +33,7 @@ Scattered take_send_payload(DeviceState& device, Qp& qp, const Packet& packet) {
   if (result != Scattered::done) return result;
   resp.receive_offset += packet.payload_length();
   resp.open = info.ends_message() ? Responder::Open::nothing : Responder::Open::send;
+  if (fault(Fault::solicited_at_first) && packet.bth().solicited && !info.ends_message()) wake(device, *qp.receive_cq);
   if (info.ends_message()) ++qp.counters.sends_received;
   return result;
 }
