@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "conform/language/frame_words.h"
+
 namespace roce::conform {
 
 namespace {
@@ -99,6 +101,18 @@ std::string pattern_text(const Member& first) {
   return fmt::format("{} {}", first.name, YAML::Dump(first.value.node));
 }
 
+/// Checks the opcodes of which a frame has one.
+CaseResult<void> check_opcodes(const SourceNode& node) {
+  const CaseResult<std::vector<SourceNode>> items = read_items(node);
+  if (!items) return tl::unexpected(items.error());
+  for (const SourceNode& item : *items) {
+    const CaseResult<std::string> text = read_text(item, "opcode");
+    if (!text) return tl::unexpected(text.error());
+    if (const Evaluated<void> known = check_opcode(*text); !known) return item.error(known.error());
+  }
+  return {};
+}
+
 /// Reads the first member of a pattern that is no field: the opcode, a short form or `opcode`.
 CaseResult<bool> read_kind(FramePattern& pattern, const Member& member) {
   const auto form = std::ranges::find(short_forms(), member.name, &ShortForm::name);
@@ -113,12 +127,14 @@ CaseResult<bool> read_kind(FramePattern& pattern, const Member& member) {
     return true;
   }
   if (member.name == "opcode") {
+    if (auto known = check_opcodes(member.value); !known) return tl::unexpected(known.error());
     CaseResult<Expression> opcode = read_value(member.value, member.name);
     if (!opcode) return tl::unexpected(opcode.error());
     pattern.opcode = std::move(*opcode);
     return true;
   }
   if (!member.value.node.IsNull()) return false;
+  if (const Evaluated<void> known = check_opcode(member.name); !known) return member.key.error(known.error());
   Evaluated<Expression> opcode = Expression::read_scalar(member.name);
   if (!opcode) return member.key.error(opcode.error());
   pattern.opcode = std::move(*opcode);
@@ -161,6 +177,7 @@ CaseResult<FrameSpec> read_frame(const SourceNode& node) {
   if (members->empty()) return node.error("expected an opcode, such as SEND_ONLY");
   const Member& first = members->front();
   if (!first.value.node.IsNull()) return first.value.error("expected nothing behind the opcode of a frame");
+  if (const Evaluated<void> known = check_opcode(first.name); !known) return first.key.error(known.error());
   Evaluated<Expression> opcode = Expression::read_scalar(first.name);
   if (!opcode) return first.key.error(opcode.error());
   FrameSpec frame{.place = node.place(), .opcode = std::move(*opcode)};
@@ -249,6 +266,7 @@ CaseResult<FramePattern> read_pattern(const SourceNode& node) {
       has_kind = *is_kind;
       if (has_kind) continue;
     }
+    if (const Evaluated<void> known = check_field(member.name); !known) return member.key.error(known.error());
     CaseResult<FieldPattern> field = read_field_pattern(member);
     if (!field) return tl::unexpected(field.error());
     pattern.fields.push_back(std::move(*field));

@@ -281,7 +281,7 @@ class BadInput(Programs):
         for steps, message in [
             ("- inject: {SEND_ONLY: , bth.psm: 1}", "7:36: bth.psm"),
             ("- inject: {SEND_ONLY: , bth.psn: 0x1000000}", "bth.psn: expected 0 … 16777215"),
-            ("- inject: {SEND_LONELY: }", "there is no opcode SEND_LONELY"),
+            ("- inject: {SEND_LONELY: }", "there is no opcode \"SEND_LONELY\""),
             ("- inject: {SEND_ONLY: , on: b}", "there is no QP b"),
             ("- check: $nobody == 1", "there is no value $nobody"),
             ("- post_send: {opcode: shout}", "opcode: expected one of send, send_with_immediate"),

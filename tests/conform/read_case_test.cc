@@ -103,6 +103,25 @@ TEST(ReadCase, NamesPlaceAndWhatIsAllowed) {
   EXPECT_THAT(mistake("steps: [{probe: }\n"), HasSubstr("psn-x.yaml:"));
 }
 
+TEST(ReadCase, KnowsTheOpcodesAndFieldsOfFrames) {
+  EXPECT_THAT(mistake("steps:\n  - expect: {SEND_ONYL: , bth.psn: $S}\n"),
+              AllOf(StartsWith("psn-x.yaml:6:14: there is no opcode \"SEND_ONYL\"; there are"),
+                    HasSubstr(" SEND_ONLY,"), HasSubstr(" CM_REQ,")));
+  EXPECT_THAT(mistake("steps:\n  - quiet: {time: 1ms, except: [{ACKN: }]}\n"),
+              StartsWith("psn-x.yaml:6:34: there is no opcode"));
+  EXPECT_THAT(mistake("steps:\n  - expect: {opcode: [SEND_FIRST, MIDDLE]}\n"),
+              AllOf(StartsWith("psn-x.yaml:6:"), HasSubstr("there is no opcode \"MIDDLE\"")));
+  EXPECT_THAT(mistake("steps: [{repeat: {times: 0, steps: [{inject: {SEND_ALL: }}]}}]\n"),
+              HasSubstr("there is no opcode \"SEND_ALL\""));
+  EXPECT_THAT(mistake("steps: [{expect: {ACK: , bth.psnn: 3}}]\n"),
+              HasSubstr("there is no field \"bth.psnn\"; there are: bth.opcode, "));
+  EXPECT_THAT(mistake("steps: [{expect: {ACK: , paylod: 3}}]\n"),
+              HasSubstr("there is no field \"paylod\"; there are: payload, payload_length, "));
+  EXPECT_EQ(
+      mistake("steps: [{expect: {UC_SEND_ONLY: , network.ecn: 3}}, {expect: {opcode: 0x81}}, {inject: {$x: }}]\n"),
+      "none");
+}
+
 TEST(ReadCase, RefusesAFolderWithoutCases) {
   const CaseResult<std::vector<Case>> cases = read_cases("/nonexistent/folder");
   ASSERT_FALSE(cases);
