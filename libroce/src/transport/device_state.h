@@ -66,6 +66,8 @@ struct DeviceState {
   std::uint8_t ready_classes = 0;  ///< one bit per class, set if its list is not empty
   std::uint8_t paused = 0;         ///< one bit per class
   std::uint8_t next_class = 7;
+  std::uint32_t turn_of = kNoQp;                 ///< slot of the QP whose turn was cut short because there was no room
+  std::uint32_t turn_left = 0;                   ///< packets that are left of that turn
   std::array<ReceiveLevel, 8> receive_levels{};  ///< by class
   Ring<PendingCnp> cnps;
 

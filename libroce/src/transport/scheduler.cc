@@ -89,8 +89,8 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
   if (next.next_ready != DeviceState::kNoQp) device.qps[next.next_ready]->prefetch();
 }
 
-/// Sends up to `quantum` packets of the QP that are ready.
-[[nodiscard]] Served serve_halves(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t quantum) {
+/// Sends up to `quantum` packets of the QP that are ready, and takes them off `quantum`.
+[[nodiscard]] Served serve_halves(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {
   if (qp.is_datagram()) return serve_datagrams(device, qp, out, now, quantum);
   Served result = Served::idle;
   for (int half = 0; half < 2 && quantum > 0; ++half) {
@@ -114,7 +114,7 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
 
 /// Serves a QP with a pacer if its time has come.
 // CC-07 (a QP with a rate limit sends data at that pace, packet by packet; its ACKs do not wait)
-[[nodiscard]] Served serve_paced(DeviceState& device, Qp& qp, Emitter& out, Time now) {
+[[nodiscard]] Served serve_paced(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {
   Pacer& pacer = *qp.pacer;
   pacer.catch_up(now);
   if (pacer.may_send_at() > now) {
@@ -128,19 +128,22 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
     return Served::idle;
   }
   const std::uint64_t bytes_before = qp.counters.sent_bytes;
-  const Served result = serve_halves(device, qp, out, now, pacer.turn(kQuantum));
+  const std::uint32_t turn = pacer.turn(quantum);
+  std::uint32_t left = turn;
+  const Served result = serve_halves(device, qp, out, now, left);
+  quantum -= turn - left;
   pacer.charge(qp.counters.sent_bytes - bytes_before, result != Served::idle, now);
   arm_timer(device, qp, now);
   return result;
 }
 
-/// Serves one turn of a QP.
-[[nodiscard]] Served serve(DeviceState& device, Qp& qp, Emitter& out, Time now) {
+/// Serves one turn of a QP, of `quantum` packets, and takes those that were sent off `quantum`.
+[[nodiscard]] Served serve(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {
   if (qp.state == QpState::reset || qp.state == QpState::init) return Served::idle;
   if (!qp.is_datagram() && !build_path(device, qp, qp.path, out.link())) return Served::idle;
   if (!serve_held(device, qp, out, now)) return Served::no_room;
-  if (qp.pacer != nullptr) return serve_paced(device, qp, out, now);
-  return serve_halves(device, qp, out, now, kQuantum);
+  if (qp.pacer != nullptr) return serve_paced(device, qp, out, now, quantum);
+  return serve_halves(device, qp, out, now, quantum);
 }
 
 }  // namespace
@@ -228,7 +231,12 @@ std::size_t serve_all(DeviceState& device, Emitter& out, Time now) {
     const auto priority = static_cast<std::uint8_t>((device.next_class - skipped) & 7);
     Qp& qp = *device.qps[device.ready[priority].first];
     prefetch_next(device, qp);
-    const Served served = serve(device, qp, out, now);
+    // A turn goes on where the last call had no room, or whoever takes packets one by one would get those of one QP
+    // only.
+    std::uint32_t quantum = device.turn_of == qp.slot ? device.turn_left : kQuantum;
+    const Served served = serve(device, qp, out, now, quantum);
+    device.turn_of = served == Served::no_room && quantum > 0 ? qp.slot : DeviceState::kNoQp;
+    device.turn_left = quantum;
     if (served == Served::no_room) break;
     remove_first(device, priority);
     qp.queued = false;
