@@ -61,6 +61,7 @@ ROOMS = {
     # Keeps the names of unfinished files, for handlers of signals.
     "roce/link": _room(),
     "roce/port": _guest("roce/link roce/transport roce/wire"),
+    "roce/fabric": _core("roce/congestion roce/transport roce/wire"),
     "roce/live": _guest("roce/cm roce/congestion roce/json_input roce/link roce/port roce/transport roce/wire"),
 
     # Shared by the programs.
