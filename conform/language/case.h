@@ -255,7 +255,7 @@ struct Case {
   /// True if a step compares counters, which other cases that run at the same time move too.
   [[nodiscard]] bool reads_counters() const;
   /// True if no other instance may run on the device meanwhile.
-  [[nodiscard]] bool runs_alone() const { return !serial.empty() || reads_counters(); }
+  [[nodiscard]] bool runs_alone() const;
 };
 
 }  // namespace roce::conform

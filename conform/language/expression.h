@@ -34,7 +34,8 @@ class NoNames final : public Scope {
 ///
 /// `$name` is a value of the scope, a bare name is a word. Numbers are decimal or 0x…, and times have a unit (`20ms`)
 /// and are nanoseconds. Operators, weakest first: or, and, not, comparisons, |, ^, &, << >>, + -, * / %. Functions:
-/// psn(x), ack_timeout(code), rnr_wait(code), packets(bytes), bytes(seed, length), if(condition, a, b), min, max.
+/// psn(x), ack_timeout(code), rnr_wait(code), pause_time(quanta), packets(bytes), bytes(seed, length),
+/// if(condition, a, b), min, max, part.
 class Expression {
  public:
   /// Makes an expression that is the word or number `text` itself.

@@ -8,6 +8,7 @@
 
 #include "command_line/number_text.h"
 #include "roce/wire/aeth.h"
+#include "roce/wire/mac_control.h"
 
 namespace roce::conform {
 
@@ -22,9 +23,10 @@ struct Function {
   std::size_t arguments;
 };
 
-constexpr std::array kFunctions{Function{"psn", 1},     Function{"ack_timeout", 1}, Function{"rnr_wait", 1},
-                                Function{"packets", 1}, Function{"bytes", 2},       Function{"if", 3},
-                                Function{"min", 2},     Function{"max", 2},         Function{"part", 3}};
+constexpr std::array kFunctions{Function{"psn", 1},       Function{"ack_timeout", 1}, Function{"rnr_wait", 1},
+                                Function{"packets", 1},   Function{"bytes", 2},       Function{"if", 3},
+                                Function{"min", 2},       Function{"max", 2},         Function{"part", 3},
+                                Function{"pause_time", 1}};
 
 std::string pattern(std::uint64_t seed, std::uint64_t length) {
   std::string text;
@@ -40,6 +42,18 @@ Evaluated<Value> packets_of(std::uint64_t bytes, const Scope& scope) {
   const std::uint64_t* size = mtu ? mtu->as_number() : nullptr;
   if (size == nullptr || *size == 0) return tl::unexpected(std::string{"packets() needs the path MTU, $mtu"});
   return Value::number(packets_for(bytes, *size));
+}
+
+Evaluated<Value> pause_time_of(std::uint64_t quanta, const Scope& scope) {
+  const std::optional<Value> speed = scope.find("speed");
+  const std::uint64_t* bits = speed ? speed->as_number() : nullptr;
+  if (bits == nullptr || *bits == 0)
+    return tl::unexpected(std::string{"pause_time() needs the speed of the port, $speed"});
+  if (quanta > UINT16_MAX) {
+    return tl::unexpected(fmt::format("pause_time takes quanta from 0 to {}, found {}", UINT16_MAX, quanta));
+  }
+  constexpr std::uint64_t ps_per_ns = 1000;
+  return Value::number((pause_picoseconds(static_cast<std::uint16_t>(quanta), *bits) + ps_per_ns - 1) / ps_per_ns);
 }
 
 std::optional<std::uint64_t> compute(std::string_view name, std::uint64_t a, std::uint64_t b) {
@@ -131,6 +145,7 @@ Evaluated<Value> apply_function(std::string_view function, std::span<const Value
   if (function == "min") return Value::number(std::min(a, b));
   if (function == "max") return Value::number(std::max(a, b));
   if (function == "packets") return packets_of(a, scope);
+  if (function == "pause_time") return pause_time_of(a, scope);
   if (function == "bytes") {
     if (b > kMostBytes) return tl::unexpected(fmt::format("bytes: expected at most {}, found {}", kMostBytes, b));
     return Value::word(pattern(a, b));

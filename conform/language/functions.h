@@ -26,7 +26,8 @@ namespace roce::conform {
 /// Checks that a function exists and takes this number of arguments. Error: which ones there are, or what it takes.
 [[nodiscard]] Evaluated<void> check_call(std::string_view function, std::size_t arguments);
 
-/// Returns the result of a function for which `check_call` is right; `packets` takes the path MTU from `$mtu`.
+/// Returns the result of a function for which `check_call` is right; `packets` takes the path MTU from `$mtu`,
+/// `pause_time` the speed of the port from `$speed`.
 [[nodiscard]] Evaluated<Value> apply_function(std::string_view function, std::span<const Value> arguments,
                                               const Scope& scope);
 

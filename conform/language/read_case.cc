@@ -36,9 +36,9 @@ bool any_counters(const std::vector<Step>& steps) {
 }
 
 const std::vector<std::string_view>& features() {
-  static const std::vector<std::string_view> names{"agent",     "atomic_write", "atomics",  "cm",        "cnp",
-                                                   "cq_events", "flush",        "ipv4",     "multicast", "mw",
-                                                   "rc",        "srq",          "type2_mw", "uc",        "ud"};
+  static const std::vector<std::string_view> names{"agent", "atomic_write", "atomics",   "cm", "cnp",   "cq_events",
+                                                   "flush", "ipv4",         "multicast", "mw", "pause", "pfc",
+                                                   "rc",    "srq",          "type2_mw",  "uc", "ud"};
   return names;
 }
 
@@ -246,6 +246,12 @@ CaseResult<void> read_member(Case& result, const Member& member) {
 
 bool Case::reads_counters() const {
   return any_counters(steps);
+}
+
+bool Case::runs_alone() const {
+  // All share QP1 of a device, and its services.
+  const bool asks_qp1 = std::ranges::find(needs, "cm") != needs.end();
+  return !serial.empty() || reads_counters() || asks_qp1;
 }
 
 std::string_view to_string(Level level) {

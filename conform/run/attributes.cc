@@ -203,28 +203,31 @@ CaseResult<void> read_attributes(QpAttributesRead& attributes, const std::vector
   const auto cq_size = [&scope](std::optional<std::uint32_t>& to) -> Reader {
     return [&to, &scope](const Setting& s) { return take_number(to.emplace(), s, scope, kMostCompletions); };
   };
-  return read_each(settings, "attribute",
-                   {{"type", [&](const Setting& s) { return take_word(qp.type, s, scope, kTypes); }},
-                    {"version", [&](const Setting& s) { return take_word(qp.version, s, scope, kQpVersions); }},
-                    {"state", [&](const Setting& s) { return take_word(qp.state, s, scope, kStates); }},
-                    {"access", [&](const Setting& s) { return take_rights(qp.access, s, scope); }},
-                    {"rq_psn", [&](const Setting& s) { return take_psn(qp.rq_psn, s, scope); }},
-                    {"sq_psn", [&](const Setting& s) { return take_psn(qp.sq_psn, s, scope); }},
-                    {"q_key", [&](const Setting& s) { return take_q_key(qp.q_key, s, scope); }},
-                    {"path_mtu", number(qp.path_mtu, 4096)},
-                    {"timeout", number(qp.timeout, codes)},
-                    {"retry_count", number(qp.retry_count, retries)},
-                    {"rnr_retry", number(qp.rnr_retry, retries)},
-                    {"min_rnr_timer", number(qp.min_rnr_timer, codes)},
-                    {"max_rd_atomic", number(qp.max_rd_atomic, 128)},
-                    {"max_dest_rd_atomic", number(qp.max_dest_rd_atomic, 128)},
-                    {"in_other_pd", [&](const Setting& s) { return take_flag(qp.in_other_pd, s, scope); }},
-                    {"pieces", number(qp.pieces, kMostPieces)},
-                    {"send_cq_size", cq_size(qp.send_cq_size)},
-                    {"receive_cq_size", cq_size(qp.receive_cq_size)},
-                    {"srq", [&](const Setting& s) { return take_name(attributes.srq, s, scope); }},
-                    {"receives", number(attributes.receives.count, kMostReceives)},
-                    {"receive_length", number(attributes.receives.length, kMostReceiveLength)}});
+  return read_each(
+      settings, "attribute",
+      {{"type", [&](const Setting& s) { return take_word(qp.type, s, scope, kTypes); }},
+       {"version", [&](const Setting& s) { return take_word(qp.version, s, scope, kQpVersions); }},
+       {"state", [&](const Setting& s) { return take_word(qp.state, s, scope, kStates); }},
+       {"access", [&](const Setting& s) { return take_rights(qp.access, s, scope); }},
+       {"rq_psn", [&](const Setting& s) { return take_psn(qp.rq_psn, s, scope); }},
+       {"sq_psn", [&](const Setting& s) { return take_psn(qp.sq_psn, s, scope); }},
+       {"q_key", [&](const Setting& s) { return take_q_key(qp.q_key, s, scope); }},
+       {"path_mtu", number(qp.path_mtu, 4096)},
+       {"timeout", number(qp.timeout, codes)},
+       {"retry_count", number(qp.retry_count, retries)},
+       {"rnr_retry", number(qp.rnr_retry, retries)},
+       {"min_rnr_timer", number(qp.min_rnr_timer, codes)},
+       {"max_rd_atomic", number(qp.max_rd_atomic, 128)},
+       {"max_dest_rd_atomic", number(qp.max_dest_rd_atomic, 128)},
+       {"in_other_pd", [&](const Setting& s) { return take_flag(qp.in_other_pd, s, scope); }},
+       {"pieces", number(qp.pieces, kMostPieces)},
+       {"send_cq_size", cq_size(qp.send_cq_size)},
+       {"receive_cq_size", cq_size(qp.receive_cq_size)},
+       {"srq", [&](const Setting& s) { return take_name(attributes.srq, s, scope); }},
+       {"service_level", [&](const Setting& s) { return take_number(qp.service_level.emplace(), s, scope, 7); }},
+       {"congestion", [&](const Setting& s) { return take_name(qp.congestion, s, scope); }},
+       {"receives", number(attributes.receives.count, kMostReceives)},
+       {"receive_length", number(attributes.receives.length, kMostReceiveLength)}});
 }
 
 CaseResult<SrqAttributesRead> read_srq(const std::vector<Setting>& settings, const Scope& scope) {

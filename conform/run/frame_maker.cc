@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 #include <utility>
 
+#include "roce/wire/mac_control.h"
 #include "roce/wire/opcode.h"
 
 namespace roce::conform {
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::string_view kEither = "rdma.";
 constexpr std::string_view kNetwork = "network.";
+constexpr unsigned kPriorities = 8;
 
 std::string_view service_prefix(transport::QpType type) {
   switch (type) {
@@ -40,6 +43,31 @@ std::string field_name(const OpcodeInfo& info, RoceVersion version, const std::s
   const std::string member = name.substr(kEither.size());
   if (has_header(info, HeaderId::atomiceth)) return "atomiceth." + member;
   return "reth." + (member == "length" ? "dma_length" : member);
+}
+
+/// A frame of MAC control by its name in a case.
+struct ControlFrame {
+  std::string_view name;
+  std::string_view headers;
+  MacControlOpcode opcode;
+};
+constexpr std::array kControlFrames{ControlFrame{"PFC", "eth mac_control pfc", MacControlOpcode::pfc},
+                                    ControlFrame{"PAUSE", "eth mac_control pause", MacControlOpcode::pause}};
+
+/// Returns the fields that `pfc.enables` (a bit for each priority) or `pfc.timers` (the same for all) stands for, with
+/// their values; empty for another name.
+std::vector<std::pair<std::string, std::string>> fields_of_priorities(std::string_view name, const Value& value) {
+  std::vector<std::pair<std::string, std::string>> fields;
+  const std::uint64_t* const number = value.as_number();
+  if (number == nullptr) return fields;
+  for (unsigned priority = 0; priority < kPriorities; ++priority) {
+    if (name == "pfc.enables") {
+      fields.emplace_back(fmt::format("pfc.enable{}", priority), (*number >> priority & 1) != 0 ? "true" : "false");
+    } else if (name == "pfc.timers") {
+      fields.emplace_back(fmt::format("pfc.timer{}", priority), std::to_string(*number));
+    }
+  }
+  return fields;
 }
 
 /// A specification that is being filled.
@@ -76,6 +104,8 @@ class Maker {
   [[nodiscard]] CaseResult<void> begin() {
     const Evaluated<Value> name = frame_.opcode.evaluate(scope_);
     if (!name) return wrong(frame_.place, name.error());
+    const auto* const control = std::ranges::find(kControlFrames, to_string(*name), &ControlFrame::name);
+    if (control != kControlFrames.end()) return begin_control(*control);
     message_ = defaults_.cm ? cm_message(to_string(*name)) : std::nullopt;
     const std::optional<Opcode> opcode = message_ ? Opcode::ud_send_only : opcode_for(to_string(*name), defaults_.type);
     if (!opcode) return wrong(frame_.place, fmt::format("there is no opcode {} on this type of QP", to_string(*name)));
@@ -105,6 +135,11 @@ class Maker {
       if (auto done = add_message(values); !done) return done;
     } else if (carries_data())
       values.emplace_back("payload_length", std::to_string(default_payload()));
+    return set_defaults(std::move(values));
+  }
+
+  /// Sets the values of the frame as far as the case says nothing else.
+  [[nodiscard]] CaseResult<void> set_defaults(std::vector<std::pair<std::string, std::string>> values) {
     // Other headers begin a new packet, which has the defaults of those that it still has.
     const auto headers = std::ranges::find(frame_.fields, "headers", &Setting::name);
     if (headers != frame_.fields.end()) {
@@ -115,6 +150,17 @@ class Maker {
       if (auto done = set(frame_.place, field, text); !done) return done;
     }
     return {};
+  }
+
+  /// Begins a frame of MAC control, which is no packet of a QP: it goes to the group address of this wire's other end.
+  [[nodiscard]] CaseResult<void> begin_control(const ControlFrame& control) {
+    // A datagram has none of the headers whose values follow from others.
+    info_ = &opcode_info(Opcode::ud_send_only);
+    spec_ = PacketSpec::for_opcode(Opcode::ud_send_only, port_.version);
+    if (auto done = set(frame_.place, "headers", std::string{control.headers}); !done) return done;
+    return set_defaults({{"eth.dst", "01:80:c2:00:00:01"},
+                         {"eth.src", to_string(port_.tester_mac)},
+                         {"mac_control.opcode", std::to_string(static_cast<unsigned>(control.opcode))}});
   }
 
   /// Puts the headers of a CM message into the specification, and its fields behind the other values.
@@ -150,6 +196,11 @@ class Maker {
       if (setting.name == "headers" && &settings == &frame_.fields) continue;
       const Evaluated<Value> value = setting.value.evaluate(scope_);
       if (!value) return wrong(setting.place, fmt::format("{}: {}", setting.name, value.error()));
+      const auto of_priorities = fields_of_priorities(setting.name, *value);
+      for (const auto& [field, text] : of_priorities) {
+        if (auto done = set(setting.place, field, text); !done) return done;
+      }
+      if (!of_priorities.empty()) continue;
       const std::string name = field_name(*info_, port_.version, setting.name);
       is_length_set_ |= name == "reth.dma_length";
       if (auto done = set(setting.place, name, bytes_text(*value)); !done) return done;

@@ -61,6 +61,7 @@ std::optional<Value> find_of_device(const Target& target, std::string_view name)
   if (name == "executable") {
     return Value::word(target.carries_out(Operation::write) ? "WRITE_ONLY" : "SEND_ONLY");
   }
+  if (name == "speed") return Value::number(target.speed());
   if (name == "takes_sends") return takes(Operation::send);
   if (name == "takes_writes") return takes(Operation::write);
   if (name == "takes_reads") return takes(Operation::read_request);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "conform/target/qp_path.h"
+#include "roce/congestion/choice.h"
 #include "roce/port/address_text.h"
 #include "roce/wire/packet.h"
 
@@ -134,7 +135,10 @@ TargetResult<void> MemoryTarget::bring_up(QpNumber qp, const QpSetup& setup) {
   for (const QpChange& change : path_of(setup, tester_of(setup.version))) {
     if (TargetResult<void> done = modify(qp, change); !done) return done;
   }
-  return {};
+  if (setup.congestion.empty()) return {};
+  const tl::expected<congestion::Choice, std::string> choice = congestion::parse_choice(setup.congestion);
+  if (!choice) return tl::unexpected(choice.error());
+  return said(device_.set_congestion_control(qpn(qp), congestion::make_control(*choice), now_));
 }
 
 TargetResult<Region> MemoryTarget::create_region(const RegionSetup& setup) {
@@ -252,7 +256,7 @@ std::optional<transport::Completion> MemoryTarget::poll(QpNumber qp, bool is_rec
 }
 
 std::optional<transport::EventType> MemoryTarget::poll_event() {
-  const std::optional<transport::Event> event = device_.poll_event();
+  const std::optional<transport::Event> event = own_port_ ? own_port_->poll_event(now_) : device_.poll_event();
   if (!event) return std::nullopt;
   return event->type;
 }
@@ -295,6 +299,7 @@ CmService* MemoryTarget::cm(RoceVersion version) {
 
 void MemoryTarget::collect() {
   if (cm_) cm_->step();
+  if (own_port_) return own_port_->collect(sent_, now_);
   std::array<transport::TxUnit, 1> units{};
   for (std::size_t i = 0; i < kAtOnce && device_.transmit(buffer_, units, {.max_bytes = buffer_.size()}, now_) != 0;
        ++i) {
@@ -303,8 +308,19 @@ void MemoryTarget::collect() {
 }
 
 void MemoryTarget::send(std::span<const std::byte> frame) {
-  device_.receive(parse_frame(frame, LinkType::ethernet), now_);
+  const Packet packet = parse_frame(frame, LinkType::ethernet);
+  if (!own_port_ && packet.find(HeaderId::mac_control)) own_port_ = std::make_unique<MemoryPort>(device_);
+  if (own_port_) {
+    own_port_->receive(frame, now_);
+  } else {
+    device_.receive(packet, now_);
+  }
   collect();
+}
+
+Time MemoryTarget::next_timeout() const {
+  const Time next = own_port_ ? own_port_->next_timeout() : device_.next_timeout();
+  return std::min(next, cm_ ? cm_->next_timeout() : kNever);
 }
 
 std::optional<SeenFrame> MemoryTarget::receive(Time until) {
@@ -315,7 +331,7 @@ std::optional<SeenFrame> MemoryTarget::receive(Time until) {
       sent_.pop_front();
       return frame;
     }
-    const Time next = std::min(device_.next_timeout(), cm_ ? cm_->next_timeout() : kNever);
+    const Time next = next_timeout();
     if (next > until) {
       now_ = std::max(now_, until);
       return std::nullopt;

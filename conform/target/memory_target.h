@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conform/target/memory_cm.h"
+#include "conform/target/memory_port.h"
 #include "conform/target/target.h"
 #include "roce/transport/device.h"
 
@@ -71,6 +72,8 @@ class MemoryTarget : public Target {
   [[nodiscard]] transport::AddressVector tester_of(RoceVersion version) const;
   /// Takes what the device has to send now.
   void collect();
+  /// Returns when something happens in the device next.
+  [[nodiscard]] Time next_timeout() const;
 
   std::array<Port, 3> ports_;  ///< by the entries of the device's GID table
   Time now_{};
@@ -86,7 +89,8 @@ class MemoryTarget : public Target {
   std::vector<std::byte> buffer_;
   std::deque<SeenFrame> sent_;  ///< by the device
   std::uint64_t seed_;
-  std::unique_ptr<MemoryCm> cm_;  ///< null until a case asks for it
+  std::unique_ptr<MemoryCm> cm_;          ///< null until a case asks for it
+  std::unique_ptr<MemoryPort> own_port_;  ///< null until a frame holds the device: only then it makes a difference
 };
 
 }  // namespace roce::conform

@@ -18,6 +18,7 @@ std::vector<QpChange> path_of(const QpSetup& setup, const transport::AddressVect
   } else {
     init.access = setup.access;
     rtr.address = tester;
+    rtr.address->service_level = setup.service_level;
     rtr.path_mtu = setup.path_mtu;
     rtr.dest_qp = setup.peer;
     rtr.rq_psn = setup.rq_psn;

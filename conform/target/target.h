@@ -85,6 +85,10 @@ struct QpSetup {
   std::optional<std::uint32_t> send_cq_size{};     ///< completions; empty: more than a case leaves there
   std::optional<std::uint32_t> receive_cq_size{};  ///< likewise
   std::optional<SrqNumber> srq{};                  ///< where its receives come from, instead of a queue of its own
+  std::optional<std::uint8_t> service_level{};     ///< the priority of what it sends; empty: the device's choice
+  /// Its congestion control, as in `modify_qp` of the control protocol, where the device lets it be chosen; empty: that
+  /// of the device.
+  std::string congestion{};
 };
 
 /// A region of the device's memory.
@@ -173,6 +177,8 @@ class Target {
   [[nodiscard]] virtual const Port* port_of(RoceVersion version) const = 0;
   /// Returns the most bytes of data that a datagram to the device may have.
   [[nodiscard]] virtual std::uint32_t port_mtu() const = 0;
+  /// Returns the speed of the device's port in bits per second, in which pauses are counted.
+  [[nodiscard]] virtual std::uint64_t speed() const { return 10'000'000'000; }
   /// Returns the first of the tester's QPNs, from which a case counts up.
   [[nodiscard]] virtual Qpn first_peer() const = 0;
   /// True if the device has what a case `needs` by this name.

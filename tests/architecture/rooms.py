@@ -78,7 +78,7 @@ ROOMS = {
 
     # roce-conform
     "conform/language": _room("roce/wire command_line yaml"),
-    "conform/target": _room("roce/cm roce/link roce/live roce/port roce/transport roce/wire perftest"),
+    "conform/target": _room("roce/cm roce/congestion roce/link roce/live roce/port roce/transport roce/wire perftest"),
     "conform/run": _room("roce/analysis roce/transport roce/wire conform/language conform/target"),
     "conform/fuzz": _room("roce/link roce/live roce/transport roce/wire command_line text yaml conform/language conform/run conform/target"),
     "conform/report": _room("roce/json_input roce/link roce/wire packet_text text conform/language conform/run"),
