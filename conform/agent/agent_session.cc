@@ -68,6 +68,13 @@ const std::map<std::string_view, AgentSession::Operation>& AgentSession::operati
       {"sink_status", &AgentSession::refuse_sink},
       {"accept_qp", &AgentSession::refuse_connection},
       {"reject_next", &AgentSession::refuse_connection},
+      {"cm_listen", &AgentSession::refuse_connection},
+      {"cm_accept", &AgentSession::refuse_connection},
+      {"cm_reject", &AgentSession::refuse_connection},
+      {"cm_delay", &AgentSession::refuse_connection},
+      {"cm_connect", &AgentSession::refuse_connection},
+      {"cm_disconnect", &AgentSession::refuse_connection},
+      {"cm_events", &AgentSession::refuse_connection},
   };
   return kOperations;
 }

@@ -135,6 +135,8 @@ LinkTarget::LinkTarget(LinkDevice& device) : device_(device), first_peer_(device
 LinkTarget::~LinkTarget() {
   try {
     device_.clean_up(memory_size());
+    // The frames that end its connections left before this is answered.
+    if (cm_) (void)device_.tell("cm_events");
   } catch (const DeviceGone&) {
     // The next target finds that out, and says so.
   }
@@ -159,6 +161,7 @@ TargetResult<QpNumber> LinkTarget::create_qp(const QpSetup& setup) {
     throw DeviceLacks(fmt::format("a path MTU of {}: its own, or that of the tester's interface, is at most {}",
                                   setup.path_mtu, device_.max_path_mtu()));
   }
+  if (setup.service_level) throw DeviceLacks("a service level that the agent can set");
   Qp qp{.type = setup.type};
   qp.send_cq = answered_number<std::uint32_t>(
       device_.tell("create_cq", {{"size", setup.send_cq_size.value_or(kCompletions)}}), "cq");
@@ -187,7 +190,9 @@ TargetResult<void> LinkTarget::bring_up(QpNumber qp, const QpSetup& setup) {
     TargetResult<void> moved = is_connection ? connect(qp, setup.sq_psn) : modify(qp, change);
     if (!moved) return moved;
   }
-  return {};
+  const bool takes_choice = !setup.congestion.empty() && device_.has("congestion");
+  return takes_choice ? done(device_.ask("modify_qp", {{"qp", qpn(qp).value()}, {"congestion", setup.congestion}}))
+                      : TargetResult<void>{};
 }
 
 TargetResult<void> LinkTarget::connect(QpNumber qp, Psn first) {
@@ -350,6 +355,15 @@ std::map<std::string, std::uint64_t> LinkTarget::counters() {
     if (value.is_number_unsigned()) counters.emplace(name, value.get<std::uint64_t>());
   }
   return counters;
+}
+
+CmService* LinkTarget::cm(RoceVersion version) {
+  if (!device_.has("cm") || version != port().version) return nullptr;
+  if (!cm_) {
+    cm_.emplace(device_);
+    device_.wire().hear_qp1();
+  }
+  return &*cm_;
 }
 
 std::size_t LinkTarget::memory_size() const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "conform/target/link_cm.h"
 #include "conform/target/link_device.h"
 #include "conform/target/target.h"
 
@@ -55,6 +56,7 @@ class LinkTarget final : public Target {
   [[nodiscard]] std::size_t memory_size() const override;
   [[nodiscard]] std::vector<std::byte> read_memory(std::size_t offset, std::size_t length) override;
   [[nodiscard]] std::optional<std::size_t> find_difference(std::span<const std::byte> expected) override;
+  [[nodiscard]] CmService* cm(RoceVersion version) override;
   [[nodiscard]] Time now() const override { return device_.wire().now(); }
   [[nodiscard]] bool may_send(std::span<const std::byte> frame) const override {
     return device_.wire().may_send(frame);
@@ -86,7 +88,8 @@ class LinkTarget final : public Target {
   std::vector<std::uint32_t> windows_;
   std::vector<std::uint32_t> srqs_;
   std::optional<std::uint32_t> other_pd_{};
-  std::size_t used_ = 0;  ///< bytes of the memory, from the first on
+  std::size_t used_ = 0;      ///< bytes of the memory, from the first on
+  std::optional<LinkCm> cm_;  ///< empty until a case asks for it
 };
 
 }  // namespace roce::conform

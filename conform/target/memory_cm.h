@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <cstddef>
-#include <deque>
-#include <map>
+#include <cstdint>
 #include <memory>
-#include <span>
-#include <vector>
 
 #include "conform/target/cm_service.h"
 #include "roce/cm/gsi_agent.h"
+#include "roce/live/cm_desk.h"
 
 namespace roce::conform {
 
@@ -33,28 +30,13 @@ class MemoryCm final : public CmService {
   [[nodiscard]] Time next_timeout() const { return agent_->next_timeout(); }
 
  private:
-  struct Listening {
-    CmListener listener;
-    std::size_t used = 0;  ///< QPs that requests have got
-  };
+  /// Returns what an order came to, once what it led to was sent.
+  TargetResult<void> sent(TargetResult<void> done);
 
-  void handle(const cm::Event& event);
-  void take_request(CommId id);
-  void take_reply(CommId id);
-  [[nodiscard]] TargetResult<void> answer(CommId id, const CmTerms& terms);
-  [[nodiscard]] TargetResult<void> resolve(CommId id, const CmEnd& end, const CmTerms& terms);
-  [[nodiscard]] TargetResult<void> ready(CommId id, const CmEnd& end);
-  void end(CommId id);
-
-  transport::Device& device_;
   const Port& port_;
-  std::uint16_t sgid_index_;  ///< of the port's address
   const Time& now_;
   std::unique_ptr<cm::GsiAgent> agent_;
-  std::map<std::uint64_t, Listening> listeners_;  ///< by service
-  std::map<std::uint32_t, CmEnd> ends_;           ///< of connections, by our communication ID
-  std::deque<CommId> waiting_;                    ///< requests and replies that no verb has answered
-  std::deque<CmReport> reports_;
+  live::CmDesk desk_;
 };
 
 }  // namespace roce::conform

@@ -12,6 +12,7 @@
 #include "roce/live/path_mtu.h"
 #include "roce/live/resolve_mac.h"
 #include "roce/port/interfaces.h"
+#include "roce/wire/cm_messages.h"
 #include "roce/wire/packet.h"
 #include "roce/wire/super_frame.h"
 
@@ -36,14 +37,17 @@ std::optional<Gid> own_gid(const port::Interface& interface, bool is_ipv4) {
   return found->gid;
 }
 
-/// Returns the kernel's filter for packets to the QPNs of one device, so that those of others do not fill its ring. The
-/// number of the device is in the first byte of the DestQP, which is byte 5 of the BTH.
+/// Returns the kernel's filter for packets to the QPNs of one device and to QP1, so that those of others do not fill
+/// its ring. The number of the device is in the first byte of the DestQP, which is byte 5 of the BTH.
 std::string filter_of(std::uint32_t first_qpn, const Gid& device) {
   const std::uint32_t byte = first_qpn / kQpnsOfDevice;
   constexpr int ipv6_header = 40;
-  constexpr int udp_header = 8;
-  if (device.is_ipv4_mapped()) return fmt::format("udp dst port 4791 and udp[{}] = {}", udp_header + 5, byte);
-  return fmt::format("ip6 proto 17 and ip6[{}] = {}", ipv6_header + udp_header + 5, byte);
+  constexpr int bth = 8;  // behind the UDP header
+  const auto is_ours = [&](std::string_view header, int offset) {
+    return fmt::format("({0}[{1}] = {2} or {0}[{3}:4] & 0xffffff = 1)", header, offset + 5, byte, offset + 4);
+  };
+  if (device.is_ipv4_mapped()) return "udp dst port 4791 and " + is_ours("udp", bth);
+  return "ip6 proto 17 and " + is_ours("ip6", ipv6_header + bth);
 }
 
 /// Returns the time of a frame on the clock of the cases; `stamp` is the kernel's, since the Unix epoch.
@@ -94,6 +98,9 @@ Qpn Wire::next_peers() {
   peers_ = first_qpn_ + kQpnsOfInstance * (instances_++ % (kQpnsOfDevice / kQpnsOfInstance));
   collect();
   came_.clear();
+  hears_qp1_ = false;
+  past_ids_.merge(own_ids_);
+  own_ids_.clear();
   lost_before_ = link_->counters().receive_drops;
   return Qpn{peers_};
 }
@@ -153,7 +160,8 @@ void Wire::take(const link::RxFrame& frame, Time time) {
   const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
   if (!packet.is_roce() || packet.net().source != port_.device_gid) return;
   const std::uint32_t qpn = packet.bth().dest_qp.value();
-  if (qpn - peers_ >= kQpnsOfInstance) return;
+  const bool is_own = qpn == 1 ? hears_qp1_ && is_of_instance(packet) : qpn - peers_ < kQpnsOfInstance;
+  if (!is_own) return;
   const std::optional<SuperFrame> several =
       frame.segment_size != 0 ? super_frame_of(packet, frame.segment_size) : std::nullopt;
   if (!several) {
@@ -164,6 +172,17 @@ void Wire::take(const link::RxFrame& frame, Time time) {
     came_.push_back({time, {}});
     cut_frame(packet, *several, i, came_.back().bytes);
   }
+}
+
+bool Wire::is_of_instance(const Packet& packet) {
+  // Only in these does the device name its own: in its answers it may repeat what the tester made up.
+  std::optional<CommId> id;
+  if (const auto req = packet.get<CmReq>()) id = req->local_comm_id;
+  if (const auto rep = packet.get<CmRep>()) id = rep->local_comm_id;
+  if (const auto dreq = packet.get<CmDreq>()) id = dreq->local_comm_id;
+  if (!id) return true;
+  own_ids_.insert(id->value());
+  return !past_ids_.contains(id->value());
 }
 
 std::optional<SeenFrame> Wire::receive(Time until) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "roce/link/raw_link.h"
 #include "roce/live/clock.h"
 #include "roce/live/result.h"
+#include "roce/wire/packet.h"
 
 namespace roce::conform {
 
@@ -39,6 +41,9 @@ class Wire {
 
   /// Ends the QPNs of the instance before, and returns the first of the next one, which has 256.
   Qpn next_peers();
+  /// Takes the frames that come to QP1, too, until `next_peers`: but for those about connections that the device had
+  /// before.
+  void hear_qp1() { hears_qp1_ = true; }
   /// True if the frame goes to the device and to nobody else, or may go to others.
   [[nodiscard]] bool may_send(std::span<const std::byte> frame) const;
   /// Sends a frame. Throws DeviceGone if the link is gone.
@@ -58,6 +63,8 @@ class Wire {
   /// Takes a few of the frames that have come; false if there was none.
   bool collect_some();
   void take(const link::RxFrame& frame, Time time);
+  /// True if a frame to QP1 is about a connection of the present instance.
+  [[nodiscard]] bool is_of_instance(const Packet& packet);
 
   std::string interface_;
   live::Clock clock_;
@@ -69,6 +76,9 @@ class Wire {
   std::uint32_t peers_ = 0;        ///< the first QPN of the present instance
   std::uint64_t lost_before_ = 0;  ///< frames that instances before this one lost
   bool to_others_ = false;
+  bool hears_qp1_ = false;
+  std::set<std::uint32_t> own_ids_;   ///< communication IDs of the device, in the present instance
+  std::set<std::uint32_t> past_ids_;  ///< in those before
   std::deque<SeenFrame> came_;
 };
 

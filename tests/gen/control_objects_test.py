@@ -251,6 +251,62 @@ class Objects(unittest.TestCase):
         self.assertEqual(self.completion(), {"wr_id": 5, "status": "success", "opcode": "receive", "qp": receiver, "byte_length": 40,
                                              "source_qp": sender})
 
+    def cm_events(self, control, *kinds):
+        """The events of the communication manager that come next, which have to be of these kinds."""
+        found = []
+        for _ in range(WAIT * 1000):
+            found += control.call("cm_events")["events"]
+            if len(found) >= len(kinds):
+                break
+        self.assertEqual([event["event"] for event in found], list(kinds))
+        return found
+
+    def test_a_client_gives_the_orders_of_a_connection(self):
+        # Two clients of one peer, whose communication manager connects itself.
+        self.other.call("hello", version=2)
+        self.assertIn("cm", self.hello["features"])
+        service = 0x0106_1C06
+        passive = self.call("create_qp", type="rc")["qp"]
+        active = self.other.call("create_qp", type="rc")["qp"]
+        self.call("cm_listen", service=service, qps=[{"qp": passive, "psn": 77}], waits=True)
+        again = Control.ask(self.other, "cm_listen", service=service, qps=[])
+        self.assertIn("cannot listen on RDMA port 7174", again["error"])
+        self.refused("no request waits for an answer", "cm_accept")
+        connect = {"qp": active, "gid": self.hello["gid"], "service": service, "psn": 99}
+        self.other.call("cm_connect", private_data="0a0b", **connect)
+        # The RDMA IP CM header comes first.
+        self.assertEqual(self.cm_events(self.control, "request")[0]["private_data"][72:76], "0a0b")
+        self.call("cm_reject", reason=28, private_data="c0de")
+        rejected = self.cm_events(self.other, "rejected")[0]
+        self.assertEqual((rejected["reason"], rejected["private_data"][:4]), (28, "c0de"))
+        self.other.call("destroy_qp", qp=active)
+        connect["qp"] = self.other.call("create_qp", type="rc")["qp"]
+        self.other.call("cm_connect", **connect)
+        self.cm_events(self.control, "request")
+        self.call("cm_accept")
+        self.cm_events(self.other, "reply")
+        self.cm_events(self.control, "established")
+        self.assertEqual(self.call("qp_status", qp=passive)["remote_qp"], connect["qp"])
+        memory = self.call("create_memory", length=64, access=REMOTE)
+        source = self.other.call("create_memory", length=64)["memory"]
+        self.other.call("write_memory", memory=source, data="5a" * 8)
+        self.other.call("post_send", qp=connect["qp"], opcode="write", memory=source, length=8, wr_id=3, r_key=memory["r_key"],
+                        remote_address=memory["address"])
+        for _ in range(WAIT * 1000):
+            if done := self.other.call("poll", max=1)["completions"]:
+                break
+        self.assertEqual(done[0]["status"], "success")
+        self.assertEqual(self.call("read_memory", memory=memory["memory"], length=8)["data"], "5a" * 8)
+        self.call("cm_disconnect", qp=passive)
+        self.cm_events(self.other, "disconnected")
+        self.assertEqual(self.other.call("qp_status", qp=connect["qp"])["state"], "ERR")
+        self.cm_events(self.control, "disconnected")
+        # Nobody listens any more once all is destroyed.
+        self.call("destroy_all")
+        connect["qp"] = self.other.call("create_qp", type="rc")["qp"]
+        self.other.call("cm_connect", **connect)
+        self.assertEqual(self.cm_events(self.other, "rejected")[0]["reason"], 8)
+
     def test_everything_is_destroyed_at_once(self):
         first, second, queues = self.pair()
         self.call("create_qp", type="rc", srq=self.call("create_srq")["srq"])

@@ -26,8 +26,10 @@ constexpr std::size_t kGivenBack = 1 << 20;
 }  // namespace
 
 ControlSession::ControlSession(Endpoint& endpoint, RdmaCm* cm, Terms terms)
-    : endpoint_(endpoint), device_(endpoint_.device()), terms_(std::move(terms)), sinks_(device_) {
-  if (cm != nullptr) acceptor_.emplace(*cm);
+    : endpoint_(endpoint), device_(endpoint_.device()), terms_(std::move(terms)), cm_(cm), sinks_(device_) {
+  if (cm == nullptr) return;
+  acceptor_.emplace(*cm);
+  desk_.emplace(device_, cm->manager(), hooks_of(*cm));
 }
 
 ControlSession::~ControlSession() {
@@ -42,6 +44,7 @@ void ControlSession::open_device() {
 }
 
 void ControlSession::destroy_users_of_memory() {
+  if (desk_) desk_->close(endpoint_.now());
   for (const auto& [qpn, qp] : qps_) {
     if (acceptor_) acceptor_->forget(qpn);
     (void)device_.destroy_qp(qpn);
@@ -109,6 +112,13 @@ const std::map<std::string_view, ControlSession::Operation>& ControlSession::ope
       {"connect_qp", &ControlSession::connect_qp},
       {"accept_qp", &ControlSession::accept_qp},
       {"reject_next", &ControlSession::reject_next},
+      {"cm_listen", &ControlSession::cm_listen},
+      {"cm_accept", &ControlSession::cm_accept},
+      {"cm_reject", &ControlSession::cm_reject},
+      {"cm_delay", &ControlSession::cm_delay},
+      {"cm_connect", &ControlSession::cm_connect},
+      {"cm_disconnect", &ControlSession::cm_disconnect},
+      {"cm_events", &ControlSession::cm_events},
       {"qp_status", &ControlSession::qp_status},
       {"destroy_qp", &ControlSession::destroy_qp},
       {"post_receive", &ControlSession::post_receive},
@@ -206,7 +216,10 @@ ControlSession::Answer ControlSession::hello(const Json& request, Time) {
   if (version > 1) {
     answer["features"] = {"rc",        "uc",         "ud",    "atomics",  "atomic_write", "flush",     "windows_1",
                           "windows_2", "invalidate", "sinks", "counters", "srq",          "cq_events", "congestion"};
-    if (acceptor_) answer["features"].push_back("connections");
+    if (acceptor_) {
+      answer["features"].push_back("connections");
+      answer["features"].push_back("cm");
+    }
     if (device_.config().profile.send_cnps) answer["features"].push_back("cnp");
   }
   return answer;

@@ -64,9 +64,29 @@ Result<void> RdmaCm::listen(ServiceId service, std::function<void(CommId, Time)>
 }
 
 void RdmaCm::stop_listening(ServiceId service) {
+  listeners_.erase(service);
+  if (takers_.contains(service)) return;
   // If nobody listened there this is refused, which does no harm.
   (void)manager().stop_listening(service);
-  listeners_.erase(service);
+}
+
+Result<void> RdmaCm::take_over(ServiceId service, std::function<void(CommId, Time)> arrived) {
+  if (takers_.contains(service)) {
+    return failed(
+        fmt::format("cannot listen on RDMA port {}: another client does; wait until it has finished", service.port()));
+  }
+  if (!listeners_.contains(service)) {
+    if (const auto listened = manager().listen(service); !listened) {
+      return failed(fmt::format("cannot listen on RDMA port {}: {}", service.port(), to_string(listened.error())));
+    }
+  }
+  takers_[service] = std::move(arrived);
+  return {};
+}
+
+void RdmaCm::give_back(ServiceId service) {
+  takers_.erase(service);
+  if (!listeners_.contains(service)) (void)manager().stop_listening(service);
 }
 
 transport::AddressVector RdmaCm::address_of(const cm::Peer& peer) const {
@@ -99,14 +119,18 @@ void RdmaCm::take(const cm::Event& event, Time now) {
     const ServiceId service =
         event.kind == cm::EventKind::request ? connection->request.service_id : connection->sidr_request.service_id;
     // A copy, because the function may stop listening.
-    if (const auto found = listeners_.find(service); found != listeners_.end()) {
-      const auto arrived = found->second;
+    const auto taker = takers_.find(service);
+    const auto listener = listeners_.find(service);
+    if (taker != takers_.end() || listener != listeners_.end()) {
+      const auto arrived = taker != takers_.end() ? taker->second : listener->second;
       arrived(event.connection, now);
     } else {
       (void)manager().abandon(event.connection, now);
     }
   } else if (const auto found = handlers_.find(event.connection); found != handlers_.end()) {
-    found->second(event);
+    // A copy, because the function may forget the connection.
+    const auto happened = found->second;
+    happened(event);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "roce/live/cm_acceptor.h"
+#include "roce/live/cm_desk.h"
 #include "roce/live/control_request.h"
 #include "roce/live/control_sinks.h"
 #include "roce/live/endpoint.h"
@@ -105,6 +106,13 @@ class ControlSession {
   [[nodiscard]] Answer connect_qp(const Json& request, Time now);
   [[nodiscard]] Answer accept_qp(const Json& request, Time now);
   [[nodiscard]] Answer reject_next(const Json& request, Time now);
+  [[nodiscard]] Answer cm_listen(const Json& request, Time now);
+  [[nodiscard]] Answer cm_accept(const Json& request, Time now);
+  [[nodiscard]] Answer cm_reject(const Json& request, Time now);
+  [[nodiscard]] Answer cm_delay(const Json& request, Time now);
+  [[nodiscard]] Answer cm_connect(const Json& request, Time now);
+  [[nodiscard]] Answer cm_disconnect(const Json& request, Time now);
+  [[nodiscard]] Answer cm_events(const Json& request, Time now);
   [[nodiscard]] Answer qp_status(const Json& request, Time now);
   [[nodiscard]] Answer destroy_qp(const Json& request, Time now);
   [[nodiscard]] Answer post_receive(const Json& request, Time now);
@@ -119,6 +127,12 @@ class ControlSession {
   [[nodiscard]] Memory& memory_of(const Json& request);
   [[nodiscard]] Qpn qp_of(const Json& request) const;
   [[nodiscard]] CmAcceptor& acceptor();
+  [[nodiscard]] CmDesk& desk();
+  /// Returns what surrounds the desk.
+  [[nodiscard]] CmDesk::Hooks hooks_of(RdmaCm& cm);
+  [[nodiscard]] CmEnd cm_end_of(const Json& request) const;
+  /// Sends what an order of the desk led to. Throws: Refusal if it was refused.
+  [[nodiscard]] Answer ordered(const CmDesk::Done<void>& done, const char* operation, Time now);
   /// Returns the rights that `access` of a request names; none without it.
   [[nodiscard]] static transport::Access rights_of(const Json& request);
   /// Returns the object with the number that the member `name` of a request has; without it `otherwise`.
@@ -156,7 +170,9 @@ class ControlSession {
   std::map<std::uint32_t, transport::Cq> cqs_;
   std::map<std::uint32_t, transport::Srq> srqs_;
   std::map<Qpn, QueuePair> qps_;
+  RdmaCm* cm_;
   std::optional<CmAcceptor> acceptor_;
+  std::optional<CmDesk> desk_;
   std::map<Qpn, transport::Ah> ahs_;
   ControlSinks sinks_;
   std::unique_ptr<Answer> answer_;                         // to the request under way, without its result

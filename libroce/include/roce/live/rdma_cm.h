@@ -27,6 +27,14 @@ class RdmaCm {
   [[nodiscard]] Result<void> listen(ServiceId service, std::function<void(CommId, Time)> arrived);
   /// Stops reporting requests to `service`, which are rejected from now on.
   void stop_listening(ServiceId service);
+  /// Does as `listen`, in the place of whoever listens to the service, until `give_back`. Failure: it was taken over
+  /// already.
+  [[nodiscard]] Result<void> take_over(ServiceId service, std::function<void(CommId, Time)> arrived);
+  /// Ends what `take_over` began.
+  void give_back(ServiceId service);
+  /// Calls `happened` with each further event of a connection, until `forget`.
+  void watch(CommId id, std::function<void(const cm::Event&)> happened) { handlers_[id] = std::move(happened); }
+  void forget(CommId id) { handlers_.erase(id); }
 
   /// Sends and receives messages and handles events; true if there were any. To be called in each step of the program.
   bool step(Time now);
@@ -46,6 +54,7 @@ class RdmaCm {
   Endpoint& endpoint_;
   std::unique_ptr<cm::GsiAgent> agent_;
   std::map<ServiceId, std::function<void(CommId, Time)>> listeners_;
+  std::map<ServiceId, std::function<void(CommId, Time)>> takers_;  // in the place of those of `listeners_`
   std::map<CommId, std::function<void(const cm::Event&)>> handlers_;
   Time now_{};
 };
