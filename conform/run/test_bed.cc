@@ -180,10 +180,11 @@ CaseResult<void> TestBed::add_gsi(const Scope& scope) {
              .port = *target_.port_of(version),
              .qpn = qp1};
   qps_.emplace(kGsiQp, std::move(gsi));
-  talk_.local = CommId{static_cast<std::uint32_t>(random_() | 1U)};
+  const std::uint64_t identity = target_.identity();
+  talk_.local = CommId{static_cast<std::uint32_t>((random_() ^ identity) | 1U)};
   talk_.request_transaction = random_();
   // That of another node each time, since QPNs of the tester come again.
-  talk_.ca_guid = random_() | 1U;
+  talk_.ca_guid = (random_() ^ identity) | 1U;
   return {};
 }
 

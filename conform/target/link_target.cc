@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 #include <utility>
 
 #include "conform/target/agent_answer.h"
@@ -130,7 +131,10 @@ Json parts_of(std::span<const std::byte> expected) {
 
 }  // namespace
 
-LinkTarget::LinkTarget(LinkDevice& device) : device_(device), first_peer_(device.wire().next_peers()) {}
+LinkTarget::LinkTarget(LinkDevice& device) : device_(device), first_peer_(device.wire().next_peers()) {
+  std::random_device random;
+  identity_ = std::uint64_t{random()} << 32U | random();
+}
 
 LinkTarget::~LinkTarget() {
   try {

@@ -56,6 +56,7 @@ class LinkTarget final : public Target {
   [[nodiscard]] std::size_t memory_size() const override;
   [[nodiscard]] std::vector<std::byte> read_memory(std::size_t offset, std::size_t length) override;
   [[nodiscard]] std::optional<std::size_t> find_difference(std::span<const std::byte> expected) override;
+  [[nodiscard]] std::uint64_t identity() const override { return identity_; }
   [[nodiscard]] CmService* cm(RoceVersion version) override;
   [[nodiscard]] Time now() const override { return device_.wire().now(); }
   [[nodiscard]] bool may_send(std::span<const std::byte> frame) const override {
@@ -90,6 +91,7 @@ class LinkTarget final : public Target {
   std::optional<std::uint32_t> other_pd_{};
   std::size_t used_ = 0;      ///< bytes of the memory, from the first on
   std::optional<LinkCm> cm_;  ///< empty until a case asks for it
+  std::uint64_t identity_ = 0;
 };
 
 }  // namespace roce::conform

@@ -243,6 +243,9 @@ class Target {
   /// Returns the offset of the first byte of the stretch that is not as `expected` says of all of them; empty if none.
   [[nodiscard]] virtual std::optional<std::size_t> find_difference(std::span<const std::byte> expected) = 0;
 
+  /// Returns a number that is another for each target on a wire: a device remembers for a while which communication IDs
+  /// it has met.
+  [[nodiscard]] virtual std::uint64_t identity() const { return 0; }
   /// Returns the device's communication manager, with connections over packets of a version. It is made when it is
   /// first asked for, and then keeps to that version. Null if the device has none.
   [[nodiscard]] virtual CmService* cm(RoceVersion /*version*/) { return nullptr; }

@@ -50,6 +50,36 @@ std::string filter_of(std::uint32_t first_qpn, const Gid& device) {
   return "ip6 proto 17 and " + is_ours("ip6", ipv6_header + bth);
 }
 
+/// The communication IDs in a message of the communication manager, as its sender sees them; 0: none.
+struct CommIds {
+  std::uint32_t local = 0;
+  std::uint32_t remote = 0;
+};
+
+template <typename Message>
+void take_ids(CommIds& ids, const Packet& packet) {
+  if (const std::optional<Message> message = packet.get<Message>()) {
+    ids = {message->local_comm_id.value(), message->remote_comm_id.value()};
+  }
+}
+
+CommIds ids_of(const Packet& packet) {
+  CommIds ids;
+  if (const std::optional<CmReq> req = packet.get<CmReq>()) ids.local = req->local_comm_id.value();
+  // Of a question, it is the tester's or the device's, as the message goes.
+  if (const std::optional<CmSidrReq> req = packet.get<CmSidrReq>()) ids.local = req->request_id;
+  if (const std::optional<CmSidrRep> rep = packet.get<CmSidrRep>()) ids.remote = rep->request_id;
+  take_ids<CmRep>(ids, packet);
+  take_ids<CmRtu>(ids, packet);
+  take_ids<CmMra>(ids, packet);
+  take_ids<CmRej>(ids, packet);
+  take_ids<CmDreq>(ids, packet);
+  take_ids<CmDrep>(ids, packet);
+  take_ids<CmLap>(ids, packet);
+  take_ids<CmApr>(ids, packet);
+  return ids;
+}
+
 /// Returns the time of a frame on the clock of the cases; `stamp` is the kernel's, since the Unix epoch.
 Time time_of(std::int64_t stamp, Time now) {
   if (stamp == 0) return now;
@@ -101,6 +131,7 @@ Qpn Wire::next_peers() {
   hears_qp1_ = false;
   past_ids_.merge(own_ids_);
   own_ids_.clear();
+  sent_ids_.clear();
   lost_before_ = link_->counters().receive_drops;
   return Qpn{peers_};
 }
@@ -130,6 +161,7 @@ void Wire::send_burst(std::span<const std::vector<std::byte>> frames) {
 void Wire::send_all(std::span<const link::TxFrame> frames) {
   // A case may send thousands at once, and the ring has room for a few hundred answers.
   collect();
+  if (hears_qp1_) note_ids(frames);
   while (!frames.empty()) {
     const link::LinkResult<std::size_t> sent = link_->send(frames);
     if (!sent) throw DeviceGone(sent.error().message, Damage::no_link);
@@ -175,14 +207,18 @@ void Wire::take(const link::RxFrame& frame, Time time) {
 }
 
 bool Wire::is_of_instance(const Packet& packet) {
-  // Only in these does the device name its own: in its answers it may repeat what the tester made up.
-  std::optional<CommId> id;
-  if (const auto req = packet.get<CmReq>()) id = req->local_comm_id;
-  if (const auto rep = packet.get<CmRep>()) id = rep->local_comm_id;
-  if (const auto dreq = packet.get<CmDreq>()) id = dreq->local_comm_id;
-  if (!id) return true;
-  own_ids_.insert(id->value());
-  return !past_ids_.contains(id->value());
+  const CommIds ids = ids_of(packet);
+  // An answer names the tester's; a REQ, and a REJ of one that was never answered, can name the device's alone.
+  if (ids.remote != 0) return sent_ids_.contains(ids.remote);
+  if (ids.local == 0) return true;
+  own_ids_.insert(ids.local);
+  return !past_ids_.contains(ids.local);
+}
+
+void Wire::note_ids(std::span<const link::TxFrame> frames) {
+  for (const link::TxFrame& frame : frames) {
+    sent_ids_.insert(ids_of(parse_frame(frame.bytes, LinkType::ethernet)).local);
+  }
 }
 
 std::optional<SeenFrame> Wire::receive(Time until) {

@@ -41,8 +41,8 @@ class Wire {
 
   /// Ends the QPNs of the instance before, and returns the first of the next one, which has 256.
   Qpn next_peers();
-  /// Takes the frames that come to QP1, too, until `next_peers`: but for those about connections that the device had
-  /// before.
+  /// Takes the frames that come to QP1, too, until `next_peers`: but for those about connections that the device has
+  /// left of instances before, or of another tester.
   void hear_qp1() { hears_qp1_ = true; }
   /// True if the frame goes to the device and to nobody else, or may go to others.
   [[nodiscard]] bool may_send(std::span<const std::byte> frame) const;
@@ -63,6 +63,8 @@ class Wire {
   /// Takes a few of the frames that have come; false if there was none.
   bool collect_some();
   void take(const link::RxFrame& frame, Time time);
+  /// Remembers the communication IDs that the tester calls its own in frames.
+  void note_ids(std::span<const link::TxFrame> frames);
   /// True if a frame to QP1 is about a connection of the present instance.
   [[nodiscard]] bool is_of_instance(const Packet& packet);
 
@@ -77,8 +79,9 @@ class Wire {
   std::uint64_t lost_before_ = 0;  ///< frames that instances before this one lost
   bool to_others_ = false;
   bool hears_qp1_ = false;
-  std::set<std::uint32_t> own_ids_;   ///< communication IDs of the device, in the present instance
-  std::set<std::uint32_t> past_ids_;  ///< in those before
+  std::set<std::uint32_t> sent_ids_;  ///< communication IDs of the tester, in the present instance
+  std::set<std::uint32_t> own_ids_;   ///< of the device, in messages that name none of the tester's
+  std::set<std::uint32_t> past_ids_;  ///< likewise, in the instances before
   std::deque<SeenFrame> came_;
 };
 

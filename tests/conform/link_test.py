@@ -10,6 +10,7 @@ that is forbidden.
 import contextlib
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -65,8 +66,14 @@ class LinkTest(unittest.TestCase):
 
 
 def without_cm():
-    """The folders of all groups but that of the communication manager, whose cases take the time of its timers."""
-    return [os.path.join(CASES, group) for group in sorted(os.listdir(CASES)) if group != "cm"]
+    """The cases that do not need the communication manager: those that do take the time of its timers."""
+    paths = [os.path.join(folder, name) for folder, _, names in os.walk(CASES) for name in names]
+
+    def needs_cm(path):
+        with open(path, encoding="utf-8") as file:
+            return re.search(r"^needs: \[.*\bcm\b", file.read(), re.MULTILINE)
+
+    return sorted(path for path in paths if path.endswith(".yaml") and not needs_cm(path))
 
 
 class Verdicts(LinkTest):
@@ -91,9 +98,10 @@ class Verdicts(LinkTest):
     def test_connections_of_the_communication_manager(self):
         self.peer("--profile", "strict", "--link", "raw")
         # These two take minutes.
-        names = [name.removesuffix(".yaml") for name in os.listdir(os.path.join(CASES, "cm"))]
+        folders = [os.path.join(CASES, group) for group in ("cm", "gsi")]
+        names = [name.removesuffix(".yaml") for folder in folders for name in os.listdir(folder)]
         chosen = [argument for name in names if name not in ("cm-req-again", "cm-flood") for argument in ("--only", name)]
-        run, results = self.conform("--quick", *chosen, cases=[os.path.join(CASES, "cm")])
+        run, results = self.conform("--quick", *chosen, cases=folders)
         self.check(run, results, 20)
         self.assertNotIn("skip", {one["result"] for one in results})
 

@@ -265,12 +265,12 @@ class Objects(unittest.TestCase):
         # Two clients of one peer, whose communication manager connects itself.
         self.other.call("hello", version=2)
         self.assertIn("cm", self.hello["features"])
-        service = 0x0106_1C06
+        service = 0x0106_1C07
         passive = self.call("create_qp", type="rc")["qp"]
         active = self.other.call("create_qp", type="rc")["qp"]
         self.call("cm_listen", service=service, qps=[{"qp": passive, "psn": 77}], waits=True)
         again = Control.ask(self.other, "cm_listen", service=service, qps=[])
-        self.assertIn("cannot listen on RDMA port 7174", again["error"])
+        self.assertIn("cannot listen on RDMA port 7175", again["error"])
         self.refused("no request waits for an answer", "cm_accept")
         connect = {"qp": active, "gid": self.hello["gid"], "service": service, "psn": 99}
         self.other.call("cm_connect", private_data="0a0b", **connect)
@@ -306,6 +306,13 @@ class Objects(unittest.TestCase):
         connect["qp"] = self.other.call("create_qp", type="rc")["qp"]
         self.other.call("cm_connect", **connect)
         self.assertEqual(self.cm_events(self.other, "rejected")[0]["reason"], 8)
+        # A service that the peer serves itself is the client's meanwhile, who has no QP for it here.
+        rping = service - 1
+        self.call("cm_listen", service=rping, qps=[])
+        connect["qp"] = self.other.call("create_qp", type="rc")["qp"]
+        self.other.call("cm_connect", **{**connect, "service": rping})
+        self.cm_events(self.control, "request")
+        self.assertEqual(self.cm_events(self.other, "rejected")[0]["reason"], 1)
 
     def test_everything_is_destroyed_at_once(self):
         first, second, queues = self.pair()
