@@ -56,6 +56,16 @@ class Programs(unittest.TestCase):
 
 
 class Results(Programs):
+    def test_the_cases_of_the_guide_run(self):
+        with open(os.path.join(CASES, "../../docs/conformance.md"), encoding="utf-8") as file:
+            blocks = re.findall(r"^```yaml\n(case: (\S+)\n.*?)^```", file.read(), re.DOTALL | re.MULTILINE)
+        self.assertEqual([name for _, name in blocks], ["psn-gap", "st-sqe"])
+        for text, name in blocks:
+            with open(self.path(f"{name}.yaml"), "w", encoding="utf-8") as file:
+                file.write(text)
+        done = conform("run", self.folder, "--strict")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
     def test_repeat_what_they_did_among_others(self):
         whole, alone = self.path("whole.json"), self.path("alone.json")
         conform("run", CASES, "--seed", "5", "--json", whole, "-j", "4")
@@ -193,6 +203,20 @@ class KnownDeviations(Programs):
             file.write(blocks[0])
         done = conform("run", CASES, "--device", self.path("device.yaml"), "--profile", "rxe", "--only", "req-credits[code=1,op=send]")
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+
+    def test_may_begin_with_the_template(self):
+        # What it says behind `#` is right, too: the patterns fit instances, and the members are known.
+        template = os.path.join(os.path.dirname(CASES), "devices", "new-device.yaml")
+        with open(template, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(conform("run", CASES, "--device", template, "--only", "psn-gap*").returncode, 0)
+        with open(self.path("whole.yaml"), "w", encoding="utf-8") as file:
+            file.write(re.sub(r"^# (?=deviations:| |may_stop:)", "", text, flags=re.MULTILINE))
+        report = self.path("report.json")
+        done = conform("run", CASES, "--device", self.path("whole.yaml"), "--only", "cm-flood*", "--json", report)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(report, encoding="utf-8") as file:
+            self.assertEqual({one["result"] for one in json.load(file)["results"]}, {"skip"})
 
     def test_may_stop_the_device_and_are_skipped_then(self):
         profile = "device: X\nmay_stop: ['psn-x[mtu=512]']\n"
