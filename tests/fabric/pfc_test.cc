@@ -44,8 +44,8 @@ TEST(Pfcs, WithTheRightHeadroomNothingIsDropped) {
 
 TEST(Pfcs, WithHalfOfItFramesAreDropped) {
   const std::uint64_t needed = needed_headroom(kForty, largest_frame(1024));
-  // 2 us both ways at 40 Gbit/s, two frames, and the PFC frame.
-  EXPECT_NEAR(static_cast<double>(needed), 10'000 + 2 * 1144 + 84, 1);
+  // 2 us both ways at 40 Gbit/s, three frames, and two PFC frames.
+  EXPECT_NEAR(static_cast<double>(needed), 10'000 + 3 * 1144 + 2 * 84, 1);
   Fabric fabric = incast(Pfc{.xoff = 20'000, .headroom = needed / 2});
   fabric.run_until(Time{100ms});
   EXPECT_GT(fabric.totals().dropped, 0U);
@@ -63,7 +63,7 @@ TEST(Pfcs, ADynamicThresholdFollowsTheFreeBuffer) {
   // Eight ports at 1/8 of what is free each: they settle where each has 1/16 of the buffer, and the rest is free.
   Fabric fabric = incast(Pfc{.alpha = 0.125});
   fabric.run_until(Time{500us});
-  const double shared = 1'000'000 - 9 * (4'000.0 + 10'000 + 2 * 1144 + 84);
+  const double shared = 1'000'000 - 9 * (4'000.0 + 10'000 + 3 * 1144 + 2 * 84);
   const auto queue = static_cast<double>(fabric.queue_bytes(1, 3));
   EXPECT_EQ(fabric.totals().dropped, 0U);
   EXPECT_GT(queue, shared / 2 * 0.8);

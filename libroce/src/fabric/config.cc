@@ -106,7 +106,7 @@ std::uint64_t needed_headroom(const LinkSpec& link, std::uint32_t frame) {
   constexpr std::uint64_t pfc = 60;
   constexpr std::uint64_t on_wire = 24;
   const double way = static_cast<double>(link.rate_bps) * static_cast<double>(link.delay.count()) / 8e9;
-  return static_cast<std::uint64_t>(std::ceil(2 * way)) + 2 * (frame + on_wire) + pfc + on_wire;
+  return static_cast<std::uint64_t>(std::ceil(2 * way)) + 3 * (frame + on_wire) + 2 * (pfc + on_wire);
 }
 
 Result<void> check(const Config& config, const Topology& topology, std::uint32_t largest_mtu) {

@@ -75,7 +75,8 @@ struct Config {
   return mtu + 96;
 }
 /// Returns the bytes that may come in from a link after it was decided to stop its sender, if frames have at most
-/// `frame` bytes: a frame that is just leaving here, the PFC frame, both ways, and a frame that is just leaving there.
+/// `frame` bytes: a frame that has come in part, a frame and a PFC frame that are just leaving here, the PFC frame,
+/// both ways, and a frame that is just leaving there.
 [[nodiscard]] std::uint64_t needed_headroom(const LinkSpec& link, std::uint32_t frame);
 
 /// Checks values, and that they go together on `topology` with packets of up to `largest_mtu` bytes. The places of
