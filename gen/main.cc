@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
   roce::gen::add_flush(program, code);
   roce::gen::add_ud(program, code);
   roce::gen::add_relay(program, code);
+  roce::gen::add_fabric(program, code);
   roce::gen::add_craft(program, code);
   roce::gen::add_cnp(program, code);
   roce::gen::add_pause(program, code);

@@ -15,6 +15,7 @@ namespace roce::gen {
 void add_atomic(command_line::Program& program, ExitCode& code);
 void add_cnp(command_line::Program& program, ExitCode& code);
 void add_craft(command_line::Program& program, ExitCode& code);
+void add_fabric(command_line::Program& program, ExitCode& code);
 void add_flush(command_line::Program& program, ExitCode& code);
 void add_gids(command_line::Program& program, ExitCode& code);
 void add_mckey(command_line::Program& program, ExitCode& code);

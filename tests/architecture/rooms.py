@@ -95,10 +95,11 @@ ROOMS = {
     "gen/exchange": _room("roce/live roce/port roce/transport command_line options runtime"),
     "gen/frames": _room("roce/link roce/live roce/port roce/wire command_line metrics packet_text runtime "
                         "text yaml"),
+    "gen/fabric": _room("roce/congestion roce/fabric roce/link roce/transport roce/wire command_line text yaml"),
     "gen/relay": _room("roce/impair roce/json_input roce/link roce/live roce/wire command_line runtime"),
     "gen/peer": _room("roce/live command_line"),
-    "gen/commands": _room("roce/link roce/live roce/port command_line files metrics options runtime "
-                          "gen/exchange gen/frames gen/handshake gen/librdmacm gen/peer gen/perftest gen/pingpong gen/relay"),
+    "gen/commands": _room("roce/link roce/live roce/port command_line files metrics options runtime text yaml "
+                          "gen/exchange gen/fabric gen/frames gen/handshake gen/librdmacm gen/peer gen/perftest gen/pingpong gen/relay"),
     "gen": _room("command_line files gen/commands"),
 
     # roce-replay

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "gen/fabric/fabric_files.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "command_line/number_text.h"
+
+namespace roce::gen {
+
+namespace {
+
+constexpr std::uint8_t kPriorities = 8;
+
+[[nodiscard]] Outcome<void> outcome_of_link(const link::Result<void>& result) {
+  if (!result) return failed(result.error().message);
+  return {};
+}
+
+/// Returns the number of the first link between two nodes, written `h0-s0` in either order.
+[[nodiscard]] std::optional<std::uint32_t> find_link(const fabric::Topology& topology, std::string_view name) {
+  for (std::uint32_t i = 0; i < topology.links.size(); ++i) {
+    const std::string& a = topology.names[topology.links[i].a];
+    const std::string& b = topology.names[topology.links[i].b];
+    if (name == a + "-" + b || name == b + "-" + a) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Outcome<QueueSamples> QueueSamples::create(const std::string& path) {
+  link::Result<link::OutputFile> file = link::OutputFile::create(path);
+  if (!file) return failed(file.error().message);
+  QueueSamples samples{std::move(*file)};
+  constexpr std::string_view head = "time_us,port,priority,queue_bytes,paused_us\n";
+  if (Outcome<void> written = outcome_of_link(samples.file_.write(std::as_bytes(std::span{head}))); !written) {
+    return tl::unexpected(written.error());
+  }
+  return samples;
+}
+
+Outcome<void> QueueSamples::sample(const fabric::Fabric& fabric) {
+  constexpr double us = 1000;
+  paused_.resize(std::size_t{fabric.ports()} * kPriorities);
+  const double now = static_cast<double>(fabric.now().time_since_epoch().count()) / us;
+  fmt::memory_buffer rows;
+  for (fabric::PortId port = 0; port < fabric.ports(); ++port) {
+    for (std::uint8_t priority = 0; priority < kPriorities; ++priority) {
+      const std::uint64_t queue = fabric.queue_bytes(port, priority);
+      const Duration paused = fabric.paused_time(port, priority);
+      Duration& before = paused_[std::size_t{port} * kPriorities + priority];
+      if (queue == 0 && paused == before) continue;
+      before = paused;
+      fmt::format_to(std::back_inserter(rows), "{:.3f},{},{},{},{:.3f}\n", now, fabric.name_of(port), priority, queue,
+                     static_cast<double>(paused.count()) / us);
+    }
+  }
+  return outcome_of_link(file_.write(std::as_bytes(std::span{rows.data(), rows.size()})));
+}
+
+Outcome<void> QueueSamples::close() {
+  return outcome_of_link(file_.close());
+}
+
+std::string LinkCapture::file_of(const std::string& choice) {
+  const std::size_t equals = choice.find('=');
+  return equals == std::string::npos ? std::string{} : choice.substr(equals + 1);
+}
+
+Outcome<std::unique_ptr<LinkCapture>> LinkCapture::open(const std::string& choice, const fabric::Topology& topology) {
+  const std::string path = file_of(choice);
+  if (path.empty()) {
+    return cannot(
+        fmt::format("--capture: expected LINK=FILE such as h0-s0=link.pcapng, found {}", command_line::quote(choice)));
+  }
+  const std::string name = choice.substr(0, choice.find('='));
+  const std::optional<std::uint32_t> link = find_link(topology, name);
+  if (!link) {
+    const fabric::Topology::Link& first = topology.links.front();
+    return cannot(fmt::format("--capture: there is no link {}; the first one is {}-{}", command_line::quote(name),
+                              topology.names[first.a], topology.names[first.b]));
+  }
+  link::CaptureWriterOptions options;
+  options.interface.name = name;
+  options.application = "roce-gen fabric";
+  link::Result<link::CaptureWriter> writer = link::CaptureWriter::create(path, options);
+  if (!writer) return failed(writer.error().message);
+  return std::unique_ptr<LinkCapture>{new LinkCapture{*link, std::move(*writer)}};
+}
+
+void LinkCapture::on_frame(fabric::PortId from, Bytes frame, Time now) {
+  constexpr std::uint32_t inbound = 1;
+  constexpr std::uint32_t outbound = 2;
+  // The writer keeps its error until `close`.
+  (void)writer_.write({.bytes = frame,
+                       .timestamp_ns = now.time_since_epoch().count(),
+                       .original_length = static_cast<std::uint32_t>(frame.size()),
+                       .comment = {},
+                       .flags = (from & 1U) == 0 ? outbound : inbound,
+                       .drop_count = {}});
+}
+
+Outcome<void> LinkCapture::close() {
+  return outcome_of_link(writer_.close());
+}
+
+}  // namespace roce::gen
