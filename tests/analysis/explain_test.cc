@@ -137,6 +137,8 @@ const std::vector<Example>& examples() {
       {Q::unanswered_read, {came_since, was_executed}, F::lost, response_lost_after},
       {Q::unanswered_read, {was_executed}, F::lost, response_lost_before},
       {Q::unanswered_read, {}, F::lost, lost_beyond},
+      {Q::doubted_request, {all_were_answered}, F::late},
+      {Q::doubted_request, {}, F::lost, lost_beyond},
       {Q::late_answer, {several_answers}, F::unknown, unexplained},
       {Q::late_answer, {}, F::late, reordered},
       {Q::old_ack, {is_newest}, F::sent_again, duplicate_ack},

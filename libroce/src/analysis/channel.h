@@ -13,6 +13,9 @@
 
 namespace roce::analysis {
 
+/// True for a READ or atomic, of whose answer something follows.
+[[nodiscard]] bool needs_own_answer(Operation operation);
+
 /// A request packet that was seen.
 struct Request {
   LongPsn psn = 0;
@@ -43,7 +46,7 @@ struct Request {
   [[nodiscard]] LongPsn end() const { return psn + span; }
   [[nodiscard]] std::uint32_t sure_span() const { return lacks_length ? 1 : span; }
   [[nodiscard]] const OpcodeInfo& info() const { return opcode_info(opcode); }
-  /// True for a READ or atomic, of whose answer something follows.
+  /// True for a READ or atomic that came alone in its frame.
   [[nodiscard]] bool needs_own_answer() const;
 };
 
@@ -231,6 +234,19 @@ struct Attempts {
   Duration longest{};
 };
 
+/// A request that was sent again because nothing answered it. Whether it, or its answer, was lost shows when the
+/// answers to the transmissions after it have come.
+struct Doubt {
+  PacketId packet{};  ///< the transmission that nothing answered
+  Time time{};
+  PacketId sent_again{};  ///< the first packet of the go-back
+  LongPsn first = 0;
+  LongPsn end = 0;              ///< PSNs from here on were not sent before `sent_again`
+  std::uint32_t psn_count = 0;  ///< how many PSNs, from `first` on, may have been lost
+  std::uint32_t asked = 0;      ///< packets before `end` that asked for an answer, from `sent_again` on
+  std::uint32_t answers = 0;    ///< answers to `first` or later PSNs since then
+};
+
 /// One PSN space: the requests to one QP, and the responses to them.
 struct Channel {
   LongPsn first = 0;              ///< origin of relative PSNs
@@ -258,6 +274,7 @@ struct Channel {
   Duration least_latency = Duration::max();
   Lazy<MessageEnds> ends;
   Lazy<Attempts> attempts;
+  RareRing<Doubt> doubts;                     ///< in the order of `sent_again`
   Duration least_timeout = Duration::max();   ///< shortest silence after which the requester went back by itself
   Duration least_reaction = Duration::max();  ///< shortest time from a NAK to the packet it asked for, seen before
   RequestOrder order;

@@ -264,6 +264,12 @@ constexpr std::array kRows{
     row(Question::unanswered_read, {}, {reason_is_unknown, reason_is_implied, came_since, was_executed},
         {Fate::lost, lost_beyond, Cause::none, "no response, and then a timeout"}),
 
+    // A-LOSS-8 (a responder that answers once more than it was asked again has lost nothing)
+    row(Question::doubted_request, {all_were_answered}, {},
+        {Fate::late, kNoVerdict, Cause::none, "its answer was only late: all transmissions were answered"}),
+    row(Question::doubted_request, {}, {all_were_answered},
+        {Fate::lost, lost_beyond, Cause::none, "one transmission was not answered, or several at once"}),
+
     row(Question::late_answer, {several_answers}, {},
         {Fate::unknown, unexplained, Cause::none, "it may belong to another answer"}),
     row(Question::late_answer, {}, {several_answers},

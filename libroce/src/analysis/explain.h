@@ -30,6 +30,7 @@ enum class Question : std::uint8_t {
   acknowledged_again,  ///< a PSN that a NAK named is acknowledged, although it was not sent again
   unanswered_request,  ///< a request is sent again after a timeout
   unanswered_read,     ///< a READ or atomic is requested again
+  doubted_request,     ///< the answers to what was sent again after silence have come: was anything lost?
   late_answer,         ///< a READ response that was missing comes
   old_ack,             ///< an ACK acknowledges nothing new
   requested_gap,       ///< part of an answer is missing, and the READ is requested again for this or another reason
@@ -87,6 +88,7 @@ enum class Fact : std::uint8_t {
   is_being_answered,  ///< a response that covers it has passed the capture point, and may still be on its way
   answer_was_due,     ///< one of the requests asked for an answer, and none before it is missing
   was_answered,       ///< a response that covers it passed the capture point
+  all_were_answered,  ///< more answers came than were asked for since it was sent again
   reason_is_unknown,  ///< nothing that was seen makes the requester send again
   reason_is_implied,  ///< a later response makes the requester ask again
   reason_is_old,      ///< that response came before the latest request

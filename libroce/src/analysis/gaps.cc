@@ -192,6 +192,7 @@ void miss_answer(ChannelRef ref, Read& read) {
 void finish_channel(ChannelRef ref) {
   Channel& channel = ref.channel;
   settle_filled(ref, channel.filled->first + 1);
+  settle_doubts(ref);
   for (RareRing<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
     while (!gaps->empty()) give_up_oldest(ref, *gaps);
   }

@@ -82,6 +82,9 @@ inline constexpr std::size_t kLostAmongRequests = 8;
 /// A wait that is shorter than an ACK timeout by less than this part of itself may be that timeout: rxe counts in
 /// jiffies, and the way to the capture point varies. Test: Unanswered.WaitsTellTheAckTimeout.
 inline constexpr int kTimeoutTolerancePart = 12;
+/// Requests of a channel of which it is open whether they, or their answers, were lost; the oldest counts as lost then.
+/// Test: LateAnswers.OfRequestsInDoubtTheNewestEightAreRemembered.
+inline constexpr std::size_t kDoubtsKept = 8;
 /// Answers to one request that are lost one after the other before the next is believed to be lost as well.
 /// Test: Unanswered.AnswersThatNeverArrive.
 inline constexpr std::uint32_t kAnswersLost = 2;

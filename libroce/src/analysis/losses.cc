@@ -75,13 +75,6 @@ bool was_answered(const Channel& channel, LongPsn psn, Time now) {
   return false;
 }
 
-// Counts the one packet whose loss `verdict` reports.
-void note_lost_packet(ChannelRef ref, Verdict& verdict) {
-  verdict.lost_packets = 1;
-  ++ref.stream.summary.lost_psns;
-  ++ref.stream.summary.lost_packets;
-}
-
 void lose_responses(ChannelRef ref, LongPsn psn, VerdictKind kind) {
   Channel& channel = ref.channel;
   for (std::size_t i = channel.responses.size(); i-- > 0;) {
@@ -93,14 +86,6 @@ void lose_responses(ChannelRef ref, LongPsn psn, VerdictKind kind) {
     verdict.other = ref.packet().id;
     note_lost_packet(ref, verdict);
   }
-}
-
-void say_lost_beyond(ChannelRef ref, const Request& request, LongPsn first) {
-  Verdict& verdict = say_later(ref.state, ref.stream, VerdictKind::lost_beyond, request.last, request.last_time);
-  verdict.first_psn = ref.wire(first);
-  verdict.psn_count = request.lacks_length ? 1 : static_cast<std::uint32_t>(request.end() - first);
-  verdict.other = ref.packet().id;
-  note_lost_packet(ref, verdict);
 }
 
 // Returns the first request from `index` on that asked for an answer: it, one before it, or its answer was lost. Null
@@ -136,7 +121,7 @@ void lose_unanswered(ChannelRef ref, std::size_t index, LongPsn psn, Naks naks) 
                                         .note(Fact::is_being_answered, is_being_answered)
                                         .note(Fact::answer_was_due, asking != nullptr));
   if (fate.verdict == VerdictKind::response_lost_after) lose_responses(ref, psn, fate.verdict);
-  if (fate.verdict == VerdictKind::lost_beyond) say_lost_beyond(ref, *asking, channel.requests[index].psn);
+  if (fate.verdict == VerdictKind::lost_beyond) doubt_request(ref, *asking, channel.requests[index].psn);
 }
 
 // Reports the requests that a NAK shows not to have arrived in time, whether the requester received the NAK or not.
@@ -227,7 +212,7 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
   const Explanation& fate = explain(evidence);
   if (fate.verdict == kNoVerdict) return;
   if (fate.verdict == VerdictKind::lost_beyond) {
-    say_lost_beyond(ref, request, request.psn);
+    doubt_request(ref, request, request.psn);
     return;
   }
   PacketId about = read.request;
@@ -266,6 +251,12 @@ void end_response_gaps(ChannelRef ref, const Read& read) {
 }
 
 }  // namespace
+
+void note_lost_packet(ChannelRef ref, Verdict& verdict) {
+  verdict.lost_packets = 1;
+  ++ref.stream.summary.lost_psns;
+  ++ref.stream.summary.lost_packets;
+}
 
 void reset_read(ChannelRef ref, Read& read, LongPsn psn) {
   const Observation& packet = ref.packet();

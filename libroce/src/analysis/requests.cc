@@ -239,9 +239,8 @@ void add_gap_of_restart(ChannelRef ref, LongPsn psn) {
   add_gap(ref, first, psn).of_restart = true;
 }
 
-bool Request::needs_own_answer() const {
-  if (is_several) return false;
-  switch (info().operation) {
+bool needs_own_answer(Operation operation) {
+  switch (operation) {
     case Operation::read_request:
     case Operation::compare_swap:
     case Operation::fetch_add:
@@ -251,6 +250,10 @@ bool Request::needs_own_answer() const {
     default:
       return false;
   }
+}
+
+bool Request::needs_own_answer() const {
+  return !is_several && analysis::needs_own_answer(info().operation);
 }
 
 // A-PSN-1 (PSNs count modulo 2^24; the one nearest to `near` is meant)
@@ -325,6 +328,7 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
   } else {
     seen = on_forgotten(ref, psn);
   }
+  if (!channel.doubts.empty()) count_asked(ref, psn);
   channel.latest = psn;
   channel.latest_time = packet.time;
   settle(ref, packet.time);

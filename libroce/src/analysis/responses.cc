@@ -358,6 +358,7 @@ Sighting on_response(ChannelRef ref, Flow& flow) {
   if (!answering.is_news) note_order_of_sending(answering, channel, flow, packet);
   judge_aeth(ref, psn);
   const bool refuses = info.operation == Operation::acknowledge && !is_acknowledgement(packet);
+  if (!channel.doubts.empty()) count_answer(ref, psn);
   hear(channel, psn + (refuses || packet.lacks_syndrome() ? 0 : 1));
   if (packet.lacks_syndrome()) {
     on_unknown_syndrome(ref, psn);

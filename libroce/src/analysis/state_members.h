@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 10;
+inline constexpr std::uint32_t kStateVersion = 11;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -29,7 +29,7 @@ inline constexpr std::size_t kMemberCount<LatestCnp> = 4;
 template <>
 inline constexpr std::size_t kMemberCount<Stream> = 10;
 template <>
-inline constexpr std::size_t kMemberCount<Channel> = 39;
+inline constexpr std::size_t kMemberCount<Channel> = 40;
 template <>
 inline constexpr std::size_t kMemberCount<Request> = 23;
 template <>
@@ -62,6 +62,8 @@ template <>
 inline constexpr std::size_t kMemberCount<MessageEnds> = 5;
 template <>
 inline constexpr std::size_t kMemberCount<Attempts> = 8;
+template <>
+inline constexpr std::size_t kMemberCount<Doubt> = 8;
 template <>
 inline constexpr std::size_t kMemberCount<Message> = 17;
 template <>
@@ -209,6 +211,9 @@ inline constexpr std::uint32_t kMostPsns = 1U << 24U;
 }
 [[nodiscard]] inline bool is_possible(const Attempts& attempts) {
   return attempts.shortest == Duration::max() || attempts.shortest < Duration{kFarthest / 2};
+}
+[[nodiscard]] inline bool is_possible(const Doubt& doubt) {
+  return doubt.psn_count != 0 && doubt.psn_count <= kMostPsns;
 }
 [[nodiscard]] inline bool is_possible(const Message& message) {
   return message.direction < 2;

@@ -245,8 +245,21 @@ Gap& add_gap_before(ChannelRef ref, LongPsn psn);
 // losses.cc: packets that are sent again.
 /// Reports what was lost, now that the requester begins to send again.
 void on_restart(ChannelRef ref, const Restart& restart);
+/// Counts the one packet whose loss `verdict` reports.
+void note_lost_packet(ChannelRef ref, Verdict& verdict);
 /// Notes that the current packet requests the READ again, from `psn` on.
 void reset_read(ChannelRef ref, Read& read, LongPsn psn);
+
+// doubts.cc: requests that were sent again after silence.
+/// Notes that the requests from `first` to `request`, which nothing answered, are sent again with the current packet.
+void doubt_request(ChannelRef ref, const Request& request, LongPsn first);
+/// Counts the current packet, a request with the PSN `psn`, if it asks for an answer.
+void count_asked(ChannelRef ref, LongPsn psn);
+/// Counts the current packet, a response with the PSN `psn`, and says what became of requests in doubt if it shows
+/// that.
+void count_answer(ChannelRef ref, LongPsn psn);
+/// Says what became of all requests in doubt.
+void settle_doubts(ChannelRef ref);
 
 // gaps.cc: packets that were not seen.
 /// Removes the PSNs from `first` to before `end`, which gap `index` has, from it. Returns the index of the next gap.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Requests that are sent again because their answer is late, and those of which something was lost.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "trace.h"
+
+namespace roce::analysis {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// Analyses a trace after a request that was answered at once, in frames 1 and 2: both directions are in the capture.
+Findings analyse_later(const std::string& trace) {
+  return analyse("-20 A>B SEND_ONLY 99 ar\n-10 B>A ACK 99\n" + trace);
+}
+
+// A-LOSS-8 (a responder that answers once more than it was asked again has lost nothing)
+TEST(LateAnswers, OfAResponderThatAnswersAWindowTwiceAreNoLoss) {
+  const Findings found = analyse_later(R"(
+         0  A>B  SEND_ONLY  100  ar
+         1  A>B  SEND_ONLY  101  ar
+         2  A>B  SEND_ONLY  102  ar
+     67002  A>B  SEND_ONLY  100  ar
+     67003  A>B  SEND_ONLY  101  ar
+     67004  A>B  SEND_ONLY  102  ar
+     85000  B>A  ACK        100
+     85001  B>A  ACK        101
+     85002  B>A  ACK        102
+     85003  B>A  ACK        102
+     85004  B>A  ACK        102
+     85005  B>A  ACK        102
+     85010  A>B  SEND_ONLY  103  ar
+     85020  B>A  ACK        103)");
+  EXPECT_THAT(found.later, IsEmpty());
+  EXPECT_EQ(found.streams[0].lost_packets, 0U);
+}
+
+TEST(LateAnswers, OfWhichTheLastIsTheEndOfTheCaptureAreNoLoss) {
+  const Findings found = analyse_later(R"(
+         0  A>B  SEND_ONLY  100  ar
+     67000  A>B  SEND_ONLY  100  ar
+     85000  B>A  ACK        100
+     85001  B>A  ACK        100)");
+  EXPECT_THAT(found.later, IsEmpty());
+}
+
+TEST(LateAnswers, ToARequestThatWasSentThreeTimesAreNoLoss) {
+  const Findings found = analyse_later(R"(
+          0  A>B  SEND_ONLY  100  ar
+      67000  A>B  SEND_ONLY  100  ar
+     134000  A>B  SEND_ONLY  100  ar
+     150000  B>A  ACK        100
+     150001  B>A  ACK        100
+     150002  B>A  ACK        100
+     150010  A>B  SEND_ONLY  101  ar
+     150020  B>A  ACK        101)");
+  EXPECT_THAT(found.later, IsEmpty());
+}
+
+TEST(LateAnswers, OneFewerThanTheTransmissionsIsOneLoss) {
+  const Findings found = analyse_later(R"(
+          0  A>B  SEND_ONLY  100  ar
+      67000  A>B  SEND_ONLY  100  ar
+     134000  A>B  SEND_ONLY  100  ar
+     150000  B>A  ACK        100
+     150001  B>A  ACK        100
+     150010  A>B  SEND_ONLY  101  ar
+     150020  B>A  ACK        101)");
+  EXPECT_THAT(found.later, ElementsAre("3 lost_beyond 100 of=4"));
+}
+
+TEST(LateAnswers, OfAReadThatIsAnsweredTwiceAreNoLoss) {
+  const Findings found = analyse_later(R"(
+         0  A>B  READ    100  dma=640
+     67000  A>B  READ    100  dma=640
+     85000  B>A  FIRST   100
+     85001  B>A  MIDDLE  101
+     85002  B>A  LAST    102  len=128
+     85003  B>A  FIRST   100
+     85004  B>A  MIDDLE  101
+     85005  B>A  LAST    102  len=128
+     85010  A>B  READ    103  dma=64
+     85020  B>A  ONLY    103  len=64)");
+  EXPECT_THAT(found.later, IsEmpty());
+}
+
+TEST(LateAnswers, AnAnswerToALaterRequestEndsTheWait) {
+  const Findings found = analyse_later(R"(
+         0  A>B  SEND_ONLY  100  ar
+     67000  A>B  SEND_ONLY  100  ar
+     67010  B>A  ACK        100
+     67020  A>B  SEND_ONLY  101  ar
+     67030  B>A  ACK        101
+     67040  B>A  ACK        101)");
+  EXPECT_THAT(found.later, ElementsAre("3 lost_beyond 100 of=4"));
+}
+
+TEST(LateAnswers, OneAcknowledgementOfAWindowTellsOfALoss) {
+  const Findings found = analyse_later(R"(
+         0  A>B  SEND_ONLY  100  ar
+         1  A>B  SEND_ONLY  101  ar
+     67000  A>B  SEND_ONLY  100  ar
+     67001  A>B  SEND_ONLY  101  ar
+     67010  B>A  ACK        101
+     67020  A>B  SEND_ONLY  102  ar
+     67030  B>A  ACK        102)");
+  EXPECT_THAT(found.later, ElementsAre("3 lost_beyond 100 of=5"));
+}
+
+// kDoubtsKept
+TEST(LateAnswers, OfRequestsInDoubtTheNewestEightAreRemembered) {
+  const auto answered_late = [](int transmissions) {
+    std::string trace;
+    int time = 0;
+    for (int i = 0; i < transmissions; ++i) trace += fmt::format("{} A>B SEND_ONLY 100 ar\n", time += 67'000);
+    for (int i = 0; i < transmissions; ++i) trace += fmt::format("{} B>A ACK 100\n", ++time);
+    return analyse_later(trace).later;
+  };
+  EXPECT_THAT(answered_late(9), IsEmpty());
+  EXPECT_THAT(answered_late(10), ElementsAre("3 lost_beyond 100 of=4"));
+}
+
+}  // namespace
+}  // namespace roce::analysis
