@@ -41,10 +41,16 @@ void decode_step(const Packet& whole, Time time, std::uint64_t frame, std::uint1
     return;
   }
   const std::uint32_t captured = captured_count(whole, *super_frame);
+  // The packets of a super-frame share the headers of the link, of VLANs and of tunnels, which they do not have.
+  const analysis::Observation outside = observe(whole, icrc, 0);
   for (std::uint32_t i = 0; i < super_frame->count; ++i) {
     const Packet part = segment(whole, *super_frame, i);
     const IcrcVerdict verdict = check_icrc(part);
     analysis::Observation seen = observe(part, verdict, i);
+    seen.domain = outside.domain;
+    seen.source_mac = outside.source_mac;
+    seen.destination_mac = outside.destination_mac;
+    seen.link_priority = outside.link_priority;
     seen.is_several = i + 1 == captured && captured < super_frame->count;
     use(DecodedPart{part, verdict, i, super_frame->count, whole.bth_offset() + i * super_frame->segment_size, seen});
   }

@@ -140,11 +140,13 @@ void observe_network(const Packet& packet, Observation& seen) {
       seen.ip_id = net.ip_id.value_or(0);
       seen.hop_limit = net.hop_limit;
       seen.traffic_class = net.traffic_class;
+      // A packet of a super-frame begins with its BTH.
+      seen.udp_source_port = net.udp_source_port;
       break;
     }
   }
   if (packet.version() != RoceVersion::v1 && packet.bth_offset() >= kSize<Udp>) {
-    // The BTH directly follows the UDP header (A17); a packet of a super-frame begins with its BTH.
+    // The BTH directly follows the UDP header (A17).
     const std::byte* udp = packet.bytes().data() + packet.bth_offset() - kSize<Udp>;
     seen.udp_source_port = FieldOf<&Udp::source_port>::get(udp);
   }
