@@ -100,13 +100,43 @@ class Matcher {
 
   void match_group(std::span<const std::uint32_t> in_a, std::span<const std::uint32_t> in_b) {
     if (in_a.empty() || in_b.empty()) return;
-    if (in_a.size() * in_b.size() > kMostPairs) {
+    if (are_cnps(in_a) && in_a.size() + in_b.size() > 2 && match_.trend.is_known()) {
+      match_cnps(in_a, in_b);
+    } else if (in_a.size() * in_b.size() > kMostPairs) {
       match_in_order(in_a, in_b);
     } else {
       match_nearest(in_a, in_b);
     }
     find_copies(in_a, a_, match_.a, match_.b);
     find_copies(in_b, b_, match_.b, match_.a);
+  }
+
+  [[nodiscard]] bool are_cnps(std::span<const std::uint32_t> in_a) const {
+    return opcode_info(static_cast<Opcode>(a_[in_a[0]].opcode)).operation == Operation::cnp;
+  }
+
+  /// Pairs packets of which nothing but the time tells which is which: in order, and so that as few as possible are
+  /// left without a partner.
+  void match_cnps(std::span<const std::uint32_t> in_a, std::span<const std::uint32_t> in_b) {
+    const std::uint32_t leg = leg_of(a_[in_a[0]]);
+    const DelayVariation variation = match_.trend.variation(leg);
+    const std::int64_t most = std::min(within_ns_, variation.less + variation.more + kCopyWithin);
+    std::size_t i = 0;
+    std::size_t j = 0;
+    while (i < in_a.size() && j < in_b.size()) {
+      const SeenPacket& at_a = a_[in_a[i]];
+      const std::int64_t off = b_[in_b[j]].time_ns - at_a.time_ns - match_.trend.at_time_a(at_a.time_ns, leg);
+      if (off < -most) {
+        ++j;
+      } else if (off > most) {
+        ++i;
+      } else {
+        pair(in_a[i], in_b[j]);
+        match_.a[in_a[i]].is_one_of_many = match_.b[in_b[j]].is_one_of_many = true;
+        ++i;
+        ++j;
+      }
+    }
   }
 
   void match_nearest(std::span<const std::uint32_t> in_a, std::span<const std::uint32_t> in_b) {
@@ -200,7 +230,7 @@ std::vector<DelaySample> CaptureMatch::samples(std::span<const SeenPacket> a_pac
                                                std::span<const SeenPacket> b_packets, const FlowTable& flows) const {
   std::vector<DelaySample> samples;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i].kind != MatchKind::same || a_packets[i].is_bad) continue;
+    if (a[i].kind != MatchKind::same || a_packets[i].is_bad || a[i].is_one_of_many) continue;
     const SeenPacket& at_a = a_packets[i];
     samples.push_back({at_a.time_ns, b_packets[a[i].other].time_ns - at_a.time_ns, flows.flows()[at_a.flow].leg});
   }

@@ -23,6 +23,7 @@ enum class MatchKind : std::uint8_t {
 struct PacketMatch {
   std::uint32_t other = kNoPacket;
   MatchKind kind = MatchKind::none;
+  bool is_one_of_many = false;  ///< `other` may be another packet with the same bits
 };
 
 /// The packets that two captures have in common. Indices are those of the packets given to `match_captures`.
@@ -39,7 +40,8 @@ struct CaptureMatch {
 
 /// Finds the packets of A in B. Two packets are the same if all fields agree that routers do not change: addresses,
 /// destination QP, opcode, PSN, ICRC. Retransmissions agree in all of these; they are paired where the difference of
-/// times is nearest to the usual one and within `within_ns`, and the rest are copies if IP ID or time indicate it. A
+/// times is nearest to the usual one and within `within_ns`, and the rest are copies if IP ID or time indicate it. CNPs
+/// of one connection are all the same: they are paired in order, as many as the variation of the delays allows. A
 /// damaged packet is found by its undamaged fields. Memory is linear in the number of packets, time n log n.
 [[nodiscard]] CaptureMatch match_captures(std::span<const SeenPacket> a, std::span<const SeenPacket> b,
                                           const FlowTable& flows, std::int64_t within_ns);

@@ -80,9 +80,19 @@ DifferenceTrend::DifferenceTrend(std::span<const DelaySample> samples, std::size
     all.push_back(rest);
   }
   median_ns_ = median_of(all);
+  variations_.resize(legs);
   for (std::size_t leg = 0; leg < legs; ++leg) {
-    if (!by_leg[leg].empty()) leg_medians_[leg] = median_of(by_leg[leg]);
+    if (by_leg[leg].empty()) continue;
+    const std::int64_t usual = median_of(by_leg[leg]);
+    const auto [least, greatest] = std::ranges::minmax(by_leg[leg]);
+    leg_medians_[leg] = usual;
+    variations_[leg] = {usual - least, greatest - usual};
+    variation_ = {std::max(variation_.less, usual - least), std::max(variation_.more, greatest - usual)};
   }
+}
+
+DelayVariation DifferenceTrend::variation(std::uint32_t leg) const {
+  return leg < leg_medians_.size() && leg_medians_[leg] ? variations_[leg] : variation_;
 }
 
 std::int64_t DifferenceTrend::median(std::uint32_t leg) const {

@@ -18,6 +18,12 @@ struct DelaySample {
   std::uint32_t leg = 0;
 };
 
+/// The distances, in ns, from the usual difference of the times at two points to the least and to the greatest one.
+struct DelayVariation {
+  std::int64_t less = 0;
+  std::int64_t more = 0;
+};
+
 /// The usual difference of the times at A and B: a median for each leg, and one drift for all.
 class DifferenceTrend {
  public:
@@ -32,6 +38,9 @@ class DifferenceTrend {
   [[nodiscard]] std::int64_t at_time_a(std::int64_t time_ns, std::uint32_t leg) const;
   /// Returns the difference to expect for a packet at B at this time.
   [[nodiscard]] std::int64_t at_time_b(std::int64_t time_ns, std::uint32_t leg) const;
+  /// Returns by how much the difference of a packet may be less and more than the usual one: as much as it was at most
+  /// in the samples of this leg; for a leg without samples, in those of all legs.
+  [[nodiscard]] DelayVariation variation(std::uint32_t leg) const;
 
  private:
   [[nodiscard]] std::int64_t median(std::uint32_t leg) const;
@@ -40,6 +49,8 @@ class DifferenceTrend {
   std::int64_t median_ns_ = 0;
   double drift_ = 0;
   std::vector<std::optional<std::int64_t>> leg_medians_;
+  std::vector<DelayVariation> variations_;  ///< by leg
+  DelayVariation variation_;                ///< of all legs
   bool is_known_ = false;
 };
 

@@ -223,6 +223,7 @@ class Joiner {
   }
 
   void add_flow_delay(std::uint32_t in_a) {
+    if (result_.match.a[in_a].is_one_of_many) return;
     const SeenPacket& packet = a_.packets[in_a];
     const std::int64_t difference = b_.packets[result_.match.a[in_a].other].time_ns - packet.time_ns;
     const auto delay = result_.clock.delay({packet.time_ns, difference, leg_of(packet.flow)});

@@ -135,6 +135,66 @@ TEST_F(CaptureMatchTest, ManyEqualPacketsMatchInOrder) {
   EXPECT_EQ(way.delay.max(), Duration{kDelay});
 }
 
+class CnpMatchTest : public CaptureMatchTest {
+ protected:
+  CnpMatchTest() {
+    // Packets of which each is known: some of them are held back on their way.
+    for (std::uint32_t i = 0; i < 20; ++i) {
+      sent(300 + i, (150 + i) * kMilli);
+      arrived(300 + i, (150 + i) * kMilli + kDelay + (i % 2) * kHeld);
+    }
+  }
+  static constexpr std::int64_t kHeld = 2 * kMilli;
+  static constexpr std::int64_t kSpacing = kMilli / 10;
+
+  static void make_cnp(SeenPacket& packet) {
+    packet.opcode = 0x81;
+    packet.psn = packet.icrc = 0;
+  }
+  void cnp_sent(std::int64_t time) {
+    sent(0, time);
+    make_cnp(a_.packets.back());
+  }
+  void cnp_arrived(std::int64_t time) {
+    arrived(0, time);
+    make_cnp(b_.packets.back());
+  }
+};
+
+TEST_F(CnpMatchTest, AsManyCnpsAtBothPointsAreTheSame) {
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    cnp_sent(200 * kMilli + i * kSpacing);
+    cnp_arrived(200 * kMilli + i * kSpacing + kDelay + (i % 4 == 0 ? kHeld : 0));
+  }
+  const WaySummary way = join();
+  EXPECT_EQ(way.matched, 140U);
+  EXPECT_EQ(way.died(), 0U);
+  EXPECT_EQ(way.count(Fate::duplicated), 0U);
+  EXPECT_EQ(way.count(Fate::missed), 0U);
+  EXPECT_EQ(way.delay.count(), 120U) << "it is unknown which CNP is which";
+}
+
+TEST_F(CnpMatchTest, OneCnpFewerIsOneLost) {
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    cnp_sent(200 * kMilli + i * kSpacing);
+    if (i != 7) cnp_arrived(200 * kMilli + i * kSpacing + kDelay + (i % 4 == 0 ? kHeld : 0));
+  }
+  const WaySummary way = join();
+  EXPECT_EQ(way.count(Fate::lost), 1U);
+  EXPECT_EQ(way.count(Fate::duplicated), 0U);
+  EXPECT_EQ(way.count(Fate::missed), 0U);
+}
+
+TEST_F(CnpMatchTest, ACnpThatCameMuchLaterIsAnother) {
+  cnp_sent(200 * kMilli);
+  cnp_sent(220 * kMilli);
+  cnp_arrived(220 * kMilli + kDelay);
+  cnp_arrived(240 * kMilli + kDelay);
+  const WaySummary way = join();
+  EXPECT_EQ(way.count(Fate::lost), 1U);
+  EXPECT_EQ(way.count(Fate::missed), 1U);
+}
+
 TEST_F(CaptureMatchTest, ADamagedPacketIsFoundWhicheverFieldWasHit) {
   const auto damage = [&](auto change) {
     sent(7, 200 * kMilli);
