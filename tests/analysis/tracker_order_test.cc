@@ -124,6 +124,37 @@ TEST(GoBacks, AfterSilenceTheCauseIsTheTimeout) {
   EXPECT_THAT(at_once.now, Contains(HasSubstr("4 retransmission 100 cause=nak")));
 }
 
+// A-ORD-5 (an ACK timeout runs out in silence)
+TEST(GoBacks, WithoutSilenceTheCauseIsNoTimeout) {
+  const auto cause_after = [](const std::string& before) {
+    return analyse(R"(
+         0  A>B  SEND_ONLY  100  ar id=0
+        10  B>A  ACK        100
+        20  A>B  SEND_ONLY  101  id=0
+        30  A>B  SEND_ONLY  102  id=0)" +
+                   before + R"(
+      5000  A>B  SEND_ONLY  101  id=0)")
+        .now;
+  };
+  EXPECT_THAT(cause_after(""), Contains(HasSubstr("retransmission 101 cause=timeout")));
+  EXPECT_THAT(cause_after("\n4750 A>B SEND_ONLY 103 id=0"), Contains(HasSubstr("retransmission 101 cause=unknown")));
+  EXPECT_THAT(cause_after("\n4750 B>A ACK 100"), Contains(HasSubstr("retransmission 101 cause=unknown")));
+}
+
+TEST(GoBacks, ASilenceMuchShorterThanTheOneBeforeIsNoTimeout) {
+  const Findings found = analyse(R"(
+         0  A>B  SEND_ONLY  100  ar id=0
+        10  B>A  ACK        100
+        20  A>B  SEND_ONLY  101  ar id=0
+     67020  A>B  SEND_ONLY  101  ar id=0
+     67030  B>A  ACK        101
+     67040  A>B  SEND_ONLY  102  ar id=0
+     72040  A>B  SEND_ONLY  102  ar id=0
+     72050  B>A  ACK        102)");
+  EXPECT_THAT(found.now, ElementsAre(HasSubstr("4 retransmission 101 cause=timeout"),
+                                     HasSubstr("7 retransmission 102 cause=unknown")));
+}
+
 // Soft-RoCE in a busy guest needs milliseconds, which is no timeout, as long as none so short was seen.
 TEST(GoBacks, ASlowReactionToANakIsNoTimeout) {
   const Findings slow = analyse(R"(

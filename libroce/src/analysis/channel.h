@@ -104,7 +104,7 @@ struct Read {
 struct Restart {
   bool active = false;
   Cause cause = Cause::none;
-  bool was_silent = false;        ///< between `reason` and its begin, the requester's ACK timeout ran out
+  bool was_silent = false;        ///< before its begin, since `reason` if there is one, the ACK timeout ran out
   Cause before = Cause::unknown;  ///< the cause of the go-back that this one interrupted
   std::uint16_t begin_ip_id = 0;  ///< the IPv4 identification of its first packet
   LongPsn first = 0;
@@ -122,7 +122,11 @@ struct Restart {
   LongPsn interrupted = 0;    ///< the PSN that the requester would have sent next, had it not gone back
 
   // A-ORD-2 (after the silence of an ACK timeout, the requester goes back because of that)
-  [[nodiscard]] Cause shown_cause() const { return was_silent ? Cause::timeout : cause; }
+  [[nodiscard]] Cause likely_cause() const { return was_silent ? Cause::timeout : cause; }
+  // A-ORD-5 (without that silence, a timeout is only the cause that is left)
+  [[nodiscard]] Cause shown_cause() const {
+    return likely_cause() == Cause::timeout && !was_silent ? Cause::unknown : likely_cause();
+  }
 };
 
 /// State after one request packet, by which the next one is judged.

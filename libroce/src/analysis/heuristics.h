@@ -64,6 +64,9 @@ inline constexpr Duration kReactionTakes = milliseconds{50};
 /// Part of the shortest ACK timeout that was seen by which another one may be shorter: timers are coarse.
 /// Test: Heuristics.AnAckTimeoutMayBeShorterByAnEighthThanTheShortestSeen.
 inline constexpr int kTimeoutVariesBy = 8;
+/// Most that one silence before a go-back lasts, as a multiple of another that an ACK timeout ended (A-RTX-4).
+/// Test: GoBacks.ASilenceMuchShorterThanTheOneBeforeIsNoTimeout.
+inline constexpr int kTimeoutLastsTimes = 4;
 /// Part of the shortest time from a NAK to the packet that it asked for: what comes sooner cannot be due to the NAK.
 /// Test: Heuristics.ARequestThatComesSoonerThanAnEighthOfTheReactionHadNoNakYet.
 inline constexpr int kReactionPart = 8;

@@ -63,7 +63,7 @@ void reopen(MessageEnds& ends, EndedMessage& ended) {
 bool had_no_answer(const Channel& channel, const Restart& restart, const Message& message, Time now) {
   const bool knows_latency = channel.least_latency != Duration::max();
   const bool had_time = knows_latency && now - message.finish >= channel.least_latency;
-  switch (restart.shown_cause()) {
+  switch (restart.likely_cause()) {
     case Cause::timeout:
       return had_time || !knows_latency;
     case Cause::implied_nak:
@@ -105,7 +105,7 @@ void hear(Channel& channel, LongPsn end) {
 
 // A-MSG-2 (a message ends with an answer that its requester can have received)
 void reopen_messages(ChannelRef ref, const Restart& restart) {
-  const Cause cause = restart.shown_cause();
+  const Cause cause = restart.likely_cause();
   if (cause != Cause::timeout && cause != Cause::implied_nak) return;
   if (ref.channel.ends->ended.empty()) return;
   MessageEnds& ends = ref.channel.ends.make();

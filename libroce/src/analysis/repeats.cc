@@ -61,7 +61,7 @@ void on_late(ChannelRef ref, const Flow& flow, Request& request, LongPsn psn, co
     Restart reason = *channel.restart;
     if (is_of_before) {
       reason.cause = channel.restart->before;
-      reason.was_silent = false;
+      reason.was_silent = reason.cause == Cause::timeout;
     } else {
       channel.restart.make().first = std::min(channel.restart->first, psn);
       channel.restart.make().begin_ip_id = packet.ip_id;

@@ -23,6 +23,19 @@ bool was_silent(const Channel& channel, Time since, Time now) {
          (timeout == Duration::max() || now - channel.latest_time >= timeout - timeout / heuristics::kTimeoutVariesBy);
 }
 
+// True if neither side sent anything for so long before a go-back that it can be due to an ACK timeout. An answer to
+// `psn` that crosses the go-back is no reason for it.
+bool were_silent(const Channel& channel, LongPsn psn, Time now) {
+  const Duration timeout = channel.least_timeout == Duration::max() ? Duration{} : channel.least_timeout;
+  if (now - channel.latest_time < std::max(heuristics::kLeastTimeout, timeout / heuristics::kTimeoutLastsTimes)) {
+    return false;
+  }
+  if (channel.responses.empty()) return true;
+  const Response& latest = channel.responses.back();
+  const bool answers = latest.psn >= psn && latest.syndrome.kind() == AethKind::ack;
+  return answers || now - latest.time >= heuristics::kLeastTimeout;
+}
+
 // Returns why the requester would send `psn` again: because of a response, or else of a timeout. No response is the
 // reason for two go-backs.
 Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
@@ -69,6 +82,7 @@ Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
   }
   // The wait that an RNR NAK asks for is the least: requesters round it up to that of their timers.
   if (reason.reason && reason.cause != Cause::rnr) reason.was_silent = was_silent(channel, reason.reason_time, now);
+  if (reason.cause == Cause::timeout) reason.was_silent = were_silent(channel, psn, now);
   return reason;
 }
 
@@ -108,9 +122,8 @@ const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time l
         find_request(channel, psn) < channel.requests.size()) {
       channel.least_reaction = std::min(channel.least_reaction, restart.begin - restart.reason_time);
     }
-    if (restart.cause == Cause::timeout && channel.latest_time != Time{}) {
-      const Duration silence = restart.begin - channel.latest_time;
-      if (silence >= heuristics::kLeastTimeout) channel.least_timeout = std::min(channel.least_timeout, silence);
+    if (restart.cause == Cause::timeout && restart.was_silent && channel.latest_time != Time{}) {
+      channel.least_timeout = std::min(channel.least_timeout, restart.begin - channel.latest_time);
     }
     on_restart(ref, restart);
     note_attempt(ref, restart, last_sent);

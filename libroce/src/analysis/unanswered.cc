@@ -108,7 +108,7 @@ void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent) {
   const bool is_timeout = restart.shown_cause() == Cause::timeout || !channel.responses_seen;
   // The timer may have been running when the request was first sent.
   if (is_timeout && attempts.tries > 2) attempts.shortest = std::min(attempts.shortest, wait);
-  if (restart.shown_cause() != Cause::timeout) return;
+  if (restart.likely_cause() != Cause::timeout) return;
   const std::size_t index = find_request(channel, restart.first);
   const bool was_answered = index < channel.requests.size() && channel.requests[index].acknowledged;
   if (was_answered && !oldest_awaited(channel)) ++attempts.answers;
