@@ -46,9 +46,22 @@ class Joiner {
     if (!result_.match.trend.is_known()) return std::nullopt;
     return at_b.time_ns - result_.match.trend.at_time_b(at_b.time_ns, leg_of(at_b.flow));
   }
-  [[nodiscard]] bool is_judged(std::optional<std::int64_t> expected, const JoinSide& other) const {
+  /// True if the other capture was running for all of the time in which it would have seen the packet.
+  [[nodiscard]] bool is_judged_in_b(const SeenPacket& at_a) const {
+    const DelayVariation variation = result_.match.trend.variation(leg_of(at_a.flow));
+    return was_running(b_, expected_in_b(at_a), variation.less, variation.more);
+  }
+  [[nodiscard]] bool is_judged_in_a(const SeenPacket& at_b) const {
+    const DelayVariation variation = result_.match.trend.variation(leg_of(at_b.flow));
+    return was_running(a_, expected_in_a(at_b), variation.more, variation.less);
+  }
+  [[nodiscard]] bool was_running(const JoinSide& other, std::optional<std::int64_t> expected, std::int64_t earlier,
+                                 std::int64_t later) const {
     if (!expected) return false;
-    return options_.same_span || (*expected >= other.first_ns && *expected <= other.last_ns);
+    if (options_.same_span) return true;
+    const std::int64_t begin = options_.same_file ? std::min(a_.first_ns, b_.first_ns) : other.first_ns;
+    const std::int64_t end = options_.same_file ? std::max(a_.last_ns, b_.last_ns) : other.last_ns;
+    return *expected - earlier >= begin && *expected + later <= end;
   }
 
   std::vector<LegEvidence> gather_evidence() {
@@ -61,7 +74,7 @@ class Joiner {
       const SeenPacket& at_a = a_.packets[i];
       const PacketMatch& match = result_.match.a[i];
       if (match.kind == MatchKind::none) {
-        evidence[leg_of(at_a.flow)].only_a += is_judged(expected_in_b(at_a), b_) && !at_a.is_bad ? 1U : 0U;
+        evidence[leg_of(at_a.flow)].only_a += is_judged_in_b(at_a) && !at_a.is_bad ? 1U : 0U;
       }
       if (match.kind != MatchKind::same && match.kind != MatchKind::damaged) continue;
       const SeenPacket& at_b = b_.packets[match.other];
@@ -75,7 +88,7 @@ class Joiner {
     for (std::size_t i = 0; i < b_.packets.size(); ++i) {
       const SeenPacket& at_b = b_.packets[i];
       if (result_.match.b[i].kind != MatchKind::none) continue;
-      evidence[leg_of(at_b.flow)].only_b += is_judged(expected_in_a(at_b), a_) && !at_b.is_bad ? 1U : 0U;
+      evidence[leg_of(at_b.flow)].only_b += is_judged_in_a(at_b) && !at_b.is_bad ? 1U : 0U;
     }
     const std::vector<std::uint64_t> copies_a = network_copies(a_, result_.match.a);
     const std::vector<std::uint64_t> copies_b = network_copies(b_, result_.match.b);
@@ -130,7 +143,7 @@ class Joiner {
       if (is_first) take_pair(flow, index, match.other, packet, b_.packets[match.other]);
       return;
     }
-    take_single(summary, packet, match, index, kNoPacket, is_judged(expected_in_b(packet), b_));
+    take_single(summary, packet, match, index, kNoPacket, is_judged_in_b(packet));
   }
 
   void take_of_b(std::uint32_t index) {
@@ -146,7 +159,7 @@ class Joiner {
       if (is_first) take_pair(flow, match.other, index, packet, a_.packets[match.other]);
       return;
     }
-    take_single(summary, packet, match, kNoPacket, index, is_judged(expected_in_a(packet), a_));
+    take_single(summary, packet, match, kNoPacket, index, is_judged_in_a(packet));
   }
 
   /// Judges a packet that the other capture does not have.

@@ -86,6 +86,7 @@ struct JoinOptions {
   std::int64_t within_ns = 1'000'000'000;  ///< how much longer than usual a packet may take
   std::optional<std::int64_t> offset_ns;   ///< how far B's clock is ahead of A's, if the user knows
   bool same_span = false;                  ///< both captures cover all of the time that either covers
+  bool same_file = false;                  ///< the same, and with one clock: the captures begin and end together
   bool keep_fates = false;                 ///< fill `JoinResult::fates`
 };
 

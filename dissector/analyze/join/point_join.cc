@@ -41,6 +41,7 @@ void add(Crossing& crossing, const WaySummary& way) {
   crossing.duplicated += way.count(Fate::duplicated);
   crossing.reordered += way.count(Fate::reordered);
   crossing.missed += way.count(Fate::missed);
+  crossing.not_judged += way.not_judged_first;
 }
 
 /// Adds up the flows from each point to the next, the worst first.
@@ -96,9 +97,9 @@ std::int64_t PointPackets::difference_of(const Pair& pair) const {
   return trend.is_known() ? trend.at_time_a(sides_.at(pair.a).first_ns, 0) : 0;
 }
 
-JoinSide PointPackets::side_of(std::uint16_t point, const std::vector<bool>& flows) const {
+JoinSide PointPackets::side_of(std::uint16_t point, const std::vector<bool>& flows, std::int64_t last_frame_ns) const {
   const JoinSide& all = sides_.at(point);
-  JoinSide side{{}, all.first_ns, all.last_ns};
+  JoinSide side{{}, all.first_ns, std::clamp(last_frame_ns, all.last_ns, kLatestSeen)};
   std::copy_if(all.packets.begin(), all.packets.end(), std::back_inserter(side.packets),
                [&](const SeenPacket& packet) { return flows[packet.flow]; });
   return side;
@@ -126,10 +127,11 @@ std::vector<PointPackets::Pair> PointPackets::join_pairs(const std::vector<Captu
       JoinOptions options;
       if (points[a->first].file_set == points[b->first].file_set) {
         options.offset_ns = 0;
-        options.same_span = true;
+        options.same_file = true;
       }
-      pairs.push_back(
-          {a->first, b->first, join_captures(side_of(a->first, both), side_of(b->first, both), flows_, options)});
+      const JoinSide side_a = side_of(a->first, both, points[a->first].last_ns);
+      const JoinSide side_b = side_of(b->first, both, points[b->first].last_ns);
+      pairs.push_back({a->first, b->first, join_captures(side_a, side_b, flows_, options)});
     }
   }
   if (passed_over != 0) {

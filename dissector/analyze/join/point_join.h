@@ -27,7 +27,8 @@ class PointPackets final : public AnalysisConsumer {
   struct Pair;
 
   [[nodiscard]] std::int64_t difference_of(const Pair& pair) const;
-  [[nodiscard]] JoinSide side_of(std::uint16_t point, const std::vector<bool>& flows) const;
+  /// Returns the packets of `flows` at a point, whose last frame, RoCE or not, has that time.
+  [[nodiscard]] JoinSide side_of(std::uint16_t point, const std::vector<bool>& flows, std::int64_t last_frame_ns) const;
   [[nodiscard]] std::vector<Pair> join_pairs(const std::vector<CapturePoint>& points, JoinedPoints& joined) const;
 
   FlowTable flows_;

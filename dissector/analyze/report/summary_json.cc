@@ -78,6 +78,7 @@ OrderedJson crossing_json(const Crossing& crossing, const std::vector<CapturePoi
   json["duplicated"] = crossing.duplicated;
   json["reordered"] = crossing.reordered;
   json["missed"] = crossing.missed;
+  json["not_judged"] = crossing.not_judged;
   json["delay_p50_ns"] = crossing.delay_p50 ? OrderedJson(crossing.delay_p50->count()) : OrderedJson{};
   return json;
 }

@@ -185,6 +185,7 @@ class SummaryText {
                            {"duplicated", text::Align::right},
                            {"reordered", text::Align::right},
                            {"missed", text::Align::right},
+                           {"not judged", text::Align::right},
                            {"delay p50", text::Align::right}});
     for (const Crossing& crossing : crossings) {
       table.add_row({{point_name(crossing.from)},
@@ -195,10 +196,13 @@ class SummaryText {
                      {text::count_text(crossing.duplicated)},
                      {text::count_text(crossing.reordered)},
                      {text::count_text(crossing.missed)},
+                     {text::count_text(crossing.not_judged)},
                      {crossing.delay_p50 ? text::duration_text(crossing.delay_p50->count()) : std::string{}}});
     }
     indented(table);
-    footnote("missed: seen at the second point only; roce-analyze join lists the packets");
+    footnote(
+        "missed: seen at the second point only; not judged: under way when the capture of the second point began or "
+        "ended; roce-analyze join lists the packets");
   }
 
   void append_streams() {

@@ -86,14 +86,23 @@ bool is_all_notes(const std::vector<Statement>& statements) {
 
 Statement about_crossing(const Crossing& crossing, const std::vector<CapturePoint>& points) {
   const auto way = fmt::format("between {} and {}", points[crossing.from].name, points[crossing.to].name);
+  std::string rest;
+  if (crossing.not_judged != 0) {
+    rest = fmt::format("; {} not judged, as {} may have been due when the capture at {} was not running",
+                       counted(crossing.not_judged, "more was", "more were"), crossing.not_judged == 1 ? "it" : "they",
+                       points[crossing.to].name);
+  }
   if (crossing.died() == 0) {
-    return {Severity::note, fmt::format("{}: none of {} died", way, counted(crossing.packets, "packet", "packets"))};
+    // If that are most of them, the point may have been behind a fault that let nothing through.
+    const bool are_most = crossing.not_judged > crossing.packets;
+    return {are_most ? Severity::warning : Severity::note,
+            fmt::format("{}: none of {} died{}", way, counted(crossing.packets, "packet", "packets"), rest)};
   }
   std::vector<std::string> how;
   if (crossing.lost != 0) how.push_back(fmt::format("{} lost", text::count_text(crossing.lost)));
   if (crossing.damaged != 0) how.push_back(fmt::format("{} damaged", text::count_text(crossing.damaged)));
-  return {Severity::error, fmt::format("{}: {} of {} died: {}", way, text::count_text(crossing.died()),
-                                       counted(crossing.packets, "packet", "packets"), fmt::join(how, ", "))};
+  return {Severity::error, fmt::format("{}: {} of {} died: {}{}", way, text::count_text(crossing.died()),
+                                       counted(crossing.packets, "packet", "packets"), fmt::join(how, ", "), rest)};
 }
 
 /// Says that nothing is wrong, without hiding that something is missing.

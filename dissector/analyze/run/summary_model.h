@@ -31,13 +31,14 @@ struct Finding {
 struct Crossing {
   std::uint16_t from = 0;
   std::uint16_t to = 0;
-  std::uint64_t packets = 0;  ///< seen at `from` while the capture at `to` was running
+  std::uint64_t packets = 0;  ///< seen at `from`, without `not_judged`
   std::uint64_t matched = 0;  ///< seen at both
   std::uint64_t lost = 0;
   std::uint64_t damaged = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t reordered = 0;
   std::uint64_t missed = 0;           ///< seen only at `to`: the capture at `from` lacks them
+  std::uint64_t not_judged = 0;       ///< seen only at `from`, and perhaps due at `to` when its capture was not running
   std::optional<Duration> delay_p50;  ///< median of the time between the points; not set if the clocks are unknown
 
   [[nodiscard]] std::uint64_t died() const { return lost + damaged; }

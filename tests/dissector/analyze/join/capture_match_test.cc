@@ -239,6 +239,41 @@ TEST_F(CaptureMatchTest, WhatIsOutsideTheOtherCaptureIsNotJudged) {
   EXPECT_EQ(way.not_judged_first, 2U);
 }
 
+TEST_F(CnpMatchTest, WhatMayHaveBeenUnderWayWhenACaptureEndedIsNotJudged) {
+  const std::int64_t end = 300 * kMilli;
+  sent(7, end - kDelay - kHeld - 1);
+  sent(8, end - kDelay - kHeld + 1);
+  sent(9, end - kDelay + 1);
+  a_.last_ns = end;
+  b_.first_ns = kAhead;
+  b_.last_ns = kAhead + end;
+  const WaySummary way = join_captures(a_, b_, flows_, JoinOptions{.offset_ns = kAhead}).way(Way::a_to_b);
+  EXPECT_EQ(way.count(Fate::lost), 1U);
+  EXPECT_EQ(way.not_judged_first, 2U);
+}
+
+TEST_F(CnpMatchTest, WhatMayHaveComeByBeforeACaptureBeganIsNotJudged) {
+  arrived(7, kDelay + kHeld - 1);
+  arrived(8, kDelay + kHeld + 1);
+  a_.last_ns = 300 * kMilli;
+  b_.first_ns = kAhead;
+  b_.last_ns = kAhead + 300 * kMilli;
+  const WaySummary way = join_captures(a_, b_, flows_, JoinOptions{.offset_ns = kAhead}).way(Way::a_to_b);
+  EXPECT_EQ(way.count(Fate::missed), 1U);
+  EXPECT_EQ(way.not_judged_second, 1U);
+}
+
+TEST_F(CaptureMatchTest, InOneFileAPointThatSeesNothingMoreIsStillRunning) {
+  // Behind a black hole: the file ends with what the first point sees.
+  for (std::uint32_t i = 0; i < 480; ++i) sent(1000 + i, (200 + i) * kMilli);
+  for (SeenPacket& packet : b_.packets) packet.time_ns -= kAhead;
+  a_.last_ns = 679 * kMilli;
+  b_.last_ns = 100 * kMilli + kDelay;
+  const WaySummary way = join_captures(a_, b_, flows_, JoinOptions{.offset_ns = 0, .same_file = true}).way(Way::a_to_b);
+  EXPECT_EQ(way.count(Fate::lost), 479U);
+  EXPECT_EQ(way.not_judged_first, 1U) << "the last one was under way";
+}
+
 TEST_F(CaptureMatchTest, ReorderedIsWhatCameBehindItsSuccessors) {
   sent(7, 200 * kMilli);
   sent(8, 200 * kMilli + 1);
