@@ -87,6 +87,7 @@ struct AnalysisResult {
   bool has_bad_clock = false;        ///< the clock of a point went back by a second or more
   CaptureCounts counts;
   std::vector<analysis::StreamSummary> streams;
+  std::uint32_t streams_begun = 0;     ///< streams have the numbers before this one
   std::uint64_t streams_left_out = 0;  ///< streams that ended in earlier runs and were not kept
   /// Ended streams that are not in `streams` because more than `analysis::Limits::streams` ended: the least bad ones.
   std::uint64_t streams_unlisted = 0;

@@ -63,6 +63,7 @@ AnalysisResult RunState::finish() {
   result.point_verdicts = consumer.of_points();
   if (options.carry != nullptr) carry(*options.carry);
   result.evictions = shards.evictions();
+  result.streams_begun = shards.streams_begun();
   pause.finish(result);
   return std::move(result);
 }

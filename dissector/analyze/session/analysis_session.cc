@@ -258,6 +258,11 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
     result = run_analysis(inputs_.files, options, choosing);
   }
   if (!result.is_complete() || result.has_contradictory_times()) code_ = ExitCode::failed;
+  if (options_.stream && *options_.stream >= result.streams_begun) {
+    report(fmt::format("there is no stream {}: there are {}, numbered from 0; roce-analyze streams lists them",
+                       *options_.stream, result.streams_begun));
+    if (code_ == ExitCode::ok) code_ = ExitCode::usage;
+  }
   if (options_.mixes_points && result.has_hosts_at_several_points()) {
     report(
         "warning: several capture points saw packets between the same hosts, and each is counted at each of them; "

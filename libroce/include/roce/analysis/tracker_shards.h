@@ -52,6 +52,7 @@ class TrackerShards {
   void drain_closed(std::vector<StreamSummary>& into);  ///< ordered by number
   [[nodiscard]] Evictions evictions() const;
   [[nodiscard]] std::vector<StreamSummary> streams() const;  ///< as in Tracker, but without the closed ones
+  [[nodiscard]] std::uint32_t streams_begun() const { return next_stream_; }  ///< as in Tracker
 
   // As in Tracker; only between batches.
   [[nodiscard]] std::vector<std::byte> save() const;

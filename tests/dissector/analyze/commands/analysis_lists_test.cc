@@ -76,7 +76,10 @@ TEST_F(AnalysisListsTest, LostRequestsAreThoseThatWereDropped) {
 TEST_F(AnalysisListsTest, EventsBySeverityAndStream) {
   for (const json& event : rows({"events", "--severity", "error", drops_})) EXPECT_EQ(event["severity"], "error");
   EXPECT_FALSE(rows({"events", "--stream", "0", drops_}).empty());
-  EXPECT_TRUE(rows({"events", "--stream", "77", drops_}).empty());
+  const Outcome absent = run({"events", "--json", "--stream", "77", drops_});
+  EXPECT_EQ(absent.out, "");
+  EXPECT_EQ(absent.exit_code, 2);
+  EXPECT_THAT(absent.err, HasSubstr("there is no stream 77: there are "));
   EXPECT_EQ(run({"events", "--verdict", "sunspots", drops_}).exit_code, 2);
 }
 
