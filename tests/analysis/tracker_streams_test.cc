@@ -50,6 +50,20 @@ TEST(Streams, LossesFromBeforeTheDirectionsAreJoinedAreKept) {
   EXPECT_EQ(found.streams[0].lost_psns, 1U);
 }
 
+// A-UD-1 (a QP numbers its datagrams one after the other, whoever they are for)
+TEST(Streams, OfDatagramsThePsnsThatNoneHasAreCounted) {
+  const Findings found = analyse(R"(
+     0  A>B  UD_SEND_ONLY  100  sqp=7
+     1  A>B  UD_SEND_ONLY  101  sqp=7
+     2  A>B  UD_SEND_ONLY  104  sqp=7
+     3  A>B  UD_SEND_ONLY  103  sqp=7
+     4  A>B  UD_SEND_ONLY  200  sqp=8
+     5  A>B  UD_SEND_ONLY  8388700  sqp=8)");
+  ASSERT_EQ(found.streams.size(), 2U);
+  EXPECT_EQ(found.streams[0].unseen_datagrams, 1U);
+  EXPECT_EQ(found.streams[1].unseen_datagrams, 0U) << "so far ahead is another QP with this number";
+}
+
 // Both sides of a switch in one input: the copies at the second point repeat nothing, and the loss between the points
 // is told by each of them in its own way.
 TEST(Streams, EachCapturePointIsJudgedByItself) {

@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "analyze/run/dead_connections.h"
@@ -38,6 +40,7 @@ class PacketStatements {
     add_broken_rules();
     add_losses();
     add_lost_for_good();
+    add_unseen_datagrams();
     add_damaged();
     add_not_ready();
     add_overtaken();
@@ -158,6 +161,42 @@ class PacketStatements {
         fmt::format("{} that nobody repeats (UC): lost before the capture point, or missed by the capture",
                     counted(count, "packet", "packets"));
     add(Severity::warning, connections_that(lacks, "lacks " + text, "lack " + text));
+  }
+
+  // A-UD-1 (a QP numbers its datagrams one after the other, whoever they are for)
+  void add_unseen_datagrams() {
+    struct Sender {
+      std::uint64_t packets = 0;
+      std::vector<std::pair<std::uint64_t, std::uint64_t>> flows;  // unseen PSNs, packets
+    };
+    std::map<std::tuple<std::uint16_t, std::uint64_t, Gid, Qpn>, Sender> senders;
+    for (const StreamSummary& stream : result_.streams) {
+      if (!part_.has(stream) || stream.service != Service::ud || !stream.qpns[0]) continue;
+      Sender& sender = senders[{stream.point, stream.domain, stream.ends[0], *stream.qpns[0]}];
+      const std::uint64_t packets = stream.directions[0].packets;
+      sender.packets += packets;
+      sender.flows.emplace_back(stream.unseen_datagrams, packets);
+    }
+    std::uint64_t unseen = 0;
+    std::uint64_t seen = 0;
+    std::uint64_t count = 0;
+    for (const auto& [key, sender] : senders) {
+      std::uint64_t most = 0;
+      // The other flows of the QP may have taken as many of the PSNs that a flow lacks.
+      for (const auto& [missing, packets] : sender.flows) {
+        most = std::max(most, missing - std::min(missing, sender.packets - packets));
+      }
+      if (most == 0) continue;
+      unseen += most;
+      seen += sender.packets;
+      ++count;
+    }
+    if (count == 0) return;
+    // A QP that sends as many datagrams elsewhere as here is no sign of a loss.
+    add(unseen < seen ? Severity::warning : Severity::note,
+        fmt::format("{} of {} {} not seen: lost before the capture point, missed by the capture, or sent to others",
+                    counted(unseen, "datagram", "datagrams"), counted(count, "sending QP", "sending QPs"),
+                    unseen == 1 ? "was" : "were"));
   }
 
   void add_damaged() {

@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 11;
+inline constexpr std::uint32_t kStateVersion = 12;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -27,7 +27,7 @@ inline constexpr std::size_t kMemberCount<Flow> = 12;
 template <>
 inline constexpr std::size_t kMemberCount<LatestCnp> = 4;
 template <>
-inline constexpr std::size_t kMemberCount<Stream> = 10;
+inline constexpr std::size_t kMemberCount<Stream> = 12;
 template <>
 inline constexpr std::size_t kMemberCount<Channel> = 40;
 template <>
@@ -77,7 +77,7 @@ inline constexpr std::size_t kMemberCount<CongestionSummary> = 8;
 template <>
 inline constexpr std::size_t kMemberCount<CnpReaction> = 6;
 template <>
-inline constexpr std::size_t kMemberCount<StreamSummary> = 25;
+inline constexpr std::size_t kMemberCount<StreamSummary> = 26;
 template <>
 inline constexpr std::size_t kMemberCount<UnansweredRequest> = 12;
 template <>

@@ -61,6 +61,8 @@ struct Stream {
   std::uint16_t path_mtu = 0;
   bool is_connected = false;  ///< its service has a peer QP: RC, UC, XRC
   Time last_time{};
+  bool has_datagram = false;  ///< `newest_datagram` is set
+  Psn newest_datagram{};
   StreamSummary summary;
   // The list of all streams, ordered by latest packet; the one that has been silent longest is the oldest.
   Stream* older = nullptr;

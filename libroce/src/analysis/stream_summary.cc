@@ -72,6 +72,7 @@ void merge(StreamSummary& summary, const StreamSummary& later) {
   summary.lost_psns += later.lost_psns;
   summary.lost_packets += later.lost_packets;
   summary.missed_psns += later.missed_psns;
+  summary.unseen_datagrams += later.unseen_datagrams;
   // The later part shows whether they were answered.
   summary.unanswered = later.unanswered;
   for (UnansweredRequest& each : summary.unanswered) {

@@ -72,6 +72,22 @@ PacketRole role_of(const Observation& packet) {
   return info.is_response() ? PacketRole::response : PacketRole::request;
 }
 
+// A-UD-1 (a QP numbers its datagrams one after the other, whoever they are for)
+void follow_datagram(Stream& stream, const Observation& packet, std::uint32_t max_gap) {
+  const std::int32_t ahead = packet.psn.distance_from(stream.newest_datagram);
+  std::uint64_t& unseen = stream.summary.unseen_datagrams;
+  if (stream.has_datagram && ahead <= 0) {
+    // It was overtaken, or it is a copy.
+    if (unseen != 0) --unseen;
+    return;
+  }
+  if (stream.has_datagram && ahead <= static_cast<std::int64_t>(max_gap)) {
+    unseen += static_cast<std::uint64_t>(ahead) - 1;
+  }
+  stream.has_datagram = true;
+  stream.newest_datagram = packet.psn;
+}
+
 void note_corrupted(Stream& stream, std::uint8_t direction, const Observation& packet) {
   if (!stream.channels[direction]->requests_seen || packet.info().is_response()) return;
   Channel& channel = stream.channels[direction].make();
@@ -136,6 +152,7 @@ const PacketAnalysis& Tracker::observe(const Observation& observation) {
   } else if (result.role == PacketRole::request) {
     sighting = on_request({state, *flow.stream, flow.stream->channels[flow.direction].make(), flow.direction}, flow);
   }
+  if (result.role == PacketRole::datagram) follow_datagram(*flow.stream, observation, state.options.limits.max_gap);
   on_congestion(state, flow, sighting);
   if (result.role == PacketRole::cnp) judge_cnp(state, flow);
   follow_ip_id(flow, observation);

@@ -131,6 +131,9 @@ struct StreamSummary {
   std::uint64_t lost_psns = 0;     ///< PSNs of all losses, wherever they occurred
   std::uint64_t lost_packets = 0;  ///< the packets of these losses: the sum of `Verdict::lost_packets`
   std::uint64_t missed_psns = 0;   ///< PSNs that are missing only in the capture
+  /// PSNs between those of the datagrams of this stream that none of them has. The sending QP counts all that it sends,
+  /// so they may be those of other streams of this QP, of datagrams that took another way, or of lost ones.
+  std::uint64_t unseen_datagrams = 0;
   /// One entry for each direction whose data was marked or whose sender got CNPs; by direction.
   std::vector<CongestionSummary> congestion{};
   /// At most one for each direction, by direction; known when it has ended.

@@ -302,6 +302,16 @@ TEST_F(SummaryTest, OnlyWhatWasAskedFor) {
   EXPECT_EQ(run({"--stream", "0", "--after", files[0], files[1]}).exit_code, 2);
 }
 
+TEST_F(SummaryTest, DatagramsThatWereNotSeenAreTold) {
+  const std::string whole = softroce("ud-mix.tx.pcap");
+  EXPECT_THAT(run({whole}).out, Not(HasSubstr("not seen")));
+  const std::string lacking = path("lacking.pcapng");
+  ASSERT_EQ(run({"extract", "-Y", "frame.number != 20 and frame.number != 30", "-o", lacking, whole}).exit_code, 0);
+  EXPECT_THAT(run({lacking}).out,
+              HasSubstr("2 datagrams of 2 sending QPs were not seen: lost before the capture point, "
+                        "missed by the capture, or sent to others"));
+}
+
 TEST_F(SummaryTest, OutputThatCannotBeWritten) {
   const Outcome full = run({softroce("rc-mix-v4.tx.pcap")}, {}, "/dev/full");
   EXPECT_EQ(full.exit_code, 1);
