@@ -247,7 +247,7 @@ struct Doubt {
   LongPsn first = 0;
   LongPsn end = 0;              ///< PSNs from here on were not sent before `sent_again`
   std::uint32_t psn_count = 0;  ///< how many PSNs, from `first` on, may have been lost
-  std::uint32_t asked = 0;      ///< packets before `end` that asked for an answer, from `sent_again` on
+  std::uint32_t asked = 0;      ///< packets before `end` that may be answered, from `sent_again` on
   std::uint32_t answers = 0;    ///< answers to `first` or later PSNs since then
 };
 

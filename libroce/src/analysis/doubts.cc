@@ -51,8 +51,7 @@ void doubt_request(ChannelRef ref, const Request& request, LongPsn first) {
 }
 
 void count_asked(ChannelRef ref, LongPsn psn) {
-  const Observation& packet = ref.packet();
-  if (!packet.ack_req && !needs_own_answer(packet.info().operation)) return;
+  // Soft-RoCE acknowledges each duplicate, whether it asks for that or not.
   RareRing<Doubt>& doubts = ref.channel.doubts;
   for (std::size_t i = 0; i < doubts.size(); ++i) {
     if (psn >= doubts[i].first && psn < doubts[i].end) ++doubts[i].asked;
