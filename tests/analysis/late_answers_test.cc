@@ -112,6 +112,23 @@ TEST(LateAnswers, OneAcknowledgementOfAWindowTellsOfALoss) {
   EXPECT_THAT(found.later, ElementsAre("3 lost_beyond 100 of=5"));
 }
 
+// Soft-RoCE acknowledges each duplicate, whether it asks for that or not.
+TEST(LateAnswers, ToDuplicatesThatAskForNoneAreNotCountedAsMore) {
+  const Findings found = analyse_later(R"(
+         0  A>B  SEND_FIRST   100
+         1  A>B  SEND_MIDDLE  101
+         2  A>B  SEND_LAST    102  ar   # lost
+     67002  A>B  SEND_FIRST   100
+     67003  A>B  SEND_MIDDLE  101
+     67004  A>B  SEND_LAST    102  ar
+     67010  B>A  ACK          101
+     67011  B>A  ACK          101
+     67012  B>A  ACK          102
+     67020  A>B  SEND_ONLY    103  ar
+     67030  B>A  ACK          103)");
+  EXPECT_THAT(found.later, ElementsAre("5 lost_beyond 100x3 of=6"));
+}
+
 // kDoubtsKept
 TEST(LateAnswers, OfRequestsInDoubtTheNewestEightAreRemembered) {
   const auto answered_late = [](int transmissions) {
