@@ -123,7 +123,7 @@ class Fabric {
   /// Returns a circle of ports of switches each of which is paused because frames for the next one fill the buffer
   /// behind it; empty if there is none. Such a deadlock never ends by itself.
   [[nodiscard]] std::vector<PortId> find_deadlock() const;
-  /// Returns the bytes that a host takes with its queue pairs, by what the device says, and those of all frames.
+  /// Returns the bytes that the frames take, those that are free again included.
   [[nodiscard]] std::size_t frame_memory() const;
 
   /// Lets `tap` see the frames of a link from now on; nullptr: nobody. It has to outlive its use.
