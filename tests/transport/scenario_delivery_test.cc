@@ -77,6 +77,25 @@ TEST_P(DeliveryScenario, Qp1DropsAnotherQKey) {
   EXPECT_EQ(pair.b.counters().q_key_violations, 1U);
 }
 
+TEST_P(DeliveryScenario, AHostThatAnswersNoArpDoesNotKeepOthersFromQp1) {
+  Pair pair{options(QpType::gsi)};
+  transport::AddressVector nowhere{.sgid_index = Host::gid_index({}), .dgid = pair.b_host.gid()};
+  nowhere.dgid.octets.back() ^= 0x55;
+  Work lost = datagram(pair, kManagementQKey);
+  lost.datagram.ah = must(pair.a.device().create_ah(pair.a.pd(), nowhere));
+  for (const std::uint64_t offset : {0U, 48U, 96U}) pair.b.post_receive(offset, 48, 9);
+  pair.a.post(lost);
+  ASSERT_TRUE(pair.network.run_until_idle());
+  EXPECT_THAT(pair.a.sent(), IsEmpty()) << "it waits while nothing is behind it";
+  for (int i = 0; i < 3; ++i) {
+    pair.a.post(lost);
+    pair.a.post(datagram(pair, kManagementQKey));
+    ASSERT_TRUE(pair.network.run_until_idle());
+  }
+  EXPECT_THAT(pair.b.received(), SizeIs(3));
+  EXPECT_EQ(pair.a.sent().size(), 7U) << "those that nobody could get are complete too";
+}
+
 /// The P_Keys of two ports, and whether packets pass: they need the same partition and a full member on one side.
 struct Partitions {
   std::uint16_t a;

@@ -180,8 +180,14 @@ Served serve_datagrams(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
       wqe.fail(device.profile().oversize_datagram_status);
     } else {
       Path* path = datagram_path(qp, *ah, out);
-      if (path != nullptr && !build_path(device, qp, *path, out.link())) break;
-      if (path == nullptr || !send_datagram(device, qp, wqe, *path, out, now)) {
+      if (path != nullptr && !build_path(device, qp, *path, out.link())) {
+        if (qp.init.type != QpType::gsi || req.next + 1 == req.tail) break;
+        // NET-24 (a MAD waits for a neighbour only while no other is behind it): else a host that answers no ARP would
+        // keep all others from being answered. Who sends MADs sends them again.
+        qp.waits_for_neighbour = false;
+        wqe.done = true;
+        req.sent_end = req.una = req.next_psn;
+      } else if (path == nullptr || !send_datagram(device, qp, wqe, *path, out, now)) {
         served = Served::no_room;
         break;
       }

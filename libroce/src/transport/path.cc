@@ -2,6 +2,8 @@
 // From an address vector to the headers of its packets: GID table, traffic class, service level, neighbours.
 #include "transport/path.h"
 
+#include <algorithm>
+
 #include "roce/wire/constants.h"
 #include "transport/device_state.h"
 #include "transport/refusal.h"
@@ -95,7 +97,9 @@ bool build_path(DeviceState& device, Qp& qp, Path& path, TxCaps::Link link) {
   // NET-07 (a QP waits for a neighbour's MAC address and asks once)
   if (!qp.waits_for_neighbour) {
     qp.waits_for_neighbour = true;
-    device.waiting_for_neighbour.push_back(qp.slot);
+    if (std::ranges::find(device.waiting_for_neighbour, qp.slot) == device.waiting_for_neighbour.end()) {
+      device.waiting_for_neighbour.push_back(qp.slot);
+    }
     device.report(Event{
         .type = EventType::neighbour_wanted, .qpn = qp.qpn, .gid = path.net.destination, .vlan_id = path.vlan_id});
   }

@@ -149,7 +149,8 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
 }  // namespace
 
 void make_ready(DeviceState& device, Qp& qp) {
-  if (qp.queued || qp.waits_for_neighbour) return;
+  // NET-24 (a MAD that another one is behind does not wait for a neighbour)
+  if (qp.queued || (qp.waits_for_neighbour && qp.init.type != QpType::gsi)) return;
   qp.queued = true;
   append(device, qp, qp.path.priority);
 }
