@@ -55,14 +55,14 @@ struct Flow {
 /// A connection, or one direction of a connection while the other is unknown.
 struct Stream {
   std::uint32_t index = 0;
+  Psn newest_datagram{};                            ///< if `has_datagram`
   std::array<Flow*, 2> flows{};                     ///< [1] is null until it is known
   std::array<Lazy<Channel>, 2> channels;            ///< [d] has the requests that go in direction d
   std::array<Lazy<CongestionState>, 2> congestion;  ///< [d] is that of the data in direction d
   std::uint16_t path_mtu = 0;
   bool is_connected = false;  ///< its service has a peer QP: RC, UC, XRC
-  Time last_time{};
   bool has_datagram = false;  ///< `newest_datagram` is set
-  Psn newest_datagram{};
+  Time last_time{};
   StreamSummary summary;
   // The list of all streams, ordered by latest packet; the one that has been silent longest is the oldest.
   Stream* older = nullptr;
