@@ -23,7 +23,7 @@ constexpr std::uint8_t kPriorities = 8;
   for (std::uint32_t i = 0; i < topology.links.size(); ++i) {
     const std::string& a = topology.names[topology.links[i].a];
     const std::string& b = topology.names[topology.links[i].b];
-    if (name == a + "-" + b || name == b + "-" + a) return i;
+    if (name == fmt::format("{}-{}", a, b) || name == fmt::format("{}-{}", b, a)) return i;
   }
   return std::nullopt;
 }

