@@ -141,7 +141,7 @@ std::string read_workload(const YAML::Node& node, std::uint32_t index, const Wor
   const std::string path = fmt::format("workloads[{}]", index);
   Reader reader{node, path, places};
   const std::string kind = Reader::check(yaml_input::read_scalar(reader.need("kind"), reader.path_of("kind")));
-  const std::string name = reader.text("name", kind);
+  std::string name = reader.text("name", kind);
   FlowTraits traits{.group = index};
   reader.set("start", traits.start, read_time);
   reader.set("priority", traits.priority, read_whole, 7U);

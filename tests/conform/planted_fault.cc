@@ -24,16 +24,16 @@ constexpr std::array kNames{
 };
 
 // Those of the port are behind these, and those of the transport behind both.
-constexpr std::size_t kOfCm = 0
-#define ROCE_FAULT(name, sentence) +1
+constexpr std::array kOfCm{
+#define ROCE_FAULT(name, sentence) FaultName{#name, sentence},
 #include "cm/faults.inc"
 #undef ROCE_FAULT
-    ;
-constexpr std::size_t kOfPort = 0
-#define ROCE_FAULT(name, sentence) +1
+};
+constexpr std::array kOfPort{
+#define ROCE_FAULT(name, sentence) FaultName{#name, sentence},
 #include "port/faults.inc"
 #undef ROCE_FAULT
-    ;
+};
 
 }  // namespace
 
@@ -48,11 +48,11 @@ void plant(std::optional<std::size_t> fault) {
 }  // namespace conform
 
 bool transport::detail::fault(Fault which) {
-  return conform::planted == conform::kOfCm + conform::kOfPort + static_cast<std::size_t>(which);
+  return conform::planted == conform::kOfCm.size() + conform::kOfPort.size() + static_cast<std::size_t>(which);
 }
 
 bool port::detail::fault(Fault which) {
-  return conform::planted == conform::kOfCm + static_cast<std::size_t>(which);
+  return conform::planted == conform::kOfCm.size() + static_cast<std::size_t>(which);
 }
 
 bool cm::detail::fault(Fault which) {

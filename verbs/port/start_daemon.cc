@@ -75,6 +75,7 @@ tl::expected<void, std::string> start_daemon(const std::string& program, const s
   FileDescriptor output{ends[1]};
   std::vector<std::string> words{program, "--address", address, "--interface", interface};
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const pid_t child = run_apart(std::move(arguments), output.get());

@@ -7,13 +7,13 @@
 namespace roce::fabric::detail {
 
 Quanta quanta_of(const std::array<std::uint32_t, kPriorities>& weights, std::uint32_t largest) {
-  std::uint32_t least = 0;
+  std::uint32_t least = UINT32_MAX;
   for (const std::uint32_t weight : weights) {
-    if (weight != 0 && (least == 0 || weight < least)) least = weight;
+    if (weight != 0) least = std::min(least, weight);
   }
   Quanta quanta{};
   for (std::uint32_t i = 0; i < kPriorities; ++i) {
-    if (weights[i] != 0) quanta[i] = static_cast<std::uint32_t>(std::uint64_t{largest} * weights[i] / least);
+    quanta[i] = static_cast<std::uint32_t>(std::uint64_t{largest} * weights[i] / least);
   }
   return quanta;
 }
