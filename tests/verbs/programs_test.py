@@ -10,6 +10,7 @@ with 77 where that is forbidden. The traffic of each pair of programs is capture
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -37,6 +38,21 @@ def is_listening(port):
                 if local.endswith(f":{port:04X}") and state == LISTENING:
                     return True
     return False
+
+
+def process_of(program, *arguments):
+    """The process of this network namespace that runs a program with these first arguments."""
+    words = [word.encode() for word in arguments]
+    here = os.readlink("/proc/self/ns/net")
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/cmdline", "rb") as file:
+                path, *found = file.read().split(b"\0")
+            if os.path.basename(path.decode()) == program and found[:len(words)] == words and os.readlink(f"/proc/{number}/ns/net") == here:
+                return int(number)
+        except OSError:
+            continue  # it has ended, or is somebody else's
+    raise AssertionError(f"no {program} {arguments} runs here")
 
 
 class ProgramsTest(unittest.TestCase):
@@ -207,7 +223,7 @@ class ProgramsTest(unittest.TestCase):
     def test_ends_with_the_daemon(self):
         server = self.start(OTHER, "ibv_rc_pingpong", "-g", "0", "-n", "100000000")
         self.wait_for(PORT, server)
-        subprocess.run(["pkill", "-KILL", "-f", f"roce-portd --address {OTHER} "], check=True)
+        os.kill(process_of("roce-portd", "--address", OTHER), signal.SIGKILL)
         for line in server.stdout:
             if "roce-portd, which held UDP port 4791 for this program, has ended" in line:
                 break
