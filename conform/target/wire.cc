@@ -66,7 +66,7 @@ void take_ids(CommIds& ids, const Packet& packet) {
 CommIds ids_of(const Packet& packet) {
   CommIds ids;
   if (const std::optional<CmReq> req = packet.get<CmReq>()) ids.local = req->local_comm_id.value();
-  // Of a question, it is the tester's or the device's, as the message goes.
+  // For a question it is the tester's or the device's, as the message goes.
   if (const std::optional<CmSidrReq> req = packet.get<CmSidrReq>()) ids.local = req->request_id;
   if (const std::optional<CmSidrRep> rep = packet.get<CmSidrRep>()) ids.remote = rep->request_id;
   take_ids<CmRep>(ids, packet);

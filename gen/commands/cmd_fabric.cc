@@ -41,7 +41,7 @@ struct FabricOptions {
   std::vector<std::string> captures;
 };
 
-/// What a run writes beside its report.
+/// The files that a run writes beside its report.
 struct Outputs {
   std::optional<QueueSamples> samples;
   std::vector<std::unique_ptr<LinkCapture>> captures;

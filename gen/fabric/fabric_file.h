@@ -14,7 +14,7 @@
 
 namespace roce::gen {
 
-/// What a file says about a fabric. `Flow::group` is an index into `workloads`.
+/// The content of a file about a fabric. `Flow::group` is an index into `workloads`.
 struct FabricFile {
   fabric::Topology topology;
   fabric::Config config;

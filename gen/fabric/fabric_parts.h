@@ -18,7 +18,7 @@ namespace roce::gen {
 void read_hosts(const YAML::Node& node, fabric::HostConfig& hosts, Places& places);
 void read_switches(const YAML::Node& node, fabric::SwitchConfig& switches, Places& places);
 
-/// What workloads are made from, beside their own values.
+/// The material of workloads, beside their own values.
 struct WorkloadContext {
   const fabric::Topology& topology;
   std::uint64_t seed = 1;

@@ -19,7 +19,7 @@ struct Percentiles {
 /// Returns percentiles; empty without values.
 [[nodiscard]] std::optional<Percentiles> percentiles_of(std::vector<double> values);
 
-/// What has become of the flows of one workload.
+/// The fate of the flows of one workload.
 struct WorkloadSummary {
   std::uint64_t flows = 0;
   std::uint64_t started = 0;
@@ -34,7 +34,7 @@ struct WorkloadSummary {
 };
 [[nodiscard]] std::vector<WorkloadSummary> summarize_workloads(const fabric::Fabric& fabric, std::size_t workloads);
 
-/// What hosts and switches have counted.
+/// The counts of hosts and switches.
 struct NetworkSummary {
   std::uint64_t retransmitted = 0;
   std::uint64_t timeouts = 0;

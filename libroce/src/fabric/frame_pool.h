@@ -13,7 +13,7 @@ namespace roce::fabric::detail {
 
 inline constexpr std::uint32_t kNone = ~0U;
 
-/// What nodes know about a frame beside its bytes.
+/// The knowledge of nodes about a frame beside its bytes.
 struct Frame {
   std::uint32_t next = kNone;  ///< behind it in a queue, or the next free one
   std::uint32_t size = 0;

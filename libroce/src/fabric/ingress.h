@@ -10,8 +10,8 @@
 
 namespace roce::fabric::detail {
 
-/// What came in at one port of a switch and is in its buffer, by priority. Bytes are taken from the reserve of port and
-/// priority first, then from what all share, then from the headroom; they are given back in the opposite order.
+/// Bytes that came in at one port of a switch and are in its buffer, by priority. They are taken from the reserve of
+/// port and priority first, then from what all share, then from the headroom, and given back in the opposite order.
 struct Ingress {
   std::array<std::uint64_t, kPriorities> held{};      ///< bytes, those in the headroom included
   std::array<std::uint64_t, kPriorities> headroom{};  ///< bytes in the headroom

@@ -22,7 +22,7 @@ namespace roce::fabric {
 /// One end of a link: 2 · link for its end a, one more for its end b. It sends to the other end, which is `port ^ 1`.
 using PortId = std::uint32_t;
 
-/// What has become of a flow.
+/// The fate of a flow.
 struct FlowState {
   std::optional<Time> started{};   ///< when it was posted
   std::optional<Time> finished{};  ///< when its last byte was in the receiver's memory

@@ -13,7 +13,7 @@ namespace roce::fabric {
 /// Number of a node: hosts from 0 on, then switches.
 using NodeId = std::uint32_t;
 
-/// What a link does to frames, alike in both directions.
+/// The properties of a link, alike in both directions.
 struct LinkSpec {
   std::uint64_t rate_bps = 25'000'000'000;  ///< with preamble, FCS and gap; 10^6 … 10^13
   Duration delay = std::chrono::microseconds{1};

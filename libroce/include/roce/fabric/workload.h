@@ -31,7 +31,7 @@ struct Flow {
   std::uint32_t group = 0;       ///< of any meaning to the caller
 };
 
-/// What the flows of a workload have in common.
+/// The properties that the flows of a workload have in common.
 struct FlowTraits {
   Duration start{0};
   std::uint8_t priority = 3;

@@ -54,7 +54,7 @@ struct CmReport {
   std::vector<std::byte> private_data{};  ///< of a request, a reply, a rejection or an answer to a SIDR_REQ
 };
 
-/// What a program does with the events of a communication manager that somebody else gives the orders for: it listens,
+/// The program behind a communication manager that gets its orders from somebody else: it takes its events, listens,
 /// connects, accepts, rejects and disconnects, each by a call. A connection that is agreed on takes its QP to RTS, and
 /// its end takes the QP to ERR, before the message goes out that tells the peer.
 class CmDesk {
