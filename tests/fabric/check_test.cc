@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// What a fabric is made of: a right one, to be broken.
+/// The parts of a fabric: a right one, to be broken.
 struct Parts {
   Topology topology = star(3, {});
   Config config{.switches = {.red = Red{}, .pfc = Pfc{}}};

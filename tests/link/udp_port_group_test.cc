@@ -75,7 +75,7 @@ TEST_P(UdpPortGroupTest, KeepsItsPlacesWhenAProcessEnds) {
     ASSERT_TRUE(sender.send_to(first(), 4791, to_qp(0x109)));
   }
   EXPECT_EQ(collect(*nine, 3).size(), 3U);
-  // What came for the last user is not for the next.
+  // Datagrams for the last user are not for the next.
   const auto again = link_on(*group, 3);
   ASSERT_TRUE(again);
   ASSERT_TRUE(sender.send_to(first(), 4791, to_qp(0x203)));

@@ -9,7 +9,7 @@
 
 #include "roce/wire/types.h"
 
-// What roce-portd and the programs at its address tell each other, on one machine: records of a fixed size on a
+// The messages of roce-portd and the programs at its address, on one machine: records of a fixed size on a
 // SOCK_SEQPACKET socket. A program sends a `JoinRequest` and gets a `JoinAnswer`, with its socket as SCM_RIGHTS unless
 // it is refused. It has its shard until it closes the connection.
 namespace roce::verbs {

@@ -57,7 +57,7 @@ void refuse(JoinAnswer& answer, std::string_view why) {
 LinkResult<std::optional<PortHost>> PortHost::open(const Gid& address, const std::string& interface) {
   FileDescriptor listener{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   const PortName at{address};
-  // Who has the name has the port next: programs that connect from now on wait until they are accepted.
+  // The owner of the name gets the port next: programs that connect from now on wait until they are accepted.
   if (!listener || ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&at.name), at.size) != 0 ||
       ::listen(listener.get(), kBacklog) != 0) {
     if (errno == EADDRINUSE) return std::nullopt;
