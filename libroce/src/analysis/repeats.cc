@@ -158,16 +158,7 @@ void insert(ChannelRef ref, Request& request) {
 Sighting on_repeated(ChannelRef ref, Flow& flow, Request& request, LongPsn psn) {
   Channel& channel = ref.channel;
   const Observation& packet = ref.packet();
-  // A-CUT-5 (without its ICRC, only a packet with the same IP identification is certainly a copy)
-  if (request.is_cut != packet.is_cut && request.psn == psn) return Sighting::copy;
-  if (explain_copied(channel, flow, request, packet, psn).fate == Fate::copy) {
-    if (packet.is_cut && !flow.ip_id_varies) return Sighting::copy;
-    // The responder answers each copy that the network makes.
-    if (say_copy(ref, flow, request.last, request.last_time) == Cause::network) {
-      if (Read* const read = find_read(channel, psn)) ++read->answer.asked;
-    }
-    return Sighting::copy;
-  }
+  if (is_copied_request(ref, flow, request, psn)) return Sighting::copy;
   // The packets after it may belong to another connection with the same QP numbers.
   channel.order.is_known = false;
   channel.in_doubt = channel.in_doubt || (request.psn == psn && request.opcode != packet.opcode);

@@ -14,29 +14,6 @@ bool is_acknowledgement(const Observation& packet) {
   return packet.info().operation == Operation::acknowledge && packet.syndrome.kind() == AethKind::ack;
 }
 
-// Returns the earlier response of which this one is a copy;
-// null if there is none, or if the response was sent again.
-const Response* find_copy(Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
-  // A PSN beyond all earlier responses was not seen before.
-  if (!packet.has_bits() || channel.responses.empty() || psn > channel.highest_response) return nullptr;
-  const std::size_t count = std::min(channel.responses.size(), heuristics::kResponsesSearched);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Response& seen = channel.responses[channel.responses.size() - 1 - i];
-    if (seen.psn != psn || !seen.has_icrc || seen.icrc != packet.icrc || seen.opcode != packet.opcode) continue;
-    // Two equal ACKs may both have been sent; a READ response is a copy if it directly follows its original.
-    const Read* const read = find_read(channel, psn);
-    const bool was_sent_once =
-        read != nullptr && read->answer.asked == 1 && packet.info().operation != Operation::acknowledge;
-    const Explanation& copied =
-        explain(Evidence{Question::copied_response}
-                    .note(Fact::bits_would_differ, flow.ip_id_varies)
-                    .note(Fact::was_sent_once, was_sent_once)
-                    .note(Fact::follows_directly, i == 0 && packet.time - seen.time < heuristics::kCopyFollows));
-    return copied.fate == Fate::copy ? &seen : nullptr;
-  }
-  return nullptr;
-}
-
 bool was_seen(const Channel& channel, LongPsn psn) {
   for (std::size_t i = channel.responses.size(); i-- > 0;) {
     if (channel.responses[i].psn == psn) return true;
@@ -342,10 +319,7 @@ Sighting on_response(ChannelRef ref, Flow& flow) {
   const LongPsn psn = long_psn(packet.psn, near);
   if (!channel.requests_seen) channel.first = channel.has_response ? channel.first : psn;
   ref.state.result.relative_psn = psn - channel.first;
-  if (const Response* copy = find_copy(channel, flow, packet, psn)) {
-    (void)say_copy(ref, flow, copy->packet, copy->time);
-    return Sighting::copy;
-  }
+  if (is_copied_response(ref, flow, psn)) return Sighting::copy;
   // A-CUT-4, too: what is missing of the answers is unknown.
   if (ref.state.is_several || channel.response_is_several) forget_answers(channel, psn);
   channel.response_is_several = ref.state.is_several;

@@ -131,7 +131,13 @@ bool rejoin_by_response(TrackerState& state, Flow& flow);
 /// Compares the current packet, if it is a CM message, with those before it. It belongs to `stream`.
 void follow_management(TrackerState& state, Stream& stream);
 
-// copies.cc: copies, overtaken packets and retransmissions. The current packet is a request with the PSN `psn`.
+// copies.cc: packets that the network or the capture made of others. Both report a copy.
+/// True if the current packet copies the latest transmission of `request`, whose PSNs cover `psn`.
+[[nodiscard]] bool is_copied_request(ChannelRef ref, Flow& flow, const Request& request, LongPsn psn);
+/// True if the current packet, a response with `psn`, copies an earlier one, which was not sent again.
+[[nodiscard]] bool is_copied_response(ChannelRef ref, Flow& flow, LongPsn psn);
+
+// overtaken.cc: overtaken packets and retransmissions. The current packet is a request with the PSN `psn`.
 /// True if the IP identification of the packet shows when it was sent: the sender counts them up.
 [[nodiscard]] inline bool ids_show_order(const Flow& flow, const Observation& packet) {
   return flow.ip_id_varies && packet.has_ip_id;
@@ -140,9 +146,8 @@ void follow_management(TrackerState& state, Stream& stream);
 [[nodiscard]] constexpr bool is_older_id(std::uint16_t a, std::uint16_t b) {
   return static_cast<std::int16_t>(a - b) < 0;
 }
-/// Answers whether it copies the latest transmission of `request`.
-[[nodiscard]] const Explanation& explain_copied(Channel& channel, const Flow& flow, const Request& request,
-                                                const Observation& packet, LongPsn psn);
+/// Returns the longest time for which a request is believed to be overtaken.
+[[nodiscard]] Duration longest_overtaken(const Channel& channel);
 /// Answers whether it, newer than all requests before, was overtaken by a go-back.
 [[nodiscard]] const Explanation& explain_ahead(const Channel& channel, const Flow& flow, const Observation& packet,
                                                LongPsn psn);
@@ -152,8 +157,6 @@ void follow_management(TrackerState& state, Stream& stream);
 /// Answers whether it, until now in `gap`, was sent again or overtaken.
 [[nodiscard]] const Explanation& explain_missing(const Channel& channel, const Flow& flow, const Gap& gap,
                                                  const Observation& packet, LongPsn psn);
-/// Reports the current packet as a copy of `of`, which was seen at `time`. Returns who made it, as far as known.
-Cause say_copy(ChannelRef ref, Flow& flow, PacketId of, Time time);
 
 // restarts.cc: where the requester goes back, and why.
 /// Returns the index of the NAK because of which `psn` is sent again: the latest for this PSN, else the latest for an
