@@ -37,19 +37,21 @@ struct FabricOptions {
   std::optional<std::uint64_t> seed;
   bool json = false;
   std::string csv;
+  std::string flow_csv;
   std::string interval = "10us";
   std::vector<std::string> captures;
 };
 
 /// The files that a run writes beside its report.
 struct Outputs {
-  std::optional<QueueSamples> samples;
+  std::optional<QueueSamples> queues;
+  std::optional<FlowSamples> flows;
   std::vector<std::unique_ptr<LinkCapture>> captures;
 };
 
 [[nodiscard]] Outcome<void> check_files(const FabricOptions& options) {
   const std::vector<files::FileUse> reading{{"FILE", options.file}};
-  std::vector<files::FileUse> written{{"--csv", options.csv}};
+  std::vector<files::FileUse> written{{"--csv", options.csv}, {"--flow-csv", options.flow_csv}};
   for (const std::string& capture : options.captures) written.push_back({"--capture", LinkCapture::file_of(capture)});
   if (const auto conflict = files::find_conflict(reading, written)) return cannot(*conflict);
   return {};
@@ -69,7 +71,12 @@ struct Outputs {
   if (!options.csv.empty()) {
     Outcome<QueueSamples> samples = QueueSamples::create(options.csv);
     if (!samples) return tl::unexpected(samples.error());
-    outputs.samples.emplace(std::move(*samples));
+    outputs.queues.emplace(std::move(*samples));
+  }
+  if (!options.flow_csv.empty()) {
+    Outcome<FlowSamples> samples = FlowSamples::create(options.flow_csv);
+    if (!samples) return tl::unexpected(samples.error());
+    outputs.flows.emplace(std::move(*samples));
   }
   return outputs;
 }
@@ -78,9 +85,11 @@ struct Outputs {
 [[nodiscard]] Outcome<void> run_all(fabric::Fabric& fabric, Time end, Duration interval, Outputs& outputs) {
   const bool has_end = !fabric.is_done();
   while (fabric.now() < end && !(has_end && fabric.is_done())) {
-    fabric.run_until(outputs.samples ? std::min(end, fabric.now() + interval) : end);
-    if (!outputs.samples) continue;
-    if (Outcome<void> sampled = outputs.samples->sample(fabric); !sampled) return sampled;
+    fabric.run_until(outputs.queues || outputs.flows ? std::min(end, fabric.now() + interval) : end);
+    Outcome<void> sampled;
+    if (outputs.queues) sampled = outputs.queues->sample(fabric);
+    if (sampled && outputs.flows) sampled = outputs.flows->sample(fabric);
+    if (!sampled) return sampled;
   }
   return {};
 }
@@ -89,7 +98,10 @@ struct Outputs {
   for (const std::unique_ptr<LinkCapture>& capture : outputs.captures) {
     if (Outcome<void> closed = capture->close(); !closed) return closed;
   }
-  return outputs.samples ? outputs.samples->close() : Outcome<void>{};
+  if (outputs.queues) {
+    if (Outcome<void> closed = outputs.queues->close(); !closed) return closed;
+  }
+  return outputs.flows ? outputs.flows->close() : Outcome<void>{};
 }
 
 [[nodiscard]] Outcome<ExitCode> run(const FabricOptions& options) {
@@ -133,6 +145,8 @@ void add_fabric(command_line::Program& program, ExitCode& code) {
   command.add_option("--seed", options->seed, "Of all random numbers, in place of the file's").type_name("N");
   command.add_flag("--json", options->json, "Print one JSON object");
   command.add_option("--csv", options->csv, "Write queues and pauses, one row a queue that is in use and sample")
+      .type_name("FILE");
+  command.add_option("--flow-csv", options->flow_csv, "Write what flows delivered, one row a flow under way and sample")
       .type_name("FILE");
   command.add_option("--interval", options->interval, "Of the samples").type_name("TIME").capture_default_str();
   command.add_option("--capture", options->captures, "Write the frames of a link such as h0-s0 (repeatable)")

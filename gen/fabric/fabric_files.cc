@@ -28,23 +28,33 @@ constexpr std::uint8_t kPriorities = 8;
   return std::nullopt;
 }
 
+[[nodiscard]] double microseconds(Duration time) {
+  return static_cast<double>(time.count()) / 1000;
+}
+
+[[nodiscard]] Outcome<void> write_text(link::OutputFile& file, std::string_view text) {
+  return outcome_of_link(file.write(std::as_bytes(std::span{text})));
+}
+
+/// Makes a CSV file that begins with `head`.
+[[nodiscard]] Outcome<link::OutputFile> create_csv(const std::string& path, std::string_view head) {
+  link::Result<link::OutputFile> file = link::OutputFile::create(path);
+  if (!file) return failed(file.error().message);
+  if (Outcome<void> written = write_text(*file, head); !written) return tl::unexpected(written.error());
+  return std::move(*file);
+}
+
 }  // namespace
 
 Outcome<QueueSamples> QueueSamples::create(const std::string& path) {
-  link::Result<link::OutputFile> file = link::OutputFile::create(path);
-  if (!file) return failed(file.error().message);
-  QueueSamples samples{std::move(*file)};
-  constexpr std::string_view head = "time_us,port,priority,queue_bytes,paused_us\n";
-  if (Outcome<void> written = outcome_of_link(samples.file_.write(std::as_bytes(std::span{head}))); !written) {
-    return tl::unexpected(written.error());
-  }
-  return samples;
+  return create_csv(path, "time_us,port,priority,queue_bytes,paused_us\n").map([](link::OutputFile&& file) {
+    return QueueSamples{std::move(file)};
+  });
 }
 
 Outcome<void> QueueSamples::sample(const fabric::Fabric& fabric) {
-  constexpr double us = 1000;
   paused_.resize(std::size_t{fabric.ports()} * kPriorities);
-  const double now = static_cast<double>(fabric.now().time_since_epoch().count()) / us;
+  const double now = microseconds(fabric.now().time_since_epoch());
   fmt::memory_buffer rows;
   for (fabric::PortId port = 0; port < fabric.ports(); ++port) {
     for (std::uint8_t priority = 0; priority < kPriorities; ++priority) {
@@ -54,13 +64,42 @@ Outcome<void> QueueSamples::sample(const fabric::Fabric& fabric) {
       if (queue == 0 && paused == before) continue;
       before = paused;
       fmt::format_to(std::back_inserter(rows), "{:.3f},{},{},{},{:.3f}\n", now, fabric.name_of(port), priority, queue,
-                     static_cast<double>(paused.count()) / us);
+                     microseconds(paused));
     }
   }
-  return outcome_of_link(file_.write(std::as_bytes(std::span{rows.data(), rows.size()})));
+  return write_text(file_, {rows.data(), rows.size()});
 }
 
 Outcome<void> QueueSamples::close() {
+  return outcome_of_link(file_.close());
+}
+
+Outcome<FlowSamples> FlowSamples::create(const std::string& path) {
+  return create_csv(path, "time_us,flow,from,to,delivered_bytes,limit_bps\n").map([](link::OutputFile&& file) {
+    return FlowSamples{std::move(file)};
+  });
+}
+
+Outcome<void> FlowSamples::sample(const fabric::Fabric& fabric) {
+  const std::span<const fabric::Flow> flows = fabric.flows();
+  const std::vector<std::string>& names = fabric.topology().names;
+  ended_.resize(flows.size());
+  const double now = microseconds(fabric.now().time_since_epoch());
+  fmt::memory_buffer rows;
+  for (std::uint32_t flow = 0; flow < flows.size(); ++flow) {
+    const fabric::FlowState state = fabric.flow_state(flow);
+    if (!state.started || ended_[flow]) continue;
+    ended_[flow] = state.finished.has_value() || state.failed;
+    fmt::format_to(std::back_inserter(rows), "{:.3f},{},{},{},{},", now, flow, names[flows[flow].from],
+                   names[flows[flow].to], state.delivered);
+    const std::optional<congestion::Reading> reading = fabric.reading(flow);
+    if (reading) fmt::format_to(std::back_inserter(rows), "{:.0f}", reading->rate_bps);
+    rows.push_back('\n');
+  }
+  return write_text(file_, {rows.data(), rows.size()});
+}
+
+Outcome<void> FlowSamples::close() {
   return outcome_of_link(file_.close());
 }
 

@@ -29,6 +29,23 @@ class QueueSamples {
   std::vector<Duration> paused_;  ///< by port and priority, at the last sample
 };
 
+/// Writes what flows have delivered as CSV: a row for each flow that has begun, until the one in which it has ended.
+/// The file gets its name when it is closed.
+class FlowSamples {
+ public:
+  [[nodiscard]] static Outcome<FlowSamples> create(const std::string& path);
+
+  /// Writes the rows of this moment.
+  [[nodiscard]] Outcome<void> sample(const fabric::Fabric& fabric);
+  [[nodiscard]] Outcome<void> close();
+
+ private:
+  explicit FlowSamples(link::OutputFile file) : file_(std::move(file)) {}
+
+  link::OutputFile file_;
+  std::vector<bool> ended_;  ///< by flow, at the last sample
+};
+
 /// A capture of one link, at its first end.
 class LinkCapture final : public fabric::Tap {
  public:

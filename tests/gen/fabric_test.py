@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs `roce-gen fabric` on files: the same bytes for the same seed, what it prints and writes, and mistakes in files.
 
-usage: fabric_test.py ROCE-GEN ROCE-ANALYZE GUIDE
+usage: fabric_test.py ROCE-GEN ROCE-ANALYZE TREE
 """
 
 import csv
@@ -13,7 +13,8 @@ import sys
 import tempfile
 import unittest
 
-GEN, ANALYZE, GUIDE = (os.path.abspath(name) for name in sys.argv[1:4])
+GEN, ANALYZE, TREE = (os.path.abspath(name) for name in sys.argv[1:4])
+GUIDE = os.path.join(TREE, "docs/fabric.md")
 
 CLOS = """\
 seed: 7
@@ -148,6 +149,40 @@ class Fabric(unittest.TestCase):
         paused = [float(row["paused_us"]) for row in rows if row["port"] == "h1>s0"]
         self.assertEqual(paused, sorted(paused))
         self.assertGreater(paused[-1], 1000)
+
+    def test_samples_show_what_flows_delivered(self):
+        path = os.path.join(self.folder, "flows.csv")
+        late = INCAST.replace("size: 1MB}]", "size: 1MB}, {kind: flows, flows: [{from: h8, to: h1, size: 50KB, start: 1ms}]}]")
+        self.run_fabric(late, "--flow-csv", path, "--interval", "50us")
+        with open(path, encoding="ascii") as file:
+            rows = list(csv.DictReader(file))
+        for flow, size in (("0", 1_000_000), ("8", 50_000)):
+            delivered = [int(row["delivered_bytes"]) for row in rows if row["flow"] == flow]
+            self.assertEqual(delivered, sorted(delivered))
+            self.assertEqual((delivered[-1], delivered.count(size)), (size, 1))
+        last = [row for row in rows if row["flow"] == "8"]
+        self.assertEqual({(row["from"], row["to"]) for row in last}, {("h8", "h1")})
+        self.assertGreaterEqual(float(last[0]["time_us"]), 1000)
+        # Nothing limits them, and then the controller of a sender that was told of congestion does.
+        self.assertEqual({row["limit_bps"] for row in rows}, {""})
+        controlled = INCAST.replace("timeout: 8", "timeout: 8, congestion: dcqcn").replace("pfc:", "red: {kmin: 5KB, kmax: 50KB, pmax: 0.1}, pfc:")
+        self.run_fabric(controlled, "--flow-csv", path, "--interval", "2us")
+        with open(path, encoding="ascii") as file:
+            limits = [float(row["limit_bps"]) for row in csv.DictReader(file)]
+        # The line at first, less what Ethernet takes.
+        self.assertGreater(max(limits), 37e9)
+        self.assertLess(max(limits), 40e9)
+        self.assertLess(min(limits), 20e9)
+
+    def test_the_curves_of_the_guide_are_those_of_this_tree(self):
+        subprocess.run([os.path.join(TREE, "scripts/make-curves"), GEN, self.folder], check=True, stderr=subprocess.PIPE)
+        drawn = sorted(name for name in os.listdir(self.folder) if name.endswith(".svg"))
+        self.assertGreater(len(drawn), 4)
+        for name in drawn:
+            with open(os.path.join(self.folder, name), encoding="ascii") as new, \
+                    open(os.path.join(TREE, "docs/images", name), encoding="ascii") as kept:
+                self.assertTrue(new.read() == kept.read(),
+                                f"{name}: docs/images has another one; look at it, then run scripts/make-curves build/dev/gen/roce-gen docs/images")
 
     def test_captures_are_read_by_roce_analyze(self):
         path = os.path.join(self.folder, "link.pcapng")
