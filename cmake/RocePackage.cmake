@@ -4,7 +4,7 @@
 #   development   libroce-dev   headers, static library, roceConfig.cmake, roce.pc
 #   tools         roce-tools    the programs, their man pages, and the cases of roce-conform
 #   agent         roce-agent    roce-agent alone, for the machine with the device under test
-#   verbs         roce-verbs    roce-run, and the libibverbs.so.1 that it puts in front
+#   verbs         roce-verbs    roce-run, and the libibverbs.so.1 and librdmacm.so.1 that it puts in front
 #   plugin        roce-wireshark the Wireshark plugin
 
 include(CMakePackageConfigHelpers)
@@ -106,7 +106,7 @@ if(TARGET roce-run)
   install(TARGETS roce-portd RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}/roce/verbs" COMPONENT verbs)
   # In a folder of its own, where the dynamic linker does not look unless roce-run says so.
   install(
-    TARGETS roce_ibverbs roce_paths
+    TARGETS roce_ibverbs roce_rdmacm roce_paths
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/roce/verbs"
             COMPONENT verbs
             NAMELINK_SKIP)
@@ -203,7 +203,7 @@ read what became of them. It needs libibverbs and no other package of these.")
 set(CPACK_DEBIAN_VERBS_PACKAGE_NAME roce-verbs)
 set(CPACK_DEBIAN_VERBS_PACKAGE_SECTION net)
 set(CPACK_COMPONENT_VERBS_DESCRIPTION
-    "roce-run runs programs that use RDMA verbs, such as perftest, without an RDMA device, a kernel module or a privilege. Their RoCE v2 goes over UDP.")
+    "roce-run runs programs that use RDMA verbs or RDMA CM, such as perftest and rping, without an RDMA device, a kernel module or a privilege. Their RoCE v2 goes over UDP.")
 
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME roce-wireshark)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION net)

@@ -131,13 +131,16 @@ ROOMS = {
                               "analyze/input analyze/join analyze/report analyze/run analyze/session"),
     "analyze": _room("command_line files analyze/commands"),
 
-    # A libibverbs.so.1 of our own, and roce-run, which puts it in front of programs.
+    # A libibverbs.so.1 and a librdmacm.so.1 of our own, and roce-run, which puts them in front of programs.
+    "verbs/report": _room(""),
+    "verbs/cm": _room("roce/cm roce/wire"),
     "verbs/devices": _room("roce/live roce/port roce/transport roce/wire"),
-    "verbs/port": _room("roce/link roce/port roce/wire"),
+    "verbs/port": _room("roce/link roce/wire"),
     "verbs/engine": _room("roce/link roce/live roce/port roce/transport roce/wire verbs/port"),
-    "verbs/ibverbs": _room("roce/port roce/transport verbs/devices verbs/engine verbs/port"),
+    "verbs/ibverbs": _room("roce/port roce/transport verbs/devices verbs/engine verbs/port verbs/report"),
+    "verbs/rdmacm": _room("roce/cm roce/link roce/live roce/wire verbs/cm verbs/port verbs/report"),
     "verbs/paths": _room(""),
-    "verbs/portd": _room("roce/port command_line verbs/port"),
+    "verbs/portd": _room("roce/cm roce/link roce/live roce/port roce/transport roce/wire command_line verbs/cm verbs/devices verbs/port"),
     "verbs/run": _room("roce/link roce/port command_line verbs/devices verbs/port"),
 
     # The Wireshark plugin: a half that does not know Wireshark, and the half under the GPL.
@@ -172,7 +175,8 @@ LIBRARIES = (
     _library(r"(?:pcap/.*|pcap\.h|xdp/.*|bpf/.*|zlib\.h|zstd\w*\.h)", "libroce/src/link/", "PkgConfig::PCAP",
              "PkgConfig::XDP", "PkgConfig::BPF", "PkgConfig::ZLIB", "PkgConfig::ZSTD"),
     _library(r"(?:isa-l/\w+\.h|isa-l\.h|crc\.h)", "libroce/src/wire/icrc", "PkgConfig::ISAL"),
-    _library(r"infiniband/\w+\.h", ("conform/agent/", "verbs/ibverbs/"), "PkgConfig::IBVERBS"),
+    _library(r"infiniband/\w+\.h", ("conform/agent/", "verbs/ibverbs/", "verbs/rdmacm/"), "PkgConfig::IBVERBS"),
+    _library(r"rdma/\w+\.h", "verbs/rdmacm/", "PkgConfig::RDMACM"),
     WIRESHARK,
 )
 

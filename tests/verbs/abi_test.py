@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The symbols of our libibverbs.so.1, compared with those of rdma-core, and with what programs and drivers ask for.
+"""The symbols of our libibverbs.so.1 and librdmacm.so.1, compared with those of rdma-core, and with what programs and drivers
+ask for.
 
-usage: abi_test.py OURS [UNITTEST ARGUMENT...]
+usage: abi_test.py LIBIBVERBS LIBRDMACM [UNITTEST ARGUMENT...]
 
 rdma-core's library is that of the system. Programs that are not installed are not looked at.
 """
@@ -63,6 +64,13 @@ class AbiTest(unittest.TestCase):
                 self.assertEqual(asked_for(file) - ours, set())
         self.assertTrue(any(asked_for(file) for file in files))
 
+    def test_has_all_of_librdmacm(self):
+        theirs = exported(library("librdmacm.so.1"))
+        self.assertGreater(len(theirs), 60)
+        ours = exported(CM)
+        self.assertEqual(theirs - ours, set())
+        self.assertEqual({(name, node) for name, node in ours if not node.startswith("RDMACM_")}, set())
+
     def test_knows_the_private_nodes_of_other_releases(self):
         ours = exported(OURS)
         for node in (25, 33, 34, 57, 59, 64, 65):
@@ -90,5 +98,5 @@ class AbiTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    OURS = sys.argv.pop(1)
+    OURS, CM = sys.argv.pop(1), sys.argv.pop(1)
     unittest.main()

@@ -5,6 +5,7 @@ usage: portd_test.py ROCE_PORTD [UNITTEST ARGUMENT...]
 """
 
 import array
+import errno
 import os
 import random
 import re
@@ -19,10 +20,34 @@ import unittest
 
 # All of 127.0.0.0/8 is this machine's own; other tests use other addresses.
 ADDRESS = f"127.92.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 1}"
-VERSION = 1
+VERSION = 2
 SHARES = 255
 WAIT = 20
 ROCE_PORT = 4791
+
+
+# Purposes of a connection, and commands for the connection manager.
+COMMANDS, CHANNEL = 1, 2
+LISTEN, CONNECT, REJECT, DISCONNECT = 0, 2, 5, 6
+SERVICE = 0x1060000 + 7471
+TO_ITSELF = bytes(10) + b"\xff\xff" + socket.inet_aton(ADDRESS)
+
+
+def command(verb, channel=0, listener=0, connection=0, service=0):
+    """A record for the manager."""
+    qpn = 0x1234
+    # The private data of a request to an RDMA port begin with the addresses.
+    source_port = 4711
+    address = bytes(12) + TO_ITSELF[12:]
+    header = struct.pack(">BBH", 0, 0x40, source_port) + address + address
+    record = struct.pack("=IIIIQ16sI", verb, channel, listener, connection, service, TO_ITSELF, qpn)
+    return (record.ljust(60, b"\0") + struct.pack("=I", len(header)) + header).ljust(288, b"\0")
+
+
+def answer_to(connection, record):
+    """-> the number of errno.h, the connection."""
+    connection.send(record)
+    return struct.unpack("=iI", connection.recv(100))
 
 
 def name_of(address):
@@ -45,7 +70,7 @@ def connect(address=ADDRESS):
             os.sched_yield()
 
 
-def join(connection, request=struct.pack("=I", VERSION)):
+def join(connection, request=struct.pack("=IIII", VERSION, 0, 0, 0)):
     """-> the shard, the socket or None, the refusal."""
     connection.send(request)
     answer, control, _, _ = connection.recvmsg(1024, socket.CMSG_SPACE(4))
@@ -145,12 +170,56 @@ class PortdTest(unittest.TestCase):
         self.assertEqual(self.start().wait(WAIT), 0)
         self.assertIsNotNone(self.joined()[2])
 
+    def join_manager(self, purpose, process=0, channel=0):
+        connection, number, _, refusal = self.joined(request=struct.pack("=IIII", VERSION, purpose, process, channel))
+        self.assertEqual(refusal, "")
+        return connection, number
+
+    def test_manages_connections(self):
+        server, process = self.join_manager(COMMANDS)
+        notices, _ = self.join_manager(CHANNEL, process, 5)
+        listen = command(LISTEN, channel=5, listener=9, service=SERVICE)
+        self.assertEqual(answer_to(server, listen), (0, 0))
+        self.assertEqual(answer_to(server, listen)[0], errno.EINVAL)
+        client, process = self.join_manager(COMMANDS)
+        self.assertEqual(answer_to(client, command(LISTEN, listener=1, service=SERVICE))[0], errno.EADDRINUSE)
+        error, connection = answer_to(client, command(CONNECT, channel=6, service=SERVICE))
+        self.assertEqual(error, 0)
+        request = notices.recv(1024)
+        kind, of, listener = struct.unpack_from("=B3xII", request)
+        self.assertEqual((kind, listener), (0, 9))
+        # A connection is that of its process.
+        self.assertEqual(answer_to(client, command(REJECT, connection=of))[0], errno.ENOTCONN)
+        self.assertEqual(answer_to(server, command(REJECT, connection=of))[0], 0)
+        self.assertEqual(answer_to(client, command(DISCONNECT, connection=connection))[0] in (errno.EINVAL, errno.ENOTCONN), True)
+        # A process that is gone listens no more.
+        server.close()
+        end = time.monotonic() + WAIT
+        while answer_to(client, command(LISTEN, listener=1, service=SERVICE))[0] != 0:
+            self.assertLess(time.monotonic(), end)
+
+    def test_survives_commands_of_any_kind(self):
+        chance = random.Random(1)
+        commands, process = self.join_manager(COMMANDS)
+        notices, _ = self.join_manager(CHANNEL, process, 1)
+        for _ in range(3000):
+            record = bytearray(chance.randbytes(len(command(LISTEN))))
+            struct.pack_into("=IIII", record, 0, chance.randrange(14), chance.randrange(3), chance.randrange(4), chance.choice((0, 1, chance.getrandbits(32))))
+            # Nothing is sent to addresses of others.
+            record[24:40] = TO_ITSELF
+            self.assertIsNotNone(answer_to(commands, bytes(record)))
+            while select.select([notices], [], [], 0)[0]:
+                notices.recv(1024)
+        commands.send(bytes(3))
+        self.assertEqual(commands.recv(10), b"")
+        self.assertIsNotNone(self.joined()[2])
+
     def test_refuses_what_it_cannot_hold(self):
         taken = f"127.93.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 1}"
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as holder:
             holder.bind((taken, ROCE_PORT))
-            for address, why in ((taken, "the port is taken"), ("192.0.2.1", "no interface of this machine has the address"),
-                                 ("nowhere", "expected an IP address")):
+            for address, why in ((taken, "the port is taken"), ("192.0.2.1", "no interface of this machine that is up has the address"),
+                                 ("nowhere", "is not an IP address")):
                 daemon = subprocess.run([ROCE_PORTD, "--address", address], capture_output=True, text=True, check=False)
                 self.assertEqual(daemon.returncode, 2, daemon)
                 self.assertIn(why, daemon.stdout)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs of others, as their packages have them, over our libibverbs: two processes at two loopback addresses.
+"""Programs of others, as their packages have them, over our libibverbs and librdmacm: two processes at two loopback addresses.
 
 usage: programs_test.py ROCE_RUN LIBRARY_FOLDER ROCE_ANALYZE [UNITTEST ARGUMENT...]
 
@@ -27,6 +27,8 @@ OTHER = "127.0.0.4"
 PORT = 18515
 DISCARD = 9
 LISTENING = "0A"
+# What programs print when nobody listens to an RDMA port.
+REFUSED = re.compile(r"REJECTED|UNREACHABLE, error: 1\n|Connection refused|Unable to perform rdma_client|Unexpected CM event")
 
 
 def is_listening(port):
@@ -122,6 +124,26 @@ class ProgramsTest(unittest.TestCase):
         answer, _ = server.communicate(timeout=WAIT)
         self.assertEqual((client.returncode, server.returncode), (0, 0), f"{client_command} {shown} {answer}")
         return shown
+
+    def ask_until_served(self, server, command, address=CLIENT):
+        """Runs a client until the server listens, which cannot be seen from outside; returns what it printed."""
+        end = time.monotonic() + WAIT
+        while True:
+            client = self.start(address, *command)
+            shown, _ = client.communicate(timeout=WAIT)
+            if client.returncode == 0:
+                return shown
+            self.assertRegex(shown, REFUSED)
+            self.assertIsNone(server.poll(), shown)
+            self.assertLess(time.monotonic(), end, shown)
+
+    def connect_ends(self, server_command, client_command, client_address=CLIENT):
+        """Runs a server and a client that connect by RDMA CM to their ends; returns what they printed."""
+        server = self.start(SERVER, *server_command)
+        shown = self.ask_until_served(server, client_command, client_address)
+        answer, _ = server.communicate(timeout=WAIT)
+        self.assertEqual(server.returncode, 0, shown + answer)
+        return shown, answer
 
     def run_pair(self, *program, client_address=CLIENT):
         """Runs a program as server and as client to the end; returns what the client printed."""
@@ -243,6 +265,75 @@ class ProgramsTest(unittest.TestCase):
         shown, _ = client.communicate(timeout=WAIT)
         self.assertIn("100 iters", shown)
         server.communicate(timeout=WAIT)
+
+    def test_rping(self):
+        server = self.start(SERVER, "rping", "-s", "-P", "-a", SERVER)
+        client = ["rping", "-c", "-a", SERVER, "-C", "20", "-V", "-S", "5000"]
+        self.ask_until_served(server, client)
+        tcpdump, path = self.capture()
+        self.ask_until_served(server, client)
+        self.end(tcpdump, path)
+        summary = subprocess.run([ROCE_ANALYZE, "summary", path], capture_output=True, text=True, check=True).stdout
+        self.assertIn("\nnothing wrong seen\n", summary)
+        messages = subprocess.run([ROCE_ANALYZE, "decode", path], capture_output=True, text=True, check=True).stdout
+        kinds = re.findall(r"  CM (\w+)  ", messages)
+        self.assertEqual(kinds[:3], ["REQ", "REP", "RTU"])
+        # Both sides may end it at the same time.
+        self.assertEqual(set(kinds[3:]), {"DREQ", "DREP"})
+
+    def test_connections(self):
+        both = ("-c", "8", "-C", "20", "-S", "3000")
+        shown, answer = self.connect_ends(["ucmatose", "-b", SERVER, *both], ["ucmatose", "-s", SERVER, "-b", CLIENT, *both])
+        self.assertIn("return status 0", shown)
+        self.assertIn("return status 0", answer)
+        self.connect_ends(["rdma_server"], ["rdma_client", "-s", SERVER], SERVER)
+        self.assertRegex(self.connect_ends(["ib_write_bw", "-R", "-n", "200", "-u", "20"],
+                                           ["ib_write_bw", "-R", "-n", "200", "-u", "20", SERVER])[0], r"\n 65536 +200 ")
+
+    def test_datagram_services(self):
+        shown, answer = self.connect_ends(["udaddy", "-b", SERVER], ["udaddy", "-s", SERVER, "-b", CLIENT])
+        self.assertIn("return status 0", shown)
+        self.assertIn("return status 0", answer)
+
+    def test_one_listener_a_port(self):
+        server = self.start(SERVER, "rping", "-s", "-P", "-a", SERVER)
+        client = ["rping", "-c", "-a", SERVER, "-C", "1"]
+        self.ask_until_served(server, client)
+        other = self.start(SERVER, "rping", "-s", "-a", SERVER)
+        shown, _ = other.communicate(timeout=WAIT)
+        self.assertIn("Address already in use", shown)
+        # The port is free again as soon as who listened is gone, however it went.
+        server.kill()
+        server.wait(WAIT)
+        self.ask_until_served(self.start(SERVER, "rping", "-s", "-P", "-a", SERVER), client)
+
+    def test_ends_connections_of_one_that_is_killed(self):
+        for doomed_is_server in (True, False):
+            server = self.start(SERVER, "rping", "-s", "-P" if doomed_is_server else "-v", "-a", SERVER)
+            probe = ["rping", "-c", "-v", "-a", SERVER, "-C", "100000000"]
+            end = time.monotonic() + WAIT
+            while True:
+                client = self.start(CLIENT, *probe)
+                first = client.stdout.readline()
+                if "ping data" in first:
+                    break
+                self.assertRegex(first + client.communicate(timeout=WAIT)[0], REFUSED)
+                self.assertLess(time.monotonic(), end)
+            doomed, other = (server, client) if doomed_is_server else (client, server)
+            doomed.kill()
+            shown, _ = other.communicate(timeout=WAIT)
+            self.assertIn("DISCONNECT EVENT", shown)
+
+    def test_tells_programs_of_the_managers_end(self):
+        server = self.start(OTHER, "rping", "-s", "-P", "-a", OTHER)
+        self.ask_until_served(server, ["rping", "-c", "-a", OTHER, "-C", "1"])
+        os.kill(process_of("roce-portd", "--address", OTHER), signal.SIGKILL)
+        for line in server.stdout:
+            if "roce-portd, which managed the connections of this program, has ended" in line:
+                break
+        else:
+            self.fail("nothing was said of the manager's end")
+        server.kill()
 
     def test_ucx(self):
         ucx = {"UCX_TLS": "rc_verbs,ud_verbs,self", "UCX_NET_DEVICES": "roce_lo:1"}

@@ -97,7 +97,7 @@ print(os.path.isdir("/sys/class/net"), os.environ["LD_PRELOAD"].split(":")[1])""
 
     def test_refuses_addresses_of_nobody(self):
         self.assertIn("expected an IP address, found 'lo'", self.refused("--address", "lo", "true"))
-        self.assertIn("no interface of this machine has the address", self.refused("--address", "192.0.2.1", "true"))
+        self.assertIn("no interface of this machine that is up has the address", self.refused("--address", "192.0.2.1", "true"))
 
     def test_refuses_an_address_in_use(self):
         # One at which no roce-portd waits for the next program.

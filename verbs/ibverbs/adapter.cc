@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "verbs/ibverbs/complain.h"
+#include "verbs/report/complain.h"
 #include "verbs/ibverbs/objects.h"
 #include "verbs/port/port_share.h"
 

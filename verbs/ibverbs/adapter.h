@@ -10,6 +10,7 @@
 #include "roce/transport/verbs.h"
 #include "verbs/devices/places.h"
 #include "verbs/engine/engine.h"
+#include "verbs/engine/forks.h"
 #include "verbs/ibverbs/results.h"
 
 namespace roce::verbs {
@@ -25,6 +26,8 @@ class Adapter {
  public:
   explicit Adapter(const Place& place);
 
+  /// False in a child that was forked after this was made.
+  [[nodiscard]] bool is_of_this_process() const { return forks_ == fork_count(); }
   /// Returns the engine, started the first time: a program that only asks what there is does not take the UDP port.
   /// Error: a number of errno.h, after a complaint.
   [[nodiscard]] OrErrno<Engine*> engine();
@@ -47,6 +50,7 @@ class Adapter {
   void on_qp_event(const transport::Event& event);
   void on_gone(const std::string& message);
 
+  const std::uint32_t forks_ = fork_count();
   EngineOptions options_;
   std::unordered_map<std::uint32_t, CqObject*> cqs_;    // by the index of the handle
   std::unordered_map<std::uint32_t, SrqObject*> srqs_;  // by the index of the handle

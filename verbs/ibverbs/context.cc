@@ -42,7 +42,8 @@ void set_entries(verbs_context& context) {
 [[nodiscard]] std::shared_ptr<Adapter> adapter_of(DeviceObject& device) {
   const std::scoped_lock lock{device.opening};
   std::shared_ptr<Adapter> adapter = device.adapter.lock();
-  if (adapter == nullptr) {
+  // A child that was forked has none of its parent's threads, and begins anew with what it opens itself.
+  if (adapter == nullptr || !adapter->is_of_this_process()) {
     adapter = std::make_shared<Adapter>(device.place);
     device.adapter = adapter;
   }

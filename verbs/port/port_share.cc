@@ -79,37 +79,38 @@ struct alignas(cmsghdr) Control {
   return std::pair{answer, std::move(socket)};
 }
 
-/// Asks a daemon for a share. Nothing: it has ended, and another may be there.
-[[nodiscard]] LinkResult<std::optional<PortShare>> ask(FileDescriptor connection) {
-  const JoinRequest request;
+/// What a daemon has granted.
+struct Granted {
+  std::uint32_t number = 0;
+  FileDescriptor connection;
+  FileDescriptor socket;  // of a share
+};
+
+/// Asks a daemon. Nothing: it has ended, and another may be there.
+[[nodiscard]] LinkResult<std::optional<Granted>> ask(FileDescriptor connection, const JoinRequest& request) {
   if (::send(connection.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request) return std::nullopt;
   auto received = receive_answer(connection.get());
   if (!received) return tl::unexpected(received.error());
   if (!*received) return std::nullopt;
   auto& [answer, socket] = **received;
   if (answer.refusal.front() != '\0') return tl::unexpected(LinkError{answer.refusal.data()});
-  if (answer.version != kPortProtocol || !socket) {
+  if (answer.version != kPortProtocol || (request.purpose == JoinPurpose::share && !socket)) {
     return tl::unexpected(LinkError{"roce-portd is of another version (" + std::to_string(answer.version) +
                                     "; this library: " + std::to_string(kPortProtocol) + "); end it"});
   }
-  PortShare share;
-  share.shard_bits = link::UdpPortGroup::kShardBits;
-  share.shard = static_cast<std::uint8_t>(answer.shard);
-  share.receiver = std::move(socket);
-  share.daemon = std::move(connection);
-  return share;
+  return Granted{.number = answer.number, .connection = std::move(connection), .socket = std::move(socket)};
 }
 
-}  // namespace
-
-LinkResult<PortShare> join_port(const Gid& address, const std::string& interface, const std::string& program) {
+/// Asks the daemon at an address, and starts `program` as that if none is there.
+[[nodiscard]] LinkResult<Granted> join(const Gid& address, const std::string& interface, const std::string& program,
+                                       const JoinRequest& request) {
   for (int i = 0; i < kTries; ++i) {
     LinkResult<FileDescriptor> connection = connect_to_daemon(address);
     if (!connection) return tl::unexpected(connection.error());
     if (*connection) {
-      LinkResult<std::optional<PortShare>> share = ask(std::move(*connection));
-      if (!share) return tl::unexpected(share.error());
-      if (*share) return std::move(**share);
+      LinkResult<std::optional<Granted>> granted = ask(std::move(*connection), request);
+      if (!granted) return tl::unexpected(granted.error());
+      if (*granted) return std::move(**granted);
       continue;
     }
     if (auto started = start_daemon(program, to_string(address), interface); !started) {
@@ -118,6 +119,26 @@ LinkResult<PortShare> join_port(const Gid& address, const std::string& interface
   }
   return tl::unexpected(
       LinkError{"roce-portd at " + to_string(address) + " ends whenever it is asked; " + std::string{kInside}});
+}
+
+}  // namespace
+
+LinkResult<PortShare> join_port(const Gid& address, const std::string& interface, const std::string& program) {
+  LinkResult<Granted> granted = join(address, interface, program, {});
+  if (!granted) return tl::unexpected(granted.error());
+  PortShare share;
+  share.shard_bits = link::UdpPortGroup::kShardBits;
+  share.shard = static_cast<std::uint8_t>(granted->number);
+  share.receiver = std::move(granted->socket);
+  share.daemon = std::move(granted->connection);
+  return share;
+}
+
+LinkResult<CmConnection> join_cm(const Gid& address, const std::string& interface, const std::string& program,
+                                 const JoinRequest& request) {
+  LinkResult<Granted> granted = join(address, interface, program, request);
+  if (!granted) return tl::unexpected(granted.error());
+  return CmConnection{.connection = std::move(granted->connection), .process = granted->number};
 }
 
 bool takes_whole_port() {

@@ -7,6 +7,7 @@
 #include "roce/link/file_descriptor.h"
 #include "roce/link/link.h"
 #include "roce/wire/types.h"
+#include "verbs/port/messages.h"
 
 namespace roce::verbs {
 
@@ -23,6 +24,17 @@ struct PortShare {
 /// Errors: the port is taken by somebody else; all 255 shares are; `program` cannot be started or does not answer.
 [[nodiscard]] link::LinkResult<PortShare> join_port(const Gid& address, const std::string& interface,
                                                     const std::string& program);
+
+/// A connection to the communication manager of an address, in roce-portd.
+struct CmConnection {
+  link::FileDescriptor connection;
+  std::uint32_t process = 0;  ///< the number of the process, of a connection for commands
+};
+
+/// Connects to the roce-portd at an address as `join_port` does, for one of the other purposes. Errors: as of
+/// `join_port`.
+[[nodiscard]] link::LinkResult<CmConnection> join_cm(const Gid& address, const std::string& interface,
+                                                     const std::string& program, const JoinRequest& request);
 
 /// True if the user wants a process to take the whole port, without roce-portd (`ROCE_VERBS_PORTD=inside`).
 [[nodiscard]] bool takes_whole_port();

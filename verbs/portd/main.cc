@@ -17,8 +17,8 @@
 #include "command_line/number_text.h"
 #include "command_line/outcome.h"
 #include "command_line/program.h"
-#include "roce/port/address_text.h"
-#include "verbs/port/port_host.h"
+#include "verbs/devices/places.h"
+#include "verbs/portd/port_host.h"
 
 namespace {
 
@@ -56,12 +56,11 @@ void leave_inheritance() {
 }
 
 [[nodiscard]] Outcome<ExitCode> serve(const Options& options) {
-  const std::optional<roce::Gid> address = roce::port::parse_ip(options.address);
-  if (!address) {
-    return roce::cannot(
-        fmt::format("--address: expected an IP address, found {}", roce::command_line::quote(options.address)));
-  }
-  auto host = roce::verbs::PortHost::open(*address, options.interface);
+  const auto places = roce::verbs::find_places(options.address);
+  if (!places) return roce::cannot(fmt::format("--address: {}", places.error()));
+  roce::verbs::Place place = places->front();
+  if (!options.interface.empty()) place.interface = options.interface;
+  auto host = roce::verbs::PortHost::open(place);
   if (!host) return roce::cannot(host.error().message);
   if (!*host) return ExitCode::ok;
   if (!options.foreground) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "verbs/ibverbs/complain.h"
+#include "verbs/report/complain.h"
 
 #include <cstdio>
 #include <mutex>

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Event channels: where events come from, and how a program gets and acknowledges them.
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+#include "verbs/rdmacm/objects.h"
+#include "verbs/rdmacm/outcome.h"
+#include "verbs/report/complain.h"
+
+namespace roce::verbs {
+
+namespace {
+
+[[nodiscard]] bool poll_for(const ChannelObject& channel, int descriptor, CmDevice* device) {
+  epoll_event wanted{};
+  wanted.events = EPOLLIN;
+  wanted.data.ptr = device;
+  return ::epoll_ctl(channel.epoll.get(), EPOLL_CTL_ADD, descriptor, &wanted) == 0;
+}
+
+/// Takes the oldest event of this process; nullptr if another thread was faster.
+[[nodiscard]] EventObject* take_waiting(ChannelObject& channel) {
+  const std::scoped_lock lock{shared().mutex};
+  std::uint64_t one = 0;
+  if (channel.waiting.empty() || ::read(channel.counter.get(), &one, sizeof one) != sizeof one) return nullptr;
+  EventObject* const event = channel.waiting.front();
+  channel.waiting.pop_front();
+  return event;
+}
+
+/// Reports the end of a manager to all identifiers of a channel that are bound to its device.
+void lose(ChannelObject& channel, CmDevice& device) {
+  std::vector<IdObject*> bound;
+  {
+    const std::scoped_lock lock{shared().mutex};
+    channel.managers.erase(&device);
+    for (const auto& [number, id] : shared().listeners) {
+      if (id->channel == &channel && id->device == &device) bound.push_back(id);
+    }
+    for (const auto& [key, id] : shared().connections) {
+      if (id->channel == &channel && key.first == &device) bound.push_back(id);
+    }
+  }
+  complain("roce-portd, which managed the connections of this program, has ended");
+  for (IdObject* const id : bound) report(*id, RDMA_CM_EVENT_DEVICE_REMOVAL);
+}
+
+/// Takes the oldest notice of a manager; nullptr if there is none, or none for the program.
+[[nodiscard]] EventObject* take_notice(ChannelObject& channel, CmDevice& device) {
+  int connection = -1;
+  {
+    const std::scoped_lock lock{shared().mutex};
+    if (const auto found = channel.managers.find(&device); found != channel.managers.end()) {
+      connection = found->second.get();
+    }
+  }
+  if (connection < 0) return nullptr;
+  CmNotice notice;
+  const ssize_t got = ::recv(connection, &notice, sizeof notice, MSG_DONTWAIT);
+  if (got == sizeof notice) return event_of(device, notice);
+  if (got >= 0 || (errno != EAGAIN && errno != EINTR)) lose(channel, device);
+  return nullptr;
+}
+
+}  // namespace
+
+Shared& shared() {
+  static auto& only = *new Shared;
+  return only;
+}
+
+int watch(ChannelObject& channel, CmDevice& device) {
+  {
+    const std::scoped_lock lock{shared().mutex};
+    if (channel.managers.contains(&device)) return 0;
+  }
+  link::FileDescriptor connection = device.connect_channel(channel.number);
+  if (!connection) return ENODEV;
+  const std::scoped_lock lock{shared().mutex};
+  if (!poll_for(channel, connection.get(), &device)) return errno;
+  channel.managers[&device] = std::move(connection);
+  return 0;
+}
+
+void report(IdObject& id, rdma_cm_event_type type, int status) {
+  auto event = std::make_unique<EventObject>();
+  event->id = &id;
+  event->event = type;
+  event->status = status;
+  event->counted_at = &id;
+  const std::scoped_lock lock{shared().mutex};
+  ++id.unacknowledged;
+  ChannelObject& channel = object_of(id.channel);
+  channel.waiting.push_back(event.release());
+  constexpr std::uint64_t one = 1;
+  (void)::write(channel.counter.get(), &one, sizeof one);
+}
+
+int complete(IdObject& id) {
+  if (!id.is_synchronous) return 0;
+  if (id.event != nullptr) {
+    (void)rdma_ack_cm_event(id.event);
+    id.event = nullptr;
+  }
+  rdma_cm_event* event = nullptr;
+  if (rdma_get_cm_event(id.channel, &event) != 0 || event == nullptr) return errno;
+  id.event = event;
+  return event->event == RDMA_CM_EVENT_REJECTED ? ECONNREFUSED : std::abs(event->status);
+}
+
+}  // namespace roce::verbs
+
+using namespace roce;
+using namespace roce::verbs;
+
+struct rdma_event_channel* rdma_create_event_channel(void) {
+  std::unique_ptr<ChannelObject> made;
+  const int outcome = outcome_of([&] {
+    if (devices().empty()) return ENODEV;
+    auto channel = std::make_unique<ChannelObject>();
+    channel->epoll = link::FileDescriptor{::epoll_create1(EPOLL_CLOEXEC)};
+    channel->counter = link::FileDescriptor{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)};
+    if (!channel->epoll || !channel->counter || !poll_for(*channel, channel->counter.get(), nullptr)) return errno;
+    channel->fd = channel->epoll.get();
+    const std::scoped_lock lock{shared().mutex};
+    channel->number = ++shared().last_number;
+    made = std::move(channel);
+    return 0;
+  });
+  return outcome == 0 ? made.release() : nullptr;
+}
+
+void rdma_destroy_event_channel(struct rdma_event_channel* channel) {
+  ChannelObject& object = object_of(channel);
+  for (EventObject* const event : object.waiting) delete event;
+  delete &object;
+}
+
+int rdma_get_cm_event(struct rdma_event_channel* channel, struct rdma_cm_event** event) {
+  return outcome_of([&] {
+    if (event == nullptr) return EINVAL;
+    ChannelObject& object = object_of(channel);
+    const int flags = ::fcntl(object.fd, F_GETFL);
+    if (flags < 0) return errno;
+    for (;;) {
+      epoll_event ready{};
+      const int count = ::epoll_wait(object.fd, &ready, 1, (flags & O_NONBLOCK) != 0 ? 0 : -1);
+      if (count < 0) return errno;
+      if (count == 0) return EAGAIN;
+      auto* const device = static_cast<CmDevice*>(ready.data.ptr);
+      EventObject* const got = device == nullptr ? take_waiting(object) : take_notice(object, *device);
+      if (got == nullptr) continue;
+      *event = got;
+      return 0;
+    }
+  });
+}
+
+int rdma_ack_cm_event(struct rdma_cm_event* event) {
+  return outcome_of([&] {
+    if (event == nullptr) return EINVAL;
+    auto* const object = static_cast<EventObject*>(event);
+    const std::scoped_lock lock{shared().mutex};
+    --object->counted_at->unacknowledged;
+    delete object;
+    shared().acknowledged.notify_all();
+    return 0;
+  });
+}
+
+int rdma_migrate_id(struct rdma_cm_id* id, struct rdma_event_channel* channel) {
+  return outcome_of([&] {
+    IdObject& object = object_of(id);
+    rdma_event_channel* const own = channel == nullptr ? rdma_create_event_channel() : nullptr;
+    rdma_event_channel* const to = channel == nullptr ? own : channel;
+    if (to == nullptr) return errno;
+    std::vector<CmDevice*> managers = object.listens_at;
+    if (object.connection != 0) managers.push_back(object.device);
+    for (CmDevice* const device : managers) {
+      int error = watch(object_of(to), *device);
+      const bool is_connection = object.connection != 0;
+      if (error == 0) {
+        error = device->call({.verb = CmVerb::move,
+                              .channel = object_of(to).number,
+                              .listener = is_connection ? 0 : object.number,
+                              .connection = object.connection});
+      }
+      // A connection that has ended has nothing more to report.
+      if (error == 0 || (is_connection && error == ENOTCONN)) continue;
+      if (own != nullptr) rdma_destroy_event_channel(own);
+      return error;
+    }
+    rdma_event_channel* const left = object.is_synchronous ? object.channel : nullptr;
+    if (left != nullptr && object.event != nullptr) {
+      (void)rdma_ack_cm_event(object.event);
+      object.event = nullptr;
+    }
+    object.channel = to;
+    object.is_synchronous = channel == nullptr;
+    if (left != nullptr) rdma_destroy_event_channel(left);
+    return 0;
+  });
+}
+
+const char* rdma_event_str(enum rdma_cm_event_type event) {
+#define ROCE_NAME_OF(name) \
+  case name:               \
+    return #name
+  switch (event) {
+    ROCE_NAME_OF(RDMA_CM_EVENT_ADDR_RESOLVED);
+    ROCE_NAME_OF(RDMA_CM_EVENT_ADDR_ERROR);
+    ROCE_NAME_OF(RDMA_CM_EVENT_ROUTE_RESOLVED);
+    ROCE_NAME_OF(RDMA_CM_EVENT_ROUTE_ERROR);
+    ROCE_NAME_OF(RDMA_CM_EVENT_CONNECT_REQUEST);
+    ROCE_NAME_OF(RDMA_CM_EVENT_CONNECT_RESPONSE);
+    ROCE_NAME_OF(RDMA_CM_EVENT_CONNECT_ERROR);
+    ROCE_NAME_OF(RDMA_CM_EVENT_UNREACHABLE);
+    ROCE_NAME_OF(RDMA_CM_EVENT_REJECTED);
+    ROCE_NAME_OF(RDMA_CM_EVENT_ESTABLISHED);
+    ROCE_NAME_OF(RDMA_CM_EVENT_DISCONNECTED);
+    ROCE_NAME_OF(RDMA_CM_EVENT_DEVICE_REMOVAL);
+    ROCE_NAME_OF(RDMA_CM_EVENT_MULTICAST_JOIN);
+    ROCE_NAME_OF(RDMA_CM_EVENT_MULTICAST_ERROR);
+    ROCE_NAME_OF(RDMA_CM_EVENT_ADDR_CHANGE);
+    ROCE_NAME_OF(RDMA_CM_EVENT_TIMEWAIT_EXIT);
+  }
+#undef ROCE_NAME_OF
+  return "UNKNOWN EVENT";
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Functions of the public ABI for which this library has nothing: multicast, sockets over RDMA, enhanced set-up.
+#include <cerrno>
+
+#include "verbs/rdmacm/rdmacm_api.h"
+#include "verbs/report/complain.h"
+
+namespace {
+
+[[nodiscard]] int not_supported(const char* sentence) {
+  try {
+    roce::verbs::complain(sentence);
+  } catch (...) {
+    // The number says enough.
+  }
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
+[[nodiscard]] int no_multicast() {
+  return not_supported("multicast groups are not to be had through librdmacm; see docs/verbs.md");
+}
+
+}  // namespace
+
+int rdma_join_multicast(struct rdma_cm_id* /*id*/, struct sockaddr* /*addr*/, void* /*context*/) {
+  return no_multicast();
+}
+int rdma_join_multicast_ex(struct rdma_cm_id* /*id*/, struct rdma_cm_join_mc_attr_ex* /*mc_join_attr*/,
+                           void* /*context*/) {
+  return no_multicast();
+}
+int rdma_leave_multicast(struct rdma_cm_id* /*id*/, struct sockaddr* /*addr*/) {
+  return no_multicast();
+}
+
+int rdma_set_local_ece(struct rdma_cm_id* /*id*/, struct ibv_ece* /*ece*/) {
+  return 0;
+}
+/// Peers offer nothing: zeros are that.
+int rdma_get_remote_ece(struct rdma_cm_id* /*id*/, struct ibv_ece* ece) {
+  *ece = {};
+  return 0;
+}
+int rdma_reject_ece(struct rdma_cm_id* id, const void* private_data, uint8_t private_data_len) {
+  return rdma_reject(id, private_data, private_data_len);
+}
+
+extern "C" {
+
+// Their return values are of several types, in all of which this is -1.
+__attribute__((visibility("hidden"))) long roce_no_socket() {
+  return not_supported("sockets over RDMA (rsocket) are not here; see docs/verbs.md");
+}
+
+#define ROCE_NO_SOCKET(name) __attribute__((visibility("default"), alias("roce_no_socket"))) long name()
+ROCE_NO_SOCKET(raccept);
+ROCE_NO_SOCKET(rbind);
+ROCE_NO_SOCKET(rclose);
+ROCE_NO_SOCKET(rconnect);
+ROCE_NO_SOCKET(rfcntl);
+ROCE_NO_SOCKET(rgetpeername);
+ROCE_NO_SOCKET(rgetsockname);
+ROCE_NO_SOCKET(rgetsockopt);
+ROCE_NO_SOCKET(riomap);
+ROCE_NO_SOCKET(riounmap);
+ROCE_NO_SOCKET(riowrite);
+ROCE_NO_SOCKET(rlisten);
+ROCE_NO_SOCKET(rpoll);
+ROCE_NO_SOCKET(rread);
+ROCE_NO_SOCKET(rreadv);
+ROCE_NO_SOCKET(rrecv);
+ROCE_NO_SOCKET(rrecvfrom);
+ROCE_NO_SOCKET(rrecvmsg);
+ROCE_NO_SOCKET(rselect);
+ROCE_NO_SOCKET(rsend);
+ROCE_NO_SOCKET(rsendmsg);
+ROCE_NO_SOCKET(rsendto);
+ROCE_NO_SOCKET(rsetsockopt);
+ROCE_NO_SOCKET(rshutdown);
+ROCE_NO_SOCKET(rsocket);
+ROCE_NO_SOCKET(rwrite);
+ROCE_NO_SOCKET(rwritev);
+#undef ROCE_NO_SOCKET
+
+}  // extern "C"
