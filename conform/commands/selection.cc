@@ -2,6 +2,7 @@
 #include "conform/commands/selection.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>

@@ -2,6 +2,7 @@
 #include "conform/language/frame_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

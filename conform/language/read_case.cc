@@ -2,6 +2,7 @@
 #include "conform/language/read_case.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -2,6 +2,7 @@
 #include "conform/language/source_node.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -2,6 +2,7 @@
 #include "conform/report/junit_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 #include <string_view>

@@ -2,6 +2,7 @@
 #include "conform/report/page_parts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <map>

@@ -2,6 +2,7 @@
 #include "conform/report/text_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

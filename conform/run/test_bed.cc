@@ -2,6 +2,7 @@
 #include "conform/run/test_bed.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -5,6 +5,7 @@
 // fault, and prints which cases find which fault, and how many instances: for authors of cases, and for faults_page.py.
 // ROCE_MUTANTS=NAME,NAME does so with these faults.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

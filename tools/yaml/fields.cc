@@ -2,6 +2,7 @@
 #include "yaml/fields.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
