@@ -28,7 +28,7 @@ ROCE_PORT = 4791
 
 # Purposes of a connection, and commands for the connection manager.
 COMMANDS, CHANNEL = 1, 2
-LISTEN, CONNECT, REJECT, DISCONNECT = 0, 2, 5, 6
+LISTEN, STOP, CONNECT, REJECT, DISCONNECT = 0, 1, 2, 5, 6
 SERVICE = 0x1060000 + 7471
 TO_ITSELF = bytes(10) + b"\xff\xff" + socket.inet_aton(ADDRESS)
 
@@ -192,6 +192,11 @@ class PortdTest(unittest.TestCase):
         self.assertEqual(answer_to(client, command(REJECT, connection=of))[0], errno.ENOTCONN)
         self.assertEqual(answer_to(server, command(REJECT, connection=of))[0], 0)
         self.assertEqual(answer_to(client, command(DISCONNECT, connection=connection))[0] in (errno.EINVAL, errno.ENOTCONN), True)
+        # A request that finds a listener just gone waits for the next one.
+        self.assertEqual(answer_to(server, command(STOP, listener=9)), (0, 0))
+        self.assertEqual(answer_to(client, command(CONNECT, channel=6, service=SERVICE))[0], 0)
+        self.assertEqual(answer_to(server, command(LISTEN, channel=5, listener=10, service=SERVICE)), (0, 0))
+        self.assertEqual(struct.unpack_from("=B7xI", notices.recv(1024)), (0, 10))
         # A process that is gone listens no more.
         server.close()
         end = time.monotonic() + WAIT

@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "verbs/report/complain.h"
 #include "verbs/ibverbs/objects.h"
 #include "verbs/port/port_share.h"
+#include "verbs/report/complain.h"
 
 namespace roce::verbs {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "verbs/devices/places.h"
-#include "verbs/report/complain.h"
 #include "verbs/ibverbs/device_object.h"
 #include "verbs/ibverbs/kernel_functions.h"
 #include "verbs/ibverbs/results.h"
+#include "verbs/report/complain.h"
 
 namespace roce::verbs {
 

@@ -29,6 +29,9 @@ using link::LinkResult;
 constexpr std::size_t kMostWaiting = 4096;
 /// Commands of one process that are carried out before others have their turn.
 constexpr int kCommandsInARow = 16;
+/// How long requests wait for the next listener of a service that had one, and how many: perftest takes a second.
+constexpr Duration kLinger = std::chrono::seconds{3};
+constexpr std::size_t kMostLingering = 64;
 
 [[nodiscard]] int errno_of(const transport::VerbError& error) {
   switch (error.code) {
@@ -135,7 +138,9 @@ std::size_t CmService::open_connections() const {
 }
 
 Time CmService::next_timeout() const {
-  return std::min(port_.next_timeout(), agent_->next_timeout());
+  Time next = std::min(port_.next_timeout(), agent_->next_timeout());
+  for (const auto& [service, linger] : lingering_) next = std::min(next, linger.until);
+  return next;
 }
 
 LinkResult<void> CmService::serve(std::span<const pollfd> polled) {
@@ -153,6 +158,7 @@ LinkResult<void> CmService::serve(std::span<const pollfd> polled) {
     if (is_ready(process.commands) && !hear(number, process)) gone.push_back(number);
   }
   for (const std::uint32_t number : gone) drop(number);
+  end_lingering();
   if (LinkResult<void> moved = step(); !moved) return moved;
   return polled.empty() || polled.front().revents == 0 ? LinkResult<void>{} : link_->check();
 }
@@ -233,17 +239,24 @@ CmAnswer CmService::carry_out(std::uint32_t number, Process& process, const CmCo
 int CmService::listen(std::uint32_t number, Process& process, const CmCommand& command) {
   const ServiceId service{command.service};
   if (process.listeners.contains(command.listener)) return EINVAL;
-  if (const auto listened = agent_->manager().listen(service); !listened) return errno_of(listened.error());
+  const auto lingering = lingering_.find(service);
+  std::vector<cm::Event> requests;
+  if (lingering != lingering_.end()) {
+    requests = std::move(lingering->second.requests);
+    lingering_.erase(lingering);
+  } else if (const auto listened = agent_->manager().listen(service); !listened) {
+    return errno_of(listened.error());
+  }
   process.listeners[command.listener] = service;
   listeners_[service] = {.process = number, .channel = command.channel, .listener = command.listener};
+  for (const cm::Event& request : requests) report(request);
   return 0;
 }
 
 int CmService::stop_listening(Process& process, const CmCommand& command) {
   const auto found = process.listeners.find(command.listener);
   if (found == process.listeners.end()) return EINVAL;
-  (void)agent_->manager().stop_listening(found->second);
-  listeners_.erase(found->second);
+  close_service(found->second);
   process.listeners.erase(found);
   return 0;
 }
@@ -345,10 +358,31 @@ void CmService::drop(std::uint32_t number) {
   }
   for (const CommId connection : left) abandon(connection);
   for (const auto& [listener, service] : processes_[number].listeners) {
-    (void)agent_->manager().stop_listening(service);
-    listeners_.erase(service);
+    close_service(service);
   }
   processes_.erase(number);
+}
+
+void CmService::close_service(ServiceId service) {
+  listeners_.erase(service);
+  lingering_[service].until = now() + kLinger;
+}
+
+void CmService::end_lingering() {
+  const Time time = now();
+  std::erase_if(lingering_, [&](const auto& entry) {
+    const auto& [service, linger] = entry;
+    if (linger.until > time) return false;
+    (void)agent_->manager().stop_listening(service);
+    for (const cm::Event& request : linger.requests) {
+      if (request.kind == cm::EventKind::request) {
+        (void)agent_->manager().reject(request.connection, {.reason = CmRejReason::invalid_service_id}, time);
+      } else {
+        (void)agent_->manager().answer(request.connection, {.status = CmSidrStatus::unsupported}, time);
+      }
+    }
+    return true;
+  });
 }
 
 void CmService::report(const cm::Event& event) {
@@ -358,7 +392,13 @@ void CmService::report(const cm::Event& event) {
     // The peer may have given up in the meantime.
     if (connection == nullptr) return;
     const auto listener = listeners_.find(ServiceId{notice.service});
-    if (listener == listeners_.end()) return abandon(event.connection);
+    if (listener == listeners_.end()) {
+      const auto lingering = lingering_.find(ServiceId{notice.service});
+      if (lingering == lingering_.end() || lingering->second.requests.size() >= kMostLingering) {
+        return abandon(event.connection);
+      }
+      return lingering->second.requests.push_back(event);
+    }
     notice.listener = listener->second.listener;
     receivers_[event.connection] = {.process = listener->second.process, .channel = listener->second.channel};
     return send(listener->second, notice);

@@ -70,6 +70,13 @@ class CmService {
     std::uint32_t listener = 0;  // its number, of a listener
   };
 
+  /// A service whose listener has gone. Programs that make a new listener for each connection (perftest's -R does for
+  /// its second one) have none for a moment, which is long on a busy machine: requests wait for the next one.
+  struct Linger {
+    Time until{};
+    std::vector<cm::Event> requests{};
+  };
+
   CmService(transport::Device device, std::unique_ptr<link::Link> link, const Place& place);
   /// Lets the port, the manager and its events move on until nothing does.
   [[nodiscard]] link::LinkResult<void> step();
@@ -84,6 +91,10 @@ class CmService {
   [[nodiscard]] int move(std::uint32_t number, Process& process, const CmCommand& command);
   void abandon(CommId connection);
   void drop(std::uint32_t number);
+  /// Lets nobody answer requests to a service any more, or for some time not yet: see `Linger`.
+  void close_service(ServiceId service);
+  /// Refuses what came to services that nobody listens to any more, once that is certain.
+  void end_lingering();
   void report(const cm::Event& event);
   void send(const Receiver& to, const CmNotice& notice);
   /// Sends what waits; false once the process has closed the channel.
@@ -97,6 +108,7 @@ class CmService {
   std::uint32_t last_number_ = 0;
   std::map<std::uint32_t, Process> processes_;
   std::map<ServiceId, Receiver> listeners_;
+  std::map<ServiceId, Linger> lingering_;
   std::map<CommId, Receiver> receivers_;  // of connections
   std::set<CommId> ending_;               // connections of processes that are gone, until their peers agree
 };

@@ -36,6 +36,25 @@ namespace {
   return event;
 }
 
+/// Puts an event into a channel. Under the lock.
+void put(ChannelObject& channel, EventObject* event) {
+  constexpr std::uint64_t one = 1;
+  channel.waiting.push_back(event);
+  (void)::write(channel.counter.get(), &one, sizeof one);
+}
+
+/// Moves the events of an identifier that the program has not got to another channel.
+void move_events(IdObject& id, ChannelObject& from, ChannelObject& to) {
+  const std::scoped_lock lock{shared().mutex};
+  std::erase_if(from.waiting, [&](EventObject* event) {
+    if (event->counted_at != &id) return false;
+    std::uint64_t one = 0;
+    (void)::read(from.counter.get(), &one, sizeof one);
+    put(to, event);
+    return true;
+  });
+}
+
 /// Reports the end of a manager to all identifiers of a channel that are bound to its device.
 void lose(ChannelObject& channel, CmDevice& device) {
   std::vector<IdObject*> bound;
@@ -98,10 +117,7 @@ void report(IdObject& id, rdma_cm_event_type type, int status) {
   event->counted_at = &id;
   const std::scoped_lock lock{shared().mutex};
   ++id.unacknowledged;
-  ChannelObject& channel = object_of(id.channel);
-  channel.waiting.push_back(event.release());
-  constexpr std::uint64_t one = 1;
-  (void)::write(channel.counter.get(), &one, sizeof one);
+  put(object_of(id.channel), event.release());
 }
 
 int complete(IdObject& id) {
@@ -203,6 +219,7 @@ int rdma_migrate_id(struct rdma_cm_id* id, struct rdma_event_channel* channel) {
       (void)rdma_ack_cm_event(object.event);
       object.event = nullptr;
     }
+    move_events(object, object_of(object.channel), object_of(to));
     object.channel = to;
     object.is_synchronous = channel == nullptr;
     if (left != nullptr) rdma_destroy_event_channel(left);

@@ -43,13 +43,7 @@ namespace {
   IdObject& id = object_of(listener.event->id);
   id.event = listener.event;
   listener.event = nullptr;
-  rdma_event_channel* const own = rdma_create_event_channel();
-  int error = own != nullptr ? 0 : errno;
-  if (error == 0) {
-    error = rdma_migrate_id(&id, own) == 0 ? 0 : errno;
-    id.is_synchronous = error == 0;
-    if (error != 0) rdma_destroy_event_channel(own);
-  }
+  int error = rdma_migrate_id(&id, nullptr) == 0 ? 0 : errno;
   if (error == 0 && listener.qp_of_requests) {
     ibv_qp_init_attr attributes = *listener.qp_of_requests;
     attributes.qp_type = id.qp_type;
