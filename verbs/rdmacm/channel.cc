@@ -219,7 +219,7 @@ int rdma_migrate_id(struct rdma_cm_id* id, struct rdma_event_channel* channel) {
       (void)rdma_ack_cm_event(object.event);
       object.event = nullptr;
     }
-    move_events(object, object_of(object.channel), object_of(to));
+    if (object.channel != nullptr) move_events(object, object_of(object.channel), object_of(to));
     object.channel = to;
     object.is_synchronous = channel == nullptr;
     if (left != nullptr) rdma_destroy_event_channel(left);
