@@ -60,7 +60,7 @@ def run(program):
         tests.mkdir()
         unpack(tests)
         pose_as_rdma(pathlib.Path(name))
-        command = [program, "--address", ADDRESS, PYTHON, "-B", tests / "run_tests.py", "--dev", "roce_lo", "-v"]
+        command = [program, "--address", ADDRESS, PYTHON, "-B", "-W", "ignore::DeprecationWarning", tests / "run_tests.py", "--dev", "roce_lo", "-v"]
         done = subprocess.run(command, cwd=name, capture_output=True, text=True, timeout=SECONDS, check=False,
                               env={**os.environ, "PATH": f"{name}:{os.environ['PATH']}"})
     passed, failed, test = set(), set(), None
