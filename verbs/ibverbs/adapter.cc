@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "verbs/ibverbs/adapter.h"
 
-#include <dlfcn.h>
-
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,15 +42,6 @@ template <typename Table>
   return found == table.end() ? nullptr : found->second;
 }
 
-/// Returns the folder that this library was loaded from.
-[[nodiscard]] std::string library_folder() {
-  static const char here = '\0';
-  Dl_info info{};
-  if (::dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return ".";
-  const std::string path = info.dli_fname;
-  return path.substr(0, path.find_last_of('/'));
-}
-
 }  // namespace
 
 Adapter::Adapter(const Place& place)
@@ -75,8 +64,7 @@ OrErrno<Engine*> Adapter::engine() {
 link::LinkResult<std::unique_ptr<Engine>> Adapter::start_engine() {
   PortShare share;
   if (!takes_whole_port()) {
-    link::LinkResult<PortShare> joined =
-        join_port(options_.address, options_.interface, library_folder() + "/roce-portd");
+    link::LinkResult<PortShare> joined = join_port(options_.address, options_.interface, daemon_beside_library());
     if (!joined) return tl::unexpected(joined.error());
     share = std::move(*joined);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "verbs/port/port_share.h"
 
+#include <dlfcn.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -139,6 +140,17 @@ LinkResult<CmConnection> join_cm(const Gid& address, const std::string& interfac
   LinkResult<Granted> granted = join(address, interface, program, request);
   if (!granted) return tl::unexpected(granted.error());
   return CmConnection{.connection = std::move(granted->connection), .process = granted->number};
+}
+
+std::string daemon_beside_library() {
+  static const char here = '\0';
+  Dl_info info{};
+  std::string path = ".";
+  if (::dladdr(&here, &info) != 0 && info.dli_fname != nullptr) {
+    path = info.dli_fname;
+    path.resize(path.find_last_of('/'));
+  }
+  return path + "/roce-portd";
 }
 
 bool takes_whole_port() {

@@ -25,6 +25,9 @@ struct PortShare {
 [[nodiscard]] link::LinkResult<PortShare> join_port(const Gid& address, const std::string& interface,
                                                     const std::string& program);
 
+/// Returns the path of the roce-portd in the folder of the library that this is linked into.
+[[nodiscard]] std::string daemon_beside_library();
+
 /// A connection to the communication manager of an address, in roce-portd.
 struct CmConnection {
   link::FileDescriptor connection;

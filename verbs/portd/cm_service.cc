@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <iterator>
@@ -49,12 +49,10 @@ template <typename T>
   return result ? 0 : errno_of(result.error());
 }
 
-[[nodiscard]] PathMtu path_mtu_of(std::uint32_t bytes) {
-  auto mtu = PathMtu::mtu_256;
-  for (const PathMtu larger : {PathMtu::mtu_512, PathMtu::mtu_1024, PathMtu::mtu_2048, PathMtu::mtu_4096}) {
-    if (to_bytes(larger) <= bytes) mtu = larger;
-  }
-  return mtu;
+[[nodiscard]] PathMtu path_mtu_of(const Place& place) {
+  // The code of 256 bytes is 1, and the next ones are of twice as many each.
+  constexpr int below = std::bit_width(256U) - static_cast<int>(PathMtu::mtu_256);
+  return static_cast<PathMtu>(std::bit_width(place.path_mtu) - below);
 }
 
 [[nodiscard]] std::span<const std::byte> bytes_of(const CmPrivateData& data) {
@@ -88,7 +86,7 @@ LinkResult<std::unique_ptr<CmService>> CmService::open(const Place& place, int r
   std::unique_ptr<CmService> service{new CmService{std::move(*device), std::move(*link), place}};
   cm::Config config;
   config.ca_guid = place.guid();
-  config.max_path_mtu = path_mtu_of(place.path_mtu);
+  config.max_path_mtu = path_mtu_of(place);
   live::Random random;
   auto agent = cm::GsiAgent::make(
       service->device_, config, [random]() mutable { return random.number(); }, now());
@@ -274,7 +272,7 @@ CmAnswer CmService::connect(std::uint32_t number, const CmCommand& command) {
   request.initiator_depth = proposal.initiator_depth;
   request.flow_control = proposal.flow_control != 0;
   request.srq = proposal.srq != 0;
-  request.path_mtu = path_mtu_of(place_.path_mtu);
+  request.path_mtu = path_mtu_of(place_);
   request.retry_count = proposal.retry_count;
   request.rnr_retry_count = proposal.rnr_retry_count;
   request.traffic_class = proposal.traffic_class;

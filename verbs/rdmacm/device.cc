@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "verbs/rdmacm/device.h"
 
-#include <dlfcn.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,18 +18,6 @@ namespace roce::verbs {
 namespace {
 
 constexpr std::string_view kDevicePrefix = "roce_";
-
-/// Returns the path of roce-portd, which is beside this library.
-[[nodiscard]] std::string daemon_path() {
-  static const char here = '\0';
-  Dl_info info{};
-  std::string path = ".";
-  if (::dladdr(&here, &info) != 0 && info.dli_fname != nullptr) {
-    path = info.dli_fname;
-    path.resize(path.find_last_of('/'));
-  }
-  return path + "/roce-portd";
-}
 
 [[nodiscard]] std::vector<CmDevice*> open_devices() {
   std::vector<CmDevice*> opened;
@@ -61,7 +48,7 @@ bool CmDevice::connect() {
     complain("librdmacm needs roce-portd, and ROCE_VERBS_PORTD=inside does without it; unset it");
     return false;
   }
-  auto joined = join_cm(address, interface_, daemon_path(), {.purpose = JoinPurpose::cm_commands});
+  auto joined = join_cm(address, interface_, daemon_beside_library(), {.purpose = JoinPurpose::cm_commands});
   if (!joined) {
     complain(joined.error().message);
     return false;
@@ -92,7 +79,7 @@ int CmDevice::call(const CmCommand& command, CmAnswer* answer) {
 link::FileDescriptor CmDevice::connect_channel(std::uint32_t channel) {
   const std::scoped_lock lock{mutex_};
   if (!connect()) return {};
-  auto joined = join_cm(address, interface_, daemon_path(),
+  auto joined = join_cm(address, interface_, daemon_beside_library(),
                         {.purpose = JoinPurpose::cm_channel, .process = process_, .channel = channel});
   if (joined) return std::move(joined->connection);
   complain(joined.error().message);
