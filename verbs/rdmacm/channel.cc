@@ -248,7 +248,9 @@ const char* rdma_event_str(enum rdma_cm_event_type event) {
     ROCE_NAME_OF(RDMA_CM_EVENT_MULTICAST_ERROR);
     ROCE_NAME_OF(RDMA_CM_EVENT_ADDR_CHANGE);
     ROCE_NAME_OF(RDMA_CM_EVENT_TIMEWAIT_EXIT);
+    // Headers of later releases have more.
+    default:
+      return "UNKNOWN EVENT";
   }
 #undef ROCE_NAME_OF
-  return "UNKNOWN EVENT";
 }

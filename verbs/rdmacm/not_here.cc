@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of the public ABI for which this library has nothing: multicast, sockets over RDMA, enhanced set-up.
+// Functions of the public ABI for which this library has nothing: multicast, sockets over RDMA, enhanced set-up,
+// and what releases after 56 have anew.
 #include <cerrno>
 
 #include "verbs/rdmacm/rdmacm_api.h"
@@ -83,4 +84,20 @@ ROCE_NO_SOCKET(rwrite);
 ROCE_NO_SOCKET(rwritev);
 #undef ROCE_NO_SOCKET
 
+/// Stands for functions of releases whose declarations the headers here may have or not.
+__attribute__((used, visibility("hidden"))) int roce_no_later_function() {
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
 }  // extern "C"
+
+#define ROCE_LATER_FUNCTION(name) \
+  asm(".globl " #name "\n.set " #name ", roce_no_later_function\n.type " #name ", @function\n");
+ROCE_LATER_FUNCTION(rdma_query_addrinfo)
+ROCE_LATER_FUNCTION(rdma_resolve_addrinfo)
+ROCE_LATER_FUNCTION(rdma_write_cm_event)
+ROCE_LATER_FUNCTION(repoll_create)
+ROCE_LATER_FUNCTION(repoll_ctl)
+ROCE_LATER_FUNCTION(repoll_wait)
+#undef ROCE_LATER_FUNCTION
