@@ -24,6 +24,7 @@ VERSION = 2
 SHARES = 255
 WAIT = 20
 ROCE_PORT = 4791
+REST = 2  # seconds that the daemon goes on without a process
 
 
 # Purposes of a connection, and commands for the connection manager.
@@ -162,8 +163,14 @@ class PortdTest(unittest.TestCase):
         self.assertIn("of another version", refusal)
 
     def test_ends_by_itself_once_nobody_is_there(self):
-        self.joined()[0].close()
+        connection = self.joined()[0]
+        # It waits from the end of the last one on, however long that was there.
+        with self.assertRaises(subprocess.TimeoutExpired):
+            self.daemon.wait(REST + 0.5)
+        connection.close()
+        begin = time.monotonic()
         self.assertEqual(self.daemon.wait(WAIT), 0)
+        self.assertGreater(time.monotonic() - begin, REST / 2)
 
     def test_leaves_the_address_to_the_one_that_came_first(self):
         connect().close()

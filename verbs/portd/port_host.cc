@@ -95,10 +95,18 @@ PortHost::PortHost(const Place& place, FileDescriptor listener, link::UdpPortGro
   for (unsigned shard = 1; shard <= kShares; ++shard) free_.push_back(static_cast<std::uint8_t>(shard));
 }
 
+bool PortHost::is_used() const {
+  return !clients_.empty() || (cm_ != nullptr && cm_->is_used());
+}
+
+Duration PortHost::allowed_rest(Duration idle) const {
+  return cm_ != nullptr && cm_->is_busy() ? std::max(kFarewell, idle) : idle;
+}
+
 std::optional<Duration> PortHost::patience(Time idle_until) const {
   const Time now = CmService::now();
   Time until = cm_ != nullptr ? cm_->next_timeout() : kNever;
-  if (clients_.empty() && (cm_ == nullptr || !cm_->is_used())) until = std::min(until, idle_until);
+  if (!is_used()) until = std::min(until, idle_until);
   if (until == kNever) return std::nullopt;
   return until > now ? until - now : Duration{0};
 }
@@ -113,10 +121,11 @@ void PortHost::run(std::chrono::milliseconds idle) {
     }
     const std::size_t own = polled.size();
     if (cm_ != nullptr) cm_->append_to(polled);
-    const std::optional<Duration> left = patience(last_used + idle);
+    const std::optional<Duration> left = patience(last_used + allowed_rest(idle));
     const timespec wait = {.tv_sec = left ? left->count() / 1'000'000'000 : 0,
                            .tv_nsec = left ? left->count() % 1'000'000'000 : 0};
     (void)::ppoll(polled.data(), polled.size(), left ? &wait : nullptr, nullptr);
+    if (is_used()) last_used = CmService::now();
     // Those that have gone make room before others are accepted.
     for (std::size_t i = clients_.size(); i-- > 0;) {
       if (polled[i + 1].revents == 0 || hear(clients_[i])) continue;
@@ -125,10 +134,7 @@ void PortHost::run(std::chrono::milliseconds idle) {
     }
     if (cm_ != nullptr && !cm_->serve(std::span{polled}.subspan(own))) return;
     if ((polled[0].revents & POLLIN) != 0) accept();
-    const Time now = CmService::now();
-    if (!clients_.empty() || (cm_ != nullptr && cm_->is_used())) last_used = now;
-    const bool is_busy = cm_ != nullptr && cm_->is_busy() && now - last_used < kFarewell;
-    if (now - last_used >= idle && !is_busy) return;
+    if (!is_used() && CmService::now() - last_used >= allowed_rest(idle)) return;
   }
 }
 

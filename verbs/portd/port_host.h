@@ -48,6 +48,9 @@ class PortHost {
   void pass_on(Client& client, const JoinRequest& request);
   [[nodiscard]] link::LinkResult<CmService*> cm();
   void drop(Client& client);
+  [[nodiscard]] bool is_used() const;
+  /// Returns how long the host goes on without programs: longer while peers have not agreed to the end of connections.
+  [[nodiscard]] Duration allowed_rest(Duration idle) const;
   /// Returns how long to wait for programs; nothing: for ever.
   [[nodiscard]] std::optional<Duration> patience(Time idle_until) const;
 
