@@ -282,13 +282,24 @@ class ProgramsTest(unittest.TestCase):
         self.assertEqual(set(kinds[3:]), {"DREQ", "DREP"})
 
     def test_connections(self):
-        both = ("-c", "8", "-C", "20", "-S", "3000")
+        # With one connection, a client that came too early has left nothing at the server.
+        both = ("-C", "100", "-S", "3000")
         shown, answer = self.connect_ends(["ucmatose", "-b", SERVER, *both], ["ucmatose", "-s", SERVER, "-b", CLIENT, *both])
         self.assertIn("return status 0", shown)
         self.assertIn("return status 0", answer)
         self.connect_ends(["rdma_server"], ["rdma_client", "-s", SERVER], SERVER)
         self.assertRegex(self.connect_ends(["ib_write_bw", "-R", "-n", "200", "-u", "20"],
                                            ["ib_write_bw", "-R", "-n", "200", "-u", "20", SERVER])[0], r"\n 65536 +200 ")
+
+    def test_many_connections(self):
+        server = self.start(SERVER, "rping", "-s", "-P", "-a", SERVER)
+        client = ["rping", "-c", "-a", SERVER, "-C", "50", "-V"]
+        self.ask_until_served(server, client)
+        # One after the other: rping's server mixes up two that come at once.
+        for address in (SERVER, CLIENT, OTHER, CLIENT):
+            process = self.start(address, *client)
+            shown, _ = process.communicate(timeout=WAIT)
+            self.assertEqual(process.returncode, 0, shown)
 
     def test_datagram_services(self):
         shown, answer = self.connect_ends(["udaddy", "-b", SERVER], ["udaddy", "-s", SERVER, "-b", CLIENT])
