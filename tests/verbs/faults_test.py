@@ -22,7 +22,7 @@ from live import ENVIRONMENT, WAIT, Program, RelayedWire, enter_namespaces
 
 SERVER, CLIENT = "10.9.0.1", "10.9.0.2"
 FAULTS = ("drop:probability=0.01", "duplicate:probability=0.05", "corrupt:probability=0.02", "delay:probability=0.02,by=1ms")
-# What a client prints when its server does not listen yet.
+# A client prints one of these when its server does not listen yet.
 REFUSED = re.compile(r"REJECTED|Connection refused|Couldn't connect|Unable to")
 # Server and client; -V and -c look at the data. With one connection a client that is refused has left nothing at the server.
 PROGRAMS = (

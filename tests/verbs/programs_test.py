@@ -27,7 +27,7 @@ OTHER = "127.0.0.4"
 PORT = 18515
 DISCARD = 9
 LISTENING = "0A"
-# What programs print when nobody listens to an RDMA port.
+# Programs print one of these when nobody listens to an RDMA port.
 REFUSED = re.compile(r"REJECTED|UNREACHABLE, error: 1\n|Connection refused|Unable to perform rdma_client|Unexpected CM event")
 
 

@@ -80,7 +80,7 @@ struct alignas(cmsghdr) Control {
   return std::pair{answer, std::move(socket)};
 }
 
-/// What a daemon has granted.
+/// A connection that a daemon has accepted, with what it granted.
 struct Granted {
   std::uint32_t number = 0;
   FileDescriptor connection;

@@ -49,7 +49,7 @@ void append_header(const IdObject& id, CmPrivateData& data) {
   data.size = kSize<Cma>;
 }
 
-/// What a device can have of READs and atomics in each direction.
+/// READs and atomics that a device can have in each direction.
 struct ReadLimits {
   std::uint8_t responder_resources = 0;
   std::uint8_t initiator_depth = 0;
@@ -77,7 +77,7 @@ struct ReadLimits {
       (!begins_most && param->initiator_depth > most.initiator_depth)) {
     return EINVAL;
   }
-  // Of a peer that asks for less, no more is used.
+  // No more is used than a peer asks for.
   const auto least = [&](std::uint8_t wanted, std::uint8_t asked) {
     return id.is_passive ? std::min(wanted, asked) : wanted;
   };

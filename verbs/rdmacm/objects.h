@@ -91,7 +91,7 @@ void set_device(IdObject& id, CmDevice& device);
 [[nodiscard]] int watch(ChannelObject& channel, CmDevice& device);
 /// Puts an event of this process into the channel of an identifier.
 void report(IdObject& id, rdma_cm_event_type type, int status = 0);
-/// Of a synchronous identifier, waits for the event of the call before, which becomes `id->event`. Returns 0, or a
+/// Waits for the event of the call before, which becomes `id->event`, if the identifier is synchronous. Returns 0, or a
 /// number of errno.h if the event is an error.
 [[nodiscard]] int complete(IdObject& id);
 
