@@ -195,6 +195,7 @@ int rdma_ack_cm_event(struct rdma_cm_event* event) {
 int rdma_migrate_id(struct rdma_cm_id* id, struct rdma_event_channel* channel) {
   return outcome_of([&] {
     IdObject& object = object_of(id);
+    if (channel == object.channel) return 0;
     rdma_event_channel* const own = channel == nullptr ? rdma_create_event_channel() : nullptr;
     rdma_event_channel* const to = channel == nullptr ? own : channel;
     if (to == nullptr) return errno;
