@@ -101,6 +101,25 @@ TEST(Heuristics, ANakThatComesWithinHalfTheLatencyIsAboutTheTransmissionBefore) 
   EXPECT_THAT(nacked(134.9).later, Not(Contains(HasSubstr("6 request_lost_after 101"))));
 }
 
+// kAnswerComesAfterPart
+TEST(Heuristics, AnAnswerWithinAnEighthOfTheLatencyIsToTheTransmissionBefore) {
+  const auto answered = [](double time) {
+    return analyse(fmt::format(R"(
+     0  A>B  SEND_ONLY     99   ar
+     8  B>A  ACK           99
+    20  A>B  SEND_ONLY     100  ar
+    21  A>B  SEND_ONLY     101  ar
+    31  B>A  NAK_SEQUENCE  100
+    35  A>B  SEND_ONLY     100  ar
+    {}  B>A  ACK           100
+    37  A>B  SEND_ONLY     101  ar
+    47  B>A  ACK           101)",
+                               time));
+  };
+  EXPECT_THAT(answered(35.9).later, Contains(HasSubstr("3 request_late_after 100")));
+  EXPECT_THAT(answered(36.1).later, Contains(HasSubstr("3 request_lost_after 100")));
+}
+
 // kAckAhead
 TEST(Heuristics, AnAckFarAheadOfAllRequestsBelongsToSomethingElse) {
   const auto ahead = [](int psns) {

@@ -11,8 +11,11 @@
 namespace roce::analysis {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 /// Analyses a trace after a request that was answered at once, in frames 1 and 2: both directions are in the capture.
 Findings analyse_later(const std::string& trace) {
@@ -140,6 +143,44 @@ TEST(LateAnswers, OfRequestsInDoubtTheNewestEightAreRemembered) {
   };
   EXPECT_THAT(answered_late(9), IsEmpty());
   EXPECT_THAT(answered_late(10), ElementsAre("3 lost_beyond 100 of=4"));
+}
+
+// A-LOSS-9 (an answer that comes sooner than one to a retransmission can is to the transmission before)
+TEST(LateRequests, AnsweredSoonerThanWhatWasSentAgainAreNotLost) {
+  const auto answered = [](const std::string& answer) {
+    return analyse_later(
+        "0 A>B SEND_ONLY 100\n1 A>B SEND_ONLY 101\n2 A>B SEND_ONLY 102 ar\n11 B>A NAK_SEQUENCE 100\n"
+        "15 A>B SEND_ONLY 100\n" +
+        answer + "\n16.5 A>B SEND_ONLY 101\n17.5 A>B SEND_ONLY 102 ar\n27 B>A ACK 102");
+  };
+  const Findings late = answered("16 B>A NAK_SEQUENCE 101");
+  EXPECT_THAT(late.later, ElementsAre("3 request_late_after 100 of=6 after=5us"));
+  EXPECT_EQ(late.streams[0].lost_packets, 0U);
+  const Findings lost = answered("");
+  EXPECT_THAT(lost.later, ElementsAre("3 request_lost_after 100 of=6 after=11us"));
+  EXPECT_EQ(lost.streams[0].lost_packets, 1U);
+}
+
+TEST(LateRequests, OfWhichSeveralTransmissionsWereUnderWayAreNeither) {
+  const Findings found = analyse_later(R"(
+         0  A>B  SEND_ONLY     100  ar
+     67000  A>B  SEND_ONLY     100  ar
+     67001  A>B  SEND_ONLY     101  ar
+     67011  B>A  NAK_SEQUENCE  100
+     67020  A>B  SEND_ONLY     100  ar
+     67020.5  B>A  ACK         100
+     67021  A>B  SEND_ONLY     101  ar
+     67031  B>A  ACK           101)");
+  EXPECT_THAT(found.later, Not(Contains(HasSubstr("3 request_"))));
+}
+
+TEST(LateRequests, ThatNothingAnswersAnyMoreAreLost) {
+  const Findings found = analyse_later(R"(
+         0  A>B  SEND_ONLY     100  ar
+         1  A>B  SEND_ONLY     101  ar
+        11  B>A  NAK_SEQUENCE  100
+        15  A>B  SEND_ONLY     100  ar)");
+  EXPECT_THAT(found.later, Contains("3 request_lost_after 100 of=5 after=11us"));
 }
 
 }  // namespace

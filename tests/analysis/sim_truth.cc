@@ -73,7 +73,7 @@ Run make_run(std::uint64_t seed, std::string_view profile, Weather weather) {
     way.add_qp(false, traffic.end(0).qpn(), i * 2 + 1, i * 2);
     way.add_qp(true, traffic.end(1).qpn(), i * 2, i * 2 + 1);
     const std::uint64_t style = is_uc ? 0 : random.below(weather == Weather::clean ? 3 : 6);
-    const bool rnr = weather == Weather::faulty && random.one_in(4);
+    const bool rnr = weather != Weather::clean && random.one_in(4);
     const bool both = !random.one_in(3);
     for (std::size_t end = 0; end < (both ? 2U : 1U); ++end) {
       const std::size_t count = weather == Weather::clean ? 50 + random.below(150) : 4 + random.below(20);

@@ -96,7 +96,11 @@ struct Run {
   [[nodiscard]] const Sent& sent_of(std::size_t passage) const { return sent[passages[passage].sent]; }
 };
 
-enum class Weather : std::uint8_t { faulty, clean };
+enum class Weather : std::uint8_t {
+  faulty,      ///< packets are lost, copied, overtaken, damaged and marked
+  overtaking,  ///< packets are overtaken, and nothing is lost
+  clean,
+};
 
 /// Makes a random run under a profile ("rxe", "hardware_like").
 [[nodiscard]] Run make_run(std::uint64_t seed, std::string_view profile, Weather weather);

@@ -14,12 +14,14 @@ T pick(sim::Random& random, const std::array<T, N>& from) {
   return from[random.below(N)];
 }
 
-std::string random_rules(sim::Random& random) {
+constexpr std::uint64_t kReorders = 4;  ///< number of a rule that lets packets be overtaken
+
+std::string random_rules(sim::Random& random, Weather weather) {
   std::string text;
   const std::uint64_t count = 1 + random.below(3);
   for (std::uint64_t i = 0; i < count; ++i) {
     std::string rule;
-    switch (random.below(9)) {
+    switch (weather == Weather::overtaking ? kReorders : random.below(9)) {
       case 0:
       case 1:
       case 2:
@@ -28,8 +30,8 @@ std::string random_rules(sim::Random& random) {
       case 3:
         rule = "duplicate:copies=1,";
         break;
-      case 4:
-      case 5:
+      case kReorders:
+      case kReorders + 1:
         rule = fmt::format("reorder:by={},timeout=5us,", 1 + random.below(3));
         break;
       case 6:
@@ -73,10 +75,10 @@ Plan make_plan(sim::Random& random, std::string_view profile, Weather weather) {
   plan.to_a = Duration{static_cast<std::int64_t>(random.below(4) * random.below(2000) + 100)};
   plan.to_b = Duration{static_cast<std::int64_t>(random.below(4) * random.below(2000) + 100)};
   plan.rate_bps = pick(random, std::array<std::uint64_t, 3>{10'000'000'000, 25'000'000'000, 100'000'000'000});
-  if (weather == Weather::faulty) {
+  if (weather != Weather::clean) {
     const std::uint64_t where = random.below(3);
-    if (where != 0) plan.first = random_rules(random);
-    if (where != 1) plan.second = random_rules(random);
+    if (where != 0) plan.first = random_rules(random, weather);
+    if (where != 1) plan.second = random_rules(random, weather);
   }
   plan.connection.path = plan.path;
   plan.connection.mtu = plan.mtu;

@@ -100,8 +100,8 @@ TEST(OvertakenRequests, ANakThatComesAtOnceIsAboutTheTransmissionBefore) {
     62  B>A  ACK           100
     63  B>A  NAK_SEQUENCE  101        # there was no time for an answer to packet 8
     80  A>B  SEND_ONLY     101  ar)");
-  EXPECT_THAT(found.later, Contains(HasSubstr("3 request_lost_after 100")));
-  EXPECT_THAT(found.later, Not(Contains(HasSubstr("request_lost_after 101"))));
+  EXPECT_THAT(found.later, Contains(HasSubstr("3 request_late_after 100")));
+  EXPECT_THAT(found.later, Not(Contains(HasSubstr("_after 101"))));
 }
 
 TEST(GoBacks, AfterSilenceTheCauseIsTheTimeout) {

@@ -238,12 +238,17 @@ struct Attempts {
   Duration longest{};
 };
 
-/// A request that was sent again because nothing answered it. Whether it, or its answer, was lost shows when the
-/// answers to the transmissions after it have come.
+/// A request that was sent again because nothing answered it, or because a NAK named it. Whether it, or its answer, was
+/// lost shows when the answers to the transmissions after it have come.
 struct Doubt {
-  PacketId packet{};  ///< the transmission that nothing answered
+  PacketId packet{};  ///< the transmission that nothing answered, or that the NAK named
   Time time{};
   PacketId sent_again{};  ///< the first packet of the go-back
+  PacketId nak{};         ///< the NAK; not set if nothing answered the request
+  Time nak_time{};
+  Time again{};           ///< with `nak`: time at which it, or a packet before it, was sent again
+  Duration round_trip{};  ///< with `nak`: the most that a round trip takes
+  bool is_first = false;  ///< with `nak`: it was the first transmission of its PSN
   LongPsn first = 0;
   LongPsn end = 0;              ///< PSNs from here on were not sent before `sent_again`
   std::uint32_t psn_count = 0;  ///< how many PSNs, from `first` on, may have been lost

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Requests that were sent again after silence: were they or their answers lost, or was the responder only late?
+// Requests that were sent again after silence or a NAK: were they or their answers lost, or only late?
 #include <algorithm>
 
 #include "analysis/heuristics.h"
@@ -12,10 +12,57 @@ namespace {
 // More answers than can be asked for.
 constexpr std::uint32_t kMany = 1U << 24U;
 
-// Reports the loss of the oldest request in doubt, unless its answer was only late.
-void settle_oldest(ChannelRef ref) {
-  const Doubt doubt = ref.channel.doubts.front();
-  ref.channel.doubts.pop_front();
+// Reports what became of a request that a NAK named. `is_soon`: it is answered too soon after it was sent again.
+void settle_refused(ChannelRef ref, const Doubt& doubt, bool is_soon) {
+  const Explanation& fate = explain(
+      Evidence{Question::refused_and_answered}.note(Fact::is_soon, is_soon).note(Fact::is_first, doubt.is_first));
+  if (fate.verdict == kNoVerdict) return;
+  Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, doubt.packet, doubt.time);
+  verdict.first_psn = ref.wire(doubt.first);
+  verdict.other = doubt.nak;
+  if (fate.fate == Fate::lost) {
+    verdict.elapsed = doubt.nak_time - doubt.time;
+    note_lost_packet(ref, verdict);
+  } else {
+    verdict.elapsed = ref.packet().time - doubt.nak_time;
+  }
+}
+
+// Returns the most that a round trip takes, as far as the capture shows. The responder sends the NAK as soon as a
+// request after the one that it names arrives.
+Duration most_of_round_trip(const Channel& channel, const PendingNak& nak) {
+  const std::size_t next = place_of(channel, nak.psn);
+  if (next >= channel.requests.size() || channel.requests[next].last_time > nak.time) return channel.least_latency;
+  return std::min(channel.least_latency, nak.time - channel.requests[next].last_time);
+}
+
+// Settles the doubts about requests up to `psn` that a NAK named: they are answered.
+void answer_refused(ChannelRef ref, LongPsn psn) {
+  const Channel& channel = ref.channel;
+  RareRing<Doubt>& doubts = ref.channel.doubts;
+  for (std::size_t i = 0; i < doubts.size();) {
+    const Doubt doubt = doubts[i];
+    if (!doubt.nak || psn < doubt.first) {
+      ++i;
+      continue;
+    }
+    doubts.erase(i);
+    const Duration since = ref.packet().time - doubt.again;
+    const Duration round_trip = std::min(channel.least_latency, doubt.round_trip);
+    const bool knows_latency = round_trip != Duration::max();
+    settle_refused(ref, doubt,
+                   knows_latency && since >= Duration{} && since < round_trip / heuristics::kAnswerComesAfterPart);
+  }
+}
+
+// Reports the loss of a request in doubt, unless its answer was only late.
+void settle_doubt(ChannelRef ref, std::size_t index) {
+  const Doubt doubt = ref.channel.doubts[index];
+  ref.channel.doubts.erase(index);
+  if (doubt.nak) {
+    settle_refused(ref, doubt, false);
+    return;
+  }
   const Explanation& fate =
       explain(Evidence{Question::doubted_request}.note(Fact::all_were_answered, doubt.answers > doubt.asked));
   if (fate.verdict == kNoVerdict) return;
@@ -39,7 +86,7 @@ bool is_answer(const Observation& packet) {
 
 void doubt_request(ChannelRef ref, const Request& request, LongPsn first) {
   RareRing<Doubt>& doubts = ref.channel.doubts;
-  if (doubts.size() >= heuristics::kDoubtsKept) settle_oldest(ref);
+  if (doubts.size() >= heuristics::kDoubtsKept) settle_doubt(ref, 0);
   Doubt doubt;
   doubt.packet = request.last;
   doubt.time = request.last_time;
@@ -50,18 +97,47 @@ void doubt_request(ChannelRef ref, const Request& request, LongPsn first) {
   doubts.push_back(doubt);
 }
 
+void doubt_refused(ChannelRef ref, const PendingNak& nak) {
+  RareRing<Doubt>& doubts = ref.channel.doubts;
+  if (doubts.size() >= heuristics::kDoubtsKept) settle_doubt(ref, 0);
+  Doubt doubt;
+  doubt.packet = nak.suspect;
+  doubt.time = nak.suspect_time;
+  doubt.sent_again = ref.packet().id;
+  doubt.nak = nak.packet;
+  doubt.nak_time = nak.time;
+  doubt.again = ref.packet().time;
+  doubt.round_trip = most_of_round_trip(ref.channel, nak);
+  doubt.is_first = nak.suspect_is_first;
+  doubt.first = nak.psn;
+  doubt.end = std::max(ref.channel.next, ref.channel.next_max);
+  doubt.psn_count = 1;
+  doubts.push_back(doubt);
+}
+
 void count_asked(ChannelRef ref, LongPsn psn) {
   // Soft-RoCE acknowledges each duplicate, whether it asks for that or not.
   RareRing<Doubt>& doubts = ref.channel.doubts;
   for (std::size_t i = 0; i < doubts.size(); ++i) {
+    if (doubts[i].nak && psn == doubts[i].first && doubts[i].asked == 0) doubts[i].again = ref.packet().time;
     if (psn >= doubts[i].first && psn < doubts[i].end) ++doubts[i].asked;
   }
 }
 
 void count_answer(ChannelRef ref, LongPsn psn) {
   RareRing<Doubt>& doubts = ref.channel.doubts;
+  const OpcodeInfo& info = ref.packet().info();
+  const bool refuses = info.operation == Operation::acknowledge &&
+                       (ref.packet().lacks_syndrome() || ref.packet().syndrome.kind() != AethKind::ack);
+  answer_refused(ref, refuses ? psn - 1 : psn);
   // A responder answers in order: nothing that was sent before is answered after it.
-  while (!doubts.empty() && psn >= doubts.front().end) settle_oldest(ref);
+  for (std::size_t i = 0; i < doubts.size();) {
+    if (!doubts[i].nak && psn >= doubts[i].end) {
+      settle_doubt(ref, i);
+    } else {
+      ++i;
+    }
+  }
   if (!is_answer(ref.packet())) return;
   for (std::size_t i = 0; i < doubts.size(); ++i) {
     // A-CUT-4 (nothing is said of what may have been in a super-frame that was cut)
@@ -70,7 +146,7 @@ void count_answer(ChannelRef ref, LongPsn psn) {
 }
 
 void settle_doubts(ChannelRef ref) {
-  while (!ref.channel.doubts.empty()) settle_oldest(ref);
+  while (!ref.channel.doubts.empty()) settle_doubt(ref, 0);
 }
 
 }  // namespace roce::analysis

@@ -194,11 +194,19 @@ constexpr std::array kRows{
         {Fate::sent_again, retransmission, Cause::timeout, "nothing else was seen"}),
 
     row(Question::refused_request, {was_seen}, {arrived_late},
-        {Fate::lost, request_lost_after, Cause::none, "seen, and then named by a NAK"}),
+        {Fate::lost, request_lost_after, Cause::none, "seen, and then named by a NAK; the next answer may tell"}),
     row(Question::refused_request, {was_seen, arrived_late}, {},
         {Fate::unknown, kNoVerdict, Cause::none, "it was acknowledged since"}),
     row(Question::refused_request, {}, {was_seen},
         {Fate::unknown, kNoVerdict, Cause::none, "the transmission that did not arrive was not seen"}),
+
+    // A-LOSS-9 (an answer that comes sooner than one to a retransmission can is to the transmission before)
+    row(Question::refused_and_answered, {}, {is_soon},
+        {Fate::lost, request_lost_after, Cause::none, "named by a NAK, and answered after it was sent again"}),
+    row(Question::refused_and_answered, {is_soon, is_first}, {},
+        {Fate::late, request_late_after, Cause::none, "answered sooner than what was sent again can be"}),
+    row(Question::refused_and_answered, {is_soon}, {is_first},
+        {Fate::late, kNoVerdict, Cause::none, "answered too soon, but several transmissions were under way"}),
 
     row(Question::acknowledged_again, {was_seen, is_first, is_soon}, {},
         {Fate::late, request_late_after, Cause::none, "sooner than a retransmission could be answered"}),

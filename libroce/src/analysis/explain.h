@@ -27,15 +27,16 @@ enum class Question : std::uint8_t {
   jump,              ///< a go-back left out PSNs; the current packet may be the one that it left out first
   going_back,        ///< why does the requester send again?
   refused_request,   ///< the requester goes back to a PSN that a NAK named: was that request lost?
-  acknowledged_again,  ///< a PSN that a NAK named is acknowledged, although it was not sent again
-  unanswered_request,  ///< a request is sent again after a timeout
-  unanswered_read,     ///< a READ or atomic is requested again
-  doubted_request,     ///< the answers to what was sent again after silence have come: was anything lost?
-  late_answer,         ///< a READ response that was missing comes
-  old_ack,             ///< an ACK acknowledges nothing new
-  requested_gap,       ///< part of an answer is missing, and the READ is requested again for this or another reason
-  passed_answer,       ///< the requester goes on without a READ response that was not seen
-  end_of_capture,      ///< a request has no answer when its channel ends
+  refused_and_answered,  ///< a request that a NAK named was sent again, and is answered now: was it lost before?
+  acknowledged_again,    ///< a PSN that a NAK named is acknowledged, although it was not sent again
+  unanswered_request,    ///< a request is sent again after a timeout
+  unanswered_read,       ///< a READ or atomic is requested again
+  doubted_request,       ///< the answers to what was sent again after silence have come: was anything lost?
+  late_answer,           ///< a READ response that was missing comes
+  old_ack,               ///< an ACK acknowledges nothing new
+  requested_gap,         ///< part of an answer is missing, and the READ is requested again for this or another reason
+  passed_answer,         ///< the requester goes on without a READ response that was not seen
+  end_of_capture,        ///< a request has no answer when its channel ends
   count
 };
 

@@ -140,13 +140,7 @@ Naks say_refused(ChannelRef ref, const Restart& restart) {
     const Explanation& fate = explain(Evidence{Question::refused_request}
                                           .note(Fact::was_seen, static_cast<bool>(nak.suspect))
                                           .note(Fact::arrived_late, nak.arrived_late));
-    if (fate.verdict != kNoVerdict) {
-      Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, nak.suspect, nak.suspect_time);
-      verdict.first_psn = ref.wire(nak.psn);
-      verdict.other = nak.packet;
-      verdict.elapsed = nak.time - nak.suspect_time;
-      note_lost_packet(ref, verdict);
-    }
+    if (fate.verdict != kNoVerdict) doubt_refused(ref, nak);
     channel.naks.erase(i);
   }
   return naks;

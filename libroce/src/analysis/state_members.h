@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 12;
+inline constexpr std::uint32_t kStateVersion = 13;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -63,7 +63,7 @@ inline constexpr std::size_t kMemberCount<MessageEnds> = 5;
 template <>
 inline constexpr std::size_t kMemberCount<Attempts> = 8;
 template <>
-inline constexpr std::size_t kMemberCount<Doubt> = 8;
+inline constexpr std::size_t kMemberCount<Doubt> = 13;
 template <>
 inline constexpr std::size_t kMemberCount<Message> = 17;
 template <>

@@ -256,6 +256,8 @@ void reset_read(ChannelRef ref, Read& read, LongPsn psn);
 // doubts.cc: requests that were sent again after silence.
 /// Notes that the requests from `first` to `request`, which nothing answered, are sent again with the current packet.
 void doubt_request(ChannelRef ref, const Request& request, LongPsn first);
+/// Notes that the request which the NAK named is sent again, with the current packet or after it.
+void doubt_refused(ChannelRef ref, const PendingNak& nak);
 /// Counts the current packet, a request with the PSN `psn`, which may be answered.
 void count_asked(ChannelRef ref, LongPsn psn);
 /// Counts the current packet, a response with the PSN `psn`, and says what became of requests in doubt if it shows

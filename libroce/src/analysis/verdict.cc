@@ -71,7 +71,7 @@ constexpr std::array kInfos{
     VerdictInfo{implied_nak, "implied_nak", immediate, warning, "it passes a READ or atomic whose answer was not seen",
                 "the requester has to ask for that answer again"},
     VerdictInfo{request_lost_after, "request_lost_after", retrospective, error,
-                "it passed here and did not arrive at the responder",
+                "it passed here and did not arrive at the responder before later requests: lost, or overtaken",
                 "look between the capture point and the responder"},
     VerdictInfo{request_late_after, "request_late_after", retrospective, warning,
                 "it passed here and arrived at the responder after its successors",
