@@ -70,6 +70,20 @@ TEST(Unanswered, OneWaitDoesNotTellTheAckTimeout) {
   EXPECT_EQ(only(found).ack_timeout, 0);
 }
 
+TEST(Unanswered, TimeUntilANakIsNoWaitForAnAnswer) {
+  const Findings found = analyse(R"(
+         0  A>B  SEND_ONLY     99   ar
+        10  B>A  ACK           99
+       100  A>B  SEND_ONLY     100
+       101  A>B  SEND_ONLY     101  ar
+       111  B>A  NAK_SEQUENCE  100
+       115  A>B  SEND_ONLY     100
+       116  A>B  SEND_ONLY     101  ar)");
+  EXPECT_EQ(only(found).tries, 2U);
+  EXPECT_EQ(only(found).how, Unanswered::silence);
+  EXPECT_EQ(only(found).wait, Duration{});
+}
+
 TEST(Unanswered, ReadsThatNobodyAnswers) {
   std::string trace = "0 A>B SEND_ONLY 99 ar\n10 B>A ACK 99\n";
   for (int i = 0; i < 3; ++i) {

@@ -235,7 +235,7 @@ struct Attempts {
   Time begin{};                         ///< time of the first try
   Time latest{};                        ///< time of the latest try
   Duration shortest = Duration::max();  ///< least time from a try to the next, the first two aside; max: none
-  Duration longest{};
+  Duration longest{};                   ///< most that it waited in vain, or as an RNR NAK asked
 };
 
 /// A request that was sent again because nothing answered it, or because a NAK named it. Whether it, or its answer, was

@@ -104,8 +104,11 @@ void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent) {
   ++attempts.tries;
   const Duration wait = std::clamp(restart.begin - attempts.latest, Duration{}, kLongestWait);
   attempts.latest = restart.begin;
-  attempts.longest = std::max(attempts.longest, wait);
-  const bool is_timeout = restart.shown_cause() == Cause::timeout || !channel.responses_seen;
+  // After a NAK, or sooner than after any ACK timeout, it did not wait for an answer in vain.
+  const Cause cause = restart.shown_cause();
+  const bool is_in_vain = cause != Cause::nak && cause != Cause::implied_nak && wait >= heuristics::kLeastTimeout;
+  if (cause == Cause::rnr || is_in_vain) attempts.longest = std::max(attempts.longest, wait);
+  const bool is_timeout = cause == Cause::timeout || !channel.responses_seen;
   // The timer may have been running when the request was first sent.
   if (is_timeout && attempts.tries > 2) attempts.shortest = std::min(attempts.shortest, wait);
   if (restart.likely_cause() != Cause::timeout) return;

@@ -83,7 +83,7 @@ struct UnansweredRequest {
   PacketId packet{};           ///< its latest transmission
   Time begin{};                ///< time of the first try
   Time latest{};               ///< time of the latest try, or of the RNR NAK for it
-  Duration wait{};             ///< longest time between two tries; 0 if there was one
+  Duration wait{};             ///< longest wait in vain between two tries; 0 if there was none
 
   friend bool operator==(const UnansweredRequest&, const UnansweredRequest&) = default;
 };
