@@ -71,36 +71,7 @@ void follow_request(RequestOrder& order, const Request& request, const Observati
   order.is_known = !request.lacks_length && (info.operation != Operation::read_request || request.length <= kLeastMtu);
 }
 
-bool is_between_same_hosts(const FlowKey& a, const FlowKey& b) {
-  return a.domain == b.domain && a.point == b.point &&
-         ((a.source == b.source && a.destination == b.destination) ||
-          (a.source == b.destination && a.destination == b.source));
-}
-
 }  // namespace
-
-// A-CON-5 (the directions of a connection have one UDP source port; other connections may have it, too)
-bool is_surely_joined(const TrackerState& state, const Stream& stream) {
-  const Flow* const forth = stream.flows[0];
-  const Flow* const back = stream.flows[1];
-  if (forth == nullptr || back == nullptr) return false;
-  if (const auto known = state.peer_qpns.find(forth->key); known != state.peer_qpns.end()) {
-    return known->second.value() == back->key.qpn;
-  }
-  if (forth->udp_source_port == 0 || forth->udp_source_port != back->udp_source_port) return false;
-  if (forth->packets < heuristics::kPacketsOfAll || back->packets < heuristics::kPacketsOfAll) return false;
-  std::size_t looked = 0;
-  for (const Stream* other = state.newest; other != nullptr; other = other->older) {
-    if (++looked > heuristics::kPortsSearched) return false;
-    for (const Flow* flow : other->flows) {
-      if (other != &stream && flow != nullptr && flow->udp_source_port == forth->udp_source_port &&
-          is_between_same_hosts(flow->key, forth->key)) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
 
 Rule rule_broken_by(const Observation& packet) {
   // Several packets that were captured as one do not have a correct ICRC.

@@ -16,6 +16,12 @@ bool is_reverse(const Flow& flow, const Flow& other) {
          flow.key.domain == other.key.domain && flow.key.point == other.key.point;
 }
 
+bool is_between_same_hosts(const FlowKey& a, const FlowKey& b) {
+  return a.domain == b.domain && a.point == b.point &&
+         ((a.source == b.source && a.destination == b.destination) ||
+          (a.source == b.destination && a.destination == b.source));
+}
+
 // Makes `flow` direction 1 of `stream`. If it had a stream, what was known of its requests is kept.
 void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   Stream* const before = flow.stream;
@@ -168,6 +174,29 @@ void on_management(TrackerState& state) {
   };
   remember(forth, request->qpn);
   remember(back, facts.local_qpn);
+}
+
+// A-CON-5 (the directions of a connection have one UDP source port; other connections may have it, too)
+bool is_surely_joined(const TrackerState& state, const Stream& stream) {
+  const Flow* const forth = stream.flows[0];
+  const Flow* const back = stream.flows[1];
+  if (forth == nullptr || back == nullptr) return false;
+  if (const auto known = state.peer_qpns.find(forth->key); known != state.peer_qpns.end()) {
+    return known->second.value() == back->key.qpn;
+  }
+  if (forth->udp_source_port == 0 || forth->udp_source_port != back->udp_source_port) return false;
+  if (forth->packets < heuristics::kPacketsOfAll || back->packets < heuristics::kPacketsOfAll) return false;
+  std::size_t looked = 0;
+  for (const Stream* other = state.newest; other != nullptr; other = other->older) {
+    if (++looked > heuristics::kPortsSearched) return false;
+    for (const Flow* flow : other->flows) {
+      if (other != &stream && flow != nullptr && flow->udp_source_port == forth->udp_source_port &&
+          is_between_same_hosts(flow->key, forth->key)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 }  // namespace roce::analysis

@@ -126,6 +126,9 @@ void on_management(TrackerState& state);
 void join_by_cm(TrackerState& state, Flow& flow);
 /// Moves the flow to another connection if only that can have asked for the current response; true if it did.
 bool rejoin_by_response(TrackerState& state, Flow& flow);
+/// True if only the two directions of this stream can belong together: by the connection management, or by a UDP source
+/// port that no other connection of these hosts has.
+[[nodiscard]] bool is_surely_joined(const TrackerState& state, const Stream& stream);
 
 // management.cc: connection management messages that are sent again.
 /// Compares the current packet, if it is a CM message, with those before it. It belongs to `stream`.
@@ -327,9 +330,6 @@ void on_congestion(TrackerState& state, const Flow& flow, Sighting sighting);
 void adopt_congestion(Stream& stream, const Stream& before);
 
 // conformance.cc: which rules an end breaks.
-/// True if only the two directions of this stream can belong together: by the connection management, or by a UDP source
-/// port that no other connection of these hosts has.
-[[nodiscard]] bool is_surely_joined(const TrackerState& state, const Stream& stream);
 /// Returns the rule that a packet breaks, whatever came before it.
 [[nodiscard]] Rule rule_broken_by(const Observation& packet);
 Verdict& say_broken(TrackerState& state, Stream& stream, Rule rule);
