@@ -99,20 +99,27 @@ struct ConnectionManager::Impl {
   void on_sidr_rep(const CmSidrRep& rep);
   void send_sidr_rep(const Peer& to, std::uint64_t transaction, const CmSidrReq& req, const Resolution& resolution);
 
-  // release.cc: REJ, DREQ, DREP, timewait.
+  // reject.cc: REJ.
   void send_rej(const Peer& to, std::uint64_t transaction, const CmRej& rej);
   void send_rej(ManagedConnection& connection, CmMessageKind message, const Rejection& rejection);
   /// Sends REJ 4 (timeout). CM-REJ-2 (it carries the sender's CA GUID, by which the connection is found)
   void send_timeout_rej(ManagedConnection& connection, CmMessageKind message);
   void on_rej(const CmRej& rej);
+
+  // alternate_path.cc: LAP.
+  void on_lap(const CmLap& lap, const Mad& mad);
+
+  // disconnect.cc: DREQ, DREP, timewait.
   void on_dreq(const CmDreq& dreq, const Mad& mad, const Peer& from);
   void on_drep(const CmDrep& drep);
-  void on_lap(const CmLap& lap, const Mad& mad);
   void send_dreq(ManagedConnection& connection);
   void release_stale(ManagedConnection& connection);
   void send_drep(const Peer& to, std::uint64_t transaction, CommId local, CommId remote);
   void enter_timewait(ManagedConnection& connection);
 };
+
+/// Returns which message of the peer a REJ in this state refuses; `other` if there is none.
+[[nodiscard]] CmMessageKind refused_in(State state);
 
 [[nodiscard]] inline std::array<std::uint8_t, 16> key_of(const Gid& address) {
   std::array<std::uint8_t, 16> key{};
