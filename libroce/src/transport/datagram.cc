@@ -13,7 +13,9 @@
 #include "roce/wire/immdt.h"
 #include "transport/completion.h"
 #include "transport/faults.h"
+#include "transport/flush.h"
 #include "transport/receive.h"
+#include "transport/receive_queue.h"
 #include "transport/scheduler.h"
 
 namespace roce::transport::detail {

@@ -6,8 +6,8 @@
 #include <bit>
 
 #include "roce/wire/constants.h"
-#include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/flush.h"
 #include "transport/refusal.h"
 #include "transport/scheduler.h"
 

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cmath>
 
-#include "transport/completion.h"
 #include "transport/device_state.h"
 #include "transport/emitter.h"
 #include "transport/faults.h"
+#include "transport/flush.h"
 #include "transport/refusal.h"
 #include "transport/scheduler.h"
 

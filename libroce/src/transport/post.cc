@@ -6,6 +6,7 @@
 #include "roce/wire/constants.h"
 #include "transport/completion.h"
 #include "transport/device_state.h"
+#include "transport/flush.h"
 #include "transport/refusal.h"
 #include "transport/scheduler.h"
 

@@ -13,6 +13,7 @@
 #include "transport/datagram.h"
 #include "transport/device_state.h"
 #include "transport/faults.h"
+#include "transport/flush.h"
 #include "transport/receive.h"
 
 namespace roce::transport {

@@ -6,6 +6,7 @@
 #include "transport/completion.h"
 #include "transport/device_state.h"
 #include "transport/faults.h"
+#include "transport/flush.h"
 #include "transport/scheduler.h"
 
 namespace roce::transport::detail {

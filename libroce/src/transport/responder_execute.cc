@@ -10,9 +10,9 @@
 #include "roce/wire/feth.h"
 #include "roce/wire/ieth.h"
 #include "roce/wire/reth.h"
-#include "transport/completion.h"
 #include "transport/emitter.h"
 #include "transport/faults.h"
+#include "transport/receive_queue.h"
 
 namespace roce::transport::detail {
 

@@ -2,7 +2,9 @@
 // The responder's receiving side for RC: PSNs, gaps and duplicates, refusals, when to acknowledge (IBTA vol. 1, 9.7.5).
 #include "transport/completion.h"
 #include "transport/faults.h"
+#include "transport/flush.h"
 #include "transport/receive.h"
+#include "transport/receive_queue.h"
 #include "transport/responder_execute.h"
 #include "transport/scheduler.h"
 

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "roce/wire/atomiceth.h"
-#include "transport/completion.h"
 #include "transport/device_state.h"
 #include "transport/faults.h"
+#include "transport/flush.h"
 #include "transport/scheduler.h"
 
 namespace roce::transport::detail {

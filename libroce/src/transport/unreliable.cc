@@ -4,6 +4,7 @@
 #include "transport/device_state.h"
 #include "transport/faults.h"
 #include "transport/receive.h"
+#include "transport/receive_queue.h"
 
 namespace roce::transport::detail {
 
