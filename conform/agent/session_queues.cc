@@ -169,7 +169,10 @@ AgentSession::Answer AgentSession::modify_qp(const Json& request) {
   }
   if (request.contains("gid")) {
     to.ah_attr = address_of(gid_of(request));
+    to.ah_attr.sl = number<std::uint8_t>(request, "service_level", 0, 7, 0);
     change.mask |= IBV_QP_AV;
+  } else if (request.contains("service_level")) {
+    throw Refusal("\"service_level\" needs \"gid\" beside it: both belong to the address");
   }
   if (request.contains("path_mtu")) {
     to.path_mtu = path_mtu_of(number<std::uint32_t>(request, "path_mtu", 0, UINT32_MAX));

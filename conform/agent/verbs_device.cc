@@ -175,6 +175,7 @@ void VerbsDevice::find_features() {
   add_if((flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) != 0, "invalidate");
   add_if(!counters().empty(), "counters");
   add_if(true, "cq_events");
+  add_if(true, "service_level");
   add_if(attributes_.max_srq > 0 && can_share_receives(*pd), "srq");
 }
 

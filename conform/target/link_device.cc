@@ -31,6 +31,9 @@ live::Result<std::unique_ptr<LinkDevice>> LinkDevice::open(const LinkSettings& s
   for (const nlohmann::json& feature : *features) {
     if (feature.is_string()) device->features_.insert(feature.get<std::string>());
   }
+  if (const auto speed = hello.find("speed"); speed != hello.end() && speed->is_number_unsigned() && *speed != 0) {
+    device->speed_ = speed->get<std::uint64_t>();
+  }
   const std::optional<Gid> gid = port::parse_ip(address->get<std::string>());
   if (!gid) return live::cannot("the agent does not say the address of its device; use the one of this roce-conform");
   auto wire = Wire::open(

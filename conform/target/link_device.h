@@ -38,6 +38,8 @@ class LinkDevice {
   [[nodiscard]] bool has(std::string_view feature) const { return features_.contains(feature); }
   /// Returns the largest path MTU that the device and the way to it can have, in bytes.
   [[nodiscard]] std::uint32_t max_path_mtu() const { return max_path_mtu_; }
+  /// Returns the speed of the device's port in bits a second, as its agent says it.
+  [[nodiscard]] std::uint64_t speed() const { return speed_; }
 
   /// Makes the agent carry out a request; returns its answer, or why it was refused. Throws DeviceGone.
   TargetResult<nlohmann::json> ask(std::string_view op, nlohmann::ordered_json request = {});
@@ -63,6 +65,7 @@ class LinkDevice {
 
   std::unique_ptr<Wire> wire_;
   std::uint32_t max_path_mtu_ = 0;
+  std::uint64_t speed_ = 10'000'000'000;  ///< if the agent says nothing: what most ports have
   std::unique_ptr<live::ControlClient> agent_;
   std::set<std::string, std::less<>> features_;
   std::optional<Memory> memory_{};

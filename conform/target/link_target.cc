@@ -52,13 +52,16 @@ Json change_request(Qpn qpn, const QpChange& change, const Port& port) {
   Json request{{"qp", qpn.value()}};
   if (change.state) request["state"] = to_string(*change.state);
   if (change.access) request["access"] = access_list(*change.access);
-  if (change.address) request["gid"] = to_string(port.tester_gid);
   const auto put = [&request](const char* name, const auto& value) {
     if (value) request[name] = *value;
   };
   const auto put_strong = [&request](const char* name, const auto& value) {
     if (value) request[name] = value->value();
   };
+  if (change.address) {
+    request["gid"] = to_string(port.tester_gid);
+    put("service_level", change.address->service_level);
+  }
   put("path_mtu", change.path_mtu);
   put_strong("dest_qp", change.dest_qp);
   put_strong("rq_psn", change.rq_psn);
@@ -165,7 +168,7 @@ TargetResult<QpNumber> LinkTarget::create_qp(const QpSetup& setup) {
     throw DeviceLacks(fmt::format("a path MTU of {}: its own, or that of the tester's interface, is at most {}",
                                   setup.path_mtu, device_.max_path_mtu()));
   }
-  if (setup.service_level) throw DeviceLacks("a service level that the agent can set");
+  if (setup.service_level && !device_.has("service_level")) throw DeviceLacks("a service level that the agent can set");
   Qp qp{.type = setup.type};
   qp.send_cq = answered_number<std::uint32_t>(
       device_.tell("create_cq", {{"size", setup.send_cq_size.value_or(kCompletions)}}), "cq");

@@ -27,6 +27,7 @@ class LinkTarget final : public Target {
     return version == port().version ? &port() : nullptr;
   }
   [[nodiscard]] std::uint32_t port_mtu() const override { return device_.max_path_mtu(); }
+  [[nodiscard]] std::uint64_t speed() const override { return device_.speed(); }
   [[nodiscard]] Qpn first_peer() const override { return first_peer_; }
   [[nodiscard]] bool has(std::string_view feature) const override;
   [[nodiscard]] TargetResult<QpNumber> create_qp(const QpSetup& setup) override;

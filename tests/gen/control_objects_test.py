@@ -228,6 +228,14 @@ class Objects(unittest.TestCase):
         self.assertEqual(self.call("poll_events")["events"], [])
         self.refused("modify_qp: ", "modify_qp", qp=first, state="ERR", sq_drained_notify=True)
 
+    def test_a_service_level_belongs_to_an_address(self):
+        qp = self.call("create_qp", type="rc")["qp"]
+        rtr = {"qp": qp, "state": "RTR", "path_mtu": 256, "dest_qp": qp, "rq_psn": 0, "max_dest_rd_atomic": 1, "min_rnr_timer": 12}
+        self.refused('"service_level" needs "gid" beside it', "modify_qp", **rtr, service_level=3)
+        self.refused('"service_level"', "modify_qp", **rtr, gid=self.hello["gid"], service_level=8)
+        self.call("modify_qp", **rtr, gid=self.hello["gid"], service_level=7)
+        self.assertEqual(self.call("qp_status", qp=qp)["state"], "RTR")
+
     def test_an_armed_completion_queue_makes_one_event(self):
         first, second, queues = self.pair()
         memory = self.call("create_memory", length=4096)["memory"]

@@ -103,6 +103,10 @@ ControlSession::Answer ControlSession::modify_qp(const Json& request, Time now) 
     if (!gid) throw Refusal("\"gid\" is no IP address");
     change.address = transport::AddressVector{.sgid_index = endpoint_.sgid_index(), .dgid = *gid};
   }
+  if (request.contains("service_level")) {
+    if (!change.address) throw Refusal("\"service_level\" needs \"gid\" beside it: both belong to the address");
+    take(change.address->service_level, "service_level", 7);
+  }
   take(change.path_mtu, "path_mtu", endpoint_.max_path_mtu());
   take(change.dest_qp, "dest_qp", Qpn::kMax);
   take(change.rq_psn, "rq_psn", Psn::kMax);

@@ -10,6 +10,7 @@
 
 #include "live/carried_out.h"
 #include "roce/json_input/json_input.h"
+#include "roce/link/link.h"
 #include "roce/live/control_request.h"
 #include "roce/live/token_guard.h"
 
@@ -214,13 +215,19 @@ ControlSession::Answer ControlSession::hello(const Json& request, Time) {
                 {"shard", terms_.shard},
                 {"shards", terms_.shards}};
   if (version > 1) {
-    answer["features"] = {"rc",        "uc",         "ud",    "atomics",  "atomic_write", "flush",     "windows_1",
-                          "windows_2", "invalidate", "sinks", "counters", "srq",          "cq_events", "congestion"};
+    answer["features"] = {"rc",       "uc",        "ud",        "atomics",    "atomic_write",
+                          "flush",    "windows_1", "windows_2", "invalidate", "sinks",
+                          "counters", "srq",       "cq_events", "congestion", "service_level"};
     if (acceptor_) {
       answer["features"].push_back("connections");
       answer["features"].push_back("cm");
     }
     if (device_.config().profile.send_cnps) answer["features"].push_back("cnp");
+    if (endpoint_.link().kind() == link::LinkKind::ethernet) {
+      answer["features"].push_back("pfc");
+      answer["features"].push_back("pause");
+      answer["speed"] = device_.config().line_rate_bps;
+    }
   }
   return answer;
 }
