@@ -28,7 +28,7 @@ std::string why_not_run(const CaseOutcome& outcome) {
 std::string try_text(const Try& run) {
   std::string text = fmt::format("{}{}", run.is_alone ? "alone, " : "", to_string(run.result));
   if (!run.what.empty()) text += ", " + run.what;
-  if (!run.counts && run.result != Result::dead) text += " (does not count: the tester lost frames)";
+  if (!run.counts && run.result != Result::dead) text += " (does not count: the tester lost frames or was too slow)";
   return text;
 }
 

@@ -89,6 +89,11 @@ CaseRun::Verdict CaseRun::miss(const Place& place, std::string what) {
   return false;
 }
 
+CaseRun::Verdict CaseRun::be_late(const Place& place, std::string what) {
+  outcome_.was_late = true;
+  return fail(place, std::move(what));
+}
+
 CaseRun::Verdict CaseRun::give_up(CaseError error) {
   outcome_.result = Result::error;
   outcome_.failure = StepFailure{std::move(error.place), std::move(error.message)};
@@ -121,7 +126,7 @@ CaseRun::Verdict CaseRun::run_step(const Step& step) {
     if (const std::optional<Verdict> done = run_on_wire_only(step)) return *done;
   }
   if (!std::visit([&](const auto& action) { return run_action(action, step); }, step.action)) return false;
-  if (!step.label.empty()) labels_[step.label].time = last_;
+  if (!step.label.empty()) labels_[step.label].times.push_back(last_);
   return true;
 }
 

@@ -134,9 +134,15 @@ class CaseRun final : private Scope {
   /// Returns the time up to which a step may wait; empty if the run is over.
   [[nodiscard]] std::optional<Time> deadline_of(const Step& step);
 
+  /// True if a frame came so late after the step that `step.since` names that it may, or before that was done once
+  /// more: the tester itself was too slow then.
+  [[nodiscard]] bool shows_late_tester(const SeenFrame& frame, const Step& step, Duration within) const;
+
   Verdict fail(const Place& place, std::string what, std::vector<Comparison> fields = {});
   /// As `fail`, because something did not come.
   Verdict miss(const Place& place, std::string what);
+  /// As `fail`, but nothing is said of the device.
+  Verdict be_late(const Place& place, std::string what);
   /// Ends the run because the case is wrong.
   Verdict give_up(CaseError error);
 
@@ -148,7 +154,7 @@ class CaseRun final : private Scope {
   CaseOutcome outcome_;
   std::map<std::string, Value, std::less<>> values_;  ///< set and saved
   struct Labelled {
-    Time time{};
+    std::vector<Time> times;  ///< at which the step was done
     std::vector<std::byte> frame;
   };
   std::map<std::string, Labelled, std::less<>> labels_;

@@ -104,7 +104,15 @@ std::optional<SeenFrame> CaseRun::next_frame(PeerQp& qp, Time until) {
 
 Time CaseRun::begin_of(const Step& step) const {
   const auto label = labels_.find(step.since);
-  return label == labels_.end() ? last_ : label->second.time;
+  return label == labels_.end() || label->second.times.empty() ? last_ : label->second.times.back();
+}
+
+bool CaseRun::shows_late_tester(const SeenFrame& frame, const Step& step, Duration within) const {
+  const auto label = labels_.find(step.since);
+  if (label == labels_.end()) return false;
+  const std::vector<Time>& times = label->second.times;
+  const auto next = std::ranges::upper_bound(times, frame.time);
+  return next != times.begin() && frame.time - *std::prev(next) > within;
 }
 
 std::optional<Time> CaseRun::deadline_of(const Step& step) {
@@ -119,6 +127,11 @@ CaseRun::Verdict CaseRun::check_times(const SeenFrame& frame, const Step& step) 
   if (!after) return false;
   const Duration elapsed = frame.time - begin_of(step);
   if (elapsed >= *after - timing_.early) return true;
+  if (elapsed < Duration{} && shows_late_tester(frame, step, Duration{})) {
+    return be_late(step.place,
+                   fmt::format("the tester was too slow: the frame came {} before the step \"{}\" was done again",
+                               time_text(-elapsed), step.since));
+  }
   return fail(step.place,
               fmt::format("too early: after {}, expected at least {}", time_text(elapsed), time_text(*after)));
 }
@@ -230,7 +243,8 @@ CaseRun::Verdict CaseRun::run_action(const ExpectInAnyOrder& action, const Step&
 
 CaseRun::Verdict CaseRun::run_action(const Quiet& action, const Step& step) {
   const std::optional<Duration> time = duration(action.time, timing_.quiet, step.place);
-  const std::optional<std::vector<FramePattern>> allowed = time ? single_frames(action.except) : std::nullopt;
+  const std::optional<Duration> within = duration(step.within, Duration::max(), step.place);
+  const std::optional<std::vector<FramePattern>> allowed = time && within ? single_frames(action.except) : std::nullopt;
   if (!allowed) return false;
   const Time until = target_.now() + *time;
   while (wait_for_frame(until)) {
@@ -242,6 +256,11 @@ CaseRun::Verdict CaseRun::run_action(const Quiet& action, const Step& step) {
       const bool is_allowed = std::ranges::any_of(
           *allowed, [&](const FramePattern& pattern) { return fits(pattern, frame, qp).value_or(false); });
       if (outcome_.failure) return false;
+      if (!is_allowed && shows_late_tester(frame, step, *within)) {
+        return be_late(step.place,
+                       fmt::format("the tester was too slow: a frame came more than {} after the step \"{}\"",
+                                   time_text(*within), step.since));
+      }
       if (!is_allowed) {
         return fail(step.place, fmt::format("expected nothing, seen after {}: {}", time_text(frame.time - last_),
                                             frame_text(frame)));

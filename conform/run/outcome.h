@@ -57,7 +57,7 @@ struct Try {
   Result result = Result::pass;
   std::string what{};     ///< place and sentence of the failure; empty if it passed
   bool is_alone = false;  ///< no other instance ran meanwhile
-  bool counts = true;     ///< false: the tester itself lost frames that had come, or the device died meanwhile
+  bool counts = true;     ///< false: the tester lost frames that had come or was too slow, or the device died
 };
 
 /// The result of one instance of a case.
@@ -69,6 +69,7 @@ struct CaseOutcome {
   std::string because{};  ///< with `xfail` and `xpass`: why the device is known to fail; with `not_run`: why it was not
   std::vector<Try> tries{};             ///< all runs of the instance, if there was more than one
   std::uint64_t lost_frames = 0;        ///< frames that came and that the tester had no room for
+  bool was_late = false;                ///< with `fail`: the tester was, so that nothing is said of the device
   std::vector<std::string> branches{};  ///< the ones taken where a case allows several behaviours
   std::vector<std::pair<std::string, std::string>> saved{};
   std::vector<LoggedFrame> frames{};

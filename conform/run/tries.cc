@@ -68,7 +68,7 @@ void Tries::add(CaseOutcome outcome, bool is_alone) {
   Try& run = tries_.emplace_back(Try{.result = outcome.result, .is_alone = is_alone});
   if (outcome.failure) run.what = fmt::format("{}: {}", to_string(outcome.failure->place), outcome.failure->what);
   const bool has_failed = outcome.result == Result::fail || outcome.result == Result::error;
-  run.counts = outcome.result != Result::dead && outcome.lost_frames == 0;
+  run.counts = outcome.result != Result::dead && outcome.lost_frames == 0 && !outcome.was_late;
   if (outcome.result == Result::dead) return;
   ++runs_;
   if (outcome.result == Result::skip) {
@@ -119,7 +119,7 @@ CaseOutcome Tries::verdict(const Place& place) {
   } else {
     outcome = std::move(other_);
     outcome.result = Result::inconclusive;
-    outcome.failure = StepFailure{place, "the tester had no room for frames that came"};
+    if (!outcome.was_late) outcome.failure = StepFailure{place, "the tester had no room for frames that came"};
   }
   if (tries_.size() > 1) outcome.tries = std::move(tries_);
   return outcome;

@@ -30,8 +30,8 @@ class Tries {
  public:
   explicit Tries(const TryPlan& plan) : plan_(plan) {}
 
-  /// Takes the outcome of one run. A run in which the tester lost frames proves nothing, and decides nothing. One in
-  /// which the device died is only listed.
+  /// Takes the outcome of one run. A run in which the tester lost frames or was late proves nothing, and decides
+  /// nothing. One in which the device died is only listed.
   void add(CaseOutcome outcome, bool is_alone);
   /// True once there is a verdict.
   [[nodiscard]] bool is_over() const;

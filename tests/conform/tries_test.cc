@@ -131,6 +131,20 @@ TEST(Tries, ARunInWhichTheTesterLostFramesProvesNothing) {
   EXPECT_TRUE(outcome.tries[2].counts);
 }
 
+TEST(Tries, ARunOfALateTesterProvesNothing) {
+  Tries tries{plan_without_loss()};
+  CaseOutcome late = failed(7);
+  late.was_late = true;
+  tries.add(late, false);
+  tries.add(late, true);
+  EXPECT_FALSE(tries.is_over());
+  tries.add(late, true);
+  ASSERT_TRUE(tries.is_over());
+  const CaseOutcome outcome = tries.verdict(kPlace);
+  EXPECT_EQ(outcome.result, Result::inconclusive);
+  EXPECT_EQ(outcome.failure->what, late.failure->what);
+}
+
 TEST(Tries, WhatFailedAmongOthersIsRunAgainAlone) {
   Tries tries{plan_without_loss()};
   EXPECT_FALSE(tries.wants_alone());
