@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes docs/conformance-faults.md: the faults that can be planted in the endpoint, and the cases that find each of them.
+"""Writes docs/results/conformance-faults.md: the faults that can be planted in the endpoint, and the cases that find each of them.
 
 usage: faults_page.py TEST_CONFORM_MUTANTS SOURCE [FAULT...]
        faults_page.py --check SOURCE
@@ -16,11 +16,11 @@ import re
 import subprocess
 import sys
 
-PAGE = "docs/conformance-faults.md"
+PAGE = "docs/results/conformance-faults.md"
 HEAD = """# What the cases of roce-conform find
 
 Written by `tests/conform/faults_page.py`. Each fault was planted in our endpoint (profile strict), and each case was run
-against it in memory. [Proof that cases can fail](conformance.md#proof-that-cases-can-fail) says how. The number behind a
+against it in memory. [Proof that cases can fail](../conformance.md#proof-that-cases-can-fail) says how. The number behind a
 case is that of its instances that failed; a **bold** case names the fault, so that a test fails if it does not find it.
 Cases of level *info* measure, and need not find any.
 
