@@ -122,7 +122,7 @@ class AgentCases(Agent):
         agent = self.agent()
         hello = self.client().hello
         self.assertEqual((hello["version"], hello["gid"], hello["max_path_mtu"]), (2, self.network.guest4, 1024))
-        self.assertEqual(set(hello["features"]), {"rc", "uc", "ud", "atomics", "windows_1", "windows_2", "invalidate", "counters",
+        self.assertEqual(set(hello["features"]), {"rc", "uc", "ud", "atomics", "windows_1", "windows_2", "invalidate", "counters", "service_level",
                                                   "cq_events", "srq"})
         self.assertNotIn("features", self.client(version=1).hello)
         self.assertIn("rxe0 port 1, GID 1 = 10.77.0.2, path MTU 1024; control on TCP 10.77.0.2 port 4790", agent.output())

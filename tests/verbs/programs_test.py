@@ -26,6 +26,7 @@ SERVER, CLIENT = "127.0.0.2", "127.0.0.3"
 OTHER = "127.0.0.4"
 PORT = 18515
 DISCARD = 9
+FABRIC_PORT = 47592
 LISTENING = "0A"
 # Programs print one of these when nobody listens to an RDMA port.
 REFUSED = re.compile(r"REJECTED|UNREACHABLE, error: 1\n|Connection refused|Unable to perform rdma_client|Unexpected CM event")
@@ -358,6 +359,22 @@ class ProgramsTest(unittest.TestCase):
         for name in ("tag_lat", "ucp_put_lat", "ucp_get", "ucp_fadd"):
             shown = self.run_ends(program, [*program, "127.0.0.1", "-t", name, "-n", "300", "-w", "10"], **ucx)
             self.assertRegex(shown, r"Final: +300 ", name)
+
+    def test_libfabric(self):
+        # It does not look at the loopback interface.
+        for command in ("link add fa type veth peer name fb", "address add 10.90.0.1/24 dev fa", "address add 10.90.0.2/24 dev fa",
+                        "link set fb up", "link set fa up"):
+            subprocess.run(["ip", *command.split()], check=True)
+        self.addCleanup(subprocess.run, ["ip", "link", "del", "fa"], check=True)
+        for kind, largest in (("msg", "1m"), ("rdm", "1m"), ("dgram", "1k")):
+            program = ["fi_pingpong", "-p", "verbs", "-e", kind, "-I", "20", "-c"]
+            server = self.start("10.90.0.1", *program)
+            self.wait_for(FABRIC_PORT, server)
+            client = self.start("10.90.0.2", *program, "10.90.0.1")
+            shown, _ = client.communicate(timeout=WAIT)
+            answer, _ = server.communicate(timeout=WAIT)
+            self.assertEqual((client.returncode, server.returncode), (0, 0), f"{kind} {shown} {answer}")
+            self.assertRegex(shown, rf"\n{largest} +20 +=20 ", kind)
 
 
 if __name__ == "__main__":

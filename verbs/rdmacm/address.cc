@@ -39,6 +39,15 @@ bool is_wildcard(const Gid& address) {
   return address == Gid{} || address == Gid::from_ipv4({});
 }
 
+bool means_all(const Gid& address) {
+  constexpr std::size_t kFirstOfIpv4 = 12;
+  constexpr std::uint8_t kLoopbackNet = 127;
+  Gid loopback6{};
+  loopback6.octets.back() = 1;
+  return is_wildcard(address) || address == loopback6 ||
+         (address.is_ipv4_mapped() && address.octets[kFirstOfIpv4] == kLoopbackNet);
+}
+
 std::uint16_t port_of(const sockaddr& address) {
   if (address.sa_family == AF_INET) return ntohs(form_of<sockaddr_in>(address).sin_port);
   return address.sa_family == AF_INET6 ? ntohs(form_of<sockaddr_in6>(address).sin6_port) : std::uint16_t{0};
@@ -87,6 +96,15 @@ std::optional<Gid> source_for(const sockaddr& destination) {
     return std::nullopt;
   }
   return gid_of(reinterpret_cast<sockaddr&>(from));
+}
+
+bool is_of_this_machine(const sockaddr& address) {
+  const link::FileDescriptor socket{::socket(address.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  sockaddr_storage at{};
+  std::memcpy(&at, &address, size_of(address));
+  auto& form = reinterpret_cast<sockaddr&>(at);
+  set_port(form, 0);
+  return socket && ::bind(socket.get(), &form, size_of(form)) == 0;
 }
 
 }  // namespace roce::verbs

@@ -74,34 +74,60 @@ struct Freed {
   return hints != nullptr && hints->ai_qp_type == IBV_QPT_UD ? RDMA_PS_UDP : RDMA_PS_TCP;
 }
 
-/// Looks a name up; the result has one entry. Returns 0, or an error of getaddrinfo.
-[[nodiscard]] int look_up(const char* node, const char* service, const rdma_addrinfo* hints, rdma_addrinfo*& out) {
-  const int flags = hints != nullptr ? hints->ai_flags : 0;
-  const bool is_passive = (flags & RAI_PASSIVE) != 0;
+[[nodiscard]] ibv_qp_type qp_type_of(const rdma_addrinfo* hints, int port_space) {
+  if (hints != nullptr && hints->ai_qp_type != 0) return static_cast<ibv_qp_type>(hints->ai_qp_type);
+  return port_space == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
+}
+
+/// Sets an address of a result. Returns false without memory.
+[[nodiscard]] bool set_address(sockaddr*& to, socklen_t& to_size, const sockaddr* address, socklen_t size) {
+  if (address == nullptr || size == 0) return true;
+  to = copy_of(address, size);
+  to_size = size;
+  return to != nullptr;
+}
+
+/// Looks a name up, if there is a name or a service, and puts the address into the result. Returns 0, or an error of
+/// getaddrinfo.
+[[nodiscard]] int look_up(const char* node, const char* service, rdma_addrinfo& made) {
+  if (node == nullptr && service == nullptr) return 0;
+  const bool is_passive = (made.ai_flags & RAI_PASSIVE) != 0;
   addrinfo wanted{};
-  wanted.ai_family = (hints != nullptr && hints->ai_family != 0) ? hints->ai_family : AF_UNSPEC;
+  wanted.ai_family = made.ai_family;
   wanted.ai_socktype = SOCK_STREAM;
-  wanted.ai_flags = (is_passive ? AI_PASSIVE : 0) | ((flags & RAI_NUMERICHOST) != 0 ? AI_NUMERICHOST : 0);
+  wanted.ai_flags = (is_passive ? AI_PASSIVE : 0) | ((made.ai_flags & RAI_NUMERICHOST) != 0 ? AI_NUMERICHOST : 0);
   addrinfo* list = nullptr;
   if (const int error = ::getaddrinfo(node, service, &wanted, &list); error != 0) return error;
   const std::unique_ptr<addrinfo, Freed> found{list};
+  const bool is_set = is_passive ? set_address(made.ai_src_addr, made.ai_src_len, list->ai_addr, list->ai_addrlen)
+                                 : set_address(made.ai_dst_addr, made.ai_dst_len, list->ai_addr, list->ai_addrlen);
+  return is_set ? 0 : EAI_MEMORY;
+}
+
+/// Finds out the addresses of an end: by name, and what that does not say from the hints. The result has one entry.
+/// Returns 0, or an error of getaddrinfo.
+[[nodiscard]] int resolve(const char* node, const char* service, const rdma_addrinfo* hints, rdma_addrinfo*& out) {
   std::unique_ptr<rdma_addrinfo, Freed> made{static_cast<rdma_addrinfo*>(std::calloc(1, sizeof(rdma_addrinfo)))};
   if (made == nullptr) return EAI_MEMORY;
-  made->ai_flags = flags;
-  made->ai_family = list->ai_family;
-  made->ai_port_space = port_space_of(hints);
-  made->ai_qp_type = (hints != nullptr && hints->ai_qp_type != 0)
-                         ? hints->ai_qp_type
-                         : (made->ai_port_space == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC);
-  sockaddr*& address = is_passive ? made->ai_src_addr : made->ai_dst_addr;
-  (is_passive ? made->ai_src_len : made->ai_dst_len) = list->ai_addrlen;
-  address = copy_of(list->ai_addr, list->ai_addrlen);
-  if (address == nullptr) return EAI_MEMORY;
-  if (!is_passive && hints != nullptr && hints->ai_src_addr != nullptr && hints->ai_src_len != 0) {
-    made->ai_src_addr = copy_of(hints->ai_src_addr, hints->ai_src_len);
-    made->ai_src_len = hints->ai_src_len;
-    if (made->ai_src_addr == nullptr) return EAI_MEMORY;
+  if (hints != nullptr) {
+    made->ai_flags = hints->ai_flags;
+    made->ai_family = hints->ai_family;
   }
+  made->ai_port_space = port_space_of(hints);
+  made->ai_qp_type = qp_type_of(hints, made->ai_port_space);
+  if (const int error = look_up(node, service, *made); error != 0) return error;
+  if (hints != nullptr) {
+    if (made->ai_dst_addr == nullptr &&
+        !set_address(made->ai_dst_addr, made->ai_dst_len, hints->ai_dst_addr, hints->ai_dst_len)) {
+      return EAI_MEMORY;
+    }
+    if (made->ai_src_addr == nullptr &&
+        !set_address(made->ai_src_addr, made->ai_src_len, hints->ai_src_addr, hints->ai_src_len)) {
+      return EAI_MEMORY;
+    }
+  }
+  const sockaddr* const known = made->ai_dst_addr != nullptr ? made->ai_dst_addr : made->ai_src_addr;
+  if (known != nullptr) made->ai_family = known->sa_family;
   out = made.release();
   return 0;
 }
@@ -148,7 +174,7 @@ int rdma_getaddrinfo(const char* node, const char* service, const struct rdma_ad
     errno = EINVAL;
     return -1;
   }
-  return look_up(node, service, hints, *res);
+  return resolve(node, service, hints, *res);
 }
 
 void rdma_freeaddrinfo(struct rdma_addrinfo* res) {

@@ -104,7 +104,7 @@ int bind(IdObject& id, const sockaddr& address) {
   const std::optional<Gid> gid = gid_of(address);
   if (!gid) return EAFNOSUPPORT;
   CmDevice* const device = is_wildcard(*gid) ? nullptr : device_at(*gid);
-  if (device == nullptr && !is_wildcard(*gid)) return EADDRNOTAVAIL;
+  if (device == nullptr && !means_all(*gid)) return is_of_this_machine(address) ? ENODEV : EADDRNOTAVAIL;
   remember(address, id.route.addr.src_storage);
   if (device != nullptr) set_device(id, *device);
   id.takes_any_port = port_of(address) == 0;
