@@ -25,6 +25,7 @@ from live import ENVIRONMENT, WAIT, enter_namespaces
 SERVER, CLIENT = "127.0.0.2", "127.0.0.3"
 OTHER = "127.0.0.4"
 PORT = 18515
+QPERF_PORT = 19765
 DISCARD = 9
 FABRIC_PORT = 47592
 LISTENING = "0A"
@@ -376,6 +377,18 @@ class ProgramsTest(unittest.TestCase):
             answer, _ = server.communicate(timeout=WAIT)
             self.assertEqual((client.returncode, server.returncode), (0, 0), f"{kind} {shown} {answer}")
             self.assertRegex(shown, r"\n1k +200 +=200 ", kind)
+
+    def test_one_that_tells_its_port_before_it_listens(self):
+        server = self.start(SERVER, "qperf")
+        self.wait_for(QPERF_PORT, server)
+        tests = ["rc_lat", "rc_bi_bw", "rc_rdma_write_bw", "rc_rdma_read_bw", "ver_rc_compare_swap", "ver_rc_fetch_add"]
+        client = self.start(CLIENT, "qperf", "-cm", "1", "-t", "1", SERVER, *tests)
+        shown, _ = client.communicate(timeout=WAIT)
+        self.assertEqual(client.returncode, 0, shown)
+        for name in tests:
+            self.assertRegex(shown, rf"\b{name}:\n +(latency|bw|msg_rate) +=", name)
+        server.kill()
+        server.wait(WAIT)
 
 
 if __name__ == "__main__":

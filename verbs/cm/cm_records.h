@@ -28,6 +28,7 @@ enum class CmVerb : std::uint32_t {
   answer,          ///< `connection`, `qpn`, `q_key`
   data_arrived,    ///< `connection`
   move,            ///< `connection`, or else `listener`, reports to `channel` from now on
+  announce,        ///< `service`: a program has it, and may listen soon
 };
 
 /// Private data of any message: at most 224 bytes.

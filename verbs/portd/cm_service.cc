@@ -32,6 +32,8 @@ constexpr int kCommandsInARow = 16;
 /// How long requests wait for the next listener of a service that had one, and how many: perftest takes a second.
 constexpr Duration kLinger = std::chrono::seconds{3};
 constexpr std::size_t kMostLingering = 64;
+/// Services that programs may have announced at the same time; more are not kept.
+constexpr std::size_t kMostAnnounced = 4096;
 
 [[nodiscard]] int errno_of(const transport::VerbError& error) {
   switch (error.code) {
@@ -193,10 +195,12 @@ bool CmService::hear(std::uint32_t number, Process& process) {
 CmAnswer CmService::carry_out(std::uint32_t number, Process& process, const CmCommand& command) {
   cm::ConnectionManager& manager = agent_->manager();
   const CommId id{command.connection};
-  // The first three make a connection or are about none; of the others a process has only its own.
+  // The first ones make a connection or are about none; of the others a process has only its own.
   switch (command.verb) {
     case CmVerb::listen:
       return {.error = listen(number, process, command)};
+    case CmVerb::announce:
+      return {.error = announce(ServiceId{command.service})};
     case CmVerb::stop_listening:
       return {.error = stop_listening(process, command)};
     case CmVerb::connect:
@@ -248,6 +252,18 @@ int CmService::listen(std::uint32_t number, Process& process, const CmCommand& c
   process.listeners[command.listener] = service;
   listeners_[service] = {.process = number, .channel = command.channel, .listener = command.listener};
   for (const cm::Event& request : requests) report(request);
+  return 0;
+}
+
+int CmService::announce(ServiceId service) {
+  if (listeners_.contains(service)) return EADDRINUSE;
+  if (const auto lingering = lingering_.find(service); lingering != lingering_.end()) {
+    lingering->second.until = now() + kLinger;
+    return 0;
+  }
+  if (lingering_.size() >= kMostAnnounced) return EAGAIN;
+  if (const auto listened = agent_->manager().listen(service); !listened) return errno_of(listened.error());
+  lingering_[service].until = now() + kLinger;
   return 0;
 }
 

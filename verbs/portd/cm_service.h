@@ -70,8 +70,9 @@ class CmService {
     std::uint32_t listener = 0;  // its number, of a listener
   };
 
-  /// A service whose listener has gone. Programs that make a new listener for each connection (perftest's -R does for
-  /// its second one) have none for a moment, which is long on a busy machine: requests wait for the next one.
+  /// A service whose listener has gone, or is about to come. Programs that make a new listener for each connection
+  /// (perftest's -R does for its second one) have none for a moment, which is long on a busy machine, and others tell
+  /// their port before they listen (qperf): requests wait for the next one.
   struct Linger {
     Time until{};
     std::vector<cm::Event> requests{};
@@ -83,6 +84,7 @@ class CmService {
   [[nodiscard]] bool hear(std::uint32_t number, Process& process);
   [[nodiscard]] CmAnswer carry_out(std::uint32_t number, Process& process, const CmCommand& command);
   [[nodiscard]] int listen(std::uint32_t number, Process& process, const CmCommand& command);
+  [[nodiscard]] int announce(ServiceId service);
   [[nodiscard]] int stop_listening(Process& process, const CmCommand& command);
   [[nodiscard]] CmAnswer connect(std::uint32_t number, const CmCommand& command);
   [[nodiscard]] CmAnswer resolve(std::uint32_t number, const CmCommand& command);

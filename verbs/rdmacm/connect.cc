@@ -201,6 +201,14 @@ void abandon(IdObject& id) {
   id.connection = 0;
 }
 
+void announce(IdObject& id) {
+  const std::uint64_t service = service_of(id, port_of(id.route.addr.src_addr));
+  for (CmDevice* const device : devices()) {
+    // It is a courtesy to clients: without it they are refused until the program listens.
+    if (id.device == nullptr || id.device == device) (void)device->call({.verb = CmVerb::announce, .service = service});
+  }
+}
+
 void stop_listening(IdObject& id) {
   for (CmDevice* const device : id.listens_at) {
     (void)device->call({.verb = CmVerb::stop_listening, .listener = id.number});

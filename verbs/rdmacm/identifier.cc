@@ -147,7 +147,12 @@ int rdma_destroy_id(struct rdma_cm_id* id) {
 }
 
 int rdma_bind_addr(struct rdma_cm_id* id, struct sockaddr* addr) {
-  return outcome_of([&] { return addr == nullptr ? EINVAL : bind(object_of(id), *addr); });
+  return outcome_of([&] {
+    if (addr == nullptr) return EINVAL;
+    const int error = bind(object_of(id), *addr);
+    if (error == 0) announce(object_of(id));
+    return error;
+  });
 }
 
 int rdma_resolve_addr(struct rdma_cm_id* id, struct sockaddr* src_addr, struct sockaddr* dst_addr, int /*timeout_ms*/) {

@@ -112,6 +112,8 @@ void end_qp(IdObject& id);
 [[nodiscard]] int confirm(IdObject& id);
 /// Ends whatever there is of a connection.
 void abandon(IdObject& id);
+/// Tells the connection managers that a program may listen soon where the identifier is bound: requests wait for it.
+void announce(IdObject& id);
 void stop_listening(IdObject& id);
 
 }  // namespace roce::verbs
