@@ -22,9 +22,9 @@ from live import ENVIRONMENT, WAIT, Program, RelayedWire, enter_namespaces
 
 SERVER, CLIENT = "10.9.0.1", "10.9.0.2"
 FAULTS = ("drop:probability=0.01", "duplicate:probability=0.05", "corrupt:probability=0.02", "delay:probability=0.02,by=1ms")
-# A program that has got all its data leaves; if the acknowledgement of the last is lost, the other asks nobody for it again, as it would
-# ask any RNIC.
-LAST_ACK_LOST = "transport retry counter exceeded"
+# How the end of a pair fails that sends to one which has left: either the acknowledgement of the last message was lost on the way, as it
+# can be with any RNIC, or ours dropped it with its QP, which is a defect (docs/verbs.md). The two are not told apart here.
+OTHER_END_LEFT = "transport retry counter exceeded"
 # A client prints one of these when its server does not listen yet.
 REFUSED = re.compile(r"REJECTED|Connection refused|Couldn't connect|Unable to")
 # Server and client; -V and -c look at the data. With one connection a client that is refused has left nothing at the server.
@@ -63,7 +63,8 @@ class FaultsTest(unittest.TestCase):
             self.assertRegex(shown, REFUSED)
             self.assertLess(time.monotonic(), end, shown)
         answer = server.stdout.read()
-        if server.wait(WAIT) != 0 and tries > 1 and LAST_ACK_LOST in answer:
+        if server.wait(WAIT) != 0 and tries > 1 and OTHER_END_LEFT in answer:
+            print(f"{server_command[0]} is run again: {answer.splitlines()[0]}", file=sys.stderr)
             self.run_pair(server_command, client_command, tries - 1)
         else:
             self.assertEqual(server.returncode, 0, answer)
