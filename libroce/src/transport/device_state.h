@@ -70,6 +70,7 @@ struct DeviceState {
   std::uint32_t turn_left = 0;                   ///< packets that are left of that turn
   std::array<ReceiveLevel, 8> receive_levels{};  ///< by class
   Ring<PendingCnp> cnps;
+  std::vector<std::unique_ptr<Qp>> left;  ///< responses of QPs that are gone, with what is needed to send them
 
   std::map<std::pair<Gid, std::uint16_t>, MacAddress> neighbours;  ///< by GID and VLAN id
   std::vector<std::uint32_t> waiting_for_neighbour;

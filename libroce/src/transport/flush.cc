@@ -5,6 +5,7 @@
 #include "transport/completion.h"
 #include "transport/device_state.h"
 #include "transport/faults.h"
+#include "transport/owed_answers.h"
 
 namespace roce::transport::detail {
 
@@ -22,7 +23,7 @@ void flush_receive(DeviceState& device, Qp& qp, std::uint64_t wr_id) {
 
 }  // namespace
 
-void enter_error(DeviceState& device, Qp& qp, bool keep_answers) {
+void enter_error(DeviceState& device, Qp& qp, bool keep_reads) {
   const bool was_error = qp.state == QpState::err;
   // Receives that are about to be flushed no longer count as available.
   qp.resp.queue.watch(nullptr);
@@ -35,8 +36,8 @@ void enter_error(DeviceState& device, Qp& qp, bool keep_answers) {
   req.rd_outstanding = 0;
   req.timeout_at = req.rnr_until = kNever;
   resp.open = Responder::Open::nothing;
+  if (!keep_reads) keep_executed(device, qp);
   resp.drop_held_ack();
-  if (!keep_answers) resp.responses.clear();
   if (resp.has_receive) {
     resp.has_receive = false;
     flush_receive(device, qp, resp.receive.wr_id);

@@ -6,8 +6,9 @@ namespace roce::transport::detail {
 struct DeviceState;
 struct Qp;
 
-/// Moves the QP to ERR and flushes its queues in order. Responses not yet sent are dropped unless `keep_answers`.
-void enter_error(DeviceState& device, Qp& qp, bool keep_answers);
+/// Moves the QP to ERR and flushes its queues in order. Responses that wait to be sent stay: all if `keep_reads`, else
+/// those of `keep_executed`.
+void enter_error(DeviceState& device, Qp& qp, bool keep_reads);
 /// Moves the QPs of overflowed CQs to ERR.
 void settle_overflows(DeviceState& device);
 

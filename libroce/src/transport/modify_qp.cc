@@ -8,6 +8,7 @@
 #include "transport/emitter.h"
 #include "transport/faults.h"
 #include "transport/flush.h"
+#include "transport/owed_answers.h"
 #include "transport/refusal.h"
 #include "transport/scheduler.h"
 
@@ -163,6 +164,7 @@ constexpr std::array kTransitions{
 
 // QP-09 (RESET forgets everything that is posted without completing it), and everything about the connection
 void reset(DeviceState& device, Qp& qp) {
+  leave_answers(device, qp);
   unschedule(device, qp);
   // The program has to find only completions of the next connection afterwards.
   for (CompletionQueue* cq : {qp.send_cq, qp.receive_cq}) {
@@ -331,7 +333,6 @@ VerbResult<void> Device::modify_qp(Qpn qpn, const QpChange& change, Time now) {
   }
   if (to == QpState::err) {
     enter_error(device, qp, false);
-    qp.resp.rd_pending = 0;
     settle_overflows(device);
     return {};
   }

@@ -92,6 +92,11 @@ bool build_path(DeviceState& device, Path& path, TxCaps::Link link) {
   return true;
 }
 
+void ask_for_neighbour(DeviceState& device, Qpn qpn, const Path& path) {
+  device.report(
+      Event{.type = EventType::neighbour_wanted, .qpn = qpn, .gid = path.net.destination, .vlan_id = path.vlan_id});
+}
+
 bool build_path(DeviceState& device, Qp& qp, Path& path, TxCaps::Link link) {
   if (build_path(device, path, link)) return true;
   // NET-07 (a QP waits for a neighbour's MAC address and asks once)
@@ -100,8 +105,7 @@ bool build_path(DeviceState& device, Qp& qp, Path& path, TxCaps::Link link) {
     if (std::ranges::find(device.waiting_for_neighbour, qp.slot) == device.waiting_for_neighbour.end()) {
       device.waiting_for_neighbour.push_back(qp.slot);
     }
-    device.report(Event{
-        .type = EventType::neighbour_wanted, .qpn = qp.qpn, .gid = path.net.destination, .vlan_id = path.vlan_id});
+    ask_for_neighbour(device, qp.qpn, path);
   }
   return false;
 }

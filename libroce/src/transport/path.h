@@ -31,9 +31,11 @@ struct Path {
 /// Resolves an address vector into a path between two QPs. Error: names the member that is wrong.
 [[nodiscard]] VerbResult<Path> make_path(const DeviceState& device, const AddressVector& address, Qpn local,
                                          Qpn remote);
-/// True if packets can be built for `link`; if a neighbour's MAC address is missing, asks for it.
+/// True if packets can be built for `link`; false if a neighbour's MAC address is missing.
 [[nodiscard]] bool build_path(DeviceState& device, Path& path, TxCaps::Link link);
-/// Does the same for a QP, and remembers the QP if it has to wait.
+/// Asks the program, by an event, for the MAC address that a path is missing.
+void ask_for_neighbour(DeviceState& device, Qpn qpn, const Path& path);
+/// Builds the path of a QP; a QP that has to wait for a neighbour is remembered, and asks for it.
 [[nodiscard]] bool build_path(DeviceState& device, Qp& qp, Path& path, TxCaps::Link link);
 
 }  // namespace roce::transport::detail

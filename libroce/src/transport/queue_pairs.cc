@@ -5,6 +5,7 @@
 
 #include "transport/device_state.h"
 #include "transport/faults.h"
+#include "transport/owed_answers.h"
 #include "transport/refusal.h"
 #include "transport/scheduler.h"
 
@@ -149,6 +150,7 @@ VerbResult<void> Device::destroy_qp(Qpn qpn) {
   if (qp == nullptr) return unknown_qp(qpn);
   if (qp->groups != 0) return refuse(VerbErrorCode::in_use, "qp", "no multicast groups", qp->groups);
   if (fault(Fault::destroyed_stays)) return {};
+  leave_answers(device, *qp);
   unschedule(device, *qp);
   device.memory.unbind_windows_of(qpn);
   --device.pds.at(qp->pd).users;

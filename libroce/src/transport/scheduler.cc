@@ -8,6 +8,7 @@
 #include "transport/congestion.h"
 #include "transport/datagram.h"
 #include "transport/device_state.h"
+#include "transport/owed_answers.h"
 
 namespace roce::transport::detail {
 
@@ -225,6 +226,7 @@ void send_misbehaving(DeviceState& device, Qp& qp, Emitter& out, Time now) {
 std::size_t serve_all(DeviceState& device, Emitter& out, Time now) {
   // CC-05 (CNPs go before data)
   if (!serve_cnps(device, out)) return out.finish();
+  if (!serve_left_answers(device, out, now)) return out.finish();
   // CC-06 (a paused class sends nothing and holds up no other)
   while (const auto may_send = static_cast<std::uint8_t>(device.ready_classes & ~device.paused)) {
     // The first class from `next_class` downwards that may send; class 7 follows class 0.

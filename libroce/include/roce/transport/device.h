@@ -143,7 +143,8 @@ struct DeviceState;
 /// poll the CQs and events, then wait for input or until `next_timeout()`.
 ///
 /// After set-up (all objects made, QPs in RTS, multicast groups attached, neighbours known) no call allocates memory,
-/// except `modify_qp`, `set_hook`, `set_neighbour` and `set_gid` for a new entry, and the calls that make objects.
+/// except `modify_qp`, `destroy_qp`, `set_hook`, `set_neighbour` and `set_gid` for a new entry, and the calls that make
+/// objects.
 class Device {
  public:
   /// Makes a device. Error: `invalid_argument` naming the member of `config`.
@@ -239,7 +240,8 @@ class Device {
 
   /// Makes a QP in RESET. QP1 is made with type `gsi`, once, in shard 0.
   [[nodiscard]] VerbResult<Qpn> create_qp(const QpInit& init);
-  /// Frees the QP without completing its posted requests.
+  /// Frees the QP without completing its posted requests. Requests that it has executed are acknowledged by the next
+  /// `transmit` (QP-22).
   VerbResult<void> destroy_qp(Qpn qp);
   /// Checks the whole change before making any of it.
   VerbResult<void> modify_qp(Qpn qp, const QpChange& change, Time now);
