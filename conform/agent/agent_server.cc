@@ -56,6 +56,7 @@ bool AgentServer::wait(int stop_fd) {
     // poll reports a closed socket whatever is asked for, so a socket is not watched for nothing.
     polled.push_back({.fd = events == 0 ? -1 : client->lines.fd(), .events = events, .revents = 0});
     polled.push_back({.fd = client->session.event_fd(), .events = POLLIN, .revents = 0});
+    polled.push_back({.fd = client->session.cm_event_fd(), .events = POLLIN, .revents = 0});
     if (is_busy(*client)) timeout = 0;
     if (is_stranger(*client) && timeout != 0) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(client->deadline - runtime::now()).count();
@@ -68,8 +69,10 @@ bool AgentServer::wait(int stop_fd) {
   if (ready < 0) return errno == EINTR;
   if (polled[0].revents != 0) return false;
   for (std::size_t i = 0; i < clients_.size(); ++i) {
-    move_lines(*clients_[i], polled[2 + 2 * i].revents);
-    if (polled[3 + 2 * i].revents != 0) clients_[i]->session.take_events();
+    const pollfd* const its = polled.data() + 2 + 3 * i;
+    move_lines(*clients_[i], its[0].revents);
+    if (its[1].revents != 0) clients_[i]->session.take_events();
+    if (its[2].revents != 0) clients_[i]->session.take_cm_events();
   }
   if (polled[1].revents != 0) accept();
   return true;

@@ -68,13 +68,13 @@ const std::map<std::string_view, AgentSession::Operation>& AgentSession::operati
       {"sink_status", &AgentSession::refuse_sink},
       {"accept_qp", &AgentSession::refuse_connection},
       {"reject_next", &AgentSession::refuse_connection},
-      {"cm_listen", &AgentSession::refuse_connection},
-      {"cm_accept", &AgentSession::refuse_connection},
-      {"cm_reject", &AgentSession::refuse_connection},
-      {"cm_delay", &AgentSession::refuse_connection},
-      {"cm_connect", &AgentSession::refuse_connection},
-      {"cm_disconnect", &AgentSession::refuse_connection},
-      {"cm_events", &AgentSession::refuse_connection},
+      {"cm_listen", &AgentSession::cm_listen},
+      {"cm_accept", &AgentSession::cm_accept},
+      {"cm_reject", &AgentSession::cm_reject},
+      {"cm_delay", &AgentSession::cm_delay},
+      {"cm_connect", &AgentSession::cm_connect},
+      {"cm_disconnect", &AgentSession::cm_disconnect},
+      {"cm_events", &AgentSession::cm_events},
   };
   return kOperations;
 }
@@ -171,6 +171,8 @@ void AgentSession::make_cq(std::string_view operation) {
 /// Destroys what requests have created.
 void AgentSession::clear(bool keeps_memory) {
   work_ = nullptr;
+  // Its connections take their queue pairs to ERR.
+  if (cm_ != nullptr) cm_->close();
   bindings_.clear();
   limits_.qps -= static_cast<std::uint32_t>(objects_.qps.size());
   // A window keeps the queue pair that bound it: Soft-RoCE waits for the window's end before it destroys that.
@@ -265,6 +267,7 @@ void AgentSession::take_events() {
   ibv_async_event event{};
   while (objects_.context && ibv_get_async_event(objects_.context.get(), &event) == 0) {
     if (const auto known = to_text(event.event_type)) keep_event(event_of(event, *known));
+    if (event.event_type == IBV_EVENT_COMM_EST && cm_ != nullptr) cm_->note_data(event.element.qp->qp_num);
     // Destroying an object waits until its events are acknowledged.
     ibv_ack_async_event(&event);
   }
@@ -319,7 +322,7 @@ AgentSession::Answer AgentSession::refuse_sink(const Json&) {
 }
 
 AgentSession::Answer AgentSession::refuse_connection(const Json&) {
-  throw Refusal("roce-agent does not take connections by RDMA CM; use connect_qp");
+  throw Refusal("roce-agent does not take connections by itself; use connect_qp, or cm_listen and cm_accept");
 }
 
 }  // namespace roce::conform

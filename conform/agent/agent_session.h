@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "conform/agent/agent_cm.h"
 #include "conform/agent/agent_objects.h"
 #include "conform/agent/verbs_device.h"
 #include "roce/live/control_request.h"
@@ -56,6 +57,12 @@ class AgentSession {
   /// Returns a descriptor that is readable when the device has an event for `take_events`; -1 before hello.
   [[nodiscard]] int event_fd() const { return objects_.context ? objects_.context->async_fd : -1; }
   void take_events();
+  /// Returns a descriptor that is readable when the communication manager has an event for `take_cm_events`; -1 if the
+  /// client has not used it.
+  [[nodiscard]] int cm_event_fd() const { return cm_ != nullptr ? cm_->fd() : -1; }
+  void take_cm_events() {
+    if (cm_ != nullptr) cm_->take_events();
+  }
 
  private:
   using Operation = Answer (AgentSession::*)(const Json&);
@@ -82,6 +89,10 @@ class AgentSession {
   void take_wakes();
   [[nodiscard]] ObjectNumber next_number();
   void need(std::string_view feature) const;
+
+  /// Returns the communication manager, which the first operation on it makes.
+  [[nodiscard]] AgentCm& cm();
+  [[nodiscard]] AgentCm::End cm_end_of(const Json& request);
 
   // Members of requests that name objects.
   [[nodiscard]] ibv_pd& pd_of(const Json& request) const;
@@ -132,10 +143,18 @@ class AgentSession {
   Answer destroy_all(const Json& request);
   Answer refuse_sink(const Json& request);
   Answer refuse_connection(const Json& request);
+  Answer cm_listen(const Json& request);
+  Answer cm_accept(const Json& request);
+  Answer cm_reject(const Json& request);
+  Answer cm_delay(const Json& request);
+  Answer cm_connect(const Json& request);
+  Answer cm_disconnect(const Json& request);
+  Answer cm_events(const Json& request);
 
   const VerbsDevice& device_;
   AgentLimits& limits_;
   AgentObjects objects_;
+  std::unique_ptr<AgentCm> cm_;  // its connections are of queue pairs of `objects_`
   std::optional<Greeting> greeting_;
   std::unique_ptr<Answer> answer_;  // of the request that is carried out, with its id
   Work work_;

@@ -219,6 +219,7 @@ AgentSession::Answer AgentSession::destroy_qp(const Json& request) {
   const std::uint32_t qpn = qp.qp->qp_num;
   check("destroy_qp", "ibv_destroy_qp", ibv_destroy_qp(qp.qp.get()));
   (void)qp.qp.release();
+  if (cm_ != nullptr) cm_->forget(qpn);
   objects_.qps.erase(qpn);
   --limits_.qps;
   return {};

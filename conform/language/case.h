@@ -256,6 +256,8 @@ struct Case {
   [[nodiscard]] bool reads_counters() const;
   /// True if no other instance may run on the device meanwhile.
   [[nodiscard]] bool runs_alone() const;
+  /// True if it asks the communication manager: all that do share QP1 of a device, and its services.
+  [[nodiscard]] bool asks_qp1() const;
 };
 
 }  // namespace roce::conform

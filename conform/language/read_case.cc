@@ -250,9 +250,11 @@ bool Case::reads_counters() const {
 }
 
 bool Case::runs_alone() const {
-  // All share QP1 of a device, and its services.
-  const bool asks_qp1 = std::ranges::find(needs, "cm") != needs.end();
-  return !serial.empty() || reads_counters() || asks_qp1;
+  return !serial.empty() || reads_counters();
+}
+
+bool Case::asks_qp1() const {
+  return std::ranges::find(needs, "cm") != needs.end();
 }
 
 std::string_view to_string(Level level) {

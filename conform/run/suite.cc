@@ -119,16 +119,26 @@ class SuiteRun {
   }
 
   void run_together(const std::vector<std::size_t>& order) {
+    std::vector<std::size_t> of_qp1;
+    std::vector<std::size_t> others;
+    for (const std::size_t i : order) {
+      (options_.is_one_device && instances_[i].of->asks_qp1() ? of_qp1 : others).push_back(i);
+    }
     std::atomic<std::size_t> next{0};
     const auto work = [&](const TargetFactory& make_target) {
-      for (std::size_t i = next++; i < order.size() && !is_gone_ && !is_interrupted(); i = next++) {
-        run_once(order[i], make_target, false);
+      for (std::size_t i = next++; i < others.size() && !is_gone_ && !is_interrupted(); i = next++) {
+        run_once(others[i], make_target, false);
       }
     };
     std::vector<std::jthread> threads;
     threads.reserve(factories_.size());
     for (std::size_t i = 1; i < std::min(factories_.size(), order.size()); ++i) {
       threads.emplace_back([&work, this, i] { work(factories_[i]); });
+    }
+    // Those of QP1 wait for timers most of the time, so one thread has them all, one after the other.
+    for (const std::size_t i : of_qp1) {
+      if (is_gone_ || is_interrupted()) break;
+      run_once(i, factories_.front(), false);
     }
     work(factories_.front());
   }

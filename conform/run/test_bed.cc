@@ -106,6 +106,23 @@ void PeerQp::learn(const Packet& packet) {
   if (behind.newer_than(expected)) expected = behind;
 }
 
+void TestBed::hear(const Packet& packet) {
+  const CommId before = talk_.remote;
+  talk_.learn(packet);
+  // A message that comes again may be older than what the QP has received since.
+  if (talk_.remote == before) return;
+  const auto starts = [&](Qpn qpn, Psn psn) {
+    for (auto& [name, qp] : qps_) {
+      if (qp.qpn == qpn) qp.expected = psn;
+    }
+  };
+  if (const auto req = packet.get<CmReq>()) {
+    starts(req->local_qpn, req->starting_psn);
+  } else if (const auto rep = packet.get<CmRep>()) {
+    starts(rep->local_qpn, rep->starting_psn);
+  }
+}
+
 TestBed::TestBed(Target& target, const Instance& instance, std::uint64_t seed)
     : target_(target), instance_(instance), random_(seed) {}
 

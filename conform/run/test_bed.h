@@ -62,8 +62,9 @@ class TestBed {
   [[nodiscard]] std::map<std::string, PeerQp>& qps() { return qps_; }
   /// Returns the device's communication manager; null if the case does not need one.
   [[nodiscard]] CmService* cm() const { return cm_; }
-  /// Takes over what a frame of the device says about its communication manager.
-  void hear(const Packet& packet) { talk_.learn(packet); }
+  /// Takes over what a frame of the device says about its communication manager, and about the QP of a connection: the
+  /// first PSN that it receives may be one that its communication manager has chosen.
+  void hear(const Packet& packet);
   /// Returns a QP as the device's communication manager has to know it.
   [[nodiscard]] CmEnd cm_end(const PeerQp& qp) const { return {qp.number, qp.qpn, qp.setup}; }
   /// Returns the service that QPs of a type are listened for if the case names none.

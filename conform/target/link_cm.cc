@@ -32,6 +32,11 @@ Json request_of(const CmEnd& end) {
 
 }  // namespace
 
+void LinkCm::check_type(const CmEnd& end) const {
+  if (end.setup.type != transport::QpType::uc || device_.has("cm_uc")) return;
+  throw DeviceLacks("a communication manager that can be told to connect QPs of UC");
+}
+
 TargetResult<void> LinkCm::order(std::string_view op, Json request) {
   const TargetResult<nlohmann::json> answer = device_.ask(op, std::move(request));
   if (!answer) return tl::unexpected(answer.error());
@@ -39,6 +44,7 @@ TargetResult<void> LinkCm::order(std::string_view op, Json request) {
 }
 
 TargetResult<void> LinkCm::listen(const CmListener& listener) {
+  for (const CmEnd& end : listener.ends) check_type(end);
   Json request = request_of(listener.terms);
   request["waits"] = !listener.answers;
   request["qps"] = Json::array();
@@ -55,10 +61,12 @@ TargetResult<void> LinkCm::reject(const CmTerms& terms) {
 }
 
 TargetResult<void> LinkCm::delay(const CmTerms& terms) {
+  if (!device_.has("cm_delay")) throw DeviceLacks("a communication manager that can be told to ask for time (MRA)");
   return order("cm_delay", request_of(terms));
 }
 
 TargetResult<void> LinkCm::connect(const CmEnd& end, const CmTerms& terms) {
+  check_type(end);
   Json request = request_of(terms);
   request.update(request_of(end));
   request["gid"] = to_string(device_.port().tester_gid);

@@ -21,6 +21,7 @@ class LinkCm final : public CmService {
   [[nodiscard]] std::optional<CmReport> poll_event() override;
 
  private:
+  void check_type(const CmEnd& end) const;
   TargetResult<void> order(std::string_view op, nlohmann::ordered_json request);
 
   LinkDevice& device_;

@@ -176,7 +176,7 @@ LIBRARIES = (
              "PkgConfig::XDP", "PkgConfig::BPF", "PkgConfig::ZLIB", "PkgConfig::ZSTD"),
     _library(r"(?:isa-l/\w+\.h|isa-l\.h|crc\.h)", "libroce/src/wire/icrc", "PkgConfig::ISAL"),
     _library(r"infiniband/\w+\.h", ("conform/agent/", "verbs/ibverbs/", "verbs/rdmacm/"), "PkgConfig::IBVERBS"),
-    _library(r"rdma/\w+\.h", "verbs/rdmacm/", "PkgConfig::RDMACM"),
+    _library(r"rdma/\w+\.h", ("conform/agent/", "verbs/rdmacm/"), "PkgConfig::RDMACM"),
     WIRESHARK,
 )
 

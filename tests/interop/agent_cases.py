@@ -26,10 +26,12 @@ NONSENSE = 4000
 OPERATIONS = [*2 * ["create_memory", "create_window", "create_pd", "create_cq", "destroy_qp"], *4 * ["create_region"], *6 * ["create_qp"],
               *8 * ["connect_qp"], *12 * ["modify_qp"], *20 * ["post_send"], *8 * ["post_receive"], "destroy_pd", "destroy_cq", "destroy_region",
               "destroy_window", "window_status", "qp_status", "poll", "arm_cq", "poll_events", "read_memory", "write_memory", "check_memory",
-              "fill_memory"]
+              "fill_memory", "cm_listen", "cm_accept", "cm_reject", "cm_connect", "cm_disconnect", "cm_events"]
 OPCODES = ["send", "send_with_immediate", "send_with_invalidate", "write", "write_with_immediate", "read", "compare_swap", "fetch_add",
            "local_invalidate", *4 * ["bind_window"]]
 WAIT = 30
+# Port 7200 of the TCP port space.
+SERVICE = 0x01061C20
 
 
 class Agent(RdmaCm):
@@ -123,7 +125,7 @@ class AgentCases(Agent):
         hello = self.client().hello
         self.assertEqual((hello["version"], hello["gid"], hello["max_path_mtu"]), (2, self.network.guest4, 1024))
         self.assertEqual(set(hello["features"]), {"rc", "uc", "ud", "atomics", "windows_1", "windows_2", "invalidate", "counters", "service_level",
-                                                  "cq_events", "srq"})
+                                                  "cq_events", "srq", "cm"})
         self.assertNotIn("features", self.client(version=1).hello)
         self.assertIn("rxe0 port 1, GID 1 = 10.77.0.2, path MTU 1024; control on TCP 10.77.0.2 port 4790", agent.output())
 
@@ -335,6 +337,51 @@ class AgentCases(Agent):
         self.until(lambda: held() < before)
         other.call("create_memory", length=1 << 20)
 
+    def cm_event(self, client, kind):
+        """The next event of the communication manager, which has to be of this kind."""
+        events = self.until(lambda: client.call("cm_events", max=1)["events"])
+        self.assertEqual([event["event"] for event in events], [kind])
+        return events[0]
+
+    def test_connections_by_rdma_cm(self):
+        self.agent()
+        server, client = self.client(), self.client()
+        for waits in (False, True):
+            there, here = (one.call("create_qp", type="rc")["qp"] for one in (server, client))
+            memory = server.call("create_memory", length=4096)["memory"]
+            server.call("post_receive", qp=there, wr_id=5, memory=memory, length=4096)
+            server.call("cm_listen", service=SERVICE, qps=[{"qp": there}], waits=waits, private_data="0102")
+            self.refused(client, "Address already in use", "cm_listen", service=SERVICE, qps=[{"qp": here}])
+            client.call("cm_connect", qp=here, gid=self.network.guest4, service=SERVICE, private_data="a1a2a3")
+            self.assertTrue(self.cm_event(server, "request")["private_data"].startswith("a1a2a300"))
+            if waits:
+                server.call("cm_accept", private_data="0102")
+            self.assertTrue(self.cm_event(client, "reply")["private_data"].startswith("010200"))
+            self.cm_event(server, "established")
+            client.call("post_send", qp=here, wr_id=1, opcode="send")
+            self.assertEqual([one["status"] for one in self.completions(client, 1)], ["success"])
+            self.assertEqual([(one["wr_id"], one["status"]) for one in self.completions(server, 1)], [(5, "success")])
+            client.call("cm_disconnect", qp=here)
+            for one, qp in ((server, there), (client, here)):
+                self.cm_event(one, "disconnected")
+                self.assertEqual(one.call("qp_status", qp=qp)["state"], "ERR")
+                one.call("destroy_all")
+
+    def test_a_client_that_goes_away_ends_its_connections(self):
+        self.agent()
+        server, client = self.client(), self.client()
+        there, here = (one.call("create_qp", type="rc")["qp"] for one in (server, client))
+        server.call("cm_listen", service=SERVICE, qps=[{"qp": there}])
+        client.call("cm_connect", qp=here, gid=self.network.guest4, service=SERVICE)
+        self.cm_event(client, "reply")
+        for kind in ("request", "established"):
+            self.cm_event(server, kind)
+        client.close()
+        self.cm_event(server, "disconnected")
+        server.call("destroy_all")
+        # The service is free again.
+        server.call("cm_listen", service=SERVICE, qps=[])
+
     def test_what_verbs_do_not_have_is_refused(self):
         self.agent()
         client = self.client()
@@ -345,8 +392,18 @@ class AgentCases(Agent):
         for words, op, members in (
                 ("has no sinks", "sink", {"qp": qp, "memory": memory, "slot_bytes": 1, "slots": 1, "seed": 1}),
                 ("has no sinks", "sink_status", {"qp": qp}),
-                ("does not take connections by RDMA CM", "accept_qp", {"qp": qp, "cm_port": 1}),
-                ("does not take connections by RDMA CM", "reject_next", {"cm_port": 1}),
+                ("does not take connections by itself", "accept_qp", {"qp": qp, "cm_port": 1}),
+                ("does not take connections by itself", "reject_next", {"cm_port": 1}),
+                ("is of no port space", "cm_listen", {"service": 7, "qps": []}),
+                ("is of no port space", "cm_connect", {"service": 0x013F0001, "qp": qp, "gid": "10.77.0.1"}),
+                ("\"service\" is missing", "cm_listen", {"qps": []}),
+                ("no connections of UC", "cm_listen", {"service": SERVICE, "qps": [{"qp": client.call("create_qp", type="uc")["qp"]}]}),
+                ("was not made by this connection", "cm_listen", {"service": SERVICE, "qps": [{"qp": 0xFFFFFF}]}),
+                ("cannot send an MRA", "cm_delay", {}),
+                ("with reason 28", "cm_reject", {"reason": 4}),
+                ("no request waits", "cm_accept", {}),
+                ("no request waits", "cm_reject", {}),
+                ("has no connection", "cm_disconnect", {"qp": qp}),
                 ("have no flush", "post_send", {"qp": qp, "opcode": "flush"}),
                 ("have no atomic_write", "post_send", {"qp": qp, "opcode": "atomic_write"}),
                 ("have no flush_global", "create_memory", {"length": 1, "access": ["flush_global"]}),

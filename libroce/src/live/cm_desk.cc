@@ -58,17 +58,23 @@ std::vector<std::byte> bytes_of(const Private& data) {
   return {data.begin(), data.end()};
 }
 
+/// Returns the part of a request's private data that belongs to the application.
+template <typename Private>
+std::vector<std::byte> behind_addresses(const Private& data) {
+  return {data.begin() + kSize<Cma>, data.end()};
+}
+
 CmReport report_of(const cm::Event& event, const cm::Connection* connection) {
   CmReport report{.kind = std::string{name_of(event.kind)}};
   switch (event.kind) {
     case cm::EventKind::request:
-      report.private_data = bytes_of(connection->request.private_data);
+      report.private_data = behind_addresses(connection->request.private_data);
       break;
     case cm::EventKind::reply:
       report.private_data = bytes_of(connection->reply.private_data);
       break;
     case cm::EventKind::resolve_request:
-      report.private_data = bytes_of(connection->sidr_request.private_data);
+      report.private_data = behind_addresses(connection->sidr_request.private_data);
       break;
     case cm::EventKind::rejected:
       report.reason = static_cast<std::uint16_t>(event.rejection.reason);

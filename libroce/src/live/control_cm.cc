@@ -6,31 +6,14 @@
 
 #include "live/carried_out.h"
 #include "roce/live/control_session.h"
+#include "roce/live/control_terms.h"
 #include "roce/port/address_text.h"
 
 namespace roce::live {
 
 namespace {
 
-constexpr std::uint64_t kMostDepth = 255;
 constexpr std::uint8_t kLongestCode = 31;
-
-[[nodiscard]] std::vector<std::byte> bytes(const nlohmann::json& request, const char* name) {
-  return request.contains(name) ? from_hex(text(request, name)) : std::vector<std::byte>{};
-}
-
-[[nodiscard]] CmTerms terms_of(const nlohmann::json& request) {
-  CmTerms terms;
-  terms.service = ServiceId{number<std::uint64_t>(request, "service", 0, UINT64_MAX, 0)};
-  terms.responder_resources = number<std::uint8_t>(request, "responder_resources", 0, kMostDepth, 4);
-  terms.initiator_depth = number<std::uint8_t>(request, "initiator_depth", 0, kMostDepth, 4);
-  terms.rnr_retry = number<std::uint8_t>(request, "rnr_retry", 0, 7, 7);
-  terms.service_timeout = number<std::uint8_t>(request, "service_timeout", 0, kLongestCode, 20);
-  terms.reason = number<std::uint16_t>(request, "reason", 0, UINT16_MAX, 28);
-  terms.info = bytes(request, "info");
-  terms.private_data = bytes(request, "private_data");
-  return terms;
-}
 
 }  // namespace
 
@@ -86,8 +69,8 @@ ControlSession::Answer ControlSession::ordered(const CmDesk::Done<void>& done, c
 }
 
 ControlSession::Answer ControlSession::cm_listen(const Json& request, Time now) {
-  CmListener listener{.terms = terms_of(request), .ends = {}, .answers = !flag(request, "waits")};
-  (void)number<std::uint64_t>(request, "service", 0, UINT64_MAX);
+  CmListener listener{.terms = cm_terms_of(request), .ends = {}, .answers = !flag(request, "waits")};
+  (void)cm_service_of(request);
   for (const Json& qp : list(request, "qps")) {
     if (!qp.is_object()) throw Refusal("\"qps\" needs a list of objects, each with \"qp\"");
     listener.ends.push_back(cm_end_of(qp));
@@ -96,23 +79,23 @@ ControlSession::Answer ControlSession::cm_listen(const Json& request, Time now) 
 }
 
 ControlSession::Answer ControlSession::cm_accept(const Json& request, Time now) {
-  return ordered(desk().accept(terms_of(request), now), "cm_accept", now);
+  return ordered(desk().accept(cm_terms_of(request), now), "cm_accept", now);
 }
 
 ControlSession::Answer ControlSession::cm_reject(const Json& request, Time now) {
-  return ordered(desk().reject(terms_of(request), now), "cm_reject", now);
+  return ordered(desk().reject(cm_terms_of(request), now), "cm_reject", now);
 }
 
 ControlSession::Answer ControlSession::cm_delay(const Json& request, Time now) {
-  return ordered(desk().delay(terms_of(request), now), "cm_delay", now);
+  return ordered(desk().delay(cm_terms_of(request), now), "cm_delay", now);
 }
 
 ControlSession::Answer ControlSession::cm_connect(const Json& request, Time now) {
   const std::optional<Gid> gid = port::parse_ip(text(request, "gid"));
   if (!gid) throw Refusal("\"gid\" is no IP address");
-  (void)number<std::uint64_t>(request, "service", 0, UINT64_MAX);
+  (void)cm_service_of(request);
   const cm::Peer peer{.local = endpoint_.gid(), .remote = *gid};
-  return ordered(desk().connect(peer, cm_end_of(request), terms_of(request), now), "cm_connect", now);
+  return ordered(desk().connect(peer, cm_end_of(request), cm_terms_of(request), now), "cm_connect", now);
 }
 
 ControlSession::Answer ControlSession::cm_disconnect(const Json& request, Time now) {
@@ -126,8 +109,7 @@ ControlSession::Answer ControlSession::cm_events(const Json& request, Time) {
   while (events.size() < max) {
     const std::optional<CmReport> report = desk().take_report();
     if (!report) break;
-    events.push_back(
-        {{"event", report->kind}, {"reason", report->reason}, {"private_data", to_hex(report->private_data)}});
+    events.push_back(to_json(*report));
   }
   return {{"events", std::move(events)}};
 }

@@ -220,7 +220,7 @@ ControlSession::Answer ControlSession::hello(const Json& request, Time) {
                           "counters", "srq",       "cq_events", "congestion", "service_level"};
     if (acceptor_) {
       answer["features"].push_back("connections");
-      answer["features"].push_back("cm");
+      for (const char* const feature : {"cm", "cm_delay", "cm_uc"}) answer["features"].push_back(feature);
     }
     if (device_.config().profile.send_cnps) answer["features"].push_back("cnp");
     if (endpoint_.link().kind() == link::LinkKind::ethernet) {

@@ -50,8 +50,9 @@ struct CmListener {
 struct CmReport {
   std::string kind{};  ///< `request`, `reply`, `established`, `rejected`, `unreachable`, `disconnected`, `closed`,
                        ///< `resolve_request`, `resolved`
-  std::uint16_t reason = 0;               ///< of a rejection; of `resolved`: the status
-  std::vector<std::byte> private_data{};  ///< of a request, a reply, a rejection or an answer to a SIDR_REQ
+  std::uint16_t reason = 0;  ///< of a rejection; of `resolved`: the status
+  /// Of a request (behind the RDMA IP CM header), a reply, a rejection or an answer to a SIDR_REQ.
+  std::vector<std::byte> private_data{};
 };
 
 /// The program behind a communication manager that gets its orders from somebody else: it takes its events, listens,
