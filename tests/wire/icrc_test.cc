@@ -158,27 +158,43 @@ INSTANTIATE_TEST_SUITE_P(All, IcrcOfTransport,
                          testing::Values(test::kCarriers[0], test::kCarriers[1], test::kCarriers[3]),
                          [](const auto& carrier) { return std::string{carrier.param.name}; });
 
-TEST(Icrc, AnyHiddenIpIdIsFound) {
-  std::mt19937 random(4);
+/// Returns the verdict about a packet behind an IPv4 header of which a socket shows neither identification nor flags.
+IcrcVerdict verdict_behind_socket(Ipv4 ip, std::mt19937& random) {
   const Carrier& ipv4 = test::kCarriers[1];
-  for (unsigned id = 0; id < 0x1'0000; id += id < 0x200 ? 1 : 251) {
-    FrameStack stack{random};
-    Bth bth;
-    bth.opcode = Opcode::rc_send_only;
-    stack.put(bth).payload(test::random_bytes(4, random)).udp();
-    Ipv4 ip;
-    ip.total_length = static_cast<std::uint16_t>(stack.size() + kSize<Ipv4>);
-    ip.identification = static_cast<std::uint16_t>(id);
-    ip.dont_fragment = true;
-    stack.wrap(ip);
-    stack.seal(ipv4.network);
-    const Bytes frame{stack.bytes()};
-    NetMeta net = meta_of(stack, ipv4, frame);
-    net.ip_id.reset();
-    const IcrcVerdict verdict = check_icrc(parse_transport(frame.subspan(stack.bth_offset()), net));
-    ASSERT_EQ(verdict.status, IcrcStatus::good_for_ip_id) << id;
-    ASSERT_EQ(verdict.ip_id, id);
+  FrameStack stack{random};
+  Bth bth;
+  bth.opcode = Opcode::rc_send_only;
+  stack.put(bth).payload(test::random_bytes(4, random)).udp();
+  ip.total_length = static_cast<std::uint16_t>(stack.size() + kSize<Ipv4>);
+  stack.wrap(ip);
+  stack.seal(ipv4.network);
+  const Bytes frame{stack.bytes()};
+  NetMeta net = meta_of(stack, ipv4, frame);
+  net.ip_id.reset();
+  net.dont_fragment = NetMeta{}.dont_fragment;
+  return check_icrc(parse_transport(frame.subspan(stack.bth_offset()), net));
+}
+
+TEST(Icrc, AnyHiddenIpIdIsFoundWithDfAndWithout) {
+  std::mt19937 random(4);
+  for (const bool dont_fragment : {true, false}) {
+    for (unsigned id = 0; id < 0x1'0000; id += id < 0x200 ? 1 : 251) {
+      Ipv4 ip;
+      ip.identification = static_cast<std::uint16_t>(id);
+      ip.dont_fragment = dont_fragment;
+      const IcrcVerdict verdict = verdict_behind_socket(ip, random);
+      ASSERT_EQ(verdict.status, IcrcStatus::good_for_ip_id) << id;
+      ASSERT_EQ(verdict.ip_id, id);
+    }
   }
+}
+
+TEST(Icrc, OtherFlagsThanDfAreNotHidden) {
+  std::mt19937 random(5);
+  Ipv4 ip;
+  ip.dont_fragment = true;
+  ip.reserved_flag = true;
+  EXPECT_EQ(verdict_behind_socket(ip, random).status, IcrcStatus::bad);
 }
 
 TEST(Icrc, VerdictsHaveText) {

@@ -190,11 +190,13 @@ IcrcVerdict check_icrc(const Packet& packet) {
   verdict.status = verdict.computed == verdict.stored ? IcrcStatus::good : IcrcStatus::bad;
   if (net.version == RoceVersion::v2_ipv4 && !net.ip_id) {
     // W-ICRC-4 (a hidden IPv4 identification is solved for): its two bytes go straight into the register, so if only
-    // they differ, the difference of the CRCs, taken back to their place, is the difference of the two bytes.
+    // they differ, the difference of the CRCs, taken back to their place, is the difference of the two bytes. The DF bit
+    // behind them is hidden, too: RNICs set it, but need not.
     constexpr std::size_t id_offset = 4;
+    constexpr std::uint32_t df_behind_id = 0x40'0000;
     const std::size_t behind_id = kSize<Ipv4> + kSize<Udp> + transport.size() - id_offset;
     const std::uint32_t difference = crc::rewind_far(verdict.computed ^ verdict.stored, behind_id);
-    if (difference <= 0xFFFF) {
+    if ((difference & ~df_behind_id) <= 0xFFFF) {
       verdict.status = IcrcStatus::good_for_ip_id;
       verdict.ip_id = __builtin_bswap16(static_cast<std::uint16_t>(difference));
       verdict.computed = verdict.stored;
