@@ -26,7 +26,9 @@ NONSENSE = 4000
 OPERATIONS = [*2 * ["create_memory", "create_window", "create_pd", "create_cq", "destroy_qp"], *4 * ["create_region"], *6 * ["create_qp"],
               *8 * ["connect_qp"], *12 * ["modify_qp"], *20 * ["post_send"], *8 * ["post_receive"], "destroy_pd", "destroy_cq", "destroy_region",
               "destroy_window", "window_status", "qp_status", "poll", "arm_cq", "poll_events", "read_memory", "write_memory", "check_memory",
-              "fill_memory", "cm_listen", "cm_accept", "cm_reject", "cm_connect", "cm_disconnect", "cm_events"]
+              "fill_memory", "cm_listen", "cm_connect", "cm_events"]
+# Which of them finds a connection that it is about is left to chance.
+OF_CONNECTIONS = ["cm_accept", "cm_reject", "cm_disconnect"]
 OPCODES = ["send", "send_with_immediate", "send_with_invalidate", "write", "write_with_immediate", "read", "compare_swap", "fetch_add",
            "local_invalidate", *4 * ["bind_window"]]
 WAIT = 30
@@ -425,7 +427,7 @@ class AgentCases(Agent):
         keys, addresses, made = [0, 1, 2**32 - 1], [0, 1, 2**64 - 1], collections.defaultdict(list)
         succeeded = collections.Counter()
         for number in range(NONSENSE):
-            op = choose.choice(OPERATIONS)
+            op = choose.choice(OPERATIONS + OF_CONNECTIONS)
             members = self.nonsense(choose, op, keys, addresses, made)
             answer = client.ask(op, **{name: value for name, value in members.items() if choose.random() < 0.97})
             succeeded[op] += answer["ok"]
@@ -456,7 +458,9 @@ class AgentCases(Agent):
                    "max_send": choose.choice([1, 64]), "opcode": choose.choice(OPCODES), "signaled": choose.random() < 0.5,
                    "fence": choose.random() < 0.5, "remote_address": choose.choice(addresses), "r_key": choose.choice(keys),
                    "invalidate": choose.choice(keys), "bind_address": choose.choice(addresses), "bind_length": number,
-                   "key_variant": choose.randrange(256), "wr_id": number}
+                   "key_variant": choose.randrange(256), "wr_id": number,
+                   "service": choose.choice([SERVICE, SERVICE + 1, SERVICE + 0xB0000, number]), "waits": choose.random() < 0.5,
+                   "qps": [{"qp": objects.get("qp", 0)} for _ in range(choose.randrange(3))], "private_data": "00" * (number % 300)}
         for name in ("pd", "cq", "pieces" if choose.random() < 0.5 else "memory"):
             if op in ("create_region", "create_qp", "create_window", "post_send", "post_receive", "poll") and choose.random() < 0.8:
                 members.pop(name, None)

@@ -25,6 +25,8 @@ SOME = {
     "ib_write_bw": ("psn-gap[n=2,ack_req=true]", "ip-ttl[ttl=1,version=v2_ipv4]",
                     "wr-zero[op=WRITE_ONLY,key=variant,address=nowhere]"),
 }
+# A server with memory of its own starts slowly, for each instance anew.
+PATIENCE, PATIENCE_FOR_ALL = 900, 3600
 # One that nothing makes fail ends with its messages.
 OPTIONS = {"ibv_rc_pingpong": "-g", "ibv_uc_pingpong": "-n 1 -g", "ibv_ud_pingpong": "-n 4 -g", "ib_write_bw": "-F -x"}
 
@@ -46,7 +48,7 @@ class ServerConformanceCases(Case):
         some = () if everything() else (word for name in SOME[program] for word in ("--only", name))
         run = self.network.host.run([self.roce_conform, "run", "-i", self.network.interface, "--server", program, "--host",
                                      self.network.guest4, "--device", fitting_profile(self.guest), "--failures", "0", "--json", path, *some,
-                                     CASES], 900)
+                                     CASES], PATIENCE_FOR_ALL if everything() else PATIENCE)
         server.kill()
         self.assertEqual(run.stderr, "", run.stdout)
         with open(path, encoding="utf-8") as file:

@@ -190,8 +190,8 @@ IcrcVerdict check_icrc(const Packet& packet) {
   verdict.status = verdict.computed == verdict.stored ? IcrcStatus::good : IcrcStatus::bad;
   if (net.version == RoceVersion::v2_ipv4 && !net.ip_id) {
     // W-ICRC-4 (a hidden IPv4 identification is solved for): its two bytes go straight into the register, so if only
-    // they differ, the difference of the CRCs, taken back to their place, is the difference of the two bytes. The DF bit
-    // behind them is hidden, too: RNICs set it, but need not.
+    // they differ, the difference of the CRCs, taken back to their place, is the difference of the two bytes. The DF
+    // bit behind them is hidden, too: RNICs set it, but need not.
     constexpr std::size_t id_offset = 4;
     constexpr std::uint32_t df_behind_id = 0x40'0000;
     const std::size_t behind_id = kSize<Ipv4> + kSize<Udp> + transport.size() - id_offset;
