@@ -287,6 +287,9 @@ QpState LinkTarget::state(QpNumber qp) {
 
 TargetResult<void> LinkTarget::post_send(QpNumber qp, const SendOrder& order) {
   const transport::SendRequest& send = order.request;
+  const bool invalidates = send.opcode == transport::WorkOpcode::local_invalidate ||
+                           send.opcode == transport::WorkOpcode::send_with_invalidate;
+  if (invalidates && !device_.has("invalidate")) throw DeviceLacks("invalidate");
   Json request{{"qp", qpn(qp).value()},
                {"opcode", live::name_of(send.opcode)},
                {"wr_id", send.wr_id},

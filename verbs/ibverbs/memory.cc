@@ -51,7 +51,6 @@ constexpr unsigned kHints =
   init.memory = {bytes == nullptr && memory.length == 0 ? &nothing : bytes, memory.length};
   init.access = static_cast<transport::Access>(memory.access & kRights);
   init.address = memory.start;
-  init.invalidatable = true;
   return init;
 }
 
