@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a QP still owes its peer when it goes to ERR or RESET, or is destroyed: the answers to executed requests.
+// Answers to executed requests, which a QP still owes its peer when it goes to ERR or RESET, or is destroyed.
 #include "transport/owed_answers.h"
 
 #include <algorithm>

@@ -51,7 +51,7 @@ struct CmReport {
   std::string kind{};  ///< `request`, `reply`, `established`, `rejected`, `unreachable`, `disconnected`, `closed`,
                        ///< `resolve_request`, `resolved`
   std::uint16_t reason = 0;  ///< of a rejection; of `resolved`: the status
-  /// Of a request (behind the RDMA IP CM header), a reply, a rejection or an answer to a SIDR_REQ.
+  /// The private data of a request (behind the RDMA IP CM header), a reply, a rejection or an answer to a SIDR_REQ.
   std::vector<std::byte> private_data{};
 };
 
