@@ -2,7 +2,6 @@
 #include "conform/agent/agent_cm.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "conform/agent/socket_address.h"
 #include "conform/agent/verbs_refusal.h"
 #include "roce/live/control_request.h"
 
@@ -24,24 +24,6 @@ constexpr int kBacklog = 1024;
 constexpr int kResolveTime = 2000;  // ms
 // Nobody may leave more than this untaken.
 constexpr std::size_t kMostReports = 65'536;
-
-/// Writes an address as the socket interface has it; returns its length.
-socklen_t fill(sockaddr_storage& address, const Gid& gid, std::uint16_t port) {
-  if (gid.is_ipv4_mapped()) {
-    sockaddr_in ipv4{};
-    ipv4.sin_family = AF_INET;
-    ipv4.sin_port = htons(port);
-    std::memcpy(&ipv4.sin_addr, gid.octets.data() + 12, sizeof ipv4.sin_addr);
-    std::memcpy(&address, &ipv4, sizeof ipv4);
-    return sizeof ipv4;
-  }
-  sockaddr_in6 ipv6{};
-  ipv6.sin6_family = AF_INET6;
-  ipv6.sin6_port = htons(port);
-  std::memcpy(&ipv6.sin6_addr, gid.octets.data(), sizeof ipv6.sin6_addr);
-  std::memcpy(&address, &ipv6, sizeof ipv6);
-  return sizeof ipv6;
-}
 
 /// Returns the port space of a service ID that programs of librdmacm can have.
 rdma_port_space space_of(ServiceId service) {
@@ -96,9 +78,8 @@ AgentCm::Id AgentCm::make_id(rdma_event_channel& channel, const VerbsDevice& dev
   rdma_cm_id* made = nullptr;
   if (rdma_create_id(&channel, &made, nullptr, space) != 0) refuse("cm", "rdma_create_id", errno);
   Id id{made};
-  sockaddr_storage address{};
-  (void)fill(address, device.gid(), port);
-  if (rdma_bind_addr(made, reinterpret_cast<sockaddr*>(&address)) != 0) refuse("cm", "rdma_bind_addr", errno);
+  SocketAddress address{device.gid(), port};
+  if (rdma_bind_addr(made, address.get()) != 0) refuse("cm", "rdma_bind_addr", errno);
   return id;
 }
 
@@ -196,6 +177,7 @@ void AgentCm::listen(const CmTerms& terms, std::vector<End> ends, bool answers) 
   for (const End& end : ends) {
     if (qp_of(end.qpn).type == IBV_QPT_UC) throw Refusal("programs of librdmacm have no connections of UC");
   }
+  (void)length_of(terms.private_data);
   Id id = make_id(*channel_, device_, space, port_of(terms.service));
   if (rdma_listen(id.get(), kBacklog) != 0) refuse("cm_listen", "rdma_listen", errno);
   rdma_cm_id* const key = id.get();
@@ -214,12 +196,21 @@ void AgentCm::take_request(const Notice& notice) {
   try {
     answer(*notice.id, listening->second.terms);
   } catch (const Refusal&) {
-    (void)rdma_reject(notice.id, nullptr, 0);
-    drop(*notice.id);
+    // Nobody asked for this answer: the peer alone learns that there is none.
   }
 }
 
 void AgentCm::answer(rdma_cm_id& id, const CmTerms& terms) {
+  try {
+    agree(id, terms);
+  } catch (const Refusal&) {
+    (void)rdma_reject(&id, nullptr, 0);
+    drop(id);
+    throw;
+  }
+}
+
+void AgentCm::agree(rdma_cm_id& id, const CmTerms& terms) {
   Connection& connection = connections_.at(&id);
   Listening& listening = listeners_.at(connection.listener);
   if (listening.used >= listening.ends.size()) throw Refusal("no QP is left for the request");
@@ -268,6 +259,7 @@ rdma_cm_id& AgentCm::next_waiting() const {
 }
 
 void AgentCm::accept(const CmTerms& terms) {
+  (void)length_of(terms.private_data);
   rdma_cm_id& id = next_waiting();
   waiting_.pop_front();
   answer(id, terms);
@@ -292,9 +284,8 @@ void AgentCm::connect(const Gid& peer, const End& end, const CmTerms& terms) {
   if (qp_of(end.qpn).type == IBV_QPT_UC) throw Refusal("programs of librdmacm have no connections of UC");
   (void)length_of(terms.private_data);
   Id id = make_id(*channel_, device_, space, 0);
-  sockaddr_storage address{};
-  (void)fill(address, peer, port_of(terms.service));
-  if (rdma_resolve_addr(id.get(), nullptr, reinterpret_cast<sockaddr*>(&address), kResolveTime) != 0) {
+  SocketAddress address{peer, port_of(terms.service)};
+  if (rdma_resolve_addr(id.get(), nullptr, address.get(), kResolveTime) != 0) {
     refuse("cm_connect", "rdma_resolve_addr", errno);
   }
   rdma_cm_id* const key = id.get();

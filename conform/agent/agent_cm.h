@@ -85,11 +85,10 @@ class AgentCm {
   struct Connection {
     Id id{};
     std::optional<End> end{};
-    live::CmTerms terms{};                  // of one that this side asks for
-    rdma_cm_id* listener = nullptr;         // of one that the peer asks for
-    std::uint8_t responder_resources = 0;   // that the peer asks for
-    std::uint8_t initiator_depth = 0;       // that the peer allows
-    std::vector<std::byte> private_data{};  // of `terms`, as rdma_connect has to find it
+    live::CmTerms terms{};                 // of one that this side asks for
+    rdma_cm_id* listener = nullptr;        // of one that the peer asks for
+    std::uint8_t responder_resources = 0;  // that the peer asks for
+    std::uint8_t initiator_depth = 0;      // that the peer allows
   };
 
   [[nodiscard]] static Notice take(const rdma_cm_event& event);
@@ -99,7 +98,9 @@ class AgentCm {
   void take_request(const Notice& notice);
   void take_reply(rdma_cm_id& id);
   void resolved(rdma_cm_id& id);
+  /// Accepts a request, or rejects it and throws if that cannot be.
   void answer(rdma_cm_id& id, const live::CmTerms& terms);
+  void agree(rdma_cm_id& id, const live::CmTerms& terms);
   void ready(rdma_cm_id& id, const End& end, const rdma_conn_param* agreed);
   void report(std::string_view kind, const Notice& notice);
   /// Takes the QP of a connection to ERR.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "command_line/number_text.h"
+#include "conform/agent/socket_address.h"
 #include "roce/live/tcp.h"
 #include "roce/live/unix_socket.h"
 #include "roce/port/address_text.h"
@@ -22,22 +23,6 @@ namespace roce::conform {
 namespace {
 
 constexpr int kBacklog = 16;
-
-[[nodiscard]] sockaddr_storage socket_address(const TcpAddress& from) {
-  sockaddr_storage storage{};
-  if (from.address.is_ipv4_mapped()) {
-    auto& ipv4 = reinterpret_cast<sockaddr_in&>(storage);
-    ipv4.sin_family = AF_INET;
-    ipv4.sin_port = htons(from.port);
-    std::memcpy(&ipv4.sin_addr, from.address.octets.data() + 12, sizeof ipv4.sin_addr);
-  } else {
-    auto& ipv6 = reinterpret_cast<sockaddr_in6&>(storage);
-    ipv6.sin6_family = AF_INET6;
-    ipv6.sin6_port = htons(from.port);
-    std::memcpy(&ipv6.sin6_addr, from.address.octets.data(), sizeof ipv6.sin6_addr);
-  }
-  return storage;
-}
 
 /// Returns the address of the other end; that of nobody if it is gone.
 [[nodiscard]] Gid host_of_peer(int fd) {
@@ -80,12 +65,11 @@ Outcome<Listener> Listener::at_path(const std::string& path) {
 }
 
 Outcome<Listener> Listener::at_address(const TcpAddress& address, const std::optional<Gid>& peer) {
-  const sockaddr_storage place = socket_address(address);
-  const int fd = ::socket(place.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  SocketAddress place{address.address, address.port};
+  const int fd = ::socket(place.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const int on = 1;
   (void)::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const socklen_t size = place.ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-  if (fd >= 0 && ::bind(fd, reinterpret_cast<const sockaddr*>(&place), size) == 0 && ::listen(fd, kBacklog) == 0) {
+  if (fd >= 0 && ::bind(fd, place.get(), place.size()) == 0 && ::listen(fd, kBacklog) == 0) {
     return Listener{fd, "", peer};
   }
   const int error = errno;

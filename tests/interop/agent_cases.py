@@ -384,6 +384,18 @@ class AgentCases(Agent):
         # The service is free again.
         server.call("cm_listen", service=SERVICE, qps=[])
 
+    def test_a_request_that_cannot_be_accepted_is_rejected(self):
+        self.agent()
+        server, client = self.client(), self.client()
+        here = client.call("create_qp", type="rc")["qp"]
+        server.call("cm_listen", service=SERVICE, qps=[], waits=True)
+        client.call("cm_connect", qp=here, gid=self.network.guest4, service=SERVICE)
+        self.cm_event(server, "request")
+        self.refused(server, "has more than 255 bytes", "cm_accept", private_data="00" * 256)
+        self.refused(server, "no QP is left for the request", "cm_accept")
+        self.assertEqual(self.cm_event(client, "rejected")["reason"], 28)
+        self.refused(server, "no request waits", "cm_accept")
+
     def test_what_verbs_do_not_have_is_refused(self):
         self.agent()
         client = self.client()
