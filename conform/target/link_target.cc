@@ -23,7 +23,6 @@ using transport::QpState;
 // As in memory: regions begin and end inside a page, so that a byte too many is not stopped by the end of a page.
 constexpr std::size_t kBetweenRegions = 0x900;
 // Large queues take a slow device long to make; no case leaves so many completions in one.
-constexpr std::uint32_t kCompletions = 512;
 // Shorter runs of untouched bytes are sent with their neighbours.
 constexpr std::size_t kShortestRun = 64;
 
@@ -170,10 +169,10 @@ TargetResult<QpNumber> LinkTarget::create_qp(const QpSetup& setup) {
   }
   if (setup.service_level && !device_.has("service_level")) throw DeviceLacks("a service level that the agent can set");
   Qp qp{.type = setup.type};
-  qp.send_cq = answered_number<std::uint32_t>(
-      device_.tell("create_cq", {{"size", setup.send_cq_size.value_or(kCompletions)}}), "cq");
+  qp.send_cq =
+      answered_number<std::uint32_t>(device_.tell("create_cq", {{"size", setup.send_cq_size.value_or(kCqSize)}}), "cq");
   qp.receive_cq = answered_number<std::uint32_t>(
-      device_.tell("create_cq", {{"size", setup.receive_cq_size.value_or(kCompletions)}}), "cq");
+      device_.tell("create_cq", {{"size", setup.receive_cq_size.value_or(kCqSize)}}), "cq");
   Json request{
       {"type", live::name_of(setup.type)}, {"state", "RESET"}, {"send_cq", qp.send_cq}, {"receive_cq", qp.receive_cq}};
   put_pd(request, setup.in_other_pd);

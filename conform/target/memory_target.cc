@@ -108,10 +108,9 @@ const Port* MemoryTarget::port_of(RoceVersion version) const {
 }
 
 TargetResult<QpNumber> MemoryTarget::create_qp(const QpSetup& setup) {
-  constexpr std::uint32_t completions = 4096;
   const transport::Pd pd = setup.in_other_pd ? other_pd_ : pd_;
-  Qp qp{.send_cq = must(device_.create_cq(setup.send_cq_size.value_or(completions))),
-        .receive_cq = must(device_.create_cq(setup.receive_cq_size.value_or(completions)))};
+  Qp qp{.send_cq = must(device_.create_cq(setup.send_cq_size.value_or(kCqSize))),
+        .receive_cq = must(device_.create_cq(setup.receive_cq_size.value_or(kCqSize)))};
   if (setup.type == QpType::ud) qp.tester = must(device_.create_ah(pd, tester_of(setup.version)));
   transport::QpInit init{.type = setup.type, .pd = pd, .send_cq = qp.send_cq, .receive_cq = qp.receive_cq};
   init.max_receive_sge = static_cast<std::uint8_t>(setup.pieces);

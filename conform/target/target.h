@@ -62,6 +62,9 @@ using RegionNumber = std::size_t;
 using WindowNumber = std::size_t;
 using SrqNumber = std::size_t;
 
+/// Completions in a CQ whose size no setup names: more than a case leaves there.
+inline constexpr std::uint32_t kCqSize = 512;
+
 /// A QP of the device, connected to one that only the tester knows. A UD QP is not connected: `peer` is the one that it
 /// sends to, and neither rights nor the members of a path and of retries mean anything.
 struct QpSetup {
@@ -82,7 +85,7 @@ struct QpSetup {
   std::uint8_t max_dest_rd_atomic = 4;
   bool in_other_pd = false;                        ///< in another protection domain than the other objects
   std::uint32_t pieces = 1;                        ///< that a receive may have at most
-  std::optional<std::uint32_t> send_cq_size{};     ///< completions; empty: more than a case leaves there
+  std::optional<std::uint32_t> send_cq_size{};     ///< completions; empty: kCqSize
   std::optional<std::uint32_t> receive_cq_size{};  ///< likewise
   std::optional<SrqNumber> srq{};                  ///< where its receives come from, instead of a queue of its own
   std::optional<std::uint8_t> service_level{};     ///< the priority of what it sends; empty: the device's choice
