@@ -59,6 +59,7 @@ void CaseText::add_setup(const ProgramResult& failed, std::string_view attribute
 
 void CaseText::begin_steps() {
   add("steps:\n");
+  add_step("set: {goes_on: 1}");
   add_step("deregister: gone");
   add_step("for_each:");
   add("      k: 0..{}\n      steps:\n", kRegionBytes / kFillBytes - 1);
@@ -70,6 +71,19 @@ void CaseText::begin_steps() {
   add_step("expect: {ACK: [$filler.E, $filler.M + 1], on: filler}");
   add_step(fmt::format("memory: {{at: {}, is: {}}}", place, bytes));
   end_inner();
+}
+
+void CaseText::begin_rest() {
+  end_rest();
+  add_step("repeat:");
+  add("{0}    times: $goes_on\n{0}    steps:\n", indent_);
+  begin_inner();
+  is_rest_ = true;
+}
+
+void CaseText::end_rest() {
+  if (is_rest_) end_inner();
+  is_rest_ = false;
 }
 
 void CaseText::add_end(const ProgramResult& failed) {

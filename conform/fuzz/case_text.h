@@ -28,6 +28,12 @@ class CaseText {
   void end_inner() { indent_.resize(indent_.size() - 6); }
   [[nodiscard]] const std::string& indent() const { return indent_; }
 
+  /// Adds to a way of a choice that the steps of `begin_rest` are not for a device that took it.
+  void add_stop() { add_step("set: {goes_on: 0}"); }
+  /// Begins steps that are only for a device that took no way with `add_stop`, and ends those that it began before.
+  void begin_rest();
+  void end_rest();
+
   /// Adds comment, name, title, rules, level and needs.
   void add_head(const ProgramResult& failed);
   /// Adds the QP, with these further attributes, one for requests of another version of RoCE, and all regions.
@@ -43,6 +49,7 @@ class CaseText {
  private:
   std::string text_;
   std::string indent_ = "  ";
+  bool is_rest_ = false;
 };
 
 [[nodiscard]] std::string hex_digits(Bytes bytes);

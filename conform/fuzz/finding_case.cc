@@ -44,6 +44,7 @@ class CaseWriter {
     }
     out_.add_step("memory: unchanged");
     out_.add_end(failed_);
+    out_.end_rest();
     return out_.take();
   }
 
@@ -162,24 +163,24 @@ class CaseWriter {
   }
 
   void add_expectation(const Turn& turn) {
-    std::span<const Behaviour> behaviours{turn.expectation};
-    // A right device that answers nothing may have done another one of the things that are allowed.
-    const bool is_answered = failed_.program.type == transport::QpType::rc;
-    if (turn.taken && is_answered) behaviours = behaviours.subspan(*turn.taken, 1);
+    const Expectation& behaviours = turn.expectation;
     const bool may_notify = is_marked(turn.frame);
     if (behaviours.size() == 1 && !may_notify) return add_behaviour(behaviours.front());
+    const bool is_choice = behaviours.size() > 1 && turn.taken;
     out_.add_step("expect_one_of:");
-    int number = 0;
-    for (const Behaviour& behaviour : behaviours) {
+    for (std::size_t way = 0; way < behaviours.size(); ++way) {
       for (const bool notifies : {false, true}) {
         if (notifies && !may_notify) continue;
-        out_.add("{}    way_{}:\n", out_.indent(), ++number);
+        out_.add("{}    way_{}{}:\n", out_.indent(), way, notifies ? "_notified" : "");
         out_.begin_inner();
         if (notifies) out_.add_step("expect: {CNP: }");
-        add_behaviour(behaviour);
+        add_behaviour(behaviours[way]);
+        if (is_choice && way != *turn.taken) out_.add_stop();
         out_.end_inner();
       }
     }
+    // What is expected later follows from the way that was taken.
+    if (is_choice) out_.begin_rest();
   }
 
   void add_behaviour(const Behaviour& behaviour) {

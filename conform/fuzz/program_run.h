@@ -73,6 +73,7 @@ struct ProgramResult {
   RoceVersion other_version{};             ///< of requests that do not have that of the QP
   bool is_stopped = false;                 ///< the QP has to be in ERR at the end
   std::optional<std::uint64_t> missing{};  ///< the request of the device that has to have a completion
+  std::optional<Psn> unrepeated{};         ///< what the device has to send again
   std::vector<Signature> signatures{};     ///< of actions about which something can be new
   std::vector<unsigned> states{};          ///< abstract states of DeviceModel, then those of RequesterModel
   std::size_t frames = 0;                  ///< in both directions

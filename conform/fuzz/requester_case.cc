@@ -56,9 +56,11 @@ class RequesterCase {
       if (!is_last) {
         add_outcome(turn);
       } else if (failed_.alarm->oracle == Oracle::completion) {
-        add_wrong_completion(turn);
+        add_instead_of_wrong(turn);
       } else if (is_about_end()) {
         add_successes(turn);
+      } else if (failed_.unrepeated) {
+        add_repetition(*failed_.unrepeated);
       }
     }
     add_end();
@@ -83,12 +85,13 @@ class RequesterCase {
                     "wr_id: {}{}}}",
                     operation_name(post.opcode), address_text(turn.buffer.address), turn.buffer.length,
                     kRemote + turn.wr_id % kMostPosts * kPostBytes, kRemoteKey, turn.wr_id, q_key_text(post, "q_key")));
+    const std::uint32_t packets = leaves_data(turn) ? 1 : packets_of(turn);
+    if (&turn != &failed_.turns.back() && !is_sent_once(turn, packets)) return add_frames(turn);
     if (leaves_data(turn)) {
       add_request(opcode_of(type(), post.opcode, 0, 1), turn.psn, "");
       return;
     }
     const std::uint32_t mtu = mtu_of(turn);
-    const std::uint32_t packets = packets_of(turn);
     for (std::uint32_t i = 0; i < packets; ++i) {
       const std::uint32_t length = std::min(mtu, turn.buffer.length - i * mtu);
       // The end of a message asks for an ACK, if there are any.
@@ -99,6 +102,15 @@ class RequesterCase {
       add_request(opcode_of(type(), post.opcode, i, packets), turn.psn + i,
                   fmt::format("{}{}{}", ack, q_key_text(post, "deth.q_key"), data));
     }
+  }
+
+  /// False if what was posted had to wait, or what was posted before was sent again.
+  [[nodiscard]] static bool is_sent_once(const Turn& turn, std::uint32_t packets) {
+    if (turn.answers.size() != packets) return false;
+    for (std::uint32_t i = 0; i < packets; ++i) {
+      if (parse_frame(turn.answers[i].bytes, LinkType::ethernet).bth().psn != turn.psn + i) return false;
+    }
+    return true;
   }
 
   [[nodiscard]] transport::QpType type() const { return failed_.program.type; }
@@ -148,14 +160,29 @@ class RequesterCase {
     out_.add_step(fmt::format("inject: {{{}: {}}}", short_name(response.opcode), fields));
   }
 
+  /// Adds what the device has to send again.
+  void add_repetition(Psn psn) {
+    for (const Turn& turn : failed_.turns) {
+      const auto* post = std::get_if<Post>(&turn.action);
+      if (post == nullptr) continue;
+      const std::uint32_t packets = packets_of(turn);
+      const std::int32_t packet = psn.distance_from(turn.psn);
+      if (packet < 0 || static_cast<std::uint32_t>(packet) >= packets) continue;
+      add_request(opcode_of(type(), post->opcode, static_cast<std::uint32_t>(packet), packets), psn, "");
+    }
+  }
+
+  /// Adds what the device sent, which was right.
+  void add_frames(const Turn& turn) {
+    for (const SeenFrame& frame : turn.answers) {
+      const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
+      add_request(packet.opcode(), packet.bth().psn, "");
+    }
+  }
+
   /// Adds what the device did, which was right.
   void add_outcome(const Turn& turn) {
-    if (std::holds_alternative<Response>(turn.action)) {
-      for (const SeenFrame& frame : turn.answers) {
-        const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
-        add_request(packet.opcode(), packet.bth().psn, "");
-      }
-    }
+    if (std::holds_alternative<Response>(turn.action)) add_frames(turn);
     for (const transport::Completion& completion : turn.completions) {
       out_.add_step(fmt::format("completion: {{of: send, wr_id: {}, status: {}}}", completion.wr_id,
                                 to_string(completion.status)));
@@ -205,28 +232,40 @@ class RequesterCase {
   }
 
   /// Adds the completions that a right device may give instead.
-  void add_wrong_completion(const Turn& turn) {
+  void add_instead_of_wrong(const Turn& turn) {
     if (failed_.missing) {
       out_.add_step(fmt::format("completion: {{of: send, wr_id: {}, status: {}}}", *failed_.missing,
                                 failed_.is_stopped ? "work request flushed error" : "success"));
       return;
     }
-    if (turn.completions.empty()) return;
-    for (std::size_t i = 0; i + 1 < turn.completions.size(); ++i) {
-      out_.add_step(fmt::format("completion: {{of: send, wr_id: {}, status: {}}}", turn.completions[i].wr_id,
-                                to_string(turn.completions[i].status)));
+    for (std::size_t i = 0; i < turn.completions.size(); ++i) {
+      add_instead_of(turn.completions[i], i + 1 == turn.completions.size());
     }
-    const bool has_succeeded = turn.completions.back().status == transport::CompletionStatus::success;
+    out_.end_rest();
+  }
+
+  /// The last completion is wrong; those before it were allowed, not asked for.
+  void add_instead_of(const transport::Completion& seen, bool is_last) {
     out_.add_step("expect_one_of:");
+    if (!is_last) {
+      out_.add("{}    as_seen:\n", out_.indent());
+      out_.begin_inner();
+      out_.add_step(fmt::format("completion: {{of: send, wr_id: {}, status: {}}}", seen.wr_id, to_string(seen.status)));
+      out_.end_inner();
+    }
+    const bool has_succeeded = seen.status == transport::CompletionStatus::success;
     out_.add("{}    completes:\n", out_.indent());
     out_.begin_inner();
     out_.add_step(fmt::format("completion: {{of: send, status: {}}}", has_succeeded ? "not success" : "success"));
+    if (!is_last) out_.add_stop();
     out_.end_inner();
     out_.add("{}    waits:\n", out_.indent());
     out_.begin_inner();
     add_quiet(false);
     out_.add_step("no_completion: {of: send}");
+    if (!is_last) out_.add_stop();
     out_.end_inner();
+    if (!is_last) out_.begin_rest();
   }
 
   void add_end() {

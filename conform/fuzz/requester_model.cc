@@ -97,6 +97,7 @@ std::optional<std::string> RequesterModel::judge_request(const Packet& request) 
   const Bth bth = request.bth();
   if (request.info().is_response()) return "nobody asked for a response";
   if (bth.dest_qp != attributes_.peer) return fmt::format("it is for QP 0x{:06x}", bth.dest_qp.value());
+  if (bth.psn == unrepeated_) unrepeated_.reset();
   const Posted* posted = find_open(bth.psn);
   if (posted == nullptr) return fmt::format("no open request has PSN {}", bth.psn.value());
   if (is_stopped_) return "the QP is in ERR";
@@ -142,7 +143,14 @@ void RequesterModel::acknowledge_before(Psn psn) {
   }
 }
 
+bool RequesterModel::lacks_data_up_to(Psn psn) const {
+  return std::ranges::any_of(open_, [&](const Posted& one) {
+    return (is_read(one) || is_atomic(one)) && !one.is_acknowledged && psn.distance_from(one.first) >= 0;
+  });
+}
+
 void RequesterModel::take_response(const Packet& response) {
+  unrepeated_.reset();
   // Nothing answers an unreliable request.
   if (attributes_.type != QpType::rc) return;
   const bool is_whole = response.is_roce() && response.problem().reason == ParseReason::none &&
@@ -166,6 +174,9 @@ void RequesterModel::take_response(const Packet& response) {
     is_clean_ = is_clean_ && is_ack && response.opcode() == Opcode::rc_acknowledge;
     return;
   }
+  const bool is_gap =
+      response.opcode() == Opcode::rc_acknowledge && aeth->syndrome == AethSyndrome::nak(NakCode::psn_sequence_error);
+  if (is_gap && is_clean_ && !lacks_data_up_to(psn)) unrepeated_ = psn;
   if (!is_ack) is_clean_ = false;
   // A NAK says that what is before it arrived, and so does an answer.
   acknowledge_before(psn);
@@ -173,10 +184,7 @@ void RequesterModel::take_response(const Packet& response) {
   if (!is_ack) return;
   if (response.opcode() != Opcode::rc_acknowledge) return take_answer(response, posted);
   acknowledge_before(psn + 1);
-  const bool passes_data = std::ranges::any_of(open_, [&](const Posted& one) {
-    return (is_read(one) || is_atomic(one)) && !one.is_acknowledged && psn.distance_from(one.first) >= 0;
-  });
-  if (passes_data) is_clean_ = false;
+  if (lacks_data_up_to(psn)) is_clean_ = false;
 }
 
 void RequesterModel::take_answer(const Packet& response, Posted& posted) {

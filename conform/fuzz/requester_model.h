@@ -66,6 +66,8 @@ class RequesterModel {
   [[nodiscard]] std::optional<std::string> judge_completion(const transport::Completion& completion);
   /// Returns the reason why a completion is missing; empty if none is.
   [[nodiscard]] std::optional<std::string> find_missing() const;
+  /// Returns the PSN that the last response said is missing, if it has to be sent again and was not yet.
+  [[nodiscard]] std::optional<Psn> unrepeated() const { return unrepeated_; }
 
   /// Returns the requests without a completion, the oldest first.
   [[nodiscard]] const std::deque<Posted>& open() const { return open_; }
@@ -86,12 +88,15 @@ class RequesterModel {
   /// Returns the frame of a request as it has to be: opcode, payload and RETH; empty for a PSN that has none.
   [[nodiscard]] std::optional<std::string> compare_packet(const Packet& request, const Posted& posted) const;
   void acknowledge_before(Psn psn);
+  /// True if data of a READ or atomic before this PSN, or at it, have not come.
+  [[nodiscard]] bool lacks_data_up_to(Psn psn) const;
   void take_answer(const Packet& response, Posted& posted);
 
   Attributes attributes_;
   MemoryModel& memory_;
   Psn next_;
   std::deque<Posted> open_;
+  std::optional<Psn> unrepeated_{};
   bool is_clean_ = true;
   bool is_stopped_ = false;
   bool has_failed_ = false;  ///< a completion said why the QP is in ERR

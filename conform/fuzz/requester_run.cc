@@ -87,6 +87,11 @@ class RequesterRunner final : public ProgramRunner {
     if (!packet) return;
     if (response.qpn_flip == 0) model_.take_response(*packet);
     collect(turn);
+    if (const auto psn = model_.unrepeated(); psn && !has_alarm()) {
+      result().unrepeated = psn;
+      raise(Oracle::answer, fmt::format("PSN {} is missing, as the NAK said, and is not sent again", psn->value()),
+            "not sent again" + place_of(turn));
+    }
     take_completions(turn);
   }
 
