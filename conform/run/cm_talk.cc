@@ -7,6 +7,7 @@
 #include <array>
 
 #include "conform/run/field_match.h"
+#include "conform/target/device_frame.h"
 #include "roce/wire/fields.h"
 
 namespace roce::conform {
@@ -26,15 +27,6 @@ constexpr std::array kMessages{
     std::pair{std::string_view{"CM_LAP"}, MadAttribute::cm_lap},
     std::pair{std::string_view{"CM_APR"}, MadAttribute::cm_apr},
 };
-
-Cma address_header(const Port& port) {
-  const bool is_ipv4 = port.device_gid.is_ipv4_mapped();
-  const auto form = [&](const Gid& gid) { return is_ipv4 ? Cma::from_ipv4(gid.ipv4()) : gid; };
-  return {.ip_version = static_cast<std::uint8_t>(is_ipv4 ? 4 : 6),
-          .source_port = 50'000,
-          .source_address = form(port.tester_gid),
-          .destination_address = form(port.device_gid)};
-}
 
 std::uint64_t path_mtu_code(std::uint32_t path_mtu) {
   std::uint8_t code = 1;

@@ -28,11 +28,13 @@ live::Result<ServerSession> ServerDevice::meet(const OwnQp& own) {
     if (!started) return live::cannot(started.error());
     started_ = std::move(*started);
   }
-  live::Result<TcpTalk> talk = TcpTalk::connect({.program = std::string{program.name},
-                                                 .host = settings_.host,
-                                                 .port = settings_.port != 0 ? settings_.port : program.port,
-                                                 .patience = settings_.patience},
-                                                started_ ? &*started_ : nullptr);
+  const std::uint16_t port = settings_.port != 0 ? settings_.port : program.port;
+  if (program.kind == ServerKind::rdma_cm) {
+    return connect(*wire_, {.program = std::string{program.name}, .port = port, .patience = settings_.patience}, own);
+  }
+  live::Result<TcpTalk> talk = TcpTalk::connect(
+      {.program = std::string{program.name}, .host = settings_.host, .port = port, .patience = settings_.patience},
+      started_ ? &*started_ : nullptr);
   if (!talk) return tl::unexpected(talk.error());
   return introduce(program, std::move(*talk), wire_->port(), own);
 }

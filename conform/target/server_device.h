@@ -17,7 +17,7 @@ struct ServerSettings {
   std::string interface {};                    ///< the tester's
   const ServerProgram* program = nullptr;      ///< never null
   std::string host{};                          ///< name or address of the device, and of the program on TCP
-  std::uint16_t port = 0;                      ///< TCP; 0: the program's
+  std::uint16_t port = 0;                      ///< TCP or RDMA CM; 0: the program's
   std::string command{};                       ///< of the shell; starts the program. Empty: it runs, and runs again
   std::chrono::milliseconds patience{10'000};  ///< for a server that is to listen and to answer
   bool to_others = false;                      ///< frames to other addresses than the device's leave too

@@ -21,6 +21,10 @@ constexpr std::uint64_t kPingpongBytes = 4096;
 constexpr std::uint64_t kDatagramBytes = 1024;
 constexpr QKey kPingpongQKey{0x1111'1111};
 constexpr std::uint64_t kPerftestBytes = 65536;
+constexpr std::uint16_t kUcmatosePort = 7471;
+constexpr std::uint64_t kUcmatoseBytes = 100;
+constexpr std::uint16_t kRpingPort = 7174;
+constexpr std::uint64_t kRpingBytes = 16;
 
 constexpr std::array kPrograms{
     ServerProgram{.kind = ServerKind::pingpong,
@@ -51,6 +55,17 @@ constexpr std::array kPrograms{
                   .type = transport::QpType::rc,
                   .message_bytes = kPerftestBytes,
                   .takes_writes = true},
+    ServerProgram{.kind = ServerKind::rdma_cm,
+                  .name = "ucmatose",
+                  .port = kUcmatosePort,
+                  .type = transport::QpType::rc,
+                  .message_bytes = kUcmatoseBytes,
+                  .takes_sends = true},
+    ServerProgram{.kind = ServerKind::rdma_cm,
+                  .name = "rping",
+                  .port = kRpingPort,
+                  .type = transport::QpType::rc,
+                  .message_bytes = kRpingBytes},
 };
 
 live::Result<void> check_address(const TcpTalk& talk, const Gid& told, const Port& port) {
@@ -106,6 +121,17 @@ std::vector<std::string_view> server_program_names() {
 const ServerProgram* find_server_program(std::string_view name) {
   const auto found = std::ranges::find(kPrograms, name, &ServerProgram::name);
   return found == kPrograms.end() ? nullptr : &*found;
+}
+
+live::Result<ServerSession> connect(Wire& wire, const CmServer& server, const OwnQp& own) {
+  live::Result<std::unique_ptr<CmConnection>> connection = CmConnection::open(wire, server, own.qpn, PathMtu::mtu_1024);
+  if (!connection) return tl::unexpected(connection.error());
+  const cm::Agreement& agreed = (*connection)->agreement();
+  return ServerSession{.qp = {.qpn = agreed.dest_qp,
+                              .first = agreed.rq_psn,
+                              .path_mtu = to_bytes(agreed.path_mtu),
+                              .expected = agreed.sq_psn},
+                       .connection = std::move(*connection)};
 }
 
 live::Result<ServerSession> introduce(const ServerProgram& program, TcpTalk talk, const Port& port, const OwnQp& own) {

@@ -144,6 +144,12 @@ class Refusals(ServerTest):
     def test_a_server_that_is_not_there(self):
         self.refused("Connection refused; start it there, or say how with --server-command", "--server-time", "300ms")
 
+    def test_a_server_of_rdma_cm_that_is_not_there(self):
+        self.refused("ucmatose at port 7471 of RDMA CM: no answer", "--server-time", "300ms", server="ucmatose")
+        self.peer()
+        self.refused("rping at port 9 of RDMA CM: nobody listens there; start the program", "--server-time", "300ms", "--server-port", "9",
+                     server="rping")
+
     def test_a_host_that_is_not_there(self):
         self.refused("10.9.0.77", "--server-time", "300ms", host="10.9.0.77")
 

@@ -22,13 +22,15 @@ SOME = {
     "ibv_uc_pingpong": ("hdr-tver[type=uc,version=1,op=SEND_ONLY]", "bth-migreq[to=uc_responder,mig_req=false]"),
     "ibv_ud_pingpong": ("ud-opcode[opcode=102]", "ud-header[wrong=version_8]", "ud-header[wrong=p_key_other]",
                         "ud-deliver[size=3,op=SEND_ONLY,ack_req=true,version=v2_ipv4]"),
+    "ucmatose": ("psn-gap[n=2,ack_req=true]", "icrc-imitation[icrc=0,op=SEND_ONLY,version=v2_ipv4]", "bth-pad-bytes[pad=1,words=3]"),
     "ib_write_bw": ("psn-gap[n=2,ack_req=true]", "ip-ttl[ttl=1,version=v2_ipv4]",
                     "wr-zero[op=WRITE_ONLY,key=variant,address=nowhere]"),
 }
 # A server with memory of its own starts slowly, for each instance anew.
 PATIENCE, PATIENCE_FOR_ALL = 900, 3600
 # One that nothing makes fail ends with its messages.
-OPTIONS = {"ibv_rc_pingpong": "-g", "ibv_uc_pingpong": "-n 1 -g", "ibv_ud_pingpong": "-n 4 -g", "ib_write_bw": "-F -x"}
+COMMANDS = {"ibv_rc_pingpong": "-d rxe0 -g {gid}", "ibv_uc_pingpong": "-d rxe0 -n 1 -g {gid}", "ibv_ud_pingpong": "-d rxe0 -n 4 -g {gid}",
+            "ib_write_bw": "-d rxe0 -F -x {gid}", "ucmatose": "-C 100", "rping": "-s"}
 
 
 class ServerConformanceCases(Case):
@@ -43,9 +45,9 @@ class ServerConformanceCases(Case):
     def judge(self, program):
         """Runs instances against a server that the guest starts again and again; the result."""
         gid = self.guest.gid_index(self.network.guest4)
-        server = self.in_guest(f"while :; do {program} -d rxe0 {OPTIONS[program]} {gid}; done >/dev/null 2>&1")
+        server = self.in_guest(f"while :; do {program} {COMMANDS[program].format(gid=gid)}; done >/dev/null 2>&1")
         path = os.path.join(self.folder, f"{program}.json")
-        some = () if everything() else (word for name in SOME[program] for word in ("--only", name))
+        some = () if everything() or program not in SOME else (word for name in SOME[program] for word in ("--only", name))
         run = self.network.host.run([self.roce_conform, "run", "-i", self.network.interface, "--server", program, "--host",
                                      self.network.guest4, "--device", fitting_profile(self.guest), "--failures", "0", "--json", path, *some,
                                      CASES], PATIENCE_FOR_ALL if everything() else PATIENCE)
@@ -69,6 +71,10 @@ class ServerConformanceCases(Case):
 
     def test_a_server_of_ud(self):
         self.check("ibv_ud_pingpong")
+
+    def test_a_server_by_rdma_cm(self):
+        self.check("ucmatose")
+        self.check("rping")
 
     def test_a_server_with_memory(self):
         self.check("ib_write_bw")
