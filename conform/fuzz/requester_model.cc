@@ -176,7 +176,10 @@ void RequesterModel::take_response(const Packet& response) {
   }
   const bool is_gap =
       response.opcode() == Opcode::rc_acknowledge && aeth->syndrome == AethSyndrome::nak(NakCode::psn_sequence_error);
-  if (is_gap && is_clean_ && !lacks_data_up_to(psn)) unrepeated_ = psn;
+  // A NAK for what a response has acknowledged is an old one.
+  if (is_gap && is_clean_ && !behind_.newer_than(psn) && !lacks_data_up_to(psn)) unrepeated_ = psn;
+  const Psn behind = is_ack ? psn + 1 : psn;
+  if (behind.newer_than(behind_)) behind_ = behind;
   if (!is_ack) is_clean_ = false;
   // A NAK says that what is before it arrived, and so does an answer.
   acknowledge_before(psn);

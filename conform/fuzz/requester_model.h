@@ -54,7 +54,7 @@ class RequesterModel {
   };
   /// `memory` has to outlive the model.
   RequesterModel(const Attributes& attributes, MemoryModel& memory)
-      : attributes_(attributes), memory_(memory), next_(attributes.first_psn) {}
+      : attributes_(attributes), memory_(memory), next_(attributes.first_psn), behind_(attributes.first_psn) {}
 
   /// Takes a request that the device has posted; its PSNs and packets follow from it.
   void post(Posted posted);
@@ -95,6 +95,7 @@ class RequesterModel {
   Attributes attributes_;
   MemoryModel& memory_;
   Psn next_;
+  Psn behind_;  ///< the newest PSN before which all has arrived, as responses said
   std::deque<Posted> open_;
   std::optional<Psn> unrepeated_{};
   bool is_clean_ = true;

@@ -216,6 +216,16 @@ TEST(Fuzzer, KeepsWhatKilledTheDevice) {
 }
 
 /// It shows a fault in every second life only.
+TEST(Fuzzer, AllowsThatAnOldNakIsIgnored) {
+  Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), 1);
+  Program program{.is_for_requester = true, .path_mtu = 256, .first_psn = Psn{100}};
+  // Its first packet is acknowledged, and then called missing.
+  program.actions = {Post{.length = 257}, Response{}, Response{.syndrome = 0x60}};
+  const TargetResult<ProgramResult> result = fuzzer.run(program);
+  ASSERT_TRUE(result) << result.error();
+  EXPECT_FALSE(result->alarm) << result->alarm->what;
+}
+
 TEST(Fuzzer, SaysHowOftenAFindingShowsAgain) {
   unsigned lives = 0;
   const auto make = [&](std::uint64_t seed) -> std::unique_ptr<Target> {
