@@ -37,11 +37,20 @@ def fitting_profile(machine):
     return profile
 
 
-class ConformanceCases(Agent):
+class Judged(Agent):
+    """Base of the cases that judge the guest through an agent. It has none itself."""
+
     def setUp(self):
         super().setUp()
         if self.roce_conform is None:
             self.skipTest("there is no roce-conform: ROCE_CONFORM does not name it")
+        self.path = os.path.join(self.folder, "result.json")
+        self.token = os.path.join(self.folder, "token")
+        with open(self.token, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(TOKEN + "\n")
+        self.make_ready()
+
+    def make_ready(self):
         # Cases of path MTU 4096 are among them.
         self.guest.set_mtu(9000)
         self.addCleanup(self.guest.set_mtu, 1500)
@@ -56,18 +65,22 @@ class ConformanceCases(Agent):
         is_known = new and WARNING.search(new[0]) and all("Call Trace" in line for line in new[1:])
         return [] if is_known else new
 
+    def command(self, *words):
+        agent = f"{self.network.guest4}:{CONTROL_PORT}"
+        return [self.roce_conform, "run", "-i", self.network.interface, "--agent", agent, "--token-file", self.token, "--device", self.profile,
+                "--to-others", "--jobs", "12", "--tries", "8", "--json", self.path, *words, CASES]
+
+    def results(self):
+        with open(self.path, encoding="utf-8") as file:
+            return json.load(file)
+
+
+class ConformanceCases(Judged):
     def conform(self, *words, timeout=180):
         """Runs roce-conform against the guest; the result."""
-        token, path = os.path.join(self.folder, "token"), os.path.join(self.folder, "result.json")
-        with open(token, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write(TOKEN + "\n")
-        agent = f"{self.network.guest4}:{CONTROL_PORT}"
-        run = self.network.host.run([self.roce_conform, "run", "-i", self.network.interface, "--agent", agent, "--token-file", token,
-                                     "--device", self.profile, "--to-others", "--jobs", "12", "--tries", "8", "--json", path, *words,
-                                     CASES], timeout)
+        run = self.network.host.run(self.command(*words), timeout)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-        with open(path, encoding="utf-8") as file:
-            return json.load(file), path
+        return self.results(), self.path
 
     def test_soft_roce_deviates_as_pinned_and_nowhere_else(self):
         if everything():

@@ -219,7 +219,8 @@ class Guest:
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, pass_fds=[theirs.fileno()], start_new_session=True,
                 preexec_fn=die_with_parent)
         self.console = Console(self._qemu.stdout)
-        threading.Thread(target=self._receive, daemon=True).start()
+        self._receiver = threading.Thread(target=self._receive, daemon=True)
+        self._receiver.start()
         if not self._wait(lambda: self._ready, self._boot_timeout):
             raise GuestError(self.explain(f"The guest was not ready within {self._boot_timeout} s."))
         self.seconds = time.monotonic() - begin
@@ -250,7 +251,19 @@ class Guest:
         self.console.join(5)
         self._qemu.stdout.close()
         self._channel.close()
+        self._receiver.join(5)
         self._qemu = None
+
+    def kill(self):
+        """The machine stands still, from this moment on."""
+        self._qemu.kill()
+
+    def start_anew(self):
+        """Boots the machine again; all that was in it is gone."""
+        self.stop()
+        self._ready = self._gone = False
+        self._processes = {}
+        self.start()
 
     def explain(self, text):
         """The text, and with it what the guest's console said last."""
