@@ -9,6 +9,7 @@
 #include "conform/commands/selection.h"
 #include "conform/run/suite.h"
 #include "conform/target/memory_target.h"
+#include "text/human_units.h"
 
 namespace roce::conform {
 
@@ -36,7 +37,8 @@ ExitCode check(const Selection& selection) {
                                                         loaded->instances[i].name())});
   }
   if (code == ExitCode::ok) {
-    fmt::print("{} cases, {} instances: all of them can run\n", loaded->cases.size(), loaded->instances.size());
+    fmt::print("{}, {}: all of them can run\n", text::counted(loaded->cases.size(), "case", "cases"),
+               text::counted(loaded->instances.size(), "instance", "instances"));
   }
   return code;
 }

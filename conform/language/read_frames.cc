@@ -176,6 +176,11 @@ CaseResult<FrameSpec> read_frame(const SourceNode& node) {
   if (!members) return tl::unexpected(members.error());
   if (members->empty()) return node.error("expected an opcode, such as SEND_ONLY");
   const Member& first = members->front();
+  if (std::ranges::find(short_forms(), first.name, &ShortForm::name) != short_forms().end()) {
+    return first.key.error(fmt::format(
+        "{} is a pattern of what D sends; T sends {{ACKNOWLEDGE: , bth.psn: $S - 1, aeth.syndrome: 0x1F, aeth.msn: 1}}",
+        first.name));
+  }
   if (!first.value.node.IsNull()) return first.value.error("expected nothing behind the opcode of a frame");
   if (const Evaluated<void> known = check_opcode(first.name); !known) return first.key.error(known.error());
   Evaluated<Expression> opcode = Expression::read_scalar(first.name);

@@ -264,7 +264,7 @@ class OwnCases(Programs):
     def test_are_taken_without_a_folder(self):
         os.makedirs(os.path.join(self.own, "psn"))
         self.case("steps: [{probe: }]\n", "share/roce/conform/cases/psn/psn-x.yaml")
-        for command, words in [("run", "all       1"), ("list", "psn-x"), ("show", "psn-x: A title"), ("check", "1 cases, 1 instances")]:
+        for command, words in [("run", "all       1"), ("list", "psn-x"), ("show", "psn-x: A title"), ("check", "1 case, 1 instance")]:
             with self.subTest(command):
                 done = self.run_copy(command)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -80,6 +80,8 @@ TEST(ReadCase, NamesPlaceAndWhatIsAllowed) {
   EXPECT_THAT(mistake("steps:\n  - inject: {SEND_ONLY: , bth.psn: ($E}\n"), HasSubstr("expected ')'"));
   EXPECT_THAT(mistake("steps: [{quiet: {tim: 3ms}}]\n"), HasSubstr("\"tim\" is unknown; there are: time, except"));
   EXPECT_THAT(mistake("steps: [{inject: {SEND_ONLY: 3}}]\n"), HasSubstr("expected nothing behind the opcode"));
+  EXPECT_THAT(mistake("steps: [{inject: {NAK: [0x60, $S]}}]\n"),
+              HasSubstr("NAK is a pattern of what D sends; T sends {ACKNOWLEDGE: , "));
   EXPECT_THAT(mistake("steps: [{completion: {of: both}}]\n"), HasSubstr("expected send or receive, found both"));
   EXPECT_THAT(mistake("steps: [{memory: changed}]\n"), HasSubstr("expected unchanged or {at, is}, found changed"));
   EXPECT_THAT(mistake("steps: [{memory: {at: 3}}]\n"), HasSubstr("expected at, and either is or length"));
