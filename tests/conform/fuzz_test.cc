@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(All, FuzzedProfiles,
                                          transport::hardware_like_profile()));
 
 /// The name of a fault, and a seed.
-class FuzzedFaults : public testing::TestWithParam<std::tuple<const char*, std::uint64_t>> {};
+class FuzzedFaults : public testing::TestWithParam<std::tuple<std::string_view, std::uint64_t>> {};
 
 /// Returns how many frames the tester sends.
 std::ptrdiff_t frames_of(const Program& program) {
