@@ -179,7 +179,7 @@ class CaseWriter {
         out_.end_inner();
       }
     }
-    // What is expected later follows from the way that was taken.
+    // The way that was taken decides what may come later.
     if (is_choice) out_.begin_rest();
   }
 
