@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "conform/fuzz/bench.h"
 
+#include <utility>
+
 #include "conform/run/attributes.h"
 
 namespace roce::conform::fuzz {
@@ -24,6 +26,7 @@ TargetResult<Bench> Bench::make(Target& target, Gate& gate, const Timing& timing
       add(regions.right, {.length = kRegionBytes, .access = all})
           .and_then([&] { return add(regions.other_pd, {.length = kRegionBytes, .access = all, .in_other_pd = true}); })
           .and_then([&] { return add(regions.closed, {.length = kRegionBytes, .access = Access::local_write}); })
+          .and_then([&] { return add(regions.lent, {.length = kLentBytes, .access = all}); })
           .and_then([&] { return add(regions.gone, {.length = kRegionBytes, .access = all}); })
           .and_then(
               [&] { return add(regions.buffers, {.length = kBuffers * kReceiveBytes, .access = Access::local_write}); })
@@ -48,7 +51,8 @@ Bench::Bench(Target& target, Gate& gate, const Timing& timing, const Regions& re
       regions_(regions),
       memory_(std::make_unique<MemoryModel>(target.memory_address(), target.read_memory(0, target.memory_size()))),
       counters_(target.counters()) {
-  memory_->add(regions.right, all_rights());
+  memory_->add(Key::right, regions.right, all_rights());
+  memory_->add(Key::lent, regions.lent, all_rights());
 }
 
 const Port* Bench::port_of(const Program& program) const {
@@ -74,6 +78,8 @@ const Region& Bench::region_of(Key key) const {
       return regions_.closed;
     case Key::gone:
       return regions_.gone;
+    case Key::lent:
+      return regions_.lent;
     default:
       return regions_.right;
   }
@@ -85,6 +91,12 @@ std::uint32_t Bench::value_of(Key key) const {
   if (key == Key::variant) return own ^ 1U;
   if (key == Key::index) return own ^ (0x80 * one_index);
   return key == Key::zero ? 0 : own;
+}
+
+TargetResult<void> Bench::deregister_lent() {
+  if (std::exchange(is_lent_gone_, true)) return {};
+  memory_->remove(Key::lent);
+  return target_->deregister(regions_.lent.number);
 }
 
 transport::Sge Bench::next_buffer(std::uint32_t length) {

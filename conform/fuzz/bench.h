@@ -22,6 +22,7 @@ struct Regions {
   Region other_pd;  ///< in another protection domain
   Region closed;    ///< without remote rights
   Region gone;      ///< deregistered
+  Region lent;      ///< of which the peer may do everything until a program deregisters it
   Region buffers;   ///< of receives
 };
 
@@ -54,8 +55,12 @@ class Bench {
   [[nodiscard]] transport::Sge next_buffer(std::uint32_t length);
   /// Returns a QPN of the tester that no program has had.
   [[nodiscard]] Qpn next_peer();
+  /// Deregisters the region of `Key::lent`, after which the bench is for no other program; nothing if it is gone.
+  /// Error: the device refuses.
+  [[nodiscard]] TargetResult<void> deregister_lent();
+  [[nodiscard]] bool is_lent_gone() const { return is_lent_gone_; }
   /// Returns how many programs the device has room for yet.
-  [[nodiscard]] std::size_t programs_left() const { return kPrograms - programs_; }
+  [[nodiscard]] std::size_t programs_left() const { return is_lent_gone_ ? 0 : kPrograms - programs_; }
 
  private:
   // As many QPs as our endpoint in memory has, but for a few.
@@ -74,6 +79,7 @@ class Bench {
   CounterCheck counters_;
   std::uint32_t receives_ = 0;
   std::size_t programs_ = 0;
+  bool is_lent_gone_ = false;
 };
 
 }  // namespace roce::conform::fuzz

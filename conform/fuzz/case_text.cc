@@ -18,6 +18,13 @@ std::string_view rules_of(const Program& program) {
   return program.is_for_requester ? "IBTA 9.7.6, IBTA 9.9.2" : "IBTA 9.7.4, IBTA 9.7.5";
 }
 
+bool uses_lent(const Program& program) {
+  return std::ranges::any_of(program.actions, [](const Action& action) {
+    const auto* request = std::get_if<Request>(&action);
+    return std::holds_alternative<Deregister>(action) || (request != nullptr && request->key == Key::lent);
+  });
+}
+
 /// Returns what tells a QP from the usual one, with a comma behind it.
 std::string kind_of(transport::QpType type, RoceVersion version) {
   std::string text;
@@ -54,20 +61,26 @@ void CaseText::add_setup(const ProgramResult& failed, std::string_view attribute
   add("  other_pd: {{mr: {{length: {}, in_other_pd: \"true\"}}}}\n", kRegionBytes);
   add("  closed: {{mr: {{length: {}, access: [local_write]}}}}\n", kRegionBytes);
   add("  gone: {{mr: {{length: {}}}}}\n", kRegionBytes);
+  if (uses_lent(failed.program)) add("  lent: {{mr: {{length: {}}}}}\n", kLentBytes);
   add("  buffers: {{mr: {{length: {}, access: [local_write]}}}}\n", failed.regions.buffers.length);
 }
 
-void CaseText::begin_steps() {
+void CaseText::begin_steps(const ProgramResult& failed) {
   add("steps:\n");
   add_step("set: {goes_on: 1}");
   add_step("deregister: gone");
+  add_fill("right", kRegionBytes);
+  if (uses_lent(failed.program)) add_fill("lent", kLentBytes);
+}
+
+void CaseText::add_fill(std::string_view region, std::uint32_t size) {
   add_step("for_each:");
-  add("      k: 0..{}\n      steps:\n", kRegionBytes / kFillBytes - 1);
+  add("      k: 0..{}\n      steps:\n", size / kFillBytes - 1);
   begin_inner();
-  const std::string place = fmt::format("$right.va + {} * $k", kFillBytes);
+  const std::string place = fmt::format("${}.va + {} * $k", region, kFillBytes);
   const std::string bytes = fmt::format("\"bytes($k + 1, {})\"", kFillBytes);
-  add_step(fmt::format("inject: {{WRITE_ONLY: , on: filler, rdma.va: {}, rdma.r_key: $right.r_key, payload: {}}}",
-                       place, bytes));
+  add_step(fmt::format("inject: {{WRITE_ONLY: , on: filler, rdma.va: {}, rdma.r_key: ${}.r_key, payload: {}}}", place,
+                       region, bytes));
   add_step("expect: {ACK: [$filler.E, $filler.M + 1], on: filler}");
   add_step(fmt::format("memory: {{at: {}, is: {}}}", place, bytes));
   end_inner();

@@ -39,7 +39,7 @@ class CaseText {
   /// Adds the QP, with these further attributes, one for requests of another version of RoCE, and all regions.
   void add_setup(const ProgramResult& failed, std::string_view attributes);
   /// Adds the begin of the steps: memory is as it is for each program, another content at each place.
-  void begin_steps();
+  void begin_steps(const ProgramResult& failed);
 
   /// Adds a READ on another QP than that of the program, or a counter, if it is about that.
   void add_end(const ProgramResult& failed);
@@ -47,6 +47,9 @@ class CaseText {
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:
+  /// Writes other bytes to each place of a region.
+  void add_fill(std::string_view region, std::uint32_t size);
+
   std::string text_;
   std::string indent_ = "  ";
   bool is_rest_ = false;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "conform/fuzz/device_model_parts.h"
@@ -64,6 +65,18 @@ DeviceModel::DeviceModel(const Attributes& attributes, const Port& port, MemoryM
 void DeviceModel::apply(const Behaviour& behaviour) {
   for (const MemoryWrite& write : behaviour.writes) memory_.write(write.address, write.bytes);
   if (behaviour.effect) behaviour.effect(state_);
+}
+
+void DeviceModel::restart(Psn first_psn) {
+  attributes_.first_psn = first_psn;
+  DeviceState fresh{.expected = first_psn, .forgotten = std::move(state_.executed)};
+  std::ranges::move(state_.forgotten, std::back_inserter(fresh.forgotten));
+  state_ = std::move(fresh);
+}
+
+Key DeviceModel::key_of(const Executed& executed) const {
+  const bool is_read = executed.operation == Operation::read_request;
+  return memory_.key_of(is_read ? executed.read.r_key.value() : executed.atomic.r_key.value());
 }
 
 std::int64_t DeviceModel::offset_of(const Executed& executed) const {

@@ -37,6 +37,8 @@ class DeviceModel {
   [[nodiscard]] Expectation judge(const Packet& request) const;
   /// Takes over what the device did.
   void apply(const Behaviour& behaviour);
+  /// Takes over that the QP went to RESET and came back, with this PSN as the first one.
+  void restart(Psn first_psn);
   /// Takes a receive that the device has posted.
   void post_receive(const PostedReceive& receive) { state_.receives.push_back(receive); }
 
@@ -44,6 +46,10 @@ class DeviceModel {
   [[nodiscard]] const Attributes& attributes() const { return attributes_; }
   /// Returns the bytes that the open WRITE still lacks.
   [[nodiscard]] std::uint64_t missing() const { return state_.write.dma_length - state_.received; }
+  /// True if requests may still name the region of `Key::lent`.
+  [[nodiscard]] bool is_lent() const { return memory_.has(Key::lent); }
+  /// Returns the key that a READ or atomic named.
+  [[nodiscard]] Key key_of(const Executed& executed) const;
   /// Returns where a READ or atomic was, from the begin of the region that it named.
   [[nodiscard]] std::int64_t offset_of(const Executed& executed) const;
   /// Returns a number of 0 … kStates-1 that stands for the state, for telling states apart.
@@ -60,6 +66,7 @@ class DeviceModel {
   [[nodiscard]] Expectation judge_gap() const;
   [[nodiscard]] Expectation judge_duplicate(const Packet& request) const;
   [[nodiscard]] Expectation judge_duplicate_read(const Packet& request) const;
+  [[nodiscard]] bool may_read_again(const Reth& read) const;
   [[nodiscard]] Expectation judge_duplicate_atomic(const Packet& request) const;
   [[nodiscard]] Expectation judge_next(const Packet& request) const;
   [[nodiscard]] Expectation execute_send(const Packet& request) const;

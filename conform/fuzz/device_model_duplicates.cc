@@ -23,6 +23,12 @@ Expectation DeviceModel::judge_duplicate(const Packet& request) const {
   return expectation;
 }
 
+bool DeviceModel::may_read_again(const Reth& read) const {
+  // The data of a READ that comes again are those of now, and so is the right to them (RC-RESP-27, MEM-12).
+  return read.dma_length == 0 ||
+         memory_.may(read.r_key.value(), read.virtual_address, read.dma_length, transport::Access::remote_read);
+}
+
 Expectation DeviceModel::judge_duplicate_read(const Packet& request) const {
   const Psn psn = request.bth().psn;
   const Reth reth = request.get<Reth>().value_or(Reth{});
@@ -35,7 +41,7 @@ Expectation DeviceModel::judge_duplicate_read(const Packet& request) const {
     const std::uint64_t done = is_it ? static_cast<std::uint64_t>(packets) * attributes_.path_mtu : 0;
     if (is_it && request.payload_length() == 0 && reth.r_key == executed.read.r_key &&
         reth.virtual_address == executed.read.virtual_address + done &&
-        reth.dma_length + done <= executed.read.dma_length) {
+        reth.dma_length + done <= executed.read.dma_length && may_read_again(executed.read)) {
       const bool is_whole_rest = reth.dma_length + done == executed.read.dma_length;
       // RC-RESP-30: a part of a READ begins with FIRST or ONLY, or goes on where the whole would.
       for (const bool goes_on : {false, true}) {
@@ -50,7 +56,10 @@ Expectation DeviceModel::judge_duplicate_read(const Packet& request) const {
     ++age;
   }
   expectation.push_back(ignored());
-  expectation.push_back(refuse(NakCode::remote_access_error));
+  Behaviour refused = refuse(NakCode::remote_access_error);
+  // The READ that is refused is the old one.
+  refused.answers.front().first = psn;
+  expectation.push_back(std::move(refused));
   return expectation;
 }
 

@@ -50,7 +50,8 @@ struct DeviceState {
   std::uint64_t received = 0;  ///< bytes of the open message
   Reth write{};                ///< of the open WRITE
   std::deque<PostedReceive> receives{};
-  std::deque<Executed> executed{};  ///< the newest first
+  std::deque<Executed> executed{};   ///< the newest first
+  std::deque<Executed> forgotten{};  ///< those of before a RESET, the newest first
 };
 
 /// A frame that the device may answer with.

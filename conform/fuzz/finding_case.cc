@@ -29,12 +29,13 @@ class CaseWriter {
   [[nodiscard]] std::string text() {
     out_.add_head(failed_);
     out_.add_setup(failed_, attributes());
-    out_.begin_steps();
+    out_.begin_steps(failed_);
     for (const Turn& turn : failed_.turns) {
-      if (std::holds_alternative<Receive>(turn.action)) {
-        add_receive(turn);
-      } else {
-        add_request(turn);
+      if (std::holds_alternative<Receive>(turn.action)) add_receive(turn);
+      if (std::holds_alternative<Request>(turn.action)) add_request(turn);
+      if (std::holds_alternative<Restart>(turn.action)) add_restart(turn);
+      if (std::holds_alternative<Deregister>(turn.action) && !std::exchange(is_lent_gone_, true)) {
+        out_.add_step("deregister: lent");
       }
     }
     out_.add_step("no_completion:");
@@ -72,7 +73,17 @@ class CaseWriter {
     if (address >= buffers.address && address <= buffers.address + buffers.length) {
       return fmt::format("$buffers.va + {}", address - buffers.address);
     }
+    const Region& lent = failed_.regions.lent;
+    if (address >= lent.address && address <= lent.address + lent.length) {
+      return fmt::format("$lent.va + {}", address - lent.address);
+    }
     return fmt::format("$right.va + {}", address - right.address);
+  }
+
+  void add_restart(const Turn& turn) {
+    out_.add_step("modify: {state: RESET}");
+    const bool has_psn = failed_.program.type != transport::QpType::ud;
+    out_.add_step(has_psn ? fmt::format("reconnect: {{rq_psn: {}}}", turn.psn.value()) : "reconnect: ");
   }
 
   void add_receive(const Turn& turn) {
@@ -97,6 +108,8 @@ class CaseWriter {
         return "$closed.r_key";
       case Key::gone:
         return "$gone.r_key";
+      case Key::lent:
+        return "$lent.r_key";
     }
     return "0";
   }
@@ -109,6 +122,8 @@ class CaseWriter {
         return "closed";
       case Key::gone:
         return "gone";
+      case Key::lent:
+        return "lent";
       default:
         return "right";
     }
@@ -239,6 +254,7 @@ class CaseWriter {
 
   const ProgramResult& failed_;
   CaseText out_;
+  bool is_lent_gone_ = false;
 };
 
 }  // namespace

@@ -18,15 +18,18 @@ constexpr std::uint64_t kNewOneIn = 2;
 // A responder has more to do, and more to do wrong.
 constexpr unsigned kPercentForRequester = 35;
 
-/// Fills the region that the peer may use, so that a READ of the wrong place shows.
+/// Fills the regions that the peer may use, so that a READ of the wrong place shows.
 TargetResult<ProgramResult> fill(Bench& bench) {
   Program program{.path_mtu = kFillBytes, .access = transport::Access::remote_write};
-  for (std::uint32_t i = 0; i < kRegionBytes / kFillBytes; ++i) {
-    program.actions.emplace_back(Request{.opcode = Opcode::rc_write_only,
-                                         .payload = kFillBytes,
-                                         .seed = i + 1,
-                                         .length = kFillBytes,
-                                         .address = std::int64_t{i} * kFillBytes});
+  for (const auto& [key, bytes] : {std::pair{Key::right, kRegionBytes}, std::pair{Key::lent, kLentBytes}}) {
+    for (std::uint32_t i = 0; i < bytes / kFillBytes; ++i) {
+      program.actions.emplace_back(Request{.opcode = Opcode::rc_write_only,
+                                           .payload = kFillBytes,
+                                           .seed = i + 1,
+                                           .length = kFillBytes,
+                                           .address = std::int64_t{i} * kFillBytes,
+                                           .key = key});
+    }
   }
   return run_program(bench, program);
 }

@@ -24,11 +24,16 @@ std::uint32_t draw_length(Random& random, std::uint32_t mtu) {
   return static_cast<std::uint32_t>(draw(random, 2 * mtu));
 }
 
-/// Returns an offset at which `length` bytes are inside of a region.
-std::int64_t draw_address(Random& random, std::uint64_t length, std::uint64_t multiple) {
-  const std::uint64_t room = kRegionBytes - std::min<std::uint64_t>(length, kRegionBytes);
+/// Places a request at `length` bytes of a region that it may use; the offset is a multiple of `multiple`.
+void place(Request& request, const DeviceModel& model, Random& random, std::uint64_t length, std::uint64_t multiple) {
+  std::uint64_t region = kRegionBytes;
+  if (length <= kLentBytes && model.is_lent() && happens(random, 15)) {
+    request.key = Key::lent;
+    region = kLentBytes;
+  }
+  const std::uint64_t room = region - std::min(length, region);
   const std::uint64_t offset = happens(random, 20) ? room : draw(random, room + 1);
-  return static_cast<std::int64_t>(offset / multiple * multiple);
+  request.address = static_cast<std::int64_t>(offset / multiple * multiple);
 }
 
 Request base(Opcode opcode, Random& random) {
@@ -81,21 +86,21 @@ Request begin_write(const DeviceModel& model, Random& random) {
   if (length <= mtu) write.opcode = happens(random, 30) ? Opcode::rc_write_only_imm : Opcode::rc_write_only;
   write.payload = std::min(mtu, length);
   write.length = length;
-  write.address = draw_address(random, length, 1);
+  place(write, model, random, length, 1);
   return write;
 }
 
 Request begin_read(const DeviceModel& model, Random& random) {
   Request read = base(Opcode::rc_read_request, random);
   read.length = draw_length(random, model.attributes().path_mtu);
-  read.address = draw_address(random, read.length, 1);
+  place(read, model, random, read.length, 1);
   return read;
 }
 
-Request begin_atomic(const DeviceModel& /*model*/, Random& random) {
+Request begin_atomic(const DeviceModel& model, Random& random) {
   constexpr std::uint64_t size = 8;
   Request atomic = base(happens(random, 50) ? Opcode::rc_fetch_add : Opcode::rc_compare_swap, random);
-  atomic.address = draw_address(random, size, size);
+  place(atomic, model, random, size, size);
   atomic.operand = random();
   atomic.compare = 0xA5A5'A5A5'A5A5'A5A5U;
   return atomic;
@@ -123,11 +128,11 @@ Request datagram(const DeviceModel& model, Random& random) {
   return request;
 }
 
-/// Returns a request that the device has executed, or a READ of its rest; it has to be there.
-Request repeat(const DeviceModel& model, Random& random) {
-  const auto& executed = model.state().executed;
+/// Returns a READ or atomic that the device has executed, or a READ of its rest; `executed` has to have one.
+Request repeat(const DeviceModel& model, const std::deque<Executed>& executed, Random& random) {
   const Executed& old = executed[draw(random, executed.size())];
   Request again = base(Opcode::rc_read_request, random);
+  again.key = model.key_of(old);
   again.psn = old.psn.distance_from(model.state().expected);
   if (old.operation == Operation::read_request) {
     const auto skipped = static_cast<std::uint32_t>(draw(random, old.psns));
@@ -221,7 +226,7 @@ void mutate_address(Request& request, const DeviceModel& /*model*/, Random& rand
 }
 
 void mutate_key(Request& request, const DeviceModel& /*model*/, Random& random) {
-  constexpr std::array keys{Key::variant, Key::index, Key::zero, Key::other_pd, Key::closed, Key::gone};
+  constexpr std::array keys{Key::variant, Key::index, Key::zero, Key::other_pd, Key::closed, Key::gone, Key::lent};
   request.key = one_of(random, keys);
 }
 
@@ -282,6 +287,11 @@ void mutate_field(Request& request, const DeviceModel& /*model*/, Random& random
   request.changes.push_back(one_of(random, changes));
 }
 
+Restart restart(const DeviceModel& /*model*/, Random& random) {
+  constexpr std::array<std::int32_t, 6> distances{0, 1, -1, 50, 1 << 22, 1 << 23};
+  return {happens(random, 50) ? 0 : one_of(random, distances)};
+}
+
 /// Returns a request that a device executes in any state but ERR, and that shows whether it is as it should be.
 Request probe(const DeviceModel& model, std::size_t number) {
   Request request{.opcode = Opcode::rc_write_only, .payload = kProbeBytes, .seed = number, .length = kProbeBytes};
@@ -318,7 +328,8 @@ Request legal_request(const DeviceModel& model, Random& random) {
   const DeviceState& state = model.state();
   if (model.attributes().type == transport::QpType::uc) return unreliable_request(model, random);
   if (model.attributes().type == transport::QpType::ud) return datagram(model, random);
-  if (!state.executed.empty() && happens(random, 15)) return repeat(model, random);
+  if (!state.executed.empty() && happens(random, 15)) return repeat(model, state.executed, random);
+  if (!state.forgotten.empty() && happens(random, 15)) return repeat(model, state.forgotten, random);
   if (state.open == OpenMessage::send) return go_on_with_send(model, random);
   if (state.open == OpenMessage::write) return go_on_with_write(model, random);
   constexpr std::array begin{begin_send, begin_write, begin_read, begin_atomic};
@@ -336,7 +347,10 @@ void mutate(Request& request, const DeviceModel& model, Random& random) {
 }
 
 Generator::Generator(Random& random, std::vector<Action> begin)
-    : random_(random), begin_(std::move(begin)), length_(1 + draw(random, kMostActions - 1)) {
+    : random_(random),
+      begin_(std::move(begin)),
+      length_(1 + draw(random, kMostActions - 1)),
+      is_for_deregistration_(happens(random, 3)) {
   if (begin_.empty()) return;
   begin_.resize(1 + draw(random, begin_.size()));
   if (happens(random, 60)) wrong_ = draw(random, begin_.size());
@@ -356,6 +370,9 @@ std::optional<Action> Generator::next(const DeviceModel& model) {
   if (number == length_) {
     return probe(model, number);
   }
+  if (happens(random_, 3)) return restart(model, random_);
+  // It costs the device new regions for the next program.
+  if (is_for_deregistration_ && model.is_lent() && happens(random_, 25)) return Deregister{};
   constexpr std::array<std::uint32_t, 6> receives{0, 1, 64, 256, 1024, kReceiveBytes};
   const bool is_reliable = model.attributes().type == transport::QpType::rc;
   // An RC QP asks for a receive when it has none; others lose what comes.

@@ -15,6 +15,22 @@ bool MemoryModel::may(std::uint32_t r_key, std::uint64_t address, std::uint64_t 
   });
 }
 
+void MemoryModel::remove(Key key) {
+  for (Grant& grant : granted_) {
+    if (grant.key == key) grant.access = transport::Access::none;
+  }
+}
+
+bool MemoryModel::has(Key key) const {
+  return std::ranges::any_of(
+      granted_, [&](const Grant& grant) { return grant.key == key && grant.access != transport::Access::none; });
+}
+
+Key MemoryModel::key_of(std::uint32_t r_key) const {
+  const auto grant = std::ranges::find_if(granted_, [&](const Grant& one) { return one.region.r_key == r_key; });
+  return grant == granted_.end() ? Key::right : grant->key;
+}
+
 std::int64_t MemoryModel::offset_of(std::uint32_t r_key, std::uint64_t address) const {
   const auto grant = std::ranges::find_if(granted_, [&](const Grant& one) { return one.region.r_key == r_key; });
   return grant == granted_.end() ? 0 : static_cast<std::int64_t>(address - grant->region.address);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "conform/fuzz/program.h"
 #include "conform/target/target.h"
 
 namespace roce::conform::fuzz {
@@ -17,11 +18,17 @@ class MemoryModel {
   MemoryModel(std::uint64_t address, std::vector<std::byte> bytes) : address_(address), bytes_(std::move(bytes)) {}
 
   /// Lets requests with the region's R_Key in.
-  void add(const Region& region, transport::Access access) { granted_.push_back({region, access}); }
+  void add(Key key, const Region& region, transport::Access access) { granted_.push_back({key, region, access}); }
+  /// Lets no request in any more that names this region.
+  void remove(Key key);
+  /// True if requests may name this region.
+  [[nodiscard]] bool has(Key key) const;
   /// True if a request with this key and right may reach all of the range.
   [[nodiscard]] bool may(std::uint32_t r_key, std::uint64_t address, std::uint64_t length,
                          transport::Access right) const;
 
+  /// Returns the key that has this R_Key, also of a region that was removed; `right` for an unknown one.
+  [[nodiscard]] Key key_of(std::uint32_t r_key) const;
   /// Returns how far behind the begin of its region an address is; 0 for an unknown key.
   [[nodiscard]] std::int64_t offset_of(std::uint32_t r_key, std::uint64_t address) const;
   /// Returns the bytes of a range, which has to be in the stretch.
@@ -37,6 +44,7 @@ class MemoryModel {
 
  private:
   struct Grant {
+    Key key;
     Region region;
     transport::Access access;
   };

@@ -27,6 +27,7 @@ class Minimiser {
     while (is_smaller && left_ > 0) {
       is_smaller = drop_actions();
       is_smaller |= simplify_requests();
+      is_smaller |= simplify_restarts();
       is_smaller |= simplify_posts();
       is_smaller |= simplify_responses();
       is_smaller |= shorten_messages();
@@ -128,6 +129,14 @@ class Minimiser {
         [](Request& one) { one.payload = one.length = 8; },
         [](Request& one) { one.payload = one.length = 0; },
         [](Request& one) { one.length = one.payload; },
+    };
+    return simplify(changes);
+  }
+
+  bool simplify_restarts() {
+    static const std::array<std::function<void(Restart&)>, 2> changes{
+        [](Restart& one) { one.psn = 0; },
+        [](Restart& one) { one.psn = nearest(one.psn); },
     };
     return simplify(changes);
   }

@@ -22,7 +22,8 @@ enum class Key : std::uint8_t {
   zero,      ///< 0
   other_pd,  ///< of a region in another protection domain
   closed,    ///< of a region without remote rights
-  gone,      ///< of a region that was deregistered
+  gone,      ///< of a region that was deregistered before
+  lent,      ///< of a region that the peer may use until a Deregister
 };
 
 /// A field of a frame with a value that it should not have.
@@ -63,6 +64,18 @@ struct Receive {
   friend bool operator==(const Receive&, const Receive&) = default;
 };
 
+/// The device deregisters the region of `Key::lent`; what comes for it later is refused.
+struct Deregister {
+  friend bool operator==(const Deregister&, const Deregister&) = default;
+};
+
+/// The QP goes to RESET, and from there to where the program had it: it knows nothing of its past.
+struct Restart {
+  std::int32_t psn = 0;  ///< added to the PSN that the device expects: the first one that it expects then
+
+  friend bool operator==(const Restart&, const Restart&) = default;
+};
+
 /// The device posts a request: a SEND, WRITE, READ, FETCH ADD or COMPARE SWAP; on UC one of the first two, on UD the
 /// first.
 struct Post {
@@ -87,11 +100,11 @@ struct Response {
   friend bool operator==(const Response&, const Response&) = default;
 };
 
-using Action = std::variant<Request, Receive, Post, Response>;
+using Action = std::variant<Request, Receive, Post, Response, Deregister, Restart>;
 
 /// A conversation with a new QP of the device.
 struct Program {
-  bool is_for_requester = false;  ///< its actions are Post and Response; else they are Request and Receive
+  bool is_for_requester = false;                       ///< its actions are Post and Response; else they are the others
   transport::QpType type = transport::QpType::rc;      ///< RC, UC or UD
   RoceVersion version = RoceVersion::none;             ///< none: that of the device's own port
   transport::QpState state = transport::QpState::rts;  ///< of the QP; for the responder also INIT or RTR
@@ -118,8 +131,10 @@ inline constexpr std::size_t kMostActions = 24;
 inline constexpr std::uint32_t kReceiveBytes = 2048;
 /// Bytes of each region that a request may name.
 inline constexpr std::uint32_t kRegionBytes = 8192;
+/// Bytes of the region of `Key::lent`.
+inline constexpr std::uint32_t kLentBytes = 2048;
 
-/// The region that the peer may use begins with the bytes of seed 1, as many as this; then come those of seed 2, …
+/// The regions that the peer may use begin with the bytes of seed 1, as many as this; then come those of seed 2, …
 inline constexpr std::uint32_t kFillBytes = 256;
 
 }  // namespace roce::conform::fuzz

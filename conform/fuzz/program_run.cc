@@ -21,10 +21,11 @@ namespace {
 /// A program for the device's responder.
 class ResponderRunner final : public ProgramRunner {
  public:
-  ResponderRunner(Bench& bench, const Port& port, const DeviceModel::Attributes& attributes, QpNumber qp,
-                  ActionSource& source)
-      : ProgramRunner(bench, port, qp, half_of(attributes.type)),
-        model_(attributes, port, bench.memory()),
+  ResponderRunner(Bench& bench, const Port& port, const QpSetup& setup, QpNumber qp, ActionSource& source)
+      : ProgramRunner(bench, port, qp, half_of(setup.type)),
+        setup_(setup),
+        model_(DeviceModel::attributes_of(setup, bench.target().qpn(qp), bench.target().port_mtu()), port,
+               bench.memory()),
         source_(source) {}
 
  private:
@@ -38,8 +39,20 @@ class ResponderRunner final : public ProgramRunner {
 
   [[nodiscard]] TargetResult<void> carry_out(Turn& turn) override {
     if (const auto* receive = std::get_if<Receive>(&turn.action)) return post(*receive, turn);
+    if (const auto* again = std::get_if<Restart>(&turn.action)) return restart(*again, turn);
+    if (std::holds_alternative<Deregister>(turn.action)) return bench().deregister_lent();
     do_request(std::get<Request>(turn.action), turn);
     return {};
+  }
+
+  [[nodiscard]] TargetResult<void> restart(const Restart& again, Turn& turn) {
+    turn.psn = model_.state().expected + static_cast<std::uint32_t>(again.psn);
+    setup_.rq_psn = turn.psn;
+    model_.restart(turn.psn);
+    bench().monitor().forget();
+    return target().modify(qp(), {.state = transport::QpState::reset}).and_then([&] {
+      return target().bring_up(qp(), setup_);
+    });
   }
 
   [[nodiscard]] TargetResult<void> post(const Receive& receive, Turn& turn) {
@@ -217,7 +230,10 @@ class ResponderRunner final : public ProgramRunner {
   }
 
   [[nodiscard]] std::optional<std::uint64_t> signature_of(const Turn& turn, unsigned state_before) const override {
-    if (!std::holds_alternative<Request>(turn.action)) return std::nullopt;
+    if (std::holds_alternative<Receive>(turn.action)) return std::nullopt;
+    if (!std::holds_alternative<Request>(turn.action)) {
+      return mix(mix(state_before, kNoRequest + turn.action.index()), model_.abstract_state());
+    }
     const auto& request = std::get<Request>(turn.action);
     std::uint64_t signature = mix(state_before, static_cast<std::uint64_t>(request.opcode));
     signature = mix(signature, request.psn == 0 ? 0U : request.psn > 0 ? 1U : 2U);
@@ -231,6 +247,10 @@ class ResponderRunner final : public ProgramRunner {
     return mix(signature, model_.abstract_state());
   }
 
+  // No opcode: they have eight bits.
+  static constexpr std::uint64_t kNoRequest = 0x100;
+
+  QpSetup setup_;
   DeviceModel model_;
   ActionSource& source_;
   std::uint64_t receives_ = 0;
@@ -289,9 +309,7 @@ TargetResult<ProgramResult> run_program(Bench& bench, const Program& program, Ac
   setup.peer = bench.next_peer();
   const TargetResult<QpNumber> qp = bench.target().create_qp(setup);
   if (!qp) return tl::unexpected(qp.error());
-  const DeviceModel::Attributes attributes =
-      DeviceModel::attributes_of(setup, bench.target().qpn(*qp), bench.target().port_mtu());
-  return ResponderRunner{bench, *port, attributes, *qp, source}.run(program);
+  return ResponderRunner{bench, *port, setup, *qp, source}.run(program);
 }
 
 TargetResult<ProgramResult> run_program(Bench& bench, const Program& program) {

@@ -47,7 +47,7 @@ struct Alarm {
 struct Turn {
   Action action;
   std::vector<std::byte> frame{};      ///< of a request
-  Psn psn{};                           ///< of a request
+  Psn psn{};                           ///< of a request; the first one after a Restart
   std::uint64_t wr_id = 0;             ///< of a receive
   transport::Sge buffer{};             ///< of a receive
   bool is_flushed = false;             ///< a receive that was posted in ERR

@@ -23,7 +23,8 @@ namespace {
 // More than any mutation makes of the longest path MTU.
 constexpr std::uint32_t kMostPayload = 8192;
 
-constexpr std::array<std::string_view, 7> kKeys{"right", "variant", "index", "zero", "other_pd", "closed", "gone"};
+constexpr std::array<std::string_view, 8> kKeys{"right",    "variant", "index", "zero",
+                                                "other_pd", "closed",  "gone",  "lent"};
 constexpr std::array<std::string_view, 2> kHalves{"responder", "requester"};
 constexpr std::array<std::string_view, 3> kTypes{"rc", "uc", "ud"};
 constexpr std::array kVersionNames{std::pair{RoceVersion::none, std::string_view{"own"}},
@@ -61,6 +62,14 @@ void visit(Receive& one, Visitor& visitor) {
 }
 
 template <typename Visitor>
+void visit(Deregister& /*one*/, Visitor& /*visitor*/) {}
+
+template <typename Visitor>
+void visit(Restart& one, Visitor& visitor) {
+  visitor("psn", one.psn);
+}
+
+template <typename Visitor>
 void visit(Post& one, Visitor& visitor) {
   visitor("opcode", one.opcode);
   visitor("length", one.length);
@@ -94,6 +103,12 @@ constexpr std::string_view name_of(const Request& /*one*/) {
 }
 constexpr std::string_view name_of(const Receive& /*one*/) {
   return "receive";
+}
+constexpr std::string_view name_of(const Deregister& /*one*/) {
+  return "deregister";
+}
+constexpr std::string_view name_of(const Restart& /*one*/) {
+  return "restart";
 }
 constexpr std::string_view name_of(const Post& /*one*/) {
   return "post";
@@ -313,11 +328,12 @@ std::string find_mistake(const Action& action, transport::QpType type) {
   if (const auto* request = std::get_if<Request>(&action)) return too_long(request->payload, kMostPayload);
   if (const auto* response = std::get_if<Response>(&action)) return too_long(response->payload, kMostPayload);
   if (const auto* receive = std::get_if<Receive>(&action)) return too_long(receive->length, kReceiveBytes);
-  const auto& post = std::get<Post>(action);
-  if (!may_post(type, post.opcode)) {
-    return fmt::format("a {} QP takes no {}", text_of(type), live::name_of(post.opcode));
+  const auto* post = std::get_if<Post>(&action);
+  if (post == nullptr) return {};
+  if (!may_post(type, post->opcode)) {
+    return fmt::format("a {} QP takes no {}", text_of(type), live::name_of(post->opcode));
   }
-  return too_long(post.length, kPostBytes);
+  return too_long(post->length, kPostBytes);
 }
 
 template <typename T>
@@ -331,22 +347,26 @@ CaseResult<Action> read_members_of(const SourceNode& node) {
   return Action{std::move(one)};
 }
 
+/// Reads an action that is one of these kinds.
+template <typename... Kinds>
+CaseResult<Action> read_one_of(const Member& member) {
+  std::optional<CaseResult<Action>> action;
+  const auto try_kind = [&]<typename Kind>(const Kind& kind) {
+    if (member.name == name_of(kind)) action = read_members_of<Kind>(member.value);
+  };
+  (try_kind(Kinds{}), ...);
+  if (!action) return unknown_member(member, "action", {name_of(Kinds{})...});
+  return std::move(*action);
+}
+
 CaseResult<Action> read_action(const SourceNode& node, const Program& program) {
   const bool is_for_requester = program.is_for_requester;
   const CaseResult<std::vector<Member>> members = read_members(node, "an action");
   if (!members) return tl::unexpected(members.error());
   if (members->size() != 1) return node.error("expected one action");
   const Member& member = members->front();
-  CaseResult<Action> action = Action{};
-  if (member.name == (is_for_requester ? name_of(Post{}) : name_of(Request{}))) {
-    action = is_for_requester ? read_members_of<Post>(member.value) : read_members_of<Request>(member.value);
-  } else if (member.name == (is_for_requester ? name_of(Response{}) : name_of(Receive{}))) {
-    action = is_for_requester ? read_members_of<Response>(member.value) : read_members_of<Receive>(member.value);
-  } else if (is_for_requester) {
-    return unknown_member(member, "action", {name_of(Post{}), name_of(Response{})});
-  } else {
-    return unknown_member(member, "action", {name_of(Request{}), name_of(Receive{})});
-  }
+  CaseResult<Action> action = is_for_requester ? read_one_of<Post, Response>(member)
+                                               : read_one_of<Request, Receive, Deregister, Restart>(member);
   if (!action) return action;
   if (std::string mistake = find_mistake(*action, program.type); !mistake.empty())
     return member.value.error(std::move(mistake));

@@ -44,7 +44,7 @@ class RequesterCase {
     const bool is_connected = type() != transport::QpType::ud;
     out_.add_setup(failed_, fmt::format("sq_psn: {}{}", failed_.program.first_psn.value(),
                                         is_connected ? fmt::format(", max_rd_atomic: {}", kMostPosts) : ""));
-    out_.begin_steps();
+    out_.begin_steps(failed_);
     for (std::size_t i = 0; i < failed_.turns.size(); ++i) {
       const Turn& turn = failed_.turns[i];
       if (std::holds_alternative<Post>(turn.action)) {

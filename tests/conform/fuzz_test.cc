@@ -125,7 +125,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      "ack_completes_read", "kind_ignored", "reserved_is_ack", "completes_twice",
                                      "format_no_a", "read_overrun", "read_placed_by_arrival", "init_executes",
                                      "icrc_at_frame_end", "v1_icrc_as_v2", "uc_joins", "uc_middle_starts", "uc_asks",
-                                     "ud_area_20", "ud_qkey_literal", "go_back_skips"),
+                                     "ud_area_20", "ud_qkey_literal", "go_back_skips", "reset_keeps_store",
+                                     "reset_keeps_msn"),
                      testing::Values(1)),
     name_of_fault);
 // Of these a right device often takes another way than the one with the fault, before the fault shows.
@@ -134,6 +135,8 @@ INSTANTIATE_TEST_SUITE_P(SeveralTimes, FuzzedFaults,
                                           testing::Values(2, 3, 4, 6, 7, 8, 19)),
                          name_of_fault);
 INSTANTIATE_TEST_SUITE_P(OfDatagrams, FuzzedFaults, testing::Values(std::tuple{"ud_short_kills", 2}), name_of_fault);
+INSTANTIATE_TEST_SUITE_P(OfKeysThatGo, FuzzedFaults, testing::Values(std::tuple{"key_at_first_only", 5}),
+                         name_of_fault);
 
 /// Our endpoint, with a fault that no planted one shows, from the first FETCH ADD on.
 class HarmedTarget : public MemoryTarget {
