@@ -23,6 +23,8 @@ class CaseText {
   }
   /// Adds a step at the present indentation.
   void add_step(std::string_view step) { add("{}- {}\n", indent_, step); }
+  /// Adds a member to the last step.
+  void add_member(std::string_view member) { add("{}  {}\n", indent_, member); }
   /// Steps are inside of the last one until `end_inner`.
   void begin_inner() { indent_ += "      "; }
   void end_inner() { indent_.resize(indent_.size() - 6); }

@@ -321,6 +321,8 @@ Program new_program(Random& random, const Variety& variety) {
   program.access = Access::remote_write | Access::remote_read | Access::remote_atomic;
   if (happens(random, 10)) program.access = Access::remote_write;
   if (happens(random, 10)) program.access = Access::remote_read | Access::remote_atomic;
+  // Those that wait take long on a wire.
+  if (happens(random, 10)) program.retry_count = static_cast<std::uint8_t>(draw(random, 3));
   return program;
 }
 

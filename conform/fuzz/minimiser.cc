@@ -215,6 +215,9 @@ class Minimiser {
     simpler = best_.program;
     simpler.state = transport::QpState::rts;
     has_changed |= simpler.state != best_.program.state && try_program(simpler);
+    simpler = best_.program;
+    simpler.retry_count = kEndlessRetries;
+    has_changed |= simpler.retry_count != best_.program.retry_count && try_program(simpler);
     return simplify_parameters() || has_changed;
   }
 

@@ -100,17 +100,28 @@ struct Response {
   friend bool operator==(const Response&, const Response&) = default;
 };
 
-using Action = std::variant<Request, Receive, Post, Response, Deregister, Restart>;
+/// Nothing comes from the peer until the device's ACK timer has run out.
+struct Wait {
+  friend bool operator==(const Wait&, const Wait&) = default;
+};
+
+using Action = std::variant<Request, Receive, Post, Response, Deregister, Restart, Wait>;
+
+/// The count of retries that a device may take as endless.
+inline constexpr std::uint8_t kEndlessRetries = 7;
+/// The code of the ACK timer of a device's QP: 67 ms.
+inline constexpr std::uint8_t kAckTimeout = 14;
 
 /// A conversation with a new QP of the device.
 struct Program {
-  bool is_for_requester = false;                       ///< its actions are Post and Response; else they are the others
+  bool is_for_requester = false;  ///< its actions are Post, Response and Wait; else they are the others
   transport::QpType type = transport::QpType::rc;      ///< RC, UC or UD
   RoceVersion version = RoceVersion::none;             ///< none: that of the device's own port
   transport::QpState state = transport::QpState::rts;  ///< of the QP; for the responder also INIT or RTR
   std::uint32_t path_mtu = 256;                        ///< bytes
   Psn first_psn{};                                     ///< the first PSN that the device expects, or sends
   transport::Access access = transport::Access::none;
+  std::uint8_t retry_count = kEndlessRetries;  ///< 0 … 7, of the requester of an RC QP
   std::vector<Action> actions{};
 };
 

@@ -70,13 +70,15 @@ struct ProgramResult {
   std::vector<Turn> turns{};
   std::optional<Alarm> alarm{};
   Regions regions{};
-  RoceVersion other_version{};             ///< of requests that do not have that of the QP
-  bool is_stopped = false;                 ///< the QP has to be in ERR at the end
-  std::optional<std::uint64_t> missing{};  ///< the request of the device that has to have a completion
-  std::optional<Psn> unrepeated{};         ///< what the device has to send again
-  std::vector<Signature> signatures{};     ///< of actions about which something can be new
-  std::vector<unsigned> states{};          ///< abstract states of DeviceModel, then those of RequesterModel
-  std::size_t frames = 0;                  ///< in both directions
+  RoceVersion other_version{};               ///< of requests that do not have that of the QP
+  bool is_stopped = false;                   ///< the QP has to be in ERR at the end
+  std::optional<std::uint64_t> missing{};    ///< the request of the device that has to have a completion
+  std::optional<Psn> unrepeated{};           ///< what the device has to send again
+  std::optional<std::uint64_t> exhausted{};  ///< the request of the device that has to fail: it has no retries left
+  bool is_early = false;                     ///< the device sent something again before its time
+  std::vector<Signature> signatures{};       ///< of actions about which something can be new
+  std::vector<unsigned> states{};            ///< abstract states of DeviceModel, then those of RequesterModel
+  std::size_t frames = 0;                    ///< in both directions
 };
 
 /// The reason why a program cannot run that Bench::port_of has no port of.

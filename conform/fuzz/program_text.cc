@@ -70,6 +70,9 @@ void visit(Restart& one, Visitor& visitor) {
 }
 
 template <typename Visitor>
+void visit(Wait& /*one*/, Visitor& /*visitor*/) {}
+
+template <typename Visitor>
 void visit(Post& one, Visitor& visitor) {
   visitor("opcode", one.opcode);
   visitor("length", one.length);
@@ -96,6 +99,7 @@ void visit_frame(Program& one, Visitor& visitor) {
   visitor("path_mtu", one.path_mtu);
   visitor("first_psn", one.first_psn);
   visitor("access", one.access);
+  visitor("retry_count", one.retry_count);
 }
 
 constexpr std::string_view name_of(const Request& /*one*/) {
@@ -109,6 +113,9 @@ constexpr std::string_view name_of(const Deregister& /*one*/) {
 }
 constexpr std::string_view name_of(const Restart& /*one*/) {
   return "restart";
+}
+constexpr std::string_view name_of(const Wait& /*one*/) {
+  return "wait";
 }
 constexpr std::string_view name_of(const Post& /*one*/) {
   return "post";
@@ -365,7 +372,7 @@ CaseResult<Action> read_action(const SourceNode& node, const Program& program) {
   if (!members) return tl::unexpected(members.error());
   if (members->size() != 1) return node.error("expected one action");
   const Member& member = members->front();
-  CaseResult<Action> action = is_for_requester ? read_one_of<Post, Response>(member)
+  CaseResult<Action> action = is_for_requester ? read_one_of<Post, Response, Wait>(member)
                                                : read_one_of<Request, Receive, Deregister, Restart>(member);
   if (!action) return action;
   if (std::string mistake = find_mistake(*action, program.type); !mistake.empty())
@@ -457,6 +464,9 @@ CaseResult<Program> read_program(const SourceNode& node) {
   constexpr std::array<std::uint32_t, 5> path_mtus{256, 512, 1024, 2048, 4096};
   if (std::ranges::find(path_mtus, program.path_mtu) == path_mtus.end()) {
     return node.error(fmt::format("path_mtu: expected {}, found {}", fmt::join(path_mtus, ", "), program.path_mtu));
+  }
+  if (program.retry_count > kEndlessRetries) {
+    return node.error(fmt::format("retry_count: expected 0 to {}, found {}", kEndlessRetries, program.retry_count));
   }
   if (program.is_for_requester && program.state != transport::QpState::rts) {
     return node.error("a requester sends in RTS only");

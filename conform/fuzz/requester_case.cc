@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "conform/fuzz/case_text.h"
 #include "conform/fuzz/requester_model.h"
@@ -30,6 +32,10 @@ std::string_view operation_name(transport::WorkOpcode opcode) {
   }
 }
 
+constexpr std::string_view kWithinTimeouts = "within: 4 * ack_timeout(14)";
+constexpr std::string_view kAfterTimeout = "after: ack_timeout(14)";
+static_assert(kAckTimeout == 14);
+
 bool leaves_data(const Turn& turn) {
   const auto* post = std::get_if<Post>(&turn.action);
   return post != nullptr && post->opcode != transport::WorkOpcode::send && post->opcode != transport::WorkOpcode::write;
@@ -42,18 +48,17 @@ class RequesterCase {
   [[nodiscard]] std::string text() {
     out_.add_head(failed_);
     const bool is_connected = type() != transport::QpType::ud;
-    out_.add_setup(failed_, fmt::format("sq_psn: {}{}", failed_.program.first_psn.value(),
-                                        is_connected ? fmt::format(", max_rd_atomic: {}", kMostPosts) : ""));
+    out_.add_setup(
+        failed_, fmt::format("sq_psn: {}{}", failed_.program.first_psn.value(), is_connected ? connection_text() : ""));
     out_.begin_steps(failed_);
     for (std::size_t i = 0; i < failed_.turns.size(); ++i) {
       const Turn& turn = failed_.turns[i];
-      if (std::holds_alternative<Post>(turn.action)) {
-        add_post(turn);
-      } else {
-        add_response(turn);
-      }
+      if (std::holds_alternative<Post>(turn.action)) add_post(turn);
+      if (std::holds_alternative<Response>(turn.action)) add_response(turn);
       const bool is_last = i + 1 == failed_.turns.size();
-      if (!is_last) {
+      if (std::holds_alternative<Wait>(turn.action)) {
+        add_wait(turn, is_last && !is_about_end());
+      } else if (!is_last) {
         add_outcome(turn);
       } else if (failed_.alarm->oracle == Oracle::completion) {
         add_instead_of_wrong(turn);
@@ -72,6 +77,37 @@ class RequesterCase {
   [[nodiscard]] bool is_about_end() const {
     const Oracle oracle = failed_.alarm->oracle;
     return oracle == Oracle::memory || oracle == Oracle::state || oracle == Oracle::liveness;
+  }
+
+  [[nodiscard]] std::string connection_text() const {
+    const std::uint8_t retries = failed_.program.retry_count;
+    return fmt::format(", max_rd_atomic: {}{}", kMostPosts,
+                       retries == kEndlessRetries ? "" : fmt::format(", retry_count: {}", retries));
+  }
+
+  /// Adds an ACK timeout: what the device did, or what it has to do.
+  void add_wait(const Turn& turn, bool is_wrong) {
+    if (is_wrong && failed_.unrepeated) return add_repetition(*failed_.unrepeated);
+    if (is_wrong && failed_.exhausted) {
+      out_.add_step(fmt::format("completion: {{of: send, wr_id: {}, status: transport retry counter exceeded}}",
+                                *failed_.exhausted));
+      return out_.add_member(kWithinTimeouts);
+    }
+    bool is_first = true;
+    for (const SeenFrame& frame : turn.answers) {
+      const Packet packet = parse_frame(frame.bytes, LinkType::ethernet);
+      add_request(packet.opcode(), packet.bth().psn, "");
+      if (std::exchange(is_first, false)) out_.add_member(kWithinTimeouts);
+    }
+    for (const transport::Completion& completion : turn.completions) {
+      add_seen(completion);
+      if (std::exchange(is_first, false)) out_.add_member(kWithinTimeouts);
+    }
+  }
+
+  void add_seen(const transport::Completion& completion) {
+    out_.add_step(
+        fmt::format("completion: {{of: send, wr_id: {}, status: {}}}", completion.wr_id, to_string(completion.status)));
   }
 
   [[nodiscard]] std::string address_text(std::uint64_t address) const {
@@ -169,6 +205,8 @@ class RequesterCase {
       const std::int32_t packet = psn.distance_from(turn.psn);
       if (packet < 0 || static_cast<std::uint32_t>(packet) >= packets) continue;
       add_request(opcode_of(type(), post->opcode, static_cast<std::uint32_t>(packet), packets), psn, "");
+      if (std::holds_alternative<Wait>(failed_.turns.back().action)) out_.add_member(kWithinTimeouts);
+      if (failed_.is_early) out_.add_member(kAfterTimeout);
     }
   }
 
@@ -183,10 +221,7 @@ class RequesterCase {
   /// Adds what the device did, which was right.
   void add_outcome(const Turn& turn) {
     if (std::holds_alternative<Response>(turn.action)) add_frames(turn);
-    for (const transport::Completion& completion : turn.completions) {
-      out_.add_step(fmt::format("completion: {{of: send, wr_id: {}, status: {}}}", completion.wr_id,
-                                to_string(completion.status)));
-    }
+    for (const transport::Completion& completion : turn.completions) add_seen(completion);
     add_writes(turn, [](const MemoryWrite&) { return true; });
   }
 
@@ -270,7 +305,10 @@ class RequesterCase {
 
   void add_end() {
     const bool is_about_frames = failed_.alarm->oracle == Oracle::answer;
-    if (!is_about_frames || !std::holds_alternative<Post>(failed_.turns.back().action)) {
+    if (failed_.exhausted) {
+      // Nothing is sent any more.
+      out_.add_step("quiet: default");
+    } else if (!is_about_frames || !std::holds_alternative<Post>(failed_.turns.back().action)) {
       add_quiet(is_about_frames);
     }
     if (failed_.alarm->oracle == Oracle::state) {

@@ -106,6 +106,8 @@ std::optional<Action> RequesterGenerator::next(const RequesterModel& model) {
     return action;
   }
   if (number >= length_ || model.is_stopped()) return std::nullopt;
+  const bool may_wait = model.attributes().retry_count != kEndlessRetries && !model.open().empty();
+  if (may_wait && happens(random_, 40)) return Wait{};
   if (posts_ < kMostPosts && (model.open().empty() || happens(random_, 40))) {
     ++posts_;
     return draw_post(model, random_);

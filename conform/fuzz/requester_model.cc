@@ -92,7 +92,7 @@ Posted* RequesterModel::find_open(Psn psn) {
   return found == open_.end() ? nullptr : &*found;
 }
 
-std::optional<std::string> RequesterModel::judge_request(const Packet& request) {
+std::optional<std::string> RequesterModel::judge_request(const Packet& request, Time now) {
   if (!request.is_roce()) return "it is no RoCE";
   const Bth bth = request.bth();
   if (request.info().is_response()) return "nobody asked for a response";
@@ -101,6 +101,11 @@ std::optional<std::string> RequesterModel::judge_request(const Packet& request) 
   const Posted* posted = find_open(bth.psn);
   if (posted == nullptr) return fmt::format("no open request has PSN {}", bth.psn.value());
   if (is_stopped_) return "the QP is in ERR";
+  if (sent_.newer_than(bth.psn)) has_repeated_ = true;
+  if (bth.psn == oldest()) timer_since_ = now;
+  // A READ is sent at once for all of its answer.
+  const Psn behind = is_read(*posted) ? posted->first + posted->psns : bth.psn + 1;
+  if (behind.newer_than(sent_)) sent_ = behind;
   return compare_packet(request, *posted);
 }
 
@@ -136,6 +141,27 @@ std::optional<std::string> RequesterModel::compare_packet(const Packet& request,
   return std::nullopt;
 }
 
+std::optional<std::string> RequesterModel::end_turn(bool is_wait) {
+  if (!std::exchange(has_repeated_, false)) return std::nullopt;
+  is_recovering_ = true;
+  if (!is_wait) {
+    retries_.may_use_one();
+    return std::nullopt;
+  }
+  const bool may = retries_.may_send_again() || !is_clean_;
+  retries_.use_one();
+  // The rest of a READ begins anew, or goes on with answers that are under way.
+  if (!open_.empty() && is_read(open_.front()) && open_.front().answered != 0) is_clean_ = false;
+  if (may) return std::nullopt;
+  return fmt::format("it has used up its {} retries", attributes_.retry_count);
+}
+
+Psn RequesterModel::oldest() const {
+  if (open_.empty()) return next_;
+  const Psn missing = open_.front().first + open_.front().answered;
+  return behind_.newer_than(missing) ? behind_ : missing;
+}
+
 void RequesterModel::acknowledge_before(Psn psn) {
   for (Posted& posted : open_) {
     if (psn.distance_from(posted.first + posted.psns) < 0) return;
@@ -149,7 +175,7 @@ bool RequesterModel::lacks_data_up_to(Psn psn) const {
   });
 }
 
-void RequesterModel::take_response(const Packet& response) {
+void RequesterModel::take_response(const Packet& response, Time now) {
   unrepeated_.reset();
   // Nothing answers an unreliable request.
   if (attributes_.type != QpType::rc) return;
@@ -177,9 +203,16 @@ void RequesterModel::take_response(const Packet& response) {
   const bool is_gap =
       response.opcode() == Opcode::rc_acknowledge && aeth->syndrome == AethSyndrome::nak(NakCode::psn_sequence_error);
   // A NAK for what a response has acknowledged is an old one.
-  if (is_gap && is_clean_ && !behind_.newer_than(psn) && !lacks_data_up_to(psn)) unrepeated_ = psn;
+  const bool is_new = !behind_.newer_than(psn) && !lacks_data_up_to(psn);
+  // It may use up a retry, and may be one for what was sent first.
+  if (is_gap && is_clean_ && is_new && !is_recovering_ && !retries_.may_give_up()) unrepeated_ = psn;
   const Psn behind = is_ack ? psn + 1 : psn;
-  if (behind.newer_than(behind_)) behind_ = behind;
+  if (behind.newer_than(behind_)) {
+    behind_ = behind;
+    is_recovering_ = false;
+    timer_since_ = now;
+    retries_.refill(behind.distance_from(open_.front().first + open_.front().psns) >= 0);
+  }
   if (!is_ack) is_clean_ = false;
   // A NAK says that what is before it arrived, and so does an answer.
   acknowledge_before(psn);
@@ -237,7 +270,10 @@ std::optional<std::string> RequesterModel::judge_completion(const transport::Com
     if (!posted.data.empty()) memory_.write(posted.local, posted.data);
     return std::nullopt;
   }
-  if (is_clean_) return "each response was right";
+  if (is_clean_ && !is_stopped_) {
+    if (completion.status != CompletionStatus::retry_exceeded) return "each response was right";
+    if (!retries_.may_give_up()) return "there are retries left";
+  }
   is_stopped_ = true;
   if (completion.status == CompletionStatus::flushed) return std::nullopt;
   // Requests before the one that was refused may be flushed, too.

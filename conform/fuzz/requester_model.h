@@ -10,6 +10,7 @@
 
 #include "conform/fuzz/memory_model.h"
 #include "conform/fuzz/program.h"
+#include "conform/fuzz/retry_model.h"
 #include "conform/target/target.h"
 #include "roce/transport/verbs.h"
 #include "roce/wire/packet.h"
@@ -51,23 +52,38 @@ class RequesterModel {
     Qpn peer{};                     ///< the tester's, which requests have to name
     std::uint32_t path_mtu = 1024;  ///< bytes
     Psn first_psn{};
+    std::uint8_t retry_count = kEndlessRetries;
   };
   /// `memory` has to outlive the model.
   RequesterModel(const Attributes& attributes, MemoryModel& memory)
-      : attributes_(attributes), memory_(memory), next_(attributes.first_psn), behind_(attributes.first_psn) {}
+      : attributes_(attributes),
+        memory_(memory),
+        next_(attributes.first_psn),
+        behind_(attributes.first_psn),
+        sent_(attributes.first_psn),
+        retries_(attributes.retry_count) {}
 
   /// Takes a request that the device has posted; its PSNs and packets follow from it.
   void post(Posted posted);
   /// Judges a frame that the device sent. Returns the reason why it may not; empty if it may.
-  [[nodiscard]] std::optional<std::string> judge_request(const Packet& request);
+  [[nodiscard]] std::optional<std::string> judge_request(const Packet& request, Time now);
   /// Takes a response of the tester, right or wrong.
-  void take_response(const Packet& response);
+  void take_response(const Packet& response, Time now);
   /// Judges the next completion of the send queue. Returns the reason why it may not be; empty if it may.
   [[nodiscard]] std::optional<std::string> judge_completion(const transport::Completion& completion);
   /// Returns the reason why a completion is missing; empty if none is.
   [[nodiscard]] std::optional<std::string> find_missing() const;
   /// Returns the PSN that the last response said is missing, if it has to be sent again and was not yet.
   [[nodiscard]] std::optional<Psn> unrepeated() const { return unrepeated_; }
+
+  /// Takes over that the device has done all that it does about an action; `is_wait`: its ACK timer ran out. Returns
+  /// the reason why it may not have sent again what it sent; empty if it may.
+  [[nodiscard]] std::optional<std::string> end_turn(bool is_wait);
+  /// Returns the oldest PSN without an answer.
+  [[nodiscard]] Psn oldest() const;
+  [[nodiscard]] const RetryModel& retries() const { return retries_; }
+  /// Returns the time from which on the ACK timer of the oldest PSN runs.
+  [[nodiscard]] Time timer_since() const { return timer_since_; }
 
   /// Returns the requests without a completion, the oldest first.
   [[nodiscard]] const std::deque<Posted>& open() const { return open_; }
@@ -96,6 +112,11 @@ class RequesterModel {
   MemoryModel& memory_;
   Psn next_;
   Psn behind_;  ///< the newest PSN before which all has arrived, as responses said
+  Psn sent_;    ///< the newest PSN before which all was sent
+  RetryModel retries_;
+  bool has_repeated_ = false;   ///< since the last end of a turn
+  bool is_recovering_ = false;  ///< something was sent again, and nothing new was answered since
+  Time timer_since_{};          ///< since when the ACK timer runs
   std::deque<Posted> open_;
   std::optional<Psn> unrepeated_{};
   bool is_clean_ = true;

@@ -20,6 +20,13 @@ namespace {
 constexpr std::uint32_t kAtomicBytes = 8;
 // Bit 31 asks for the QP's own.
 constexpr QKey kOwnQKey{0x8000'0001};
+// IBTA 9.7.6.1.3: an ACK timer takes at least its time, and at most four times as long.
+constexpr Duration kAckTimer = std::chrono::nanoseconds{std::uint64_t{4096} << kAckTimeout};
+constexpr int kMostAckTimeouts = 4;
+
+double milliseconds(Duration time) {
+  return std::chrono::duration<double, std::milli>{time}.count();
+}
 
 /// A program for the device's requester.
 class RequesterRunner final : public ProgramRunner {
@@ -39,8 +46,58 @@ class RequesterRunner final : public ProgramRunner {
 
   [[nodiscard]] TargetResult<void> carry_out(Turn& turn) override {
     if (const auto* post = std::get_if<Post>(&turn.action)) return do_post(*post, turn);
-    respond(std::get<Response>(turn.action), turn);
+    if (const auto* response = std::get_if<Response>(&turn.action)) {
+      respond(*response, turn);
+    } else {
+      wait(turn);
+    }
     return {};
+  }
+
+  void wait(Turn& turn) {
+    // Only an RC QP waits for answers.
+    if (model_.open().empty() || model_.attributes().type != transport::QpType::rc) return;
+    const bool is_judged = model_.is_clean() && !model_.is_stopped();
+    const Psn oldest = turn.psn = model_.oldest();
+    turn.wr_id = model_.open().front().wr_id;
+    const bool has_retries = model_.retries().may_send_again();
+    const Time since = model_.timer_since();
+    if (is_judged && has_retries) result().unrepeated = oldest;
+    if (is_judged && !has_retries) result().exhausted = turn.wr_id;
+    collect(turn, kMostAckTimeouts * kAckTimer + bench().timing().answer);
+    take_completions(turn);
+    const std::optional<std::string> wrong = model_.end_turn(true);
+    if (wrong) {
+      raise(Oracle::answer, fmt::format("request {} is sent again after the ACK timeout: {}", turn.wr_id, *wrong),
+            "one retry too many");
+    }
+    if (is_judged && turn.completions.empty()) judge_repetition(turn, oldest);
+    if (is_judged && !turn.answers.empty()) judge_time(turn, turn.answers.front().time - since);
+    if (has_alarm()) return;
+    result().unrepeated.reset();
+    result().exhausted.reset();
+  }
+
+  /// Judges how long after the begin of its timer the device sent something again.
+  void judge_time(const Turn& turn, Duration after) {
+    if (after + bench().timing().early >= kAckTimer) return;
+    result().is_early = true;
+    raise(Oracle::answer,
+          fmt::format("request {} is sent again after {:.3f} ms, expected at least {:.3f} ms", turn.wr_id,
+                      milliseconds(after), milliseconds(kAckTimer)),
+          "early retry");
+  }
+
+  /// Judges what came after the ACK timeout.
+  void judge_repetition(const Turn& turn, Psn oldest) {
+    const bool is_repeated = std::ranges::any_of(turn.answers, [&](const SeenFrame& frame) {
+      return parse_frame(frame.bytes, LinkType::ethernet).bth().psn == oldest;
+    });
+    if (is_repeated) return;
+    raise(Oracle::answer,
+          fmt::format("PSN {} is not answered, and {} after {} ACK timeouts", oldest.value(),
+                      result().exhausted ? "its request does not fail" : "is not sent again", kMostAckTimeouts),
+          result().exhausted ? "no end of retries" : "no retry");
   }
 
   [[nodiscard]] TargetResult<void> do_post(const Post& post, Turn& turn) {
@@ -69,7 +126,8 @@ class RequesterRunner final : public ProgramRunner {
     collect(turn);
     const bool has_answer = post.opcode == transport::WorkOpcode::read || is_atomic;
     const std::size_t expected = has_answer ? 1 : model_.open().back().psns;
-    if (!has_alarm() && is_clean && turn.answers.size() != expected) {
+    (void)model_.end_turn(false);
+    if (!has_alarm() && is_clean && !model_.is_stopped() && turn.answers.size() != expected) {
       raise(Oracle::answer,
             fmt::format("request {}: {} frames sent, expected {}", turn.wr_id, turn.answers.size(), expected),
             "number of frames of a request");
@@ -85,8 +143,9 @@ class RequesterRunner final : public ProgramRunner {
     turn.frame = build_response(response, turn.psn, target().qpn(qp()), port());
     const std::optional<Packet> packet = send(turn);
     if (!packet) return;
-    if (response.qpn_flip == 0) model_.take_response(*packet);
+    if (response.qpn_flip == 0) model_.take_response(*packet, target().now());
     collect(turn);
+    (void)model_.end_turn(false);
     if (const auto psn = model_.unrepeated(); psn && !has_alarm()) {
       result().unrepeated = psn;
       raise(Oracle::answer, fmt::format("PSN {} is missing, as the NAK said, and is not sent again", psn->value()),
@@ -95,13 +154,16 @@ class RequesterRunner final : public ProgramRunner {
     take_completions(turn);
   }
 
-  void collect(Turn& turn) {
+  void collect(Turn& turn) { collect(turn, bench().timing().quiet); }
+
+  /// Takes what the device sends until it is silent; the first frame may take `first` to come.
+  void collect(Turn& turn, Duration first) {
     while (!has_alarm()) {
-      std::optional<SeenFrame> frame = receive(bench().timing().quiet);
+      std::optional<SeenFrame> frame = receive(turn.answers.empty() ? first : bench().timing().quiet);
       if (!frame) return;
       const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
       const std::optional<std::string> bad_form = bench().monitor().judge(packet, port(), frame->time);
-      const std::optional<std::string> wrong = model_.judge_request(packet);
+      const std::optional<std::string> wrong = model_.judge_request(packet, frame->time);
       if (bad_form) raise(Oracle::form, *bad_form, *bad_form);
       if (wrong)
         raise(Oracle::answer, fmt::format("{}: {}", frame_text(*frame), *wrong), kinds_of({*frame}) + place_of(turn));
@@ -135,7 +197,7 @@ class RequesterRunner final : public ProgramRunner {
   /// Returns what the device did last, or what it was answered, in a few words.
   static std::string place_of(const Turn& turn) {
     const auto* response = std::get_if<Response>(&turn.action);
-    if (response == nullptr) return " after a post";
+    if (response == nullptr) return std::holds_alternative<Wait>(turn.action) ? " after a timeout" : " after a post";
     return fmt::format(" after {} 0x{:02x}{}", opcode_info(response->opcode).name, response->syndrome,
                        response->psn == 0 ? "" : ", other PSN");
   }
@@ -143,8 +205,8 @@ class RequesterRunner final : public ProgramRunner {
   void check_end() override {
     using transport::QpState;
     const QpState state = target().state(qp());
-    const bool is_wrong =
-        (model_.is_stopped() && state != QpState::err) || (model_.is_clean() && state != QpState::rts);
+    const bool is_wrong = (model_.is_stopped() && state != QpState::err) ||
+                          (model_.is_clean() && !model_.is_stopped() && state != QpState::rts);
     if (is_wrong)
       return raise(Oracle::state, fmt::format("the QP is in {}", to_string(state)), std::string{to_string(state)});
     if (target().poll(qp(), true))
@@ -179,12 +241,17 @@ class RequesterRunner final : public ProgramRunner {
       signature = mix(mix(signature, static_cast<std::uint64_t>(response->opcode)), response->syndrome >> 5U);
       signature = mix(signature, response->psn == 0 ? 0U : response->psn > 0 ? 1U : 2U);
       signature = mix(signature, (response->wrong_icrc ? 1U : 0U) + (response->qpn_flip != 0 ? 2U : 0U));
+    } else {
+      signature = mix(signature, kWaited + static_cast<std::uint64_t>(model_.retries().most()));
     }
     for (const transport::Completion& completion : turn.completions) {
       signature = mix(signature, static_cast<std::uint64_t>(completion.status));
     }
     return mix(mix(signature, std::min<std::size_t>(turn.answers.size(), 3)), model_.abstract_state());
   }
+
+  // No work opcode.
+  static constexpr std::uint64_t kWaited = 0x100;
 
   RequesterModel model_;
   const RequesterSource& source_;
@@ -203,6 +270,8 @@ TargetResult<ProgramResult> run_requester(Bench& bench, const Program& program, 
   setup.sq_psn = program.first_psn;
   setup.peer = bench.next_peer();
   setup.max_rd_atomic = kMostPosts;
+  setup.timeout = kAckTimeout;
+  setup.retry_count = program.retry_count;
   const TargetResult<QpNumber> qp = bench.target().create_qp(setup);
   if (!qp) return tl::unexpected(qp.error());
   const RequesterModel::Attributes attributes{.type = setup.type,
@@ -210,7 +279,8 @@ TargetResult<ProgramResult> run_requester(Bench& bench, const Program& program, 
                                               .q_key = setup.q_key,
                                               .peer = setup.peer,
                                               .path_mtu = setup.path_mtu,
-                                              .first_psn = setup.sq_psn};
+                                              .first_psn = setup.sq_psn,
+                                              .retry_count = setup.retry_count};
   return RequesterRunner{bench, *port, attributes, *qp, source}.run(program);
 }
 

@@ -45,6 +45,7 @@ TEST(ProgramText, IsReadAsWhatItWasWrittenFrom) {
     EXPECT_EQ(again->version, program.version);
     EXPECT_EQ(again->state, program.state);
     EXPECT_EQ(again->access, program.access);
+    EXPECT_EQ(again->retry_count, program.retry_count);
   }
 }
 
@@ -65,7 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Mistake{"for: nobody\nactions: []", "1:6: for: expected responder or requester, found \"nobody\""},
                     Mistake{"actions: [{post: {}}]",
                             "action \"post\" is unknown; there are: request, receive, deregister, restart"},
-                    Mistake{"for: requester\nactions: [{request: {}}]", "there are: post, response"},
+                    Mistake{"for: requester\nactions: [{request: {}}]", "there are: post, response, wait"},
+                    Mistake{"retry_count: 8\nactions: []", "retry_count: expected 0 to 7, found 8"},
                     Mistake{"actions: [{request: {payload: 4294967295}}]", "4294967295 bytes are too many"},
                     Mistake{"for: requester\nactions: [{restart: {}}]", "there are: post, response"},
                     Mistake{"actions: [{restart: {psn: far}}]", "psn: expected a whole number, found \"far\""},

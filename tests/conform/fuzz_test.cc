@@ -126,7 +126,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      "format_no_a", "read_overrun", "read_placed_by_arrival", "init_executes",
                                      "icrc_at_frame_end", "v1_icrc_as_v2", "uc_joins", "uc_middle_starts", "uc_asks",
                                      "ud_area_20", "ud_qkey_literal", "go_back_skips", "reset_keeps_store",
-                                     "reset_keeps_msn"),
+                                     "reset_keeps_msn", "timeout_half", "timeout_never", "retry_one_more",
+                                     "retry_no_refill"),
                      testing::Values(1)),
     name_of_fault);
 // Of these a right device often takes another way than the one with the fault, before the fault shows.

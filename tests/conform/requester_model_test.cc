@@ -34,13 +34,13 @@ class RequesterModelTest : public testing::Test {
   }
   void respond(Opcode opcode, std::uint32_t psn, const std::vector<std::pair<std::string, std::string>>& fields = {}) {
     const auto bytes = frame(opcode, psn, fields);
-    model_.take_response(parse_frame(bytes, LinkType::ethernet));
+    model_.take_response(parse_frame(bytes, LinkType::ethernet), Time{});
   }
   std::optional<std::string> complete(std::uint64_t wr_id, CompletionStatus status) {
     return model_.judge_completion(Completion{.wr_id = wr_id, .status = status});
   }
   std::optional<std::string> request(const std::vector<std::byte>& bytes) {
-    return model_.judge_request(parse_frame(bytes, LinkType::ethernet));
+    return model_.judge_request(parse_frame(bytes, LinkType::ethernet), Time{});
   }
 
   MemoryModel memory_{kMemory, bytes_of_seed(1, 4096)};
