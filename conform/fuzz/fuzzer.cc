@@ -18,8 +18,9 @@ constexpr std::uint64_t kNewOneIn = 2;
 // A responder has more to do, and more to do wrong.
 constexpr unsigned kPercentForRequester = 35;
 
-/// Fills the regions that the peer may use, so that a READ of the wrong place shows.
-TargetResult<ProgramResult> fill(Bench& bench) {
+}  // namespace
+
+TargetResult<ProgramResult> fill_regions(Bench& bench) {
   Program program{.path_mtu = kFillBytes, .access = transport::Access::remote_write};
   for (const auto& [key, bytes] : {std::pair{Key::right, kRegionBytes}, std::pair{Key::lent, kLentBytes}}) {
     for (std::uint32_t i = 0; i < bytes / kFillBytes; ++i) {
@@ -33,8 +34,6 @@ TargetResult<ProgramResult> fill(Bench& bench) {
   }
   return run_program(bench, program);
 }
-
-}  // namespace
 
 Fuzzer::Fuzzer(TargetFactory make_target, const Settings& settings)
     : make_target_(std::move(make_target)),
@@ -50,7 +49,7 @@ TargetResult<ProgramResult> Fuzzer::prepare() {
   if (!bench) return tl::unexpected(bench.error());
   bench_.emplace(std::move(*bench));
   look_around();
-  return fill(*bench_);
+  return fill_regions(*bench_);
 }
 
 void Fuzzer::look_around() {
@@ -144,11 +143,12 @@ void Fuzzer::learn(const ProgramResult& result, bool is_known) {
     has_new_pair |= pairs_.insert(mix(before, signature.value)).second;
     before = signature.value;
   }
+  const bool has_new_coverage = settings_.has_new_coverage && settings_.has_new_coverage();
   counts_.signatures = signatures_.size();
   for (const unsigned state : result.states) states_[state] = true;
   counts_.states = static_cast<std::uint64_t>(std::ranges::count(states_, true));
   if (result.alarm) return;
-  if (last_new || has_new_pair) go_on_from(result.program);
+  if (last_new || has_new_pair || has_new_coverage) go_on_from(result.program);
   // Pairs come again by themselves, and are too many to keep a file for each.
   if (!last_new || is_known) return;
   kept_.push_back(result.program);
@@ -156,6 +156,7 @@ void Fuzzer::learn(const ProgramResult& result, bool is_known) {
 }
 
 void Fuzzer::go_on_from(Program program) {
+  if (!settings_.keeps_corpus) return;
   corpus_.push_back(std::move(program));
   counts_.corpus = corpus_.size();
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,9 @@ struct FuzzMemory {
   std::vector<Finding> findings{};
 };
 
+/// Fills the regions that the peer may use, so that a READ of the wrong place shows. Error: the device refuses a verb.
+[[nodiscard]] TargetResult<ProgramResult> fill_regions(Bench& bench);
+
 /// Makes up conversations with a device, keeps those in which something new happened, goes on from them, and collects
 /// what the device does wrong. The same seed and device give the same conversations.
 class Fuzzer {
@@ -50,6 +54,10 @@ class Fuzzer {
     std::uint64_t seed = 1;
     std::uint64_t frames_a_second = 0;  ///< at most; 0: as fast as the device answers
     unsigned repeats = 20;              ///< runs of a finding, which say how often it shows
+    bool keeps_corpus = true;           ///< goes on from programs in which something new happened
+    /// Returns true if the device has done something since the last call that it had never done; empty: nobody can look
+    /// into it.
+    std::function<bool()> has_new_coverage{};
   };
   Fuzzer(TargetFactory make_target, const Settings& settings);
 
