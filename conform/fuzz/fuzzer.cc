@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "conform/fuzz/minimiser.h"
 #include "conform/fuzz/requester_generator.h"
 #include "conform/fuzz/requester_run.h"
 #include "conform/fuzz/signature.h"
@@ -33,6 +32,15 @@ TargetResult<ProgramResult> fill_regions(Bench& bench) {
     }
   }
   return run_program(bench, program);
+}
+
+TargetResult<ProgramResult> run_made_up(Bench& bench, const Program& from, Random& random) {
+  if (from.is_for_requester) {
+    RequesterGenerator source{random, from.actions};
+    return run_requester(bench, from, [&](const RequesterModel& model) { return source.next(model); });
+  }
+  Generator source{random, from.actions};
+  return run_program(bench, from, source);
 }
 
 Fuzzer::Fuzzer(TargetFactory make_target, const Settings& settings)
@@ -108,26 +116,13 @@ TargetResult<ProgramResult> Fuzzer::run_next() {
   program.is_for_requester = happens(random_, kPercentForRequester);
   // Nothing is sent in other states.
   if (program.is_for_requester) program.state = transport::QpState::rts;
-  std::vector<Action> begin;
   if (!corpus_.empty() && random_() % kNewOneIn == 0) {
     const Program& known = corpus_[random_() % corpus_.size()];
-    if (bench_->port_of(known) != nullptr) {
-      program = known;
-      begin = std::exchange(program.actions, {});
-    }
+    if (bench_->port_of(known) != nullptr) program = known;
   }
-  TargetResult<ProgramResult> result = run_new(program, std::move(begin));
+  TargetResult<ProgramResult> result = run_made_up(*bench_, program, random_);
   if (result) learn(*result, false);
   return result;
-}
-
-TargetResult<ProgramResult> Fuzzer::run_new(const Program& program, std::vector<Action> begin) {
-  if (program.is_for_requester) {
-    RequesterGenerator source{random_, std::move(begin)};
-    return run_requester(*bench_, program, [&](const RequesterModel& model) { return source.next(model); });
-  }
-  Generator source{random_, std::move(begin)};
-  return run_program(*bench_, program, source);
 }
 
 void Fuzzer::learn(const ProgramResult& result, bool is_known) {
@@ -196,7 +191,7 @@ bool Fuzzer::note(const ProgramResult& failed) {
 Finding Fuzzer::examine(const ProgramResult& failed) {
   Finding finding{.result = failed};
   try {
-    finding.result = minimise(failed, [this](const Program& program) { return run_alone(program); });
+    finding.result = minimise(failed, [this](const Program& program) { return run_alone(program); }, settings_.trials);
     for (; finding.repeats < settings_.repeats; ++finding.repeats) {
       const std::optional<ProgramResult> again = run_alone(finding.result.program);
       if (again && again->alarm && again->alarm->place == finding.result.alarm->place) ++finding.shown;

@@ -15,6 +15,7 @@
 #include "conform/fuzz/finding.h"
 #include "conform/fuzz/gate.h"
 #include "conform/fuzz/generator.h"
+#include "conform/fuzz/minimiser.h"
 #include "conform/fuzz/program_run.h"
 #include "conform/fuzz/requester_model.h"
 #include "conform/run/suite.h"
@@ -45,6 +46,10 @@ struct FuzzMemory {
 /// Fills the regions that the peer may use, so that a READ of the wrong place shows. Error: the device refuses a verb.
 [[nodiscard]] TargetResult<ProgramResult> fill_regions(Bench& bench);
 
+/// Runs a program that is made up: `from` with one more thing wrong, if it has actions, and what is made up behind it.
+/// Error: the device cannot be used. Throws DeviceGone.
+[[nodiscard]] TargetResult<ProgramResult> run_made_up(Bench& bench, const Program& from, Random& random);
+
 /// Makes up conversations with a device, keeps those in which something new happened, goes on from them, and collects
 /// what the device does wrong. The same seed and device give the same conversations.
 class Fuzzer {
@@ -54,6 +59,7 @@ class Fuzzer {
     std::uint64_t seed = 1;
     std::uint64_t frames_a_second = 0;  ///< at most; 0: as fast as the device answers
     unsigned repeats = 20;              ///< runs of a finding, which say how often it shows
+    std::size_t trials = kMostTrials;   ///< runs of shorter programs that look for the shortest
     bool keeps_corpus = true;           ///< goes on from programs in which something new happened
     /// Returns true if the device has done something since the last call that it had never done; empty: nobody can look
     /// into it.
@@ -93,8 +99,6 @@ class Fuzzer {
   void look_around();
   /// Runs the next program: one that is to be tried first, a new one, or one that goes on from a known one.
   [[nodiscard]] TargetResult<ProgramResult> run_next();
-  /// Runs a program that is made up, with these actions at its begin.
-  [[nodiscard]] TargetResult<ProgramResult> run_new(const Program& program, std::vector<Action> begin);
   void learn(const ProgramResult& result, bool is_known);
   /// Adds a finding, or counts a known one; true if it is new.
   bool note(const ProgramResult& failed);

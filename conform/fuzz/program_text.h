@@ -11,7 +11,7 @@
 namespace roce::conform::fuzz {
 
 /// The version of the form of programs, and of what their signatures stand for.
-inline constexpr std::uint64_t kProgramVersion = 2;
+inline constexpr std::uint64_t kProgramVersion = 3;
 
 /// Returns a program as YAML: a map, of which no line has an indentation of its own but `indent`. Members with their
 /// usual values are left out.

@@ -66,7 +66,7 @@ std::function<bool(std::uint64_t& frames)> make_step(std::string_view level, std
       return alarm.has_value();
     };
   }
-  Fuzzer::Settings settings{.seed = seed, .repeats = 0};
+  Fuzzer::Settings settings{.seed = seed, .repeats = 0, .trials = 0};
   settings.keeps_corpus = level != "model";
   if (level == "coverage") settings.has_new_coverage = [] { return std::exchange(is_new, false); };
   return [fuzzer = std::make_shared<Fuzzer>(make_target, settings)](std::uint64_t& frames) {

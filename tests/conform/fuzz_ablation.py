@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The table of docs/results/fuzzing.md: what fuzzers find that know less than ours, of 20 planted faults.
+"""The table of docs/results/fuzzing.md: the frames until fuzzers that know less than ours find 20 planted faults.
 
 usage: fuzz_ablation.py [-h] [--seconds N] [--seeds N] [--jobs N] FUZZ_ABLATION
 
@@ -29,20 +29,19 @@ def draw_faults():
 
 
 def run(program, fault, level, seed, seconds):
-    """Returns the seconds until the fault was found; None if it was not."""
+    """Returns the frames until the fault was found; None if it was not."""
     done = subprocess.run([program, fault, level, str(seed), str(seconds)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{fault}, {level}, seed {seed}: {done.stdout}{done.stderr}")
-    word, spent, _ = done.stdout.splitlines()[-1].split()
-    return float(spent) if word == "found" else None
+    word, _, frames = done.stdout.splitlines()[-1].split()
+    return int(frames) if word == "found" else None
 
 
-def cell(times, seconds):
-    found = [time for time in times if time is not None]
+def cell(frames):
+    found = [count for count in frames if count is not None]
     if not found:
         return "–"
-    median = statistics.median(time if time is not None else seconds for time in times)
-    return f"{median:.2f}" if len(found) == len(times) else f"{len(found)} of {len(times)}"
+    return f"{statistics.median(found):,.0f}" if len(found) == len(frames) else f"{len(found)} of {len(frames)}"
 
 
 def main():
@@ -61,9 +60,9 @@ def main():
         for letter, fault in draw_faults():
             cells = []
             for level in LEVELS:
-                times = list(pool.map(lambda seed, level=level: run(arguments.program, fault, level, seed, arguments.seconds), seeds))
-                totals[level] += all(time is not None for time in times)
-                cells.append(cell(times, arguments.seconds))
+                frames = list(pool.map(lambda seed, level=level: run(arguments.program, fault, level, seed, arguments.seconds), seeds))
+                totals[level] += all(count is not None for count in frames)
+                cells.append(cell(frames))
             print(f"| `{fault}` | {letter} | " + " | ".join(cells) + " |", flush=True)
     print("| found with every seed | | " + " | ".join(str(totals[level]) for level in LEVELS) + " |")
     print(f"\n{arguments.seeds} seeds, at most {arguments.seconds} s each, load {os.getloadavg()[0]:.1f} at the end.")

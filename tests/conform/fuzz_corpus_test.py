@@ -109,7 +109,7 @@ class Corpus(unittest.TestCase):
                                   stderr=subprocess.PIPE, text=True)
         self.wait_until((self.corpus / "fuzzer-1.yaml").exists, fuzzer)
         damaged = self.corpus / "program-0000000000000001.yaml"
-        damaged.write_text("program: 2\n")
+        damaged.write_text("program: 3\n")
         self.addCleanup(fuzzer.kill)
         self.assertIn(str(damaged), fuzzer.stderr.readline())
         fuzzer.terminate()
@@ -175,7 +175,7 @@ class Corpus(unittest.TestCase):
     def test_of_another_version_is_refused(self):
         self.make()
         program = sorted(self.corpus.glob("program-*.yaml"))[0]
-        program.write_text(program.read_text().replace("program: 2", "program: 3"))
+        program.write_text(program.read_text().replace("program: 3", "program: 4"))
         before = programs_of(self.corpus)
         self.refuse("another version", self.corpus)
         self.assertEqual(programs_of(self.corpus), before)
