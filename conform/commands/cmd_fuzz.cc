@@ -120,10 +120,6 @@ ExitCode run_fuzzer(const FuzzOptions& options) {
   return code_without_findings(session);
 }
 
-std::string find_mistake_of_time(const std::string& text) {
-  return read_time(text) ? "" : fmt::format("expected a time such as 60s, found {}", text);
-}
-
 void add_corpus_options(command_line::Command& command, FuzzOptions& options) {
   const command_line::Option corpus =
       command
@@ -157,12 +153,14 @@ void add_fuzz(command_line::Program& program, ExitCode& code) {
   const auto options = std::make_shared<FuzzOptions>();
   command.add_option("-i,--interface", options->device.interface, "Interface that the device is reached through")
       .type_name("IF");
-  command
-      .add_option(
-          "--agent", options->device.agent,
-          "Program beside the device: roce-gen peer or roce-agent, by the path of its control socket (with a /) "
-          "or HOST:PORT")
-      .type_name("AGENT");
+  const command_line::Option agent =
+      command
+          .add_option(
+              "--agent", options->device.agent,
+              "Program beside the device: roce-gen peer or roce-agent, by the path of its control socket (with a /) "
+              "or HOST:PORT")
+          .type_name("AGENT");
+  add_recovery_options(command, options->recovery, agent);
   command.add_option("--target", options->target, "Address of the device, the only one that frames go to")
       .type_name("ADDRESS");
   command

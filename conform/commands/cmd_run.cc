@@ -50,8 +50,7 @@ struct RunOptions {
   DeviceChoice device;
   std::uint64_t seed = 1;
   std::uint32_t probes = 1000;
-  std::string recover_command;
-  std::string recover_time = "120s";
+  RecoveryChoice recovery;
   std::string server_time = "10s";
   std::uint32_t tries = 0;  // 0: as many as the loss on the wire asks for
   std::string profile_of_device;
@@ -130,10 +129,7 @@ void set_up(Device& device, const RunOptions& options, const std::optional<Devic
     };
   }
   if (options.device.has_agent() && options.probes != 0) set_by_noise(device, options, noise);
-  if (!options.recover_command.empty()) {
-    const auto limit = static_cast<Duration::rep>(read_time(options.recover_time).value_or(0));
-    device.suite.recover = recovery_by_command(options.recover_command, Duration{limit}, device.ways);
-  }
+  device.suite.recover = recovery_of(options.recovery, device.ways);
   if (options.tries != 0) set_most(device.suite.tries, options.tries);
   (void)std::fflush(stdout);
 }
@@ -150,12 +146,6 @@ class Interruption {
   runtime::StopSignal signal_;
   std::atomic<bool> has_come_{false};
 };
-
-std::string find_mistake_of_time(const std::string& text) {
-  constexpr std::uint64_t day = 86'400'000'000'000;
-  const std::optional<std::uint64_t> time = read_time(text);
-  return time && *time <= day ? "" : fmt::format("expected a time such as 90s, at most a day, found {}", text);
-}
 
 /// Returns the command line that leads to the same device and the same cases.
 std::vector<std::string> arguments_of(const RunOptions& options) {
@@ -302,18 +292,7 @@ void add_device_options(command_line::Command& command, const std::shared_ptr<Ru
                   "are lost)")
       .type_name("N")
       .range(1U, kMostTries);
-  command
-      .add_option(
-          "--recover-command", options->recover_command,
-          "On a wire: run this by the shell when the device stopped answering, and go on once its agent is there")
-      .type_name("COMMAND")
-      .needs(agent);
-  command
-      .add_option("--recover-time", options->recover_time,
-                  "Give up a device that is not back after this time, such as 90s")
-      .type_name("TIME")
-      .check(find_mistake_of_time)
-      .capture_default_str();
+  add_recovery_options(command, options->recovery, agent);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "conform/fuzz/program_text.h"
 #include "conform/language/functions.h"
 #include "runtime/stop_signal.h"
+#include "text/human_units.h"
 #include "text/live_line.h"
 #include "text/terminal.h"
 
@@ -53,10 +54,10 @@ Outcome<T> outcome(fuzz::FileResult<T> result) {
 FuzzSession::FuzzSession(const FuzzOptions& options, const Device& device)
     : options_(options),
       device_(device.text),
-      fuzzer_(device.factories.front(),
-              {.timing = device.suite.timing,
-               .seed = options.seed,
-               .frames_a_second = options.rate.value_or(device.ways ? kUsualRateOnLink : 0)}) {}
+      fuzzer_(device.factories.front(), {.timing = device.suite.timing,
+                                         .seed = options.seed,
+                                         .frames_a_second = options.rate.value_or(device.ways ? kUsualRateOnLink : 0)}),
+      recover_(recovery_of(options.recovery, device.ways)) {}
 
 double FuzzSession::seconds() const {
   return before_ + std::chrono::duration<double>(Clock::now() - begin_).count();
@@ -152,8 +153,8 @@ Outcome<std::string> FuzzSession::run_programs() {
   const bool shows_progress = isatty(STDERR_FILENO) != 0;
   const double limit = seconds_of(options_.time);
   runtime::StopSignal signal;
-  try {
-    for (;;) {
+  for (;;) {
+    try {
       const double now = seconds();
       if (now >= limit || (options_.programs != 0 && fuzzer_.counts().programs >= options_.programs)) return {};
       if (signal.take()) return std::string{kInterrupted};
@@ -163,18 +164,43 @@ Outcome<std::string> FuzzSession::run_programs() {
         shown_ = now;
         show_progress();
       }
-      const std::size_t known = fuzzer_.findings().size();
-      const TargetResult<bool> is_new = fuzzer_.step();
-      if (!is_new) return cannot("the device refuses what every program needs: " + is_new.error());
-      if (fuzzer_.findings().size() == known) continue;
-      if (Outcome<void> written = write_finding(fuzzer_.findings().back()); !written) {
-        return tl::unexpected(written.error());
-      }
-      if (Outcome<void> saved = save(); !saved) return tl::unexpected(saved.error());
+      Outcome<void> done = std::exchange(has_come_back_, false) ? try_death_again() : step();
+      if (!done) return tl::unexpected(done.error());
+    } catch (const DeviceGone& gone) {
+      if (std::string reason = recover(gone); !reason.empty()) return reason;
     }
-  } catch (const DeviceGone& gone) {
-    return fmt::format("the device stopped answering: {} ({})", gone.what(), to_string(gone.damage()));
   }
+}
+
+Outcome<void> FuzzSession::step() {
+  const std::uint64_t programs = fuzzer_.counts().programs;
+  const std::size_t known = fuzzer_.findings().size();
+  const TargetResult<bool> is_new = fuzzer_.step();
+  if (!is_new) return cannot("the device refuses what every program needs: " + is_new.error());
+  if (fuzzer_.counts().programs != programs) deaths_in_row_ = 0;
+  if (fuzzer_.findings().size() == known) return {};
+  if (Outcome<void> written = write_finding(fuzzer_.findings().back()); !written) return written;
+  return save();
+}
+
+std::string FuzzSession::recover(const DeviceGone& gone) {
+  std::string what = fmt::format("the device stopped answering: {} ({})", gone.what(), to_string(gone.damage()));
+  if (!recover_) return what;
+  // The second death may be that of the program that is tried again.
+  constexpr unsigned most_in_row = 2;
+  if (++deaths_in_row_ > most_in_row) return what + ", again and again";
+  const std::string program = fmt::format("seed {}, program {}", options_.seed, fuzzer_.counts().programs);
+  const Death death{.damage = gone.damage(), .what = gone.what(), .instances = {program}};
+  if (const TargetResult<void> back = recover_(death); !back)
+    return fmt::format("{}, and was not recovered: {}", what, back.error());
+  ++recoveries_;
+  has_come_back_ = true;
+  return {};
+}
+
+Outcome<void> FuzzSession::try_death_again() {
+  fuzzer_.try_death_again();
+  return fuzzer_.findings().empty() ? Outcome<void>{} : write_finding(fuzzer_.findings().back());
 }
 
 void FuzzSession::show_progress() {
@@ -195,9 +221,13 @@ void FuzzSession::show_progress() {
 
 std::string FuzzSession::summary() const {
   const FuzzCounts& counts = fuzzer_.counts();
-  return fmt::format("{:.0f} s: {} programs, {:.0f} frames/s, {} of {} states, {} signatures, {} findings", seconds(),
-                     counts.programs, static_cast<double>(counts.frames) / std::max(seconds(), 1e-3), counts.states,
-                     fuzz::kFuzzStates, counts.signatures, fuzzer_.findings().size());
+  std::string text = fmt::format(
+      "{:.0f} s: {} programs, {:.0f} frames/s, {} of {} states, {} signatures, {}", seconds(), counts.programs,
+      static_cast<double>(counts.frames) / std::max(seconds(), 1e-3), counts.states, fuzz::kFuzzStates,
+      counts.signatures, text::counted(fuzzer_.findings().size(), "finding", "findings"));
+  if (recoveries_ != 0)
+    text += fmt::format(", the device was brought back {}", text::counted(recoveries_, "time", "times"));
+  return text;
 }
 
 FuzzSummary FuzzSession::full_summary(const std::string& ended) const {
@@ -215,7 +245,8 @@ FuzzSummary FuzzSession::full_summary(const std::string& ended) const {
                       .corpus = counts.corpus,
                       .states = counts.states,
                       .possible_states = fuzz::kFuzzStates,
-                      .damaged_files = damages_};
+                      .damaged_files = damages_,
+                      .recoveries = recoveries_};
   for (const fuzz::Oracle oracle : fuzz::kOracles) summary.oracles.emplace_back(to_string(oracle));
   summary.findings.reserve(fuzzer_.findings().size());
   for (const fuzz::Finding& finding : fuzzer_.findings()) {

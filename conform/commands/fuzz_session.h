@@ -10,6 +10,7 @@
 #include "command_line/outcome.h"
 #include "conform/commands/device.h"
 #include "conform/commands/growth.h"
+#include "conform/commands/recovery.h"
 #include "conform/fuzz/corpus_folder.h"
 #include "conform/fuzz/fuzzer.h"
 #include "conform/fuzz/state_file.h"
@@ -30,6 +31,7 @@ struct FuzzOptions {
   std::vector<std::string> merge;     ///< folders
   std::optional<std::uint64_t> rate;  ///< frames a second; 0: no limit
   std::string plateau = "600s";
+  RecoveryChoice recovery;
 };
 
 /// One run of the fuzzer: when it ends, and the files in which it keeps what it finds.
@@ -64,6 +66,12 @@ class FuzzSession {
 
   [[nodiscard]] Outcome<std::vector<fuzz::Program>> read_new(fuzz::CorpusFolder& folder);
   [[nodiscard]] Outcome<std::string> run_programs();
+  /// Finds out whether the newest finding stops a device again that was brought back. Throws DeviceGone.
+  [[nodiscard]] Outcome<void> try_death_again();
+  /// Runs a program, and keeps what it showed. Throws DeviceGone.
+  [[nodiscard]] Outcome<void> step();
+  /// Brings a device back that stopped answering. Returns the reason why it cannot be; empty if it is back.
+  [[nodiscard]] std::string recover(const DeviceGone& gone);
   /// Writes and reads what it is time for.
   [[nodiscard]] Outcome<void> keep_files(double seconds);
   [[nodiscard]] Outcome<void> save();
@@ -84,6 +92,10 @@ class FuzzSession {
   std::uint64_t programs_before_ = 0;
   std::uint64_t frames_before_ = 0;
   std::size_t damages_ = 0;
+  Recovery recover_{};  ///< empty: a device that died ends the run
+  std::uint64_t recoveries_ = 0;
+  unsigned deaths_in_row_ = 0;
+  bool has_come_back_ = false;
   Growth growth_;
 };
 

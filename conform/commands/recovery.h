@@ -4,10 +4,26 @@
 #include <memory>
 #include <string>
 
+#include "command_line/program.h"
 #include "conform/commands/device.h"
 #include "conform/run/suite.h"
 
 namespace roce::conform {
+
+/// Returns the reason why a text is no time of at most a day, such as 90s; empty if it is one.
+[[nodiscard]] std::string find_mistake_of_time(const std::string& text);
+
+/// The way in which a user brings a device back.
+struct RecoveryChoice {
+  std::string command{};  ///< empty: none
+  std::string time = "120s";
+};
+
+/// Adds the options of a recovery to a command; `agent` is its option of a device on a wire.
+void add_recovery_options(command_line::Command& command, RecoveryChoice& choice, const command_line::Option& agent);
+
+/// Returns the recovery that a user chose; empty if none.
+[[nodiscard]] Recovery recovery_of(const RecoveryChoice& choice, std::shared_ptr<LinkWays> ways);
 
 /// Returns the recovery of a device by a command of the user: runs it through the shell, and then connects to the agent
 /// again and again until that is possible or `limit` is over, counted from the beginning. The command finds in its

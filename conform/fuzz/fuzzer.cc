@@ -191,7 +191,8 @@ bool Fuzzer::note(const ProgramResult& failed) {
 Finding Fuzzer::examine(const ProgramResult& failed) {
   Finding finding{.result = failed};
   try {
-    finding.result = minimise(failed, [this](const Program& program) { return run_alone(program); }, settings_.trials);
+    finding.result = minimise(
+        failed, [this](const Program& program) { return run_alone(program); }, settings_.trials);
     for (; finding.repeats < settings_.repeats; ++finding.repeats) {
       const std::optional<ProgramResult> again = run_alone(finding.result.program);
       if (again && again->alarm && again->alarm->place == finding.result.alarm->place) ++finding.shown;
@@ -201,6 +202,15 @@ Finding Fuzzer::examine(const ProgramResult& failed) {
     bench_.reset();
   }
   return finding;
+}
+
+void Fuzzer::try_death_again() {
+  if (findings_.empty()) return;
+  Finding& newest = findings_.back();
+  if (newest.result.alarm->oracle != Oracle::gone || newest.repeats != 0) return;
+  const std::optional<ProgramResult> again = run_alone(newest.result.program);
+  newest.repeats = 1;
+  if (again && again->alarm && again->alarm->oracle == Oracle::gone) newest.shown = 1;
 }
 
 std::optional<ProgramResult> Fuzzer::run_alone(const Program& program) {

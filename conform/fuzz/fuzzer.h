@@ -73,6 +73,10 @@ class Fuzzer {
   /// Runs a program as it is. Throws DeviceGone. Error: the device cannot be used.
   [[nodiscard]] TargetResult<ProgramResult> run(const Program& program);
 
+  /// Runs the newest finding once more alone, if the device was gone when it was made: whether it stops the device
+  /// again. Throws DeviceGone if it is gone already.
+  void try_death_again();
+
   /// Lets a program run as it is before others are made up.
   void try_first(Program program) { untried_.push_back(std::move(program)); }
   /// Goes on from a program, too, without running it as it is.

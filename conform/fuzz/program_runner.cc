@@ -29,7 +29,13 @@ TargetResult<ProgramResult> ProgramRunner::run(const Program& program) {
   try {
     if (const TargetResult<void> done = run_actions(); !done) return tl::unexpected(done.error());
   } catch (const DeviceGone& gone) {
-    raise(Oracle::gone, gone.what(), "no answer any more");
+    // That says nothing about the device.
+    if (gone.damage() == Damage::no_link) throw;
+    const Turn* last = result_.turns.empty() ? nullptr : &result_.turns.back();
+    const auto* request = last == nullptr ? nullptr : std::get_if<Request>(&last->action);
+    raise(Oracle::gone, fmt::format("{} ({})", gone.what(), to_string(gone.damage())),
+          fmt::format("no answer any more{}{}", request == nullptr ? "" : " after ",
+                      request == nullptr ? "" : opcode_info(request->opcode).name));
   }
   result_.program = program;
   result_.program.actions.clear();

@@ -22,6 +22,7 @@ Json counts_json(const FuzzSummary& summary) {
   json["states"] = summary.states;
   json["possible_states"] = summary.possible_states;
   json["damaged_files"] = summary.damaged_files;
+  json["recoveries"] = summary.recoveries;
   return json;
 }
 

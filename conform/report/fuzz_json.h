@@ -38,6 +38,7 @@ struct FuzzSummary {
   std::uint64_t states = 0;            ///< that were reached
   std::uint64_t possible_states = 0;   ///< that the models tell apart
   std::uint64_t damaged_files = 0;     ///< of the corpus
+  std::uint64_t recoveries = 0;        ///< how often the device died and was brought back
   std::vector<std::string> oracles{};  ///< the names of all judges
   std::vector<FuzzFinding> findings{};
 };

@@ -10,7 +10,6 @@ The faults are five of each class of fuzz_faults.py, drawn with the same seed ea
 
 import argparse
 import concurrent.futures
-import os
 import random
 import statistics
 import subprocess
@@ -46,13 +45,12 @@ def cell(frames):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=int, default=120, help="the most for each run")
+    parser.add_argument("--seconds", type=int, default=120, help="the most time of a processor for each run")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
     parser.add_argument("program", metavar="FUZZ_ABLATION")
     arguments = parser.parse_args()
     seeds = range(1, arguments.seeds + 1)
-    print(f"Load {os.getloadavg()[0]:.1f} at the begin.\n")
     print("| fault | class | " + " | ".join(LEVELS) + " |")
     print("|---|---|" + "---|" * len(LEVELS))
     totals = dict.fromkeys(LEVELS, 0)
@@ -65,7 +63,7 @@ def main():
                 cells.append(cell(frames))
             print(f"| `{fault}` | {letter} | " + " | ".join(cells) + " |", flush=True)
     print("| found with every seed | | " + " | ".join(str(totals[level]) for level in LEVELS) + " |")
-    print(f"\n{arguments.seeds} seeds, at most {arguments.seconds} s each, load {os.getloadavg()[0]:.1f} at the end.")
+    print(f"\n{arguments.seeds} seeds, at most {arguments.seconds} s of a processor each.")
 
 
 if __name__ == "__main__":

@@ -182,8 +182,8 @@ class Corpus(unittest.TestCase):
         state = self.corpus / "fuzzer-1.yaml"
         program.unlink()
         self.make()
-        state.write_text(state.read_text().replace("fuzzer: 2", "fuzzer: 3"))
-        self.refuse("expected version 2, found 3", self.corpus, "--resume")
+        state.write_text(state.read_text().replace("fuzzer: 3", "fuzzer: 4"))
+        self.refuse("expected version 3, found 4", self.corpus, "--resume")
 
     def test_state_has_to_fit(self):
         self.refuse("begin without --resume", self.corpus, "--resume")
