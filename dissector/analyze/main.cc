@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   roce::analyze::add_paths(program, code);
   roce::analyze::add_join(program, code);
   roce::analyze::add_rules(program, code);
+  roce::analyze::add_export(program, code);
   roce::analyze::add_extract(program, code);
   roce::analyze::add_annotate(program, code);
   roce::analyze::add_decode(program, code);

@@ -68,6 +68,7 @@ ROOMS = {
     "command_line": _room(),
     "yaml": _room(),
     "files": _room("roce/link"),
+    "columns": Room(frozenset(), frozenset(["tl/expected.hpp"])),
     "text": _room("roce/wire"),
     "packet_text": _room("roce/wire text"),
     "perftest": _room("roce/live roce/wire"),
@@ -127,8 +128,10 @@ ROOMS = {
     "analyze/counters": _room("roce/analysis roce/json_input roce/wire "
                               "analyze/filter analyze/report analyze/run analyze/session"),
     "analyze/join": _room("roce/analysis roce/wire packet_text text analyze/report analyze/run analyze/session"),
+    "analyze/export": _room("columns roce/analysis roce/link roce/wire command_line text "
+                            "analyze/report analyze/run analyze/session"),
     "analyze/commands": _room("command_line files packet_text text analyze/copy analyze/counters analyze/decode "
-                              "analyze/input analyze/join analyze/report analyze/run analyze/session"),
+                              "analyze/export analyze/input analyze/join analyze/report analyze/run analyze/session"),
     "analyze": _room("command_line files analyze/commands"),
 
     # A libibverbs.so.1 and a librdmacm.so.1 of our own, and roce-run, which puts them in front of programs.
@@ -172,8 +175,10 @@ LIBRARIES = (
     # YAML from outside is read within bounds: whoever loads it elsewhere has none.
     _library(r"yaml-cpp/[\w/]+\.h", "tools/yaml/", "yaml-cpp", "yaml-cpp::yaml-cpp", binds_tests=True),
     _library(r"microhttpd\.h", "tools/metrics/", "PkgConfig::MICROHTTPD"),
-    _library(r"(?:pcap/.*|pcap\.h|xdp/.*|bpf/.*|zlib\.h|zstd\w*\.h)", "libroce/src/link/", "PkgConfig::PCAP",
-             "PkgConfig::XDP", "PkgConfig::BPF", "PkgConfig::ZLIB", "PkgConfig::ZSTD"),
+    _library(r"(?:pcap/.*|pcap\.h|xdp/.*|bpf/.*|zlib\.h)", "libroce/src/link/", "PkgConfig::PCAP",
+             "PkgConfig::XDP", "PkgConfig::BPF", "PkgConfig::ZLIB"),
+    # Captures are compressed whole, and the pages of Parquet one by one.
+    _library(r"zstd\w*\.h", ("libroce/src/link/", "tools/columns/"), "PkgConfig::ZSTD"),
     _library(r"(?:isa-l/\w+\.h|isa-l\.h|crc\.h)", "libroce/src/wire/icrc", "PkgConfig::ISAL"),
     _library(r"infiniband/\w+\.h", ("conform/agent/", "verbs/ibverbs/", "verbs/rdmacm/"), "PkgConfig::IBVERBS"),
     _library(r"rdma/\w+\.h", ("conform/agent/", "verbs/rdmacm/"), "PkgConfig::RDMACM"),

@@ -16,6 +16,7 @@ void add_annotate(command_line::Program& program, ExitCode& code);
 void add_counters(command_line::Program& program, ExitCode& code);
 void add_decode(command_line::Program& program, ExitCode& code);
 void add_events(command_line::Program& program, ExitCode& code);
+void add_export(command_line::Program& program, ExitCode& code);
 void add_extract(command_line::Program& program, ExitCode& code);
 void add_join(command_line::Program& program, ExitCode& code);
 void add_latency(command_line::Program& program, ExitCode& code);

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/export/export_consumer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyze/run/carried_state.h"
+
+namespace roce::analyze {
+
+namespace {
+
+using analysis::kNoStream;
+using analysis::VerdictKind;
+
+/// True for a message of UD, which is one packet. Connection management is not anybody's message.
+bool is_datagram(const AnalysedPacket& packet) {
+  const analysis::Observation& seen = packet.observation;
+  return packet.analysis.role == analysis::PacketRole::datagram && packet.analysis.stream != kNoStream &&
+         seen.info().operation == Operation::send && !seen.icrc_bad && seen.is_whole;
+}
+
+bool is_seen_again(const AnalysedPacket& packet) {
+  const auto& verdicts = packet.analysis.verdicts;
+  return std::any_of(verdicts.begin(), verdicts.end(), [](const analysis::Verdict& verdict) {
+    return verdict.kind == VerdictKind::retransmission || verdict.kind == VerdictKind::duplicate ||
+           verdict.kind == VerdictKind::response_repeated || verdict.kind == VerdictKind::bad_icrc;
+  });
+}
+
+}  // namespace
+
+ExportConsumer::ExportConsumer(const AnalysisSession& session, std::vector<TableTask>& tasks, std::string run,
+                               std::int64_t interval_ns)
+    : session_(session),
+      chosen_(session),
+      order_([this](std::uint64_t number, const analysis::Verdict& verdict) {
+        if (!session_.is_wanted(verdict.stream) || !session_.is_chosen(verdict.packet)) return;
+        events_->add({facts_, verdict, facts_.streams.find(verdict.stream), number});
+      }),
+      cells_(interval_ns,
+             [this](const IntervalCells::Key& key, const TimeBin& counts) {
+               intervals_->add({facts_, key.time_ns, cells_.width_ns(), key.point, key.stream, key.station,
+                                facts_.streams.find(key.stream), counts});
+             }),
+      background_(session.options().threads != 1) {
+  facts_.run = std::move(run);
+  facts_.names = &session.names();
+  for (TableTask& task : tasks) {
+    switch (task.table) {
+      case TableId::packets:
+        packets_.emplace(packet_columns(), task.columns, *task.output, background_);
+        break;
+      case TableId::messages:
+        messages_.emplace(message_columns(), task.columns, *task.output, background_);
+        break;
+      case TableId::events:
+        events_.emplace(event_columns(), task.columns, *task.output, background_);
+        break;
+      case TableId::streams:
+        streams_.emplace(stream_columns(), task.columns, *task.output, background_);
+        break;
+      case TableId::intervals:
+        intervals_.emplace(interval_columns(), task.columns, *task.output, background_);
+        break;
+    }
+  }
+}
+
+void ExportConsumer::go_on_from(const CarriedState& state) {
+  order_.go_on_from(state.verdicts.all());
+  for (const analysis::StreamSummary& stream : state.open) facts_.streams.learn(stream);
+  facts_.files = SeenFiles{state.files};
+  facts_.points = SeenPoints{state.points};
+}
+
+void ExportConsumer::on_packet(const AnalysedPacket& packet) {
+  facts_.files.learn(packet.file);
+  facts_.points.learn(packet);
+  facts_.streams.learn(packet);
+  chosen_.learn(packet);
+  if (messages_ && is_datagram(packet)) add_datagram(packet);
+  if (!session_.is_wanted(packet.analysis.stream) || !session_.is_chosen(packet.observation.id)) return;
+  if (packets_) {
+    PacketRow row{facts_, packet, packet.observation.kind == PacketKind::roce, {}};
+    if (row.is_roce) row.bth = packet.decoded.packet.bth();
+    packets_->add(row);
+  }
+  if (intervals_) count_packet(packet);
+}
+
+void ExportConsumer::on_verdict(const analysis::Verdict& verdict) {
+  if (events_) order_.add(verdict);
+  if (!intervals_ || !session_.is_wanted(verdict.stream) || !session_.is_chosen(verdict.packet)) return;
+  count_verdict(verdict);
+}
+
+void ExportConsumer::on_message(const analysis::Message& message) {
+  if (!messages_ || !session_.is_wanted(message.stream)) return;
+  const bool is_chosen =
+      session_.is_chosen(message.first) || session_.is_chosen(message.last) || session_.is_chosen(message.answer);
+  if (is_chosen) add_message(message);
+}
+
+void ExportConsumer::add_message(const analysis::Message& message) {
+  messages_->add({facts_, message, facts_.streams.find(message.stream)});
+}
+
+void ExportConsumer::add_datagram(const AnalysedPacket& packet) {
+  const analysis::Observation& seen = packet.observation;
+  if (!session_.is_chosen(seen.id) || !session_.is_wanted(packet.analysis.stream)) return;
+  analysis::Message message;
+  message.stream = packet.analysis.stream;
+  message.direction = packet.analysis.direction;
+  message.type = analysis::MessageType::send;
+  message.end = analysis::MessageEnd::sent;
+  message.has_immediate = seen.info().immediate;
+  message.first = message.last = seen.id;
+  message.first_psn = seen.psn;
+  message.psn_count = 1;
+  message.bytes = seen.payload_length;
+  message.start = message.finish = seen.time;
+  add_message(message);
+}
+
+void ExportConsumer::count_packet(const AnalysedPacket& packet) {
+  const analysis::Observation& seen = packet.observation;
+  const std::int64_t time = seen.time.time_since_epoch().count();
+  if (seen.kind != PacketKind::roce) {
+    if (seen.pauses()) ++cells_.at({time, seen.point, kNoStream, seen.source_mac}).xoff;
+    return;
+  }
+  TimeBin& bin = cells_.at({time, seen.point, packet.analysis.stream, {}});
+  ++bin.packets;
+  bin.bytes += seen.wire_length;
+  if (!is_seen_again(packet)) bin.payload += seen.payload_length;
+}
+
+void ExportConsumer::count_verdict(const analysis::Verdict& verdict) {
+  const auto bin = [&]() -> TimeBin& {
+    return cells_.at({verdict.time.time_since_epoch().count(), verdict.point, verdict.stream, {}});
+  };
+  switch (verdict.kind) {
+    case VerdictKind::retransmission:
+      ++bin().resent;
+      break;
+    case VerdictKind::request_lost_before:
+    case VerdictKind::response_lost_before:
+    case VerdictKind::request_lost_after:
+    case VerdictKind::response_lost_after:
+    case VerdictKind::lost_beyond:
+      bin().lost += verdict.lost_packets;
+      break;
+    case VerdictKind::nak_sequence_error:
+    case VerdictKind::nak_invalid_request:
+    case VerdictKind::nak_remote_access_error:
+    case VerdictKind::nak_remote_operational_error:
+    case VerdictKind::nak_invalid_rd_request:
+      ++bin().naks;
+      break;
+    case VerdictKind::rnr_nak:
+      ++bin().rnr;
+      break;
+    case VerdictKind::ce_mark:
+      ++bin().ce;
+      break;
+    case VerdictKind::cnp:
+      ++bin().cnp;
+      break;
+    default:
+      break;
+  }
+}
+
+bool ExportConsumer::is_over() const {
+  const auto ended = [](const auto& writer) { return writer && writer->is_over(); };
+  return ended(packets_) || ended(messages_) || ended(events_) || ended(streams_) || ended(intervals_);
+}
+
+void ExportConsumer::finish(const AnalysisResult& result) {
+  if (packets_) packets_->finish();
+  if (messages_) messages_->finish();
+  if (events_) {
+    order_.finish();
+    events_->finish();
+  }
+  if (streams_) {
+    facts_.points = SeenPoints{result.points};
+    for (const analysis::StreamSummary& stream : result.streams) {
+      if (!chosen_.is_wanted(stream.stream)) continue;
+      streams_->add({facts_, stream, facts_.streams.find(stream.stream), result.verdicts.lost_of(stream.stream)});
+    }
+    streams_->finish();
+  }
+  if (intervals_) {
+    cells_.finish();
+    intervals_->finish();
+  }
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "columns/parquet_pages.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "columns/bytes.h"
+
+namespace roce::columns {
+
+namespace {
+
+/// Appends numbers of some bits each, the lowest bits of each byte first. `Number`: unsigned.
+template <typename Number>
+void pack(std::string& out, std::span<const Number> values, unsigned bits) {
+  unsigned __int128 pending = 0;
+  unsigned held = 0;
+  for (const Number value : values) {
+    pending |= static_cast<unsigned __int128>(value) << held;
+    for (held += bits; held >= 8; held -= 8) {
+      out += static_cast<char>(pending & 0xFFU);
+      pending >>= 8U;
+    }
+  }
+  if (held != 0) out += static_cast<char>(pending & 0xFFU);
+}
+
+constexpr std::size_t kGroup = 8;
+
+void append_packed_groups(std::string& out, std::span<const std::uint32_t> values, unsigned bits) {
+  const std::size_t groups = (values.size() + kGroup - 1) / kGroup;
+  append_varint(out, groups << 1U | 1U);
+  const std::size_t begin = out.size();
+  pack(out, values, bits);
+  out.resize(begin + groups * bits, '\0');
+}
+
+void append_run(std::string& out, std::uint32_t value, std::size_t length, unsigned bits) {
+  append_varint(out, length << 1U);
+  append_little_endian(out, value, (bits + 7) / 8);
+}
+
+std::size_t run_at(std::span<const std::uint32_t> values, std::size_t begin) {
+  std::size_t end = begin + 1;
+  while (end < values.size() && values[end] == values[begin]) ++end;
+  return end - begin;
+}
+
+constexpr std::size_t kBlock = 128;
+constexpr std::size_t kMiniBlocks = 4;
+constexpr std::size_t kMiniBlock = kBlock / kMiniBlocks;
+
+/// Appends a block of differences; `T` is the signed type in which they wrap.
+template <typename T>
+void append_block(std::string& out, std::span<const T> deltas) {
+  using Unsigned = std::make_unsigned_t<T>;
+  const T least = *std::min_element(deltas.begin(), deltas.end());
+  append_zigzag(out, least);
+  std::array<Unsigned, kBlock> above{};
+  std::array<unsigned, kMiniBlocks> bits{};
+  for (std::size_t i = 0; i < deltas.size(); ++i) {
+    above[i] = static_cast<Unsigned>(static_cast<Unsigned>(deltas[i]) - static_cast<Unsigned>(least));
+    bits[i / kMiniBlock] = std::max(bits[i / kMiniBlock], static_cast<unsigned>(std::bit_width(above[i])));
+  }
+  for (const unsigned each : bits) out += static_cast<char>(each);
+  for (std::size_t mini = 0; mini < kMiniBlocks && mini * kMiniBlock < deltas.size(); ++mini) {
+    if (bits[mini] == 0) continue;
+    pack(out, std::span<const Unsigned>{above}.subspan(mini * kMiniBlock, kMiniBlock), bits[mini]);
+  }
+}
+
+template <typename T>
+void append_deltas_of(std::string& out, std::span<const std::uint64_t> values) {
+  using Unsigned = std::make_unsigned_t<T>;
+  append_varint(out, kBlock);
+  append_varint(out, kMiniBlocks);
+  append_varint(out, values.size());
+  append_zigzag(out, values.empty() ? T{0} : static_cast<T>(values[0]));
+  std::array<T, kBlock> deltas{};
+  std::size_t count = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    deltas[count++] = static_cast<T>(static_cast<Unsigned>(values[i]) - static_cast<Unsigned>(values[i - 1]));
+    if (count == kBlock || i + 1 == values.size()) {
+      append_block<T>(out, std::span<const T>{deltas}.first(count));
+      count = 0;
+    }
+  }
+}
+
+}  // namespace
+
+void append_runs(std::string& out, std::span<const std::uint32_t> values, unsigned bits) {
+  std::size_t packed = 0;  // the first value that no run has yet; groups begin at multiples of eight from here
+  std::size_t at = 0;
+  while (at < values.size()) {
+    std::size_t length = run_at(values, at);
+    // Packed groups are whole except at the end, so that a run lends values to the group before it.
+    const std::size_t lent = (kGroup - (at - packed) % kGroup) % kGroup;
+    if (length < lent + kGroup) {
+      at += length;
+      continue;
+    }
+    at += lent;
+    length -= lent;
+    if (at != packed) append_packed_groups(out, values.subspan(packed, at - packed), bits);
+    append_run(out, values[at], length, bits);
+    at += length;
+    packed = at;
+  }
+  if (packed != values.size()) append_packed_groups(out, values.subspan(packed), bits);
+}
+
+void append_deltas(std::string& out, std::span<const std::uint64_t> values, std::size_t width) {
+  if (width == 4) {
+    append_deltas_of<std::int32_t>(out, values);
+  } else {
+    append_deltas_of<std::int64_t>(out, values);
+  }
+}
+
+std::optional<NumberDictionary> make_dictionary(std::span<const std::uint64_t> values, std::size_t most) {
+  constexpr std::uint32_t kFree = 0xFFFF'FFFF;
+  NumberDictionary made;
+  std::vector<std::uint32_t> slots(std::bit_ceil(most + 1) * 2, kFree);
+  made.numbers.reserve(values.size());
+  for (const std::uint64_t value : values) {
+    if (!made.numbers.empty() && value == made.entries[made.numbers.back()]) {
+      made.numbers.push_back(made.numbers.back());
+      continue;
+    }
+    std::uint64_t hash = value * 0x9E37'79B9'7F4A'7C15;
+    hash ^= hash >> 32U;
+    std::size_t place = hash & (slots.size() - 1);
+    while (slots[place] != kFree && made.entries[slots[place]] != value) place = (place + 1) & (slots.size() - 1);
+    if (slots[place] == kFree) {
+      if (made.entries.size() == most) return std::nullopt;
+      slots[place] = static_cast<std::uint32_t>(made.entries.size());
+      made.entries.push_back(value);
+    }
+    made.numbers.push_back(slots[place]);
+  }
+  return made;
+}
+
+unsigned bits_for(std::size_t count) {
+  return count < 2 ? 0 : static_cast<unsigned>(std::bit_width(count - 1));
+}
+
+}  // namespace roce::columns
