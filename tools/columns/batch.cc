@@ -96,14 +96,18 @@ void Texts::clear() {
   last_ = kNone;
 }
 
-Batch::Batch(std::vector<Column> columns) : columns_(std::move(columns)), values_(columns_.size()) {}
+void Values::clear() {
+  numbers_count_ = present_count_ = 0;
+  texts_.clear();
+}
+
+Batch::Batch(std::vector<Column> columns, std::size_t capacity) : columns_(std::move(columns)) {
+  values_.reserve(columns_.size());
+  for (std::size_t i = 0; i < columns_.size(); ++i) values_.emplace_back(capacity);
+}
 
 void Batch::clear() {
-  for (Values& values : values_) {
-    values.numbers.clear();
-    values.present.clear();
-    values.texts.clear();
-  }
+  for (Values& values : values_) values.clear();
   rows_ = 0;
 }
 

@@ -3,7 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,41 +61,71 @@ class Texts {
 };
 
 /// The values of one column.
-struct Values {
-  std::vector<std::uint64_t> numbers;  ///< those that are not null: the value, or the number of the text
-  std::vector<std::uint8_t> present;   ///< of nullable columns: 1 or 0 for each row
-  Texts texts;
+class Values {
+ public:
+  explicit Values(std::size_t capacity)
+      : numbers_(std::make_unique_for_overwrite<std::uint64_t[]>(capacity)),
+        present_(std::make_unique_for_overwrite<std::uint8_t[]>(capacity)) {}
+
+  /// Those that are not null: the value, or the number of the text.
+  [[nodiscard]] std::span<const std::uint64_t> numbers() const { return {numbers_.get(), numbers_count_}; }
+  /// Of nullable columns: 1 or 0 for each row.
+  [[nodiscard]] std::span<const std::uint8_t> present() const { return {present_.get(), present_count_}; }
+  [[nodiscard]] const Texts& texts() const { return texts_; }
+  void clear();
+
+ private:
+  friend class Cell;
+
+  // Not vectors: a column that is never filled takes no memory, and a full one was never copied.
+  std::unique_ptr<std::uint64_t[]> numbers_;
+  std::unique_ptr<std::uint8_t[]> present_;
+  std::size_t numbers_count_ = 0;
+  std::size_t present_count_ = 0;
+  Texts texts_;
 };
 
-/// The place in a row that takes a value: exactly one call for each row.
+/// The place in a column that takes the values of rows: exactly one call for each row, and `end` after the last.
 class Cell {
  public:
-  Cell(Values& values, bool nullable) : values_(values), nullable_(nullable) {}
+  Cell(Values& values, bool nullable)
+      : values_(values),
+        number_(values.numbers_.get() + values.numbers_count_),
+        present_(values.present_.get() + values.present_count_),
+        nullable_(nullable) {}
 
   void number(std::uint64_t value) {
-    values_.numbers.push_back(value);
-    if (nullable_) values_.present.push_back(1);
+    *number_++ = value;
+    if (nullable_) *present_++ = 1;
   }
   void number(std::int64_t value) { number(static_cast<std::uint64_t>(value)); }
   template <typename Make>
   void text(TextKey key, Make make) {
-    number(std::uint64_t{values_.texts.number(key, make)});
+    number(std::uint64_t{values_.texts_.number(key, make)});
   }
   /// Only in a nullable column.
-  void null() { values_.present.push_back(0); }
+  void null() { *present_++ = 0; }
+  void end() {
+    values_.numbers_count_ = static_cast<std::size_t>(number_ - values_.numbers_.get());
+    values_.present_count_ = static_cast<std::size_t>(present_ - values_.present_.get());
+  }
 
  private:
   Values& values_;
+  std::uint64_t* number_;
+  std::uint8_t* present_;
   bool nullable_;
 };
 
 /// Rows of a table, stored by column.
 class Batch {
  public:
-  explicit Batch(std::vector<Column> columns);
+  /// `capacity`: the most rows.
+  Batch(std::vector<Column> columns, std::size_t capacity);
 
   [[nodiscard]] Cell cell(std::size_t column) { return {values_[column], columns_[column].nullable}; }
-  void end_row() { ++rows_; }
+  /// Ends rows of which every cell has got its value.
+  void end_rows(std::size_t count) { rows_ += count; }
   /// Removes all rows.
   void clear();
 

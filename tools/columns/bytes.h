@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,9 +9,11 @@
 
 namespace roce::columns {
 
-/// Appends the low `bytes` bytes of a number, the lowest first.
+/// Appends the low `bytes` bytes of a number, at most 8, the lowest first.
 inline void append_little_endian(std::string& out, std::uint64_t value, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xFFU);
+  std::array<char, sizeof(value)> octets{};
+  for (std::size_t i = 0; i < octets.size(); ++i) octets[i] = static_cast<char>(value >> (8 * i) & 0xFFU);
+  out.append(octets.data(), bytes);
 }
 
 /// Appends a number in groups of seven bits, the lowest first (ULEB128).

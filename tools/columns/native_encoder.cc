@@ -31,14 +31,14 @@ void append_text(std::string& out, std::string_view text) {
 
 void append_values(std::string& out, const Column& column, const Values& values, std::size_t rows) {
   if (column.nullable) {
-    for (const std::uint8_t present : values.present) out += static_cast<char>(present == 0);
+    for (const std::uint8_t present : values.present()) out += static_cast<char>(present == 0);
   }
   std::size_t next = 0;
   for (std::size_t row = 0; row < rows; ++row) {
-    const bool is_null = column.nullable && values.present[row] == 0;
-    const std::uint64_t value = is_null ? 0 : values.numbers[next++];
+    const bool is_null = column.nullable && values.present()[row] == 0;
+    const std::uint64_t value = is_null ? 0 : values.numbers()[next++];
     if (column.type == Type::text) {
-      append_text(out, is_null ? std::string_view{} : values.texts[value]);
+      append_text(out, is_null ? std::string_view{} : values.texts()[value]);
     } else {
       append_little_endian(out, value, bytes_of(column.type));
     }

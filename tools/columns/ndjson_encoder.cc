@@ -48,11 +48,11 @@ struct Reading {
 
   void append(std::string& out, std::size_t row) {
     out += key;
-    if (nullable && values->present[row] == 0) {
+    if (nullable && values->present()[row] == 0) {
       out += "null";
       return;
     }
-    const std::uint64_t value = values->numbers[next++];
+    const std::uint64_t value = values->numbers()[next++];
     if (type == Type::text) {
       out += texts[value];
     } else if (type == Type::boolean) {
@@ -76,8 +76,8 @@ void NdjsonEncoder::write(const Batch& batch) {
     reading.type = column.type;
     reading.nullable = column.nullable;
     reading.key = (i == 0 ? "{" : ",") + quoted(column.name) + ':';
-    for (std::size_t j = 0; j < reading.values->texts.size(); ++j) {
-      reading.texts.push_back(quoted(reading.values->texts[j]));
+    for (std::size_t j = 0; j < reading.values->texts().size(); ++j) {
+      reading.texts.push_back(quoted(reading.values->texts()[j]));
     }
   }
   const auto flush = [&] {

@@ -29,7 +29,7 @@ void append_plain(std::string& out, std::string_view text) {
   out += text;
 }
 
-std::string plain_booleans(const std::vector<std::uint64_t>& values) {
+std::string plain_booleans(std::span<const std::uint64_t> values) {
   std::string out((values.size() + 7) / 8, '\0');
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i] != 0) out[i / 8] = static_cast<char>(static_cast<unsigned char>(out[i / 8]) | (1U << (i % 8)));
@@ -40,7 +40,13 @@ std::string plain_booleans(const std::vector<std::uint64_t>& values) {
 /// Returns the bytes that say which rows have a value, as a page begins with them.
 std::string definition_levels(const Values& values) {
   std::string runs;
-  append_runs(runs, {std::vector<std::uint32_t>(values.present.begin(), values.present.end())}, 1);
+  const std::size_t rows = values.present().size();
+  const std::size_t known = values.numbers().size();
+  if (known == rows || known == 0) {
+    append_run(runs, known == 0 ? 0 : 1, rows, 1);
+  } else {
+    append_runs(runs, std::vector<std::uint32_t>(values.present().begin(), values.present().end()), 1);
+  }
   std::string out;
   append_little_endian(out, runs.size(), 4);
   return out + runs;
@@ -55,25 +61,30 @@ std::string dictionary_indices(std::span<const std::uint32_t> numbers, std::size
 }
 
 /// Returns minimum and maximum, as Parquet's statistics have them; nothing if there is no value.
-std::optional<std::pair<std::string, std::string>> bounds(const Column& column, const Values& values) {
-  if (values.numbers.empty()) return std::nullopt;
+std::optional<std::pair<std::string, std::string>> bounds(const Column& column, const Values& values,
+                                                          std::span<const std::uint64_t> different) {
+  if (values.numbers().empty()) return std::nullopt;
   if (column.type == Type::text) {
-    std::string_view least = values.texts[0];
+    std::string_view least = values.texts()[0];
     std::string_view most = least;
-    for (std::size_t i = 1; i < values.texts.size(); ++i) {
-      least = std::min(least, values.texts[i]);
-      most = std::max(most, values.texts[i]);
+    for (std::size_t i = 1; i < values.texts().size(); ++i) {
+      least = std::min(least, values.texts()[i]);
+      most = std::max(most, values.texts()[i]);
     }
     if (std::max(least.size(), most.size()) > kLongestBound) return std::nullopt;
     return std::pair{std::string{least}, std::string{most}};
   }
-  auto [least, most] =
-      std::minmax_element(values.numbers.begin(), values.numbers.end(), [&](std::uint64_t a, std::uint64_t b) {
-        return column.type == Type::i64 ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
-      });
+  // So that signed numbers, too, are in the order of unsigned ones.
+  const std::uint64_t flip = column.type == Type::i64 ? std::uint64_t{1} << 63U : 0;
+  std::uint64_t least = different[0] ^ flip;
+  std::uint64_t most = least;
+  for (const std::uint64_t number : different) {
+    least = std::min(least, number ^ flip);
+    most = std::max(most, number ^ flip);
+  }
   std::pair<std::string, std::string> found;
-  append_plain(found.first, *least, column.type);
-  append_plain(found.second, *most, column.type);
+  append_plain(found.first, least ^ flip, column.type);
+  append_plain(found.second, most ^ flip, column.type);
   return found;
 }
 
@@ -110,6 +121,7 @@ struct ParquetEncoder::Chunk {
   std::uint64_t bytes = 0;       ///< with the headers of the pages
   std::uint64_t compressed = 0;  ///< the same
   int encoding = 0;
+  std::vector<std::uint64_t> entries;  ///< the different numbers, if there is a dictionary of numbers
 };
 
 ParquetEncoder::ParquetEncoder(std::vector<Column> columns, ParquetNotes notes, Sink sink)
@@ -172,29 +184,31 @@ void ParquetEncoder::put_data(std::string_view bytes, std::size_t values, int en
 
 void ParquetEncoder::write_column(const Column& column, const Values& values, std::size_t rows, Chunk& chunk) {
   std::string page = column.nullable ? definition_levels(values) : std::string{};
-  if (column.type == Type::boolean) return put_data(page + plain_booleans(values.numbers), rows, kPlain, chunk);
+  // An empty dictionary is more than some readers take.
+  if (values.numbers().empty()) return put_data(page, rows, kPlain, chunk);
+  if (column.type == Type::boolean) return put_data(page + plain_booleans(values.numbers()), rows, kPlain, chunk);
   if (column.type == Type::text) {
     std::string entries;
-    for (std::size_t i = 0; i < values.texts.size(); ++i) append_plain(entries, values.texts[i]);
-    const std::vector<std::uint32_t> numbers(values.numbers.begin(), values.numbers.end());
-    put_dictionary(entries, values.texts.size(), chunk);
-    return put_data(page + dictionary_indices(numbers, values.texts.size()), rows, kDictionary, chunk);
+    for (std::size_t i = 0; i < values.texts().size(); ++i) append_plain(entries, values.texts()[i]);
+    const std::vector<std::uint32_t> numbers(values.numbers().begin(), values.numbers().end());
+    put_dictionary(entries, values.texts().size(), chunk);
+    return put_data(page + dictionary_indices(numbers, values.texts().size()), rows, kDictionary, chunk);
   }
   // With more entries than this, the dictionary itself is most of what is written.
-  const std::size_t most = std::clamp<std::size_t>(values.numbers.size() / 8, 4, kMostEntries);
-  if (const auto dictionary = make_dictionary(values.numbers, most)) {
+  const std::size_t most = std::clamp<std::size_t>(values.numbers().size() / 8, 4, kMostEntries);
+  if (auto dictionary = make_dictionary(values.numbers(), most)) {
     std::string entries;
     for (const std::uint64_t entry : dictionary->entries) append_plain(entries, entry, column.type);
     put_dictionary(entries, dictionary->entries.size(), chunk);
-    return put_data(page + dictionary_indices(dictionary->numbers, dictionary->entries.size()), rows, kDictionary,
-                    chunk);
+    chunk.entries = std::move(dictionary->entries);
+    return put_data(page + dictionary_indices(dictionary->numbers, chunk.entries.size()), rows, kDictionary, chunk);
   }
   const std::size_t width = physical_bytes(column.type);
   const std::size_t before = page.size();
-  append_deltas(page, values.numbers, width);
-  if (page.size() - before < values.numbers.size() * width) return put_data(page, rows, kDeltas, chunk);
+  append_deltas(page, values.numbers(), width);
+  if (page.size() - before < values.numbers().size() * width) return put_data(page, rows, kDeltas, chunk);
   page.resize(before);
-  for (const std::uint64_t value : values.numbers) append_plain(page, value, column.type);
+  for (const std::uint64_t value : values.numbers()) append_plain(page, value, column.type);
   put_data(page, rows, kPlain, chunk);
 }
 
@@ -227,8 +241,8 @@ void ParquetEncoder::write(const Batch& batch) {
     thrift.i64(9, static_cast<std::int64_t>(chunk.data_at));
     if (chunk.dictionary_at != 0) thrift.i64(11, static_cast<std::int64_t>(chunk.dictionary_at));
     thrift.begin(12);
-    thrift.i64(3, static_cast<std::int64_t>(batch.rows() - values.numbers.size()));
-    if (const auto found = bounds(columns_[i], values)) {
+    thrift.i64(3, static_cast<std::int64_t>(batch.rows() - values.numbers().size()));
+    if (const auto found = bounds(columns_[i], values, chunk.entries.empty() ? values.numbers() : chunk.entries)) {
       thrift.text(5, found->second);
       thrift.text(6, found->first);
     }

@@ -14,16 +14,19 @@ namespace {
 /// Appends numbers of some bits each, the lowest bits of each byte first. `Number`: unsigned.
 template <typename Number>
 void pack(std::string& out, std::span<const Number> values, unsigned bits) {
-  unsigned __int128 pending = 0;
+  constexpr unsigned kWord = 64;
+  std::uint64_t pending = 0;
   unsigned held = 0;
   for (const Number value : values) {
-    pending |= static_cast<unsigned __int128>(value) << held;
-    for (held += bits; held >= 8; held -= 8) {
-      out += static_cast<char>(pending & 0xFFU);
-      pending >>= 8U;
-    }
+    pending |= std::uint64_t{value} << held;
+    held += bits;
+    if (held < kWord) continue;
+    append_little_endian(out, pending, sizeof(pending));
+    held -= kWord;
+    // The bits of the value that the word had no room for; a shift by its whole width would be none.
+    pending = held == 0 ? 0 : std::uint64_t{value} >> (bits - held);
   }
-  if (held != 0) out += static_cast<char>(pending & 0xFFU);
+  append_little_endian(out, pending, (held + 7) / 8);
 }
 
 constexpr std::size_t kGroup = 8;
@@ -36,14 +39,10 @@ void append_packed_groups(std::string& out, std::span<const std::uint32_t> value
   out.resize(begin + groups * bits, '\0');
 }
 
-void append_run(std::string& out, std::uint32_t value, std::size_t length, unsigned bits) {
-  append_varint(out, length << 1U);
-  append_little_endian(out, value, (bits + 7) / 8);
-}
-
 std::size_t run_at(std::span<const std::uint32_t> values, std::size_t begin) {
+  const std::uint32_t value = values[begin];
   std::size_t end = begin + 1;
-  while (end < values.size() && values[end] == values[begin]) ++end;
+  while (end < values.size() && values[end] == value) ++end;
   return end - begin;
 }
 
@@ -89,6 +88,11 @@ void append_deltas_of(std::string& out, std::span<const std::uint64_t> values) {
 }
 
 }  // namespace
+
+void append_run(std::string& out, std::uint32_t value, std::size_t length, unsigned bits) {
+  append_varint(out, length << 1U);
+  append_little_endian(out, value, (bits + 7) / 8);
+}
 
 void append_runs(std::string& out, std::span<const std::uint32_t> values, unsigned bits) {
   std::size_t packed = 0;  // the first value that no run has yet; groups begin at multiples of eight from here

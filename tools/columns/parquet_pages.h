@@ -15,6 +15,9 @@ namespace roce::columns {
 /// Appends numbers of `bits` bits (0 to 32) as runs of equal ones and packed groups of eight (RLE).
 void append_runs(std::string& out, std::span<const std::uint32_t> values, unsigned bits);
 
+/// Appends one such run.
+void append_run(std::string& out, std::uint32_t value, std::size_t length, unsigned bits);
+
 /// Appends the differences of adjacent numbers, packed with as few bits as each 32 of them take (DELTA_BINARY_PACKED).
 /// `width` is that of the physical type, 4 or 8 bytes, in which the differences wrap.
 void append_deltas(std::string& out, std::span<const std::uint64_t> values, std::size_t width);

@@ -123,11 +123,12 @@ class OutputFolder {
 
   [[nodiscard]] Outcome<void> make(const std::string& path) {
     std::error_code error;
+    if (std::filesystem::is_directory(path, error)) return {};
+    if (std::filesystem::exists(path, error)) {
+      return cannot(fmt::format("several tables need a folder, and '{}' is none", path));
+    }
     if (std::filesystem::create_directory(path, error)) made_ = path;
     if (error) return failed(fmt::format("cannot make the folder '{}': {}", path, error.message()));
-    if (!std::filesystem::is_directory(path, error)) {
-      return cannot(fmt::format("several tables need a folder, and '{}' is a file", path));
-    }
     return {};
   }
 

@@ -43,6 +43,8 @@ ExportConsumer::ExportConsumer(const AnalysisSession& session, std::vector<Table
                intervals_->add({facts_, key.time_ns, cells_.width_ns(), key.point, key.stream, key.station,
                                 facts_.streams.find(key.stream), counts});
              }),
+      needs_places_(std::any_of(tasks.begin(), tasks.end(),
+                                [](const TableTask& task) { return task.table != TableId::packets; })),
       background_(session.options().threads != 1) {
   facts_.run = std::move(run);
   facts_.names = &session.names();
@@ -77,16 +79,19 @@ void ExportConsumer::go_on_from(const CarriedState& state) {
 void ExportConsumer::on_packet(const AnalysedPacket& packet) {
   facts_.files.learn(packet.file);
   facts_.points.learn(packet);
-  facts_.streams.learn(packet);
+  if (needs_places_) facts_.streams.learn(packet);
   chosen_.learn(packet);
   if (messages_ && is_datagram(packet)) add_datagram(packet);
   if (!session_.is_wanted(packet.analysis.stream) || !session_.is_chosen(packet.observation.id)) return;
-  if (packets_) {
-    PacketRow row{facts_, packet, packet.observation.kind == PacketKind::roce, {}};
-    if (row.is_roce) row.bth = packet.decoded.packet.bth();
-    packets_->add(row);
-  }
+  if (packets_) add_packet(packet);
   if (intervals_) count_packet(packet);
+}
+
+void ExportConsumer::add_packet(const AnalysedPacket& packet) {
+  pending_.emplace_back(facts_, packet);
+  if (pending_.size() < kPending) return;
+  packets_->add_rows(pending_);
+  pending_.clear();
 }
 
 void ExportConsumer::on_verdict(const analysis::Verdict& verdict) {
@@ -178,7 +183,10 @@ bool ExportConsumer::is_over() const {
 }
 
 void ExportConsumer::finish(const AnalysisResult& result) {
-  if (packets_) packets_->finish();
+  if (packets_) {
+    packets_->add_rows(pending_);
+    packets_->finish();
+  }
   if (messages_) messages_->finish();
   if (events_) {
     order_.finish();

@@ -41,6 +41,9 @@ class ExportConsumer final : public AnalysisConsumer {
   void finish(const AnalysisResult& result);
 
  private:
+  static constexpr std::size_t kPending = 64;
+
+  void add_packet(const AnalysedPacket& packet);
   void add_datagram(const AnalysedPacket& packet);
   void add_message(const analysis::Message& message);
   void count_packet(const AnalysedPacket& packet);
@@ -49,6 +52,7 @@ class ExportConsumer final : public AnalysisConsumer {
   const AnalysisSession& session_;
   ChosenStreams chosen_;
   RunFacts facts_;
+  std::vector<PacketRow> pending_;  ///< rows of packets that are not in a batch yet
   EventOrder order_;
   IntervalCells cells_;
   std::optional<TableWriter<PacketRow>> packets_;
@@ -56,6 +60,7 @@ class ExportConsumer final : public AnalysisConsumer {
   std::optional<TableWriter<EventRow>> events_;
   std::optional<TableWriter<StreamRow>> streams_;
   std::optional<TableWriter<IntervalRow>> intervals_;
+  bool needs_places_;
   BackgroundWriter background_;  // last, so that its thread has ended before what it works on goes
 };
 

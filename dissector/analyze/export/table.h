@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -20,12 +21,24 @@ namespace roce::analyze {
 /// that is new does not change what the others mean.
 inline constexpr int kSchemaVersion = 1;
 
-/// A column, and how a row fills it: exactly one call of the cell.
+/// A column, and how rows fill it. Many rows at once keep one column in the cache instead of a piece of each.
 template <typename Row>
 struct TableColumn {
+  /// `Fill`: a function object without state, called for each row, that calls a function of the cell exactly once.
+  template <typename Fill>
+  constexpr TableColumn(const columns::Column& described, Fill /*fill*/)
+      : column(described), fill([](std::span<const Row> rows, columns::Cell cell) {
+          for (const Row& row : rows) Fill{}(row, cell);
+          cell.end();
+        }) {}
+
   columns::Column column;
-  void (*fill)(const Row&, columns::Cell);
+  void (*fill)(std::span<const Row>, columns::Cell);
 };
+
+/// A function as such an object.
+template <auto Function>
+inline constexpr auto kBy = [](const auto& row, columns::Cell& cell) { Function(row, cell); };
 
 /// What rows of all tables refer to.
 struct RunFacts {
@@ -38,26 +51,26 @@ struct RunFacts {
 
 // Helpers of `TableColumn::fill`.
 
-inline void put_if(columns::Cell cell, bool is_known, std::uint64_t value) {
+inline void put_if(columns::Cell& cell, bool is_known, std::uint64_t value) {
   if (is_known) return cell.number(value);
   cell.null();
 }
 
 /// Puts one of few names that the program itself has; `number` distinguishes them. A nullable column has no empty ones.
-inline void put_name(columns::Cell cell, std::uint64_t number, std::string_view name) {
+inline void put_name(columns::Cell& cell, std::uint64_t number, std::string_view name) {
   cell.text({0, number}, [&] { return name; });
 }
-inline void put_name_if(columns::Cell cell, bool is_known, std::uint64_t number, std::string_view name) {
+inline void put_name_if(columns::Cell& cell, bool is_known, std::uint64_t number, std::string_view name) {
   if (is_known) return put_name(cell, number, name);
   cell.null();
 }
 
-inline void put_address(columns::Cell cell, const Gid& address) {
+inline void put_address(columns::Cell& cell, const Gid& address) {
   const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(address.octets);
   if (words[0] == 0 && words[1] == 0) return cell.null();
   cell.text({words[0], words[1]}, [&] { return to_string(address); });
 }
-inline void put_name_of(columns::Cell cell, const NameFile& names, const Gid& address) {
+inline void put_name_of(columns::Cell& cell, const NameFile& names, const Gid& address) {
   if (names.empty()) return cell.null();
   const std::string_view name = names.find(address);
   if (name.empty()) return cell.null();
@@ -65,20 +78,20 @@ inline void put_name_of(columns::Cell cell, const NameFile& names, const Gid& ad
   cell.text({words[0], words[1]}, [&] { return name; });
 }
 
-inline void put_mac(columns::Cell cell, const MacAddress& address) {
+inline void put_mac(columns::Cell& cell, const MacAddress& address) {
   std::uint64_t key = 0;
   for (const std::uint8_t octet : address.octets) key = key << 8U | octet;
   if (key == 0) return cell.null();
   cell.text({0, key}, [&] { return to_string(address); });
 }
 
-inline void put_run(columns::Cell cell, const RunFacts& facts) {
+inline void put_run(columns::Cell& cell, const RunFacts& facts) {
   cell.text({}, [&] { return std::string_view{facts.run}; });
 }
-inline void put_point(columns::Cell cell, const RunFacts& facts, std::uint16_t point) {
+inline void put_point(columns::Cell& cell, const RunFacts& facts, std::uint16_t point) {
   cell.text({0, point}, [&] { return facts.points.name(point); });
 }
-inline void put_file(columns::Cell cell, const CaptureFile* file) {
+inline void put_file(columns::Cell& cell, const CaptureFile* file) {
   if (file == nullptr) return cell.text({1, 0}, [] { return std::string_view{}; });
   cell.text({0, file->frame_base}, [&] { return std::string_view{file->path}; });
 }

@@ -24,17 +24,19 @@ class TableWriter {
   /// `chosen`: indices of columns, in the order in which they are written.
   TableWriter(std::span<const TableColumn<Row>> table, const std::vector<std::size_t>& chosen, TableOutput& output,
               BackgroundWriter& background)
-      : filling_(std::make_unique<columns::Batch>(columns_of(table, chosen))),
-        spare_(std::make_unique<columns::Batch>(filling_->columns())),
+      : filling_(std::make_unique<columns::Batch>(columns_of(table, chosen), kRows)),
+        spare_(std::make_unique<columns::Batch>(filling_->columns(), kRows)),
         output_(output),
         background_(background) {
     for (const std::size_t i : chosen) fills_.push_back(table[i].fill);
   }
 
-  void add(const Row& row) {
-    for (std::size_t i = 0; i < fills_.size(); ++i) fills_[i](row, filling_->cell(i));
-    filling_->end_row();
-    if (filling_->rows() == kRows) hand_over();
+  void add(const Row& row) { add_rows({&row, 1}); }
+  /// `rows`: a number of them that divides `kRows`, except for the last ones.
+  void add_rows(std::span<const Row> rows) {
+    for (std::size_t i = 0; i < fills_.size(); ++i) fills_[i](rows, filling_->cell(i));
+    filling_->end_rows(rows.size());
+    if (filling_->rows() >= kRows) hand_over();
   }
   void finish() {
     hand_over();
@@ -59,7 +61,7 @@ class TableWriter {
     filling_->clear();
   }
 
-  std::vector<void (*)(const Row&, columns::Cell)> fills_;
+  std::vector<void (*)(std::span<const Row>, columns::Cell)> fills_;
   std::unique_ptr<columns::Batch> filling_;
   std::unique_ptr<columns::Batch> spare_;  ///< empty, or what is being written
   TableOutput& output_;

@@ -16,9 +16,23 @@ namespace roce::analyze {
 
 // The tables of `export`: what a row is made of, and the columns, which all formats, --schema and docs/export.md share.
 
+/// A copy of what the columns need, so that rows can be collected.
 struct PacketRow {
-  const RunFacts& facts;
-  const AnalysedPacket& packet;
+  PacketRow(const RunFacts& run, const AnalysedPacket& packet);
+
+  const RunFacts* facts = nullptr;
+  analysis::Observation seen;
+  std::uint64_t frame = 0;       ///< in its file
+  std::uint64_t frame_base = 0;  ///< of its file
+  std::optional<std::int64_t> time_ns;
+  std::uint32_t stream = analysis::kNoStream;
+  std::uint8_t direction = 0;
+  analysis::PacketRole role{};
+  std::uint64_t message = 0;
+  std::optional<std::int64_t> latency_ns;
+  std::optional<std::uint16_t> vlan_tci;
+  std::optional<std::uint32_t> immediate;
+  IcrcStatus icrc{};
   bool is_roce = false;
   Bth bth{};  ///< only with `is_roce`
 };
