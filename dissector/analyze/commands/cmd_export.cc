@@ -87,6 +87,7 @@ Outcome<std::vector<std::size_t>> find_columns(const TableInfo& table, const std
     return found;
   }
   std::vector<std::string_view> names;
+  names.reserve(table.columns.size());
   for (const columns::Column& column : table.columns) names.push_back(column.name);
   for (const std::string& list : lists) {
     for (const std::string& name : split(list)) {
@@ -217,7 +218,10 @@ ExitCode run_export(ExportOptions options) {
     analysis::TrackerOptions tracker;
     tracker.keep_answers = false;
     tracker.keep_messages = consumer.wants_messages();
-    consumer.finish(session.run(consumer, tracker));
+    const AnalysisResult result = session.run(consumer, tracker);
+    // A wrong command line leaves no file; standard error has told it.
+    if (options.common.stream && *options.common.stream >= result.streams_begun) return session.finish();
+    consumer.finish(result);
   }
   for (const TableTask& task : *tasks) {
     if (const auto closed = task.output->close(); !closed) return refuse(closed.error());

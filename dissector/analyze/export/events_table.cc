@@ -8,7 +8,6 @@ namespace roce::analyze {
 
 namespace {
 
-using analysis::Verdict;
 using analysis::verdict_info;
 using columns::Cell;
 using columns::Type;

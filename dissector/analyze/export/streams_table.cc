@@ -11,7 +11,6 @@ namespace roce::analyze {
 namespace {
 
 using analysis::DirectionSummary;
-using analysis::StreamSummary;
 using analysis::VerdictKind;
 using columns::Cell;
 using columns::Type;

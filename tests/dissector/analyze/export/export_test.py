@@ -217,6 +217,7 @@ class ExportTest(unittest.TestCase):
         self.assert_refused(USAGE, "--interval takes", "intervals", "--interval", "0s", self.drops)
         self.assert_refused(USAGE, "--format", "packets", "--format", "arrow", self.drops)
         self.assert_refused(USAGE, "which file", "packets")
+        self.assert_refused(USAGE, "no stream 7", "packets", "--stream", "7", "-o", self.path("x"), self.drops)
         self.assertFalse(os.path.exists(self.path("x")))
 
     def test_no_input_is_overwritten(self):

@@ -97,21 +97,32 @@ class DuckDbTest(Asked):
 
 
 class ClickHouseTest(Asked):
-    def test_it_answers_as_duckdb_does(self):
-        with tempfile.TemporaryDirectory() as folder:
-            server = clickhouse.ClickHouse(folder)
-            try:
-                self.ask_clickhouse(server)
-            finally:
-                server.close()
-
-    def ask_clickhouse(self, server):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.server = clickhouse.ClickHouse(folder.name)
+        self.addCleanup(self.server.close)
         for statement in self.export("--sql").decode().split(";\n"):
             if statement.strip():
-                server.run(statement)
+                self.server.run(statement)
+
+    def load(self, table, *arguments):
+        with subprocess.Popen([self.program, "export", table, "--format", "native", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as export:
+            self.server.run(f"INSERT INTO {table} FORMAT Native", stdin=export.stdout)
+
+    def test_a_load_that_is_repeated_leaves_no_row_twice(self):
+        for run in ("monday", "tuesday"):
+            self.load("events", "--run", run, self.captures[0])
+        before = self.server.ask("SELECT run, count(*) AS n FROM events GROUP BY run ORDER BY run")
+        self.assertEqual(["monday", "tuesday"], [row["run"] for row in before])
+        self.server.run("ALTER TABLE events DROP PARTITION ('monday', 'rc-drop-random.tx')")
+        self.load("events", "--run", "monday", self.captures[0])
+        self.assertEqual(before, self.server.ask("SELECT run, count(*) AS n FROM events GROUP BY run ORDER BY run"))
+
+    def test_it_answers_as_duckdb_does(self):
+        server = self.server
         for table in TABLES:
-            with subprocess.Popen([self.program, "export", table, "--format", "native", *self.captures], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as export:
-                server.run(f"INSERT INTO {table} FORMAT Native", stdin=export.stdout)
+            self.load(table, *self.captures)
             self.assertEqual(len(self.rows(table)), server.ask(f"SELECT count(*) AS n FROM {table}")[0]["n"])
         for number, statement in self.questions.items():
             with self.subTest(question=number):
