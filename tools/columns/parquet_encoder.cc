@@ -60,6 +60,13 @@ std::string dictionary_indices(std::span<const std::uint32_t> numbers, std::size
   return out;
 }
 
+/// Returns the indices of a page whose dictionary has one entry.
+std::string only_index(std::size_t count) {
+  std::string out(1, '\0');
+  append_run(out, 0, count, 0);
+  return out;
+}
+
 /// Returns minimum and maximum, as Parquet's statistics have them; nothing if there is no value.
 std::optional<std::pair<std::string, std::string>> bounds(const Column& column, const Values& values,
                                                           std::span<const std::uint64_t> different) {
@@ -190,9 +197,22 @@ void ParquetEncoder::write_column(const Column& column, const Values& values, st
   if (column.type == Type::text) {
     std::string entries;
     for (std::size_t i = 0; i < values.texts().size(); ++i) append_plain(entries, values.texts()[i]);
+    if (values.texts().size() == 1) {
+      put_dictionary(entries, 1, chunk);
+      return put_data(page + only_index(values.numbers().size()), rows, kDictionary, chunk);
+    }
     const std::vector<std::uint32_t> numbers(values.numbers().begin(), values.numbers().end());
     put_dictionary(entries, values.texts().size(), chunk);
     return put_data(page + dictionary_indices(numbers, values.texts().size()), rows, kDictionary, chunk);
+  }
+  const std::uint64_t first = values.numbers()[0];
+  if (std::all_of(values.numbers().begin(), values.numbers().end(),
+                  [&](std::uint64_t each) { return each == first; })) {
+    std::string entry;
+    append_plain(entry, first, column.type);
+    chunk.entries = {first};
+    put_dictionary(entry, 1, chunk);
+    return put_data(page + only_index(values.numbers().size()), rows, kDictionary, chunk);
   }
   // With more entries than this, the dictionary itself is most of what is written.
   const std::size_t most = std::clamp<std::size_t>(values.numbers().size() / 8, 4, kMostEntries);

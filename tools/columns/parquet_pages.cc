@@ -127,10 +127,12 @@ std::optional<NumberDictionary> make_dictionary(std::span<const std::uint64_t> v
   constexpr std::uint32_t kFree = 0xFFFF'FFFF;
   NumberDictionary made;
   std::vector<std::uint32_t> slots(std::bit_ceil(most + 1) * 2, kFree);
-  made.numbers.reserve(values.size());
-  for (const std::uint64_t value : values) {
-    if (!made.numbers.empty() && value == made.entries[made.numbers.back()]) {
-      made.numbers.push_back(made.numbers.back());
+  made.numbers.resize(values.size());
+  std::uint32_t latest = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t value = values[i];
+    if (i != 0 && value == made.entries[latest]) {
+      made.numbers[i] = latest;
       continue;
     }
     std::uint64_t hash = value * 0x9E37'79B9'7F4A'7C15;
@@ -142,7 +144,7 @@ std::optional<NumberDictionary> make_dictionary(std::span<const std::uint64_t> v
       slots[place] = static_cast<std::uint32_t>(made.entries.size());
       made.entries.push_back(value);
     }
-    made.numbers.push_back(slots[place]);
+    made.numbers[i] = latest = slots[place];
   }
   return made;
 }
