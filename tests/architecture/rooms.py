@@ -70,6 +70,7 @@ ROOMS = {
     "files": _room("roce/link"),
     "columns": Room(frozenset(), frozenset(["tl/expected.hpp"])),
     "text": _room("roce/wire"),
+    "page": _room(),
     "packet_text": _room("roce/wire text"),
     "perftest": _room("roce/live roce/wire"),
     "runtime": _room("roce/wire command_line text"),
@@ -128,10 +129,12 @@ ROOMS = {
     "analyze/counters": _room("roce/analysis roce/json_input roce/wire "
                               "analyze/filter analyze/report analyze/run analyze/session"),
     "analyze/join": _room("roce/analysis roce/wire packet_text text analyze/report analyze/run analyze/session"),
+    "analyze/charts": _room("roce/analysis analyze/report analyze/run"),
     "analyze/export": _room("columns roce/analysis roce/link roce/wire command_line text "
                             "analyze/report analyze/run analyze/session"),
-    "analyze/commands": _room("command_line files packet_text text analyze/copy analyze/counters analyze/decode "
-                              "analyze/export analyze/input analyze/join analyze/report analyze/run analyze/session"),
+    "analyze/commands": _room("roce/link command_line files packet_text page text analyze/charts analyze/copy analyze/counters "
+                              "analyze/decode analyze/export analyze/input analyze/join analyze/report analyze/run "
+                              "analyze/session"),
     "analyze": _room("command_line files analyze/commands"),
 
     # A libibverbs.so.1 and a librdmacm.so.1 of our own, and roce-run, which puts them in front of programs.

@@ -7,14 +7,20 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
+#include "analyze/charts/report_json.h"
 #include "analyze/input/report.h"
 #include "analyze/join/point_join.h"
 #include "analyze/report/summary_format.h"
 #include "analyze/session/analysis_session.h"
 #include "analyze/session/chosen_streams.h"
 #include "command_line/program.h"
+#include "page/page.h"
+#include "roce/link/output_file.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {
@@ -27,6 +33,7 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-analyze --quick huge.pcap                   the same of its first million frames
   roce-analyze -Y roce.analysis.rnr_nak trace.pcap only of connections that found no receive posted
   roce-analyze --names hosts.txt --top 30 a.pcapng.gz b.pcapng.zst
+  roce-analyze --report report.html trace.pcap     and a page with plots and tables for a browser
   roce-analyze summary --json trace.pcap | jq '.verdict, .lost'
   tcpdump -i eth0 -s 256 -c 1000000 -w - udp port 4791 | roce-analyze -
 
@@ -142,18 +149,61 @@ JoinedPoints join_points(AnalysisSession& session, const AnalysisResult& result)
   return joined;
 }
 
+/// Returns why the options do not go together with --report; nothing if they do.
+std::optional<std::string_view> why_no_report(const AnalysisOptions& options) {
+  if (const auto why = page::why_unavailable()) return why;
+  if (options.report == "-") return "--report takes the name of a file: standard output has the summary";
+  if (!options.filter.empty() || options.stream) return "--report shows everything: leave out -Y and --stream";
+  if (!options.after.empty() || !options.carry.empty()) {
+    return "--report shows one run: leave out --after and --carry";
+  }
+  return std::nullopt;
+}
+
+/// The file of --report: begun before the analysis, so that a folder that cannot be written costs no time.
+class ReportFile {
+ public:
+  /// Returns false, and reports why, if the file cannot be written.
+  bool open(const std::string& path) {
+    auto file = link::OutputFile::create(path);
+    if (!file) {
+      report(file.error().message);
+      return false;
+    }
+    file_ = *std::move(file);
+    return true;
+  }
+  bool write(std::string_view text) {
+    const auto ended = file_->write(std::as_bytes(std::span{text})).and_then([&] { return file_->close(); });
+    if (!ended) report(ended.error().message);
+    return ended.has_value();
+  }
+
+ private:
+  std::optional<link::OutputFile> file_;
+};
+
 ExitCode run_summary(const SummaryOptions& options) {
   AnalysisSession session{options.common};
+  const bool has_report = !options.common.report.empty();
   if (!options.common.after.empty() && (!options.common.filter.empty() || options.common.stream)) {
     report("-Y and --stream choose by packets, and of earlier files there are none: leave out --after, or ask streams");
     return ExitCode::usage;
   }
+  if (const auto why = has_report ? why_no_report(options.common) : std::nullopt) {
+    report(*why);
+    return ExitCode::usage;
+  }
   if (!session.open()) return session.finish();
+  ReportFile file;
+  if (has_report && !file.open(options.common.report)) return ExitCode::failed;
   SummaryConsumer consumer{session};
+  std::optional<ReportSeries> series;
+  if (has_report) series.emplace(consumer, session.link_bits_per_second());
   analysis::TrackerOptions tracker;
-  tracker.keep_messages = false;
+  tracker.keep_messages = has_report;
   tracker.keep_answers = false;
-  AnalysisResult result = session.run(consumer, tracker);
+  AnalysisResult result = series ? session.run(*series, tracker) : session.run(consumer, tracker);
   consumer.narrow(result);
   if (result.streams_passed_over && result.streams.empty()) {
     report("nothing matches");
@@ -165,6 +215,10 @@ ExitCode run_summary(const SummaryOptions& options) {
     append_summary_json(session.output().buffer(), view);
   } else {
     append_summary_text(session.output().buffer(), view, session.layout());
+  }
+  if (series) {
+    series->finish();
+    if (!file.write(page::make_page(report_json(view, *series)))) session.fail(ExitCode::failed);
   }
   return session.finish();
 }
@@ -183,6 +237,10 @@ void add_summary(command_line::Program& program, ExitCode& code) {
       .add_flag("--quick", options->quick,
                 "Only the first million frames (of the time window); the summary says that it is of a sample")
       .excludes("--carry");
+  command
+      .add_option("--report", options->common.report,
+                  "Also write a page with plots and tables to this file, for a browser; it needs nothing else")
+      .type_name("FILE.html");
   command.footer(std::string{kExamples});
   command.callback([options, &code] {
     options->common.shows_lacks = true;

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "analyze/report/name_file.h"
 #include "analyze/run/summary_model.h"
 #include "text/text_table.h"
@@ -19,6 +21,8 @@ struct SummaryView {
 
 /// Appends the summary for people: one screen, the worst first.
 void append_summary_text(text::TextBuffer& out, const SummaryView& view, const text::TextTable::Layout& layout);
+/// Returns the summary as JSON.
+[[nodiscard]] nlohmann::ordered_json summary_json(const SummaryView& view);
 /// Appends the summary as one JSON object on one line.
 void append_summary_json(text::TextBuffer& out, const SummaryView& view);
 

@@ -100,7 +100,7 @@ OrderedJson points_json(const AnalysisResult& result, const Summary& summary) {
 
 }  // namespace
 
-void append_summary_json(text::TextBuffer& out, const SummaryView& view) {
+OrderedJson summary_json(const SummaryView& view) {
   const Summary& summary = view.summary;
   OrderedJson json;
   json["verdict"] = summary.statements.front().text;
@@ -156,7 +156,11 @@ void append_summary_json(text::TextBuffer& out, const SummaryView& view) {
   json["evicted_streams"] = view.result.evictions.streams;
   json["unlisted_streams"] = view.result.streams_unlisted;
   json["evicted_requests"] = view.result.evictions.requests;
-  text::append(out, json_line(json));
+  return json;
+}
+
+void append_summary_json(text::TextBuffer& out, const SummaryView& view) {
+  text::append(out, json_line(summary_json(view)));
 }
 
 }  // namespace roce::analyze

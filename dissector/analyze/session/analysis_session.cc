@@ -202,7 +202,7 @@ bool AnalysisSession::open() {
   read.reserve(inputs_.files.size() + 1);
   for (const InputFile& file : inputs_.files) read.push_back({"FILE", file.path});
   // --after and --carry may name the same file: it is replaced only at the end.
-  const std::array written{files::FileUse{"--carry", options_.carry}};
+  const std::array written{files::FileUse{"--carry", options_.carry}, files::FileUse{"--report", options_.report}};
   if (const auto conflict = files::find_conflict(read, written)) return refuse(*conflict);
   if (filter_.needs_later_facts()) {
     for (const InputFile& file : inputs_.files) {

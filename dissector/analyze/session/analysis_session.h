@@ -32,6 +32,7 @@ struct AnalysisOptions {
   std::string cnp_interval;
   std::string after;
   std::string carry;
+  std::string report;  ///< the HTML file of `summary --report`
   std::optional<std::uint32_t> stream;
   std::uint64_t max_streams = analysis::Limits{}.streams;
   bool shows_lacks = false;       ///< the command's own output reports what there was no room for
@@ -84,6 +85,7 @@ class AnalysisSession {
   [[nodiscard]] const NameFile& names() const { return names_; }
   [[nodiscard]] text::Output& output() { return output_; }
   [[nodiscard]] const text::TextTable::Layout& layout() const { return layout_; }
+  [[nodiscard]] std::uint64_t link_bits_per_second() const { return pause_.link_bits_per_second; }  ///< 0: unknown
   [[nodiscard]] const TimeWindow& window() const { return window_; }
   void fail(ExitCode code) { code_ = code; }
 

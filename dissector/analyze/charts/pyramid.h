@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace roce::analyze {
+
+/// What a series of a pyramid keeps of the values in an interval.
+enum class Measure : std::uint8_t {
+  count,   ///< their sum: events
+  rate,    ///< their sum, and the least and the highest sum of a window of `Pyramid::window_ns`
+  sample,  ///< their number, the least and the highest
+};
+
+/// The values of one series in one interval.
+struct Bucket {
+  std::uint64_t sum = 0;
+  std::uint64_t low = 0;    ///< of a rate: the least window, 0 if any was empty; of samples: the least
+  std::uint64_t high = 0;   ///< of a rate: the highest window; of samples: the highest
+  std::uint64_t count = 0;  ///< of a rate: windows that are not empty; otherwise: values
+
+  friend bool operator==(const Bucket&, const Bucket&) = default;
+};
+
+/// Several series over one time axis, from far to near. Memory does not depend on the capture: there are at most
+/// `kMost` intervals of equal length; if a time does not fit, neighbours are joined. Joining keeps the highest and the
+/// least value, so that a single event or a short peak is as visible from afar as from near.
+class Pyramid {
+ public:
+  static constexpr std::size_t kMost = 1U << 14U;
+  static constexpr std::size_t kFactor = 4;    ///< a level has so many times fewer intervals than the one below
+  static constexpr std::size_t kFewest = 256;  ///< a level with fewer intervals has none above it
+  static constexpr std::uint64_t kWindow = 1U
+                                           << 20U;  ///< a rate is never taken over less than this much of a long time
+  static constexpr std::uint64_t kFinest = 1U << 10U;
+
+  struct Level {
+    std::uint64_t width_ns = 0;
+    std::vector<std::vector<Bucket>> series;
+  };
+
+  explicit Pyramid(std::vector<Measure> measures);
+
+  /// Adds a value. Times may come in any order; those of a rate mostly in theirs, as a window is closed when the next
+  /// one begins.
+  void add(std::size_t series, std::int64_t time_ns, std::uint64_t value);
+  /// Adds the nanoseconds from `begin_ns` up to `end_ns` to a rate, each where it is.
+  void add_span(std::size_t series, std::int64_t begin_ns, std::int64_t end_ns);
+  /// Makes the axis reach to a time, at which nothing is added.
+  void reach(std::int64_t time_ns);
+
+  /// Returns all levels, the finest first.
+  [[nodiscard]] std::vector<Level> levels();
+  [[nodiscard]] std::uint64_t total(std::size_t series) const;
+  [[nodiscard]] std::int64_t start_ns() const { return start_ns_.value_or(0); }
+  [[nodiscard]] std::uint64_t width_ns() const { return width_ns_; }
+  /// Returns the length over which rates are taken.
+  [[nodiscard]] std::uint64_t window_ns() const { return width_ns_ < kWindow ? width_ns_ : kWindow; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  /// The window of a rate to which values are still added.
+  struct OpenWindow {
+    std::uint64_t number = 0;
+    std::uint64_t sum = 0;
+  };
+  struct Series {
+    Measure measure{};
+    std::uint64_t total = 0;
+    OpenWindow open;
+    std::vector<Bucket> buckets;
+  };
+
+  [[nodiscard]] std::size_t place(std::int64_t time_ns);
+  void extend_before(std::int64_t time_ns);
+  void join_pairs();
+  void close(Series& series) const;
+  void add_window(Bucket& bucket, std::uint64_t sum, std::uint64_t windows) const;
+  [[nodiscard]] std::vector<Bucket> finest(const Series& series) const;
+
+  std::vector<Series> series_;
+  std::uint64_t width_ns_ = kFinest;
+  std::size_t size_ = 0;
+  std::optional<std::int64_t> start_ns_;
+};
+
+/// Joins each `factor` neighbours of a series.
+[[nodiscard]] std::vector<Bucket> join_buckets(const std::vector<Bucket>& buckets, Measure measure, std::size_t factor);
+
+}  // namespace roce::analyze

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What happens over time, from the packets, verdicts and messages of an analysis.
+#include "analyze/charts/report_series.h"
+
+#include <algorithm>
+
+namespace roce::analyze {
+
+namespace {
+
+using analysis::VerdictKind;
+
+constexpr std::array<SeriesInfo, kAllSeries> kSeries{{{"goodput", Measure::rate},
+                                                      {"resent", Measure::count},
+                                                      {"lost", Measure::count},
+                                                      {"nak", Measure::count},
+                                                      {"rnr", Measure::count},
+                                                      {"ce", Measure::count},
+                                                      {"cnp", Measure::count},
+                                                      {"latency", Measure::sample},
+                                                      {"paused_0", Measure::rate},
+                                                      {"paused_1", Measure::rate},
+                                                      {"paused_2", Measure::rate},
+                                                      {"paused_3", Measure::rate},
+                                                      {"paused_4", Measure::rate},
+                                                      {"paused_5", Measure::rate},
+                                                      {"paused_6", Measure::rate},
+                                                      {"paused_7", Measure::rate},
+                                                      {"paused_all", Measure::rate}}};
+
+std::vector<Measure> measures() {
+  std::vector<Measure> all;
+  all.reserve(kSeries.size());
+  for (const SeriesInfo& info : kSeries) all.push_back(info.measure);
+  return all;
+}
+
+// The payload of such a packet has been seen before, or its receiver drops it.
+bool adds_nothing(const analysis::Verdict& verdict) {
+  return verdict.kind == VerdictKind::retransmission || verdict.kind == VerdictKind::duplicate ||
+         verdict.kind == VerdictKind::response_repeated || verdict.kind == VerdictKind::bad_icrc;
+}
+
+}  // namespace
+
+SeriesInfo series_info(std::size_t series) {
+  return kSeries[series];
+}
+
+ReportSeries::ReportSeries(AnalysisConsumer& next, std::uint64_t link_bits_per_second)
+    : next_(next), pyramid_(measures()), pauses_(link_bits_per_second) {}
+
+void ReportSeries::on_packet(const AnalysedPacket& packet) {
+  const analysis::Observation& seen = packet.observation;
+  latest_ns_ = std::max(latest_ns_, seen.time.time_since_epoch().count());
+  pyramid_.reach(seen.time.time_since_epoch().count());
+  if (seen.kind == PacketKind::roce) {
+    const auto& verdicts = packet.analysis.verdicts;
+    if (seen.payload_length != 0 && std::none_of(verdicts.begin(), verdicts.end(), adds_nothing)) {
+      add(SeriesId::goodput, seen.time, seen.payload_length);
+    }
+  } else if (seen.kind == PacketKind::pfc || seen.kind == PacketKind::pause) {
+    pauses_.observe(seen, [this](const PauseSpan& span) {
+      pyramid_.add_span(kPlainSeries + span.priority, span.begin_ns, span.end_ns);
+    });
+  }
+  next_.on_packet(packet);
+}
+
+void ReportSeries::on_verdict(const analysis::Verdict& verdict) {
+  switch (verdict.kind) {
+    case VerdictKind::retransmission:
+      add(SeriesId::resent, verdict.time, 1);
+      break;
+    case VerdictKind::request_lost_before:
+    case VerdictKind::response_lost_before:
+    case VerdictKind::request_lost_after:
+    case VerdictKind::response_lost_after:
+    case VerdictKind::lost_beyond:
+      if (verdict.lost_packets != 0) add(SeriesId::lost, verdict.time, verdict.lost_packets);
+      break;
+    case VerdictKind::nak_sequence_error:
+    case VerdictKind::nak_invalid_request:
+    case VerdictKind::nak_remote_access_error:
+    case VerdictKind::nak_remote_operational_error:
+    case VerdictKind::nak_invalid_rd_request:
+      add(SeriesId::nak, verdict.time, 1);
+      break;
+    case VerdictKind::rnr_nak:
+      add(SeriesId::rnr, verdict.time, 1);
+      break;
+    case VerdictKind::ce_mark:
+      add(SeriesId::ce, verdict.time, 1);
+      break;
+    case VerdictKind::cnp:
+      add(SeriesId::cnp, verdict.time, 1);
+      break;
+    default:
+      break;
+  }
+  next_.on_verdict(verdict);
+}
+
+void ReportSeries::on_message(const analysis::Message& message) {
+  const bool is_done = message.end == analysis::MessageEnd::acknowledged || message.end == analysis::MessageEnd::sent;
+  if (is_done && message.start_seen) {
+    const Duration latency = std::max(message.latency(), Duration{});
+    latencies_[static_cast<std::size_t>(message.type)].add(latency);
+    add(SeriesId::latency, message.finish, static_cast<std::uint64_t>(latency.count()));
+  }
+  next_.on_message(message);
+}
+
+void ReportSeries::finish() {
+  pauses_.finish(latest_ns_, [this](const PauseSpan& span) {
+    pyramid_.add_span(kPlainSeries + span.priority, span.begin_ns, span.end_ns);
+  });
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "analyze/charts/pause_spans.h"
+#include "analyze/charts/pyramid.h"
+#include "analyze/run/analysis_run.h"
+#include "roce/analysis/histogram.h"
+
+namespace roce::analyze {
+
+/// The series of a report.
+enum class SeriesId : std::uint8_t { goodput, resent, lost, nak, rnr, ce, cnp, latency, pause };
+inline constexpr std::size_t kPlainSeries = static_cast<std::size_t>(SeriesId::pause);
+/// Behind the plain series, one for each priority, and one for PAUSE, which holds for all.
+inline constexpr std::size_t kAllSeries = kPlainSeries + analysis::PauseSummary::kAll + 1;
+
+struct SeriesInfo {
+  std::string_view name;
+  Measure measure{};
+};
+[[nodiscard]] SeriesInfo series_info(std::size_t series);
+
+/// Follows an analysis and keeps what the plots of a report show, in bounded memory. Passes everything on.
+class ReportSeries final : public AnalysisConsumer {
+ public:
+  /// `link_bits_per_second`: 0 unknown.
+  ReportSeries(AnalysisConsumer& next, std::uint64_t link_bits_per_second);
+
+  void go_on_from(const CarriedState& state) override { next_.go_on_from(state); }
+  void on_packet(const AnalysedPacket& packet) override;
+  void on_verdict(const analysis::Verdict& verdict) override;
+  void on_message(const analysis::Message& message) override;
+  void on_answer(const analysis::Answer& answer) override { next_.on_answer(answer); }
+  [[nodiscard]] bool lists(std::uint32_t stream) const override { return next_.lists(stream); }
+
+  /// Ends the pauses that are still in force; to be called once, when everything was seen.
+  void finish();
+  [[nodiscard]] Pyramid& pyramid() { return pyramid_; }
+  [[nodiscard]] const PauseSpans& pauses() const { return pauses_; }
+  /// Returns the latencies of completed messages, by type.
+  [[nodiscard]] const std::array<analysis::Histogram, analysis::kMessageTypes>& latencies() const { return latencies_; }
+
+ private:
+  void add(SeriesId series, Time time, std::uint64_t value) {
+    pyramid_.add(static_cast<std::size_t>(series), time.time_since_epoch().count(), value);
+  }
+
+  AnalysisConsumer& next_;
+  std::int64_t latest_ns_ = std::numeric_limits<std::int64_t>::min();
+  Pyramid pyramid_;
+  PauseSpans pauses_;
+  std::array<analysis::Histogram, analysis::kMessageTypes> latencies_;
+};
+
+}  // namespace roce::analyze

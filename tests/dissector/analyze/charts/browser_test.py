@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The page of roce-analyze --report in a browser that opens it as a file.
+
+usage: browser_test.py CHROMIUM ROCE_ANALYZE CAPTURES [UNITTEST ARGUMENT...]
+"""
+
+import json
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from chromium import Chromium
+
+# How many pixels of a plot have its colour, by the left end of each twentieth.
+PAINTED = """(name => {
+  const plot = document.querySelector(`[data-series="${name}"]`);
+  if (plot === null) return null;
+  const canvas = plot.querySelector("canvas"), context = canvas.getContext("2d");
+  const colour = getComputedStyle(plot.querySelector(".swatch")).backgroundColor.match(/\\d+/g).map(Number);
+  const {data, width} = context.getImageData(0, 0, canvas.width, canvas.height);
+  const found = new Array(20).fill(0);
+  for (let i = 0; i < data.length; i += 4)
+    if (colour.every((value, c) => Math.abs(data[i + c] - value) < 40)) ++found[Math.floor((i / 4 % width) * 20 / width)];
+  return found;
+})"""
+LABELS = "[...document.querySelectorAll('.picture')].map(each => each.ariaLabel)"
+
+
+def packets(path):
+    """Time in nanoseconds, and bytes, of each packet of a pcap file."""
+    data = path.read_bytes()
+    magic = struct.unpack("<I", data[:4])[0]
+    unit = 1 if magic == 0xA1B23C4D else 1000
+    at = 24
+    while at < len(data):
+        seconds, fraction, length, original = struct.unpack("<IIII", data[at:at + 16])
+        yield seconds * 10**9 + fraction * unit, original, data[at + 16:at + 16 + length]
+        at += 16 + length
+
+
+def write(path, rows):
+    """Writes packets with times in nanoseconds."""
+    parts = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)]
+    for time, original, frame in rows:
+        parts.append(struct.pack("<IIII", time // 10**9, time % 10**9, len(frame), original) + frame)
+    path.write_bytes(b"".join(parts))
+
+
+class Browser(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.browser = Chromium(CHROMIUM, self.folder)
+        self.browser.__enter__()
+
+    def tearDown(self):
+        self.browser.__exit__()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def show(self, capture, *options, fragment=""):
+        """Makes a page and opens it."""
+        page = self.folder / "page.html"
+        made = subprocess.run([ROCE_ANALYZE, "summary", "--json", "--report", page, *options, capture], capture_output=True, text=True, timeout=120,
+                              check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.browser.open("about:blank")
+        self.browser.open(page.as_uri() + fragment)
+        self.assertEqual(self.browser.run("document.documentElement.dataset.ready"), "yes")
+        return json.loads(made.stdout)
+
+    def painted(self, name):
+        return self.browser.run(f"{PAINTED}({json.dumps(name)})")
+
+    def quiet(self):
+        """Nothing was written to the console, and nothing was asked for but the page itself."""
+        self.assertEqual(self.browser.messages, [])
+        self.assertEqual([each for each in self.browser.requests if not each.startswith("file:///")], [])
+        self.assertLessEqual(len(self.browser.requests), 1)
+
+    def test_draws_each_plot_and_says_what_summary_says(self):
+        for name in ("rc-drop-requests.tx", "rc-ecn-ce.rx", "rc-rnr.tx"):
+            for scheme in ("light", "dark"):
+                with self.subTest(name, scheme=scheme):
+                    self.browser.media(scheme)
+                    told = self.show(CAPTURES / f"softroce/{name}.pcap")
+                    verdict = self.browser.run("document.querySelector('h1').textContent")
+                    self.assertEqual(verdict.rstrip(".").lower(), told["verdict"].rstrip(".").lower())
+                    shown = self.browser.run("[...document.querySelectorAll('.findings tbody tr')].map(row => "
+                                             "[row.dataset.verdict, Number(row.querySelector('[data-exact]').dataset.exact)])")
+                    self.assertEqual(shown, [[each["verdict"], each["count"]] for each in told["findings"]])
+                    plots = self.browser.run("[...document.querySelectorAll('.plot')].map(each => each.dataset.series)")
+                    self.assertGreaterEqual(len(plots), 3)
+                    for plot in plots:
+                        self.assertGreater(sum(self.painted(plot)), 3, plot)
+        self.quiet()
+
+    def test_zooms_all_plots_at_once_and_keeps_the_view_in_the_address(self):
+        self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap")
+        whole = self.browser.run(LABELS)
+        box = self.browser.run("(({left, top, width, height}) => [left, top + height / 2, width])"
+                               "((document.querySelector('[data-series=goodput]').scrollIntoView(), document.querySelector('[data-series=goodput] .u-over'))"
+                               ".getBoundingClientRect())")
+        self.browser.drag(box[0] + box[2] * 0.2, box[0] + box[2] * 0.4, box[1])
+        zoomed = self.browser.run(LABELS)
+        for before, after in zip(whole, zoomed):
+            self.assertNotEqual(before, after)
+        ranges = {each.split(", ", 1)[1].split(" s:")[0] for each in zoomed}
+        self.assertEqual(len(ranges), 1)
+        fragment = self.browser.run("location.hash")
+        self.assertRegex(fragment, r"^#t=0\.02\d+-0\.05\d+$")
+        self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap", fragment=fragment)
+        self.assertEqual(self.browser.run(LABELS), zoomed)
+        self.quiet()
+
+    def test_works_by_keyboard(self):
+        self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap")
+        whole = self.browser.run(LABELS)
+        self.browser.run("document.querySelector('[data-series=lost] .picture').focus()")
+        self.browser.key("+")
+        self.browser.key("ArrowRight")
+        moved = self.browser.run(LABELS)
+        self.assertNotEqual(moved, whole)
+        self.browser.key("0")
+        self.assertEqual(self.browser.run(LABELS), whole)
+        self.assertEqual(self.browser.run("document.querySelectorAll('a[href^=http]').length"), 0)
+        self.quiet()
+
+    def test_one_loss_in_an_hour_is_seen_from_afar(self):
+        # An exchange until its first loss has been noticed, between two without any at the ends of the hour.
+        clean = list(packets(CAPTURES / "softroce/rc-mix-v4.tx.pcap"))
+        lossy = list(packets(CAPTURES / "softroce/rc-drop-requests.tx.pcap"))[:36]
+        minute = 60 * 10**9
+        rows = []
+        for after, part in ((0, clean), (30 * minute, lossy), (60 * minute, clean)):
+            rows += [(clean[0][0] + after + time - part[0][0], length, frame) for time, length, frame in part]
+        path = self.folder / "hour.pcap"
+        write(path, rows)
+        told = self.show(path)
+        self.assertEqual(sum(told["lost"].values()), 1)
+        painted = self.painted("lost")
+        self.assertGreaterEqual(sum(painted[9:13]), 20)
+        # The axis and its numbers have another colour.
+        self.assertEqual(sum(painted[:9]) + sum(painted[13:]), 0)
+        self.quiet()
+
+    def test_lists_many_connections_and_filters_them(self):
+        self.show(CAPTURES / "softroce/rc-mix-v4.tx.pcap")
+        # The table of the page itself, with many rows: as many connections would be a large capture.
+        page = (self.folder / "page.html").read_text(encoding="utf-8")
+        opening = '<script type="application/json" id="data">'
+        begin = page.index(opening) + len(opening)
+        end = page.index("</script>", begin)
+        data = json.loads(page[begin:end])
+        row = data["streams"]["rows"][0]
+        packets_at = data["streams"]["columns"].index("packets")
+        data["streams"]["rows"] = [[number, *row[1:packets_at], number % 1000, *row[packets_at + 1:]] for number in range(100_000)]
+        (self.folder / "many.html").write_text(page[:begin] + json.dumps(data) + page[end:], encoding="utf-8")
+        self.browser.open((self.folder / "many.html").as_uri())
+        self.assertEqual(self.browser.run("document.querySelector('.counter').textContent"), "100,000 rows")
+        self.assertLess(self.browser.run("document.querySelectorAll('.rows .row').length"), 100)
+        self.browser.run("document.querySelector('.scroller').scrollTop = 28 * 99990")
+        self.browser.settle()
+        self.assertIn("99999", self.browser.run("document.querySelector('.rows').textContent"))
+        stall = self.browser.run("(() => { const input = document.querySelector('.streams input'), begin = performance.now();"
+                                 "input.value = 'packets>=999'; input.dispatchEvent(new Event('input')); return performance.now() - begin; })()")
+        self.assertLess(stall, 1000)
+        self.assertEqual(self.browser.run("document.querySelector('.counter').textContent"), "100 of 100,000 rows")
+        self.browser.run("document.querySelector('[role=columnheader] button').click()")
+        self.assertTrue(self.browser.run("document.querySelector('.rows .row').textContent").startswith("99999"))
+        self.quiet()
+
+    def test_names_from_outside_stay_text(self):
+        names = self.folder / "names"
+        names.write_text("192.168.0.0/16 <img/src=x/onerror=document.title='ran'></script><script>document.title='ran'</script>\n0.0.0.0/0 <b>bold\n",
+                         encoding="utf-8")
+        self.show(CAPTURES / "softroce/rc-mix-v4.tx.pcap", "--names", names)
+        self.assertNotEqual(self.browser.run("document.title"), "ran")
+        self.assertEqual(self.browser.run("document.querySelectorAll('#report img, #report b, #report script').length"), 0)
+        self.assertIn("<", self.browser.run("document.querySelector('.rows').textContent"))
+        self.quiet()
+
+    def test_is_printed(self):
+        self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap")
+        self.assertTrue(self.browser.pdf().startswith(b"%PDF-"))
+        self.quiet()
+
+    def test_says_that_there_is_nothing(self):
+        write(self.folder / "empty.pcap", [])
+        self.show(self.folder / "empty.pcap")
+        self.assertIn("no packets to judge", self.browser.run("document.querySelector('h1').textContent"))
+        self.quiet()
+
+
+if __name__ == "__main__":
+    CHROMIUM, ROCE_ANALYZE, CAPTURES = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)

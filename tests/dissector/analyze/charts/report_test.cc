@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <gmock/gmock.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "dissector/analyze/frames.h"
+#include "dissector/analyze/program.h"
+#include "page/page.h"
+
+namespace roce::analyze::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string text_of(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
+}
+
+std::uint64_t sum_of(const json& values) {
+  std::uint64_t sum = 0;
+  for (const json& value : values.is_object() ? values["of"] : values) sum += value.get<std::uint64_t>();
+  return sum;
+}
+
+class Report : public ProgramTest {
+ protected:
+  void SetUp() override {
+    ProgramTest::SetUp();
+    if (page::why_unavailable()) GTEST_SKIP() << *page::why_unavailable();
+  }
+
+  /// Returns the data of the page about a capture.
+  [[nodiscard]] json data(std::vector<std::string> arguments) {
+    const std::string file = path("page.html");
+    arguments.insert(arguments.begin(), {"summary", "--report", file});
+    const Outcome outcome = run(std::move(arguments));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    page_ = text_of(file);
+    const std::string_view open = R"(<script type="application/json" id="data">)";
+    const std::size_t begin = page_.find(open) + open.size();
+    return json::parse(page_.substr(begin, page_.find("</script>", begin) - begin));
+  }
+  [[nodiscard]] json summary(const std::string& file) { return json::parse(run({"summary", "--json", file}).out); }
+
+  std::string page_;
+};
+
+TEST_F(Report, HasTheNumbersOfSummaryAndStreams) {
+  for (const char* name : {"rc-drop-requests.tx.pcap", "rc-ecn-ce.rx.pcap", "rc-rnr.tx.pcap", "rc-drop-random.rx.pcap",
+                           "rc-drop-read-middle.rx.pcap", "ud-mix.tx.pcap", "rc-corrupt.rx.pcap"}) {
+    SCOPED_TRACE(name);
+    const json shown = data({softroce(name)});
+    const json told = summary(softroce(name));
+    EXPECT_EQ(shown["summary"], told);
+    std::map<std::string, std::uint64_t> totals;
+    for (const json& series : shown["timeline"]["series"]) {
+      totals[series["name"]] = series["total"];
+      for (const json& level : series["levels"]) {
+        if (!level.contains("sum")) continue;
+        EXPECT_EQ(sum_of(level["sum"]), series["total"]) << series["name"];
+      }
+    }
+    std::map<std::string, std::uint64_t> found;
+    for (const json& finding : told["findings"]) found[finding["verdict"]] = finding["count"];
+    EXPECT_EQ(totals["resent"], found["retransmission"]);
+    EXPECT_EQ(totals["ce"], found["ce_mark"]);
+    EXPECT_EQ(totals["cnp"], found["cnp"]);
+    EXPECT_EQ(totals["rnr"], found["rnr_nak"]);
+    EXPECT_EQ(totals["lost"], told["lost"]["before"].get<std::uint64_t>() + told["lost"]["after"].get<std::uint64_t>() +
+                                  told["lost"]["beyond"].get<std::uint64_t>());
+  }
+}
+
+TEST_F(Report, HasTheRowsOfStreams) {
+  const std::string file = softroce("rc-mix-v4.tx.pcap");
+  const json streams = data({file})["streams"];
+  const std::vector<std::string> told = lines(run({"streams", "--json", file}).out);
+  ASSERT_EQ(streams["rows"].size(), told.size());
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    const json stream = json::parse(told[i]);
+    json row;
+    for (std::size_t c = 0; c < streams["columns"].size(); ++c) row[streams["columns"][c]] = streams["rows"][i][c];
+    EXPECT_EQ(row["stream"], stream["stream"]);
+    EXPECT_EQ(row["duration_ns"], stream["duration_ns"]);
+    EXPECT_EQ(row["goodput"], stream["goodput_bits_per_second"]);
+    EXPECT_EQ(row["p99_ns"], stream["latency"]["p99_ns"]);
+    EXPECT_EQ(row["max_ns"], stream["latency"]["max_ns"]);
+    EXPECT_EQ(row["lost_before"], stream["lost"]["before"]);
+    EXPECT_EQ(row["packets"].get<std::uint64_t>(), stream["directions"][0]["packets"].get<std::uint64_t>() +
+                                                       stream["directions"][1]["packets"].get<std::uint64_t>());
+  }
+}
+
+TEST_F(Report, HostileNamesStayText) {
+  const std::string names = path("names.txt");
+  std::ofstream{names} << "192.168.77.1/16 </script><script>alert(1)</script>\xE2\x80\xA8<!--\n";
+  const std::string plain_page = (static_cast<void>(data({softroce("rc-mix-v4.tx.pcap")})), page_);
+  const json shown = data({"--names", names, softroce("rc-mix-v4.tx.pcap")});
+  EXPECT_THAT(page_, Not(HasSubstr("alert(1)</script>")));
+  const auto count = [](std::string_view text, std::string_view what) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + 1)) ++found;
+    return found;
+  };
+  for (const char* what : {"<script", "</script", "<!--", "\xE2\x80\xA8"})
+    EXPECT_EQ(count(page_, what), count(plain_page, what)) << what;
+}
+
+TEST_F(Report, SaysThatThereIsNoRoce) {
+  const std::string file = save_frames("empty.pcap", {});
+  const json shown = data({file});
+  EXPECT_EQ(shown["summary"]["verdict"], "there are no packets to judge");
+  EXPECT_EQ(shown["streams"]["rows"].size(), 0U);
+}
+
+TEST_F(Report, LeavesNoFileWhereItCannotWrite) {
+  const Outcome outcome = run({"summary", "--report", path("missing/page.html"), softroce("rc-mix-v4.tx.pcap")});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(lines(outcome.err).size(), 1U) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  const Outcome full = run({"summary", "--report", "/dev/full", softroce("rc-mix-v4.tx.pcap")});
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_EQ(lines(full.err).size(), 1U) << full.err;
+}
+
+TEST_F(Report, LeavesNoFileIfThereIsNoCapture) {
+  const Outcome outcome = run({"summary", "--report", path("page.html"), path("missing.pcap")});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(path("page.html")));
+  EXPECT_FALSE(std::filesystem::exists(path("page.html.partial")));
+}
+
+TEST_F(Report, RefusesWhatDoesNotGoWithIt) {
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"-Y", "roce"}, {"--stream", "0"}, {"--carry", path("state")}}) {
+    std::vector<std::string> arguments{"summary", "--report", path("page.html"), softroce("rc-mix-v4.tx.pcap")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Outcome outcome = run(std::move(arguments));
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(lines(outcome.err).size(), 1U) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(path("page.html")));
+  }
+  const std::string capture = path("page.html");
+  std::filesystem::copy_file(softroce("rc-mix-v4.tx.pcap"), capture);
+  EXPECT_EQ(run({"summary", "--report", capture, capture}).exit_code, 2);
+}
+
+TEST_F(Report, RunsNothingButItsOwnScript) {
+  static_cast<void>(data({softroce("rc-mix-v4.tx.pcap")}));
+  EXPECT_THAT(page_, HasSubstr("default-src 'none'; script-src 'sha256-"));
+  EXPECT_THAT(page_, Not(HasSubstr("unsafe")));
+  EXPECT_THAT(page_, Not(HasSubstr("src=\"http")));
+}
+
+TEST(ReportText, CannotEndItsElement) {
+  EXPECT_EQ(page::escape_for_script("\"</script>\xE2\x80\xA8\xE2\x80\xA9<!--\""),
+            R"("\u003c/script>\u2028\u2029\u003c!--")");
+}
+
+using ReportLeftOut = ProgramTest;
+
+TEST_F(ReportLeftOut, IsSaidInASentence) {
+  if (!page::why_unavailable()) return;
+  const Outcome outcome = run({"summary", "--report", path("page.html"), softroce("rc-mix-v4.tx.pcap")});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("scripts/setup report"));
+  EXPECT_EQ(lines(outcome.err).size(), 1U);
+  EXPECT_FALSE(std::filesystem::exists(path("page.html")));
+}
+
+}  // namespace
+}  // namespace roce::analyze::test

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace roce::page {
+
+/// Says why this build cannot make pages; nothing if it can.
+[[nodiscard]] std::optional<std::string_view> why_unavailable();
+
+/// Returns one HTML file that needs nothing else and shows `json`, one JSON value, in a browser. Text in it stays text:
+/// nothing in `json` can end the script element that holds it.
+[[nodiscard]] std::string make_page(std::string_view json);
+
+/// Replaces what would have a meaning in a script element by escapes of JSON.
+[[nodiscard]] std::string escape_for_script(std::string_view json);
+
+}  // namespace roce::page
