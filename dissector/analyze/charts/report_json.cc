@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analyze/charts/report_views.h"
 #include "analyze/report/json_values.h"
 #include "analyze/report/stream_text.h"
 #include "analyze/run/stream_figures.h"
@@ -137,6 +138,10 @@ std::string report_json(const SummaryView& view, ReportSeries& series) {
   json["summary"] = summary_json(view);
   json["timeline"] = timeline_json(series);
   json["streams"] = streams_json(view);
+  json["psn"] = psn_json(view, series);
+  json["latency"] = latency_curves_json(series);
+  json["hosts"] = hosts_json(view);
+  json["pauses"] = pauses_json(view, series);
   return json_line(json);
 }
 

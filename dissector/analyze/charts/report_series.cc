@@ -64,6 +64,7 @@ void ReportSeries::on_packet(const AnalysedPacket& packet) {
       pyramid_.add_span(kPlainSeries + span.priority, span.begin_ns, span.end_ns);
     });
   }
+  psns_.add(seen, packet.analysis);
   next_.on_packet(packet);
 }
 
@@ -98,6 +99,7 @@ void ReportSeries::on_verdict(const analysis::Verdict& verdict) {
     default:
       break;
   }
+  psns_.add(verdict);
   next_.on_verdict(verdict);
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analyze/charts/pause_spans.h"
+#include "analyze/charts/psn_tracks.h"
 #include "analyze/charts/pyramid.h"
 #include "analyze/run/analysis_run.h"
 #include "roce/analysis/histogram.h"
@@ -42,6 +43,8 @@ class ReportSeries final : public AnalysisConsumer {
   void finish();
   [[nodiscard]] Pyramid& pyramid() { return pyramid_; }
   [[nodiscard]] const PauseSpans& pauses() const { return pauses_; }
+  [[nodiscard]] std::int64_t start_ns() const { return pyramid_.start_ns(); }  ///< where the time axis begins
+  [[nodiscard]] const PsnTracks& psns() const { return psns_; }
   /// Returns the latencies of completed messages, by type.
   [[nodiscard]] const std::array<analysis::Histogram, analysis::kMessageTypes>& latencies() const { return latencies_; }
 
@@ -54,6 +57,7 @@ class ReportSeries final : public AnalysisConsumer {
   std::int64_t latest_ns_ = std::numeric_limits<std::int64_t>::min();
   Pyramid pyramid_;
   PauseSpans pauses_;
+  PsnTracks psns_;
   std::array<analysis::Histogram, analysis::kMessageTypes> latencies_;
 };
 

@@ -97,6 +97,35 @@ class Browser(unittest.TestCase):
                         self.assertGreater(sum(self.painted(plot)), 3, plot)
         self.quiet()
 
+    def test_draws_packets_by_psn_and_as_a_ladder(self):
+        self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap")
+        label = self.browser.run("document.querySelector('.psn .picture').ariaLabel")
+        self.assertRegex(label, r"\d+ sent, \d+ sent again.*, \d+ lost\.$")
+        painted = self.browser.run("(() => { const canvas = document.querySelector('.psn canvas');"
+                                   "const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), found = {};"
+                                   "const swatches = [...document.querySelectorAll('.legend .swatch')].map(each => getComputedStyle(each).backgroundColor"
+                                   ".match(/\\d+/g).map(Number));"
+                                   "return swatches.map(colour => { let n = 0; for (let i = 0; i < data.length; i += 4)"
+                                   "if (colour.every((value, c) => Math.abs(data[i + c] - value) < 30)) ++n; return n; }); })()")
+        self.assertGreaterEqual(len(painted), 5)
+        for pixels in painted:
+            self.assertGreater(pixels, 0)
+        self.browser.run("document.querySelector('.ladder').open = true")
+        self.browser.settle()
+        self.assertEqual(self.browser.run("document.querySelectorAll('.rungs .arrow').length"), 60)
+        self.assertGreater(self.browser.run("document.querySelectorAll('.rungs .arrow.lost').length"), 0)
+        zoomed = "#t=0.031000000-0.034000000"
+        self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap", fragment=zoomed)
+        self.assertNotEqual(self.browser.run("document.querySelector('.psn .picture').ariaLabel"), label)
+        self.quiet()
+
+    def test_shows_pauses(self):
+        self.show(CAPTURES / "made/link-control.pcapng", "--link-speed", "100G")
+        rows = self.browser.run("document.querySelectorAll('.pauses tbody tr').length")
+        self.assertGreater(rows, 0)
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('.pauses [data-exact]')].filter(each => Number.isNaN(Number(each.dataset.exact))).length"), 0)
+        self.quiet()
+
     def test_zooms_all_plots_at_once_and_keeps_the_view_in_the_address(self):
         self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap")
         whole = self.browser.run(LABELS)

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Puts the page together.
 import { element } from "./dom.ts";
+import { hosts } from "./hosts.ts";
+import { latency } from "./latency.ts";
+import { PauseView } from "./pauses.ts";
 import { Plot, zoomButtons } from "./plot.ts";
 import { plotInfo, plotOrder } from "./plot_info.ts";
+import { PsnView } from "./psn.ts";
 import { StreamTable } from "./table.ts";
 import { findings, lacks, top } from "./top.ts";
 import type { Report } from "./types.ts";
@@ -12,12 +16,18 @@ function section(id: string, title: string, ...children: (Node | null)[]): HTMLE
   return element("section", { id }, element("h2", {}, title), ...children);
 }
 
+function optional(part: HTMLElement | null, wrap = (each: HTMLElement) => each): HTMLElement[] {
+  return part === null ? [] : [wrap(part)];
+}
+
 function show(report: Report): void {
   const { timeline, streams } = report;
   const finest = timeline.levels[0] ?? { width_ns: 1, size: 1 };
   const view = new View(Math.max(1, finest.width_ns * finest.size));
   view.read(location.hash);
   const table = new StreamTable(streams, view);
+  const psn = new PsnView(report, view);
+  const pauses = new PauseView(report, view);
   const drawn = [...timeline.series].sort((a, b) => plotOrder(a.name) - plotOrder(b.name));
   const plots = drawn.filter((series) => series.total !== 0).map((series) => new Plot(series, timeline, view));
   const none = drawn.filter((series) => series.total === 0).map((series) => plotInfo(series.name).title.toLowerCase().replace(/\b(nak|rnr|cnp|ce)\b/g, (word) => word.toUpperCase()));
@@ -29,7 +39,7 @@ function show(report: Report): void {
   place.append(
     top(report),
     section("findings", "Findings", findings(report, (stream) => table.showOnly(stream))),
-    ...[lacks(report)].filter((part) => part !== null),
+    ...optional(lacks(report)),
     section(
       "time",
       "Over time",
@@ -38,10 +48,14 @@ function show(report: Report): void {
       ...plots.map((plot) => plot.root),
       none.length === 0 ? null : element("p", { class: "none" }, `Not in the capture: ${none.join(", ")}.`),
     ),
+    ...optional(pauses.isEmpty ? null : section("pauses", "Pauses", element("p", { class: "hint" }, "When stations had paused their link partner, in the time shown above."), pauses.root)),
+    ...optional(psn.isEmpty ? null : section("psn", "PSN over time", element("p", { class: "hint" }, "The packets of the worst connections, in the time shown above."), psn.root)),
+    ...optional(latency(report), (part) => section("latency", "Latency of messages", part)),
+    ...optional(hosts(report), (part) => section("hosts", "Who with whom", part)),
     section("connections", "Connections", table.root, left),
     element("footer", {}, `Made by ${report.program}. Plots: uPlot, whose licence is in this file.`),
   );
-  const draw = () => plots.forEach((plot) => plot.draw());
+  const draw = () => [...plots, pauses, psn].forEach((part) => part.draw());
   draw();
   table.drawRows();
   let waiting = 0;

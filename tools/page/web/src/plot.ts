@@ -89,7 +89,7 @@ export class Plot {
       width,
       height: kHeight,
       legend: { show: false },
-      padding: [8, 8, 0, 0],
+      padding: [8, 28, 0, 0],
       scales: {
         x: { time: false, range: () => [this.view.range.begin / 1e9, this.view.range.end / 1e9] },
         y: { range: (_, __, highest) => [0, this.top(highest)] },

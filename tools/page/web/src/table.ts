@@ -134,11 +134,10 @@ function isText(column: string): boolean {
 }
 
 function width(column: string): string {
-  if (column === "ends") return "minmax(21em, 1fr)";
+  if (column === "ends") return "minmax(20em, 1fr)";
   if (column === "point") return "9em";
-  if (column === "goodput") return "7em";
-  if (column.startsWith("lost_")) return "7.2em";
+  if (column.startsWith("lost_")) return "7.8em";
+  if (column === "goodput" || column === "messages" || column === "packets" || column === "start_ns") return "7em";
   if (column === "service") return "3.6em";
-  if (column === "stream" || column === "packets" || column === "messages") return "5.6em";
-  return column === "bytes" || column.endsWith("_ns") ? "6em" : "4.6em";
+  return column === "bytes" || column === "stream" || column.endsWith("_ns") || column === "resent" ? "6em" : "4.6em";
 }

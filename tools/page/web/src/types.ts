@@ -65,9 +65,47 @@ export interface Streams {
   left_out: number;
 }
 
+export interface PsnGraph {
+  stream: number;
+  ends: string;
+  hosts: [string, string];
+  packets: number;
+  points: { time: number[]; psn: number[]; frame: number[]; kind: number[]; requester: number[]; count: number[] };
+}
+
+export interface LatencyCurve {
+  type: string;
+  latency: Record<string, number>;
+  ns: number[];
+}
+
+export interface HostPair {
+  from: number;
+  to: number;
+  streams: number;
+  bytes: number;
+  goodput_bytes: number;
+  lost: number;
+  resent: number;
+  p99_ns: number | null;
+}
+
+export interface PauseStation {
+  source: string;
+  frames: number;
+  priorities: { priority: number | "all"; xoff: number; xon: number; xoff_to_xon_ns: number; longest_until_xon_ns: number; paused_ns: number | null }[];
+}
+
+/** Station, priority (8: all), begin and end in nanoseconds since the start of the axis. */
+export type PauseSpan = [string, number, number, number];
+
 export interface Report {
   program: string;
   summary: Summary;
   timeline: Timeline;
   streams: Streams;
+  psn: { kinds: string[]; graphs: PsnGraph[] };
+  latency: { shares: number[]; curves: LatencyCurve[] };
+  hosts: { names: string[]; pairs: HostPair[] };
+  pauses: { stations: PauseStation[]; spans: PauseSpan[]; left_out: number };
 }

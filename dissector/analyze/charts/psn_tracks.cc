@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The packets that a graph of PSNs over time shows.
+#include "analyze/charts/psn_tracks.h"
+
+#include <algorithm>
+
+namespace roce::analyze {
+
+namespace {
+
+using analysis::PacketRole;
+using analysis::VerdictKind;
+
+PsnKind kind_of_request(const analysis::PacketAnalysis& analysis) {
+  PsnKind kind = PsnKind::sent;
+  for (const analysis::Verdict& verdict : analysis.verdicts) {
+    if (verdict.kind == VerdictKind::retransmission) return PsnKind::sent_again;
+    if (verdict.kind == VerdictKind::duplicate) return PsnKind::copy;
+    if (verdict.kind == VerdictKind::out_of_order) kind = PsnKind::late;
+  }
+  return kind;
+}
+
+PsnKind kind_of_response(const analysis::Observation& seen) {
+  if (seen.info().operation == Operation::read_response) return PsnKind::read_response;
+  if (!seen.has_aeth) return PsnKind::answered;
+  if (seen.syndrome.kind() == AethKind::nak) return PsnKind::nak;
+  return seen.syndrome.kind() == AethKind::rnr_nak ? PsnKind::rnr_nak : PsnKind::answered;
+}
+
+bool is_finding(const analysis::Verdict& verdict) {
+  return analysis::verdict_info(verdict.kind).severity != analysis::Severity::note;
+}
+
+bool is_loss_of_unseen(VerdictKind kind) {
+  return kind == VerdictKind::request_lost_before || kind == VerdictKind::response_lost_before ||
+         kind == VerdictKind::lost_for_good;
+}
+
+bool is_loss_of_seen(VerdictKind kind) {
+  return kind == VerdictKind::request_lost_after || kind == VerdictKind::response_lost_after ||
+         kind == VerdictKind::lost_beyond;
+}
+
+}  // namespace
+
+std::string_view to_string(PsnKind kind) {
+  constexpr std::array<std::string_view, 9> kNames{"sent", "sent_again", "late",          "copy", "answered",
+                                                   "nak",  "rnr_nak",    "read_response", "lost"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+void PsnTracks::add(const analysis::Observation& seen, const analysis::PacketAnalysis& known) {
+  if (known.absorbed != analysis::kNoStream) absorb(known.absorbed, known.stream);
+  const bool is_request = known.role == PacketRole::request;
+  if (known.stream == analysis::kNoStream || seen.icrc_bad || (!is_request && known.role != PacketRole::response))
+    return;
+  auto found = tracks_.find(known.stream);
+  if (found == tracks_.end()) {
+    if (tracks_.size() >= kStreams) return;
+    found = tracks_.emplace(known.stream, Track{}).first;
+  }
+  Track& track = found->second;
+  PsnPoint point;
+  point.time_ns = seen.time.time_since_epoch().count();
+  point.psn = known.relative_psn;
+  point.frame = seen.id.frame;
+  point.requester = is_request ? known.direction : static_cast<std::uint8_t>(1 - known.direction);
+  point.kind = is_request ? kind_of_request(known) : kind_of_response(seen);
+  const std::int64_t first = static_cast<std::int64_t>(seen.psn.value()) - point.psn;
+  track.first_psn[point.requester] = static_cast<std::uint32_t>(first) & 0xFF'FFFFU;
+  track.latest[point.requester] = point.psn;
+  ++track.packets;
+  add(track, point);
+}
+
+void PsnTracks::add(Track& track, const PsnPoint& point) {
+  const bool is_first = track.kept.size() == track.packets - 1 && track.packets <= kFirst && kept_ < kAllFirst;
+  if (is_first || track.follows != 0) {
+    if (track.follows != 0) --track.follows;
+    keep(track, point);
+    return;
+  }
+  if (track.recent.size() == kAround) track.recent.pop_front();
+  track.recent.push_back(point);
+}
+
+void PsnTracks::keep(Track& track, const PsnPoint& point) {
+  if (kept_ >= kAll || track.kept.size() >= kOfStream) return;
+  track.kept.push_back(point);
+  ++kept_;
+}
+
+void PsnTracks::add(const analysis::Verdict& verdict) {
+  if (!is_finding(verdict)) return;
+  const auto found = tracks_.find(verdict.stream);
+  if (found == tracks_.end()) return;
+  Track& track = found->second;
+  for (const PsnPoint& point : track.recent) keep(track, point);
+  track.recent.clear();
+  track.follows = kAround;
+  mark_lost(track, verdict);
+}
+
+void PsnTracks::mark_lost(Track& track, const analysis::Verdict& verdict) {
+  if (is_loss_of_seen(verdict.kind)) {
+    const auto found = std::find_if(track.kept.rbegin(), track.kept.rend(),
+                                    [&](const PsnPoint& point) { return point.frame == verdict.packet.frame; });
+    if (found != track.kept.rend()) found->kind = PsnKind::lost;
+    return;
+  }
+  if (!is_loss_of_unseen(verdict.kind) || verdict.lost_packets == 0) return;
+  // The packet that revealed it belongs to the same requester.
+  const auto found = std::find_if(track.kept.rbegin(), track.kept.rend(),
+                                  [&](const PsnPoint& point) { return point.frame == verdict.packet.frame; });
+  if (found == track.kept.rend()) return;
+  PsnPoint point = *found;
+  const auto psn = relative_psn(track, point.requester, verdict.first_psn);
+  if (!psn) return;
+  point.psn = *psn;
+  point.count = verdict.psn_count;
+  point.kind = PsnKind::lost;
+  keep(track, point);
+}
+
+// Returns the relative PSN that is nearest to the newest one.
+std::optional<std::int64_t> PsnTracks::relative_psn(const Track& track, std::uint8_t requester, Psn psn) const {
+  if (!track.first_psn[requester]) return std::nullopt;
+  constexpr std::int64_t kAllPsns = std::int64_t{1} << 24;
+  const std::int64_t latest = track.latest[requester];
+  const std::int64_t since = static_cast<std::int64_t>(psn.value()) - *track.first_psn[requester] - latest;
+  std::int64_t distance = since % kAllPsns;
+  if (distance > kAllPsns / 2) distance -= kAllPsns;
+  if (distance < -kAllPsns / 2) distance += kAllPsns;
+  return latest + distance;
+}
+
+// A flow that turned out to be direction 1 of a stream: it was direction 0 of its own.
+void PsnTracks::absorb(std::uint32_t from, std::uint32_t into) {
+  const auto found = tracks_.find(from);
+  if (found == tracks_.end()) return;
+  Track old = std::move(found->second);
+  tracks_.erase(found);
+  Track& track = tracks_[into];
+  const auto turn = [](PsnPoint point) {
+    point.requester = static_cast<std::uint8_t>(1 - point.requester);
+    return point;
+  };
+  kept_ -= old.kept.size();
+  for (const PsnPoint& point : old.kept) keep(track, turn(point));
+  for (const PsnPoint& point : old.recent) {
+    if (track.recent.size() == kAround) track.recent.pop_front();
+    track.recent.push_back(turn(point));
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (track.first_psn[i]) continue;
+    track.first_psn[i] = old.first_psn[1 - i];
+    track.latest[i] = old.latest[1 - i];
+  }
+  track.packets += old.packets;
+}
+
+std::vector<PsnPoint> PsnTracks::points(std::uint32_t stream) const {
+  const auto found = tracks_.find(stream);
+  if (found == tracks_.end()) return {};
+  std::vector<PsnPoint> points = found->second.kept;
+  std::stable_sort(points.begin(), points.end(),
+                   [](const PsnPoint& a, const PsnPoint& b) { return a.time_ns < b.time_ns; });
+  return points;
+}
+
+std::uint64_t PsnTracks::packets(std::uint32_t stream) const {
+  const auto found = tracks_.find(stream);
+  return found == tracks_.end() ? 0 : found->second.packets;
+}
+
+}  // namespace roce::analyze

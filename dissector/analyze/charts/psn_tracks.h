@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "roce/analysis/tracker.h"
+
+namespace roce::analyze {
+
+/// What a point of a PSN graph stands for.
+enum class PsnKind : std::uint8_t { sent, sent_again, late, copy, answered, nak, rnr_nak, read_response, lost };
+
+[[nodiscard]] std::string_view to_string(PsnKind kind);
+
+/// A packet in a PSN graph.
+struct PsnPoint {
+  std::int64_t time_ns = 0;
+  std::int64_t psn = 0;  ///< from the first PSN of its requester
+  std::uint64_t frame = 0;
+  std::uint32_t count = 1;     ///< PSNs, for what was lost
+  std::uint8_t requester = 0;  ///< direction of the requests that it belongs to
+  PsnKind kind{};
+
+  friend bool operator==(const PsnPoint&, const PsnPoint&) = default;
+};
+
+/// Packets by time and PSN, as tcptrace draws them: the first ones of each stream, and those around each finding.
+/// Memory does not depend on the capture.
+class PsnTracks {
+ public:
+  static constexpr std::size_t kStreams = 4'096;   ///< streams that are followed from their first packet
+  static constexpr std::size_t kFirst = 2'000;     ///< points that are kept of a stream from its begin
+  static constexpr std::size_t kAround = 64;       ///< points before and after a finding
+  static constexpr std::size_t kOfStream = 8'000;  ///< points of one stream
+  static constexpr std::size_t kAllFirst = 200'000;
+  static constexpr std::size_t kAll = 400'000;
+
+  void add(const analysis::Observation& seen, const analysis::PacketAnalysis& known);
+  void add(const analysis::Verdict& verdict);
+
+  /// Returns the points of a stream, by time; empty if there are none.
+  [[nodiscard]] std::vector<PsnPoint> points(std::uint32_t stream) const;
+  /// Returns the number of packets of a stream, including those without a point.
+  [[nodiscard]] std::uint64_t packets(std::uint32_t stream) const;
+
+ private:
+  struct Track {
+    std::vector<PsnPoint> kept;
+    std::deque<PsnPoint> recent;  ///< the newest that are not kept
+    std::size_t follows = 0;      ///< points that are still to be kept after a finding
+    std::uint64_t packets = 0;
+    std::array<std::optional<std::uint32_t>, 2> first_psn{};  ///< of each requester
+    std::array<std::int64_t, 2> latest{};                     ///< newest relative PSN of each requester
+  };
+
+  void add(Track& track, const PsnPoint& point);
+  void keep(Track& track, const PsnPoint& point);
+  void absorb(std::uint32_t from, std::uint32_t into);
+  void mark_lost(Track& track, const analysis::Verdict& verdict);
+  [[nodiscard]] std::optional<std::int64_t> relative_psn(const Track& track, std::uint8_t requester, Psn psn) const;
+
+  std::map<std::uint32_t, Track> tracks_;
+  std::size_t kept_ = 0;
+};
+
+}  // namespace roce::analyze

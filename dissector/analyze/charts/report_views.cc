@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The data of the single views of a report.
+#include "analyze/charts/report_views.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "analyze/charts/host_pairs.h"
+#include "analyze/report/json_values.h"
+#include "analyze/report/stream_text.h"
+
+namespace roce::analyze {
+
+namespace {
+
+constexpr std::size_t kGraphs = 8;
+constexpr std::size_t kPairs = 1024;
+constexpr std::array kShares{0.0, 0.1,  0.2,  0.3,  0.4,   0.5,   0.6,    0.7,    0.8,
+                             0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 1.0};
+
+OrderedJson points_json(const std::vector<PsnPoint>& points, std::int64_t start_ns) {
+  std::array<OrderedJson, 6> columns;
+  columns.fill(OrderedJson::array());
+  for (const PsnPoint& point : points) {
+    columns[0].push_back(point.time_ns - start_ns);
+    columns[1].push_back(point.psn);
+    columns[2].push_back(point.frame);
+    columns[3].push_back(static_cast<unsigned>(point.kind));
+    columns[4].push_back(point.requester);
+    columns[5].push_back(point.count);
+  }
+  constexpr std::array kNames{"time", "psn", "frame", "kind", "requester", "count"};
+  OrderedJson json;
+  for (std::size_t i = 0; i < columns.size(); ++i) json[kNames[i]] = std::move(columns[i]);
+  return json;
+}
+
+std::string host_text(const Gid& host, const NameFile& names) {
+  const std::string_view name = names.find(host);
+  return name.empty() ? to_string(host) : std::string{name};
+}
+
+}  // namespace
+
+OrderedJson psn_json(const SummaryView& view, const ReportSeries& series) {
+  OrderedJson json;
+  OrderedJson kinds = OrderedJson::array();
+  for (unsigned kind = 0; kind <= static_cast<unsigned>(PsnKind::lost); ++kind) {
+    kinds.push_back(to_string(static_cast<PsnKind>(kind)));
+  }
+  json["kinds"] = std::move(kinds);
+  OrderedJson graphs = OrderedJson::array();
+  for (const analysis::StreamSummary* stream : view.summary.worst) {
+    if (graphs.size() == kGraphs) break;
+    const std::vector<PsnPoint> points = series.psns().points(stream->stream);
+    if (points.empty()) continue;
+    OrderedJson graph;
+    graph["stream"] = stream->stream;
+    graph["ends"] = ends_text(*stream, view.names, text::Charset::utf8);
+    graph["hosts"] = {host_text(stream->ends[0], view.names), host_text(stream->ends[1], view.names)};
+    graph["packets"] = series.psns().packets(stream->stream);
+    graph["points"] = points_json(points, series.start_ns());
+    graphs.push_back(std::move(graph));
+  }
+  json["graphs"] = std::move(graphs);
+  return json;
+}
+
+OrderedJson latency_curves_json(const ReportSeries& series) {
+  OrderedJson json;
+  json["shares"] = kShares;
+  OrderedJson curves = OrderedJson::array();
+  for (std::size_t type = 0; type < series.latencies().size(); ++type) {
+    const analysis::Histogram& latency = series.latencies()[type];
+    if (latency.count() == 0) continue;
+    OrderedJson curve;
+    curve["type"] = to_string(static_cast<analysis::MessageType>(type));
+    curve["latency"] = latency_json(latency);
+    OrderedJson values = OrderedJson::array();
+    for (const double share : kShares) {
+      values.push_back(share == 0 ? latency.min().count() : latency.quantile(share).count());
+    }
+    curve["ns"] = std::move(values);
+    curves.push_back(std::move(curve));
+  }
+  json["curves"] = std::move(curves);
+  return json;
+}
+
+OrderedJson hosts_json(const SummaryView& view) {
+  OrderedJson names = OrderedJson::array();
+  std::map<std::string, std::size_t> numbers;
+  const auto number = [&](const Gid& host) {
+    const auto [place, is_new] = numbers.emplace(to_string(host), names.size());
+    if (is_new) names.push_back(host_text(host, view.names));
+    return place->second;
+  };
+  OrderedJson pairs = OrderedJson::array();
+  for (const HostPair& pair : host_pairs(view.result, kPairs)) {
+    OrderedJson row;
+    row["from"] = number(pair.from);
+    row["to"] = number(pair.to);
+    row["streams"] = pair.streams;
+    row["bytes"] = pair.bytes;
+    row["goodput_bytes"] = pair.goodput;
+    row["lost"] = pair.lost;
+    row["resent"] = pair.resent;
+    row["p99_ns"] = pair.latency.count() == 0 ? OrderedJson{} : OrderedJson(pair.latency.quantile(0.99).count());
+    pairs.push_back(std::move(row));
+  }
+  return OrderedJson{{"names", std::move(names)}, {"pairs", std::move(pairs)}};
+}
+
+OrderedJson pauses_json(const SummaryView& view, const ReportSeries& series) {
+  OrderedJson rows = OrderedJson::array();
+  for (const analysis::PauseSummary& pause : view.result.pauses) rows.push_back(pause_json(pause, view.result.points));
+  OrderedJson spans = OrderedJson::array();
+  for (const PauseSpan& span : series.pauses().spans()) {
+    spans.push_back(
+        {to_string(span.station), span.priority, span.begin_ns - series.start_ns(), span.end_ns - series.start_ns()});
+  }
+  return OrderedJson{
+      {"stations", std::move(rows)}, {"spans", std::move(spans)}, {"left_out", series.pauses().not_kept()}};
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "analyze/charts/report_series.h"
+#include "analyze/report/summary_format.h"
+
+namespace roce::analyze {
+
+/// Returns the PSN graphs of the worst streams.
+[[nodiscard]] nlohmann::ordered_json psn_json(const SummaryView& view, const ReportSeries& series);
+/// Returns the percentiles of the latency of messages, by type.
+[[nodiscard]] nlohmann::ordered_json latency_curves_json(const ReportSeries& series);
+/// Returns what hosts sent to each other.
+[[nodiscard]] nlohmann::ordered_json hosts_json(const SummaryView& view);
+/// Returns the times in which stations had paused priorities.
+[[nodiscard]] nlohmann::ordered_json pauses_json(const SummaryView& view, const ReportSeries& series);
+
+}  // namespace roce::analyze

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Packets as arrows between two hosts, from top to bottom.
+import { element } from "./dom.ts";
+import * as format from "./format.ts";
+import { isAnswer, kNames, type Packet } from "./packets.ts";
+import type { PsnGraph } from "./types.ts";
+
+const kMost = 60;
+const kStep = 22;
+const kLeft = 110;
+const kRight = 500;
+const kSvg = "http://www.w3.org/2000/svg";
+
+function shape(name: string, attributes: Record<string, string | number>, text = ""): SVGElement {
+  const made = document.createElementNS(kSvg, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+  if (text !== "") made.textContent = text;
+  return made;
+}
+
+export function ladder(graph: PsnGraph, packets: Packet[]): HTMLElement {
+  const shown = packets.slice(0, kMost);
+  const height = (shown.length + 1) * kStep + 20;
+  const words = `${format.counted(shown.length, "packet", "packets")} between ${graph.hosts[0]} and ${graph.hosts[1]}`;
+  const svg = shape("svg", { viewBox: `0 0 860 ${height}`, width: 860, height, role: "img", "aria-label": words });
+  for (const [x, host] of [
+    [kLeft, graph.hosts[0]],
+    [kRight, graph.hosts[1]],
+  ] as const) {
+    svg.append(shape("text", { x, y: 14, "text-anchor": "middle", class: "host" }, host));
+    svg.append(shape("line", { x1: x, y1: 22, x2: x, y2: height, class: "rail" }));
+  }
+  shown.forEach((packet, i) => {
+    const y = 38 + i * kStep;
+    // An answer goes against the way of the requests.
+    const isFromFirst = (packet.requester === 0) !== isAnswer(packet);
+    const [from, to] = isFromFirst ? [kLeft, kRight] : [kRight, kLeft];
+    const way = isFromFirst ? 1 : -1;
+    const end = packet.kind === "lost" ? (from + to) / 2 : to - 3 * way;
+    svg.append(shape("line", { x1: from, y1: y, x2: end, y2: y + 4, class: `arrow ${packet.kind}` }));
+    const tip = `${end},${y + 4} ${end - 8 * way},${y} ${end - 8 * way},${y + 8}`;
+    if (packet.kind === "lost") svg.append(shape("text", { x: end, y: y + 9, "text-anchor": "middle", class: "cross" }, "✕"));
+    else svg.append(shape("polygon", { points: tip, class: `tip ${packet.kind}` }));
+    svg.append(shape("text", { x: kLeft - 12, y: y + 5, "text-anchor": "end", class: "time" }, `${format.seconds(packet.time / 1e9)}`));
+    svg.append(shape("text", { x: kRight + 14, y: y + 5, class: `what ${packet.kind}` }, `${kNames[packet.kind]}, relative PSN ${packet.psn}, frame ${packet.frame}`));
+  });
+  const rest = packets.length - shown.length;
+  return element("div", { class: "rungs wide" }, svg, rest === 0 ? null : element("p", { class: "hint" }, `${format.count(rest)} more are not drawn: zoom in.`));
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// PSN over time, as tcptrace draws it for TCP; and the same packets as a ladder.
+import uPlot from "uplot";
+import { button, element } from "./dom.ts";
+import * as format from "./format.ts";
+import { ladder } from "./ladder.ts";
+import { between, isAnswer, kNames, packetsOf, tally, type Packet } from "./packets.ts";
+import type { PsnGraph, Report } from "./types.ts";
+import { moved, zoomed, type View } from "./view.ts";
+
+const kHeight = 340;
+const kAxis = 72;
+const kColours: Record<string, string> = {
+  sent: "--goodput",
+  sent_again: "--resent",
+  late: "--ce",
+  copy: "--faint",
+  answered: "--cnp",
+  nak: "--nak",
+  rnr_nak: "--rnr",
+  read_response: "--latency",
+  lost: "--lost",
+};
+
+interface Choice {
+  key: string;
+  graph: PsnGraph;
+  requester: number;
+}
+
+export class PsnView {
+  readonly root: HTMLElement;
+  private readonly choices: Choice[] = [];
+  private readonly chooser = element("select", { "aria-label": "Connection" });
+  private readonly legend = element("div", { class: "legend" });
+  private readonly picture = element("div", { class: "picture tall", role: "img", tabindex: 0 });
+  private readonly readout = element("output", { class: "readout" });
+  private readonly ladder = element("details", { class: "data ladder" }, element("summary", {}, "Ladder of the packets shown"));
+  private readonly note = element("p", { class: "hint" });
+  private chart: uPlot | undefined;
+  private packets: Packet[] = [];
+  private shown: Packet[] = [];
+
+  constructor(
+    private readonly report: Report,
+    private readonly view: View,
+  ) {
+    for (const graph of report.psn.graphs) {
+      for (const requester of [0, 1]) {
+        if (!packetsOf(graph, report.psn.kinds, requester).some((packet) => !isAnswer(packet))) continue;
+        const key = `${graph.stream}.${requester}`;
+        this.choices.push({ key, graph, requester });
+        this.chooser.append(element("option", { value: key }, `stream ${graph.stream}: requests ${graph.hosts[requester]} → ${graph.hosts[1 - requester]}`));
+      }
+    }
+    this.root = element("div", { class: "psn", "data-series": "psn" }, element("div", { class: "toolbar" }, this.chooser, button("All of it", () => this.showAll()), this.readout), this.legend, this.picture, this.note, this.ladder);
+    this.chooser.addEventListener("change", () => {
+      view.keep("psn", this.chooser.value);
+      this.choose();
+    });
+    this.ladder.addEventListener("toggle", () => this.fillLadder());
+    this.picture.addEventListener("keydown", (event) => this.onKey(event));
+    view.onChange(() => this.choose());
+  }
+
+  get isEmpty(): boolean {
+    return this.choices.length === 0;
+  }
+
+  draw(): void {
+    if (this.isEmpty) return;
+    const width = this.picture.clientWidth;
+    if (this.chart === undefined) {
+      this.chart = new uPlot(this.options(width), [[], []], this.picture);
+      this.choose();
+    } else if (this.chart.width !== width) {
+      this.chart.setSize({ width, height: kHeight });
+    } else {
+      this.chart.redraw(false, true);
+    }
+  }
+
+  private get choice(): Choice | undefined {
+    return this.choices.find((each) => each.key === this.view.value("psn")) ?? this.choices[0];
+  }
+
+  private choose(): void {
+    const choice = this.choice;
+    if (choice === undefined) return;
+    this.chooser.value = choice.key;
+    this.packets = packetsOf(choice.graph, this.report.psn.kinds, choice.requester);
+    const all = packetsOf(choice.graph, this.report.psn.kinds).length;
+    this.note.textContent = all >= choice.graph.packets ? "" : `${format.count(all)} of its ${format.counted(choice.graph.packets, "packet", "packets")} are drawn: the first ones, and those around findings.`;
+    const { begin, end } = this.view.range;
+    this.shown = between(this.packets, begin, end);
+    this.describe();
+    if (this.ladder.open) this.fillLadder();
+    this.chart?.batch(() => {
+      this.chart?.setData([this.shown.map((packet) => packet.time / 1e9), this.shown.map((packet) => packet.psn)], false);
+      this.chart?.setScale("x", { min: begin / 1e9, max: end / 1e9 });
+      this.chart?.setScale("y", this.heights());
+    });
+  }
+
+  private describe(): void {
+    const parts = tally(this.shown);
+    this.legend.replaceChildren(...parts.map(([kind, count]) => element("span", { class: "key" }, element("span", { class: "swatch", "data-colour": kColours[kind] ?? "" }), `${kNames[kind]} ${format.count(count)}`)));
+    const { begin, end } = this.view.range;
+    const words = parts.map(([kind, count]) => `${format.count(count)} ${kNames[kind]}`).join(", ");
+    this.picture.setAttribute("aria-label", `PSN over time, ${format.seconds(begin / 1e9)} to ${format.seconds(end / 1e9)} s: ${words === "" ? "nothing" : words}.`);
+  }
+
+  private heights(): { min: number; max: number } {
+    let min = Infinity;
+    let max = -Infinity;
+    for (const packet of this.shown) {
+      min = Math.min(min, packet.psn);
+      max = Math.max(max, packet.psn + packet.count);
+    }
+    if (min > max) return { min: 0, max: 1 };
+    const edge = Math.max(1, (max - min) * 0.04);
+    return { min: min - edge, max: max + edge };
+  }
+
+  private showAll(): void {
+    const first = this.packets[0];
+    const last = this.packets[this.packets.length - 1];
+    if (first === undefined || last === undefined) return;
+    const edge = Math.max(1000, (last.time - first.time) * 0.02);
+    this.view.show({ begin: first.time - edge, end: last.time + edge });
+  }
+
+  private options(width: number): uPlot.Options {
+    const colour = (name: string) => () => getComputedStyle(document.documentElement).getPropertyValue(name);
+    const axis = { stroke: colour("--faint"), font: "12px system-ui, sans-serif", grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false } };
+    return {
+      width,
+      height: kHeight,
+      legend: { show: false },
+      padding: [8, 28, 0, 0],
+      scales: {
+        x: { time: false, range: () => [this.view.range.begin / 1e9, this.view.range.end / 1e9] },
+        y: {
+          range: () => {
+            const { min, max } = this.heights();
+            return [min, max];
+          },
+        },
+      },
+      axes: [
+        { ...axis, size: 26, gap: 8, space: 90, values: (_, splits) => splits.map((at) => `${format.seconds(at, (splits[1] ?? 1) - (splits[0] ?? 0))} s`) },
+        { ...axis, size: kAxis, gap: 6, space: 40, values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? format.count(at) : "")) },
+      ],
+      series: [{}, { paths: () => null, points: { show: false } }],
+      cursor: {
+        sync: { key: "time", scales: ["x", null], filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
+        drag: { x: true, y: false, setScale: false },
+        points: { show: false },
+        bind: {
+          dblclick: () => () => {
+            this.view.showAll();
+            return null;
+          },
+        },
+      },
+      hooks: { draw: [(chart) => this.paint(chart)], setSelect: [(chart) => this.select(chart)], setCursor: [(chart) => this.point(chart)] },
+    };
+  }
+
+  private paint(chart: uPlot): void {
+    const { ctx, bbox } = chart;
+    const ratio = devicePixelRatio || 1;
+    const style = getComputedStyle(document.documentElement);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.lineWidth = 1.5 * ratio;
+    this.paintAcknowledged(chart, style.getPropertyValue("--cnp"));
+    // What is wrong is drawn last, so that nothing hides it.
+    const rank = (packet: Packet) => ["sent", "read_response", "answered", "copy", "late", "sent_again", "rnr_nak", "nak", "lost"].indexOf(packet.kind);
+    for (const packet of [...this.shown].sort((a, b) => rank(a) - rank(b))) {
+      const colour = style.getPropertyValue(kColours[packet.kind] ?? "--faint");
+      ctx.fillStyle = ctx.strokeStyle = colour;
+      mark(ctx, packet.kind, chart.valToPos(packet.time / 1e9, "x", true), chart.valToPos(packet.psn, "y", true), ratio);
+    }
+    ctx.restore();
+  }
+
+  // The line of what was acknowledged: it goes up with each answer, and right until the next.
+  private paintAcknowledged(chart: uPlot, colour: string): void {
+    const { ctx } = chart;
+    let highest: number | undefined;
+    ctx.strokeStyle = colour;
+    ctx.globalAlpha = 0.7;
+    ctx.beginPath();
+    for (const packet of this.shown) {
+      if (packet.kind !== "answered" && packet.kind !== "read_response") continue;
+      const x = chart.valToPos(packet.time / 1e9, "x", true);
+      if (highest === undefined) ctx.moveTo(x, chart.valToPos(packet.psn, "y", true));
+      else ctx.lineTo(x, chart.valToPos(highest, "y", true));
+      highest = Math.max(highest ?? packet.psn, packet.psn);
+      ctx.lineTo(x, chart.valToPos(highest, "y", true));
+    }
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+  }
+
+  private select(chart: uPlot): void {
+    const { left, width } = chart.select;
+    if (width < 2) return;
+    const range = { begin: chart.posToVal(left, "x") * 1e9, end: chart.posToVal(left + width, "x") * 1e9 };
+    chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.view.show(range);
+  }
+
+  private point(chart: uPlot): void {
+    const { left = -1, top = -1 } = chart.cursor;
+    let nearest: Packet | undefined;
+    let least = 20 ** 2;
+    if (left >= 0) {
+      for (const packet of this.shown) {
+        const distance = (chart.valToPos(packet.time / 1e9, "x") - left) ** 2 + (chart.valToPos(packet.psn, "y") - top) ** 2;
+        if (distance < least) [least, nearest] = [distance, packet];
+      }
+    }
+    this.readout.textContent = nearest === undefined ? "" : `frame ${nearest.frame}, ${format.seconds(nearest.time / 1e9)} s: ${kNames[nearest.kind]}, relative PSN ${nearest.psn}`;
+  }
+
+  private fillLadder(): void {
+    this.ladder.querySelector(".rungs")?.remove();
+    const choice = this.choice;
+    if (!this.ladder.open || choice === undefined) return;
+    this.ladder.append(ladder(choice.graph, this.shown));
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const range = this.view.range;
+    const next = { ArrowLeft: moved(range, -0.25), ArrowRight: moved(range, 0.25), "+": zoomed(range, 0.5), "=": zoomed(range, 0.5), "-": zoomed(range, 2), "0": { begin: 0, end: this.view.whole } }[event.key];
+    if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    this.view.show(next);
+  }
+}
+
+// Each kind has a form of its own, so that no colour is needed to tell them apart.
+function mark(ctx: CanvasRenderingContext2D, kind: string, x: number, y: number, ratio: number): void {
+  const r = 3.5 * ratio;
+  ctx.beginPath();
+  switch (kind) {
+    case "sent":
+      ctx.fillRect(x - ratio, y - 2.5 * ratio, 2 * ratio, 5 * ratio);
+      return;
+    case "answered":
+    case "read_response":
+      ctx.arc(x, y, 1.8 * ratio, 0, 2 * Math.PI);
+      ctx.fill();
+      return;
+    case "sent_again":
+      ctx.fillRect(x - 2.5 * ratio, y - 2.5 * ratio, 5 * ratio, 5 * ratio);
+      return;
+    case "nak":
+      ctx.moveTo(x - r, y - r);
+      ctx.lineTo(x + r, y + r);
+      ctx.moveTo(x + r, y - r);
+      ctx.lineTo(x - r, y + r);
+      break;
+    case "rnr_nak":
+      ctx.moveTo(x, y - r);
+      ctx.lineTo(x + r, y);
+      ctx.lineTo(x, y + r);
+      ctx.lineTo(x - r, y);
+      ctx.closePath();
+      break;
+    case "lost":
+      ctx.arc(x, y, 5 * ratio, 0, 2 * Math.PI);
+      break;
+    default:
+      ctx.rect(x - 2.5 * ratio, y - 2.5 * ratio, 5 * ratio, 5 * ratio);
+  }
+  ctx.stroke();
+}
