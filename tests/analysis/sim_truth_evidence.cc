@@ -137,6 +137,7 @@ class ChannelEvidence {
       run_next_.reset();
     }
     if (has_hole_before(psn) || is_refused(psn)) discarded_.insert(entry.at);
+    if (was_overtaken(entry)) came_late_.insert(entry.at);
     transmissions_.push_back(entry);
     for (LongPsn each = psn; each < end; ++each) {
       seen_[each] = entry;
@@ -269,6 +270,7 @@ class ChannelEvidence {
       pass(entry);
       if (sent.is_answer()) answer(entry);
     }
+    learn_round_trip(entry);
     responses_.push_back(entry);
   }
 
@@ -302,8 +304,12 @@ class ChannelEvidence {
     }
     const std::size_t since = sent->second.at;
     // The NAK came too soon to be an answer to this transmission, so it is about an earlier one.
-    if (entry.time < sent->second.time + to_responder_ * 2) return;
+    if (entry.time < sent->second.time + std::max(to_responder_ * 2, times_sent(psn) > 1 ? least_shown_ : Duration{})) {
+      return;
+    }
     if (missing_.contains(psn) || late_ends_.contains(psn)) return;
+    // It came behind a later packet of its go-back, which may be what provoked the NAK.
+    if (came_late_.contains(since)) return;
     for (const Entry& e : transmissions_) {
       if (e.at > since && e.sent->psn < psn) return;
     }
@@ -314,12 +320,25 @@ class ChannelEvidence {
     refused_at_[psn] = entry.time;
   }
 
+  /// Returns how many transmissions of the PSN were seen.
+  [[nodiscard]] std::ptrdiff_t times_sent(LongPsn psn) const {
+    return std::ranges::count_if(transmissions_, [&](const Entry& e) { return e.sent->covers(psn); });
+  }
+
+  /// Learns the least round trip that the view shows: from a request that was sent once to a response with its PSN.
+  void learn_round_trip(const Entry& entry) {
+    const LongPsn psn = entry.sent->psn;
+    const auto sent = seen_.find(psn);
+    if (sent == seen_.end() || sent->second.sent->psn != psn || times_sent(psn) != 1) return;
+    const Duration trip = entry.time - sent->second.time;
+    least_shown_ = least_shown_ == Duration{} ? trip : std::min(least_shown_, trip);
+  }
+
   void late(LongPsn psn, const Entry& by) {
     const Entry sent = suspects_.at(psn);
     suspects_.erase(psn);
     late_ends_.insert(sent.sent->end());
-    const auto times = std::ranges::count_if(transmissions_, [&](const Entry& e) { return e.sent->covers(psn); });
-    if (times != 1) return;  // the NAK may be about an earlier transmission
+    if (times_sent(psn) != 1) return;  // the NAK may be about an earlier transmission
     if (by.time - refused_at_.at(psn) >= to_responder_ * 2) return;
     add(request_late_after, sent, "NAKed, and answered sooner than it could have been sent again");
   }
@@ -495,10 +514,12 @@ class ChannelEvidence {
   std::vector<Entry> transmissions_;
   std::vector<Asked> open_;
   bool mtu_seen_ = false;
+  Duration least_shown_{};             ///< least round trip that the view shows; zero if none
   std::map<LongPsn, Entry> suspects_;  ///< transmissions that did not arrive according to a NAK
   std::map<LongPsn, Time> refused_at_;
   std::set<LongPsn> late_ends_;      ///< PSNs after requests that were late: packets sent with those were discarded
   std::set<std::size_t> discarded_;  ///< requests that came while an earlier one was missing or refused
+  std::set<std::size_t> came_late_;  ///< requests that a later transmission overtook
   std::set<std::size_t> blocked_;    ///< responses that came while an older READ or atomic had no answer
   std::map<LongPsn, Time> hole_at_;
 };

@@ -167,8 +167,21 @@ class Judge {
     if (passage_.copy > 0)
       return verdict_.cause == analysis::Cause::capture ? "the network made it, not the capture" : "";
     // Without identifications, the answer to a copy of the request made after the capture point looks like a copy.
-    is_unknowable_ = !run_.has_ip_id && sent_.is_response && was_request_copied_behind();
+    is_unknowable_ = !run_.has_ip_id && (sent_.is_response ? was_request_copied_behind() : follows_its_like());
     return "nobody copied it";
+  }
+
+  /// True if the request before it has the same bits and passed just before: it may as well be a copy of that, and its
+  /// other transmission lost before this point.
+  [[nodiscard]] bool follows_its_like() const {
+    constexpr Duration kCopyFollows = std::chrono::microseconds{2};
+    for (std::size_t at = index_; at-- > 0;) {
+      const Passage& before = run_.passages[at];
+      const Sent& other = run_.sent[before.sent];
+      if (other.channel != sent_.channel || !other.is_request || before.is_corrupted || !view_.has(at)) continue;
+      return before.observation.icrc == passage_.observation.icrc && passage_.time - before.time < kCopyFollows;
+    }
+    return false;
   }
 
   [[nodiscard]] bool was_request_copied_behind() const {
@@ -445,7 +458,8 @@ class Judge {
       const Sent& other = run_.sent[response];
       if (!other.is_positive() || (is_own ? other.psn != psn || !other.is_answer() : other.psn < psn)) continue;
       if (other.is_lost_before) return "";
-      if (other.is_lost && !view_.saw(other)) is_unknowable_ = true;
+      // The capture missed it, and the requester asks for it again: all is as if it had been lost before this point.
+      if (!view_.saw(other)) is_unknowable_ = true;
     }
     is_unknowable_ = is_unknowable_ || is_start_hidden();
     return "no answer to it was lost before this point";
