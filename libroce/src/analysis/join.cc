@@ -62,6 +62,18 @@ void adopt(TrackerState& state, Stream& stream, Flow& flow) {
   state.streams.erase(before->index);
 }
 
+// True if the requests of the stream may have such responses: those of UC have none.
+bool has_service_of(const Stream& stream, const Observation& packet) {
+  return stream.summary.service == packet.info().service || stream.summary.service == Service::cnp;
+}
+
+// True if the response names a PSN that the connection has sent, and its UDP source port is not the other one's: it may
+// be the answer to a duplicate, which comes though everything is answered.
+bool may_answer_again(const Channel& channel, const Flow& other, const Observation& packet, LongPsn psn) {
+  if (find_request(channel, psn) >= channel.requests.size()) return false;
+  return packet.udp_source_port == 0 || packet.udp_source_port != other.udp_source_port;
+}
+
 // Returns how well the current response fits the requests of a stream: 0 not at all; 1 it answers one just after them
 // that was not seen, or asks for one just before them, and has their UDP source port; 2 it answers one of them; 3 it
 // answers one and has their port. A-CON-3 (a response has a PSN of the requests it answers)
@@ -93,7 +105,7 @@ bool join_by_response(TrackerState& state, Flow& flow) {
   for (Stream* stream = state.newest; stream != nullptr && looked < heuristics::kStreamsSearched;
        stream = stream->older, ++looked) {
     if (stream->flows[1] != nullptr || stream == flow.stream || !stream->is_connected) continue;
-    if (!is_reverse(flow, *stream->flows[0])) continue;
+    if (!is_reverse(flow, *stream->flows[0]) || !has_service_of(*stream, packet)) continue;
     const unsigned fits = fit(*stream, flow, packet);
     if (fits == 0 || fits < best_fit) continue;
     ambiguous = fits == best_fit;
@@ -131,6 +143,7 @@ bool rejoin_by_response(TrackerState& state, Flow& flow) {
     if (!requests.requests_seen || last_request >= other->summary.start) continue;
     const LongPsn asked = long_psn(packet.psn, requests.next);
     if (asked < requests.acknowledged || asked >= std::max(requests.next, requests.next_max)) continue;
+    if (!has_service_of(*other, packet) || may_answer_again(channel, *other->flows[0], packet, psn)) continue;
     close_stream(state, stream, &flow);
     adopt(state, *other, flow);
     return true;
