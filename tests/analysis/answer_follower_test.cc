@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <utility>
 
 namespace roce::analysis {
 namespace {
@@ -55,6 +56,22 @@ TEST_F(AnswerFollowerTest, AMissingPartIsLate) {
   EXPECT_EQ(placed.place, AnswerPlace::late);
   EXPECT_FALSE(placed.several_answers);
   EXPECT_EQ(part(103).place, AnswerPlace::in_order);
+}
+
+TEST(AnswerFollower, ALatePartOfTheAnswerBeforeLeavesNothingOut) {
+  const auto late_by = [](Duration since) {
+    AnswerFollower follower = AnswerFollower::from(100, 110);
+    follower.ask_again(100, 110);
+    for (const LongPsn psn : {100, 101, 102, 103, 104, 106}) {
+      (void)follower.place({.psn = psn, .begins = psn == 100}, 100, 110);
+    }
+    (void)follower.place({.psn = 100, .begins = true}, 100, 110);
+    const PlacedAnswer placed = follower.place({.psn = 105, .is_missing = true, .since_revealed = since}, 100, 110);
+    const AnswerPlace next = follower.place({.psn = 101}, 100, 110).place;
+    return std::pair(placed.place, next);
+  };
+  EXPECT_EQ(late_by(microseconds{1}), std::pair(AnswerPlace::late, AnswerPlace::in_order));
+  EXPECT_NE(late_by(microseconds{3}).first, AnswerPlace::late);
 }
 
 TEST_F(AnswerFollowerTest, AMissingPartMayBelongToAnotherAnswerAfterASecondRequest) {

@@ -61,26 +61,6 @@ TEST(Heuristics, AnAckTimeoutMayBeShorterByAnEighthThanTheShortestSeen) {
   EXPECT_THAT(nacked_then_silent(158'000).now, Contains(HasSubstr("8 retransmission 102 cause=nak")));
 }
 
-// kReactionPart
-TEST(Heuristics, ARequestThatComesSoonerThanAnEighthOfTheReactionHadNoNakYet) {
-  const auto missing = [](int comes) {
-    return analyse(fmt::format(R"(
-     0  A>B  SEND_ONLY     100  v6 ar
-     1  A>B  SEND_ONLY     101  v6 ar
-    10  B>A  NAK_SEQUENCE  100  v6
-    90  A>B  SEND_ONLY     100  v6 ar     # it takes 80 us to react
-    91  A>B  SEND_ONLY     101  v6 ar
-   100  B>A  ACK           101  v6
-   200  A>B  SEND_ONLY     102  v6 ar
-   201  A>B  SEND_ONLY     104  v6 ar
-   203  B>A  NAK_SEQUENCE  103  v6
-    {}  A>B  SEND_ONLY     103  v6 ar)",
-                               comes));
-  };
-  EXPECT_THAT(missing(212).later, Contains(HasSubstr("reordered 103")));
-  EXPECT_THAT(missing(214).later, Not(Contains(HasSubstr("reordered 103"))));
-}
-
 // kNakComesAfterPart
 TEST(Heuristics, ANakThatComesWithinHalfTheLatencyIsAboutTheTransmissionBefore) {
   const auto nacked = [](double time) {

@@ -56,6 +56,9 @@ PlacedAnswer AnswerFollower::place(const AnswerPart& part, LongPsn first, LongPs
     // A-COPY-2, too: it belongs to what was answered before, and no answer goes on after it.
     placed.place = part.is_missing ? AnswerPlace::late : AnswerPlace::again;
     placed.is_repeated = part.psn < highest && !part.is_missing;
+  } else if (part.is_missing && part.psn > position + 1 && part.since_revealed < heuristics::kAnswerOvertaken) {
+    // The answer before left it out; this one has begun, and would go on at `position`.
+    placed.place = AnswerPlace::late;
   } else if (part.is_missing && part.psn < position && !(several_answers && part.psn == asked_psn)) {
     placed.place = AnswerPlace::late;
     placed.several_answers = several_answers;

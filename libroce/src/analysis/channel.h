@@ -117,9 +117,10 @@ struct Restart {
   LongPsn asked_for = 0;  ///< the PSN that its reason asked for; `first` if there is no reason
   PacketId reason{};
   Time reason_time{};
-  PacketId begun_by{};        ///< its first packet
-  std::uint32_t packets = 0;  ///< how many packets of it were seen
-  LongPsn interrupted = 0;    ///< the PSN that the requester would have sent next, had it not gone back
+  PacketId begun_by{};          ///< its first packet
+  std::uint32_t packets = 0;    ///< how many packets of it were seen
+  LongPsn interrupted = 0;      ///< the PSN that the requester would have sent next, had it not gone back
+  LongPsn provoked_before = 0;  ///< that of the NAK which is its reason; 0 if there is none
 
   // A-ORD-2 (after the silence of an ACK timeout, the requester goes back because of that)
   [[nodiscard]] Cause likely_cause() const { return was_silent ? Cause::timeout : cause; }
@@ -176,6 +177,7 @@ struct PendingNak {
   bool suspect_is_first = false;  ///< the suspect was the first transmission of its PSN
   PacketId suspect{};             ///< the transmission that did not arrive in time, if it was seen
   Time suspect_time{};
+  LongPsn provoked_before = 0;  ///< the PSN after the newest request at that time: one before it provoked the NAK
 };
 
 /// A request packet that was seen with a wrong ICRC.
@@ -283,9 +285,8 @@ struct Channel {
   Duration least_latency = Duration::max();
   Lazy<MessageEnds> ends;
   Lazy<Attempts> attempts;
-  RareRing<Doubt> doubts;                     ///< in the order of `sent_again`
-  Duration least_timeout = Duration::max();   ///< shortest silence after which the requester went back by itself
-  Duration least_reaction = Duration::max();  ///< shortest time from a NAK to the packet it asked for, seen before
+  RareRing<Doubt> doubts;                    ///< in the order of `sent_again`
+  Duration least_timeout = Duration::max();  ///< shortest silence after which the requester went back by itself
   RequestOrder order;
   LatestAeth aeth;
   Lazy<Credits> credits;

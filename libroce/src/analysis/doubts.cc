@@ -29,16 +29,30 @@ void settle_refused(ChannelRef ref, const Doubt& doubt, bool is_soon) {
 }
 
 // Returns the most that a round trip takes, as far as the capture shows. The responder sends the NAK as soon as a
-// request after the one that it names arrives.
+// request after the one that it names arrives: the next, unless the requester paused since.
 Duration most_of_round_trip(const Channel& channel, const PendingNak& nak) {
   const std::size_t next = place_of(channel, nak.psn);
   if (next >= channel.requests.size() || channel.requests[next].last_time > nak.time) return channel.least_latency;
-  return std::min(channel.least_latency, nak.time - channel.requests[next].last_time);
+  const Duration from_next = nak.time - channel.requests[next].last_time;
+  Duration most = from_next;
+  Duration previous = from_next;
+  for (std::size_t i = next + 1; i < channel.requests.size() && channel.requests[i].last_time <= nak.time; ++i) {
+    const Duration since = nak.time - channel.requests[i].last_time;
+    if (previous - since > from_next - from_next / heuristics::kPauseLacksPart) most = since;
+    previous = since;
+  }
+  return std::min(channel.least_latency, most);
+}
+
+// True if the current response comes sooner after the request in doubt was sent again than an answer to that can.
+bool is_too_soon(ChannelRef ref, const Doubt& doubt) {
+  const Duration since = ref.packet().time - doubt.again;
+  const Duration round_trip = std::min(ref.channel.least_latency, doubt.round_trip);
+  return round_trip != Duration::max() && since >= Duration{} && since < round_trip / heuristics::kAnswerComesAfterPart;
 }
 
 // Settles the doubts about requests up to `psn` that a NAK named: they are answered.
 void answer_refused(ChannelRef ref, LongPsn psn) {
-  const Channel& channel = ref.channel;
   RareRing<Doubt>& doubts = ref.channel.doubts;
   for (std::size_t i = 0; i < doubts.size();) {
     const Doubt doubt = doubts[i];
@@ -47,11 +61,7 @@ void answer_refused(ChannelRef ref, LongPsn psn) {
       continue;
     }
     doubts.erase(i);
-    const Duration since = ref.packet().time - doubt.again;
-    const Duration round_trip = std::min(channel.least_latency, doubt.round_trip);
-    const bool knows_latency = round_trip != Duration::max();
-    settle_refused(ref, doubt,
-                   knows_latency && since >= Duration{} && since < round_trip / heuristics::kAnswerComesAfterPart);
+    settle_refused(ref, doubt, is_too_soon(ref, doubt));
   }
 }
 

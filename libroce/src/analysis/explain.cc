@@ -124,7 +124,7 @@ constexpr std::array kRows{
     row(Question::missing_request, {is_acknowledged}, {ids_count},
         {Fate::sent_again, missed_by_capture, Cause::none, "the responder had it"}),
     row(Question::missing_request, {was_under_way}, {ids_count, is_acknowledged},
-        {Fate::late, reordered, Cause::none, "it was on its way when the requester went back, or had no NAK yet"}),
+        {Fate::late, reordered, Cause::none, "it was on its way when the requester went back"}),
     row(Question::missing_request, {nak_for_it_alone}, {ids_count, is_acknowledged, was_under_way},
         {Fate::sent_again_or_late, kNoVerdict, Cause::none, "a NAK named it, though it may have been late"}),
     row(Question::missing_request, {is_ahead}, {ids_count, is_acknowledged, was_under_way, nak_for_it_alone},

@@ -54,7 +54,7 @@ enum class Fact : std::uint8_t {
   was_sent_last,   ///< by its IP identification it was sent after all transmissions of its PSN that were seen; an ACK:
                    ///< after all that were seen
   was_sent_first,  ///< by its IP identification it was sent before all transmissions of its PSN that were seen
-  was_under_way,   ///< it was on its way when the requester went back, or when it cannot have had the NAK yet
+  was_under_way,   ///< it was on its way when the requester went back
   is_first,        ///< it is the first transmission
   was_seen,        ///< the transmission in question passed the capture point
   was_sent_once,   ///< it answers a READ that was requested once

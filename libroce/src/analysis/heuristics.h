@@ -67,9 +67,6 @@ inline constexpr int kTimeoutVariesBy = 8;
 /// Most that one silence before a go-back lasts, as a multiple of another that an ACK timeout ended (A-RTX-4).
 /// Test: GoBacks.ASilenceMuchShorterThanTheOneBeforeIsNoTimeout.
 inline constexpr int kTimeoutLastsTimes = 4;
-/// Part of the shortest time from a NAK to the packet that it asked for: what comes sooner cannot be due to the NAK.
-/// Test: Heuristics.ARequestThatComesSoonerThanAnEighthOfTheReactionHadNoNakYet.
-inline constexpr int kReactionPart = 8;
 /// Time for which an acknowledged gap stays open. The two directions of a capture may be recorded with separate clocks
 /// or queues, so that the missing packet may still follow.
 /// Test: RequestVerdicts.DamagedPacketAndTheOneThatArrivedInItsPlace.
@@ -95,6 +92,10 @@ inline constexpr std::uint32_t kAnswersLost = 2;
 /// the transmission before.
 /// Test: Heuristics.ANakThatComesWithinHalfTheLatencyIsAboutTheTransmissionBefore.
 inline constexpr int kNakComesAfterPart = 2;
+/// Part of the least latency by which the answer to a go-back may come sooner than that: what comes sooner still is to
+/// what was sent before, unless it is to the request that provoked the NAK.
+/// Test: OvertakenRequests.AnAnswerThatComesTooSoonIsNotToTheGoBack.
+inline constexpr int kAnswerOfGoBackVariesBy = 8;
 /// The same if the go-back has been answered: then less time shows that the NAK is about the transmission before.
 /// Test: OvertakenRequests.ANakThatComesAtOnceIsAboutTheTransmissionBefore.
 inline constexpr int kNakComesSurelyAfterPart = 8;
@@ -102,6 +103,9 @@ inline constexpr int kNakComesSurelyAfterPart = 8;
 /// to the transmission before. Latencies of Soft-RoCE in a busy guest vary by more than four.
 /// Test: Heuristics.AnAnswerWithinAnEighthOfTheLatencyIsToTheTransmissionBefore.
 inline constexpr int kAnswerComesAfterPart = 8;
+/// Part of the time from the request after a lost one to the NAK that a pause of the requester may lack of all of it:
+/// then the packet after the pause provoked the NAK. Test: NakedRequests.APauseBeforeWhatProvokedTheNakIsNoRoundTrip.
+inline constexpr int kPauseLacksPart = 8;
 /// Part of the least latency in which a READ that was requested again cannot have been answered: responses to the
 /// request before are still under way.
 /// Test: Heuristics.AResponseWithinAnEighthOfTheLatencyIsOfTheAnswerBefore.

@@ -92,6 +92,7 @@ void lose_responses(ChannelRef ref, LongPsn psn, VerdictKind kind) {
 // if none asked for one; the request that did is not in the capture then.
 const Request* first_that_asks(const Channel& channel, std::size_t index) {
   const LongPsn first = channel.requests[index].psn;
+  const std::uint8_t oldest_sent = channel.requests[index].transmissions;
   LongPsn next = first;
   // The first missing PSN from `first` on.
   LongPsn missing = std::numeric_limits<LongPsn>::max();
@@ -102,6 +103,8 @@ const Request* first_that_asks(const Channel& channel, std::size_t index) {
     const Request& request = channel.requests[index];
     // If one before it is missing, the responder discarded it even if it arrived.
     if (request.psn != next || request.psn >= missing) return nullptr;
+    // A-LOSS-10 (each go-back sends the oldest: if it was seen less often, it was sent unseen)
+    if (request.transmissions > oldest_sent) return nullptr;
     next = request.end();
     if (request.asks_for_ack || request.needs_own_answer()) return &request;
   }

@@ -49,6 +49,8 @@ bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Tim
     if (channel.naks[i].arrived_late && request.last_time < channel.naks[i].arrived_at) return false;
   }
   if (request.transmissions == 1 || channel.least_latency == Duration::max()) return true;
+  // A-NAK-5 (after the silence of an ACK timeout, nothing that was sent before is under way)
+  if (channel.restart->was_silent && request.last_time >= channel.restart->begin) return true;
   const Duration since = now - request.last_time;
   if (since < channel.least_latency / heuristics::kNakComesSurelyAfterPart) return false;
   // If two transmissions are closer together than a round trip, the NAK may be about either, unless the later go-back
@@ -61,6 +63,7 @@ bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Tim
 void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
   Channel& channel = ref.channel;
   PendingNak pending = nak;
+  pending.provoked_before = channel.next;
   if (names_lost_before(channel, ref.packet(), nak.psn)) (void)add_gap_before(ref, nak.psn);
   if (Gap* gap = find_gap(channel.gaps, nak.psn)) {
     gap->nak = nak.packet;

@@ -37,12 +37,21 @@ bool was_under_way(const Channel& channel, const Observation& packet, LongPsn ps
           is_far_ahead(channel, packet, psn, heuristics::kOvertakingJump));
 }
 
-// True if the current packet comes sooner after the NAK that names `psn` than the requester reacts to NAKs.
-bool is_too_early_for(const Channel& channel, const Observation& packet, LongPsn psn) {
-  const std::size_t nak = find_nak(channel, psn);
-  if (nak >= channel.naks.size() || channel.naks[nak].psn != psn) return false;
-  return channel.least_reaction != Duration::max() &&
-         packet.time - channel.naks[nak].time < channel.least_reaction / heuristics::kReactionPart;
+const Gap* gap_of(const Channel& channel, LongPsn psn) {
+  for (std::size_t i = 0; i < channel.gaps.size(); ++i) {
+    if (channel.gaps[i].covers(psn)) return &channel.gaps[i];
+  }
+  return nullptr;
+}
+
+// A-ORD-6 (a packet that a go-back left out may come after the first of the next one)
+// True if the current packet is one that the go-back before left out: that one has sent it, and packets of the go-back
+// that has just begun overtook it.
+bool was_left_out(const Channel& channel, const Gap* gap, const Observation& packet, LongPsn psn) {
+  const Restart& restart = *channel.restart;
+  return gap != nullptr && gap->revealed_at < restart.begin && restart.active && psn - restart.next > 1 &&
+         packet.time - restart.begin <
+             (restart.packets == 1 ? heuristics::kRequestOvertaken : longest_overtaken(channel));
 }
 
 }  // namespace
@@ -69,7 +78,9 @@ const Explanation& explain_repeated(const Channel& channel, const Flow& flow, co
   const bool is_its_first = request.end() == restart.first;
   evidence.note(Fact::was_sent_last, is_older_id(request.last_ip_id, packet.ip_id))
       .note(Fact::was_sent_first, is_older_id(packet.ip_id, request.first_ip_id))
-      .note(Fact::was_under_way, request.last_time < restart.begin && was_under_way(channel, packet, psn))
+      .note(Fact::was_under_way,
+            request.last_time < restart.begin &&
+                (was_under_way(channel, packet, psn) || was_left_out(channel, gap_of(channel, psn), packet, psn)))
       .note(Fact::missed_its_turn, restart.begin != Time{} && psn < restart.next && request.last_time < restart.begin)
       .note(Fact::is_of_go_back, restart.active && (psn >= restart.first || psn == restart.asked_for || is_its_first))
       .note(Fact::is_near, restart.next - psn <= heuristics::kMostOvertaken ||
@@ -88,10 +99,8 @@ const Explanation& explain_missing(const Channel& channel, const Flow& flow, con
   note_order_of_sending(evidence, flow, packet);
   // A-LOSS-2, too: what comes late was overtaken.
   if (packet.info().service == Service::uc) evidence.note(Fact::ids_count, true).note(Fact::is_older, true);
-  const Restart& restart = *channel.restart;
-  const bool was_left_out = gap.revealed_at < restart.begin && is_far_ahead(channel, packet, psn, 1);
   evidence.note(Fact::is_acknowledged, static_cast<bool>(gap.acknowledged_by))
-      .note(Fact::was_under_way, was_left_out || is_too_early_for(channel, packet, psn))
+      .note(Fact::was_under_way, was_left_out(channel, &gap, packet, psn))
       .note(Fact::nak_for_it_alone, is_nacked && !channel.restart->active)
       .note(Fact::is_ahead, channel.restart->active && psn >= channel.restart->next)
       .note(Fact::was_asked_for, is_nacked || (channel.rnr_waits && channel.rnr->psn == psn))

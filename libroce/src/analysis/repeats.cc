@@ -176,7 +176,10 @@ void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
   Channel& channel = ref.channel;
   Request request = make_request(ref.state, psn);
   const LongPsn end = end_of_gaps(channel, psn);
+  // What the newest READ may take stays as it is.
+  const LongPsn next_max = channel.next_max;
   set_read_span_in(ref, request, end);
+  channel.next_max = std::max(channel.next_max, next_max);
   const auto span = static_cast<std::uint32_t>(std::min<LongPsn>(request.span, end - psn));
   const std::uint32_t sure = std::min(span, request.sure_span());
   const Explanation& missing = explain_missing(channel, flow, gap, ref.packet(), psn);

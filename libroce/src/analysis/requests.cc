@@ -132,8 +132,9 @@ void on_late_first(ChannelRef ref, LongPsn psn) {
   const Request oldest = channel.requests.front();
   Request request = make_request(ref.state, psn);
   request.came_late = true;
+  const LongPsn next_max = channel.next_max;
   set_read_span(ref, request);
-  channel.next_max = 0;
+  channel.next_max = next_max;
   const auto most = static_cast<std::uint32_t>(oldest.psn - psn);
   request.span = request.lacks_length ? most : std::min(request.span, most);
   Verdict& verdict = say_now(ref.state, ref.stream, VerdictKind::out_of_order);

@@ -115,6 +115,20 @@ void pass_reads(ChannelRef ref, LongPsn psn) {
 
 namespace {
 
+// Notes whether the current response, which acknowledges the requests up to `psn`, answers the go-back under way, and
+// not what was sent before. A-NAK-4 (the request that provoked a NAK was discarded: only the go-back brings it)
+void note_answered(ChannelRef ref, LongPsn psn) {
+  Channel& channel = ref.channel;
+  if (!channel.restart || psn < channel.restart->first) return;
+  const Restart& restart = *channel.restart;
+  const bool is_early = channel.least_latency != Duration::max() &&
+                        ref.packet().time - restart.begin <
+                            channel.least_latency - channel.least_latency / heuristics::kAnswerOfGoBackVariesBy;
+  const bool brings_provoker = restart.provoked_before != 0 && psn + 1 >= restart.provoked_before;
+  if (is_early && !brings_provoker && !restart.was_silent) return;
+  channel.restart.make().answered = true;
+}
+
 // Notes that the requests up to `psn` were not seen, as the current response shows; returns their number.
 std::uint32_t miss_until(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
@@ -154,7 +168,7 @@ void on_ack(ChannelRef ref, const Answering& answering) {
   // not pass it: only its own answer can answer it.
   pass_reads(ref, psn);
   mark_arrived(ref, psn + 1);
-  if (channel.restart && psn >= channel.restart->first) channel.restart.make().answered = true;
+  note_answered(ref, psn);
   note_arrival(ref, psn);
   link_request(ref, psn);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn) : psn;
@@ -173,7 +187,7 @@ void on_unknown_syndrome(ChannelRef ref, LongPsn psn) {
   }
   pass_reads(ref, psn);
   mark_arrived(ref, psn);
-  if (channel.restart && psn > channel.restart->first) channel.restart.make().answered = true;
+  note_answered(ref, psn - 1);
   link_request(ref, psn);
   channel.newest_response = channel.has_response ? std::max(channel.newest_response, psn - 1) : psn - 1;
   channel.has_response = true;
@@ -241,7 +255,7 @@ void on_own_answer(ChannelRef ref, const Answering& answering) {
   if (packet.info().operation == Operation::read_response) follow_length(ref, psn);
   Read* read = find_read(channel, psn);
   mark_arrived(ref, psn + 1);
-  if (channel.restart && psn >= channel.restart->first) channel.restart.make().answered = true;
+  note_answered(ref, psn);
   note_arrival(ref, psn);
   if (read == nullptr) {
     pass_reads(ref, psn);

@@ -66,6 +66,7 @@ Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
   const auto because_of_nak = [&](const PendingNak& each) {
     because_of(each.packet, each.time);
     reason.asked_for = each.psn;
+    reason.provoked_before = each.provoked_before;
   };
   if (reason.cause == Cause::nak) {
     because_of_nak(channel.naks[nak]);
@@ -84,6 +85,13 @@ Restart reason_for(Channel& channel, LongPsn psn, Time last_sent, Time now) {
   if (reason.reason && reason.cause != Cause::rnr) reason.was_silent = was_silent(channel, reason.reason_time, now);
   if (reason.cause == Cause::timeout) reason.was_silent = were_silent(channel, psn, now);
   return reason;
+}
+
+// A-ORD-6, too.
+// True if the go-back before goes on where it was, after one packet in between: that was a late one of it.
+bool goes_on_before(const Restart& restart, const Observation& packet, LongPsn psn) {
+  return restart.packets == 1 && psn == restart.interrupted && psn - restart.next > 1 &&
+         packet.time - restart.begin < heuristics::kRequestOvertaken;
 }
 
 }  // namespace
@@ -118,10 +126,6 @@ const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time l
     restart.before = before.active ? before.shown_cause() : Cause::unknown;
     restart.begun_by = ref.packet().id;
     restart.begin_ip_id = ref.packet().ip_id;
-    if (restart.shown_cause() == Cause::nak && restart.asked_for == psn &&
-        find_request(channel, psn) < channel.requests.size()) {
-      channel.least_reaction = std::min(channel.least_reaction, restart.begin - restart.reason_time);
-    }
     if (restart.cause == Cause::timeout && restart.was_silent && channel.latest_time != Time{}) {
       channel.least_timeout = std::min(channel.least_timeout, restart.begin - channel.latest_time);
     }
@@ -131,7 +135,7 @@ const Restart& continue_restart(ChannelRef ref, LongPsn psn, LongPsn end, Time l
     channel.rnr_waits = false;
     // This go-back deals with the NAKs before its reason, too.
     while (!channel.naks.empty() && channel.naks.front().time <= restart.reason_time) channel.naks.pop_front();
-  } else {
+  } else if (!goes_on_before(restart, ref.packet(), psn)) {
     add_gap_of_restart(ref, psn);
   }
   ++restart.packets;

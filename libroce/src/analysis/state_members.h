@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 13;
+inline constexpr std::uint32_t kStateVersion = 14;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -29,7 +29,7 @@ inline constexpr std::size_t kMemberCount<LatestCnp> = 4;
 template <>
 inline constexpr std::size_t kMemberCount<Stream> = 12;
 template <>
-inline constexpr std::size_t kMemberCount<Channel> = 40;
+inline constexpr std::size_t kMemberCount<Channel> = 39;
 template <>
 inline constexpr std::size_t kMemberCount<Request> = 23;
 template <>
@@ -41,7 +41,7 @@ inline constexpr std::size_t kMemberCount<Read> = 12;
 template <>
 inline constexpr std::size_t kMemberCount<AnswerFollower> = 11;
 template <>
-inline constexpr std::size_t kMemberCount<Restart> = 18;
+inline constexpr std::size_t kMemberCount<Restart> = 19;
 template <>
 inline constexpr std::size_t kMemberCount<RequestOrder> = 7;
 template <>
@@ -49,7 +49,7 @@ inline constexpr std::size_t kMemberCount<LatestAeth> = 7;
 template <>
 inline constexpr std::size_t kMemberCount<Credits> = 10;
 template <>
-inline constexpr std::size_t kMemberCount<PendingNak> = 9;
+inline constexpr std::size_t kMemberCount<PendingNak> = 10;
 template <>
 inline constexpr std::size_t kMemberCount<Corrupted> = 2;
 template <>
