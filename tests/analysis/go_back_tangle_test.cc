@@ -54,16 +54,16 @@ TEST(OvertakenRequests, AnAnswerThatComesTooSoonIsNotToTheGoBack) {
    102  A>B  SEND_ONLY     103  ar
    110  B>A  NAK_SEQUENCE  101
    112  A>B  SEND_ONLY     101  ar
+)") + time + R"(
    117  A>B  SEND_ONLY     102  ar
    117  A>B  SEND_ONLY     103  ar
-)") + time + R"(
    121  B>A  NAK_SEQUENCE  102
    125  A>B  SEND_ONLY     102  ar
    126  A>B  SEND_ONLY     103  ar
    136  B>A  ACK           103)");
   };
-  EXPECT_THAT(answered("120.7 B>A ACK 101").later, Not(Contains(HasSubstr("8 request_lost_after 102"))));
-  EXPECT_THAT(answered("120.8 B>A ACK 101").later, Contains(HasSubstr("8 request_lost_after 102")));
+  EXPECT_THAT(answered("113.2 B>A ACK 101").later, Not(Contains(HasSubstr("9 request_lost_after 102"))));
+  EXPECT_THAT(answered("113.3 B>A ACK 101").later, Contains(HasSubstr("9 request_lost_after 102")));
 }
 
 // A-NAK-4 (the request that provoked a NAK was discarded: only the go-back brings it)
@@ -78,7 +78,7 @@ TEST(OvertakenRequests, TheAnswerToWhatProvokedTheNakIsToTheGoBack) {
    112  A>B  SEND_ONLY     101  ar
    113  A>B  SEND_ONLY     102  ar
    114  A>B  SEND_ONLY     103  ar
-   116  B>A  ACK           102
+   115  B>A  ACK           102
    117  B>A  NAK_SEQUENCE  103
    125  A>B  SEND_ONLY     103  ar
    135  B>A  ACK           103)");

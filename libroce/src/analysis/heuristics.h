@@ -92,10 +92,6 @@ inline constexpr std::uint32_t kAnswersLost = 2;
 /// the transmission before.
 /// Test: Heuristics.ANakThatComesWithinHalfTheLatencyIsAboutTheTransmissionBefore.
 inline constexpr int kNakComesAfterPart = 2;
-/// Part of the least latency by which the answer to a go-back may come sooner than that: what comes sooner still is to
-/// what was sent before, unless it is to the request that provoked the NAK.
-/// Test: OvertakenRequests.AnAnswerThatComesTooSoonIsNotToTheGoBack.
-inline constexpr int kAnswerOfGoBackVariesBy = 8;
 /// The same if the go-back has been answered: then less time shows that the NAK is about the transmission before.
 /// Test: OvertakenRequests.ANakThatComesAtOnceIsAboutTheTransmissionBefore.
 inline constexpr int kNakComesSurelyAfterPart = 8;

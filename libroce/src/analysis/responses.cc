@@ -122,8 +122,7 @@ void note_answered(ChannelRef ref, LongPsn psn) {
   if (!channel.restart || psn < channel.restart->first) return;
   const Restart& restart = *channel.restart;
   const bool is_early = channel.least_latency != Duration::max() &&
-                        ref.packet().time - restart.begin <
-                            channel.least_latency - channel.least_latency / heuristics::kAnswerOfGoBackVariesBy;
+                        ref.packet().time - restart.begin < channel.least_latency / heuristics::kAnswerComesAfterPart;
   const bool brings_provoker = restart.provoked_before != 0 && psn + 1 >= restart.provoked_before;
   if (is_early && !brings_provoker && !restart.was_silent) return;
   channel.restart.make().answered = true;
