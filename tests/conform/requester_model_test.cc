@@ -132,7 +132,7 @@ TEST_F(RequesterModelTest, AnAnswerInTheWrongPlaceMayBeTakenOrNot) {
     RequesterModel model{{.peer = Qpn{17}, .path_mtu = kMtu, .first_psn = Psn{1}}, memory_};
     model.post({.wr_id = 1, .opcode = WorkOpcode::read, .local = kMemory, .length = 4});
     const auto last = frame(Opcode::rc_read_response_last, 1, {{"aeth.syndrome", "0x1f"}, {"payload_length", "4"}});
-    model.take_response(parse_frame(last, LinkType::ethernet));
+    model.take_response(parse_frame(last, LinkType::ethernet), Time{});
     EXPECT_THAT(model.judge_completion(Completion{.wr_id = 1, .status = status}), Eq(std::nullopt));
   }
 }
