@@ -56,7 +56,8 @@ FuzzSession::FuzzSession(const FuzzOptions& options, const Device& device)
       device_(device.text),
       fuzzer_(device.factories.front(), {.timing = device.suite.timing,
                                          .seed = options.seed,
-                                         .frames_a_second = options.rate.value_or(device.ways ? kUsualRateOnLink : 0)}),
+                                         .frames_a_second = options.rate.value_or(device.ways ? kUsualRateOnLink : 0),
+                                         .keeps_device = device.ways != nullptr}),
       recover_(recovery_of(options.recovery, device.ways)) {}
 
 double FuzzSession::seconds() const {

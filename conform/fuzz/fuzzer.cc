@@ -89,8 +89,7 @@ TargetResult<bool> Fuzzer::step() {
   ++counts_.programs;
   counts_.frames += result->frames;
   if (!result->alarm) return false;
-  // A device that did wrong may have changed more than was looked at.
-  bench_.reset();
+  drop_device();
   return note(*result);
 }
 
@@ -214,11 +213,22 @@ void Fuzzer::try_death_again() {
 }
 
 std::optional<ProgramResult> Fuzzer::run_alone(const Program& program) {
-  TargetResult<ProgramResult> result = prepare();
+  const bool has_device = bench_ && settings_.keeps_device && bench_->programs_left() != 0;
+  TargetResult<ProgramResult> result = has_device ? ProgramResult{} : prepare();
   if (result && !result->alarm) result = run_program(*bench_, program);
-  bench_.reset();
+  if (!settings_.keeps_device || !result || result->alarm) drop_device();
   if (!result) return std::nullopt;
   return *result;
+}
+
+void Fuzzer::drop_device() {
+  try {
+    const bool is_intact = settings_.keeps_device && bench_ && !target_->find_difference(bench_->memory().bytes());
+    if (!is_intact) bench_.reset();
+  } catch (const DeviceGone&) {
+    // The next program finds that out, and what was found is kept.
+    bench_.reset();
+  }
 }
 
 }  // namespace roce::conform::fuzz

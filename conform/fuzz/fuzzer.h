@@ -60,7 +60,8 @@ class Fuzzer {
     std::uint64_t frames_a_second = 0;  ///< at most; 0: as fast as the device answers
     unsigned repeats = 20;              ///< runs of a finding, which say how often it shows
     std::size_t trials = kMostTrials;   ///< runs of shorter programs that look for the shortest
-    bool keeps_corpus = true;           ///< goes on from programs in which something new happened
+    bool keeps_device = false;  ///< after an alarm, as long as memory is as it should be: on a wire a new one is dear
+    bool keeps_corpus = true;   ///< goes on from programs in which something new happened
     /// Returns true if the device has done something since the last call that it had never done; empty: nobody can look
     /// into it.
     std::function<bool()> has_new_coverage{};
@@ -109,6 +110,8 @@ class Fuzzer {
   /// Makes a finding as short as can be, and finds out how often it shows.
   [[nodiscard]] Finding examine(const ProgramResult& failed);
   [[nodiscard]] std::optional<ProgramResult> run_alone(const Program& program);
+  /// Gives a device up that did wrong, and may have changed more than was looked at.
+  void drop_device();
 
   TargetFactory make_target_;
   Settings settings_;

@@ -75,7 +75,7 @@ struct ProgramResult {
   std::optional<std::uint64_t> missing{};    ///< the request of the device that has to have a completion
   std::optional<Psn> unrepeated{};           ///< what the device has to send again
   std::optional<std::uint64_t> exhausted{};  ///< the request of the device that has to fail: it has no retries left
-  bool is_early = false;                     ///< the device sent something again before its time
+  std::optional<Duration> least_wait{};      ///< the device sent something again before this had passed
   std::vector<Signature> signatures{};       ///< of actions about which something can be new
   std::vector<unsigned> states{};            ///< abstract states of DeviceModel, then those of RequesterModel
   std::size_t frames = 0;                    ///< in both directions

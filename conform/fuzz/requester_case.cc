@@ -33,7 +33,6 @@ std::string_view operation_name(transport::WorkOpcode opcode) {
 }
 
 constexpr std::string_view kWithinTimeouts = "within: 4 * ack_timeout(14)";
-constexpr std::string_view kAfterTimeout = "after: ack_timeout(14)";
 static_assert(kAckTimeout == 14);
 
 bool leaves_data(const Turn& turn) {
@@ -206,7 +205,7 @@ class RequesterCase {
       if (packet < 0 || static_cast<std::uint32_t>(packet) >= packets) continue;
       add_request(opcode_of(type(), post->opcode, static_cast<std::uint32_t>(packet), packets), psn, "");
       if (std::holds_alternative<Wait>(failed_.turns.back().action)) out_.add_member(kWithinTimeouts);
-      if (failed_.is_early) out_.add_member(kAfterTimeout);
+      if (failed_.least_wait) out_.add_member(fmt::format("after: {}ns", failed_.least_wait->count()));
     }
   }
 

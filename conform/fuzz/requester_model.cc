@@ -21,6 +21,12 @@ namespace {
 using transport::QpType;
 using transport::WorkOpcode;
 
+// Whether a receiver looks at bit 7 of the syndrome, which is reserved, is left to it.
+constexpr std::uint8_t kReservedBit = 0x80;
+
+// To wait longer costs more on a wire than it shows.
+constexpr Duration kLongestRnrWait = std::chrono::milliseconds{20};
+
 bool is_read(const Posted& posted) {
   return posted.opcode == WorkOpcode::read;
 }
@@ -143,6 +149,8 @@ std::optional<std::string> RequesterModel::compare_packet(const Packet& request,
 
 std::optional<std::string> RequesterModel::end_turn(bool is_wait) {
   if (!std::exchange(has_repeated_, false)) return std::nullopt;
+  // RC-REQ-19: it costs no retry of these.
+  if (rnr_wait_) return std::nullopt;
   is_recovering_ = true;
   if (!is_wait) {
     retries_.may_use_one();
@@ -175,8 +183,21 @@ bool RequesterModel::lacks_data_up_to(Psn psn) const {
   });
 }
 
+std::optional<Duration> RequesterModel::find_rnr_wait(const Packet& response) const {
+  if (response.opcode() != Opcode::rc_acknowledge || !is_clean_) return std::nullopt;
+  const Psn psn = response.bth().psn;
+  const auto posted = std::ranges::find(open_, psn, &Posted::first);
+  const bool needs_receive = posted != open_.end() && posted->opcode == WorkOpcode::send;
+  const AethSyndrome syndrome = response.get<Aeth>()->syndrome;
+  const std::optional<Duration> wait = syndrome.rnr_timer();
+  const bool is_new = !behind_.newer_than(psn) && !lacks_data_up_to(psn) && !is_recovering_;
+  const bool is_plain = (syndrome.value() & kReservedBit) == 0;
+  return is_plain && needs_receive && is_new && wait && *wait <= kLongestRnrWait ? wait : std::nullopt;
+}
+
 void RequesterModel::take_response(const Packet& response, Time now) {
   unrepeated_.reset();
+  rnr_wait_.reset();
   // Nothing answers an unreliable request.
   if (attributes_.type != QpType::rc) return;
   const bool is_whole = response.is_roce() && response.problem().reason == ParseReason::none &&
@@ -191,8 +212,6 @@ void RequesterModel::take_response(const Packet& response, Time now) {
     return;
   }
   const auto aeth = response.get<Aeth>();
-  // Whether a receiver looks at bit 7, which is reserved, is left to it.
-  constexpr std::uint8_t kReservedBit = 0x80;
   const bool has_reserved_bit = aeth && (aeth->syndrome.value() & kReservedBit) != 0;
   const bool is_ack = !aeth || (aeth->syndrome.value() & ~kReservedBit) < 0x20;
   if (has_reserved_bit) is_clean_ = false;
@@ -206,6 +225,8 @@ void RequesterModel::take_response(const Packet& response, Time now) {
   const bool is_new = !behind_.newer_than(psn) && !lacks_data_up_to(psn);
   // It may use up a retry, and may be one for what was sent first.
   if (is_gap && is_clean_ && is_new && !is_recovering_ && !retries_.may_give_up()) unrepeated_ = psn;
+  rnr_wait_ = find_rnr_wait(response);
+  if (rnr_wait_) unrepeated_ = psn;
   const Psn behind = is_ack ? psn + 1 : psn;
   if (behind.newer_than(behind_)) {
     behind_ = behind;
@@ -213,7 +234,7 @@ void RequesterModel::take_response(const Packet& response, Time now) {
     timer_since_ = now;
     retries_.refill(behind.distance_from(open_.front().first + open_.front().psns) >= 0);
   }
-  if (!is_ack) is_clean_ = false;
+  if (!is_ack && !rnr_wait_) is_clean_ = false;
   // A NAK says that what is before it arrived, and so does an answer.
   acknowledge_before(psn);
   Posted& posted = *find_open(psn);

@@ -76,6 +76,10 @@ class RequesterModel {
   /// Returns the PSN that the last response said is missing, if it has to be sent again and was not yet.
   [[nodiscard]] std::optional<Psn> unrepeated() const { return unrepeated_; }
 
+  /// Returns the time before which the last response lets nothing be sent again, and after which it has to be: that of
+  /// an RNR NAK; empty if that said something else. `unrepeated` is its PSN.
+  [[nodiscard]] std::optional<Duration> rnr_wait() const { return rnr_wait_; }
+
   /// Takes over that the device has done all that it does about an action; `is_wait`: its ACK timer ran out. Returns
   /// the reason why it may not have sent again what it sent; empty if it may.
   [[nodiscard]] std::optional<std::string> end_turn(bool is_wait);
@@ -106,6 +110,8 @@ class RequesterModel {
   void acknowledge_before(Psn psn);
   /// True if data of a READ or atomic before this PSN, or at it, have not come.
   [[nodiscard]] bool lacks_data_up_to(Psn psn) const;
+  /// Returns the time that a right RNR NAK asks for; empty if the response is none, or if it may be an old one.
+  [[nodiscard]] std::optional<Duration> find_rnr_wait(const Packet& response) const;
   void take_answer(const Packet& response, Posted& posted);
 
   Attributes attributes_;
@@ -119,6 +125,7 @@ class RequesterModel {
   Time timer_since_{};          ///< since when the ACK timer runs
   std::deque<Posted> open_;
   std::optional<Psn> unrepeated_{};
+  std::optional<Duration> rnr_wait_{};
   bool is_clean_ = true;
   bool is_stopped_ = false;
   bool has_failed_ = false;  ///< a completion said why the QP is in ERR

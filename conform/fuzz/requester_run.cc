@@ -72,20 +72,21 @@ class RequesterRunner final : public ProgramRunner {
             "one retry too many");
     }
     if (is_judged && turn.completions.empty()) judge_repetition(turn, oldest);
-    if (is_judged && !turn.answers.empty()) judge_time(turn, turn.answers.front().time - since);
+    if (is_judged && !turn.answers.empty()) judge_time(turn, turn.answers.front().time - since, kAckTimer, "ACK timer");
     if (has_alarm()) return;
     result().unrepeated.reset();
     result().exhausted.reset();
   }
 
-  /// Judges how long after the begin of its timer the device sent something again.
-  void judge_time(const Turn& turn, Duration after) {
-    if (after + bench().timing().early >= kAckTimer) return;
-    result().is_early = true;
+  /// Judges how long after the begin of a timer the device sent something again.
+  void judge_time(const Turn& turn, Duration after, Duration least, std::string_view timer) {
+    if (after + bench().timing().early >= least) return;
+    result().least_wait = least;
+    result().unrepeated = parse_frame(turn.answers.front().bytes, LinkType::ethernet).bth().psn;
     raise(Oracle::answer,
-          fmt::format("request {} is sent again after {:.3f} ms, expected at least {:.3f} ms", turn.wr_id,
-                      milliseconds(after), milliseconds(kAckTimer)),
-          "early retry");
+          fmt::format("PSN {} is sent again {:.3f} ms after the begin of the {}, expected at least {:.3f} ms",
+                      result().unrepeated->value(), milliseconds(after), timer, milliseconds(least)),
+          fmt::format("before the end of the {}", timer));
   }
 
   /// Judges what came after the ACK timeout.
@@ -144,14 +145,22 @@ class RequesterRunner final : public ProgramRunner {
     const std::optional<Packet> packet = send(turn);
     if (!packet) return;
     if (response.qpn_flip == 0) model_.take_response(*packet, target().now());
-    collect(turn);
+    const Time since = target().now();
+    const std::optional<Duration> wait = response.qpn_flip == 0 ? model_.rnr_wait() : std::nullopt;
+    collect(turn, wait ? *wait + bench().timing().answer : bench().timing().quiet);
     (void)model_.end_turn(false);
     if (const auto psn = model_.unrepeated(); psn && !has_alarm()) {
       result().unrepeated = psn;
       raise(Oracle::answer, fmt::format("PSN {} is missing, as the NAK said, and is not sent again", psn->value()),
             "not sent again" + place_of(turn));
     }
+    if (wait && !has_alarm()) judge_time(turn, turn.answers.front().time - since, *wait, "RNR timer");
     take_completions(turn);
+    if (wait && !has_alarm() && !turn.completions.empty() && model_.is_stopped()) {
+      raise(Oracle::completion,
+            fmt::format("request {} fails, and RNR retries are without end", turn.completions.front().wr_id),
+            "fails after an RNR NAK");
+    }
   }
 
   void collect(Turn& turn) { collect(turn, bench().timing().quiet); }

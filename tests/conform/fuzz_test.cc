@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      "icrc_at_frame_end", "v1_icrc_as_v2", "uc_joins", "uc_middle_starts", "uc_asks",
                                      "ud_area_20", "ud_qkey_literal", "go_back_skips", "reset_keeps_store",
                                      "reset_keeps_msn", "timeout_half", "timeout_never", "retry_one_more",
-                                     "retry_no_refill"),
+                                     "retry_no_refill", "rnr_wait_short"),
                      testing::Values(1)),
     name_of_fault);
 // Of these a right device often takes another way than the one with the fault, before the fault shows.
@@ -242,6 +242,25 @@ TEST(Fuzzer, SaysHowOftenAFindingShowsAgain) {
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->shown, 10U);
   EXPECT_THAT(case_text(*finding), testing::StartsWith("# Shown by 10 of 20 runs"));
+}
+
+/// Returns how many devices it took until a fault had been found and examined.
+unsigned devices_for(std::string_view fault_name, bool keeps_device) {
+  const Planted fault{fault_name};
+  unsigned lives = 0;
+  const auto make = [&](std::uint64_t seed) {
+    ++lives;
+    return std::make_unique<MemoryTarget>(transport::strict_profile(), seed);
+  };
+  Fuzzer fuzzer{make, {.seed = 1, .keeps_device = keeps_device}};
+  const Finding* finding = find_first(fuzzer, 20'000);
+  EXPECT_TRUE(finding != nullptr && finding->shown == 20);
+  return lives;
+}
+
+TEST(Fuzzer, KeepsADeviceOnlyAsLongAsItsMemoryIsRight) {
+  EXPECT_LT(devices_for("nak_61_for_62", true), devices_for("nak_61_for_62", false) / 10);
+  EXPECT_GT(devices_for("pad_in_memory", true), 20U);
 }
 
 /// A counter of it falls now and then.
