@@ -63,9 +63,11 @@ void print_findings(const fuzz::Fuzzer& fuzzer) {
   output.flush();
 }
 
-/// True if a finding is not one that came once and never again, as a lost frame or a tester that is too slow make it.
+/// True if a finding is not one that came once and never again, as a lost frame or a tester that is too slow make it,
+/// or a device that dies for other reasons.
 bool counts(const Finding& finding) {
-  return finding.repeats == 0 || finding.shown != 0 || finding.times > 1;
+  const bool is_death = finding.result.alarm->oracle == fuzz::Oracle::gone;
+  return finding.repeats == 0 || finding.shown != 0 || (finding.times > 1 && !is_death);
 }
 
 /// Returns the exit code if nothing was found: a damaged corpus is worth a look.

@@ -191,6 +191,7 @@ std::string FuzzSession::recover(const DeviceGone& gone) {
   constexpr unsigned most_in_row = 2;
   if (++deaths_in_row_ > most_in_row) return what + ", again and again";
   const std::string program = fmt::format("seed {}, program {}", options_.seed, fuzzer_.counts().programs);
+  fuzzer_.forget_device();
   const Death death{.damage = gone.damage(), .what = gone.what(), .instances = {program}};
   if (const TargetResult<void> back = recover_(death); !back)
     return fmt::format("{}, and was not recovered: {}", what, back.error());

@@ -50,8 +50,7 @@ Fuzzer::Fuzzer(TargetFactory make_target, const Settings& settings)
       gate_(settings.frames_a_second) {}
 
 TargetResult<ProgramResult> Fuzzer::prepare() {
-  bench_.reset();
-  target_.reset();
+  forget_device();
   target_ = make_target_(random_());
   TargetResult<Bench> bench = Bench::make(*target_, gate_, settings_.timing);
   if (!bench) return tl::unexpected(bench.error());
@@ -203,13 +202,21 @@ Finding Fuzzer::examine(const ProgramResult& failed) {
   return finding;
 }
 
+void Fuzzer::forget_device() {
+  bench_.reset();
+  target_.reset();
+}
+
 void Fuzzer::try_death_again() {
   if (findings_.empty()) return;
   Finding& newest = findings_.back();
   if (newest.result.alarm->oracle != Oracle::gone || newest.repeats != 0) return;
   const std::optional<ProgramResult> again = run_alone(newest.result.program);
   newest.repeats = 1;
-  if (again && again->alarm && again->alarm->oracle == Oracle::gone) newest.shown = 1;
+  if (!again || !again->alarm) return;
+  // It may have done wrong before it died.
+  newest.shown = 1;
+  newest.result = *again;
 }
 
 std::optional<ProgramResult> Fuzzer::run_alone(const Program& program) {

@@ -74,8 +74,10 @@ class Fuzzer {
   /// Runs a program as it is. Throws DeviceGone. Error: the device cannot be used.
   [[nodiscard]] TargetResult<ProgramResult> run(const Program& program);
 
-  /// Runs the newest finding once more alone, if the device was gone when it was made: whether it stops the device
-  /// again. Throws DeviceGone if it is gone already.
+  /// Lets go of the device, before another one takes its place.
+  void forget_device();
+  /// Runs the newest finding once more alone, if the device was gone when it was made: whether that stops the device
+  /// again, or shows something else. Throws DeviceGone if it is gone already.
   void try_death_again();
 
   /// Lets a program run as it is before others are made up.

@@ -17,6 +17,11 @@ constexpr std::uint32_t kReadBytes = 8;
 // All that a peer may read was written: so many untouched bytes come from elsewhere.
 constexpr std::ptrdiff_t kSecretBytes = 8;
 
+bool is_explained_by_death(Oracle oracle) {
+  return oracle == Oracle::answer || oracle == Oracle::completion || oracle == Oracle::state ||
+         oracle == Oracle::liveness;
+}
+
 }  // namespace
 
 ProgramRunner::ProgramRunner(Bench& bench, const Port& port, QpNumber qp, std::string_view half)
@@ -31,6 +36,8 @@ TargetResult<ProgramResult> ProgramRunner::run(const Program& program) {
   } catch (const DeviceGone& gone) {
     // That says nothing about the device.
     if (gone.damage() == Damage::no_link) throw;
+    // What came in part, or did not come, while the device died says nothing else.
+    if (has_alarm() && is_explained_by_death(result_.alarm->oracle)) result_.alarm.reset();
     const Turn* last = result_.turns.empty() ? nullptr : &result_.turns.back();
     const auto* request = last == nullptr ? nullptr : std::get_if<Request>(&last->action);
     raise(Oracle::gone, fmt::format("{} ({})", gone.what(), to_string(gone.damage())),

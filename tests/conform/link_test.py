@@ -9,8 +9,10 @@ that is forbidden.
 
 import collections
 import contextlib
+import itertools
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -374,7 +376,10 @@ class Recoveries(LinkTest):
                 os.kill(int(file.read()), signal.SIGKILL)
 
     def run_and_kill(self, is_moment, *arguments):
-        """A run during which the device is killed each time when a frame comes of which `is_moment` is true."""
+        """A run of cases during which the device is killed each time when a frame comes of which `is_moment` is true."""
+        return self.while_killed(is_moment, lambda: self.conform("--recover-command", self.command, *arguments))
+
+    def while_killed(self, is_moment, run):
         peer = self.peer(*self.PEER)
         with open(self.pid, "w", encoding="utf-8") as file:
             file.write(str(peer.process.pid))
@@ -390,7 +395,7 @@ class Recoveries(LinkTest):
         watcher = threading.Thread(target=watch)
         watcher.start()
         try:
-            return self.conform("--recover-command", self.command, *arguments)
+            return run()
         finally:
             stop.set()
             watcher.join()
@@ -439,6 +444,24 @@ class Recoveries(LinkTest):
                 self.assertIn("not_run", {one["result"] for one in results})
                 self.assertIn("the recovery failed: ", run.stdout)
                 self.assertIn(words, run.stdout)
+
+    def test_a_fuzzer_goes_on_whenever_the_device_dies(self):
+        chance = random.Random(5)
+        moments = list(itertools.accumulate(chance.randrange(60, 200) for _ in range(10)))
+        seen = itertools.count(1)
+        path = os.path.join(self.folder, "summary.json")
+        command = self.wire.inside("a", ROCE_CONFORM, "fuzz", "-i", "v", "--agent", self.socket, "--target", "10.9.0.2", "--programs", "400",
+                                   "--corpus", os.path.join(self.folder, "corpus"), "--json", path, "--recover-command", self.command)
+        run = self.while_killed(lambda _: next(seen) in moments, lambda: subprocess.run(command, capture_output=True, text=True, check=False))
+        self.assertEqual((run.returncode, run.stderr), (0, ""), run.stdout)
+        with open(path, encoding="utf-8") as file:
+            summary = json.load(file)
+        # Two deaths may be so close that one recovery is for both.
+        self.assertGreaterEqual(summary["counts"]["recoveries"], 8)
+        self.assertEqual(summary["counts"]["programs"], 400)
+        self.assertEqual((summary["ended"], summary["counts"]["damaged_files"]), ("", 0))
+        self.assertLessEqual({one["oracle"] for one in summary["findings"]}, {"gone"}, run.stdout)
+        self.assertEqual({one["shown"] for one in summary["findings"]}, {0}, summary["findings"])
 
 
 if __name__ == "__main__":
