@@ -103,7 +103,31 @@ TEST_F(RequesterModelTest, ARightAnswerCompletesAndLeavesItsData) {
 
 TEST_F(RequesterModelTest, NothingFailsWhileEachResponseIsRight) {
   model_.post({.wr_id = 1, .opcode = WorkOpcode::send, .local = kMemory, .length = 4});
-  EXPECT_THAT(complete(1, CompletionStatus::retry_exceeded), Optional(HasSubstr("each response was right")));
+  model_.post({.wr_id = 2, .opcode = WorkOpcode::send, .local = kMemory, .length = 4});
+  EXPECT_THAT(complete(1, CompletionStatus::retry_exceeded), Optional(HasSubstr("there are retries left")));
+  EXPECT_THAT(complete(2, CompletionStatus::remote_access_error), Optional(HasSubstr("each response was right")));
+}
+
+TEST(RetryModel, CountsWhatIsSentAgainAfterATimeout) {
+  RetryModel retries{2};
+  retries.use_one();
+  EXPECT_TRUE(retries.may_send_again());
+  EXPECT_FALSE(retries.may_give_up());
+  retries.use_one();
+  EXPECT_FALSE(retries.may_send_again());
+  EXPECT_TRUE(retries.may_give_up());
+  retries.refill(false);
+  EXPECT_TRUE(retries.may_send_again());
+  EXPECT_TRUE(retries.may_give_up());
+  retries.refill(true);
+  EXPECT_FALSE(retries.may_give_up());
+}
+
+TEST(RetryModel, TakesSevenForSevenOrForEndless) {
+  RetryModel retries{7};
+  for (int i = 0; i < 20; ++i) retries.use_one();
+  EXPECT_TRUE(retries.may_send_again());
+  EXPECT_TRUE(retries.may_give_up());
 }
 
 TEST_F(RequesterModelTest, AfterAnErrorAllElseIsFlushedInOrder) {
