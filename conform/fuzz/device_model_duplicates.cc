@@ -19,7 +19,9 @@ Expectation DeviceModel::judge_duplicate(const Packet& request) const {
   answered.answers.push_back(acknowledgement(state_.expected - kHalfOfPsns / 2, state_.expected - 1, state_.msn));
   Expectation expectation{std::move(answered)};
   const bool was_sent = bth.psn.distance_from(attributes_.first_psn) >= 0;
-  if (!bth.ack_req || !was_sent) expectation.push_back(ignored());
+  // Whether a device that has executed no FLUSH or ATOMIC WRITE takes one for a duplicate is left to it.
+  const bool is_plain = info.operation == Operation::send || info.operation == Operation::write;
+  if (!bth.ack_req || !was_sent || !is_plain) expectation.push_back(ignored());
   return expectation;
 }
 

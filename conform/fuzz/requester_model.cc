@@ -148,9 +148,9 @@ std::optional<std::string> RequesterModel::compare_packet(const Packet& request,
 }
 
 std::optional<std::string> RequesterModel::end_turn(bool is_wait) {
-  if (!std::exchange(has_repeated_, false)) return std::nullopt;
-  // RC-REQ-19: it costs no retry of these.
-  if (rnr_wait_) return std::nullopt;
+  // RC-REQ-19: what is sent again after an RNR NAK costs no retry of these.
+  const bool is_after_rnr = std::exchange(rnr_wait_, std::nullopt).has_value();
+  if (!std::exchange(has_repeated_, false) || is_after_rnr) return std::nullopt;
   is_recovering_ = true;
   if (!is_wait) {
     retries_.may_use_one();

@@ -244,6 +244,32 @@ TEST(Fuzzer, SaysHowOftenAFindingShowsAgain) {
   EXPECT_THAT(case_text(*finding), testing::StartsWith("# Shown by 10 of 20 runs"));
 }
 
+TEST(Fuzzer, CountsNoRetryForAnRnrNakAndOneForATimeout) {
+  Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), 1);
+  Program program{.is_for_requester = true, .path_mtu = 256, .first_psn = Psn{100}};
+  program.retry_count = 1;
+  program.actions = {Post{}, Response{.syndrome = 0x21}, Wait{}, Wait{}};
+  const TargetResult<ProgramResult> result = fuzzer.run(program);
+  ASSERT_TRUE(result) << result.error();
+  EXPECT_FALSE(result->alarm) << result->alarm->what;
+  EXPECT_EQ(result->turns[2].answers.size(), 1U);
+  EXPECT_EQ(result->turns[3].completions.size(), 1U);
+}
+
+TEST(Fuzzer, AllowsThatAnOldFlushIsIgnored) {
+  Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), 1);
+  const Request write{.payload = 8, .length = 8};
+  Request flush = write;
+  flush.psn = -1;
+  flush.changes = {{.field = "bth.opcode", .value = "28"}};
+  Program program{.path_mtu = 256, .first_psn = Psn{100}};
+  program.access = transport::Access::remote_write;
+  program.actions = {write, flush};
+  const TargetResult<ProgramResult> result = fuzzer.run(program);
+  ASSERT_TRUE(result) << result.error();
+  EXPECT_FALSE(result->alarm) << result->alarm->what;
+}
+
 /// Returns how many devices it took until a fault had been found and examined.
 unsigned devices_for(std::string_view fault_name, bool keeps_device) {
   const Planted fault{fault_name};
