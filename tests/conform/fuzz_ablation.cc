@@ -35,7 +35,8 @@ bool is_new = false;
 
 }  // namespace
 
-// The compiler calls it at each branch of the endpoint.
+// The compiler calls it at each branch of the endpoint, by this name.
+// NOLINTBEGIN(bugprone-reserved-identifier,clang-diagnostic-reserved-identifier)
 extern "C" void __sanitizer_cov_trace_pc();
 extern "C" void __sanitizer_cov_trace_pc() {
   const auto address = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
@@ -43,6 +44,7 @@ extern "C" void __sanitizer_cov_trace_pc() {
   is_new = is_new || !place;
   place = true;
 }
+// NOLINTEND(bugprone-reserved-identifier,clang-diagnostic-reserved-identifier)
 
 namespace roce::conform::fuzz {
 namespace {

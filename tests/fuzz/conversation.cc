@@ -4,9 +4,9 @@
 // that they go on in the state that the endpoint is in; what is worth keeping the coverage of the endpoint says.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -101,6 +101,6 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   Device::check(made);
   const std::string text = program_text(made.program);
   if (text.size() > most) return size;
-  std::memcpy(data, text.data(), text.size());
+  std::ranges::copy(text, data);
   return text.size();
 }
