@@ -36,7 +36,7 @@ TargetResult<ProgramResult> ProgramRunner::run(const Program& program) {
   } catch (const DeviceGone& gone) {
     // That says nothing about the device.
     if (gone.damage() == Damage::no_link) throw;
-    // What came in part, or did not come, while the device died says nothing else.
+    // The death explains an answer that is missing or cut off.
     if (has_alarm() && is_explained_by_death(result_.alarm->oracle)) result_.alarm.reset();
     const Turn* last = result_.turns.empty() ? nullptr : &result_.turns.back();
     const auto* request = last == nullptr ? nullptr : std::get_if<Request>(&last->action);

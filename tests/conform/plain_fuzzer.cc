@@ -24,7 +24,7 @@ using transport::QpType;
 using transport::WorkOpcode;
 
 constexpr std::size_t kCaptured = 200;
-// Of the frames of a conversation that is replayed; the others go as they are.
+// A share of the frames of a conversation that is replayed; the others go as they are.
 constexpr unsigned kPercentFlipped = 25;
 
 Program draw_program(Random& random) {

@@ -13,7 +13,7 @@
 
 namespace roce::columns {
 
-/// What a text is made of: equal keys of one column have equal texts.
+/// The origin of a text: equal keys of one column have equal texts.
 struct TextKey {
   std::uint64_t high = 0;
   std::uint64_t low = 0;

@@ -9,7 +9,7 @@
 
 namespace roce::analyze {
 
-/// What one host sent to another, in all their streams.
+/// Sums of all streams from one host to another.
 struct HostPair {
   Gid from{};
   Gid to{};

@@ -13,7 +13,7 @@
 
 namespace roce::analyze {
 
-/// What a point of a PSN graph stands for.
+/// The meaning of a point in a PSN graph.
 enum class PsnKind : std::uint8_t { sent, sent_again, late, copy, answered, nak, rnr_nak, read_response, lost };
 
 [[nodiscard]] std::string_view to_string(PsnKind kind);

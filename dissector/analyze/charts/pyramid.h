@@ -8,7 +8,7 @@
 
 namespace roce::analyze {
 
-/// What a series of a pyramid keeps of the values in an interval.
+/// The figures that a series of a pyramid keeps of the values in an interval.
 enum class Measure : std::uint8_t {
   count,   ///< their sum: events
   rate,    ///< their sum, and the least and the highest sum of a window of `Pyramid::window_ns`

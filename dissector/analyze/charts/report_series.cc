@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What happens over time, from the packets, verdicts and messages of an analysis.
+// The series of a report over time, from the packets, verdicts and messages of an analysis.
 #include "analyze/charts/report_series.h"
 
 #include <algorithm>

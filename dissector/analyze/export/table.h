@@ -17,8 +17,8 @@
 
 namespace roce::analyze {
 
-/// Of all tables together. It rises when a column goes away, or changes its name, its type or its meaning; a column
-/// that is new does not change what the others mean.
+/// The version of all tables together. It rises when a column goes away, or changes its name, its type or its meaning;
+/// a column that is new does not change what the others mean.
 inline constexpr int kSchemaVersion = 1;
 
 /// A column, and how rows fill it. Many rows at once keep one column in the cache instead of a piece of each.
@@ -40,7 +40,7 @@ struct TableColumn {
 template <auto Function>
 inline constexpr auto kBy = [](const auto& row, columns::Cell& cell) { Function(row, cell); };
 
-/// What rows of all tables refer to.
+/// Facts of a run that rows of all tables refer to.
 struct RunFacts {
   std::string run;  ///< the user's name for this run; may be empty
   const NameFile* names = nullptr;

@@ -57,7 +57,7 @@ struct StreamRow {
   LossPlaces lost;
 };
 
-/// What happened to a stream, or was asked for by a station, in an interval of time.
+/// The events of a stream, or the pauses that a station asked for, in an interval of time.
 struct IntervalRow {
   const RunFacts& facts;
   std::int64_t time_ns = 0;

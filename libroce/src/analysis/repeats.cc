@@ -176,7 +176,7 @@ void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
   Channel& channel = ref.channel;
   Request request = make_request(ref.state, psn);
   const LongPsn end = end_of_gaps(channel, psn);
-  // What the newest READ may take stays as it is.
+  // The span of the newest READ stays as it is.
   const LongPsn next_max = channel.next_max;
   set_read_span_in(ref, request, end);
   channel.next_max = std::max(channel.next_max, next_max);

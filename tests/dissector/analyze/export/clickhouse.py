@@ -57,6 +57,7 @@ class ClickHouse:
                 if self.server.poll() is not None or time.monotonic() > deadline:
                     self.close()
                     raise RuntimeError((folder / "output").read_text(errors="replace")[-2000:]) from None
+                # Nothing tells when the server begins to listen.
                 time.sleep(0.05)
 
     def run(self, statement, stdin=subprocess.DEVNULL):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a plot is called, how its numbers are written, and what it says to those who do not see it.
+// The title of each plot, the form of its numbers, and its sentence for those who do not see it.
 import type { Column, SeriesColumns } from "./columns.ts";
 import * as format from "./format.ts";
 import type { Timeline } from "./types.ts";

@@ -177,7 +177,7 @@ export class PsnView {
     ctx.clip();
     ctx.lineWidth = 1.5 * ratio;
     this.paintAcknowledged(chart, style.getPropertyValue("--cnp"));
-    // What is wrong is drawn last, so that nothing hides it.
+    // Faults are drawn last, so that nothing hides it.
     const rank = (packet: Packet) => ["sent", "read_response", "answered", "copy", "late", "sent_again", "rnr_nak", "nak", "lost"].indexOf(packet.kind);
     for (const packet of [...this.shown].sort((a, b) => rank(a) - rank(b))) {
       const colour = style.getPropertyValue(kColours[packet.kind] ?? "--faint");
