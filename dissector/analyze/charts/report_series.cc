@@ -3,12 +3,13 @@
 #include "analyze/charts/report_series.h"
 
 #include <algorithm>
+#include <array>
+
+#include "analyze/report/time_bins.h"
 
 namespace roce::analyze {
 
 namespace {
-
-using analysis::VerdictKind;
 
 constexpr std::array<SeriesInfo, kAllSeries> kSeries{{{"goodput", Measure::rate},
                                                       {"resent", Measure::count},
@@ -28,17 +29,19 @@ constexpr std::array<SeriesInfo, kAllSeries> kSeries{{{"goodput", Measure::rate}
                                                       {"paused_7", Measure::rate},
                                                       {"paused_all", Measure::rate}}};
 
+struct Counted {
+  std::uint64_t TimeBin::*counter;
+  SeriesId id;
+};
+constexpr std::array kCounted{Counted{&TimeBin::resent, SeriesId::resent}, Counted{&TimeBin::lost, SeriesId::lost},
+                              Counted{&TimeBin::naks, SeriesId::nak},      Counted{&TimeBin::rnr, SeriesId::rnr},
+                              Counted{&TimeBin::ce, SeriesId::ce},         Counted{&TimeBin::cnp, SeriesId::cnp}};
+
 std::vector<Measure> measures() {
   std::vector<Measure> all;
   all.reserve(kSeries.size());
   for (const SeriesInfo& info : kSeries) all.push_back(info.measure);
   return all;
-}
-
-// The payload of such a packet has been seen before, or its receiver drops it.
-bool adds_nothing(const analysis::Verdict& verdict) {
-  return verdict.kind == VerdictKind::retransmission || verdict.kind == VerdictKind::duplicate ||
-         verdict.kind == VerdictKind::response_repeated || verdict.kind == VerdictKind::bad_icrc;
 }
 
 }  // namespace
@@ -55,8 +58,7 @@ void ReportSeries::on_packet(const AnalysedPacket& packet) {
   latest_ns_ = std::max(latest_ns_, seen.time.time_since_epoch().count());
   pyramid_.reach(seen.time.time_since_epoch().count());
   if (seen.kind == PacketKind::roce) {
-    const auto& verdicts = packet.analysis.verdicts;
-    if (seen.payload_length != 0 && std::none_of(verdicts.begin(), verdicts.end(), adds_nothing)) {
+    if (seen.payload_length != 0 && brings_new_payload(packet)) {
       add(SeriesId::goodput, seen.time, seen.payload_length);
     }
   } else if (seen.kind == PacketKind::pfc || seen.kind == PacketKind::pause) {
@@ -69,36 +71,10 @@ void ReportSeries::on_packet(const AnalysedPacket& packet) {
 }
 
 void ReportSeries::on_verdict(const analysis::Verdict& verdict) {
-  switch (verdict.kind) {
-    case VerdictKind::retransmission:
-      add(SeriesId::resent, verdict.time, 1);
-      break;
-    case VerdictKind::request_lost_before:
-    case VerdictKind::response_lost_before:
-    case VerdictKind::request_lost_after:
-    case VerdictKind::response_lost_after:
-    case VerdictKind::lost_beyond:
-      if (verdict.lost_packets != 0) add(SeriesId::lost, verdict.time, verdict.lost_packets);
-      break;
-    case VerdictKind::nak_sequence_error:
-    case VerdictKind::nak_invalid_request:
-    case VerdictKind::nak_remote_access_error:
-    case VerdictKind::nak_remote_operational_error:
-    case VerdictKind::nak_invalid_rd_request:
-      add(SeriesId::nak, verdict.time, 1);
-      break;
-    case VerdictKind::rnr_nak:
-      add(SeriesId::rnr, verdict.time, 1);
-      break;
-    case VerdictKind::ce_mark:
-      add(SeriesId::ce, verdict.time, 1);
-      break;
-    case VerdictKind::cnp:
-      add(SeriesId::cnp, verdict.time, 1);
-      break;
-    default:
-      break;
-  }
+  const auto counter = counter_of(verdict.kind);
+  const auto* series = std::ranges::find(kCounted, counter, &Counted::counter);
+  const std::uint64_t weight = weight_of(verdict);
+  if (counter != nullptr && weight != 0) add(series->id, verdict.time, weight);
   psns_.add(verdict);
   next_.on_verdict(verdict);
 }

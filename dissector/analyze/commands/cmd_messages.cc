@@ -10,6 +10,7 @@
 #include "analyze/report/json_values.h"
 #include "analyze/report/stream_text.h"
 #include "analyze/run/carried_state.h"
+#include "analyze/run/datagram_message.h"
 #include "analyze/session/analysis_session.h"
 #include "command_line/program.h"
 #include "text/human_units.h"
@@ -65,7 +66,7 @@ class MessagesConsumer final : public AnalysisConsumer {
     ends_.learn(packet);
     files_.learn(packet.file);
     if (!start_ns_) start_ns_ = capture_start(packet);
-    if (is_datagram(packet)) add_datagram(packet);
+    add_datagram(packet);
   }
 
   void on_message(const Message& message) override {
@@ -90,29 +91,9 @@ class MessagesConsumer final : public AnalysisConsumer {
   [[nodiscard]] bool is_over() const override { return session_.output().is_over(); }
 
  private:
-  /// True for a message of UD, which is one packet. Connection management is not anybody's message.
-  static bool is_datagram(const AnalysedPacket& packet) {
-    const analysis::Observation& seen = packet.observation;
-    return packet.analysis.role == analysis::PacketRole::datagram && packet.analysis.stream != analysis::kNoStream &&
-           seen.info().operation == Operation::send && !seen.icrc_bad && seen.is_whole;
-  }
-
-  /// Nothing answers a datagram, so that its row has neither a number nor a latency.
   void add_datagram(const AnalysedPacket& packet) {
-    const analysis::Observation& seen = packet.observation;
-    if (top_ != 0 || !session_.is_chosen(seen.id) || !session_.is_wanted(packet.analysis.stream)) return;
-    Message message;
-    message.stream = packet.analysis.stream;
-    message.direction = packet.analysis.direction;
-    message.type = analysis::MessageType::send;
-    message.end = MessageEnd::sent;
-    message.has_immediate = seen.info().immediate;
-    message.first = message.last = seen.id;
-    message.first_psn = seen.psn;
-    message.psn_count = 1;
-    message.bytes = seen.payload_length;
-    message.start = message.finish = seen.time;
-    rows_.add(row_of(message));
+    if (top_ != 0 || !session_.is_chosen(packet.observation.id) || !session_.is_wanted(packet.analysis.stream)) return;
+    if (const auto message = message_of_datagram(packet)) rows_.add(row_of(*message));
   }
 
   static bool is_done(const Message& message) {

@@ -19,8 +19,6 @@ namespace roce::analyze {
 
 namespace {
 
-using analysis::VerdictKind;
-
 constexpr std::string_view kExamples = R"(Examples:
   roce-analyze timeline trace.pcap                             one line a series
   roce-analyze timeline --interval 10ms --rows trace.pcap
@@ -48,49 +46,13 @@ class TimelineConsumer final : public AnalysisConsumer {
       if (seen.pauses()) ++bin.xoff;
       return;
     }
-    ++bin.packets;
-    bin.bytes += seen.wire_length;
-    const auto& verdicts = packet.analysis.verdicts;
-    const bool is_again = std::any_of(verdicts.begin(), verdicts.end(), [](const analysis::Verdict& verdict) {
-      return verdict.kind == VerdictKind::retransmission || verdict.kind == VerdictKind::duplicate ||
-             verdict.kind == VerdictKind::response_repeated || verdict.kind == VerdictKind::bad_icrc;
-    });
-    if (!is_again) bin.payload += seen.payload_length;
+    count(packet, bin);
   }
 
   void on_verdict(const analysis::Verdict& verdict) override {
     if (!session_.is_wanted(verdict.stream) || !session_.is_chosen(verdict.packet)) return;
     TimeBin& bin = bins_.at(verdict.time.time_since_epoch().count());
-    switch (verdict.kind) {
-      case VerdictKind::retransmission:
-        ++bin.resent;
-        break;
-      case VerdictKind::request_lost_before:
-      case VerdictKind::response_lost_before:
-      case VerdictKind::request_lost_after:
-      case VerdictKind::response_lost_after:
-      case VerdictKind::lost_beyond:
-        bin.lost += verdict.lost_packets;
-        break;
-      case VerdictKind::nak_sequence_error:
-      case VerdictKind::nak_invalid_request:
-      case VerdictKind::nak_remote_access_error:
-      case VerdictKind::nak_remote_operational_error:
-      case VerdictKind::nak_invalid_rd_request:
-        ++bin.naks;
-        break;
-      case VerdictKind::rnr_nak:
-        ++bin.rnr;
-        break;
-      case VerdictKind::ce_mark:
-        ++bin.ce;
-        break;
-      case VerdictKind::cnp:
-        ++bin.cnp;
-        break;
-      default:
-        break;
-    }
+    if (const auto counter = counter_of(verdict.kind)) bin.*counter += weight_of(verdict);
   }
 
   [[nodiscard]] TimeBins& bins() { return bins_; }

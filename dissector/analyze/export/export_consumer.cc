@@ -5,28 +5,13 @@
 #include <utility>
 
 #include "analyze/run/carried_state.h"
+#include "analyze/run/datagram_message.h"
 
 namespace roce::analyze {
 
 namespace {
 
 using analysis::kNoStream;
-using analysis::VerdictKind;
-
-/// True for a message of UD, which is one packet. Connection management is not anybody's message.
-bool is_datagram(const AnalysedPacket& packet) {
-  const analysis::Observation& seen = packet.observation;
-  return packet.analysis.role == analysis::PacketRole::datagram && packet.analysis.stream != kNoStream &&
-         seen.info().operation == Operation::send && !seen.icrc_bad && seen.is_whole;
-}
-
-bool is_seen_again(const AnalysedPacket& packet) {
-  const auto& verdicts = packet.analysis.verdicts;
-  return std::any_of(verdicts.begin(), verdicts.end(), [](const analysis::Verdict& verdict) {
-    return verdict.kind == VerdictKind::retransmission || verdict.kind == VerdictKind::duplicate ||
-           verdict.kind == VerdictKind::response_repeated || verdict.kind == VerdictKind::bad_icrc;
-  });
-}
 
 }  // namespace
 
@@ -81,7 +66,7 @@ void ExportConsumer::on_packet(const AnalysedPacket& packet) {
   facts_.points.learn(packet);
   if (needs_places_) facts_.streams.learn(packet);
   chosen_.learn(packet);
-  if (messages_ && is_datagram(packet)) add_datagram(packet);
+  if (messages_) add_datagram(packet);
   if (!session_.is_wanted(packet.analysis.stream) || !session_.is_chosen(packet.observation.id)) return;
   if (packets_) add_packet(packet);
   if (intervals_) count_packet(packet);
@@ -112,20 +97,8 @@ void ExportConsumer::add_message(const analysis::Message& message) {
 }
 
 void ExportConsumer::add_datagram(const AnalysedPacket& packet) {
-  const analysis::Observation& seen = packet.observation;
-  if (!session_.is_chosen(seen.id) || !session_.is_wanted(packet.analysis.stream)) return;
-  analysis::Message message;
-  message.stream = packet.analysis.stream;
-  message.direction = packet.analysis.direction;
-  message.type = analysis::MessageType::send;
-  message.end = analysis::MessageEnd::sent;
-  message.has_immediate = seen.info().immediate;
-  message.first = message.last = seen.id;
-  message.first_psn = seen.psn;
-  message.psn_count = 1;
-  message.bytes = seen.payload_length;
-  message.start = message.finish = seen.time;
-  add_message(message);
+  if (!session_.is_chosen(packet.observation.id) || !session_.is_wanted(packet.analysis.stream)) return;
+  if (const auto message = message_of_datagram(packet)) add_message(*message);
 }
 
 void ExportConsumer::count_packet(const AnalysedPacket& packet) {
@@ -135,46 +108,14 @@ void ExportConsumer::count_packet(const AnalysedPacket& packet) {
     if (seen.pauses()) ++cells_.at({time, seen.point, kNoStream, seen.source_mac}).xoff;
     return;
   }
-  TimeBin& bin = cells_.at({time, seen.point, packet.analysis.stream, {}});
-  ++bin.packets;
-  bin.bytes += seen.wire_length;
-  if (!is_seen_again(packet)) bin.payload += seen.payload_length;
+  count(packet, cells_.at({time, seen.point, packet.analysis.stream, {}}));
 }
 
 void ExportConsumer::count_verdict(const analysis::Verdict& verdict) {
-  const auto bin = [&]() -> TimeBin& {
-    return cells_.at({verdict.time.time_since_epoch().count(), verdict.point, verdict.stream, {}});
-  };
-  switch (verdict.kind) {
-    case VerdictKind::retransmission:
-      ++bin().resent;
-      break;
-    case VerdictKind::request_lost_before:
-    case VerdictKind::response_lost_before:
-    case VerdictKind::request_lost_after:
-    case VerdictKind::response_lost_after:
-    case VerdictKind::lost_beyond:
-      bin().lost += verdict.lost_packets;
-      break;
-    case VerdictKind::nak_sequence_error:
-    case VerdictKind::nak_invalid_request:
-    case VerdictKind::nak_remote_access_error:
-    case VerdictKind::nak_remote_operational_error:
-    case VerdictKind::nak_invalid_rd_request:
-      ++bin().naks;
-      break;
-    case VerdictKind::rnr_nak:
-      ++bin().rnr;
-      break;
-    case VerdictKind::ce_mark:
-      ++bin().ce;
-      break;
-    case VerdictKind::cnp:
-      ++bin().cnp;
-      break;
-    default:
-      break;
-  }
+  const auto counter = counter_of(verdict.kind);
+  if (counter == nullptr) return;
+  cells_.at({verdict.time.time_since_epoch().count(), verdict.point, verdict.stream, {}}).*counter +=
+      weight_of(verdict);
 }
 
 bool ExportConsumer::is_over() const {

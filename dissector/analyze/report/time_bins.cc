@@ -19,6 +19,53 @@ TimeBin& TimeBin::operator+=(const TimeBin& other) {
   return *this;
 }
 
+bool brings_new_payload(const AnalysedPacket& packet) {
+  using enum analysis::VerdictKind;
+  const auto& verdicts = packet.analysis.verdicts;
+  return std::none_of(verdicts.begin(), verdicts.end(), [](const analysis::Verdict& verdict) {
+    return verdict.kind == retransmission || verdict.kind == duplicate || verdict.kind == response_repeated ||
+           verdict.kind == bad_icrc;
+  });
+}
+
+void count(const AnalysedPacket& packet, TimeBin& bin) {
+  ++bin.packets;
+  bin.bytes += packet.observation.wire_length;
+  if (brings_new_payload(packet)) bin.payload += packet.observation.payload_length;
+}
+
+std::uint64_t TimeBin::*counter_of(analysis::VerdictKind kind) {
+  using enum analysis::VerdictKind;
+  switch (kind) {
+    case retransmission:
+      return &TimeBin::resent;
+    case request_lost_before:
+    case response_lost_before:
+    case request_lost_after:
+    case response_lost_after:
+    case lost_beyond:
+      return &TimeBin::lost;
+    case nak_sequence_error:
+    case nak_invalid_request:
+    case nak_remote_access_error:
+    case nak_remote_operational_error:
+    case nak_invalid_rd_request:
+      return &TimeBin::naks;
+    case rnr_nak:
+      return &TimeBin::rnr;
+    case ce_mark:
+      return &TimeBin::ce;
+    case cnp:
+      return &TimeBin::cnp;
+    default:
+      return nullptr;
+  }
+}
+
+std::uint64_t weight_of(const analysis::Verdict& verdict) {
+  return counter_of(verdict.kind) == &TimeBin::lost ? verdict.lost_packets : 1;
+}
+
 TimeBin& TimeBins::at(std::int64_t time_ns) {
   if (!start_ns_) start_ns_ = time_ns;
   const std::int64_t since = std::max<std::int64_t>(time_ns - *start_ns_, 0);

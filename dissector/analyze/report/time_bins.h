@@ -6,6 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "analyze/run/analysis_run.h"
+#include "roce/analysis/verdict.h"
+
 namespace roce::analyze {
 
 /// The events of one interval.
@@ -24,6 +27,15 @@ struct TimeBin {
   TimeBin& operator+=(const TimeBin& other);
   friend bool operator==(const TimeBin&, const TimeBin&) = default;
 };
+
+/// True if nobody took the payload of such a packet before, and its receiver does not drop it.
+[[nodiscard]] bool brings_new_payload(const AnalysedPacket& packet);
+/// Counts a RoCE packet in a bin.
+void count(const AnalysedPacket& packet, TimeBin& bin);
+/// Returns the member of a bin in which verdicts of a kind count; null if they count in none.
+[[nodiscard]] std::uint64_t TimeBin::*counter_of(analysis::VerdictKind kind);
+/// Returns how much a verdict adds to that: lost packets, or one event.
+[[nodiscard]] std::uint64_t weight_of(const analysis::Verdict& verdict);
 
 /// Consecutive intervals of equal length, at most `kMost` of them: beyond that they are joined in pairs, so that memory
 /// does not depend on the duration of a capture.
