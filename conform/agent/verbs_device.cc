@@ -177,6 +177,7 @@ void VerbsDevice::find_features() {
   add_if(!counters().empty(), "counters");
   add_if(true, "cq_events");
   add_if(true, "service_level");
+  add_if(true, "memory_digest");
   add_if(AgentCm::is_there(*this), "cm");
   add_if(attributes_.max_srq > 0 && can_share_receives(*pd), "srq");
 }

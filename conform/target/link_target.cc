@@ -11,6 +11,7 @@
 #include "conform/target/agent_answer.h"
 #include "conform/target/qp_path.h"
 #include "roce/live/control_names.h"
+#include "roce/live/pattern.h"
 
 namespace roce::conform {
 
@@ -22,7 +23,6 @@ using transport::QpState;
 
 // As in memory: regions begin and end inside a page, so that a byte too many is not stopped by the end of a page.
 constexpr std::size_t kBetweenRegions = 0x900;
-// Large queues take a slow device long to make; no case leaves so many completions in one.
 // Shorter runs of untouched bytes are sent with their neighbours.
 constexpr std::size_t kShortestRun = 64;
 
@@ -162,17 +162,25 @@ void LinkTarget::put_pd(Json& request, bool in_other_pd) {
   request["pd"] = *other_pd_;
 }
 
+std::uint32_t LinkTarget::take_cq(std::optional<std::uint32_t> size) {
+  if (size || free_cqs_.empty()) {
+    return answered_number<std::uint32_t>(device_.tell("create_cq", {{"size", size.value_or(kCqSize)}}), "cq");
+  }
+  const std::uint32_t cq = free_cqs_.back();
+  free_cqs_.pop_back();
+  return cq;
+}
+
 TargetResult<QpNumber> LinkTarget::create_qp(const QpSetup& setup) {
   if (setup.path_mtu > device_.max_path_mtu()) {
     throw DeviceLacks(fmt::format("a path MTU of {}: its own, or that of the tester's interface, is at most {}",
                                   setup.path_mtu, device_.max_path_mtu()));
   }
   if (setup.service_level && !device_.has("service_level")) throw DeviceLacks("a service level that the agent can set");
-  Qp qp{.type = setup.type};
-  qp.send_cq =
-      answered_number<std::uint32_t>(device_.tell("create_cq", {{"size", setup.send_cq_size.value_or(kCqSize)}}), "cq");
-  qp.receive_cq = answered_number<std::uint32_t>(
-      device_.tell("create_cq", {{"size", setup.receive_cq_size.value_or(kCqSize)}}), "cq");
+  Qp qp{.type = setup.type,
+        .send_cq = take_cq(setup.send_cq_size),
+        .receive_cq = take_cq(setup.receive_cq_size),
+        .has_usual_cqs = !setup.send_cq_size && !setup.receive_cq_size};
   Json request{
       {"type", live::name_of(setup.type)}, {"state", "RESET"}, {"send_cq", qp.send_cq}, {"receive_cq", qp.receive_cq}};
   put_pd(request, setup.in_other_pd);
@@ -310,7 +318,10 @@ TargetResult<void> LinkTarget::post_send(QpNumber qp, const SendOrder& order) {
 }
 
 TargetResult<void> LinkTarget::destroy_qp(QpNumber qp) {
-  return done(device_.ask("destroy_qp", {{"qp", qpn(qp).value()}}));
+  const TargetResult<nlohmann::json> gone = device_.ask("destroy_qp", {{"qp", qpn(qp).value()}});
+  const Qp& queues = qps_.at(qp);
+  if (gone && queues.has_usual_cqs) free_cqs_.insert(free_cqs_.end(), {queues.send_cq, queues.receive_cq});
+  return done(gone);
 }
 
 TargetResult<void> LinkTarget::attach(QpNumber /*qp*/, const std::string& /*group*/) {
@@ -340,7 +351,11 @@ std::optional<transport::Completion> LinkTarget::poll(QpNumber qp, bool is_recei
     if (completions == answer.end() || !completions->is_array()) {
       throw DeviceGone("an answer of the agent to \"poll\" has no completions");
     }
-    for (const nlohmann::json& report : *completions) waiting.push_back(completion_of(report));
+    for (const nlohmann::json& report : *completions) {
+      const transport::Completion completion = completion_of(report);
+      // Others are of a QP that had the queue before.
+      if (completion.qpn == queues.qpn) waiting.push_back(completion);
+    }
   }
   if (waiting.empty()) return std::nullopt;
   const transport::Completion oldest = waiting.front();
@@ -388,6 +403,12 @@ std::vector<std::byte> LinkTarget::read_memory(std::size_t offset, std::size_t l
 }
 
 std::optional<std::size_t> LinkTarget::find_difference(std::span<const std::byte> expected) {
+  if (device_.has("memory_digest") && !expected.empty()) {
+    const nlohmann::json answer = device_.tell(
+        "check_memory",
+        {{"memory", device_.memory().number}, {"length", expected.size()}, {"digest", live::digest_of(expected)}});
+    if (answer.value("equal", false)) return std::nullopt;
+  }
   const nlohmann::json answer =
       device_.tell("check_memory", {{"memory", device_.memory().number}, {"parts", parts_of(expected)}});
   const auto is_equal = answer.find("equal");

@@ -74,10 +74,13 @@ class LinkTarget final : public Target {
     Qpn qpn{};
     std::uint32_t send_cq = 0;
     std::uint32_t receive_cq = 0;
+    bool has_usual_cqs = false;  ///< of kCqSize
     std::deque<transport::Completion> sent{};
     std::deque<transport::Completion> received{};
   };
 
+  /// Returns the number of a completion queue of this size (kCqSize if empty) that no QP has.
+  [[nodiscard]] std::uint32_t take_cq(std::optional<std::uint32_t> size);
   /// Adds the other protection domain to a request for an object in it.
   void put_pd(nlohmann::ordered_json& request, bool in_other_pd);
   /// Takes a UD QP from INIT to RTS, and makes the tester's address the one that it sends to.
@@ -86,7 +89,8 @@ class LinkTarget final : public Target {
   LinkDevice& device_;
   Qpn first_peer_{};
   std::vector<Qp> qps_;
-  std::vector<std::uint32_t> regions_;  ///< their numbers at the agent
+  std::vector<std::uint32_t> free_cqs_;  ///< of kCqSize, of QPs that are gone
+  std::vector<std::uint32_t> regions_;   ///< their numbers at the agent
   std::vector<std::uint32_t> windows_;
   std::vector<std::uint32_t> srqs_;
   std::optional<std::uint32_t> other_pd_{};

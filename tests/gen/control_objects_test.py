@@ -373,6 +373,32 @@ class Objects(unittest.TestCase):
         self.refused("\"data\"", "check_memory", memory=memory, data="xyz")
         self.refused("\"seed\" is missing", "check_memory", memory=memory)
 
+    def test_memory_is_compared_by_its_digest(self):
+        length = (600 << 10) + 5
+        memory = self.call("create_memory", length=length)["memory"]
+        self.call("fill_memory", memory=memory, seed=3)
+        content = bytes.fromhex(self.call("read_memory", memory=memory)["data"])
+        right = digest_of(content)
+        self.assertEqual(len(content), length)
+        self.assertEqual(self.call("check_memory", memory=memory, digest=right)["equal"], True)
+        self.assertEqual(self.call("check_memory", memory=memory, offset=8, length=19, digest=digest_of(content[8:27]))["equal"], True)
+        for offset in (0, (256 << 10) - 1, 256 << 10, length - 1):
+            self.call("write_memory", memory=memory, offset=offset, data=f"{content[offset] ^ 1:02x}")
+            answer = self.call("check_memory", memory=memory, digest=right)
+            self.assertEqual((answer["equal"], "wrong_at" in answer), (False, False), offset)
+            self.call("write_memory", memory=memory, offset=offset, data=f"{content[offset]:02x}")
+        self.assertEqual(self.call("check_memory", memory=memory, digest=right)["equal"], True)
+        self.refused("\"digest\" is -1", "check_memory", memory=memory, digest=-1)
+
+
+def digest_of(content):
+    """The digest that docs/control.md describes."""
+    digest = 0
+    for at in range(0, len(content), 8):
+        digest = (digest ^ int.from_bytes(content[at:at + 8], "little")) * 0x9E3779B97F4A7C15 % 2**64
+        digest ^= digest >> 29
+    return digest
+
 
 if __name__ == "__main__":
     enter_namespaces()

@@ -44,6 +44,17 @@ TEST(Pattern, IsTheOneThatIsWrittenDown) {
                                   std::byte{0x79}, std::byte{0x37}, std::byte{0x9E}));
 }
 
+// Worked out from docs/control.md by another program.
+TEST(Digest, IsTheOneThatIsWrittenDown) {
+  std::vector<std::byte> bytes(16);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i + 1);
+  EXPECT_EQ(live::digest_of(std::span{bytes}.first(1)), 0x9E3779BD8EF1B1DE);
+  EXPECT_EQ(live::digest_of(bytes), 0x644A111ED297934D);
+  EXPECT_EQ(live::digest_of(std::span{bytes}.subspan(8), live::digest_of(std::span{bytes}.first(8))),
+            0x644A111ED297934D);
+  EXPECT_EQ(live::digest_of({}), 0U);
+}
+
 TEST(Sizes, AreNumbersListsAndRanges) {
   EXPECT_THAT(parse_sizes("4096")->sizes, ElementsAre(4096));
   EXPECT_THAT(parse_sizes("1,64k,3")->sizes, ElementsAre(1, 65536, 3));

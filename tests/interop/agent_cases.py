@@ -127,7 +127,7 @@ class AgentCases(Agent):
         hello = self.client().hello
         self.assertEqual((hello["version"], hello["gid"], hello["max_path_mtu"]), (2, self.network.guest4, 1024))
         self.assertEqual(set(hello["features"]), {"rc", "uc", "ud", "atomics", "windows_1", "windows_2", "invalidate", "counters", "service_level",
-                                                  "cq_events", "srq", "cm"})
+                                                  "cq_events", "srq", "cm", "memory_digest"})
         self.assertNotIn("features", self.client(version=1).hello)
         self.assertIn("rxe0 port 1, GID 1 = 10.77.0.2, path MTU 1024; control on TCP 10.77.0.2 port 4790", agent.output())
 

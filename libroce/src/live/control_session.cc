@@ -215,9 +215,9 @@ ControlSession::Answer ControlSession::hello(const Json& request, Time) {
                 {"shard", terms_.shard},
                 {"shards", terms_.shards}};
   if (version > 1) {
-    answer["features"] = {"rc",       "uc",        "ud",        "atomics",    "atomic_write",
-                          "flush",    "windows_1", "windows_2", "invalidate", "sinks",
-                          "counters", "srq",       "cq_events", "congestion", "service_level"};
+    answer["features"] = {
+        "rc",         "uc",    "ud",       "atomics", "atomic_write", "flush",      "windows_1",     "windows_2",
+        "invalidate", "sinks", "counters", "srq",     "cq_events",    "congestion", "service_level", "memory_digest"};
     if (acceptor_) {
       answer["features"].push_back("connections");
       for (const char* const feature : {"cm", "cm_delay", "cm_uc"}) answer["features"].push_back(feature);

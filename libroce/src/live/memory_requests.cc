@@ -79,6 +79,25 @@ class Comparison {
   std::size_t done_ = 0;
 };
 
+/// Computes a digest, a slice in each call, and compares it.
+class DigestComparison {
+ public:
+  DigestComparison(std::span<const std::byte> bytes, std::uint64_t expected) : bytes_(bytes), expected_(expected) {}
+
+  [[nodiscard]] std::optional<Answer> operator()() {
+    const std::span<const std::byte> slice = bytes_.first(std::min(bytes_.size(), kPatternSlice));
+    digest_ = digest_of(slice, digest_);
+    bytes_ = bytes_.subspan(slice.size());
+    if (!bytes_.empty()) return std::nullopt;
+    return Answer{{"equal", digest_ == expected_}};
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::uint64_t expected_;
+  std::uint64_t digest_ = 0;
+};
+
 std::byte byte_of(const Json& request) {
   return static_cast<std::byte>(number<std::uint8_t>(request, "byte", 0, UINT8_MAX));
 }
@@ -137,6 +156,9 @@ MemoryWork fill_memory(std::span<std::byte> memory, const Json& request) {
 }
 
 MemoryWork check_memory(std::span<std::byte> memory, const Json& request) {
+  if (request.contains("digest")) {
+    return DigestComparison{range_of(memory, request), number<std::uint64_t>(request, "digest", 0, UINT64_MAX)};
+  }
   if (!request.contains("parts")) return Comparison{{part_of(memory, request)}};
   std::vector<Expected> parts;
   for (const Json& part : list(request, "parts")) {

@@ -14,6 +14,11 @@ constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
 
 using Word = std::array<std::byte, sizeof(std::uint64_t)>;
 
+/// Returns a number with the bytes of a word, least significant byte first, or the reverse of that.
+constexpr std::uint64_t little_endian(std::uint64_t value) {
+  return std::endian::native == std::endian::big ? __builtin_bswap64(value) : value;
+}
+
 /// The words of a pattern in turn. Each follows from the one before by an addition, so that a pattern costs hardly more
 /// than writing to the memory.
 class Words {
@@ -22,7 +27,7 @@ class Words {
 
   [[nodiscard]] Word next() {
     last_ += kFactor;
-    return std::bit_cast<Word>(std::endian::native == std::endian::big ? __builtin_bswap64(last_) : last_);
+    return std::bit_cast<Word>(little_endian(last_));
   }
 
  private:
@@ -53,6 +58,17 @@ std::optional<std::size_t> find_wrong_byte(std::span<const std::byte> memory, st
     if (wrong.first != found.end()) return at + static_cast<std::size_t>(wrong.first - found.begin());
   }
   return std::nullopt;
+}
+
+std::uint64_t digest_of(std::span<const std::byte> bytes, std::uint64_t digest) {
+  constexpr unsigned shift = 29;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(Word)) {
+    Word word{};
+    std::memcpy(word.data(), bytes.data() + at, std::min(sizeof(Word), bytes.size() - at));
+    digest = (digest ^ little_endian(std::bit_cast<std::uint64_t>(word))) * kFactor;
+    digest ^= digest >> shift;
+  }
+  return digest;
 }
 
 }  // namespace roce::live

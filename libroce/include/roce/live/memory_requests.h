@@ -24,7 +24,8 @@ using MemoryWork = std::function<std::optional<nlohmann::ordered_json>()>;
                                             std::uint64_t longest = kMaxMemory);
 /// Begins `fill_memory`: with a pattern or with one byte.
 [[nodiscard]] MemoryWork fill_memory(std::span<std::byte> memory, const nlohmann::json& request);
-/// Begins `check_memory`: of one part, or of several; each with its pattern, its byte or its data.
+/// Begins `check_memory`: of one part, or of several; each with its pattern, its byte or its data; or of one part by
+/// its digest.
 [[nodiscard]] MemoryWork check_memory(std::span<std::byte> memory, const nlohmann::json& request);
 /// Begins `read_memory`: of at most 1 MiB.
 [[nodiscard]] MemoryWork read_memory(std::span<std::byte> memory, const nlohmann::json& request);

@@ -27,6 +27,11 @@ inline constexpr std::size_t kPatternSlice = 256 << 10;
 }
 static_assert(whole_words(kPatternSlice) == kPatternSlice);
 
+/// Returns the digest of bytes, continued: `digest` is 0 or the result for the bytes before, which are a whole number
+/// of words. For each 64-bit word, least significant byte first, the last one with zeros behind it: digest = (digest
+/// xor word) * 0x9E3779B97F4A7C15 modulo 2^64, then digest = digest xor digest >> 29 (docs/control.md).
+[[nodiscard]] std::uint64_t digest_of(std::span<const std::byte> bytes, std::uint64_t digest = 0);
+
 /// Returns the seed of message `number` on queue pair `index` of an exchange with the seed `base`.
 [[nodiscard]] constexpr std::uint64_t message_seed(std::uint64_t base, std::uint32_t index, std::uint64_t number) {
   return base + (std::uint64_t{index} << 48) + (number << 20);
