@@ -42,14 +42,14 @@ Frames go to the address of the device and nowhere else.
 Exit status: 0 nothing was found that shows again, 1 something was or the device died, 2 wrong command line or
 environment, or a damaged corpus.)";
 
-void print_findings(const fuzz::Fuzzer& fuzzer) {
+void print_findings(const std::vector<Finding>& findings) {
   text::TextTable table{{{.heading = "finding"},
                          {.heading = "times", .align = text::Align::right},
                          {.heading = "alone", .align = text::Align::right},
                          {.heading = "actions", .align = text::Align::right},
                          {.heading = "oracle"},
                          {.heading = "what"}}};
-  for (const Finding& finding : fuzzer.findings()) {
+  for (const Finding& finding : findings) {
     const fuzz::ProgramResult& result = finding.result;
     table.add_row({{.text = fuzz::case_name(result)},
                    {.text = std::to_string(finding.times)},
@@ -95,7 +95,9 @@ ExitCode run_fuzzer(const FuzzOptions& options) {
   if (const Outcome<void> possible = check_target(options.device, options.target); !possible) {
     return report_failure(possible.error());
   }
-  Outcome<Device> device = open_device(options.device);
+  DeviceChoice choice = options.device;
+  if (choice.jobs == 0 && !choice.has_agent()) choice.jobs = 1;
+  Outcome<Device> device = open_device(choice);
   if (!device) return report_failure(device.error());
   if (const Outcome<void> right = check_device(*device, options.target); !right) return report_failure(right.error());
   FuzzSession session{options, *device};
@@ -103,7 +105,7 @@ ExitCode run_fuzzer(const FuzzOptions& options) {
   if (!options.merge.empty()) return merge_corpora(session);
   const Outcome<std::string> ended = session.run();
   if (isatty(STDERR_FILENO) != 0) text::end_live_line();
-  if (!session.fuzzer().findings().empty()) print_findings(session.fuzzer());
+  if (!session.findings().empty()) print_findings(session.findings());
   fmt::print("{}, seed {}: {}\n", device->text, options.seed, session.summary());
   if (const std::string plateau = session.plateau_text(); !plateau.empty()) fmt::print("{}\n", plateau);
   if (!ended) return report_failure(ended.error());
@@ -113,7 +115,7 @@ ExitCode run_fuzzer(const FuzzOptions& options) {
     if (!written) return report_failure(written.error());
   }
   const bool is_dead = !ended->empty() && *ended != "interrupted";
-  const auto& findings = session.fuzzer().findings();
+  const auto& findings = session.findings();
   if (is_dead || std::ranges::any_of(findings, counts)) return ExitCode::failed;
   if (!findings.empty()) {
     fmt::print("{} once and never again: a frame was lost, or this program too slow\n",
@@ -165,6 +167,11 @@ void add_fuzz(command_line::Program& program, ExitCode& code) {
   add_recovery_options(command, options->recovery, agent);
   command.add_option("--target", options->target, "Address of the device, the only one that frames go to")
       .type_name("ADDRESS");
+  command
+      .add_option("-j,--jobs", options->device.jobs,
+                  "Make up so many conversations at the same time (default: 16 on a wire; 1 in memory, where the same "
+                  "seed then makes the same ones)")
+      .range(1U, kMostJobsOnLink);
   command
       .add_option("--rate", options->rate,
                   "Send at most so many frames a second; 0: no limit (default: 10000 on a wire)")

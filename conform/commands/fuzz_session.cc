@@ -54,10 +54,10 @@ Outcome<T> outcome(fuzz::FileResult<T> result) {
 FuzzSession::FuzzSession(const FuzzOptions& options, const Device& device)
     : options_(options),
       device_(device.text),
-      fuzzer_(device.factories.front(), {.timing = device.suite.timing,
-                                         .seed = options.seed,
-                                         .frames_a_second = options.rate.value_or(device.ways ? kUsualRateOnLink : 0),
-                                         .keeps_device = device.ways != nullptr}),
+      crew_(device.factories, {.timing = device.suite.timing,
+                               .seed = options.seed,
+                               .frames_a_second = options.rate.value_or(device.ways ? kUsualRateOnLink : 0),
+                               .keeps_device = device.ways != nullptr}),
       recover_(recovery_of(options.recovery, device.ways)) {}
 
 double FuzzSession::seconds() const {
@@ -87,7 +87,7 @@ Outcome<void> FuzzSession::open() {
   if (options_.resume) {
     Outcome<fuzz::StateFile::Loaded> loaded = outcome(state_->load());
     if (!loaded) return tl::unexpected(loaded.error());
-    fuzzer_.remember(std::move(loaded->memory));
+    crew_.remember(std::move(loaded->memory));
     before_ = loaded->seconds;
   } else if (Outcome<void> cleared = outcome(state_->clear()); !cleared) {
     return cleared;
@@ -97,29 +97,35 @@ Outcome<void> FuzzSession::open() {
   for (Program& program : *programs) {
     // A fuzzer that goes on knows already what they show.
     if (options_.resume) {
-      fuzzer_.go_on_from(std::move(program));
+      crew_.knowledge().go_on_from(std::move(program));
     } else {
-      fuzzer_.try_first(std::move(program));
+      crew_.knowledge().try_first(std::move(program));
     }
   }
   return {};
 }
 
-Outcome<void> FuzzSession::write_finding(const fuzz::Finding& finding) {
-  if (options_.findings.empty()) return {};
+Outcome<void> FuzzSession::write_findings() {
+  const std::vector<fuzz::Finding> findings = crew_.knowledge().take_settled();
+  if (findings.empty()) return {};
+  if (options_.findings.empty()) return save();
   std::error_code error;
   std::filesystem::create_directories(options_.findings, error);
   if (error) return cannot(fmt::format("{}: {}", options_.findings, error.message()));
-  return outcome(fuzz::write_whole(fmt::format("{}/{}.yaml", options_.findings, fuzz::case_name(finding.result)),
-                                   fuzz::case_text(finding)));
+  for (const fuzz::Finding& finding : findings) {
+    const std::string path = fmt::format("{}/{}.yaml", options_.findings, fuzz::case_name(finding.result));
+    Outcome<void> written = outcome(fuzz::write_whole(path, fuzz::case_text(finding)));
+    if (!written) return written;
+  }
+  return save();
 }
 
 Outcome<void> FuzzSession::save() {
   if (!folder_) return {};
-  for (const Program& program : fuzzer_.take_kept()) {
+  for (const Program& program : crew_.knowledge().take_kept()) {
     if (Outcome<void> added = outcome(folder_->add(program)); !added) return added;
   }
-  return outcome(state_->save(fuzzer_, seconds()));
+  return outcome(state_->save(crew_.knowledge().memory(), seconds()));
 }
 
 Outcome<void> FuzzSession::keep_files(double seconds) {
@@ -133,65 +139,78 @@ Outcome<void> FuzzSession::keep_files(double seconds) {
   // Other fuzzers may have added some.
   Outcome<std::vector<Program>> programs = read_new(*folder_);
   if (!programs) return tl::unexpected(programs.error());
-  for (Program& program : *programs) fuzzer_.try_first(std::move(program));
+  for (Program& program : *programs) crew_.knowledge().try_first(std::move(program));
   return {};
 }
 
 Outcome<std::string> FuzzSession::run() {
   begin_ = Clock::now();
   saved_ = read_ = shown_ = before_;
-  programs_before_ = fuzzer_.counts().programs;
-  frames_before_ = fuzzer_.counts().frames;
-  growth_ = Growth{before_, fuzzer_.counts().signatures};
+  const FuzzCounts counts = crew_.knowledge().counts();
+  programs_before_ = counts.programs;
+  frames_before_ = counts.frames;
+  growth_ = Growth{before_, counts.signatures};
   if (Outcome<void> saved = save(); !saved) return tl::unexpected(saved.error());
   Outcome<std::string> ended = run_programs();
-  if (ended) growth_.add(seconds(), fuzzer_.counts().signatures);
-  if (const Outcome<void> saved = save(); ended && !saved) return tl::unexpected(saved.error());
+  if (ended) growth_.add(seconds(), crew_.knowledge().counts().signatures);
+  Outcome<void> written = write_findings();
+  if (written) written = save();
+  if (ended && !written) return tl::unexpected(written.error());
   return ended;
 }
 
+Outcome<bool> FuzzSession::look(runtime::StopSignal& signal) {
+  const double now = seconds();
+  if (signal.take()) is_interrupted_ = true;
+  if (Outcome<void> written = write_findings(); !written) return tl::unexpected(written.error());
+  if (Outcome<void> kept = keep_files(now); !kept) return tl::unexpected(kept.error());
+  growth_.add(now, crew_.knowledge().counts().signatures);
+  if (isatty(STDERR_FILENO) != 0 && now - shown_ >= kBetweenLines) {
+    shown_ = now;
+    show_progress();
+  }
+  return now < seconds_of(options_.time) && !is_interrupted_;
+}
+
 Outcome<std::string> FuzzSession::run_programs() {
-  const bool shows_progress = isatty(STDERR_FILENO) != 0;
-  const double limit = seconds_of(options_.time);
   runtime::StopSignal signal;
+  Outcome<bool> goes_on = true;
+  const auto watch = [&] {
+    if (goes_on && *goes_on) goes_on = look(signal);
+    return goes_on && *goes_on;
+  };
   for (;;) {
+    const std::uint64_t programs = crew_.knowledge().counts().programs;
     try {
-      const double now = seconds();
-      if (now >= limit || (options_.programs != 0 && fuzzer_.counts().programs >= options_.programs)) return {};
-      if (signal.take()) return std::string{kInterrupted};
-      if (Outcome<void> kept = keep_files(now); !kept) return tl::unexpected(kept.error());
-      growth_.add(now, fuzzer_.counts().signatures);
-      if (shows_progress && now - shown_ >= kBetweenLines) {
-        shown_ = now;
-        show_progress();
-      }
-      Outcome<void> done = std::exchange(has_come_back_, false) ? try_death_again() : step();
-      if (!done) return tl::unexpected(done.error());
+      if (std::exchange(has_come_back_, false)) try_deaths_again();
+      TargetResult<void> done;
+      if (watch()) done = crew_.run(options_.programs, watch);
+      if (!goes_on) return tl::unexpected(goes_on.error());
+      if (!done) return cannot("the device refuses what every program needs: " + done.error());
+      return is_interrupted_ ? std::string{kInterrupted} : std::string{};
     } catch (const DeviceGone& gone) {
+      if (crew_.knowledge().counts().programs != programs) deaths_in_row_ = 0;
       if (std::string reason = recover(gone); !reason.empty()) return reason;
     }
   }
 }
 
-Outcome<void> FuzzSession::step() {
-  const std::uint64_t programs = fuzzer_.counts().programs;
-  const std::size_t known = fuzzer_.findings().size();
-  const TargetResult<bool> is_new = fuzzer_.step();
-  if (!is_new) return cannot("the device refuses what every program needs: " + is_new.error());
-  if (fuzzer_.counts().programs != programs) deaths_in_row_ = 0;
-  if (fuzzer_.findings().size() == known) return {};
-  if (Outcome<void> written = write_finding(fuzzer_.findings().back()); !written) return written;
-  return save();
+void FuzzSession::try_deaths_again() {
+  for (const std::size_t finding : crew_.knowledge().untried_deaths()) {
+    crew_.first().try_death_again(finding);
+    // Each is tried once, so there is an end of these deaths.
+    deaths_in_row_ = 0;
+  }
 }
 
 std::string FuzzSession::recover(const DeviceGone& gone) {
   std::string what = fmt::format("the device stopped answering: {} ({})", gone.what(), to_string(gone.damage()));
   if (!recover_) return what;
-  // The second death may be that of the program that is tried again.
+  // The second death may be that of a program that is tried again.
   constexpr unsigned most_in_row = 2;
   if (++deaths_in_row_ > most_in_row) return what + ", again and again";
-  const std::string program = fmt::format("seed {}, program {}", options_.seed, fuzzer_.counts().programs);
-  fuzzer_.forget_device();
+  const std::string program = fmt::format("seed {}, program {}", options_.seed, crew_.knowledge().counts().programs);
+  crew_.forget_devices();
   const Death death{.damage = gone.damage(), .what = gone.what(), .instances = {program}};
   if (const TargetResult<void> back = recover_(death); !back)
     return fmt::format("{}, and was not recovered: {}", what, back.error());
@@ -200,19 +219,14 @@ std::string FuzzSession::recover(const DeviceGone& gone) {
   return {};
 }
 
-Outcome<void> FuzzSession::try_death_again() {
-  fuzzer_.try_death_again();
-  return fuzzer_.findings().empty() ? Outcome<void>{} : write_finding(fuzzer_.findings().back());
-}
-
 void FuzzSession::show_progress() {
-  const FuzzCounts& counts = fuzzer_.counts();
+  const FuzzCounts counts = crew_.knowledge().counts();
   const double time = std::max(seconds() - before_, kBetweenLines);
   std::string line = fmt::format(
       "{:.0f} s: {} findings, {} of {} states, {} signatures, {} in the last minute, {:.0f} programs/s, {:.0f} "
       "frames/s",
-      seconds(), fuzzer_.findings().size(), counts.states, fuzz::kFuzzStates, counts.signatures,
-      growth_.in_last_minute(), static_cast<double>(counts.programs - programs_before_) / time,
+      seconds(), counts.findings, counts.states, fuzz::kFuzzStates, counts.signatures, growth_.in_last_minute(),
+      static_cast<double>(counts.programs - programs_before_) / time,
       static_cast<double>(counts.frames - frames_before_) / time);
   if (const std::string plateau = plateau_text(); !plateau.empty()) line += ", " + plateau;
   text::TextBuffer shown;
@@ -222,18 +236,18 @@ void FuzzSession::show_progress() {
 }
 
 std::string FuzzSession::summary() const {
-  const FuzzCounts& counts = fuzzer_.counts();
-  std::string text = fmt::format(
-      "{:.0f} s: {} programs, {:.0f} frames/s, {} of {} states, {} signatures, {}", seconds(), counts.programs,
-      static_cast<double>(counts.frames) / std::max(seconds(), 1e-3), counts.states, fuzz::kFuzzStates,
-      counts.signatures, text::counted(fuzzer_.findings().size(), "finding", "findings"));
+  const FuzzCounts counts = crew_.knowledge().counts();
+  std::string text =
+      fmt::format("{:.0f} s: {} programs, {:.0f} frames/s, {} of {} states, {} signatures, {}", seconds(),
+                  counts.programs, static_cast<double>(counts.frames) / std::max(seconds(), 1e-3), counts.states,
+                  fuzz::kFuzzStates, counts.signatures, text::counted(counts.findings, "finding", "findings"));
   if (recoveries_ != 0)
     text += fmt::format(", the device was brought back {}", text::counted(recoveries_, "time", "times"));
   return text;
 }
 
 FuzzSummary FuzzSession::full_summary(const std::string& ended) const {
-  const FuzzCounts& counts = fuzzer_.counts();
+  const FuzzCounts counts = crew_.knowledge().counts();
   FuzzSummary summary{.program = ROCE_VERSION,
                       .device = device_,
                       .started_ns = std::chrono::nanoseconds{started_.time_since_epoch()}.count(),
@@ -250,8 +264,8 @@ FuzzSummary FuzzSession::full_summary(const std::string& ended) const {
                       .damaged_files = damages_,
                       .recoveries = recoveries_};
   for (const fuzz::Oracle oracle : fuzz::kOracles) summary.oracles.emplace_back(to_string(oracle));
-  summary.findings.reserve(fuzzer_.findings().size());
-  for (const fuzz::Finding& finding : fuzzer_.findings()) {
+  summary.findings.reserve(findings().size());
+  for (const fuzz::Finding& finding : findings()) {
     const ProgramResult& result = finding.result;
     summary.findings.push_back({.name = fuzz::case_name(result),
                                 .oracle = std::string{to_string(result.alarm->oracle)},
@@ -296,7 +310,7 @@ Outcome<std::string> FuzzSession::merge() {
   try {
     for (const Program& program : programs) {
       if (signal.take()) return std::string{"interrupted: the corpus is as it was"};
-      TargetResult<ProgramResult> result = fuzzer_.run(program);
+      TargetResult<ProgramResult> result = crew_.first().run(program);
       if (!result) return cannot(std::move(result.error()));
       fuzz::Measured one{.signatures = {}, .actions = program.actions.size()};
       std::ranges::transform(result->signatures, std::back_inserter(one.signatures), &fuzz::Signature::value);

@@ -12,14 +12,15 @@
 #include "conform/commands/growth.h"
 #include "conform/commands/recovery.h"
 #include "conform/fuzz/corpus_folder.h"
-#include "conform/fuzz/fuzzer.h"
+#include "conform/fuzz/crew.h"
 #include "conform/fuzz/state_file.h"
 #include "conform/report/fuzz_json.h"
+#include "runtime/stop_signal.h"
 
 namespace roce::conform {
 
 struct FuzzOptions {
-  DeviceChoice device{.jobs = 1};
+  DeviceChoice device{};
   std::string target;  ///< on a wire: the address of the device
   std::uint64_t seed = 1;
   std::string time = "60s";
@@ -49,7 +50,8 @@ class FuzzSession {
   /// what became of them. Failures, with exit code 2: as those of `open` and `run`; the corpus has all then.
   [[nodiscard]] Outcome<std::string> merge();
 
-  [[nodiscard]] const fuzz::Fuzzer& fuzzer() const { return fuzzer_; }
+  /// Returns all findings; to be called while `run` is not under way.
+  [[nodiscard]] const std::vector<fuzz::Finding>& findings() const { return crew_.knowledge().findings(); }
   /// Returns how long programs ran, those of a resumed run included, in seconds.
   [[nodiscard]] double seconds() const;
   /// Returns a line about the work so far.
@@ -66,21 +68,22 @@ class FuzzSession {
 
   [[nodiscard]] Outcome<std::vector<fuzz::Program>> read_new(fuzz::CorpusFolder& folder);
   [[nodiscard]] Outcome<std::string> run_programs();
-  /// Finds out whether the newest finding stops a device again that was brought back. Throws DeviceGone.
-  [[nodiscard]] Outcome<void> try_death_again();
-  /// Runs a program, and keeps what it showed. Throws DeviceGone.
-  [[nodiscard]] Outcome<void> step();
+  /// Finds out which findings stop a device again that was brought back. Throws DeviceGone.
+  void try_deaths_again();
+  /// Writes, reads and shows what it is time for. Returns false if the run is to end.
+  [[nodiscard]] Outcome<bool> look(runtime::StopSignal& signal);
   /// Brings a device back that stopped answering. Returns the reason why it cannot be; empty if it is back.
   [[nodiscard]] std::string recover(const DeviceGone& gone);
-  /// Writes and reads what it is time for.
+  /// Writes and reads files that it is time for.
   [[nodiscard]] Outcome<void> keep_files(double seconds);
   [[nodiscard]] Outcome<void> save();
-  [[nodiscard]] Outcome<void> write_finding(const fuzz::Finding& finding);
+  /// Writes what was found since the last call, and all that is known then.
+  [[nodiscard]] Outcome<void> write_findings();
   void show_progress();
 
   const FuzzOptions& options_;
   std::string device_;
-  fuzz::Fuzzer fuzzer_;
+  fuzz::Crew crew_;
   std::optional<fuzz::CorpusFolder> folder_;
   std::optional<fuzz::StateFile> state_;
   Clock::time_point begin_ = Clock::now();
@@ -96,6 +99,7 @@ class FuzzSession {
   std::uint64_t recoveries_ = 0;
   unsigned deaths_in_row_ = 0;
   bool has_come_back_ = false;
+  bool is_interrupted_ = false;
   Growth growth_;
 };
 

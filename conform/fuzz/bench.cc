@@ -37,10 +37,10 @@ TargetResult<Bench> Bench::make(Target& target, Gate& gate, const Timing& timing
   QpSetup setup;
   setup.access = all_rights();
   setup.peer = target.first_peer();
-  const TargetResult<QpNumber> qp = target.create_qp(setup);
+  TargetResult<Gate::Reserved> qp = gate.make_qp(target, setup);
   if (!qp) return tl::unexpected(qp.error());
-  bench.clean_.emplace(DeviceModel::attributes_of(setup, target.qpn(*qp), target.port_mtu()), target.port(),
-                       *bench.memory_);
+  bench.clean_.emplace(DeviceModel::attributes_of(setup, qp->qpn(), target.port_mtu()), target.port(), *bench.memory_);
+  bench.clean_qp_.emplace(std::move(*qp));
   return bench;
 }
 
@@ -107,6 +107,11 @@ transport::Sge Bench::next_buffer(std::uint32_t length) {
 Qpn Bench::next_peer() {
   ++programs_;
   return Qpn{target_->first_peer().value() + static_cast<std::uint32_t>(programs_)};
+}
+
+bool Bench::is_of_others(Qpn peer) const {
+  const std::uint32_t first = target_->first_peer().value();
+  return peer.value() >= first && peer.value() < first + programs_;
 }
 
 }  // namespace roce::conform::fuzz

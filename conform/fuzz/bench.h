@@ -37,12 +37,12 @@ class Bench {
   [[nodiscard]] const Port* port_of(const Program& program) const;
   /// Returns a port of another version of RoCE; the same one if there is no other.
   [[nodiscard]] const Port& other_port(const Port& port) const;
-  /// Sends a frame through the gate; false if it may not pass.
-  [[nodiscard]] bool send(std::span<const std::byte> frame) { return gate_->send(*target_, frame); }
+  /// Returns the gate, through which all frames go.
+  [[nodiscard]] Gate& gate() const { return *gate_; }
   [[nodiscard]] const Timing& timing() const { return timing_; }
   [[nodiscard]] MemoryModel& memory() { return *memory_; }
   [[nodiscard]] const MemoryModel& memory() const { return *memory_; }
-  /// Returns the model of a QP that no program uses.
+  /// Returns the model of a QP that no program uses, and that is reserved.
   [[nodiscard]] DeviceModel& clean() { return *clean_; }
   [[nodiscard]] Monitor& monitor() { return monitor_; }
   [[nodiscard]] CounterCheck& counters() { return counters_; }
@@ -55,6 +55,8 @@ class Bench {
   [[nodiscard]] transport::Sge next_buffer(std::uint32_t length);
   /// Returns a QPN of the tester that no program has had.
   [[nodiscard]] Qpn next_peer();
+  /// True if the QPN is that of the tester's which another program had, or is that of the QP that no program uses.
+  [[nodiscard]] bool is_of_others(Qpn peer) const;
   /// Deregisters the region of `Key::lent`, after which the bench is for no other program; nothing if it is gone.
   /// Error: the device refuses.
   [[nodiscard]] TargetResult<void> deregister_lent();
@@ -74,6 +76,7 @@ class Bench {
   Timing timing_;
   Regions regions_;
   std::unique_ptr<MemoryModel> memory_;  // stays where it is, for the model
+  std::optional<Gate::Reserved> clean_qp_{};
   std::optional<DeviceModel> clean_{};
   Monitor monitor_;
   CounterCheck counters_;

@@ -6,16 +6,15 @@
 
 #include "conform/fuzz/requester_generator.h"
 #include "conform/fuzz/requester_run.h"
-#include "conform/fuzz/signature.h"
 
 namespace roce::conform::fuzz {
 
 namespace {
 
-// A new program comes as often as one that goes on from what is known.
-constexpr std::uint64_t kNewOneIn = 2;
 // A responder has more to do, and more to do wrong.
 constexpr unsigned kPercentForRequester = 35;
+// So many times fewer runs are enough to see that a finding does not show again.
+constexpr unsigned kFewerRepeats = 4;
 
 }  // namespace
 
@@ -44,15 +43,21 @@ TargetResult<ProgramResult> run_made_up(Bench& bench, const Program& from, Rando
 }
 
 Fuzzer::Fuzzer(TargetFactory make_target, const Settings& settings)
+    : Fuzzer(std::move(make_target), settings, std::make_shared<Knowledge>(),
+             std::make_shared<Gate>(settings.frames_a_second)) {}
+
+Fuzzer::Fuzzer(TargetFactory make_target, const Settings& settings, std::shared_ptr<Knowledge> knowledge,
+               std::shared_ptr<Gate> gate)
     : make_target_(std::move(make_target)),
       settings_(settings),
       random_(settings.seed),
-      gate_(settings.frames_a_second) {}
+      knowledge_(std::move(knowledge)),
+      gate_(std::move(gate)) {}
 
 TargetResult<ProgramResult> Fuzzer::prepare() {
   forget_device();
   target_ = make_target_(random_());
-  TargetResult<Bench> bench = Bench::make(*target_, gate_, settings_.timing);
+  TargetResult<Bench> bench = Bench::make(*target_, *gate_, settings_.timing);
   if (!bench) return tl::unexpected(bench.error());
   bench_.emplace(std::move(*bench));
   look_around();
@@ -85,8 +90,6 @@ TargetResult<bool> Fuzzer::step() {
   if (!is_new || !bench_) return is_new;
   TargetResult<ProgramResult> result = run_next();
   if (!result) return tl::unexpected(result.error());
-  ++counts_.programs;
-  counts_.frames += result->frames;
   if (!result->alarm) return false;
   drop_device();
   return note(*result);
@@ -101,12 +104,10 @@ TargetResult<ProgramResult> Fuzzer::run(const Program& program) {
 }
 
 TargetResult<ProgramResult> Fuzzer::run_next() {
-  while (!untried_.empty()) {
-    const Program program = std::move(untried_.front());
-    untried_.pop_front();
+  while (const std::optional<Program> untried = knowledge_->take_untried()) {
     // Another device may have had what this one lacks.
-    if (bench_->port_of(program) == nullptr) continue;
-    TargetResult<ProgramResult> result = run_program(*bench_, program);
+    if (bench_->port_of(*untried) == nullptr) continue;
+    TargetResult<ProgramResult> result = run_program(*bench_, *untried);
     if (result) learn(*result, true);
     return result;
   }
@@ -114,9 +115,8 @@ TargetResult<ProgramResult> Fuzzer::run_next() {
   program.is_for_requester = happens(random_, kPercentForRequester);
   // Nothing is sent in other states.
   if (program.is_for_requester) program.state = transport::QpState::rts;
-  if (!corpus_.empty() && random_() % kNewOneIn == 0) {
-    const Program& known = corpus_[random_() % corpus_.size()];
-    if (bench_->port_of(known) != nullptr) program = known;
+  if (const std::optional<Program> known = knowledge_->draw_known(random_)) {
+    if (bench_->port_of(*known) != nullptr) program = *known;
   }
   TargetResult<ProgramResult> result = run_made_up(*bench_, program, random_);
   if (result) learn(*result, false);
@@ -124,77 +124,35 @@ TargetResult<ProgramResult> Fuzzer::run_next() {
 }
 
 void Fuzzer::learn(const ProgramResult& result, bool is_known) {
-  std::optional<std::size_t> last_new;
-  bool has_new_pair = false;
-  std::uint64_t before = 0;
-  for (const Signature& signature : result.signatures) {
-    if (known_.insert(signature.value).second) {
-      signatures_.push_back(signature.value);
-      last_new = signature.action;
-    }
-    // The order of two signatures is worth knowing, too.
-    has_new_pair |= pairs_.insert(mix(before, signature.value)).second;
-    before = signature.value;
-  }
-  const bool has_new_coverage = settings_.has_new_coverage && settings_.has_new_coverage();
-  counts_.signatures = signatures_.size();
-  for (const unsigned state : result.states) states_[state] = true;
-  counts_.states = static_cast<std::uint64_t>(std::ranges::count(states_, true));
-  if (result.alarm) return;
-  if (last_new || has_new_pair || has_new_coverage) go_on_from(result.program);
-  // Pairs come again by themselves, and are too many to keep a file for each.
-  if (!last_new || is_known) return;
-  kept_.push_back(result.program);
-  kept_.back().actions.resize(*last_new + 1);
-}
-
-void Fuzzer::go_on_from(Program program) {
-  if (!settings_.keeps_corpus) return;
-  corpus_.push_back(std::move(program));
-  counts_.corpus = corpus_.size();
-}
-
-void Fuzzer::remember(FuzzMemory memory) {
-  random_.seed(mix(settings_.seed, memory.programs));
-  counts_.programs = memory.programs;
-  counts_.frames = memory.frames;
-  signatures_ = std::move(memory.signatures);
-  known_.insert(signatures_.begin(), signatures_.end());
-  counts_.signatures = signatures_.size();
-  for (const std::uint64_t state : memory.states) states_.at(state) = true;
-  counts_.states = static_cast<std::uint64_t>(std::ranges::count(states_, true));
-  findings_ = std::move(memory.findings);
-}
-
-std::vector<std::uint64_t> Fuzzer::states() const {
-  std::vector<std::uint64_t> numbers;
-  numbers.reserve(states_.size());
-  for (std::size_t state = 0; state < states_.size(); ++state) {
-    if (states_[state]) numbers.push_back(state);
-  }
-  return numbers;
+  knowledge_->learn(result, {.is_known = is_known,
+                             .has_new_coverage = settings_.has_new_coverage && settings_.has_new_coverage(),
+                             .keeps_corpus = settings_.keeps_corpus});
 }
 
 bool Fuzzer::note(const ProgramResult& failed) {
-  const auto known = std::ranges::find_if(
-      findings_, [&](const Finding& one) { return one.result.alarm->place == failed.alarm->place; });
-  if (known != findings_.end()) {
-    ++known->times;
-    return false;
-  }
-  findings_.push_back(examine(failed));
-  return true;
+  const std::optional<std::size_t> number = knowledge_->claim(failed);
+  if (number) knowledge_->settle(*number, examine(failed));
+  return number.has_value();
 }
 
 Finding Fuzzer::examine(const ProgramResult& failed) {
   Finding finding{.result = failed};
+  const auto repeat = [&] {
+    const std::optional<ProgramResult> again = run_alone(finding.result.program);
+    ++finding.repeats;
+    const bool is_shown = again && again->alarm && again->alarm->place == finding.result.alarm->place;
+    if (is_shown) ++finding.shown;
+    return is_shown;
+  };
   try {
+    // Shorter programs say nothing about what a program shows that does not show it again.
+    while (finding.repeats < settings_.repeats / kFewerRepeats && !repeat()) {
+    }
+    if (settings_.repeats >= kFewerRepeats && finding.shown == 0) return finding;
     finding.result = minimise(
         failed, [this](const Program& program) { return run_alone(program); }, settings_.trials);
-    for (; finding.repeats < settings_.repeats; ++finding.repeats) {
-      const std::optional<ProgramResult> again = run_alone(finding.result.program);
-      if (again && again->alarm && again->alarm->place == finding.result.alarm->place) ++finding.shown;
-    }
+    finding.repeats = finding.shown = 0;
+    while (finding.repeats < settings_.repeats) (void)repeat();
   } catch (const DeviceGone&) {
     // A finding is worth keeping as it is so far; the next program finds out that the device is gone.
     bench_.reset();
@@ -207,16 +165,16 @@ void Fuzzer::forget_device() {
   target_.reset();
 }
 
-void Fuzzer::try_death_again() {
-  if (findings_.empty()) return;
-  Finding& newest = findings_.back();
-  if (newest.result.alarm->oracle != Oracle::gone || newest.repeats != 0) return;
-  const std::optional<ProgramResult> again = run_alone(newest.result.program);
-  newest.repeats = 1;
-  if (!again || !again->alarm) return;
-  // It may have done wrong before it died.
-  newest.shown = 1;
-  newest.result = *again;
+void Fuzzer::try_death_again(std::size_t finding) {
+  const Finding death = knowledge_->finding(finding);
+  const std::optional<ProgramResult> again = run_alone(death.result.program);
+  Finding tried{.result = death.result, .repeats = 1};
+  if (again && again->alarm) {
+    // It may have done wrong before it died.
+    tried.shown = 1;
+    tried.result = *again;
+  }
+  knowledge_->settle(finding, std::move(tried));
 }
 
 std::optional<ProgramResult> Fuzzer::run_alone(const Program& program) {

@@ -1,47 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
-#include <unordered_set>
-#include <utility>
-#include <vector>
 
 #include "conform/fuzz/bench.h"
 #include "conform/fuzz/finding.h"
 #include "conform/fuzz/gate.h"
 #include "conform/fuzz/generator.h"
+#include "conform/fuzz/knowledge.h"
 #include "conform/fuzz/minimiser.h"
 #include "conform/fuzz/program_run.h"
-#include "conform/fuzz/requester_model.h"
+#include "conform/fuzz/signature.h"
 #include "conform/run/suite.h"
 
 namespace roce::conform::fuzz {
-
-/// States of a QP that are told apart, for both halves.
-inline constexpr unsigned kFuzzStates = DeviceModel::kStates + RequesterModel::kStates;
-
-/// The work of a fuzzer so far.
-struct FuzzCounts {
-  std::uint64_t programs = 0;
-  std::uint64_t frames = 0;      ///< in both directions
-  std::uint64_t signatures = 0;  ///< different things that happened
-  std::uint64_t corpus = 0;      ///< programs that are kept because something new happened in them
-  std::uint64_t states = 0;      ///< different states of a QP, of kFuzzStates
-};
-
-/// All that a fuzzer needs to go on where another one ended, but for the programs of its corpus.
-struct FuzzMemory {
-  std::uint64_t programs = 0;
-  std::uint64_t frames = 0;
-  std::vector<std::uint64_t> signatures{};
-  std::vector<std::uint64_t> states{};
-  std::vector<Finding> findings{};
-};
 
 /// Fills the regions that the peer may use, so that a READ of the wrong place shows. Error: the device refuses a verb.
 [[nodiscard]] TargetResult<ProgramResult> fill_regions(Bench& bench);
@@ -51,7 +27,8 @@ struct FuzzMemory {
 [[nodiscard]] TargetResult<ProgramResult> run_made_up(Bench& bench, const Program& from, Random& random);
 
 /// Makes up conversations with a device, keeps those in which something new happened, goes on from them, and collects
-/// what the device does wrong. The same seed and device give the same conversations.
+/// what the device does wrong. The same seed and device give the same conversations, as long as no other fuzzer has the
+/// same knowledge.
 class Fuzzer {
  public:
   struct Settings {
@@ -66,7 +43,12 @@ class Fuzzer {
     /// into it.
     std::function<bool()> has_new_coverage{};
   };
+  /// A fuzzer with knowledge of its own.
   Fuzzer(TargetFactory make_target, const Settings& settings);
+  /// One of several fuzzers of a device, each in a thread of its own. `settings.frames_a_second` is not looked at: the
+  /// gate, through which the frames of all go, has the rate.
+  Fuzzer(TargetFactory make_target, const Settings& settings, std::shared_ptr<Knowledge> knowledge,
+         std::shared_ptr<Gate> gate);
 
   /// Runs one program. Returns true if it showed a fault that was not known. Error: the device cannot be used. Throws
   /// DeviceGone.
@@ -76,25 +58,13 @@ class Fuzzer {
 
   /// Lets go of the device, before another one takes its place.
   void forget_device();
-  /// Runs the newest finding once more alone, if the device was gone when it was made: whether that stops the device
-  /// again, or shows something else. Throws DeviceGone if it is gone already.
-  void try_death_again();
+  /// Runs a finding once more alone that the device died of: whether that stops the device again, or shows something
+  /// else. Throws DeviceGone if it is gone already.
+  void try_death_again(std::size_t finding);
 
-  /// Lets a program run as it is before others are made up.
-  void try_first(Program program) { untried_.push_back(std::move(program)); }
-  /// Goes on from a program, too, without running it as it is.
-  void go_on_from(Program program);
-  /// Goes on where another fuzzer ended, with other conversations. To be called before the first step.
-  void remember(FuzzMemory memory);
-  /// Returns the programs in which something happened for the first time since the last call, each up to there.
-  [[nodiscard]] std::vector<Program> take_kept() { return std::exchange(kept_, {}); }
-
-  [[nodiscard]] const FuzzCounts& counts() const { return counts_; }
-  [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
-  /// Returns all signatures, the oldest first.
-  [[nodiscard]] const std::vector<std::uint64_t>& signatures() const { return signatures_; }
-  /// Returns the numbers of the states that were reached.
-  [[nodiscard]] std::vector<std::uint64_t> states() const;
+  /// Makes up other conversations from now on than a fuzzer of the same seed whose knowledge has so many programs.
+  void begin_behind(std::uint64_t programs) { random_.seed(mix(settings_.seed, programs)); }
+  [[nodiscard]] Knowledge& knowledge() const { return *knowledge_; }
 
  private:
   /// Makes a device with a bench, and fills its memory. Returns what came of that.
@@ -106,6 +76,7 @@ class Fuzzer {
   void look_around();
   /// Runs the next program: one that is to be tried first, a new one, or one that goes on from a known one.
   [[nodiscard]] TargetResult<ProgramResult> run_next();
+  /// Learns what a program showed that ran, as it stands in the corpus if `is_known`.
   void learn(const ProgramResult& result, bool is_known);
   /// Adds a finding, or counts a known one; true if it is new.
   bool note(const ProgramResult& failed);
@@ -118,19 +89,11 @@ class Fuzzer {
   TargetFactory make_target_;
   Settings settings_;
   Random random_;
-  Gate gate_;
+  std::shared_ptr<Knowledge> knowledge_;
+  std::shared_ptr<Gate> gate_;
   std::unique_ptr<Target> target_;
   std::optional<Bench> bench_;
   Variety variety_;
-  std::vector<Program> corpus_;
-  std::deque<Program> untried_;
-  std::vector<Program> kept_;
-  std::vector<std::uint64_t> signatures_;
-  std::unordered_set<std::uint64_t> known_;  ///< signatures
-  std::unordered_set<std::uint64_t> pairs_;  ///< of signatures, one after the other
-  std::vector<bool> states_ = std::vector<bool>(kFuzzStates);
-  std::vector<Finding> findings_;
-  FuzzCounts counts_{};
 };
 
 }  // namespace roce::conform::fuzz

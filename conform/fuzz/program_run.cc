@@ -21,11 +21,10 @@ namespace {
 /// A program for the device's responder.
 class ResponderRunner final : public ProgramRunner {
  public:
-  ResponderRunner(Bench& bench, const Port& port, const QpSetup& setup, QpNumber qp, ActionSource& source)
-      : ProgramRunner(bench, port, qp, half_of(setup.type)),
+  ResponderRunner(Bench& bench, const Port& port, const QpSetup& setup, Gate::Reserved qp, ActionSource& source)
+      : ProgramRunner(bench, port, std::move(qp), setup.peer, half_of(setup.type)),
         setup_(setup),
-        model_(DeviceModel::attributes_of(setup, bench.target().qpn(qp), bench.target().port_mtu()), port,
-               bench.memory()),
+        model_(DeviceModel::attributes_of(setup, qpn(), bench.target().port_mtu()), port, bench.memory()),
         source_(source) {}
 
  private:
@@ -108,19 +107,27 @@ class ResponderRunner final : public ProgramRunner {
   /// Takes what the device sends until it is silent. Once its answer is whole, only what is there already is awaited:
   /// a frame too many shows at the next action.
   void collect(Turn& turn) {
-    const auto is_whole = [&](const Behaviour& one) { return !one.answers.empty() && fits(one, turn.answers); };
     for (;;) {
-      const bool is_answered = std::ranges::any_of(turn.expectation, is_whole);
-      const Duration patience = is_answered ? Duration{} : bench().timing().quiet;
-      std::optional<SeenFrame> frame = receive(patience);
-      if (!frame) return;
-      const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
+      std::optional<Received> received = receive(patience_of(turn));
+      if (!received) return;
       // A CNP answers a mark, not a request.
-      if (packet.is_roce() && packet.opcode() == Opcode::cnp && is_marked(turn.frame)) continue;
-      const std::optional<std::string> wrong = bench().monitor().judge(packet, port(), frame->time);
-      turn.answers.push_back(std::move(*frame));
+      const bool is_cnp = received->packet.is_roce() && received->packet.opcode() == Opcode::cnp;
+      if (is_cnp && is_marked(turn.frame)) continue;
+      const std::optional<std::string> wrong = bench().monitor().judge(received->packet, port(), received->frame.time);
+      turn.answers.push_back(std::move(received->frame));
       if (wrong) return raise(Oracle::form, *wrong, *wrong);
     }
+  }
+
+  /// Returns how long the device may still take for the next frame of its answer.
+  [[nodiscard]] Duration patience_of(const Turn& turn) {
+    bool may_be_silent = false;
+    for (const Behaviour& one : turn.expectation) {
+      if (!fits(one, turn.answers)) continue;
+      if (!one.answers.empty()) return {};
+      may_be_silent = true;
+    }
+    return may_be_silent || !turn.answers.empty() ? bench().timing().quiet : bench().timing().answer;
   }
 
   static std::string_view name_of(const Packet& request) {
@@ -204,9 +211,9 @@ class ResponderRunner final : public ProgramRunner {
 
   void check_end() override {
     using transport::QpState;
-    if (const auto frame = receive(bench().timing().quiet)) {
-      return raise(Oracle::answer, fmt::format("a frame too many: {}", frame_text(*frame)),
-                   "too many: " + kinds_of({*frame}));
+    if (const auto received = receive(bench().timing().quiet)) {
+      return raise(Oracle::answer, fmt::format("a frame too many: {}", frame_text(received->frame)),
+                   "too many: " + kinds_of({received->frame}));
     }
     const QpState expected = model_.state().is_stopped ? QpState::err : model_.attributes().state;
     const QpState state = target().state(qp());
@@ -307,9 +314,9 @@ TargetResult<ProgramResult> run_program(Bench& bench, const Program& program, Ac
   setup.rq_psn = program.first_psn;
   setup.access = program.access;
   setup.peer = bench.next_peer();
-  const TargetResult<QpNumber> qp = bench.target().create_qp(setup);
+  TargetResult<Gate::Reserved> qp = bench.gate().make_qp(bench.target(), setup);
   if (!qp) return tl::unexpected(qp.error());
-  return ResponderRunner{bench, *port, setup, *qp, source}.run(program);
+  return ResponderRunner{bench, *port, setup, std::move(*qp), source}.run(program);
 }
 
 TargetResult<ProgramResult> run_program(Bench& bench, const Program& program) {

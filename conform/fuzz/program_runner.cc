@@ -24,8 +24,8 @@ bool is_explained_by_death(Oracle oracle) {
 
 }  // namespace
 
-ProgramRunner::ProgramRunner(Bench& bench, const Port& port, QpNumber qp, std::string_view half)
-    : bench_(bench), port_(port), qp_(qp), half_(half) {
+ProgramRunner::ProgramRunner(Bench& bench, const Port& port, Gate::Reserved qp, Qpn peer, std::string_view half)
+    : bench_(bench), port_(port), qp_(std::move(qp)), peer_(peer), half_(half) {
   result_.regions = bench.regions();
   result_.other_version = bench.other_port(port).version;
 }
@@ -65,24 +65,25 @@ TargetResult<void> ProgramRunner::run_actions() {
   }
   if (!has_alarm()) check_end();
   result_.is_stopped = is_stopped();
-  // Nothing is under way on a QP that is reset, and its receives are gone.
-  TargetResult<void> reset = target().modify(qp_, {.state = transport::QpState::reset});
-  if (reset && !has_alarm()) check_clean_qp();
+  // Nothing is under way on a QP that is gone, and so are its receives.
+  TargetResult<void> destroyed = target().destroy_qp(qp());
+  if (destroyed && !has_alarm()) check_clean_qp();
   check_counters();
-  return reset;
+  return destroyed;
 }
 
 void ProgramRunner::check_clean_qp() {
   DeviceModel& clean = bench_.clean();
   const std::vector<std::byte> frame =
       build_request({.opcode = Opcode::rc_read_request, .length = kReadBytes}, clean, bench_, target().port());
-  const Behaviour behaviour = clean.judge(parse_frame(frame, LinkType::ethernet)).front();
+  const Packet packet = parse_frame(frame, LinkType::ethernet);
+  const Behaviour behaviour = clean.judge(packet).front();
   // A frame that the wire lost is not what this is about.
   for (const Duration patience : {bench_.timing().quiet, bench_.timing().quiet, bench_.timing().answer}) {
-    if (!bench_.send(frame)) return;
+    if (!bench_.gate().send(target(), frame, packet, clean.attributes().qpn)) return;
     ++result_.frames;
-    while (const std::optional<SeenFrame> answer = receive(patience)) {
-      if (!fits(behaviour, {*answer})) continue;
+    while (const std::optional<Received> answer = receive(patience, clean.attributes().peer)) {
+      if (!fits(behaviour, {answer->frame})) continue;
       clean.apply(behaviour);
       return;
     }
@@ -99,25 +100,29 @@ void ProgramRunner::check_counters() {
   result_.alarm->counter_least = deviation->least;
 }
 
-std::optional<SeenFrame> ProgramRunner::receive(Duration patience) {
-  std::optional<SeenFrame> frame = target().receive(target().now() + patience);
-  if (!frame) return frame;
-  ++result_.frames;
-  ++received_;
-  if (!std::ranges::search_n(frame->bytes, kSecretBytes, kUntouched).empty()) {
-    raise(Oracle::secret,
-          fmt::format("a frame has memory that nobody may read: {} and more bytes 0x{:02x}", kSecretBytes,
-                      std::to_integer<unsigned>(kUntouched)),
-          kinds_of({*frame}));
+std::optional<ProgramRunner::Received> ProgramRunner::receive(Duration patience, Qpn peer) {
+  const bool is_wire = bench_.timing().late != Duration{};
+  const Time until = target().now() + patience;
+  while (std::optional<SeenFrame> frame = target().receive(until)) {
+    ++result_.frames;
+    ++received_;
+    if (!std::ranges::search_n(frame->bytes, kSecretBytes, kUntouched).empty()) {
+      raise(Oracle::secret,
+            fmt::format("a frame has memory that nobody may read: {} and more bytes 0x{:02x}", kSecretBytes,
+                        std::to_integer<unsigned>(kUntouched)),
+            kinds_of({*frame}));
+    }
+    const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
+    const bool is_late =
+        is_wire && packet.is_roce() && packet.bth().dest_qp != peer && bench_.is_of_others(packet.bth().dest_qp);
+    if (!is_late) return Received{std::move(*frame), packet};
   }
-  return frame;
+  return std::nullopt;
 }
 
 std::optional<Packet> ProgramRunner::send(Turn& turn) {
   const Packet packet = parse_frame(turn.frame, LinkType::ethernet);
-  // Only what belongs to it may reach the QP that says whether others are harmed.
-  const bool is_for_clean = packet.is_roce() && packet.bth().dest_qp == bench_.clean().attributes().qpn;
-  if (is_for_clean || !bench_.send(turn.frame)) {
+  if (!bench_.gate().send(target(), turn.frame, packet, qp_.qpn())) {
     turn.frame.clear();
     return std::nullopt;
   }

@@ -24,8 +24,15 @@ class ProgramRunner {
   [[nodiscard]] TargetResult<ProgramResult> run(const Program& program);
 
  protected:
-  /// `half` begins the places of alarms. `bench` and `port`, that of the QP, have to outlive the runner.
-  ProgramRunner(Bench& bench, const Port& port, QpNumber qp, std::string_view half);
+  /// A frame of the device; the packet lies in its bytes.
+  struct Received {
+    SeenFrame frame;
+    Packet packet;
+  };
+
+  /// `half` begins the places of alarms. `peer` is the tester's QPN. `bench` and `port`, that of the QP, have to
+  /// outlive the runner.
+  ProgramRunner(Bench& bench, const Port& port, Gate::Reserved qp, Qpn peer, std::string_view half);
 
   [[nodiscard]] virtual std::optional<Action> next_action() = 0;
   /// Carries out the action of a turn, and judges what the device does. Error: the device refuses a verb.
@@ -42,26 +49,29 @@ class ProgramRunner {
   /// Sends the frame of a turn, and returns it as a packet. Empty if it may not leave: the turn then has none.
   [[nodiscard]] std::optional<Packet> send(Turn& turn);
   /// Waits for a frame of the device; empty if none came for so long. One that has what nobody may read raises an
-  /// alarm.
-  [[nodiscard]] std::optional<SeenFrame> receive(Duration patience);
+  /// alarm. On a wire those are left out that come late, to the QPN of a program before.
+  [[nodiscard]] std::optional<Received> receive(Duration patience) { return receive(patience, peer_); }
   void raise(Oracle oracle, std::string what, std::string_view place);
   [[nodiscard]] bool has_alarm() const { return result_.alarm.has_value(); }
   [[nodiscard]] Bench& bench() const { return bench_; }
   [[nodiscard]] Target& target() const { return bench_.target(); }
   [[nodiscard]] const Port& port() const { return port_; }
-  [[nodiscard]] QpNumber qp() const { return qp_; }
+  [[nodiscard]] QpNumber qp() const { return qp_.number(); }
+  [[nodiscard]] Qpn qpn() const { return qp_.qpn(); }
   [[nodiscard]] ProgramResult& result() { return result_; }
   [[nodiscard]] const ProgramResult& result() const { return result_; }
 
  private:
   [[nodiscard]] TargetResult<void> run_actions();
+  [[nodiscard]] std::optional<Received> receive(Duration patience, Qpn peer);
   /// Finds out whether a QP that the program did not use is served.
   void check_clean_qp();
   void check_counters();
 
   Bench& bench_;
   const Port& port_;
-  QpNumber qp_;
+  Gate::Reserved qp_;
+  Qpn peer_;
   std::string_view half_;
   std::uint64_t received_ = 0;  ///< frames of the device
   ProgramResult result_{};

@@ -31,9 +31,11 @@ double milliseconds(Duration time) {
 /// A program for the device's requester.
 class RequesterRunner final : public ProgramRunner {
  public:
-  RequesterRunner(Bench& bench, const Port& port, const RequesterModel::Attributes& attributes, QpNumber qp,
+  RequesterRunner(Bench& bench, const Port& port, const RequesterModel::Attributes& attributes, Gate::Reserved qp,
                   const RequesterSource& source)
-      : ProgramRunner(bench, port, qp, half_of(attributes.type)), model_(attributes, bench.memory()), source_(source) {}
+      : ProgramRunner(bench, port, std::move(qp), attributes.peer, half_of(attributes.type)),
+        model_(attributes, bench.memory()),
+        source_(source) {}
 
  private:
   static std::string_view half_of(transport::QpType type) {
@@ -141,7 +143,7 @@ class RequesterRunner final : public ProgramRunner {
     const Psn oldest =
         model_.open().empty() ? model_.next() : model_.open().front().first + model_.open().front().answered;
     turn.psn = oldest + static_cast<std::uint32_t>(response.psn);
-    turn.frame = build_response(response, turn.psn, target().qpn(qp()), port());
+    turn.frame = build_response(response, turn.psn, qpn(), port());
     const std::optional<Packet> packet = send(turn);
     if (!packet) return;
     if (response.qpn_flip == 0) model_.take_response(*packet, target().now());
@@ -168,15 +170,15 @@ class RequesterRunner final : public ProgramRunner {
   /// Takes what the device sends until it is silent; the first frame may take `first` to come.
   void collect(Turn& turn, Duration first) {
     while (!has_alarm()) {
-      std::optional<SeenFrame> frame = receive(turn.answers.empty() ? first : bench().timing().quiet);
-      if (!frame) return;
-      const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
-      const std::optional<std::string> bad_form = bench().monitor().judge(packet, port(), frame->time);
-      const std::optional<std::string> wrong = model_.judge_request(packet, frame->time);
+      std::optional<Received> received = receive(turn.answers.empty() ? first : bench().timing().quiet);
+      if (!received) return;
+      SeenFrame& frame = received->frame;
+      const std::optional<std::string> bad_form = bench().monitor().judge(received->packet, port(), frame.time);
+      const std::optional<std::string> wrong = model_.judge_request(received->packet, frame.time);
       if (bad_form) raise(Oracle::form, *bad_form, *bad_form);
       if (wrong)
-        raise(Oracle::answer, fmt::format("{}: {}", frame_text(*frame), *wrong), kinds_of({*frame}) + place_of(turn));
-      turn.answers.push_back(std::move(*frame));
+        raise(Oracle::answer, fmt::format("{}: {}", frame_text(frame), *wrong), kinds_of({frame}) + place_of(turn));
+      turn.answers.push_back(std::move(frame));
     }
   }
 
@@ -281,16 +283,16 @@ TargetResult<ProgramResult> run_requester(Bench& bench, const Program& program, 
   setup.max_rd_atomic = kMostPosts;
   setup.timeout = kAckTimeout;
   setup.retry_count = program.retry_count;
-  const TargetResult<QpNumber> qp = bench.target().create_qp(setup);
+  TargetResult<Gate::Reserved> qp = bench.gate().make_qp(bench.target(), setup);
   if (!qp) return tl::unexpected(qp.error());
   const RequesterModel::Attributes attributes{.type = setup.type,
-                                              .own = bench.target().qpn(*qp),
+                                              .own = qp->qpn(),
                                               .q_key = setup.q_key,
                                               .peer = setup.peer,
                                               .path_mtu = setup.path_mtu,
                                               .first_psn = setup.sq_psn,
                                               .retry_count = setup.retry_count};
-  return RequesterRunner{bench, *port, attributes, *qp, source}.run(program);
+  return RequesterRunner{bench, *port, attributes, std::move(*qp), source}.run(program);
 }
 
 }  // namespace roce::conform::fuzz

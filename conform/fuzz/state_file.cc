@@ -238,14 +238,14 @@ FileResult<void> StateFile::append_signatures(const std::vector<std::uint64_t>& 
   return {};
 }
 
-FileResult<void> StateFile::save(const Fuzzer& fuzzer, double seconds) {
-  if (FileResult<void> appended = append_signatures(fuzzer.signatures()); !appended) return appended;
+FileResult<void> StateFile::save(const FuzzMemory& memory, double seconds) {
+  if (FileResult<void> appended = append_signatures(memory.signatures); !appended) return appended;
   std::string text = fmt::format(
       "fuzzer: {}\ndevice: {}\nseed: {}\nmilliseconds: {:.0f}\nprograms: {}\nframes: {}\nsignatures: {}\ncheck: {}\n"
       "states: [{}]\nfindings:\n",
-      kProgramVersion, double_quoted(device_), seed_, seconds * kMilliseconds, fuzzer.counts().programs,
-      fuzzer.counts().frames, written_, check_, fmt::join(fuzzer.states(), ", "));
-  for (const Finding& finding : fuzzer.findings()) text += finding_text(finding);
+      kProgramVersion, double_quoted(device_), seed_, seconds * kMilliseconds, memory.programs, memory.frames, written_,
+      check_, fmt::join(memory.states, ", "));
+  for (const Finding& finding : memory.findings) text += finding_text(finding);
   return write_whole(path_ + std::string{kStateEnd}, text);
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "conform/fuzz/corpus_folder.h"
-#include "conform/fuzz/fuzzer.h"
+#include "conform/fuzz/knowledge.h"
 
 namespace roce::conform::fuzz {
 
@@ -30,7 +30,7 @@ class StateFile {
   /// Returns the state. Errors: there is none, it is damaged, or of another device or version of roce-conform.
   [[nodiscard]] FileResult<Loaded> load();
   /// Writes the state of a fuzzer that ran for so long. Error: it cannot be written, and the older one stays.
-  [[nodiscard]] FileResult<void> save(const Fuzzer& fuzzer, double seconds);
+  [[nodiscard]] FileResult<void> save(const FuzzMemory& memory, double seconds);
 
  private:
   StateFile(std::string path, std::uint64_t seed, std::string device, int signatures)

@@ -75,8 +75,8 @@ std::function<bool(std::uint64_t& frames)> make_step(std::string_view level, std
   if (level == "coverage") settings.has_new_coverage = [] { return std::exchange(is_new, false); };
   return [fuzzer = std::make_shared<Fuzzer>(make_target, settings)](std::uint64_t& frames) {
     const bool has_found = fuzzer->step().value();
-    frames = fuzzer->counts().frames;
-    if (has_found) fmt::print("{}\n", fuzzer->findings().front().result.alarm->what);
+    frames = fuzzer->knowledge().counts().frames;
+    if (has_found) fmt::print("{}\n", fuzzer->knowledge().findings().front().result.alarm->what);
     return has_found;
   };
 }

@@ -30,8 +30,8 @@ CaseResult<Program> read(const std::string& text) {
 TEST(ProgramText, IsReadAsWhatItWasWrittenFrom) {
   Fuzzer fuzzer{[](std::uint64_t seed) { return std::make_unique<MemoryTarget>(transport::strict_profile(), seed); },
                 {.seed = 3}};
-  while (fuzzer.counts().programs < 300) ASSERT_TRUE(fuzzer.step());
-  const std::vector<Program> programs = fuzzer.take_kept();
+  while (fuzzer.knowledge().counts().programs < 300) ASSERT_TRUE(fuzzer.step());
+  const std::vector<Program> programs = fuzzer.knowledge().take_kept();
   ASSERT_GT(programs.size(), 100U);
   for (const Program& program : programs) {
     const std::string text = program_text(program);

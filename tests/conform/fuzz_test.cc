@@ -47,13 +47,13 @@ Fuzzer make_fuzzer(const transport::Profile& profile, std::uint64_t seed) {
 
 /// Runs programs until one shows a fault, at most `most`; null if none did.
 const Finding* find_first(Fuzzer& fuzzer, std::uint64_t most) {
-  while (fuzzer.counts().programs < most) {
+  while (fuzzer.knowledge().counts().programs < most) {
     const TargetResult<bool> is_new = fuzzer.step();
     if (!is_new) {
       ADD_FAILURE() << is_new.error();
       return nullptr;
     }
-    if (*is_new) return &fuzzer.findings().front();
+    if (*is_new) return &fuzzer.knowledge().findings().front();
   }
   return nullptr;
 }
@@ -79,8 +79,8 @@ TEST_P(FuzzedProfiles, DoNothingThatTheModelForbids) {
   Fuzzer fuzzer = make_fuzzer(GetParam(), 1);
   const Finding* finding = find_first(fuzzer, 1500);
   EXPECT_EQ(finding, nullptr) << finding->result.alarm->what << '\n' << case_text(*finding);
-  EXPECT_GT(fuzzer.counts().states, 20U);
-  EXPECT_GT(fuzzer.counts().signatures, 500U);
+  EXPECT_GT(fuzzer.knowledge().counts().states, 20U);
+  EXPECT_GT(fuzzer.knowledge().counts().signatures, 500U);
 }
 INSTANTIATE_TEST_SUITE_P(All, FuzzedProfiles,
                          testing::Values(transport::strict_profile(), transport::rxe_profile(),
@@ -322,16 +322,17 @@ TEST(Fuzzer, FindsACounterThatGoesBack) {
 TEST(Fuzzer, CallsALeakBySecret) {
   const Planted fault{"pd_ignored"};
   Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), 1);
-  while (fuzzer.counts().programs < 5000) ASSERT_TRUE(fuzzer.step());
-  EXPECT_THAT(fuzzer.findings(), testing::Contains(testing::ResultOf(
-                                     [](const Finding& one) { return one.result.alarm->oracle; }, Oracle::secret)));
+  while (fuzzer.knowledge().counts().programs < 5000) ASSERT_TRUE(fuzzer.step());
+  EXPECT_THAT(fuzzer.knowledge().findings(),
+              testing::Contains(
+                  testing::ResultOf([](const Finding& one) { return one.result.alarm->oracle; }, Oracle::secret)));
 }
 
 TEST(Fuzzer, RepeatsItselfWithTheSameSeed) {
   const auto run = [](std::uint64_t seed) {
     Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), seed);
     (void)find_first(fuzzer, 200);
-    return std::pair{fuzzer.counts().frames, fuzzer.counts().signatures};
+    return std::pair{fuzzer.knowledge().counts().frames, fuzzer.knowledge().counts().signatures};
   };
   EXPECT_EQ(run(7), run(7));
   EXPECT_NE(run(7), run(8));
@@ -358,14 +359,14 @@ TEST(Measurement, OfTheTimeUntilEachFaultIsFound) {
       Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), seed);
       const auto begin = std::chrono::steady_clock::now();
       std::chrono::duration<double> spent{};
-      while (fuzzer.findings().empty() && spent.count() < static_cast<double>(seconds)) {
-        (void)find_first(fuzzer, fuzzer.counts().programs + 100);
+      while (fuzzer.knowledge().findings().empty() && spent.count() < static_cast<double>(seconds)) {
+        (void)find_first(fuzzer, fuzzer.knowledge().counts().programs + 100);
         spent = std::chrono::steady_clock::now() - begin;
       }
       std::string verdict = "not found";
-      if (!fuzzer.findings().empty()) {
-        const ProgramResult& result = fuzzer.findings().front().result;
-        const std::string text = case_text(fuzzer.findings().front());
+      if (!fuzzer.knowledge().findings().empty()) {
+        const ProgramResult& result = fuzzer.knowledge().findings().front().result;
+        const std::string text = case_text(fuzzer.knowledge().findings().front());
         const bool fails = run_case(text).result == Result::fail;
         plant(std::nullopt);
         const CaseOutcome right = run_case(text);
@@ -377,7 +378,7 @@ TEST(Measurement, OfTheTimeUntilEachFaultIsFound) {
                         result.alarm->what);
       }
       fmt::print("{:<26} seed {} {:>8.2f} s {:>9} frames  {}\n", fault_names()[fault].name, seed, spent.count(),
-                 fuzzer.counts().frames, verdict);
+                 fuzzer.knowledge().counts().frames, verdict);
     }
   }
   plant(std::nullopt);

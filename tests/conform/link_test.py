@@ -447,10 +447,11 @@ class Recoveries(LinkTest):
 
     def test_a_fuzzer_goes_on_whenever_the_device_dies(self):
         chance = random.Random(5)
-        moments = list(itertools.accumulate(chance.randrange(60, 200) for _ in range(10)))
+        # Each of the four begins with 40 frames that fill memory.
+        moments = list(itertools.accumulate(chance.randrange(200, 600) for _ in range(10)))
         seen = itertools.count(1)
         path = os.path.join(self.folder, "summary.json")
-        command = self.wire.inside("a", ROCE_CONFORM, "fuzz", "-i", "v", "--agent", self.socket, "--target", "10.9.0.2", "--programs", "400",
+        command = self.wire.inside("a", ROCE_CONFORM, "fuzz", "-i", "v", "--agent", self.socket, "--target", "10.9.0.2", "--programs", "400", "-j", "4",
                                    "--corpus", os.path.join(self.folder, "corpus"), "--json", path, "--recover-command", self.command)
         run = self.while_killed(lambda _: next(seen) in moments, lambda: subprocess.run(command, capture_output=True, text=True, check=False))
         self.assertEqual((run.returncode, run.stderr), (0, ""), run.stdout)

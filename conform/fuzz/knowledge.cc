@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "conform/fuzz/knowledge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "conform/fuzz/signature.h"
+
+namespace roce::conform::fuzz {
+
+namespace {
+
+// A new program comes as often as one that goes on from what is known.
+constexpr std::uint64_t kNewOneIn = 2;
+
+}  // namespace
+
+void Knowledge::learn(const ProgramResult& result, const Lesson& lesson) {
+  const std::lock_guard lock{mutex_};
+  ++counts_.programs;
+  counts_.frames += result.frames;
+  std::optional<std::size_t> last_new;
+  bool has_new_pair = false;
+  std::uint64_t before = 0;
+  for (const Signature& signature : result.signatures) {
+    if (known_.insert(signature.value).second) {
+      signatures_.push_back(signature.value);
+      last_new = signature.action;
+    }
+    // The order of two signatures is worth knowing, too.
+    has_new_pair |= pairs_.insert(mix(before, signature.value)).second;
+    before = signature.value;
+  }
+  for (const unsigned state : result.states) states_[state] = true;
+  if (result.alarm) return;
+  if (lesson.keeps_corpus && (last_new || has_new_pair || lesson.has_new_coverage)) corpus_.push_back(result.program);
+  // Pairs come again by themselves, and are too many to keep a file for each.
+  if (!last_new || lesson.is_known) return;
+  kept_.push_back(result.program);
+  kept_.back().actions.resize(*last_new + 1);
+}
+
+std::optional<std::size_t> Knowledge::claim(const ProgramResult& failed) {
+  const std::lock_guard lock{mutex_};
+  const auto known = std::ranges::find_if(
+      findings_, [&](const Finding& one) { return one.result.alarm->place == failed.alarm->place; });
+  if (known != findings_.end()) {
+    ++known->times;
+    return std::nullopt;
+  }
+  findings_.push_back({.result = failed});
+  claimed_.insert(findings_.size() - 1);
+  return findings_.size() - 1;
+}
+
+void Knowledge::settle(std::size_t number, Finding examined) {
+  const std::lock_guard lock{mutex_};
+  Finding& finding = findings_.at(number);
+  // It may have been seen again meanwhile.
+  examined.times = finding.times;
+  finding = std::move(examined);
+  claimed_.erase(number);
+  settled_.push_back(number);
+}
+
+std::vector<std::size_t> Knowledge::untried_deaths() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < findings_.size(); ++i) {
+    const Finding& finding = findings_[i];
+    if (finding.result.alarm->oracle == Oracle::gone && finding.repeats == 0) numbers.push_back(i);
+  }
+  return numbers;
+}
+
+Finding Knowledge::finding(std::size_t number) const {
+  const std::lock_guard lock{mutex_};
+  return findings_.at(number);
+}
+
+void Knowledge::try_first(Program program) {
+  const std::lock_guard lock{mutex_};
+  untried_.push_back(std::move(program));
+}
+
+std::optional<Program> Knowledge::take_untried() {
+  const std::lock_guard lock{mutex_};
+  if (untried_.empty()) return std::nullopt;
+  Program program = std::move(untried_.front());
+  untried_.pop_front();
+  return program;
+}
+
+void Knowledge::go_on_from(Program program) {
+  const std::lock_guard lock{mutex_};
+  corpus_.push_back(std::move(program));
+}
+
+std::optional<Program> Knowledge::draw_known(Random& random) const {
+  const std::lock_guard lock{mutex_};
+  if (corpus_.empty() || random() % kNewOneIn != 0) return std::nullopt;
+  return corpus_[random() % corpus_.size()];
+}
+
+void Knowledge::remember(FuzzMemory memory) {
+  const std::lock_guard lock{mutex_};
+  counts_.programs = memory.programs;
+  counts_.frames = memory.frames;
+  signatures_ = std::move(memory.signatures);
+  known_.insert(signatures_.begin(), signatures_.end());
+  for (const std::uint64_t state : memory.states) states_.at(state) = true;
+  findings_ = std::move(memory.findings);
+}
+
+FuzzMemory Knowledge::memory() const {
+  const std::lock_guard lock{mutex_};
+  FuzzMemory memory{.programs = counts_.programs, .frames = counts_.frames, .signatures = signatures_};
+  for (std::size_t state = 0; state < states_.size(); ++state) {
+    if (states_[state]) memory.states.push_back(state);
+  }
+  for (std::size_t i = 0; i < findings_.size(); ++i) {
+    if (!claimed_.contains(i)) memory.findings.push_back(findings_[i]);
+  }
+  return memory;
+}
+
+FuzzCounts Knowledge::counts() const {
+  const std::lock_guard lock{mutex_};
+  FuzzCounts counts = counts_;
+  counts.signatures = signatures_.size();
+  counts.corpus = corpus_.size();
+  counts.findings = findings_.size();
+  counts.states = static_cast<std::uint64_t>(std::ranges::count(states_, true));
+  return counts;
+}
+
+std::vector<Program> Knowledge::take_kept() {
+  const std::lock_guard lock{mutex_};
+  return std::exchange(kept_, {});
+}
+
+std::vector<Finding> Knowledge::take_settled() {
+  const std::lock_guard lock{mutex_};
+  std::vector<Finding> findings;
+  for (const std::size_t number : std::exchange(settled_, {})) findings.push_back(findings_[number]);
+  return findings;
+}
+
+}  // namespace roce::conform::fuzz

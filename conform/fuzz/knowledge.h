@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "conform/fuzz/draw.h"
+#include "conform/fuzz/finding.h"
+#include "conform/fuzz/program_run.h"
+#include "conform/fuzz/requester_model.h"
+
+namespace roce::conform::fuzz {
+
+/// States of a QP that are told apart, for both halves.
+inline constexpr unsigned kFuzzStates = DeviceModel::kStates + RequesterModel::kStates;
+
+/// The work of fuzzers so far.
+struct FuzzCounts {
+  std::uint64_t programs = 0;
+  std::uint64_t frames = 0;      ///< in both directions
+  std::uint64_t signatures = 0;  ///< different things that happened
+  std::uint64_t corpus = 0;      ///< programs that are kept because something new happened in them
+  std::uint64_t states = 0;      ///< different states of a QP, of kFuzzStates
+  std::uint64_t findings = 0;    ///< those that are being examined, too
+};
+
+/// All that a fuzzer needs to go on where another one ended, but for the programs of its corpus.
+struct FuzzMemory {
+  std::uint64_t programs = 0;
+  std::uint64_t frames = 0;
+  std::vector<std::uint64_t> signatures{};
+  std::vector<std::uint64_t> states{};
+  std::vector<Finding> findings{};
+};
+
+/// What fuzzers of one device have learned together. All functions may be called from several threads, but for those
+/// that return references.
+class Knowledge {
+ public:
+  /// What is to be done with a program that ran.
+  struct Lesson {
+    bool is_known = false;          ///< it ran as it stands in the corpus
+    bool has_new_coverage = false;  ///< something else was new about it than its signatures
+    bool keeps_corpus = true;       ///< it may become one to go on from
+  };
+
+  /// Counts a program that ran, and learns what was new in it.
+  void learn(const ProgramResult& result, const Lesson& lesson);
+  /// Counts a finding that is known. Returns the number of one that is new, which the caller has to examine and settle;
+  /// empty: it is known.
+  [[nodiscard]] std::optional<std::size_t> claim(const ProgramResult& failed);
+  /// Makes the finding of this number one that was examined.
+  void settle(std::size_t number, Finding examined);
+  /// Returns the numbers of findings that the device died of, and that were not tried again since.
+  [[nodiscard]] std::vector<std::size_t> untried_deaths() const;
+  [[nodiscard]] Finding finding(std::size_t number) const;
+
+  /// Lets a program run as it is before others are made up.
+  void try_first(Program program);
+  /// Returns the next one of these; empty if there is none.
+  [[nodiscard]] std::optional<Program> take_untried();
+  /// Goes on from a program, too, without running it as it is.
+  void go_on_from(Program program);
+  /// Returns a program to go on from; empty in half of all calls, and if there is none.
+  [[nodiscard]] std::optional<Program> draw_known(Random& random) const;
+
+  /// Goes on where other fuzzers ended, before anything is learned.
+  void remember(FuzzMemory memory);
+  /// Returns all that another one needs to go on. Findings that are being examined are not in it.
+  [[nodiscard]] FuzzMemory memory() const;
+  [[nodiscard]] FuzzCounts counts() const;
+  /// Returns the programs in which something happened for the first time since the last call, each up to there.
+  [[nodiscard]] std::vector<Program> take_kept();
+  /// Returns the findings that were settled since the last call.
+  [[nodiscard]] std::vector<Finding> take_settled();
+  /// Returns all findings. Only as long as no other thread uses this object.
+  [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Program> corpus_;
+  std::deque<Program> untried_;
+  std::vector<Program> kept_;
+  std::vector<std::uint64_t> signatures_;    ///< the oldest first
+  std::unordered_set<std::uint64_t> known_;  ///< signatures
+  std::unordered_set<std::uint64_t> pairs_;  ///< of signatures, one after the other
+  std::vector<bool> states_ = std::vector<bool>(kFuzzStates);
+  std::vector<Finding> findings_;
+  std::unordered_set<std::size_t> claimed_;  ///< numbers of findings that are being examined
+  std::vector<std::size_t> settled_;         ///< numbers of findings that nobody has taken
+  FuzzCounts counts_{};
+};
+
+}  // namespace roce::conform::fuzz
