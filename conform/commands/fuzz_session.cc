@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -182,7 +183,7 @@ Outcome<std::string> FuzzSession::run_programs() {
   for (;;) {
     const std::uint64_t programs = crew_.knowledge().counts().programs;
     try {
-      if (std::exchange(has_come_back_, false)) try_deaths_again();
+      if (std::exchange(has_come_back_, false)) try_suspects();
       TargetResult<void> done;
       if (watch()) done = crew_.run(options_.programs, watch);
       if (!goes_on) return tl::unexpected(goes_on.error());
@@ -195,9 +196,9 @@ Outcome<std::string> FuzzSession::run_programs() {
   }
 }
 
-void FuzzSession::try_deaths_again() {
-  for (const std::size_t finding : crew_.knowledge().untried_deaths()) {
-    crew_.first().try_death_again(finding);
+void FuzzSession::try_suspects() {
+  while (std::optional<fuzz::Knowledge::Suspect> suspect = crew_.knowledge().take_suspect()) {
+    crew_.first().try_again(std::move(*suspect));
     // Each is tried once, so there is an end of these deaths.
     deaths_in_row_ = 0;
   }
@@ -243,6 +244,9 @@ std::string FuzzSession::summary() const {
                   fuzz::kFuzzStates, counts.signatures, text::counted(counts.findings, "finding", "findings"));
   if (recoveries_ != 0)
     text += fmt::format(", the device was brought back {}", text::counted(recoveries_, "time", "times"));
+  if (const std::size_t left_out = crew_.first().gate().left_out(); left_out != 0)
+    text +=
+        fmt::format(", {} that it died of are left out", text::counted(left_out, "kind of action", "kinds of actions"));
   return text;
 }
 
@@ -262,7 +266,8 @@ FuzzSummary FuzzSession::full_summary(const std::string& ended) const {
                       .states = counts.states,
                       .possible_states = fuzz::kFuzzStates,
                       .damaged_files = damages_,
-                      .recoveries = recoveries_};
+                      .recoveries = recoveries_,
+                      .left_out = crew_.first().gate().left_out()};
   for (const fuzz::Oracle oracle : fuzz::kOracles) summary.oracles.emplace_back(to_string(oracle));
   summary.findings.reserve(findings().size());
   for (const fuzz::Finding& finding : findings()) {

@@ -68,8 +68,8 @@ class FuzzSession {
 
   [[nodiscard]] Outcome<std::vector<fuzz::Program>> read_new(fuzz::CorpusFolder& folder);
   [[nodiscard]] Outcome<std::string> run_programs();
-  /// Finds out which findings stop a device again that was brought back. Throws DeviceGone.
-  void try_deaths_again();
+  /// Finds out which programs stop a device again that was brought back. Throws DeviceGone.
+  void try_suspects();
   /// Writes, reads and shows what it is time for. Returns false if the run is to end.
   [[nodiscard]] Outcome<bool> look(runtime::StopSignal& signal);
   /// Brings a device back that stopped answering. Returns the reason why it cannot be; empty if it is back.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "conform/fuzz/action_shape.h"
 #include "conform/fuzz/requester_generator.h"
 #include "conform/fuzz/requester_run.h"
 
@@ -165,16 +166,34 @@ void Fuzzer::forget_device() {
   target_.reset();
 }
 
-void Fuzzer::try_death_again(std::size_t finding) {
-  const Finding death = knowledge_->finding(finding);
-  const std::optional<ProgramResult> again = run_alone(death.result.program);
-  Finding tried{.result = death.result, .repeats = 1};
-  if (again && again->alarm) {
-    // It may have done wrong before it died.
-    tried.shown = 1;
-    tried.result = *again;
+void Fuzzer::try_again(Knowledge::Suspect suspect) {
+  std::optional<ProgramResult> again;
+  try {
+    again = run_alone(suspect.program);
+  } catch (const DeviceGone&) {
+    knowledge_->put_back(std::move(suspect));
+    throw;
   }
-  knowledge_->settle(finding, std::move(tried));
+  const bool is_shown = again && again->alarm;
+  if (is_shown && again->alarm->oracle == Oracle::gone) leave_out_killer(*again);
+  Finding finding = knowledge_->finding(suspect.finding);
+  if (finding.repeats != 0) return;
+  finding.repeats = 1;
+  if (is_shown) {
+    // It may have done wrong before it died.
+    finding.shown = 1;
+    finding.result = *again;
+  }
+  knowledge_->settle(suspect.finding, std::move(finding));
+}
+
+void Fuzzer::leave_out_killer(const ProgramResult& death) {
+  // A device that is dead notices nothing of what the program still does with it.
+  const auto is_frame = [](const Turn& turn) {
+    return std::holds_alternative<Request>(turn.action) || std::holds_alternative<Response>(turn.action);
+  };
+  const auto last = std::find_if(death.turns.rbegin(), death.turns.rend(), is_frame);
+  if (last != death.turns.rend()) gate_->leave_out(shape_of(last->action));
 }
 
 std::optional<ProgramResult> Fuzzer::run_alone(const Program& program) {

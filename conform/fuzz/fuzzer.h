@@ -58,13 +58,14 @@ class Fuzzer {
 
   /// Lets go of the device, before another one takes its place.
   void forget_device();
-  /// Runs a finding once more alone that the device died of: whether that stops the device again, or shows something
-  /// else. Throws DeviceGone if it is gone already.
-  void try_death_again(std::size_t finding);
+  /// Runs a program once more alone during which the device stopped answering. If it does that again, programs leave
+  /// out from now on what looks like the last frame. Throws DeviceGone if it is gone already; the suspect waits then.
+  void try_again(Knowledge::Suspect suspect);
 
   /// Makes up other conversations from now on than a fuzzer of the same seed whose knowledge has so many programs.
   void begin_behind(std::uint64_t programs) { random_.seed(mix(settings_.seed, programs)); }
   [[nodiscard]] Knowledge& knowledge() const { return *knowledge_; }
+  [[nodiscard]] Gate& gate() const { return *gate_; }
 
  private:
   /// Makes a device with a bench, and fills its memory. Returns what came of that.
@@ -83,6 +84,8 @@ class Fuzzer {
   /// Makes a finding as short as can be, and finds out how often it shows.
   [[nodiscard]] Finding examine(const ProgramResult& failed);
   [[nodiscard]] std::optional<ProgramResult> run_alone(const Program& program);
+  /// Lets programs leave out what a device died of.
+  void leave_out_killer(const ProgramResult& death);
   /// Gives a device up that did wrong, and may have changed more than was looked at.
   void drop_device();
 

@@ -51,4 +51,19 @@ bool Gate::send(Target& target, std::span<const std::byte> frame, const Packet& 
   return true;
 }
 
+void Gate::leave_out(std::uint64_t shape) {
+  const std::lock_guard lock{mutex_};
+  left_out_.insert(shape);
+}
+
+bool Gate::is_left_out(std::uint64_t shape) {
+  const std::lock_guard lock{mutex_};
+  return left_out_.contains(shape);
+}
+
+std::size_t Gate::left_out() {
+  const std::lock_guard lock{mutex_};
+  return left_out_.size();
+}
+
 }  // namespace roce::conform::fuzz

@@ -46,6 +46,12 @@ class Gate {
   /// reach somebody else than the device, or a QP of another conversation: it is not sent.
   [[nodiscard]] bool send(Target& target, std::span<const std::byte> frame, const Packet& packet, Qpn own);
 
+  /// Lets programs leave out actions of a shape (action_shape.h) from now on.
+  void leave_out(std::uint64_t shape);
+  [[nodiscard]] bool is_left_out(std::uint64_t shape);
+  /// Returns how many shapes are left out.
+  [[nodiscard]] std::size_t left_out();
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -60,6 +66,7 @@ class Gate {
   std::mutex mutex_;
   Clock::time_point next_{};
   std::unordered_multiset<std::uint32_t> reserved_;  ///< QPNs; devices in memory have the same ones
+  std::unordered_set<std::uint64_t> left_out_;       ///< shapes of actions
 };
 
 }  // namespace roce::conform::fuzz

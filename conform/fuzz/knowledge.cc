@@ -44,6 +44,9 @@ std::optional<std::size_t> Knowledge::claim(const ProgramResult& failed) {
   const std::lock_guard lock{mutex_};
   const auto known = std::ranges::find_if(
       findings_, [&](const Finding& one) { return one.result.alarm->place == failed.alarm->place; });
+  if (failed.alarm->oracle == Oracle::gone) {
+    suspects_.push_back({.finding = static_cast<std::size_t>(known - findings_.begin()), .program = failed.program});
+  }
   if (known != findings_.end()) {
     ++known->times;
     return std::nullopt;
@@ -63,14 +66,17 @@ void Knowledge::settle(std::size_t number, Finding examined) {
   settled_.push_back(number);
 }
 
-std::vector<std::size_t> Knowledge::untried_deaths() const {
+std::optional<Knowledge::Suspect> Knowledge::take_suspect() {
   const std::lock_guard lock{mutex_};
-  std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < findings_.size(); ++i) {
-    const Finding& finding = findings_[i];
-    if (finding.result.alarm->oracle == Oracle::gone && finding.repeats == 0) numbers.push_back(i);
-  }
-  return numbers;
+  if (suspects_.empty()) return std::nullopt;
+  Suspect suspect = std::move(suspects_.front());
+  suspects_.pop_front();
+  return suspect;
+}
+
+void Knowledge::put_back(Suspect suspect) {
+  const std::lock_guard lock{mutex_};
+  suspects_.push_front(std::move(suspect));
 }
 
 Finding Knowledge::finding(std::size_t number) const {

@@ -56,9 +56,17 @@ class Knowledge {
   [[nodiscard]] std::optional<std::size_t> claim(const ProgramResult& failed);
   /// Makes the finding of this number one that was examined.
   void settle(std::size_t number, Finding examined);
-  /// Returns the numbers of findings that the device died of, and that were not tried again since.
-  [[nodiscard]] std::vector<std::size_t> untried_deaths() const;
   [[nodiscard]] Finding finding(std::size_t number) const;
+
+  /// A program during which the device stopped answering: it, or one that ran at the same time, did that.
+  struct Suspect {
+    std::size_t finding = 0;  ///< number
+    Program program;
+  };
+  /// Returns the suspect that has waited longest; empty if there is none.
+  [[nodiscard]] std::optional<Suspect> take_suspect();
+  /// Lets a suspect be the next again.
+  void put_back(Suspect suspect);
 
   /// Lets a program run as it is before others are made up.
   void try_first(Program program);
@@ -93,6 +101,7 @@ class Knowledge {
   std::vector<Finding> findings_;
   std::unordered_set<std::size_t> claimed_;  ///< numbers of findings that are being examined
   std::vector<std::size_t> settled_;         ///< numbers of findings that nobody has taken
+  std::deque<Suspect> suspects_;
   FuzzCounts counts_{};
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "conform/fuzz/action_shape.h"
 #include "conform/fuzz/answer_match.h"
 #include "conform/fuzz/request_frame.h"
 
@@ -54,6 +55,7 @@ TargetResult<void> ProgramRunner::run_actions() {
   while (!has_alarm()) {
     std::optional<Action> action = next_action();
     if (!action) break;
+    if (bench_.gate().is_left_out(shape_of(*action))) continue;
     result_.turns.push_back({.action = std::move(*action)});
     Turn& turn = result_.turns.back();
     const unsigned state_before = state();

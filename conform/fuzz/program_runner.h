@@ -19,7 +19,8 @@ class ProgramRunner {
   ProgramRunner& operator=(const ProgramRunner&) = delete;
   virtual ~ProgramRunner() = default;
 
-  /// Runs actions until there are no more, or one raises an alarm; a device that stops answering raises one. Returns
+  /// Runs actions until there are no more, or one raises an alarm; a device that stops answering raises one. Those that
+  /// the gate leaves out are not run. Returns
   /// what became of `program`, whose actions are those that ran. Error: the device refuses a verb.
   [[nodiscard]] TargetResult<ProgramResult> run(const Program& program);
 

@@ -23,6 +23,7 @@ Json counts_json(const FuzzSummary& summary) {
   json["possible_states"] = summary.possible_states;
   json["damaged_files"] = summary.damaged_files;
   json["recoveries"] = summary.recoveries;
+  json["left_out"] = summary.left_out;
   return json;
 }
 

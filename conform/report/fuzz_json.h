@@ -39,6 +39,7 @@ struct FuzzSummary {
   std::uint64_t possible_states = 0;   ///< that the models tell apart
   std::uint64_t damaged_files = 0;     ///< of the corpus
   std::uint64_t recoveries = 0;        ///< how often the device died and was brought back
+  std::uint64_t left_out = 0;          ///< kinds of actions that are left out because it died of them
   std::vector<std::string> oracles{};  ///< the names of all judges
   std::vector<FuzzFinding> findings{};
 };

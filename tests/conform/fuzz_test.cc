@@ -220,6 +220,30 @@ TEST(Fuzzer, KeepsWhatKilledTheDevice) {
   EXPECT_THROW((void)fuzzer.step(), DeviceGone);
 }
 
+TEST(Fuzzer, LeavesOutWhatKillsTheDevice) {
+  bool is_dead = false;
+  unsigned deaths = 0;
+  const auto make = [&](std::uint64_t seed) -> std::unique_ptr<Target> {
+    if (is_dead) throw DeviceGone("nothing answers");
+    return std::make_unique<DyingTarget>(seed, is_dead);
+  };
+  Fuzzer fuzzer{make, {.seed = 1}};
+  while (fuzzer.knowledge().counts().programs < 2000) {
+    try {
+      while (auto suspect = fuzzer.knowledge().take_suspect()) fuzzer.try_again(std::move(*suspect));
+      ASSERT_TRUE(fuzzer.step());
+    } catch (const DeviceGone&) {
+      ++deaths;
+      is_dead = false;
+      fuzzer.forget_device();
+    }
+  }
+  // Any FETCH ADD kills it, and there are many shapes of these.
+  EXPECT_GT(fuzzer.gate().left_out(), 1U);
+  EXPECT_LT(deaths, 150U);
+  EXPECT_EQ(fuzzer.knowledge().findings().size(), 1U);
+}
+
 /// It shows a fault in every second life only.
 TEST(Fuzzer, AllowsThatAnOldNakIsIgnored) {
   Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), 1);
