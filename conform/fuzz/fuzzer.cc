@@ -174,17 +174,16 @@ void Fuzzer::try_again(Knowledge::Suspect suspect) {
     knowledge_->put_back(std::move(suspect));
     throw;
   }
-  const bool is_shown = again && again->alarm;
-  if (is_shown && again->alarm->oracle == Oracle::gone) leave_out_killer(*again);
+  const bool is_dead = again && again->alarm && again->alarm->oracle == Oracle::gone;
+  if (is_dead) leave_out_killer(*again);
   Finding finding = knowledge_->finding(suspect.finding);
-  if (finding.repeats != 0) return;
-  finding.repeats = 1;
-  if (is_shown) {
-    // It may have done wrong before it died.
-    finding.shown = 1;
-    finding.result = *again;
+  if (finding.repeats == 0) {
+    finding.repeats = 1;
+    finding.shown = is_dead ? 1 : 0;
+    knowledge_->settle(suspect.finding, std::move(finding));
   }
-  knowledge_->settle(suspect.finding, std::move(finding));
+  // It may do wrong before a device dies, or without.
+  if (again && again->alarm && !is_dead) (void)note(*again);
 }
 
 void Fuzzer::leave_out_killer(const ProgramResult& death) {

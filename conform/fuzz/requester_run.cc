@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "conform/fuzz/answer_match.h"
@@ -12,6 +13,7 @@
 #include "conform/fuzz/request_frame.h"
 #include "conform/fuzz/signature.h"
 #include "conform/run/case_run.h"
+#include "roce/wire/aeth.h"
 
 namespace roce::conform::fuzz {
 
@@ -205,11 +207,26 @@ class RequesterRunner final : public ProgramRunner {
     }
   }
 
+  /// Returns the kind of a syndrome: devices hardly look further.
+  static std::string_view kind_of(std::uint8_t syndrome) {
+    switch (AethSyndrome{syndrome}.kind()) {
+      case AethKind::ack:
+        return "ACK";
+      case AethKind::rnr_nak:
+        return "RNR NAK";
+      case AethKind::nak:
+        return "NAK";
+      case AethKind::reserved:
+        break;
+    }
+    return "reserved syndrome";
+  }
+
   /// Returns what the device did last, or what it was answered, in a few words.
   static std::string place_of(const Turn& turn) {
     const auto* response = std::get_if<Response>(&turn.action);
     if (response == nullptr) return std::holds_alternative<Wait>(turn.action) ? " after a timeout" : " after a post";
-    return fmt::format(" after {} 0x{:02x}{}", opcode_info(response->opcode).name, response->syndrome,
+    return fmt::format(" after {}, {}{}", opcode_info(response->opcode).name, kind_of(response->syndrome),
                        response->psn == 0 ? "" : ", other PSN");
   }
 
