@@ -127,6 +127,13 @@ TEST(Heuristics, AnOldMessageAfterTwoRequestsThatAreDoneIsOfAnotherConnection) {
   EXPECT_EQ(analyse(two + old).streams.size(), 2U);
 }
 
+// kEagerSearches
+TEST(Heuristics, ResponsesLookForTheirRequestsHoweverManyRequestsTheirSenderHasMade) {
+  std::string trace;
+  for (int i = 0; i < 17; ++i) trace += fmt::format("{} B>A SEND_ONLY {}\n", i, 5000 + i);
+  EXPECT_EQ(analyse(trace + "30 A>B SEND_ONLY 7000 ar\n40 B>A ACK 7000\n").streams.size(), 1U);
+}
+
 // kSearchEvery
 TEST(Heuristics, ResponsesLookForTheirRequestsAgainAfterSixtyFour) {
   const auto streams_after = [](int responses) {

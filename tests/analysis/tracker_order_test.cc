@@ -263,6 +263,18 @@ TEST(FirstPackets, OneThatIsSentAgainAfterATimeoutWasLost) {
   EXPECT_THAT(analyse(traffic).later, Not(Contains(HasSubstr("lost"))));
 }
 
+TEST(FirstPackets, OneThatANakNamesWasLostWithoutUdpPortsToo) {
+  const Findings found = analyse(R"(
+         1  A>B  SEND_ONLY     101  v1 ar
+        10  B>A  NAK_SEQUENCE  100  v1
+        20  A>B  SEND_ONLY     100  v1 ar
+        21  A>B  SEND_ONLY     101  v1 ar
+        30  B>A  ACK           101  v1 aeth.msn=2)");
+  EXPECT_THAT(found.now, Contains(HasSubstr("3 retransmission 100 cause=nak")));
+  EXPECT_THAT(found.later, Contains(HasSubstr("1 request_lost_before 100")));
+  EXPECT_EQ(found.streams.size(), 1U);
+}
+
 TEST(FirstPackets, OnesThatANakNamesWereLostIfNoMessageWasCompletedBefore) {
   const auto nacked = [](int messages) {
     return analyse(fmt::format(R"(

@@ -85,15 +85,17 @@ unsigned fit(const Stream& stream, const Flow& flow, const Observation& packet) 
   const LongPsn end = std::max(channel.next, channel.next_max);
   const bool names_lost = names_lost_before(channel, packet, psn);
   if ((psn < oldest.psn && !names_lost) || psn >= end + heuristics::kUnseenRequests) return 0;
+  const bool has_no_port = packet.udp_source_port == 0 && stream.flows[0]->udp_source_port == 0;
   const bool same_port = packet.udp_source_port == stream.flows[0]->udp_source_port && flow.udp_source_port != 0;
-  if (psn >= end || names_lost) return same_port ? 1 : 0;
+  if (names_lost) return same_port || has_no_port ? 1 : 0;
+  if (psn >= end) return same_port ? 1 : 0;
   return same_port ? 3 : 2;
 }
 
 }  // namespace
 
 bool may_search(const Flow& flow) {
-  return flow.packets < heuristics::kEagerSearches || flow.packets % heuristics::kSearchEvery == 0;
+  return flow.searches < heuristics::kEagerSearches || flow.packets % heuristics::kSearchEvery == 0;
 }
 
 bool join_by_response(TrackerState& state, Flow& flow) {
@@ -112,7 +114,10 @@ bool join_by_response(TrackerState& state, Flow& flow) {
     best_fit = fits;
     best = stream;
   }
-  if (best == nullptr || ambiguous) return false;
+  if (best == nullptr || ambiguous) {
+    if (flow.searches != 0xFF) ++flow.searches;
+    return false;
+  }
   // The stream that began first gives the connection its number.
   if (flow.stream != nullptr && flow.stream->index < best->index) {
     Stream& stream = *flow.stream;

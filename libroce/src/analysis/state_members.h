@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 14;
+inline constexpr std::uint32_t kStateVersion = 15;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -23,7 +23,7 @@ inline constexpr std::size_t kMemberCount<CmMessage> = 12;
 template <>
 inline constexpr std::size_t kMemberCount<FlowKey> = 5;
 template <>
-inline constexpr std::size_t kMemberCount<Flow> = 12;
+inline constexpr std::size_t kMemberCount<Flow> = 13;
 template <>
 inline constexpr std::size_t kMemberCount<LatestCnp> = 4;
 template <>

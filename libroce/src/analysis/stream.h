@@ -45,6 +45,7 @@ struct Flow {
   bool ip_id_varies = false;      ///< the identifications differ, so equal ICRCs mean copies, not retransmissions
   bool ip_id_restarts = false;    ///< they begin again with each super-frame and do not show the order of sending
   bool has_super_frames = false;  ///< frames with several packets are among it
+  std::uint8_t searches = 0;  ///< how often the requests that its responses answer were looked for in vain, up to 255
   std::uint16_t last_ip_id = 0;
   std::uint16_t udp_source_port = 0;
   std::uint32_t packets = 0;  ///< its requests and responses so far, to get the share of copies
