@@ -88,6 +88,7 @@ const std::vector<Example>& examples() {
       {Q::missing_request, {after_timeout}, F::sent_again, request_lost_before},
       {Q::missing_request, {is_soon}, F::late, reordered},
       {Q::missing_request, {}, F::unknown, unexplained},
+      {Q::doubtful_request, {comes_again, follows_directly}, F::lost, request_lost_before},
       {Q::doubtful_request, {comes_again, next_is_new}, F::late, reordered},
       {Q::doubtful_request, {next_is_new}, F::late, reordered},
       {Q::doubtful_request, {}, F::lost, request_lost_before},

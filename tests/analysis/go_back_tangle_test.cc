@@ -48,7 +48,7 @@ TEST(OvertakenRequests, AnAnswerThatComesTooSoonIsNotToTheGoBack) {
   const auto answered = [](const char* time) {
     return analyse(std::string(R"(
      0  A>B  SEND_ONLY     100  ar
-    10  B>A  ACK           100
+    20  B>A  ACK           100
    100  A>B  SEND_ONLY     101  ar
    101  A>B  SEND_ONLY     102  ar
    102  A>B  SEND_ONLY     103  ar
@@ -70,7 +70,7 @@ TEST(OvertakenRequests, AnAnswerThatComesTooSoonIsNotToTheGoBack) {
 TEST(OvertakenRequests, TheAnswerToWhatProvokedTheNakIsToTheGoBack) {
   const Findings found = analyse(R"(
      0  A>B  SEND_ONLY     100  ar
-    10  B>A  ACK           100
+    20  B>A  ACK           100
    100  A>B  SEND_ONLY     101  ar
    101  A>B  SEND_ONLY     102  ar
    110  B>A  NAK_SEQUENCE  101

@@ -66,7 +66,7 @@ TEST(Heuristics, ANakThatComesWithinHalfTheLatencyIsAboutTheTransmissionBefore) 
   const auto nacked = [](double time) {
     return analyse(fmt::format(R"(
      0  A>B  SEND_ONLY     100  ar
-    10  B>A  ACK           100
+    20  B>A  ACK           100
    100  A>B  SEND_ONLY     101  ar
    101  A>B  SEND_ONLY     102  ar
    110  B>A  NAK_SEQUENCE  101
@@ -79,6 +79,26 @@ TEST(Heuristics, ANakThatComesWithinHalfTheLatencyIsAboutTheTransmissionBefore) 
   };
   EXPECT_THAT(nacked(135.1).later, Contains(HasSubstr("6 request_lost_after 101")));
   EXPECT_THAT(nacked(134.9).later, Not(Contains(HasSubstr("6 request_lost_after 101"))));
+}
+
+// kLatenciesAlike, kLatencyVariesBy
+TEST(Heuristics, ALatencyThatWasSeenTwiceIsTheLeast) {
+  const auto nacked = [](double before) {
+    return analyse(fmt::format(R"(
+     0  A>B  SEND_ONLY     100  ar
+    {}  B>A  ACK           100
+   100  A>B  SEND_ONLY     101  ar
+   101  A>B  SEND_ONLY     102  ar
+   110  B>A  NAK_SEQUENCE  101
+   130  A>B  SEND_ONLY     101  ar
+   139  B>A  NAK_SEQUENCE  101
+   160  A>B  SEND_ONLY     101  ar
+   161  A>B  SEND_ONLY     102  ar
+   170  B>A  ACK           102)",
+                               before));
+  };
+  EXPECT_THAT(nacked(11.5).later, Contains(HasSubstr("6 request_lost_after 101")));
+  EXPECT_THAT(nacked(11.4).later, Not(Contains(HasSubstr("6 request_lost_after 101"))));
 }
 
 // kAnswerComesAfterPart

@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 TEST(RequestVerdicts, NothingIsSaidOfACleanRun) {
   const Findings found = analyse(R"(
@@ -346,7 +347,7 @@ TEST(RequestVerdicts, DamageIsTheCauseOfTheLossOfItsOwnPsnOnly) {
     22  A>B  SEND_ONLY     103  ar
     30  B>A  ACK           103)");
   EXPECT_THAT(found.later,
-              ElementsAre("3 request_lost_before 101 of=4", "3 request_lost_before 102 cause=corrupted of=2"));
+              UnorderedElementsAre("3 request_lost_before 101 of=4", "3 request_lost_before 102 cause=corrupted of=2"));
 }
 
 TEST(RequestVerdicts, AReadRequestIsOneLostPacket) {

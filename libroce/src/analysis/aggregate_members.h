@@ -86,11 +86,11 @@ template <HasMembers T>
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z] = value;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z);
   } else {
-    static_assert(count == 39, "an aggregate of this size needs a branch of its own");
+    static_assert(count == 41, "an aggregate of this size needs a branch of its own");
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, a2, b2, c2, d2, e2, f2, g2, h2,
-           i2, j2, k2, l2, m2] = value;
+           i2, j2, k2, l2, m2, n2, o2] = value;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, a2, b2, c2, d2, e2,
-                    f2, g2, h2, i2, j2, k2, l2, m2);
+                    f2, g2, h2, i2, j2, k2, l2, m2, n2, o2);
   }
 }
 

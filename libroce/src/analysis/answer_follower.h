@@ -2,6 +2,7 @@
 // Follows the responses to one READ (or the one response to an atomic).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "roce/wire/time.h"
@@ -68,6 +69,13 @@ struct AnswerFollower {
   void ask_again(LongPsn psn, LongPsn end);
   /// Notes that a request for the READ was not seen: an answer to it may continue at `psn`.
   void expect_other(LongPsn psn);
+  /// Notes that the latest response was no part of the answer, which goes on at `psn`.
+  void go_on_at(LongPsn psn) {
+    position = psn;
+    next_response = std::min(next_response, psn);
+  }
+  /// Takes a response to an earlier request, which others overtook.
+  void take_late(LongPsn psn) { next_response += psn == next_response ? 1 : 0; }
   /// Notes that the rest of the answer does not come any more.
   void give_up(LongPsn end) { next_response = end; }
 

@@ -121,6 +121,7 @@ struct Restart {
   std::uint32_t packets = 0;    ///< how many packets of it were seen
   LongPsn interrupted = 0;      ///< the PSN that the requester would have sent next, had it not gone back
   LongPsn provoked_before = 0;  ///< that of the NAK which is its reason; 0 if there is none
+  LongPsn stray = 0;            ///< a new PSN far ahead of it that was seen while it was under way; 0 if there is none
 
   // A-ORD-2 (after the silence of an ACK timeout, the requester goes back because of that)
   [[nodiscard]] Cause likely_cause() const { return was_silent ? Cause::timeout : cause; }
@@ -258,6 +259,21 @@ struct Doubt {
   std::uint32_t answers = 0;    ///< answers to `first` or later PSNs since then
 };
 
+/// A loss in front of the capture point that is not reported yet: the packet was sent again, but may only be late.
+struct HeldLoss {
+  PacketId about{};  ///< the packet that the verdict is on
+  Time time{};
+  PacketId other{};  ///< what the verdict refers to
+  Time since{};      ///< time at which the packet was sent again
+  LongPsn first = 0;
+  std::uint32_t count = 1;
+  bool is_response = false;
+  bool is_only = false;  ///< a response: its READ or atomic had been requested once, so only one can be late
+  bool has_come =
+      false;  ///< a response with its PSN has come: it, or one to what was sent again; the next one shows it
+  bool has_begun = false;  ///< the answer to what was sent again has begun
+};
+
 /// One PSN space: the requests to one QP, and the responses to them.
 struct Channel {
   LongPsn first = 0;              ///< origin of relative PSNs
@@ -286,6 +302,7 @@ struct Channel {
   Lazy<MessageEnds> ends;
   Lazy<Attempts> attempts;
   RareRing<Doubt> doubts;                    ///< in the order of `sent_again`
+  RareRing<HeldLoss> held;                   ///< in the order of `since`; a few
   Duration least_timeout = Duration::max();  ///< shortest silence after which the requester went back by itself
   RequestOrder order;
   LatestAeth aeth;
@@ -300,7 +317,8 @@ struct Channel {
   bool refused = false;              ///< a NAK for an error was seen: the QP is in ERR
   bool lacks_lengths = false;        ///< a request was cut: the lengths of READs may be unknown
   bool lacks_syndromes = false;      ///< a response was seen of which it is unknown whether it is an ACK or a NAK
-  bool in_doubt = false;  ///< a PSN was seen with two opcodes: two connections may have used these QP numbers
+  bool in_doubt = false;       ///< a PSN was seen with two opcodes: two connections may have used these QP numbers
+  std::uint8_t latencies = 0;  ///< how many were like `least_latency`, up to `kLatenciesAlike`
 };
 
 /// True if every response of the READ was seen since it was last requested.

@@ -143,7 +143,9 @@ constexpr std::array kRows{
         {ids_count, is_acknowledged, was_under_way, nak_for_it_alone, is_ahead, was_asked_for, after_timeout, is_soon},
         {Fate::unknown, unexplained, Cause::none, "late, or sent again for a NAK that was not seen"}),
 
-    row(Question::doubtful_request, {comes_again}, {},
+    row(Question::doubtful_request, {comes_again, follows_directly}, {},
+        {Fate::lost, request_lost_before, Cause::none, "it comes again at once, as a copy does"}),
+    row(Question::doubtful_request, {comes_again}, {follows_directly},
         {Fate::late, reordered, Cause::none, "it comes again: only now does the requester go back"}),
     row(Question::doubtful_request, {next_is_new}, {comes_again},
         {Fate::late, reordered, Cause::none, "the requester does not go on where a go-back would"}),

@@ -145,6 +145,7 @@ void limit_gaps(ChannelRef ref) {
 
 void settle(ChannelRef ref, Time now) {
   Channel& channel = ref.channel;
+  if (!channel.held.empty()) settle_held(ref, now);
   while (!channel.gaps.empty()) {
     const Gap& gap = channel.gaps.front();
     if (!gap.acknowledged_by || now - gap.acknowledged_at < heuristics::kGapSettles) break;
@@ -193,6 +194,7 @@ void finish_channel(ChannelRef ref) {
   Channel& channel = ref.channel;
   settle_filled(ref, channel.filled->first + 1);
   settle_doubts(ref);
+  settle_all_held(ref);
   for (RareRing<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
     while (!gaps->empty()) give_up_oldest(ref, *gaps);
   }

@@ -44,7 +44,8 @@ inline constexpr Duration kAnswerOvertaken = microseconds{2};
 /// Test: SimTruth.VerdictsAreTrueAndComplete (hardware_like).
 inline constexpr std::int64_t kMostOvertaken = 4;
 /// Most PSNs by which a go-back may seem to jump because its latest packet overtook others. A longer jump that is
-/// taken back was a stray packet, and so is a packet that far ahead of a go-back that has just begun.
+/// taken back was a stray packet, and so is a packet that far ahead of a go-back that has just begun. The same for the
+/// answer to a READ.
 /// Test: OvertakenRequests.FarAheadOfAGoBackThatHasJustBegunIsOvertakenWithoutIdentifications.
 inline constexpr std::int64_t kOvertakingJump = 4;
 /// UDP_MAX_SEGMENTS of Linux: no super-frame has more packets, and each may begin with the IP identification 0.
@@ -68,8 +69,8 @@ inline constexpr int kTimeoutVariesBy = 8;
 /// Test: GoBacks.ASilenceMuchShorterThanTheOneBeforeIsNoTimeout.
 inline constexpr int kTimeoutLastsTimes = 4;
 /// Time for which an acknowledged gap stays open. The two directions of a capture may be recorded with separate clocks
-/// or queues, so that the missing packet may still follow.
-/// Test: RequestVerdicts.DamagedPacketAndTheOneThatArrivedInItsPlace.
+/// or queues, so that the missing packet may still follow. Also the time for which one that was sent again may only be
+/// late. Test: RequestVerdicts.DamagedPacketAndTheOneThatArrivedInItsPlace, LatePackets.AreNotAwaitedForLong.
 inline constexpr Duration kGapSettles = microseconds{100};
 /// Time in which a requester asks again for a READ response that was passed. It does so at once if it misses the
 /// response; one that does not has it.
@@ -82,7 +83,8 @@ inline constexpr std::size_t kLostAmongRequests = 8;
 /// A wait that is shorter than an ACK timeout by less than this part of itself may be that timeout: rxe counts in
 /// jiffies, and the way to the capture point varies. Test: Unanswered.WaitsTellTheAckTimeout.
 inline constexpr int kTimeoutTolerancePart = 12;
-/// Requests of a channel of which it is open whether they, or their answers, were lost; the oldest counts as lost then.
+/// Requests of a channel of which it is open whether they, or their answers, were lost, and packets that may only be
+/// late; the oldest counts as lost then.
 /// Test: LateAnswers.OfRequestsInDoubtTheNewestEightAreRemembered.
 inline constexpr std::size_t kDoubtsKept = 8;
 /// Answers to one request that are lost one after the other before the next is believed to be lost as well.
@@ -99,6 +101,12 @@ inline constexpr int kNakComesSurelyAfterPart = 8;
 /// to the transmission before. Latencies of Soft-RoCE in a busy guest vary by more than four.
 /// Test: Heuristics.AnAnswerWithinAnEighthOfTheLatencyIsToTheTransmissionBefore.
 inline constexpr int kAnswerComesAfterPart = 8;
+/// Part of the least latency by which another one may differ and still be like it: both are the round trip of the path
+/// then, not of a busy host. Test: Heuristics.ALatencyThatWasSeenTwiceIsTheLeast.
+inline constexpr int kLatencyVariesBy = 8;
+/// So many latencies that are like the least one show that none is shorter. Of fewer, the parts above and below hold.
+/// Test: Heuristics.ALatencyThatWasSeenTwiceIsTheLeast.
+inline constexpr std::uint8_t kLatenciesAlike = 2;
 /// Part of the time from the request after a lost one to the NAK that a pause of the requester may lack of all of it:
 /// then the packet after the pause provoked the NAK. Test: NakedRequests.APauseBeforeWhatProvokedTheNakIsNoRoundTrip.
 inline constexpr int kPauseLacksPart = 8;

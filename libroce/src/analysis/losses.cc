@@ -204,6 +204,7 @@ void close_gap(RareRing<Gap>& gaps, LongPsn psn) {
 void lose_answer(ChannelRef ref, const Read& read, const Request& request, const Restart& restart) {
   Channel& channel = ref.channel;
   const LongPsn psn = restart.first;
+  if (!channel.held.empty()) say_held_answer(ref, psn);
   const std::size_t found = find_answer(channel, psn, read.request_time);
   const Evidence evidence = evidence_of_answer(channel, read, restart, found);
   const Explanation& fate = explain(evidence);
@@ -223,10 +224,15 @@ void lose_answer(ChannelRef ref, const Read& read, const Request& request, const
     about = gap->revealed_by;
     time = gap->revealed_at;
   }
-  Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, about, time);
-  verdict.first_psn = ref.wire(psn);
-  verdict.other = ref.packet().id;
-  if (fate.fate == Fate::lost) note_lost_packet(ref, verdict);
+  if (fate.verdict == VerdictKind::response_lost_before) {
+    hold_loss(ref,
+              {about, time, ref.packet().id, ref.packet().time, psn, 1, true, read.answer.asked == 1, false, false});
+  } else {
+    Verdict& verdict = say_later(ref.state, ref.stream, fate.verdict, about, time);
+    verdict.first_psn = ref.wire(psn);
+    verdict.other = ref.packet().id;
+    if (fate.fate == Fate::lost) note_lost_packet(ref, verdict);
+  }
   close_gap(channel.response_gaps, psn);
 }
 

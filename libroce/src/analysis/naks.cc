@@ -52,11 +52,11 @@ bool is_suspect(const Channel& channel, const Request& request, LongPsn psn, Tim
   // A-NAK-5 (after the silence of an ACK timeout, nothing that was sent before is under way)
   if (channel.restart->was_silent && request.last_time >= channel.restart->begin) return true;
   const Duration since = now - request.last_time;
-  if (since < channel.least_latency / heuristics::kNakComesSurelyAfterPart) return false;
+  if (since < least_of_round_trip(channel, heuristics::kNakComesSurelyAfterPart)) return false;
   // If two transmissions are closer together than a round trip, the NAK may be about either, unless the later go-back
   // has been answered already.
   return channel.restart->answered || (request.last_time - request.previous_time >= channel.least_latency &&
-                                       since >= channel.least_latency / heuristics::kNakComesAfterPart);
+                                       since >= least_of_round_trip(channel, heuristics::kNakComesAfterPart));
 }
 
 // A-NAK-1 (a NAK for a sequence error names the first PSN that did not arrive)
@@ -72,7 +72,7 @@ void on_sequence_error(ChannelRef ref, const PendingNak& nak) {
     if (const std::size_t next = place_of(channel, nak.psn); next < channel.requests.size()) {
       const Request& after = channel.requests[next];
       const bool is_known = after.transmissions == 1 && nak.time >= after.last_time;
-      if (is_known) channel.least_latency = std::min(channel.least_latency, nak.time - after.last_time);
+      if (is_known) note_latency(channel, nak.time - after.last_time);
     }
   } else if (const std::size_t index = find_request(channel, nak.psn);
              index < channel.requests.size() && is_suspect(channel, channel.requests[index], nak.psn, nak.time)) {

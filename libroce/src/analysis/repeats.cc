@@ -78,6 +78,8 @@ void on_late(ChannelRef ref, const Flow& flow, Request& request, LongPsn psn, co
   request.came_late = true;
   if ((is_newest || late.fate == Fate::late) && find_gap(channel.gaps, psn) != nullptr) {
     resolve_gap(ref, channel.gaps, psn, request.span, late.verdict, late.cause);
+  } else if (late.fate == Fate::late && !channel.held.empty()) {
+    (void)settle_late_request(ref, psn);
   }
   if (Read* read = find_read(channel, psn); read != nullptr && is_newest) reset_read(ref, *read, psn);
 }
@@ -138,6 +140,28 @@ LongPsn end_of_gaps(const Channel& channel, LongPsn psn) {
   return psn;
 }
 
+// True if the missing request, which was sent again, may still come, and can be told then by its IP identification.
+bool may_be_late(ChannelRef ref, const Flow& flow, const Gap& gap, LongPsn psn, std::uint32_t count) {
+  if (!ids_show_order(flow, ref.packet()) || psn + count > gap.end()) return false;
+  for (std::size_t i = 0; i < ref.channel.corrupted.size(); ++i) {
+    if (ref.channel.corrupted[i].psn == psn) return false;
+  }
+  return true;
+}
+
+// Holds back the loss of the missing request that was sent again with the current packet.
+void hold_missing(ChannelRef ref, LongPsn psn, std::uint32_t count) {
+  RareRing<Gap>& gaps = ref.channel.gaps;
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    if (!gaps[i].covers(psn)) continue;
+    const Gap gap = gaps[i];
+    hold_loss(ref, {gap.revealed_by, gap.revealed_at, gap.nak ? gap.nak : gap.acknowledged_by, ref.packet().time, psn,
+                    count, false, false, false, false});
+    (void)take_out(gaps, i, psn, psn + count);
+    return;
+  }
+}
+
 // Puts a request that was missing in its place in PSN order.
 void insert(ChannelRef ref, Request& request) {
   Channel& channel = ref.channel;
@@ -183,6 +207,7 @@ void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
   const auto span = static_cast<std::uint32_t>(std::min<LongPsn>(request.span, end - psn));
   const std::uint32_t sure = std::min(span, request.sure_span());
   const Explanation& missing = explain_missing(channel, flow, gap, ref.packet(), psn);
+  const bool may_come = missing.verdict == VerdictKind::request_lost_before && may_be_late(ref, flow, gap, psn, sure);
   const bool is_sent_again = missing.fate == Fate::sent_again || missing.fate == Fate::sent_again_or_late;
   if (missing.fate == Fate::sent_again_or_late) {
     channel.filled.make() = {true, psn, sure, missing.cause, channel.naks[find_nak(channel, psn)]};
@@ -195,7 +220,11 @@ void on_missing(ChannelRef ref, Flow& flow, const Gap& gap, LongPsn psn) {
     request.came_late = true;
     if (missing.fate == Fate::late) say_out_of_order(ref, gap.revealed_by, gap.revealed_at);
   }
-  if (missing.verdict != kNoVerdict) resolve_gap(ref, channel.gaps, psn, sure, missing.verdict, missing.cause);
+  if (may_come) {
+    hold_missing(ref, psn, sure);
+  } else if (missing.verdict != kNoVerdict) {
+    resolve_gap(ref, channel.gaps, psn, sure, missing.verdict, missing.cause);
+  }
   if (sure < span) end_gap(channel, psn + sure);
   insert(ref, request);
   // Its answer, which may have come before it, showed only a part of its PSNs.
@@ -210,8 +239,11 @@ void settle_filled(ChannelRef ref, LongPsn next_request) {
   // A go-back continues with the next PSN. A packet that was only late is followed by a new one, or comes once more.
   const LongPsn end = filled.first + filled.count;
   const bool comes_again = next_request == filled.first;
+  const bool follows_directly =
+      comes_again && ref.packet().time - channel.latest_time < heuristics::kCopyFollows / heuristics::kCopyOfGoBackPart;
   const Explanation& was = explain(Evidence{Question::doubtful_request}
                                        .note(Fact::comes_again, comes_again)
+                                       .note(Fact::follows_directly, follows_directly)
                                        .note(Fact::next_is_new, next_request == channel.next && end < channel.next));
   resolve_gap(ref, channel.gaps, filled.first, filled.count, was.verdict, filled.cause);
   if (was.fate != Fate::late) return;

@@ -41,6 +41,14 @@ Gap& add_gap(ChannelRef ref, LongPsn first, LongPsn end) {
   return channel.gaps.insert(at, gap);
 }
 
+// A-ORD-7 (one packet far ahead of a go-back that goes on was overtaken by it)
+// True if it is that far ahead, and the packet before it was not: the next request shows which of the two it was.
+bool may_be_stray(const Channel& channel, const Flow& flow, const Observation& packet, LongPsn psn) {
+  const Restart& restart = *channel.restart;
+  return !ids_show_order(flow, packet) && restart.stray == 0 && psn == channel.next && psn == restart.interrupted &&
+         psn - restart.next > heuristics::kOvertakingJump;
+}
+
 // Handles a request that is newer than all before it while a go-back is under way: it ends that, or it overtook it.
 void go_ahead(ChannelRef ref, const Flow& flow, Request& request) {
   Channel& channel = ref.channel;
@@ -54,7 +62,15 @@ void go_ahead(ChannelRef ref, const Flow& flow, Request& request) {
   }
   // The next request shows it.
   if (ahead == Fate::sent_again_or_late && channel.latest == channel.restart->first) return;
-  if (ahead != Fate::sent_again_or_late) add_gap_of_restart(ref, request.psn);
+  if (ahead != Fate::sent_again_or_late) {
+    if (may_be_stray(channel, flow, ref.packet(), request.psn)) {
+      channel.restart.make().stray = request.psn;
+      return;
+    }
+    // Two in a row: the go-back was over at the first of them.
+    const LongPsn stray = channel.restart->stray;
+    add_gap_of_restart(ref, stray != 0 && channel.latest == stray ? stray : request.psn);
+  }
   channel.restart.make().active = false;
 }
 

@@ -58,6 +58,23 @@ void mark_arrived(ChannelRef ref, LongPsn end) {
   }
 }
 
+void note_latency(Channel& channel, Duration latency) {
+  const Duration least = channel.least_latency;
+  if (least == Duration::max() || latency < least - least / heuristics::kLatencyVariesBy) {
+    channel.latencies = 1;
+  } else if (latency <= least + least / heuristics::kLatencyVariesBy &&
+             channel.latencies < heuristics::kLatenciesAlike) {
+    ++channel.latencies;
+  }
+  channel.least_latency = std::min(least, latency);
+}
+
+// A-NAK-6 (nothing comes sooner after a request than the least latency, once others were like that)
+Duration least_of_round_trip(const Channel& channel, int part) {
+  if (channel.least_latency == Duration::max()) return Duration{};
+  return channel.latencies >= heuristics::kLatenciesAlike ? channel.least_latency : channel.least_latency / part;
+}
+
 void link_request(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   const std::size_t index = find_request(channel, psn);
@@ -68,7 +85,7 @@ void link_request(ChannelRef ref, LongPsn psn) {
   result.request = request.last;
   result.latency = packet.time - request.last_time;
   if (request.transmissions == 1 && !request.acknowledged && result.latency >= Duration{}) {
-    channel.least_latency = std::min(channel.least_latency, result.latency);
+    note_latency(channel, result.latency);
   }
   if (ref.state.options.keep_answers) ref.state.answers.push_back({request.last, packet.id, result.latency});
 }
@@ -121,8 +138,8 @@ void note_answered(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   if (!channel.restart || psn < channel.restart->first) return;
   const Restart& restart = *channel.restart;
-  const bool is_early = channel.least_latency != Duration::max() &&
-                        ref.packet().time - restart.begin < channel.least_latency / heuristics::kAnswerComesAfterPart;
+  const bool is_early =
+      ref.packet().time - restart.begin < least_of_round_trip(channel, heuristics::kAnswerComesAfterPart);
   const bool brings_provoker = restart.provoked_before != 0 && psn + 1 >= restart.provoked_before;
   if (is_early && !brings_provoker && !restart.was_silent) return;
   channel.restart.make().answered = true;
@@ -208,6 +225,21 @@ void add_response_gap(ChannelRef ref, const Read& read, LongPsn first, LongPsn e
   verdict.psn_count = gap.count;
 }
 
+// A-ORD-7 (one response far ahead of an answer that goes on belongs to the answer before)
+// Undoes the jump of an answer that goes on where it was before its latest response.
+void undo_answer_jump(ChannelRef ref, Read& read, LongPsn psn) {
+  Channel& channel = ref.channel;
+  if (read.answer.asked == 1 || channel.responses.empty()) return;
+  for (std::size_t i = 0; i < channel.response_gaps.size(); ++i) {
+    const Gap gap = channel.response_gaps[i];
+    if (gap.first != psn || gap.count < heuristics::kOvertakingJump) continue;
+    if (gap.revealed_by != channel.responses.back().packet) continue;
+    resolve_gap(ref, channel.response_gaps, gap.first, gap.count, VerdictKind::unexplained, Cause::none);
+    read.answer.go_on_at(psn);
+    return;
+  }
+}
+
 // Handles one response of a READ.
 void on_read_response(ChannelRef ref, Read& read, const Answering& answering) {
   Channel& channel = ref.channel;
@@ -217,8 +249,14 @@ void on_read_response(ChannelRef ref, Read& read, const Answering& answering) {
   AnswerPart part;
   part.psn = psn;
   part.begins = position == Position::first || position == Position::only;
+  if (settle_late_answer(ref, answering, read, part.begins) == LateAnswer::yes) {
+    say_now(ref.state, ref.stream, VerdictKind::response_out_of_order).other = read.request;
+    read.answer.take_late(psn);
+    return;
+  }
   part.has_newer_msn = answering.has_newer_msn;
   part.is_older = answering.is_older;
+  undo_answer_jump(ref, read, psn);
   if (const Gap* const gap = find_gap(channel.response_gaps, psn)) {
     part.is_missing = true;
     part.since_revealed = packet.time - gap->revealed_at;
@@ -341,7 +379,9 @@ Sighting on_response(ChannelRef ref, Flow& flow) {
   // MSNs only grow: a response with a newer one than an answer to later PSNs was sent after that.
   answering.has_newer_msn =
       packet.has_aeth && channel.aeth.is_known && psn < channel.aeth.psn && packet.msn.newer_than(channel.aeth.msn);
-  answering.is_older = ids_show_order(flow, packet) && is_older_id(packet.ip_id, flow.last_ip_id);
+  answering.ids_tell = ids_show_order(flow, packet);
+  answering.is_older = answering.ids_tell && is_older_id(packet.ip_id, flow.last_ip_id);
+  answering.has_older_msn = packet.has_aeth && channel.aeth.is_known && channel.aeth.msn.newer_than(packet.msn);
   if (!answering.is_news) note_order_of_sending(answering, channel, flow, packet);
   judge_aeth(ref, psn);
   const bool refuses = info.operation == Operation::acknowledge && !is_acknowledgement(packet);

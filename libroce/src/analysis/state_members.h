@@ -29,7 +29,7 @@ inline constexpr std::size_t kMemberCount<LatestCnp> = 4;
 template <>
 inline constexpr std::size_t kMemberCount<Stream> = 12;
 template <>
-inline constexpr std::size_t kMemberCount<Channel> = 39;
+inline constexpr std::size_t kMemberCount<Channel> = 41;
 template <>
 inline constexpr std::size_t kMemberCount<Request> = 23;
 template <>
@@ -41,7 +41,7 @@ inline constexpr std::size_t kMemberCount<Read> = 12;
 template <>
 inline constexpr std::size_t kMemberCount<AnswerFollower> = 11;
 template <>
-inline constexpr std::size_t kMemberCount<Restart> = 19;
+inline constexpr std::size_t kMemberCount<Restart> = 20;
 template <>
 inline constexpr std::size_t kMemberCount<RequestOrder> = 7;
 template <>
@@ -64,6 +64,8 @@ template <>
 inline constexpr std::size_t kMemberCount<Attempts> = 8;
 template <>
 inline constexpr std::size_t kMemberCount<Doubt> = 13;
+template <>
+inline constexpr std::size_t kMemberCount<HeldLoss> = 10;
 template <>
 inline constexpr std::size_t kMemberCount<Message> = 17;
 template <>
@@ -214,6 +216,9 @@ inline constexpr std::uint32_t kMostPsns = 1U << 24U;
 }
 [[nodiscard]] inline bool is_possible(const Doubt& doubt) {
   return doubt.psn_count != 0 && doubt.psn_count <= kMostPsns;
+}
+[[nodiscard]] inline bool is_possible(const HeldLoss& held) {
+  return held.count != 0 && held.count <= kMostPsns;
 }
 [[nodiscard]] inline bool is_possible(const Message& message) {
   return message.direction < 2;

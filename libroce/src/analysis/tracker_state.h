@@ -222,6 +222,8 @@ struct Answering {
   bool was_overtaken = false;  ///< a response to later PSNs that was seen before it was sent after it
   bool was_sent_last = false;  ///< it was sent after a response to later PSNs
   bool is_older = false;       ///< by its IP identification it was sent before a packet of its flow that was seen
+  bool ids_tell = false;       ///< the IP identifications show the order of sending
+  bool has_older_msn = false;  ///< its MSN is older than the newest that was seen
 };
 Sighting on_response(ChannelRef ref, Flow& flow);
 /// Remembers a request with its own answer.
@@ -229,6 +231,11 @@ Read& add_read(ChannelRef ref, const Request& request);
 /// Marks the gaps before `end` as acknowledged: those requests have reached the responder, and only the capture lacks
 /// them.
 void mark_arrived(ChannelRef ref, LongPsn end);
+/// Notes the time from a request that was sent once to a response to it.
+void note_latency(Channel& channel, Duration latency);
+/// Returns the least time in which a response can follow its request. While few latencies were seen, others may be
+/// shorter: then it is the `part` of the least one. 0 if there is none.
+[[nodiscard]] Duration least_of_round_trip(const Channel& channel, int part);
 /// Notes that the current response answers the request with `psn`.
 void link_request(ChannelRef ref, LongPsn psn);
 /// Marks READs and atomics before `psn` as passed by the current response.
@@ -268,6 +275,23 @@ void count_asked(ChannelRef ref, LongPsn psn);
 void count_answer(ChannelRef ref, LongPsn psn);
 /// Says what became of all requests in doubt.
 void settle_doubts(ChannelRef ref);
+
+// held_losses.cc: losses that are held back until the packet can no longer be late.
+/// Holds back the report of a loss.
+void hold_loss(ChannelRef ref, const HeldLoss& held);
+/// Notes that a request with `psn` came that was sent before the one in its place: it was only late. False if no loss
+/// of it is held back.
+bool settle_late_request(ChannelRef ref, LongPsn psn);
+/// Whether a response is the one whose loss is held back.
+enum class LateAnswer : std::uint8_t { no, unknown, yes };
+/// Says what became of the response with the PSN of the current one, if its loss is held back. `begins`: the current
+/// one is the first packet of an answer.
+LateAnswer settle_late_answer(ChannelRef ref, const Answering& answering, const Read& read, bool begins);
+/// Reports the response with `psn` as lost, if that is held back.
+void say_held_answer(ChannelRef ref, LongPsn psn);
+/// Reports the packets as lost that have been missing for too long to be late.
+void settle_held(ChannelRef ref, Time now);
+void settle_all_held(ChannelRef ref);
 
 // gaps.cc: packets that were not seen.
 /// Removes the PSNs from `first` to before `end`, which gap `index` has, from it. Returns the index of the next gap.
