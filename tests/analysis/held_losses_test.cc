@@ -150,5 +150,24 @@ TEST(Strays, AResponseFarAheadOfAnAnswerIsOfTheAnswerBefore) {
   EXPECT_THAT(found.later, Not(Contains(HasSubstr("reordered"))));
 }
 
+// After a READ that was requested again, too.
+TEST(Unanswered, ARequestThatNothingAnsweredIsLostWhateverWasReadBefore) {
+  const std::string read = R"(
+     0  A>B  READ_REQUEST  100  dma=64
+     5  A>B  SEND_ONLY     101  ar
+    10  B>A  ACK           101
+    15  A>B  READ_REQUEST  100  dma=64
+    16  A>B  SEND_ONLY     101  ar
+    25  B>A  ONLY          100
+    26  B>A  ACK           101
+  1000  A>B  SEND_ONLY     102  ar
+)";
+  EXPECT_THAT(analyse(read + "9000 A>B SEND_ONLY 102 ar\n9010 B>A ACK 102").later,
+              Contains(HasSubstr("8 lost_beyond 102")));
+  // Its answer counts, since the READ was answered before.
+  EXPECT_THAT(analyse(read + "1010 B>A ACK 102\n9000 A>B SEND_ONLY 102 ar\n9010 B>A ACK 102").later,
+              Contains(HasSubstr("9 response_lost_after 102")));
+}
+
 }  // namespace
 }  // namespace roce::analysis

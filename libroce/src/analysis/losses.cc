@@ -40,21 +40,35 @@ bool are_too_many_to_be_lost(const Channel& channel, LongPsn psn) {
   return false;
 }
 
-// True after a READ that was requested again or is not answered completely: responses may have arrived without
-// counting.
-bool may_not_count(const Channel& channel, LongPsn psn) {
-  for (std::size_t i = channel.reads.size(); i-- > 0;) {
-    const Read& read = channel.reads[i];
-    if (read.end() <= psn && (read.answer.asked > 1 || !is_complete(channel, read))) return true;
-  }
-  return false;
-}
-
 // True if `psn` would not be sent again, had the response arrived; a response that may still be on its way is not
 // meant.
 bool would_have_stopped(const Channel& channel, const Response& response, LongPsn psn, Time now) {
   const bool is_on_its_way = channel.least_latency != Duration::max() && now - response.time < channel.least_latency;
   return speaks_for(response, psn) && !is_on_its_way;
+}
+
+// True if the READ was requested again, and the requester may have waited for its answer when a response for `psn`
+// came.
+bool was_awaited(const Channel& channel, const Read& read, LongPsn psn, Time now) {
+  if (read.answer.asked == 1) return false;
+  bool is_answered = false;
+  for (std::size_t i = channel.responses.size(); i-- > 0;) {
+    const Response& response = channel.responses[i];
+    const bool is_own = opcode_info(response.opcode).operation != Operation::acknowledge;
+    if (is_own && response.psn >= read.psn && response.psn < read.end()) is_answered = true;
+    if (is_answered && would_have_stopped(channel, response, psn, now)) return true;
+  }
+  return !is_answered;
+}
+
+// True after a READ that is not answered completely, or was not when a response came: responses may have arrived
+// without counting.
+bool may_not_count(const Channel& channel, LongPsn psn, Time now) {
+  for (std::size_t i = channel.reads.size(); i-- > 0;) {
+    const Read& read = channel.reads[i];
+    if (read.end() <= psn && (!is_complete(channel, read) || was_awaited(channel, read, psn, now))) return true;
+  }
+  return false;
 }
 
 // True if a response that was seen since the request was sent last speaks for `psn`, even if it may not have arrived
@@ -116,13 +130,16 @@ void lose_unanswered(ChannelRef ref, std::size_t index, LongPsn psn, Naks naks) 
   const Channel& channel = ref.channel;
   const Request* const asking = first_that_asks(channel, index);
   const bool is_being_answered = asking != nullptr && was_answered_since(channel, *asking, psn);
-  const Explanation& fate = explain(Evidence{Question::unanswered_request}
-                                        .note(Fact::may_not_count, may_not_count(channel, psn))
-                                        .note(Fact::too_many_to_lose, are_too_many_to_be_lost(channel, psn))
-                                        .note(Fact::was_answered, was_answered(channel, psn, ref.packet().time))
-                                        .note(Fact::is_refused, naks == Naks::some)
-                                        .note(Fact::is_being_answered, is_being_answered)
-                                        .note(Fact::answer_was_due, asking != nullptr));
+  const bool has_answer = was_answered(channel, psn, ref.packet().time);
+  const bool has_any = has_answer || is_being_answered;
+  const Explanation& fate =
+      explain(Evidence{Question::unanswered_request}
+                  .note(Fact::may_not_count, has_any && may_not_count(channel, psn, ref.packet().time))
+                  .note(Fact::too_many_to_lose, are_too_many_to_be_lost(channel, psn))
+                  .note(Fact::was_answered, has_answer)
+                  .note(Fact::is_refused, naks == Naks::some)
+                  .note(Fact::is_being_answered, is_being_answered)
+                  .note(Fact::answer_was_due, asking != nullptr));
   if (fate.verdict == VerdictKind::response_lost_after) lose_responses(ref, psn, fate.verdict);
   if (fate.verdict == VerdictKind::lost_beyond) doubt_request(ref, *asking, channel.requests[index].psn);
 }
