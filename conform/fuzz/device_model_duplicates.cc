@@ -41,8 +41,7 @@ Expectation DeviceModel::judge_duplicate_read(const Packet& request) const {
     const bool is_it = executed.operation == Operation::read_request && packets >= 0 &&
                        static_cast<std::uint32_t>(packets) < executed.psns;
     const std::uint64_t done = is_it ? static_cast<std::uint64_t>(packets) * attributes_.path_mtu : 0;
-    if (is_it && request.payload_length() == 0 && reth.r_key == executed.read.r_key &&
-        reth.virtual_address == executed.read.virtual_address + done &&
+    if (is_it && reth.r_key == executed.read.r_key && reth.virtual_address == executed.read.virtual_address + done &&
         reth.dma_length + done <= executed.read.dma_length && may_read_again(executed.read)) {
       const bool is_whole_rest = reth.dma_length + done == executed.read.dma_length;
       // RC-RESP-30: a part of a READ begins with FIRST or ONLY, or goes on where the whole would.
@@ -52,7 +51,9 @@ Expectation DeviceModel::judge_duplicate_read(const Packet& request) const {
         add_read_responses(again, reth, psn, state_.msn, goes_on);
         expectation.push_back(std::move(again));
       }
-      if (is_whole_rest && age < attributes_.rd_atomic_depth) return expectation;
+      // A device that executes a READ with a payload may answer it again, too.
+      const bool is_odd = request.payload_length() != 0;
+      if (is_whole_rest && !is_odd && age < attributes_.rd_atomic_depth) return expectation;
       break;
     }
     ++age;
