@@ -160,6 +160,12 @@ class Process:
             raise GuestError(self._guest.explain(f"`{self.command}` did not say {count} lines. It said:\n{self.output()}"))
         return lines()
 
+    def wait_said(self, text, timeout=30):
+        """Until it has said so, on either of its outputs; an error when it ends or the time is over before that."""
+        self._guest._wait(lambda: text in self.output() or self._code is not None, timeout)
+        if text not in self.output():
+            raise GuestError(self._guest.explain(f"`{self.command}` did not say \"{text}\". It said:\n{self.output()}"))
+
     def ends_within(self, seconds):
         """Whether it has ended by then."""
         return self._guest._wait(lambda: self._code is not None, seconds)

@@ -165,7 +165,9 @@ class RdmaCmCases(RdmaCm):
         with self.counted() as rose:
             ours.stop()
             self.assertEqual(ours.wait(), 0)
-            self.assertIn("DISCONNECT EVENT", theirs.wait().stderr)
+            theirs.wait_said("DISCONNECT EVENT")
+            # It may post one more RECV when its QP is in the error state, which librxe does not flush: then it never ends.
+            theirs.kill()
         self.assertEqual(rose["retry_exceeded_err"], 0)
 
     def test_the_guest_is_killed(self):
