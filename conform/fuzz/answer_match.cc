@@ -19,8 +19,9 @@ bool fits(const Answer& answer, const Packet& frame) {
   const std::int32_t ahead = psn.distance_from(answer.first);
   if (ahead < 0 || ahead > answer.last.distance_from(answer.first)) return false;
   if (const auto aeth = frame.get<Aeth>()) {
-    const bool is_right = answer.syndrome ? aeth->syndrome.value() == *answer.syndrome
-                                          : aeth->syndrome.kind() == AethKind::ack && aeth->syndrome.value() < 0x20;
+    const std::uint8_t syndrome = aeth->syndrome.value();
+    const bool is_right = answer.syndrome ? syndrome == *answer.syndrome
+                                          : syndrome <= answer.most_credits || aeth->syndrome == AethSyndrome::ack();
     if (!is_right || aeth->msn != answer.msn) return false;
   }
   if (const auto atomic = frame.get<AtomicAckEth>(); atomic && atomic->original != answer.original) return false;
@@ -32,6 +33,8 @@ std::string text_of(const Answer& answer) {
   fmt::format_to(std::back_inserter(text), " PSN {}", answer.first.value());
   if (answer.first != answer.last) fmt::format_to(std::back_inserter(text), " … {}", answer.last.value());
   if (answer.syndrome) fmt::format_to(std::back_inserter(text), " syndrome 0x{:02x}", *answer.syndrome);
+  if (!answer.syndrome && answer.most_credits != kMostCredits)
+    fmt::format_to(std::back_inserter(text), " syndrome 0x00 … 0x{:02x} or 0x1f", answer.most_credits);
   fmt::format_to(std::back_inserter(text), " MSN {}", answer.msn.value());
   return text;
 }

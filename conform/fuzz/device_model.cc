@@ -118,11 +118,24 @@ bool DeviceModel::is_taken(const Packet& request) const {
          !request.info().is_response();
 }
 
+void DeviceModel::limit_credits(Behaviour& behaviour) const {
+  const std::size_t receives = state_.receives.size() - std::min(state_.receives.size(), behaviour.completions.size());
+  std::uint8_t code = 0;
+  while (code < kMostCredits &&
+         *AethSyndrome::ack_with_credits(static_cast<std::uint8_t>(code + 1)).credits() <= receives) {
+    ++code;
+  }
+  for (Answer& answer : behaviour.answers) answer.most_credits = code;
+}
+
 Expectation DeviceModel::judge(const Packet& request) const {
   if (!is_taken(request)) return {ignored()};
   switch (attributes_.type) {
-    case transport::QpType::rc:
-      return judge_reliable(request);
+    case transport::QpType::rc: {
+      Expectation expectation = judge_reliable(request);
+      for (Behaviour& behaviour : expectation) limit_credits(behaviour);
+      return expectation;
+    }
     case transport::QpType::uc:
       return judge_unreliable(request);
     default:

@@ -63,6 +63,8 @@ class DeviceModel {
   /// True if the frame is one that the QP looks at.
   [[nodiscard]] bool is_taken(const Packet& request) const;
   [[nodiscard]] Expectation judge_reliable(const Packet& request) const;
+  /// Lets the ACKs of a behaviour promise no more receives than are posted then (RC-RESP-25).
+  void limit_credits(Behaviour& behaviour) const;
   [[nodiscard]] Expectation judge_gap() const;
   [[nodiscard]] Expectation judge_duplicate(const Packet& request) const;
   [[nodiscard]] Expectation judge_duplicate_read(const Packet& request) const;

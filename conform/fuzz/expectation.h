@@ -54,15 +54,19 @@ struct DeviceState {
   std::deque<Executed> forgotten{};  ///< those of before a RESET, the newest first
 };
 
+/// The largest code of credits of an ACK; the next one stands for an ACK without credits.
+inline constexpr std::uint8_t kMostCredits = 30;
+
 /// A frame that the device may answer with.
 struct Answer {
   Opcode opcode{};
-  Psn first{};                             ///< its PSN is one from here …
-  Psn last{};                              ///< … to here
-  Msn msn{};                               ///< of an AETH
-  std::optional<std::uint8_t> syndrome{};  ///< of an AETH; empty: an ACK with any credits
-  std::vector<std::byte> payload{};        ///< of a READ response
-  std::uint64_t original = 0;              ///< of an answer to an atomic
+  Psn first{};                               ///< its PSN is one from here …
+  Psn last{};                                ///< … to here
+  Msn msn{};                                 ///< of an AETH
+  std::optional<std::uint8_t> syndrome{};    ///< of an AETH; empty: an ACK
+  std::uint8_t most_credits = kMostCredits;  ///< of such an ACK that has credits: the largest code
+  std::vector<std::byte> payload{};          ///< of a READ response
+  std::uint64_t original = 0;                ///< of an answer to an atomic
 };
 
 struct MemoryWrite {

@@ -220,6 +220,12 @@ class CaseWriter {
     for (const ReceiveDone& done : behaviour.completions) add_completion(done);
   }
 
+  static std::string syndrome_of(const Answer& answer) {
+    if (answer.syndrome) return fmt::format("0x{:02x}", *answer.syndrome);
+    if (answer.most_credits == kMostCredits) return "0..0x1F";
+    return fmt::format("[0..0x{:02x}, 0x1F]", answer.most_credits);
+  }
+
   void add_answer(const Answer& answer) {
     std::string fields = fmt::format(", bth.psn: {}", answer.last.value());
     if (answer.first != answer.last) {
@@ -227,8 +233,7 @@ class CaseWriter {
     }
     for (const HeaderId id : opcode_info(answer.opcode).headers()) {
       if (id == HeaderId::aeth) {
-        fields +=
-            answer.syndrome ? fmt::format(", aeth.syndrome: 0x{:02x}", *answer.syndrome) : ", aeth.syndrome: 0..0x1F";
+        fields += ", aeth.syndrome: " + syndrome_of(answer);
         fields += fmt::format(", aeth.msn: {}", answer.msn.value());
       }
       if (id == HeaderId::atomicacketh) fields += fmt::format(", atomicacketh.original: {}", answer.original);
