@@ -35,6 +35,7 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-conform fuzz --seed 7 --programs 100000 --findings found
   roce-conform run found/fuzz-1c9f22d7.yaml                   what was found, as a case
   roce-conform fuzz --corpus corpus --time 3600s --resume              go on after anything
+  roce-conform fuzz --capture captures/softroce/rc-mix-v4.tx.pcap      begin with what was asked there
   roce-conform fuzz --corpus best --merge corpus other-corpus          the fewest programs that show as much
   roce-conform fuzz -i eth0 --target 192.0.2.7 --agent 192.0.2.7:7471 --token-file secret --time 600s --findings found
 
@@ -137,11 +138,17 @@ void add_corpus_options(command_line::Command& command, FuzzOptions& options) {
                        "count");
   resume.needs(corpus);
   command
+      .add_option(
+          "--capture", options.captures,
+          "Begin with what QPs are asked in these captures, as if the device were asked it, and go on from that")
+      .type_name("FILE...");
+  command
       .add_option("--merge", options.merge,
                   "Make the corpus the fewest programs, of its own and of these folders, that show as much, and end")
       .type_name("FOLDER...")
       .needs(corpus)
       .excludes("--resume")
+      .excludes("--capture")
       .excludes("--json");
   command.add_option("--plateau", options.plateau, "Say that nothing new comes if no signature was new for so long")
       .type_name("TIME")

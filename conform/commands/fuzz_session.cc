@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "conform/commands/fuzz_captures.h"
 #include "conform/fuzz/finding_case.h"
 #include "conform/fuzz/merge.h"
 #include "conform/fuzz/program_text.h"
@@ -76,6 +77,14 @@ Outcome<std::vector<Program>> FuzzSession::read_new(fuzz::CorpusFolder& folder) 
 }
 
 Outcome<void> FuzzSession::open() {
+  if (Outcome<void> opened = open_corpus(); !opened) return opened;
+  Outcome<std::vector<Program>> programs = programs_of_captures(options_.captures);
+  if (!programs) return tl::unexpected(programs.error());
+  for (Program& program : *programs) crew_.knowledge().try_first(std::move(program));
+  return {};
+}
+
+Outcome<void> FuzzSession::open_corpus() {
   if (options_.corpus.empty()) return {};
   Outcome<fuzz::CorpusFolder> folder = outcome(fuzz::CorpusFolder::open(options_.corpus));
   if (!folder) return tl::unexpected(folder.error());
@@ -126,7 +135,7 @@ Outcome<void> FuzzSession::save() {
   for (const Program& program : crew_.knowledge().take_kept()) {
     if (Outcome<void> added = outcome(folder_->add(program)); !added) return added;
   }
-  return outcome(state_->save(crew_.knowledge().memory(), seconds()));
+  return outcome(state_->save(crew_.memory(), seconds()));
 }
 
 Outcome<void> FuzzSession::keep_files(double seconds) {
@@ -244,7 +253,7 @@ std::string FuzzSession::summary() const {
                   fuzz::kFuzzStates, counts.signatures, text::counted(counts.findings, "finding", "findings"));
   if (recoveries_ != 0)
     text += fmt::format(", the device was brought back {}", text::counted(recoveries_, "time", "times"));
-  if (const std::size_t left_out = crew_.first().gate().left_out(); left_out != 0)
+  if (const std::size_t left_out = crew_.first().gate().left_out().size(); left_out != 0)
     text +=
         fmt::format(", {} that it died of are left out", text::counted(left_out, "kind of action", "kinds of actions"));
   return text;
@@ -267,7 +276,7 @@ FuzzSummary FuzzSession::full_summary(const std::string& ended) const {
                       .possible_states = fuzz::kFuzzStates,
                       .damaged_files = damages_,
                       .recoveries = recoveries_,
-                      .left_out = crew_.first().gate().left_out()};
+                      .left_out = crew_.first().gate().left_out().size()};
   for (const fuzz::Oracle oracle : fuzz::kOracles) summary.oracles.emplace_back(to_string(oracle));
   summary.findings.reserve(findings().size());
   for (const fuzz::Finding& finding : findings()) {

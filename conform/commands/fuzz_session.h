@@ -24,10 +24,11 @@ struct FuzzOptions {
   std::string target;  ///< on a wire: the address of the device
   std::uint64_t seed = 1;
   std::string time = "60s";
-  std::uint64_t programs = 0;  ///< 0: no limit
-  std::string findings;        ///< a folder
-  std::string json;            ///< the file of a summary
-  std::string corpus;          ///< a folder
+  std::uint64_t programs = 0;         ///< 0: no limit
+  std::string findings;               ///< a folder
+  std::string json;                   ///< the file of a summary
+  std::string corpus;                 ///< a folder
+  std::vector<std::string> captures;  ///< files
   bool resume = false;
   std::vector<std::string> merge;     ///< folders
   std::optional<std::uint64_t> rate;  ///< frames a second; 0: no limit
@@ -41,7 +42,8 @@ class FuzzSession {
   /// `options` and `device` have to outlive the session.
   FuzzSession(const FuzzOptions& options, const Device& device);
 
-  /// Opens the corpus, and goes on from it. Failures, all with exit code 2: it cannot be used.
+  /// Opens the corpus, and goes on from it; reads the captures, whose programs come next. Failures: the corpus cannot
+  /// be used (exit code 2), and those of `programs_of_captures`.
   [[nodiscard]] Outcome<void> open();
   /// Runs programs until the time or their number is over, or somebody interrupts. Returns the reason why it ended
   /// before that; empty: it did not. Failures, with exit code 2: a file cannot be written, the device cannot be used.
@@ -66,6 +68,7 @@ class FuzzSession {
  private:
   using Clock = std::chrono::steady_clock;
 
+  [[nodiscard]] Outcome<void> open_corpus();
   [[nodiscard]] Outcome<std::vector<fuzz::Program>> read_new(fuzz::CorpusFolder& folder);
   [[nodiscard]] Outcome<std::string> run_programs();
   /// Finds out which programs stop a device again that was brought back. Throws DeviceGone.

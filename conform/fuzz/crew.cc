@@ -72,7 +72,14 @@ void Crew::work(Fuzzer& fuzzer) {
 
 void Crew::remember(FuzzMemory memory) {
   for (const auto& fuzzer : fuzzers_) fuzzer->begin_behind(memory.programs);
+  for (const std::uint64_t shape : memory.left_out) first().gate().leave_out(shape);
   knowledge_->remember(std::move(memory));
+}
+
+FuzzMemory Crew::memory() const {
+  FuzzMemory memory = knowledge_->memory();
+  memory.left_out = first().gate().left_out();
+  return memory;
 }
 
 void Crew::forget_devices() {

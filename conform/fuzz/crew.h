@@ -32,6 +32,8 @@ class Crew {
 
   /// Goes on where other fuzzers ended, with other conversations. To be called before `run`.
   void remember(FuzzMemory memory);
+  /// Returns all that another crew needs to go on.
+  [[nodiscard]] FuzzMemory memory() const;
   /// Lets go of the device, before another one takes its place.
   void forget_devices();
   [[nodiscard]] Knowledge& knowledge() const { return *knowledge_; }

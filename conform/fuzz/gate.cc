@@ -61,9 +61,9 @@ bool Gate::is_left_out(std::uint64_t shape) {
   return left_out_.contains(shape);
 }
 
-std::size_t Gate::left_out() {
+std::vector<std::uint64_t> Gate::left_out() {
   const std::lock_guard lock{mutex_};
-  return left_out_.size();
+  return {left_out_.begin(), left_out_.end()};
 }
 
 }  // namespace roce::conform::fuzz

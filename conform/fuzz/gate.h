@@ -9,6 +9,7 @@
 #include <span>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "conform/target/target.h"
 #include "roce/wire/packet.h"
@@ -49,8 +50,8 @@ class Gate {
   /// Lets programs leave out actions of a shape (action_shape.h) from now on.
   void leave_out(std::uint64_t shape);
   [[nodiscard]] bool is_left_out(std::uint64_t shape);
-  /// Returns how many shapes are left out.
-  [[nodiscard]] std::size_t left_out();
+  /// Returns the shapes that are left out.
+  [[nodiscard]] std::vector<std::uint64_t> left_out();
 
  private:
   using Clock = std::chrono::steady_clock;

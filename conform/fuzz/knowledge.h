@@ -36,6 +36,7 @@ struct FuzzMemory {
   std::vector<std::uint64_t> signatures{};
   std::vector<std::uint64_t> states{};
   std::vector<Finding> findings{};
+  std::vector<std::uint64_t> left_out{};  ///< shapes of actions (action_shape.h) that the gate lets programs leave out
 };
 
 /// What fuzzers of one device have learned together. All functions may be called from several threads, but for those
@@ -79,7 +80,7 @@ class Knowledge {
 
   /// Goes on where other fuzzers ended, before anything is learned.
   void remember(FuzzMemory memory);
-  /// Returns all that another one needs to go on. Findings that are being examined are not in it.
+  /// Returns what was learned, for another one to go on. Findings that are being examined are not in it.
   [[nodiscard]] FuzzMemory memory() const;
   [[nodiscard]] FuzzCounts counts() const;
   /// Returns the programs in which something happened for the first time since the last call, each up to there.

@@ -118,6 +118,7 @@ CaseResult<Header> read_header(const std::string& path) {
   if (!take(members->count("fuzzer"), header.version, error)) return tl::unexpected(*error);
   if (header.version != kProgramVersion) return header;
   SourceNode states = *root;
+  SourceNode left_out = *root;
   SourceNode findings = *root;
   take(members->text("device"), header.device, error);
   take(members->count("milliseconds"), header.milliseconds, error);
@@ -126,12 +127,18 @@ CaseResult<Header> read_header(const std::string& path) {
   take(members->count("signatures"), header.signatures, error);
   take(members->count("check"), header.check, error);
   take(members->at("states"), states, error);
+  take(members->at("left_out"), left_out, error);
   take(members->at("findings"), findings, error);
   if (error) return tl::unexpected(*error);
   for (const YAML::Node& item : states.node) {
     const CaseResult<std::uint64_t> state = read_count(states.with(item), "a state", kFuzzStates - 1);
     if (!state) return tl::unexpected(state.error());
     header.memory.states.push_back(*state);
+  }
+  for (const YAML::Node& item : left_out.node) {
+    const CaseResult<std::uint64_t> shape = read_count(left_out.with(item), "a shape");
+    if (!shape) return tl::unexpected(shape.error());
+    header.memory.left_out.push_back(*shape);
   }
   for (const YAML::Node& item : findings.node) {
     CaseResult<Finding> finding = read_finding(findings.with(item));
@@ -242,9 +249,9 @@ FileResult<void> StateFile::save(const FuzzMemory& memory, double seconds) {
   if (FileResult<void> appended = append_signatures(memory.signatures); !appended) return appended;
   std::string text = fmt::format(
       "fuzzer: {}\ndevice: {}\nseed: {}\nmilliseconds: {:.0f}\nprograms: {}\nframes: {}\nsignatures: {}\ncheck: {}\n"
-      "states: [{}]\nfindings:\n",
+      "states: [{}]\nleft_out: [{}]\nfindings:\n",
       kProgramVersion, double_quoted(device_), seed_, seconds * kMilliseconds, memory.programs, memory.frames, written_,
-      check_, fmt::join(memory.states, ", "));
+      check_, fmt::join(memory.states, ", "), fmt::join(memory.left_out, ", "));
   for (const Finding& finding : memory.findings) text += finding_text(finding);
   return write_whole(path_ + std::string{kStateEnd}, text);
 }

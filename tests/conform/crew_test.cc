@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -11,8 +13,10 @@
 #include <vector>
 
 #include "conform/fuzz/bench.h"
+#include "conform/fuzz/corpus_folder.h"
 #include "conform/fuzz/crew.h"
 #include "conform/fuzz/request_frame.h"
+#include "conform/fuzz/state_file.h"
 #include "conform/target/memory_target.h"
 #include "roce/transport/profile.h"
 
@@ -63,6 +67,34 @@ TEST(Crew, MakesUpOtherConversationsAfterWhatItRemembers) {
   ASSERT_TRUE(second.run(400, [] { return true; }));
   EXPECT_EQ(second.knowledge().counts().programs, 400U);
   EXPECT_GT(second.knowledge().counts().signatures, first.knowledge().counts().signatures);
+}
+
+TEST(Crew, LeavesOutWhatAnEarlierOneLeftOut) {
+  const std::vector<TargetFactory> ways{make_endpoint};
+  Crew first{ways, {.seed = 5}};
+  first.first().gate().leave_out(7);
+  first.first().gate().leave_out(UINT64_MAX);
+  Crew second{ways, {.seed = 5}};
+  second.remember(first.memory());
+  EXPECT_TRUE(second.first().gate().is_left_out(7));
+  EXPECT_TRUE(second.first().gate().is_left_out(UINT64_MAX));
+  EXPECT_FALSE(second.first().gate().is_left_out(8));
+}
+
+TEST(StateFile, KeepsWhatIsLeftOut) {
+  std::string path = testing::TempDir() + "/left-out-XXXXXX";
+  ASSERT_NE(mkdtemp(path.data()), nullptr);
+  {
+    const FileResult<CorpusFolder> folder = CorpusFolder::open(path);
+    ASSERT_TRUE(folder);
+    FileResult<StateFile> state = StateFile::open(*folder, 1, "a device");
+    ASSERT_TRUE(state);
+    ASSERT_TRUE(state->save({.left_out = {7, UINT64_MAX}}, 1));
+    const FileResult<StateFile::Loaded> loaded = state->load();
+    ASSERT_TRUE(loaded) << loaded.error();
+    EXPECT_THAT(loaded->memory.left_out, testing::ElementsAre(7, UINT64_MAX));
+  }
+  std::filesystem::remove_all(path);
 }
 
 /// Our endpoint, which nothing reaches any more after its regions are filled.
