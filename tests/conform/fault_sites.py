@@ -89,14 +89,27 @@ def command_of(entry, source, folder, output):
     return [*launcher, words[0], "-I" + folder, *words[1:], "-w", "-g0"]
 
 
-def compare(entry, build, folder):
+def bare_source(entry, source, folder):
+    """The path of what an object file is made of, without call sites."""
+    part = next(part for part in FOLDERS if f"/libroce/src/{part}/" in entry["file"])
+    bare = os.path.join(folder, part, os.path.basename(entry["file"]))
+    if not os.path.exists(bare):
+        # CMake's, which includes several sources by their paths.
+        with open(entry["file"], encoding="utf-8") as file:
+            text = file.read().replace(os.path.join(source, "libroce/src/"), folder + "/")
+        with open(bare, "w", encoding="utf-8") as file:
+            file.write(text)
+    return bare
+
+
+def compare(entry, source, folder):
     """What differs between an object file of libroce and one without call sites, or None."""
-    name = os.path.basename(entry["file"])
+    bare_of = bare_source(entry, source, folder)
+    name = os.path.relpath(bare_of, folder)
     words = shlex.split(entry["command"])
     product = os.path.join(entry["directory"], words[words.index("-o") + 1])
     bare = os.path.join(folder, name + ".o")
-    result = subprocess.run(command_of(entry, os.path.join(folder, os.path.basename(os.path.dirname(entry["file"])), name), folder, bare),
-                            cwd=entry["directory"], capture_output=True, check=False, text=True)
+    result = subprocess.run(command_of(entry, bare_of, folder, bare), cwd=entry["directory"], capture_output=True, check=False, text=True)
     if result.returncode != 0:
         return f"{name} does not compile without its call sites:\n{result.stderr}"
     one, other = sections(product), sections(bare)
@@ -148,7 +161,7 @@ def main():
     os.mkdir(folder)
     sites = sum(copy_without_faults(os.path.join(source, "libroce/src", name), os.path.join(folder, name)) for name in FOLDERS)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        findings += filter(None, pool.map(lambda entry: compare(entry, build, folder), entries))
+        findings += filter(None, pool.map(lambda entry: compare(entry, source, folder), entries))
     print("\n".join(findings) if findings else
           f"{len(entries)} object files are the same with {sites} call sites and without")
     sys.exit(1 if findings else 0)

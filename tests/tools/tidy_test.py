@@ -173,10 +173,10 @@ class TidyTest(unittest.TestCase):
 
     def test_says_that_the_build_is_older_than_the_tree(self):
         (self.tree / "b.cc").unlink()
-        self.assertEqual(self.run_tidy(), (2, [], f"tidy: {self.tree}/b.cc is gone; run `cmake --preset asan`\n"))
+        self.assertEqual(self.run_tidy(), (2, [], f"tidy: {self.tree}/b.cc is gone; run `cmake --preset tidy`\n"))
 
     def test_says_what_is_missing(self):
-        for arguments, words in {("--build", str(self.folder / "none")): "run `cmake --preset asan` first",
+        for arguments, words in {("--build", str(self.folder / "none")): "run `cmake --preset tidy` first",
                                  ("--program", "no-such-tidy"): "there is no no-such-tidy; scripts/setup ci installs it",
                                  ("unbuilt.cc",): "unbuilt.cc is not compiled by",
                                  ("--since", "nothing"): "git diff: ",
