@@ -35,7 +35,7 @@ target_compile_options(
             $<$<CONFIG:RelWithDebInfo>:-g1>
             $<$<BOOL:${ROCE_NATIVE}>:-march=native>)
 
-# With CMAKE_UNITY_BUILD, which the presets have, ten sources or so are compiled at once, in a third of the time. Where a checkout
+# With CMAKE_UNITY_BUILD, which the presets have, ten sources or so are compiled at once, in about half of the time. Where a checkout
 # lies must not be in its objects, or the compiler cache would know none of another one's.
 if(CMAKE_UNITY_BUILD)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)

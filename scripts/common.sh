@@ -17,17 +17,18 @@ fail() {
 }
 
 # configure FOLDER CMAKE-ARGUMENT...
-# Runs CMake only when the folder has no finished configuration of this tree or the presets are newer; Ninja notices every other change by itself.
+# Runs CMake only when the folder has no finished configuration of this tree with these arguments or the presets are newer; Ninja notices every
+# other change by itself.
 # A configuration that failed leaves files behind that look like a finished one, so a file of our own says that it was.
 configure() {
   local folder=$1 fresh=()
   shift
   if [[ -f $folder/CMakeCache.txt ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$top" "$folder/CMakeCache.txt"; then
     fresh=(--fresh)
-  elif [[ -f $folder/configured && ! $top/CMakePresets.json -nt $folder/configured ]]; then
+  elif [[ -f $folder/configured && $(<"$folder/configured") == "$*" && ! $top/CMakePresets.json -nt $folder/configured ]]; then
     return 0
   fi
   rm -f -- "$folder/configured"
   (cd -- "$top" && cmake "${fresh[@]}" "$@")
-  touch -- "$folder/configured"
+  printf '%s\n' "$*" >"$folder/configured"
 }
