@@ -40,7 +40,7 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-conform fuzz -i eth0 --target 192.0.2.7 --agent 192.0.2.7:7471 --token-file secret --time 600s --findings found
 
 Frames go to the address of the device and nowhere else.
-Exit status: 0 nothing was found that shows again, 1 something was or the device died, 2 wrong command line or
+Exit status: 0 nothing was found that shows again, 1 something was, the device died or a file cannot be read, 2 wrong command line or
 environment, or a damaged corpus.)";
 
 void print_findings(const std::vector<Finding>& findings) {
@@ -85,7 +85,8 @@ ExitCode merge_corpora(FuzzSession& session) {
 
 /// Finds out whether the summary can be written beside what is read. Failure: it cannot.
 Outcome<void> check_summary(const FuzzOptions& options) {
-  const std::array read{files::FileUse{"--token-file", options.device.token_file}};
+  std::vector<files::FileUse> read{{"--token-file", options.device.token_file}};
+  for (const std::string& capture : options.captures) read.push_back({"--capture", capture});
   const std::array written{files::FileUse{"--json", options.json}};
   if (auto conflict = files::find_conflict(read, written)) return cannot(std::move(*conflict));
   return check_writable(written);

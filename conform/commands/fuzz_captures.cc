@@ -28,7 +28,7 @@ Outcome<std::vector<fuzz::Program>> programs_of_captures(const std::vector<std::
     std::vector<fuzz::Program> found = of_file.programs();
     if (found.empty()) {
       return cannot(
-          fmt::format("{}: there is no request to a QP of RC, UC or UD in it, so nothing to begin with", path));
+          fmt::format("{}: no message to a QP of RC, UC or UD begins in it, so there is nothing to begin with", path));
     }
     for (fuzz::Program& program : found) programs.push_back(std::move(program));
   }

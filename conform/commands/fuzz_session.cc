@@ -77,9 +77,10 @@ Outcome<std::vector<Program>> FuzzSession::read_new(fuzz::CorpusFolder& folder) 
 }
 
 Outcome<void> FuzzSession::open() {
-  if (Outcome<void> opened = open_corpus(); !opened) return opened;
+  // A mistake about these must not cost the state of a fuzzer.
   Outcome<std::vector<Program>> programs = programs_of_captures(options_.captures);
   if (!programs) return tl::unexpected(programs.error());
+  if (Outcome<void> opened = open_corpus(); !opened) return opened;
   for (Program& program : *programs) crew_.knowledge().try_first(std::move(program));
   return {};
 }

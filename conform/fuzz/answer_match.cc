@@ -33,7 +33,9 @@ std::string text_of(const Answer& answer) {
   fmt::format_to(std::back_inserter(text), " PSN {}", answer.first.value());
   if (answer.first != answer.last) fmt::format_to(std::back_inserter(text), " … {}", answer.last.value());
   if (answer.syndrome) fmt::format_to(std::back_inserter(text), " syndrome 0x{:02x}", *answer.syndrome);
-  if (!answer.syndrome && answer.most_credits != kMostCredits)
+  const auto headers = opcode_info(answer.opcode).headers();
+  const bool is_ack = !answer.syndrome && std::ranges::find(headers, HeaderId::aeth) != headers.end();
+  if (is_ack && answer.most_credits != kMostCredits)
     fmt::format_to(std::back_inserter(text), " syndrome 0x00 … 0x{:02x} or 0x1f", answer.most_credits);
   fmt::format_to(std::back_inserter(text), " MSN {}", answer.msn.value());
   return text;

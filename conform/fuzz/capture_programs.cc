@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -19,8 +19,14 @@ namespace {
 constexpr std::uint32_t kLargestMtu = 1024;
 /// The most packets that a message keeps: its first one, one in the middle, and its last one.
 constexpr std::uint32_t kKeptPackets = 3;
+/// The most bytes of a message (IBTA vol. 1, 9.7.4.1.6).
+constexpr std::uint32_t kLongestMessage = 1U << 31U;
 /// The most requests of a QP that are looked at: enough for all its programs if none is left out.
 constexpr std::size_t kMostSeen = CapturePrograms::kMostOfQp * kMostActions * 4;
+
+bool has_all_headers(const Packet& packet) {
+  return std::ranges::all_of(packet.info().headers(), [&](HeaderId id) { return packet.find(id).has_value(); });
+}
 
 bool is_request(const OpcodeInfo& info) {
   switch (info.operation) {
@@ -43,6 +49,10 @@ std::uint32_t packets_of(std::uint64_t bytes, std::uint32_t mtu) {
 
 void CapturePrograms::add(const Packet& packet) {
   if (!packet.is_roce() || packet.bth().dest_qp.value() <= 1 || !is_request(packet.info())) return;
+  // A snap length may have cut them.
+  if (!has_all_headers(packet)) return;
+  const auto reth = packet.get<Reth>();
+  if (reth && reth->dma_length > kLongestMessage) return;
   const NetMeta net = packet.net();
   const Qp qp{net.version, net.destination, packet.bth().dest_qp.value()};
   const auto known = numbers_.find(qp);
@@ -52,10 +62,16 @@ void CapturePrograms::add(const Packet& packet) {
     numbers_.emplace(qp, number);
     qps_.emplace_back();
   }
-  if (qps_[number].size() == kMostSeen) return;
+  std::vector<Seen>& requests = qps_[number];
+  if (requests.size() == kMostSeen) return;
   const Bth bth = packet.bth();
+  if (!requests.empty() && packet.info().position == Position::middle && requests.back().opcode == bth.opcode &&
+      requests.back().psn + requests.back().count == bth.psn) {
+    ++requests.back().count;
+    return;
+  }
   Seen seen{.opcode = bth.opcode, .psn = bth.psn, .ack_request = bth.ack_req, .payload = packet.payload_length()};
-  if (const auto reth = packet.get<Reth>()) {
+  if (reth) {
     seen.length = reth->dma_length;
     seen.address = reth->virtual_address;
     seen.r_key = reth->r_key.value();
@@ -67,7 +83,7 @@ void CapturePrograms::add(const Packet& packet) {
     seen.compare = atomic->compare;
   }
   if (const auto immediate = packet.get<ImmDt>()) seen.immediate = immediate->data;
-  qps_[number].push_back(seen);
+  requests.push_back(seen);
 }
 
 class CapturePrograms::Conversion {
@@ -100,6 +116,7 @@ class CapturePrograms::Conversion {
   static std::uint32_t mtu_of(const std::vector<Seen>& requests) {
     constexpr std::array<std::uint32_t, 5> mtus{1024, 4096, 2048, 512, 256};
     std::array<std::size_t, mtus.size()> fits{};
+    const std::uint32_t largest = std::ranges::max(requests, {}, &Seen::payload).payload;
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const Seen& seen = requests[i];
       const OpcodeInfo& info = opcode_info(seen.opcode);
@@ -109,7 +126,11 @@ class CapturePrograms::Conversion {
       for (std::size_t k = 0; k < mtus.size(); ++k)
         fits[k] += requests[i + 1].psn == seen.psn + packets_of(seen.length, mtus[k]) ? 1 : 0;
     }
-    return mtus[static_cast<std::size_t>(std::ranges::max_element(fits) - fits.begin())];
+    std::optional<std::size_t> best;
+    for (std::size_t k = 0; k < mtus.size(); ++k) {
+      if (mtus[k] >= largest && (!best || fits[k] > fits[*best])) best = k;
+    }
+    return best ? mtus[*best] : kLargestMtu;
   }
 
   [[nodiscard]] std::uint32_t scaled_mtu() const { return std::min(mtu_, kLargestMtu); }
@@ -141,6 +162,14 @@ class CapturePrograms::Conversion {
     });
   }
 
+  /// A READ of the program.
+  struct Read {
+    Psn first{};               ///< of the capture
+    std::uint32_t kept = 0;    ///< packets of its answer
+    std::uint32_t length = 0;  ///< in the capture, bytes
+    Request request{};
+  };
+
   void cut(Psn first, std::uint32_t count) {
     if (count == 0) return;
     // Middle packets come one by one.
@@ -158,41 +187,54 @@ class CapturePrograms::Conversion {
       if (!info.begins_message()) return;
       begin(seen, info);
     }
-    if (service_of(program_.type) != info.service) return;
+    if (service_of(program_.type) != info.service || (seen.psn != expected_ && is_cut(seen.psn))) return;
     // What is on UC behind a gap begins anew.
-    const bool is_ahead = seen.psn.newer_than(expected_);
-    const bool is_next = is_datagram || seen.psn == expected_ || (info.service == Service::uc && is_ahead);
-    if (is_next && info.begins_message()) kept_ = 0;
+    const bool is_next = is_datagram || info.service == Service::uc || seen.psn == expected_;
     if (is_next && !is_datagram) {
-      ++kept_;
-      const bool is_too_much = info.position == Position::middle && kept_ >= kKeptPackets;
-      expected_ = seen.psn + 1;
-      if (is_too_much) {
-        cut(seen.psn, 1);
-        return;
-      }
-    } else if (is_cut(seen.psn)) {
-      return;
+      kept_ = info.begins_message() ? 1 : kept_ + 1;
+      expected_ = seen.psn + seen.count;
+      const bool is_too_much = info.position == Position::middle && kept_ >= most_kept(info);
+      cut(seen.psn + (is_too_much ? 0U : 1U), seen.count - (is_too_much ? 0U : 1U));
+      if (is_too_much) return;
     }
     const bool takes_receive = info.operation == Operation::send ? info.begins_message()
                                                                  : info.operation == Operation::write && info.immediate;
     if (is_next && takes_receive) program_.actions.emplace_back(Receive{kReceiveBytes});
-    program_.actions.emplace_back(request_of(seen, info));
+    const Request request = request_of(seen, info, is_next);
+    program_.actions.emplace_back(request);
     if (is_next && !is_datagram) {
-      next_ = mapped(seen.psn) + 1;
-      if (info.operation == Operation::read_request) skip_responses(seen);
+      next_ = next_ + static_cast<std::uint32_t>(request.psn) + 1;
+      if (info.operation == Operation::read_request) skip_responses(seen, request);
     }
     // A receive and its request go together.
     if (program_.actions.size() + 2 > kMostActions) finish();
   }
 
+  /// Returns how many packets of a message are kept: those of a SEND have to fit a receive.
+  [[nodiscard]] std::uint32_t most_kept(const OpcodeInfo& info) const {
+    return info.operation == Operation::send ? std::min(kKeptPackets, kReceiveBytes / scaled_mtu()) : kKeptPackets;
+  }
+
   /// Goes behind the PSNs of the responses to a READ, of which the program has at most kKeptPackets.
-  void skip_responses(const Seen& seen) {
+  void skip_responses(const Seen& seen, const Request& request) {
     const std::uint32_t packets = packets_of(seen.length, mtu_);
     const std::uint32_t kept = std::min(packets, kKeptPackets);
     expected_ = seen.psn + packets;
     cut(seen.psn + kept, packets - kept);
-    next_ = mapped(seen.psn) + kept;
+    next_ = next_ + (kept - 1);
+    reads_.push_back({seen.psn, kept, seen.length, request});
+  }
+
+  /// Lets a READ that is repeated from one of its packets on go on in what the program has of it.
+  void go_on_in_read(const Seen& seen, Request& request) const {
+    for (const Read& read : reads_) {
+      const std::int32_t skipped = seen.psn.distance_from(read.first);
+      if (skipped < 0 || static_cast<std::uint32_t>(skipped) >= read.kept) continue;
+      const auto packets = static_cast<std::uint32_t>(skipped);
+      if (read.length - packets * mtu_ != seen.length) continue;
+      request.length = read.request.length - packets * scaled_mtu();
+      request.address = read.request.address + std::int64_t{packets} * scaled_mtu();
+    }
   }
 
   void begin(const Seen& seen, const OpcodeInfo& info) {
@@ -205,6 +247,7 @@ class CapturePrograms::Conversion {
                 .first_psn = seen.psn,
                 .access = Access::remote_write | Access::remote_read | Access::remote_atomic};
     cuts_.clear();
+    reads_.clear();
     expected_ = next_ = seen.psn;
     kept_ = 0;
   }
@@ -214,7 +257,7 @@ class CapturePrograms::Conversion {
     program_ = {};
   }
 
-  [[nodiscard]] Request request_of(const Seen& seen, const OpcodeInfo& info) const {
+  [[nodiscard]] Request request_of(const Seen& seen, const OpcodeInfo& info, bool is_next) const {
     Request request{.opcode = seen.opcode,
                     .ack_request = seen.ack_request,
                     .payload = scaled(seen.payload),
@@ -222,13 +265,16 @@ class CapturePrograms::Conversion {
                     .operand = seen.operand,
                     .compare = seen.compare,
                     .immediate = seen.immediate};
-    if (info.service != Service::ud) request.psn = mapped(seen.psn).distance_from(next_);
+    // Of reliable requests the next one is so whatever is far behind.
+    const bool is_counted = info.service == Service::uc || (info.service == Service::rc && !is_next);
+    if (is_counted) request.psn = mapped(seen.psn).distance_from(next_);
     constexpr std::uint32_t atomic_bytes = 8;
     const bool is_atomic = info.operation == Operation::compare_swap || info.operation == Operation::fetch_add;
     const bool has_reth = !is_atomic && (info.operation == Operation::read_request ||
                                          (info.operation == Operation::write && info.begins_message()));
     if (has_reth) request.length = scaled_message(seen.length);
     if (has_reth || is_atomic) request.address = place(seen, is_atomic ? atomic_bytes : request.length);
+    if (!is_next && info.operation == Operation::read_request) go_on_in_read(seen, request);
     return request;
   }
 
@@ -248,9 +294,10 @@ class CapturePrograms::Conversion {
   std::vector<Program> programs_{};
   Program program_{};
   std::vector<Cut> cuts_{};  ///< of the program
-  Psn expected_{};           ///< the PSN of the capture that is next
-  Psn next_{};               ///< the PSN that the device expects then
-  std::uint32_t kept_ = 0;   ///< packets of the message that is open
+  std::vector<Read> reads_{};
+  Psn expected_{};          ///< the PSN of the capture that is next
+  Psn next_{};              ///< the PSN that the device expects then
+  std::uint32_t kept_ = 0;  ///< packets of the message that is open
 };
 
 std::vector<Program> CapturePrograms::programs() const {

@@ -13,7 +13,8 @@ namespace roce::conform::fuzz {
 
 /// Makes programs of what captures show that QPs were asked: the same requests in the same order, those that are sent
 /// again and those behind a gap included, for one QP of the device under test. They are a program's size afterwards:
-/// messages have at most three packets, packets at most 1024 bytes of payload, and addresses lie in a region of it.
+/// messages have at most three packets, packets at most 1024 bytes of payload, and addresses lie in a region of it. A
+/// program begins with a message, and ends after so many actions, also within one.
 class CapturePrograms {
  public:
   /// The most programs of one QP.
@@ -40,6 +41,7 @@ class CapturePrograms {
     std::uint64_t operand = 0;
     std::uint64_t compare = 0;
     std::uint32_t immediate = 0;
+    std::uint32_t count = 1;  ///< packets in the middle of a message, one after the other
   };
   using Qp = std::tuple<RoceVersion, Gid, std::uint32_t>;  ///< version, device, QPN
 

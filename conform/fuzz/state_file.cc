@@ -118,7 +118,6 @@ CaseResult<Header> read_header(const std::string& path) {
   if (!take(members->count("fuzzer"), header.version, error)) return tl::unexpected(*error);
   if (header.version != kProgramVersion) return header;
   SourceNode states = *root;
-  SourceNode left_out = *root;
   SourceNode findings = *root;
   take(members->text("device"), header.device, error);
   take(members->count("milliseconds"), header.milliseconds, error);
@@ -127,7 +126,6 @@ CaseResult<Header> read_header(const std::string& path) {
   take(members->count("signatures"), header.signatures, error);
   take(members->count("check"), header.check, error);
   take(members->at("states"), states, error);
-  take(members->at("left_out"), left_out, error);
   take(members->at("findings"), findings, error);
   if (error) return tl::unexpected(*error);
   for (const YAML::Node& item : states.node) {
@@ -135,10 +133,13 @@ CaseResult<Header> read_header(const std::string& path) {
     if (!state) return tl::unexpected(state.error());
     header.memory.states.push_back(*state);
   }
-  for (const YAML::Node& item : left_out.node) {
-    const CaseResult<std::uint64_t> shape = read_count(left_out.with(item), "a shape");
-    if (!shape) return tl::unexpected(shape.error());
-    header.memory.left_out.push_back(*shape);
+  // Earlier versions kept none.
+  if (const CaseResult<SourceNode> left_out = members->at("left_out")) {
+    for (const YAML::Node& item : left_out->node) {
+      const CaseResult<std::uint64_t> shape = read_count(left_out->with(item), "a shape");
+      if (!shape) return tl::unexpected(shape.error());
+      header.memory.left_out.push_back(*shape);
+    }
   }
   for (const YAML::Node& item : findings.node) {
     CaseResult<Finding> finding = read_finding(findings.with(item));

@@ -147,13 +147,69 @@ TEST(CapturePrograms, PostAReceiveForWhatNeedsOne) {
   EXPECT_EQ(kinds, "r..r..");
 }
 
+TEST(CapturePrograms, KeepOfASendWhatFitsAReceive) {
+  Peer peer;
+  peer.request(Opcode::rc_send_first, 0, 1024);
+  for (std::uint32_t psn = 1; psn < 9; ++psn) peer.request(Opcode::rc_send_middle, psn, 1024);
+  peer.request(Opcode::rc_send_last, 9, 1024);
+  peer.request(Opcode::rc_send_only, 10, 1);
+  const std::vector<Request> requests = peer.requests();
+  ASSERT_EQ(requests.size(), 3U);
+  EXPECT_EQ(requests[1].opcode, Opcode::rc_send_last);
+  EXPECT_THAT(psns_of(requests), ElementsAre(0, 0, 0));
+}
+
+TEST(CapturePrograms, KeepOfMiddlePacketsBehindAGapTheFirst) {
+  Peer peer;
+  peer.request(Opcode::rc_write_first, 0, 1024, 64 * 1024);
+  for (std::uint32_t psn = 1; psn < 10; ++psn) peer.request(Opcode::rc_write_middle, psn, 1024);
+  for (std::uint32_t psn = 11; psn < 63; ++psn) peer.request(Opcode::rc_write_middle, psn, 1024);
+  for (std::uint32_t psn = 10; psn < 63; ++psn) peer.request(Opcode::rc_write_middle, psn, 1024);
+  peer.request(Opcode::rc_write_last, 63, 1024);
+  peer.request(Opcode::rc_write_only, 64, 8, 8);
+  const std::vector<Request> requests = peer.requests();
+  EXPECT_THAT(psns_of(requests), ElementsAre(0, 0, 1, 0, 0));
+  EXPECT_EQ(requests[3].opcode, Opcode::rc_write_last);
+}
+
+TEST(CapturePrograms, GoOnInARead) {
+  Peer peer;
+  peer.request(Opcode::rc_read_request, 0, 0, 700, kBase + 7992);
+  peer.request(Opcode::rc_write_only, 3, 8, 8);
+  peer.request(Opcode::rc_read_request, 1, 0, 700 - 256, kBase + 7992 + 256);
+  const std::vector<Request> requests = peer.requests();
+  EXPECT_THAT(psns_of(requests), ElementsAre(0, 0, -3));
+  EXPECT_EQ(requests[2].length, 700U - 256U);
+  EXPECT_EQ(requests[2].address, requests[0].address + 256);
+}
+
+TEST(CapturePrograms, HaveAPathMtuThatTheirPayloadFits) {
+  Peer peer;
+  peer.request(Opcode::rc_write_only, 0, 2000, 2000);
+  peer.request(Opcode::rc_write_only, 1, 2000, 2000);
+  const std::vector<Request> requests = peer.requests();
+  EXPECT_EQ(requests[0].payload, 1024U);
+  EXPECT_EQ(requests[0].length, 1024U);
+}
+
+TEST(CapturePrograms, LeaveOutMoreThanAMessageMayHave) {
+  Peer peer;
+  peer.request(Opcode::rc_read_request, 0, 0, 0xFFFF'FFFF);
+  EXPECT_THAT(peer.programs(), IsEmpty());
+  peer.request(Opcode::rc_read_request, 0, 0, 1U << 31U);
+  peer.request(Opcode::rc_write_only, 1U << 21U, 8, 8);
+  EXPECT_THAT(psns_of(peer.requests()), ElementsAre(0, 0));
+}
+
 TEST(CapturePrograms, BeginAnewBehindAGapOnUc) {
   Peer peer;
   peer.request(Opcode::uc_write_only, 5, 8, 8);
   peer.request(Opcode::uc_write_only, 9, 8, 8);
   peer.request(Opcode::uc_write_only, 10, 8, 8);
+  peer.request(Opcode::uc_write_only, 9, 8, 8);
+  peer.request(Opcode::uc_write_only, 11, 8, 8);
   EXPECT_EQ(peer.programs().at(0).type, transport::QpType::uc);
-  EXPECT_THAT(psns_of(peer.requests()), ElementsAre(0, 3, 0));
+  EXPECT_THAT(psns_of(peer.requests()), ElementsAre(0, 3, 0, -2, 1));
 }
 
 TEST(CapturePrograms, HavePacketsOfAtMost1024Bytes) {
@@ -213,6 +269,23 @@ TEST(CapturePrograms, OfRealTrafficShowNothingWrongAboutOurEndpoint) {
     }
   }
   EXPECT_GT(executed, 1000U);
+}
+
+TEST(CapturePrograms, LeaveOutRequestsWhoseHeadersWereNotCaptured) {
+  std::vector<std::byte> bytes(200);
+  FrameBuilder frame{bytes};
+  frame.add(Ethernet{.ether_type = EtherType::ipv4}).add(Ipv4{}).add(Udp{.source_port = 50000});
+  frame.add(Bth{.opcode = Opcode::rc_write_only, .dest_qp = Qpn{0x11}}).add(Reth{.dma_length = 8});
+  frame.payload(std::vector<std::byte>(8));
+  bytes.resize(frame.finish().value());
+  CapturePrograms whole;
+  whole.add(parse_frame(bytes, LinkType::ethernet));
+  EXPECT_EQ(whole.programs().size(), 1U);
+  CapturePrograms cut;
+  constexpr std::size_t up_to_reth = 14 + 20 + 8 + 12;
+  cut.add(parse_frame(std::span{bytes}.first(up_to_reth + 4), LinkType::ethernet,
+                      static_cast<std::uint32_t>(bytes.size())));
+  EXPECT_THAT(cut.programs(), IsEmpty());
 }
 
 TEST(CaptureFiles, ThatAreOfNoUseAreNamed) {

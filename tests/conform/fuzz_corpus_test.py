@@ -74,6 +74,15 @@ class Corpus(unittest.TestCase):
         self.assertIn(sentence, done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
+    def test_stays_with_its_state_when_a_capture_cannot_be_read(self):
+        self.make()
+        state = (self.corpus / "fuzzer-1.yaml").read_bytes()
+        done = fuzz(self.corpus, "--programs", "1", "--capture", str(self.folder / "none.pcap"))
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn("none.pcap", done.stderr)
+        self.assertEqual((self.corpus / "fuzzer-1.yaml").read_bytes(), state)
+
     def test_is_whole_whenever_a_fuzzer_is_killed(self):
         chance = random.Random(7)
         kept, state = {}, {"programs": 0, "signatures": 0}

@@ -52,6 +52,18 @@ class Summary(unittest.TestCase):
         self.assertEqual(counts["programs"], 150)
         self.assertGreater(counts["frames"], frames)
 
+    def test_does_not_overwrite_a_capture_that_is_read(self):
+        capture = self.folder / "asked.pcap"
+        capture.write_bytes((SOURCE / "captures/softroce/rc-drop-requests.tx.pcap").read_bytes())
+        before = capture.read_bytes()
+        done = self.fuzz("--programs", "1", "--capture", str(capture), "--json", str(capture))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertEqual(capture.read_bytes(), before)
+        done = self.fuzz("--programs", "20", "--capture", str(capture), "--json", str(self.file))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.load()["counts"]["programs"], 20)
+
     def test_that_cannot_be_written_is_said(self):
         done = self.fuzz("--programs", "1", "--json", str(self.folder / "nowhere" / "summary.json"))
         # Before there is work that would be lost.
