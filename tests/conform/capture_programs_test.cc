@@ -251,8 +251,7 @@ TEST(CapturePrograms, OfRealTrafficShowNothingWrongAboutOurEndpoint) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(test::captures_folder() + "/softroce")) {
     const std::string path = entry.path().string();
-    // These have datagrams to QP1 only.
-    if (path.ends_with(".pcap") && !path.ends_with("host-peer.tx.pcap")) paths.push_back(path);
+    if (path.ends_with(".pcap")) paths.push_back(path);
   }
   ASSERT_GT(paths.size(), 30U);
   Fuzzer fuzzer{[](std::uint64_t seed) { return std::make_unique<MemoryTarget>(transport::strict_profile(), seed); },
