@@ -40,8 +40,8 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-conform fuzz -i eth0 --target 192.0.2.7 --agent 192.0.2.7:7471 --token-file secret --time 600s --findings found
 
 Frames go to the address of the device and nowhere else.
-Exit status: 0 nothing was found that shows again, 1 something was, the device died or a file cannot be read, 2 wrong command line or
-environment, or a damaged corpus.)";
+Exit status: 0 nothing was found that shows again, 1 something was, the device died or a file cannot be read,
+2 wrong command line or environment, or a damaged corpus.)";
 
 void print_findings(const std::vector<Finding>& findings) {
   text::TextTable table{{{.heading = "finding"},

@@ -55,14 +55,10 @@ void CapturePrograms::add(const Packet& packet) {
   if (reth && reth->dma_length > kLongestMessage) return;
   const NetMeta net = packet.net();
   const Qp qp{net.version, net.destination, packet.bth().dest_qp.value()};
-  const auto known = numbers_.find(qp);
-  if (known == numbers_.end() && qps_.size() == kMostQps) return;
-  const std::size_t number = known == numbers_.end() ? qps_.size() : known->second;
-  if (known == numbers_.end()) {
-    numbers_.emplace(qp, number);
-    qps_.emplace_back();
-  }
-  std::vector<Seen>& requests = qps_[number];
+  if (qps_.size() == kMostQps && !numbers_.contains(qp)) return;
+  const auto [number, is_new] = numbers_.try_emplace(qp, qps_.size());
+  if (is_new) qps_.emplace_back();
+  std::vector<Seen>& requests = qps_[number->second];
   if (requests.size() == kMostSeen) return;
   const Bth bth = packet.bth();
   if (!requests.empty() && packet.info().position == Position::middle && requests.back().opcode == bth.opcode &&
@@ -188,7 +184,7 @@ class CapturePrograms::Conversion {
       begin(seen, info);
     }
     if (service_of(program_.type) != info.service || (seen.psn != expected_ && is_cut(seen.psn))) return;
-    // What is on UC behind a gap begins anew.
+    // A UC QP goes on with whatever PSN comes.
     const bool is_next = is_datagram || info.service == Service::uc || seen.psn == expected_;
     if (is_next && !is_datagram) {
       kept_ = info.begins_message() ? 1 : kept_ + 1;
@@ -265,7 +261,7 @@ class CapturePrograms::Conversion {
                     .operand = seen.operand,
                     .compare = seen.compare,
                     .immediate = seen.immediate};
-    // Of reliable requests the next one is so whatever is far behind.
+    // The PSN of the next request on RC is the expected one, however far away a cut is.
     const bool is_counted = info.service == Service::uc || (info.service == Service::rc && !is_next);
     if (is_counted) request.psn = mapped(seen.psn).distance_from(next_);
     constexpr std::uint32_t atomic_bytes = 8;

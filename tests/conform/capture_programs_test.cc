@@ -246,7 +246,7 @@ TEST(CapturePrograms, AreNoMoreThanSoManyAndNoLongerThanAProgram) {
   EXPECT_EQ(programs[1].first_psn, Psn{kMostActions / 2});
 }
 
-// What Soft-RoCE was asked, our endpoint answers as the model has it.
+// Our endpoint gets the requests that Soft-RoCE got, and answers as the model allows.
 TEST(CapturePrograms, OfRealTrafficShowNothingWrongAboutOurEndpoint) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(test::captures_folder() + "/softroce")) {

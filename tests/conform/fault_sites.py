@@ -104,15 +104,15 @@ def bare_source(entry, source, folder):
 
 def compare(entry, source, folder):
     """What differs between an object file of libroce and one without call sites, or None."""
-    bare_of = bare_source(entry, source, folder)
-    name = os.path.relpath(bare_of, folder)
+    bare = bare_source(entry, source, folder)
+    name = os.path.relpath(bare, folder)
     words = shlex.split(entry["command"])
     product = os.path.join(entry["directory"], words[words.index("-o") + 1])
-    bare = os.path.join(folder, name + ".o")
-    result = subprocess.run(command_of(entry, bare_of, folder, bare), cwd=entry["directory"], capture_output=True, check=False, text=True)
+    bare_product = bare + ".o"
+    result = subprocess.run(command_of(entry, bare, folder, bare_product), cwd=entry["directory"], capture_output=True, check=False, text=True)
     if result.returncode != 0:
         return f"{name} does not compile without its call sites:\n{result.stderr}"
-    one, other = sections(product), sections(bare)
+    one, other = sections(product), sections(bare_product)
     if one.keys() != other.keys():
         return f"{name} has other sections with call sites: {', '.join(sorted(one.keys() ^ other.keys()))}"
     differing = sorted(section for section in one if one[section] != other[section])
