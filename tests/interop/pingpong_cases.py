@@ -5,6 +5,7 @@ import itertools
 import os
 
 from stage import Case
+from turns import this_turn
 
 ITERATIONS = 20
 # The path MTU of a 1500-byte network. A message of UD has to fit one packet.
@@ -105,7 +106,7 @@ class PingpongCases(Pingpong):
 
 
 def add_cases():
-    for case in EXCHANGES:
+    for case in this_turn(EXCHANGES):
         setattr(PingpongCases, "test_{1}_guest_is_{0}_{2}".format(*case), lambda self, case=case: self.good(*case))
 
 
