@@ -18,6 +18,7 @@ void add_decode(command_line::Program& program, ExitCode& code);
 void add_events(command_line::Program& program, ExitCode& code);
 void add_export(command_line::Program& program, ExitCode& code);
 void add_extract(command_line::Program& program, ExitCode& code);
+void add_incast(command_line::Program& program, ExitCode& code);
 void add_join(command_line::Program& program, ExitCode& code);
 void add_latency(command_line::Program& program, ExitCode& code);
 void add_messages(command_line::Program& program, ExitCode& code);

@@ -39,6 +39,7 @@ class PacketStatements {
     add_refused();
     add_broken_rules();
     add_losses();
+    add_where_losses_meet();
     add_lost_for_good();
     add_unseen_datagrams();
     add_damaged();
@@ -151,6 +152,39 @@ class PacketStatements {
     };
     add(Severity::error,
         fmt::format("{}: {}", connections_that(has_lost, "lost packets", "lost packets"), fmt::join(parts, ", ")));
+  }
+
+  // Many to one is a reason for losses that no single connection shows.
+  void add_where_losses_meet() {
+    constexpr std::uint64_t kLeastLost = 10;
+    constexpr std::size_t kLeastOthers = 3;
+    constexpr std::uint64_t kPercent = 90;
+    struct Host {
+      std::uint64_t lost = 0;
+      std::set<Gid> others;  // with which it lost packets
+    };
+    std::map<Gid, Host> hosts;
+    std::uint64_t all = 0;
+    for (const StreamSummary& stream : result_.streams) {
+      const std::uint64_t lost = part_.has(stream) ? result_.verdicts.lost_of(stream.stream).total() : 0;
+      if (lost == 0) continue;
+      all += lost;
+      for (const std::size_t end : {0U, 1U}) {
+        Host& host = hosts[stream.ends[end]];
+        host.lost += lost;
+        host.others.insert(stream.ends[1 - end]);
+      }
+    }
+    const auto meeting = std::ranges::max_element(hosts, {}, [](const auto& host) { return host.second.lost; });
+    if (all < kLeastLost || meeting->second.others.size() < kLeastOthers ||
+        meeting->second.lost * 100 < all * kPercent) {
+      return;
+    }
+    add(Severity::warning,
+        fmt::format("{} of the lost packets are of connections between {} and {} others: roce-analyze incast says "
+                    "whether they are lost while several of these send to it at once",
+                    text::percent_text(meeting->second.lost, all), to_string(meeting->first),
+                    meeting->second.others.size()));
   }
 
   void add_lost_for_good() {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "roce/analysis/fan_in.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace roce::analysis {
+
+namespace {
+
+constexpr Qpn kGsiQp{1};
+
+[[nodiscard]] bool is_load(const Observation& packet) {
+  return packet.kind == PacketKind::roce && !packet.icrc_bad && packet.payload_length != 0 &&
+         packet.dest_qp != kGsiQp && packet.info().operation != Operation::cnp;
+}
+
+[[nodiscard]] Time window_start(Time time, Duration window) {
+  const Duration since = time.time_since_epoch();
+  Duration into = since % window;
+  if (into < Duration::zero()) into += window;
+  return Time{since - into};
+}
+
+}  // namespace
+
+FanInLoad& FanInLoad::operator+=(const FanInLoad& other) {
+  windows += other.windows;
+  bytes += other.bytes;
+  marked += other.marked;
+  lost += other.lost;
+  return *this;
+}
+
+FanInLoad FanInSummary::from(std::size_t least) const {
+  FanInLoad sum;
+  for (std::size_t level = std::max<std::size_t>(least, 1) - 1; level < levels.size(); ++level) sum += levels[level];
+  return sum;
+}
+
+void FanInSurvey::Destination::end_window() {
+  if (window.senders == 0) return;
+  if (past.levels.size() < window.senders) past.levels.resize(window.senders);
+  past.levels[window.senders - 1] += load;
+  if (window.senders > past.fullest.senders) past.fullest = window;
+  if (window.bytes > past.busiest.bytes) past.busiest = window;
+}
+
+void FanInSurvey::observe(const Observation& packet, std::uint32_t lost) {
+  if (!is_load(packet)) return;
+  const std::pair key{packet.point, packet.destination};
+  auto found = destinations_.find(key);
+  const bool is_known = found != destinations_.end() && found->second.senders.contains(packet.source);
+  if (!is_known && pairs_ == most_pairs_) {
+    ++uncounted_;
+    return;
+  }
+  if (!is_known) ++pairs_;
+  if (found == destinations_.end()) found = destinations_.try_emplace(key).first;
+  Destination& destination = found->second;
+  const Time start = window_start(packet.time, window_);
+  if (destination.window_number == 0 || start != destination.window.start) {
+    destination.end_window();
+    destination.window = {.start = start, .first = packet.id};
+    destination.load = {.windows = 1};
+    ++destination.window_number;
+  }
+  Sender& sender = destination.senders[packet.source];
+  if (sender.last_window != destination.window_number) {
+    sender.last_window = destination.window_number;
+    ++sender.load.windows;
+    ++destination.window.senders;
+  }
+  destination.window.bytes += packet.wire_length;
+  const FanInLoad load{.bytes = packet.wire_length, .marked = packet.is_ce() ? 1U : 0U, .lost = lost};
+  destination.load += load;
+  sender.load += load;
+}
+
+std::vector<FanInSummary> FanInSurvey::summaries() const {
+  std::vector<FanInSummary> all;
+  all.reserve(destinations_.size());
+  for (const auto& [key, open] : destinations_) {
+    Destination ended = open;
+    ended.end_window();
+    FanInSummary& summary = all.emplace_back(std::move(ended.past));
+    std::tie(summary.point, summary.destination) = key;
+    summary.senders.reserve(open.senders.size());
+    for (const auto& [source, sender] : open.senders) summary.senders.push_back({source, sender.load});
+    std::ranges::stable_sort(summary.senders, std::ranges::greater{},
+                             [](const FanInSender& sender) { return sender.load.bytes; });
+  }
+  return all;
+}
+
+}  // namespace roce::analysis

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/run/incast_statements.h"
+
+#include <gmock/gmock.h>
+
+namespace roce::analyze {
+namespace {
+
+using analysis::FanInLoad;
+using analysis::FanInSummary;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const Gid kA = Gid::from_ipv4({{192, 0, 2, 1}});
+const Gid kB = Gid::from_ipv4({{192, 0, 2, 2}});
+const Gid kTarget = Gid::from_ipv4({{192, 0, 2, 9}});
+
+/// A and B send as much as each other, half of it at once.
+FanInSummary target() {
+  FanInSummary host;
+  host.destination = kTarget;
+  host.levels = {{.windows = 100, .bytes = 1'000'000}, {.windows = 50, .bytes = 1'000'000}};
+  host.fullest.senders = 2;
+  host.senders = {{kA, {.windows = 100, .bytes = 1'000'000}}, {kB, {.windows = 100, .bytes = 1'000'000}}};
+  return host;
+}
+
+std::vector<std::string> said(const FanInSummary& host) {
+  const auto name = [](const Gid& gid) { return std::string{gid == kA ? "A" : gid == kB ? "B" : "target"}; };
+  std::vector<std::string> texts;
+  for (const Statement& statement : statements_about_incast({&host, 1}, analysis::FanInSurvey::kWindow, name)) {
+    texts.push_back((statement.severity == analysis::Severity::warning ? "! " : "") + statement.text);
+  }
+  return texts;
+}
+
+TEST(IncastStatements, SayNothingOfAHostToWhichOneSendsAtATime) {
+  FanInSummary host = target();
+  host.levels.pop_back();
+  host.fullest.senders = 1;
+  EXPECT_THAT(said(host), IsEmpty());
+}
+
+TEST(IncastStatements, CallNothingAnIncastThatDoesNoHarm) {
+  EXPECT_THAT(said(target()), ElementsAre("target: up to 2 hosts send to it within 100 us, and none of its packets is "
+                                          "lost or marked CE"));
+}
+
+TEST(IncastStatements, NameTheHarmThatComesWithSeveralSenders) {
+  FanInSummary host = target();
+  host.levels[0].lost = 5;
+  host.levels[1].lost = 95;
+  host.senders[0].load.lost = host.senders[1].load.lost = 50;
+  EXPECT_THAT(said(host), ElementsAre(AllOf(HasSubstr("! target: 95 of its packets were lost while"),
+                                            HasSubstr("95.0 % of all that were, with 50.0 % of its bytes"),
+                                            HasSubstr("an incast"))));
+}
+
+TEST(IncastStatements, BlameNoIncastForHarmThatComesAtAnyTime) {
+  FanInSummary host = target();
+  host.levels[0].lost = 45;
+  host.levels[1].lost = 55;
+  host.senders[0].load.lost = host.senders[1].load.lost = 50;
+  EXPECT_THAT(said(host), ElementsAre("target: up to 2 hosts send to it within 100 us"));
+}
+
+TEST(IncastStatements, BlameNoIncastForAFewPackets) {
+  FanInSummary host = target();
+  host.levels[1].lost = 9;
+  EXPECT_THAT(said(host), ElementsAre("target: up to 2 hosts send to it within 100 us"));
+}
+
+TEST(IncastStatements, NeedNoComparisonWhereSeveralSendAllTheTime) {
+  FanInSummary host = target();
+  host.levels[0] = {.windows = 1, .bytes = 1000, .lost = 1};
+  host.levels[1].marked = 100;
+  host.senders[0].load.marked = host.senders[1].load.marked = 50;
+  EXPECT_THAT(said(host), ElementsAre(HasSubstr("! target: 100 of its packets were marked CE")));
+}
+
+TEST(IncastStatements, NameTheSenderThatSuffersMost) {
+  FanInSummary host = target();
+  host.levels[1].lost = 100;
+  host.senders[0].load = {.windows = 100, .bytes = 1'600'000, .lost = 10};
+  host.senders[1].load = {.windows = 100, .bytes = 400'000, .lost = 90};
+  EXPECT_THAT(said(host), ElementsAre(HasSubstr("an incast"), AllOf(HasSubstr("target: B suffers most: 90.0 %"),
+                                                                    HasSubstr("with 20.0 % of the bytes"))));
+}
+
+}  // namespace
+}  // namespace roce::analyze
