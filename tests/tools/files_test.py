@@ -250,7 +250,8 @@ class WhatWasCut(Files):
         for capture in self.cut:
             for name, arguments in [("analyze", ["summary"]), ("analyze", ["decode"]), ("analyze", ["streams"]),
                                     ("analyze", ["messages"]), ("analyze", ["events"]), ("analyze", ["latency"]),
-                                    ("analyze", ["timeline"]), ("analyze", ["paths"]), ("analyze", ["counters"]), ("replay", ["info"])]:
+                                    ("analyze", ["timeline"]), ("analyze", ["paths"]), ("analyze", ["incast"]),
+                                    ("analyze", ["waits"]), ("analyze", ["counters"]), ("replay", ["info"])]:
                 with self.subTest(capture=capture.name, command=[name, *arguments]):
                     done = self.run_program(name, *arguments, capture)
                     error = self.assert_ended(done, name, FAILED)

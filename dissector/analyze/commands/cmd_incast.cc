@@ -9,10 +9,10 @@
 #include "analyze/commands/commands.h"
 #include "analyze/input/report.h"
 #include "analyze/report/json_values.h"
-#include "analyze/report/statement_text.h"
 #include "analyze/run/incast_statements.h"
 #include "analyze/session/analysis_filter.h"
 #include "analyze/session/analysis_session.h"
+#include "analyze/session/statement_rows.h"
 #include "command_line/program.h"
 #include "text/human_units.h"
 
@@ -178,8 +178,8 @@ class Report {
       }
     }
     rows.finish();
-    write_statements(
-        statements_about_incast(hosts, window_, [&](const Gid& host) { return session_.names().text(host); }));
+    write_statements(session_, statements_about_incast(hosts, window_,
+                                                       [&](const Gid& host) { return session_.names().text(host); }));
   }
 
  private:
@@ -199,21 +199,6 @@ class Report {
             {"senders", window.senders},
             {"bytes", window.bytes},
             {"bits_per_second", bits_per_second(window)}};
-  }
-
-  void write_statements(const std::vector<Statement>& statements) {
-    text::TextBuffer& out = session_.output().buffer();
-    if (session_.options().csv) return;
-    if (!session_.options().json && !statements.empty()) out.push_back('\n');
-    for (const Statement& statement : statements) {
-      if (session_.options().json) {
-        text::append(out, json_line(OrderedJson{{"severity", severity_text(statement.severity)},
-                                                {"statement", statement.text}}));
-      } else {
-        append_statement(out, statement, session_.layout().palette);
-      }
-    }
-    session_.output().commit();
   }
 
   AnalysisSession& session_;

@@ -10,9 +10,9 @@
 
 #include "analyze/commands/commands.h"
 #include "analyze/report/json_values.h"
-#include "analyze/report/statement_text.h"
 #include "analyze/run/path_statements.h"
 #include "analyze/session/analysis_session.h"
+#include "analyze/session/statement_rows.h"
 #include "command_line/program.h"
 #include "text/human_units.h"
 
@@ -136,23 +136,6 @@ std::vector<text::TableCell> row_of(const PathSummary& path, const AnalysisSessi
   return cells;
 }
 
-void show_statements(AnalysisSession& session, const std::vector<Statement>& statements) {
-  text::TextBuffer& out = session.output().buffer();
-  if (session.options().csv) return;
-  if (!session.options().json && !statements.empty()) out.push_back('\n');
-  for (const Statement& statement : statements) {
-    if (session.options().json) {
-      OrderedJson line;
-      line["severity"] = severity_text(statement.severity);
-      line["statement"] = statement.text;
-      text::append(out, json_line(line));
-    } else {
-      append_statement(out, statement, session.layout().palette);
-    }
-  }
-  session.output().commit();
-}
-
 OrderedJson counts_json(const PathMarks& marks) {
   OrderedJson counts = OrderedJson::object();
   for (std::size_t dscp = 0; dscp < marks.dscp.size(); ++dscp) {
@@ -217,7 +200,7 @@ ExitCode run_paths(const AnalysisOptions& options) {
         {analysis::Severity::note, fmt::format("{} packets of further flows are not counted: there are too many flows",
                                                text::count_text(uncounted))});
   }
-  show_statements(session, statements);
+  write_statements(session, statements);
   return session.finish();
 }
 

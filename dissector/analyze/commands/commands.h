@@ -27,5 +27,6 @@ void add_rules(command_line::Program& program, ExitCode& code);
 void add_streams(command_line::Program& program, ExitCode& code);
 void add_summary(command_line::Program& program, ExitCode& code);
 void add_timeline(command_line::Program& program, ExitCode& code);
+void add_waits(command_line::Program& program, ExitCode& code);
 
 }  // namespace roce::analyze

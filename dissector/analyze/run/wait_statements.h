@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyze/run/summary_statements.h"
+#include "roce/analysis/waits.h"
+
+namespace roce::analyze {
+
+/// Returns for the requesters with the most payload what each waits for most, and what would make it faster. `name`
+/// is what a requester is called.
+[[nodiscard]] std::vector<Statement> statements_about_waits(
+    std::span<const analysis::WaitSummary> requesters,
+    const std::function<std::string(const analysis::WaitSummary&)>& name);
+
+}  // namespace roce::analyze

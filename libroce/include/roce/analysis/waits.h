@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "roce/analysis/observation.h"
+#include "roce/analysis/tracker.h"
+#include "roce/wire/time.h"
+#include "roce/wire/types.h"
+
+namespace roce::analysis {
+
+/// What a requester waits for between two of its packets.
+enum class WaitFor : std::uint8_t {
+  nothing,      ///< it sends: the next packet follows about as fast as packets ever did
+  answers,      ///< with requests under way it sends the next one when an answer comes
+  application,  ///< everything was answered, and there was nothing more to send
+  credits,      ///< the responder had granted no further message
+  receiver,     ///< an RNR NAK made it wait, and send again
+  losses,       ///< from the last progress until everything that had been sent before is answered
+  pauses,       ///< the link partner had paused its packets
+  rate,         ///< since a CNP it sends more slowly than it did
+  host,         ///< requests were under way, no answer made it send, and nothing on the wire kept it from sending
+};
+inline constexpr std::size_t kWaits = 9;
+
+/// Returns the name of a wait, as in JSON: `nothing`, `answers` …
+[[nodiscard]] std::string_view to_string(WaitFor wait);
+
+/// How the time of one requester went, from its first request to its last request or answer.
+struct WaitSummary {
+  std::uint32_t stream = 0;
+  std::uint8_t direction = 0;  ///< 0: of `StreamSummary::ends[0]`
+  std::uint16_t point = 0;     ///< `Observation::point`
+  Gid source{};
+  Gid destination{};
+  Qpn dest_qp{};
+  std::uint64_t requests = 0;  ///< packets
+  std::uint64_t resent = 0;    ///< of them, packets that had been sent before
+  std::uint64_t payload = 0;   ///< bytes, without what was sent again
+  std::array<Duration, kWaits> times{};
+  std::uint64_t most_under_way = 0;            ///< the most PSNs without an answer at a time, as seen here
+  double mean_under_way = 0;                   ///< PSNs, while there were any
+  std::optional<Duration> least_round_trip{};  ///< least time from a request to its answer
+
+  [[nodiscard]] Duration of(WaitFor wait) const { return times[static_cast<std::size_t>(wait)]; }
+  [[nodiscard]] Duration all() const;
+};
+
+/// Divides the time of each requester by what it waited for, as far as a capture near it shows: "what limits this
+/// connection". Bounded, deterministic, without I/O and clock.
+class WaitSurvey {
+ public:
+  /// `link_bits_per_second`: speed of the captured links, by which PFC and PAUSE count; 0: 100 Gbit/s is assumed.
+  explicit WaitSurvey(std::uint64_t link_bits_per_second = 0, std::size_t most_requesters = std::size_t{1} << 20U);
+
+  /// Takes the next packet of the capture, and what the tracker says of it.
+  void observe(const Observation& packet, const PacketAnalysis& analysis);
+
+  /// Returns all requesters so far, by stream and direction.
+  [[nodiscard]] std::vector<WaitSummary> summaries() const;
+  /// Returns the number of packets of requesters for which there was no room.
+  [[nodiscard]] std::uint64_t uncounted_packets() const { return uncounted_; }
+
+ private:
+  using Times = std::array<Duration, kWaits>;
+  using Key = std::pair<std::uint32_t, std::uint8_t>;
+
+  /// The last pause of a link partner, by priority.
+  struct Pause {
+    Time begin{};
+    Time end{};
+  };
+
+  /// Measures the rate of bursts.
+  struct Burst {
+    static constexpr std::size_t kPackets = 8;
+    std::array<std::pair<Time, std::uint32_t>, kPackets> last{};  ///< time and length
+    std::size_t count = 0;
+    double least_ns_a_byte = 0;  ///< of the fastest burst; 0: unknown
+
+    void add(Time time, std::uint32_t length);
+  };
+
+  struct Requester {
+    WaitSummary sum{};
+    Time latest{};        ///< the time before it is in `sum`, `recent` or `deferred`
+    Duration deferred{};  ///< the time since the last request with requests under way
+    Times recent{};       ///< since the last progress; what a loss makes of it is open
+    std::int64_t next = 0;
+    std::int64_t answered = 0;   ///< PSNs before this one
+    std::int64_t recovered = 0;  ///< what has to be answered for a loss to be over
+    bool is_recovering = false;
+    bool was_not_ready = false;  ///< the loss is an RNR NAK
+    bool had_answer = false;     ///< since the last request
+    bool had_credits = false;    ///< an answer since the last request ended a credit stall
+    Time last_answer{};
+    std::optional<Time> last_cnp{};  ///< of one that still bears on the rate
+    unsigned fast = 0;               ///< packets in a row that followed as fast as ever
+    double psn_ns = 0;               ///< integral of what was under way
+    Duration open_time{};
+    Burst burst{};
+
+    [[nodiscard]] bool is_open() const { return next > answered; }
+    void add(WaitFor wait, Duration time) { recent[static_cast<std::size_t>(wait)] += time; }
+    void on_cnp(Time time);
+    void progress();
+    void integrate(Duration time);
+  };
+
+  [[nodiscard]] Requester* find(Key key, const Observation& packet, bool is_request);
+  void absorb(std::uint32_t from, std::uint32_t into);
+  void on_pause(const Observation& packet);
+  void on_request(Requester& requester, const Observation& packet, const PacketAnalysis& analysis);
+  void on_response(Requester& requester, const Observation& packet, const PacketAnalysis& analysis);
+  void account(Requester& requester, const Observation& packet, const Verdict* resent);
+  [[nodiscard]] WaitFor reason(const Requester& requester, const Observation& packet, Time since) const;
+  [[nodiscard]] bool was_paused(const Observation& packet, Time since) const;
+
+  std::uint64_t link_bits_per_second_;
+  std::size_t most_;
+  std::map<Key, Requester> requesters_;
+  std::map<std::pair<std::uint16_t, MacAddress>, std::array<Pause, 8>> pauses_;
+  bool has_nanoseconds_ = false;  ///< times are finer than microseconds
+  std::uint64_t uncounted_ = 0;
+};
+
+}  // namespace roce::analysis

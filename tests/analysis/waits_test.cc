@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "roce/analysis/waits.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <vector>
+
+namespace roce::analysis {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr std::uint32_t kStream = 5;
+
+/// A requester and what answers it, by times in nanoseconds.
+class Wire {
+ public:
+  explicit Wire(std::size_t most = 100) : survey_(0, most) {}
+
+  void request(std::int64_t at, std::int64_t psn) { packet(at, psn, PacketRole::request, {}); }
+  void resend(std::int64_t at, std::int64_t psn, Cause cause) {
+    packet(at, psn, PacketRole::request, {{.kind = VerdictKind::retransmission, .cause = cause}});
+  }
+  void copy(std::int64_t at, std::int64_t psn) {
+    packet(at, psn, PacketRole::request, {{.kind = VerdictKind::duplicate}});
+  }
+  void ack(std::int64_t at, std::int64_t psn) { answer(at, psn, AethSyndrome::ack(), {}); }
+  void ack_after_stall(std::int64_t at, std::int64_t psn) {
+    answer(at, psn, AethSyndrome::ack_with_credits(5), {{.kind = VerdictKind::credit_stall}});
+  }
+  void refuse(std::int64_t at, std::int64_t psn, AethSyndrome why) { answer(at, psn, why, {}); }
+  void cnp(std::int64_t at) { packet(at, 0, PacketRole::cnp, {}, 1); }
+  void pause(std::int64_t at, std::uint16_t quanta) {
+    Observation seen = base(at);
+    seen.kind = PacketKind::pfc;
+    seen.source_mac = MacAddress{{2, 0, 0, 0, 0, 9}};
+    seen.pause_enabled = 1 << 3;
+    seen.pause_quanta[3] = quanta;
+    survey_.observe(seen, {});
+  }
+  /// Packets each 1 us from `at` on, each answered 2 us later, so that the rate of the requester is known.
+  void warm_up(std::int64_t at, std::int64_t psn, int packets) {
+    for (int i = 0; i < packets; ++i) request(at + i * 1000, psn + i);
+    ack(at + packets * 1000, psn + packets - 1);
+  }
+
+  [[nodiscard]] std::vector<WaitSummary> all() const { return survey_.summaries(); }
+  [[nodiscard]] WaitSummary one() const { return survey_.summaries().at(0); }
+  [[nodiscard]] std::int64_t of(WaitFor wait) const { return one().of(wait).count(); }
+  [[nodiscard]] WaitSurvey& survey() { return survey_; }
+
+  [[nodiscard]] static Observation base(std::int64_t at) {
+    Observation seen;
+    seen.time = Time{Duration{at}};
+    seen.kind = PacketKind::roce;
+    seen.opcode = Opcode::rc_write_middle;
+    seen.wire_length = 1000;
+    seen.payload_length = 900;
+    seen.source_mac = MacAddress{{2, 0, 0, 0, 0, 1}};
+    return seen;
+  }
+
+ private:
+  void packet(std::int64_t at, std::int64_t psn, PacketRole role, const std::vector<Verdict>& verdicts,
+              std::uint8_t direction = 0) {
+    PacketAnalysis analysis;
+    analysis.stream = kStream;
+    analysis.direction = direction;
+    analysis.role = role;
+    analysis.relative_psn = psn;
+    analysis.verdicts = verdicts;
+    survey_.observe(base(at), analysis);
+  }
+  void answer(std::int64_t at, std::int64_t psn, AethSyndrome syndrome, const std::vector<Verdict>& verdicts) {
+    Observation seen = base(at);
+    seen.opcode = Opcode::rc_acknowledge;
+    seen.has_aeth = true;
+    seen.syndrome = syndrome;
+    PacketAnalysis analysis;
+    analysis.stream = kStream;
+    analysis.direction = 1;
+    analysis.role = PacketRole::response;
+    analysis.relative_psn = psn;
+    analysis.verdicts = verdicts;
+    survey_.observe(seen, analysis);
+  }
+
+  WaitSurvey survey_;
+};
+
+TEST(Waits, AddUpToTheTimeFromTheFirstRequestToTheLastAnswer) {
+  Wire wire;
+  wire.warm_up(1, 0, 20);
+  wire.request(100'000, 20);
+  wire.ack(130'001, 20);
+  EXPECT_EQ(wire.one().all(), Duration{130'000});
+  EXPECT_EQ(wire.one().requests, 21U);
+  EXPECT_EQ(wire.one().payload, 21U * 900);
+}
+
+TEST(Waits, AreForTheApplicationWhenEverythingIsAnswered) {
+  Wire wire;
+  wire.warm_up(1, 0, 20);
+  wire.request(1'020'001, 20);
+  EXPECT_EQ(wire.of(WaitFor::application), 1'000'000);
+  EXPECT_EQ(wire.of(WaitFor::nothing), 19'000);
+}
+
+TEST(Waits, AreForAnswersWhenAnAnswerMakesItSend) {
+  Wire wire;
+  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.ack(100'001, 9);
+  wire.request(100'501, 20);
+  EXPECT_EQ(wire.of(WaitFor::answers), 81'500);
+  EXPECT_EQ(wire.one().most_under_way, 20U);
+}
+
+TEST(Waits, AreOfTheHostWhenNothingKeepsItFromSending) {
+  Wire wire;
+  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.request(119'001, 20);
+  EXPECT_EQ(wire.of(WaitFor::host), 100'000);
+}
+
+TEST(Waits, AreOfTheRateAfterCnps) {
+  Wire wire;
+  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.cnp(20'000);
+  wire.request(119'001, 20);
+  // As fast as before.
+  for (int i = 0; i < 64; ++i) wire.request(120'001 + i * 1000, 21 + i);
+  wire.request(283'001, 85);
+  EXPECT_EQ(wire.of(WaitFor::rate), 100'000);
+  EXPECT_EQ(wire.of(WaitFor::host), 100'000);
+}
+
+TEST(Waits, ForWhatIsLostBeginWithTheLastProgressAndEndWhenAllIsAnswered) {
+  Wire wire;
+  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.ack(20'001, 9);
+  wire.refuse(60'001, 10, AethSyndrome::nak(NakCode::psn_sequence_error));
+  for (int i = 10; i < 20; ++i) wire.resend(70'001 + i * 1000, i, Cause::nak);
+  wire.ack(99'001, 15);
+  wire.ack(100'001, 19);
+  wire.request(101'001, 20);
+  EXPECT_EQ(wire.of(WaitFor::losses), 70'000);
+  EXPECT_EQ(wire.one().resent, 10U);
+  EXPECT_EQ(wire.one().all(), Duration{101'000});
+}
+
+TEST(Waits, AreForTheReceiverAfterRnrNaks) {
+  Wire wire;
+  wire.warm_up(1, 0, 20);
+  wire.request(21'001, 20);
+  wire.refuse(23'001, 20, AethSyndrome::rnr_nak(14));
+  wire.resend(1'023'001, 20, Cause::rnr);
+  wire.ack(1'025'001, 20);
+  EXPECT_EQ(wire.of(WaitFor::losses), 0);
+  EXPECT_EQ(wire.of(WaitFor::receiver), 1'002'000);
+}
+
+TEST(Waits, AreForCreditsWhenAnAnswerGrantsThemAtLast) {
+  Wire wire;
+  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.ack_after_stall(500'001, 19);
+  wire.request(500'501, 20);
+  EXPECT_EQ(wire.of(WaitFor::credits), 500);
+  EXPECT_EQ(wire.of(WaitFor::answers), 481'000);
+}
+
+TEST(Waits, ArePausesOfTheLinkPartner) {
+  Wire wire;
+  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  // 20,000 times 512 bits at 100 Gbit/s take 102 us.
+  wire.pause(19'500, 20'000);
+  wire.request(119'001, 20);
+  EXPECT_EQ(wire.of(WaitFor::pauses), 100'000);
+  // Over at once.
+  wire.pause(119'500, 20'000);
+  wire.pause(119'600, 0);
+  wire.request(219'001, 21);
+  EXPECT_EQ(wire.of(WaitFor::pauses), 100'000);
+}
+
+TEST(Waits, LeaveCopiesAndDamagedPacketsOut) {
+  Wire wire;
+  wire.warm_up(1, 0, 20);
+  wire.copy(30'001, 19);
+  EXPECT_EQ(wire.one().requests, 20U);
+  EXPECT_EQ(wire.one().all(), Duration{20'000});
+}
+
+TEST(Waits, BearClocksThatGoBackAndConnectionsThatBeginAnew) {
+  Wire wire;
+  wire.warm_up(1'000'001, 0, 20);
+  wire.request(500'001, 20);
+  wire.request(1'050'001, 3);
+  wire.ack(1'060'001, 3);
+  EXPECT_EQ(wire.one().all(), Duration{60'000});
+  EXPECT_LE(wire.one().most_under_way, 20U);
+}
+
+TEST(Waits, GoWithAStreamThatIsAbsorbed) {
+  Wire wire;
+  wire.warm_up(1, 0, 20);
+  PacketAnalysis analysis;
+  analysis.stream = 2;
+  analysis.absorbed = kStream;
+  analysis.role = PacketRole::response;
+  analysis.relative_psn = 19;
+  wire.survey().observe(Wire::base(30'000), analysis);
+  ASSERT_THAT(wire.all(), SizeIs(1));
+  EXPECT_EQ(wire.one().stream, 2U);
+  EXPECT_EQ(wire.one().direction, 1U);
+}
+
+TEST(Waits, AreBounded) {
+  Wire wire{0};
+  wire.request(1, 0);
+  EXPECT_THAT(wire.all(), IsEmpty());
+  EXPECT_EQ(wire.survey().uncounted_packets(), 1U);
+}
+
+}  // namespace
+}  // namespace roce::analysis
