@@ -10,7 +10,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 SNAP_LENGTHS = range(54, 201)  # from the end of a BTH behind Ethernet, IPv4 and UDP
 FEW_SNAP_LENGTHS = (54, 58, 62, 68, 96, 128)  # the BTH alone, with AETH, with an ACK's ICRC; what tcpdump and people use
 # Not one wire, but one frame in twenty encapsulations, which a snap length cuts in different places.
-CAPTURES = [path for path in sorted((TOP / "captures").glob("**/*.pcap*")) if path.name != "encapsulations.pcapng"]
+CAPTURES = [path for path in sorted((TOP / "captures").glob("**/*.pcap*")) if path.suffix in (".pcap", ".pcapng") and path.name != "encapsulations.pcapng"]
 
 PCAP_ORDERS = {b"\xd4\xc3\xb2\xa1": "<", b"\x4d\x3c\xb2\xa1": "<", b"\xa1\xb2\xc3\xd4": ">", b"\xa1\xb2\x3c\x4d": ">"}
 ENHANCED_PACKET = 6

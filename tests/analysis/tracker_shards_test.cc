@@ -77,6 +77,20 @@ TEST(TrackerShards, SayWhatOneTrackerSays) {
   expect_equal(one, one_after_the_other(packets, {}));
 }
 
+TEST(TrackerShards, NameStreamsAsOneTrackerDoes) {
+  Tracker tracker;
+  TrackerShards shards;
+  std::size_t absorbed = 0;
+  for (const Observation& packet : many_hosts()) {
+    const PacketAnalysis& expected = tracker.observe(packet);
+    const PacketAnalysis& known = shards.observe(packet);
+    ASSERT_EQ(known.stream, expected.stream);
+    ASSERT_EQ(known.absorbed, expected.absorbed);
+    if (known.absorbed != kNoStream) ++absorbed;
+  }
+  EXPECT_GT(absorbed, 10U);
+}
+
 TEST(TrackerShards, FindTheSameInBatches) {
   const std::vector<Observation> packets = many_hosts();
   ASSERT_GT(packets.size(), 4 * TrackerShards::kBatchFrames);

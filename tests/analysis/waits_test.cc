@@ -19,7 +19,9 @@ class Wire {
  public:
   explicit Wire(std::size_t most = 100) : survey_(0, most) {}
 
-  void request(std::int64_t at, std::int64_t psn) { packet(at, psn, PacketRole::request, {}); }
+  void request(std::int64_t at, std::int64_t psn, Opcode opcode = Opcode::rc_write_middle) {
+    packet(at, psn, PacketRole::request, {}, 0, opcode);
+  }
   void resend(std::int64_t at, std::int64_t psn, Cause cause) {
     packet(at, psn, PacketRole::request, {{.kind = VerdictKind::retransmission, .cause = cause}});
   }
@@ -64,14 +66,16 @@ class Wire {
 
  private:
   void packet(std::int64_t at, std::int64_t psn, PacketRole role, const std::vector<Verdict>& verdicts,
-              std::uint8_t direction = 0) {
+              std::uint8_t direction = 0, Opcode opcode = Opcode::rc_write_middle) {
+    Observation seen = base(at);
+    seen.opcode = opcode;
     PacketAnalysis analysis;
     analysis.stream = kStream;
     analysis.direction = direction;
     analysis.role = role;
     analysis.relative_psn = psn;
     analysis.verdicts = verdicts;
-    survey_.observe(base(at), analysis);
+    survey_.observe(seen, analysis);
   }
   void answer(std::int64_t at, std::int64_t psn, AethSyndrome syndrome, const std::vector<Verdict>& verdicts) {
     Observation seen = base(at);
@@ -182,6 +186,60 @@ TEST(Waits, ArePausesOfTheLinkPartner) {
   wire.pause(119'600, 0);
   wire.request(219'001, 21);
   EXPECT_EQ(wire.of(WaitFor::pauses), 100'000);
+}
+
+TEST(Waits, ArePausesUntilTheXonWhereTheSpeedIsUnknown) {
+  Wire wire;
+  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.pause(19'500, 100);
+  wire.pause(118'500, 0);
+  wire.request(119'001, 20);
+  EXPECT_EQ(wire.of(WaitFor::pauses), 100'000);
+}
+
+TEST(Waits, AreForTheLinkWhileItsHostSendsOtherPackets) {
+  Wire wire;
+  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  for (int i = 0; i < 9; ++i) {
+    Observation other = Wire::base(20'001 + i * 1000);
+    wire.survey().observe(other, {});
+  }
+  wire.request(29'001, 20);
+  EXPECT_EQ(wire.of(WaitFor::link), 10'000);
+}
+
+TEST(Waits, TakeAnApplicationsPaceForNoBurst) {
+  Wire wire;
+  for (int i = 0; i < 40; ++i) {
+    wire.request(1 + i * 50'000, i, Opcode::rc_send_only);
+    wire.ack(5'001 + i * 50'000, i);
+  }
+  EXPECT_EQ(wire.of(WaitFor::application), 39 * 45'000);
+  EXPECT_EQ(wire.of(WaitFor::answers), 40 * 5'000);
+}
+
+TEST(Waits, LeaveUnreliableConnectionsOut) {
+  Wire wire;
+  wire.request(1, 0, Opcode::uc_send_only);
+  EXPECT_THAT(wire.all(), IsEmpty());
+}
+
+TEST(Waits, KeepACnpThatComesBeforeTheStreamsAreJoined) {
+  Wire wire;
+  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  PacketAnalysis early;
+  early.stream = 9;
+  early.role = PacketRole::cnp;
+  wire.survey().observe(Wire::base(19'500), early);
+  PacketAnalysis joins;
+  joins.stream = kStream;
+  joins.absorbed = 9;
+  joins.direction = 1;
+  joins.role = PacketRole::response;
+  joins.relative_psn = 0;
+  wire.survey().observe(Wire::base(20'001), joins);
+  wire.request(119'001, 20);
+  EXPECT_EQ(wire.of(WaitFor::rate), 100'000);
 }
 
 TEST(Waits, LeaveCopiesAndDamagedPacketsOut) {

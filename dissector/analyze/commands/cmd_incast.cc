@@ -34,22 +34,40 @@ constexpr std::string_view kExamples = R"(Examples:
 A host sends "at once" with another one if data of both comes within the same 100 us. What was lost, or marked CE by a
 switch, stands beside it: in all, and while two hosts or more sent.)";
 
+constexpr std::int64_t kLeastWindow = 1'000;
+constexpr std::int64_t kMostWindow = 60'000'000'000;
+
 struct IncastOptions {
   AnalysisOptions common;
   std::string window;
 };
 
+/// Returns how many packets a verdict reports to be lost, or missing without an explanation.
+std::uint32_t lost_by(const analysis::Verdict& verdict) {
+  switch (verdict.kind) {
+    // Perhaps it was the answer, which goes to another host.
+    case VerdictKind::lost_beyond:
+      return 0;
+    case VerdictKind::unexplained:
+      return verdict.psn_count;
+    case VerdictKind::response_not_in_time:
+      return 1;
+    default:
+      return verdict.lost_packets;
+  }
+}
+
 /// Learns which packets were lost, or show that others were.
 class LossConsumer final : public AnalysisConsumer {
  public:
   void on_verdict(const analysis::Verdict& verdict) override {
-    // Perhaps it was the answer, which goes to another host.
-    if (verdict.lost_packets == 0 || verdict.kind == VerdictKind::lost_beyond) return;
+    const std::uint32_t lost = lost_by(verdict);
+    if (lost == 0) return;
     if (lost_.size() == kMost && !lost_.contains(verdict.packet)) {
-      left_out_ += verdict.lost_packets;
+      left_out_ += lost;
       return;
     }
-    lost_[verdict.packet] += verdict.lost_packets;
+    lost_[verdict.packet] += lost;
   }
   [[nodiscard]] bool wants_packets() const override { return false; }
 
@@ -178,7 +196,7 @@ class Report {
       }
     }
     rows.finish();
-    write_statements(session_, statements_about_incast(hosts, window_,
+    write_statements(session_, statements_about_incast(hosts, {window_, session_.link_bits_per_second()},
                                                        [&](const Gid& host) { return session_.names().text(host); }));
   }
 
@@ -210,8 +228,8 @@ ExitCode run_incast(const IncastOptions& options) {
   Duration window = analysis::FanInSurvey::kWindow;
   if (!options.window.empty()) {
     const auto given = text::parse_duration(options.window);
-    if (!given || *given <= 0) {
-      report(fmt::format("--window takes a duration such as 100us or 1ms, not '{}'", options.window));
+    if (!given || *given < kLeastWindow || *given > kMostWindow) {
+      report(fmt::format("--window takes a duration from 1us to 1min, such as 100us, not '{}'", options.window));
       return ExitCode::usage;
     }
     window = Duration{*given};
@@ -252,7 +270,10 @@ void add_incast(command_line::Program& program, ExitCode& code) {
   const auto options = std::make_shared<IncastOptions>();
   add_common_options(command, options->common);
   command.add_flag("--csv", options->common.csv, "For programs: CSV").excludes("--json");
-  command.add_option("--window", options->window, "How near in time \"at once\" is (100us)").type_name("DURATION");
+  command
+      .add_option("--window", options->window,
+                  "Count hosts as sending at once whose data comes within this time (100us)")
+      .type_name("DURATION");
   command.footer(std::string{kExamples});
   command.callback([options, &code] { code = run_incast(*options); });
 }

@@ -10,6 +10,7 @@
 
 #include "analyze/commands/commands.h"
 #include "analyze/report/json_values.h"
+#include "analyze/report/stream_text.h"
 #include "analyze/run/path_statements.h"
 #include "analyze/session/analysis_session.h"
 #include "analyze/session/statement_rows.h"
@@ -193,7 +194,7 @@ ExitCode run_paths(const AnalysisOptions& options) {
   rows.finish();
   const PathNames names{.host = [&](const Gid& host) { return session.names().text(host); },
                         .point = [&](std::uint16_t point) { return std::string{consumer.points().name(point)}; },
-                        .arrow = session.layout().charset == text::Charset::utf8 ? "→" : "->"};
+                        .arrow = std::string{arrow(session.layout().charset)}};
   std::vector<Statement> statements = statements_about_paths(paths, names);
   if (const std::uint64_t uncounted = consumer.survey().uncounted_packets(); uncounted != 0) {
     statements.push_back(

@@ -9,6 +9,7 @@
 #include "analyze/commands/commands.h"
 #include "analyze/input/report.h"
 #include "analyze/report/json_values.h"
+#include "analyze/report/stream_text.h"
 #include "analyze/run/wait_statements.h"
 #include "analyze/session/analysis_session.h"
 #include "analyze/session/statement_rows.h"
@@ -37,6 +38,7 @@ struct WaitColumn {
 };
 
 constexpr std::array<WaitColumn, analysis::kWaits> kColumns{{{WaitFor::nothing, "sends"},
+                                                             {WaitFor::link, "link"},
                                                              {WaitFor::answers, "answers"},
                                                              {WaitFor::application, "application"},
                                                              {WaitFor::host, "host"},
@@ -48,7 +50,9 @@ constexpr std::array<WaitColumn, analysis::kWaits> kColumns{{{WaitFor::nothing, 
 
 class WaitsConsumer final : public AnalysisConsumer {
  public:
-  explicit WaitsConsumer(const AnalysisSession& session) : session_(session), survey_(session.link_bits_per_second()) {}
+  explicit WaitsConsumer(const AnalysisSession& session)
+      : session_(session),
+        survey_(session.link_bits_per_second(), 2 * static_cast<std::size_t>(session.options().max_streams)) {}
 
   void on_packet(const AnalysedPacket& packet) override {
     points_.learn(packet);
@@ -86,6 +90,7 @@ std::vector<text::TableColumn> columns() {
   columns.push_back({"under way", text::Align::right, "mean_under_way"});
   columns.push_back({"most", text::Align::right, "most_under_way"});
   columns.push_back({"round trip", text::Align::right, "least_round_trip_ns"});
+  columns.push_back({"mean", text::Align::right, "mean_round_trip_ns"});
   return columns;
 }
 
@@ -114,6 +119,8 @@ std::vector<text::TableCell> row_of(const WaitSummary& requester, const Analysis
   } else {
     cells.emplace_back();
   }
+  cells.push_back({text::duration_text(requester.mean_round_trip.count()), text::Tone::plain,
+                   static_cast<std::uint64_t>(requester.mean_round_trip.count())});
   return cells;
 }
 
@@ -127,6 +134,7 @@ OrderedJson json_of(const WaitSummary& requester, const AnalysisSession& session
   if (!session.names().empty()) {
     json["names"] = OrderedJson{session.names().text(requester.source), session.names().text(requester.destination)};
   }
+  json["is_near"] = requester.is_near;
   json["requests"] = requester.requests;
   json["resent"] = requester.resent;
   json["payload"] = requester.payload;
@@ -139,6 +147,7 @@ OrderedJson json_of(const WaitSummary& requester, const AnalysisSession& session
   json["mean_under_way"] = requester.mean_under_way;
   json["most_under_way"] = requester.most_under_way;
   json["least_round_trip_ns"] = requester.least_round_trip ? OrderedJson(requester.least_round_trip->count()) : nullptr;
+  json["mean_round_trip_ns"] = requester.mean_round_trip.count();
   return json;
 }
 
@@ -159,11 +168,11 @@ ExitCode run_waits(const AnalysisOptions& options) {
     }
   }
   rows.finish();
-  const std::string_view arrow = session.layout().charset == text::Charset::utf8 ? "→" : "->";
-  write_statements(session, statements_about_waits(requesters, [&](const WaitSummary& requester) {
-                     return fmt::format("stream {}, {} {} {}", requester.stream, session.names().text(requester.source),
-                                        arrow, session.names().text(requester.destination));
-                   }));
+  const auto name = [&](const WaitSummary& requester) {
+    return fmt::format("stream {}, {} {} {}", requester.stream, session.names().text(requester.source),
+                       arrow(session.layout().charset), session.names().text(requester.destination));
+  };
+  write_statements(session, statements_about_waits(requesters, name));
   if (consumer.uncounted_packets() != 0) {
     report(fmt::format("warning: {} of further requesters are not counted: there are too many",
                        text::counted(consumer.uncounted_packets(), "packet", "packets")));

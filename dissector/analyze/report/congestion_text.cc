@@ -71,18 +71,17 @@ text::TextTable congestion_table(const SummaryView& view, text::Charset charset)
     const auto rate = [&](std::uint64_t bytes, Duration time) {
       return reaction.cnps == 0 ? std::string{} : text::bit_rate_text(bits_per_second(bytes, time));
     };
-    rows.push_back(
-        {{std::to_string(row.stream->stream)},
-         {fmt::format("{} {} {}", view.names.text(row.stream->ends[from]), charset == text::Charset::utf8 ? "→" : "->",
-                      view.names.text(row.stream->ends[1 - from]))},
-         {some(each.marks)},
-         {some(each.cnps)},
-         {some(each.mark_to_cnp, each.mark_to_cnp.quantile(0.5))},
-         {some(each.mark_to_cnp, each.mark_to_cnp.max())},
-         {some(each.cnp_spacing, each.cnp_spacing.min())},
-         {some(each.cnp_spacing, each.cnp_spacing.quantile(0.5))},
-         {rate(reaction.bytes_before, reaction.time_before)},
-         {rate(reaction.bytes_after, reaction.time_after)}});
+    rows.push_back({{std::to_string(row.stream->stream)},
+                    {fmt::format("{} {} {}", view.names.text(row.stream->ends[from]), arrow(charset),
+                                 view.names.text(row.stream->ends[1 - from]))},
+                    {some(each.marks)},
+                    {some(each.cnps)},
+                    {some(each.mark_to_cnp, each.mark_to_cnp.quantile(0.5))},
+                    {some(each.mark_to_cnp, each.mark_to_cnp.max())},
+                    {some(each.cnp_spacing, each.cnp_spacing.min())},
+                    {some(each.cnp_spacing, each.cnp_spacing.quantile(0.5))},
+                    {rate(reaction.bytes_before, reaction.time_before)},
+                    {rate(reaction.bytes_after, reaction.time_after)}});
   }
   return table_of({{"stream", text::Align::right},
                    {"data"},

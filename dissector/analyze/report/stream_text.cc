@@ -8,13 +8,9 @@
 
 namespace roce::analyze {
 
-namespace {
-
 std::string_view arrow(text::Charset charset) {
   return charset == text::Charset::utf8 ? "→" : "->";
 }
-
-}  // namespace
 
 std::string_view service_text(Service service) {
   return to_string(service);

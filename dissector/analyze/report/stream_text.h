@@ -12,6 +12,9 @@
 
 namespace roce::analyze {
 
+/// `→`, or `->` where the terminal does not have it.
+[[nodiscard]] std::string_view arrow(text::Charset charset);
+
 /// `RC`, `UC`, `UD` …
 [[nodiscard]] std::string_view service_text(Service service);
 

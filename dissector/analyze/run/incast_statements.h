@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -11,10 +12,16 @@
 
 namespace roce::analyze {
 
-/// Returns what the survey, made with `window`, shows of hosts that several others send to at once, warnings first:
-/// that packets are marked or lost while they do, and which sender suffers most. `name` is what a host is called.
+/// How a survey was made.
+struct IncastView {
+  Duration window{};
+  std::uint64_t link_bits_per_second = 0;  ///< of the link to each host; 0: unknown
+};
+
+/// Returns what the survey shows of hosts that several others send to at once, warnings first: that packets are lost or
+/// marked while they do, and which sender suffers most. `name` is what a host is called.
 [[nodiscard]] std::vector<Statement> statements_about_incast(std::span<const analysis::FanInSummary> destinations,
-                                                             Duration window,
+                                                             const IncastView& view,
                                                              const std::function<std::string(const Gid&)>& name);
 
 }  // namespace roce::analyze

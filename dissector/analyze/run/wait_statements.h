@@ -11,8 +11,8 @@
 
 namespace roce::analyze {
 
-/// Returns for the requesters with the most payload what each waits for most, and what would make it faster. `name`
-/// is what a requester is called.
+/// Returns for the requesters with the most payload what each waits for most, and what would make it faster: for those
+/// whose host is at the captured link, else for all. `name` is what a requester is called.
 [[nodiscard]] std::vector<Statement> statements_about_waits(
     std::span<const analysis::WaitSummary> requesters,
     const std::function<std::string(const analysis::WaitSummary&)>& name);

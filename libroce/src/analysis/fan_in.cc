@@ -38,18 +38,21 @@ FanInLoad FanInSummary::from(std::size_t least) const {
   return sum;
 }
 
-void FanInSurvey::Destination::end_window() {
+void FanInSurvey::Destination::add_window_to(FanInSummary& sum) const {
   if (window.senders == 0) return;
-  if (past.levels.size() < window.senders) past.levels.resize(window.senders);
-  past.levels[window.senders - 1] += load;
-  if (window.senders > past.fullest.senders) past.fullest = window;
-  if (window.bytes > past.busiest.bytes) past.busiest = window;
+  if (sum.levels.size() < window.senders) sum.levels.resize(window.senders);
+  sum.levels[window.senders - 1] += load;
+  if (window.senders > sum.fullest.senders) sum.fullest = window;
+  if (window.bytes > sum.busiest.bytes) sum.busiest = window;
 }
 
 void FanInSurvey::observe(const Observation& packet, std::uint32_t lost) {
-  if (!is_load(packet)) return;
   const std::pair key{packet.point, packet.destination};
   auto found = destinations_.find(key);
+  if (!is_load(packet)) {
+    if (lost != 0 && found != destinations_.end()) found->second.load.lost += lost;
+    return;
+  }
   const bool is_known = found != destinations_.end() && found->second.senders.contains(packet.source);
   if (!is_known && pairs_ == most_pairs_) {
     ++uncounted_;
@@ -60,7 +63,7 @@ void FanInSurvey::observe(const Observation& packet, std::uint32_t lost) {
   Destination& destination = found->second;
   const Time start = window_start(packet.time, window_);
   if (destination.window_number == 0 || start != destination.window.start) {
-    destination.end_window();
+    destination.add_window_to(destination.past);
     destination.window = {.start = start, .first = packet.id};
     destination.load = {.windows = 1};
     ++destination.window_number;
@@ -81,9 +84,8 @@ std::vector<FanInSummary> FanInSurvey::summaries() const {
   std::vector<FanInSummary> all;
   all.reserve(destinations_.size());
   for (const auto& [key, open] : destinations_) {
-    Destination ended = open;
-    ended.end_window();
-    FanInSummary& summary = all.emplace_back(std::move(ended.past));
+    FanInSummary& summary = all.emplace_back(open.past);
+    open.add_window_to(summary);
     std::tie(summary.point, summary.destination) = key;
     summary.senders.reserve(open.senders.size());
     for (const auto& [source, sender] : open.senders) summary.senders.push_back({source, sender.load});

@@ -48,6 +48,7 @@ const PacketAnalysis& TrackerShards::observe(const Observation& packet) {
   result_ = shard.tracker.observe(packet);
   while (shard.numbers.size() < shard.tracker.streams_begun()) shard.numbers.push_back(next_stream_++);
   result_.stream = number_of(shard, result_.stream);
+  result_.absorbed = number_of(shard, result_.absorbed);
   if (!result_.verdicts.empty()) {
     immediate_.assign(result_.verdicts.begin(), result_.verdicts.end());
     for (Verdict& verdict : immediate_) verdict.stream = number_of(shard, verdict.stream);

@@ -21,10 +21,12 @@ constexpr Duration kReaction{2'000};
 /// card that keeps a rate may send in bursts of its own.
 constexpr unsigned kFastAgain = 64;
 constexpr Duration kCnpEffect{1'000'000'000};
-/// Pauses of more link partners than these are not followed.
-constexpr std::size_t kMostPartners = 4096;
+/// Pauses of more stations on one link than these are not followed: a link has two.
+constexpr std::size_t kMostStations = 8;
 constexpr std::uint64_t kAssumedLink = 100'000'000'000;
 constexpr std::int64_t kQuantumBits = 512;
+/// An answer that takes so many times as long as the fastest one does not come any more.
+constexpr std::int64_t kRoundTripsToLoss = 10;
 
 [[nodiscard]] const Verdict* said_of(const PacketAnalysis& analysis, VerdictKind kind) {
   const auto found = std::ranges::find(analysis.verdicts, kind, &Verdict::kind);
@@ -39,7 +41,7 @@ constexpr std::int64_t kQuantumBits = 512;
 
 std::string_view to_string(WaitFor wait) {
   static constexpr std::array<std::string_view, kWaits> kNames{
-      "nothing", "answers", "application", "credits", "receiver", "losses", "pauses", "rate", "host"};
+      "nothing", "link", "answers", "application", "credits", "receiver", "losses", "pauses", "rate", "host"};
   return kNames[static_cast<std::size_t>(wait)];
 }
 
@@ -73,26 +75,45 @@ void WaitSurvey::Requester::integrate(Duration time) {
   open_time += time;
 }
 
+void WaitSurvey::Requester::add_earlier(const Requester& earlier) {
+  sum.requests += earlier.sum.requests;
+  sum.resent += earlier.sum.resent;
+  sum.payload += earlier.sum.payload;
+  for (std::size_t wait = 0; wait < kWaits; ++wait) sum.times[wait] += earlier.sum.times[wait] + earlier.recent[wait];
+}
+
+void WaitSurvey::Requester::note_under_way() {
+  const auto under_way = static_cast<std::uint64_t>(std::max<std::int64_t>(next - answered, 0));
+  sum.most_under_way = std::max(sum.most_under_way, under_way);
+}
+
 WaitSurvey::WaitSurvey(std::uint64_t link_bits_per_second, std::size_t most_requesters)
-    : link_bits_per_second_(link_bits_per_second == 0 ? kAssumedLink : link_bits_per_second), most_(most_requesters) {}
+    : link_bits_per_second_(link_bits_per_second), most_(most_requesters) {}
 
 void WaitSurvey::observe(const Observation& packet, const PacketAnalysis& analysis) {
   has_nanoseconds_ = has_nanoseconds_ || packet.time.time_since_epoch() % Duration{1000} != Duration::zero();
+  latest_ = std::max(latest_, packet.time);
   if (packet.pause_enabled != 0) on_pause(packet);
+  if (packet.kind == PacketKind::roce) follow_link(packet);
   if (analysis.absorbed != kNoStream) absorb(analysis.absorbed, analysis.stream);
   if (analysis.stream == kNoStream || packet.icrc_bad || said_of(analysis, VerdictKind::duplicate) != nullptr) return;
-  const auto other = static_cast<std::uint8_t>(1 - analysis.direction);
+  const Key other{analysis.stream, static_cast<std::uint8_t>(1 - analysis.direction)};
   switch (analysis.role) {
     case PacketRole::request:
+      if (packet.info().service == Service::uc) return;
       if (Requester* const found = find({analysis.stream, analysis.direction}, packet, true)) {
         on_request(*found, packet, analysis);
       }
       return;
     case PacketRole::response:
-      if (Requester* const found = find({analysis.stream, other}, packet, false)) on_response(*found, packet, analysis);
+      if (Requester* const found = find(other, packet, false)) on_response(*found, packet, analysis);
       return;
     case PacketRole::cnp:
-      if (Requester* const found = find({analysis.stream, other}, packet, false)) found->on_cnp(packet.time);
+      if (Requester* const found = find(other, packet, false)) {
+        found->on_cnp(packet.time);
+      } else if (early_cnps_.size() < most_) {
+        early_cnps_[other] = packet.time;
+      }
       return;
     case PacketRole::other:
     case PacketRole::datagram:
@@ -116,67 +137,112 @@ WaitSurvey::Requester* WaitSurvey::find(Key key, const Observation& packet, bool
   made.sum.source = packet.source;
   made.sum.destination = packet.destination;
   made.sum.dest_qp = packet.dest_qp;
+  made.station = packet.source_mac;
   made.latest = packet.time;
+  if (const auto early = early_cnps_.extract(key)) made.on_cnp(early.mapped());
   return &made;
 }
 
 void WaitSurvey::absorb(std::uint32_t from, std::uint32_t into) {
   for (const std::uint8_t direction : {std::uint8_t{0}, std::uint8_t{1}}) {
-    auto node = requesters_.extract({from, direction});
-    if (node.empty()) continue;
-    node.key() = {into, static_cast<std::uint8_t>(1 - direction)};
-    node.mapped().sum.stream = into;
-    node.mapped().sum.direction = node.key().second;
-    requesters_.insert(std::move(node));
+    const Key key{into, static_cast<std::uint8_t>(1 - direction)};
+    if (auto node = requesters_.extract({from, direction})) {
+      node.key() = key;
+      node.mapped().sum.stream = key.first;
+      node.mapped().sum.direction = key.second;
+      auto kept = requesters_.insert(std::move(node));
+      if (!kept.inserted) kept.position->second.add_earlier(kept.node.mapped());
+    }
+    if (auto early = early_cnps_.extract({from, direction})) {
+      const auto found = requesters_.find(key);
+      if (found != requesters_.end()) found->second.on_cnp(early.mapped());
+    }
   }
+}
+
+void WaitSurvey::follow_link(const Observation& packet) {
+  Link& link = links_[packet.point];
+  if (!link.has_ends) {
+    link.has_ends = true;
+    link.ends = {packet.source_mac, packet.destination_mac};
+  }
+  for (std::optional<MacAddress>& end : link.ends) {
+    if (end && *end != packet.source_mac && *end != packet.destination_mac) end.reset();
+  }
+  const std::pair key{packet.point, packet.source};
+  auto host = hosts_.find(key);
+  if (host == hosts_.end() && hosts_.size() < most_) host = hosts_.try_emplace(key).first;
+  if (host == hosts_.end()) return;
+  host->second.burst.add(packet.time, packet.wire_length);
+  host->second.bytes += packet.wire_length;
+}
+
+const WaitSurvey::Host* WaitSurvey::host_of(const Observation& packet) const {
+  const auto found = hosts_.find({packet.point, packet.source});
+  return found == hosts_.end() ? nullptr : &found->second;
 }
 
 void WaitSurvey::on_pause(const Observation& packet) {
-  const std::pair key{packet.point, packet.source_mac};
-  if (pauses_.size() >= kMostPartners && !pauses_.contains(key)) return;
-  std::array<Pause, 8>& priorities = pauses_[key];
+  std::map<MacAddress, Pauses>& stations = links_[packet.point].pauses;
+  if (stations.size() >= kMostStations && !stations.contains(packet.source_mac)) return;
+  const double ns_a_bit = 1e9 / static_cast<double>(link_bits_per_second_ == 0 ? kAssumedLink : link_bits_per_second_);
+  Pauses& priorities = stations[packet.source_mac];
   for (std::size_t priority = 0; priority < priorities.size(); ++priority) {
     if ((packet.pause_enabled >> priority & 1U) == 0) continue;
     Pause& pause = priorities[priority];
-    if (pause.end < packet.time) pause.begin = packet.time;
     const std::int64_t bits = packet.pause_quanta[priority] * kQuantumBits;
-    const auto ns =
-        static_cast<std::int64_t>(static_cast<double>(bits) * 1e9 / static_cast<double>(link_bits_per_second_));
-    pause.end = packet.time + Duration{ns};
+    // Without the speed only the XON shows how long it was.
+    const bool goes_on = pause.is_on && (link_bits_per_second_ == 0 || pause.end >= packet.time);
+    if (bits == 0) {
+      if (goes_on) pause.end = packet.time;
+      pause.is_on = false;
+      continue;
+    }
+    if (!goes_on) pause.begin = packet.time;
+    pause.end = packet.time + Duration{static_cast<std::int64_t>(static_cast<double>(bits) * ns_a_bit)};
+    pause.is_on = true;
   }
 }
 
-bool WaitSurvey::was_paused(const Observation& packet, Time since) const {
-  const Duration all = packet.time - since;
-  for (auto partner = pauses_.lower_bound({packet.point, MacAddress{}});
-       partner != pauses_.end() && partner->first.first == packet.point; ++partner) {
-    // A host's own pauses stop its link partner.
-    if (partner->first.second == packet.source_mac) continue;
-    for (std::size_t priority = 0; priority < partner->second.size(); ++priority) {
+bool WaitSurvey::was_paused(const Observation& packet, Duration gap) const {
+  // Only on the host's own link are the pauses of the other end meant for it.
+  if (!is_at_end(packet.point, packet.source_mac)) return false;
+  for (const auto& [station, priorities] : links_.at(packet.point).pauses) {
+    if (station == packet.source_mac) continue;
+    for (std::size_t priority = 0; priority < priorities.size(); ++priority) {
       // Without a tag the host's own tables choose the priority, by the DSCP.
       if (packet.link_priority != Observation::kNoPriority && packet.link_priority != priority) continue;
-      const Pause& pause = partner->second[priority];
-      const Duration overlap = std::min(pause.end, packet.time) - std::max(pause.begin, since);
-      if (overlap * 2 > all) return true;
+      const Pause& pause = priorities[priority];
+      if (std::min(pause.end, packet.time) - std::max(pause.begin, packet.time - gap) > gap / 2) return true;
     }
   }
   return false;
 }
 
-WaitFor WaitSurvey::reason(const Requester& requester, const Observation& packet, Time since) const {
-  const Duration gap = packet.time - since;
-  const Duration at_once = has_nanoseconds_ ? kAtOnce : kCoarseAtOnce;
-  const double ns_a_byte = requester.burst.least_ns_a_byte;
-  const Duration usual =
-      ns_a_byte == 0 ? kBeforeAnyBurst : Duration{static_cast<std::int64_t>(kSlower * ns_a_byte * packet.wire_length)};
-  if (gap <= std::max(at_once, usual)) return WaitFor::nothing;
-  if (was_paused(packet, since)) return WaitFor::pauses;
+WaitFor WaitSurvey::reason(const Requester& requester, const Observation& packet, Duration gap) const {
+  const bool begins = packet.info().begins_message();
+  const auto at = [&](double ns_a_byte, std::uint64_t bytes) {
+    return Duration{static_cast<std::int64_t>(kSlower * ns_a_byte * static_cast<double>(bytes))};
+  };
+  Duration usual = has_nanoseconds_ ? kAtOnce : kCoarseAtOnce;
+  // An application that sends a message now and then has a pace, too, which is not that of the wire.
+  const bool could_send = requester.is_open() || !begins;
+  if (could_send) {
+    const double ns_a_byte = requester.burst.least_ns_a_byte;
+    usual = std::max(usual, ns_a_byte == 0 ? kBeforeAnyBurst : at(ns_a_byte, packet.wire_length));
+  }
+  if (gap <= usual) return WaitFor::nothing;
+  if (const Host* const host = host_of(packet); host != nullptr && could_send) {
+    const std::uint64_t others = host->bytes - requester.host_bytes - packet.wire_length;
+    if (others != 0 && gap <= at(host->burst.least_ns_a_byte, others + packet.wire_length)) return WaitFor::link;
+  }
+  if (was_paused(packet, gap)) return WaitFor::pauses;
   if (requester.had_credits) return WaitFor::credits;
-  if (requester.had_answer && (packet.time - requester.last_answer) * 4 <= std::max(gap, kReaction * 4)) {
+  if (requester.last_answer && packet.time - *requester.last_answer <= std::max(gap / 4, kReaction)) {
     return WaitFor::answers;
   }
   if (requester.last_cnp && packet.time - *requester.last_cnp <= kCnpEffect) return WaitFor::rate;
-  return requester.is_open() ? WaitFor::host : WaitFor::application;
+  return begins ? WaitFor::application : WaitFor::host;
 }
 
 void WaitSurvey::account(Requester& requester, const Observation& packet, const Verdict* resent) {
@@ -187,21 +253,20 @@ void WaitSurvey::account(Requester& requester, const Observation& packet, const 
   if (resent != nullptr && !requester.is_recovering) {
     requester.is_recovering = true;
     requester.recovered = requester.next;
-    const Duration lost = sum(requester.recent) - requester.recent[static_cast<std::size_t>(WaitFor::nothing)];
-    requester.recent = {Duration{requester.recent[static_cast<std::size_t>(WaitFor::nothing)]}};
-    requester.add(requester.was_not_ready ? WaitFor::receiver : WaitFor::losses, lost);
+    const Duration sending = requester.recent[static_cast<std::size_t>(WaitFor::nothing)];
+    const Duration lost = sum(requester.recent) - sending;
+    requester.recent = {sending};
+    requester.add(requester.recovery(), lost);
   }
   if (requester.is_recovering) {
-    requester.add(requester.was_not_ready ? WaitFor::receiver : WaitFor::losses, whole);
-  } else if (requester.is_open()) {
-    const WaitFor all = reason(requester, packet, packet.time - whole);
+    requester.add(requester.recovery(), whole);
+  } else if (const WaitFor all = reason(requester, packet, whole); requester.is_open()) {
     requester.fast = all == WaitFor::nothing ? requester.fast + 1 : 0;
     if (requester.fast == kFastAgain) requester.last_cnp.reset();
     requester.add(all, whole);
   } else {
     // The wait for the last answer, and what came then.
-    const WaitFor all = reason(requester, packet, packet.time - whole);
-    const bool explains_both = all == WaitFor::nothing || all == WaitFor::pauses;
+    const bool explains_both = all == WaitFor::nothing || all == WaitFor::link || all == WaitFor::pauses;
     const bool explains_since = explains_both || all == WaitFor::answers || all == WaitFor::credits;
     requester.add(explains_both ? all : WaitFor::answers, requester.deferred);
     requester.add(explains_since ? all : WaitFor::application, since);
@@ -213,12 +278,13 @@ void WaitSurvey::on_request(Requester& requester, const Observation& packet, con
   const Verdict* const resent = said_of(analysis, VerdictKind::retransmission);
   if (requester.sum.requests != 0) account(requester, packet, resent);
   requester.latest = std::max(requester.latest, packet.time);
-  if (analysis.relative_psn < requester.answered && resent == nullptr) {
-    // Another connection with the same numbers.
+  // Only what follows while something is under way, or within a message, shows how fast the wire is.
+  if (!requester.is_open() && packet.info().begins_message()) requester.burst.count = 0;
+  const bool begins_anew = analysis.relative_psn < requester.answered && resent == nullptr;
+  if (requester.sum.requests == 0 || begins_anew) {
     requester.answered = requester.next = analysis.relative_psn;
     requester.is_recovering = false;
   }
-  if (requester.sum.requests == 0) requester.answered = analysis.relative_psn;
   requester.next = std::max(requester.next, analysis.relative_psn + 1);
   ++requester.sum.requests;
   if (resent != nullptr) {
@@ -227,9 +293,10 @@ void WaitSurvey::on_request(Requester& requester, const Observation& packet, con
     requester.sum.payload += packet.payload_length;
     requester.burst.add(packet.time, packet.wire_length);
   }
-  requester.had_answer = requester.had_credits = false;
-  const auto under_way = static_cast<std::uint64_t>(std::max<std::int64_t>(requester.next - requester.answered, 0));
-  requester.sum.most_under_way = std::max(requester.sum.most_under_way, under_way);
+  if (const Host* const host = host_of(packet)) requester.host_bytes = host->bytes;
+  requester.last_answer.reset();
+  requester.had_credits = false;
+  requester.note_under_way();
 }
 
 void WaitSurvey::on_response(Requester& requester, const Observation& packet, const PacketAnalysis& analysis) {
@@ -239,20 +306,24 @@ void WaitSurvey::on_response(Requester& requester, const Observation& packet, co
     requester.deferred += since;
     requester.latest = std::max(requester.latest, packet.time);
   }
-  requester.had_answer = true;
-  requester.last_answer = packet.time;
+  // With little under way, of what it has had under way, no window is full.
+  if (static_cast<std::uint64_t>(std::max<std::int64_t>(requester.next - requester.answered, 0)) * 2 >=
+      requester.sum.most_under_way) {
+    requester.last_answer = packet.time;
+  }
   requester.had_credits = requester.had_credits || said_of(analysis, VerdictKind::credit_stall) != nullptr;
   if (analysis.latency > Duration::zero() &&
       (!requester.sum.least_round_trip || analysis.latency < *requester.sum.least_round_trip)) {
     requester.sum.least_round_trip = analysis.latency;
   }
   const bool refuses = packet.has_aeth && packet.syndrome.kind() != AethKind::ack;
-  const bool is_part = packet.info().operation == Operation::read_response &&
-                       packet.info().position != Position::last && packet.info().position != Position::only;
+  const bool is_part = packet.info().operation == Operation::read_response && !packet.info().ends_message();
   // A READ takes the PSNs of its responses, of which its request says nothing without the path MTU.
   if (is_part) requester.next = std::max(requester.next, analysis.relative_psn + 2);
+  requester.note_under_way();
   const std::int64_t answered = analysis.relative_psn + (refuses ? 0 : 1);
   if (answered <= requester.answered) return;
+  if (packet.info().operation == Operation::read_response) requester.sum.payload += packet.payload_length;
   requester.answered = answered;
   requester.next = std::max(requester.next, answered);
   if (requester.is_recovering && requester.answered < requester.recovered) return;
@@ -260,17 +331,32 @@ void WaitSurvey::on_response(Requester& requester, const Observation& packet, co
   requester.progress();
 }
 
+bool WaitSurvey::is_at_end(std::uint16_t point, const MacAddress& station) const {
+  const auto link = links_.find(point);
+  return link != links_.end() &&
+         std::ranges::find(link->second.ends, std::optional{station}) != link->second.ends.end();
+}
+
 std::vector<WaitSummary> WaitSurvey::summaries() const {
   std::vector<WaitSummary> all;
   all.reserve(requesters_.size());
   for (const auto& [key, open] : requesters_) {
     Requester ended = open;
-    ended.add(ended.is_recovering ? (ended.was_not_ready ? WaitFor::receiver : WaitFor::losses) : WaitFor::answers,
-              ended.deferred);
+    Duration tail = ended.deferred;
+    if (ended.is_open()) {
+      tail += latest_ - ended.latest;
+      ended.integrate(latest_ - ended.latest);
+    }
+    const bool is_lost =
+        ended.is_open() && ended.sum.least_round_trip && tail > kRoundTripsToLoss * *ended.sum.least_round_trip;
+    ended.add(ended.is_recovering || is_lost ? ended.recovery() : WaitFor::answers, tail);
     ended.progress();
     if (ended.open_time > Duration::zero()) {
       ended.sum.mean_under_way = ended.psn_ns / static_cast<double>(ended.open_time.count());
     }
+    const std::int64_t psns = std::max<std::int64_t>(ended.next, 1);
+    ended.sum.mean_round_trip = Duration{static_cast<std::int64_t>(ended.psn_ns / static_cast<double>(psns))};
+    ended.sum.is_near = is_at_end(ended.sum.point, ended.station);
     all.push_back(ended.sum);
   }
   return all;

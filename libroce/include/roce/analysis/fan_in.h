@@ -20,8 +20,6 @@ struct FanInLoad {
   std::uint64_t marked = 0;   ///< packets with CE
   std::uint64_t lost = 0;     ///< packets
 
-  /// Returns the number of packets that a full queue marked or dropped.
-  [[nodiscard]] std::uint64_t harmed() const { return marked + lost; }
   FanInLoad& operator+=(const FanInLoad& other);
 
   friend bool operator==(const FanInLoad&, const FanInLoad&) = default;
@@ -71,8 +69,8 @@ class FanInSurvey {
       : window_(window), most_pairs_(most_pairs) {}
 
   /// Counts a RoCE packet with payload, also one that is sent again. Left out are MADs, CNPs and packets with a wrong
-  /// ICRC. `lost`: how many packets were lost of which the packet is one, or which it shows to be missing. A packet
-  /// from before the current window of its destination begins a window of its own.
+  /// ICRC. `lost`: number of packets whose loss this packet shows, itself included; of a packet without payload it
+  /// counts in the current window of its destination. A packet from before that window begins a window of its own.
   void observe(const Observation& packet, std::uint32_t lost = 0);
 
   /// Returns the hosts that data came to so far, by capture point and address.
@@ -92,7 +90,7 @@ class FanInSurvey {
     FanInLoad load{};                 ///< of the current one
     FanInSummary past{};              ///< without its senders
 
-    void end_window();
+    void add_window_to(FanInSummary& sum) const;
   };
 
   Duration window_;

@@ -20,16 +20,17 @@ namespace roce::analysis {
 /// What a requester waits for between two of its packets.
 enum class WaitFor : std::uint8_t {
   nothing,      ///< it sends: the next packet follows about as fast as packets ever did
+  link,         ///< its host's link is busy with other packets of the host
   answers,      ///< with requests under way it sends the next one when an answer comes
-  application,  ///< everything was answered, and there was nothing more to send
+  application,  ///< a message had ended, and no answer made the next one begin
   credits,      ///< the responder had granted no further message
   receiver,     ///< an RNR NAK made it wait, and send again
   losses,       ///< from the last progress until everything that had been sent before is answered
   pauses,       ///< the link partner had paused its packets
   rate,         ///< since a CNP it sends more slowly than it did
-  host,         ///< requests were under way, no answer made it send, and nothing on the wire kept it from sending
+  host,         ///< in the middle of a message, no answer made it send, and nothing on the wire kept it from sending
 };
-inline constexpr std::size_t kWaits = 9;
+inline constexpr std::size_t kWaits = 10;
 
 /// Returns the name of a wait, as in JSON: `nothing`, `answers` …
 [[nodiscard]] std::string_view to_string(WaitFor wait);
@@ -44,21 +45,27 @@ struct WaitSummary {
   Qpn dest_qp{};
   std::uint64_t requests = 0;  ///< packets
   std::uint64_t resent = 0;    ///< of them, packets that had been sent before
-  std::uint64_t payload = 0;   ///< bytes, without what was sent again
+  std::uint64_t payload = 0;   ///< bytes of requests and READ responses, without what was sent again
   std::array<Duration, kWaits> times{};
   std::uint64_t most_under_way = 0;            ///< the most PSNs without an answer at a time, as seen here
   double mean_under_way = 0;                   ///< PSNs, while there were any
   std::optional<Duration> least_round_trip{};  ///< least time from a request to its answer
+  Duration mean_round_trip{};                  ///< mean time for which a PSN was under way
+  /// Its host may be an end of the captured link: everything at this point went to it or came from it. Of others is not
+  /// seen what they see.
+  bool is_near = false;
 
   [[nodiscard]] Duration of(WaitFor wait) const { return times[static_cast<std::size_t>(wait)]; }
   [[nodiscard]] Duration all() const;
 };
 
-/// Divides the time of each requester by what it waited for, as far as a capture near it shows: "what limits this
-/// connection". Bounded, deterministic, without I/O and clock.
+/// Divides the time of each requester of RC by what it waited for, as far as a capture near it shows: "what limits
+/// this connection". Requesters of UC wait for nothing, and are left out. Bounded, deterministic, without I/O and
+/// clock.
 class WaitSurvey {
  public:
-  /// `link_bits_per_second`: speed of the captured links, by which PFC and PAUSE count; 0: 100 Gbit/s is assumed.
+  /// `link_bits_per_second`: speed of the captured links, by which PFC and PAUSE count; 0: 100 Gbit/s are assumed, and
+  /// a pause lasts until the XON.
   explicit WaitSurvey(std::uint64_t link_bits_per_second = 0, std::size_t most_requesters = std::size_t{1} << 20U);
 
   /// Takes the next packet of the capture, and what the tracker says of it.
@@ -73,62 +80,87 @@ class WaitSurvey {
   using Times = std::array<Duration, kWaits>;
   using Key = std::pair<std::uint32_t, std::uint8_t>;
 
-  /// The last pause of a link partner, by priority.
-  struct Pause {
-    Time begin{};
-    Time end{};
-  };
-
-  /// Measures the rate of bursts.
+  /// Measures the rate of the fastest packets in a row.
   struct Burst {
     static constexpr std::size_t kPackets = 8;
     std::array<std::pair<Time, std::uint32_t>, kPackets> last{};  ///< time and length
     std::size_t count = 0;
-    double least_ns_a_byte = 0;  ///< of the fastest burst; 0: unknown
+    double least_ns_a_byte = 0;  ///< 0: unknown
 
     void add(Time time, std::uint32_t length);
   };
 
+  /// Everything that a host sends.
+  struct Host {
+    Burst burst{};
+    std::uint64_t bytes = 0;
+  };
+
+  /// The last pause of one priority.
+  struct Pause {
+    Time begin{};
+    Time end{};
+    bool is_on = false;  ///< no XON since the last XOFF
+  };
+  using Pauses = std::array<Pause, 8>;
+
+  /// The link that is captured at a point.
+  struct Link {
+    bool has_ends = false;
+    std::array<std::optional<MacAddress>, 2> ends{};  ///< stations that all RoCE so far came from or went to
+    std::map<MacAddress, Pauses> pauses{};
+  };
+
   struct Requester {
     WaitSummary sum{};
-    Time latest{};        ///< the time before it is in `sum`, `recent` or `deferred`
-    Duration deferred{};  ///< the time since the last request with requests under way
-    Times recent{};       ///< since the last progress; what a loss makes of it is open
+    MacAddress station{};  ///< that it sends from
+    Time latest{};         ///< the time before it is in `sum`, `recent` or `deferred`
+    Duration deferred{};   ///< the time since the last request with requests under way
+    Times recent{};        ///< since the last progress: all but the sending becomes losses if it ends with one
     std::int64_t next = 0;
     std::int64_t answered = 0;   ///< PSNs before this one
     std::int64_t recovered = 0;  ///< what has to be answered for a loss to be over
     bool is_recovering = false;
-    bool was_not_ready = false;  ///< the loss is an RNR NAK
-    bool had_answer = false;     ///< since the last request
-    bool had_credits = false;    ///< an answer since the last request ended a credit stall
-    Time last_answer{};
-    std::optional<Time> last_cnp{};  ///< of one that still bears on the rate
-    unsigned fast = 0;               ///< packets in a row that followed as fast as ever
-    double psn_ns = 0;               ///< integral of what was under way
+    bool was_not_ready = false;         ///< the loss is an RNR NAK
+    bool had_credits = false;           ///< an answer since the last request ended a credit stall
+    std::optional<Time> last_answer{};  ///< since the last request, the last one that came with much under way
+    std::optional<Time> last_cnp{};     ///< of one that still bears on the rate
+    unsigned fast = 0;                  ///< packets in a row that followed as fast as ever
+    std::uint64_t host_bytes = 0;       ///< of its host when it sent last
+    double psn_ns = 0;                  ///< integral of what was under way
     Duration open_time{};
     Burst burst{};
 
     [[nodiscard]] bool is_open() const { return next > answered; }
     void add(WaitFor wait, Duration time) { recent[static_cast<std::size_t>(wait)] += time; }
+    [[nodiscard]] WaitFor recovery() const { return was_not_ready ? WaitFor::receiver : WaitFor::losses; }
     void on_cnp(Time time);
     void progress();
     void integrate(Duration time);
+    void note_under_way();
+    void add_earlier(const Requester& earlier);
   };
 
   [[nodiscard]] Requester* find(Key key, const Observation& packet, bool is_request);
   void absorb(std::uint32_t from, std::uint32_t into);
+  void follow_link(const Observation& packet);
   void on_pause(const Observation& packet);
   void on_request(Requester& requester, const Observation& packet, const PacketAnalysis& analysis);
   void on_response(Requester& requester, const Observation& packet, const PacketAnalysis& analysis);
   void account(Requester& requester, const Observation& packet, const Verdict* resent);
-  [[nodiscard]] WaitFor reason(const Requester& requester, const Observation& packet, Time since) const;
-  [[nodiscard]] bool was_paused(const Observation& packet, Time since) const;
+  [[nodiscard]] WaitFor reason(const Requester& requester, const Observation& packet, Duration gap) const;
+  [[nodiscard]] bool was_paused(const Observation& packet, Duration gap) const;
+  [[nodiscard]] const Host* host_of(const Observation& packet) const;
+  [[nodiscard]] bool is_at_end(std::uint16_t point, const MacAddress& station) const;
 
   std::uint64_t link_bits_per_second_;
   std::size_t most_;
   std::map<Key, Requester> requesters_;
-  std::map<std::pair<std::uint16_t, MacAddress>, std::array<Pause, 8>> pauses_;
+  std::map<Key, Time> early_cnps_;  ///< for requesters of which nothing was seen yet
+  std::map<std::pair<std::uint16_t, Gid>, Host> hosts_;
+  std::map<std::uint16_t, Link> links_;
   bool has_nanoseconds_ = false;  ///< times are finer than microseconds
+  Time latest_{};
   std::uint64_t uncounted_ = 0;
 };
 

@@ -83,6 +83,24 @@ class WaitsTest(unittest.TestCase):
         _, capture = self.simulate("5ms", "{name: star, hosts: 2, rate: 25G, delay: 1us}", FLOW)
         self.assertGreater(self.share("nothing", capture), 0.95)
 
+    def test_a_link_that_several_connections_of_a_host_fill(self):
+        _, capture = self.simulate("8ms", "{name: star, hosts: 4, rate: 25G, delay: 1us}",
+                                   "workloads: [{kind: flows, flows: [{from: h1, to: h0, size: endless}, "
+                                   "{from: h1, to: h2, size: endless}, {from: h1, to: h3, size: endless}]}]")
+        rows = self.waits(capture)
+        self.assertEqual(len(rows), 3)
+        for row in rows:
+            self.assertGreater(row["waits"]["link"]["share"] + row["waits"]["nothing"]["share"], 0.95, row)
+
+    def test_connections_of_several_hosts_in_one_capture(self):
+        """Streams that are joined late belong to no other hosts."""
+        _, capture = self.simulate("9ms", "{name: star, hosts: 4, rate: 25G, delay: 1us}",
+                                   "workloads: [{kind: random, hosts: 4, load: 0.2, length: 8ms, size: 4KB}]")
+        streams = {}
+        for row in self.waits(capture):
+            ends = frozenset((row["source"], row["destination"]))
+            self.assertEqual(streams.setdefault(row["stream"], ends), ends)
+
     def test_receivers_that_are_not_ready(self):
         rows = self.waits(os.path.join(CAPTURES, "softroce", "rc-rnr.tx.pcap"))
         for row in rows:
