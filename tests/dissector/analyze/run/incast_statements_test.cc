@@ -6,7 +6,6 @@
 namespace roce::analyze {
 namespace {
 
-using analysis::FanInLoad;
 using analysis::FanInSummary;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
