@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -138,11 +139,45 @@ std::vector<DeadConnection> find_dead_connections(const AnalysisResult& result, 
           !ways->show_silence(stream.point, stream.ends[1 - request.direction], stream.ends[request.direction]);
       const ConnectionEnd end = end_of(request, is_one_way, time_left(result, stream, request));
       if (end == ConnectionEnd::unknown) continue;
-      all.push_back({end, stream.stream, describe(result, stream, request, end)});
+      all.push_back({end, stream.stream, stream.ends[request.direction], stream.ends[1 - request.direction],
+                     request.begin, describe(result, stream, request, end)});
       break;
     }
   }
   return all;
+}
+
+std::optional<std::string> common_host_text(std::span<const DeadConnection> dead) {
+  constexpr Duration kTogether = std::chrono::seconds{1};
+  struct Host {
+    std::uint64_t connections = 0;
+    std::set<Gid> others;
+  };
+  std::map<Gid, Host> hosts;
+  std::uint64_t all = 0;
+  Time first = Time::max();
+  Time last = Time::min();
+  for (const DeadConnection& each : dead) {
+    if (each.end != ConnectionEnd::died && each.end != ConnectionEnd::died_or_unseen &&
+        each.end != ConnectionEnd::unanswered) {
+      continue;
+    }
+    ++all;
+    first = std::min(first, each.since);
+    last = std::max(last, each.since);
+    for (const auto& [host, other] : {std::pair{each.requester, each.responder}, {each.responder, each.requester}}) {
+      ++hosts[host].connections;
+      hosts[host].others.insert(other);
+    }
+  }
+  for (const auto& [gid, host] : hosts) {
+    if (host.connections != all || host.others.size() < 2 || last - first > kTogether) continue;
+    return fmt::format(
+        "all {} of these are connections of {}, with {} hosts, and fell silent within {}: this host or its "
+        "link went away, not a connection",
+        text::count_text(all), to_string(gid), host.others.size(), text::duration_text((last - first).count()));
+  }
+  return std::nullopt;
 }
 
 }  // namespace roce::analyze

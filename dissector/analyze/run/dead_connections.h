@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ enum class ConnectionEnd : std::uint8_t {
 struct DeadConnection {
   ConnectionEnd end{};
   std::uint32_t stream = 0;
+  Gid requester{};
+  Gid responder{};
+  Time since{};      ///< of the first try of the request
   std::string text;  ///< who was silent, since when, how many tries, and what follows from their times
 };
 
@@ -31,5 +35,9 @@ struct DeadConnection {
 /// only what this capture point saw.
 [[nodiscard]] std::vector<DeadConnection> find_dead_connections(const AnalysisResult& result,
                                                                 std::optional<std::uint16_t> point = {});
+
+/// Says which host the connections that nobody answered any more have in common, if several hosts had such connections
+/// with it and they fell silent within a second; nothing otherwise.
+[[nodiscard]] std::optional<std::string> common_host_text(std::span<const DeadConnection> dead);
 
 }  // namespace roce::analyze

@@ -87,6 +87,7 @@ class PacketStatements {
              "capture");
     add_ends(dead, ConnectionEnd::unanswered, Severity::error,
              "had tried in vain when the capture ended, and may have died");
+    if (const auto text = common_host_text(dead)) add(Severity::error, *text);
     add_ends(dead, ConnectionEnd::last_unanswered, Severity::warning,
              "may have died: its requester has no answer to its last request, as far as is seen here");
   }

@@ -12,22 +12,22 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const Gid kA = Gid::from_ipv4({{192, 0, 2, 1}});
-const Gid kB = Gid::from_ipv4({{192, 0, 2, 2}});
+const Gid kFast = Gid::from_ipv4({{192, 0, 2, 1}});
+const Gid kSlow = Gid::from_ipv4({{192, 0, 2, 2}});
 const Gid kTarget = Gid::from_ipv4({{192, 0, 2, 9}});
 
-/// A and B send as much as each other, half of it at once.
+/// The fast one and the slow one send as much as each other, half of it at once.
 FanInSummary target() {
   FanInSummary host;
   host.destination = kTarget;
   host.levels = {{.windows = 100, .bytes = 1'000'000}, {.windows = 50, .bytes = 1'000'000}};
   host.fullest.senders = 2;
-  host.senders = {{kA, {.windows = 100, .bytes = 1'000'000}}, {kB, {.windows = 100, .bytes = 1'000'000}}};
+  host.senders = {{kFast, {.windows = 100, .bytes = 1'000'000}}, {kSlow, {.windows = 100, .bytes = 1'000'000}}};
   return host;
 }
 
-std::vector<std::string> said(const FanInSummary& host, std::uint64_t link = 0) {
-  const auto name = [](const Gid& gid) { return std::string{gid == kA ? "A" : gid == kB ? "B" : "target"}; };
+std::vector<std::string> said_of(const FanInSummary& host, std::uint64_t link = 0) {
+  const auto name = [](const Gid& gid) { return std::string{gid == kFast ? "A" : gid == kSlow ? "B" : "target"}; };
   std::vector<std::string> texts;
   for (const Statement& statement : statements_about_incast({&host, 1}, {analysis::FanInSurvey::kWindow, link}, name)) {
     texts.push_back((statement.severity == analysis::Severity::warning ? "! " : "") + statement.text);
@@ -39,12 +39,13 @@ TEST(IncastStatements, SayNothingOfAHostToWhichOneSendsAtATime) {
   FanInSummary host = target();
   host.levels.pop_back();
   host.fullest.senders = 1;
-  EXPECT_THAT(said(host), IsEmpty());
+  EXPECT_THAT(said_of(host), IsEmpty());
 }
 
 TEST(IncastStatements, CallNothingAnIncastThatDoesNoHarm) {
-  EXPECT_THAT(said(target()), ElementsAre("target: up to 2 hosts send to it within 100 us, and none of its packets is "
-                                          "lost or marked CE, as far as is seen here"));
+  EXPECT_THAT(said_of(target()),
+              ElementsAre("target: up to 2 hosts send to it within 100 us, and none of its packets is "
+                          "lost or marked CE, as far as is seen here"));
 }
 
 TEST(IncastStatements, NameTheHarmThatComesWithSeveralSenders) {
@@ -52,9 +53,9 @@ TEST(IncastStatements, NameTheHarmThatComesWithSeveralSenders) {
   host.levels[0].lost = 5;
   host.levels[1].lost = 95;
   host.senders[0].load.lost = host.senders[1].load.lost = 50;
-  EXPECT_THAT(said(host), ElementsAre(AllOf(HasSubstr("! target: 95 of its packets were lost while"),
-                                            HasSubstr("95.0 % of all that were, with 50.0 % of its bytes"),
-                                            HasSubstr("an incast"))));
+  EXPECT_THAT(said_of(host), ElementsAre(AllOf(HasSubstr("! target: 95 of its packets were lost while"),
+                                               HasSubstr("95.0 % of all that were, with 50.0 % of its bytes"),
+                                               HasSubstr("an incast"))));
 }
 
 TEST(IncastStatements, BlameNoIncastForHarmThatComesAtAnyTime) {
@@ -62,7 +63,7 @@ TEST(IncastStatements, BlameNoIncastForHarmThatComesAtAnyTime) {
   host.levels[0].lost = 45;
   host.levels[1].lost = 55;
   host.senders[0].load.lost = host.senders[1].load.lost = 50;
-  EXPECT_THAT(said(host),
+  EXPECT_THAT(said_of(host),
               ElementsAre("target: up to 2 hosts send to it within 100 us, but its packets are lost as often "
                           "while one does"));
 }
@@ -70,7 +71,7 @@ TEST(IncastStatements, BlameNoIncastForHarmThatComesAtAnyTime) {
 TEST(IncastStatements, BlameNoIncastForAFewPackets) {
   FanInSummary host = target();
   host.levels[1].lost = 9;
-  EXPECT_THAT(said(host), ElementsAre("target: up to 2 hosts send to it within 100 us"));
+  EXPECT_THAT(said_of(host), ElementsAre("target: up to 2 hosts send to it within 100 us"));
 }
 
 TEST(IncastStatements, LeaveItOpenWhereSeveralSendAllTheTime) {
@@ -78,7 +79,8 @@ TEST(IncastStatements, LeaveItOpenWhereSeveralSendAllTheTime) {
   host.levels[0] = {.windows = 1, .bytes = 1000};
   host.levels[1].marked = 100;
   host.senders[0].load.marked = host.senders[1].load.marked = 50;
-  EXPECT_THAT(said(host), ElementsAre(HasSubstr("target: 100 of its packets were marked CE, which may be an incast")));
+  EXPECT_THAT(said_of(host),
+              ElementsAre(HasSubstr("target: 100 of its packets were marked CE, which may be an incast")));
 }
 
 TEST(IncastStatements, BlameNoIncastWhereTheLinkIsNeverFull) {
@@ -86,8 +88,8 @@ TEST(IncastStatements, BlameNoIncastWhereTheLinkIsNeverFull) {
   host.levels[1].lost = 100;
   host.senders[0].load.lost = host.senders[1].load.lost = 50;
   host.busiest.bytes = 100'000;  // 8 Gbit/s
-  EXPECT_THAT(said(host, 25'000'000'000), ElementsAre("target: up to 2 hosts send to it within 100 us"));
-  EXPECT_THAT(said(host, 10'000'000'000), ElementsAre(HasSubstr("This is an incast")));
+  EXPECT_THAT(said_of(host, 25'000'000'000), ElementsAre("target: up to 2 hosts send to it within 100 us"));
+  EXPECT_THAT(said_of(host, 10'000'000'000), ElementsAre(HasSubstr("This is an incast")));
 }
 
 TEST(IncastStatements, NameTheSenderThatSuffersMost) {
@@ -95,8 +97,8 @@ TEST(IncastStatements, NameTheSenderThatSuffersMost) {
   host.levels[1].lost = 100;
   host.senders[0].load = {.windows = 100, .bytes = 1'600'000, .lost = 10};
   host.senders[1].load = {.windows = 100, .bytes = 400'000, .lost = 90};
-  EXPECT_THAT(said(host), ElementsAre(HasSubstr("an incast"), AllOf(HasSubstr("target: B suffers most: 90.0 %"),
-                                                                    HasSubstr("with 20.0 % of the bytes"))));
+  EXPECT_THAT(said_of(host), ElementsAre(HasSubstr("an incast"), AllOf(HasSubstr("target: B suffers most: 90.0 %"),
+                                                                       HasSubstr("with 20.0 % of the bytes"))));
 }
 
 }  // namespace

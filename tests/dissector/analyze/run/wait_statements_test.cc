@@ -27,7 +27,7 @@ WaitSummary requester(WaitFor wait, bool is_near = true) {
   return made;
 }
 
-std::vector<std::string> said(const std::vector<WaitSummary>& requesters) {
+std::vector<std::string> said_of_all(const std::vector<WaitSummary>& requesters) {
   std::vector<std::string> texts;
   for (const Statement& statement : statements_about_waits(requesters, [](const WaitSummary&) { return "A"; })) {
     texts.push_back((statement.severity == analysis::Severity::warning ? "! " : "") + statement.text);
@@ -36,32 +36,33 @@ std::vector<std::string> said(const std::vector<WaitSummary>& requesters) {
 }
 
 TEST(WaitStatements, NameTheLongestWait) {
-  EXPECT_THAT(said({requester(WaitFor::application)}),
+  EXPECT_THAT(said_of_all({requester(WaitFor::application)}),
               ElementsAre(HasSubstr("A: for 75.0 % of its time it waits for its application")));
-  EXPECT_THAT(said({requester(WaitFor::losses)}),
+  EXPECT_THAT(said_of_all({requester(WaitFor::losses)}),
               ElementsAre(HasSubstr("! A: for 75.0 % of its time it waits for what was lost")));
-  EXPECT_THAT(said({requester(WaitFor::nothing)}), ElementsAre(HasSubstr("sends without a wait, 1.00 Gbit/s")));
+  EXPECT_THAT(said_of_all({requester(WaitFor::nothing)}), ElementsAre(HasSubstr("sends without a wait, 1.00 Gbit/s")));
 }
 
 TEST(WaitStatements, AdviseMoreAtOnceOnlyWhereNoQueueIsFull) {
   WaitSummary waiting = requester(WaitFor::answers);
-  EXPECT_THAT(said({waiting}), ElementsAre(HasSubstr("with more under way at once it would be faster")));
+  EXPECT_THAT(said_of_all({waiting}), ElementsAre(HasSubstr("with more under way at once it would be faster")));
   waiting.mean_round_trip = Duration{40'000};
-  EXPECT_THAT(said({waiting}), ElementsAre(HasSubstr("they take 40.0 us in the mean, and 10.0 us at best: a queue")));
+  EXPECT_THAT(said_of_all({waiting}),
+              ElementsAre(HasSubstr("they take 40.0 us in the mean, and 10.0 us at best: a queue")));
 }
 
 TEST(WaitStatements, AreOfThoseAtTheCapturedLink) {
-  EXPECT_THAT(said({requester(WaitFor::host, false), requester(WaitFor::pauses)}),
+  EXPECT_THAT(said_of_all({requester(WaitFor::host, false), requester(WaitFor::pauses)}),
               ElementsAre(HasSubstr("PFC or PAUSE")));
-  EXPECT_THAT(said({requester(WaitFor::host, false)}),
+  EXPECT_THAT(said_of_all({requester(WaitFor::host, false)}),
               ElementsAre(HasSubstr("not the link of a single host"), HasSubstr("no reason on the wire")));
 }
 
 TEST(WaitStatements, AreOfFiveAndNotOfFewPackets) {
-  EXPECT_THAT(said(std::vector<WaitSummary>(7, requester(WaitFor::rate))), SizeIs(5));
+  EXPECT_THAT(said_of_all(std::vector<WaitSummary>(7, requester(WaitFor::rate))), SizeIs(5));
   WaitSummary small = requester(WaitFor::rate);
   small.requests = 19;
-  EXPECT_THAT(said({small}), IsEmpty());
+  EXPECT_THAT(said_of_all({small}), IsEmpty());
 }
 
 }  // namespace
