@@ -260,6 +260,16 @@ TEST(Waits, BearClocksThatGoBackAndConnectionsThatBeginAnew) {
   EXPECT_LE(wire.one().most_under_way, 20U);
 }
 
+TEST(Waits, BearTimesThatAreFarApart) {
+  constexpr std::int64_t kFar = (std::int64_t{1} << 62U) - 1;
+  Wire wire;
+  for (int i = 0; i < 8; ++i) wire.request(-kFar + i, i);
+  wire.request(kFar - 1, 8);
+  wire.ack(kFar - 1, 8);
+  wire.request(kFar, 9);
+  EXPECT_EQ(wire.one().all(), Duration{kFar} + Duration{kFar});
+}
+
 TEST(Waits, GoWithAStreamThatIsAbsorbed) {
   Wire wire;
   wire.warm_up(1, 0, 20);

@@ -15,6 +15,8 @@ constexpr Duration kCoarseAtOnce{1'500};
 constexpr Duration kBeforeAnyBurst{5'000};
 /// So many times as long as in the fastest burst is a pause between packets, and no jitter.
 constexpr double kSlower = 2;
+/// More nanoseconds than any capture has.
+constexpr double kLongest = 9e18;
 /// An answer makes a requester send within this, or within a quarter of the time that it waited.
 constexpr Duration kReaction{2'000};
 /// A CNP bears on the rate until so many packets in a row follow each other as fast as ever, and no longer than this. A
@@ -221,8 +223,8 @@ bool WaitSurvey::was_paused(const Observation& packet, Duration gap) const {
 
 WaitFor WaitSurvey::reason(const Requester& requester, const Observation& packet, Duration gap) const {
   const bool begins = packet.info().begins_message();
-  const auto at = [&](double ns_a_byte, std::uint64_t bytes) {
-    return Duration{static_cast<std::int64_t>(kSlower * ns_a_byte * static_cast<double>(bytes))};
+  const auto at = [](double ns_a_byte, std::uint64_t bytes) {
+    return Duration{static_cast<std::int64_t>(std::min(kSlower * ns_a_byte * static_cast<double>(bytes), kLongest))};
   };
   Duration usual = has_nanoseconds_ ? kAtOnce : kCoarseAtOnce;
   // An application that sends a message now and then has a pace, too, which is not that of the wire.
@@ -348,7 +350,7 @@ std::vector<WaitSummary> WaitSurvey::summaries() const {
       ended.integrate(latest_ - ended.latest);
     }
     const bool is_lost =
-        ended.is_open() && ended.sum.least_round_trip && tail > kRoundTripsToLoss * *ended.sum.least_round_trip;
+        ended.is_open() && ended.sum.least_round_trip && tail / kRoundTripsToLoss > *ended.sum.least_round_trip;
     ended.add(ended.is_recovering || is_lost ? ended.recovery() : WaitFor::answers, tail);
     ended.progress();
     if (ended.open_time > Duration::zero()) {
