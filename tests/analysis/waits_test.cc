@@ -42,9 +42,13 @@ class Wire {
     seen.pause_quanta[3] = quanta;
     survey_.observe(seen, {});
   }
-  /// Packets each 1 us from `at` on, each answered 2 us later, so that the rate of the requester is known.
-  void warm_up(std::int64_t at, std::int64_t psn, int packets) {
+  /// Packets 1 us apart, from `at` on, so that the rate of the requester is known.
+  void requests(std::int64_t at, std::int64_t psn, int packets) {
     for (int i = 0; i < packets; ++i) request(at + i * 1000, psn + i);
+  }
+  /// The same, and an answer to all of them.
+  void warm_up(std::int64_t at, std::int64_t psn, int packets) {
+    requests(at, psn, packets);
     ack(at + packets * 1000, psn + packets - 1);
   }
 
@@ -114,7 +118,7 @@ TEST(Waits, AreForTheApplicationWhenEverythingIsAnswered) {
 
 TEST(Waits, AreForAnswersWhenAnAnswerMakesItSend) {
   Wire wire;
-  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.requests(1, 0, 20);
   wire.ack(100'001, 9);
   wire.request(100'501, 20);
   EXPECT_EQ(wire.of(WaitFor::answers), 81'500);
@@ -123,18 +127,18 @@ TEST(Waits, AreForAnswersWhenAnAnswerMakesItSend) {
 
 TEST(Waits, AreOfTheHostWhenNothingKeepsItFromSending) {
   Wire wire;
-  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.requests(1, 0, 20);
   wire.request(119'001, 20);
   EXPECT_EQ(wire.of(WaitFor::host), 100'000);
 }
 
 TEST(Waits, AreOfTheRateAfterCnps) {
   Wire wire;
-  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.requests(1, 0, 20);
   wire.cnp(20'000);
   wire.request(119'001, 20);
   // As fast as before.
-  for (int i = 0; i < 64; ++i) wire.request(120'001 + i * 1000, 21 + i);
+  wire.requests(120'001, 21, 64);
   wire.request(283'001, 85);
   EXPECT_EQ(wire.of(WaitFor::rate), 100'000);
   EXPECT_EQ(wire.of(WaitFor::host), 100'000);
@@ -142,7 +146,7 @@ TEST(Waits, AreOfTheRateAfterCnps) {
 
 TEST(Waits, ForWhatIsLostBeginWithTheLastProgressAndEndWhenAllIsAnswered) {
   Wire wire;
-  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.requests(1, 0, 20);
   wire.ack(20'001, 9);
   wire.refuse(60'001, 10, AethSyndrome::nak(NakCode::psn_sequence_error));
   for (int i = 10; i < 20; ++i) wire.resend(70'001 + i * 1000, i, Cause::nak);
@@ -167,7 +171,7 @@ TEST(Waits, AreForTheReceiverAfterRnrNaks) {
 
 TEST(Waits, AreForCreditsWhenAnAnswerGrantsThemAtLast) {
   Wire wire;
-  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.requests(1, 0, 20);
   wire.ack_after_stall(500'001, 19);
   wire.request(500'501, 20);
   EXPECT_EQ(wire.of(WaitFor::credits), 500);
@@ -176,7 +180,7 @@ TEST(Waits, AreForCreditsWhenAnAnswerGrantsThemAtLast) {
 
 TEST(Waits, ArePausesOfTheLinkPartner) {
   Wire wire;
-  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.requests(1, 0, 20);
   // 20,000 times 512 bits at 100 Gbit/s take 102 us.
   wire.pause(19'500, 20'000);
   wire.request(119'001, 20);
@@ -190,7 +194,7 @@ TEST(Waits, ArePausesOfTheLinkPartner) {
 
 TEST(Waits, ArePausesUntilTheXonWhereTheSpeedIsUnknown) {
   Wire wire;
-  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.requests(1, 0, 20);
   wire.pause(19'500, 100);
   wire.pause(118'500, 0);
   wire.request(119'001, 20);
@@ -199,7 +203,7 @@ TEST(Waits, ArePausesUntilTheXonWhereTheSpeedIsUnknown) {
 
 TEST(Waits, AreForTheLinkWhileItsHostSendsOtherPackets) {
   Wire wire;
-  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.requests(1, 0, 20);
   for (int i = 0; i < 9; ++i) {
     Observation other = Wire::base(20'001 + i * 1000);
     wire.survey().observe(other, {});
@@ -226,7 +230,7 @@ TEST(Waits, LeaveUnreliableConnectionsOut) {
 
 TEST(Waits, KeepACnpThatComesBeforeTheStreamsAreJoined) {
   Wire wire;
-  for (int i = 0; i < 20; ++i) wire.request(1 + i * 1000, i);
+  wire.requests(1, 0, 20);
   PacketAnalysis early;
   early.stream = 9;
   early.role = PacketRole::cnp;

@@ -140,7 +140,7 @@ std::vector<DeadConnection> find_dead_connections(const AnalysisResult& result, 
       const ConnectionEnd end = end_of(request, is_one_way, time_left(result, stream, request));
       if (end == ConnectionEnd::unknown) continue;
       all.push_back({end, stream.stream, stream.ends[request.direction], stream.ends[1 - request.direction],
-                     request.begin, describe(result, stream, request, end)});
+                     request.begin, request.how == Unanswered::silence, describe(result, stream, request, end)});
       break;
     }
   }
@@ -158,10 +158,8 @@ std::optional<std::string> common_host_text(std::span<const DeadConnection> dead
   Time first = Time::max();
   Time last = Time::min();
   for (const DeadConnection& each : dead) {
-    if (each.end != ConnectionEnd::died && each.end != ConnectionEnd::died_or_unseen &&
-        each.end != ConnectionEnd::unanswered) {
-      continue;
-    }
+    // Where a direction is not in the capture, the silence may be the capture's.
+    if (!each.is_silent || each.end == ConnectionEnd::died_or_unseen) continue;
     ++all;
     first = std::min(first, each.since);
     last = std::max(last, each.since);

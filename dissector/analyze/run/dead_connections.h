@@ -27,8 +27,9 @@ struct DeadConnection {
   std::uint32_t stream = 0;
   Gid requester{};
   Gid responder{};
-  Time since{};      ///< of the first try of the request
-  std::string text;  ///< who was silent, since when, how many tries, and what follows from their times
+  Time since{};            ///< of the first try of the request
+  bool is_silent = false;  ///< nothing answered the request, not even a NAK
+  std::string text;        ///< who was silent, since when, how many tries, and what follows from their times
 };
 
 /// Returns the connections that ended with an unanswered request, except those of which nothing can be said. `point`:

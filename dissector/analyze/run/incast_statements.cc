@@ -26,7 +26,7 @@ constexpr double kNearlyAll = 0.9;
 /// A port that is never so full has no queue.
 constexpr double kFullLink = 0.7;
 
-/// What becomes of packets for which there is no room.
+/// A way in which packets fare badly at a full port.
 struct Harm {
   std::uint64_t FanInLoad::*count = nullptr;
   const char* text = nullptr;

@@ -19,7 +19,6 @@ using analysis::WaitSummary;
 constexpr std::uint64_t kLeastRequests = 20;
 /// So many requesters have a sentence; the rows have all.
 constexpr std::size_t kMost = 5;
-
 /// Packets that take so many times as long as the fastest one stand in a queue.
 constexpr std::int64_t kQueueing = 3;
 
@@ -28,7 +27,7 @@ constexpr std::int64_t kQueueing = 3;
   if (!requester.least_round_trip) return text;
   const Duration least = *requester.least_round_trip;
   const Duration mean = requester.mean_round_trip;
-  if (mean > kQueueing * least) {
+  if (mean / kQueueing > least) {
     return text + fmt::format(
                       "; they take {} in the mean, and {} at best: a queue on the way or at the other end is "
                       "full, and more under way would only make it longer",

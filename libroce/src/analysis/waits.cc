@@ -8,12 +8,13 @@ namespace roce::analysis {
 
 namespace {
 
-/// What follows sooner than this is sent without a wait, whatever the rate: clocks of nanoseconds, and of microseconds.
+/// Packets no farther apart are sent without a wait, whatever the rate.
 constexpr Duration kAtOnce{200};
+/// The same where the capture's clock counts microseconds.
 constexpr Duration kCoarseAtOnce{1'500};
-/// As long as no burst has shown the rate.
+/// The same as long as no burst has shown the rate.
 constexpr Duration kBeforeAnyBurst{5'000};
-/// So many times as long as in the fastest burst is a pause between packets, and no jitter.
+/// A gap between packets that is so many times as long as in the fastest burst is a wait, and no jitter.
 constexpr double kSlower = 2;
 /// More nanoseconds than any capture has.
 constexpr double kLongest = 9e18;
@@ -27,8 +28,6 @@ constexpr Duration kCnpEffect{1'000'000'000};
 constexpr std::size_t kMostStations = 8;
 constexpr std::uint64_t kAssumedLink = 100'000'000'000;
 constexpr std::int64_t kQuantumBits = 512;
-/// An answer that takes so many times as long as the fastest one does not come any more.
-constexpr std::int64_t kRoundTripsToLoss = 10;
 
 [[nodiscard]] const Verdict* said_of(const PacketAnalysis& analysis, VerdictKind kind) {
   const auto found = std::ranges::find(analysis.verdicts, kind, &Verdict::kind);
@@ -94,7 +93,6 @@ WaitSurvey::WaitSurvey(std::uint64_t link_bits_per_second, std::size_t most_requ
 
 void WaitSurvey::observe(const Observation& packet, const PacketAnalysis& analysis) {
   has_nanoseconds_ = has_nanoseconds_ || packet.time.time_since_epoch() % Duration{1000} != Duration::zero();
-  latest_ = std::max(latest_, packet.time);
   if (packet.pause_enabled != 0) on_pause(packet);
   if (packet.kind == PacketKind::roce) follow_link(packet);
   if (analysis.absorbed != kNoStream) absorb(analysis.absorbed, analysis.stream);
@@ -344,14 +342,7 @@ std::vector<WaitSummary> WaitSurvey::summaries() const {
   all.reserve(requesters_.size());
   for (const auto& [key, open] : requesters_) {
     Requester ended = open;
-    Duration tail = ended.deferred;
-    if (ended.is_open()) {
-      tail += latest_ - ended.latest;
-      ended.integrate(latest_ - ended.latest);
-    }
-    const bool is_lost =
-        ended.is_open() && ended.sum.least_round_trip && tail / kRoundTripsToLoss > *ended.sum.least_round_trip;
-    ended.add(ended.is_recovering || is_lost ? ended.recovery() : WaitFor::answers, tail);
+    ended.add(ended.is_recovering ? ended.recovery() : WaitFor::answers, ended.deferred);
     ended.progress();
     if (ended.open_time > Duration::zero()) {
       ended.sum.mean_under_way = ended.psn_ns / static_cast<double>(ended.open_time.count());

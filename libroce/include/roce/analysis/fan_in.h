@@ -13,7 +13,7 @@
 
 namespace roce::analysis {
 
-/// What came to one host, and what became of it on the way.
+/// Data that came to a host, and the harm that it took on the way.
 struct FanInLoad {
   std::uint64_t windows = 0;  ///< windows in which any came
   std::uint64_t bytes = 0;    ///< of the frames
@@ -35,7 +35,7 @@ struct FanInWindow {
   friend bool operator==(const FanInWindow&, const FanInWindow&) = default;
 };
 
-/// What one host sent to another.
+/// The data of one sender.
 struct FanInSender {
   Gid source{};
   FanInLoad load{};

@@ -17,7 +17,7 @@
 
 namespace roce::analysis {
 
-/// What a requester waits for between two of its packets.
+/// Reasons why a requester does not send its next packet at once.
 enum class WaitFor : std::uint8_t {
   nothing,      ///< it sends: the next packet follows about as fast as packets ever did
   link,         ///< its host's link is busy with other packets of the host
@@ -160,7 +160,6 @@ class WaitSurvey {
   std::map<std::pair<std::uint16_t, Gid>, Host> hosts_;
   std::map<std::uint16_t, Link> links_;
   bool has_nanoseconds_ = false;  ///< times are finer than microseconds
-  Time latest_{};
   std::uint64_t uncounted_ = 0;
 };
 

@@ -18,7 +18,13 @@ Gid host(unsigned number) {
 }
 
 DeadConnection dead(unsigned requester, unsigned responder, int ms, ConnectionEnd end = ConnectionEnd::died) {
-  return {end, 0, host(requester), host(responder), Time{std::chrono::milliseconds{ms}}, {}};
+  return {end,
+          0,
+          host(requester),
+          host(responder),
+          Time{std::chrono::milliseconds{ms}},
+          end != ConnectionEnd::refused_by_rnr,
+          {}};
 }
 
 TEST(CommonHost, IsNamedWhicheverEndItIs) {
@@ -40,10 +46,16 @@ TEST(CommonHost, IsNoneIfTheyDiedOneAfterTheOther) {
 }
 
 TEST(CommonHost, IsNoneOfConnectionsThatWereRefused) {
-  EXPECT_THAT(common_host_text(std::vector{dead(1, 9, 1, ConnectionEnd::refused_by_rnr),
-                                           dead(2, 9, 1, ConnectionEnd::refused_by_rnr)}),
-              Eq(std::nullopt));
+  std::vector refused{dead(1, 9, 1, ConnectionEnd::refused_by_rnr), dead(2, 9, 1, ConnectionEnd::unanswered)};
+  refused[1].is_silent = false;
+  EXPECT_THAT(common_host_text(refused), Eq(std::nullopt));
   EXPECT_THAT(common_host_text({}), Eq(std::nullopt));
+}
+
+TEST(CommonHost, IsNoneWhereTheCaptureMayLackTheAnswers) {
+  EXPECT_THAT(common_host_text(std::vector{dead(1, 9, 1, ConnectionEnd::died_or_unseen),
+                                           dead(2, 9, 1, ConnectionEnd::died_or_unseen)}),
+              Eq(std::nullopt));
 }
 
 }  // namespace
