@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "command_line/number_text.h"
 #include "roce/congestion/choice.h"
@@ -110,20 +111,41 @@ void read_pfc(const YAML::Node& node, fabric::Pfc& pfc, Places& places) {
   reader.finish();
 }
 
-void read_weights(const YAML::Node& node, std::array<std::uint32_t, 8>& weights, Places& places) {
-  Reader reader{node, "switches.weights", places};
-  for (std::uint32_t priority = 0; priority < weights.size(); ++priority) {
+/// Reads what each priority has of a link: a whole number up to `most`, or nothing for `strict`. Those that are not
+/// named are left alone.
+template <typename Take>
+void read_portions(Reader& reader, std::uint32_t most, std::string_view what, Take take) {
+  for (std::uint32_t priority = 0; priority < 8; ++priority) {
     const std::string name = std::to_string(priority);
     const std::optional<YAML::Node> value = reader.find(name);
     if (!value) continue;
     if (value->IsScalar() && value->Scalar() == "strict") {
-      weights[priority] = 0;
+      take(priority, std::nullopt);
       continue;
     }
-    weights[priority] = static_cast<std::uint32_t>(Reader::check(read_whole(*value, reader.path_of(name), 1000)));
-    if (weights[priority] == 0) reader.refuse(name, "expected a weight of 1 to 1000, or strict, found 0");
+    const auto portion = static_cast<std::uint32_t>(Reader::check(read_whole(*value, reader.path_of(name), most)));
+    if (portion == 0) reader.refuse(name, fmt::format("expected {} of 1 to {}, or strict, found 0", what, most));
+    take(priority, portion);
   }
   reader.finish();
+}
+
+void read_weights(const YAML::Node& node, std::array<std::uint32_t, 8>& weights, Places& places) {
+  Reader reader{node, "switches.weights", places};
+  read_portions(reader, 1000, "a weight", [&weights](std::uint32_t priority, std::optional<std::uint32_t> weight) {
+    weights[priority] = weight.value_or(0);
+  });
+}
+
+/// Reads the shares of the hosts' links: each priority is a class of its own.
+void read_shares(const YAML::Node& node, transport::TrafficClasses& classes, Places& places) {
+  Reader reader{node, "hosts.shares", places};
+  std::iota(classes.class_of.begin(), classes.class_of.end(), std::uint8_t{0});
+  classes.selection.fill(transport::TransmissionSelection::ets);
+  read_portions(reader, 100, "a share", [&classes](std::uint32_t priority, std::optional<std::uint32_t> percent) {
+    classes.percent[priority] = static_cast<std::uint8_t>(percent.value_or(0));
+    if (!percent) classes.selection[priority] = transport::TransmissionSelection::strict;
+  });
 }
 
 }  // namespace
@@ -189,6 +211,9 @@ void read_hosts(const YAML::Node& node, fabric::HostConfig& hosts, Places& place
   reader.set("cnp_interval", hosts.cnp_interval, read_time);
   reader.set("cnp_priority", hosts.cnp_priority, read_whole, 7U);
   reader.set("timeout", hosts.timeout, read_whole, 31U);
+  if (const std::optional<YAML::Node> shares = reader.find("shares")) {
+    read_shares(*shares, hosts.traffic_classes, places);
+  }
   reader.finish();
 }
 

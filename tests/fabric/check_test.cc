@@ -97,6 +97,15 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{[](Parts& p) { p.config.switches.watchdog = Watchdog{.detection = 0ns}; },
                 "switches.watchdog.detection", "more than 0"},
         Mistake{[](Parts& p) { p.config.switches.weights[0] = 5000; }, "switches.weights", "found 5000"},
+        Mistake{[](Parts& p) {
+                  p.config.hosts.traffic_classes.selection[3] = transport::TransmissionSelection::ets;
+                  p.config.hosts.traffic_classes.percent[3] = 90;
+                },
+                "hosts.shares", "expected shares that add up to 100, found 90"},
+        Mistake{[](Parts& p) { p.config.hosts.traffic_classes.percent[3] = 90; }, "hosts.shares",
+                "expected a strict class to have 0, found 90"},
+        Mistake{[](Parts& p) { p.config.hosts.traffic_classes.class_of[3] = 8; }, "hosts.shares",
+                "expected at most 7, found 8"},
         Mistake{[](Parts& p) { p.topology = pair({}); }, "switches.red", "no switch"}));
 
 // NOLINTNEXTLINE(cert-err58-cpp)

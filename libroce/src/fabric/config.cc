@@ -27,6 +27,12 @@ namespace {
   if (hosts.cnp_priority > 7) {
     return wrong("hosts.cnp_priority", "expected 0 to 7, found " + std::to_string(hosts.cnp_priority));
   }
+  if (const transport::VerbResult<void> checked = transport::check(hosts.traffic_classes); !checked) {
+    const transport::VerbError& error = checked.error();
+    const std::string limit = error.expected != 0 ? " " + std::to_string(error.expected) : "";
+    return wrong("hosts.shares",
+                 "expected " + std::string{error.needs} + limit + ", found " + std::to_string(error.found));
+  }
   if (hosts.cnp_interval < Duration{0}) return wrong("hosts.cnp_interval", "it is negative");
   const auto* dcqcn = std::get_if<congestion::DcqcnParameters>(&hosts.congestion);
   const auto* mlx5 = std::get_if<congestion::Mlx5Parameters>(&hosts.congestion);

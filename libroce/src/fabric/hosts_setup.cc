@@ -39,6 +39,7 @@ void make_host(State& state, NodeId id, std::uint32_t queue_pairs) {
                 .interval = config.cnp_interval,
                 .dscp = static_cast<std::uint8_t>(config.cnp_priority << 3U),
                 .priority = config.cnp_priority};
+  device.traffic_classes = config.traffic_classes;
   device.line_rate_bps = state.ports[host.port].rate_bps;
   device.check_icrc = false;  // nothing here damages a packet
   device.limits = {.max_qp = std::max(queue_pairs, 1U),

@@ -57,6 +57,7 @@ constexpr std::uint64_t kLeastLineRate = 1'000'000;
   if (config.line_rate_bps < kLeastLineRate) {
     return invalid("line_rate_bps", "at least", config.line_rate_bps, kLeastLineRate);
   }
+  if (VerbResult<void> checked = check(config.traffic_classes); !checked) return checked;
   if (config.cnp.dscp > kMaxDscp) return invalid("cnp.dscp", "at most", config.cnp.dscp, kMaxDscp);
   for (const std::optional<ReceiveThresholds>& thresholds : config.receive_thresholds) {
     if (thresholds && thresholds->enough <= thresholds->low) {
@@ -97,6 +98,7 @@ DeviceState::DeviceState(DeviceConfig device_config, RandomSource random_source,
       slot_mask(std::bit_ceil(config.limits.max_qp) - 1),
       next_qpn((config.first_qpn >> config.shard_bits << config.shard_bits) + config.shard),
       timers(slot_mask + 2),
+      classes(config.traffic_classes),
       cnps(kCnpRing),
       events(config.limits.max_events) {
   if (next_qpn < config.first_qpn) next_qpn += 1U << config.shard_bits;
@@ -178,6 +180,13 @@ VerbResult<void> Device::set_paused(std::uint8_t priority, bool paused) {
   if (priority > kMaxPriority) return invalid("priority", "at most", priority, kMaxPriority);
   const auto bit = static_cast<std::uint8_t>(1U << priority);
   state_->paused = static_cast<std::uint8_t>(paused ? state_->paused | bit : state_->paused & ~bit);
+  return {};
+}
+
+VerbResult<void> Device::set_traffic_classes(const TrafficClasses& classes) {
+  if (VerbResult<void> checked = check(classes); !checked) return checked;
+  state_->config.traffic_classes = classes;
+  state_->classes = ClassScheduler{classes};
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "roce/transport/device.h"
+#include "transport/class_scheduler.h"
 #include "transport/congestion.h"
 #include "transport/faults.h"
 #include "transport/memory.h"
@@ -61,13 +62,13 @@ struct DeviceState {
   struct ReadyList {
     std::uint32_t first = kNoQp;
     std::uint32_t last = kNoQp;
+    std::uint32_t turn_of = kNoQp;  ///< slot of the QP whose turn was cut short because there was no room
+    std::uint32_t turn_left = 0;    ///< packets that are left of that turn
   };
   std::array<ReadyList, 8> ready;
   std::uint8_t ready_classes = 0;  ///< one bit per class, set if its list is not empty
   std::uint8_t paused = 0;         ///< one bit per class
-  std::uint8_t next_class = 7;
-  std::uint32_t turn_of = kNoQp;                 ///< slot of the QP whose turn was cut short because there was no room
-  std::uint32_t turn_left = 0;                   ///< packets that are left of that turn
+  ClassScheduler classes;
   std::array<ReceiveLevel, 8> receive_levels{};  ///< by class
   Ring<PendingCnp> cnps;
   std::vector<std::unique_ptr<Qp>> left;  ///< responses of QPs that are gone, with what is needed to send them

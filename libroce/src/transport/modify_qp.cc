@@ -207,19 +207,9 @@ void make_responder_store(Qp& qp) {
 /// Returns the QP's path as a congestion control has to know it: rates count packets from the BTH on, and the wire
 /// carries more than that.
 [[nodiscard]] congestion::Path congestion_path(const DeviceState& device, const Qp& qp) {
-  constexpr std::uint64_t ethernet = 14;
-  constexpr std::uint64_t vlan = 4;
-  constexpr std::uint64_t ipv4_and_udp = 28;
-  constexpr std::uint64_t ipv6_and_udp = 48;
-  constexpr std::uint64_t grh = 40;
-  constexpr std::uint64_t preamble_fcs_and_gap = 24;
-  std::uint64_t around = ethernet + preamble_fcs_and_gap + (qp.path.net.vlan_tci ? vlan : 0);
-  around += qp.path.net.version == RoceVersion::v1        ? grh
-            : qp.path.net.version == RoceVersion::v2_ipv4 ? ipv4_and_udp
-                                                          : ipv6_and_udp;
   const std::uint32_t mtu = qp.is_datagram() ? device.config.port_mtu : qp.mtu;
   const auto counted = static_cast<double>(packet_size(0, mtu));
-  const double share = counted / (counted + static_cast<double>(around));
+  const double share = counted / (counted + bytes_around(qp.path));
   return {.line_rate_bps =
               static_cast<std::uint64_t>(std::llround(static_cast<double>(device.config.line_rate_bps) * share)),
           .mtu = mtu};

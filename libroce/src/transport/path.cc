@@ -92,6 +92,19 @@ bool build_path(DeviceState& device, Path& path, TxCaps::Link link) {
   return true;
 }
 
+std::uint32_t bytes_around(const Path& path) {
+  constexpr std::uint32_t ethernet = 14;
+  constexpr std::uint32_t vlan = 4;
+  constexpr std::uint32_t ipv4_and_udp = 28;
+  constexpr std::uint32_t ipv6_and_udp = 48;
+  constexpr std::uint32_t grh = 40;
+  constexpr std::uint32_t preamble_fcs_and_gap = 24;
+  const std::uint32_t network = path.net.version == RoceVersion::v1        ? grh
+                                : path.net.version == RoceVersion::v2_ipv4 ? ipv4_and_udp
+                                                                           : ipv6_and_udp;
+  return ethernet + (path.net.vlan_tci ? vlan : 0) + network + preamble_fcs_and_gap;
+}
+
 void ask_for_neighbour(DeviceState& device, Qpn qpn, const Path& path) {
   device.report(
       Event{.type = EventType::neighbour_wanted, .qpn = qpn, .gid = path.net.destination, .vlan_id = path.vlan_id});

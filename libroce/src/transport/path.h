@@ -33,6 +33,9 @@ struct Path {
                                          Qpn remote);
 /// True if packets can be built for `link`; false if a neighbour's MAC address is missing.
 [[nodiscard]] bool build_path(DeviceState& device, Path& path, TxCaps::Link link);
+/// Returns how many bytes of the wire a packet takes beside BTH through ICRC: all headers in front, FCS, preamble and
+/// gap.
+[[nodiscard]] std::uint32_t bytes_around(const Path& path);
 /// Asks the program, by an event, for the MAC address that a path is missing.
 void ask_for_neighbour(DeviceState& device, Qpn qpn, const Path& path);
 /// Builds the path of a QP; a QP that has to wait for a neighbour is remembered, and asks for it.

@@ -18,17 +18,17 @@ constexpr std::uint32_t kSmallestMtu = 256;
 constexpr std::uint32_t kFirstUserQpn = 2;
 constexpr std::uint32_t kMaxQpn = 0xFF'FFFE;
 
-[[nodiscard]] VerbResult<void> at_most(std::string_view subject, std::uint64_t value, std::uint64_t limit) {
+[[nodiscard]] VerbResult<void> within_limit(std::string_view subject, std::uint64_t value, std::uint64_t limit) {
   if (value <= limit) return {};
   return invalid(subject, "at most the device's limit", value, limit);
 }
 
 [[nodiscard]] VerbResult<void> check_sizes(const Limits& limits, const QpInit& init) {
-  for (const VerbResult<void>& result :
-       {at_most("max_send", init.max_send, limits.max_wr), at_most("max_receive", init.max_receive, limits.max_wr),
-        at_most("max_send_sge", init.max_send_sge, limits.max_sge),
-        at_most("max_receive_sge", init.max_receive_sge, limits.max_sge),
-        at_most("max_inline", init.max_inline, limits.max_inline)}) {
+  for (const VerbResult<void>& result : {within_limit("max_send", init.max_send, limits.max_wr),
+                                         within_limit("max_receive", init.max_receive, limits.max_wr),
+                                         within_limit("max_send_sge", init.max_send_sge, limits.max_sge),
+                                         within_limit("max_receive_sge", init.max_receive_sge, limits.max_sge),
+                                         within_limit("max_inline", init.max_inline, limits.max_inline)}) {
     if (!result) return result;
   }
   return {};

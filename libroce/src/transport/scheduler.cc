@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Scheduling: the eight classes take turns, so do the QPs of a class, and so do the two halves of a QP.
+// Scheduling: the QPs of a priority take turns, and so do the two halves of a QP.
 #include "transport/scheduler.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "transport/congestion.h"
 #include "transport/datagram.h"
@@ -147,6 +146,17 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
   return serve_halves(device, qp, out, now, quantum);
 }
 
+/// Serves one turn of a QP whose class has a share of the link.
+[[nodiscard]] Served serve_charged(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {
+  const std::uint8_t priority = qp.ready_class;
+  const std::uint64_t packets_before = qp.counters.sent_packets;
+  const std::uint64_t bytes_before = qp.counters.sent_bytes;
+  const Served result = serve(device, qp, out, now, quantum);
+  device.classes.charge(priority, qp.counters.sent_bytes - bytes_before +
+                                      (qp.counters.sent_packets - packets_before) * bytes_around(qp.path));
+  return result;
+}
+
 }  // namespace
 
 void make_ready(DeviceState& device, Qp& qp) {
@@ -229,22 +239,22 @@ std::size_t serve_all(DeviceState& device, Emitter& out, Time now) {
   if (!serve_left_answers(device, out, now)) return out.finish();
   // CC-06 (a paused class sends nothing and holds up no other)
   while (const auto may_send = static_cast<std::uint8_t>(device.ready_classes & ~device.paused)) {
-    // The first class from `next_class` downwards that may send; class 7 follows class 0.
-    const int skipped = std::countl_zero(std::rotl(may_send, 7 - device.next_class));
-    const auto priority = static_cast<std::uint8_t>((device.next_class - skipped) & 7);
-    Qp& qp = *device.qps[device.ready[priority].first];
+    const std::uint8_t priority = device.classes.choose(may_send);
+    DeviceState::ReadyList& list = device.ready[priority];
+    Qp& qp = *device.qps[list.first];
     prefetch_next(device, qp);
     // A turn goes on where the last call had no room, or whoever takes packets one by one would get those of one QP
     // only.
-    std::uint32_t quantum = device.turn_of == qp.slot ? device.turn_left : kQuantum;
-    const Served served = serve(device, qp, out, now, quantum);
-    device.turn_of = served == Served::no_room && quantum > 0 ? qp.slot : DeviceState::kNoQp;
-    device.turn_left = quantum;
+    std::uint32_t quantum = list.turn_of == qp.slot ? list.turn_left : kQuantum;
+    const Served served = device.classes.is_charged(priority) ? serve_charged(device, qp, out, now, quantum)
+                                                              : serve(device, qp, out, now, quantum);
+    list.turn_of = served == Served::no_room && quantum > 0 ? qp.slot : DeviceState::kNoQp;
+    list.turn_left = quantum;
     if (served == Served::no_room) break;
     remove_first(device, priority);
     qp.queued = false;
     if (served == Served::more) make_ready(device, qp);
-    device.next_class = (priority + 7) & 7;
+    device.classes.end_turn(priority);
   }
   return out.finish();
 }

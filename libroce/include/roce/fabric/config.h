@@ -9,6 +9,7 @@
 #include "roce/fabric/error.h"
 #include "roce/fabric/topology.h"
 #include "roce/transport/profile.h"
+#include "roce/transport/traffic_classes.h"
 #include "roce/wire/time.h"
 
 // Sizes of frames count the Ethernet header, not the FCS: queues, buffers and weights are in such bytes.
@@ -22,7 +23,8 @@ struct HostConfig {
   bool sends_cnps = true;
   Duration cnp_interval = std::chrono::microseconds{50};
   std::uint8_t cnp_priority = 6;
-  std::uint8_t timeout = 14;  ///< ACK timeout 4.096 us · 2^timeout; 0: none; 0 … 31
+  transport::TrafficClasses traffic_classes{};  ///< how priorities share the link
+  std::uint8_t timeout = 14;                    ///< ACK timeout 4.096 us · 2^timeout; 0: none; 0 … 31
 };
 
 /// Marking of congestion when a frame begins to leave, by the bytes behind it in its queue: never up to `kmin`,

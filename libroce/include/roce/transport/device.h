@@ -17,6 +17,7 @@
 #include "roce/transport/hook.h"
 #include "roce/transport/profile.h"
 #include "roce/transport/qp_attributes.h"
+#include "roce/transport/traffic_classes.h"
 #include "roce/transport/verb_error.h"
 #include "roce/transport/verbs.h"
 #include "roce/wire/net_meta.h"
@@ -69,6 +70,7 @@ struct DeviceConfig {
   std::uint8_t hop_limit = 64;  ///< TTL
   SlPolicy sl_policy = SlPolicy::linux_table;
   TrafficClassPolicy traffic_class{};
+  TrafficClasses traffic_classes{};
   Profile profile = hardware_like_profile();
   CnpConfig cnp{};
   /// Bits a second of the wire with preamble, FCS and gap. Congestion controls begin with it.
@@ -187,6 +189,9 @@ class Device {
   VerbResult<void> set_neighbour(const Gid& gid, std::optional<std::uint16_t> vlan_id, const MacAddress& mac);
   /// Stops or resumes a priority class 0 … 7 (as PFC does). Does not recall packets already handed out.
   VerbResult<void> set_paused(std::uint8_t priority, bool paused);
+  /// Divides the link among the priorities in another way from now on. Shares hold where `transmit` is called for what
+  /// the link takes at that time, not for more. Error: `invalid_argument` naming the member of `classes`.
+  VerbResult<void> set_traffic_classes(const TrafficClasses& classes);
   /// Returns a bit mask: bit p is set if a receive queue or SRQ of priority p runs low
   /// (`DeviceConfig::receive_thresholds`), so that its senders should be held back.
   [[nodiscard]] std::uint8_t low_priorities() const;
