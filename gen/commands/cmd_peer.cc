@@ -243,6 +243,12 @@ void add_peer(command_line::Program& program, ExitCode& code) {
           "it has ENOUGH; may be repeated (raw)")
       .type_name("PRIORITY:LOW:ENOUGH")
       .allow_extra_args(false);
+  command
+      .add_option("--dcbx", options->endpoint.dcbx,
+                  "Agree with the other end of the wire by DCBX on shares and on the priorities without loss: parts "
+                  "with commas between them, willing=both|ets|pfc|none, pfc=PRIORITIES, shares=PRIORITIES:PERCENT/..., "
+                  "recommend, app=KIND:NUMBER:PRIORITY, capability=N (raw)")
+      .type_name("SETTINGS");
   command.footer(
       "Examples:\n"
       "  roce-gen peer -i eth0                    then elsewhere: ibv_rc_pingpong -d mlx5_0 -g 3 -c HOST\n"
@@ -254,6 +260,8 @@ void add_peer(command_line::Program& program, ExitCode& code) {
       "  roce-gen peer -i eth0 --shards 2         two threads; then: roce-gen write -i eth0 --shards 2 -q 2 "
       "./peer.sock\n"
       "  roce-gen peer -i eth0 --metrics 9400     then here: curl -s http://127.0.0.1:9400/metrics\n"
+      "  roce-gen peer -i eth0 --dcbx willing=both\n"
+      "                                           takes the switch's PFC, and the shares that it recommends\n"
       "  roce-gen peer -i ./sim.sock --link stream --ip 192.0.2.7/24\n"
       "                                           at a simulation that listens on that socket (docs/stream-link.md)\n"
       "Exit code: 0 every exchange completed, 1 one failed, 2 wrong command line or no such interface.");

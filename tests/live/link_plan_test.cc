@@ -30,6 +30,7 @@ TEST(LinkPlan, NamesWhatUdpCannotDo) {
   EXPECT_EQ(plan({.shards = 2}), (LinkPlan{Kind::raw, false, "shards need"}));
   EXPECT_EQ(plan({.roce_v1 = true}), (LinkPlan{Kind::raw, false, "RoCE v1 needs"}));
   EXPECT_EQ(plan({.vlan = true}), (LinkPlan{Kind::raw, false, "a VLAN needs"}));
+  EXPECT_EQ(plan({.dcbx = true}), (LinkPlan{Kind::raw, false, "DCBX needs"}));
 }
 
 TEST(LinkPlan, IsTheLinkThatWasAskedFor) {
@@ -44,6 +45,8 @@ TEST(LinkPlan, IsRefusedWhereTheLinkCannotDoIt) {
   EXPECT_THAT(refusal({.choice = LinkChoice::udp, .own_address = true}), HasSubstr("has the host's addresses only"));
   EXPECT_THAT(refusal({.choice = LinkChoice::udp, .roce_v1 = true}), HasSubstr("RoCE v2 only"));
   EXPECT_THAT(refusal({.choice = LinkChoice::udp, .vlan = true}), HasSubstr("does not choose VLANs"));
+  EXPECT_THAT(refusal({.choice = LinkChoice::udp, .dcbx = true}), HasSubstr("use the raw link, or leave out dcbx"));
+  EXPECT_THAT(refusal({.choice = LinkChoice::xdp, .dcbx = true}), HasSubstr("use the raw link, or leave out dcbx"));
   EXPECT_THAT(refusal({.choice = LinkChoice::raw, .xdp_settings = true}), HasSubstr("are for the XDP link"));
   EXPECT_THAT(refusal({.has_link = true, .xdp_settings = true}), HasSubstr("are for the XDP link"));
 }

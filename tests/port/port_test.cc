@@ -474,6 +474,64 @@ TEST_F(PausedPort, PfcOfAnotherPriorityHoldsNothing) {
   EXPECT_THAT(link_.sent, SizeIs(1));
 }
 
+TEST_F(PausedPort, PfcOfAPriorityThatDcbxDidNotAgreeOnHoldsNothing) {
+  DcbxConfig config;
+  config.pfc = {.willing = true, .capability = 8};
+  config.pfc.set(4, true);
+  DcbxPeer dcbx{config, host_.device.config().mac, "eth0"};
+  int changes = 0;
+  port_.set_dcbx(&dcbx, [&changes] { ++changes; });
+  run(port_, kNow);
+  EXPECT_THAT(link_.sent, SizeIs(1)) << "this end tells what it is set to";
+  link_.sent.clear();
+  Pfc pfc;
+  pfc.set(3, 0xFFFF);
+  receive(control_frame(MacControlOpcode::pfc, pfc), kNow);
+  write();
+  run(port_, kNow);
+  EXPECT_THAT(link_.sent, SizeIs(1));
+  // The other end is set to priority 3, and this one is willing.
+  DcbxConfig other;
+  other.pfc.set(3, true);
+  DcbxPeer peer{other, {{2, 0, 0, 0, 0, 0x77}}, "eth1"};
+  ASSERT_TRUE(peer.update(kNow));
+  receive({peer.frame().begin(), peer.frame().end()}, kNow);
+  EXPECT_EQ(changes, 1);
+  link_.sent.clear();
+  receive(control_frame(MacControlOpcode::pfc, pfc), kNow);
+  write();
+  run(port_, kNow);
+  EXPECT_THAT(link_.sent, IsEmpty());
+  // It leaves: this end's own settings hold again.
+  const Bytes goodbye = peer.goodbye();
+  receive({goodbye.begin(), goodbye.end()}, kNow);
+  EXPECT_EQ(changes, 2);
+  run(port_, kNow + 1s);
+  link_.sent.clear();
+  receive(control_frame(MacControlOpcode::pfc, pfc), kNow + 1s);
+  write();
+  run(port_, kNow + 1s);
+  EXPECT_THAT(link_.sent, SizeIs(1));
+}
+
+TEST_F(PausedPort, DividesTheLinkAsDcbxHasAgreed) {
+  DcbxConfig config;
+  config.ets.willing = true;
+  DcbxPeer dcbx{config, host_.device.config().mac, "eth0"};
+  port_.set_dcbx(&dcbx, {});
+  DcbxEts shares;
+  shares.set_traffic_class(3, 1);
+  shares.set_share(0, 30);
+  shares.set_share(1, 70);
+  DcbxPeer peer{{.recommendation = recommendation_of(shares)}, {{2, 0, 0, 0, 0, 0x77}}, "eth1"};
+  ASSERT_TRUE(peer.update(kNow));
+  receive({peer.frame().begin(), peer.frame().end()}, kNow);
+  const transport::TrafficClasses& classes = host_.device.config().traffic_classes;
+  EXPECT_EQ(classes.class_of[3], 1);
+  EXPECT_EQ(classes.percent[1], 70);
+  EXPECT_EQ(classes.selection[1], transport::TransmissionSelection::ets);
+}
+
 TEST_F(PausedPort, PfcForAnotherPortHoldsNothing) {
   Pfc pfc;
   pfc.set(3, 0xFFFF);

@@ -9,6 +9,7 @@
 
 #include "roce/congestion/choice.h"
 #include "roce/link/udp_link.h"
+#include "roce/live/dcbx_text.h"
 #include "roce/live/link_plan.h"
 #include "roce/live/own_ip.h"
 #include "roce/live/path_mtu.h"
@@ -201,6 +202,7 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opti
   endpoint->interface_ = interface->name;
   Result<std::vector<transport::GidEntry>> gids = endpoint->choose_address(options, *interface);
   if (!gids) return tl::unexpected(gids.error());
+  if (Result<void> made = endpoint->make_dcbx(options, *interface); !made) return tl::unexpected(made.error());
   if (Result<void> opened = endpoint->open_link(options, *interface, shards); !opened)
     return tl::unexpected(opened.error());
   if (!options.pfc.empty() && endpoint->link_->kind() != link::LinkKind::ethernet) {
@@ -221,6 +223,7 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opti
   endpoint->port_.emplace(*endpoint->device_, *endpoint->link_,
                           endpoint->neighbours_ != nullptr ? endpoint->neighbours_.get() : own, own,
                           endpoint->device_->config().line_rate_bps);
+  endpoint->start_dcbx(options);
   if (options.note) endpoint->tell_segmentation(options);
   endpoint->driver_.emplace(*endpoint->link_, *endpoint->port_, endpoint->clock_, options.stop_fd);
   if (endpoint->time_source_ != nullptr) endpoint->driver_->follow(*endpoint->time_source_);
@@ -289,9 +292,10 @@ Result<void> Endpoint::open_raw(const EndpointOptions& options, Shards& shards) 
   raw.interface = options.interface;
   std::string filter{kRoceFilter};
   if (own_address_ != nullptr) filter += fmt::format(" or {}", kAddressFilter);
+  if (dcbx_ != nullptr) filter += " or ether proto 0x88cc";
   raw.filter = also_tagged(filter);
   raw.segmentation = options.segmentation && !roce_v1_;
-  raw.all_multicast = options.all_multicast || own_address_ != nullptr;
+  raw.all_multicast = options.all_multicast || own_address_ != nullptr || dcbx_ != nullptr;
   if (shards.links.empty()) {
     link::LinkResult<std::vector<std::unique_ptr<link::RawLink>>> opened = link::RawLink::open_shards(raw, shards.bits);
     if (!opened) return cannot(opened.error().message);
@@ -322,6 +326,7 @@ Result<void> Endpoint::open_link(const EndpointOptions& options, const port::Int
                  .own_address = own_address_ != nullptr,
                  .roce_v1 = roce_v1_,
                  .vlan = vlan_.has_value(),
+                 .dcbx = dcbx_ != nullptr,
                  .xdp_settings = options.xdp_queues != 0 || options.xdp_mode != XdpMode::automatic,
                  .shards = options.shards});
   if (!plan) return tl::unexpected(plan.error());
@@ -405,7 +410,23 @@ void Endpoint::adopt(Qpn qp) {
   if (hook_ != nullptr) (void)device_->set_hook(qp, hook_.get());
 }
 
+Result<void> Endpoint::make_dcbx(const EndpointOptions& options, const port::Interface& interface) {
+  if (options.dcbx.empty()) return {};
+  Result<port::DcbxConfig> config = parse_dcbx(options.dcbx);
+  if (!config) return tl::unexpected(config.error());
+  dcbx_ = std::make_unique<port::DcbxPeer>(std::move(*config), interface.mac, interface.name);
+  return {};
+}
+
+void Endpoint::start_dcbx(const EndpointOptions& options) {
+  if (dcbx_ == nullptr) return;
+  port_->set_dcbx(dcbx_.get(), [note = options.note, peer = dcbx_.get()] {
+    if (note) note("dcbx", describe_dcbx(*peer));
+  });
+}
+
 Result<void> Endpoint::close() {
+  port_->leave_dcbx();
   if (!recorder_) return {};
   port_->set_tap({});
   return recorder_->close();

@@ -20,6 +20,9 @@ namespace {
   if (!options.pfc.empty()) {
     return cannot("pfc counts the receives of one device; use one shard, or leave out pfc");
   }
+  if (!options.dcbx.empty()) {
+    return cannot("dcbx divides the link of one device; use one shard, or leave out dcbx");
+  }
   if (!options.pcap.empty()) {
     return cannot("a capture file (pcap) holds what one thread sees; use one shard, or record with tcpdump");
   }

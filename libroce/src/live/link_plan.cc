@@ -7,12 +7,16 @@ namespace {
 
 using Kind = LinkPlan::Kind;
 
+constexpr const char* kDcbxNeedsRaw =
+    "DCBX is LLDP frames, which neither the UDP nor the XDP link gets; use the raw link, or leave out dcbx";
+
 [[nodiscard]] Result<LinkPlan> plan_udp(const LinkNeeds& needs) {
   if (needs.own_address) {
     return cannot(
         "the UDP link has the host's addresses only; take the raw link for an own address (ip), or an address of the "
         "host");
   }
+  if (needs.dcbx) return cannot(kDcbxNeedsRaw);
   if (needs.roce_v1) {
     return cannot("the UDP link carries RoCE v2 only; take a GID of v2 (leave out v1), or use the raw link");
   }
@@ -28,6 +32,7 @@ using Kind = LinkPlan::Kind;
   if (needs.shards > 1) return "shards need";
   if (needs.roce_v1) return "RoCE v1 needs";
   if (needs.vlan) return "a VLAN needs";
+  if (needs.dcbx) return "DCBX needs";
   return {};
 }
 
@@ -40,6 +45,7 @@ Result<LinkPlan> plan_link(const LinkNeeds& needs) {
   if (needs.has_link) return LinkPlan{.first = Kind::given};
   switch (needs.choice) {
     case LinkChoice::xdp:
+      if (needs.dcbx) return cannot(kDcbxNeedsRaw);
       return LinkPlan{.first = Kind::xdp};
     case LinkChoice::udp:
       return plan_udp(needs);

@@ -23,6 +23,7 @@ bool PauseTimers::receive(const Packet& packet, Time now) {
       if (fault(Fault::pfc_high_byte) && (pfc->reserved >> priority & 1) != 0)
         pause(priority, pfc->timer(priority), now);
       if (!pfc->enabled(priority) && !fault(Fault::pfc_no_enable)) continue;
+      if ((obeyed_ >> priority & 1U) == 0) continue;
       pause(priority, pfc->timer(priority), now);
       if (fault(Fault::pfc_all_classes)) {
         for (unsigned other = 0; other < until_.size(); ++other) pause(other, pfc->timer(priority), now);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "port/faults.h"
 #include "roce/port/udp_meta.h"
 #include "roce/wire/ethernet.h"
 #include "roce/wire/frame_template.h"
@@ -65,17 +64,6 @@ struct InPlace {
   return {unit.segment_size, unit.segments, std::uint16_t{1}};
 }
 
-/// True if a PAUSE or PFC frame holds this end of the wire: CC-09 (it is sent to their group, or to its own address,
-/// and has no VLAN tag).
-[[nodiscard]] bool is_for_this_end(const Packet& packet, const MacAddress& ours) {
-  const std::optional<Layer> ethernet = packet.find(HeaderId::ethernet);
-  if (!ethernet) return false;
-  if (packet.find(HeaderId::vlan) && !fault(Fault::pfc_tag_ignored)) return false;
-  if (fault(Fault::pfc_any_mac)) return true;
-  const MacAddress destination = FieldOf<&Ethernet::destination>::get(packet.bytes().data() + ethernet->offset);
-  return destination == kOtherEnd || destination == ours;
-}
-
 [[nodiscard]] std::int64_t wall_clock() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
@@ -115,11 +103,13 @@ link::LinkResult<bool> Port::turn(Time now) {
   // This goes before all data: the other end goes on sending until it arrives.
   const link::LinkResult<std::size_t> held = send_pfc(now);
   if (!held) return tl::unexpected(held.error());
+  const link::LinkResult<std::size_t> agreed = send_dcbx(now);
+  if (!agreed) return tl::unexpected(agreed.error());
   const link::LinkResult<std::size_t> went = transmit(now);
   if (!went) return tl::unexpected(went.error());
   const link::LinkResult<std::size_t> own = send_own();
   if (!own) return tl::unexpected(own.error());
-  return *came + *held + *went + *own != 0;
+  return *came + *held + *agreed + *went + *own != 0;
 }
 
 Time Port::next_timeout() const {
@@ -130,6 +120,7 @@ Time Port::next_timeout() const {
   Time next = std::min(device_.next_timeout(), pause_ends_);
   if (holding_) next = std::min(next, holding_->next_timeout());
   if (own_ != nullptr) next = std::min(next, own_->next_timeout());
+  if (dcbx_ != nullptr && !dcbx_waits_) next = std::min(next, dcbx_->next_timeout());
   return neighbours_ != nullptr ? std::min(next, neighbours_->next_timeout()) : next;
 }
 
@@ -199,10 +190,7 @@ void Port::take(const Packet& packet, const link::RxFrame& frame, Time now) {
     return;
   }
   if (!packet.is_roce()) {
-    if (is_for_this_end(packet, device_.config().mac) && pauses_.receive(packet, now)) {
-      if (on_pause_) on_pause_(frame.bytes);
-      return apply_pauses(now);
-    }
+    if (take_flow_control(packet, frame.bytes, now)) return;
     if (own_ != nullptr && own_->receive(frame.bytes, now)) return;
   }
   device_.receive(packet, now);
@@ -218,39 +206,10 @@ link::LinkResult<std::size_t> Port::send_own() {
     if (!sent) return sent;
     own_waits_ = *sent == 0;
     if (own_waits_) break;
-    if (tap_) tap_(Direction::sent, frame.bytes, wall_clock());
+    show_own(frame.bytes);
     ++taken;
   }
   return taken;
-}
-
-link::LinkResult<std::size_t> Port::send_pfc(Time now) {
-  if (!holding_) return std::size_t{0};
-  // A frame that still waits is replaced: a newer one has the state of all priorities, too.
-  pfc_waits_ = holding_->update(device_.low_priorities(), now) || pfc_waits_;
-  if (!pfc_waits_) return std::size_t{0};
-  const link::TxFrame frame{holding_->frame(), {}};
-  link::LinkResult<std::size_t> sent = link_.send({&frame, 1});
-  if (!sent || *sent == 0) return sent;
-  pfc_waits_ = false;
-  ++pfc_sent_;
-  if (tap_) tap_(Direction::sent, frame.bytes, wall_clock());
-  return sent;
-}
-
-void Port::take_pause(Bytes frame, Time now) {
-  if (pauses_.receive(parse_frame(frame, LinkType::ethernet), now)) apply_pauses(now);
-}
-
-void Port::apply_pauses(Time now) {
-  const std::uint8_t paused = pauses_.paused(now);
-  for (unsigned priority = 0; priority < 8; ++priority) {
-    const unsigned bit = 1U << priority;
-    if (((paused ^ paused_) & bit) == 0) continue;
-    (void)device_.set_paused(static_cast<std::uint8_t>(priority), (paused & bit) != 0);
-  }
-  paused_ = paused;
-  pause_ends_ = pauses_.next_end(now);
 }
 
 link::LinkResult<std::size_t> Port::flush() {
@@ -415,6 +374,10 @@ void Port::take_neighbours(Time now) {
 
 std::string Port::why_waiting() const {
   return wanted_.empty() ? std::string{} : neighbours_->why_unknown(wanted_.begin()->first, wanted_.begin()->second);
+}
+
+void Port::show_own(Bytes frame) {
+  if (tap_) tap_(Direction::sent, frame, wall_clock());
 }
 
 void Port::show(Direction direction, Bytes bytes, const NetMeta& net, std::int64_t timestamp_ns) {

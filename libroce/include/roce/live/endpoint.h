@@ -20,6 +20,7 @@
 #include "roce/live/random.h"
 #include "roce/live/recorder.h"
 #include "roce/live/result.h"
+#include "roce/port/dcbx_peer.h"
 #include "roce/port/neighbours.h"
 #include "roce/port/own_address.h"
 #include "roce/port/port.h"
@@ -103,6 +104,10 @@ class Endpoint {
   [[nodiscard]] Result<void> claim_address();
   /// Notes whether packets leave as super-frames, and later if the kernel refuses them.
   void tell_segmentation(const EndpointOptions& options);
+  /// Makes the end that speaks DCBX, if the options ask for one, before the link that it needs.
+  [[nodiscard]] Result<void> make_dcbx(const EndpointOptions& options, const port::Interface& interface);
+  /// Lets it speak.
+  void start_dcbx(const EndpointOptions& options);
   [[nodiscard]] Result<void> open_neighbours(const EndpointOptions& options, const port::Interface& interface);
 
   Clock clock_;
@@ -114,6 +119,7 @@ class Endpoint {
   std::optional<link::PortHolder> port_holder_;
   std::unique_ptr<port::OwnAddress> own_address_;
   std::unique_ptr<port::Neighbours> neighbours_;  ///< used without an own address, or instead of its search
+  std::unique_ptr<port::DcbxPeer> dcbx_;
   std::optional<transport::Device> device_;
   std::optional<port::Port> port_;
   std::optional<Driver> driver_;

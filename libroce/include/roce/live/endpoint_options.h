@@ -40,7 +40,8 @@ struct EndpointOptions {
   std::optional<std::uint64_t> seed{};  ///< with `LinkChoice::stream`: seed of all random numbers
   std::uint32_t shards = 1;             ///< for `Endpoint::open_shards`: 1, 2, 4, 8 or 16
   std::vector<std::string> pfc{};       ///< `PRIORITY:LOW:ENOUGH`: held by PFC from LOW receives left until ENOUGH
-  int stop_fd = -1;                     ///< see `Driver`
+  std::string dcbx{};  ///< what this end of the wire is set to, for `parse_dcbx`; empty: it does not speak DCBX
+  int stop_fd = -1;    ///< see `Driver`
   /// Takes what happens to the link, for people: `segmentation` (whether the kernel cuts super-frames) and `listening`
   /// (for a simulation).
   std::function<void(std::string_view event, std::string_view text)> note{};

@@ -16,6 +16,7 @@ struct LinkNeeds {
   bool own_address = false;   ///< the endpoint has an address that the host does not have
   bool roce_v1 = false;       ///< packets are RoCE v1
   bool vlan = false;          ///< packets have a VLAN tag
+  bool dcbx = false;          ///< the endpoint speaks DCBX
   bool xdp_settings = false;  ///< a mode or a number of queues for XDP is set
   std::uint32_t shards = 1;
 };

@@ -16,6 +16,9 @@ class PauseTimers {
   /// `bits_per_second`: speed of the wire, which defines a pause quantum; 1000 … 10^13.
   explicit PauseTimers(std::uint64_t bits_per_second) : bits_per_second_(bits_per_second) {}
 
+  /// Obeys PFC only of the priorities whose bits are set, from the next frame on; all by default. PAUSE holds all of
+  /// them.
+  void obey(std::uint8_t priorities) { obeyed_ = priorities; }
   /// Processes a frame. Returns false if it is neither PAUSE nor PFC.
   bool receive(const Packet& packet, Time now);
   /// Returns a bit mask: bit p is set if priority p is paused at `now`.
@@ -28,6 +31,7 @@ class PauseTimers {
 
   std::uint64_t bits_per_second_;
   std::array<Time, 8> until_{};
+  std::uint8_t obeyed_ = 0xFF;
 };
 
 }  // namespace roce::port

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "roce/link/link.h"
+#include "roce/port/dcbx_peer.h"
 #include "roce/port/neighbours.h"
 #include "roce/port/own_address.h"
 #include "roce/port/pause_sender.h"
@@ -56,7 +57,9 @@ class Port {
   /// Returns why packets wait for the Ethernet address of their next hop: a sentence with what to do; empty if none do.
   [[nodiscard]] std::string why_waiting() const;
   /// True if frames wait for room on the link: poll it for writing too.
-  [[nodiscard]] bool wants_to_write() const { return pending_ != pending_end_ || own_waits_ || pfc_waits_; }
+  [[nodiscard]] bool wants_to_write() const {
+    return pending_ != pending_end_ || own_waits_ || pfc_waits_ || dcbx_waits_;
+  }
 
   /// Returns the device's oldest event that the port did not handle itself.
   [[nodiscard]] std::optional<transport::Event> poll_event(Time now);
@@ -69,6 +72,12 @@ class Port {
   void set_on_pause(std::function<void(Bytes frame)> on_pause) { on_pause_ = std::move(on_pause); }
   /// Processes a frame from `set_on_pause` of another port as if it had come in.
   void take_pause(Bytes frame, Time now);
+  /// Lets `peer`, which has to outlive the port, agree with the other end by DCBX, on links of whole frames: shares and
+  /// the priorities without loss are those of its operational state from now on. `on_change` is called after each
+  /// change of that state, and of what is said of it (`DcbxPeer::problem`).
+  void set_dcbx(DcbxPeer* peer, std::function<void()> on_change);
+  /// Sends DCBX's last frame, as far as the link takes it.
+  void leave_dcbx();
   /// Replaces the tap; an empty function removes it.
   void set_tap(Tap tap) { tap_ = std::move(tap); }
 
@@ -83,11 +92,20 @@ class Port {
   [[nodiscard]] bool cut_refused();
   void cut_unit(const link::TxFrame& frame);
   [[nodiscard]] link::LinkResult<std::size_t> send_own();
+  /// Takes a frame that tells this end of the wire something; false if it is none.
+  [[nodiscard]] bool take_flow_control(const Packet& packet, Bytes frame, Time now);
   [[nodiscard]] link::LinkResult<std::size_t> send_pfc(Time now);
+  [[nodiscard]] link::LinkResult<std::size_t> send_dcbx(Time now);
+  /// Lets what DCBX has agreed on hold.
+  void apply_dcbx();
+  /// Does so, and tells it, if that has changed.
+  void note_dcbx();
   /// Queues a unit for the link; returns the UDP source port that it goes out with.
   std::uint16_t send_unit(const transport::TxUnit& unit);
   void apply_pauses(Time now);
   void take_events(Time now);
+  /// Shows the tap a frame of this end's own that was sent.
+  void show_own(Bytes frame);
   void show(Direction direction, Bytes bytes, const NetMeta& net, std::int64_t timestamp_ns);
 
   transport::Device& device_;
@@ -116,7 +134,13 @@ class Port {
   std::optional<PauseSender> holding_;  // set if the device may ask for it
   bool pfc_waits_ = false;              // its frame waits for room on the link
   std::uint64_t pfc_sent_ = 0;
-  std::uint8_t paused_ = 0;  // as last set in the device
+  DcbxPeer* dcbx_ = nullptr;
+  std::function<void()> on_dcbx_;
+  DcbxOperational agreed_;        // as last applied
+  std::string dcbx_problem_;      // as last told
+  std::uint8_t lossless_ = 0xFF;  // priorities that may hold the other end by PFC
+  bool dcbx_waits_ = false;       // its frame waits for room on the link
+  std::uint8_t paused_ = 0;       // as last set in the device
   Time pause_ends_ = kNever;
   std::vector<std::byte> shown_;    // a frame for the tap
   std::vector<std::byte> segment_;  // a packet of a super-frame for the tap

@@ -31,6 +31,13 @@ struct DcbxPfc {
                                                       &DcbxPfc::enable6, &DcbxPfc::enable7};
     return this->*kMembers[priority];
   }
+  /// Enables or disables PFC for `priority` (0…7).
+  constexpr void set(unsigned priority, bool enable) {
+    constexpr std::array<bool DcbxPfc::*, 8> kMembers{&DcbxPfc::enable0, &DcbxPfc::enable1, &DcbxPfc::enable2,
+                                                      &DcbxPfc::enable3, &DcbxPfc::enable4, &DcbxPfc::enable5,
+                                                      &DcbxPfc::enable6, &DcbxPfc::enable7};
+    this->*kMembers[priority] = enable;
+  }
 
   friend constexpr bool operator==(const DcbxPfc&, const DcbxPfc&) = default;
 };

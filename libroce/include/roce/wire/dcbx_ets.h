@@ -66,6 +66,24 @@ struct DcbxEts {
                                                          &DcbxEts::tc6_tsa, &DcbxEts::tc7_tsa};
     return this->*kMembers[tc];
   }
+  /// Puts `priority` (0…7) into traffic class `tc` (0…15).
+  constexpr void set_traffic_class(unsigned priority, std::uint8_t tc) {
+    constexpr std::array<std::uint8_t DcbxEts::*, 8> kMembers{
+        &DcbxEts::prio0_tc, &DcbxEts::prio1_tc, &DcbxEts::prio2_tc, &DcbxEts::prio3_tc,
+        &DcbxEts::prio4_tc, &DcbxEts::prio5_tc, &DcbxEts::prio6_tc, &DcbxEts::prio7_tc};
+    this->*kMembers[priority] = tc;
+  }
+  /// Gives traffic class `tc` (0…7) a share of the bandwidth in percent.
+  constexpr void set_share(unsigned tc, std::uint8_t percent) {
+    constexpr std::array<std::uint8_t DcbxEts::*, 8> kBandwidths{
+        &DcbxEts::tc0_bandwidth, &DcbxEts::tc1_bandwidth, &DcbxEts::tc2_bandwidth, &DcbxEts::tc3_bandwidth,
+        &DcbxEts::tc4_bandwidth, &DcbxEts::tc5_bandwidth, &DcbxEts::tc6_bandwidth, &DcbxEts::tc7_bandwidth};
+    constexpr std::array<DcbxTsa DcbxEts::*, 8> kSelections{&DcbxEts::tc0_tsa, &DcbxEts::tc1_tsa, &DcbxEts::tc2_tsa,
+                                                            &DcbxEts::tc3_tsa, &DcbxEts::tc4_tsa, &DcbxEts::tc5_tsa,
+                                                            &DcbxEts::tc6_tsa, &DcbxEts::tc7_tsa};
+    this->*kBandwidths[tc] = percent;
+    this->*kSelections[tc] = DcbxTsa::ets;
+  }
 
   friend constexpr bool operator==(const DcbxEts&, const DcbxEts&) = default;
 };
