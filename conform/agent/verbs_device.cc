@@ -72,7 +72,7 @@ void read_counters(const std::filesystem::path& folder, std::map<std::string, st
     const std::string name = entry.path().filename();
     std::ifstream file{entry.path()};
     std::string text;
-    // The age of the kernel's copies in milliseconds, which is no counter.
+    // The age of the kernel's copies in milliseconds, which is not a counter.
     if (name == "lifespan" || !std::getline(file, text)) continue;
     if (const auto value = command_line::read_number<std::uint64_t>(text)) counters.emplace(name, *value);
   }

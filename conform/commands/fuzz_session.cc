@@ -90,7 +90,7 @@ Outcome<void> FuzzSession::open_corpus() {
   Outcome<fuzz::CorpusFolder> folder = outcome(fuzz::CorpusFolder::open(options_.corpus));
   if (!folder) return tl::unexpected(folder.error());
   folder_.emplace(std::move(*folder));
-  // A merge is no run that goes on.
+  // A merge is not a run that goes on.
   if (!options_.merge.empty()) return {};
   Outcome<fuzz::StateFile> state = outcome(fuzz::StateFile::open(*folder_, options_.seed, device_));
   if (!state) return tl::unexpected(state.error());

@@ -29,7 +29,7 @@ std::optional<Gid> gid_of(const std::string& digits) {
   return port::parse_ip(text);
 }
 
-/// Returns the IPv4 address that the kernel writes as a number in its own byte order; none if it is no number.
+/// Returns the IPv4 address that the kernel writes as a number in its own byte order; none if it is not a number.
 std::optional<Gid> ipv4_of(const std::string& digits) {
   const auto number = command_line::read_number<std::uint32_t>("0x" + digits);
   if (!number) return std::nullopt;

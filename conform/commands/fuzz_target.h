@@ -19,8 +19,8 @@ namespace roce::conform {
 [[nodiscard]] std::vector<Gid> read_name_servers(std::istream& resolv_conf);
 
 /// Finds out, before anything is opened, whether the fuzzer may send to the device that a user named. Failures, with
-/// exit code 2: a device on a wire without an agent or an address, what is no address of a single host, or that of a
-/// router or a name server of this host.
+/// exit code 2: a device on a wire without an agent or an address, what is not the address of a single host, or that of
+/// a router or a name server of this host.
 [[nodiscard]] Outcome<void> check_target(const DeviceChoice& choice, const std::string& target);
 /// Finds out whether the device that was opened is the one that was named. Failure, with exit code 2: the agent is that
 /// of another one.

@@ -10,7 +10,7 @@
 
 namespace roce::conform {
 
-/// Returns the reason why a text is no time of at most a day, such as 90s; empty if it is one.
+/// Returns the reason why a text is not a time of at most a day, such as 90s; empty if it is one.
 [[nodiscard]] std::string find_mistake_of_time(const std::string& text);
 
 /// The way in which a user brings a device back.

@@ -22,7 +22,7 @@ class CapturePrograms {
   /// The most QPs that are looked at.
   static constexpr std::size_t kMostQps = 1000;
 
-  /// Takes the next packet of a capture. One that is no request to a QP of RC, UC or UD, but for QP1, is left out.
+  /// Takes the next packet of a capture. One that is not a request to a QP of RC, UC or UD, but for QP1, is left out.
   void add(const Packet& packet);
 
   /// Returns the programs, those of the QP that was asked first in front.

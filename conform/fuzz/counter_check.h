@@ -12,7 +12,7 @@ namespace roce::conform::fuzz {
 /// The counter of the packets that a device sent.
 inline constexpr const char* kSentPackets = "sent_packets";
 
-/// A counter of the device that says what cannot be.
+/// A counter of the device with an impossible value.
 struct CounterDeviation {
   std::string counter;
   std::string what;                      ///< a sentence

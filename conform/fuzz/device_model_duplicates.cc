@@ -15,7 +15,7 @@ Expectation DeviceModel::judge_duplicate(const Packet& request) const {
   }
   const Bth bth = request.bth();
   Behaviour answered{.name = "duplicate acknowledged"};
-  // Any PSN that was acknowledged says nothing new.
+  // Any PSN that was acknowledged adds nothing new.
   answered.answers.push_back(acknowledgement(state_.expected - kHalfOfPsns / 2, state_.expected - 1, state_.msn));
   Expectation expectation{std::move(answered)};
   const bool was_sent = bth.psn.distance_from(attributes_.first_psn) >= 0;

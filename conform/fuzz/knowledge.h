@@ -39,11 +39,11 @@ struct FuzzMemory {
   std::vector<std::uint64_t> left_out{};  ///< shapes of actions (action_shape.h) that the gate lets programs leave out
 };
 
-/// What fuzzers of one device have learned together. All functions may be called from several threads, but for those
-/// that return references.
+/// Knowledge that fuzzers of one device have gathered together. All functions may be called from several threads, but
+/// for those that return references.
 class Knowledge {
  public:
-  /// What is to be done with a program that ran.
+  /// The next step for a program that ran.
   struct Lesson {
     bool is_known = false;          ///< it ran as it stands in the corpus
     bool has_new_coverage = false;  ///< something else was new about it than its signatures

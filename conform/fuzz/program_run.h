@@ -22,7 +22,7 @@ enum class Oracle : std::uint8_t {
   state,       ///< the QP is in a state that it may not be in
   memory,      ///< memory is not as the requests made it
   secret,      ///< a frame of the device has bytes of memory that nobody may read
-  counters,    ///< a counter of the device says what cannot be
+  counters,    ///< a counter of the device has an impossible value
   liveness,    ///< a QP that the program did not use is served no more
   gone,        ///< the device, or the way to it, stopped answering
 };

@@ -248,7 +248,7 @@ void RequesterModel::take_answer(const Packet& response, Posted& posted) {
   const auto packet = static_cast<std::uint32_t>(response.bth().psn.distance_from(posted.first));
   const bool is_for_read = response.info().operation == Operation::read_response;
   const bool is_right_kind = is_for_read ? is_read(posted) : is_atomic(posted);
-  // Whatever is behind an answer that has not come is asked for again.
+  // All requests after an answer that has not come are sent again.
   const bool passes_data = std::ranges::any_of(open_, [&](const Posted& one) {
     return (is_read(one) || is_atomic(one)) && !one.is_acknowledged && posted.first.newer_than(one.first);
   });

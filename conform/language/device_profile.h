@@ -40,8 +40,8 @@ struct DeviceProfile {
 /// True if one of the patterns fits the case of an instance, or the instance.
 [[nodiscard]] bool fits_any(const std::vector<std::string>& patterns, const Instance& instance);
 
-/// True if a pattern with * and ? fits the whole name. A name in square brackets is no set of characters here: names of
-/// instances have them.
+/// True if a pattern with * and ? fits the whole name. A name in square brackets is not a set of characters here: names
+/// of instances have them.
 [[nodiscard]] bool fits_pattern(const std::string& pattern, const std::string& name);
 
 }  // namespace roce::conform

@@ -48,7 +48,7 @@ class Expression {
   [[nodiscard]] static Evaluated<Expression> read(std::string_view text);
 
   [[nodiscard]] Evaluated<Value> evaluate(const Scope& scope) const;
-  /// Returns the number; error: the value is no number.
+  /// Returns the number; error: the value is not a number.
   [[nodiscard]] Evaluated<std::uint64_t> number(const Scope& scope) const;
   /// Returns the text as it stands in the file.
   [[nodiscard]] const std::string& text() const { return text_; }

@@ -113,7 +113,7 @@ CaseResult<void> check_opcodes(const SourceNode& node) {
   return {};
 }
 
-/// Reads the first member of a pattern that is no field: the opcode, a short form or `opcode`.
+/// Reads the first member of a pattern that is not a field: the opcode, a short form or `opcode`.
 CaseResult<bool> read_kind(FramePattern& pattern, const Member& member) {
   const auto form = std::ranges::find(short_forms(), member.name, &ShortForm::name);
   if (form != short_forms().end()) {

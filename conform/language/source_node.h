@@ -43,8 +43,8 @@ struct Member {
   SourceNode value;
 };
 
-/// Returns the members of a map. Errors: no map, a name that is no scalar, a name that is there twice. `what` says what
-/// the node is: `a step`.
+/// Returns the members of a map. Errors: no map, a name that is not a scalar, a name that is there twice. `what` says
+/// what the node is: `a step`.
 [[nodiscard]] CaseResult<std::vector<Member>> read_members(const SourceNode& node, std::string_view what);
 
 /// The error for a member whose name is not one of those allowed: `step "expct" is unknown; steps are: inject, …`.

@@ -152,7 +152,8 @@ class Maker {
     return {};
   }
 
-  /// Begins a frame of MAC control, which is no packet of a QP: it goes to the group address of this wire's other end.
+  /// Begins a frame of MAC control, which is not a packet of a QP: it goes to the group address of this wire's other
+  /// end.
   [[nodiscard]] CaseResult<void> begin_control(const ControlFrame& control) {
     // A datagram has none of the headers whose values follow from others.
     info_ = &opcode_info(Opcode::ud_send_only);

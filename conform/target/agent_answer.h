@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Members of an agent's answers. One that is missing or wrong throws DeviceGone: then what answers is no agent.
+// Members of an agent's answers. One that is missing or wrong throws DeviceGone: then it is not an agent that answers.
 #pragma once
 
 #include <fmt/format.h>

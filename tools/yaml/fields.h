@@ -17,8 +17,8 @@ using YamlResult = tl::expected<T, YamlError>;
 /// there may be: any other one is a mistake.
 class Fields {
  public:
-  /// Reads a map. `what` says what it is, as in `the map of switches`. Errors: it is none, a name is no text or there
-  /// twice.
+  /// Reads a map. `what` says what it is, as in `the map of switches`. Errors: it is none, a name is not a text or
+  /// there twice.
   [[nodiscard]] static YamlResult<Fields> read(const YAML::Node& node, std::string_view what);
 
   /// Returns the value of a name; empty if it is not there.

@@ -29,7 +29,7 @@ constexpr std::uint64_t kReadable = static_cast<unsigned>(IBV_WC_STANDARD_FLAGS)
 
 /// Takes the next completion. ENOENT: there is none.
 int take_next(ibv_cq_ex* cq) {
-  // That there is none is no failure: errno stays as it is.
+  // That there is none is not a failure: errno stays as it is.
   bool none = false;
   const int error = status_of([&] {
     CqObject& object = cq_of(cq);

@@ -122,8 +122,8 @@ void prepend(const char* variable, const std::string& first) {
   const std::filesystem::path folder = tree_folder(address);
   std::error_code error;
   std::filesystem::create_directories(folder.parent_path().parent_path(), error);
-  // Whatever the umask is, which often lets the group write. If it fails, the folder is there, or the next check says
-  // what is missing.
+  // The umask does not matter, which often lets the group write. If it fails, the folder is there, or the next check
+  // says what is missing.
   constexpr mode_t writable_by_its_user = 0755;
   ::mkdir(folder.parent_path().c_str(), writable_by_its_user);
   if (!is_own(folder.parent_path())) {

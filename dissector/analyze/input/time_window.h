@@ -16,7 +16,7 @@ class TimeWindow {
   /// Constructs a window that contains everything.
   TimeWindow() = default;
 
-  /// Parses bounds as `parse_time` does; an empty text is no bound. Error: the wrong option and what it expects, or
+  /// Parses bounds as `parse_time` does; an empty text is not a bound. Error: the wrong option and what it expects, or
   /// that the window is empty.
   [[nodiscard]] static tl::expected<TimeWindow, std::string> make(const std::string& from, const std::string& to);
 

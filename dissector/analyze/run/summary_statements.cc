@@ -227,7 +227,7 @@ class PacketStatements {
       ++count;
     }
     if (count == 0) return;
-    // A QP that sends as many datagrams elsewhere as here is no sign of a loss.
+    // A QP that sends as many datagrams elsewhere as here is not a sign of a loss.
     add(unseen < seen ? Severity::warning : Severity::note,
         fmt::format("{} of {} {} not seen: lost before the capture point, missed by the capture, or sent to others",
                     counted(unseen, "datagram", "datagrams"), counted(count, "sending QP", "sending QPs"),

@@ -93,7 +93,7 @@ char* index_filter(guint stream, guint /*sub_stream*/) {
 }
 
 char* address_filter(address* /*from*/, address* /*to*/, int /*from_port*/, int /*to_port*/) {
-  // Connections between two hosts differ by their QPs alone, which are no ports.
+  // Connections between two hosts differ by their QPs alone, which are not ports.
   return g_strdup("roce.stream");
 }
 

@@ -69,7 +69,7 @@ struct AnswerFollower {
   void ask_again(LongPsn psn, LongPsn end);
   /// Notes that a request for the READ was not seen: an answer to it may continue at `psn`.
   void expect_other(LongPsn psn);
-  /// Notes that the latest response was no part of the answer, which goes on at `psn`.
+  /// Notes that the latest response was not a part of the answer, which goes on at `psn`.
   void go_on_at(LongPsn psn) {
     position = psn;
     next_response = std::min(next_response, psn);

@@ -24,7 +24,7 @@ bool was_silent(const Channel& channel, Time since, Time now) {
 }
 
 // True if neither side sent anything for so long before a go-back that it can be due to an ACK timeout. An answer to
-// `psn` that crosses the go-back is no reason for it.
+// `psn` that crosses the go-back is not a reason for it.
 bool were_silent(const Channel& channel, LongPsn psn, Time now) {
   const Duration timeout = channel.least_timeout == Duration::max() ? Duration{} : channel.least_timeout;
   if (now - channel.latest_time < std::max(heuristics::kLeastTimeout, timeout / heuristics::kTimeoutLastsTimes)) {

@@ -119,7 +119,7 @@ bool DcbxPeer::receive(Bytes frame, Time now) {
   if (known != neighbours_.end()) {
     *known = std::move(*neighbour);
   } else {
-    // Whoever is full forgets who would be forgotten first.
+    // A full table loses the one that would be forgotten first.
     if (neighbours_.size() == kMaxNeighbours)
       neighbours_.erase(std::ranges::min_element(neighbours_, {}, &Neighbour::until));
     neighbours_.push_back(std::move(*neighbour));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the two ends of the wire tell each other: to wait (PAUSE and PFC), and what they are set to (DCBX).
+// The two ends of the wire: they stop each other (PAUSE and PFC), and agree on settings (DCBX).
 #include <utility>
 
 #include "port/faults.h"

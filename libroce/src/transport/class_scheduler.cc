@@ -52,7 +52,7 @@ std::uint8_t ClassScheduler::choose(std::uint8_t ready) {
     if ((priorities_[i] & ready) != 0) {
       backlogged |= bit_of(i);
     } else {
-      // Whoever has nothing to send saves nothing up; a debt stays.
+      // An idle class saves nothing up; a debt stays.
       deficits_[i] = std::min<std::int64_t>(deficits_[i], 0);
     }
   }

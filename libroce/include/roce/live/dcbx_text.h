@@ -9,7 +9,7 @@
 
 namespace roce::live {
 
-/// Parses what an end of a wire is set to: parts with commas between them, such as
+/// Parses the settings of an end of a wire: parts with commas between them, such as
 /// `pfc=3,shares=012467:60/3:40,recommend,app=udp:4791:3`.
 ///
 /// - `willing=WHAT`: what the other end may decide: `ets`, `pfc`, `both` (the default) or `none`
@@ -24,7 +24,7 @@ namespace roce::live {
 /// PRIORITIES are digits 0 … 7 without anything between them. The error names the part and what was expected.
 [[nodiscard]] Result<port::DcbxConfig> parse_dcbx(std::string_view text);
 
-/// Returns what holds at an end and who said so, and what does not go together: for people, one line.
+/// Returns the settings that hold at an end, whose they are, and the problem: for people, one line.
 [[nodiscard]] std::string describe_dcbx(const port::DcbxPeer& peer);
 
 }  // namespace roce::live

@@ -18,21 +18,21 @@ namespace roce::port {
 /// The destination of LLDP frames that no bridge passes on: the other end of the wire (IEEE 802.1AB, 7.1).
 inline constexpr MacAddress kNearestBridge{{0x01, 0x80, 0xC2, 0x00, 0x00, 0x0E}};
 
-/// What this end of a wire is set to, and what it recommends to the other one.
+/// The settings of this end of a wire, and its recommendation to the other one.
 struct DcbxConfig {
-  DcbxEts ets{};  ///< `willing`: what the other end recommends holds instead
+  DcbxEts ets{};  ///< `willing`: the other end's recommendation replaces it
   std::optional<DcbxEtsRecommendation> recommendation{};
-  DcbxPfc pfc{};                             ///< `willing`: what the other end is set to holds instead
+  DcbxPfc pfc{};                             ///< `willing`: the other end's setting replaces it
   std::vector<DcbxAppEntry> applications{};  ///< at most `DcbxPeer::kMaxApplications`
 };
 
-/// What holds at this end, after what both ends have said.
+/// The settings that hold at this end, as they follow from those of both.
 struct DcbxOperational {
   DcbxEts ets{};
   DcbxPfc pfc{};
   bool ets_is_recommended = false;                ///< `ets` is the other end's recommendation
   bool pfc_is_of_peer = false;                    ///< `pfc` is what the other end is set to
-  std::vector<DcbxAppEntry> peer_applications{};  ///< what the other end says of applications
+  std::vector<DcbxAppEntry> peer_applications{};  ///< as the other end announced them
 
   friend bool operator==(const DcbxOperational&, const DcbxOperational&) = default;
 };
@@ -46,7 +46,7 @@ struct DcbxOperational {
 
 /// One end of a wire that agrees with the other one on shares (ETS), priorities without loss (PFC) and priorities of
 /// applications by DCBX as IEEE 802.1Q, clause 38, has it, in LLDP frames (IEEE 802.1AB). Nothing is negotiated: each
-/// end says what it is set to, and works out from what both say what holds. Frames and times only: no I/O, no clock.
+/// end announces its settings, and computes from those of both what holds. Frames and times only: no I/O, no clock.
 class DcbxPeer {
  public:
   static constexpr Duration kInterval = std::chrono::seconds{30};     ///< between two frames
@@ -78,11 +78,11 @@ class DcbxPeer {
   [[nodiscard]] const DcbxOperational& operational() const { return operational_; }
   /// True if exactly one other end has spoken DCBX on this wire, and not fallen silent since.
   [[nodiscard]] bool has_peer() const { return speaking_peer() != nullptr; }
-  /// Returns why what the ends say does not go together, and what to do: a sentence; empty if it does.
+  /// Returns why the settings of the ends do not go together, and what to do: a sentence; empty if they do.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
-  /// What one other end has said last.
+  /// The last announcement of another end.
   struct Neighbour {
     std::vector<std::byte> id{};  ///< its chassis ID and port ID
     MacAddress mac{};
@@ -105,7 +105,7 @@ class DcbxPeer {
   /// Reads an LLDPDU; nothing if it is not one.
   [[nodiscard]] static std::optional<Neighbour> read(Bytes pdu, const MacAddress& from, Time now);
   static void read_organization(Bytes value, Neighbour& neighbour);
-  /// Forgets what an LLDPDU says more than once.
+  /// Forgets the TLVs that an LLDPDU has more than once.
   static void drop_doubles(Neighbour& neighbour);
   [[nodiscard]] const Neighbour* speaking_peer() const;
   void forget_silent(Time now);

@@ -74,7 +74,7 @@ class Port {
   void take_pause(Bytes frame, Time now);
   /// Lets `peer`, which has to outlive the port, agree with the other end by DCBX, on links of whole frames: shares and
   /// the priorities without loss are those of its operational state from now on. `on_change` is called after each
-  /// change of that state, and of what is said of it (`DcbxPeer::problem`).
+  /// change of that state, and of `DcbxPeer::problem`.
   void set_dcbx(DcbxPeer* peer, std::function<void()> on_change);
   /// Sends DCBX's last frame, as far as the link takes it.
   void leave_dcbx();
