@@ -33,6 +33,9 @@ class FileReader {
     if (const std::optional<YAML::Node> switches = reader.find("switches")) {
       read_switches(*switches, file_.config.switches, places_);
     }
+    if (const std::optional<YAML::Node> storms = reader.find("storms")) {
+      read_storms(*storms, file_.config.storms, places_);
+    }
     read_workloads(reader);
     reader.finish();
     std::uint32_t mtu = file_.config.hosts.path_mtu;

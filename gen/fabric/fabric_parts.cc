@@ -235,4 +235,17 @@ void read_switches(const YAML::Node& node, fabric::SwitchConfig& switches, Place
   reader.finish();
 }
 
+void read_storms(const YAML::Node& node, std::vector<fabric::Storm>& storms, Places& places) {
+  if (!node.IsSequence()) throw Mistake{{"storms: expected a list such as [{host: h0, start: 1ms}]", node.Mark()}};
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    Reader reader{node[i], fmt::format("storms[{}]", i), places};
+    fabric::Storm& storm = storms.emplace_back();
+    storm.host = Reader::check(read_host(reader.need("host"), reader.path_of("host")));
+    reader.set("priority", storm.priority, read_whole, 7U);
+    reader.set("start", storm.start, read_time);
+    if (reader.find("duration")) reader.set("duration", storm.duration.emplace(), read_time);
+    reader.finish();
+  }
+}
+
 }  // namespace roce::gen

@@ -17,6 +17,8 @@ namespace roce::gen {
 [[nodiscard]] fabric::Topology read_topology(const YAML::Node& node, Places& places);
 void read_hosts(const YAML::Node& node, fabric::HostConfig& hosts, Places& places);
 void read_switches(const YAML::Node& node, fabric::SwitchConfig& switches, Places& places);
+/// Reads the list `storms`, of hosts that stop their switch.
+void read_storms(const YAML::Node& node, std::vector<fabric::Storm>& storms, Places& places);
 
 /// The material of workloads, beside their own values.
 struct WorkloadContext {

@@ -106,6 +106,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "expected a strict class to have 0, found 90"},
         Mistake{[](Parts& p) { p.config.hosts.traffic_classes.class_of[3] = 8; }, "hosts.shares",
                 "expected at most 7, found 8"},
+        Mistake{[](Parts& p) {
+                  p.config.storms = {{.host = 1}, {.host = 9}};
+                },
+                "storms[1].host", "no host 9; the last one is 2"},
+        Mistake{[](Parts& p) { p.config.storms = {{.priority = 8}}; }, "storms[0].priority", "found 8"},
+        Mistake{[](Parts& p) { p.config.storms = {{.start = -1ns}}; }, "storms[0].start", "negative"},
+        Mistake{[](Parts& p) { p.config.storms = {{.duration = 0ns}}; }, "storms[0].duration", "more than 0"},
         Mistake{[](Parts& p) { p.topology = pair({}); }, "switches.red", "no switch"}));
 
 // NOLINTNEXTLINE(cert-err58-cpp)

@@ -176,5 +176,59 @@ TEST(Pfcs, TheWatchdogLeavesPausesAloneThatEnd) {
   EXPECT_TRUE(fabric.watchdog_events().empty());
 }
 
+/// Host 2 stops priority 3 of the switch from 1 ms to 3 ms. Hosts 0 and 3 send to host 1, and host 0 to host 2, too.
+[[nodiscard]] Fabric storm(const Config& config) {
+  Config stormy = config;
+  stormy.switches.pfc = Pfc{.xoff = 50'000};
+  stormy.storms = {{.host = 2, .priority = 3, .start = 1ms, .duration = 2ms}};
+  return make(star(5, {}), stormy,
+              {{.from = 0, .to = 1, .bytes = kEndless},
+               {.from = 3, .to = 1, .bytes = kEndless},
+               {.from = 0, .to = 2, .bytes = kEndless},
+               {.from = 4, .to = 2, .bytes = kEndless, .priority = 1}});
+}
+
+TEST(Storms, StopWhoeverSendsThroughTheStoppedQueueAndNobodyElse) {
+  Fabric fabric = storm({});
+  fabric.run_until(Time{500us});
+  EXPECT_GT(goodput_until(fabric, Time{1ms})[0], kFull * 0.4);
+  fabric.run_until(Time{1100us});
+  const std::vector<double> rates = goodput_until(fabric, Time{3ms});
+  // Host 0 is stopped for what waits for host 2: its flow to host 1 as well, whose way is free.
+  EXPECT_EQ(rates[2], 0);
+  EXPECT_LT(rates[0], kFull * 0.01);
+  EXPECT_NEAR(rates[1], kFull, kFull * 0.01);
+  EXPECT_NEAR(rates[3], kFull, kFull * 0.01) << "another priority of the same port";
+  fabric.run_until(Time{3100us});
+  const std::vector<double> again = goodput_until(fabric, Time{4ms});
+  EXPECT_GT(again[0], kFull * 0.4);
+  EXPECT_GT(again[2], kFull * 0.3);
+  EXPECT_EQ(fabric.totals().dropped, 0U);
+  EXPECT_EQ(sum(fabric, &transport::Counters::timeouts), 0U);
+}
+
+TEST(Storms, AreEndedByTheWatchdogForWhoeverSendsElsewhere) {
+  Config config;
+  config.switches.watchdog = Watchdog{.detection = 200us, .restoration = 5ms};
+  Fabric fabric = storm(config);
+  fabric.run_until(Time{1300us});
+  const std::vector<double> rates = goodput_until(fabric, Time{3ms});
+  EXPECT_NEAR(rates[0], kFull / 2, kFull * 0.05);
+  EXPECT_EQ(rates[2], 0);
+  ASSERT_THAT(fabric.watchdog_events(), testing::Not(testing::IsEmpty()));
+  EXPECT_GT(fabric.totals().watchdog_drops, 0U);
+}
+
+TEST(Storms, LastToTheEndOfTheRunIfNothingElseIsSaid) {
+  Config config;
+  config.switches.pfc = Pfc{.xoff = 50'000};
+  config.storms = {{.host = 1, .priority = 3, .start = 1ms}};
+  Fabric fabric = make(star(2, {}), config, {{.from = 0, .to = 1, .bytes = kEndless}});
+  fabric.run_until(Time{1100us});
+  EXPECT_EQ(goodput_until(fabric, Time{20ms})[0], 0);
+  // Stopped for longer than a pause of 65,535 quanta lasts: 1.3 ms at this speed.
+  EXPECT_GT(fabric.paused_time(3, 3), 18ms) << "the port of the switch to host 1";
+}
+
 }  // namespace
 }  // namespace roce::fabric

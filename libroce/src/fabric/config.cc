@@ -96,6 +96,22 @@ namespace {
   return {};
 }
 
+[[nodiscard]] Result<void> check_storms(const std::vector<Storm>& storms, const Topology& topology) {
+  for (std::size_t i = 0; i < storms.size(); ++i) {
+    const Storm& storm = storms[i];
+    const std::string where = "storms[" + std::to_string(i) + "].";
+    if (storm.host >= topology.hosts) {
+      return wrong(where + "host", "there is no host " + std::to_string(storm.host) + "; the last one is " +
+                                       std::to_string(topology.hosts - 1));
+    }
+    if (storm.priority > 7)
+      return wrong(where + "priority", "expected 0 to 7, found " + std::to_string(storm.priority));
+    if (storm.start < Duration{0}) return wrong(where + "start", "it is negative");
+    if (storm.duration && *storm.duration <= Duration{0}) return wrong(where + "duration", "expected more than 0");
+  }
+  return {};
+}
+
 [[nodiscard]] Result<void> check_watchdog(const SwitchConfig& switches) {
   if (!switches.watchdog) return {};
   if (!switches.pfc) return wrong("switches.watchdog", "it watches pauses, and there is no switches.pfc");
@@ -133,6 +149,7 @@ Result<void> check(const Config& config, const Topology& topology, std::uint32_t
     if (weight > heaviest) return wrong("switches.weights", "expected at most 1000, found " + std::to_string(weight));
   }
   if (Result<void> checked = check_watchdog(switches); !checked) return checked;
+  if (Result<void> checked = check_storms(config.storms, topology); !checked) return checked;
   if (Result<void> checked = check_hosts(config.hosts, switches); !checked) return checked;
   return check_buffer(switches, topology, largest_frame(largest_mtu));
 }

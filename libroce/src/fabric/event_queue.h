@@ -19,6 +19,7 @@ enum class EventKind : std::uint8_t {
   watchdog,          ///< priority `value` of port `target` may have been paused for too long
   watchdog_restore,  ///< the watchdog may give priority `value` of port `target` free again
   flow_start,        ///< flow `target` begins
+  storm,             ///< a storm of host `target` begins or ends
 };
 
 struct Event {

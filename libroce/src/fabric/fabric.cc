@@ -46,6 +46,8 @@ void handle(State& state, const Event& event) {
       return on_watchdog_restore(state, event.target, event.value);
     case EventKind::flow_start:
       return begin_flow(state, event.target);
+    case EventKind::storm:
+      return send_pauses(state, state.hosts[event.target].port);
   }
 }
 
@@ -80,6 +82,10 @@ State::State(Topology its_topology, const Config& its_config, std::vector<Flow> 
     Transfer& before = transfers[*flows[i].after];
     transfers[i].next_follower = before.first_follower;
     before.first_follower = i;
+  }
+  for (const Storm& storm : config.storms) {
+    events.add(picoseconds_of(storm.start), EventKind::storm, storm.host);
+    if (storm.duration) events.add(picoseconds_of(storm.start + *storm.duration), EventKind::storm, storm.host);
   }
   set_up_switches(*this);
   set_up_hosts(*this);

@@ -2,6 +2,7 @@
 // Hosts while time passes: a card that is asked for a packet whenever its link is free, and a program that posts
 // and polls.
 #include <algorithm>
+#include <utility>
 
 #include "fabric/must.h"
 #include "fabric/state.h"
@@ -138,7 +139,9 @@ void begin_flow(State& state, std::uint32_t id) {
 void serve_host(State& state, NodeId id) {
   Host& host = state.hosts[id];
   Port& port = state.ports[host.port];
-  if (port.free_at <= state.now) {
+  if (port.free_at <= state.now && port.pfc != kNone) {
+    begin_to_send(state, host.port, std::exchange(port.pfc, kNone), state.now);
+  } else if (port.free_at <= state.now) {
     const std::uint32_t frame_id = state.frames.take();
     std::array<transport::TxUnit, 1> unit{};
     if (host.device->transmit(state.frames.room(frame_id), unit, {}, time_of(state.now)) == 0) {
@@ -152,7 +155,8 @@ void serve_host(State& state, NodeId id) {
       begin_to_send(state, host.port, frame_id, is_late ? port.free_at : state.now);
     }
   }
-  if (port.free_at > state.now && host.device->has_output()) expect_free(state, host.port);
+  const bool has_more = port.pfc != kNone || host.device->has_output();
+  if (port.free_at > state.now && has_more) expect_free(state, host.port);
   expect_timer(state, id);
 }
 
@@ -179,6 +183,17 @@ void on_host_timer(State& state, NodeId id) {
   host.device->advance(time_of(state.now));
   poll(state, host);
   serve_host(state, id);
+}
+
+std::uint8_t stormed(const State& state, NodeId id) {
+  unsigned priorities = 0;
+  for (const Storm& storm : state.config.storms) {
+    const Picoseconds start = picoseconds_of(storm.start);
+    const bool has_begun = storm.host == id && start <= state.now;
+    const bool is_over = storm.duration && start + picoseconds_of(*storm.duration) <= state.now;
+    if (has_begun && !is_over) priorities |= bit_of(storm.priority);
+  }
+  return static_cast<std::uint8_t>(priorities);
 }
 
 void pause_host(State& state, NodeId id) {

@@ -55,11 +55,11 @@ struct Port {
   }
 };
 
-/// The part of a port that only switches have.
+/// The part of a port that only switches have, but for its requests.
 struct SwitchPort {
   Egress egress;
   Ingress ingress;
-  PauseRequests requests;
+  PauseRequests requests;     ///< of hosts too
   std::uint32_t leaving = 0;  ///< bytes of the frame that leaves
   std::uint8_t leaving_priority = 0;
   /// Since when a queue with frames has been paused without sending one; -1: it is not.
@@ -117,7 +117,7 @@ struct State {
   Quanta quanta{};
 
   std::vector<Port> ports;
-  std::vector<SwitchPort> switch_ports;  ///< by port; of no meaning for ports of hosts
+  std::vector<SwitchPort> switch_ports;  ///< by port
   std::vector<Switch> switches;
   std::vector<Host> hosts;
   std::vector<QueuePair> queue_pairs;
@@ -174,6 +174,8 @@ void receive_at_host(State& state, NodeId host, std::uint32_t frame);
 void on_host_timer(State& state, NodeId host);
 /// Tells the device of a host which priorities its port may not send.
 void pause_host(State& state, NodeId host);
+/// Returns the priorities of its other end that a host's storms stop now: bit p is priority p.
+[[nodiscard]] std::uint8_t stormed(const State& state, NodeId host);
 
 // Switches (switch.cc, watchdog.cc).
 

@@ -142,13 +142,16 @@ void serve_port(State& state, PortId id) {
 void send_pauses(State& state, PortId id) {
   SwitchPort& own = state.switch_ports[id];
   Port& port = state.ports[id];
-  if (!own.requests.update(own.ingress.stopped, port.rate_bps, state.now)) return;
+  const bool is_host = state.is_host(port.node);
+  const std::uint8_t held = is_host ? stormed(state, port.node) : own.ingress.stopped;
+  if (!own.requests.update(held, port.rate_bps, state.now)) return;
   // A frame that still waits is out of date: each has the state of all priorities.
   const std::uint32_t frame_id = port.pfc != kNone ? port.pfc : state.frames.take();
   own.requests.write(state.frames.room(frame_id).first<PauseRequests::kFrame>(), id);
   state.frames[frame_id] = {.size = PauseRequests::kFrame, .is_pfc = true};
   port.pfc = frame_id;
   if (own.requests.renewal() >= 0) state.events.add(own.requests.renewal(), EventKind::pfc_renewal, id);
+  if (is_host) return serve_host(state, port.node);
   serve_port(state, id);
 }
 

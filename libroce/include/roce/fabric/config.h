@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "roce/congestion/choice.h"
 #include "roce/fabric/error.h"
@@ -66,10 +67,19 @@ struct SwitchConfig {
   std::array<std::uint32_t, 8> weights{1, 1, 1, 1, 1, 1, 0, 0};
 };
 
+/// A host that stops a priority of its switch by PFC for as long as the storm lasts, whatever it receives.
+struct Storm {
+  NodeId host = 0;
+  std::uint8_t priority = 3;
+  Duration start{0};
+  std::optional<Duration> duration{};  ///< above 0; empty: to the end of the run
+};
+
 struct Config {
   std::uint64_t seed = 1;
   HostConfig hosts{};
   SwitchConfig switches{};
+  std::vector<Storm> storms{};
 };
 
 /// Returns the largest frame of a host: path MTU `mtu` and all headers.
