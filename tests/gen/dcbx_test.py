@@ -22,6 +22,7 @@ LLDPAD_SETTINGS = """lldp : {{ v : {{
   tlvid0080c20a : {{ enableTx = true; tsa = "0:ets,1:ets"; up2tc = "3:1"; tcbw = "30,70"; }};
 }}; }};
 """
+LLDPAD = shutil.which("lldpad", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 LOW, HIGH = "02:00:00:00:00:01", "02:00:00:00:00:02"
 
 
@@ -98,7 +99,7 @@ class JudgedByLldpad(Ends):
             file.write(LLDPAD_SETTINGS.format(willing=int(willing)))
         # It keeps its state in folders of the system, and takes what another one left there for one that runs.
         script = ("for folder in /run /dev/shm /var/lib/lldpad; do mount -t tmpfs none $folder; done; "
-                  f"exec env LD_PRELOAD={DCB_NETLINK} lldpad -p -t -f {settings}")
+                  f"exec env LD_PRELOAD={DCB_NETLINK} {LLDPAD} -p -t -f {settings}")
         process = subprocess.Popen(self.wire.inside(name, "unshare", "--mount", "setpriv", "--pdeathsig", "KILL", "sh", "-c", script),
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.addCleanup(process.stdout.close)
@@ -161,7 +162,7 @@ class JudgedByLldpad(Ends):
 
 
 if __name__ == "__main__":
-    if "JudgedByLldpad" in sys.argv and shutil.which("lldpad", path=os.environ.get("PATH", "") + ":/usr/sbin") is None:
+    if "JudgedByLldpad" in sys.argv and LLDPAD is None:
         print("skipped: there is no lldpad; scripts/setup ci installs it")
         sys.exit(SKIPPED)
     enter_namespaces()
