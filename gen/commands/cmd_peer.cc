@@ -24,6 +24,7 @@
 #include "options/written_files.h"
 #include "roce/live/control_server.h"
 #include "roce/live/crowd.h"
+#include "roce/live/dcbx_text.h"
 #include "roce/live/endpoint.h"
 #include "roce/live/tcp.h"
 #include "roce/live/token_file.h"
@@ -248,7 +249,11 @@ void add_peer(command_line::Program& program, ExitCode& code) {
                   "Agree with the other end of the wire by DCBX on shares and on the priorities without loss: parts "
                   "with commas between them, willing=both|ets|pfc|none, pfc=PRIORITIES, shares=PRIORITIES:PERCENT/..., "
                   "recommend, app=KIND:NUMBER:PRIORITY, capability=N (raw)")
-      .type_name("SETTINGS");
+      .type_name("SETTINGS")
+      .check([](const std::string& text) {
+        const live::Result<port::DcbxConfig> config = live::parse_dcbx(text);
+        return config ? std::string{} : config.error().message;
+      });
   command.footer(
       "Examples:\n"
       "  roce-gen peer -i eth0                    then elsewhere: ibv_rc_pingpong -d mlx5_0 -g 3 -c HOST\n"

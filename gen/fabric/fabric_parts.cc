@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "command_line/number_text.h"
 #include "roce/congestion/choice.h"
@@ -111,8 +110,8 @@ void read_pfc(const YAML::Node& node, fabric::Pfc& pfc, Places& places) {
   reader.finish();
 }
 
-/// Reads what each priority has of a link: a whole number up to `most`, or nothing for `strict`. Those that are not
-/// named are left alone.
+/// Reads the portion of a link that each priority has: a whole number up to `most`, or nothing for `strict`. Priorities
+/// that are not named are left out.
 template <typename Take>
 void read_portions(Reader& reader, std::uint32_t most, std::string_view what, Take take) {
   for (std::uint32_t priority = 0; priority < 8; ++priority) {
@@ -123,9 +122,12 @@ void read_portions(Reader& reader, std::uint32_t most, std::string_view what, Ta
       take(priority, std::nullopt);
       continue;
     }
-    const auto portion = static_cast<std::uint32_t>(Reader::check(read_whole(*value, reader.path_of(name), most)));
-    if (portion == 0) reader.refuse(name, fmt::format("expected {} of 1 to {}, or strict, found 0", what, most));
-    take(priority, portion);
+    const YamlResult<std::uint64_t> portion = read_whole(*value, reader.path_of(name), most);
+    if (!portion || *portion == 0) {
+      const std::string found = value->IsScalar() ? command_line::quote(value->Scalar()) : "something else";
+      reader.refuse(name, fmt::format("expected {} of 1 to {}, or strict, found {}", what, most, found));
+    }
+    take(priority, static_cast<std::uint32_t>(*portion));
   }
   reader.finish();
 }
@@ -137,15 +139,27 @@ void read_weights(const YAML::Node& node, std::array<std::uint32_t, 8>& weights,
   });
 }
 
-/// Reads the shares of the hosts' links: each priority is a class of its own.
+/// Reads the shares of the hosts' links: each priority that is named is a class of its own, and the others are one that
+/// goes after these.
 void read_shares(const YAML::Node& node, transport::TrafficClasses& classes, Places& places) {
   Reader reader{node, "hosts.shares", places};
-  std::iota(classes.class_of.begin(), classes.class_of.end(), std::uint8_t{0});
-  classes.selection.fill(transport::TransmissionSelection::ets);
-  read_portions(reader, 100, "a share", [&classes](std::uint32_t priority, std::optional<std::uint32_t> percent) {
-    classes.percent[priority] = static_cast<std::uint8_t>(percent.value_or(0));
-    if (!percent) classes.selection[priority] = transport::TransmissionSelection::strict;
+  std::array<bool, 8> is_named{};
+  std::array<std::optional<std::uint32_t>, 8> percent{};
+  read_portions(reader, 100, "a share", [&](std::uint32_t priority, std::optional<std::uint32_t> portion) {
+    is_named[priority] = true;
+    percent[priority] = portion;
   });
+  const bool has_others = std::ranges::find(is_named, false) != is_named.end();
+  const bool has_shares = std::ranges::any_of(percent, [](const auto& one) { return one.has_value(); });
+  if (has_others && has_shares) classes.selection[0] = transport::TransmissionSelection::ets;
+  std::uint8_t next_class = has_others ? 1 : 0;
+  for (std::uint32_t priority = 0; priority < 8; ++priority) {
+    if (!is_named[priority]) continue;
+    const std::uint8_t own = next_class++;
+    classes.class_of[priority] = own;
+    classes.percent[own] = static_cast<std::uint8_t>(percent[priority].value_or(0));
+    if (percent[priority]) classes.selection[own] = transport::TransmissionSelection::ets;
+  }
 }
 
 }  // namespace

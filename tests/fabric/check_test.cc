@@ -111,8 +111,10 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 "storms[1].host", "no host 9; the last one is 2"},
         Mistake{[](Parts& p) { p.config.storms = {{.priority = 8}}; }, "storms[0].priority", "found 8"},
-        Mistake{[](Parts& p) { p.config.storms = {{.start = -1ns}}; }, "storms[0].start", "negative"},
+        Mistake{[](Parts& p) { p.config.storms = {{.start = -1ns}}; }, "storms[0].start", "0 to 1000 s"},
+        Mistake{[](Parts& p) { p.config.storms = {{.start = 1001s}}; }, "storms[0].start", "0 to 1000 s"},
         Mistake{[](Parts& p) { p.config.storms = {{.duration = 0ns}}; }, "storms[0].duration", "more than 0"},
+        Mistake{[](Parts& p) { p.config.storms = {{.duration = 9'223'373s}}; }, "storms[0].duration", "at most 1000 s"},
         Mistake{[](Parts& p) { p.topology = pair({}); }, "switches.red", "no switch"}));
 
 // NOLINTNEXTLINE(cert-err58-cpp)

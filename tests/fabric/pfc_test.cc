@@ -227,6 +227,8 @@ TEST(Storms, LastToTheEndOfTheRunIfNothingElseIsSaid) {
   fabric.run_until(Time{1100us});
   EXPECT_EQ(goodput_until(fabric, Time{20ms})[0], 0);
   // Stopped for longer than a pause of 65,535 quanta lasts: 1.3 ms at this speed.
+  EXPECT_EQ(fabric.totals().xoffs, 2U) << "the host stops the switch, and the switch host 0";
+  EXPECT_EQ(fabric.counters(2).xoffs, 1U) << "of the host";
   EXPECT_GT(fabric.paused_time(3, 3), 18ms) << "the port of the switch to host 1";
 }
 

@@ -43,11 +43,8 @@ class Ends(unittest.TestCase):
         return program
 
     def wait_for(self, program, *texts):
-        """The first thing said of DCBX that has all of these texts in it."""
-        said = [note["text"] for note in program.notes if note["event"] == "dcbx"]
-        for text in said:
-            if all(part in text for part in texts):
-                return text
+        """The next thing said of DCBX, since the program was ready, that has all of these texts in it."""
+        said = []
         for line in program.process.stdout:
             note = json.loads(line)
             if note["event"] == "dcbx":
@@ -64,12 +61,14 @@ class Dcbx(Ends):
     def test_the_willing_end_takes_what_the_other_one_is_set_to_until_that_leaves(self):
         switch = self.peer("a", "willing=none,pfc=3,shares=012467:40/3:60,recommend,app=udp:4791:3,app=dscp:26:3")
         nic = self.peer("b", "willing=both,pfc=5")
+        self.assertEqual([note["text"] for note in nic.notes if note["event"] == "dcbx"],
+                         ["DCBX, alone: lossless priority 5 (own); shares strict for 0-7 (own)"])
         self.assertEqual(self.wait_for(nic, "with the other end"),
-                         "DCBX, with the other end: priorities: 3 is lossless (the other end's); "
-                         "shares: 0, 1, 2, 4, 5, 6, 7 40 %; 3 60 % (recommended); "
-                         "applications, says the other end: UDP port 4791 has 3, DSCP 26 has 3")
+                         "DCBX, with the other end: lossless priority 3 (the other end's); "
+                         "shares 40 % for 0-2,4-7, 60 % for 3 (recommended); "
+                         "the other end announces UDP port 4791 priority 3, DSCP 26 priority 3")
         self.stop(switch)
-        self.assertIn("5 is lossless (own)", self.wait_for(nic, "alone"))
+        self.assertIn("lossless priority 5 (own)", self.wait_for(nic, "alone"))
         self.stop(nic)
 
     def test_tshark_reads_what_was_sent(self):
@@ -127,7 +126,7 @@ class JudgedByLldpad(Ends):
 
     def test_our_willing_end_takes_what_lldpad_has(self):
         ours, lldpad = self.start(ours_is_lower=False, ours_is_willing=True, lldpad_is_willing=False)
-        self.assertIn("3 is lossless (the other end's); shares: 0, 1, 2, 4, 5, 6, 7 30 %; 3 70 % (recommended)",
+        self.assertIn("lossless priority 3 (the other end's); shares 30 % for 0-2,4-7, 70 % for 3 (recommended)",
                       self.wait_for(ours, "with the other end"))
         lldpad.kill()
         self.assertNotIn("card: pfc 0x20", lldpad.stdout.read())
@@ -141,7 +140,7 @@ class JudgedByLldpad(Ends):
 
     def test_of_two_willing_ends_the_lower_one_takes_the_other_ones_priorities(self):
         ours, lldpad = self.start(ours_is_lower=True, ours_is_willing=True, lldpad_is_willing=True)
-        self.assertIn("3 is lossless (the other end's)", self.wait_for(ours, "with the other end"))
+        self.assertIn("lossless priority 3 (the other end's)", self.wait_for(ours, "with the other end"))
         # Shares are taken both ways.
         self.assertNotIn("pfc 0x20", self.wait_until_set(lldpad, "class of priority 3: 1, percent of class 1: 60"))
         self.stop(ours)
@@ -149,13 +148,13 @@ class JudgedByLldpad(Ends):
     def test_of_two_willing_ends_the_higher_one_keeps_its_priorities(self):
         ours, lldpad = self.start(ours_is_lower=False, ours_is_willing=True, lldpad_is_willing=True)
         self.wait_until_set(lldpad, "pfc 0x20", "class of priority 3: 1, percent of class 1: 60")
-        self.assertIn("5 is lossless (own)", self.wait_for(ours, "with the other end"))
+        self.assertIn("lossless priority 5 (own)", self.wait_for(ours, "with the other end"))
         self.stop(ours)
 
     def test_neither_willing_end_takes_anything(self):
         ours, lldpad = self.start(ours_is_lower=True, ours_is_willing=False, lldpad_is_willing=False)
         said = self.wait_for(ours, "neither is willing")
-        self.assertIn("5 is lossless (own); shares: 0, 1, 2, 4, 6, 7 40 %; 3, 5 60 % (own)", said)
+        self.assertIn("lossless priority 5 (own); shares 40 % for 0-2,4,6,7, 60 % for 3,5 (own)", said)
         lldpad.kill()
         self.assertNotIn("card: pfc 0x20", lldpad.stdout.read())
         self.stop(ours)

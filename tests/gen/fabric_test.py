@@ -79,6 +79,7 @@ MISTAKES = (
     ("duration: 1ms\n" + STAR + LOAD + "switches: {watchdog: {}}\n", "line 4, column 22", "there is no switches.pfc"),
     ("duration: 1ms\n" + STAR + LOAD + "switches: {weights: {0: 0}}\n", "line 4, column 25", "a weight of 1 to 1000, or strict"),
     ("duration: 1ms\n" + STAR + LOAD + "hosts: {shares: {0: 0}}\n", "line 4, column 21", "a share of 1 to 100, or strict"),
+    ("duration: 1ms\n" + STAR + LOAD + "hosts: {shares: {0: Strict}}\n", "line 4, column 21", "or strict, found 'Strict'"),
     ("duration: 1ms\n" + STAR + LOAD + "hosts: {shares: {0: 60, 3: 30, 6: strict}}\n", "line 4, column 17",
      "hosts.shares: expected shares that add up to 100, found 90"),
     ("duration: 1ms\n" + STAR + LOAD + "storms: {host: h0}\n", "line 4, column 9", "storms: expected a list such as"),
@@ -130,6 +131,24 @@ class Fabric(unittest.TestCase):
         self.assertEqual(runs[0], runs[1])
         for part in range(3):
             self.assertNotEqual(runs[0][part], runs[2][part])
+
+    def goodput(self, hosts, flows):
+        """Of flows from h0 to h1 in 10 ms, by their priority, in parts of all."""
+        text = ("duration: 10ms\ntopology: {name: pair, rate: 25G}\nhosts: {shares: %s}\nworkloads:\n" % hosts +
+                "".join(f"  - {{kind: flows, name: p{priority}, priority: {priority}, flows: [{{from: 0, to: 1, size: endless}}]}}\n"
+                        for priority in flows))
+        workloads = json.loads(self.run_fabric(text, "--json").stdout)["workloads"]
+        total = sum(workload["delivered_bytes"] for workload in workloads)
+        return {int(workload["name"][1:]): round(workload["delivered_bytes"] / total, 2) for workload in workloads}
+
+    def test_hosts_share_their_links(self):
+        self.assertEqual(self.goodput("{0: 70, 3: 30}", (0, 3)), {0: 0.7, 3: 0.3})
+        # A strict priority goes first, by their number: between two hosts the ACKs of others wait for nobody.
+        self.assertEqual(self.goodput("{0: strict, 3: strict}", (0, 3)), {0: 0.0, 3: 1.0})
+        self.assertEqual(self.goodput("{1: strict, 0: 60, 2: 10, 3: 10, 4: 5, 5: 5, 6: 5, 7: 5}", (0, 2, 7)), {0: 0.8, 2: 0.13, 7: 0.07})
+        # Those that are not named go after the others, in turn.
+        self.assertEqual(self.goodput("{3: 100}", (3, 5)), {3: 1.0, 5: 0.0})
+        self.assertEqual(self.goodput("{3: 100}", (4, 5)), {4: 0.5, 5: 0.5})
 
     def test_the_report_is_right(self):
         report = json.loads(self.run_fabric(INCAST, "--json").stdout)

@@ -53,16 +53,23 @@ TEST(DcbxText, NamesThePartThatIsWrong) {
            {"pfc=8", "digits 0 … 7"},
            {"pfc=33", "digits 0 … 7"},
            {"pfc=", "digits 0 … 7"},
-           {"shares=0:60", "shares that add up to 100"},
+           {"shares=0:60", "shares=0:60: expected shares that add up to 100, found 60"},
            {"shares=0:60/0:40", "expected shares=PRIORITIES:SHARE/…"},
            {"shares=0:101", "expected shares=PRIORITIES:SHARE/…"},
            {"shares=0:strict/1", "expected shares=PRIORITIES:SHARE/…"},
            {"shares=0:10/1:10/2:10/3:10/4:10/5:10/6:10/7:10/0:20", "at most 8 classes"},
            {"app=udp:4791", "expected app=KIND:NUMBER:PRIORITY"},
            {"app=sctp:4791:3", "expected app=KIND:NUMBER:PRIORITY"},
-           {"app=udp:70000:3", "a number that the kind has"},
-           {"app=dscp:64:3", "a number that the kind has"},
-           {"app=udp:4791:8", "a priority 0 … 7"},
+           {"app=udp:70000:3", "a NUMBER of 1 to 65535 for udp"},
+           {"app=tcp:0:3", "a NUMBER of 1 to 65535 for tcp"},
+           {"app=ethertype:1500:3", "a NUMBER of 1536 to 65535 for ethertype"},
+           {"app=dscp:64:3", "a NUMBER of 0 to 63 for dscp"},
+           {"app=udp:4791:8", "a PRIORITY of 0 to 7"},
+           {"app=udp:4791:3,app=udp:4791:4", "not there twice"},
+           {"pfc=3,pfc=4", "expected pfc once, found \"pfc=4\""},
+           {"willing=both,willing=none", "expected willing once"},
+           {"pfc=345,capability=2", "pfc names 3 priorities, and capability allows 2"},
+           {"recommend", "recommend needs shares"},
            {"capability=0", "expected capability=1 … 8"},
            {"recommend=yes", "found \"recommend=yes\""},
            {"pfc=3,", "found \"\""}}) {
@@ -70,6 +77,26 @@ TEST(DcbxText, NamesThePartThatIsWrong) {
     ASSERT_FALSE(config) << text;
     EXPECT_THAT(config.error().message, HasSubstr(why)) << text;
   }
+}
+
+TEST(DcbxText, DescribesWhatHoldsInOneLine) {
+  port::DcbxConfig config = parsed("willing=both,pfc=345,shares=01267:30/3:70/45:strict");
+  port::DcbxPeer end{config, MacAddress{{2, 0, 0, 0, 0, 1}}, "eth0"};
+  EXPECT_EQ(describe_dcbx(end),
+            "DCBX, alone: lossless priorities 3-5 (own); shares 30 % for 0-2,6,7, 70 % for 3, strict for 4,5 (own)");
+  port::DcbxConfig other = parsed("willing=none,app=udp:4791:3,app=dscp:26:3,app=ethertype:0x8915:4");
+  for (std::uint16_t i = 0; i < 10; ++i) {
+    other.applications.push_back({.priority = 1, .selector = DcbxSelector::tcp_port, .protocol = i});
+  }
+  port::DcbxPeer peer{other, MacAddress{{2, 0, 0, 0, 0, 2}}, "eth1"};
+  ASSERT_TRUE(peer.update(Time{}));
+  EXPECT_TRUE(end.receive(peer.frame(), Time{}));
+  const std::string text = describe_dcbx(end);
+  EXPECT_THAT(text, HasSubstr("DCBX, with the other end: no lossless priorities (the other end's); shares"));
+  EXPECT_THAT(text,
+              HasSubstr("; the other end announces UDP port 4791 priority 3, DSCP 26 priority 3, EtherType 0x8915 "
+                        "priority 4, TCP port 0 priority 1"));
+  EXPECT_THAT(text, HasSubstr(", and 5 more"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -206,7 +207,8 @@ TEST(DcbxPeerTest, KeepsItsOwnIfRecommendedSharesAreImpossible) {
   DcbxEtsRecommendation beyond = advice(60);
   beyond.prio7_tc = 9;
   for (const auto& [recommendation, why] :
-       {std::pair{wrong, "add up to (100)"}, std::pair{shaped, "tsa: found 1"}, std::pair{beyond, "found 9"}}) {
+       {std::pair{wrong, "expected shares that add up to 100, found 90"}, std::pair{shaped, "or ETS (2), found 1"},
+        std::pair{beyond, "expected at most 7, found 9"}}) {
     DcbxPeer a{{.ets = ets(30, true)}, kLow, "eth0"};
     DcbxPeer b{{.recommendation = recommendation}, kHigh, "eth1"};
     talk({&a, &b}, kStart);
@@ -273,7 +275,7 @@ TEST(DcbxPeerTest, ATlvOfTheWrongLengthDoesNotHold) {
   EXPECT_TRUE(a.receive(frame, kStart));
   EXPECT_EQ(enabled(a.operational().pfc), 0x08U);
   EXPECT_EQ(a.operational().ets.bandwidth(1), 60) << "the others hold";
-  EXPECT_THAT(a.problem(), HasSubstr("(subtype 11) of the wrong length"));
+  EXPECT_THAT(a.problem(), HasSubstr("(DCBX PFC configuration) of the wrong length"));
 }
 
 TEST(DcbxPeerTest, OldDcbxIsNamed) {
@@ -295,8 +297,12 @@ TEST(DcbxPeerTest, IgnoresWhatIsNoLldpdu) {
   DcbxPeer a{{.pfc = pfc(0x08, true)}, kLow, "eth0"};
   DcbxPeer b{{.pfc = pfc(0x10)}, kHigh, "eth1"};
   const std::vector<std::byte> good = frame_of(b);
-  // Cut anywhere before its End TLV, which is followed by padding in a short frame.
-  for (std::size_t size = 0; size + 2 < good.size(); ++size) {
+  std::vector<std::size_t> boundaries;
+  LldpWalker walker{Bytes{good}.subspan(kSize<Ethernet>)};
+  for (LldpItem item; walker.next(item);) boundaries.push_back(kSize<Ethernet> + item.offset);
+  for (std::size_t size = 0; size < boundaries.back(); ++size) {
+    // Without an End TLV a frame may end behind any TLV.
+    if (std::ranges::find(boundaries, size) != boundaries.end()) continue;
     DcbxPeer fresh{{.pfc = pfc(0x08, true)}, kLow, "eth0"};
     (void)fresh.receive(Bytes{good}.first(size), kStart);
     EXPECT_FALSE(fresh.has_peer()) << size;
@@ -312,6 +318,65 @@ TEST(DcbxPeerTest, IgnoresWhatIsNoLldpdu) {
   EXPECT_FALSE(a.has_peer());
   EXPECT_TRUE(a.receive(good, kStart));
   EXPECT_TRUE(a.has_peer());
+}
+
+TEST(DcbxPeerTest, TheEndTlvMayBeMissing) {
+  DcbxPeer a{{.pfc = pfc(0x08, true)}, kLow, "eth0"};
+  DcbxPeer b{{.pfc = pfc(0x10)}, kHigh, "eth1"};
+  std::vector<std::byte> frame = frame_of(b);
+  frame.resize(frame.size() - 2);
+  EXPECT_TRUE(a.receive(frame, kStart));
+  EXPECT_EQ(enabled(a.operational().pfc), 0x10U);
+}
+
+TEST(DcbxPeerTest, IgnoresAnLldpduWithASecondMandatoryTlvOrAnImpossibleId) {
+  DcbxPeer b{{.pfc = pfc(0x10)}, kHigh, "eth1"};
+  const std::vector<std::byte> good = frame_of(b);
+  const auto chassis = good.begin() + kSize<Ethernet>;
+  for (const std::size_t copied : {9U, 7U, 4U}) {
+    std::vector<std::byte> frame = good;
+    const std::size_t from = copied == 9U ? 0 : copied == 7U ? 9 : 16;
+    frame.insert(frame.begin() + static_cast<std::ptrdiff_t>(tlv_of(frame, 9)),
+                 chassis + static_cast<std::ptrdiff_t>(from), chassis + static_cast<std::ptrdiff_t>(from + copied));
+    DcbxPeer a{{.pfc = pfc(0x08, true)}, kLow, "eth0"};
+    EXPECT_TRUE(a.receive(frame, kStart));
+    EXPECT_FALSE(a.has_peer()) << copied;
+  }
+  // A chassis ID of a subtype alone.
+  std::vector<std::byte> frame = good;
+  frame[kSize<Ethernet> + 1] = std::byte{1};
+  frame.erase(frame.begin() + kSize<Ethernet> + 3, frame.begin() + kSize<Ethernet> + 9);
+  DcbxPeer a{{.pfc = pfc(0x08, true)}, kLow, "eth0"};
+  EXPECT_TRUE(a.receive(frame, kStart));
+  EXPECT_FALSE(a.has_peer());
+}
+
+/// A frame of an end that speaks LLDP and no DCBX.
+[[nodiscard]] std::vector<std::byte> plain_frame_of(std::uint8_t number) {
+  DcbxPeer end{{}, MacAddress{{2, 0, 0, 0, 1, number}}, "eth1"};
+  std::vector<std::byte> frame = frame_of(end);
+  frame.resize(tlv_of(frame, 9));
+  return frame;
+}
+
+TEST(DcbxPeerTest, ThoseWithoutDcbxTakeNoPlaceFromThePeer) {
+  DcbxPeer a{{.pfc = pfc(0x08, true)}, kLow, "eth0"};
+  DcbxPeer b{{.pfc = pfc(0x10)}, kHigh, "eth1"};
+  EXPECT_TRUE(a.receive(frame_of(b), kStart));
+  for (std::uint8_t i = 0; i < 100; ++i) EXPECT_TRUE(a.receive(plain_frame_of(i), kStart + 1s));
+  EXPECT_TRUE(a.has_peer());
+  EXPECT_EQ(enabled(a.operational().pfc), 0x10U);
+}
+
+TEST(DcbxPeerTest, AnswersAPeerThatHasStartedAgain) {
+  DcbxPeer a{{.pfc = pfc(0x08)}, kLow, "eth0"};
+  DcbxPeer b{{.pfc = pfc(0x10, true)}, kHigh, "eth1"};
+  Time now = kStart;
+  for (; now < kStart + 40s; now += 1s) talk({&a, &b}, now);
+  ASSERT_EQ(enabled(b.operational().pfc), 0x08U);
+  DcbxPeer again{{.pfc = pfc(0x10, true)}, kHigh, "eth1"};
+  talk({&a, &again}, now);
+  EXPECT_EQ(enabled(again.operational().pfc), 0x08U) << "at once, and not when the other end's half minute is over";
 }
 
 TEST(DcbxPeerTest, ManyNeighboursTakeNoMemoryForEver) {

@@ -28,10 +28,7 @@ namespace {
     return wrong("hosts.cnp_priority", "expected 0 to 7, found " + std::to_string(hosts.cnp_priority));
   }
   if (const transport::VerbResult<void> checked = transport::check(hosts.traffic_classes); !checked) {
-    const transport::VerbError& error = checked.error();
-    const std::string limit = error.expected != 0 ? " " + std::to_string(error.expected) : "";
-    return wrong("hosts.shares",
-                 "expected " + std::string{error.needs} + limit + ", found " + std::to_string(error.found));
+    return wrong("hosts.shares", expectation(checked.error()));
   }
   if (hosts.cnp_interval < Duration{0}) return wrong("hosts.cnp_interval", "it is negative");
   const auto* dcqcn = std::get_if<congestion::DcqcnParameters>(&hosts.congestion);
@@ -97,6 +94,7 @@ namespace {
 }
 
 [[nodiscard]] Result<void> check_storms(const std::vector<Storm>& storms, const Topology& topology) {
+  constexpr Duration longest = std::chrono::seconds{1000};
   for (std::size_t i = 0; i < storms.size(); ++i) {
     const Storm& storm = storms[i];
     const std::string where = "storms[" + std::to_string(i) + "].";
@@ -106,8 +104,12 @@ namespace {
     }
     if (storm.priority > 7)
       return wrong(where + "priority", "expected 0 to 7, found " + std::to_string(storm.priority));
-    if (storm.start < Duration{0}) return wrong(where + "start", "it is negative");
-    if (storm.duration && *storm.duration <= Duration{0}) return wrong(where + "duration", "expected more than 0");
+    if (storm.start < Duration{0} || storm.start > longest) {
+      return wrong(where + "start", "expected a time from 0 to 1000 s");
+    }
+    if (storm.duration && (*storm.duration <= Duration{0} || *storm.duration > longest)) {
+      return wrong(where + "duration", "expected more than 0 and at most 1000 s");
+    }
   }
   return {};
 }

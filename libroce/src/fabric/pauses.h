@@ -34,6 +34,8 @@ class PauseRequests {
 
   /// Sets the priorities to hold. True if a frame is to be sent: something has changed, or half of a pause is over.
   bool update(std::uint8_t held, std::uint64_t rate_bps, Picoseconds now);
+  /// Returns the priorities that are held: bit p is priority p.
+  [[nodiscard]] std::uint8_t held() const { return held_; }
   /// Returns the time of the next renewal; -1 while nothing is held.
   [[nodiscard]] Picoseconds renewal() const { return renewal_; }
   /// Writes the frame, which has the state of all priorities that were ever held. `number` tells ports apart.

@@ -144,6 +144,12 @@ void send_pauses(State& state, PortId id) {
   Port& port = state.ports[id];
   const bool is_host = state.is_host(port.node);
   const std::uint8_t held = is_host ? stormed(state, port.node) : own.ingress.stopped;
+  if (is_host) {
+    // Those of a switch are counted where it decides.
+    const auto stopped = static_cast<unsigned>(std::popcount(static_cast<unsigned>(held & ~own.requests.held())));
+    port.counters.xoffs += stopped;
+    state.totals.xoffs += stopped;
+  }
   if (!own.requests.update(held, port.rate_bps, state.now)) return;
   // A frame that still waits is out of date: each has the state of all priorities.
   const std::uint32_t frame_id = port.pfc != kNone ? port.pfc : state.frames.take();

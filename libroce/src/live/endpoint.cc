@@ -420,9 +420,11 @@ Result<void> Endpoint::make_dcbx(const EndpointOptions& options, const port::Int
 
 void Endpoint::start_dcbx(const EndpointOptions& options) {
   if (dcbx_ == nullptr) return;
-  port_->set_dcbx(dcbx_.get(), [note = options.note, peer = dcbx_.get()] {
+  const auto tell = [note = options.note, peer = dcbx_.get()] {
     if (note) note("dcbx", describe_dcbx(*peer));
-  });
+  };
+  port_->set_dcbx(dcbx_.get(), tell);
+  tell();
 }
 
 Result<void> Endpoint::close() {

@@ -6,12 +6,16 @@
 #include <utility>
 
 #include "roce/wire/ethernet.h"
+#include "roce/wire/fields.h"
 #include "roce/wire/frame_builder.h"
 
 namespace roce::port {
 
 namespace {
 
+/// The TLVs with which each LLDPDU begins, once each, in this order (IEEE 802.1AB, 8.2).
+constexpr std::array kMandatory{LldpType::chassis_id, LldpType::port_id, LldpType::time_to_live};
+constexpr std::size_t kMaxId = 256;  ///< bytes of a chassis ID or port ID with its subtype
 constexpr std::size_t kMaxPortName = 64;
 constexpr std::uint32_t kOuiCee = 0x001B21;
 constexpr std::uint8_t kChassisIsMac = 4;  // subtypes of IEEE 802.1AB, tables 8-2 and 8-3
@@ -46,6 +50,11 @@ void add_tlv(FrameBuilder& frame, LldpType type, std::uint8_t subtype, Bytes res
   ets.reserved = 0;
   ets.max_tcs = own.max_tcs;
   return ets;
+}
+
+[[nodiscard]] std::string_view name_of(const LldpOrg& org) {
+  const HeaderId id = dcbx_header_id(org);
+  return id == HeaderId::none ? "of another organization" : header_info(id).title;
 }
 
 [[nodiscard]] unsigned enabled_count(const DcbxPfc& pfc) {
@@ -115,44 +124,65 @@ bool DcbxPeer::receive(Bytes frame, Time now) {
   std::optional<Neighbour> neighbour = read(frame.subspan(kSize<Ethernet>), ethernet.source, now);
   if (!neighbour) return true;
   forget_silent(now);
-  const auto known = std::ranges::find(neighbours_, neighbour->id, &Neighbour::id);
-  if (known != neighbours_.end()) {
-    *known = std::move(*neighbour);
-  } else {
-    // A full table loses the one that would be forgotten first.
-    if (neighbours_.size() == kMaxNeighbours)
-      neighbours_.erase(std::ranges::min_element(neighbours_, {}, &Neighbour::until));
-    neighbours_.push_back(std::move(*neighbour));
-    send_soon(now, kFastFrames);
-  }
+  take(std::move(*neighbour), now);
   forget_silent(now);
   decide(now);
   return true;
 }
 
+void DcbxPeer::take(Neighbour neighbour, Time now) {
+  const auto known = std::ranges::find(neighbours_, neighbour.id, &Neighbour::id);
+  // Whoever speaks LLDP and no DCBX takes no place from those who do.
+  if (!neighbour.speaks_dcbx() && !neighbour.speaks_cee) {
+    if (known != neighbours_.end()) neighbours_.erase(known);
+    return;
+  }
+  if (known != neighbours_.end()) {
+    // An end that has started again may have lost what it knew of this one.
+    if (known->said != neighbour.said) send_soon(now, 1);
+    *known = std::move(neighbour);
+    return;
+  }
+  // A full table loses the one that would be forgotten first.
+  if (neighbours_.size() == kMaxNeighbours) {
+    neighbours_.erase(std::ranges::min_element(neighbours_, {}, &Neighbour::until));
+  }
+  neighbours_.push_back(std::move(neighbour));
+  send_soon(now, kFastFrames);
+}
+
 std::optional<DcbxPeer::Neighbour> DcbxPeer::read(Bytes pdu, const MacAddress& from, Time now) {
-  constexpr std::array kMandatory{LldpType::chassis_id, LldpType::port_id, LldpType::time_to_live};
   Neighbour neighbour;
   neighbour.mac = from;
+  neighbour.said.assign(pdu.begin(), pdu.end());
   LldpWalker walker{pdu};
   LldpItem item;
   std::size_t count = 0;
   for (; walker.next(item) && item.header.type != LldpType::end; ++count) {
-    if (count < kMandatory.size()) {
-      if (item.header.type != kMandatory[count]) return std::nullopt;
-      if (count < 2) {
-        neighbour.id.insert(neighbour.id.end(), pdu.data() + item.offset, item.value.data() + item.value.size());
-      } else {
-        if (item.value.size() < 2) return std::nullopt;
-        neighbour.until = now + std::chrono::seconds{load_big_endian<2>(item.value.data())};
-      }
-    } else if (item.header.type == LldpType::organization) {
-      read_organization(item.value, neighbour);
-    }
+    if (!read_tlv(pdu, item, count, now, neighbour)) return std::nullopt;
   }
-  if (count < kMandatory.size() || walker.problem().reason != ParseReason::none) return std::nullopt;
+  // The End TLV may be missing (IEEE 802.1AB-2016, 8.2), but no TLV may be cut.
+  const bool is_whole = walker.problem().reason == ParseReason::none || walker.offset() == pdu.size();
+  if (count < kMandatory.size() || !is_whole) return std::nullopt;
   drop_doubles(neighbour);
   return neighbour;
+}
+
+bool DcbxPeer::read_tlv(Bytes pdu, const LldpItem& item, std::size_t count, Time now, Neighbour& neighbour) {
+  const LldpType type = item.header.type;
+  if (count >= kMandatory.size()) {
+    if (type == LldpType::organization) read_organization(item.value, neighbour);
+    return std::ranges::find(kMandatory, type) == kMandatory.end();
+  }
+  if (type != kMandatory[count]) return false;
+  if (type == LldpType::time_to_live) {
+    if (item.value.size() < 2) return false;
+    neighbour.until = now + std::chrono::seconds{load_big_endian<2>(item.value.data())};
+    return true;
+  }
+  if (item.value.size() < 2 || item.value.size() > kMaxId) return false;
+  neighbour.id.insert(neighbour.id.end(), pdu.data() + item.offset, item.value.data() + item.value.size());
+  return true;
 }
 
 void DcbxPeer::read_organization(Bytes value, Neighbour& neighbour) {
@@ -161,8 +191,8 @@ void DcbxPeer::read_organization(Bytes value, Neighbour& neighbour) {
   if (org->oui == kOuiCee) neighbour.speaks_cee = true;
   const Result<HeaderId> id = dcbx_header_id(value);
   if (!id) {
-    neighbour.problem = "the other end sends a DCBX TLV (subtype " + std::to_string(org->subtype) +
-                        ") of the wrong length, which does not hold";
+    neighbour.problem =
+        "the other end sends a TLV (" + std::string{name_of(*org)} + ") of the wrong length, which does not hold";
     return;
   }
   const std::byte* const header = value.data() + kSize<LldpOrg>;
@@ -242,11 +272,8 @@ void DcbxPeer::decide_ets(const Neighbour& peer, DcbxOperational& result) {
   if (!config_.ets.willing || !peer.recommendation) return;
   const DcbxEts ets = ets_of(*peer.recommendation, config_.ets);
   if (const auto classes = traffic_classes_of(ets); !classes) {
-    if (problem_.empty()) {
-      problem_ = "the other end recommends shares that this one cannot keep (" + to_string(classes.error()) +
-                 "), so that it keeps its own";
-    }
-    return;
+    return add_problem("the other end recommends shares that this one cannot keep (" + expectation(classes.error()) +
+                       "), so that it keeps its own");
   }
   result.ets = ets;
   result.ets_is_recommended = true;
@@ -258,23 +285,26 @@ void DcbxPeer::decide_pfc(const Neighbour& peer, DcbxOperational& result) {
   const bool yields = config_.pfc.willing && (!peer.pfc->willing || mac_ <= peer.mac);
   if (!yields) {
     const bool fits = same_priorities(config_.pfc, *peer.pfc);
-    if (!fits && !peer.pfc->willing && problem_.empty()) {
-      problem_ =
+    if (!fits && !peer.pfc->willing) {
+      add_problem(
           "the ends pause different priorities, and neither is willing to take the other's; set them alike, or one "
-          "willing";
+          "willing");
     }
     return;
   }
   const unsigned count = enabled_count(*peer.pfc);
   if (config_.pfc.capability != 0 && count > config_.pfc.capability) {
-    if (problem_.empty()) {
-      problem_ = "the other end pauses " + std::to_string(count) + " priorities, and this one can only " +
-                 std::to_string(config_.pfc.capability) + ", so that it keeps its own";
-    }
+    add_problem("the other end pauses " + std::to_string(count) + " priorities, and this one can only " +
+                std::to_string(config_.pfc.capability) + ", so that it keeps its own");
     return;
   }
   result.pfc = with_priorities_of(*peer.pfc, config_.pfc);
   result.pfc_is_of_peer = true;
+}
+
+void DcbxPeer::add_problem(std::string_view problem) {
+  if (!problem_.empty()) problem_ += "; ";
+  problem_ += problem;
 }
 
 void DcbxPeer::send_soon(Time now, std::uint32_t fast_frames) {

@@ -72,6 +72,7 @@ void Port::set_dcbx(DcbxPeer* peer, std::function<void()> on_change) {
 void Port::apply_dcbx() {
   agreed_ = dcbx_->operational();
   dcbx_problem_ = dcbx_->problem();
+  has_dcbx_peer_ = dcbx_->has_peer();
   unsigned lossless = 0;
   for (unsigned priority = 0; priority < 8; ++priority) {
     if (agreed_.pfc.enabled(priority)) lossless |= 1U << priority;
@@ -83,7 +84,8 @@ void Port::apply_dcbx() {
 }
 
 void Port::note_dcbx() {
-  if (dcbx_->operational() == agreed_ && dcbx_->problem() == dcbx_problem_) return;
+  const bool is_news = dcbx_->has_peer() != has_dcbx_peer_ || dcbx_->operational() != agreed_;
+  if (!is_news && dcbx_->problem() == dcbx_problem_) return;
   apply_dcbx();
   if (on_dcbx_) on_dcbx_();
 }

@@ -47,4 +47,11 @@ std::string to_string(const VerbError& error) {
   return text;
 }
 
+std::string expectation(const VerbError& error) {
+  std::string text{"expected "};
+  text += error.needs;
+  if (error.expected != 0) text += " " + std::to_string(error.expected);
+  return text + ", found " + std::to_string(error.found);
+}
+
 }  // namespace roce::transport

@@ -71,8 +71,8 @@ struct SwitchConfig {
 struct Storm {
   NodeId host = 0;
   std::uint8_t priority = 3;
-  Duration start{0};
-  std::optional<Duration> duration{};  ///< above 0; empty: to the end of the run
+  Duration start{0};                   ///< at most 1000 s
+  std::optional<Duration> duration{};  ///< above 0, at most 1000 s; empty: to the end of the run
 };
 
 struct Config {

@@ -21,7 +21,8 @@ namespace roce::live {
 /// - `app=KIND:NUMBER:PRIORITY`: KIND is `ethertype`, `tcp`, `udp`, `tcp_udp` or `dscp`; may be repeated
 /// - `capability=N`: how many priorities without loss this end can have at once, 1 … 8 (8)
 ///
-/// PRIORITIES are digits 0 … 7 without anything between them. The error names the part and what was expected.
+/// PRIORITIES are digits 0 … 7 without anything between them; all but `app` may be there once. The error names the part
+/// and what was expected.
 [[nodiscard]] Result<port::DcbxConfig> parse_dcbx(std::string_view text);
 
 /// Returns the settings that hold at an end, whose they are, and the problem: for people, one line.

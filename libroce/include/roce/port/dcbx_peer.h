@@ -78,13 +78,14 @@ class DcbxPeer {
   [[nodiscard]] const DcbxOperational& operational() const { return operational_; }
   /// True if exactly one other end has spoken DCBX on this wire, and not fallen silent since.
   [[nodiscard]] bool has_peer() const { return speaking_peer() != nullptr; }
-  /// Returns why the settings of the ends do not go together, and what to do: a sentence; empty if they do.
+  /// Returns why the settings of the ends do not go together, and what to do: sentences; empty if they do.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
   /// The last announcement of another end.
   struct Neighbour {
-    std::vector<std::byte> id{};  ///< its chassis ID and port ID
+    std::vector<std::byte> id{};    ///< its chassis ID and port ID
+    std::vector<std::byte> said{};  ///< its LLDPDU
     MacAddress mac{};
     Time until{};
     std::optional<DcbxEtsRecommendation> recommendation{};
@@ -104,12 +105,17 @@ class DcbxPeer {
 
   /// Reads an LLDPDU; nothing if it is not one.
   [[nodiscard]] static std::optional<Neighbour> read(Bytes pdu, const MacAddress& from, Time now);
+  /// Reads TLV number `count` of an LLDPDU, from 0. False if it makes the LLDPDU worthless.
+  [[nodiscard]] static bool read_tlv(Bytes pdu, const LldpItem& item, std::size_t count, Time now,
+                                     Neighbour& neighbour);
   static void read_organization(Bytes value, Neighbour& neighbour);
+  void take(Neighbour neighbour, Time now);
   /// Forgets the TLVs that an LLDPDU has more than once.
   static void drop_doubles(Neighbour& neighbour);
   [[nodiscard]] const Neighbour* speaking_peer() const;
   void forget_silent(Time now);
   void decide(Time now);
+  void add_problem(std::string_view problem);
   void decide_ets(const Neighbour& peer, DcbxOperational& result);
   void decide_pfc(const Neighbour& peer, DcbxOperational& result);
   void send_soon(Time now, std::uint32_t fast_frames);

@@ -74,7 +74,7 @@ class Port {
   void take_pause(Bytes frame, Time now);
   /// Lets `peer`, which has to outlive the port, agree with the other end by DCBX, on links of whole frames: shares and
   /// the priorities without loss are those of its operational state from now on. `on_change` is called after each
-  /// change of that state, and of `DcbxPeer::problem`.
+  /// change of that state, of `DcbxPeer::problem`, and when the other end comes or goes.
   void set_dcbx(DcbxPeer* peer, std::function<void()> on_change);
   /// Sends DCBX's last frame, as far as the link takes it.
   void leave_dcbx();
@@ -136,8 +136,9 @@ class Port {
   std::uint64_t pfc_sent_ = 0;
   DcbxPeer* dcbx_ = nullptr;
   std::function<void()> on_dcbx_;
-  DcbxOperational agreed_;        // as last applied
-  std::string dcbx_problem_;      // as last told
+  DcbxOperational agreed_;    // as last applied
+  std::string dcbx_problem_;  // as last told
+  bool has_dcbx_peer_ = false;
   std::uint8_t lossless_ = 0xFF;  // priorities that may hold the other end by PFC
   bool dcbx_waits_ = false;       // its frame waits for room on the link
   std::uint8_t paused_ = 0;       // as last set in the device

@@ -34,6 +34,9 @@ struct VerbError {
 /// Returns a text such as `sges: found 5, needs at most max_send_sge (4)`.
 [[nodiscard]] std::string to_string(const VerbError& error);
 
+/// Returns a text such as `expected at most 30, found 31`, of an error of a value.
+[[nodiscard]] std::string expectation(const VerbError& error);
+
 template <typename T>
 using VerbResult = tl::expected<T, VerbError>;
 
