@@ -165,6 +165,8 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, RoceVersion ver
   const std::uint32_t captured = several ? captured_count(packet, *several) : 0;
   for (std::uint32_t i = 0; several && i < several->count; ++i) {
     const Packet part = segment(packet, *several, i);
+    // The capture ends in front of it, or inside of its BTH.
+    if (!part.is_roce()) break;
     const IcrcVerdict verdict = roce::check_icrc(part);
     take_packet(tvb, pinfo, tree,
                 {.packet = part,

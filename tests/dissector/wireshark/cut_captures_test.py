@@ -39,7 +39,7 @@ class CutCaptures(wireshark.PluginTest):
         super().setUpClass()
         sharkd.without_rpc_over_rdma(cls.wireshark)
 
-    def look_at(self, path):
+    def look_at(self, path, lengths=SNAP_LENGTHS):
         """The number of things that are said of a capture, cut after each of the lengths."""
         said = 0
         with (contextlib.closing(sharkd.Sharkd(self.wireshark, True)) as plugin,
@@ -47,7 +47,7 @@ class CutCaptures(wireshark.PluginTest):
             data = path.read_bytes()
             whole = self.wireshark.write(f"{path.parent.name}-{path.name}", data)
             malformed_whole = plugin.malformed(whole)
-            for length in SNAP_LENGTHS:
+            for length in lengths:
                 name = f"{path.name} cut after {length} bytes"
                 cut = self.wireshark.write(f"{path.parent.name}-{length}-{path.name}", cut_captures.cut(data, length))
                 expected = {(frame, verdict, psn) for frame, _, verdict, psn in
@@ -65,6 +65,10 @@ class CutCaptures(wireshark.PluginTest):
             said = sum(workers.map(self.look_at, CAPTURES))
         print(f"{len(CAPTURES)} captures, {len(SNAP_LENGTHS)} snap lengths: {said} verdicts")
         self.assertGreater(said, 500)
+
+    def test_a_super_frame_may_end_in_any_of_its_packets(self):
+        """Its first packet ends 158 bytes, and the BTHs of the next ones 170 and 286 bytes behind its beginning."""
+        self.look_at(cut_captures.TOP / "captures" / "made" / "super-frames.pcapng", (157, 158, 164, 169, 170, 171, 273, 274, 285, 286, 287))
 
 
 if __name__ == "__main__":
