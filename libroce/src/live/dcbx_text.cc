@@ -55,7 +55,7 @@ constexpr unsigned kPriorities = 8;
 }
 
 [[nodiscard]] tl::unexpected<Error> wrong(std::string_view part, std::string_view expected) {
-  return cannot(fmt::format("dcbx: expected {}, found \"{}\"", expected, part));
+  return cannot(fmt::format("expected {}, found \"{}\"", expected, part));
 }
 
 [[nodiscard]] Result<void> read_willing(std::string_view part, std::string_view value, DcbxConfig& config) {
@@ -94,7 +94,7 @@ constexpr unsigned kPriorities = 8;
     config.ets.set_share(i, static_cast<std::uint8_t>(*percent));
   }
   if (const auto checked = port::traffic_classes_of(config.ets); !checked) {
-    return cannot(fmt::format("dcbx: {}: {}", part, expectation(checked.error())));
+    return cannot(fmt::format("{}: {}", part, expectation(checked.error())));
   }
   return {};
 }
@@ -169,7 +169,7 @@ class Parts {
       return cannot(
           fmt::format("dcbx: pfc names {} priorities, and capability allows {}", lossless, config.pfc.capability));
     }
-    if (recommends() && !names_.contains("shares")) return cannot("dcbx: recommend needs shares to recommend");
+    if (recommends() && !names_.contains("shares")) return cannot("recommend needs shares to recommend");
     return {};
   }
   [[nodiscard]] bool recommends() const { return names_.contains("recommend"); }

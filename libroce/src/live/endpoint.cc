@@ -413,7 +413,7 @@ void Endpoint::adopt(Qpn qp) {
 Result<void> Endpoint::make_dcbx(const EndpointOptions& options, const port::Interface& interface) {
   if (options.dcbx.empty()) return {};
   Result<port::DcbxConfig> config = parse_dcbx(options.dcbx);
-  if (!config) return tl::unexpected(config.error());
+  if (!config) return cannot("dcbx: " + config.error().message);
   dcbx_ = std::make_unique<port::DcbxPeer>(std::move(*config), interface.mac, interface.name);
   return {};
 }
