@@ -2,6 +2,7 @@
 #include "roce/port/dcbx_peer.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace {
 constexpr std::array kMandatory{LldpType::chassis_id, LldpType::port_id, LldpType::time_to_live};
 constexpr std::size_t kMaxId = 256;  ///< bytes of a chassis ID or port ID with its subtype
 constexpr std::size_t kMaxPortName = 64;
+constexpr std::size_t kLargestFrame = 1514;
 constexpr std::uint32_t kOuiCee = 0x001B21;
 constexpr std::uint8_t kChassisIsMac = 4;  // subtypes of IEEE 802.1AB, tables 8-2 and 8-3
 constexpr std::uint8_t kPortIsInterface = 5;
@@ -110,7 +112,7 @@ DcbxEtsRecommendation recommendation_of(const DcbxEts& ets) {
 }
 
 DcbxPeer::DcbxPeer(DcbxConfig config, const MacAddress& mac, std::string port_name)
-    : config_(std::move(config)), mac_(mac), port_name_(std::move(port_name)) {
+    : config_(std::move(config)), mac_(mac), port_name_(std::move(port_name)), frame_(kLargestFrame) {
   port_name_.resize(std::min(port_name_.size(), kMaxPortName));
   config_.applications.resize(std::min(config_.applications.size(), kMaxApplications));
   operational_ = {.ets = config_.ets, .pfc = config_.pfc};
@@ -351,7 +353,7 @@ void DcbxPeer::write_frame(std::chrono::seconds time_to_live, bool with_dcbx) {
   const std::array<std::byte, 2> seconds{static_cast<std::byte>(time_to_live.count() >> 8U),
                                          static_cast<std::byte>(time_to_live.count())};
   constexpr std::size_t shortest = 60;
-  frame_.fill(std::byte{0});
+  std::ranges::fill(frame_, std::byte{0});
   FrameBuilder frame{frame_};
   frame.add(Ethernet{kNearestBridge, mac_, EtherType::lldp});
   add_tlv(frame, LldpType::chassis_id, kChassisIsMac, std::as_bytes(std::span{mac_.octets}));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -131,7 +130,7 @@ class DcbxPeer {
   std::uint32_t credit_ = kMostAtOnce;
   Time credit_at_ = kNever;  ///< when there is credit for one frame more
   Time due_ = Time::min();   ///< when the next frame is to be sent
-  std::array<std::byte, 1514> frame_{};
+  std::vector<std::byte> frame_;
   std::size_t frame_size_ = 0;
 };
 
