@@ -2,6 +2,7 @@
 #include "roce/live/dcbx_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
