@@ -42,7 +42,7 @@ void finish(Datagram& message) {
   std::memcpy(message.data(), &length, sizeof length);
 }
 
-/// What the kernel says behind an answer if it was asked to.
+/// Returns the acknowledgement that the kernel adds to an answer if it was asked to.
 Datagram acknowledgement(const nlmsghdr& asked) {
   Datagram message;
   const nlmsghdr header{0, NLMSG_ERROR, 0, asked.nlmsg_seq, asked.nlmsg_pid};
@@ -105,7 +105,7 @@ bool answer(int socket, const char* bytes, std::size_t size) {
       return false;
   }
   finish(message);
-  // What nobody has read belongs to another socket that had this number.
+  // Answers that nobody has read belong to another socket that had this number.
   answers[socket].assign(1, message);
   if ((asked.nlmsg_flags & NLM_F_ACK) != 0) answers[socket].push_back(acknowledgement(asked));
   return true;

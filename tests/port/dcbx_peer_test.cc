@@ -85,7 +85,7 @@ TEST_P(PfcOfTwoEnds, IsThatOfTheUnwillingOrHigherOne) {
   EXPECT_EQ(enabled(a.operational().pfc), param.at_a);
   EXPECT_EQ(enabled(b.operational().pfc), param.at_b);
   EXPECT_EQ(a.operational().pfc_is_of_peer, param.at_a != 0x08);
-  // What an end tells of itself stays its own.
+  // The other properties of an end stay its own.
   EXPECT_EQ(a.operational().pfc.willing, param.a);
   EXPECT_EQ(a.problem().empty(), param.a || param.b);
 }

@@ -9,6 +9,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "wireshark/epan/statistics.h"
 #include "wireshark/epan/tap.h"
@@ -52,22 +53,30 @@ void end(void* data) {
   const std::unique_ptr<PsnGraph> graph{static_cast<PsnGraph*>(data)};
 }
 
-void begin(const char* argument, void* /*data*/) {
+/// False if there is no memory for it.
+bool begin_graph(const char* argument) {
   std::string_view filter{argument};
   filter.remove_prefix(std::char_traits<char>::length(kOption));
   if (!filter.empty() && filter.front() == ',') filter.remove_prefix(1);
   std::unique_ptr<PsnGraph> graph{new (std::nothrow) PsnGraph};
-  if (graph == nullptr) return;
+  if (graph == nullptr) return false;
   GString* const error =
       register_tap_listener(kTap, graph.get(), filter.data(), TL_REQUIRES_NOTHING, forget, count, print, end);
   if (error == nullptr) {
     // Wireshark gives it back to `end`.
     static_cast<void>(graph.release());
-    return;
+    return true;
   }
   std::fprintf(stderr, "roce: -z %s: the filter \"%s\" cannot be used: %s\n", kOption, filter.data(), error->str);
   g_string_free(error, TRUE);
   std::exit(2);
+}
+
+// Wireshark wants to know how it went since 4.6.
+template <typename Result>
+Result begin(const char* argument, void* /*data*/) {
+  const bool has_begun = begin_graph(argument);
+  if constexpr (!std::is_void_v<Result>) return has_begun;
 }
 
 }  // namespace
@@ -76,7 +85,7 @@ void register_graph_data() {
   static stat_tap_ui ui;
   ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
   ui.cli_string = kOption;
-  ui.tap_init_cb = begin;
+  ui.tap_init_cb = begin<std::invoke_result_t<stat_tap_init_cb, const char*, void*>>;
   register_stat_tap_ui(&ui, nullptr);
 }
 

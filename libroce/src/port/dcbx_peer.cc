@@ -134,7 +134,7 @@ bool DcbxPeer::receive(Bytes frame, Time now) {
 
 void DcbxPeer::take(Neighbour neighbour, Time now) {
   const auto known = std::ranges::find(neighbours_, neighbour.id, &Neighbour::id);
-  // Whoever speaks LLDP and no DCBX takes no place from those who do.
+  // Neighbours that speak LLDP without DCBX take no place from those that speak it.
   if (!neighbour.speaks_dcbx() && !neighbour.speaks_cee) {
     if (known != neighbours_.end()) neighbours_.erase(known);
     return;

@@ -35,7 +35,7 @@ class ControlSinks {
   explicit ControlSinks(transport::Device& device) : device_(device) {}
 
   /// Posts a receive for each of `count` slots (65,536 at most). If one cannot be posted, returns its error, and there
-  /// is not a sink; what arrives in the receives before it is ignored.
+  /// is no sink; what arrives in the receives before it is ignored.
   transport::VerbResult<void> add(Qpn qpn, const Slots& slots, std::uint64_t count);
   [[nodiscard]] bool contains(Qpn qpn) const { return sinks_.contains(qpn); }
   /// Returns the counts of a queue pair; nullptr if it has no sink.
