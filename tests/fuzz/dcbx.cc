@@ -2,6 +2,7 @@
 #include "roce/port/dcbx_peer.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <span>
 #include <vector>
@@ -46,9 +47,7 @@ void let_pass(DcbxPeer& end, Time now) {
   }
   check(frames <= static_cast<int>(DcbxPeer::kMostAtOnce));
   check(traffic_classes_of(end.operational().ets).has_value());
-  unsigned lossless = 0;
-  for (unsigned i = 0; i < 8; ++i) lossless += end.operational().pfc.enabled(i) ? 1U : 0U;
-  check(lossless <= 2);
+  check(std::popcount(end.operational().pfc.priorities()) <= 2);
 }
 
 }  // namespace

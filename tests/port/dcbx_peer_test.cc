@@ -29,9 +29,7 @@ constexpr MacAddress kThird{{2, 0, 0, 0, 0, 3}};
 }
 
 [[nodiscard]] unsigned enabled(const DcbxPfc& pfc) {
-  unsigned bits = 0;
-  for (unsigned i = 0; i < 8; ++i) bits |= pfc.enabled(i) ? 1U << i : 0U;
-  return bits;
+  return pfc.priorities();
 }
 
 /// Priority 3 in class 1 with its share of the link, the others in class 0.

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "roce/link/memory_link.h"
+#include "roce/port/dcbx_peer.h"
 #include "roce/wire/ethernet.h"
 #include "roce/wire/frame_builder.h"
 #include "roce/wire/icrc.h"

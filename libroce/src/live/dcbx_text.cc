@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "roce/wire/header.h"
+#include "wire/text.h"
 
 namespace roce::live {
 
@@ -35,12 +36,8 @@ constexpr unsigned kPriorities = 8;
 }
 
 [[nodiscard]] std::optional<unsigned> read_number(std::string_view text, unsigned most) {
-  unsigned value = 0;
-  const bool is_hex = text.starts_with("0x");
-  if (is_hex) text.remove_prefix(2);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, is_hex ? 16 : 10);
-  if (error != std::errc{} || end != text.data() + text.size() || value > most) return std::nullopt;
-  return value;
+  const std::optional<std::uint64_t> value = text::number(text);
+  return value && *value <= most ? std::optional{static_cast<unsigned>(*value)} : std::nullopt;
 }
 
 /// Returns one bit for each priority; nothing if the text is not digits 0 … 7, each at most once.
@@ -164,8 +161,7 @@ class Parts {
   }
   /// Checks what the parts are together.
   [[nodiscard]] Result<void> check(const DcbxConfig& config) const {
-    unsigned lossless = 0;
-    for (unsigned i = 0; i < kPriorities; ++i) lossless += config.pfc.enabled(i) ? 1U : 0U;
+    const int lossless = std::popcount(config.pfc.priorities());
     if (lossless > config.pfc.capability) {
       return cannot(
           fmt::format("dcbx: pfc names {} priorities, and capability allows {}", lossless, config.pfc.capability));

@@ -19,20 +19,15 @@ constexpr std::array kMandatory{LldpType::chassis_id, LldpType::port_id, LldpTyp
 constexpr std::size_t kMaxId = 256;  ///< bytes of a chassis ID or port ID with its subtype
 constexpr std::size_t kMaxPortName = 64;
 constexpr std::size_t kLargestFrame = 1514;
-constexpr std::uint32_t kOuiCee = 0x001B21;
 constexpr std::uint8_t kChassisIsMac = 4;  // subtypes of IEEE 802.1AB, tables 8-2 and 8-3
 constexpr std::uint8_t kPortIsInterface = 5;
-constexpr std::uint8_t kEts = 9;  // subtypes of IEEE 802.1Q, table D-1
-constexpr std::uint8_t kEtsRecommendation = 10;
-constexpr std::uint8_t kPfc = 11;
-constexpr std::uint8_t kApp = 12;
 
 /// Adds an organisation-specific TLV of IEEE 802.1 with one header in it, and room for `more` bytes behind it.
 template <typename Header>
-void add_tlv(FrameBuilder& frame, std::uint8_t subtype, const Header& header, std::size_t more = 0) {
+void add_tlv(FrameBuilder& frame, const Header& header, std::size_t more = 0) {
   const std::size_t length = kSize<LldpOrg> + kSize<Header> + more;
   frame.add(LldpTlv{LldpType::organization, static_cast<std::uint16_t>(length)})
-      .add(LldpOrg{kOuiIeee8021, subtype})
+      .add(dcbx_org(kHeader<Header>.id))
       .add(header);
 }
 
@@ -57,19 +52,6 @@ void add_tlv(FrameBuilder& frame, LldpType type, std::uint8_t subtype, Bytes res
 [[nodiscard]] std::string_view name_of(const LldpOrg& org) {
   const HeaderId id = dcbx_header_id(org);
   return id == HeaderId::none ? "of another organization" : header_info(id).title;
-}
-
-[[nodiscard]] unsigned enabled_count(const DcbxPfc& pfc) {
-  unsigned count = 0;
-  for (unsigned priority = 0; priority < 8; ++priority) count += pfc.enabled(priority) ? 1U : 0U;
-  return count;
-}
-
-[[nodiscard]] bool same_priorities(const DcbxPfc& a, const DcbxPfc& b) {
-  for (unsigned priority = 0; priority < 8; ++priority) {
-    if (a.enabled(priority) != b.enabled(priority)) return false;
-  }
-  return true;
 }
 
 /// Returns what the other end enables, with this end's own properties.
@@ -226,8 +208,9 @@ void DcbxPeer::read_organization(Bytes value, Neighbour& neighbour) {
 void DcbxPeer::drop_doubles(Neighbour& neighbour) {
   const auto are_several = [&neighbour](unsigned count, std::string_view name) {
     if (count < 2) return false;
-    neighbour.problem = "the other end sends " + std::to_string(count) + " " + std::string{name} +
-                        " TLVs in one frame, so that none holds";
+    if (!neighbour.problem.empty()) neighbour.problem += "; ";
+    neighbour.problem += "the other end sends " + std::to_string(count) + " " + std::string{name} +
+                         " TLVs in one frame, so that none holds";
     return true;
   };
   if (are_several(neighbour.recommendation_tlvs, "ETS recommendation")) neighbour.recommendation.reset();
@@ -250,7 +233,7 @@ void DcbxPeer::forget_silent(Time now) {
 }
 
 void DcbxPeer::decide(Time now) {
-  problem_.clear();
+  const std::string problem_before = std::exchange(problem_, {});
   DcbxOperational result{.ets = config_.ets, .pfc = config_.pfc};
   if (const Neighbour* const peer = speaking_peer()) {
     problem_ = peer->problem;
@@ -264,6 +247,8 @@ void DcbxPeer::decide(Time now) {
     problem_ =
         "the other end speaks DCBX as it was before IEEE (CEE, OUI 00-1B-21), which this end does not; set it to IEEE";
   }
+  const bool had_peer = std::exchange(had_peer_, has_peer());
+  if (result != operational_ || had_peer_ != had_peer || problem_ != problem_before) ++changes_;
   if (result == operational_) return;
   operational_ = std::move(result);
   send_soon(now, 1);
@@ -286,15 +271,14 @@ void DcbxPeer::decide_pfc(const Neighbour& peer, DcbxOperational& result) {
   if (!peer.pfc) return;
   const bool yields = config_.pfc.willing && (!peer.pfc->willing || mac_ <= peer.mac);
   if (!yields) {
-    const bool fits = same_priorities(config_.pfc, *peer.pfc);
-    if (!fits && !peer.pfc->willing) {
+    if (config_.pfc.priorities() != peer.pfc->priorities() && !peer.pfc->willing) {
       add_problem(
           "the ends pause different priorities, and neither is willing to take the other's; set them alike, or one "
           "willing");
     }
     return;
   }
-  const unsigned count = enabled_count(*peer.pfc);
+  const int count = std::popcount(peer.pfc->priorities());
   if (config_.pfc.capability != 0 && count > config_.pfc.capability) {
     add_problem("the other end pauses " + std::to_string(count) + " priorities, and this one can only " +
                 std::to_string(config_.pfc.capability) + ", so that it keeps its own");
@@ -360,11 +344,11 @@ void DcbxPeer::write_frame(std::chrono::seconds time_to_live, bool with_dcbx) {
   add_tlv(frame, LldpType::port_id, kPortIsInterface, std::as_bytes(std::span{port_name_}));
   frame.add(LldpTlv{LldpType::time_to_live, seconds.size()}).payload(seconds);
   if (with_dcbx) {
-    add_tlv(frame, kEts, operational_.ets);
-    if (config_.recommendation) add_tlv(frame, kEtsRecommendation, *config_.recommendation);
-    add_tlv(frame, kPfc, operational_.pfc);
+    add_tlv(frame, operational_.ets);
+    if (config_.recommendation) add_tlv(frame, *config_.recommendation);
+    add_tlv(frame, operational_.pfc);
     if (!config_.applications.empty()) {
-      add_tlv(frame, kApp, DcbxApp{}, config_.applications.size() * kSize<DcbxAppEntry>);
+      add_tlv(frame, DcbxApp{}, config_.applications.size() * kSize<DcbxAppEntry>);
       for (const DcbxAppEntry& entry : config_.applications) frame.add(entry);
     }
   }

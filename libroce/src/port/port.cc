@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "roce/port/dcbx_peer.h"
 #include "roce/port/udp_meta.h"
 #include "roce/wire/ethernet.h"
 #include "roce/wire/frame_template.h"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "port/faults.h"
+#include "roce/port/dcbx_peer.h"
 #include "roce/port/port.h"
 #include "roce/wire/ethernet.h"
 
@@ -70,22 +71,16 @@ void Port::set_dcbx(DcbxPeer* peer, std::function<void()> on_change) {
 }
 
 void Port::apply_dcbx() {
-  agreed_ = dcbx_->operational();
-  dcbx_problem_ = dcbx_->problem();
-  has_dcbx_peer_ = dcbx_->has_peer();
-  unsigned lossless = 0;
-  for (unsigned priority = 0; priority < 8; ++priority) {
-    if (agreed_.pfc.enabled(priority)) lossless |= 1U << priority;
-  }
-  lossless_ = static_cast<std::uint8_t>(lossless);
+  const DcbxOperational& agreed = dcbx_->operational();
+  dcbx_changes_ = dcbx_->changes();
+  lossless_ = agreed.pfc.priorities();
   pauses_.obey(lossless_);
   // This end's own shares were checked when they were set, and a recommendation when it came.
-  if (const auto classes = traffic_classes_of(agreed_.ets)) (void)device_.set_traffic_classes(*classes);
+  if (const auto classes = traffic_classes_of(agreed.ets)) (void)device_.set_traffic_classes(*classes);
 }
 
 void Port::note_dcbx() {
-  const bool is_news = dcbx_->has_peer() != has_dcbx_peer_ || dcbx_->operational() != agreed_;
-  if (!is_news && dcbx_->problem() == dcbx_problem_) return;
+  if (dcbx_->changes() == dcbx_changes_) return;
   apply_dcbx();
   if (on_dcbx_) on_dcbx_();
 }

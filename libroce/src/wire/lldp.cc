@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "roce/wire/lldp.h"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 namespace roce {
 namespace {
 
-constexpr std::uint8_t kSubtypeEts = 9;
-constexpr std::uint8_t kSubtypeEtsRecommendation = 10;
-constexpr std::uint8_t kSubtypePfc = 11;
-constexpr std::uint8_t kSubtypeApp = 12;
+/// The subtypes of DCBX (IEEE 802.1Q, table D-1).
+constexpr std::array kSubtypes{
+    std::pair{std::uint8_t{9}, HeaderId::dcbx_ets}, std::pair{std::uint8_t{10}, HeaderId::dcbx_ets_recommendation},
+    std::pair{std::uint8_t{11}, HeaderId::dcbx_pfc}, std::pair{std::uint8_t{12}, HeaderId::dcbx_app}};
 
 ParseError error(ParseReason reason, HeaderId layer, std::size_t offset, std::size_t needed, std::size_t available) {
   return {reason, layer, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(needed),
@@ -31,18 +35,13 @@ std::size_t dcbx_size(HeaderId id) {
 
 HeaderId dcbx_header_id(const LldpOrg& org) {
   if (org.oui != kOuiIeee8021) return HeaderId::none;
-  switch (org.subtype) {
-    case kSubtypeEts:
-      return HeaderId::dcbx_ets;
-    case kSubtypeEtsRecommendation:
-      return HeaderId::dcbx_ets_recommendation;
-    case kSubtypePfc:
-      return HeaderId::dcbx_pfc;
-    case kSubtypeApp:
-      return HeaderId::dcbx_app;
-    default:
-      return HeaderId::none;
-  }
+  const auto* const found = std::ranges::find(kSubtypes, org.subtype, &decltype(kSubtypes)::value_type::first);
+  return found != kSubtypes.end() ? found->second : HeaderId::none;
+}
+
+LldpOrg dcbx_org(HeaderId id) {
+  const auto* const found = std::ranges::find(kSubtypes, id, &decltype(kSubtypes)::value_type::second);
+  return {kOuiIeee8021, found != kSubtypes.end() ? found->first : std::uint8_t{0}};
 }
 
 Result<HeaderId> dcbx_header_id(Bytes value) {

@@ -14,9 +14,8 @@ namespace roce::live {
 ///
 /// - `willing=WHAT`: what the other end may decide: `ets`, `pfc`, `both` (the default) or `none`
 /// - `pfc=PRIORITIES`: the priorities without loss; none by default
-/// - `shares=PRIORITIES:SHARE/…`: a traffic class each, from class 0 on, with its percent or `strict`; a priority that
-/// is
-///   not there is in class 0. By default all are in one strict class
+/// - `shares=PRIORITIES:SHARE/…`: a traffic class each, from class 0 on, with its percent or `strict`; other priorities
+///   are in class 0. By default all are in one strict class
 /// - `recommend`: these shares are recommended to the other end
 /// - `app=KIND:NUMBER:PRIORITY`: KIND is `ethertype`, `tcp`, `udp`, `tcp_udp` or `dscp`; may be repeated
 /// - `capability=N`: how many priorities without loss this end can have at once, 1 … 8 (8)

@@ -77,6 +77,8 @@ class DcbxPeer {
   [[nodiscard]] const DcbxOperational& operational() const { return operational_; }
   /// True if exactly one other end has spoken DCBX on this wire, and not fallen silent since.
   [[nodiscard]] bool has_peer() const { return speaking_peer() != nullptr; }
+  /// Returns how often `operational`, `has_peer` or `problem` has changed.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
   /// Returns why the settings of the ends do not go together, and what to do: sentences; empty if they do.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
@@ -126,6 +128,8 @@ class DcbxPeer {
   DcbxOperational operational_;
   std::vector<Neighbour> neighbours_;
   std::string problem_;
+  std::uint64_t changes_ = 0;
+  bool had_peer_ = false;  ///< when `decide` was called last
   std::uint32_t fast_left_ = kFastFrames;
   std::uint32_t credit_ = kMostAtOnce;
   Time credit_at_ = kNever;  ///< when there is credit for one frame more

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "roce/link/link.h"
-#include "roce/port/dcbx_peer.h"
 #include "roce/port/neighbours.h"
 #include "roce/port/own_address.h"
 #include "roce/port/pause_sender.h"
@@ -18,6 +17,8 @@
 #include "roce/transport/device.h"
 
 namespace roce::port {
+
+class DcbxPeer;
 
 /// The direction of a frame at the port.
 enum class Direction : std::uint8_t { received, sent };
@@ -136,12 +137,10 @@ class Port {
   std::uint64_t pfc_sent_ = 0;
   DcbxPeer* dcbx_ = nullptr;
   std::function<void()> on_dcbx_;
-  DcbxOperational agreed_;    // as last applied
-  std::string dcbx_problem_;  // as last told
-  bool has_dcbx_peer_ = false;
-  std::uint8_t lossless_ = 0xFF;  // priorities that may hold the other end by PFC
-  bool dcbx_waits_ = false;       // its frame waits for room on the link
-  std::uint8_t paused_ = 0;       // as last set in the device
+  std::uint64_t dcbx_changes_ = 0;  // as last told
+  std::uint8_t lossless_ = 0xFF;    // priorities that may hold the other end by PFC
+  bool dcbx_waits_ = false;         // its frame waits for room on the link
+  std::uint8_t paused_ = 0;         // as last set in the device
   Time pause_ends_ = kNever;
   std::vector<std::byte> shown_;    // a frame for the tap
   std::vector<std::byte> segment_;  // a packet of a super-frame for the tap

@@ -31,6 +31,12 @@ struct DcbxPfc {
                                                       &DcbxPfc::enable6, &DcbxPfc::enable7};
     return this->*kMembers[priority];
   }
+  /// Returns the priorities for which PFC is enabled: bit p is priority p.
+  [[nodiscard]] constexpr std::uint8_t priorities() const {
+    unsigned bits = 0;
+    for (unsigned priority = 0; priority < 8; ++priority) bits |= enabled(priority) ? 1U << priority : 0U;
+    return static_cast<std::uint8_t>(bits);
+  }
   /// Enables or disables PFC for `priority` (0…7).
   constexpr void set(unsigned priority, bool enable) {
     constexpr std::array<bool DcbxPfc::*, 8> kMembers{&DcbxPfc::enable0, &DcbxPfc::enable1, &DcbxPfc::enable2,

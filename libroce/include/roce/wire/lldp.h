@@ -51,9 +51,11 @@ inline constexpr auto kFields<LldpTlv> =
 
 /// Organisation of the IEEE 802.1 TLVs, including DCBX (W-LLDP-1: ETS, PFC and APP TLVs).
 inline constexpr std::uint32_t kOuiIeee8021 = 0x0080C2;
+/// Organisation of the TLVs of DCBX as it was before IEEE (CEE).
+inline constexpr std::uint32_t kOuiCee = 0x001B21;
 
-inline constexpr std::array kLldpOuiNames{ValueName{0x0080C2, "IEEE 802.1"}, ValueName{0x00120F, "IEEE 802.3"},
-                                          ValueName{0x0012BB, "TIA"}, ValueName{0x001B21, "Intel"}};
+inline constexpr std::array kLldpOuiNames{ValueName{kOuiIeee8021, "IEEE 802.1"}, ValueName{0x00120F, "IEEE 802.3"},
+                                          ValueName{0x0012BB, "TIA"}, ValueName{kOuiCee, "Intel"}};
 
 /// The start of the value of an organisation-specific TLV, 4 bytes (IEEE 802.1AB, 8.6).
 struct LldpOrg {
@@ -71,6 +73,8 @@ inline constexpr auto kFields<LldpOrg> =
 
 /// Returns the DCBX header behind an organisation's OUI and subtype, or `HeaderId::none`. Entries follow `dcbx_app`.
 [[nodiscard]] HeaderId dcbx_header_id(const LldpOrg& org);
+/// Returns the OUI and subtype in front of a DCBX header.
+[[nodiscard]] LldpOrg dcbx_org(HeaderId id);
 
 /// Returns the DCBX header in the value of an organisation-specific TLV, or `HeaderId::none` for another organisation
 /// or subtype. `value` starts at the OUI; offsets in errors count from there. Errors: `truncated` if it ends
