@@ -62,7 +62,8 @@ class Report:
             if match[2]:
                 self.numbers.add((int(match[2]), int(match[4]), frozenset((one, other))))
         self.endpoints = {}
-        for match in re.finditer(r"(?m)^" + end + r"\s+\d+\s+\d+\s+(\d+)\s+\d+\s+(\d+)\s+\d+\s*$", text):
+        size = r"\s+\d+(?: \w+)?"  # with a unit since 4.6
+        for match in re.finditer(rf"(?m)^{end}\s+\d+{size}\s+(\d+){size}\s+(\d+){size}\s*$", text):
             sent, received = self.endpoints.get(match[1], (0, 0))
             self.endpoints[match[1]] = (sent + int(match[2]), received + int(match[3]))
         self.tree = {match[2].strip(): int(match[3])
