@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <utility>
@@ -28,6 +31,20 @@ namespace roce::fabric::test {
     rates[i] = (rates[i] + static_cast<double>(fabric.flow_state(i).delivered)) * 8 / seconds;
   }
   return rates;
+}
+
+/// Expects that flows got the parts of a link in `wanted`, in its bytes, within 2 %: a packet has `around` bytes beside
+/// its payload.
+inline void expect_parts(const Fabric& fabric, std::vector<double> rates, std::uint32_t around,
+                         const std::vector<double>& wanted) {
+  double sum = 0;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    const std::uint32_t mtu = fabric.flows()[i].mtu;
+    rates[i] *= static_cast<double>(mtu + around) / mtu;
+    sum += rates[i];
+  }
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    EXPECT_NEAR(rates[i] / sum, wanted[i], 0.02 * wanted[i]) << "flow " << i;
 }
 
 /// Returns the sum of a counter over all hosts.
