@@ -28,7 +28,6 @@ using transport::WorkOpcode;
 
 using test::Host;
 using test::kLater;
-using test::kMtu;
 using test::kNow;
 using test::must;
 using test::run;
