@@ -21,10 +21,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-using transport::Completion;
 using transport::CompletionStatus;
-using transport::QpState;
-using transport::WorkOpcode;
 
 using test::Host;
 using test::kLater;
