@@ -133,6 +133,12 @@ void mark_rpc(packet_info* pinfo, const heur_dtbl_entry_t* entry) {
   }
 }
 
+/// Tells upper protocols that they get SENDs whole. Since Wireshark 4.4 SMB Direct takes none before it knows that.
+template <typename Info>
+void promise_whole_sends(Info& of_packet) {
+  if constexpr (requires { of_packet.do_rc_send_reassembling; }) of_packet.do_rc_send_reassembling = true;
+}
+
 void fill_info(proto_tree* tree, const Packet& packet, Opcode opcode, bool with_pad) {
   const Bth bth = packet.bth();
   info = {};
@@ -140,6 +146,7 @@ void fill_info(proto_tree* tree, const Packet& packet, Opcode opcode, bool with_
   info.opCode = static_cast<guint8>(opcode);
   info.pad_count = with_pad ? bth.pad_count : guint8{0};
   info.packet_seq_num = bth.psn.value();
+  promise_whole_sends(info);
   if (const std::optional<Reth> reth = packet.get<Reth>()) {
     info.reth_remote_key = reth->r_key.value();
     info.reth_remote_address = reth->virtual_address;

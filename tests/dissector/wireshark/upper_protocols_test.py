@@ -51,11 +51,12 @@ class UpperProtocols(wireshark.PluginTest):
     def values(self, name, options=()):
         return [value for (value,) in self.column(name, options=options) if value]
 
-    def assert_as_built_in(self, *, unseen_by_built_in=()):
-        """`unseen_by_built_in`: the frames, from 0, whose upper protocol the built-in dissector misses."""
+    def assert_as_built_in(self, *, unseen_by_built_in=(), forgotten_by_built_in=False):
+        """`unseen_by_built_in`: the frames, from 0, whose upper protocol the built-in dissector misses.
+        `forgotten_by_built_in`: some versions of it find the upper protocol in the first pass only."""
         self.write()
         for passes in ((), ("-2",)):
-            expected = self.trees(*OFF, *passes)
+            expected = self.trees(*OFF, *(() if forgotten_by_built_in else passes))
             self.assertTrue(any(expected), "the built-in dissector finds nothing either")
             found = self.trees(*passes)
             for frame in unseen_by_built_in:
@@ -174,7 +175,7 @@ class WithoutConnectionManager(UpperProtocols):
 
     def test_smb_direct(self):
         self.connection.send(CLIENT, frames.smb_direct_negotiate())
-        self.assert_as_built_in()
+        self.assert_as_built_in(forgotten_by_built_in=True)
         self.assertEqual(["0x0100"], self.values("smb_direct.version.max"))
 
     def test_smc(self):
