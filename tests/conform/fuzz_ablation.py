@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The table of docs/results/fuzzing.md: the frames until fuzzers that know less than ours find 20 planted faults.
 
-usage: fuzz_ablation.py [-h] [--seconds N] [--seeds N] [--jobs N] FUZZ_ABLATION
+usage: fuzz_ablation.py [-h] [--seconds N] [--seeds N] [--jobs N] [--levels LEVEL,...] FUZZ_ABLATION
 
 The faults are five of each class of fuzz_faults.py, drawn with the same seed each time. FUZZ_ABLATION is built by
 `cmake --build build/dev --target fuzz_ablation`.
@@ -48,21 +48,23 @@ def main():
     parser.add_argument("--seconds", type=int, default=120, help="the most time of a processor for each run")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
+    parser.add_argument("--levels", type=lambda names: names.split(","), default=LEVELS, help="only these, with commas between them")
     parser.add_argument("program", metavar="FUZZ_ABLATION")
     arguments = parser.parse_args()
+    levels = arguments.levels
     seeds = range(1, arguments.seeds + 1)
-    print("| fault | class | " + " | ".join(LEVELS) + " |")
-    print("|---|---|" + "---|" * len(LEVELS))
-    totals = dict.fromkeys(LEVELS, 0)
+    print("| fault | class | " + " | ".join(levels) + " |")
+    print("|---|---|" + "---|" * len(levels))
+    totals = dict.fromkeys(levels, 0)
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for letter, fault in draw_faults():
             cells = []
-            for level in LEVELS:
+            for level in levels:
                 frames = list(pool.map(lambda seed, level=level: run(arguments.program, fault, level, seed, arguments.seconds), seeds))
                 totals[level] += all(count is not None for count in frames)
                 cells.append(cell(frames))
             print(f"| `{fault}` | {letter} | " + " | ".join(cells) + " |", flush=True)
-    print("| found with every seed | | " + " | ".join(str(totals[level]) for level in LEVELS) + " |")
+    print("| found with every seed | | " + " | ".join(str(totals[level]) for level in levels) + " |")
     print(f"\n{arguments.seeds} seeds, at most {arguments.seconds} s of a processor each.")
 
 
