@@ -100,6 +100,16 @@ TEST_P(RetryScenario, TriesSevenTimesOrForEver) {
                                                                        : CompletionStatus::retry_exceeded)));
 }
 
+TEST_P(RetryScenario, ARepeatedNakInsideAMessageIsNoProgress) {
+  Pair::Options options = RetryScenario::options();
+  options.link.impair = "drop:dir=a_to_b,op=write,psn=5,tx=1; duplicate:dir=b_to_a,op=nak,copies=3";
+  Pair pair{options};
+  const std::uint64_t id = pair.a.post({.opcode = WorkOpcode::write, .length = 40 * options.connection.mtu});
+  ASSERT_TRUE(pair.network.run_until_idle());
+  EXPECT_THAT(pair.a.sent(), ElementsAre(Succeeded(id)));
+  EXPECT_EQ(pair.a.counters().sequence_naks_received, 1U) << pair.network.trace_text();
+}
+
 TEST_P(RetryScenario, ProgressFillsTheRetryCounterAgain) {
   Pair::Options options = RetryScenario::options();
   options.connection.retry_count = 1;

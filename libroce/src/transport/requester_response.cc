@@ -46,7 +46,7 @@ bool acknowledge(DeviceState& device, Qp& qp, Psn psn) {
       continue;
     }
     if (wqe.done || (wqe.needs_response() && !fault(Fault::ack_completes_read)) || wqe.first_psn.newer_than(psn)) break;
-    moved = true;
+    moved = moved || !req.una.newer_than(psn);
     if (wqe.last_psn().newer_than(psn)) {
       req.una = psn + 1;
       break;
