@@ -191,6 +191,11 @@ void add_fuzz(command_line::Program& program, ExitCode& code) {
       .one_of({"strict", "rxe", "hardware_like"})
       .capture_default_str()
       .excludes("--agent");
+  command
+      .add_option("--recovery", options->device.recovery,
+                  "What our endpoint does about losses beyond the specification, as roce-gen peer --recovery has it")
+      .type_name("PART[,PART…]")
+      .excludes("--agent");
   command.add_option("--seed", options->seed, "Seed of all random choices").capture_default_str();
   command.add_option("--time", options->time, "Stop after this time, such as 600s")
       .type_name("TIME")

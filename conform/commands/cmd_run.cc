@@ -157,6 +157,7 @@ std::vector<std::string> arguments_of(const RunOptions& options) {
   };
   const bool is_endpoint = !options.device.has_agent() && !options.device.has_server();
   add("--profile", is_endpoint ? options.device.profile : "");
+  add("--recovery", options.device.recovery);
   add("-i", options.device.interface);
   add("--agent", options.device.agent);
   add("--token-file", options.device.token_file);
@@ -273,6 +274,11 @@ void add_device_options(command_line::Command& command, const std::shared_ptr<Ru
       .add_option("--profile", options->device.profile, "Behaviour of our endpoint, if that is the device under test")
       .one_of({"strict", "rxe", "hardware_like"})
       .capture_default_str()
+      .excludes("--agent");
+  command
+      .add_option("--recovery", options->device.recovery,
+                  "What our endpoint does about losses beyond the specification, as roce-gen peer --recovery has it")
+      .type_name("PART[,PART…]")
       .excludes("--agent");
   command.add_option("--token-file", options->device.token_file, "File with the secret of an agent on TCP")
       .type_name("FILE");

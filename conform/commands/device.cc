@@ -12,6 +12,7 @@
 #include "conform/target/memory_target.h"
 #include "conform/target/server_target.h"
 #include "roce/live/control_target.h"
+#include "roce/transport/loss_recovery_text.h"
 
 namespace roce::conform {
 
@@ -24,10 +25,14 @@ constexpr Timing kTimingOnLink{.answer = std::chrono::seconds{1},
                                .early = std::chrono::milliseconds{1},
                                .late = std::chrono::milliseconds{50}};
 
-Device endpoint_in_memory(const DeviceChoice& choice) {
+Outcome<Device> endpoint_in_memory(const DeviceChoice& choice) {
   const std::uint32_t jobs = choice.jobs != 0 ? choice.jobs : std::max(1U, std::thread::hardware_concurrency());
-  const transport::Profile profile = transport::profile_of(choice.profile);
+  transport::Profile profile = transport::profile_of(choice.profile);
+  const auto recovery = transport::parse_loss_recovery(choice.recovery);
+  if (!recovery) return cannot("--recovery: " + recovery.error());
+  profile.recovery = *recovery;
   Device device{.text = "endpoint, profile " + choice.profile, .link = "memory"};
+  if (!choice.recovery.empty()) device.text += ", recovery " + choice.recovery;
   device.factories.assign(jobs,
                           [profile](std::uint64_t seed) { return std::make_unique<MemoryTarget>(profile, seed); });
   return device;

@@ -27,6 +27,7 @@ struct ServerChoice {
 /// server program.
 struct DeviceChoice {
   std::string profile = "strict";  ///< of our endpoint
+  std::string recovery{};          ///< of our endpoint, for `transport::parse_loss_recovery`
   std::string interface {};        ///< with `agent`: a device on a wire
   std::string agent{};
   std::string token_file{};

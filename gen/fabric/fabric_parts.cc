@@ -7,6 +7,7 @@
 
 #include "command_line/number_text.h"
 #include "roce/congestion/choice.h"
+#include "roce/transport/loss_recovery_text.h"
 #include "roce/transport/profile.h"
 
 namespace roce::gen {
@@ -215,6 +216,11 @@ void read_hosts(const YAML::Node& node, fabric::HostConfig& hosts, Places& place
       reader.refuse("profile",
                     fmt::format("expected rxe, hardware_like or strict, found {}", command_line::quote(name)));
     }
+  }
+  if (const std::string text = reader.text("recovery", ""); !text.empty()) {
+    const tl::expected<transport::LossRecovery, std::string> recovery = transport::parse_loss_recovery(text);
+    if (!recovery) reader.refuse("recovery", recovery.error());
+    hosts.profile.recovery = *recovery;
   }
   if (const std::string text = reader.text("congestion", ""); !text.empty()) {
     const tl::expected<congestion::Choice, std::string> choice = congestion::parse_choice(text);

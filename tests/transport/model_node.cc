@@ -46,6 +46,7 @@ transport::Device make_device(const Program& program, std::size_t index) {
                  {.gid = gid_of(index, 2)},
                  {.gid = gid_of(index, 3), .vlan_id = vlan}};
   config.profile = transport::profile_of(program.profile);
+  config.profile.recovery = program.recovery;
   // If errors are not allowed, no number of losses in a row may cause one.
   config.profile.retry_count_7_is_infinite = !program.errors_allowed;
   config.limits = {.max_qp = 4, .max_mr = 64, .max_events = 64};

@@ -2,6 +2,7 @@
 #include "model_program.h"
 
 #include <algorithm>
+#include <chrono>
 #include <sstream>
 
 #include "sim/random.h"
@@ -288,12 +289,41 @@ Program make_program(std::uint64_t seed) {
   return program;
 }
 
+transport::LossRecovery draw_recovery(std::uint64_t seed) {
+  Random random{seed * 0x9E37'79B9U + 2};
+  const auto is_on = [&] { return random.one_in(2); };
+  const auto time = [&] {
+    return std::chrono::microseconds{is_on() ? pick(random, std::array<std::int64_t, 3>{2, 20, 200}) : 0};
+  };
+  return {.held_requests = is_on() ? pick(random, std::array{1U, 7U, 64U, 200U}) : 0,
+          .nak_again_after = time(),
+          .nak_delay_packets = is_on() ? pick(random, std::array{1U, 3U}) : 0,
+          .nak_delay = time(),
+          .timer_from_first = is_on(),
+          .adaptive_timeout = is_on(),
+          .tail_probe = is_on(),
+          .selective_repeat = is_on(),
+          .restart_percent = is_on() ? pick(random, std::array{1U, 50U}) : 0,
+          .window_bytes = is_on() ? pick(random, std::array{1U, 5'000U}) : 0};
+}
+
+std::string describe(const transport::LossRecovery& recovery) {
+  std::ostringstream text;
+  text << "held " << recovery.held_requests << ", NAK again after " << recovery.nak_again_after.count()
+       << " ns, NAK delay " << recovery.nak_delay_packets << " packets " << recovery.nak_delay.count() << " ns, "
+       << (recovery.timer_from_first ? "timer from first, " : "") << (recovery.adaptive_timeout ? "adaptive, " : "")
+       << (recovery.tail_probe ? "probe, " : "") << (recovery.selective_repeat ? "selective, " : "") << "restart "
+       << recovery.restart_percent << " %, window " << recovery.window_bytes << " bytes\n";
+  return text.str();
+}
+
 std::string describe(const Program& program) {
   std::ostringstream text;
   const Faults& faults = program.faults;
   text << "profile " << program.profile << (program.errors_allowed ? ", with errors" : "") << "; of 1024 frames "
        << faults.drop << " dropped, " << faults.duplicate << " duplicated, " << faults.reorder << " reordered, "
        << faults.corrupt << " corrupted; delay " << faults.delay_ns << " ns + " << faults.jitter_ns << " ns\n";
+  text << describe(program.recovery);
   for (std::size_t q = 0; q < program.qps.size(); ++q) {
     const QpPlan& plan = program.qps[q];
     text << "QP " << q << ": mtu " << plan.mtu << ", rd_atomic " << int{plan.rd_atomic} << ", timeout "

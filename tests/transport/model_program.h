@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "roce/transport/loss_recovery.h"
 #include "roce/transport/verbs.h"
 #include "roce/wire/types.h"
 
@@ -103,6 +104,7 @@ struct Program {
   std::string_view profile;
   bool errors_allowed = false;  ///< some request is invalid, and retries are finite: only the invariants hold
   Faults faults;
+  transport::LossRecovery recovery{};
   std::vector<QpPlan> qps;
 };
 
@@ -116,6 +118,10 @@ struct Program {
 /// - a key is invalidated at most once and not used afterwards.
 [[nodiscard]] Program make_program(std::uint64_t seed);
 
+/// Draws what a program's devices do about losses beyond the specification: each part is on in half of all.
+[[nodiscard]] transport::LossRecovery draw_recovery(std::uint64_t seed);
+
+[[nodiscard]] std::string describe(const transport::LossRecovery& recovery);
 [[nodiscard]] std::string describe(const Program& program);
 
 }  // namespace roce::model

@@ -53,6 +53,12 @@ void add_endpoint_options(command_line::Command& command, ProgramOptions& option
       .one_of({"hardware_like", "rxe", "strict"})
       .capture_default_str();
   command
+      .add_option("--recovery", options.recovery,
+                  "What RC queue pairs do about losses beyond the specification: all, or held_requests=512, "
+                  "nak_again_after=100us, nak_delay_packets=3, nak_delay=20us, timer_from_first, adaptive_timeout, "
+                  "tail_probe, selective_repeat, restart_percent=10, window_bytes=65536")
+      .type_name("PART[,PART…]");
+  command
       .add_option("--congestion", options.congestion,
                   "Congestion control of each queue pair: none, fixed, dcqcn, dcqcn_mlx5 or rtt, and its parameters: "
                   "dcqcn,g=0.01,rate_timer=100us")

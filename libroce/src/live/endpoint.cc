@@ -17,6 +17,7 @@
 #include "roce/port/interfaces.h"
 #include "roce/port/link_speed.h"
 #include "roce/port/udp_meta.h"
+#include "roce/transport/loss_recovery_text.h"
 #include "roce/transport/profile.h"
 
 namespace roce::live {
@@ -189,6 +190,8 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opti
   if (Result<void> read = read_thresholds(options.pfc, config); !read) return tl::unexpected(read.error());
   Result<transport::CongestionFactory> congestion = read_congestion(options.congestion, config);
   if (!congestion) return tl::unexpected(congestion.error());
+  const auto recovery = transport::parse_loss_recovery(options.recovery);
+  if (!recovery) return cannot("recovery: " + recovery.error());
   std::unique_ptr<Endpoint> endpoint{new Endpoint{options}};
   const bool is_stream = options.link == LinkChoice::stream;
   const bool has_interface = !is_stream && given == nullptr;
@@ -216,6 +219,7 @@ Result<std::unique_ptr<Endpoint>> Endpoint::open_one(const EndpointOptions& opti
   config.shard_bits = shards.bits;
   config.shard = shards.next++;
   config.profile = transport::profile_of(options.profile);
+  config.profile.recovery = *recovery;
   Result<transport::Device> device = make_device(std::move(config), endpoint->random_, std::move(*congestion));
   if (!device) return tl::unexpected(device.error());
   endpoint->device_.emplace(std::move(*device));

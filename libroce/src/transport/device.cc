@@ -35,6 +35,20 @@ constexpr std::uint64_t kLeastLineRate = 1'000'000;
   return {};
 }
 
+[[nodiscard]] VerbResult<void> check(const LossRecovery& recovery) {
+  const auto most = [](const char* member, std::int64_t value, std::int64_t limit) -> VerbResult<void> {
+    if (value >= 0 && value <= limit) return {};
+    return invalid(member, "at most", static_cast<std::uint64_t>(value), static_cast<std::uint64_t>(limit));
+  };
+  constexpr std::int64_t longest = LossRecovery::kLongestWait.count();
+  return most("profile.recovery.held_requests", recovery.held_requests, LossRecovery::kMostHeld)
+      .and_then([&] { return most("profile.recovery.nak_again_after", recovery.nak_again_after.count(), longest); })
+      .and_then([&] { return most("profile.recovery.nak_delay", recovery.nak_delay.count(), longest); })
+      .and_then([&] {
+        return most("profile.recovery.restart_percent", recovery.restart_percent, LossRecovery::kMostPercent);
+      });
+}
+
 [[nodiscard]] VerbResult<void> check(const DeviceConfig& config) {
   if (config.gids.empty()) return invalid("gids", "at least one entry", 0, 1);
   for (const GidEntry& entry : config.gids) {
@@ -58,6 +72,7 @@ constexpr std::uint64_t kLeastLineRate = 1'000'000;
     return invalid("line_rate_bps", "at least", config.line_rate_bps, kLeastLineRate);
   }
   if (VerbResult<void> checked = check(config.traffic_classes); !checked) return checked;
+  if (VerbResult<void> checked = check(config.profile.recovery); !checked) return checked;
   if (config.cnp.dscp > kMaxDscp) return invalid("cnp.dscp", "at most", config.cnp.dscp, kMaxDscp);
   for (const std::optional<ReceiveThresholds>& thresholds : config.receive_thresholds) {
     if (thresholds && thresholds->enough <= thresholds->low) {
@@ -78,6 +93,7 @@ constexpr std::uint64_t kLeastLineRate = 1'000'000;
 void on_timer(DeviceState& device, Qp& qp, Time now) {
   on_requester_timer(device, qp, now);
   if (qp.resp.ack_due <= now) release_ack(device, qp);
+  on_gap_timer(device, qp, now);
   if (qp.pacer != nullptr || qp.misbehaviour != nullptr) make_ready(device, qp);
   arm_timer(device, qp, now);
 }

@@ -36,6 +36,8 @@ void enter_error(DeviceState& device, Qp& qp, bool keep_reads) {
   req.rd_outstanding = 0;
   req.timeout_at = req.rnr_until = kNever;
   resp.open = Responder::Open::nothing;
+  if (resp.gap != nullptr) resp.gap->forget();
+  if (req.recovery != nullptr) req.recovery->stop();
   if (!keep_reads) keep_executed(device, qp);
   resp.drop_held_ack();
   if (resp.has_receive) {

@@ -264,7 +264,10 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
   }
   if (change.sq_psn) qp.req.una = qp.req.next_psn = qp.req.sent_end = *change.sq_psn;
   if (path) qp.path = *path;
-  if (change.state == QpState::rtr) watch_receives(device, qp);
+  if (change.state == QpState::rtr) {
+    watch_receives(device, qp);
+    make_gap(device, qp);
+  }
   if (change.timeout) {
     // RC-REQ-15 (the ACK timeout is 4.096 us * 2^timeout, 0 is none)
     constexpr std::int64_t unit_ns = 4096;
@@ -281,6 +284,7 @@ void apply(DeviceState& device, Qp& qp, const QpChange& change, const std::optio
     make_responder_store(qp);
   }
   if (change.rate_limit_bps || change.rate_limit_pps) set_limits(qp);
+  if (change.state == QpState::rts && qp.state == QpState::rtr) make_requester_recovery(device, qp);
   if (change.state == QpState::rts && qp.state == QpState::rtr && device.congestion) {
     set_control(device, qp, device.congestion(qp.qpn), now);
   }

@@ -33,7 +33,8 @@ void Pacer::control(std::unique_ptr<congestion::CongestionControl> control, cons
   output_ = {};
   next_ = Time::min();
   fraction_ = 0;
-  backlog_ = is_measuring_ = has_una_ = false;
+  backlog_ = has_una_ = false;
+  sample_.forget();
   if (control_ == nullptr) return;
   mtu_ = path.mtu;
   control_->start(path, now);
@@ -86,10 +87,7 @@ void Pacer::on_progress(Psn una, Psn sent_end, Time now) {
   acknowledged.in_flight = static_cast<std::uint32_t>(std::max(sent_end.distance_from(una), 0));
   has_una_ = true;
   una_ = una;
-  if (is_measuring_ && una.newer_than(measured_)) {
-    is_measuring_ = false;
-    acknowledged.rtt = now - measured_at_;
-  }
+  acknowledged.rtt = sample_.end(una, now);
   control_->on_acknowledged(acknowledged);
   output_ = control_->output(now);
 }

@@ -9,6 +9,7 @@
 #include "roce/congestion/control.h"
 #include "roce/wire/bth.h"
 #include "roce/wire/time.h"
+#include "transport/round_trip.h"
 
 namespace roce::transport::detail {
 
@@ -53,15 +54,12 @@ class Pacer {
   void on_cnp(Time now);
   /// Notes that a packet that asks for an ACK was sent for the first time.
   void on_ack_request(Psn psn, Time now) {
-    if (!output_.hears_acknowledged || is_measuring_) return;
-    is_measuring_ = true;
-    measured_ = psn;
-    measured_at_ = now;
+    if (output_.hears_acknowledged) sample_.begin(psn, now);
   }
   /// Notes that everything before `una` is acknowledged, and that `sent_end` is one past the newest PSN.
   void on_progress(Psn una, Psn sent_end, Time now);
   /// Forgets the sample of the round trip: packets will be sent again, and nobody can tell which one is answered.
-  void forget_sample() { is_measuring_ = false; }
+  void forget_sample() { sample_.forget(); }
   void on_loss(congestion::Loss loss, Time now);
 
  private:
@@ -84,11 +82,9 @@ class Pacer {
   double fraction_ = 0;  ///< of a nanosecond, in addition to `next_`: a rate must not suffer from rounding
 
   bool backlog_ = false;
-  bool is_measuring_ = false;
   bool has_una_ = false;
-  Psn una_{};       ///< as of the last progress
-  Psn measured_{};  ///< the packet whose round trip is measured
-  Time measured_at_{};
+  Psn una_{};  ///< as of the last progress
+  RoundTripSample sample_{};
 };
 
 }  // namespace roce::transport::detail

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "roce/congestion/control.h"
@@ -10,6 +11,7 @@
 #include "roce/wire/bth.h"
 #include "roce/wire/packet.h"
 #include "roce/wire/time.h"
+#include "transport/requester_recovery.h"
 
 namespace roce::transport::detail {
 
@@ -93,7 +95,8 @@ struct Requester {
   Time timeout_at = kNever;
   Time rnr_until = kNever;
   bool credit_limited = false;
-  Msn credit_limit{};  ///< the last SSN that may be sent
+  Msn credit_limit{};                           ///< the last SSN that may be sent
+  std::unique_ptr<RequesterRecovery> recovery;  ///< null if the profile recovers from losses as the specification says
 
   std::vector<SendWqe> ring;
   std::vector<SendWqeExtra> extra;
@@ -110,7 +113,8 @@ struct Requester {
 [[nodiscard]] Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum);
 void on_response(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now);
 void on_requester_timer(DeviceState& device, Qp& qp, Time now);
-/// Resumes sending at the PSN `una`; counts as a retry. The QP goes to ERR if no retry is left.
+/// Resumes sending at the PSN `una`; counts as a retry, but for timeouts that come sooner than the QP's timeout. The QP
+/// goes to ERR if no retry is left.
 void go_back(DeviceState& device, Qp& qp, congestion::Loss loss, Time now);
 /// Moves the send position to the oldest unacknowledged PSN.
 void seek_una(Qp& qp);

@@ -21,7 +21,8 @@ void on_progress(Qp& qp, Time now) {
   if (!fault(Fault::retry_no_refill)) req.retries_left = qp.attributes.retry_count;
   req.rnr_left = qp.attributes.rnr_retry;
   req.recovering = false;
-  req.timeout_at = req.outstanding() && qp.timeout.count() != 0 ? now + qp.timeout : kNever;
+  note_progress(qp, now);
+  req.timeout_at = req.outstanding() && qp.timeout.count() != 0 ? now + ack_timeout(qp) : kNever;
   if (qp.pacer != nullptr) qp.pacer->on_progress(req.una, req.sent_end, now);
 }
 
@@ -73,6 +74,27 @@ void take_credits(const DeviceState& device, Requester& req, const Aeth& aeth) {
   if (credits) req.credit_limit = aeth.msn + *credits;
 }
 
+/// Begins to send again what was lost; costs a retry. The QP goes to ERR if none is left.
+void begin_to_send_again(DeviceState& device, Qp& qp, congestion::Loss loss, Time now) {
+  Requester& req = qp.req;
+  if (qp.pacer != nullptr) qp.pacer->on_loss(loss, now);
+  const bool infinite = qp.attributes.retry_count == kInfiniteRetries && device.profile().retry_count_7_is_infinite;
+  const bool costs = loss != congestion::Loss::timeout || timeout_costs_retry(qp, now);
+  if (!infinite && costs) {
+    // RC-REQ-16 (each restart costs one of retry_count)
+    if (req.retries_left == 0) {
+      ++qp.counters.retries_exceeded;
+      fail_request(device, qp, req.head, CompletionStatus::retry_exceeded, 0);
+      return;
+    }
+    if (fault(Fault::retry_one_more) && !req.recovering) ++req.retries_left;
+    --req.retries_left;
+  }
+  req.recovering = true;
+  req.timeout_at = qp.timeout.count() != 0 ? now + ack_timeout(qp) : kNever;
+  make_ready(device, qp);
+}
+
 /// Goes back because a response was lost, but only once until there is progress (RC-REQ-11).
 void on_implied_nak(DeviceState& device, Qp& qp, Time now) {
   if (fault(Fault::implied_nak_ignored)) return;
@@ -116,9 +138,11 @@ void on_nak(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
     if (fault(Fault::rnr_wait_cut)) req.rnr_until = kNever;
     if (fault(Fault::n60_restarts_each)) req.recovering = false;
     // RC-REQ-14 (a sequence NAK restarts at the oldest unacknowledged PSN; more of them count only after progress)
-    if (req.recovering || req.rnr_until != kNever) return;
+    if ((req.recovering && !is_lost_again(qp, now)) || req.rnr_until != kNever) return;
     if (fault(Fault::n60_is_free)) ++req.retries_left;
     ++qp.counters.sequence_naks_received;
+    note_nak(qp, psn);
+    if (sends_alone(qp, psn, now)) return begin_to_send_again(device, qp, congestion::Loss::nak, now);
     go_back(device, qp, congestion::Loss::nak, now);
     return;
   }
@@ -267,26 +291,14 @@ void seek_una(Qp& qp) {
 
 void go_back(DeviceState& device, Qp& qp, congestion::Loss loss, Time now) {
   Requester& req = qp.req;
-  if (qp.pacer != nullptr) qp.pacer->on_loss(loss, now);
-  const bool infinite = qp.attributes.retry_count == kInfiniteRetries && device.profile().retry_count_7_is_infinite;
-  if (!infinite) {
-    // RC-REQ-16 (each restart costs one of retry_count)
-    if (req.retries_left == 0) {
-      ++qp.counters.retries_exceeded;
-      fail_request(device, qp, req.head, CompletionStatus::retry_exceeded, 0);
-      return;
-    }
-    if (fault(Fault::retry_one_more) && !req.recovering) ++req.retries_left;
-    --req.retries_left;
-  }
+  note_going_back(device, qp, loss, now);
+  begin_to_send_again(device, qp, loss, now);
+  if (qp.state == QpState::err) return;
   seek_una(qp);
   if (fault(Fault::go_back_skips) && req.next + 1 != req.fresh) {
     ++req.next;
     req.next_packet = 0;
   }
-  req.recovering = true;
-  req.timeout_at = qp.timeout.count() != 0 ? now + qp.timeout : kNever;
-  make_ready(device, qp);
 }
 
 // RC-REQ-28 (requests complete in order: those before a failed one first, those after it as flushed)
@@ -374,8 +386,9 @@ void on_requester_timer(DeviceState& device, Qp& qp, Time now) {
   const bool holds_message_back = req.next_packet != 0 && qp.pacer != nullptr && qp.pacer->may_send_at() > now;
   if (req.timeout_at <= now && holds_message_back) {
     // The packet that asks for the ACK has not been sent yet.
-    req.timeout_at = qp.pacer->may_send_at() + qp.timeout;
+    req.timeout_at = qp.pacer->may_send_at() + ack_timeout(qp);
   }
+  on_probe_timer(device, qp, now);
   if (req.timeout_at <= now) {
     req.timeout_at = kNever;
     // The retransmission after the RNR wait sets the timer again.

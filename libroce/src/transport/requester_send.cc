@@ -40,7 +40,7 @@ namespace {
 
 /// Returns how many PSNs may be in flight.
 [[nodiscard]] std::uint32_t window_of(const DeviceState& device, const Qp& qp) {
-  const std::uint32_t window = device.profile().window;
+  const std::uint32_t window = limit_window(qp, device.profile().window);
   return qp.pacer == nullptr ? window : qp.pacer->window(window);
 }
 
@@ -59,8 +59,9 @@ namespace {
   return asks;
 }
 
-/// Sends one packet of a SEND or WRITE. False if there is no room, or if the request failed and is `done`.
-bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now) {
+/// Sends one packet of a SEND or WRITE; one that goes alone asks for an ACK. False if there is no room, or if the
+/// request failed and is `done`.
+bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now, bool goes_alone) {
   Requester& req = qp.req;
   const std::uint64_t offset = std::uint64_t{req.next_packet} * qp.mtu;
   // RC-REQ-02 (FIRST and MIDDLE carry exactly the path MTU)
@@ -82,7 +83,7 @@ bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time 
     bth.ack_req = last ? end_asks_for_ack(device, req, wqe)
                        : req.packets_without_ack_request + 1 >= device.profile().ack_request_interval;
     // Only a response can open a full window.
-    if (in_flight + 1 >= window_of(device, qp)) bth.ack_req = true;
+    if (in_flight + 1 >= window_of(device, qp) || goes_alone) bth.ack_req = true;
     if (fault(Fault::format_no_a) && last) bth.ack_req = false;
     req.packets_without_ack_request = bth.ack_req ? 0 : req.packets_without_ack_request + 1;
   }
@@ -221,6 +222,55 @@ void execute_local(DeviceState& device, Qp& qp, SendWqe& wqe) {
   return true;
 }
 
+/// Sends the next packet of a request. False if there is no room, or if the request failed and is `done`.
+bool send_packet(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now, bool goes_alone) {
+  return wqe.needs_response() ? send_one_packet_request(device, qp, wqe, out, now)
+                              : send_segment(device, qp, wqe, out, now, goes_alone);
+}
+
+/// Returns the packet that goes behind one that goes alone: the last one, if nothing new shows what the peer did with
+/// what it has got.
+[[nodiscard]] std::optional<Psn> what_follows(const Requester& req, Psn alone) {
+  const bool is_shown = req.next != req.tail || req.recovery->peer != RequesterRecovery::Peer::unknown;
+  if (is_shown || req.recovery->tried != alone) return std::nullopt;
+  return req.sent_end - 1;
+}
+
+/// Sends one packet again, and goes on where the requester was; nothing if it is acknowledged by now.
+Served send_alone(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {
+  Requester& req = qp.req;
+  const Psn psn = *req.recovery->again;
+  const std::uint32_t next = req.next;
+  const std::uint32_t next_packet = req.next_packet;
+  bool is_there = false;
+  for (req.next = req.head; req.next != req.fresh && !is_there;) {
+    const SendWqe& wqe = req.wqe(req.next);
+    is_there = wqe.psn_count != 0 && !wqe.done && psn.distance_from(wqe.last_psn()) <= 0;
+    if (!is_there) ++req.next;
+  }
+  Served served = Served::idle;
+  if (is_there && !req.una.newer_than(psn)) {
+    SendWqe& wqe = req.wqe(req.next);
+    // The request itself, or what is missing of its response.
+    const Psn first = wqe.needs_response() && !req.una.newer_than(wqe.first_psn) ? wqe.first_psn
+                      : wqe.needs_response()                                     ? req.una
+                                                                                 : psn;
+    req.next_packet = static_cast<std::uint32_t>(first.distance_from(wqe.first_psn));
+    if (send_packet(device, qp, wqe, out, now, true)) {
+      --quantum;
+      ++qp.counters.retransmitted_packets;
+      note_sent(qp, first, true, true, now);
+      arm_timer(device, qp);
+    } else {
+      served = wqe.done ? Served::idle : Served::no_room;
+    }
+  }
+  req.next = next;
+  req.next_packet = next_packet;
+  if (served != Served::no_room) req.recovery->again = what_follows(req, psn);
+  return served;
+}
+
 // RC-REQ-01 (each request packet takes one PSN, a READ one for each packet of its response)
 void start(Qp& qp, SendWqe& wqe) {
   Requester& req = qp.req;
@@ -244,6 +294,9 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
   if (qp.state != QpState::rts && qp.state != QpState::sqd) return Served::idle;
   if (fault(Fault::rnr_new_goes) && req.tail != req.fresh) req.rnr_until = kNever;
   if (req.rnr_until != kNever) return Served::idle;
+  while (req.recovery != nullptr && req.recovery->again && quantum != 0) {
+    if (send_alone(device, qp, out, now, quantum) == Served::no_room) return Served::no_room;
+  }
   while (req.next != req.tail) {
     SendWqe& wqe = req.wqe(req.next);
     if (req.next == req.fresh) {
@@ -271,9 +324,7 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
       return Served::idle;
     }
     const bool again = req.sent_end.newer_than(psn);
-    const bool sent = wqe.needs_response() ? send_one_packet_request(device, qp, wqe, out, now)
-                                           : send_segment(device, qp, wqe, out, now);
-    if (!sent) {
+    if (!send_packet(device, qp, wqe, out, now, false)) {
       if (wqe.done) break;
       return Served::no_room;
     }
@@ -285,13 +336,6 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
     }
     const Psn end = wqe.first_psn + req.next_packet;
     if (end.newer_than(req.sent_end)) req.sent_end = end;
-    // RC-REQ-15 (the ACK timeout runs from the last progress or packet sent)
-    if (qp.timeout.count() != 0 && qp.init.type == QpType::rc) {
-      const bool is_armed = req.timeout_at != kNever;
-      req.timeout_at = now + qp.timeout;
-      // A timer that is armed is put off when it fires.
-      if (!is_armed) arm_timer(device, qp);
-    }
     if (req.next_packet == wqe.psn_count) {
       if (wqe.is_rd_atomic()) ++req.rd_outstanding;
       ++req.next;
@@ -302,6 +346,12 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
         req.una = req.sent_end;
         retire(device, qp);
       }
+    }
+    if (qp.init.type == QpType::rc) {
+      const bool is_armed = req.timeout_at != kNever;
+      note_sent(qp, psn, req.packets_without_ack_request == 0, again, now);
+      // A timer that is armed is put off when it fires, or else has to be brought forward.
+      if (!is_armed || req.recovery != nullptr) arm_timer(device, qp);
     }
   }
   retire(device, qp);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "transport/faults.h"
 #include "transport/memory.h"
 #include "transport/queues.h"
+#include "transport/responder_gap.h"
 
 namespace roce::transport::detail {
 
@@ -82,6 +84,8 @@ struct Responder {
   Psn held_psn{};
   Time ack_due = kNever;
 
+  std::unique_ptr<Gap> gap;  ///< null if the profile recovers from gaps as the specification says
+
   ReceiveQueue queue;
   std::vector<Replay> replays;
   std::uint32_t next_replay = 0;
@@ -119,10 +123,12 @@ struct Responder {
   }
 };
 
-// Received packets (responder_receive.cc, responder_duplicate.cc, unreliable.cc).
+// Received packets (responder_receive.cc, responder_gap.cc, responder_duplicate.cc, unreliable.cc).
 
 /// Takes a request of an RC QP, in its turn or not.
 void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now);
+/// Takes a request of an RC QP that has the expected PSN.
+void take_in_turn(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now);
 /// Answers a request that was executed before.
 void on_duplicate(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth);
 /// Takes a packet of a UC QP.

@@ -6,6 +6,7 @@
 #include "transport/receive.h"
 #include "transport/receive_queue.h"
 #include "transport/responder_execute.h"
+#include "transport/responder_gap.h"
 #include "transport/scheduler.h"
 
 namespace roce::transport::detail {
@@ -41,12 +42,16 @@ void count_towards_ack(DeviceState& device, Qp& qp, const Bth& bth, Time now) {
   Responder& resp = qp.resp;
   const Profile& profile = device.profile();
   if (fault(Fault::ack_64th_lost) && bth.psn.value() % 64 == 0) return;
-  if (profile.ack_coalesce_packets <= 1) {
+  const bool is_followed = resp.gap != nullptr && !resp.gap->held.at(resp.position).empty();
+  if (profile.ack_coalesce_packets <= 1 && !is_followed) {
     answer(device, qp, ack_syndrome(device, qp), bth.psn);
     return;
   }
   resp.held_psn = bth.psn;
-  if (++resp.acks_held >= profile.ack_coalesce_packets || profile.ack_coalesce_delay.count() == 0) {
+  ++resp.acks_held;
+  // One ACK is for all that waited behind the gap (take_held).
+  if (is_followed) return;
+  if (resp.acks_held >= profile.ack_coalesce_packets || profile.ack_coalesce_delay.count() == 0) {
     release_ack(device, qp);
     return;
   }
@@ -55,16 +60,6 @@ void count_towards_ack(DeviceState& device, Qp& qp, const Bth& bth, Time now) {
     resp.ack_due = now + profile.ack_coalesce_delay;
     arm_timer(device, qp);
   }
-}
-
-void on_gap(DeviceState& device, Qp& qp, Psn psn) {
-  ++qp.counters.out_of_sequence;
-  // RC-RESP-02 (a gap is answered with one NAK of the expected PSN)
-  if (qp.resp.nak_latched && !fault(Fault::gap_nak_every)) return;
-  qp.resp.nak_latched = true;
-  release_ack(device, qp);
-  answer(device, qp, AethSyndrome::nak(NakCode::psn_sequence_error),
-         fault(Fault::gap_nak_packets_psn) ? psn : qp.resp.e_psn);
 }
 
 /// Answers with the syndrome that the misbehaviour hook chose. True if the request must not be executed.
@@ -113,15 +108,24 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
   if (fault(Fault::psn_no_wrap)) ahead = static_cast<std::int32_t>(bth.psn.value() - resp.e_psn.value());
   if (fault(Fault::psn_window_2_22) && ahead > 1 << 22) ahead -= 1 << 24;
   if (fault(Fault::psn_ahead_one_ok) && ahead == 1) ahead = 0;
-  if (ahead > 0) return on_gap(device, qp, bth.psn);
+  if (ahead > 0) return on_gap(device, qp, packet, bth, now);
   Request request{packet, bth, packet.info(), {}};
   if (fault(Fault::dup_judged) && ahead < 0 && execute(device, qp, request) == Execution::refused) ahead = 0;
   if (ahead < 0 && run_duplicate(device, qp, request)) return;
   if (ahead < 0) return on_duplicate(device, qp, packet, bth);
+  take_in_turn(device, qp, packet, bth, now);
+  if (resp.gap != nullptr) take_held(device, qp, now);
+}
 
+void take_in_turn(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {
+  Responder& resp = qp.resp;
+  Request request{packet, bth, packet.info(), {}};
   const Execution execution = execute(device, qp, request);
   // RC-RESP-02 (one NAK per gap): a request dropped for lack of room counts as lost, so the gap is still the same.
-  if (execution != Execution::dropped && !fault(Fault::gap_latch_stays)) resp.nak_latched = false;
+  if (execution != Execution::dropped) {
+    if (!fault(Fault::gap_latch_stays)) resp.nak_latched = false;
+    if (resp.gap != nullptr) resp.gap->close();
+  }
   switch (execution) {
     case Execution::done:
       resp.advance(1);

@@ -186,6 +186,8 @@ void unschedule(DeviceState& device, Qp& qp) {
 
 void arm_timer(DeviceState& device, Qp& qp, Time served) {
   Time next = std::min({qp.req.timeout_at, qp.req.rnr_until, qp.resp.ack_due});
+  if (qp.req.recovery != nullptr) next = std::min(next, qp.req.recovery->probe_at);
+  if (qp.resp.gap != nullptr) next = std::min(next, qp.resp.gap->nak_due);
   // A time that has come stays due until the QP, which is ready, is served: a timer for it would fire without end.
   const auto wait_for = [&next, served](Time due) {
     if (due > served) next = std::min(next, due);

@@ -33,6 +33,7 @@ struct EndpointOptions {
   std::string peer_mac{};        ///< the peer's Ethernet address; empty: it is looked up
   std::string profile = "hardware_like";
   std::string congestion{};    ///< congestion control of each QP, as `congestion::parse_choice` reads it; empty: none
+  std::string recovery{};      ///< what is done about losses, for `transport::parse_loss_recovery`; empty: as specified
   bool all_multicast = false;  ///< on a raw link: frames to every multicast group too
   std::string pcap{};          ///< capture file of all frames; empty: none
   bool segmentation = true;    ///< packets leave as super-frames where the kernel takes them

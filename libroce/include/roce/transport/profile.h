@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "roce/transport/loss_recovery.h"
 #include "roce/transport/verbs.h"
 #include "roce/wire/aeth.h"
 #include "roce/wire/time.h"
@@ -47,6 +48,8 @@ struct Profile {
   CompletionStatus bad_response_status = CompletionStatus::bad_response;
   Duration min_rnr_wait{0};  ///< lower bound of RNR waits
   Duration min_timeout{0};   ///< lower bound of ACK timeouts
+
+  LossRecovery recovery{};  ///< of RC, beyond the specification
 };
 
 /// Returns the profile of Soft-RoCE as in Linux 6.1 and 6.12.
