@@ -15,26 +15,26 @@ namespace roce::transport {
 
 namespace {
 
-using Flag = std::pair<std::string_view, bool LossRecovery::*>;
-constexpr std::array kFlags{Flag{"timer_from_first", &LossRecovery::timer_from_first},
-                            Flag{"adaptive_timeout", &LossRecovery::adaptive_timeout},
-                            Flag{"tail_probe", &LossRecovery::tail_probe},
-                            Flag{"selective_repeat", &LossRecovery::selective_repeat}};
+using FlagPart = std::pair<std::string_view, bool LossRecovery::*>;
+constexpr std::array kFlags{FlagPart{"timer_from_first", &LossRecovery::timer_from_first},
+                            FlagPart{"adaptive_timeout", &LossRecovery::adaptive_timeout},
+                            FlagPart{"tail_probe", &LossRecovery::tail_probe},
+                            FlagPart{"selective_repeat", &LossRecovery::selective_repeat}};
 
-using Time = std::pair<std::string_view, Duration LossRecovery::*>;
-constexpr std::array kTimes{Time{"nak_again_after", &LossRecovery::nak_again_after},
-                            Time{"nak_delay", &LossRecovery::nak_delay}};
+using TimePart = std::pair<std::string_view, Duration LossRecovery::*>;
+constexpr std::array kTimes{TimePart{"nak_again_after", &LossRecovery::nak_again_after},
+                            TimePart{"nak_delay", &LossRecovery::nak_delay}};
 
-struct Number {
+struct NumberPart {
   std::string_view name;
   std::uint32_t LossRecovery::*member;
   std::uint32_t most;
 };
 constexpr std::uint32_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
-constexpr std::array kNumbers{Number{"held_requests", &LossRecovery::held_requests, LossRecovery::kMostHeld},
-                              Number{"nak_delay_packets", &LossRecovery::nak_delay_packets, kNoLimit},
-                              Number{"restart_percent", &LossRecovery::restart_percent, LossRecovery::kMostPercent},
-                              Number{"window_bytes", &LossRecovery::window_bytes, kNoLimit}};
+constexpr std::array kNumbers{NumberPart{"held_requests", &LossRecovery::held_requests, LossRecovery::kMostHeld},
+                              NumberPart{"nak_delay_packets", &LossRecovery::nak_delay_packets, kNoLimit},
+                              NumberPart{"restart_percent", &LossRecovery::restart_percent, LossRecovery::kMostPercent},
+                              NumberPart{"window_bytes", &LossRecovery::window_bytes, kNoLimit}};
 
 /// What serves a connection in most networks.
 constexpr LossRecovery kAll{.held_requests = 512,
@@ -70,7 +70,7 @@ constexpr LossRecovery kAll{.held_requests = 512,
     recovery.*time->second = *read;
     return {};
   }
-  const auto* const number = std::ranges::find(kNumbers, name, &Number::name);
+  const auto* const number = std::ranges::find(kNumbers, name, &NumberPart::name);
   if (number == kNumbers.end()) {
     return wrong(
         "all, held_requests, nak_again_after, nak_delay_packets, nak_delay, timer_from_first, adaptive_timeout, "

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is left of a link of 40 Gbit/s under random loss, both ways, of one flow (transport::LossRecovery).
+#include <gtest/gtest.h>
+
+#include "fabric/run.h"
+#include "roce/transport/loss_recovery_text.h"
+
+namespace roce::fabric {
+namespace {
+
+using namespace std::chrono_literals;
+using test::goodput_until;
+using test::make;
+
+/// Returns the share of a link that a flow has for 20 ms: the round trip is twice the delay.
+[[nodiscard]] double share(double loss, Duration delay, std::string_view recovery) {
+  Config config;
+  config.hosts.profile.recovery = transport::parse_loss_recovery(recovery).value();
+  const LinkSpec link{.rate_bps = 40'000'000'000, .delay = delay, .loss = loss};
+  Fabric fabric = make(pair(link), config, {{.from = 0, .to = 1, .bytes = kEndless}});
+  constexpr double full = 40e9 * 1024 / 1106;
+  return goodput_until(fabric, Time{20ms})[0] / full;
+}
+
+TEST(LossRecovery, NothingAboutLossesIsTheSpecification) {
+  EXPECT_LT(share(0.01, 5us, ""), 0.1);
+}
+
+TEST(LossRecovery, AllOfItLeavesNearlyAllOfTheLinkAtARoundTripOf10us) {
+  EXPECT_GT(share(0.001, 5us, "all"), 0.99);
+  EXPECT_GT(share(0.01, 5us, "all"), 0.9);
+  EXPECT_GT(share(0.05, 5us, "all"), 0.4);
+}
+
+TEST(LossRecovery, ALongerRoundTripNeedsMoreHeldRequests) {
+  EXPECT_GT(share(0.001, 50us, "all,held_requests=2048"), 0.95);
+  EXPECT_GT(share(0.01, 50us, "all,held_requests=2048"), 0.35);
+  EXPECT_GT(share(0.05, 50us, "all,held_requests=2048"), 0.2);
+}
+
+TEST(LossRecovery, RepeatedNaksAloneMakeAnEndOfLongSilences) {
+  EXPECT_GT(share(0.01, 5us, "nak_again_after=20us"), 0.5);
+}
+
+TEST(LossRecovery, AnAdaptiveTimerAloneDoes) {
+  EXPECT_GT(share(0.01, 5us, "adaptive_timeout"), 0.3);
+}
+
+}  // namespace
+}  // namespace roce::fabric
