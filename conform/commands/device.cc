@@ -12,7 +12,6 @@
 #include "conform/target/memory_target.h"
 #include "conform/target/server_target.h"
 #include "roce/live/control_target.h"
-#include "roce/transport/loss_recovery_text.h"
 
 namespace roce::conform {
 
@@ -27,14 +26,12 @@ constexpr Timing kTimingOnLink{.answer = std::chrono::seconds{1},
 
 Outcome<Device> endpoint_in_memory(const DeviceChoice& choice) {
   const std::uint32_t jobs = choice.jobs != 0 ? choice.jobs : std::max(1U, std::thread::hardware_concurrency());
-  transport::Profile profile = transport::profile_of(choice.profile);
-  const auto recovery = transport::parse_loss_recovery(choice.recovery);
-  if (!recovery) return cannot("--recovery: " + recovery.error());
-  profile.recovery = *recovery;
+  const TargetResult<transport::Profile> profile = endpoint_profile(choice.profile, choice.recovery);
+  if (!profile) return cannot("--recovery: " + profile.error());
   Device device{.text = "endpoint, profile " + choice.profile, .link = "memory"};
   if (!choice.recovery.empty()) device.text += ", recovery " + choice.recovery;
-  device.factories.assign(jobs,
-                          [profile](std::uint64_t seed) { return std::make_unique<MemoryTarget>(profile, seed); });
+  device.factories.assign(
+      jobs, [profile = *profile](std::uint64_t seed) { return std::make_unique<MemoryTarget>(profile, seed); });
   return device;
 }
 

@@ -10,6 +10,7 @@
 #include "conform/target/qp_path.h"
 #include "roce/congestion/choice.h"
 #include "roce/port/address_text.h"
+#include "roce/transport/loss_recovery_text.h"
 #include "roce/wire/packet.h"
 
 namespace roce::conform {
@@ -88,6 +89,14 @@ transport::Device make_device(const transport::Profile& profile, std::uint64_t s
 }
 
 }  // namespace
+
+TargetResult<transport::Profile> endpoint_profile(std::string_view name, std::string_view recovery) {
+  transport::Profile profile = transport::profile_of(name);
+  const auto parts = transport::parse_loss_recovery(recovery);
+  if (!parts) return tl::unexpected(parts.error());
+  profile.recovery = *parts;
+  return profile;
+}
 
 MemoryTarget::MemoryTarget(const transport::Profile& profile, std::uint64_t seed)
     : ports_{port_with(kVersions[0]), port_with(kVersions[1]), port_with(kVersions[2])},

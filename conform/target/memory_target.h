@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "conform/target/memory_cm.h"
@@ -13,6 +14,10 @@
 #include "roce/transport/device.h"
 
 namespace roce::conform {
+
+/// Returns the profile of this name (`strict`, `rxe`, `hardware_like`), and what its endpoint does about losses beyond
+/// that (transport::parse_loss_recovery). Error: a part of `recovery` is wrong.
+[[nodiscard]] TargetResult<transport::Profile> endpoint_profile(std::string_view name, std::string_view recovery);
 
 /// Our own endpoint as the device under test, in this process, under a clock that only moves when somebody waits.
 class MemoryTarget : public Target {

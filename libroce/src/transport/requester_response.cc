@@ -127,6 +127,7 @@ void on_rnr_nak(DeviceState& device, Qp& qp, const Aeth& aeth, Time now) {
   req.timeout_at = kNever;
   req.recovering = false;
   if (qp.pacer != nullptr) qp.pacer->forget_sample();
+  if (req.recovery != nullptr) req.recovery->stop();
   seek_una(qp);
   arm_timer(device, qp);
 }
