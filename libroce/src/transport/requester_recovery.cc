@@ -46,13 +46,10 @@ void make_requester_recovery(const DeviceState& device, Qp& qp) {
   qp.req.recovery->una = qp.req.una;
 }
 
-std::uint32_t limit_window(const Qp& qp, std::uint32_t window) {
-  const RequesterRecovery* const recovery = qp.req.recovery.get();
-  if (recovery == nullptr) return window;
-  if (recovery->of_profile.window_bytes != 0) {
-    window = std::min(window, std::max(recovery->of_profile.window_bytes / qp.mtu, 1U));
-  }
-  return recovery->restart_window != 0 ? std::min(window, recovery->restart_window) : window;
+std::uint32_t limit_window(const RequesterRecovery& recovery, std::uint32_t mtu, std::uint32_t window) {
+  if (recovery.of_profile.window_bytes != 0)
+    window = std::min(window, std::max(recovery.of_profile.window_bytes / mtu, 1U));
+  return recovery.restart_window != 0 ? std::min(window, recovery.restart_window) : window;
 }
 
 Duration ack_timeout(const Qp& qp) {
@@ -69,40 +66,35 @@ Duration ack_timeout(const Qp& qp) {
 
 void note_sent(Qp& qp, Psn psn, bool asks, bool again, Time now) {
   Requester& req = qp.req;
-  RequesterRecovery* const recovery = req.recovery.get();
+  RequesterRecovery& recovery = *req.recovery;
   const bool was_armed = req.timeout_at != kNever;
-  bool restarts = true;
-  if (recovery != nullptr) {
-    const bool begins_asking = asks && !recovery->is_asked;
-    if (begins_asking) {
-      recovery->is_asked = true;
-      recovery->counted_at = now;
-    }
-    // The answer to what follows a gap waits for the gap.
-    if (asks && !again && !req.recovering) recovery->sample.begin(psn, now);
-    set_probe(qp, now);
-    restarts = !recovery->of_profile.timer_from_first || begins_asking;
+  const bool begins_asking = asks && !recovery.is_asked;
+  if (begins_asking) {
+    recovery.is_asked = true;
+    recovery.counted_at = now;
   }
-  // RC-REQ-15 (the ACK timeout runs from the last progress or packet sent)
+  // The answer to what follows a gap waits for the gap.
+  if (asks && !again && !req.recovering) recovery.sample.begin(psn, now);
+  set_probe(qp, now);
+  const bool restarts = !recovery.of_profile.timer_from_first || begins_asking;
   if (qp.timeout.count() != 0 && (restarts || !was_armed)) req.timeout_at = now + ack_timeout(qp);
 }
 
 void note_progress(Qp& qp, Time now) {
-  RequesterRecovery* const recovery = qp.req.recovery.get();
-  if (recovery == nullptr) return;
-  if (const auto round_trip = recovery->sample.end(qp.req.una, now)) recovery->round_trip.take(*round_trip);
-  recovery->doublings = 0;
-  recovery->counted_at = now;
-  recovery->has_probed = false;
-  if (recovery->tried && qp.req.una.newer_than(*recovery->tried + 1)) {
-    recovery->peer = RequesterRecovery::Peer::holds;
-    recovery->tried.reset();
+  RequesterRecovery& recovery = *qp.req.recovery;
+  if (const auto round_trip = recovery.sample.end(qp.req.una, now)) recovery.round_trip.take(*round_trip);
+  recovery.doublings = 0;
+  recovery.counted_at = now;
+  recovery.has_probed = false;
+  if (recovery.tried && qp.req.una.newer_than(*recovery.tried + 1)) {
+    recovery.peer = RequesterRecovery::Peer::holds;
+    recovery.tried.reset();
   }
-  const auto packets = static_cast<std::uint32_t>(std::max(qp.req.una.distance_from(recovery->una), 0));
-  recovery->una = qp.req.una;
-  if (recovery->restart_window != 0) recovery->restart_window += packets;
-  if (recovery->restart_window >= kMostInFlight) recovery->restart_window = 0;
-  if (!qp.req.outstanding()) recovery->is_asked = false;
+  const auto packets = static_cast<std::uint32_t>(std::max(qp.req.una.distance_from(recovery.una), 0));
+  recovery.una = qp.req.una;
+  if (recovery.restart_window != 0) recovery.restart_window += packets;
+  if (recovery.restart_window >= kMostInFlight) recovery.restart_window = 0;
+  if (!qp.req.outstanding()) recovery.is_asked = false;
   set_probe(qp, now);
 }
 
@@ -171,12 +163,12 @@ bool sends_alone(Qp& qp, Psn psn, Time now) {
 }
 
 void on_probe_timer(DeviceState& device, Qp& qp, Time now) {
-  RequesterRecovery* const recovery = qp.req.recovery.get();
-  if (recovery == nullptr || recovery->probe_at > now) return;
-  recovery->probe_at = kNever;
-  if (!is_at_tail(qp.req) || recovery->again) return;
-  recovery->has_probed = true;
-  recovery->again = qp.req.sent_end - 1;
+  RequesterRecovery& recovery = *qp.req.recovery;
+  if (recovery.probe_at > now) return;
+  recovery.probe_at = kNever;
+  if (!is_at_tail(qp.req) || recovery.again) return;
+  recovery.has_probed = true;
+  recovery.again = qp.req.sent_end - 1;
   make_ready(device, qp);
 }
 

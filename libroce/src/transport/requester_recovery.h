@@ -60,15 +60,22 @@ struct RequesterRecovery {
 
 /// Makes the memory of a QP's losses, if its device has any use for it.
 void make_requester_recovery(const DeviceState& device, Qp& qp);
-/// Returns the PSNs that may be in flight, of the `window` that the device allows.
-[[nodiscard]] std::uint32_t limit_window(const Qp& qp, std::uint32_t window);
+/// Returns the PSNs that may be in flight, of the `window` that the device allows, at a path MTU.
+[[nodiscard]] std::uint32_t limit_window(const RequesterRecovery& recovery, std::uint32_t mtu, std::uint32_t window);
 /// Returns how long the requester waits for an answer; 0: for ever.
 [[nodiscard]] Duration ack_timeout(const Qp& qp);
 
-/// Notes that a packet was sent; `asks` if it asks for an ACK, `again` if it was sent before.
+// These are for QPs that have a RequesterRecovery.
+
+/// Notes that a packet was sent, and sets its timers; `asks` if it asks for an ACK, `again` if it was sent before.
 void note_sent(Qp& qp, Psn psn, bool asks, bool again, Time now);
 /// Notes that `una` moved.
 void note_progress(Qp& qp, Time now);
+/// Sends the last packet again if its answer is late.
+void on_probe_timer(DeviceState& device, Qp& qp, Time now);
+
+// These are for all.
+
 /// Notes that the requester goes back to `una`.
 void note_going_back(const DeviceState& device, Qp& qp, congestion::Loss loss, Time now);
 /// True if a timeout now costs a retry; it counts as one then.
@@ -79,7 +86,5 @@ void note_going_back(const DeviceState& device, Qp& qp, congestion::Loss loss, T
 void note_nak(Qp& qp, Psn psn);
 /// True if a NAK of `psn` is met by that packet alone, which is then the next to be sent.
 [[nodiscard]] bool sends_alone(Qp& qp, Psn psn, Time now);
-/// Sends the last packet again if its answer is late.
-void on_probe_timer(DeviceState& device, Qp& qp, Time now);
 
 }  // namespace roce::transport::detail

@@ -21,7 +21,7 @@ void on_progress(Qp& qp, Time now) {
   if (!fault(Fault::retry_no_refill)) req.retries_left = qp.attributes.retry_count;
   req.rnr_left = qp.attributes.rnr_retry;
   req.recovering = false;
-  note_progress(qp, now);
+  if (req.recovery != nullptr) note_progress(qp, now);
   req.timeout_at = req.outstanding() && qp.timeout.count() != 0 ? now + ack_timeout(qp) : kNever;
   if (qp.pacer != nullptr) qp.pacer->on_progress(req.una, req.sent_end, now);
 }
@@ -389,7 +389,7 @@ void on_requester_timer(DeviceState& device, Qp& qp, Time now) {
     // The packet that asks for the ACK has not been sent yet.
     req.timeout_at = qp.pacer->may_send_at() + ack_timeout(qp);
   }
-  on_probe_timer(device, qp, now);
+  if (req.recovery != nullptr) on_probe_timer(device, qp, now);
   if (req.timeout_at <= now) {
     req.timeout_at = kNever;
     // The retransmission after the RNR wait sets the timer again.

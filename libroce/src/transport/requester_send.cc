@@ -40,7 +40,8 @@ namespace {
 
 /// Returns how many PSNs may be in flight.
 [[nodiscard]] std::uint32_t window_of(const DeviceState& device, const Qp& qp) {
-  const std::uint32_t window = limit_window(qp, device.profile().window);
+  const std::uint32_t most = device.profile().window;
+  const std::uint32_t window = qp.req.recovery == nullptr ? most : limit_window(*qp.req.recovery, qp.mtu, most);
   return qp.pacer == nullptr ? window : qp.pacer->window(window);
 }
 
@@ -347,11 +348,15 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
         retire(device, qp);
       }
     }
-    if (qp.init.type == QpType::rc) {
-      const bool is_armed = req.timeout_at != kNever;
+    if (req.recovery != nullptr) {
       note_sent(qp, psn, req.packets_without_ack_request == 0, again, now);
-      // A timer that is armed is put off when it fires, or else has to be brought forward.
-      if (!is_armed || req.recovery != nullptr) arm_timer(device, qp);
+      arm_timer(device, qp);
+    } else if (qp.timeout.count() != 0 && qp.init.type == QpType::rc) {
+      // RC-REQ-15 (the ACK timeout runs from the last progress or packet sent)
+      const bool is_armed = req.timeout_at != kNever;
+      req.timeout_at = now + qp.timeout;
+      // A timer that is armed is put off when it fires.
+      if (!is_armed) arm_timer(device, qp);
     }
   }
   retire(device, qp);
