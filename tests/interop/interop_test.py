@@ -13,6 +13,8 @@ With ROCE_INTEROP_ALL=1 every case runs, else those of one of three turns, which
 
 With ROCE_INTEROP_LINK=KIND our side's frames go that way (--link KIND of roce-gen): raw or xdp.
 
+With ROCE_INTEROP_RECOVERY=PARTS our queue pairs do that about losses (--recovery of roce-gen).
+
 With ROCE_INTEROP_TABLE=FILE the results go, as a table, between the two markers of that file (docs/results/interop.md).
 
 Exit code 77, with the reason, where it cannot run; with ROCE_INTEROP_REQUIRED set that is a failure instead.
@@ -190,6 +192,7 @@ def main():
     Case.roce_agent = os.environ.get("ROCE_AGENT") or None
     Case.roce_conform = os.environ.get("ROCE_CONFORM") or None
     Case.link = os.environ.get("ROCE_INTEROP_LINK") or None
+    Case.recovery = os.environ.get("ROCE_INTEROP_RECOVERY") or None
     begin = time.monotonic()
     with network.Network() as Case.network, guest.Guest(Case.network) as Case.guest:
         print(f"guest: {Case.guest.accelerator}, rxe0 ACTIVE {Case.guest.seconds:.1f} s after its start, "

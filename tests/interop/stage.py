@@ -121,8 +121,10 @@ class Case(unittest.TestCase):
         """Starts a command of roce-gen, in the host's namespace unless told another; it ends with the case at the latest."""
         if self.roce_gen is None:
             self.skipTest("there is no roce-gen: ROCE_GEN does not name it")
-        link = ["--link", self.link] if self.link else []
-        program = Program(namespace or self.network.host, [self.roce_gen, command, *link, *map(str, words)])
+        options = ["--link", self.link] if self.link else []
+        # The relay has no queue pairs.
+        options += ["--recovery", self.recovery] if self.recovery and command != "relay" else []
+        program = Program(namespace or self.network.host, [self.roce_gen, command, *options, *map(str, words)])
         self.addCleanup(program.end)
         return program
 
@@ -130,8 +132,8 @@ class Case(unittest.TestCase):
         """Starts a command of roce-replay in the host's namespace; it ends with the case at the latest."""
         if self.roce_replay is None:
             self.skipTest("there is no roce-replay: ROCE_REPLAY does not name it")
-        link = ["--link", self.link] if self.link else []
-        program = Program(self.network.host, [self.roce_replay, command, *link, *map(str, words)])
+        options = ["--link", self.link] if self.link else []
+        program = Program(self.network.host, [self.roce_replay, command, *options, *map(str, words)])
         self.addCleanup(program.end)
         return program
 
