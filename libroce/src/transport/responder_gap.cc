@@ -61,7 +61,9 @@ void on_gap(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, T
   }
   if (resp.nak_latched && !fault(Fault::gap_nak_every)) return;
   if (gap != nullptr && is_early(device, qp, *gap, now)) return;
-  nak_gap(device, qp, fault(Fault::gap_nak_packets_psn) ? bth.psn : resp.e_psn, now);
+  Psn named = resp.e_psn;
+  if (fault(Fault::gap_nak_packets_psn)) named = bth.psn;
+  nak_gap(device, qp, named, now);
 }
 
 void on_gap_timer(DeviceState& device, Qp& qp, Time now) {
