@@ -174,9 +174,14 @@ class Case(unittest.TestCase):
         """The RoCE packets of a capture, as `roce-analyze decode` shows them."""
         return [packet for packet in self.analyze("decode", "--json", capture) if packet["kind"] == "roce"]
 
+    def rules_left_out(self):
+        """The rules that loss recovery breaks on purpose: one NAK for a gap."""
+        return {"RC-RESP-02"} if self.recovery else set()
+
     def assert_keeps_the_rules(self, capture, address):
         """What `address` sent breaks none of the protocol's rules, as roce-analyze judges the capture."""
         source = f"ipv6.src == {address}" if ":" in address else f"ip.src == {address}"
         broken = [(event["frame"], event["rule"], event["text"])
-                  for event in self.analyze("events", "--json", "-Y", source, capture) if event["rule"]]
+                  for event in self.analyze("events", "--json", "-Y", source, capture)
+                  if event["rule"] and event["rule"] not in self.rules_left_out()]
         self.assertEqual(broken, [])
