@@ -46,5 +46,16 @@ TEST(LossRecovery, AnAdaptiveTimerAloneDoes) {
   EXPECT_GT(share(0.01, 5us, "adaptive_timeout"), 0.3);
 }
 
+TEST(LossRecovery, ATimerWaitsForAPacketThatAsksOnASlowLink) {
+  Config config;
+  config.hosts.profile.recovery = {.timer_from_first = true, .adaptive_timeout = true};
+  // 64 packets, of which one asks, take half a millisecond.
+  const LinkSpec link{.rate_bps = 1'000'000'000, .delay = 5us};
+  Fabric fabric = make(pair(link), config, {{.from = 0, .to = 1, .bytes = kEndless}});
+  fabric.run_until(Time{20ms});
+  EXPECT_EQ(test::sum(fabric, &transport::Counters::timeouts), 0U);
+  EXPECT_EQ(test::sum(fabric, &transport::Counters::retransmitted_packets), 0U);
+}
+
 }  // namespace
 }  // namespace roce::fabric

@@ -27,6 +27,22 @@ constexpr std::uint32_t kMostInFlight = 1U << 23U;
   return std::max(round_trip.smoothed() * 3 / 2, round_trip.smoothed() + 2 * round_trip.variation());
 }
 
+/// Returns the oldest request that is on the wire; nullptr if there is none.
+[[nodiscard]] const SendWqe* oldest_request(const Requester& req) {
+  for (std::uint32_t i = req.head; i != req.fresh; ++i) {
+    const SendWqe& wqe = req.ring[i & req.mask];
+    if (wqe.psn_count != 0 && !wqe.done) return &wqe;
+  }
+  return nullptr;
+}
+
+/// True if a part of the oldest response has come: how fast the rest comes is up to the peer, and nothing that was
+/// measured says it.
+[[nodiscard]] bool awaits_rest(const Requester& req) {
+  const SendWqe* const oldest = oldest_request(req);
+  return oldest != nullptr && oldest->needs_response() && req.una.newer_than(oldest->first_psn);
+}
+
 [[nodiscard]] bool is_at_tail(const Requester& req) {
   return req.next == req.tail && req.outstanding() && !req.recovering && req.rnr_until == kNever;
 }
@@ -56,7 +72,7 @@ Duration ack_timeout(const Qp& qp) {
   const RequesterRecovery* const recovery = qp.req.recovery.get();
   const bool adapts = recovery != nullptr && recovery->of_profile.adaptive_timeout && recovery->is_asked &&
                       recovery->round_trip.is_known();
-  if (!adapts || qp.timeout.count() == 0) return qp.timeout;
+  if (!adapts || qp.timeout.count() == 0 || awaits_rest(qp.req)) return qp.timeout;
   constexpr std::uint32_t most_doublings = 20;
   const Duration measured =
       recovery->round_trip.smoothed() + std::max(recovery->round_trip.smoothed(), 4 * recovery->round_trip.variation());
@@ -69,10 +85,10 @@ void note_sent(Qp& qp, Psn psn, bool asks, bool again, Time now) {
   RequesterRecovery& recovery = *req.recovery;
   const bool was_armed = req.timeout_at != kNever;
   const bool begins_asking = asks && !recovery.is_asked;
-  if (begins_asking) {
-    recovery.is_asked = true;
-    recovery.counted_at = now;
-  }
+  if (asks && (begins_asking || psn.newer_than(recovery.asked))) recovery.asked = psn;
+  recovery.is_asked = recovery.is_asked || asks;
+  if (begins_asking && !req.recovering) recovery.counted_at = now;
+  if (again && psn == req.una) recovery.again_at = now;
   // The answer to what follows a gap waits for the gap.
   if (asks && !again && !req.recovering) recovery.sample.begin(psn, now);
   set_probe(qp, now);
@@ -82,11 +98,15 @@ void note_sent(Qp& qp, Psn psn, bool asks, bool again, Time now) {
 
 void note_progress(Qp& qp, Time now) {
   RequesterRecovery& recovery = *qp.req.recovery;
-  if (const auto round_trip = recovery.sample.end(qp.req.una, now)) recovery.round_trip.take(*round_trip);
-  recovery.doublings = 0;
+  if (const auto round_trip = recovery.sample.end(qp.req.una, now)) {
+    recovery.round_trip.take(*round_trip);
+    // RFC 6298, 5.7: what was doubled stays so until a round trip is measured, or one that has grown never would be.
+    recovery.doublings = 0;
+  }
   recovery.counted_at = now;
-  recovery.has_probed = false;
-  if (recovery.tried && qp.req.una.newer_than(*recovery.tried + 1)) {
+  recovery.has_probed = recovery.has_probed && awaits_rest(qp.req);
+  if (recovery.again_end && !recovery.again_end->newer_than(qp.req.una)) recovery.again_end.reset();
+  if (recovery.tried && qp.req.una.newer_than(recovery.tried_end)) {
     recovery.peer = RequesterRecovery::Peer::holds;
     recovery.tried.reset();
   }
@@ -94,16 +114,18 @@ void note_progress(Qp& qp, Time now) {
   recovery.una = qp.req.una;
   if (recovery.restart_window != 0) recovery.restart_window += packets;
   if (recovery.restart_window >= kMostInFlight) recovery.restart_window = 0;
-  if (!qp.req.outstanding()) recovery.is_asked = false;
+  recovery.is_asked = recovery.is_asked && qp.req.outstanding() && !qp.req.una.newer_than(recovery.asked);
   set_probe(qp, now);
 }
 
-void note_going_back(const DeviceState& device, Qp& qp, congestion::Loss loss, Time now) {
+void note_going_back(const DeviceState& device, Qp& qp, congestion::Loss loss) {
   RequesterRecovery* const recovery = qp.req.recovery.get();
   if (recovery == nullptr) return;
   recovery->sample.forget();
   recovery->again.reset();
-  recovery->again_at = now;
+  recovery->again_at = kNever;
+  // The timer begins anew with what is sent again.
+  recovery->is_asked = false;
   recovery->tried.reset();
   recovery->again_end.reset();
   recovery->probe_at = kNever;
@@ -112,12 +134,14 @@ void note_going_back(const DeviceState& device, Qp& qp, congestion::Loss loss, T
   }
 }
 
-bool timeout_costs_retry(Qp& qp, Time now) {
+bool costs_retry(Qp& qp, congestion::Loss loss, Time now) {
   RequesterRecovery* const recovery = qp.req.recovery.get();
-  if (recovery == nullptr || !recovery->of_profile.adaptive_timeout) return true;
-  ++recovery->doublings;
+  if (recovery == nullptr) return true;
+  const bool is_timeout = loss == congestion::Loss::timeout;
+  if (is_timeout) ++recovery->doublings;
+  const bool is_sooner = is_timeout ? recovery->of_profile.adaptive_timeout : qp.req.recovering;
   // RC-REQ-16 (each restart costs one of retry_count), at the pace of the timeout that was asked for.
-  if (now - recovery->counted_at < qp.timeout) return false;
+  if (is_sooner && now - recovery->counted_at < qp.timeout) return false;
   recovery->counted_at = now;
   return true;
 }
@@ -127,7 +151,7 @@ bool is_lost_again(const Qp& qp, Time now) {
   if (recovery == nullptr || recovery->of_profile.nak_again_after.count() == 0) return false;
   const Duration least = recovery->round_trip.is_known() ? recovery->round_trip.smoothed() * 5 / 4
                                                          : recovery->of_profile.nak_again_after / 2;
-  return !recovery->again && now - recovery->again_at >= least;
+  return recovery->again_at != kNever && now - recovery->again_at >= least;
 }
 
 void note_nak(Qp& qp, Psn psn) {
@@ -138,27 +162,31 @@ void note_nak(Qp& qp, Psn psn) {
   recovery->distance += (std::min(distance, kMostInFlight) / kWeight) - recovery->distance / kWeight;
 }
 
-bool sends_alone(Qp& qp, Psn psn, Time now) {
+bool sends_alone(Qp& qp, Psn psn) {
   Requester& req = qp.req;
   RequesterRecovery* const recovery = req.recovery.get();
   using Peer = RequesterRecovery::Peer;
   if (recovery == nullptr || !recovery->of_profile.selective_repeat || psn != req.una) return false;
-  if (recovery->peer == Peer::unknown && recovery->tried && psn == *recovery->tried + 1) recovery->peer = Peer::drops;
+  if (recovery->peer == Peer::unknown && recovery->tried && psn == recovery->tried_end) recovery->peer = Peer::drops;
   if (recovery->peer == Peer::drops) return false;
   const auto flight = static_cast<std::uint32_t>(req.sent_end.distance_from(psn));
   const bool is_first = !recovery->again_end || !recovery->again_end->newer_than(psn);
   if (is_first) recovery->flight = flight;
   // One packet in a round trip is too slow where more than one is lost in it, or several in a row.
-  const bool is_in_row = !is_first && psn == recovery->alone + 1;
+  const bool is_in_row = !is_first && psn == recovery->alone_end;
   const bool are_many = recovery->distance < recovery->flight || flight / kMostGrowth > recovery->flight;
   if (is_in_row || are_many) return false;
   // What is behind it shows whether the peer holds it.
-  const bool shows = req.sent_end.newer_than(psn + 1);
+  const SendWqe* const oldest = oldest_request(req);
+  const bool takes_all = oldest != nullptr && oldest->needs_response();
+  const Psn end = takes_all ? oldest->last_psn() + 1 : psn + 1;
+  const bool shows = req.sent_end.newer_than(end);
+  recovery->tried_end = recovery->alone_end = end;
   recovery->tried = shows ? std::optional{psn} : std::nullopt;
   recovery->again_end = req.sent_end;
   recovery->sample.forget();
-  recovery->again = recovery->alone = psn;
-  recovery->again_at = now;
+  recovery->again = psn;
+  recovery->again_at = kNever;
   return true;
 }
 
@@ -168,6 +196,7 @@ void on_probe_timer(DeviceState& device, Qp& qp, Time now) {
   recovery.probe_at = kNever;
   if (!is_at_tail(qp.req) || recovery.again) return;
   recovery.has_probed = true;
+  recovery.sample.forget();
   recovery.again = qp.req.sent_end - 1;
   make_ready(device, qp);
 }

@@ -27,7 +27,8 @@ struct RequesterRecovery {
   RoundTrip round_trip{};
 
   // The ACK timer.
-  bool is_asked = false;        ///< a packet that asks for an ACK was sent since the last progress
+  bool is_asked = false;        ///< a packet that asks for an ACK has no answer yet
+  Psn asked{};                  ///< the newest of them
   std::uint32_t doublings = 0;  ///< of the timer, since the last progress
   Time counted_at{};            ///< the last progress or timeout that cost a retry
 
@@ -37,11 +38,12 @@ struct RequesterRecovery {
 
   // One packet that is sent again alone.
   std::optional<Psn> again{};
-  Time again_at{};  ///< when the QP last began to send again
+  Time again_at = kNever;  ///< the oldest packet was last sent again then; kNever: it has yet to be
   Peer peer = Peer::unknown;
+  Psn tried_end{};                     ///< one past the PSNs of `tried`
   std::optional<Psn> tried{};          ///< the packet whose answer shows what the peer does
   std::optional<Psn> again_end{};      ///< one past the newest PSN when a packet last went again alone
-  Psn alone{};                         ///< that packet
+  Psn alone_end{};                     ///< one past the PSNs of that packet
   Psn naked{};                         ///< the PSN of the last NAK
   std::uint32_t distance = 1U << 20U;  ///< from one loss to the next, PSNs, smoothed
   std::uint32_t flight = 0;            ///< PSNs under way when the first of a row of such packets was NAKed
@@ -77,14 +79,14 @@ void on_probe_timer(DeviceState& device, Qp& qp, Time now);
 // These are for all.
 
 /// Notes that the requester goes back to `una`.
-void note_going_back(const DeviceState& device, Qp& qp, congestion::Loss loss, Time now);
-/// True if a timeout now costs a retry; it counts as one then.
-[[nodiscard]] bool timeout_costs_retry(Qp& qp, Time now);
+void note_going_back(const DeviceState& device, Qp& qp, congestion::Loss loss);
+/// True if sending again for this reason costs a retry; it counts as one then.
+[[nodiscard]] bool costs_retry(Qp& qp, congestion::Loss loss, Time now);
 /// True if a NAK of a gap that was NAKed before says that what was sent again is lost, too.
 [[nodiscard]] bool is_lost_again(const Qp& qp, Time now);
 /// Notes the PSN that a NAK names.
 void note_nak(Qp& qp, Psn psn);
 /// True if a NAK of `psn` is met by that packet alone, which is then the next to be sent.
-[[nodiscard]] bool sends_alone(Qp& qp, Psn psn, Time now);
+[[nodiscard]] bool sends_alone(Qp& qp, Psn psn);
 
 }  // namespace roce::transport::detail

@@ -79,7 +79,7 @@ void begin_to_send_again(DeviceState& device, Qp& qp, congestion::Loss loss, Tim
   Requester& req = qp.req;
   if (qp.pacer != nullptr) qp.pacer->on_loss(loss, now);
   const bool infinite = qp.attributes.retry_count == kInfiniteRetries && device.profile().retry_count_7_is_infinite;
-  const bool costs = loss != congestion::Loss::timeout || timeout_costs_retry(qp, now);
+  const bool costs = costs_retry(qp, loss, now);
   if (!infinite && costs) {
     // RC-REQ-16 (each restart costs one of retry_count)
     if (req.retries_left == 0) {
@@ -143,7 +143,7 @@ void on_nak(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
     if (fault(Fault::n60_is_free)) ++req.retries_left;
     ++qp.counters.sequence_naks_received;
     note_nak(qp, psn);
-    if (sends_alone(qp, psn, now)) return begin_to_send_again(device, qp, congestion::Loss::nak, now);
+    if (sends_alone(qp, psn)) return begin_to_send_again(device, qp, congestion::Loss::nak, now);
     go_back(device, qp, congestion::Loss::nak, now);
     return;
   }
@@ -292,7 +292,7 @@ void seek_una(Qp& qp) {
 
 void go_back(DeviceState& device, Qp& qp, congestion::Loss loss, Time now) {
   Requester& req = qp.req;
-  note_going_back(device, qp, loss, now);
+  note_going_back(device, qp, loss);
   begin_to_send_again(device, qp, loss, now);
   if (qp.state == QpState::err) return;
   seek_una(qp);

@@ -297,6 +297,9 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
   if (req.rnr_until != kNever) return Served::idle;
   while (req.recovery != nullptr && req.recovery->again && quantum != 0) {
     if (send_alone(device, qp, out, now, quantum) == Served::no_room) return Served::no_room;
+    // The request may have failed.
+    retire(device, qp);
+    if (qp.state == QpState::err) return Served::idle;
   }
   while (req.next != req.tail) {
     SendWqe& wqe = req.wqe(req.next);

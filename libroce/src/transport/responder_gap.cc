@@ -76,6 +76,7 @@ void take_held(DeviceState& device, Qp& qp, Time now) {
   Responder& resp = qp.resp;
   Gap& gap = *resp.gap;
   bool has_waited = false;
+  bool is_stuck = false;
   while (qp.may_receive()) {
     const Bytes bytes = gap.held.at(resp.position);
     if (bytes.empty()) break;
@@ -83,14 +84,16 @@ void take_held(DeviceState& device, Qp& qp, Time now) {
     const std::uint64_t before = resp.position;
     const Packet packet = parse_transport(bytes, qp.path.net);
     take_in_turn(device, qp, packet, packet.bth(), now);
-    if (resp.position == before) break;
+    is_stuck = resp.position == before;
+    if (is_stuck) break;
   }
   if (!qp.may_receive()) return;
   if (has_waited && resp.acks_held != 0) {
     resp.held_psn = resp.e_psn - 1;
     release_ack(device, qp);
   }
-  if (!gap.held.reaches(resp.position) || resp.nak_latched || is_early(device, qp, gap, now)) return;
+  // What found no receive or no room was answered, or is lost.
+  if (is_stuck || !gap.held.reaches(resp.position) || resp.nak_latched || is_early(device, qp, gap, now)) return;
   nak_gap(device, qp, resp.e_psn, now);
 }
 

@@ -43,7 +43,7 @@ void count_towards_ack(DeviceState& device, Qp& qp, const Bth& bth, Time now) {
   const Profile& profile = device.profile();
   if (fault(Fault::ack_64th_lost) && bth.psn.value() % 64 == 0) return;
   const bool is_followed = resp.gap != nullptr && !resp.gap->held.at(resp.position).empty();
-  if (profile.ack_coalesce_packets <= 1 && !is_followed) {
+  if (profile.ack_coalesce_packets <= 1 && !is_followed && resp.acks_held == 0) {
     answer(device, qp, ack_syndrome(device, qp), bth.psn);
     return;
   }
@@ -113,8 +113,9 @@ void on_request(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bt
   if (fault(Fault::dup_judged) && ahead < 0 && execute(device, qp, request) == Execution::refused) ahead = 0;
   if (ahead < 0 && run_duplicate(device, qp, request)) return;
   if (ahead < 0) return on_duplicate(device, qp, packet, bth);
+  const std::uint64_t before = resp.position;
   take_in_turn(device, qp, packet, bth, now);
-  if (resp.gap != nullptr) take_held(device, qp, now);
+  if (resp.gap != nullptr && resp.position != before) take_held(device, qp, now);
 }
 
 void take_in_turn(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {

@@ -38,7 +38,8 @@ struct LossRecovery {
   /// With nothing more to send, and no answer for one and a half round trips, the last packet is sent once more.
   bool tail_probe = false;
   /// After a NAK only the packet that it names is sent again, unless another one was lost in the same round trip. A
-  /// peer whose next NAK names the next PSN dropped what came behind the gap: the QP always goes back from then on.
+  /// peer whose next NAK names the next PSN is taken to drop what comes behind a gap: the QP always goes back from then
+  /// on.
   bool selective_repeat = false;
   /// After a timeout as many percent of the window may be in flight, and a packet more for each that is acknowledged;
   /// 0: the whole window.
