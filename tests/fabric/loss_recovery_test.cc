@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is left of a link of 40 Gbit/s under random loss, both ways, of one flow (transport::LossRecovery).
+// The share of a link of 40 Gbit/s that one flow has under random loss, both ways (transport::LossRecovery).
 #include <gtest/gtest.h>
 
 #include "fabric/run.h"

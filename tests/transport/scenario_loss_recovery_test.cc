@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What endpoints do about losses beyond the specification (LossRecovery), each part alone.
+// Endpoints that do more about losses than the specification asks for (LossRecovery), each part alone.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -94,7 +94,7 @@ TEST_P(LossRecoveryScenario, RequestsBehindAGapAreHeldAndAcknowledgedAtOnce) {
   make({.held_requests = 64}, "drop:dir=a_to_b,op=write,psn=5,tx=1");
   write(40);
   EXPECT_THAT(naks(), testing::SizeIs(1));
-  // What follows the gap is not needed again once the missing packet has come.
+  // The packets behind the gap are not needed again once the missing one has come.
   EXPECT_EQ(pair_->b.counters().out_of_sequence, 34U);
   const auto acks = times(pair_->b_host, [](const Packet& packet) {
     const auto aeth = packet.get<Aeth>();
@@ -240,7 +240,7 @@ TEST_P(LossRecoveryScenario, ARoundTripThatGrowsIsLearned) {
   transport::Profile adaptive = profile();
   adaptive.recovery = {.timer_from_first = true, .adaptive_timeout = true};
   Pair::Options options = Pair::with(adaptive);
-  // What is sent at once waits up to 2 ms for a link whose round trip was some 30 us.
+  // Packets that are sent at once wait up to 2 ms for a link whose round trip was some 30 us.
   options.link.rate_bps = 1'000'000'000;
   options.link.delay = kOneWay;
   pair_.emplace(options);

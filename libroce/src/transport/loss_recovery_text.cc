@@ -36,7 +36,7 @@ constexpr std::array kNumbers{NumberPart{"held_requests", &LossRecovery::held_re
                               NumberPart{"restart_percent", &LossRecovery::restart_percent, LossRecovery::kMostPercent},
                               NumberPart{"window_bytes", &LossRecovery::window_bytes, kNoLimit}};
 
-/// What serves a connection in most networks.
+/// The value of `all`: it serves a connection in most networks.
 constexpr LossRecovery kAll{.held_requests = 512,
                             .nak_again_after = std::chrono::microseconds{50},
                             .timer_from_first = true,

@@ -106,15 +106,27 @@ struct Requester {
   [[nodiscard]] SendWqe& wqe(std::uint32_t i) { return ring[i & mask]; }
   [[nodiscard]] std::size_t slot(const SendWqe& wqe) const { return static_cast<std::size_t>(&wqe - ring.data()); }
   [[nodiscard]] SendWqeExtra& extra_of(const SendWqe& wqe) { return extra[slot(wqe)]; }
+  /// Returns the oldest request that is on the wire, or nullptr.
+  [[nodiscard]] SendWqe* oldest() { return oldest_of(*this); }
+  [[nodiscard]] const SendWqe* oldest() const { return oldest_of(*this); }
   [[nodiscard]] bool outstanding() const { return sent_end.distance_from(una) > 0; }
+
+ private:
+  template <typename Self>
+  static auto oldest_of(Self& self) -> decltype(self.ring.data()) {
+    for (std::uint32_t i = self.head; i != self.fresh; ++i) {
+      if (self.ring[i & self.mask].psn_count != 0) return &self.ring[i & self.mask];
+    }
+    return nullptr;
+  }
 };
 
 /// Sends up to `quantum` packets of requests, and takes them off `quantum`.
 [[nodiscard]] Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum);
 void on_response(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now);
 void on_requester_timer(DeviceState& device, Qp& qp, Time now);
-/// Resumes sending at the PSN `una`; counts as a retry, but for timeouts that come sooner than the QP's timeout. The QP
-/// goes to ERR if no retry is left.
+/// Resumes sending at the PSN `una`; counts as a retry if `costs_retry` says so. The QP goes to ERR if no retry is
+/// left.
 void go_back(DeviceState& device, Qp& qp, congestion::Loss loss, Time now);
 /// Moves the send position to the oldest unacknowledged PSN.
 void seek_una(Qp& qp);

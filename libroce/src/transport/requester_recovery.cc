@@ -27,20 +27,11 @@ constexpr std::uint32_t kMostInFlight = 1U << 23U;
   return std::max(round_trip.smoothed() * 3 / 2, round_trip.smoothed() + 2 * round_trip.variation());
 }
 
-/// Returns the oldest request that is on the wire; nullptr if there is none.
-[[nodiscard]] const SendWqe* oldest_request(const Requester& req) {
-  for (std::uint32_t i = req.head; i != req.fresh; ++i) {
-    const SendWqe& wqe = req.ring[i & req.mask];
-    if (wqe.psn_count != 0 && !wqe.done) return &wqe;
-  }
-  return nullptr;
-}
-
 /// True if a part of the oldest response has come: how fast the rest comes is up to the peer, and nothing that was
 /// measured says it.
 [[nodiscard]] bool awaits_rest(const Requester& req) {
-  const SendWqe* const oldest = oldest_request(req);
-  return oldest != nullptr && oldest->needs_response() && req.una.newer_than(oldest->first_psn);
+  const SendWqe* const oldest = req.oldest();
+  return oldest != nullptr && !oldest->done && oldest->needs_response() && req.una.newer_than(oldest->first_psn);
 }
 
 [[nodiscard]] bool is_at_tail(const Requester& req) {
@@ -106,7 +97,7 @@ void note_progress(Qp& qp, Time now) {
   recovery.counted_at = now;
   recovery.has_probed = recovery.has_probed && awaits_rest(qp.req);
   if (recovery.again_end && !recovery.again_end->newer_than(qp.req.una)) recovery.again_end.reset();
-  if (recovery.tried && qp.req.una.newer_than(recovery.tried_end)) {
+  if (recovery.tried && qp.req.una.newer_than(recovery.alone_end)) {
     recovery.peer = RequesterRecovery::Peer::holds;
     recovery.tried.reset();
   }
@@ -167,7 +158,7 @@ bool sends_alone(Qp& qp, Psn psn) {
   RequesterRecovery* const recovery = req.recovery.get();
   using Peer = RequesterRecovery::Peer;
   if (recovery == nullptr || !recovery->of_profile.selective_repeat || psn != req.una) return false;
-  if (recovery->peer == Peer::unknown && recovery->tried && psn == recovery->tried_end) recovery->peer = Peer::drops;
+  if (recovery->peer == Peer::unknown && recovery->tried && psn == recovery->alone_end) recovery->peer = Peer::drops;
   if (recovery->peer == Peer::drops) return false;
   const auto flight = static_cast<std::uint32_t>(req.sent_end.distance_from(psn));
   const bool is_first = !recovery->again_end || !recovery->again_end->newer_than(psn);
@@ -176,13 +167,11 @@ bool sends_alone(Qp& qp, Psn psn) {
   const bool is_in_row = !is_first && psn == recovery->alone_end;
   const bool are_many = recovery->distance < recovery->flight || flight / kMostGrowth > recovery->flight;
   if (is_in_row || are_many) return false;
-  // What is behind it shows whether the peer holds it.
-  const SendWqe* const oldest = oldest_request(req);
+  const SendWqe* const oldest = req.oldest();
   const bool takes_all = oldest != nullptr && oldest->needs_response();
-  const Psn end = takes_all ? oldest->last_psn() + 1 : psn + 1;
-  const bool shows = req.sent_end.newer_than(end);
-  recovery->tried_end = recovery->alone_end = end;
-  recovery->tried = shows ? std::optional{psn} : std::nullopt;
+  recovery->alone_end = takes_all ? oldest->last_psn() + 1 : psn + 1;
+  // The peer's answer shows what it did with the packets behind this one, if there are any.
+  recovery->tried = req.sent_end.newer_than(recovery->alone_end) ? std::optional{psn} : std::nullopt;
   recovery->again_end = req.sent_end;
   recovery->sample.forget();
   recovery->again = psn;

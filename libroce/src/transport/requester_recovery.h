@@ -15,9 +15,9 @@ namespace roce::transport::detail {
 struct DeviceState;
 struct Qp;
 
-/// What an RC requester remembers to recover sooner from losses than the specification asks for (LossRecovery).
+/// The memory of an RC requester that recovers sooner from losses than the specification asks for (LossRecovery).
 struct RequesterRecovery {
-  /// What a peer does with what comes behind a gap, as far as it has shown.
+  /// The peer's way with packets behind a gap, as far as it has shown it.
   enum class Peer : std::uint8_t { unknown, holds, drops };
 
   explicit RequesterRecovery(const LossRecovery& settings) : of_profile(settings) {}
@@ -29,21 +29,20 @@ struct RequesterRecovery {
   // The ACK timer.
   bool is_asked = false;        ///< a packet that asks for an ACK has no answer yet
   Psn asked{};                  ///< the newest of them
-  std::uint32_t doublings = 0;  ///< of the timer, since the last progress
+  std::uint32_t doublings = 0;  ///< of the timer, since a round trip was measured
   Time counted_at{};            ///< the last progress or timeout that cost a retry
 
   // The probe.
   Time probe_at = kNever;
-  bool has_probed = false;  ///< since the last progress
+  bool has_probed = false;  ///< since the last progress that was not within a response
 
   // One packet that is sent again alone.
   std::optional<Psn> again{};
   Time again_at = kNever;  ///< the oldest packet was last sent again then; kNever: it has yet to be
   Peer peer = Peer::unknown;
-  Psn tried_end{};                     ///< one past the PSNs of `tried`
   std::optional<Psn> tried{};          ///< the packet whose answer shows what the peer does
   std::optional<Psn> again_end{};      ///< one past the newest PSN when a packet last went again alone
-  Psn alone_end{};                     ///< one past the PSNs of that packet
+  Psn alone_end{};                     ///< one past the PSNs of the packet that last went alone
   Psn naked{};                         ///< the PSN of the last NAK
   std::uint32_t distance = 1U << 20U;  ///< from one loss to the next, PSNs, smoothed
   std::uint32_t flight = 0;            ///< PSNs under way when the first of a row of such packets was NAKed

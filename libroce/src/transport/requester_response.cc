@@ -58,14 +58,6 @@ bool acknowledge(DeviceState& device, Qp& qp, Psn psn) {
   return moved;
 }
 
-/// Returns the oldest request that is on the wire, or nullptr.
-[[nodiscard]] SendWqe* oldest(Requester& req) {
-  for (std::uint32_t i = req.head; i != req.fresh; ++i) {
-    if (req.wqe(i).psn_count != 0) return &req.wqe(i);
-  }
-  return nullptr;
-}
-
 // RC-REQ-09 (credits limit the requests that take a receive; syndrome 0x1F lifts the limit)
 void take_credits(const DeviceState& device, Requester& req, const Aeth& aeth) {
   if (aeth.syndrome.kind() != AethKind::ack || !device.profile().honour_credits) return;
@@ -74,7 +66,7 @@ void take_credits(const DeviceState& device, Requester& req, const Aeth& aeth) {
   if (credits) req.credit_limit = aeth.msn + *credits;
 }
 
-/// Begins to send again what was lost; costs a retry. The QP goes to ERR if none is left.
+/// Begins to send again what was lost, which may cost a retry. The QP goes to ERR if it does and none is left.
 void begin_to_send_again(DeviceState& device, Qp& qp, congestion::Loss loss, Time now) {
   Requester& req = qp.req;
   if (qp.pacer != nullptr) qp.pacer->on_loss(loss, now);
@@ -183,7 +175,7 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
       const bool moved = acknowledge(device, qp, psn);
       take_credits(device, req, aeth);
       if (moved) on_progress(qp, now);
-      const SendWqe* wqe = oldest(req);
+      const SendWqe* wqe = req.oldest();
       // This ACK covers a READ or atomic whose own response has not come.
       if (wqe != nullptr && wqe->needs_response() && !wqe->first_psn.newer_than(psn)) on_implied_nak(device, qp, now);
       break;
@@ -245,7 +237,7 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
 void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, Time now) {
   Requester& req = qp.req;
   if (acknowledge(device, qp, psn - 1)) on_progress(qp, now);
-  SendWqe* wqe = oldest(req);
+  SendWqe* wqe = req.oldest();
   if (wqe == nullptr || wqe->done) return;
   if (!wqe->needs_response()) {
     if (fault(Fault::kind_ignored) && acknowledge(device, qp, psn)) return on_progress(qp, now);

@@ -229,9 +229,9 @@ bool send_packet(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time n
                               : send_segment(device, qp, wqe, out, now, goes_alone);
 }
 
-/// Returns the packet that goes behind one that goes alone: the last one, if nothing new shows what the peer did with
-/// what it has got.
-[[nodiscard]] std::optional<Psn> what_follows(const Requester& req, Psn alone) {
+/// Returns the packet that goes behind one that goes alone: the last one, if no new one follows that shows what the
+/// peer has kept.
+[[nodiscard]] std::optional<Psn> packet_behind(const Requester& req, Psn alone) {
   const bool is_shown = req.next != req.tail || req.recovery->peer != RequesterRecovery::Peer::unknown;
   if (is_shown || req.recovery->tried != alone) return std::nullopt;
   return req.sent_end - 1;
@@ -253,9 +253,8 @@ Served send_alone(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint
   if (is_there && !req.una.newer_than(psn)) {
     SendWqe& wqe = req.wqe(req.next);
     // The request itself, or what is missing of its response.
-    const Psn first = wqe.needs_response() && !req.una.newer_than(wqe.first_psn) ? wqe.first_psn
-                      : wqe.needs_response()                                     ? req.una
-                                                                                 : psn;
+    Psn first = psn;
+    if (wqe.needs_response()) first = req.una.newer_than(wqe.first_psn) ? req.una : wqe.first_psn;
     req.next_packet = static_cast<std::uint32_t>(first.distance_from(wqe.first_psn));
     if (send_packet(device, qp, wqe, out, now, true)) {
       --quantum;
@@ -268,7 +267,7 @@ Served send_alone(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint
   }
   req.next = next;
   req.next_packet = next_packet;
-  if (served != Served::no_room) req.recovery->again = what_follows(req, psn);
+  if (served != Served::no_room) req.recovery->again = packet_behind(req, psn);
   return served;
 }
 

@@ -92,7 +92,7 @@ void take_held(DeviceState& device, Qp& qp, Time now) {
     resp.held_psn = resp.e_psn - 1;
     release_ack(device, qp);
   }
-  // What found no receive or no room was answered, or is lost.
+  // A request without a receive was answered, and one without room for its answer counts as lost.
   if (is_stuck || !gap.held.reaches(resp.position) || resp.nak_latched || is_early(device, qp, gap, now)) return;
   nak_gap(device, qp, resp.e_psn, now);
 }

@@ -13,7 +13,7 @@ namespace roce::transport::detail {
 struct DeviceState;
 struct Qp;
 
-/// What an RC responder remembers about a gap in the PSNs (LossRecovery).
+/// The memory of an RC responder about a gap in the PSNs (LossRecovery).
 struct Gap {
   explicit Gap(const LossRecovery& recovery, std::uint32_t packet_bytes) : held(recovery.held_requests, packet_bytes) {}
 

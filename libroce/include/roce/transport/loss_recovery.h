@@ -8,8 +8,8 @@
 
 namespace roce::transport {
 
-/// What an RC QP does beyond the specification to lose less time to a loss. Each member works alone, none is on at
-/// first, and none changes a packet: any peer understands what is sent.
+/// Settings of an RC QP that loses less time to a loss than the specification asks for. Each member works alone, none
+/// is on at first, and none changes a packet: any peer understands what is sent.
 struct LossRecovery {
   static constexpr std::uint32_t kMostHeld = 4096;                   ///< limit of `held_requests`
   static constexpr std::uint32_t kMostPercent = 100;                 ///< limit of `restart_percent`
@@ -32,8 +32,8 @@ struct LossRecovery {
   /// The ACK timer runs from the first packet that asks for an ACK; a packet that follows does not restart it.
   bool timer_from_first = false;
   /// The ACK timer is as long as the measured round trip and its variation ask for (RFC 6298), at least two round trips
-  /// and 100 us, and doubles each time it expires without progress. The timeout of the QP is its upper limit, and
-  /// retries are counted at that pace only.
+  /// and 100 us, and doubles each time it expires until a round trip is measured. The timeout of the QP is its upper
+  /// limit, and retries are counted at that pace only.
   bool adaptive_timeout = false;
   /// With nothing more to send, and no answer for one and a half round trips, the last packet is sent once more.
   bool tail_probe = false;
