@@ -4,126 +4,22 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <infiniband/verbs.h>
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <utility>
 
+#include "api_rig.h"
+
+namespace roce::test {
 namespace {
 
 using ::testing::Ge;
-
-constexpr unsigned kAllRights =
-    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-
-constexpr unsigned kRightsOfRegion = kAllRights | IBV_ACCESS_MW_BIND;
-
-class Verbs : public ::testing::Test {
- protected:
-  void SetUp() override {
-    int count = 0;
-    devices_ = ibv_get_device_list(&count);
-    ASSERT_EQ(count, 1);
-    context_ = ibv_open_device(devices_[0]);
-    ASSERT_NE(context_, nullptr);
-    pd_ = ibv_alloc_pd(context_);
-    ASSERT_NE(pd_, nullptr);
-    channel_ = ibv_create_comp_channel(context_);
-    cq_ = ibv_create_cq(context_, 10, this, channel_, 0);
-    ASSERT_NE(cq_, nullptr);
-    mr_ = ibv_reg_mr(pd_, memory_.data(), memory_.size(), kRightsOfRegion);
-    ASSERT_NE(mr_, nullptr);
-  }
-  void TearDown() override {
-    EXPECT_EQ(ibv_dereg_mr(mr_), 0);
-    EXPECT_EQ(ibv_destroy_cq(cq_), 0);
-    EXPECT_EQ(ibv_destroy_comp_channel(channel_), 0);
-    EXPECT_EQ(ibv_dealloc_pd(pd_), 0);
-    EXPECT_EQ(ibv_close_device(context_), 0);
-    ibv_free_device_list(devices_);
-  }
-
-  [[nodiscard]] ibv_qp* make_qp(ibv_srq* srq = nullptr, bool builds = false) {
-    ibv_qp_init_attr_ex init{};
-    init.send_cq = init.recv_cq = cq_;
-    init.srq = srq;
-    init.cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
-    init.qp_type = IBV_QPT_RC;
-    init.comp_mask = IBV_QP_INIT_ATTR_PD;
-    init.pd = pd_;
-    if (builds) {
-      init.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-      init.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND;
-    }
-    return ibv_create_qp_ex(context_, &init);
-  }
-
-  /// Brings a QP to RTS, with another QP of the device as its peer.
-  void connect(ibv_qp* qp, std::uint32_t peer) {
-    ibv_qp_attr to{};
-    to.qp_state = IBV_QPS_INIT;
-    to.port_num = 1;
-    to.qp_access_flags = kAllRights;
-    ASSERT_EQ(ibv_modify_qp(qp, &to, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), 0);
-    to.qp_state = IBV_QPS_RTR;
-    to.path_mtu = IBV_MTU_1024;
-    to.dest_qp_num = peer;
-    to.max_dest_rd_atomic = 1;
-    to.min_rnr_timer = 12;
-    to.ah_attr.is_global = 1;
-    to.ah_attr.port_num = 1;
-    ASSERT_EQ(ibv_query_gid(context_, 1, 0, &to.ah_attr.grh.dgid), 0);
-    ASSERT_EQ(ibv_modify_qp(qp, &to,
-                            IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                                IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
-              0);
-    to.qp_state = IBV_QPS_RTS;
-    to.timeout = 14;
-    to.retry_cnt = to.rnr_retry = 7;
-    to.max_rd_atomic = 1;
-    ASSERT_EQ(ibv_modify_qp(qp, &to,
-                            IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-                                IBV_QP_MAX_QP_RD_ATOMIC),
-              0);
-  }
-
-  [[nodiscard]] ibv_sge piece(std::size_t offset, std::uint32_t length) {
-    return {reinterpret_cast<std::uintptr_t>(memory_.data() + offset), length, mr_->lkey};
-  }
-
-  [[nodiscard]] static bool is_readable(int fd, std::chrono::milliseconds wait) {
-    pollfd polled{.fd = fd, .events = POLLIN, .revents = 0};
-    return ::poll(&polled, 1, static_cast<int>(wait.count())) == 1;
-  }
-
-  /// Waits for a completion as long as a test may take.
-  [[nodiscard]] ibv_wc completion() {
-    ibv_wc out{};
-    int count = 0;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{30};
-    while (count == 0 && std::chrono::steady_clock::now() < end) count = ibv_poll_cq(cq_, 1, &out);
-    EXPECT_EQ(count, 1);
-    return out;
-  }
-
-  static constexpr std::chrono::milliseconds kLong{30'000};
-
-  ibv_device** devices_ = nullptr;
-  ibv_context* context_ = nullptr;
-  ibv_pd* pd_ = nullptr;
-  ibv_comp_channel* channel_ = nullptr;
-  ibv_cq* cq_ = nullptr;
-  ibv_mr* mr_ = nullptr;
-  std::array<char, 8192> memory_{};
-};
 
 TEST_F(Verbs, RefusesMemoryThatIsNotMapped) {
   constexpr std::uintptr_t nowhere = 4096;
@@ -333,170 +229,6 @@ TEST_F(Verbs, ArmsTheLimitOfAnSrq) {
   EXPECT_EQ(ibv_destroy_srq(srq), 0);
 }
 
-/// Two QPs that are connected with each other.
-class ConnectedVerbs : public Verbs {
- protected:
-  void SetUp() override {
-    Verbs::SetUp();
-    one_ = make_qp();
-    other_ = make_qp();
-    ASSERT_NE(other_, nullptr);
-    connect(one_, other_->qp_num);
-    connect(other_, one_->qp_num);
-  }
-  void TearDown() override {
-    EXPECT_EQ(ibv_destroy_qp(one_), 0);
-    EXPECT_EQ(ibv_destroy_qp(other_), 0);
-    Verbs::TearDown();
-  }
-
-  /// Writes four bytes from offset 0 to `address` with this key; returns how that ended.
-  [[nodiscard]] ibv_wc_status write(std::uint64_t address, std::uint32_t rkey) {
-    ibv_sge source = piece(0, 4);
-    ibv_send_wr request{};
-    request.sg_list = &source;
-    request.num_sge = 1;
-    request.opcode = IBV_WR_RDMA_WRITE;
-    request.send_flags = IBV_SEND_SIGNALED;
-    request.wr.rdma = {address, rkey};
-    ibv_send_wr* bad = nullptr;
-    EXPECT_EQ(ibv_post_send(one_, &request, &bad), 0);
-    return completion().status;
-  }
-  [[nodiscard]] std::uint64_t address_of(std::size_t offset) const {
-    return reinterpret_cast<std::uintptr_t>(memory_.data() + offset);
-  }
-
-  ibv_qp* one_ = nullptr;
-  ibv_qp* other_ = nullptr;
-};
-
-TEST_F(ConnectedVerbs, AtomicsCountWithThoseOfTheProgram) {
-  constexpr std::uint64_t rounds = 3000;
-  alignas(8) std::uint64_t value = 0;
-  ibv_mr* const region = ibv_reg_mr(pd_, &value, sizeof value, kAllRights);
-  ASSERT_NE(region, nullptr);
-  std::atomic<bool> ends = false;
-  std::uint64_t own = 0;
-  std::thread program{[&] {
-    for (; !ends; ++own) std::atomic_ref{value}.fetch_add(1);
-  }};
-  ibv_sge result = piece(0, 8);
-  ibv_send_wr request{};
-  request.sg_list = &result;
-  request.num_sge = 1;
-  request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-  request.send_flags = IBV_SEND_SIGNALED;
-  request.wr.atomic = {reinterpret_cast<std::uintptr_t>(&value), 1, 0, region->rkey};
-  ibv_wc_status status = IBV_WC_SUCCESS;
-  for (std::uint64_t i = 0; i < rounds && status == IBV_WC_SUCCESS; ++i) {
-    ibv_send_wr* bad = nullptr;
-    EXPECT_EQ(ibv_post_send(one_, &request, &bad), 0);
-    status = completion().status;
-  }
-  ends = true;
-  program.join();
-  EXPECT_EQ(status, IBV_WC_SUCCESS);
-  EXPECT_EQ(value, rounds + own);
-  ibv_device_attr attributes{};
-  EXPECT_EQ(ibv_query_device(context_, &attributes), 0);
-  EXPECT_EQ(attributes.atomic_cap, IBV_ATOMIC_GLOB);
-  EXPECT_EQ(ibv_dereg_mr(region), 0);
-}
-
-TEST_F(ConnectedVerbs, AWindowOfType1OpensItsPartOfARegion) {
-  ibv_mw* const window = ibv_alloc_mw(pd_, IBV_MW_TYPE_1);
-  ASSERT_NE(window, nullptr);
-  const std::uint32_t unbound = window->rkey;
-  ibv_mw_bind bind{};
-  bind.send_flags = IBV_SEND_SIGNALED;
-  bind.bind_info = {mr_, address_of(4096), 8, IBV_ACCESS_REMOTE_WRITE};
-  ASSERT_EQ(ibv_bind_mw(other_, window, &bind), 0);
-  EXPECT_NE(window->rkey, unbound);
-  const ibv_wc bound = completion();
-  EXPECT_EQ(bound.status, IBV_WC_SUCCESS);
-  EXPECT_EQ(bound.opcode, IBV_WC_BIND_MW);
-  std::memcpy(memory_.data(), "open", 4);
-  EXPECT_EQ(write(address_of(4096), window->rkey), IBV_WC_SUCCESS);
-  EXPECT_EQ(std::memcmp(memory_.data() + 4096, "open", 4), 0);
-  EXPECT_EQ(write(address_of(4102), window->rkey), IBV_WC_REM_ACCESS_ERR);
-  EXPECT_EQ(ibv_dealloc_mw(window), 0);
-}
-
-TEST_F(ConnectedVerbs, AWindowOfType2HasTheKeyOfItsRequest) {
-  ibv_mw* const window = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
-  ASSERT_NE(window, nullptr);
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_BIND_MW;
-  request.send_flags = IBV_SEND_SIGNALED;
-  request.bind_mw = {window, ibv_inc_rkey(window->rkey), {mr_, address_of(4096), 8, IBV_ACCESS_REMOTE_WRITE}};
-  ibv_send_wr* bad = nullptr;
-  ASSERT_EQ(ibv_post_send(other_, &request, &bad), 0);
-  EXPECT_EQ(window->rkey, request.bind_mw.rkey);
-  EXPECT_EQ(completion().status, IBV_WC_SUCCESS);
-  EXPECT_EQ(write(address_of(4096), window->rkey), IBV_WC_SUCCESS);
-  // A region with a window cannot become another one.
-  EXPECT_NE(ibv_rereg_mr(mr_, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, 0), 0);
-  EXPECT_EQ(errno, EBUSY);
-  EXPECT_EQ(ibv_dealloc_mw(window), 0);
-}
-
-TEST_F(ConnectedVerbs, ARegionThatChangesKeepsItsKeys) {
-  std::array<char, 4096> memory{};
-  ibv_mr* const region = ibv_reg_mr(pd_, memory_.data(), 8, IBV_ACCESS_LOCAL_WRITE);
-  ASSERT_NE(region, nullptr);
-  const std::uint32_t rkey = region->rkey;
-  constexpr int changes = IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_TRANSLATION;
-  ASSERT_EQ(ibv_rereg_mr(region, changes, nullptr, memory.data(), memory.size(), static_cast<int>(kAllRights)), 0);
-  EXPECT_EQ(region->rkey, rkey);
-  EXPECT_EQ(region->addr, memory.data());
-  std::memcpy(memory_.data(), "new!", 4);
-  EXPECT_EQ(write(reinterpret_cast<std::uintptr_t>(memory.data()), rkey), IBV_WC_SUCCESS);
-  EXPECT_EQ(std::memcmp(memory.data(), "new!", 4), 0);
-  EXPECT_EQ(ibv_dereg_mr(region), 0);
-}
-
-TEST_F(ConnectedVerbs, DeviceMemoryIsReachedByOffsets) {
-  ibv_alloc_dm_attr wanted{};
-  wanted.length = 64;
-  ibv_dm* const device_memory = ibv_alloc_dm(context_, &wanted);
-  ASSERT_NE(device_memory, nullptr);
-  ibv_mr* const region = ibv_reg_dm_mr(pd_, device_memory, 16, 32, kAllRights | IBV_ACCESS_ZERO_BASED);
-  ASSERT_NE(region, nullptr);
-  std::memcpy(memory_.data(), "here", 4);
-  EXPECT_EQ(write(8, region->rkey), IBV_WC_SUCCESS);
-  std::array<char, 4> found{};
-  EXPECT_EQ(ibv_memcpy_from_dm(found.data(), device_memory, 24, found.size()), 0);
-  EXPECT_EQ(std::memcmp(found.data(), "here", found.size()), 0);
-  EXPECT_EQ(ibv_memcpy_to_dm(device_memory, 64, found.data(), found.size()), EINVAL);
-  EXPECT_NE(ibv_rereg_mr(region, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kAllRights), 0);
-  EXPECT_EQ(errno, EOPNOTSUPP);
-  EXPECT_EQ(ibv_free_dm(device_memory), EBUSY) << "the network still reaches it";
-  EXPECT_EQ(write(8, region->rkey), IBV_WC_SUCCESS);
-  EXPECT_EQ(ibv_dereg_mr(region), 0);
-  EXPECT_EQ(ibv_free_dm(device_memory), 0);
-}
-
-TEST_F(ConnectedVerbs, AResetQpLeavesNoCompletionBehind) {
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_RDMA_WRITE;
-  request.send_flags = IBV_SEND_SIGNALED;
-  request.wr.rdma = {address_of(0), mr_->rkey};
-  ibv_send_wr* bad = nullptr;
-  ASSERT_EQ(ibv_req_notify_cq(cq_, 0), 0);
-  ASSERT_EQ(ibv_post_send(one_, &request, &bad), 0);
-  ASSERT_TRUE(is_readable(channel_->fd, kLong));
-  ibv_cq* ready = nullptr;
-  void* cq_context = nullptr;
-  ASSERT_EQ(ibv_get_cq_event(channel_, &ready, &cq_context), 0);
-  ibv_ack_cq_events(ready, 1);
-  ibv_qp_attr to{};
-  to.qp_state = IBV_QPS_RESET;
-  ASSERT_EQ(ibv_modify_qp(one_, &to, IBV_QP_STATE), 0);
-  ibv_wc none{};
-  EXPECT_EQ(ibv_poll_cq(cq_, 1, &none), 0);
-}
-
 TEST_F(Verbs, ReadsCompletionsOneByOne) {
   ibv_cq_init_attr_ex init{};
   init.cqe = 10;
@@ -607,3 +339,4 @@ TEST_F(Verbs, GivesTheChildOfAForkErrors) {
 }
 
 }  // namespace
+}  // namespace roce::test
