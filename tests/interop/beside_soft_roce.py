@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two guests on a bridge: perftest over Soft-RoCE, and the same two guests with our endpoint in its place, in turn.
 
-usage: ROCE_GEN=FILE beside_soft_roce.py [--rounds N] [--mtu BYTES] [--json]
+usage: ROCE_GEN=FILE beside_soft_roce.py [--rounds N] [--mtu BYTES] [--loss PERCENT] [--json]
 
-Both ends of a run are of one kind. While ours runs rxe0 is taken away, since it would look at each packet too. Prints the median
-of the rounds and the ratio of the medians. Emulated guests say nothing of speeds on hardware: what counts is the ratio. roce-gen
-should be built for release.
+Both ends of a run are of one kind. While ours runs rxe0 is taken away, since it would look at each packet too. With --loss a
+`roce-gen relay` is in the bridge's place, which loses so many packets of RoCE each way; latencies are left out, and our endpoint
+runs once more with all that it has against losses. Prints the median of the rounds and the ratios of the medians to Soft-RoCE's.
+Emulated guests say nothing of speeds on hardware: what counts is the ratio. roce-gen should be built for release.
 """
 
 import argparse
@@ -29,7 +30,11 @@ import network
 PORT = 18515
 OURS = "/ours"
 # Program, bytes, iterations and what is read of it.
-MEASURED = (("write_bw", 65536, 400), ("send_bw", 65536, 400), ("read_bw", 65536, 400), ("send_lat", 2, 500), ("write_lat", 2, 500))
+BANDWIDTHS = (("write_bw", 65536, 400), ("send_bw", 65536, 400), ("read_bw", 65536, 400))
+LATENCIES = (("send_lat", 2, 500), ("write_lat", 2, 500))
+SOFT_ROCE = "Soft-RoCE"
+# Options of our endpoint, by the name of the column. Those of the second are measured only where packets are lost.
+OURS_BY_KIND = {"roce-gen": (), "with recovery": ("--recovery", "all")}
 
 
 class Seat:
@@ -43,22 +48,40 @@ class Seat:
 
 
 @contextlib.contextmanager
-def two_seats(mtu):
+def two_seats(mtu, bridged):
+    """A namespace with the taps of two guests, on a bridge or not; gives it and the seats."""
     network.remove_stale()
     namespace = network.Namespace("bridge")
     namespace.create()
     try:
         namespace.set("ipv6/conf/default/disable_ipv6", 1)
-        namespace.ip("link", "add", "bridge", "type", "bridge", "mcast_snooping", "0")
         seats = [Seat(namespace, 1), Seat(namespace, 2)]
         for seat in seats:
             namespace.ip("tuntap", "add", "dev", seat.tap, "mode", "tap")
             # Or each burst that is longer than a queue of the kernel's default would be a loss of the bridge.
-            namespace.ip("link", "set", seat.tap, "master", "bridge", "txqueuelen", "10000", "mtu", str(mtu), "up")
-        namespace.ip("link", "set", "bridge", "mtu", str(mtu), "up")
-        yield seats
+            namespace.ip("link", "set", seat.tap, "txqueuelen", "10000", "mtu", str(mtu), "up")
+        if bridged:
+            namespace.ip("link", "add", "bridge", "type", "bridge", "mcast_snooping", "0")
+            for seat in seats:
+                namespace.ip("link", "set", seat.tap, "master", "bridge")
+            namespace.ip("link", "set", "bridge", "mtu", str(mtu), "up")
+        yield namespace, seats
     finally:
         namespace.delete()
+
+
+@contextlib.contextmanager
+def relay(namespace, seats, percent):
+    """Carries everything between the two taps within the block, but for a share of the packets of RoCE."""
+    words = [os.environ["ROCE_GEN"], "relay", "--json", "-i", seats[0].tap, "-o", seats[1].tap, "-e",
+             f"drop:probability={percent / 100}"]
+    program = namespace.popen(words, stdout=subprocess.PIPE)
+    if not program.stdout.readline():
+        raise guest.GuestError("roce-gen relay did not start")
+    yield
+    program.terminate()
+    for line in program.stdout:
+        print(f"relay: {line.strip()}", file=sys.stderr)
 
 
 def initramfs_with(program, folder):
@@ -104,9 +127,9 @@ def measure_theirs(client, server, program, size, iterations, path_mtu):
     return float(row[3] if program.endswith("bw") else row[4])
 
 
-def measure_ours(client, server, program, size, iterations, path_mtu):
+def measure_ours(client, server, program, size, iterations, path_mtu, more):
     run = f"LD_LIBRARY_PATH={OURS} {OURS}/roce-gen"
-    options = "-i eth0 --json --link raw"
+    options = " ".join(["-i eth0 --json --link raw", *more])
     listening = server.popen(f"{run} peer {options} --once --control /tmp/sock --perftest {program} --perftest-size {size} "
                              f"--perftest-iters {iterations} --perftest-mtu {path_mtu}")
     listening.wait_listening(PORT)
@@ -118,39 +141,63 @@ def measure_ours(client, server, program, size, iterations, path_mtu):
     return report["mib_per_second"] if program.endswith("bw") else report["latency_us"]["typical"]
 
 
+def figures_of(machines, options, path_mtu):
+    """The figures of all rounds by program and size, then by kind."""
+    kinds = [SOFT_ROCE, *(kind for kind, more in OURS_BY_KIND.items() if options.loss or not more)]
+    measured = BANDWIDTHS if options.loss else BANDWIDTHS + LATENCIES
+    figures = {}
+    present = True
+    for number in range(options.rounds):
+        for kind in kinds:
+            if present != (kind == SOFT_ROCE):
+                present = not present
+                for machine in machines:
+                    soft_roce(machine, present)
+            for case in measured:
+                if present:
+                    value = measure_theirs(*machines, *case, path_mtu)
+                else:
+                    value = measure_ours(*machines, *case, path_mtu, OURS_BY_KIND[kind])
+                figures.setdefault(case[:2], {}).setdefault(kind, []).append(value)
+                print(f"round {number + 1} {kind} {case[0]} {case[1]}: {value:.2f}", file=sys.stderr, flush=True)
+    return figures
+
+
+def print_table(rows, kinds, title):
+    columns = [f"{kind:>13}" for kind in kinds]
+    print(f"{'program':<10} {'bytes':>7} {' '.join(columns)} {'':5} ratios   ({title})")
+    for row in rows:
+        values = " ".join(f"{row[kind]:>13.2f}" for kind in kinds)
+        ratios = " ".join(f"{row[kind] / row[SOFT_ROCE]:>6.2f}" for kind in kinds[1:])
+        print(f"{row['program']:<10} {row['bytes']:>7} {values} {row['unit']:<5} {ratios}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--mtu", type=int, default=9000, help="of the network: 1500 gives path MTU 1024, 9000 gives 4096")
+    parser.add_argument("--loss", type=float, default=0, metavar="PERCENT", help="of the packets, each way")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     guest.on_signals_exit()
     path_mtu = 4096 if options.mtu >= 4200 else 1024
-    figures = {}
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         initramfs = initramfs_with(os.environ["ROCE_GEN"], folder)
-        seats = stack.enter_context(two_seats(options.mtu))
+        namespace, seats = stack.enter_context(two_seats(options.mtu, not options.loss))
         machines = [stack.enter_context(guest.Guest(seat, mtu=options.mtu, initramfs=initramfs)) for seat in seats]
-        for number in range(options.rounds):
-            for kind, measure in (("Soft-RoCE", measure_theirs), ("roce-gen", measure_ours)):
-                for machine in machines:
-                    if number or kind == "roce-gen":
-                        soft_roce(machine, kind == "Soft-RoCE")
-                for program, size, iterations in MEASURED:
-                    value = measure(*machines, program, size, iterations, path_mtu)
-                    figures.setdefault((program, size), {}).setdefault(kind, []).append(value)
-                    print(f"round {number + 1} {kind} {program} {size}: {value:.1f}", file=sys.stderr, flush=True)
+        if options.loss:
+            stack.enter_context(relay(namespace, seats, options.loss))
+        figures = figures_of(machines, options, path_mtu)
     rows = [{"program": program, "bytes": size, "unit": "MiB/s" if program.endswith("bw") else "us",
              **{kind: statistics.median(values) for kind, values in kinds.items()}} for (program, size), kinds in figures.items()]
     if options.json:
-        print(json.dumps({"path_mtu": path_mtu, "accelerator": machines[0].accelerator, "rounds": options.rounds, "rows": rows}))
+        print(json.dumps({"path_mtu": path_mtu, "accelerator": machines[0].accelerator, "rounds": options.rounds,
+                          "loss_percent": options.loss, "rows": rows}))
         return
-    print(f"{'program':<10} {'bytes':>7} {'Soft-RoCE':>10} {'roce-gen':>10} {'':5} {'ratio':>6}   (path MTU {path_mtu}, {machines[0].accelerator})")
-    for row in rows:
-        ratio = row["roce-gen"] / row["Soft-RoCE"]
-        print(f"{row['program']:<10} {row['bytes']:>7} {row['Soft-RoCE']:>10.1f} {row['roce-gen']:>10.1f} {row['unit']:<5} {ratio:>6.2f}")
+    kinds = [kind for kind in (SOFT_ROCE, *OURS_BY_KIND) if kind in rows[0]]
+    print_table(rows, kinds, f"path MTU {path_mtu}, {options.loss:g} % loss, {machines[0].accelerator}")
 
 
 if __name__ == "__main__":

@@ -304,16 +304,18 @@ transport::LossRecovery draw_recovery(std::uint64_t seed) {
           .tail_probe = is_on(),
           .selective_repeat = is_on(),
           .restart_percent = is_on() ? pick(random, std::array{1U, 50U}) : 0,
+          .held_responses = is_on() ? pick(random, std::array{1U, 7U, 64U, 200U}) : 0,
           .window_bytes = is_on() ? pick(random, std::array{1U, 5'000U}) : 0};
 }
 
 std::string describe(const transport::LossRecovery& recovery) {
   std::ostringstream text;
-  text << "held " << recovery.held_requests << ", NAK again after " << recovery.nak_again_after.count()
-       << " ns, NAK delay " << recovery.nak_delay_packets << " packets " << recovery.nak_delay.count() << " ns, "
-       << (recovery.timer_from_first ? "timer from first, " : "") << (recovery.adaptive_timeout ? "adaptive, " : "")
-       << (recovery.tail_probe ? "probe, " : "") << (recovery.selective_repeat ? "selective, " : "") << "restart "
-       << recovery.restart_percent << " %, window " << recovery.window_bytes << " bytes\n";
+  text << "held " << recovery.held_requests << " and " << recovery.held_responses << ", NAK again after "
+       << recovery.nak_again_after.count() << " ns, NAK delay " << recovery.nak_delay_packets << " packets "
+       << recovery.nak_delay.count() << " ns, " << (recovery.timer_from_first ? "timer from first, " : "")
+       << (recovery.adaptive_timeout ? "adaptive, " : "") << (recovery.tail_probe ? "probe, " : "")
+       << (recovery.selective_repeat ? "selective, " : "") << "restart " << recovery.restart_percent << " %, window "
+       << recovery.window_bytes << " bytes\n";
   return text.str();
 }
 

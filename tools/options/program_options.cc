@@ -56,7 +56,7 @@ void add_endpoint_options(command_line::Command& command, ProgramOptions& option
       .add_option("--recovery", options.recovery,
                   "What RC queue pairs do about losses beyond the specification: all, or held_requests=512, "
                   "nak_again_after=100us, nak_delay_packets=3, nak_delay=20us, timer_from_first, adaptive_timeout, "
-                  "tail_probe, selective_repeat, restart_percent=10, window_bytes=65536")
+                  "tail_probe, selective_repeat, restart_percent=10, held_responses=512, window_bytes=65536")
       .type_name("PART[,PART…]");
   command
       .add_option("--congestion", options.congestion,

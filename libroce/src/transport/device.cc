@@ -42,6 +42,8 @@ constexpr std::uint64_t kLeastLineRate = 1'000'000;
   };
   constexpr std::int64_t longest = LossRecovery::kLongestWait.count();
   return most("profile.recovery.held_requests", recovery.held_requests, LossRecovery::kMostHeld)
+      .and_then(
+          [&] { return most("profile.recovery.held_responses", recovery.held_responses, LossRecovery::kMostHeld); })
       .and_then([&] { return most("profile.recovery.nak_again_after", recovery.nak_again_after.count(), longest); })
       .and_then([&] { return most("profile.recovery.nak_delay", recovery.nak_delay.count(), longest); })
       .and_then([&] {

@@ -34,15 +34,17 @@ constexpr std::uint32_t kNoLimit = std::numeric_limits<std::uint32_t>::max();
 constexpr std::array kNumbers{NumberPart{"held_requests", &LossRecovery::held_requests, LossRecovery::kMostHeld},
                               NumberPart{"nak_delay_packets", &LossRecovery::nak_delay_packets, kNoLimit},
                               NumberPart{"restart_percent", &LossRecovery::restart_percent, LossRecovery::kMostPercent},
+                              NumberPart{"held_responses", &LossRecovery::held_responses, LossRecovery::kMostHeld},
                               NumberPart{"window_bytes", &LossRecovery::window_bytes, kNoLimit}};
 
 /// The value of `all`: it serves a connection in most networks.
-constexpr LossRecovery kAll{.held_requests = 512,
+constexpr LossRecovery kAll{.held_requests = 2048,
                             .nak_again_after = std::chrono::microseconds{50},
                             .timer_from_first = true,
                             .adaptive_timeout = true,
                             .tail_probe = true,
-                            .selective_repeat = true};
+                            .selective_repeat = true,
+                            .held_responses = 2048};
 
 [[nodiscard]] tl::unexpected<std::string> wrong(const std::string& expected, std::string_view found) {
   return tl::unexpected("expected " + expected + ", found \"" + std::string{found} + '"');
@@ -74,7 +76,7 @@ constexpr LossRecovery kAll{.held_requests = 512,
   if (number == kNumbers.end()) {
     return wrong(
         "all, held_requests, nak_again_after, nak_delay_packets, nak_delay, timer_from_first, adaptive_timeout, "
-        "tail_probe, selective_repeat, restart_percent or window_bytes",
+        "tail_probe, selective_repeat, restart_percent, held_responses or window_bytes",
         part);
   }
   const std::optional<std::uint64_t> read = text::number(value);

@@ -19,6 +19,8 @@ constexpr std::uint32_t kPercent = 100;
 constexpr std::uint32_t kMostGrowth = 4;
 /// The weight of what was before beside a new distance between two losses.
 constexpr std::uint32_t kWeight = 4;
+/// How often a request whose response was lost is probed for, each time after twice as long.
+constexpr std::uint32_t kMostProbes = 8;
 /// Half of all PSNs: no window is larger.
 constexpr std::uint32_t kMostInFlight = 1U << 23U;
 
@@ -34,14 +36,11 @@ constexpr std::uint32_t kMostInFlight = 1U << 23U;
   return oldest != nullptr && !oldest->done && oldest->needs_response() && req.una.newer_than(oldest->first_psn);
 }
 
-[[nodiscard]] bool is_at_tail(const Requester& req) {
-  return req.next == req.tail && req.outstanding() && !req.recovering && req.rnr_until == kNever;
-}
-
-void set_probe(Qp& qp, Time now) {
-  RequesterRecovery& recovery = *qp.req.recovery;
-  const bool probes = recovery.of_profile.tail_probe && recovery.round_trip.is_known() && !recovery.has_probed;
-  recovery.probe_at = probes && is_at_tail(qp.req) ? now + probe_time(recovery.round_trip) : kNever;
+/// True if nothing more is sent until an answer comes, or if one is known to be lost.
+[[nodiscard]] bool is_at_tail(const Qp& qp) {
+  const Requester& req = qp.req;
+  if (!req.outstanding() || (req.recovering && !goes_alone(qp)) || req.rnr_until != kNever) return false;
+  return req.next == req.tail || shows_gap(qp);
 }
 
 }  // namespace
@@ -51,6 +50,8 @@ void make_requester_recovery(const DeviceState& device, Qp& qp) {
   if (qp.init.type != QpType::rc || !recovery.is_of_requester()) return;
   qp.req.recovery = std::make_unique<RequesterRecovery>(recovery);
   qp.req.recovery->una = qp.req.una;
+  if (recovery.held_responses == 0) return;
+  qp.req.recovery->gap = std::make_unique<ResponseGap>(recovery.held_responses, HeldPackets::kMostHeaderBytes + qp.mtu);
 }
 
 std::uint32_t limit_window(const RequesterRecovery& recovery, std::uint32_t mtu, std::uint32_t window) {
@@ -69,6 +70,15 @@ Duration ack_timeout(const Qp& qp) {
       recovery->round_trip.smoothed() + std::max(recovery->round_trip.smoothed(), 4 * recovery->round_trip.variation());
   return std::min(qp.timeout,
                   std::max(measured, kLeastTimeout) * (1U << std::min(recovery->doublings, most_doublings)));
+}
+
+void set_probe(Qp& qp, Time now) {
+  RequesterRecovery& recovery = *qp.req.recovery;
+  // A response may be slow, unless others show that it was lost.
+  const std::uint32_t most = shows_gap(qp) ? kMostProbes : 1;
+  const bool probes = recovery.of_profile.tail_probe && recovery.round_trip.is_known() && recovery.probes < most;
+  const Duration wait = probe_time(recovery.round_trip) * (1U << recovery.probes);
+  recovery.probe_at = probes && is_at_tail(qp) ? now + wait : kNever;
 }
 
 void note_sent(Qp& qp, Psn psn, bool asks, bool again, Time now) {
@@ -95,7 +105,7 @@ void note_progress(Qp& qp, Time now) {
     recovery.doublings = 0;
   }
   recovery.counted_at = now;
-  recovery.has_probed = recovery.has_probed && awaits_rest(qp.req);
+  if (!awaits_rest(qp.req)) recovery.probes = 0;
   if (recovery.again_end && !recovery.again_end->newer_than(qp.req.una)) recovery.again_end.reset();
   if (recovery.tried && qp.req.una.newer_than(recovery.alone_end)) {
     recovery.peer = RequesterRecovery::Peer::holds;
@@ -103,6 +113,7 @@ void note_progress(Qp& qp, Time now) {
   }
   const auto packets = static_cast<std::uint32_t>(std::max(qp.req.una.distance_from(recovery.una), 0));
   recovery.una = qp.req.una;
+  close_response_gap(qp, packets);
   if (recovery.restart_window != 0) recovery.restart_window += packets;
   if (recovery.restart_window >= kMostInFlight) recovery.restart_window = 0;
   recovery.is_asked = recovery.is_asked && qp.req.outstanding() && !qp.req.una.newer_than(recovery.asked);
@@ -120,6 +131,7 @@ void note_going_back(const DeviceState& device, Qp& qp, congestion::Loss loss) {
   recovery->tried.reset();
   recovery->again_end.reset();
   recovery->probe_at = kNever;
+  if (recovery->gap != nullptr) recovery->gap->forget();
   if (loss == congestion::Loss::timeout && recovery->of_profile.restart_percent != 0) {
     recovery->restart_window = std::max(device.profile().window * recovery->of_profile.restart_percent / kPercent, 1U);
   }
@@ -132,7 +144,7 @@ bool costs_retry(Qp& qp, congestion::Loss loss, Time now) {
   if (is_timeout) ++recovery->doublings;
   const bool is_sooner = is_timeout ? recovery->of_profile.adaptive_timeout : qp.req.recovering;
   // RC-REQ-16 (each restart costs one of retry_count), at the pace of the timeout that was asked for.
-  if (is_sooner && now - recovery->counted_at < qp.timeout) return false;
+  if (is_sooner && (qp.timeout.count() == 0 || now - recovery->counted_at < qp.timeout)) return false;
   recovery->counted_at = now;
   return true;
 }
@@ -176,6 +188,7 @@ bool sends_alone(Qp& qp, Psn psn) {
   recovery->sample.forget();
   recovery->again = psn;
   recovery->again_at = kNever;
+  await_alone(qp);
   return true;
 }
 
@@ -183,10 +196,10 @@ void on_probe_timer(DeviceState& device, Qp& qp, Time now) {
   RequesterRecovery& recovery = *qp.req.recovery;
   if (recovery.probe_at > now) return;
   recovery.probe_at = kNever;
-  if (!is_at_tail(qp.req) || recovery.again) return;
-  recovery.has_probed = true;
+  if (!is_at_tail(qp) || recovery.again) return;
+  ++recovery.probes;
   recovery.sample.forget();
-  recovery.again = qp.req.sent_end - 1;
+  if (!shows_gap(qp) || !requests_alone(qp)) recovery.again = qp.req.sent_end - 1;
   make_ready(device, qp);
 }
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "roce/congestion/control.h"
 #include "roce/transport/loss_recovery.h"
 #include "roce/wire/bth.h"
 #include "roce/wire/time.h"
+#include "transport/requester_gap.h"
 #include "transport/round_trip.h"
 
 namespace roce::transport::detail {
@@ -34,7 +36,7 @@ struct RequesterRecovery {
 
   // The probe.
   Time probe_at = kNever;
-  bool has_probed = false;  ///< since the last progress that was not within a response
+  std::uint32_t probes = 0;  ///< since the last progress that was not within a response
 
   // One packet that is sent again alone.
   std::optional<Psn> again{};
@@ -47,6 +49,8 @@ struct RequesterRecovery {
   std::uint32_t distance = 1U << 20U;  ///< from one loss to the next, PSNs, smoothed
   std::uint32_t flight = 0;            ///< PSNs under way when the first of a row of such packets was NAKed
 
+  std::unique_ptr<ResponseGap> gap{};  ///< null if responses behind a gap are dropped
+
   Psn una{};                         ///< as of the last progress
   std::uint32_t restart_window = 0;  ///< PSNs; 0: the whole window
 
@@ -56,6 +60,7 @@ struct RequesterRecovery {
     is_asked = false;
     again.reset();
     probe_at = kNever;
+    if (gap != nullptr) gap->forget();
   }
 };
 
@@ -72,7 +77,9 @@ void make_requester_recovery(const DeviceState& device, Qp& qp);
 void note_sent(Qp& qp, Psn psn, bool asks, bool again, Time now);
 /// Notes that `una` moved.
 void note_progress(Qp& qp, Time now);
-/// Sends the last packet again if its answer is late.
+/// Sets the time of the next probe, if there is to be one.
+void set_probe(Qp& qp, Time now);
+/// Sends the last packet again if its answer is late, or the request whose answer is missing.
 void on_probe_timer(DeviceState& device, Qp& qp, Time now);
 
 // These are for all.

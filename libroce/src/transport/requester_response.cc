@@ -87,11 +87,14 @@ void begin_to_send_again(DeviceState& device, Qp& qp, congestion::Loss loss, Tim
   make_ready(device, qp);
 }
 
-/// Goes back because a response was lost, but only once until there is progress (RC-REQ-11).
-void on_implied_nak(DeviceState& device, Qp& qp, Time now) {
+/// Goes back because an answer to `psn` shows that a response was lost, but only once until there is progress
+/// (RC-REQ-11). If what comes behind a gap is held, only the request without an answer goes again.
+void on_implied_nak(DeviceState& device, Qp& qp, Psn psn, Time now) {
   if (fault(Fault::implied_nak_ignored)) return;
-  if (qp.req.recovering || qp.req.rnr_until != kNever) return;
+  if (qp.req.rnr_until != kNever || awaits_answer_again(qp, psn)) return;
+  if (qp.req.recovering && !is_answer_lost_again(qp, psn)) return;
   ++qp.counters.implied_naks;
+  if (requests_alone(qp)) return begin_to_send_again(device, qp, congestion::Loss::implied_nak, now);
   go_back(device, qp, congestion::Loss::implied_nak, now);
 }
 
@@ -131,7 +134,8 @@ void on_nak(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time now) {
     if (fault(Fault::rnr_wait_cut)) req.rnr_until = kNever;
     if (fault(Fault::n60_restarts_each)) req.recovering = false;
     // RC-REQ-14 (a sequence NAK restarts at the oldest unacknowledged PSN; more of them count only after progress)
-    if ((req.recovering && !is_lost_again(qp, now)) || req.rnr_until != kNever) return;
+    const bool is_known = req.recovering && !is_lost_again(qp, now) && !goes_alone_before(qp, psn);
+    if (is_known || req.rnr_until != kNever) return;
     if (fault(Fault::n60_is_free)) ++req.retries_left;
     ++qp.counters.sequence_naks_received;
     note_nak(qp, psn);
@@ -177,7 +181,10 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
       if (moved) on_progress(qp, now);
       const SendWqe* wqe = req.oldest();
       // This ACK covers a READ or atomic whose own response has not come.
-      if (wqe != nullptr && wqe->needs_response() && !wqe->first_psn.newer_than(psn)) on_implied_nak(device, qp, now);
+      if (wqe != nullptr && wqe->needs_response() && !wqe->first_psn.newer_than(psn)) {
+        hold_acknowledgement(qp, psn);
+        on_implied_nak(device, qp, psn, now);
+      }
       break;
     }
     case AethKind::rnr_nak:
@@ -234,9 +241,18 @@ void on_acknowledge(DeviceState& device, Qp& qp, Psn psn, const Aeth& aeth, Time
   return packet.payload_length() == 0 ? CompletionStatus::success : CompletionStatus::local_length_error;
 }
 
-void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, Time now) {
+/// Takes a response that is not to the oldest PSN without an answer.
+void on_response_behind_gap(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, bool restarts, Time now) {
+  if (holds_answers(qp)) {
+    if (const std::optional<Aeth> aeth = packet.get<Aeth>()) take_credits(device, qp.req, *aeth);
+    hold_response(qp, packet, psn, now);
+  }
+  if (restarts || holds_answers(qp)) on_implied_nak(device, qp, psn, now);
+}
+
+/// Takes a response, once everything before its PSN that an ACK can acknowledge is.
+void take_answer(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, Time now) {
   Requester& req = qp.req;
-  if (acknowledge(device, qp, psn - 1)) on_progress(qp, now);
   SendWqe* wqe = req.oldest();
   if (wqe == nullptr || wqe->done) return;
   if (!wqe->needs_response()) {
@@ -245,11 +261,10 @@ void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packe
     fail_request(device, qp, req.head, device.profile().bad_response_status, 0);
     return;
   }
-  if (psn.newer_than(wqe->last_psn())) return on_implied_nak(device, qp, now);
   if (psn != req.una) {
     // RC-REQ-23 (a gap in READ responses restarts it at once, or after the timeout, by profile)
-    if (device.profile().read_gap_restarts) on_implied_nak(device, qp, now);
-    return;
+    const bool restarts = psn.newer_than(wqe->last_psn()) || device.profile().read_gap_restarts;
+    return on_response_behind_gap(device, qp, packet, psn, restarts, now);
   }
   const CompletionStatus status = take_response(device, qp, *wqe, packet);
   if (status != CompletionStatus::success) {
@@ -258,10 +273,36 @@ void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packe
     fail_request(device, qp, index, status, 0);
     return;
   }
-  if (const std::optional<Aeth> aeth = packet.get<Aeth>()) take_credits(device, req, *aeth);
   req.una = psn + 1;
   if (psn == wqe->last_psn()) wqe->done = true;
   on_progress(qp, now);
+}
+
+/// Takes the answers that waited for the one just taken, in order, and requests what is missing next.
+void take_held_answers(DeviceState& device, Qp& qp, Time now) {
+  const Requester& req = qp.req;
+  Psn before = req.una;
+  do {
+    before = req.una;
+    retire(device, qp);
+    if (qp.state == QpState::err) return;
+    const std::optional<Psn> acknowledged = held_acknowledgement(qp);
+    if (acknowledged && acknowledge(device, qp, *acknowledged)) on_progress(qp, now);
+    const Bytes bytes = held_response(qp);
+    if (!bytes.empty()) take_answer(device, qp, parse_transport(bytes, qp.path.net), req.una, now);
+  } while (req.una != before && qp.state != QpState::err);
+  if (qp.state != QpState::err && shows_gap(qp) && !goes_alone(qp)) on_implied_nak(device, qp, req.una, now);
+}
+
+void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, Time now) {
+  Requester& req = qp.req;
+  if (acknowledge(device, qp, psn - 1)) on_progress(qp, now);
+  const bool is_next = psn == req.una;
+  note_response(qp, psn);
+  take_answer(device, qp, packet, psn, now);
+  if (!is_next || req.una == psn || qp.state == QpState::err) return;
+  if (const std::optional<Aeth> aeth = packet.get<Aeth>()) take_credits(device, req, *aeth);
+  if (holds_answers(qp)) take_held_answers(device, qp, now);
 }
 
 }  // namespace

@@ -264,6 +264,8 @@ Served send_alone(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint
     } else {
       served = wqe.done ? Served::idle : Served::no_room;
     }
+  } else {
+    forget_alone(qp);
   }
   req.next = next;
   req.next_packet = next_packet;

@@ -3,7 +3,6 @@
 // vol. 1, 9.7.5.1.4; LossRecovery).
 #include "transport/responder_gap.h"
 
-#include "roce/wire/constants.h"
 #include "transport/device_state.h"
 #include "transport/faults.h"
 #include "transport/scheduler.h"
@@ -14,13 +13,6 @@ namespace {
 
 // A peer that is gone is not told for ever.
 constexpr std::uint32_t kMostNaks = 8;
-/// The headers of the longest request in front of its payload.
-constexpr std::uint32_t kMostHeaderBytes = 64;
-
-/// Returns a packet from the BTH through the ICRC.
-[[nodiscard]] Bytes transport_bytes(const Packet& packet) {
-  return packet.bytes().subspan(packet.bth_offset(), packet.icrc_offset() + kIcrcSize - packet.bth_offset());
-}
 
 // RC-RESP-02 (a gap is answered with one NAK of the expected PSN; by profile, late or again)
 void nak_gap(DeviceState& device, Qp& qp, Psn psn, Time now) {
@@ -57,7 +49,7 @@ void on_gap(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, T
   Gap* const gap = resp.gap.get();
   if (gap != nullptr) {
     const std::uint64_t position = resp.position_of(bth.psn);
-    gap->held.keep(position, position - resp.position, transport_bytes(packet));
+    gap->held.keep(position, position - resp.position, packet);
   }
   if (resp.nak_latched && !fault(Fault::gap_nak_every)) return;
   if (gap != nullptr && is_early(device, qp, *gap, now)) return;
@@ -100,7 +92,7 @@ void take_held(DeviceState& device, Qp& qp, Time now) {
 void make_gap(const DeviceState& device, Qp& qp) {
   const LossRecovery& recovery = device.profile().recovery;
   if (qp.init.type != QpType::rc || !recovery.is_of_responder()) return;
-  qp.resp.gap = std::make_unique<Gap>(recovery, kMostHeaderBytes + qp.mtu);
+  qp.resp.gap = std::make_unique<Gap>(recovery, HeldPackets::kMostHeaderBytes + qp.mtu);
 }
 
 }  // namespace roce::transport::detail

@@ -6,7 +6,7 @@
 #include "roce/transport/loss_recovery.h"
 #include "roce/wire/packet.h"
 #include "roce/wire/time.h"
-#include "transport/held_requests.h"
+#include "transport/held_packets.h"
 
 namespace roce::transport::detail {
 
@@ -17,7 +17,7 @@ struct Qp;
 struct Gap {
   explicit Gap(const LossRecovery& recovery, std::uint32_t packet_bytes) : held(recovery.held_requests, packet_bytes) {}
 
-  HeldRequests held;
+  HeldPackets held;
   Time nak_due = kNever;      ///< the gap is NAKed then, for the first time or again
   std::uint32_t packets = 0;  ///< came behind the gap
   std::uint32_t naks = 0;     ///< of this gap

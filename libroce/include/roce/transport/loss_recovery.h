@@ -11,13 +11,13 @@ namespace roce::transport {
 /// Settings of an RC QP that loses less time to a loss than the specification asks for. Each member works alone, none
 /// is on at first, and none changes a packet: any peer understands what is sent.
 struct LossRecovery {
-  static constexpr std::uint32_t kMostHeld = 4096;                   ///< limit of `held_requests`
+  static constexpr std::uint32_t kMostHeld = 4096;                   ///< limit of `held_requests` and `held_responses`
   static constexpr std::uint32_t kMostPercent = 100;                 ///< limit of `restart_percent`
   static constexpr Duration kLongestWait = std::chrono::seconds{1};  ///< limit of `nak_again_after` and `nak_delay`
 
   // Responder.
   /// Requests behind a gap that are kept and executed in order once the gap is filled, at most that many PSNs behind
-  /// it; 0: they are dropped. Each takes memory for a whole packet, from RTR on.
+  /// it; 0: they are dropped. Room for so many packets is reserved from RTR on.
   std::uint32_t held_requests = 0;
   /// The NAK of a gap is sent again while the gap is there: after this time, then after twice that, and so on, at most
   /// seven times; 0: never. A requester takes a repeated NAK for a new one if its packets have been under way for a
@@ -44,6 +44,10 @@ struct LossRecovery {
   /// After a timeout as many percent of the window may be in flight, and a packet more for each that is acknowledged;
   /// 0: the whole window.
   std::uint32_t restart_percent = 0;
+  /// Responses to READs and atomics behind a gap that are kept, at most that many PSNs behind it: only the request that
+  /// misses one goes again, a READ from there on, and not those behind it; so what a READ returns may be older than
+  /// what a READ before it returns. 0: all go again. Room for so many packets is reserved from RTS on.
+  std::uint32_t held_responses = 0;
   /// Payload in flight, bytes, at most; 0: no limit but Profile::window. One packet is always allowed.
   std::uint32_t window_bytes = 0;
 
@@ -54,7 +58,7 @@ struct LossRecovery {
   /// True if a requester has to remember something about losses.
   [[nodiscard]] constexpr bool is_of_requester() const {
     return timer_from_first || adaptive_timeout || tail_probe || selective_repeat || restart_percent != 0 ||
-           window_bytes != 0 || nak_again_after.count() != 0;
+           window_bytes != 0 || held_responses != 0 || nak_again_after.count() != 0;
   }
 };
 
