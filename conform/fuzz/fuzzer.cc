@@ -109,25 +109,27 @@ TargetResult<ProgramResult> Fuzzer::run_next() {
     // Another device may have had what this one lacks.
     if (bench_->port_of(*untried) == nullptr) continue;
     TargetResult<ProgramResult> result = run_program(*bench_, *untried);
-    if (result) learn(*result, true);
+    if (result) learn(*result, {.is_known = true});
     return result;
   }
   Program program = new_program(random_, variety_);
   program.is_for_requester = happens(random_, kPercentForRequester);
   // Nothing is sent in other states.
   if (program.is_for_requester) program.state = transport::QpState::rts;
-  if (const std::optional<Program> known = knowledge_->draw_known(random_)) {
-    if (bench_->port_of(*known) != nullptr) program = *known;
+  bool goes_on = false;
+  if (std::optional<Program> known = knowledge_->draw_known(random_)) {
+    goes_on = bench_->port_of(*known) != nullptr;
+    if (goes_on) program = *std::move(known);
   }
   TargetResult<ProgramResult> result = run_made_up(*bench_, program, random_);
-  if (result) learn(*result, false);
+  if (result) learn(*result, {.goes_on = goes_on});
   return result;
 }
 
-void Fuzzer::learn(const ProgramResult& result, bool is_known) {
-  knowledge_->learn(result, {.is_known = is_known,
-                             .has_new_coverage = settings_.has_new_coverage && settings_.has_new_coverage(),
-                             .keeps_corpus = settings_.keeps_corpus});
+void Fuzzer::learn(const ProgramResult& result, Knowledge::Lesson lesson) {
+  lesson.keeps_corpus = settings_.keeps_corpus;
+  lesson.has_new_coverage = settings_.has_new_coverage && settings_.has_new_coverage();
+  knowledge_->learn(result, lesson);
 }
 
 bool Fuzzer::note(const ProgramResult& failed) {

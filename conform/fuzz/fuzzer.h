@@ -77,8 +77,8 @@ class Fuzzer {
   void look_around();
   /// Runs the next program: one that is to be tried first, a new one, or one that goes on from a known one.
   [[nodiscard]] TargetResult<ProgramResult> run_next();
-  /// Learns what a program showed that ran, as it stands in the corpus if `is_known`.
-  void learn(const ProgramResult& result, bool is_known);
+  /// Learns what a program showed that ran. The lesson's coverage and corpus are filled in.
+  void learn(const ProgramResult& result, Knowledge::Lesson lesson);
   /// Adds a finding, or counts a known one; true if it is new.
   bool note(const ProgramResult& failed);
   /// Makes a finding as short as can be, and finds out how often it shows.

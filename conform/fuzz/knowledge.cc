@@ -10,8 +10,10 @@ namespace roce::conform::fuzz {
 
 namespace {
 
-// A new program comes as often as one that goes on from what is known.
-constexpr std::uint64_t kNewOneIn = 2;
+// Fresh programs and those that go on from a known one: what showed less that is new lately still has one of eight.
+constexpr std::uint64_t kOtherOneIn = 8;
+// The weight of one program in what is remembered of its source.
+constexpr double kWeight = 1.0 / 256;
 
 }  // namespace
 
@@ -20,21 +22,24 @@ void Knowledge::learn(const ProgramResult& result, const Lesson& lesson) {
   ++counts_.programs;
   counts_.frames += result.frames;
   std::optional<std::size_t> last_new;
-  bool has_new_pair = false;
-  std::uint64_t before = 0;
+  const std::size_t before = signatures_.size();
   for (const Signature& signature : result.signatures) {
     if (known_.insert(signature.value).second) {
       signatures_.push_back(signature.value);
       last_new = signature.action;
     }
-    // The order of two signatures is worth knowing, too.
-    has_new_pair |= pairs_.insert(mix(before, signature.value)).second;
-    before = signature.value;
+  }
+  if (!lesson.is_known) {
+    double& shown = lesson.goes_on ? new_in_known_ : new_in_fresh_;
+    shown += (static_cast<double>(signatures_.size() - before) - shown) * kWeight;
   }
   for (const unsigned state : result.states) states_[state] = true;
   if (result.alarm) return;
-  if (lesson.keeps_corpus && (last_new || has_new_pair || lesson.has_new_coverage)) corpus_.push_back(result.program);
-  // Pairs come again by themselves, and are too many to keep a file for each.
+  if (lesson.keeps_corpus && (last_new || lesson.has_new_coverage)) {
+    corpus_.push_back(result.program);
+    // What follows shows nothing new.
+    if (last_new && !lesson.has_new_coverage) corpus_.back().actions.resize(*last_new + 1);
+  }
   if (!last_new || lesson.is_known) return;
   kept_.push_back(result.program);
   kept_.back().actions.resize(*last_new + 1);
@@ -104,7 +109,9 @@ void Knowledge::go_on_from(Program program) {
 
 std::optional<Program> Knowledge::draw_known(Random& random) const {
   const std::lock_guard lock{mutex_};
-  if (corpus_.empty() || random() % kNewOneIn != 0) return std::nullopt;
+  const bool is_other = random() % kOtherOneIn == 0;
+  const bool goes_on = (new_in_known_ > new_in_fresh_) != is_other;
+  if (corpus_.empty() || !goes_on) return std::nullopt;
   return corpus_[random() % corpus_.size()];
 }
 
