@@ -22,7 +22,8 @@ void on_progress(Qp& qp, Time now) {
   req.rnr_left = qp.attributes.rnr_retry;
   req.recovering = false;
   if (req.recovery != nullptr) note_progress(qp, now);
-  req.timeout_at = req.outstanding() && qp.timeout.count() != 0 ? now + ack_timeout(qp) : kNever;
+  const Duration timeout = req.recovery == nullptr ? qp.timeout : ack_timeout(qp);
+  req.timeout_at = req.outstanding() && timeout.count() != 0 ? now + timeout : kNever;
   if (qp.pacer != nullptr) qp.pacer->on_progress(req.una, req.sent_end, now);
 }
 
@@ -251,7 +252,8 @@ void on_response_behind_gap(DeviceState& device, Qp& qp, const Packet& packet, P
 }
 
 /// Takes a response, once everything before its PSN that an ACK can acknowledge is.
-void take_answer(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, Time now) {
+// Inline, or each response would pay for the second caller, which takes those that were held.
+[[gnu::always_inline]] inline void take_answer(DeviceState& device, Qp& qp, const Packet& packet, Psn psn, Time now) {
   Requester& req = qp.req;
   SendWqe* wqe = req.oldest();
   if (wqe == nullptr || wqe->done) return;
@@ -298,11 +300,11 @@ void on_read_or_atomic_response(DeviceState& device, Qp& qp, const Packet& packe
   Requester& req = qp.req;
   if (acknowledge(device, qp, psn - 1)) on_progress(qp, now);
   const bool is_next = psn == req.una;
-  note_response(qp, psn);
+  if (req.recovery != nullptr) note_response(qp, psn);
   take_answer(device, qp, packet, psn, now);
   if (!is_next || req.una == psn || qp.state == QpState::err) return;
   if (const std::optional<Aeth> aeth = packet.get<Aeth>()) take_credits(device, req, *aeth);
-  if (holds_answers(qp)) take_held_answers(device, qp, now);
+  if (req.recovery != nullptr && holds_answers(qp)) take_held_answers(device, qp, now);
 }
 
 }  // namespace

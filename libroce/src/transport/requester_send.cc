@@ -62,7 +62,8 @@ namespace {
 
 /// Sends one packet of a SEND or WRITE; one that goes alone asks for an ACK. False if there is no room, or if the
 /// request failed and is `done`.
-bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now, bool goes_alone) {
+[[gnu::always_inline]] inline bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now,
+                                                bool goes_alone) {
   Requester& req = qp.req;
   const std::uint64_t offset = std::uint64_t{req.next_packet} * qp.mtu;
   // RC-REQ-02 (FIRST and MIDDLE carry exactly the path MTU)
@@ -224,7 +225,9 @@ void execute_local(DeviceState& device, Qp& qp, SendWqe& wqe) {
 }
 
 /// Sends the next packet of a request. False if there is no room, or if the request failed and is `done`.
-bool send_packet(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now, bool goes_alone) {
+// Inline, or each packet would pay for the second caller, which sends again alone.
+[[gnu::always_inline]] inline bool send_packet(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now,
+                                               bool goes_alone) {
   return wqe.needs_response() ? send_one_packet_request(device, qp, wqe, out, now)
                               : send_segment(device, qp, wqe, out, now, goes_alone);
 }
