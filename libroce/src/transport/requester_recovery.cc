@@ -16,9 +16,9 @@ namespace {
 constexpr Duration kLeastTimeout = std::chrono::microseconds{100};
 constexpr std::uint32_t kPercent = 100;
 /// How many times more than at the first NAK may be under way while packets go again alone.
-constexpr std::uint32_t kMostGrowth = 4;
+constexpr std::uint32_t kMostGrowth = 8;
 /// The weight of what was before beside a new distance between two losses.
-constexpr std::uint32_t kWeight = 4;
+constexpr std::uint32_t kWeight = 8;
 /// How often a request whose response was lost is probed for, each time after twice as long.
 constexpr std::uint32_t kMostProbes = 8;
 /// Half of all PSNs: no window is larger.
