@@ -42,10 +42,7 @@ void hold_response(Qp& qp, const Packet& packet, Psn psn, Time now) {
   const bool is_new = gap->held.keep(gap->position + ahead, ahead, packet);
   // A response acknowledges everything before it.
   hold_acknowledgement(qp, psn - 1);
-  if (!all_comes_again(qp)) {
-    take_newer(gap->newest, psn);
-    take_newer(gap->shown, psn);
-  }
+  if (!all_comes_again(qp)) take_newer(gap->newest, psn);
   // The peer is there, and busy.
   set_probe(qp, now);
   if (is_new && qp.req.timeout_at != kNever) qp.req.timeout_at = now + ack_timeout(qp);
@@ -53,9 +50,7 @@ void hold_response(Qp& qp, const Packet& packet, Psn psn, Time now) {
 
 void hold_acknowledgement(Qp& qp, Psn psn) {
   ResponseGap* const gap = gap_of(qp);
-  if (gap == nullptr || all_comes_again(qp)) return;
-  take_newer(gap->acknowledged, psn);
-  take_newer(gap->shown, psn);
+  if (gap != nullptr && !all_comes_again(qp)) take_newer(gap->acknowledged, psn);
 }
 
 Bytes held_response(const Qp& qp) {
@@ -72,7 +67,7 @@ void close_response_gap(Qp& qp, std::uint32_t psns) {
   ResponseGap* const gap = gap_of(qp);
   if (gap == nullptr) return;
   gap->position += psns;
-  for (std::optional<Psn>* const behind : {&gap->shown, &gap->newest, &gap->acknowledged}) {
+  for (std::optional<Psn>* const behind : {&gap->newest, &gap->acknowledged}) {
     if (*behind && qp.req.una.newer_than(**behind)) behind->reset();
   }
   if (gap->alone_end && !gap->alone_end->newer_than(qp.req.una)) gap->alone_end.reset();
@@ -87,10 +82,6 @@ bool goes_alone_before(const Qp& qp, Psn psn) {
   return goes_alone(qp) && !gap_of(qp)->alone_end->newer_than(psn);
 }
 
-bool awaits_answer_again(const Qp& qp, Psn psn) {
-  return goes_alone(qp) && !is_answer_lost_again(qp, psn);
-}
-
 bool is_answer_lost_again(const Qp& qp, Psn psn) {
   const ResponseGap* const gap = gap_of(qp);
   if (gap == nullptr || !gap->alone_end) return false;
@@ -99,14 +90,14 @@ bool is_answer_lost_again(const Qp& qp, Psn psn) {
 
 bool shows_gap(const Qp& qp) {
   const ResponseGap* const gap = gap_of(qp);
-  return gap != nullptr && gap->shown;
+  return gap != nullptr && (gap->newest || gap->acknowledged);
 }
 
 void await_alone(Qp& qp) {
   ResponseGap* const gap = gap_of(qp);
   const SendWqe* const oldest = qp.req.oldest();
   if (gap == nullptr || oldest == nullptr || !oldest->needs_response()) return;
-  // What came the first time came in order, and so does what comes again.
+  // Responses come in order, those of the second time as well.
   if (!gap->alone_end) gap->last = gap->newest.value_or(qp.req.sent_end - 1);
   gap->is_answered = false;
   gap->alone_end = oldest->last_psn() + 1;

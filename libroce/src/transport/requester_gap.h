@@ -19,9 +19,8 @@ struct ResponseGap {
 
   HeldPackets held;
   std::uint64_t position = 1U << 24U;  ///< of the oldest PSN without an answer: as many more as PSNs were answered
-  std::optional<Psn> shown{};          ///< the newest PSN whose response or ACK came behind the gap
-  std::optional<Psn> newest{};         ///< of the responses among them, held or not
-  std::optional<Psn> acknowledged{};   ///< the newest PSN that they acknowledge
+  std::optional<Psn> newest{};         ///< of the responses that came behind the gap, held or not
+  std::optional<Psn> acknowledged{};   ///< the newest PSN that a response or an ACK acknowledged behind the gap
   std::optional<Psn> alone_end{};      ///< one past the PSNs of a request that went again alone and is to be answered
   Psn alone_at{};                      ///< one past the newest PSN when it went
   Psn last{};                          ///< of the responses that came since
@@ -29,7 +28,6 @@ struct ResponseGap {
 
   /// Forgets what is expected, not what is held.
   void forget() {
-    shown.reset();
     newest.reset();
     acknowledged.reset();
     alone_end.reset();
@@ -56,9 +54,7 @@ void close_response_gap(Qp& qp, std::uint32_t psns);
 [[nodiscard]] bool goes_alone(const Qp& qp);
 /// True if a request with older PSNs than this one did.
 [[nodiscard]] bool goes_alone_before(const Qp& qp, Psn psn);
-/// True if an answer to `psn` shows nothing new, since the request of the missing one is on its way again.
-[[nodiscard]] bool awaits_answer_again(const Qp& qp, Psn psn);
-/// True if an answer to `psn` shows that the missing one was lost again.
+/// True if an answer to `psn` shows that the one to a request that went again alone is lost, too.
 [[nodiscard]] bool is_answer_lost_again(const Qp& qp, Psn psn);
 /// True if an answer behind the oldest PSN without one has come, so that its own was lost.
 [[nodiscard]] bool shows_gap(const Qp& qp);

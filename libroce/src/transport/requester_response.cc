@@ -92,8 +92,8 @@ void begin_to_send_again(DeviceState& device, Qp& qp, congestion::Loss loss, Tim
 /// (RC-REQ-11). If what comes behind a gap is held, only the request without an answer goes again.
 void on_implied_nak(DeviceState& device, Qp& qp, Psn psn, Time now) {
   if (fault(Fault::implied_nak_ignored)) return;
-  if (qp.req.rnr_until != kNever || awaits_answer_again(qp, psn)) return;
-  if (qp.req.recovering && !is_answer_lost_again(qp, psn)) return;
+  const bool comes_again = qp.req.recovering || goes_alone(qp);
+  if (qp.req.rnr_until != kNever || (comes_again && !is_answer_lost_again(qp, psn))) return;
   ++qp.counters.implied_naks;
   if (requests_alone(qp)) return begin_to_send_again(device, qp, congestion::Loss::implied_nak, now);
   go_back(device, qp, congestion::Loss::implied_nak, now);
