@@ -35,14 +35,12 @@ void Knowledge::learn(const ProgramResult& result, const Lesson& lesson) {
   }
   for (const unsigned state : result.states) states_[state] = true;
   if (result.alarm) return;
-  if (lesson.keeps_corpus && (last_new || lesson.has_new_coverage)) {
-    corpus_.push_back(result.program);
-    // What follows shows nothing new.
-    if (last_new && !lesson.has_new_coverage) corpus_.back().actions.resize(*last_new + 1);
-  }
-  if (!last_new || lesson.is_known) return;
-  kept_.push_back(result.program);
-  kept_.back().actions.resize(*last_new + 1);
+  if (lesson.keeps_corpus && lesson.has_new_coverage) corpus_.push_back(result.program);
+  if (!last_new) return;
+  Program up_to_new = result.program;
+  up_to_new.actions.resize(*last_new + 1);
+  if (lesson.keeps_corpus && !lesson.has_new_coverage) corpus_.push_back(up_to_new);
+  if (!lesson.is_known) kept_.push_back(std::move(up_to_new));
 }
 
 std::optional<std::size_t> Knowledge::claim(const ProgramResult& failed) {
