@@ -40,96 +40,95 @@ void expect_within(const Bottleneck::Figures& found, const Band& band) {
 }
 
 /// With one seed after the other.
-class Bottlenecks : public testing::TestWithParam<std::uint64_t> {};
+class Bottlenecks : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  /// Expects these figures of the second half of a run.
+  static void expect_in_second_half(Bottleneck::Options options, const Band& band, Duration whole = 100ms) {
+    options.seed = GetParam();
+    Bottleneck bottleneck{options};
+    bottleneck.run_until(Time{whole / 2});
+    expect_within(bottleneck.measure_until(Time{whole}), band);
+  }
+};
 
 TEST_P(Bottlenecks, TwoFlowsShareAPortAsInTheModel) {
-  Bottleneck bottleneck{{.seed = GetParam()}};
-  bottleneck.run_until(Time{50ms});
-  expect_within(bottleneck.measure_until(Time{100ms}), {.utilisation = 0.998,
-                                                        .jain = 0.993,
-                                                        .queue_least = 28.0e3,
-                                                        .queue_most = 31.0e3,
-                                                        .marked_least = 0.00114,
-                                                        .marked_most = 0.00120,
-                                                        .cnps_least = 2060,
-                                                        .cnps_most = 2180,
-                                                        .alpha_least = 0.1096,
-                                                        .alpha_most = 0.1139});
+  expect_in_second_half({}, {.utilisation = 0.998,
+                             .jain = 0.993,
+                             .queue_least = 28.0e3,
+                             .queue_most = 31.0e3,
+                             .marked_least = 0.00114,
+                             .marked_most = 0.00120,
+                             .cnps_least = 2060,
+                             .cnps_most = 2180,
+                             .alpha_least = 0.1096,
+                             .alpha_most = 0.1139});
 }
 
 TEST_P(Bottlenecks, EightFlowsShareAPortAsInTheModel) {
-  Bottleneck bottleneck{{.seed = GetParam(), .senders = 8}};
-  bottleneck.run_until(Time{50ms});
-  expect_within(bottleneck.measure_until(Time{100ms}), {.utilisation = 1,
-                                                        .jain = 0.996,
-                                                        .queue_least = 123e3,
-                                                        .queue_most = 132e3,
-                                                        .marked_least = 0.0077,
-                                                        .marked_most = 0.00995,
-                                                        .cnps_least = 3078,
-                                                        .cnps_most = 3128,
-                                                        .alpha_least = 0.1587,
-                                                        .alpha_most = 0.1602});
+  expect_in_second_half({.senders = 8}, {.utilisation = 1,
+                                         .jain = 0.996,
+                                         .queue_least = 123e3,
+                                         .queue_most = 132e3,
+                                         .marked_least = 0.0077,
+                                         .marked_most = 0.00995,
+                                         .cnps_least = 3078,
+                                         .cnps_most = 3128,
+                                         .alpha_least = 0.1587,
+                                         .alpha_most = 0.1602});
 }
 
 TEST_P(Bottlenecks, TwentyFlowsHoldTheQueueAtKmax) {
-  Bottleneck bottleneck{{.seed = GetParam(), .senders = 20}};
-  bottleneck.run_until(Time{50ms});
-  expect_within(bottleneck.measure_until(Time{100ms}), {.utilisation = 1,
-                                                        .jain = 0.994,
-                                                        .queue_least = 191e3,
-                                                        .queue_most = 192e3,
-                                                        .marked_least = 0.0278,
-                                                        .marked_most = 0.0288,
-                                                        .cnps_least = 3708,
-                                                        .cnps_most = 3743,
-                                                        .alpha_least = 0.188,
-                                                        .alpha_most = 0.189});
+  expect_in_second_half({.senders = 20}, {.utilisation = 1,
+                                          .jain = 0.994,
+                                          .queue_least = 191e3,
+                                          .queue_most = 192e3,
+                                          .marked_least = 0.0278,
+                                          .marked_most = 0.0288,
+                                          .cnps_least = 3708,
+                                          .cnps_most = 3743,
+                                          .alpha_least = 0.188,
+                                          .alpha_most = 0.189});
 }
 
 TEST_P(Bottlenecks, FewLostCnpsChangeLittle) {
-  Bottleneck bottleneck{{.seed = GetParam(), .cnp_loss = 0.1}};
-  bottleneck.run_until(Time{50ms});
-  expect_within(bottleneck.measure_until(Time{100ms}), {.utilisation = 0.995,
-                                                        .jain = 0.993,
-                                                        .queue_least = 30.3e3,
-                                                        .queue_most = 33.8e3,
-                                                        .marked_least = 0.00128,
-                                                        .marked_most = 0.00136,
-                                                        .cnps_least = 2060,
-                                                        .cnps_most = 2150,
-                                                        .alpha_least = 0.108,
-                                                        .alpha_most = 0.115});
+  expect_in_second_half({.cnp_loss = 0.1}, {.utilisation = 0.995,
+                                            .jain = 0.993,
+                                            .queue_least = 30.3e3,
+                                            .queue_most = 33.8e3,
+                                            .marked_least = 0.00128,
+                                            .marked_most = 0.00136,
+                                            .cnps_least = 2060,
+                                            .cnps_most = 2150,
+                                            .alpha_least = 0.108,
+                                            .alpha_most = 0.115});
 }
 
 TEST_P(Bottlenecks, LostCnpsDoubleTheQueueAndStarveNobody) {
-  Bottleneck bottleneck{{.seed = GetParam(), .cnp_loss = 0.5}};
-  bottleneck.run_until(Time{50ms});
-  expect_within(bottleneck.measure_until(Time{100ms}), {.utilisation = 0.995,
-                                                        .jain = 0.996,
-                                                        .queue_least = 55.9e3,
-                                                        .queue_most = 65.6e3,
-                                                        .marked_least = 0.00248,
-                                                        .marked_most = 0.0123,
-                                                        .cnps_least = 1950,
-                                                        .cnps_most = 2070,
-                                                        .alpha_least = 0.108,
-                                                        .alpha_most = 0.111});
+  expect_in_second_half({.cnp_loss = 0.5}, {.utilisation = 0.995,
+                                            .jain = 0.996,
+                                            .queue_least = 55.9e3,
+                                            .queue_most = 65.6e3,
+                                            .marked_least = 0.00248,
+                                            .marked_most = 0.0123,
+                                            .cnps_least = 1950,
+                                            .cnps_most = 2070,
+                                            .alpha_least = 0.108,
+                                            .alpha_most = 0.111});
 }
 
 TEST_P(Bottlenecks, ALateJoinerGetsItsShare) {
-  Bottleneck bottleneck{{.seed = GetParam(), .last_joins = 40ms}};
-  bottleneck.run_until(Time{70ms});
-  expect_within(bottleneck.measure_until(Time{140ms}), {.utilisation = 0.997,
-                                                        .jain = 0.995,
-                                                        .queue_least = 26.4e3,
-                                                        .queue_most = 28.9e3,
-                                                        .marked_least = 0.00105,
-                                                        .marked_most = 0.00112,
-                                                        .cnps_least = 1986,
-                                                        .cnps_most = 2071,
-                                                        .alpha_least = 0.117,
-                                                        .alpha_most = 0.121});
+  expect_in_second_half({.last_joins = 40ms},
+                        {.utilisation = 0.997,
+                         .jain = 0.995,
+                         .queue_least = 26.4e3,
+                         .queue_most = 28.9e3,
+                         .marked_least = 0.00105,
+                         .marked_most = 0.00112,
+                         .cnps_least = 1986,
+                         .cnps_most = 2071,
+                         .alpha_least = 0.117,
+                         .alpha_most = 0.121},
+                        140ms);
 }
 
 TEST_P(Bottlenecks, WhoIsLeftAloneRecovers) {
@@ -144,24 +143,22 @@ TEST_P(Bottlenecks, WhoIsLeftAloneRecovers) {
 }
 
 TEST_P(Bottlenecks, TwoConnectXShareAPortAsInTheModel) {
-  Bottleneck bottleneck{{.seed = GetParam(),
-                         .line_bps = 100e9,
+  expect_in_second_half({.line_bps = 100e9,
                          .control = congestion::Mlx5Parameters{},
                          .cnp_interval = 4us,
                          .kmin = 400e3,
                          .kmax = 1600e3,
-                         .pmax = 0.2}};
-  bottleneck.run_until(Time{50ms});
-  expect_within(bottleneck.measure_until(Time{100ms}), {.utilisation = 1,
-                                                        .jain = 0.999,
-                                                        .queue_least = 307e3,
-                                                        .queue_most = 358e3,
-                                                        .marked_least = 0.000609,
-                                                        .marked_most = 0.000846,
-                                                        .cnps_least = 3240,
-                                                        .cnps_most = 4280,
-                                                        .alpha_least = 0.00324,
-                                                        .alpha_most = 0.00429});
+                         .pmax = 0.2},
+                        {.utilisation = 1,
+                         .jain = 0.999,
+                         .queue_least = 307e3,
+                         .queue_most = 358e3,
+                         .marked_least = 0.000609,
+                         .marked_most = 0.000846,
+                         .cnps_least = 3240,
+                         .cnps_most = 4280,
+                         .alpha_least = 0.00324,
+                         .alpha_most = 0.00429});
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Bottlenecks, testing::Values(1U, 2U, 3U, 4U, 5U));

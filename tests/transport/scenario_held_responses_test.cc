@@ -2,13 +2,8 @@
 // Responses to READs and atomics behind a gap, which a requester holds (LossRecovery::held_responses).
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "roce/transport/loss_recovery_text.h"
-#include "sim/endpoint.h"
-#include "sim/matchers.h"
-#include "sim/profiles.h"
+#include "transport/lossy_pair.h"
 
 namespace roce::sim {
 namespace {
@@ -18,26 +13,12 @@ using testing::ElementsAre;
 using transport::LossRecovery;
 using transport::WorkOpcode;
 
-constexpr Duration kOneWay = 10us;
-constexpr std::uint32_t kPacketBytes = 1024;
-/// The timeout of the QPs is 67 ms: what ends sooner did not wait for it.
-constexpr Duration kLongBeforeTheTimeout = 5ms;
-
-class HeldResponses : public ScenarioTest {
+class HeldResponses : public LossyPair {
  protected:
   /// Makes two endpoints of which A recovers so, over a link with these faults.
   void make(const LossRecovery& recovery, std::string_view faults, const Connection& connection = {}) {
-    transport::Profile requester = profile();
-    requester.recovery = recovery;
-    Pair::Options options = Pair::with(requester);
-    options.b_host = options.a_host;
-    options.b_host->profile = profile();
-    options.link.delay = kOneWay;
-    options.link.impair = faults;
-    options.connection = connection;
-    pair_.emplace(options);
-    pair_->network.keep_trace(Tap::sent);
-    std::ranges::generate(pair_->b.memory(), [i = 0]() mutable { return static_cast<std::byte>(i++ % 251); });
+    LossyPair::make(profile_with(recovery), profile(), faults, connection);
+    fill(pair_->b);
   }
 
   /// Posts a READ of so many packets, at this place of the memory of both.
@@ -60,8 +41,7 @@ class HeldResponses : public ScenarioTest {
       EXPECT_GE(one.wr_id, id);
       id = one.wr_id;
     }
-    EXPECT_TRUE(std::ranges::equal(pair_->a.memory().first(packets * kPacketBytes),
-                                   pair_->b.memory().first(packets * kPacketBytes)));
+    EXPECT_TRUE(memories_are_equal(packets));
   }
 
   /// Returns the distances of the requests of A from its first PSN, in the order in which they were sent.
@@ -74,7 +54,6 @@ class HeldResponses : public ScenarioTest {
     return found;
   }
 
-  std::optional<Pair> pair_;
   Duration took_{};  ///< from the call of `finish` on
 };
 
@@ -243,8 +222,9 @@ double share_of_reads(const LossRecovery& recovery, double loss, std::uint64_t s
     const auto is_done = [&] { return pair.a.sent().size() != before || pair.network.now() >= Time{length}; };
     if (!pair.network.run_until(is_done, "a completion")) return -1;
   }
-  const double packets = static_cast<double>(pair.a.sent().size()) * bytes / kPacketBytes;
-  return packets * (1024 + 66 + 24) * 8 / 40e9 / std::chrono::duration<double>(length).count();
+  constexpr std::uint32_t mtu = 1024;
+  const double packets = static_cast<double>(pair.a.sent().size()) * bytes / mtu;
+  return packets * (mtu + 66 + 24) * 8 / 40e9 / std::chrono::duration<double>(length).count();
 }
 
 TEST(HeldResponsesOfOneReader, PutTheTimerOff) {

@@ -2,12 +2,8 @@
 // Endpoints that do more about losses than the specification asks for (LossRecovery), each part alone.
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <numeric>
-
-#include "sim/endpoint.h"
 #include "sim/matchers.h"
-#include "sim/profiles.h"
+#include "transport/lossy_pair.h"
 
 namespace roce::sim {
 namespace {
@@ -19,37 +15,22 @@ using transport::CompletionStatus;
 using transport::LossRecovery;
 using transport::WorkOpcode;
 
-constexpr Duration kOneWay = 10us;
-constexpr std::uint32_t kPacketBytes = 1024;
-/// The timeout of the QPs is 67 ms: what ends sooner did not wait for it.
-constexpr Duration kLongBeforeTheTimeout = 5ms;
-
-class LossRecoveryScenario : public ScenarioTest {
+class LossRecoveryScenario : public LossyPair {
  protected:
   /// Makes two endpoints that recover so, over a link with these faults.
   void make(const LossRecovery& recovery, std::string_view faults, const Connection& connection = {}) {
-    transport::Profile both = profile();
-    both.recovery = recovery;
-    make(both, both, faults, connection);
+    make(profile_with(recovery), profile_with(recovery), faults, connection);
   }
   void make(const transport::Profile& a, const transport::Profile& b, std::string_view faults,
             const Connection& connection = {}) {
-    Pair::Options options = Pair::with(a);
-    options.b_host = options.a_host;
-    options.b_host->profile = b;
-    options.link.delay = kOneWay;
-    options.link.impair = faults;
-    options.connection = connection;
-    pair_.emplace(options);
-    pair_->network.keep_trace(Tap::sent);
-    std::ranges::generate(pair_->a.memory(), [i = 0]() mutable { return static_cast<std::byte>(i++ % 251); });
+    LossyPair::make(a, b, faults, connection);
+    fill(pair_->a);
   }
 
   /// Writes so many packets with one message, and expects that they arrive.
   void write(std::uint32_t packets) {
     finish(pair_->a.post({.opcode = WorkOpcode::write, .length = packets * kPacketBytes}));
-    EXPECT_TRUE(std::ranges::equal(pair_->a.memory().first(packets * kPacketBytes),
-                                   pair_->b.memory().first(packets * kPacketBytes)));
+    EXPECT_TRUE(memories_are_equal(packets));
   }
 
   /// Expects that a request succeeds, and lets all else that is under way arrive.
@@ -86,7 +67,6 @@ class LossRecoveryScenario : public ScenarioTest {
   }
   [[nodiscard]] std::uint64_t sent_again() { return pair_->a.counters().retransmitted_packets; }
 
-  std::optional<Pair> pair_;
   Time done_at_{};  ///< the last request
 };
 

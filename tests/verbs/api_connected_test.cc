@@ -28,18 +28,27 @@ class ConnectedVerbs : public Verbs {
     Verbs::TearDown();
   }
 
-  /// Writes four bytes from offset 0 to `address` with this key; returns how that ended.
-  [[nodiscard]] ibv_wc_status write(std::uint64_t address, std::uint32_t rkey) {
-    ibv_sge source = piece(0, 4);
+  /// Returns a signaled request with this piece of local memory.
+  [[nodiscard]] static ibv_send_wr request_of(ibv_wr_opcode opcode, ibv_sge& local) {
     ibv_send_wr request{};
-    request.sg_list = &source;
+    request.sg_list = &local;
     request.num_sge = 1;
-    request.opcode = IBV_WR_RDMA_WRITE;
+    request.opcode = opcode;
     request.send_flags = IBV_SEND_SIGNALED;
-    request.wr.rdma = {address, rkey};
+    return request;
+  }
+  /// Returns how a request of `one_` ended.
+  [[nodiscard]] ibv_wc_status run(ibv_send_wr request) {
     ibv_send_wr* bad = nullptr;
     EXPECT_EQ(ibv_post_send(one_, &request, &bad), 0);
     return completion().status;
+  }
+  /// Writes four bytes from offset 0 to `address` with this key; returns how that ended.
+  [[nodiscard]] ibv_wc_status write(std::uint64_t address, std::uint32_t rkey) {
+    ibv_sge source = piece(0, 4);
+    ibv_send_wr request = request_of(IBV_WR_RDMA_WRITE, source);
+    request.wr.rdma = {address, rkey};
+    return run(request);
   }
   [[nodiscard]] std::uint64_t address_of(std::size_t offset) const {
     return reinterpret_cast<std::uintptr_t>(memory_.data() + offset);
@@ -60,18 +69,10 @@ TEST_F(ConnectedVerbs, AtomicsCountWithThoseOfTheProgram) {
     for (; !ends; ++own) std::atomic_ref{value}.fetch_add(1);
   }};
   ibv_sge result = piece(0, 8);
-  ibv_send_wr request{};
-  request.sg_list = &result;
-  request.num_sge = 1;
-  request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-  request.send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr request = request_of(IBV_WR_ATOMIC_FETCH_AND_ADD, result);
   request.wr.atomic = {reinterpret_cast<std::uintptr_t>(&value), 1, 0, region->rkey};
   ibv_wc_status status = IBV_WC_SUCCESS;
-  for (std::uint64_t i = 0; i < rounds && status == IBV_WC_SUCCESS; ++i) {
-    ibv_send_wr* bad = nullptr;
-    EXPECT_EQ(ibv_post_send(one_, &request, &bad), 0);
-    status = completion().status;
-  }
+  for (std::uint64_t i = 0; i < rounds && status == IBV_WC_SUCCESS; ++i) status = run(request);
   ends = true;
   program.join();
   EXPECT_EQ(status, IBV_WC_SUCCESS);
