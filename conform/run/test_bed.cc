@@ -194,10 +194,13 @@ CaseResult<void> TestBed::add_gsi(const Scope& scope) {
   }
   constexpr QKey gsi_q_key{0x8001'0000};
   constexpr Qpn qp1{1};
-  PeerQp gsi{.setup = {.type = transport::QpType::ud, .path_mtu = target_.port_mtu(), .peer = qp1, .q_key = gsi_q_key},
-             .port = *target_.port_of(version),
-             .qpn = qp1};
-  qps_.emplace(kGsiQp, std::move(gsi));
+  PeerQp& gsi = qps_[kGsiQp];
+  gsi.setup.type = transport::QpType::ud;
+  gsi.setup.path_mtu = target_.port_mtu();
+  gsi.setup.peer = qp1;
+  gsi.setup.q_key = gsi_q_key;
+  gsi.port = *target_.port_of(version);
+  gsi.qpn = qp1;
   const std::uint64_t identity = target_.identity();
   talk_.local = CommId{static_cast<std::uint32_t>((random_() ^ identity) | 1U)};
   talk_.request_transaction = random_();
