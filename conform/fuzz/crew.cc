@@ -11,7 +11,11 @@ namespace roce::conform::fuzz {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::chrono::milliseconds kBetweenLooks{50};
+// On a wire a finding can take minutes to become as short as can be.
+constexpr Clock::duration kLastWork = std::chrono::seconds{5};
 
 }  // namespace
 
@@ -22,6 +26,9 @@ Crew::Crew(const std::vector<TargetFactory>& ways, const Fuzzer::Settings& setti
   for (std::size_t i = 0; i < ways.size(); ++i) {
     Fuzzer::Settings own = settings;
     if (i != 0) own.seed = mix(settings.seed, i);
+    own.is_over = [this] {
+      return is_over_ && Clock::now().time_since_epoch().count() - over_since_ > kLastWork.count();
+    };
     fuzzers_.push_back(std::make_unique<Fuzzer>(ways[i], own, knowledge_, gate));
   }
 }
@@ -40,7 +47,7 @@ TargetResult<void> Crew::run(std::uint64_t most_programs, const std::function<bo
     std::unique_lock lock{mutex_};
     while (!ended_.wait_for(lock, kBetweenLooks, [this] { return working_ == 0; })) {
       lock.unlock();
-      if (!watch()) is_over_ = true;
+      if (!watch()) end();
       lock.lock();
     }
   }
@@ -53,6 +60,12 @@ bool Crew::may_begin() {
   return !is_over_ && (most_programs_ == 0 || begun_++ < most_programs_);
 }
 
+void Crew::end() {
+  if (is_over_) return;
+  over_since_ = Clock::now().time_since_epoch().count();
+  is_over_ = true;
+}
+
 void Crew::work(Fuzzer& fuzzer) {
   std::optional<std::string> refused;
   std::exception_ptr thrown;
@@ -63,7 +76,7 @@ void Crew::work(Fuzzer& fuzzer) {
   } catch (...) {
     thrown = std::current_exception();
   }
-  if (refused || thrown) is_over_ = true;
+  if (refused || thrown) end();
   const std::lock_guard lock{mutex_};
   if (!refused_) refused_ = std::move(refused);
   if (!thrown_) thrown_ = thrown;

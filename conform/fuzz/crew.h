@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +27,8 @@ class Crew {
   Crew(const std::vector<TargetFactory>& ways, const Fuzzer::Settings& settings);
 
   /// Runs programs until `watch`, which is called several times a second by the calling thread, returns false, or until
-  /// the knowledge has `most_programs`; 0: no limit. What is under way then is brought to its end. Error: the device
-  /// cannot be used. Throws DeviceGone.
+  /// the knowledge has `most_programs`; 0: no limit. What is under way then is brought to its end, but a finding stays
+  /// as it is 5 s later. Error: the device cannot be used. Throws DeviceGone.
   [[nodiscard]] TargetResult<void> run(std::uint64_t most_programs, const std::function<bool()>& watch);
 
   /// Goes on where other fuzzers ended, with other conversations. To be called before `run`.
@@ -45,12 +46,15 @@ class Crew {
   void work(Fuzzer& fuzzer);
   /// Returns true if one more program may begin.
   [[nodiscard]] bool may_begin();
+  /// Lets nothing more begin.
+  void end();
 
   std::shared_ptr<Knowledge> knowledge_;
   std::vector<std::unique_ptr<Fuzzer>> fuzzers_;
   std::uint64_t most_programs_ = 0;
   std::atomic<std::uint64_t> begun_{0};  ///< programs
   std::atomic<bool> is_over_{false};     ///< nothing more is begun
+  std::atomic<std::chrono::steady_clock::rep> over_since_{0};
   std::mutex mutex_;
   std::condition_variable ended_;
   std::size_t working_ = 0;             ///< threads

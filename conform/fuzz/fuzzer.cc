@@ -147,15 +147,18 @@ Finding Fuzzer::examine(const ProgramResult& failed) {
     if (is_shown) ++finding.shown;
     return is_shown;
   };
+  const auto is_over = [this] { return settings_.is_over && settings_.is_over(); };
+  const auto run_trial = [&](const Program& program) {
+    return is_over() ? std::optional<ProgramResult>{} : run_alone(program);
+  };
   try {
     // Shorter programs say nothing about what a program shows that does not show it again.
-    while (finding.repeats < settings_.repeats / kFewerRepeats && !repeat()) {
+    while (finding.repeats < settings_.repeats / kFewerRepeats && !repeat() && !is_over()) {
     }
     if (settings_.repeats >= kFewerRepeats && finding.shown == 0) return finding;
-    finding.result = minimise(
-        failed, [this](const Program& program) { return run_alone(program); }, settings_.trials);
+    finding.result = minimise(failed, run_trial, settings_.trials);
     finding.repeats = finding.shown = 0;
-    while (finding.repeats < settings_.repeats) (void)repeat();
+    while (finding.repeats < settings_.repeats && (finding.repeats == 0 || !is_over())) (void)repeat();
   } catch (const DeviceGone&) {
     // A finding is worth keeping as it is so far; the next program finds out that the device is gone.
     bench_.reset();

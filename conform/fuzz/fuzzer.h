@@ -39,6 +39,8 @@ class Fuzzer {
     std::size_t trials = kMostTrials;   ///< runs of shorter programs that look for the shortest
     bool keeps_device = false;  ///< after an alarm, as long as memory is as it should be: on a wire a new one is dear
     bool keeps_corpus = true;   ///< goes on from programs in which something new happened
+    /// Returns true once a finding is no longer to be made shorter, because the run is over; empty: never.
+    std::function<bool()> is_over{};
     /// Returns true if the device has done something since the last call that it had never done; empty: nobody can look
     /// into it.
     std::function<bool()> has_new_coverage{};
@@ -81,7 +83,7 @@ class Fuzzer {
   void learn(const ProgramResult& result, Knowledge::Lesson lesson);
   /// Adds a finding, or counts a known one; true if it is new.
   bool note(const ProgramResult& failed);
-  /// Makes a finding as short as can be, and finds out how often it shows.
+  /// Makes a finding as short as can be, and finds out how often it shows; both only as long as the run is not over.
   [[nodiscard]] Finding examine(const ProgramResult& failed);
   [[nodiscard]] std::optional<ProgramResult> run_alone(const Program& program);
   /// Lets programs leave out what a device died of.
