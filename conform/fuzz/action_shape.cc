@@ -40,6 +40,7 @@ std::uint64_t shape_of(const Action& action) {
   std::uint64_t shape = 0;
   if (const auto* request = std::get_if<Request>(&action)) shape = shape_of_request(*request);
   if (const auto* response = std::get_if<Response>(&action)) shape = shape_of_response(*response);
+  if (const auto* bind = std::get_if<Bind>(&action)) shape = static_cast<std::uint64_t>(bind->region);
   if (const auto* post = std::get_if<Post>(&action)) shape = static_cast<std::uint64_t>(post->opcode);
   return mix(shape, action.index());
 }

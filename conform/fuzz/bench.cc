@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "conform/fuzz/program_window.h"
 #include "conform/run/attributes.h"
 
 namespace roce::conform::fuzz {
@@ -23,8 +24,11 @@ TargetResult<Bench> Bench::make(Target& target, Gate& gate, const Timing& timing
     return {};
   };
   const TargetResult<void> made =
-      add(regions.right, {.length = kRegionBytes, .access = all})
-          .and_then([&] { return add(regions.other_pd, {.length = kRegionBytes, .access = all, .in_other_pd = true}); })
+      add(regions.right, {.length = kRegionBytes, .access = all | Access::mw_bind})
+          .and_then([&] {
+            return add(regions.other_pd,
+                       {.length = kRegionBytes, .access = all | Access::mw_bind, .in_other_pd = true});
+          })
           .and_then([&] { return add(regions.closed, {.length = kRegionBytes, .access = Access::local_write}); })
           .and_then([&] { return add(regions.lent, {.length = kLentBytes, .access = all}); })
           .and_then([&] { return add(regions.gone, {.length = kRegionBytes, .access = all}); })
@@ -41,6 +45,7 @@ TargetResult<Bench> Bench::make(Target& target, Gate& gate, const Timing& timing
   if (!qp) return tl::unexpected(qp.error());
   bench.clean_.emplace(DeviceModel::attributes_of(setup, qp->qpn(), target.port_mtu()), target.port(), *bench.memory_);
   bench.clean_qp_.emplace(std::move(*qp));
+  if (TargetResult<void> bound = bench.bind_foreign(); !bound) return tl::unexpected(bound.error());
   return bench;
 }
 
@@ -53,6 +58,16 @@ Bench::Bench(Target& target, Gate& gate, const Timing& timing, const Regions& re
       counters_(target.counters()) {
   memory_->add(Key::right, regions.right, all_rights());
   memory_->add(Key::lent, regions.lent, all_rights());
+}
+
+TargetResult<void> Bench::bind_foreign() {
+  if (!target_->has("type2_mw")) return {};
+  ProgramWindow window{*this, clean_qp_->number()};
+  const TargetResult<ProgramWindow::Bound> bound = window.bind({.length = kRegionBytes}, 0);
+  if (!bound) return tl::unexpected(bound.error());
+  const bool is_bound = bound->completion && find_mistake(*bound->completion, 0, BindOutcome::bound).empty();
+  if (is_bound) regions_.foreign = bound->window;
+  return {};
 }
 
 const Port* Bench::port_of(const Program& program) const {
@@ -80,6 +95,8 @@ const Region& Bench::region_of(Key key) const {
       return regions_.gone;
     case Key::lent:
       return regions_.lent;
+    case Key::window:
+      return window_ ? *window_ : regions_.right;
     default:
       return regions_.right;
   }
@@ -87,6 +104,8 @@ const Region& Bench::region_of(Key key) const {
 
 std::uint32_t Bench::value_of(Key key) const {
   constexpr std::uint32_t one_index = 0x100;
+  if (key == Key::window && !window_) return 0;
+  if (key == Key::foreign) return regions_.foreign.r_key;
   const std::uint32_t own = region_of(key).r_key;
   if (key == Key::variant) return own ^ 1U;
   if (key == Key::index) return own ^ (0x80 * one_index);

@@ -24,6 +24,7 @@ struct Regions {
   Region gone;      ///< deregistered
   Region lent;      ///< of which the peer may do everything until a program deregisters it
   Region buffers;   ///< of receives
+  Region foreign;   ///< `right`, as a window of another QP opens it; its R_Key is 0 if there is none
 };
 
 /// A device with the regions that programs use, for one program after the other.
@@ -49,6 +50,8 @@ class Bench {
   [[nodiscard]] const Regions& regions() const { return regions_; }
   /// Returns the region whose key a request names; the one that the peer may use where a key is of none.
   [[nodiscard]] const Region& region_of(Key key) const;
+  /// Says which bytes the key of a window opens from now on; empty: there is none.
+  void set_window(const std::optional<Region>& window) { window_ = window; }
   /// Returns the value of a key.
   [[nodiscard]] std::uint32_t value_of(Key key) const;
   /// Returns the buffer of the next receive.
@@ -69,12 +72,16 @@ class Bench {
   static constexpr std::size_t kPrograms = 60;
   static constexpr std::uint32_t kBuffers = 16;
 
+  /// Binds a window on the QP that no program uses, if the device has such windows. Error: it refuses a verb.
+  [[nodiscard]] TargetResult<void> bind_foreign();
+
   Bench(Target& target, Gate& gate, const Timing& timing, const Regions& regions);
 
   Target* target_;
   Gate* gate_;
   Timing timing_;
   Regions regions_;
+  std::optional<Region> window_{};
   std::unique_ptr<MemoryModel> memory_;  // stays where it is, for the model
   std::optional<Gate::Reserved> clean_qp_{};
   std::optional<DeviceModel> clean_{};

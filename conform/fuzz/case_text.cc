@@ -25,6 +25,18 @@ bool uses_lent(const Program& program) {
   });
 }
 
+bool uses_foreign(const ProgramResult& failed) {
+  const auto names_it = [](const Action& action) {
+    const auto* request = std::get_if<Request>(&action);
+    return request != nullptr && request->key == Key::foreign;
+  };
+  return failed.regions.foreign.r_key != 0 && std::ranges::any_of(failed.program.actions, names_it);
+}
+
+bool binds_window(const ProgramResult& failed) {
+  return std::ranges::any_of(failed.turns, [](const Turn& turn) { return turn.bind != BindOutcome::none; });
+}
+
 /// Returns what tells a QP from the usual one, with a comma behind it.
 std::string kind_of(transport::QpType type, RoceVersion version) {
   std::string text;
@@ -41,7 +53,8 @@ void CaseText::add_head(const ProgramResult& failed) {
   add("title: {}\n", double_quoted("Found by the fuzzer: " + failed.alarm->place));
   add("rule: [{}]\nlevel: must\n", rules_of(failed.program));
   const bool is_reliable = failed.program.type == transport::QpType::rc;
-  add("needs: [agent, rc, {}]\n", is_reliable ? "atomics" : type_name(failed.program.type));
+  add("needs: [agent, rc, {}{}]\n", is_reliable ? "atomics" : type_name(failed.program.type),
+      binds_window(failed) || uses_foreign(failed) ? ", mw, type2_mw" : "");
 }
 
 void CaseText::add_setup(const ProgramResult& failed, std::string_view attributes) {
@@ -63,6 +76,11 @@ void CaseText::add_setup(const ProgramResult& failed, std::string_view attribute
   add("  gone: {{mr: {{length: {}}}}}\n", kRegionBytes);
   if (uses_lent(failed.program)) add("  lent: {{mr: {{length: {}}}}}\n", kLentBytes);
   add("  buffers: {{mr: {{length: {}, access: [local_write]}}}}\n", failed.regions.buffers.length);
+  if (uses_foreign(failed)) add("  foreign: {{mw: {{type: 2}}}}\n");
+  if (!binds_window(failed)) return;
+  const auto restarts = std::ranges::count_if(
+      failed.program.actions, [](const Action& action) { return std::holds_alternative<Restart>(action); });
+  for (unsigned life = 1; life <= restarts + 1; ++life) add("  {}: {{mw: {{type: 2}}}}\n", window_name(life));
 }
 
 void CaseText::begin_steps(const ProgramResult& failed) {
@@ -71,6 +89,12 @@ void CaseText::begin_steps(const ProgramResult& failed) {
   add_step("deregister: gone");
   add_fill("right", kRegionBytes);
   if (uses_lent(failed.program)) add_fill("lent", kLentBytes);
+  if (!uses_foreign(failed)) return;
+  add_step(fmt::format(
+      "bind: {{on: filler, window: foreign, region: right, at: $right.va, length: {}, access: [remote_write, "
+      "remote_read, remote_atomic], variant: ($foreign.r_key + 1) & 0xFF, wr_id: 0}}",
+      kRegionBytes));
+  add_step("completion: {on: filler, of: send, wr_id: 0, status: success, opcode: bind memory window}");
 }
 
 void CaseText::add_fill(std::string_view region, std::uint32_t size) {

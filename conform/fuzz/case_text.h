@@ -40,6 +40,8 @@ class CaseText {
   void add_head(const ProgramResult& failed);
   /// Adds the QP, with these further attributes, one for requests of another version of RoCE, and all regions.
   void add_setup(const ProgramResult& failed, std::string_view attributes);
+  /// Returns the name of the window of a QP's life; the first one is that before any RESET.
+  [[nodiscard]] static std::string window_name(unsigned life) { return fmt::format("window{}", life); }
   /// Adds the begin of the steps: memory is as it is for each program, another content at each place.
   void begin_steps(const ProgramResult& failed);
 

@@ -20,6 +20,7 @@ namespace {
 
 using transport::Access;
 using transport::CompletionStatus;
+using transport::EventType;
 
 Access right_for(Operation operation) {
   switch (operation) {
@@ -64,11 +65,45 @@ DeviceModel::DeviceModel(const Attributes& attributes, const Port& port, MemoryM
 
 void DeviceModel::apply(const Behaviour& behaviour) {
   for (const MemoryWrite& write : behaviour.writes) memory_.write(write.address, write.bytes);
+  if (behaviour.frees_window) free_window();
+  note_events(behaviour);
   if (behaviour.effect) behaviour.effect(state_);
+}
+
+void DeviceModel::note_events(const Behaviour& behaviour) {
+  if (attributes_.state == transport::QpState::rtr) {
+    // QP-06. Whether a packet that is not executed tells it, too, is left to the device.
+    if (!established_) {
+      established_ = events_.size();
+      events_.push_back({.types = {EventType::communication_established}, .is_required = false});
+    }
+    if (behaviour.name == kExecuted) events_[*established_].is_required = true;
+  }
+  if (behaviour.event) events_.push_back(*behaviour.event);
+}
+
+BindOutcome DeviceModel::judge(const Bind& bind) const {
+  if (!attributes_.has_windows) return BindOutcome::none;
+  if (state_.is_stopped) return BindOutcome::flushed;
+  // MEM-09, MEM-10.
+  const bool is_inside = bind.address >= 0 && bind.address + std::int64_t{bind.length} <= std::int64_t{kRegionBytes};
+  return bind.region == Key::right && is_inside && !has_window() ? BindOutcome::bound : BindOutcome::refused;
+}
+
+std::vector<ReceiveDone> DeviceModel::stop() {
+  std::vector<ReceiveDone> completions = flushed_receives();
+  state_.is_stopped = true;
+  state_.receives.clear();
+  return completions;
+}
+
+std::uint64_t DeviceModel::length_of(Key key) const {
+  return memory_.length_of(key).value_or(kRegionBytes);
 }
 
 void DeviceModel::restart(Psn first_psn) {
   attributes_.first_psn = first_psn;
+  established_.reset();
   DeviceState fresh{.expected = first_psn, .forgotten = std::move(state_.executed)};
   std::ranges::move(state_.forgotten, std::back_inserter(fresh.forgotten));
   state_ = std::move(fresh);
@@ -227,18 +262,26 @@ Behaviour DeviceModel::refuse(NakCode code) const {
   Behaviour refused{.name = fmt::format("NAK 0x{:02x}", syndrome)};
   refused.answers.push_back(acknowledgement(state_.expected, state_.expected, state_.msn));
   refused.answers.back().syndrome = syndrome;
-  // The receive that the request is for, or was to be for, says why; which status that is, is left to the device.
-  bool is_in_use = true;
-  for (const PostedReceive& receive : state_.receives) {
-    refused.completions.push_back({.wr_id = receive.wr_id, .statuses = {CompletionStatus::flushed}});
-    if (is_in_use) refused.completions.back().statuses = failures();
-    is_in_use = false;
-  }
+  refused.completions = flushed_receives();
+  const bool is_access = code == NakCode::remote_access_error;
+  // RC-RESP-24, IBTA 11.6.3.
+  refused.event = AwaitedEvent{.types = {is_access ? EventType::qp_access_error : EventType::qp_request_error}};
+  if (code == NakCode::remote_operational_error) refused.event->types.push_back(EventType::qp_fatal);
   refused.effect = [](DeviceState& state) {
     state.is_stopped = true;
     state.receives.clear();
   };
   return refused;
+}
+
+std::vector<ReceiveDone> DeviceModel::flushed_receives() const {
+  std::vector<ReceiveDone> completions;
+  for (const PostedReceive& receive : state_.receives) {
+    completions.push_back({.wr_id = receive.wr_id, .statuses = {CompletionStatus::flushed}});
+  }
+  // The receive that a request is for, or was to be for, says why; which status that is, is left to the device.
+  if (!completions.empty()) completions.front().statuses = failures();
+  return completions;
 }
 
 Behaviour DeviceModel::not_ready() const {

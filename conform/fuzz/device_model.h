@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "conform/fuzz/expectation.h"
 #include "conform/fuzz/memory_model.h"
@@ -27,6 +30,7 @@ class DeviceModel {
     transport::Access access = transport::Access::none;
     std::uint8_t rnr_timer = 12;       ///< the code of its RNR NAKs
     std::uint8_t rd_atomic_depth = 4;  ///< READs and atomics that it has to remember for duplicates
+    bool has_windows = false;          ///< the device can bind windows of type 2 on it
   };
   /// Returns the attributes of a QP that was made by a setup.
   [[nodiscard]] static Attributes attributes_of(const QpSetup& setup, Qpn qpn, std::uint32_t port_mtu);
@@ -39,6 +43,17 @@ class DeviceModel {
   void apply(const Behaviour& behaviour);
   /// Takes over that the QP went to RESET and came back, with this PSN as the first one.
   void restart(Psn first_psn);
+  /// Returns the events of the QP up to now, in their order.
+  [[nodiscard]] const std::vector<AwaitedEvent>& events() const { return events_; }
+  /// Returns what has to become of a binding that the device posts now.
+  [[nodiscard]] BindOutcome judge(const Bind& bind) const;
+  /// Takes over that a window was bound to these bytes, with this key.
+  void bind_window(const Region& window, transport::Access access) { memory_.add(Key::window, window, access); }
+  /// Takes over that the window is free.
+  void free_window() { memory_.remove(Key::window); }
+  /// Takes over that the QP went to ERR; returns the completions of its receives, of which one that is in use may have
+  /// any error.
+  std::vector<ReceiveDone> stop();
   /// Takes a receive that the device has posted.
   void post_receive(const PostedReceive& receive) { state_.receives.push_back(receive); }
 
@@ -48,6 +63,10 @@ class DeviceModel {
   [[nodiscard]] std::uint64_t missing() const { return state_.write.dma_length - state_.received; }
   /// True if requests may still name the region of `Key::lent`.
   [[nodiscard]] bool is_lent() const { return memory_.has(Key::lent); }
+  /// Returns how many bytes there are from address 0 of a key on; those of the region for a key that opens none.
+  [[nodiscard]] std::uint64_t length_of(Key key) const;
+  /// True if a window is bound.
+  [[nodiscard]] bool has_window() const { return memory_.has(Key::window); }
   /// Returns the key that a READ or atomic named.
   [[nodiscard]] Key key_of(const Executed& executed) const;
   /// Returns where a READ or atomic was, from the begin of the region that it named.
@@ -72,7 +91,11 @@ class DeviceModel {
   [[nodiscard]] Expectation judge_duplicate_atomic(const Packet& request) const;
   [[nodiscard]] Expectation judge_next(const Packet& request) const;
   [[nodiscard]] Expectation execute_send(const Packet& request) const;
-  /// Returns what may become of a SEND that is to invalidate a key.
+  /// Takes over which events a behaviour makes.
+  void note_events(const Behaviour& behaviour);
+  /// Returns the completions of all receives of a QP that goes to ERR.
+  [[nodiscard]] std::vector<ReceiveDone> flushed_receives() const;
+  /// Returns what may become of a SEND that is to invalidate a key which no peer can invalidate.
   [[nodiscard]] Expectation refuse_invalidation(const PostedReceive& receive) const;
   [[nodiscard]] Expectation execute_write(const Packet& request) const;
   [[nodiscard]] Expectation execute_read(const Packet& request) const;
@@ -99,6 +122,8 @@ class DeviceModel {
   const Port& port_;
   MemoryModel& memory_;
   DeviceState state_;
+  std::vector<AwaitedEvent> events_{};
+  std::optional<std::size_t> established_{};  ///< which one of them says so, in this life of the QP
 };
 
 }  // namespace roce::conform::fuzz

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The requests with the PSN that is expected, in their order.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "conform/fuzz/device_model.h"
@@ -15,6 +16,7 @@ namespace {
 
 using transport::Access;
 using transport::CompletionStatus;
+using transport::EventType;
 
 constexpr std::uint32_t kMostMessageBytes = 1U << 31U;
 
@@ -28,7 +30,8 @@ void DeviceModel::add_executed(Expectation& expectation, Behaviour behaviour, co
 }
 
 Expectation DeviceModel::refuse_invalidation(const PostedReceive& receive) const {
-  // No key of a region can be invalidated by a peer (MEM-06). The data may be there, and their ACK may be sent.
+  // A peer can invalidate the key of a window that is bound, but of no region (MEM-06). The data may be there, and
+  // their ACK may be sent.
   Expectation expectation{refuse(NakCode::invalid_request), refuse(NakCode::remote_access_error)};
   Behaviour silent = refuse(NakCode::invalid_request);
   silent.name = "refused";
@@ -37,7 +40,10 @@ Expectation DeviceModel::refuse_invalidation(const PostedReceive& receive) const
   acknowledged.answers.push_back(acknowledgement(state_.expected, state_.expected, state_.msn));
   expectation.push_back(std::move(acknowledged));
   expectation.push_back(std::move(silent));
-  for (Behaviour& one : expectation) one.unknown = MemoryRange{receive.address, receive.length};
+  for (Behaviour& one : expectation) {
+    one.unknown = MemoryRange{receive.address, receive.length};
+    one.event = AwaitedEvent{.types = {EventType::qp_request_error, EventType::qp_access_error, EventType::qp_fatal}};
+  }
   return expectation;
 }
 
@@ -61,14 +67,16 @@ Expectation DeviceModel::execute_send(const Packet& request) const {
     }
     return expectation;
   }
-  if (request.get<Ieth>()) return refuse_invalidation(receive);
-  Behaviour done{.name = "executed"};
+  const std::optional<Ieth> ieth = request.get<Ieth>();
+  if (ieth && !memory_.has(Key::window, ieth->r_key.value())) return refuse_invalidation(receive);
+  Behaviour done{.name = std::string{kExecuted}, .frees_window = ieth.has_value()};
   const Bytes payload = request.payload();
   done.writes.push_back({receive.address + before, {payload.begin(), payload.end()}});
   if (info.ends_message()) {
     ReceiveDone completion{.wr_id = receive.wr_id, .statuses = {CompletionStatus::success}};
     completion.byte_length = static_cast<std::uint32_t>(before + length);
     if (info.immediate) completion.immediate = request.get<ImmDt>()->data;
+    if (ieth) completion.invalidated = ieth->r_key.value();
     done.completions.push_back(std::move(completion));
   }
   done.effect = [ends = info.ends_message(), received = before + length](DeviceState& state) {
@@ -106,7 +114,7 @@ Expectation DeviceModel::execute_write(const Packet& request) const {
 
   // Nothing can follow that is right, which is seen now or then.
   if (is_complete && !info.ends_message()) expectation.push_back(refuse(NakCode::invalid_request));
-  Behaviour done{.name = "executed"};
+  Behaviour done{.name = std::string{kExecuted}};
   const Bytes payload = request.payload();
   done.writes.push_back({reth.virtual_address + before, {payload.begin(), payload.end()}});
   if (wants_receive) {
@@ -167,7 +175,7 @@ Expectation DeviceModel::execute_read(const Packet& request) const {
   if (is_wrong) return expectation;
 
   const auto packets = static_cast<std::uint32_t>(packets_for(reth.dma_length, attributes_.path_mtu));
-  Behaviour done{.name = "executed"};
+  Behaviour done{.name = std::string{kExecuted}};
   add_read_responses(done, reth, state_.expected, state_.msn + 1, false);
   Executed executed{.operation = Operation::read_request, .psn = state_.expected, .psns = packets, .read = reth};
   done.effect = [executed, packets](DeviceState& state) {
@@ -193,7 +201,7 @@ Expectation DeviceModel::execute_atomic(const Packet& request) const {
   if (is_wrong) return expectation;
   const bool adds = request.info().operation == Operation::fetch_add;
   const std::uint64_t original = memory_.read_word(atomic.virtual_address);
-  Behaviour done{.name = "executed"};
+  Behaviour done{.name = std::string{kExecuted}};
   if (adds || original == atomic.compare) {
     done.writes.push_back(
         {atomic.virtual_address, MemoryModel::word(adds ? original + atomic.swap_or_add : atomic.swap_or_add)});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <string_view>
+
 #include "conform/fuzz/expectation.h"
 #include "roce/wire/constants.h"
 
@@ -13,6 +15,8 @@ inline constexpr std::int32_t kHalfOfPsns = 1 << 23;
 [[nodiscard]] inline Behaviour ignored() {
   return {.name = "ignored"};
 }
+
+inline constexpr std::string_view kExecuted = "executed";
 
 /// Returns an acknowledgement with a PSN from `first` to `last`.
 [[nodiscard]] inline Answer acknowledgement(Psn first, Psn last, Msn msn) {

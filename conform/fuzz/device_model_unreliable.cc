@@ -93,7 +93,7 @@ Expectation DeviceModel::execute_unreliable(const Packet& request) const {
     const bool is_right_sum = ends ? after == write.dma_length : after <= write.dma_length;
     if (!has_legal_length(request) || !is_right_sum) return {std::move(lost)};
   }
-  Behaviour done{.name = "executed"};
+  Behaviour done{.name = std::string{kExecuted}};
   const Bytes payload = request.payload();
   // Without bytes the address may be any.
   if (!payload.empty()) done.writes.push_back({place + before, {payload.begin(), payload.end()}});

@@ -87,7 +87,22 @@ struct ReceiveDone {
   std::uint32_t byte_length = 0;                      ///< if it is a success; so are the members below
   bool is_write = false;
   std::optional<std::uint32_t> immediate{};
-  std::optional<Qpn> source_qp{};  ///< of a datagram
+  std::optional<Qpn> source_qp{};              ///< of a datagram
+  std::optional<std::uint32_t> invalidated{};  ///< the R_Key that the SEND has invalidated
+};
+
+/// An event of the QP that the device is to report, or may.
+struct AwaitedEvent {
+  std::vector<transport::EventType> types;  ///< one of these
+  bool is_required = true;
+};
+
+/// What has to become of the binding of a window.
+enum class BindOutcome : std::uint8_t {
+  none,     ///< it was not asked for: the device has no such windows, or not for this QP
+  bound,    ///< the window is bound
+  refused,  ///< it fails, and the QP goes to ERR
+  flushed,  ///< the QP is in ERR
 };
 
 /// One of the things that the device may do with a frame.
@@ -97,6 +112,8 @@ struct Behaviour {
   std::vector<MemoryWrite> writes{};
   std::optional<MemoryRange> unknown{};  ///< looked at before `writes`
   std::vector<ReceiveDone> completions{};
+  bool frees_window = false;                         ///< the window is bound to nothing any more
+  std::optional<AwaitedEvent> event{};               ///< beside `communication established`
   std::function<void(DeviceState& state)> effect{};  ///< empty: none
 };
 

@@ -6,15 +6,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iterator>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "conform/fuzz/case_text.h"
+#include "conform/fuzz/program_window.h"
 #include "conform/fuzz/request_frame.h"
 #include "conform/fuzz/signature.h"
+#include "roce/live/control_names.h"
 #include "roce/wire/opcode.h"
 #include "roce/wire/packet_spec.h"
 
@@ -34,11 +38,13 @@ class CaseWriter {
       if (std::holds_alternative<Receive>(turn.action)) add_receive(turn);
       if (std::holds_alternative<Request>(turn.action)) add_request(turn);
       if (std::holds_alternative<Restart>(turn.action)) add_restart(turn);
+      if (const auto* bind = std::get_if<Bind>(&turn.action)) add_bind(*bind, turn);
       if (std::holds_alternative<Deregister>(turn.action) && !std::exchange(is_lent_gone_, true)) {
         out_.add_step("deregister: lent");
       }
     }
     out_.add_step("no_completion:");
+    if (failed_.alarm->oracle == Oracle::event) add_events();
     if (failed_.alarm->oracle == Oracle::state || failed_.alarm->oracle == Oracle::memory) {
       const auto state = failed_.is_stopped ? transport::QpState::err : failed_.program.state;
       out_.add_step(fmt::format("state: {}", to_string(state)));
@@ -80,7 +86,42 @@ class CaseWriter {
     return fmt::format("$right.va + {}", address - right.address);
   }
 
+  void add_events() {
+    bool is_sure = true;
+    for (const AwaitedEvent& awaited : failed_.events) {
+      std::vector<std::string_view> types;
+      for (const transport::EventType type : awaited.types) types.push_back(to_string(type));
+      is_sure = is_sure && awaited.is_required;
+      if (is_sure) out_.add_step(fmt::format("event: [{}]", fmt::join(types, ", ")));
+    }
+    if (is_sure) out_.add_step("no_event:");
+  }
+
+  /// Returns the name of the window of the QP's life.
+  [[nodiscard]] std::string window_name() const { return CaseText::window_name(life_); }
+
+  void add_bind(const Bind& bind, const Turn& turn) {
+    if (turn.bind == BindOutcome::none) return;
+    has_window_ = true;
+    const std::string name = window_name();
+    out_.add_step(fmt::format(
+        "bind: {{window: {0}, region: {1}, at: ${1}.va {2} {3}, length: {4}, access: [{5}], variant: (${0}.r_key + "
+        "{6}) & 0xFF, wr_id: {7}}}",
+        name, region_name(bind.region), bind.address < 0 ? '-' : '+', bind.address < 0 ? -bind.address : bind.address,
+        bind.length, fmt::join(live::names_of(bind.access), ", "), bind.variant, turn.wr_id));
+    std::vector<std::string_view> statuses;
+    for (const transport::CompletionStatus status : statuses_of(turn.bind)) statuses.push_back(to_string(status));
+    const bool is_bound = turn.bind == BindOutcome::bound;
+    out_.add_step(fmt::format("completion: {{of: send, wr_id: {}, status: [{}]{}}}", turn.wr_id,
+                              fmt::join(statuses, ", "), is_bound ? ", opcode: bind memory window" : ""));
+    if (is_bound) window_begin_ = bind.address;
+    for (const ReceiveDone& done : turn.flushed) add_completion(done);
+  }
+
   void add_restart(const Turn& turn) {
+    if (std::exchange(has_window_, false)) out_.add_step("destroy: " + window_name());
+    window_begin_.reset();
+    ++life_;
     out_.add_step("modify: {state: RESET}");
     const bool has_psn = failed_.program.type != transport::QpType::ud;
     out_.add_step(has_psn ? fmt::format("reconnect: {{rq_psn: {}}}", turn.psn.value()) : "reconnect: ");
@@ -92,8 +133,12 @@ class CaseWriter {
     if (turn.is_flushed) add_completion({.wr_id = turn.wr_id, .statuses = {transport::CompletionStatus::flushed}});
   }
 
-  static std::string key_text(Key key) {
+  [[nodiscard]] std::string key_text(Key key) const {
     switch (key) {
+      case Key::foreign:
+        return failed_.regions.foreign.r_key != 0 ? "$foreign.r_key" : "0";
+      case Key::window:
+        return window_begin_ ? fmt::format("${}.r_key", window_name()) : "0";
       case Key::right:
         return "$right.r_key";
       case Key::variant:
@@ -141,8 +186,9 @@ class CaseWriter {
     field("bth.ack_req", request.ack_request ? "\"true\"" : "\"false\"");
     for (const HeaderId id : info.headers()) {
       if (id == HeaderId::reth || id == HeaderId::atomiceth) {
-        field("rdma.va", fmt::format("${}.va {} {}", region_name(request.key), request.address < 0 ? '-' : '+',
-                                     request.address < 0 ? -request.address : request.address));
+        const std::int64_t address = request.address + (request.key == Key::window ? window_begin_.value_or(0) : 0);
+        field("rdma.va", fmt::format("${}.va {} {}", region_name(request.key), address < 0 ? '-' : '+',
+                                     address < 0 ? -address : address));
         field("rdma.r_key", key_text(request.key));
       }
       if (id == HeaderId::reth) field("rdma.length", std::to_string(request.length));
@@ -253,6 +299,7 @@ class CaseWriter {
       fields += fmt::format(", byte_length: {}", done.byte_length);
       if (done.source_qp) fields += ", source_qp: $qp.peer";
       if (done.immediate) fields += fmt::format(", immediate: {}", *done.immediate);
+      if (done.invalidated) fields += fmt::format(", invalidated: ${}.r_key", window_name());
     }
     out_.add_step(fmt::format("completion: {{{}}}", fields));
   }
@@ -260,6 +307,9 @@ class CaseWriter {
   const ProgramResult& failed_;
   CaseText out_;
   bool is_lent_gone_ = false;
+  unsigned life_ = 1;                           // of the QP, which ends with a RESET
+  bool has_window_ = false;                     // was bound in it, or should have been
+  std::optional<std::int64_t> window_begin_{};  // in the region of `right`
 };
 
 }  // namespace

@@ -27,7 +27,11 @@ std::uint32_t draw_length(Random& random, std::uint32_t mtu) {
 /// Places a request at `length` bytes of a region that it may use; the offset is a multiple of `multiple`.
 void place(Request& request, const DeviceModel& model, Random& random, std::uint64_t length, std::uint64_t multiple) {
   std::uint64_t region = kRegionBytes;
-  if (length <= kLentBytes && model.is_lent() && happens(random, 15)) {
+  const std::uint64_t window = model.has_window() ? model.length_of(Key::window) : 0;
+  if (window != 0 && (length <= window ? happens(random, 70) : happens(random, 10))) {
+    request.key = Key::window;
+    region = window;
+  } else if (length <= kLentBytes && model.is_lent() && happens(random, 15)) {
     request.key = Key::lent;
     region = kLentBytes;
   }
@@ -43,6 +47,12 @@ Request base(Opcode opcode, Random& random) {
           .immediate = static_cast<std::uint32_t>(random())};
 }
 
+/// Makes the end of a SEND one that invalidates the key of a window.
+void invalidate(Request& request, Opcode opcode) {
+  request.opcode = opcode;
+  request.key = Key::window;
+}
+
 Request go_on_with_send(const DeviceModel& model, Random& random) {
   const std::uint32_t mtu = model.attributes().path_mtu;
   if (happens(random, 40)) {
@@ -52,6 +62,7 @@ Request go_on_with_send(const DeviceModel& model, Random& random) {
   }
   Request last = base(happens(random, 30) ? Opcode::rc_send_last_imm : Opcode::rc_send_last, random);
   last.payload = 1 + static_cast<std::uint32_t>(draw(random, mtu));
+  if (model.has_window() && happens(random, 20)) invalidate(last, Opcode::rc_send_last_invalidate);
   return last;
 }
 
@@ -76,6 +87,7 @@ Request begin_send(const DeviceModel& model, Random& random) {
   }
   Request only = base(happens(random, 30) ? Opcode::rc_send_only_imm : Opcode::rc_send_only, random);
   only.payload = std::min(mtu, draw_length(random, mtu));
+  if (model.has_window() && happens(random, 20)) invalidate(only, Opcode::rc_send_only_invalidate);
   return only;
 }
 
@@ -212,22 +224,21 @@ void mutate_length(Request& request, const DeviceModel& model, Random& random) {
   request.length = one_of(random, edges);
 }
 
-void mutate_address(Request& request, const DeviceModel& /*model*/, Random& random) {
+void mutate_address(Request& request, const DeviceModel& model, Random& random) {
   const std::int64_t length = request.length;
-  const std::array<std::int64_t, 8> edges{-1,
-                                          -8,
-                                          kRegionBytes - length + 1,
-                                          kRegionBytes,
-                                          kRegionBytes - 1,
-                                          request.address + 1,
-                                          request.address + 8,
-                                          request.address - 8};
+  const auto end = static_cast<std::int64_t>(request.key == Key::window ? model.length_of(request.key) : kRegionBytes);
+  const std::array<std::int64_t, 8> edges{
+      -1, -8, end - length + 1, end, end - 1, request.address + 1, request.address + 8, request.address - 8};
   request.address = one_of(random, edges);
 }
 
 void mutate_key(Request& request, const DeviceModel& /*model*/, Random& random) {
-  constexpr std::array keys{Key::variant, Key::index, Key::zero, Key::other_pd, Key::closed, Key::gone, Key::lent};
+  constexpr std::array keys{Key::variant, Key::index, Key::zero,   Key::other_pd, Key::closed,
+                            Key::gone,    Key::lent,  Key::window, Key::foreign};
   request.key = one_of(random, keys);
+  // Another SEND has none.
+  if (request.opcode == Opcode::rc_send_only) request.opcode = Opcode::rc_send_only_invalidate;
+  if (request.opcode == Opcode::rc_send_last) request.opcode = Opcode::rc_send_last_invalidate;
 }
 
 void mutate_ack(Request& request, const DeviceModel& /*model*/, Random& /*random*/) {
@@ -292,6 +303,22 @@ Restart restart(const DeviceModel& /*model*/, Random& random) {
   return {happens(random, 50) ? 0 : one_of(random, distances)};
 }
 
+Bind draw_bind(Random& random) {
+  constexpr std::array<std::uint32_t, 6> lengths{1, 8, 64, 256, 1028, kRegionBytes};
+  constexpr std::array rights{Access::remote_write, Access::remote_read, Access::remote_atomic,
+                              Access::remote_write | Access::remote_read};
+  Bind bind{.length = one_of(random, lengths), .variant = static_cast<std::uint8_t>(1 + draw(random, 255))};
+  bind.address = static_cast<std::int64_t>(draw(random, (kRegionBytes - bind.length) / 4 + 1) * 4);
+  if (happens(random, 25)) bind.access = one_of(random, rights);
+  if (!happens(random, 15)) return bind;
+  if (happens(random, 50)) {
+    bind.region = happens(random, 50) ? Key::other_pd : Key::closed;
+  } else {
+    bind.address = happens(random, 50) ? kRegionBytes - std::int64_t{bind.length} + 1 : -1;
+  }
+  return bind;
+}
+
 /// Returns a request that a device executes in any state but ERR, and that shows whether it is as it should be.
 Request probe(const DeviceModel& model, std::size_t number) {
   Request request{.opcode = Opcode::rc_write_only, .payload = kProbeBytes, .seed = number, .length = kProbeBytes};
@@ -352,7 +379,8 @@ Generator::Generator(Random& random, std::vector<Action> begin)
     : random_(random),
       begin_(std::move(begin)),
       length_(1 + draw(random, kMostActions - 1)),
-      is_for_deregistration_(happens(random, 3)) {
+      is_for_deregistration_(happens(random, 3)),
+      is_for_windows_(happens(random, 12)) {
   if (begin_.empty()) return;
   begin_.resize(1 + draw(random, begin_.size()));
   if (happens(random, 60)) wrong_ = draw(random, begin_.size());
@@ -375,6 +403,9 @@ std::optional<Action> Generator::next(const DeviceModel& model) {
   if (happens(random_, 3)) return restart(model, random_);
   // It costs the device new regions for the next program.
   if (is_for_deregistration_ && model.is_lent() && happens(random_, 25)) return Deregister{};
+  if (is_for_windows_ && model.attributes().has_windows && happens(random_, model.has_window() ? 3 : 40)) {
+    return draw_bind(random_);
+  }
   constexpr std::array<std::uint32_t, 6> receives{0, 1, 64, 256, 1024, kReceiveBytes};
   const bool is_reliable = model.attributes().type == transport::QpType::rc;
   // An RC QP asks for a receive when it has none; others lose what comes.

@@ -41,6 +41,7 @@ class Generator final : public ActionSource {
   std::optional<std::size_t> wrong_;  ///< which one of `begin_` becomes wrong
   std::size_t length_;                ///< actions in all
   bool is_for_deregistration_;        ///< the region of `Key::lent` goes somewhere
+  bool is_for_windows_;
   std::size_t next_ = 0;
 };
 

@@ -26,6 +26,19 @@ bool MemoryModel::has(Key key) const {
       granted_, [&](const Grant& grant) { return grant.key == key && grant.access != transport::Access::none; });
 }
 
+bool MemoryModel::has(Key key, std::uint32_t r_key) const {
+  return std::ranges::any_of(granted_, [&](const Grant& grant) {
+    return grant.key == key && grant.region.r_key == r_key && grant.access != transport::Access::none;
+  });
+}
+
+std::optional<std::uint64_t> MemoryModel::length_of(Key key) const {
+  const auto grant = std::ranges::find_if(
+      granted_, [&](const Grant& one) { return one.key == key && one.access != transport::Access::none; });
+  if (grant == granted_.end()) return std::nullopt;
+  return grant->region.length;
+}
+
 Key MemoryModel::key_of(std::uint32_t r_key) const {
   const auto grant = std::ranges::find_if(granted_, [&](const Grant& one) { return one.region.r_key == r_key; });
   return grant == granted_.end() ? Key::right : grant->key;

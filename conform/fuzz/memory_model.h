@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,10 @@ class MemoryModel {
   [[nodiscard]] bool may(std::uint32_t r_key, std::uint64_t address, std::uint64_t length,
                          transport::Access right) const;
 
+  /// True if this R_Key is one of those that `key` stands for, and requests may name its region.
+  [[nodiscard]] bool has(Key key, std::uint32_t r_key) const;
+  /// Returns how many bytes requests with a key may reach; empty if they may reach none.
+  [[nodiscard]] std::optional<std::uint64_t> length_of(Key key) const;
   /// Returns the key that has this R_Key, also of a region that was removed; `right` for an unknown one.
   [[nodiscard]] Key key_of(std::uint32_t r_key) const;
   /// Returns how far behind the begin of its region an address is; 0 for an unknown key.

@@ -28,6 +28,7 @@ class Minimiser {
       is_smaller = drop_actions();
       is_smaller |= simplify_requests();
       is_smaller |= simplify_restarts();
+      is_smaller |= simplify_binds();
       is_smaller |= simplify_posts();
       is_smaller |= simplify_responses();
       is_smaller |= shorten_messages();
@@ -137,6 +138,15 @@ class Minimiser {
     static const std::array<std::function<void(Restart&)>, 2> changes{
         [](Restart& one) { one.psn = 0; },
         [](Restart& one) { one.psn = nearest(one.psn); },
+    };
+    return simplify(changes);
+  }
+
+  bool simplify_binds() {
+    static const std::array<std::function<void(Bind&)>, 5> changes{
+        [](Bind& one) { one.region = Bind{}.region; },   [](Bind& one) { one.address = Bind{}.address; },
+        [](Bind& one) { one.length = Bind{}.length; },   [](Bind& one) { one.access = Bind{}.access; },
+        [](Bind& one) { one.variant = Bind{}.variant; },
     };
     return simplify(changes);
   }

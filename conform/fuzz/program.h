@@ -24,6 +24,8 @@ enum class Key : std::uint8_t {
   closed,    ///< of a region without remote rights
   gone,      ///< of a region that was deregistered before
   lent,      ///< of a region that the peer may use until a Deregister
+  window,    ///< of the window that the last Bind has bound; 0 if there is none
+  foreign,   ///< of a window on the region of `right` that another QP has bound; 0 if there is none
 };
 
 /// A field of a frame with a value that it should not have.
@@ -69,6 +71,19 @@ struct Deregister {
   friend bool operator==(const Deregister&, const Deregister&) = default;
 };
 
+/// The device binds a window of type 2 to a part of a region. It has one for each program, which has to be free then;
+/// nothing happens on a device without such windows, or on a QP that is not of RC or not in RTS.
+struct Bind {
+  Key region = Key::right;    ///< `right`; or one that the device has to refuse: `other_pd` or `closed`
+  std::int64_t address = 0;   ///< from the begin of that region
+  std::uint32_t length = 64;  ///< bytes, at least one
+  transport::Access access =
+      transport::Access::remote_write | transport::Access::remote_read | transport::Access::remote_atomic;
+  std::uint8_t variant = 1;  ///< added to the low byte of the window's key; not 0
+
+  friend bool operator==(const Bind&, const Bind&) = default;
+};
+
 /// The QP goes to RESET, and from there to where the program had it: it knows nothing of its past.
 struct Restart {
   std::int32_t psn = 0;  ///< added to the PSN that the device expects: the first one that it expects then
@@ -105,7 +120,7 @@ struct Wait {
   friend bool operator==(const Wait&, const Wait&) = default;
 };
 
-using Action = std::variant<Request, Receive, Post, Response, Deregister, Restart, Wait>;
+using Action = std::variant<Request, Receive, Post, Response, Deregister, Restart, Wait, Bind>;
 
 /// The count of retries that a device may take as endless.
 inline constexpr std::uint8_t kEndlessRetries = 7;

@@ -11,8 +11,8 @@
 // nobody else.
 namespace roce::conform::fuzz {
 
-inline constexpr std::array<std::string_view, 8> kKeys{"right",    "variant", "index", "zero",
-                                                       "other_pd", "closed",  "gone",  "lent"};
+inline constexpr std::array<std::string_view, 10> kKeys{"right",  "variant", "index", "zero",   "other_pd",
+                                                        "closed", "gone",    "lent",  "window", "foreign"};
 inline constexpr std::array<std::string_view, 2> kHalves{"responder", "requester"};
 inline constexpr std::array<std::string_view, 3> kTypes{"rc", "uc", "ud"};
 inline constexpr std::array kVersionNames{std::pair{RoceVersion::none, std::string_view{"own"}},
@@ -52,6 +52,15 @@ void visit(Receive& one, Visitor& visitor) {
 
 template <typename Visitor>
 void visit(Deregister& /*one*/, Visitor& /*visitor*/) {}
+
+template <typename Visitor>
+void visit(Bind& one, Visitor& visitor) {
+  visitor("region", one.region);
+  visitor("address", one.address);
+  visitor("length", one.length);
+  visitor("access", one.access);
+  visitor("variant", one.variant);
+}
 
 template <typename Visitor>
 void visit(Restart& one, Visitor& visitor) {
@@ -99,6 +108,9 @@ void visit_frame(Program& one, Visitor& visitor) {
 }
 [[nodiscard]] constexpr std::string_view name_of(const Deregister& /*one*/) {
   return "deregister";
+}
+[[nodiscard]] constexpr std::string_view name_of(const Bind& /*one*/) {
+  return "bind";
 }
 [[nodiscard]] constexpr std::string_view name_of(const Restart& /*one*/) {
   return "restart";

@@ -8,6 +8,7 @@
 
 #include "conform/fuzz/answer_match.h"
 #include "conform/fuzz/program_runner.h"
+#include "conform/fuzz/program_window.h"
 #include "conform/fuzz/request_frame.h"
 #include "conform/fuzz/requester_run.h"
 #include "conform/fuzz/signature.h"
@@ -24,13 +25,20 @@ class ResponderRunner final : public ProgramRunner {
   ResponderRunner(Bench& bench, const Port& port, const QpSetup& setup, Gate::Reserved qp, ActionSource& source)
       : ProgramRunner(bench, port, std::move(qp), setup.peer, half_of(setup.type)),
         setup_(setup),
-        model_(DeviceModel::attributes_of(setup, qpn(), bench.target().port_mtu()), port, bench.memory()),
+        model_(attributes_of(setup, qpn(), bench), port, bench.memory()),
+        window_(bench, this->qp()),
         source_(source) {}
 
  private:
   static std::string_view half_of(transport::QpType type) {
     if (type == transport::QpType::rc) return "";
     return type == transport::QpType::uc ? "UC, " : "UD, ";
+  }
+  static DeviceModel::Attributes attributes_of(const QpSetup& setup, Qpn qpn, Bench& bench) {
+    DeviceModel::Attributes attributes = DeviceModel::attributes_of(setup, qpn, bench.target().port_mtu());
+    attributes.has_windows =
+        setup.type == transport::QpType::rc && setup.state == transport::QpState::rts && bench.target().has("type2_mw");
+    return attributes;
   }
   [[nodiscard]] std::optional<Action> next_action() override { return source_.next(model_); }
   [[nodiscard]] bool is_stopped() const override { return model_.state().is_stopped; }
@@ -39,6 +47,7 @@ class ResponderRunner final : public ProgramRunner {
   [[nodiscard]] TargetResult<void> carry_out(Turn& turn) override {
     if (const auto* receive = std::get_if<Receive>(&turn.action)) return post(*receive, turn);
     if (const auto* again = std::get_if<Restart>(&turn.action)) return restart(*again, turn);
+    if (const auto* binding = std::get_if<Bind>(&turn.action)) return bind(*binding, turn);
     if (std::holds_alternative<Deregister>(turn.action)) return bench().deregister_lent();
     do_request(std::get<Request>(turn.action), turn);
     return {};
@@ -49,9 +58,45 @@ class ResponderRunner final : public ProgramRunner {
     setup_.rq_psn = turn.psn;
     model_.restart(turn.psn);
     bench().monitor().forget();
-    return target().modify(qp(), {.state = transport::QpState::reset}).and_then([&] {
+    // Whether a window outlives a RESET is left to the device.
+    return let_go().and_then([&] { return target().modify(qp(), {.state = transport::QpState::reset}); }).and_then([&] {
       return target().bring_up(qp(), setup_);
     });
+  }
+
+  [[nodiscard]] TargetResult<void> let_go() override {
+    model_.free_window();
+    return window_.destroy();
+  }
+
+  [[nodiscard]] TargetResult<void> bind(const Bind& bind, Turn& turn) {
+    turn.bind = model_.judge(bind);
+    if (turn.bind == BindOutcome::none) return {};
+    turn.wr_id = binds_++;
+    const TargetResult<ProgramWindow::Bound> bound = window_.bind(bind, turn.wr_id);
+    if (!bound) return tl::unexpected(bound.error());
+    if (!check_bound(bound->completion, turn)) return {};
+    if (turn.bind == BindOutcome::bound) {
+      model_.bind_window(bound->window, bind.access);
+      bench().set_window(bound->window);
+    } else if (turn.bind == BindOutcome::refused) {
+      turn.flushed = model_.stop();
+      for (const ReceiveDone& done : turn.flushed) take_completion(done, "refused binding");
+    }
+    return {};
+  }
+
+  /// Judges the completion of a binding; false if it raises an alarm.
+  bool check_bound(const std::optional<transport::Completion>& completion, const Turn& turn) {
+    const std::string_view expected = to_string(statuses_of(turn.bind).front());
+    const std::string_view seen = completion ? to_string(completion->status) : "none";
+    const std::string wrong = completion ? find_mistake(*completion, turn.wr_id, turn.bind) : "status";
+    if (wrong.empty()) return true;
+    raise(Oracle::completion,
+          fmt::format("the completion of binding {} has another {}: expected {}, seen {}", turn.wr_id, wrong, expected,
+                      seen),
+          fmt::format("{} of a binding, {} expected, seen {}", wrong, expected, seen));
+    return false;
   }
 
   [[nodiscard]] TargetResult<void> post(const Receive& receive, Turn& turn) {
@@ -186,6 +231,10 @@ class ResponderRunner final : public ProgramRunner {
         wrong = "immediate data";
       }
       if (done.source_qp && completion.source_qp != *done.source_qp) wrong = "source QP";
+      if (completion.has_invalidated != done.invalidated.has_value() ||
+          (done.invalidated && completion.invalidated.value() != *done.invalidated)) {
+        wrong = "invalidated key";
+      }
       if (completion.opcode != opcode) wrong = "opcode";
     }
     if (wrong.empty()) return;
@@ -225,6 +274,31 @@ class ResponderRunner final : public ProgramRunner {
     if (!has_alarm()) check_memory();
   }
 
+  void check_events(const std::vector<transport::EventType>& seen) override {
+    result().events = model_.events();
+    // What events the other types of QPs have is left open.
+    if (model_.attributes().type != transport::QpType::rc) return;
+    const auto required = std::ranges::count_if(model_.events(), &AwaitedEvent::is_required);
+    // So many of those that may come have come.
+    std::ptrdiff_t others = std::ssize(seen) - required;
+    auto next = seen.begin();
+    for (const AwaitedEvent& awaited : model_.events()) {
+      const bool is_due = awaited.is_required || others > 0;
+      if (is_due && next != seen.end() && std::ranges::find(awaited.types, *next) != awaited.types.end()) {
+        ++next;
+        if (!awaited.is_required) --others;
+      } else if (awaited.is_required) {
+        const std::string found = next == seen.end() ? "none" : std::string{to_string(*next)};
+        const std::string_view expected = to_string(awaited.types.front());
+        return raise(Oracle::event, fmt::format("expected event {}, seen: {}", expected, found),
+                     fmt::format("{} expected, seen {}", expected, found));
+      }
+    }
+    if (next == seen.end()) return;
+    raise(Oracle::event, fmt::format("one event too many: {}", to_string(*next)),
+          fmt::format("too many: {}", to_string(*next)));
+  }
+
   void check_memory() {
     const std::optional<std::size_t> place = target().find_difference(bench().memory().bytes());
     if (!place) return;
@@ -239,8 +313,12 @@ class ResponderRunner final : public ProgramRunner {
   [[nodiscard]] std::optional<std::uint64_t> signature_of(const Turn& turn, unsigned state_before) const override {
     if (std::holds_alternative<Receive>(turn.action)) return std::nullopt;
     if (!std::holds_alternative<Request>(turn.action)) {
-      return mix(mix(state_before, kNoRequest + turn.action.index()), model_.abstract_state());
+      const std::uint64_t what = mix(state_before, kNoRequest + turn.action.index());
+      return mix(turn.bind == BindOutcome::none ? what : mix(what, static_cast<std::uint64_t>(turn.bind)),
+                 model_.abstract_state());
     }
+    // Which QPN another QP has, and so what the gate keeps back, is another matter on each device.
+    if (turn.frame.empty()) return std::nullopt;
     const auto& request = std::get<Request>(turn.action);
     std::uint64_t signature = mix(state_before, static_cast<std::uint64_t>(request.opcode));
     signature = mix(signature, request.psn == 0 ? 0U : request.psn > 0 ? 1U : 2U);
@@ -259,8 +337,10 @@ class ResponderRunner final : public ProgramRunner {
 
   QpSetup setup_;
   DeviceModel model_;
+  ProgramWindow window_;
   ActionSource& source_;
   std::uint64_t receives_ = 0;
+  std::uint64_t binds_ = 0;
 };
 
 /// The actions of a program as they stand there.
@@ -293,6 +373,8 @@ std::string_view to_string(Oracle oracle) {
       return "memory";
     case Oracle::secret:
       return "secret";
+    case Oracle::event:
+      return "event";
     case Oracle::counters:
       return "counters";
     case Oracle::liveness:

@@ -22,14 +22,15 @@ enum class Oracle : std::uint8_t {
   state,       ///< the QP is in a state that it may not be in
   memory,      ///< memory is not as the requests made it
   secret,      ///< a frame of the device has bytes of memory that nobody may read
+  event,       ///< an event of the QP is missing, or one too many
   counters,    ///< a counter of the device has an impossible value
   liveness,    ///< a QP that the program did not use is served no more
   gone,        ///< the device, or the way to it, stopped answering
 };
 /// All of them.
-inline constexpr std::array kOracles{Oracle::answer,   Oracle::form,     Oracle::completion,
-                                     Oracle::state,    Oracle::memory,   Oracle::secret,
-                                     Oracle::counters, Oracle::liveness, Oracle::gone};
+inline constexpr std::array kOracles{Oracle::answer,   Oracle::form,   Oracle::completion, Oracle::state,
+                                     Oracle::memory,   Oracle::secret, Oracle::event,      Oracle::counters,
+                                     Oracle::liveness, Oracle::gone};
 /// Returns the name of an oracle as the enumerators have it.
 [[nodiscard]] std::string_view to_string(Oracle oracle);
 
@@ -48,9 +49,11 @@ struct Turn {
   Action action;
   std::vector<std::byte> frame{};      ///< of a request
   Psn psn{};                           ///< of a request; the first one after a Restart
-  std::uint64_t wr_id = 0;             ///< of a receive
+  std::uint64_t wr_id = 0;             ///< of a receive or a Bind
   transport::Sge buffer{};             ///< of a receive
   bool is_flushed = false;             ///< a receive that was posted in ERR
+  BindOutcome bind{};                  ///< of a Bind: what has to become of it, …
+  std::vector<ReceiveDone> flushed{};  ///< … and the receives that fail with it
   Expectation expectation{};           ///< of a request
   std::optional<std::size_t> taken{};  ///< which one of `expectation` the device did
   std::vector<SeenFrame> answers{};
@@ -72,6 +75,7 @@ struct ProgramResult {
   Regions regions{};
   RoceVersion other_version{};               ///< of requests that do not have that of the QP
   bool is_stopped = false;                   ///< the QP has to be in ERR at the end
+  std::vector<AwaitedEvent> events{};        ///< of the QP, in their order
   std::optional<std::uint64_t> missing{};    ///< the request of the device that has to have a completion
   std::optional<Psn> unrepeated{};           ///< what the device has to send again
   std::optional<std::uint64_t> exhausted{};  ///< the request of the device that has to fail: it has no retries left

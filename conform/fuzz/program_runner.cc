@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "conform/fuzz/action_shape.h"
@@ -66,12 +67,26 @@ TargetResult<void> ProgramRunner::run_actions() {
     }
   }
   if (!has_alarm()) check_end();
+  // Those that nobody takes would be the next program's.
+  const std::vector<transport::EventType> events = take_events();
+  if (!has_alarm()) check_events(events);
   result_.is_stopped = is_stopped();
   // Nothing is under way on a QP that is gone, and so are its receives.
-  TargetResult<void> destroyed = target().destroy_qp(qp());
+  TargetResult<void> destroyed = let_go().and_then([&] { return target().destroy_qp(qp()); });
   if (destroyed && !has_alarm()) check_clean_qp();
   check_counters();
   return destroyed;
+}
+
+std::vector<transport::EventType> ProgramRunner::take_events() {
+  using enum transport::EventType;
+  constexpr std::array of_qps{communication_established, sq_drained,      qp_fatal,
+                              qp_request_error,          qp_access_error, last_wqe_reached};
+  std::vector<transport::EventType> events;
+  while (const std::optional<transport::EventType> event = target().poll_event()) {
+    if (std::ranges::find(of_qps, *event) != of_qps.end()) events.push_back(*event);
+  }
+  return events;
 }
 
 void ProgramRunner::check_clean_qp() {

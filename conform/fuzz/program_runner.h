@@ -38,10 +38,14 @@ class ProgramRunner {
   [[nodiscard]] virtual std::optional<Action> next_action() = 0;
   /// Carries out the action of a turn, and judges what the device does. Error: the device refuses a verb.
   [[nodiscard]] virtual TargetResult<void> carry_out(Turn& turn) = 0;
+  /// Destroys what the program has made beside its QP, before that. Error: the device refuses.
+  [[nodiscard]] virtual TargetResult<void> let_go() { return {}; }
   /// Judges what the device has become, after the last action.
   virtual void check_end() = 0;
   /// True if the QP has to be in ERR.
   [[nodiscard]] virtual bool is_stopped() const = 0;
+  /// Judges the events that the device reported about the QP.
+  virtual void check_events(const std::vector<transport::EventType>& /*seen*/) {}
   /// Returns the number of the QP's state, among those of both halves.
   [[nodiscard]] virtual unsigned state() const = 0;
   /// Returns what tells the course of this turn from others; empty if nothing can be new about it.
@@ -68,6 +72,8 @@ class ProgramRunner {
   /// Finds out whether a QP that the program did not use is served.
   void check_clean_qp();
   void check_counters();
+  /// Takes all events that the device has reported; returns those about the QP.
+  [[nodiscard]] std::vector<transport::EventType> take_events();
 
   Bench& bench_;
   const Port& port_;

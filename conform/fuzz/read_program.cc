@@ -160,6 +160,13 @@ class MemberReader {
   std::optional<CaseError> error_;
 };
 
+std::string find_mistake(const Bind& bind) {
+  if (bind.length == 0) return "a window has at least one byte";
+  if (bind.variant == 0) return "variant: expected 1 to 255, found 0";
+  const bool is_region = bind.region == Key::right || bind.region == Key::other_pd || bind.region == Key::closed;
+  return is_region ? std::string{} : "region: expected right, other_pd or closed";
+}
+
 /// Returns the reason why a program for a type of QP cannot have an action; empty if it can.
 std::string find_mistake(const Action& action, transport::QpType type) {
   const auto too_long = [](std::uint32_t length, std::uint32_t most) {
@@ -168,6 +175,7 @@ std::string find_mistake(const Action& action, transport::QpType type) {
   if (const auto* request = std::get_if<Request>(&action)) return too_long(request->payload, kMostPayload);
   if (const auto* response = std::get_if<Response>(&action)) return too_long(response->payload, kMostPayload);
   if (const auto* receive = std::get_if<Receive>(&action)) return too_long(receive->length, kReceiveBytes);
+  if (const auto* bind = std::get_if<Bind>(&action)) return find_mistake(*bind);
   const auto* post = std::get_if<Post>(&action);
   if (post == nullptr) return {};
   if (!may_post(type, post->opcode)) {
@@ -206,7 +214,7 @@ CaseResult<Action> read_action(const SourceNode& node, const Program& program) {
   if (members->size() != 1) return node.error("expected one action");
   const Member& member = members->front();
   CaseResult<Action> action = is_for_requester ? read_one_of<Post, Response, Wait>(member)
-                                               : read_one_of<Request, Receive, Deregister, Restart>(member);
+                                               : read_one_of<Request, Receive, Deregister, Restart, Bind>(member);
   if (!action) return action;
   if (std::string mistake = find_mistake(*action, program.type); !mistake.empty())
     return member.value.error(std::move(mistake));
