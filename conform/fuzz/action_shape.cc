@@ -26,6 +26,14 @@ std::uint64_t shape_of_request(const Request& request) {
   return shape;
 }
 
+std::uint64_t shape_of_message(const Message& message) {
+  const std::uint64_t shape =
+      mix(static_cast<std::uint64_t>(message.kind),
+          (message.local_flip != 0 ? 1U : 0U) + (message.remote_flip != 0 ? 2U : 0U) +
+              (message.qpn_flip != 0 ? 4U : 0U) + (message.is_fresh ? 8U : 0U) + (message.wrong_icrc ? 16U : 0U));
+  return message.changes.empty() ? shape : mix(shape, hash_of(message.changes.front().field));
+}
+
 std::uint64_t shape_of_response(const Response& response) {
   constexpr unsigned kind_of_aeth = 5;
   std::uint64_t shape = mix(static_cast<std::uint64_t>(response.opcode), response.syndrome >> kind_of_aeth);
@@ -40,6 +48,7 @@ std::uint64_t shape_of(const Action& action) {
   std::uint64_t shape = 0;
   if (const auto* request = std::get_if<Request>(&action)) shape = shape_of_request(*request);
   if (const auto* response = std::get_if<Response>(&action)) shape = shape_of_response(*response);
+  if (const auto* message = std::get_if<Message>(&action)) shape = shape_of_message(*message);
   if (const auto* bind = std::get_if<Bind>(&action)) shape = static_cast<std::uint64_t>(bind->region);
   if (const auto* post = std::get_if<Post>(&action)) shape = static_cast<std::uint64_t>(post->opcode);
   return mix(shape, action.index());

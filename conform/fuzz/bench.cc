@@ -72,6 +72,7 @@ TargetResult<void> Bench::bind_foreign() {
 
 const Port* Bench::port_of(const Program& program) const {
   using transport::QpType;
+  if (program.half == Half::manager && target_->cm(target_->port().version) == nullptr) return nullptr;
   if (program.type == QpType::uc && !target_->has("uc")) return nullptr;
   if (program.type == QpType::ud && !target_->has("ud")) return nullptr;
   return program.version == RoceVersion::none ? &target_->port() : target_->port_of(program.version);
@@ -124,13 +125,13 @@ transport::Sge Bench::next_buffer(std::uint32_t length) {
 }
 
 Qpn Bench::next_peer() {
-  ++programs_;
-  return Qpn{target_->first_peer().value() + static_cast<std::uint32_t>(programs_)};
+  ++peers_;
+  return Qpn{target_->first_peer().value() + static_cast<std::uint32_t>(peers_)};
 }
 
 bool Bench::is_of_others(Qpn peer) const {
   const std::uint32_t first = target_->first_peer().value();
-  return peer.value() >= first && peer.value() < first + programs_;
+  return peer.value() >= first && peer.value() < first + peers_;
 }
 
 }  // namespace roce::conform::fuzz

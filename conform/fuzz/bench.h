@@ -64,12 +64,12 @@ class Bench {
   /// Error: the device refuses.
   [[nodiscard]] TargetResult<void> deregister_lent();
   [[nodiscard]] bool is_lent_gone() const { return is_lent_gone_; }
-  /// Returns how many programs the device has room for yet.
-  [[nodiscard]] std::size_t programs_left() const { return is_lent_gone_ ? 0 : kPrograms - programs_; }
+  /// Returns true if the device has room for one more program.
+  [[nodiscard]] bool has_room() const { return !is_lent_gone_ && peers_ < kPeers; }
 
  private:
-  // As many QPs as our endpoint in memory has, but for a few.
-  static constexpr std::size_t kPrograms = 60;
+  // As many QPs as our endpoint in memory has, but for a few; a program has one or two.
+  static constexpr std::size_t kPeers = 60;
   static constexpr std::uint32_t kBuffers = 16;
 
   /// Binds a window on the QP that no program uses, if the device has such windows. Error: it refuses a verb.
@@ -88,7 +88,7 @@ class Bench {
   Monitor monitor_;
   CounterCheck counters_;
   std::uint32_t receives_ = 0;
-  std::size_t programs_ = 0;
+  std::size_t peers_ = 0;  ///< QPNs of the tester that programs have had
   bool is_lent_gone_ = false;
 };
 

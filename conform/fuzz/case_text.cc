@@ -15,7 +15,8 @@ namespace {
 std::string_view rules_of(const Program& program) {
   if (program.type == transport::QpType::uc) return "IBTA 9.8.2";
   if (program.type == transport::QpType::ud) return "IBTA 9.8.3";
-  return program.is_for_requester ? "IBTA 9.7.6, IBTA 9.9.2" : "IBTA 9.7.4, IBTA 9.7.5";
+  if (program.half == Half::manager) return "IBTA 12.6, IBTA 12.9";
+  return program.half == Half::requester ? "IBTA 9.7.6, IBTA 9.9.2" : "IBTA 9.7.4, IBTA 9.7.5";
 }
 
 bool uses_lent(const Program& program) {
@@ -52,6 +53,7 @@ void CaseText::add_head(const ProgramResult& failed) {
   add("case: {}\n", case_name(failed));
   add("title: {}\n", double_quoted("Found by the fuzzer: " + failed.alarm->place));
   add("rule: [{}]\nlevel: must\n", rules_of(failed.program));
+  if (failed.program.half == Half::manager) return add("needs: [agent, rc, cm]\n");
   const bool is_reliable = failed.program.type == transport::QpType::rc;
   add("needs: [agent, rc, {}{}]\n", is_reliable ? "atomics" : type_name(failed.program.type),
       binds_window(failed) || uses_foreign(failed) ? ", mw, type2_mw" : "");

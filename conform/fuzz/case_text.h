@@ -65,5 +65,7 @@ class CaseText {
 
 /// Returns the case of a finding about the device's requester; see `case_text` of finding_case.h.
 [[nodiscard]] std::string requester_case_text(const ProgramResult& failed);
+/// Returns the case of a finding about the device's communication manager; see `case_text` of finding_case.h.
+[[nodiscard]] std::string manager_case_text(const ProgramResult& failed);
 
 }  // namespace roce::conform::fuzz

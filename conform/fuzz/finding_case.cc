@@ -320,7 +320,10 @@ std::string case_name(const ProgramResult& failed) {
 
 std::string case_text(const Finding& finding) {
   const ProgramResult& failed = finding.result;
-  std::string text = failed.program.is_for_requester ? requester_case_text(failed) : CaseWriter{failed}.text();
+  const Half half = failed.program.half;
+  const std::string text = half == Half::requester ? requester_case_text(failed)
+                           : half == Half::manager ? manager_case_text(failed)
+                                                   : CaseWriter{failed}.text();
   return fmt::format("# Shown by {} of {} runs of this conversation alone.\n{}", finding.shown, finding.repeats, text);
 }
 

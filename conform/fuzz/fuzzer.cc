@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "conform/fuzz/action_shape.h"
+#include "conform/fuzz/manager_generator.h"
+#include "conform/fuzz/manager_run.h"
 #include "conform/fuzz/requester_generator.h"
 #include "conform/fuzz/requester_run.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 // A responder has more to do, and more to do wrong.
 constexpr unsigned kPercentForRequester = 35;
+constexpr unsigned kPercentForManager = 6;
 // So many times fewer runs are enough to see that a finding does not show again.
 constexpr unsigned kFewerRepeats = 4;
 
@@ -35,7 +38,11 @@ TargetResult<ProgramResult> fill_regions(Bench& bench) {
 }
 
 TargetResult<ProgramResult> run_made_up(Bench& bench, const Program& from, Random& random) {
-  if (from.is_for_requester) {
+  if (from.half == Half::manager) {
+    ManagerGenerator source{random, from.actions};
+    return run_manager(bench, from, [&](const ManagerModel& model) { return source.next(model); });
+  }
+  if (from.half == Half::requester) {
     RequesterGenerator source{random, from.actions};
     return run_requester(bench, from, [&](const RequesterModel& model) { return source.next(model); });
   }
@@ -71,6 +78,7 @@ void Fuzzer::look_around() {
   for (const QpType type : {QpType::uc, QpType::ud}) {
     if (bench_->port_of({.type = type}) != nullptr) variety_.other_types.push_back(type);
   }
+  variety_.has_manager = target_->cm(target_->port().version) != nullptr;
   for (const RoceVersion version : kVersions) {
     const bool is_other = version != target_->port().version;
     if (is_other && bench_->port_of({.version = version}) != nullptr) variety_.other_versions.push_back(version);
@@ -78,7 +86,7 @@ void Fuzzer::look_around() {
 }
 
 TargetResult<bool> Fuzzer::be_ready() {
-  if (bench_ && bench_->programs_left() != 0) return false;
+  if (bench_ && bench_->has_room()) return false;
   TargetResult<ProgramResult> filled = prepare();
   if (!filled) return tl::unexpected(filled.error());
   if (!filled->alarm) return false;
@@ -113,9 +121,7 @@ TargetResult<ProgramResult> Fuzzer::run_next() {
     return result;
   }
   Program program = new_program(random_, variety_);
-  program.is_for_requester = happens(random_, kPercentForRequester);
-  // Nothing is sent in other states.
-  if (program.is_for_requester) program.state = transport::QpState::rts;
+  choose_half(program);
   bool goes_on = false;
   if (std::optional<Program> known = knowledge_->draw_known(random_)) {
     goes_on = bench_->port_of(*known) != nullptr;
@@ -124,6 +130,19 @@ TargetResult<ProgramResult> Fuzzer::run_next() {
   TargetResult<ProgramResult> result = run_made_up(*bench_, program, random_);
   if (result) learn(*result, {.goes_on = goes_on});
   return result;
+}
+
+void Fuzzer::choose_half(Program& program) {
+  const std::uint64_t percent = draw(random_, 100);
+  if (percent < kPercentForRequester) {
+    program.half = Half::requester;
+  } else if (percent >= 100 - kPercentForManager && variety_.has_manager) {
+    program.half = Half::manager;
+    program.type = transport::QpType::rc;
+    program.version = RoceVersion::none;
+  }
+  // Nothing is sent in other states, and a connection goes there by itself.
+  if (program.half != Half::responder) program.state = transport::QpState::rts;
 }
 
 void Fuzzer::learn(const ProgramResult& result, Knowledge::Lesson lesson) {
@@ -201,7 +220,7 @@ void Fuzzer::leave_out_killer(const ProgramResult& death) {
 }
 
 std::optional<ProgramResult> Fuzzer::run_alone(const Program& program) {
-  const bool has_device = bench_ && settings_.keeps_device && bench_->programs_left() != 0;
+  const bool has_device = bench_ && settings_.keeps_device && bench_->has_room();
   TargetResult<ProgramResult> result = has_device ? ProgramResult{} : prepare();
   if (result && !result->alarm) result = run_program(*bench_, program);
   if (!settings_.keeps_device || !result || result->alarm) drop_device();

@@ -79,6 +79,8 @@ class Fuzzer {
   void look_around();
   /// Runs the next program: one that is to be tried first, a new one, or one that goes on from a known one.
   [[nodiscard]] TargetResult<ProgramResult> run_next();
+  /// Chooses which half of the device a new program is for.
+  void choose_half(Program& program);
   /// Learns what a program showed that ran. The lesson's coverage and corpus are filled in.
   void learn(const ProgramResult& result, Knowledge::Lesson lesson);
   /// Adds a finding, or counts a known one; true if it is new.

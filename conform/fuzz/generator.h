@@ -14,6 +14,7 @@ namespace roce::conform::fuzz {
 struct Variety {
   std::vector<transport::QpType> other_types{};  ///< beside RC
   std::vector<RoceVersion> other_versions{};     ///< beside that of its own port
+  bool has_manager = false;                      ///< of communication, that the tester can ask
 };
 
 /// Returns the frame of a new program, without actions. Most are for RC over the device's own port, about which most is

@@ -11,13 +11,14 @@
 
 #include "conform/fuzz/draw.h"
 #include "conform/fuzz/finding.h"
+#include "conform/fuzz/manager_model.h"
 #include "conform/fuzz/program_run.h"
 #include "conform/fuzz/requester_model.h"
 
 namespace roce::conform::fuzz {
 
-/// States of a QP that are told apart, for both halves.
-inline constexpr unsigned kFuzzStates = DeviceModel::kStates + RequesterModel::kStates;
+/// States of a QP that are told apart, for both halves, and of a connection.
+inline constexpr unsigned kFuzzStates = DeviceModel::kStates + RequesterModel::kStates + ManagerModel::kStates;
 
 /// The work of fuzzers so far.
 struct FuzzCounts {

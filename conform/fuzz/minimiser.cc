@@ -29,6 +29,7 @@ class Minimiser {
       is_smaller |= simplify_requests();
       is_smaller |= simplify_restarts();
       is_smaller |= simplify_binds();
+      is_smaller |= simplify_messages();
       is_smaller |= simplify_posts();
       is_smaller |= simplify_responses();
       is_smaller |= shorten_messages();
@@ -147,6 +148,15 @@ class Minimiser {
         [](Bind& one) { one.region = Bind{}.region; },   [](Bind& one) { one.address = Bind{}.address; },
         [](Bind& one) { one.length = Bind{}.length; },   [](Bind& one) { one.access = Bind{}.access; },
         [](Bind& one) { one.variant = Bind{}.variant; },
+    };
+    return simplify(changes);
+  }
+
+  bool simplify_messages() {
+    static const std::array<std::function<void(Message&)>, 6> changes{
+        [](Message& one) { one.changes.clear(); }, [](Message& one) { one.wrong_icrc = false; },
+        [](Message& one) { one.local_flip = 0; },  [](Message& one) { one.remote_flip = 0; },
+        [](Message& one) { one.transaction = 0; }, [](Message& one) { one.qpn_flip = 0; },
     };
     return simplify(changes);
   }

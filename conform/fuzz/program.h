@@ -28,6 +28,9 @@ enum class Key : std::uint8_t {
   foreign,   ///< of a window on the region of `right` that another QP has bound; 0 if there is none
 };
 
+/// The messages of the communication manager that programs have.
+enum class CmKind : std::uint8_t { req, mra, rej, rep, rtu, dreq, drep, lap, apr };
+
 /// A field of a frame with a value that it should not have.
 struct FieldChange {
   std::string field;  ///< a name of the field table: `bth.p_key`
@@ -120,16 +123,43 @@ struct Wait {
   friend bool operator==(const Wait&, const Wait&) = default;
 };
 
-using Action = std::variant<Request, Receive, Post, Response, Deregister, Restart, Wait, Bind>;
+/// A message to the device's communication manager, in a datagram to QP1: the right one about the connection that the
+/// tester has asked for last, and then changed.
+struct Message {
+  CmKind kind = CmKind::req;
+  bool is_fresh = false;          ///< of a REQ: it asks for another connection, for the device's second QP
+  std::uint32_t local_flip = 0;   ///< bits of the tester's communication ID that are inverted
+  std::uint32_t remote_flip = 0;  ///< bits of the device's communication ID that are inverted
+  std::uint32_t qpn_flip = 0;     ///< bits of the QPN in a DREQ that are inverted
+  std::uint64_t transaction = 0;  ///< added to the transaction ID
+  bool wrong_icrc = false;
+  std::vector<FieldChange> changes{};  ///< applied at last, before the ICRC
+
+  friend bool operator==(const Message&, const Message&) = default;
+};
+
+/// The device ends the connection of the program's QP.
+struct Disconnect {
+  friend bool operator==(const Disconnect&, const Disconnect&) = default;
+};
+
+using Action = std::variant<Request, Receive, Post, Response, Deregister, Restart, Wait, Bind, Message, Disconnect>;
 
 /// The count of retries that a device may take as endless.
 inline constexpr std::uint8_t kEndlessRetries = 7;
 /// The code of the ACK timer of a device's QP: 67 ms.
 inline constexpr std::uint8_t kAckTimeout = 14;
 
+/// The part of the device that a program is for.
+enum class Half : std::uint8_t {
+  responder,  ///< Request, Receive, Bind, Deregister and Restart
+  requester,  ///< Post, Response and Wait
+  manager,    ///< of communication: Message and Disconnect
+};
+
 /// A conversation with a new QP of the device.
 struct Program {
-  bool is_for_requester = false;  ///< its actions are Post, Response and Wait; else they are the others
+  Half half = Half::responder;
   transport::QpType type = transport::QpType::rc;      ///< RC, UC or UD
   RoceVersion version = RoceVersion::none;             ///< none: that of the device's own port
   transport::QpState state = transport::QpState::rts;  ///< of the QP; for the responder also INIT or RTR

@@ -13,7 +13,9 @@ namespace roce::conform::fuzz {
 
 inline constexpr std::array<std::string_view, 10> kKeys{"right",  "variant", "index", "zero",   "other_pd",
                                                         "closed", "gone",    "lent",  "window", "foreign"};
-inline constexpr std::array<std::string_view, 2> kHalves{"responder", "requester"};
+inline constexpr std::array<std::string_view, 3> kHalves{"responder", "requester", "manager"};
+inline constexpr std::array<std::string_view, 9> kCmWords{"req",  "mra",  "rej", "rep", "rtu",
+                                                          "dreq", "drep", "lap", "apr"};
 inline constexpr std::array<std::string_view, 3> kTypes{"rc", "uc", "ud"};
 inline constexpr std::array kVersionNames{std::pair{RoceVersion::none, std::string_view{"own"}},
                                           std::pair{RoceVersion::v1, std::string_view{"v1"}},
@@ -90,6 +92,21 @@ void visit(Response& one, Visitor& visitor) {
 }
 
 template <typename Visitor>
+void visit(Message& one, Visitor& visitor) {
+  visitor("kind", one.kind);
+  visitor("fresh", one.is_fresh);
+  visitor("local_flip", one.local_flip);
+  visitor("remote_flip", one.remote_flip);
+  visitor("qpn_flip", one.qpn_flip);
+  visitor("transaction", one.transaction);
+  visitor("wrong_icrc", one.wrong_icrc);
+  visitor("changes", one.changes);
+}
+
+template <typename Visitor>
+void visit(Disconnect& /*one*/, Visitor& /*visitor*/) {}
+
+template <typename Visitor>
 void visit_frame(Program& one, Visitor& visitor) {
   visitor("type", one.type);
   visitor("version", one.version);
@@ -117,6 +134,12 @@ void visit_frame(Program& one, Visitor& visitor) {
 }
 [[nodiscard]] constexpr std::string_view name_of(const Wait& /*one*/) {
   return "wait";
+}
+[[nodiscard]] constexpr std::string_view name_of(const Message& /*one*/) {
+  return "message";
+}
+[[nodiscard]] constexpr std::string_view name_of(const Disconnect& /*one*/) {
+  return "disconnect";
 }
 [[nodiscard]] constexpr std::string_view name_of(const Post& /*one*/) {
   return "post";

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "conform/fuzz/answer_match.h"
+#include "conform/fuzz/manager_run.h"
 #include "conform/fuzz/program_runner.h"
 #include "conform/fuzz/program_window.h"
 #include "conform/fuzz/request_frame.h"
@@ -402,7 +403,14 @@ TargetResult<ProgramResult> run_program(Bench& bench, const Program& program, Ac
 }
 
 TargetResult<ProgramResult> run_program(Bench& bench, const Program& program) {
-  if (program.is_for_requester) {
+  if (program.half == Half::manager) {
+    std::size_t next = 0;
+    return run_manager(bench, program, [&](const ManagerModel&) -> std::optional<Action> {
+      if (next == program.actions.size()) return std::nullopt;
+      return program.actions[next++];
+    });
+  }
+  if (program.half == Half::requester) {
     std::size_t next = 0;
     return run_requester(bench, program, [&](const RequesterModel&) -> std::optional<Action> {
       if (next == program.actions.size()) return std::nullopt;

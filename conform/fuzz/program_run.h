@@ -10,7 +10,9 @@
 
 #include "conform/fuzz/bench.h"
 #include "conform/fuzz/device_model.h"
+#include "conform/fuzz/manager_model.h"
 #include "conform/fuzz/program.h"
+#include "conform/target/cm_service.h"
 
 namespace roce::conform::fuzz {
 
@@ -59,6 +61,8 @@ struct Turn {
   std::vector<SeenFrame> answers{};
   std::vector<transport::Completion> completions{};  ///< of the send queue
   std::vector<MemoryWrite> writes{};                 ///< the data of READs and atomics that these completed
+  CmExpectation cm{};                                ///< of a Message; `taken` is one of these
+  std::vector<CmReport> reports{};                   ///< of the communication manager
 };
 
 /// Stands for what happened at an action: state, what was done, answer, next state.

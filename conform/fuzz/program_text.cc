@@ -30,6 +30,9 @@ std::string text_of(Psn value) {
 std::string text_of(Key value) {
   return std::string{kKeys[static_cast<std::size_t>(value)]};
 }
+std::string text_of(CmKind value) {
+  return std::string{kCmWords.at(static_cast<std::size_t>(value))};
+}
 std::string text_of(transport::QpType value) {
   return std::string{type_name(value)};
 }
@@ -107,7 +110,7 @@ std::string double_quoted(std::string_view text) {
 
 std::string program_text(const Program& program, std::string_view indent) {
   const std::string between = fmt::format("\n{}", indent);
-  std::string text = fmt::format("for: {}", kHalves[program.is_for_requester ? 1 : 0]);
+  std::string text = fmt::format("for: {}", kHalves.at(static_cast<std::size_t>(program.half)));
   if (const std::string frame = members_text(program, between); !frame.empty()) text += between + frame;
   text += between + "actions:";
   for (const Action& action : program.actions) {

@@ -77,6 +77,9 @@ class MemberReader {
     return read_word(node, name, kKeys, value);
   }
 
+  CaseResult<void> read(const SourceNode& node, std::string_view name, CmKind& value) {
+    return read_word(node, name, kCmWords, value);
+  }
   CaseResult<void> read(const SourceNode& node, std::string_view name, transport::QpType& value) {
     return read_word(node, name, kTypes, value);
   }
@@ -207,14 +210,18 @@ CaseResult<Action> read_one_of(const Member& member) {
   return std::move(*action);
 }
 
+CaseResult<Action> read_action_for(Half half, const Member& member) {
+  if (half == Half::requester) return read_one_of<Post, Response, Wait>(member);
+  if (half == Half::manager) return read_one_of<Message, Disconnect>(member);
+  return read_one_of<Request, Receive, Deregister, Restart, Bind>(member);
+}
+
 CaseResult<Action> read_action(const SourceNode& node, const Program& program) {
-  const bool is_for_requester = program.is_for_requester;
   const CaseResult<std::vector<Member>> members = read_members(node, "an action");
   if (!members) return tl::unexpected(members.error());
   if (members->size() != 1) return node.error("expected one action");
   const Member& member = members->front();
-  CaseResult<Action> action = is_for_requester ? read_one_of<Post, Response, Wait>(member)
-                                               : read_one_of<Request, Receive, Deregister, Restart, Bind>(member);
+  CaseResult<Action> action = read_action_for(program.half, member);
   if (!action) return action;
   if (std::string mistake = find_mistake(*action, program.type); !mistake.empty())
     return member.value.error(std::move(mistake));
@@ -251,7 +258,6 @@ CaseResult<Program> read_program(const SourceNode& node) {
   if (!members) return tl::unexpected(members.error());
   Program program;
   MemberReader reader{*members, "member of a program"};
-  std::string half{kHalves[0]};
   const auto member = [&](std::string_view name) {
     reader.allow(name);
     return std::ranges::find(*members, name, &Member::name);
@@ -259,12 +265,12 @@ CaseResult<Program> read_program(const SourceNode& node) {
   if (const auto found = member("for"); found != members->end()) {
     const CaseResult<std::string> text = read_text(found->value, "for");
     if (!text) return tl::unexpected(text.error());
-    if (std::ranges::find(kHalves, *text) == kHalves.end()) {
+    const auto* const found_half = std::ranges::find(kHalves, *text);
+    if (found_half == kHalves.end()) {
       return found->value.error(fmt::format("for: expected {}, found \"{}\"", fmt::join(kHalves, " or "), *text));
     }
-    half = *text;
+    program.half = static_cast<Half>(found_half - kHalves.begin());
   }
-  program.is_for_requester = half == kHalves[1];
   visit_frame(program, reader);
   const auto actions = member("actions");
   reader.allow("program");
@@ -276,8 +282,11 @@ CaseResult<Program> read_program(const SourceNode& node) {
   if (program.retry_count > kEndlessRetries) {
     return node.error(fmt::format("retry_count: expected 0 to {}, found {}", kEndlessRetries, program.retry_count));
   }
-  if (program.is_for_requester && program.state != transport::QpState::rts) {
-    return node.error("a requester sends in RTS only");
+  if (program.half != Half::responder && program.state != transport::QpState::rts) {
+    return node.error("state: only programs for a responder can have another one than RTS");
+  }
+  if (program.half == Half::manager && program.type != transport::QpType::rc) {
+    return node.error("type: only RC QPs are connected");
   }
   if (actions == members->end()) return node.error("a program has actions");
   if (CaseResult<void> read = read_actions(actions->value, program); !read) return tl::unexpected(read.error());

@@ -35,7 +35,7 @@ class Sent {
  public:
   explicit Sent(std::size_t programs) : target_(make_target(kSeed)), bench_(must(Bench::make(*target_, gate_, {}))) {
     Random random{kSeed};
-    while (bench_.programs_left() != 0 && programs-- != 0) {
+    while (bench_.has_room() && programs-- != 0) {
       for (Turn& turn : must(run_made_up(bench_, new_program(random, {}), random)).turns) {
         const bool was_sent = std::holds_alternative<Request>(turn.action) && !turn.frame.empty();
         if (was_sent) requests_.push_back(std::get<Request>(std::move(turn.action)));

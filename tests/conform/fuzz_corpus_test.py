@@ -234,7 +234,7 @@ class Screen(unittest.TestCase):
             seen += os.read(ours, 4096)
         os.close(ours)
         line = seen.split(b"\r\x1b[K")[1].decode()
-        self.assertRegex(line, r"^\d+ s: 0 findings, \d+ of 98 states, \d+ signatures, ")
+        self.assertRegex(line, r"^\d+ s: 0 findings, \d+ of 105 states, \d+ signatures, ")
         self.assertEqual(len(line), 59)
 
 

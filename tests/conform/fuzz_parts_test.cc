@@ -38,7 +38,7 @@ TEST(ProgramText, IsReadAsWhatItWasWrittenFrom) {
     const CaseResult<Program> again = read(text);
     ASSERT_TRUE(again) << to_string(again.error()) << '\n' << text;
     EXPECT_EQ(again->actions, program.actions) << text;
-    EXPECT_EQ(again->is_for_requester, program.is_for_requester);
+    EXPECT_EQ(again->half, program.half);
     EXPECT_EQ(again->path_mtu, program.path_mtu);
     EXPECT_EQ(again->first_psn, program.first_psn);
     EXPECT_EQ(again->type, program.type);

@@ -92,7 +92,8 @@ class FuzzedFaults : public testing::TestWithParam<std::tuple<std::string_view, 
 /// Returns how many frames the tester sends.
 std::ptrdiff_t frames_of(const Program& program) {
   return std::ranges::count_if(program.actions, [](const Action& action) {
-    return std::holds_alternative<Request>(action) || std::holds_alternative<Response>(action);
+    return std::holds_alternative<Request>(action) || std::holds_alternative<Response>(action) ||
+           std::holds_alternative<Message>(action);
   });
 }
 
@@ -132,6 +133,13 @@ INSTANTIATE_TEST_SUITE_P(
                                      "invalidate_not_done", "no_error_event", "no_established"),
                      testing::Values(1)),
     name_of_fault);
+INSTANTIATE_TEST_SUITE_P(OfManagers, FuzzedFaults,
+                         testing::Combine(testing::Values("cm_class_ignored", "cm_slots_leak", "cm_second_connection",
+                                                          "cm_fields_unchecked", "cm_rtu_ignored", "cm_rtu_of_any",
+                                                          "cm_long_ari_ignored", "cm_dreq_any_qpn", "cm_crossing_hangs",
+                                                          "cm_no_drep", "cm_lap_silent"),
+                                          testing::Values(1)),
+                         name_of_fault);
 // Of these a right device often takes another way than the one with the fault, before the fault shows.
 INSTANTIATE_TEST_SUITE_P(SeveralTimes, FuzzedFaults,
                          testing::Combine(testing::Values("reserved_is_ack", "completes_twice"),
@@ -249,7 +257,7 @@ TEST(Fuzzer, LeavesOutWhatKillsTheDevice) {
 /// It shows a fault in every second life only.
 TEST(Fuzzer, AllowsThatAnOldNakIsIgnored) {
   Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), 1);
-  Program program{.is_for_requester = true, .path_mtu = 256, .first_psn = Psn{100}};
+  Program program{.half = Half::requester, .path_mtu = 256, .first_psn = Psn{100}};
   // Its first packet is acknowledged, and then called missing.
   program.actions = {Post{.length = 257}, Response{}, Response{.syndrome = 0x60}};
   const TargetResult<ProgramResult> result = fuzzer.run(program);
@@ -272,7 +280,7 @@ TEST(Fuzzer, SaysHowOftenAFindingShowsAgain) {
 
 TEST(Fuzzer, CountsNoRetryForAnRnrNakAndOneForATimeout) {
   Fuzzer fuzzer = make_fuzzer(transport::strict_profile(), 1);
-  Program program{.is_for_requester = true, .path_mtu = 256, .first_psn = Psn{100}};
+  Program program{.half = Half::requester, .path_mtu = 256, .first_psn = Psn{100}};
   program.retry_count = 1;
   program.actions = {Post{}, Response{.syndrome = 0x21}, Wait{}, Wait{}};
   const TargetResult<ProgramResult> result = fuzzer.run(program);

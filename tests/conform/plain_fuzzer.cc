@@ -29,8 +29,8 @@ constexpr unsigned kPercentFlipped = 25;
 
 Program draw_program(Random& random) {
   Program program = new_program(random, {.other_types = {QpType::uc, QpType::ud}});
-  program.is_for_requester = happens(random, 35);
-  if (program.is_for_requester) program.state = transport::QpState::rts;
+  if (happens(random, 35)) program.half = Half::requester;
+  if (program.half == Half::requester) program.state = transport::QpState::rts;
   program.retry_count = kEndlessRetries;
   return program;
 }
@@ -233,7 +233,7 @@ void PlainFuzzer::prepare() {
 }
 
 std::optional<Alarm> PlainFuzzer::step() {
-  if (!bench_ || bench_->programs_left() == 0) prepare();
+  if (!bench_ || !bench_->has_room()) prepare();
   ProgramResult result = run();
   frames_ += result.frames;
   if (captured_.size() < kCaptured) captured_.push_back(result.program);
@@ -245,7 +245,7 @@ ProgramResult PlainFuzzer::run() {
   const bool is_recorded = plainness_ != Plainness::grammar && !is_replay;
   Program program = is_replay ? captured_[draw(random_, kCaptured)] : draw_program(random_);
   const std::vector<Action> captured = program.actions;
-  if (!program.is_for_requester) {
+  if (program.half == Half::responder) {
     if (is_recorded) {
       Right right{random_};
       return must(run_program(*bench_, program, right));

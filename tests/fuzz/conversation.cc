@@ -46,7 +46,7 @@ class Device {
       : target_(roce::transport::strict_profile(), seed), bench_(must(Bench::make(target_, gate_, {}))) {
     check(must(fill_regions(bench_)));
   }
-  [[nodiscard]] bool is_worn() const { return bench_.programs_left() == 0; }
+  [[nodiscard]] bool is_worn() const { return !bench_.has_room(); }
   [[nodiscard]] bool has_what_is_needed_by(const Program& program) const { return bench_.port_of(program) != nullptr; }
   ProgramResult run(const Program& program) { return must(run_program(bench_, program)); }
   ProgramResult run_made_up(const Program& from, Random& random) {
@@ -94,7 +94,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   using roce::transport::QpType;
   if (!from || happens(random, 10)) {
     from = new_program(random, {.other_types = {QpType::uc, QpType::ud}});
-    from->is_for_requester = from->state == roce::transport::QpState::rts && happens(random, 35);
+    if (from->state == roce::transport::QpState::rts && happens(random, 35)) from->half = Half::requester;
   }
   if (!device(1).has_what_is_needed_by(*from)) return size;
   const ProgramResult made = device(1).run_made_up(*from, random);
