@@ -321,7 +321,10 @@ Bind draw_bind(Random& random) {
 
 /// Returns a request that a device executes in any state but ERR, and that shows whether it is as it should be.
 Request probe(const DeviceModel& model, std::size_t number) {
-  Request request{.opcode = Opcode::rc_write_only, .payload = kProbeBytes, .seed = number, .length = kProbeBytes};
+  // Other bytes than those that the regions are filled with, so that it shows if they come.
+  constexpr std::uint64_t first_seed = 1000;
+  Request request{
+      .opcode = Opcode::rc_write_only, .payload = kProbeBytes, .seed = first_seed + number, .length = kProbeBytes};
   if (model.attributes().type == transport::QpType::ud) request.opcode = Opcode::ud_send_only;
   if (model.attributes().type == transport::QpType::uc) {
     request.opcode = Opcode::uc_write_only;
