@@ -51,6 +51,7 @@ TargetResult<void> Crew::run(std::uint64_t most_programs, const std::function<bo
       lock.lock();
     }
   }
+  is_over_ = false;
   if (thrown_) std::rethrow_exception(thrown_);
   if (refused_) return tl::unexpected(*refused_);
   return {};
