@@ -104,6 +104,8 @@ class CaseWriter {
     if (turn.bind == BindOutcome::none) return;
     has_window_ = true;
     const std::string name = window_name();
+    const std::string before = fmt::format("key_{}", turn.wr_id);
+    out_.add_step(fmt::format("set: {{{}: ${}.r_key}}", before, name));
     out_.add_step(fmt::format(
         "bind: {{window: {0}, region: {1}, at: ${1}.va {2} {3}, length: {4}, access: [{5}], variant: (${0}.r_key + "
         "{6}) & 0xFF, wr_id: {7}}}",
@@ -114,7 +116,11 @@ class CaseWriter {
     const bool is_bound = turn.bind == BindOutcome::bound;
     out_.add_step(fmt::format("completion: {{of: send, wr_id: {}, status: [{}]{}}}", turn.wr_id,
                               fmt::join(statuses, ", "), is_bound ? ", opcode: bind memory window" : ""));
-    if (is_bound) window_begin_ = bind.address;
+    if (is_bound) {
+      window_begin_ = bind.address;
+      out_.add_step(fmt::format("check: ${}.r_key == (${} & 0xFFFFFF00) | ((${} + {}) & 0xFF)", name, before, before,
+                                bind.variant));
+    }
     for (const ReceiveDone& done : turn.flushed) add_completion(done);
   }
 

@@ -73,9 +73,7 @@ class ManagerRunner final : public ProgramRunner {
     turn.cm = model_.judge(message);
     const std::optional<Packet> packet = send(turn);
     if (!packet) return;
-    const bool needs_answer =
-        !turn.cm.empty() && std::ranges::all_of(turn.cm, [](const auto& one) { return one.answer.has_value(); });
-    collect(turn, end.talk, needs_answer ? bench().timing().answer : bench().timing().quiet);
+    collect(turn, end.talk, patience_of(turn.cm));
     if (has_alarm()) return;
     const auto taken =
         std::ranges::find_if(turn.cm, [&](const CmBehaviour& one) { return is_taken(one, turn, *packet); });
@@ -85,6 +83,16 @@ class ManagerRunner final : public ProgramRunner {
     model_.apply(message, is_open ? nullptr : &*taken);
     take_reports(turn, is_open ? 0 : taken->events.size());
     if (!is_open) check_reports(turn, taken->events);
+  }
+
+  /// Returns how long the device may take for its answer. Those of a communication manager come from a program, and one
+  /// that comes late must not be taken for the answer to the next message.
+  [[nodiscard]] Duration patience_of(const CmExpectation& expectation) const {
+    const Timing& timing = bench().timing();
+    const auto answers = std::ranges::count_if(expectation, [](const auto& one) { return one.answer.has_value(); });
+    if (expectation.empty()) return std::max(timing.quiet, timing.late);
+    if (answers == std::ssize(expectation)) return timing.answer;
+    return answers == 0 ? timing.quiet : std::max(timing.quiet, timing.late);
   }
 
   /// True if the answers of a turn to a message are those of a behaviour.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "conform/fuzz/answer_match.h"
+#include "conform/fuzz/event_match.h"
 #include "conform/fuzz/manager_run.h"
 #include "conform/fuzz/program_runner.h"
 #include "conform/fuzz/program_window.h"
@@ -78,6 +79,10 @@ class ResponderRunner final : public ProgramRunner {
     if (!bound) return tl::unexpected(bound.error());
     if (!check_bound(bound->completion, turn)) return {};
     if (turn.bind == BindOutcome::bound) {
+      if (bound->reported_key != bound->window.r_key) {
+        raise_key(bound->reported_key, bound->window.r_key);
+        return {};
+      }
       model_.bind_window(bound->window, bind.access);
       bench().set_window(bound->window);
     } else if (turn.bind == BindOutcome::refused) {
@@ -85,6 +90,11 @@ class ResponderRunner final : public ProgramRunner {
       for (const ReceiveDone& done : turn.flushed) take_completion(done, "refused binding");
     }
     return {};
+  }
+
+  void raise_key(std::uint32_t seen, std::uint32_t expected) {
+    raise(Oracle::state, fmt::format("the bound window has R_Key 0x{:08x}, expected 0x{:08x}", seen, expected),
+          "R_Key of a bound window");
   }
 
   /// Judges the completion of a binding; false if it raises an alarm.
@@ -279,25 +289,13 @@ class ResponderRunner final : public ProgramRunner {
     result().events = model_.events();
     // What events the other types of QPs have is left open.
     if (model_.attributes().type != transport::QpType::rc) return;
-    const auto required = std::ranges::count_if(model_.events(), &AwaitedEvent::is_required);
-    // So many of those that may come have come.
-    std::ptrdiff_t others = std::ssize(seen) - required;
-    auto next = seen.begin();
-    for (const AwaitedEvent& awaited : model_.events()) {
-      const bool is_due = awaited.is_required || others > 0;
-      if (is_due && next != seen.end() && std::ranges::find(awaited.types, *next) != awaited.types.end()) {
-        ++next;
-        if (!awaited.is_required) --others;
-      } else if (awaited.is_required) {
-        const std::string found = next == seen.end() ? "none" : std::string{to_string(*next)};
-        const std::string_view expected = to_string(awaited.types.front());
-        return raise(Oracle::event, fmt::format("expected event {}, seen: {}", expected, found),
-                     fmt::format("{} expected, seen {}", expected, found));
-      }
-    }
-    if (next == seen.end()) return;
-    raise(Oracle::event, fmt::format("one event too many: {}", to_string(*next)),
-          fmt::format("too many: {}", to_string(*next)));
+    const std::optional<EventMismatch> mismatch = find_mismatch(model_.events(), seen);
+    if (!mismatch) return;
+    const auto name = [](const std::optional<transport::EventType>& event) {
+      return event ? to_string(*event) : std::string_view{"none"};
+    };
+    raise(Oracle::event, fmt::format("expected event {}, seen: {}", name(mismatch->expected), name(mismatch->seen)),
+          fmt::format("{} expected, seen {}", name(mismatch->expected), name(mismatch->seen)));
   }
 
   void check_memory() {

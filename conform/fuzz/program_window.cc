@@ -35,6 +35,7 @@ TargetResult<ProgramWindow::Bound> ProgramWindow::bind(const Bind& bind, std::ui
     // It sends nothing, so that this is how time passes.
     if (target.receive(target.now() + bench_.timing().quiet)) break;
   }
+  bound.reported_key = target.window_key(*window_);
   return bound;
 }
 

@@ -20,6 +20,7 @@ class ProgramWindow {
   struct Bound {
     std::optional<transport::Completion> completion{};  ///< empty: none came in time
     Region window{};                                    ///< what it opens if it is bound
+    std::uint32_t reported_key = 0;                     ///< its R_Key then, as the device says it
   };
   /// Lets the device bind it, and waits for the completion. Error: the device refuses a verb.
   [[nodiscard]] TargetResult<Bound> bind(const Bind& bind, std::uint64_t wr_id);

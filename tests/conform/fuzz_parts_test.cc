@@ -10,6 +10,7 @@
 #include "conform/commands/fuzz_target.h"
 #include "conform/commands/growth.h"
 #include "conform/fuzz/counter_check.h"
+#include "conform/fuzz/event_match.h"
 #include "conform/fuzz/fuzzer.h"
 #include "conform/fuzz/merge.h"
 #include "conform/fuzz/program_text.h"
@@ -96,6 +97,33 @@ TEST(ProgramText, HasAtMostSoManyActions) {
   std::string text = "actions:\n";
   for (std::size_t i = 0; i <= kMostActions; ++i) text += "- receive: {}\n";
   EXPECT_FALSE(read(text));
+}
+
+TEST(EventMatch, FindsAWayInWhichTheyFit) {
+  using enum transport::EventType;
+  const AwaitedEvent may{.types = {communication_established}, .is_required = false};
+  const AwaitedEvent must{.types = {communication_established}};
+  const AwaitedEvent refused{.types = {qp_request_error}};
+  EXPECT_FALSE(find_mismatch({may, must, refused, may}, {communication_established, qp_request_error}));
+  EXPECT_FALSE(find_mismatch({may, must, refused, may},
+                             {communication_established, qp_request_error, communication_established}));
+  EXPECT_FALSE(
+      find_mismatch({may, must, refused}, {communication_established, communication_established, qp_request_error}));
+  EXPECT_FALSE(find_mismatch({may}, {}));
+}
+
+TEST(EventMatch, NamesWhatIsMissingAndWhatIsTooMuch) {
+  using enum transport::EventType;
+  const AwaitedEvent must{.types = {communication_established}};
+  const AwaitedEvent refused{.types = {qp_request_error, qp_fatal}};
+  const auto missing = find_mismatch({must, refused}, {communication_established, qp_access_error});
+  ASSERT_TRUE(missing);
+  EXPECT_EQ(missing->expected, qp_request_error);
+  EXPECT_EQ(missing->seen, qp_access_error);
+  const auto too_many = find_mismatch({must}, {communication_established, communication_established});
+  ASSERT_TRUE(too_many);
+  EXPECT_EQ(too_many->expected, std::nullopt);
+  EXPECT_EQ(too_many->seen, communication_established);
 }
 
 TEST(Merge, ChoosesFewAndShortPrograms) {
