@@ -276,6 +276,7 @@ Behaviour DeviceModel::refuse(NakCode code) const {
 
 std::vector<ReceiveDone> DeviceModel::flushed_receives() const {
   std::vector<ReceiveDone> completions;
+  completions.reserve(state_.receives.size());
   for (const PostedReceive& receive : state_.receives) {
     completions.push_back({.wr_id = receive.wr_id, .statuses = {CompletionStatus::flushed}});
   }

@@ -90,6 +90,7 @@ class CaseWriter {
     bool is_sure = true;
     for (const AwaitedEvent& awaited : failed_.events) {
       std::vector<std::string_view> types;
+      types.reserve(awaited.types.size());
       for (const transport::EventType type : awaited.types) types.push_back(to_string(type));
       is_sure = is_sure && awaited.is_required;
       if (is_sure) out_.add_step(fmt::format("event: [{}]", fmt::join(types, ", ")));

@@ -172,6 +172,7 @@ class ManagerRunner final : public ProgramRunner {
       return names.empty() ? std::string{"none"} : fmt::format("{}", fmt::join(names, ", "));
     };
     std::vector<std::string_view> kinds;
+    kinds.reserve(turn.reports.size());
     for (const CmReport& report : turn.reports) kinds.emplace_back(report.kind);
     const std::string what = name_of_turn(turn);
     raise(Oracle::event, fmt::format("{}: expected event {}, seen: {}", what, name(expected), name(kinds)),
