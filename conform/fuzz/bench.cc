@@ -45,7 +45,7 @@ TargetResult<Bench> Bench::make(Target& target, Gate& gate, const Timing& timing
   if (!qp) return tl::unexpected(qp.error());
   bench.clean_.emplace(DeviceModel::attributes_of(setup, qp->qpn(), target.port_mtu()), target.port(), *bench.memory_);
   bench.clean_qp_.emplace(std::move(*qp));
-  if (TargetResult<void> bound = bench.bind_foreign(); !bound) return tl::unexpected(bound.error());
+  bench.bind_foreign();
   return bench;
 }
 
@@ -60,14 +60,15 @@ Bench::Bench(Target& target, Gate& gate, const Timing& timing, const Regions& re
   memory_->add(Key::lent, regions.lent, all_rights());
 }
 
-TargetResult<void> Bench::bind_foreign() {
-  if (!target_->has("type2_mw")) return {};
+void Bench::bind_foreign() {
+  if (!target_->has("type2_mw")) return;
   ProgramWindow window{*this, clean_qp_->number()};
-  const TargetResult<ProgramWindow::Bound> bound = window.bind({.length = kRegionBytes}, 0);
-  if (!bound) return tl::unexpected(bound.error());
+  const auto pass_time = [this] { (void)target_->receive(target_->now() + timing_.quiet); };
+  const TargetResult<ProgramWindow::Bound> bound = window.bind({.length = kRegionBytes}, 0, pass_time);
+  // Programs can do without.
+  if (!bound) return;
   const bool is_bound = bound->completion && find_mistake(*bound->completion, 0, BindOutcome::bound).empty();
   if (is_bound) regions_.foreign = bound->window;
-  return {};
 }
 
 const Port* Bench::port_of(const Program& program) const {

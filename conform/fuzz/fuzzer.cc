@@ -172,7 +172,7 @@ Finding Fuzzer::examine(const ProgramResult& failed) {
   };
   try {
     // Shorter programs say nothing about what a program shows that does not show it again.
-    while (finding.repeats < settings_.repeats / kFewerRepeats && !repeat() && !is_over()) {
+    while (finding.repeats < settings_.repeats / kFewerRepeats && !repeat()) {
     }
     if (settings_.repeats >= kFewerRepeats && finding.shown == 0) return finding;
     finding.result = minimise(failed, run_trial, settings_.trials);
@@ -223,8 +223,12 @@ std::optional<ProgramResult> Fuzzer::run_alone(const Program& program) {
   const bool has_device = bench_ && settings_.keeps_device && bench_->has_room();
   TargetResult<ProgramResult> result = has_device ? ProgramResult{} : prepare();
   if (result && !result->alarm) result = run_program(*bench_, program);
-  if (!settings_.keeps_device || !result || result->alarm) drop_device();
-  if (!result) return std::nullopt;
+  if (!result) {
+    // What it was in the middle of is still there.
+    bench_.reset();
+    return std::nullopt;
+  }
+  if (!settings_.keeps_device || result->alarm) drop_device();
   return *result;
 }
 

@@ -48,10 +48,11 @@ class ManagerCase {
         // The QPs go to whoever asks, in their order.
         const bool is_connected = turn.taken && turn.cm[*turn.taken].answer == CmKind::rep;
         if (is_connected && !std::exchange(has_connection_, true) && message->is_fresh) own_qp_ = "b";
+        if (is_connected) keep_id(*message);
       } else {
         out_.add_step(fmt::format("disconnect: {{on: {}}}", own_qp_));
-        out_.add_step(
-            "expect: {CM_DREQ: , cm_dreq.remote_comm_id: $cm.local_id, cm_dreq.local_comm_id: $cm.remote_id}");
+        out_.add_step(fmt::format(
+            "expect: {{CM_DREQ: , cm_dreq.remote_comm_id: $cm.local_id, cm_dreq.local_comm_id: {}}}", own_id_));
       }
     }
     add_end();
@@ -60,6 +61,16 @@ class ManagerCase {
   }
 
  private:
+  /// The device's ID of each connection, which is that of the last REP for a case.
+  void keep_id(const Message& message) {
+    std::string_view& id = message.is_fresh ? fresh_id_ : own_id_;
+    if (id != kLastId) return;
+    id = message.is_fresh ? "$fresh" : "$own";
+    out_.add_step(fmt::format("set: {{{}: {}}}", id.substr(1), kLastId));
+  }
+  [[nodiscard]] std::string remote_id(const Message& message) const {
+    return flipped(message.is_fresh ? fresh_id_ : own_id_, message.remote_flip);
+  }
   static std::string flipped(std::string_view value, std::uint32_t bits) {
     return bits == 0 ? std::string{value} : fmt::format("{} ^ 0x{:x}", value, bits);
   }
@@ -78,7 +89,7 @@ class ManagerCase {
     std::string fields =
         fmt::format(", mad.transaction_id: {}, {}.local_comm_id: {}", transaction(message), header, local_id(message));
     if (message.kind != CmKind::req) {
-      fields += fmt::format(", {}.remote_comm_id: {}", header, flipped("$cm.remote_id", message.remote_flip));
+      fields += fmt::format(", {}.remote_comm_id: {}", header, remote_id(message));
     }
     if (message.is_fresh) fields += ", cm_req.local_qpn: $b.peer, cm_req.starting_psn: $b.S";
     if (message.kind == CmKind::dreq)
@@ -123,7 +134,7 @@ class ManagerCase {
       std::string fields = fmt::format(", mad.transaction_id: {}, {}.remote_comm_id: {}", transaction(message), header,
                                        local_id(message));
       if (behaviour.answer == CmKind::drep) {
-        fields += ", cm_drep.local_comm_id: " + flipped("$cm.remote_id", message.remote_flip);
+        fields += ", cm_drep.local_comm_id: " + remote_id(message);
       }
       if (!behaviour.reasons.empty())
         fields += fmt::format(", cm_rej.reason: [{}]", fmt::join(behaviour.reasons, ", "));
@@ -141,11 +152,16 @@ class ManagerCase {
     if (!is_sure) return;
     out_.add_step("quiet: default");
     out_.add_step("cm_event: none");
-    if (failed_.alarm->oracle == Oracle::state && failed_.is_stopped) out_.add_step("state: ERR");
+    if (failed_.connected_state) {
+      out_.add_step(fmt::format("state: {{{}: {}}}", own_qp_, to_string(*failed_.connected_state)));
+    }
   }
 
   const ProgramResult& failed_;
   CaseText out_;
+  static constexpr std::string_view kLastId = "$cm.remote_id";
+  std::string_view own_id_ = kLastId;
+  std::string_view fresh_id_ = kLastId;
   bool has_connection_ = false;
   std::string_view own_qp_ = "qp";  // of the connection that is not the fresh one
 };

@@ -15,7 +15,7 @@ constexpr std::uint16_t kStale = 10;
 
 /// A change of a field that says what becomes of the message.
 struct KnownChange {
-  CmKind kind;  ///< looked at only if the field is the message's own
+  CmKind kind;
   std::string_view field;
   std::string_view value;  ///< empty: any
 };
@@ -78,6 +78,7 @@ Ids ids_of(const Packet& packet) {
 }  // namespace
 
 std::optional<CmKind> cm_kind_of(const Packet& packet) {
+  if (!packet.is_roce()) return std::nullopt;
   const auto* const found = std::ranges::find(kCmNames, frame_name(packet));
   if (found == kCmNames.end()) return std::nullopt;
   return static_cast<CmKind>(found - kCmNames.begin());
@@ -196,6 +197,8 @@ CmExpectation ManagerModel::judge(const Message& message) const {
     if (has_asked_twice_) return {};
     return {{.answer = CmKind::rep, .events = {"request"}, .next = phase_}};
   }
+  // A REP that is sent again may have the transaction of the first.
+  if (message.kind == CmKind::req && message.transaction != 0 && phase_ != CmPhase::listening) return {};
   // Before a connection has one, the device's ID is 0 whatever is inverted of it.
   const bool is_foreign = message.local_flip != 0 || message.remote_flip != 0 || message.qpn_flip != 0;
   if (phase_ == CmPhase::listening && message.kind == CmKind::dreq) return nothing_or({CmKind::drep});

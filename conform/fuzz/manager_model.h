@@ -59,6 +59,8 @@ class ManagerModel {
   [[nodiscard]] bool can_disconnect() const { return phase_ == CmPhase::established; }
   /// Takes over what it did with a message; empty: something that `judge` left open.
   void apply(const Message& message, const CmBehaviour* taken);
+  /// Takes over that so much time has passed that timewait may be over.
+  void lose_track() { phase_ = CmPhase::unsure; }
   /// Takes over that it ends its connection.
   void disconnect() { phase_ = CmPhase::leaving; }
 

@@ -22,7 +22,8 @@ namespace {
 
 using transport::QpState;
 
-constexpr Qpn kQp1{1};
+// Half of what the ACK timeout of the REQ makes it, so that what is under way counts for nothing.
+constexpr Duration kShortestTimewait = std::chrono::milliseconds{250};
 
 /// A QP of the device that a connection is for, and what the tester says about that connection.
 struct ManagedEnd {
@@ -70,9 +71,10 @@ class ManagerRunner final : public ProgramRunner {
   void exchange(const Message& message, Turn& turn) {
     ManagedEnd& end = ends_.at(message.is_fresh ? 1 : 0);
     turn.frame = build_message(message, end.talk, port());
-    turn.cm = model_.judge(message);
+    if (model_.phase() == CmPhase::ended && target().now() - ended_ > kShortestTimewait) model_.lose_track();
     const std::optional<Packet> packet = send(turn);
     if (!packet) return;
+    turn.cm = model_.judge(message);
     collect(turn, end.talk, patience_of(turn.cm));
     if (has_alarm()) return;
     const auto taken =
@@ -80,9 +82,14 @@ class ManagerRunner final : public ProgramRunner {
     if (taken == turn.cm.end() && !turn.cm.empty()) return raise_answer(message, turn);
     const bool is_open = taken == turn.cm.end();
     if (!is_open) turn.taken = static_cast<std::size_t>(taken - turn.cm.begin());
+    const bool was_ended = model_.phase() == CmPhase::ended;
     model_.apply(message, is_open ? nullptr : &*taken);
+    if (!was_ended) ended_ = target().now();
+    const std::size_t answers = turn.answers.size();
     take_reports(turn, is_open ? 0 : taken->events.size());
-    if (!is_open) check_reports(turn, taken->events);
+    if (is_open) return;
+    if (turn.answers.size() != answers) return raise_answer(message, turn);
+    check_reports(turn, taken->events);
   }
 
   /// Returns how long the device may take for its answer. Those of a communication manager come from a program, and one
@@ -108,7 +115,12 @@ class ManagerRunner final : public ProgramRunner {
       std::optional<Received> received = receive(turn.answers.empty() ? first : bench().timing().quiet);
       if (!received) return;
       talk.learn(received->packet);
-      if (const auto rep = received->packet.get<CmRep>()) take_qpn(talk, rep->local_qpn);
+      if (const auto rep = received->packet.get<CmRep>()) {
+        take_qpn(talk, rep->local_qpn);
+        CmTalk its = talk;
+        its.local = rep->remote_comm_id;
+        connections_.push_back(its);
+      }
       turn.answers.push_back(std::move(received->frame));
     }
   }
@@ -124,12 +136,12 @@ class ManagerRunner final : public ProgramRunner {
   [[nodiscard]] TargetResult<void> disconnect(Turn& turn) {
     if (!model_.can_disconnect()) return {};
     ManagedEnd& first = ends_.front();
+    turn.cm = {{.answer = CmKind::dreq, .next = CmPhase::leaving}};
     if (const TargetResult<void> done = service_.disconnect(first.end); !done) {
       raise(Oracle::answer, fmt::format("the device does not end its connection: {}", done.error()),
             "the device does not end its connection");
       return {};
     }
-    turn.cm = {{.answer = CmKind::dreq, .next = CmPhase::leaving}};
     collect(turn, first.talk, bench().timing().answer);
     if (has_alarm()) return {};
     const bool is_right = turn.answers.size() == 1 && is_end_of(first.talk, turn.answers.front());
@@ -223,6 +235,7 @@ class ManagerRunner final : public ProgramRunner {
     if (!expected) return;
     const QpState state = target().state(ends_.front().end.number);
     if (state == *expected) return;
+    result().connected_state = expected;
     raise(Oracle::state, fmt::format("the QP is in {}, expected {}", to_string(state), to_string(*expected)),
           fmt::format("{} for {}", to_string(state), to_string(*expected)));
   }
@@ -243,13 +256,12 @@ class ManagerRunner final : public ProgramRunner {
     }
   }
 
-  /// Ends both connections, so that no timer of the device makes it send anything later.
+  /// Ends all connections, whatever their IDs, so that no timer of the device makes it send anything later.
   [[nodiscard]] TargetResult<void> let_go() override {
-    for (const ManagedEnd& end : ends_) {
-      if (end.talk.remote == CommId{}) continue;
+    for (const CmTalk& talk : connections_) {
       for (const CmKind kind : {CmKind::drep, CmKind::dreq}) {
         Turn turn{.action = Message{.kind = kind}};
-        turn.frame = build_message({.kind = kind}, end.talk, port());
+        turn.frame = build_message({.kind = kind}, talk, port());
         if (!send(turn)) continue;
         while (receive(bench().timing().quiet)) {
         }
@@ -263,6 +275,7 @@ class ManagerRunner final : public ProgramRunner {
   [[nodiscard]] std::optional<std::uint64_t> signature_of(const Turn& turn, unsigned state_before) const override {
     std::uint64_t signature = mix(state_before, turn.taken.value_or(kOpen));
     if (const auto* message = std::get_if<Message>(&turn.action)) {
+      if (turn.frame.empty()) return std::nullopt;
       signature = mix(signature, static_cast<std::uint64_t>(message->kind));
       signature = mix(signature, (message->local_flip != 0 ? 1U : 0U) + (message->remote_flip != 0 ? 2U : 0U) +
                                      (message->qpn_flip != 0 ? 4U : 0U) + (message->transaction != 0 ? 8U : 0U) +
@@ -280,6 +293,8 @@ class ManagerRunner final : public ProgramRunner {
   CmService& service_;
   Gate::Reserved second_;
   std::array<ManagedEnd, 2> ends_;
+  std::vector<CmTalk> connections_{};  ///< that the device has replied for
+  Time ended_{};                       ///< when the first connection was last seen before timewait
   ManagerModel model_{};
   const ManagerSource& source_;
 };

@@ -75,8 +75,23 @@ class ResponderRunner final : public ProgramRunner {
     turn.bind = model_.judge(bind);
     if (turn.bind == BindOutcome::none) return {};
     turn.wr_id = binds_++;
-    const TargetResult<ProgramWindow::Bound> bound = window_.bind(bind, turn.wr_id);
+    const auto pass_time = [&] {
+      if (std::optional<Received> received = receive(bench().timing().quiet)) {
+        turn.answers.push_back(std::move(received->frame));
+      }
+    };
+    const TargetResult<ProgramWindow::Bound> bound = window_.bind(bind, turn.wr_id, pass_time);
     if (!bound) return tl::unexpected(bound.error());
+    if (!turn.answers.empty()) {
+      raise(Oracle::answer, fmt::format("a frame too many at a binding: {}", frame_text(turn.answers.front())),
+            "too many: " + kinds_of(turn.answers));
+      return {};
+    }
+    // A library may refuse what the device would.
+    if (!bound->is_taken && turn.bind != BindOutcome::bound) {
+      turn.bind = BindOutcome::none;
+      return {};
+    }
     if (!check_bound(bound->completion, turn)) return {};
     if (turn.bind == BindOutcome::bound) {
       if (bound->reported_key != bound->window.r_key) {

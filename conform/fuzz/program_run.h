@@ -77,15 +77,16 @@ struct ProgramResult {
   std::vector<Turn> turns{};
   std::optional<Alarm> alarm{};
   Regions regions{};
-  RoceVersion other_version{};               ///< of requests that do not have that of the QP
-  bool is_stopped = false;                   ///< the QP has to be in ERR at the end
-  std::vector<AwaitedEvent> events{};        ///< of the QP, in their order
-  std::optional<std::uint64_t> missing{};    ///< the request of the device that has to have a completion
-  std::optional<Psn> unrepeated{};           ///< what the device has to send again
+  RoceVersion other_version{};                          ///< of requests that do not have that of the QP
+  bool is_stopped = false;                              ///< the QP has to be in ERR at the end
+  std::vector<AwaitedEvent> events{};                   ///< of the QP, in their order
+  std::optional<transport::QpState> connected_state{};  ///< in which the QP of a connection has to be
+  std::optional<std::uint64_t> missing{};               ///< the request of the device that has to have a completion
+  std::optional<Psn> unrepeated{};                      ///< what the device has to send again
   std::optional<std::uint64_t> exhausted{};  ///< the request of the device that has to fail: it has no retries left
   std::optional<Duration> least_wait{};      ///< the device sent something again before this had passed
   std::vector<Signature> signatures{};       ///< of actions about which something can be new
-  std::vector<unsigned> states{};            ///< abstract states of DeviceModel, then those of RequesterModel
+  std::vector<unsigned> states{};            ///< abstract states of the three models
   std::size_t frames = 0;                    ///< in both directions
 };
 

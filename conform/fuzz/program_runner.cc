@@ -73,6 +73,8 @@ TargetResult<void> ProgramRunner::run_actions() {
   result_.is_stopped = is_stopped();
   // Nothing is under way on a QP that is gone, and so are its receives.
   TargetResult<void> destroyed = let_go().and_then([&] { return target().destroy_qp(qp()); });
+  // Nobody has waited for what the device does after the alarm.
+  if (has_alarm()) (void)take_events();
   if (destroyed && !has_alarm()) check_clean_qp();
   check_counters();
   return destroyed;
@@ -130,8 +132,8 @@ std::optional<ProgramRunner::Received> ProgramRunner::receive(Duration patience,
             kinds_of({*frame}));
     }
     const Packet packet = parse_frame(frame->bytes, LinkType::ethernet);
-    const bool is_late =
-        is_wire && packet.is_roce() && packet.bth().dest_qp != peer && bench_.is_of_others(packet.bth().dest_qp);
+    const Qpn qpn = packet.is_roce() ? packet.bth().dest_qp : peer;
+    const bool is_late = is_wire && qpn != peer && (qpn == kQp1 || bench_.is_of_others(qpn));
     if (!is_late) return Received{std::move(*frame), packet};
   }
   return std::nullopt;

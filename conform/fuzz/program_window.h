@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,12 +19,14 @@ class ProgramWindow {
 
   /// What became of a binding.
   struct Bound {
+    bool is_taken = true;                               ///< false: the device refused to post it
     std::optional<transport::Completion> completion{};  ///< empty: none came in time
     Region window{};                                    ///< what it opens if it is bound
     std::uint32_t reported_key = 0;                     ///< its R_Key then, as the device says it
   };
-  /// Lets the device bind it, and waits for the completion. Error: the device refuses a verb.
-  [[nodiscard]] TargetResult<Bound> bind(const Bind& bind, std::uint64_t wr_id);
+  /// Lets the device bind it, and waits for the completion; `pass_time` lets the device go on for its quiet time.
+  /// Error: the device makes no window.
+  [[nodiscard]] TargetResult<Bound> bind(const Bind& bind, std::uint64_t wr_id, const std::function<void()>& pass_time);
   /// Destroys it, if there is one. Error: the device refuses.
   [[nodiscard]] TargetResult<void> destroy();
 
