@@ -331,9 +331,9 @@ class ResponderRunner final : public ProgramRunner {
       return mix(turn.bind == BindOutcome::none ? what : mix(what, static_cast<std::uint64_t>(turn.bind)),
                  model_.abstract_state());
     }
-    // Which QPN another QP has, and so what the gate keeps back, is another matter on each device.
-    if (turn.frame.empty()) return std::nullopt;
     const auto& request = std::get<Request>(turn.action);
+    // Which QPNs other QPs have, and so what the gate keeps back, is another matter on each device.
+    if (turn.frame.empty() || request.qpn_flip != 0) return std::nullopt;
     std::uint64_t signature = mix(state_before, static_cast<std::uint64_t>(request.opcode));
     signature = mix(signature, request.psn == 0 ? 0U : request.psn > 0 ? 1U : 2U);
     signature = mix(signature, (request.changes.empty() ? 0U : 1U) + (request.wrong_icrc ? 2U : 0U) +
