@@ -9,6 +9,7 @@ the page ROCE_CONFORMANCE_PAGE=FILE (docs/results/conformance-rxe.md).
 import json
 import os
 import re
+import subprocess
 
 from agent_cases import CONTROL_PORT, TOKEN, Agent
 from conformance_page import read_deviations, write_page
@@ -73,6 +74,41 @@ class Judged(Agent):
     def results(self):
         with open(self.path, encoding="utf-8") as file:
             return json.load(file)
+
+
+class Reviving(Judged):
+    """Base of those in which the guest dies while roce-conform is at it. It has none itself."""
+
+    def boot(self):
+        # What ran in the old one is gone with it.
+        self._processes.clear()
+        self.guest.start_anew()
+        type(self).setUpClass()
+        self.make_ready()
+
+    def ask_here(self):
+        """Makes the two ends of a --recover-command: the descriptor on which it asks, and says what died, and the command."""
+        asks, self.is_up = (os.path.join(self.folder, name) for name in ("asks", "is_up"))
+        for path in (asks, self.is_up):
+            os.mkfifo(path)
+        question = os.open(asks, os.O_RDWR | os.O_NONBLOCK)
+        self.addCleanup(os.close, question)
+        return question, f'echo "$ROCE_DAMAGE: $ROCE_INSTANCES" >{asks}; cat {self.is_up}'
+
+    def started(self, command, **more):
+        """Starts it in the namespace of the host; the process, and a descriptor that is readable once it has ended."""
+        run = self.network.host.popen(command, stderr=subprocess.STDOUT, **more)
+        self.addCleanup(run.kill)
+        end = os.pidfd_open(run.pid)
+        self.addCleanup(os.close, end)
+        return run, end
+
+    def revive(self, question):
+        """Boots the guest, and lets the command that asked end; what it said."""
+        damage = os.read(question, 1 << 16).decode()
+        self.boot()
+        os.close(os.open(self.is_up, os.O_WRONLY | os.O_NONBLOCK))
+        return damage
 
 
 class ConformanceCases(Judged):

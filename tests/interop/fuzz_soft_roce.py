@@ -9,7 +9,6 @@ FOLDER gets the findings, the corpus and the summary. With --resume a run goes o
 
 import os
 import select
-import subprocess
 import sys
 import unittest
 
@@ -21,45 +20,30 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "gen")]
 import guest
 import network
 from agent_cases import CONTROL_PORT
-from conformance_cases import Judged
+from conformance_cases import Reviving
 from interop_test import obstacle
 from stage import Case
 
 DAY = 86400  # seconds
 
 
-class Fuzzed(Judged):
+class Fuzzed(Reviving):
     """The fuzzer beside the guest. It is no test of its own."""
 
     folder_of_results = None
     options = ()
 
-    def boot(self):
-        self._processes.clear()
-        self.guest.start_anew()
-        type(self).setUpClass()
-        self.make_ready()
-
     def runTest(self):
-        asks, is_up = (os.path.join(self.folder, name) for name in ("asks", "is_up"))
-        for path in (asks, is_up):
-            os.mkfifo(path)
-        question = os.open(asks, os.O_RDWR | os.O_NONBLOCK)
-        self.addCleanup(os.close, question)
+        question, hook = self.ask_here()
         results = self.folder_of_results
-        run = self.network.host.popen([
+        run, end = self.started([
             self.roce_conform, "fuzz", "-i", self.network.interface, "--target", self.network.guest4,
             "--agent", f"{self.network.guest4}:{CONTROL_PORT}", "--token-file", self.token, "--findings", os.path.join(results, "findings"),
-            "--corpus", os.path.join(results, "corpus"), "--json", os.path.join(results, "summary.json"),
-            "--recover-command", f'echo "$ROCE_DAMAGE" >{asks}; cat {is_up}', *self.options], stderr=subprocess.STDOUT)
-        self.addCleanup(run.kill)
-        end = os.pidfd_open(run.pid)
-        self.addCleanup(os.close, end)
+            "--corpus", os.path.join(results, "corpus"), "--json", os.path.join(results, "summary.json"), "--recover-command", hook,
+            *self.options])
         while question in select.select([question, end], [], [], DAY)[0]:
-            print("the device is gone:", os.read(question, 1 << 16).decode().strip(), flush=True)
-            print(self.guest.console.tail(), flush=True)
-            self.boot()
-            os.close(os.open(is_up, os.O_WRONLY | os.O_NONBLOCK))
+            tail = self.guest.console.tail()
+            print(f"the device is gone: {self.revive(question).strip()}\n{tail}", flush=True)
         run.wait()
 
 
