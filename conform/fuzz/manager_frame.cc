@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "conform/fuzz/manager_model.h"
+#include "conform/target/device_frame.h"
 #include "roce/wire/fields.h"
 #include "roce/wire/packet_spec.h"
 
@@ -18,16 +19,6 @@ void set(PacketSpec& spec, std::string_view name, const std::string& value) {
   if (!spec.set(name, value)) return;
 }
 
-void set_network(PacketSpec& spec, const Port& port) {
-  const bool is_v1 = port.version == RoceVersion::v1;
-  const bool is_ipv4 = port.version == RoceVersion::v2_ipv4;
-  set(spec, "eth.dst", to_string(port.device_mac));
-  set(spec, "eth.src", to_string(port.tester_mac));
-  set(spec, is_v1 ? "grh.sgid" : is_ipv4 ? "ip.src" : "ipv6.src", to_string(port.tester_gid));
-  set(spec, is_v1 ? "grh.dgid" : is_ipv4 ? "ip.dst" : "ipv6.dst", to_string(port.device_gid));
-  set(spec, "udp.srcport", "50000");
-}
-
 }  // namespace
 
 std::vector<std::byte> build_message(const Message& message, const CmTalk& talk, const Port& port) {
@@ -38,11 +29,11 @@ std::vector<std::byte> build_message(const Message& message, const CmTalk& talk,
       fmt::format("{} mad {}{}", spec.get("headers").value_or(""), name, message.kind == CmKind::req ? " cma" : "");
   set(spec, "headers", headers);
   set(spec, "bth.opcode", std::to_string(static_cast<unsigned>(Opcode::ud_send_only)));
-  set_network(spec, port);
+  set_addresses(spec, port);
   set(spec, "bth.mig_req", "true");
   set(spec, "bth.dest_qp", "1");
   set(spec, "deth.src_qp", "1");
-  set(spec, "deth.q_key", std::to_string(kGsiQKey.value()));
+  set(spec, "deth.q_key", std::to_string(kQp1QKey.value()));
   CmTalk said = talk;
   said.local = CommId{said.local.value() ^ message.local_flip};
   said.remote = CommId{said.remote.value() ^ message.remote_flip};

@@ -10,9 +10,6 @@
 
 namespace roce::conform::fuzz {
 
-/// The Q_Key of QP1 (IBTA vol. 1, 3.5.3).
-inline constexpr QKey kGsiQKey{0x8001'0000};
-
 /// Builds the frame of a message; `talk` has what it says about the connection if nothing is changed. Empty if its
 /// headers do not fit into a frame.
 [[nodiscard]] std::vector<std::byte> build_message(const Message& message, const CmTalk& talk, const Port& port);

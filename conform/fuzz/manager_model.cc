@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "conform/run/field_match.h"
+#include "conform/target/comm_ids.h"
 #include "roce/wire/cm_messages.h"
 
 namespace roce::conform::fuzz {
@@ -48,33 +48,6 @@ bool is_of_carrier(const FieldChange& change) {
   return std::ranges::find(kOfCarrier, change.field) != kOfCarrier.end();
 }
 
-/// The two communication IDs of a message as its sender sees them; 0: it has none.
-struct Ids {
-  std::uint32_t local = 0;
-  std::uint32_t remote = 0;
-};
-
-template <typename T>
-void take(Ids& ids, const Packet& packet) {
-  if (const std::optional<T> message = packet.get<T>()) {
-    ids = {message->local_comm_id.value(), message->remote_comm_id.value()};
-  }
-}
-
-Ids ids_of(const Packet& packet) {
-  Ids ids;
-  if (const auto req = packet.get<CmReq>()) ids.local = req->local_comm_id.value();
-  take<CmMra>(ids, packet);
-  take<CmRej>(ids, packet);
-  take<CmRep>(ids, packet);
-  take<CmRtu>(ids, packet);
-  take<CmDreq>(ids, packet);
-  take<CmDrep>(ids, packet);
-  take<CmLap>(ids, packet);
-  take<CmApr>(ids, packet);
-  return ids;
-}
-
 }  // namespace
 
 std::optional<CmKind> cm_kind_of(const Packet& packet) {
@@ -88,8 +61,8 @@ bool fits(const CmBehaviour& behaviour, const Packet& answer, const Packet& mess
   const std::optional<CmKind> kind = cm_kind_of(answer);
   if (!kind || kind != behaviour.answer) return false;
   if (answer.get<Mad>()->transaction_id != message.get<Mad>()->transaction_id) return false;
-  const Ids seen = ids_of(answer);
-  const Ids sent = ids_of(message);
+  const CommIds seen = comm_ids_of(answer);
+  const CommIds sent = comm_ids_of(message);
   if (seen.remote != sent.local) return false;
   if (kind == CmKind::drep && seen.local != sent.remote) return false;
   const auto rej = answer.get<CmRej>();

@@ -14,6 +14,7 @@
 #include "conform/fuzz/signature.h"
 #include "conform/run/cm_talk.h"
 #include "conform/target/cm_service.h"
+#include "conform/target/device_frame.h"
 #include "roce/wire/cm_messages.h"
 
 namespace roce::conform::fuzz {

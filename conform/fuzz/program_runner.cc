@@ -10,6 +10,7 @@
 #include "conform/fuzz/action_shape.h"
 #include "conform/fuzz/answer_match.h"
 #include "conform/fuzz/request_frame.h"
+#include "conform/target/device_frame.h"
 
 namespace roce::conform::fuzz {
 

@@ -12,9 +12,6 @@
 
 namespace roce::conform::fuzz {
 
-/// The QP of management datagrams.
-inline constexpr Qpn kQp1{1};
-
 /// A program while it runs on a new QP, whichever half of the device it is for.
 class ProgramRunner {
  public:

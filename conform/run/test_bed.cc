@@ -10,6 +10,7 @@
 
 #include "conform/language/functions.h"
 #include "conform/run/attributes.h"
+#include "conform/target/device_frame.h"
 #include "roce/wire/aeth.h"
 #include "roce/wire/opcode.h"
 #include "roce/wire/reth.h"
@@ -192,15 +193,13 @@ CaseResult<void> TestBed::add_gsi(const Scope& scope) {
     throw DeviceLacks(
         fmt::format("a communication manager that the tester can ask, over packets of {}", to_string(version)));
   }
-  constexpr QKey gsi_q_key{0x8001'0000};
-  constexpr Qpn qp1{1};
   PeerQp& gsi = qps_[kGsiQp];
   gsi.setup.type = transport::QpType::ud;
   gsi.setup.path_mtu = target_.port_mtu();
-  gsi.setup.peer = qp1;
-  gsi.setup.q_key = gsi_q_key;
+  gsi.setup.peer = kQp1;
+  gsi.setup.q_key = kQp1QKey;
   gsi.port = *target_.port_of(version);
-  gsi.qpn = qp1;
+  gsi.qpn = kQp1;
   const std::uint64_t identity = target_.identity();
   talk_.local = CommId{static_cast<std::uint32_t>((random_() ^ identity) | 1U)};
   talk_.request_transaction = random_();

@@ -22,7 +22,6 @@ constexpr std::uint8_t kResponseTimeout = 17;  // half a second
 constexpr Duration kPause = std::chrono::milliseconds{20};
 constexpr Duration kFarewell = std::chrono::seconds{1};
 constexpr std::uint8_t kDepth = 4;
-constexpr std::uint32_t kQp1QKey = 0x8001'0000;
 
 tl::unexpected<live::Error> failure(const CmServer& server, std::string_view why) {
   return live::cannot(fmt::format("{} at port {} of RDMA CM: {}", server.program, server.port, why));
@@ -79,7 +78,7 @@ void CmConnection::send_messages() {
   while (const std::optional<cm::OutMessage> message = manager_.poll_message()) {
     wire_.send(frame_to_device(wire_.port(), Opcode::ud_send_only,
                                {{"bth.dest_qp", "1"},
-                                {"deth.q_key", fmt::format("{}", kQp1QKey)},
+                                {"deth.q_key", fmt::format("{}", kQp1QKey.value())},
                                 {"deth.src_qp", "1"},
                                 {"payload", live::to_hex(message->mad)}}));
   }

@@ -19,7 +19,6 @@ namespace {
 /// The region of a server that offers no memory.
 constexpr std::uint64_t kNowhere = 0x1000;
 
-constexpr Qpn kQp1{1};
 // So many messages a server of few (-n) still has to get.
 constexpr int kMostFarewells = 4;
 // A case sends at most so many packets before it awaits an answer.

@@ -9,10 +9,10 @@
 #include <chrono>
 #include <utility>
 
+#include "conform/target/comm_ids.h"
 #include "roce/live/path_mtu.h"
 #include "roce/live/resolve_mac.h"
 #include "roce/port/interfaces.h"
-#include "roce/wire/cm_messages.h"
 #include "roce/wire/packet.h"
 #include "roce/wire/super_frame.h"
 
@@ -48,36 +48,6 @@ std::string filter_of(std::uint32_t first_qpn, const Gid& device) {
   };
   if (device.is_ipv4_mapped()) return "udp dst port 4791 and " + is_ours("udp", bth);
   return "ip6 proto 17 and " + is_ours("ip6", ipv6_header + bth);
-}
-
-/// The communication IDs in a message of the communication manager, as its sender sees them; 0: none.
-struct CommIds {
-  std::uint32_t local = 0;
-  std::uint32_t remote = 0;
-};
-
-template <typename Message>
-void take_ids(CommIds& ids, const Packet& packet) {
-  if (const std::optional<Message> message = packet.get<Message>()) {
-    ids = {message->local_comm_id.value(), message->remote_comm_id.value()};
-  }
-}
-
-CommIds ids_of(const Packet& packet) {
-  CommIds ids;
-  if (const std::optional<CmReq> req = packet.get<CmReq>()) ids.local = req->local_comm_id.value();
-  // For a question it is the tester's or the device's, as the message goes.
-  if (const std::optional<CmSidrReq> req = packet.get<CmSidrReq>()) ids.local = req->request_id;
-  if (const std::optional<CmSidrRep> rep = packet.get<CmSidrRep>()) ids.remote = rep->request_id;
-  take_ids<CmRep>(ids, packet);
-  take_ids<CmRtu>(ids, packet);
-  take_ids<CmMra>(ids, packet);
-  take_ids<CmRej>(ids, packet);
-  take_ids<CmDreq>(ids, packet);
-  take_ids<CmDrep>(ids, packet);
-  take_ids<CmLap>(ids, packet);
-  take_ids<CmApr>(ids, packet);
-  return ids;
 }
 
 /// Returns the time of a frame on the clock of the cases; `stamp` is the kernel's, since the Unix epoch.
@@ -207,7 +177,7 @@ void Wire::take(const link::RxFrame& frame, Time time) {
 }
 
 bool Wire::is_of_instance(const Packet& packet) {
-  const CommIds ids = ids_of(packet);
+  const CommIds ids = comm_ids_of(packet);
   // An answer names the tester's; a REQ, and a REJ of one that was never answered, can name the device's alone.
   if (ids.remote != 0) return sent_ids_.contains(ids.remote);
   if (ids.local == 0) return true;
@@ -217,7 +187,7 @@ bool Wire::is_of_instance(const Packet& packet) {
 
 void Wire::note_ids(std::span<const link::TxFrame> frames) {
   for (const link::TxFrame& frame : frames) {
-    sent_ids_.insert(ids_of(parse_frame(frame.bytes, LinkType::ethernet)).local);
+    sent_ids_.insert(comm_ids_of(parse_frame(frame.bytes, LinkType::ethernet)).local);
   }
 }
 
