@@ -129,8 +129,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      "ud_area_20", "ud_qkey_literal", "go_back_skips", "reset_keeps_store",
                                      "reset_keeps_msn", "timeout_half", "timeout_never", "retry_one_more",
                                      "retry_no_refill", "rnr_wait_short", "credits_too_many", "window_range_ignored",
-                                     "window_has_regions_rights", "window_any_qp", "invalidate_not_done",
-                                     "no_error_event", "no_established"),
+                                     "window_has_regions_rights", "window_any_qp", "bind_unchecked",
+                                     "invalidate_not_done", "no_error_event", "no_established"),
                      testing::Values(1)),
     name_of_fault);
 INSTANTIATE_TEST_SUITE_P(OfManagers, FuzzedFaults,

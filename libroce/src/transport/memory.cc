@@ -246,7 +246,7 @@ bool MemoryTable::bind(const MwBinding& binding, std::uint32_t pd, Qpn qpn) {
   const Slot& region = slots_[binding.mr.index];
   window.start = zero_based ? 0 : binding.address;
   window.length = binding.length;
-  window.base = region.base + (binding.address - region.start);
+  window.base = region.base + static_cast<std::ptrdiff_t>(binding.address - region.start);
   window.qpn = qpn.value();
   window.qpn_mask = type2 ? Qpn::kMax : 0;
   window.rights = bits(binding.access) | kValid;
