@@ -36,7 +36,6 @@ Crew::Crew(const std::vector<TargetFactory>& ways, const Fuzzer::Settings& setti
 TargetResult<void> Crew::run(std::uint64_t most_programs, const std::function<bool()>& watch) {
   most_programs_ = most_programs;
   begun_ = knowledge_->counts().programs;
-  is_over_ = false;
   refused_.reset();
   thrown_ = nullptr;
   working_ = fuzzers_.size();

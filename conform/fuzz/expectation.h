@@ -97,7 +97,7 @@ struct AwaitedEvent {
   bool is_required = true;
 };
 
-/// What has to become of the binding of a window.
+/// The right end of the binding of a window.
 enum class BindOutcome : std::uint8_t {
   none,     ///< it was not asked for: the device has no such windows, or not for this QP
   bound,    ///< the window is bound

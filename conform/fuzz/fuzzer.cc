@@ -224,7 +224,7 @@ std::optional<ProgramResult> Fuzzer::run_alone(const Program& program) {
   TargetResult<ProgramResult> result = has_device ? ProgramResult{} : prepare();
   if (result && !result->alarm) result = run_program(*bench_, program);
   if (!result) {
-    // What it was in the middle of is still there.
+    // A window or a second QP of the program may still be there.
     bench_.reset();
     return std::nullopt;
   }

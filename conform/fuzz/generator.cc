@@ -380,24 +380,17 @@ void mutate(Request& request, const DeviceModel& model, Random& random) {
 
 Generator::Generator(Random& random, std::vector<Action> begin)
     : random_(random),
-      begin_(std::move(begin)),
       length_(1 + draw(random, kMostActions - 1)),
       is_for_deregistration_(happens(random, 3)),
-      is_for_windows_(happens(random, 12)) {
-  if (begin_.empty()) return;
-  begin_.resize(1 + draw(random, begin_.size()));
-  if (happens(random, 60)) wrong_ = draw(random, begin_.size());
-  length_ = std::min(kMostActions - 1, begin_.size() + draw(random, 8));
+      is_for_windows_(happens(random, 12)),
+      begin_(random, std::move(begin)) {
+  if (begin_.size() != 0) length_ = std::min(kMostActions - 1, begin_.size() + draw(random, 8));
 }
 
 std::optional<Action> Generator::next(const DeviceModel& model) {
   const std::size_t number = next_++;
   if (number < begin_.size()) {
-    Action action = begin_[number];
-    if (number == wrong_) {
-      if (auto* request = std::get_if<Request>(&action)) mutate(*request, model, random_);
-    }
-    return action;
+    return begin_.take<Request>(number, [&](Request& request) { mutate(request, model, random_); });
   }
   if (number > length_) return std::nullopt;
   if (number == length_) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conform/fuzz/draw.h"
+#include "conform/fuzz/program_begin.h"
 #include "conform/fuzz/program_run.h"
 
 namespace roce::conform::fuzz {
@@ -38,11 +39,10 @@ class Generator final : public ActionSource {
 
  private:
   Random& random_;
-  std::vector<Action> begin_;
-  std::optional<std::size_t> wrong_;  ///< which one of `begin_` becomes wrong
-  std::size_t length_;                ///< actions in all
-  bool is_for_deregistration_;        ///< the region of `Key::lent` goes somewhere
+  std::size_t length_;          ///< actions in all
+  bool is_for_deregistration_;  ///< the region of `Key::lent` goes somewhere
   bool is_for_windows_;
+  ProgramBegin begin_;
   std::size_t next_ = 0;
 };
 

@@ -103,21 +103,14 @@ void mutate(Message& message, Random& random) {
 }
 
 ManagerGenerator::ManagerGenerator(Random& random, std::vector<Action> begin)
-    : random_(random), begin_(std::move(begin)), length_(1 + draw(random, kMostMessages)) {
-  if (begin_.empty()) return;
-  begin_.resize(1 + draw(random, begin_.size()));
-  if (happens(random, 60)) wrong_ = draw(random, begin_.size());
-  length_ = begin_.size() + draw(random, 4);
+    : random_(random), length_(1 + draw(random, kMostMessages)), begin_(random, std::move(begin)) {
+  if (begin_.size() != 0) length_ = begin_.size() + draw(random, 4);
 }
 
 std::optional<Action> ManagerGenerator::next(const ManagerModel& model) {
   const std::size_t number = next_++;
   if (number < begin_.size()) {
-    Action action = begin_[number];
-    if (auto* message = std::get_if<Message>(&action); message != nullptr && number == wrong_) {
-      mutate(*message, random_);
-    }
-    return action;
+    return begin_.take<Message>(number, [&](Message& message) { mutate(message, random_); });
   }
   if (number > length_) return std::nullopt;
   if (number == length_) return Message{.is_fresh = true};

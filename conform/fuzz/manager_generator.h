@@ -7,6 +7,7 @@
 
 #include "conform/fuzz/draw.h"
 #include "conform/fuzz/manager_model.h"
+#include "conform/fuzz/program_begin.h"
 
 namespace roce::conform::fuzz {
 
@@ -21,9 +22,8 @@ class ManagerGenerator {
 
  private:
   Random& random_;
-  std::vector<Action> begin_;
-  std::optional<std::size_t> wrong_;  ///< which one of `begin_` becomes wrong
-  std::size_t length_;                ///< actions before the last one
+  std::size_t length_;  ///< actions before the last one
+  ProgramBegin begin_;
   std::size_t next_ = 0;
 };
 

@@ -302,7 +302,7 @@ class ResponderRunner final : public ProgramRunner {
 
   void check_events(const std::vector<transport::EventType>& seen) override {
     result().events = model_.events();
-    // What events the other types of QPs have is left open.
+    // The events of QPs of other types are left open.
     if (model_.attributes().type != transport::QpType::rc) return;
     const std::optional<EventMismatch> mismatch = find_mismatch(model_.events(), seen);
     if (!mismatch) return;
@@ -416,20 +416,12 @@ TargetResult<ProgramResult> run_program(Bench& bench, const Program& program, Ac
 }
 
 TargetResult<ProgramResult> run_program(Bench& bench, const Program& program) {
-  if (program.half == Half::manager) {
-    std::size_t next = 0;
-    return run_manager(bench, program, [&](const ManagerModel&) -> std::optional<Action> {
-      if (next == program.actions.size()) return std::nullopt;
-      return program.actions[next++];
-    });
-  }
-  if (program.half == Half::requester) {
-    std::size_t next = 0;
-    return run_requester(bench, program, [&](const RequesterModel&) -> std::optional<Action> {
-      if (next == program.actions.size()) return std::nullopt;
-      return program.actions[next++];
-    });
-  }
+  const auto listed = [&program, next = std::size_t{0}](const auto& /*model*/) mutable -> std::optional<Action> {
+    if (next == program.actions.size()) return std::nullopt;
+    return program.actions[next++];
+  };
+  if (program.half == Half::manager) return run_manager(bench, program, listed);
+  if (program.half == Half::requester) return run_requester(bench, program, listed);
   Listed source{program.actions};
   return run_program(bench, program, source);
 }

@@ -17,7 +17,7 @@ class ProgramWindow {
   /// `bench` has to outlive the window, which is of its device.
   ProgramWindow(Bench& bench, QpNumber qp) : bench_(bench), qp_(qp) {}
 
-  /// What became of a binding.
+  /// The end of a binding.
   struct Bound {
     bool is_taken = true;                               ///< false: the device refused to post it
     std::optional<transport::Completion> completion{};  ///< empty: none came in time

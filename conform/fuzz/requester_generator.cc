@@ -88,21 +88,15 @@ void mutate(Response& response, const RequesterModel& model, Random& random) {
 }
 
 RequesterGenerator::RequesterGenerator(Random& random, std::vector<Action> begin)
-    : random_(random), begin_(std::move(begin)), length_(2 + draw(random, kMostActions - 2)) {
-  if (begin_.empty()) return;
-  begin_.resize(1 + draw(random, begin_.size()));
-  if (happens(random, 60)) wrong_ = draw(random, begin_.size());
-  length_ = std::min(kMostActions, begin_.size() + draw(random, 8));
+    : random_(random), length_(2 + draw(random, kMostActions - 2)), begin_(random, std::move(begin)) {
+  if (begin_.size() != 0) length_ = std::min(kMostActions, begin_.size() + draw(random, 8));
 }
 
 std::optional<Action> RequesterGenerator::next(const RequesterModel& model) {
   const std::size_t number = next_++;
   if (number < begin_.size()) {
-    Action action = begin_[number];
+    Action action = begin_.take<Response>(number, [&](Response& response) { mutate(response, model, random_); });
     if (std::holds_alternative<Post>(action)) ++posts_;
-    if (auto* response = std::get_if<Response>(&action); response != nullptr && number == wrong_) {
-      mutate(*response, model, random_);
-    }
     return action;
   }
   if (number >= length_ || model.is_stopped()) return std::nullopt;

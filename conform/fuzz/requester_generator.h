@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "conform/fuzz/generator.h"
+#include "conform/fuzz/program_begin.h"
 #include "conform/fuzz/requester_model.h"
 
 namespace roce::conform::fuzz {
@@ -19,9 +20,8 @@ class RequesterGenerator {
 
  private:
   Random& random_;
-  std::vector<Action> begin_;
-  std::optional<std::size_t> wrong_;  ///< which one of `begin_` becomes wrong
-  std::size_t length_;                ///< actions in all
+  std::size_t length_;  ///< actions in all
+  ProgramBegin begin_;
   std::size_t next_ = 0;
   std::uint32_t posts_ = 0;
 };

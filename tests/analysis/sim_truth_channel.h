@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a capture shows of one channel: its requests, and the responses to them. sim_truth_evidence.cc has the rules.
+// The view of one channel that a capture has: its requests, and the responses to them. sim_truth_evidence.cc has the
+// rules.
 #pragma once
 
 #include <algorithm>
