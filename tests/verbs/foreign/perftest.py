@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""perftest, as Debian has it, over our libibverbs and librdmacm: a matrix of its options in which each two meet that can. Both ends
+of each run end well, and roce-analyze sees nothing wrong on the wire. judge.py has the usage."""
+
+import os
+import sys
+
+from judge import HERE, judge
+from pairs import SERVER
+
+sys.path.insert(0, str(HERE.parents[1] / "interop"))
+
+from covering import covering
+
+PACKAGES = {"ib_send_bw": "perftest", "tcpdump": "tcpdump", "ethtool": "ethtool"}
+LARGE = 65536
+FACTORS = {
+    "test": ["write_bw RC", "write_bw UC", "write_lat RC", "write_lat UC", "send_bw RC", "send_bw UC", "send_bw UD", "send_lat RC",
+             "send_lat UC", "send_lat UD", "read_bw RC", "read_lat RC", "atomic_bw RC", "atomic_lat RC"],
+    "-s": [2, 100, 4096, LARGE, 1 << 20],
+    "-m": [256, 512, 1024, 2048, 4096],
+    "connect": ["", "-R", "-z"],
+    "wait": ["", "-e"],
+    "flow": ["", "-b", "--reversed"],
+    "qps": ["", "-q 4"],
+    "post": ["", "-l 32", "--use_old_post_send"],
+    "queue": ["", "--use-srq"],
+    "more": ["", "-I 0", "-I 64", "-A CMP_AND_SWAP", "--odp", "--mr_per_qp"],
+}
+
+
+def is_possible(run):
+    """Whether perftest takes these options together."""
+    test, kind = run["test"].split()
+    verb, measure = test.split("_")
+    more = run["more"]
+    if measure == "lat" and (run["flow"] or run["qps"] or run["post"] == "-l 32" or more == "--mr_per_qp"):
+        return False
+    if verb == "write" and run["wait"]:
+        return False  # nobody waits for a completion
+    if verb != "send" and run["queue"]:
+        return False
+    if verb in ("read", "atomic") and more.startswith("-I") or verb != "atomic" and more.startswith("-A"):
+        return False
+    if verb == "atomic" and run["-s"] != 2:
+        return False  # its messages have 8 bytes
+    if kind == "UD" and run["-s"] > run["-m"]:
+        return False
+    return True
+
+
+def words(run):
+    """The command of one run."""
+    test, kind = run["test"].split()
+    large = run["-s"] * (4 if run["qps"] else 1) >= LARGE
+    command = [f"ib_{test}", "-F", "-n", "32" if large else "128", "-u", "20", "-m", str(run["-m"])]
+    if not test.startswith("atomic"):
+        command += ["-s", str(run["-s"]), "-c", kind]
+    for name in ("connect", "wait", "flow", "qps", "post", "queue", "more"):
+        command += run[name].split()
+    return command
+
+
+def one(run):
+    """The function that does a run."""
+    command = words(run)
+
+    def do(pairs):
+        capture = pairs.capture(run["-m"] + 200)
+        if run["connect"]:
+            pairs.connect_ends(command, [*command, SERVER])
+        else:
+            pairs.run_pair(*command)
+        pairs.judge_wire(*capture)
+    return do
+
+
+if __name__ == "__main__":
+    os.chdir("/")
+    sys.exit(judge(__file__, PACKAGES, {" ".join(words(run)): one(run) for run in covering(FACTORS, is_possible)}))
