@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""fi_pingpong, qperf, fio, librpma, and the programs of ibverbs-utils and rdmacm-utils, as Debian has them, over our libibverbs and
+librdmacm. judge.py has the usage."""
+
+import os
+import subprocess
+import sys
+
+from judge import HERE, judge
+from pairs import CLIENT, PORT, SERVER
+
+PACKAGES = {"ibv_rc_pingpong": "ibverbs-utils", "rping": "rdmacm-utils", "fi_pingpong": "libfabric-bin", "qperf": "qperf", "fio": "fio",
+            "/usr/include/librpma.h": "librpma-dev", "gcc": "gcc", "tcpdump": "tcpdump", "ethtool": "ethtool"}
+QPERF_PORT = 19765
+FABRIC_PORT = 47592
+FABRIC_SERVER, FABRIC_CLIENT = "10.90.0.1", "10.90.0.2"
+RSOCKETS = "it wants sockets over RDMA (rsocket), which are not there"
+XRC = "it wants XRC, which is not there"
+CANNOT = {
+    "ibv_xsrq_pingpong": XRC, "rdma_xserver": XRC, "qperf xrc_lat": XRC, "qperf xrc_bw": XRC, "qperf xrc_bi_bw": XRC,
+    "rstream": RSOCKETS, "riostream": RSOCKETS, "rcopy": RSOCKETS, "udpong": RSOCKETS,
+    "mckey": "multicast groups are not there",
+    "qperf rc_rdma_write_poll_lat": "with -cm 1, qperf does not tell the other end the address of its buffer",
+    "qperf uc_rdma_write_poll_lat": "with -cm 1, qperf does not tell the other end the address of its buffer",
+    "fio send": "fio asks for no retries, and its server is often not ready",
+}
+
+
+def judged(run):
+    """A run whose traffic roce-analyze judges as well."""
+
+    def do(pairs):
+        capture = pairs.capture()
+        run(pairs)
+        pairs.judge_wire(*capture)
+    return do
+
+
+def pingpong(kind, *options):
+    """A program of ibverbs-utils with two ends."""
+    return judged(lambda pairs: pairs.assertIn("100 iters", pairs.run_pair(f"ibv_{kind}_pingpong", "-g", "0", "-n", "100", *options)))
+
+
+def shows(command, text):
+    """A program that shows something of the device."""
+
+    def do(pairs):
+        process = pairs.start(SERVER, *command)
+        shown, _ = process.communicate(timeout=pairs.patience)
+        pairs.assertEqual(process.returncode, 0, shown)
+        pairs.assertIn(text, shown)
+    return do
+
+
+def connected(server, client, text):
+    """Two ends that connect by RDMA CM; the client then prints this text."""
+    return judged(lambda pairs: pairs.assertIn(text, pairs.connect_ends(server, client)[0]))
+
+
+def watched(pairs):
+    """ibv_asyncwatch opens the device, and waits."""
+    process = pairs.start(SERVER, "stdbuf", "-oL", "ibv_asyncwatch")
+    pairs.assertIn("async event FD", process.stdout.readline())
+
+
+def fabric(kind, mode):
+    """fi_pingpong, with all sizes and a look at the data. libfabric does not look at the loopback interface."""
+
+    def do(pairs):
+        if subprocess.run(["ip", "link", "show", "fa"], capture_output=True, check=False).returncode != 0:
+            for command in ("link add fa type veth peer name fb", f"address add {FABRIC_SERVER}/24 dev fa",
+                            f"address add {FABRIC_CLIENT}/24 dev fa", "link set fb up", "link set fa up"):
+                subprocess.run(["ip", *command.split()], check=True)
+        program = ["fi_pingpong", "-p", "verbs", "-e", kind, "-m", mode, "-I", "20", "-S", "all", "-c"]
+        capture = pairs.capture()
+        server = pairs.start(FABRIC_SERVER, *program)
+        pairs.wait_for(FABRIC_PORT, server)
+        shown, _ = pairs.ends(server, pairs.start(FABRIC_CLIENT, *program, FABRIC_SERVER))
+        pairs.assertRegex(shown, rf"\n{'1k' if kind == 'dgram' else '1m'} +20 +=20 ")
+        pairs.judge_wire(*capture)
+    return do
+
+
+def qperf(test):
+    """A test of qperf. Its datagrams and those of UC go as fast as they can, and are lost where the other end has no processor."""
+
+    def do(pairs):
+        server = pairs.start(SERVER, "qperf")
+        pairs.wait_for(QPERF_PORT, server)
+        client = pairs.start(CLIENT, "qperf", "-cm", "1", "-t", "1", "-to", "5", SERVER, test)
+        shown, _ = client.communicate(timeout=pairs.patience)
+        pairs.assertEqual(client.returncode, 0, shown)
+        pairs.assertRegex(shown, rf"\b{test}:\n +\w+ +=")
+        server.kill()
+        server.wait(pairs.patience)
+    return do
+
+
+def fio(verb):
+    """fio between two processes, and what the reading end got is what the writing end had, by fio's own verification."""
+
+    def do(pairs):
+        common = ["--ioengine=rdma", f"--port={PORT}", "--bs=64k", "--size=8m", "--iodepth=4", "--output-format=terse"]
+        reads = verb in ("read", "recv")
+        server = pairs.start(SERVER, "fio", "--name=server", *common, f"--rw={'write' if reads else 'read'}")
+        pairs.ask_until_served(server, ["fio", "--name=client", *common, f"--hostname={SERVER}", f"--verb={verb}",
+                                        f"--rw={'read' if reads else 'write'}"])
+        answer, _ = server.communicate(timeout=pairs.patience)
+        pairs.assertEqual(server.returncode, 0, answer)
+    return do
+
+
+def rpma(pairs):
+    """Our own two ends of librpma, which compare all data."""
+    program = os.path.join(pairs.folder, "rpma")
+    subprocess.run(["gcc", "-O1", "-o", program, HERE / "rpma.c", "-lrpma", "-libverbs"], check=True)
+    capture = pairs.capture()
+    server = pairs.start(SERVER, program, "server", SERVER, "7204")
+    pairs.assertEqual(server.stdout.readline(), "listening\n")
+    shown, _ = pairs.ends(server, pairs.start(CLIENT, program, "client", SERVER, "7204"))
+    pairs.assertIn("all compared", shown)
+    pairs.judge_wire(*capture)
+
+
+def mckey(pairs):
+    process = pairs.start(SERVER, "mckey", "-m", "239.1.1.1", "-b", SERVER, "-s", "-C", "1")
+    shown, _ = process.communicate(timeout=pairs.patience)
+    pairs.assertEqual(process.returncode, 0, shown)
+
+
+def runs():
+    named = {"ibv_devices": shows(["ibv_devices"], "roce_lo"), "ibv_devinfo": shows(["ibv_devinfo", "-v"], f"::ffff:{SERVER}"),
+             "ibv_devinfo -l": shows(["ibv_devinfo", "-l"], "roce_lo"), "ibv_asyncwatch": watched}
+    for kind in ("rc", "uc", "ud", "srq"):
+        named[f"ibv_{kind}_pingpong"] = pingpong(kind)
+        named[f"ibv_{kind}_pingpong -e"] = pingpong(kind, "-e")
+        if kind != "ud":
+            named[f"ibv_{kind}_pingpong -m 256"] = pingpong(kind, "-m", "256")
+    for options in (("-N",), ("-c",), ("-o",), ("-o", "-P"), ("-t",), ("-s", "1000000"), ("-j", "-N"), ("-j",)):
+        named[f"ibv_rc_pingpong {' '.join(options)}"] = pingpong("rc", *options)
+    named["ibv_xsrq_pingpong"] = pingpong("xsrq")
+    for size in (16, 6000, 65536):
+        both = ["-a", SERVER, "-C", "20", "-V", "-S", str(size)]
+        named[f"rping -S {size}"] = connected(["rping", "-s", *both, "-v"], ["rping", "-c", *both, "-v"], "ping data")
+    both = ["-C", "20", "-S", "3000"]
+    named["ucmatose"] = connected(["ucmatose", "-b", SERVER, *both], ["ucmatose", "-s", SERVER, "-b", CLIENT, *both], "return status 0")
+    named["ucmatose -m"] = connected(["ucmatose", "-b", SERVER, "-m", *both], ["ucmatose", "-s", SERVER, "-b", CLIENT, "-m", *both],
+                                     "return status 0")
+    named["udaddy"] = connected(["udaddy", "-b", SERVER], ["udaddy", "-s", SERVER, "-b", CLIENT], "return status 0")
+    named["cmtime"] = connected(["cmtime", "-b", SERVER, "-c", "20"], ["cmtime", "-s", SERVER, "-b", CLIENT, "-c", "20"], "total")
+    named["rdma_server"] = connected(["rdma_server"], ["rdma_client", "-s", SERVER], "rdma_client: end 0")
+    named["rdma_xserver"] = connected(["rdma_xserver"], ["rdma_xclient", "-s", SERVER], "end 0")
+    named["rstream"] = connected(["rstream", "-b", SERVER], ["rstream", "-s", SERVER, "-C", "5", "-S", "1024"], "1k")
+    named["riostream"] = connected(["riostream", "-b", SERVER], ["riostream", "-s", SERVER, "-C", "5", "-S", "1024"], "1k")
+    named["rcopy"] = connected(["rcopy"], ["rcopy", "/etc/hostname", SERVER], "Gb/sec")
+    named["udpong"] = connected(["udpong", "-b", SERVER], ["udpong", "-s", SERVER, "-C", "5"], "64")
+    named["mckey"] = mckey
+    named |= {f"fi_pingpong {kind} {mode}": fabric(kind, mode) for kind in ("msg", "rdm", "dgram") for mode in ("msg", "tagged")
+              if kind == "rdm" or mode == "msg"}
+    sends = [f"{kind}_{what}" for kind in ("rc", "uc", "ud", "xrc") for what in ("lat", "bw", "bi_bw")]
+    rdma = [f"{kind}_rdma_write_{what}" for kind in ("rc", "uc") for what in ("lat", "bw", "poll_lat")]
+    named |= {f"qperf {test}": qperf(test) for test in (*sends, *rdma, "rc_rdma_read_lat", "rc_rdma_read_bw", "rc_compare_swap_mr",
+                                                       "rc_fetch_add_mr", "ver_rc_compare_swap", "ver_rc_fetch_add")}
+    named |= {f"fio {verb}": fio(verb) for verb in ("write", "read", "send")}
+    named["librpma"] = rpma
+    return named
+
+
+if __name__ == "__main__":
+    sys.exit(judge(__file__, PACKAGES, runs(), CANNOT))

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every test of ucx_perftest, as Debian has it, over our libibverbs, by each transport of UCX and each layout of data that can do it.
+ucx_perftest compares no data. judge.py has the usage."""
+
+import subprocess
+import sys
+
+from judge import judge
+from pairs import PORT
+
+PACKAGES = {"ucx_perftest": "ucx-utils", "tcpdump": "tcpdump", "ethtool": "ethtool"}
+UCP = {"UCX_TLS": "rc_verbs,ud_verbs,self", "UCX_NET_DEVICES": "roce_lo:1"}
+# Its servers stop when they have progressed nobody's requests for a while; the system's clock of a busy machine is no reason.
+SIZES = (8, 1024, 65536, 1 << 20)
+MESSAGES = ("tag_lat", "tag_bw", "tag_sync_lat", "tag_sync_bw", "ucp_put_lat", "ucp_put_bw", "ucp_get", "stream_bw", "stream_lat",
+            "ucp_am_lat", "ucp_am_bw")
+ATOMICS = ("ucp_add", "ucp_fadd", "ucp_swap", "ucp_cswap")
+# Of UCT: the test, and the layouts that it has.
+UCT_RC = (("am_lat", "short", 8), ("am_lat", "bcopy", 1024), ("am_lat", "zcopy", 4096), ("am_bw", "short", 8), ("am_bw", "bcopy", 1024),
+          ("am_bw", "zcopy", 4096), ("put_lat", "short", 8), ("put_lat", "bcopy", 1024), ("put_lat", "zcopy", 65536),
+          ("put_bw", "short", 8), ("put_bw", "bcopy", 1024), ("put_bw", "zcopy", 1 << 20), ("get", "bcopy", 1024), ("get", "zcopy", 1 << 20),
+          ("fadd", "short", 8), ("cswap", "short", 8), ("add_lat", "short", 8), ("add_mr", "short", 8), ("swap", "short", 8))
+UCT_UD = (("am_lat", "short", 8), ("am_lat", "bcopy", 1024), ("am_lat", "zcopy", 1024), ("am_bw", "short", 8), ("am_bw", "bcopy", 1024),
+          ("am_bw", "zcopy", 1024), ("put_lat", "short", 8), ("put_bw", "short", 8))
+# An RNIC's verbs know no atomic but fetch and add, and compare and swap; the transports offer no more than these.
+NO_SUCH_ATOMIC = {f"rc_verbs {test} short 8": "verbs have no such atomic" for test in ("add_lat", "swap")}
+
+
+def start_of():
+    """The words that all begin with: where it is built with MPI, it takes part in that unless told not to."""
+    shown = subprocess.run(["ucx_perftest", "-h"], capture_output=True, text=True, check=False).stdout
+    return ["ucx_perftest", "-p", str(PORT), "-n", "200", "-w", "10", *(("-P", "0") if "MPI mode" in shown else ())]
+
+
+def one(options, environment):
+    """The function that does a run."""
+
+    def do(pairs):
+        program = start_of()
+        capture = pairs.capture()
+        shown = pairs.run_ends(program, [*program, "127.0.0.1", *options], **environment)
+        pairs.assertRegex(shown, r"Final: +200 ")
+        pairs.judge_wire(*capture)
+    return do
+
+
+def main():
+    runs = {}
+    for transports in ("rc_verbs,ud_verbs,self", "ud_verbs,self"):
+        for test in (*MESSAGES, *ATOMICS):
+            for size in (8,) if test in ATOMICS else SIZES:
+                for more in ((), ("-E", "sleep"), ("-D", "iov,iov"), ("-C",), ("-U",), ("-r", "recv_data")):
+                    if more[:1] in (("-C",), ("-U",)) and not test.startswith("tag") or more[:1] == ("-r",) and not test.startswith("stream"):
+                        continue
+                    if more[:1] == ("-D",) and not test.startswith(("tag_lat", "stream")) or more and (size != 1024 or "ud" == transports[:2]):
+                        continue
+                    options = ["-t", test, "-s", f"{size // 2},{size // 2}" if "-D" in more else str(size), *more]
+                    runs[f"{transports} {' '.join(options[1:])}"] = one(options, {**UCP, "UCX_TLS": transports})
+    for transport, tests in (("rc_verbs", UCT_RC), ("ud_verbs", UCT_UD)):
+        for test, layout, size in tests:
+            options = ["-d", "roce_lo:1", "-x", transport, "-t", test, "-D", layout, "-s", str(size)]
+            runs[f"{transport} {test} {layout} {size}"] = one(options, {})
+    return judge(__file__, PACKAGES, runs, NO_SUCH_ATOMIC)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
