@@ -38,12 +38,18 @@ def is_possible(run):
         return False
     if verb == "write" and run["wait"]:
         return False  # nobody waits for a completion
-    if verb != "send" and run["queue"]:
+    # With a shared queue there are no more receives than messages of one queue pair: of UC and UD the others are lost, RC waits.
+    if run["queue"] and (verb != "send" or run["qps"]):
         return False
     if verb in ("read", "atomic") and more.startswith("-I") or verb != "atomic" and more.startswith("-A"):
         return False
     if verb == "atomic" and run["-s"] != 2:
         return False  # its messages have 8 bytes
+    if run["-s"] > LARGE and (run["qps"] or run["post"] == "-l 32"):
+        return False  # too much for the capture
+    # What nobody sends again has to fit into the buffer of a socket whose process gets no processor.
+    if test == "send_bw" and kind == "UC" and run["-s"] >= LARGE:
+        return False
     if kind == "UD" and run["-s"] > run["-m"] or kind == "UC" and run["connect"] == "-R":
         return False
     if run["flow"] == "--reversed" and run["connect"]:
@@ -56,10 +62,11 @@ def is_possible(run):
 def words(run):
     """The command of one run."""
     test, kind = run["test"].split()
-    large = run["-s"] * (4 if run["qps"] else 1) >= LARGE
-    # What nobody sends again has to fit into the buffer of a socket whose process gets no processor.
-    count = "32" if large or kind != "RC" else "128"
+    # As many as -l 32 posts, and no more on their way than fit into the buffer of a socket.
+    count = "8" if run["-s"] > LARGE else "32" if run["-s"] == LARGE or kind != "RC" else "128"
     command = [f"ib_{test}", "-F", "-n", count, "-u", "20", "-m", str(run["-m"])]
+    if test.endswith("bw"):
+        command += ["-t", "32"]
     if not test.startswith("atomic"):
         command += ["-s", str(run["-s"]), "-c", kind]
     for name in ("connect", "wait", "flow", "qps", "post", "queue", "more"):
