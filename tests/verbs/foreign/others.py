@@ -22,7 +22,8 @@ CANNOT = {
     "rstream": RSOCKETS, "riostream": RSOCKETS, "rcopy": RSOCKETS, "udpong": RSOCKETS,
     "mckey": "multicast groups are not there",
     **{f"qperf {test}": "qperf does not connect it by RDMA CM, and gives no GID otherwise"
-       for test in ("uc_lat", "uc_bw", "uc_bi_bw", "ud_lat", "ud_bw", "ud_bi_bw", "uc_rdma_write_lat", "uc_rdma_write_bw", "uc_rdma_write_poll_lat")},
+       for test in ("uc_lat", "uc_bw", "uc_bi_bw", "ud_lat", "ud_bw", "ud_bi_bw", "uc_rdma_write_lat", "uc_rdma_write_bw",
+                    "uc_rdma_write_poll_lat")},
     "fio send": "fio asks for no retries, and its server is often not ready",
 }
 
@@ -65,7 +66,8 @@ def watched(pairs):
 
 
 def fabric(kind, mode):
-    """fi_pingpong, with all sizes and a look at the data. libfabric does not look at the loopback interface."""
+    """fi_pingpong, with all sizes (too much for a capture, but for datagrams) and a look at the data. libfabric does not look at the
+    loopback interface."""
 
     def do(pairs):
         if subprocess.run(["ip", "link", "show", "fa"], capture_output=True, check=False).returncode != 0:
@@ -73,12 +75,13 @@ def fabric(kind, mode):
                             f"address add {FABRIC_CLIENT}/24 dev fa", "link set fb up", "link set fa up"):
                 subprocess.run(["ip", *command.split()], check=True)
         program = ["fi_pingpong", "-p", "verbs", "-e", kind, "-m", mode, "-I", "20", "-S", "all", "-c"]
-        capture = pairs.capture()
+        capture = pairs.capture() if kind == "dgram" else None
         server = pairs.start(FABRIC_SERVER, *program)
         pairs.wait_for(FABRIC_PORT, server)
         shown, _ = pairs.ends(server, pairs.start(FABRIC_CLIENT, *program, FABRIC_SERVER))
         pairs.assertRegex(shown, rf"\n{'1k' if kind == 'dgram' else '1m'} +20 +=20 ")
-        pairs.judge_wire(*capture)
+        if capture:
+            pairs.judge_wire(*capture)
     return do
 
 

@@ -22,9 +22,9 @@ UCT_RC = (("am_lat", "short", 8), ("am_lat", "bcopy", 1024), ("am_lat", "zcopy",
           ("put_bw", "short", 8), ("put_bw", "bcopy", 1024), ("put_bw", "zcopy", 1 << 20), ("get", "bcopy", 1024), ("get", "zcopy", 1 << 20),
           ("fadd", "short", 8), ("cswap", "short", 8), ("add_lat", "short", 8), ("add_mr", "short", 8), ("swap", "short", 8))
 UCT_UD = (("am_lat", "short", 8), ("am_lat", "bcopy", 1024), ("am_lat", "zcopy", 1024), ("am_bw", "short", 8), ("am_bw", "bcopy", 1024),
-          ("am_bw", "zcopy", 1024), ("put_lat", "short", 8), ("put_bw", "short", 8))
-# An RNIC's verbs know no atomic but fetch and add, and compare and swap; the transports offer no more than these.
-NO_SUCH_ATOMIC = {f"rc_verbs {test} short 8": "verbs have no such atomic" for test in ("add_lat", "swap")}
+          ("am_bw", "zcopy", 1024))
+ATOMICS_OF_UCT = {f"rc_verbs {test} short 8": "UCX offers no atomics of rc_verbs on this device"
+                  for test in ("fadd", "cswap", "add_lat", "add_mr", "swap")}
 
 
 def start_of():
@@ -62,7 +62,7 @@ def main():
         for test, layout, size in tests:
             options = ["-d", "roce_lo:1", "-x", transport, "-t", test, "-D", layout, "-s", str(size)]
             runs[f"{transport} {test} {layout} {size}"] = one(options, {})
-    return judge(__file__, PACKAGES, runs, NO_SUCH_ATOMIC)
+    return judge(__file__, PACKAGES, runs, ATOMICS_OF_UCT)
 
 
 if __name__ == "__main__":
