@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Open MPI, as Debian has it, over our libibverbs by UCX: mpi.c compares what two and four ranks do with each other, at one address
-and at an address for each. The wire is not judged: a rank may end before it has answered the last request. judge.py has the usage."""
+and at an address for each. The wire is not judged: a rank may end before it has answered the last request. judge.py has the
+usage."""
 
 import os
 import subprocess
@@ -37,6 +38,14 @@ def one(test, ranks, is_apart):
     return do
 
 
+def main():
+    runs = {}
+    for test in TESTS:
+        for ranks in (2, 4):
+            for is_apart in (False, True):
+                runs[f"{test}, {ranks} ranks, {'an address for each' if is_apart else 'one address'}"] = one(test, ranks, is_apart)
+    return judge(__file__, PACKAGES, runs)
+
+
 if __name__ == "__main__":
-    sys.exit(judge(__file__, PACKAGES, {f"{test}, {ranks} ranks, {'an address for each' if is_apart else 'one address'}": one(test, ranks, is_apart)
-                                        for test in TESTS for ranks in (2, 4) for is_apart in (False, True)}))
+    sys.exit(main())

@@ -33,6 +33,17 @@ def start_of():
     return ["ucx_perftest", "-p", str(PORT), "-w", "10", *(("-P", "0") if "MPI mode" in shown else ())]
 
 
+def variants(test):
+    """More options with which a test is run."""
+    yield ()
+    if test.startswith("tag"):
+        yield from (("-C",), ("-U",))
+    if test.startswith(("tag_lat", "stream")):
+        yield ("-D", "iov,iov")
+    if test.startswith("stream"):
+        yield ("-r", "recv_data")
+
+
 def one(options, environment):
     """The function that does a run."""
 
@@ -51,11 +62,7 @@ def main():
     for transports in ("rc_verbs,ud_verbs,self", "ud_verbs,self"):
         for test in (*MESSAGES, *ATOMICS):
             for size in (8,) if test in ATOMICS else SIZES:
-                for more in ((), ("-D", "iov,iov"), ("-C",), ("-U",), ("-r", "recv_data")):
-                    if more[:1] in (("-C",), ("-U",)) and not test.startswith("tag") or more[:1] == ("-r",) and not test.startswith("stream"):
-                        continue
-                    if more[:1] == ("-D",) and not test.startswith(("tag_lat", "stream")) or more and (size != 1024 or "ud" == transports[:2]):
-                        continue
+                for more in variants(test) if size == 1024 and transports.startswith("rc") else ((),):
                     options = ["-t", test, "-s", f"{size // 2},{size // 2}" if "-D" in more else str(size), *more]
                     runs[f"{transports} {' '.join(options[1:])}"] = one(options, {**UCP, "UCX_TLS": transports})
     for transport, tests in (("rc_verbs", UCT_RC), ("ud_verbs", UCT_UD)):
