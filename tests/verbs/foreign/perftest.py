@@ -88,5 +88,11 @@ def one(run):
     return do
 
 
+def is_steady(run):
+    """Whether a run passes each time. roce-portd refuses requests for datagrams at once, where those for connections wait for who is
+    about to listen, and the server of perftest listens for datagrams only after it has the client's connection."""
+    return not (run["connect"] == "-R" and run["test"].endswith("UD"))
+
+
 if __name__ == "__main__":
-    sys.exit(judge(__file__, PACKAGES, {" ".join(words(run)): one(run) for run in covering(FACTORS, is_possible)}))
+    sys.exit(judge(__file__, PACKAGES, {" ".join(words(run)): one(run) for run in covering(FACTORS, is_possible) if is_steady(run)}))
