@@ -235,6 +235,25 @@ TEST_P(QueueScenario, AnArmedCqTellsOnce) {
   EXPECT_EQ(pair.b_host.count_events(EventType::cq_ready), 2U);
 }
 
+TEST_P(QueueScenario, ACompletionThatCameBeforeItsCqWasArmedIsToldOfOnce) {
+  Pair pair{options()};
+  for (int i = 0; i < 2; ++i) pair.b.post_receive(0, 64);
+  const auto send = [&] {
+    pair.a.post({.length = 8});
+    ASSERT_TRUE(pair.network.run_until_idle());
+  };
+  send();
+  must(pair.b.device().request_notify(pair.b.receive_cq(), false));
+  ASSERT_TRUE(pair.network.run_until_idle());
+  EXPECT_EQ(pair.b_host.count_events(EventType::cq_ready), 1U);
+  // Programs arm the CQ before they take what they were told of.
+  must(pair.b.device().request_notify(pair.b.receive_cq(), false));
+  ASSERT_TRUE(pair.network.run_until_idle());
+  EXPECT_EQ(pair.b_host.count_events(EventType::cq_ready), 1U);
+  send();
+  EXPECT_EQ(pair.b_host.count_events(EventType::cq_ready), 2U);
+}
+
 TEST_P(QueueScenario, AFullQueueRefusesOneMore) {
   Pair::Options options = QueueScenario::options();
   options.a_endpoint.max_send = 2;

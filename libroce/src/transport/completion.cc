@@ -50,11 +50,17 @@ void push_completion(DeviceState& device, CompletionQueue& cq, const Completion&
   }
   cq.ring.push() = completion;
   // QP-13 (an armed CQ makes one event)
-  if (cq.armed == CompletionQueue::Armed::no) return;
-  if (cq.armed == CompletionQueue::Armed::any || solicited || completion.status != CompletionStatus::success) {
-    cq.armed = CompletionQueue::Armed::no;
-    device.report(Event{.type = EventType::cq_ready, .cq = cq.handle});
-  }
+  const bool wakes = cq.armed == CompletionQueue::Armed::any ||
+                     (cq.armed == CompletionQueue::Armed::solicited &&
+                      (solicited || completion.status != CompletionStatus::success));
+  if (wakes) return tell(device, cq);
+  cq.has_untold = true;
+}
+
+void tell(DeviceState& device, CompletionQueue& cq) {
+  cq.armed = CompletionQueue::Armed::no;
+  cq.has_untold = false;
+  device.report(Event{.type = EventType::cq_ready, .cq = cq.handle});
 }
 
 void complete_send(DeviceState& device, Qp& qp, CompletionStatus status, std::uint8_t syndrome) {

@@ -13,6 +13,8 @@ struct Qp;
 
 /// Puts a completion into a CQ; an overflow is left to `settle_overflows`.
 void push_completion(DeviceState& device, CompletionQueue& cq, const Completion& completion, bool solicited);
+/// Makes the event of an armed CQ, which is not armed then.
+void tell(DeviceState& device, CompletionQueue& cq);
 /// Completes the oldest send request.
 void complete_send(DeviceState& device, Qp& qp, CompletionStatus status, std::uint8_t syndrome = 0);
 /// Completes the receive that the responder holds.

@@ -2,6 +2,7 @@
 // Creating and destroying the objects behind handles: PDs, regions, windows, CQs, SRQs, address handles.
 #include <algorithm>
 
+#include "transport/completion.h"
 #include "transport/device_state.h"
 #include "transport/refusal.h"
 
@@ -125,6 +126,11 @@ std::size_t Device::poll_cq(Cq handle, std::span<Completion> out) {
 VerbResult<void> Device::request_notify(Cq handle, bool solicited_only) {
   VerbResult<CompletionQueue*> cq = state_->cqs.get(handle);
   if (!cq) return tl::unexpected(cq.error());
+  // QP-13 (a completion that waits, and that no event has told of, makes the event at once)
+  if (!solicited_only && (*cq)->has_untold && !(*cq)->ring.empty()) {
+    tell(*state_, **cq);
+    return {};
+  }
   // If notification is requested twice, the wider request holds.
   if ((*cq)->armed != CompletionQueue::Armed::any) {
     (*cq)->armed = solicited_only ? CompletionQueue::Armed::solicited : CompletionQueue::Armed::any;

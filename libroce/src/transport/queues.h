@@ -67,6 +67,7 @@ struct CompletionQueue {
   Cq handle{};
   Ring<Completion> ring;
   Armed armed = Armed::no;
+  bool has_untold = false;  ///< a completion came since the last event
   bool overflowed = false;
   std::uint32_t users = 0;  ///< number of QPs, counted once for each of the two uses
 };

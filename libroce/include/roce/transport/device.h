@@ -227,7 +227,7 @@ class Device {
   VerbResult<void> resize_cq(Cq cq, std::uint32_t capacity);
   /// Takes up to `out.size()` completions, oldest first; returns their number.
   std::size_t poll_cq(Cq cq, std::span<Completion> out);
-  /// Arms the CQ: the next completion (or the next solicited or failed one) makes one `cq_ready` event.
+  /// Arms the CQ: the next completion (or solicited or failed one), or one not told of, makes one `cq_ready` event.
   VerbResult<void> request_notify(Cq cq, bool solicited_only);
 
   [[nodiscard]] VerbResult<Srq> create_srq(Pd pd, std::uint32_t capacity, std::uint8_t max_sge);
