@@ -116,9 +116,9 @@ Time Engine::now() {
   return Time{std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
 }
 
-Urgency Engine::urgency_of(Qpn qp) const {
+bool Engine::has_sends_under_way(Qpn qp) const {
   const transport::VerbResult<transport::QpAttributes> attributes = device_.query_qp(qp);
-  return attributes && attributes->sends_outstanding != 0 ? Urgency::merged : Urgency::now;
+  return attributes && attributes->sends_outstanding != 0;
 }
 
 void Engine::sent(Urgency urgency) {
@@ -148,6 +148,7 @@ void Engine::lose(const std::string& why) {
 
 std::size_t Engine::poll(transport::Cq cq, std::span<transport::Completion> out) {
   std::size_t count = 0;
+  bool goes_on = true;
   {
     const Turn turn{*this};
     count = device_.poll_cq(cq, out);
@@ -156,19 +157,31 @@ std::size_t Engine::poll(transport::Cq cq, std::span<transport::Completion> out)
       count = device_.poll_cq(cq, out);
       settle();
     }
+    goes_on = goes_on_polling(out.first(count));
   }
-  note_poll(count != 0);
+  note_poll(goes_on);
+  if (count == 0 && polls_.load(std::memory_order_relaxed) % kYieldEvery == 0) ::sched_yield();
   return count;
 }
 
-void Engine::note_poll(bool found) {
-  if (found) {
-    empty_polls_.store(0, std::memory_order_relaxed);
-    return;
-  }
+bool Engine::goes_on_polling(std::span<const transport::Completion> completions) const {
+  if (completions.empty()) return true;
+  const transport::Completion& last = completions.back();
+  // After the answer to its last request a program may look at its memory for what comes next, or do other things.
+  const bool is_receive = last.opcode == transport::CompletionOpcode::receive ||
+                          last.opcode == transport::CompletionOpcode::receive_write_with_immediate;
+  return is_receive || has_sends_under_way(last.qpn);
+}
+
+void Engine::note_poll(bool goes_on) {
+  if (!goes_on) return stop_polling();
   last_poll_.store(now().time_since_epoch().count(), std::memory_order_relaxed);
-  const std::uint32_t empty = empty_polls_.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (empty % kYieldEvery == 0) ::sched_yield();
+  polls_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Engine::stop_polling() {
+  polls_.store(0, std::memory_order_relaxed);
+  if (is_resting_.exchange(false, std::memory_order_relaxed)) wakeup_.ring();
 }
 
 transport::VerbResult<void> Engine::destroy_qp(Qpn qp) {

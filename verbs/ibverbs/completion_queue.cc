@@ -58,7 +58,8 @@ OrErrno<CqObject*> make_cq(ibv_context* context, const CqWish& wish) {
 int request_notify(ibv_cq* cq, int solicited_only) {
   return status_of([&] {
     CqObject& object = object_of(cq);
-    if (!object.engine->is_usable()) return EIO;
+    if (const int error = error_of(object); error != 0) return error;
+    object.engine->stop_polling();
     return errno_of(object.engine->use([&](transport::Device& device, Time) {
       return device.request_notify(object.handle_of_device, solicited_only != 0);
     }));
@@ -84,6 +85,7 @@ int ibv_destroy_cq(struct ibv_cq* cq) {
   return status_of([&] {
     CqObject& object = object_of(cq);
     ContextObject& owner = object_of(cq->context);
+    if (const int error = error_of_handle(object); error != 0) return error;
     if (object.engine->is_usable()) {
       const int error = errno_of(object.engine->use([&](transport::Device& device, Time) {
         auto destroyed = device.destroy_cq(object.handle_of_device);
@@ -145,7 +147,7 @@ int ibv_resize_cq(struct ibv_cq* cq, int entries) {
   return status_of([&] {
     if (entries < 1 || !can_have(static_cast<std::uint32_t>(entries))) return EINVAL;
     CqObject& object = object_of(cq);
-    if (!object.engine->is_usable()) return EIO;
+    if (const int error = error_of(object); error != 0) return error;
     const std::uint32_t capacity = rounded(static_cast<std::uint32_t>(entries));
     const int error = errno_of(object.engine->use([&](transport::Device& device, Time) {
       // The device knows how many completions there are: it refuses a size below that.
