@@ -120,6 +120,53 @@ TEST_F(ConnectedVerbs, AWindowOfType2HasTheKeyOfItsRequest) {
   EXPECT_EQ(ibv_dealloc_mw(window), 0);
 }
 
+TEST_F(ConnectedVerbs, WindowsOfType2HaveDifferentKeysWhateverTheirRequestsSay) {
+  constexpr std::uint32_t wanted = 1024 + 7;
+  std::array<ibv_mw*, 2> windows{};
+  for (ibv_mw*& window : windows) {
+    window = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
+    ASSERT_NE(window, nullptr);
+    ibv_send_wr request{};
+    request.opcode = IBV_WR_BIND_MW;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.bind_mw = {window, wanted, {mr_, address_of(4096), 8, IBV_ACCESS_REMOTE_WRITE}};
+    ibv_send_wr* bad = nullptr;
+    ASSERT_EQ(ibv_post_send(other_, &request, &bad), 0);
+    EXPECT_EQ(completion().status, IBV_WC_SUCCESS);
+    EXPECT_EQ(window->rkey & 0xFF, wanted & 0xFF);
+    EXPECT_EQ(write(address_of(4096), window->rkey), IBV_WC_SUCCESS);
+  }
+  EXPECT_NE(windows[0]->rkey, windows[1]->rkey);
+  for (ibv_mw* const window : windows) EXPECT_EQ(ibv_dealloc_mw(window), 0);
+}
+
+TEST_F(ConnectedVerbs, AWindowOfAnotherQpIsNotInvalidatedHere) {
+  ibv_mw* const window = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
+  ASSERT_NE(window, nullptr);
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_BIND_MW;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.bind_mw = {window, window->rkey, {mr_, address_of(4096), 8, IBV_ACCESS_REMOTE_WRITE}};
+  ibv_send_wr* bad = nullptr;
+  ASSERT_EQ(ibv_post_send(other_, &request, &bad), 0);
+  ASSERT_EQ(completion().status, IBV_WC_SUCCESS);
+  ibv_send_wr invalidation{};
+  invalidation.opcode = IBV_WR_LOCAL_INV;
+  invalidation.send_flags = IBV_SEND_SIGNALED;
+  invalidation.invalidate_rkey = window->rkey;
+  EXPECT_EQ(run(invalidation), IBV_WC_MW_BIND_ERR);
+  EXPECT_EQ(ibv_dealloc_mw(window), 0);
+}
+
+TEST_F(ConnectedVerbs, AZeroBasedRegionBeginsAtZero) {
+  ibv_mr* const region = ibv_reg_mr(pd_, memory_.data() + 4096, 8, kAllRights | IBV_ACCESS_ZERO_BASED);
+  ASSERT_NE(region, nullptr);
+  std::memcpy(memory_.data(), "zero", 4);
+  EXPECT_EQ(write(4, region->rkey), IBV_WC_SUCCESS);
+  EXPECT_EQ(std::memcmp(memory_.data() + 4100, "zero", 4), 0);
+  EXPECT_EQ(ibv_dereg_mr(region), 0);
+}
+
 TEST_F(ConnectedVerbs, ARegionThatChangesKeepsItsKeys) {
   std::array<char, 4096> memory{};
   ibv_mr* const region = ibv_reg_mr(pd_, memory_.data(), 8, IBV_ACCESS_LOCAL_WRITE);

@@ -42,6 +42,29 @@ Function* later_function(const char* name, const char* node) {
   return reinterpret_cast<Function*>(::dlvsym(RTLD_DEFAULT, name, node));
 }
 
+TEST_F(Verbs, RefusesObjectsWhoseNumberTheProgramHasChanged) {
+  ibv_qp* const qp = make_qp();
+  ASSERT_NE(qp, nullptr);
+  ibv_mw* const window = ibv_alloc_mw(pd_, IBV_MW_TYPE_1);
+  ASSERT_NE(window, nullptr);
+  const std::array numbers{&pd_->handle, &cq_->handle, &mr_->handle, &qp->handle, &window->handle};
+  for (std::uint32_t* const number : numbers) *number ^= 0x55'0000U;
+  EXPECT_EQ(ibv_reg_mr(pd_, memory_.data(), 8, IBV_ACCESS_LOCAL_WRITE), nullptr);
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_EQ(make_qp(), nullptr);
+  EXPECT_EQ(ibv_dealloc_pd(pd_), ENOENT);
+  EXPECT_EQ(ibv_req_notify_cq(cq_, 0), ENOENT);
+  EXPECT_EQ(ibv_destroy_cq(cq_), ENOENT);
+  EXPECT_EQ(ibv_dereg_mr(mr_), ENOENT);
+  EXPECT_EQ(ibv_dealloc_mw(window), ENOENT);
+  ibv_qp_attr attributes{};
+  EXPECT_EQ(ibv_modify_qp(qp, &attributes, IBV_QP_STATE), ENOENT);
+  EXPECT_EQ(ibv_destroy_qp(qp), ENOENT);
+  for (std::uint32_t* const number : numbers) *number ^= 0x55'0000U;
+  EXPECT_EQ(ibv_dealloc_mw(window), 0);
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
+}
+
 TEST_F(Verbs, AllocatesBuffersForPrograms) {
   auto* const allocate = later_function<void*(ibv_pd*, std::size_t, void**)>("ibv_alloc_buf", "IBVERBS_1.17");
   auto* const enlist =
@@ -178,6 +201,32 @@ TEST_F(Verbs, StopsAtTheRequestThatIsWrong) {
   EXPECT_EQ(completion().wr_id, 0U);
   EXPECT_EQ(ibv_destroy_qp(one), 0);
   EXPECT_EQ(ibv_destroy_qp(other), 0);
+}
+
+TEST_F(Verbs, TellsOfACompletionThatCameBeforeTheCqWasArmed) {
+  ibv_qp* const qp = make_qp();
+  ASSERT_NE(qp, nullptr);
+  connect(qp, qp->qp_num);
+  ibv_sge from = piece(0, 8);
+  ibv_send_wr request{};
+  request.sg_list = &from;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.wr.rdma = {reinterpret_cast<std::uintptr_t>(memory_.data()), mr_->rkey};
+  request.send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr* bad = nullptr;
+  ASSERT_EQ(ibv_post_send(qp, &request, &bad), 0);
+  ASSERT_EQ(ibv_post_send(qp, &request, &bad), 0);
+  // The first one is taken; then the second is there, or will be.
+  EXPECT_EQ(completion().status, IBV_WC_SUCCESS);
+  ASSERT_EQ(ibv_req_notify_cq(cq_, 0), 0);
+  EXPECT_TRUE(is_readable(channel_->fd, kLong));
+  EXPECT_EQ(completion().status, IBV_WC_SUCCESS);
+  ibv_cq* told = nullptr;
+  void* context = nullptr;
+  ASSERT_EQ(ibv_get_cq_event(channel_, &told, &context), 0);
+  ibv_ack_cq_events(told, 1);
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
 }
 
 TEST_F(Verbs, TakesBackUnreadEvents) {

@@ -26,7 +26,7 @@ template <typename Change>
 [[nodiscard]] int change_group(ibv_qp* qp, const ibv_gid* gid, Change&& change) {
   return status_of([&] {
     QpObject& object = object_of(qp);
-    if (!object.engine->is_usable()) return EIO;
+    if (const int error = error_of(object); error != 0) return error;
     return errno_of(
         object.engine->use([&](transport::Device& device, Time) { return change(device, object.qpn, gid_of(*gid)); }));
   });
@@ -77,7 +77,7 @@ using namespace roce::verbs;
 struct ibv_ah* ibv_create_ah(struct ibv_pd* pd, struct ibv_ah_attr* attributes) {
   return object_of([&]() -> OrErrno<ibv_ah*> {
     PdObject& owner = object_of(pd);
-    if (!owner.engine->is_usable()) return refused(EIO);
+    if (const int error = error_of(owner); error != 0) return refused(error);
     const auto address = address_of(*attributes);
     if (!address) return refused(address.error());
     auto ah = std::make_unique<AhObject>();

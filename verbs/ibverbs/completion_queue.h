@@ -16,6 +16,8 @@ struct CqWish {
 /// Makes a CQ. Errors: EINVAL for more entries than there can be, for none, or for an interrupt vector that is not
 /// there.
 [[nodiscard]] OrErrno<CqObject*> make_cq(ibv_context* context, const CqWish& wish);
+/// Returns the status of a completion as RNICs report it.
+[[nodiscard]] ibv_wc_status wc_status_of(const transport::Completion& completion);
 /// Returns what kind of work a completion is of, and its flags (IBV_WC_*).
 [[nodiscard]] ibv_wc_opcode opcode_of(const transport::Completion& completion);
 [[nodiscard]] unsigned flags_of(const transport::Completion& completion);

@@ -11,6 +11,7 @@ namespace roce::verbs {
 template <typename Object, typename Verb>
 [[nodiscard]] int destroy(Object& object, Verb in_device) noexcept {
   return status_of([&] {
+    if (const int error = error_of_handle(object); error != 0) return error;
     if (object.engine->is_usable()) {
       const int error = errno_of(object.engine->use(
           [&](transport::Device& device, Time) { return (device.*in_device)(object.handle_of_device); }));

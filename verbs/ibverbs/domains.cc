@@ -31,7 +31,7 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* i
     if (init->pd == nullptr || (init->comp_mask & ~known) != 0) return refused(EINVAL);
     PdObject& parent = object_of(init->pd);
     auto domain = std::make_unique<PdObject>();
-    domain->context = context;
+    domain->made_by = domain->context = context;
     domain->handle = parent.handle;
     domain->engine = parent.engine;
     domain->handle_of_device = parent.handle_of_device;

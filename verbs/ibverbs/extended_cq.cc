@@ -40,7 +40,7 @@ int take_next(ibv_cq_ex* cq) {
     object.wall_clock_taken = nanoseconds(std::chrono::system_clock::now().time_since_epoch());
     object.wr_id = object.current.wr_id;
     // The numbers are those of libibverbs.
-    object.status = static_cast<ibv_wc_status>(object.current.status);
+    object.status = wc_status_of(object.current);
     return 0;
   });
   return none ? ENOENT : error;

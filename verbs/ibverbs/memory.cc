@@ -58,7 +58,7 @@ constexpr unsigned kHints =
 
 OrErrno<ibv_mr*> register_memory(ibv_pd* pd, const Memory& memory) {
   PdObject& owner = object_of(pd);
-  if (!owner.engine->is_usable()) return refused(EIO);
+  if (const int error = error_of(owner); error != 0) return refused(error);
   const auto init = init_of(memory);
   if (!init) return refused(init.error());
   auto region = std::make_unique<MrObject>();
@@ -97,7 +97,7 @@ namespace {
 
 /// Gives a region other memory, rights or PD. On an error it is as it was.
 [[nodiscard]] int change_region(MrObject& region, ibv_pd* pd, const Memory& memory) {
-  if (!region.engine->is_usable()) return EIO;
+  if (const int error = error_of(region); error != 0) return error;
   const auto init = init_of(memory);
   if (!init) return init.error();
   const int error = errno_of(region.engine->use([&](transport::Device& device, Time) {
@@ -126,7 +126,7 @@ struct ibv_pd* ibv_alloc_pd(struct ibv_context* context) {
     if (!made) return refused(errno_of(made.error()));
     pd->engine = *engine;
     pd->handle_of_device = *made;
-    pd->context = context;
+    pd->made_by = pd->context = context;
     pd->handle = made->index;
     return pd.release();
   });
@@ -135,6 +135,7 @@ struct ibv_pd* ibv_alloc_pd(struct ibv_context* context) {
 int ibv_dealloc_pd(struct ibv_pd* pd) {
   return status_of([&] {
     PdObject& object = object_of(pd);
+    if (const int error = error_of_handle(object); error != 0) return error;
     if (object.users != 0) return EBUSY;
     if (object.parent != nullptr) {
       --object.parent->users;
@@ -153,7 +154,10 @@ struct ibv_mr* ibv_reg_mr(struct ibv_pd* pd, void* address, size_t length, int a
 }
 
 struct ibv_mr* ibv_reg_mr_iova2(struct ibv_pd* pd, void* address, size_t length, uint64_t iova, unsigned access) {
-  return object_of([&] { return register_memory(pd, {address, length, iova, access}); });
+  // The macro of verbs.h that stands for ibv_reg_mr gives the address itself.
+  const bool begins_at_zero = (access & IBV_ACCESS_ZERO_BASED) != 0 && iova == reinterpret_cast<std::uintptr_t>(address);
+  const std::optional<std::uint64_t> start = begins_at_zero ? std::nullopt : std::optional{iova};
+  return object_of([&] { return register_memory(pd, {address, length, start, access}); });
 }
 
 struct ibv_mr* ibv_reg_mr_iova(struct ibv_pd* pd, void* address, size_t length, uint64_t iova, int access) {
@@ -166,6 +170,7 @@ int ibv_dereg_mr(struct ibv_mr* mr) {
 
 int ibv_rereg_mr(struct ibv_mr* mr, int flags, struct ibv_pd* pd, void* address, size_t length, int access) {
   const auto wanted = static_cast<unsigned>(flags);
+  bool is_understood = false;
   const int error = status_of([&] {
     MrObject& region = object_of(mr);
     if (wanted == 0 || (wanted & ~unsigned{IBV_REREG_MR_FLAGS_SUPPORTED}) != 0) return EINVAL;
@@ -181,7 +186,9 @@ int ibv_rereg_mr(struct ibv_mr* mr, int flags, struct ibv_pd* pd, void* address,
     if ((wanted & IBV_REREG_MR_CHANGE_ACCESS) != 0) memory.access = static_cast<unsigned>(access);
     const bool changes_pd = (wanted & IBV_REREG_MR_CHANGE_PD) != 0;
     if (changes_pd && pd == nullptr) return EINVAL;
+    is_understood = true;
     return change_region(region, changes_pd ? pd : region.pd, memory);
   });
-  return error == 0 ? 0 : IBV_REREG_MR_ERR_INPUT;
+  if (error == 0) return 0;
+  return is_understood ? IBV_REREG_MR_ERR_CMD : IBV_REREG_MR_ERR_INPUT;
 }

@@ -15,18 +15,23 @@ namespace {
 /// The rights that a window can have; others are the region's.
 constexpr unsigned kRights =
     IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
+/// The part of a key that the program chooses.
+constexpr std::uint32_t kVariantMask = 0xFF;
 
 }  // namespace
 
+std::uint32_t key_after_bind(const ibv_mw& mw, std::uint32_t r_key) {
+  return (mw.rkey & ~kVariantMask) | (r_key & kVariantMask);
+}
+
 transport::MwBinding binding_of(const ibv_mw& mw, std::uint32_t r_key, const ibv_mw_bind_info& info) {
-  constexpr std::uint32_t variant_mask = 0xFF;
   transport::MwBinding binding;
   binding.mw = object_of(const_cast<ibv_mw*>(&mw)).handle_of_device;
   if (info.mr != nullptr) binding.mr = object_of(info.mr).handle_of_device;
   binding.address = info.addr;
   binding.length = info.length;
   binding.access = static_cast<transport::Access>(info.mw_access_flags & kRights);
-  binding.variant = static_cast<std::uint8_t>(r_key & variant_mask);
+  binding.variant = static_cast<std::uint8_t>(r_key & kVariantMask);
   return binding;
 }
 
@@ -34,7 +39,7 @@ ibv_mw* alloc_window(ibv_pd* pd, ibv_mw_type type) {
   return object_of([&]() -> OrErrno<ibv_mw*> {
     if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) return refused(EINVAL);
     PdObject& owner = object_of(pd);
-    if (!owner.engine->is_usable()) return refused(EIO);
+    if (const int error = error_of(owner); error != 0) return refused(error);
     auto window = std::make_unique<MwObject>();
     const auto key = owner.engine->use([&](transport::Device& device, Time) {
       const auto mw_type = type == IBV_MW_TYPE_1 ? transport::MwType::type1 : transport::MwType::type2;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -30,6 +31,7 @@ struct ContextObject : verbs_context {
 
 struct PdObject : ibv_pd {
   Engine* engine = nullptr;
+  const ibv_context* made_by = nullptr;
   transport::Pd handle_of_device{};
   PdObject* parent = nullptr;            // of a parent domain: the PD in it, whose handle it has
   std::atomic<std::uint32_t> users = 0;  // parent domains with it
@@ -110,6 +112,23 @@ struct QpObject : ibv_qp_ex {
 [[nodiscard]] inline QpObject& object_of(ibv_qp* qp) {
   // An `ibv_qp` is the first member of an `ibv_qp_ex`.
   return *static_cast<QpObject*>(reinterpret_cast<ibv_qp_ex*>(qp));
+}
+
+/// Returns ENOENT if the program has changed the number of an object, by which a kernel would look for it; 0 otherwise.
+template <typename Object>
+[[nodiscard]] int error_of_handle(const Object& object) {
+  return object.handle == object.handle_of_device.index ? 0 : ENOENT;
+}
+[[nodiscard]] inline int error_of_handle(const QpObject& qp) {
+  return qp.qp_base.handle == qp.qpn.value() ? 0 : ENOENT;
+}
+[[nodiscard]] inline int error_of_handle(const PdObject& pd) {
+  return pd.context == pd.made_by && pd.handle == pd.handle_of_device.index ? 0 : ENOENT;
+}
+/// Returns EIO if the engine of an object is gone, and otherwise what `error_of_handle` says.
+template <typename Object>
+[[nodiscard]] int error_of(const Object& object) {
+  return object.engine->is_usable() ? error_of_handle(object) : EIO;
 }
 
 }  // namespace roce::verbs

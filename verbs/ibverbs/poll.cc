@@ -22,6 +22,16 @@ constexpr std::size_t kBatch = 32;
 
 }  // namespace
 
+ibv_wc_status wc_status_of(const transport::Completion& completion) {
+  // RNICs report errors of keys so, which libibverbs has no status for.
+  if (completion.opcode == transport::CompletionOpcode::local_invalidate &&
+      completion.status == transport::CompletionStatus::local_qp_operation_error) {
+    return IBV_WC_MW_BIND_ERR;
+  }
+  // The numbers are those of libibverbs.
+  return static_cast<ibv_wc_status>(completion.status);
+}
+
 ibv_wc_opcode opcode_of(const transport::Completion& completion) {
   switch (completion.opcode) {
     case transport::CompletionOpcode::send:
@@ -68,8 +78,7 @@ namespace {
 
 void write(const CqObject& cq, const transport::Completion& from, ibv_wc& to) {
   to.wr_id = from.wr_id;
-  // The numbers are those of libibverbs.
-  to.status = static_cast<ibv_wc_status>(from.status);
+  to.status = wc_status_of(from);
   to.opcode = opcode_of(from);
   to.vendor_err = from.syndrome;
   to.byte_len = from.byte_length;

@@ -150,7 +150,10 @@ int post_send(ibv_qp* qp, ibv_send_wr* request, ibv_send_wr** bad) {
           return error;
         }
         // The program may hand the new key out at once.
-        if (request->opcode == IBV_WR_BIND_MW) request->bind_mw.mw->rkey = request->bind_mw.rkey;
+        if (request->opcode == IBV_WR_BIND_MW) {
+          ibv_mw& window = *request->bind_mw.mw;
+          window.rkey = key_after_bind(window, request->bind_mw.rkey);
+        }
       }
       return 0;
     });

@@ -107,20 +107,20 @@ using namespace roce::verbs;
 int ibv_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* attributes, int mask) {
   return status_of([&] {
     QpObject& object = object_of(qp);
-    if (!object.engine->is_usable()) return EIO;
+    if (const int error = error_of(object); error != 0) return error;
     const auto change = change_of(*attributes, mask);
     if (!change) return change.error();
-    const int error = errno_of(object.engine->use(
+    const int refusal = errno_of(object.engine->use(
         [&](transport::Device& device, Time now) { return device.modify_qp(object.qpn, *change, now); }));
-    if (error == 0 && change->state) qp->state = attributes->qp_state;
-    return error;
+    if (refusal == 0 && change->state) qp->state = attributes->qp_state;
+    return refusal;
   });
 }
 
 int ibv_query_qp(struct ibv_qp* qp, struct ibv_qp_attr* attributes, int /*mask*/, struct ibv_qp_init_attr* init) {
   return status_of([&] {
     QpObject& object = object_of(qp);
-    if (!object.engine->is_usable()) return EIO;
+    if (const int error = error_of(object); error != 0) return error;
     const auto known = object.engine->use([&](transport::Device& device, Time) { return device.query_qp(object.qpn); });
     if (!known) return errno_of(known.error());
     write(*known, object, *attributes);

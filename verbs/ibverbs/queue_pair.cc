@@ -48,6 +48,12 @@ constexpr std::uint32_t kLeastInline = 64;
   const auto type = type_of(wanted.qp_type);
   if (!type) return refused(type.error());
   if (wanted.send_cq == nullptr || wanted.recv_cq == nullptr) return refused(EINVAL);
+  for (ibv_cq* cq : {wanted.send_cq, wanted.recv_cq}) {
+    if (const int error = error_of_handle(object_of(cq)); error != 0) return refused(error);
+  }
+  if (wanted.srq != nullptr) {
+    if (const int error = error_of_handle(object_of(wanted.srq)); error != 0) return refused(error);
+  }
   transport::QpInit init;
   init.type = *type;
   init.pd = object_of(pd).handle_of_device;
@@ -65,7 +71,7 @@ constexpr std::uint32_t kLeastInline = 64;
 
 [[nodiscard]] OrErrno<QpObject*> create_qp(ibv_pd* pd, ibv_qp_init_attr& wanted) {
   PdObject& owner = object_of(pd);
-  if (!owner.engine->is_usable()) return refused(EIO);
+  if (const int error = error_of(owner); error != 0) return refused(error);
   const auto cap = given(wanted.cap, wanted.srq != nullptr);
   if (!cap) return refused(cap.error());
   auto qp = std::make_unique<QpObject>();
@@ -142,6 +148,7 @@ int ibv_destroy_qp(struct ibv_qp* qp) {
   return status_of([&] {
     QpObject& object = object_of(qp);
     ContextObject& owner = object_of(qp->context);
+    if (const int error = error_of_handle(object); error != 0) return error;
     if (object.engine->is_usable()) {
       if (const int error = errno_of(object.engine->destroy_qp(object.qpn)); error != 0) return error;
       object.engine->use([&](transport::Device&, Time) {

@@ -13,7 +13,7 @@ using namespace roce::verbs;
 struct ibv_srq* ibv_create_srq(struct ibv_pd* pd, struct ibv_srq_init_attr* init) {
   return object_of([&]() -> OrErrno<ibv_srq*> {
     PdObject& owner = object_of(pd);
-    if (!owner.engine->is_usable()) return refused(EIO);
+    if (const int error = error_of(owner); error != 0) return refused(error);
     const transport::Limits limits = Engine::limits();
     if (init->attr.max_wr > limits.max_wr || init->attr.max_sge > limits.max_sge) return refused(EINVAL);
     auto srq = std::make_unique<SrqObject>();
@@ -43,7 +43,7 @@ struct ibv_srq* ibv_create_srq(struct ibv_pd* pd, struct ibv_srq_init_attr* init
 int ibv_modify_srq(struct ibv_srq* srq, struct ibv_srq_attr* attributes, int mask) {
   return status_of([&] {
     SrqObject& object = object_of(srq);
-    if (!object.engine->is_usable()) return EIO;
+    if (const int error = error_of(object); error != 0) return error;
     if ((mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0) return EINVAL;
     return errno_of(object.engine->use([&](transport::Device& device, Time) -> transport::VerbResult<void> {
       ibv_srq_attr wanted = object.attributes;
@@ -70,7 +70,7 @@ int ibv_modify_srq(struct ibv_srq* srq, struct ibv_srq_attr* attributes, int mas
 int ibv_query_srq(struct ibv_srq* srq, struct ibv_srq_attr* attributes) {
   return status_of([&] {
     SrqObject& object = object_of(srq);
-    if (!object.engine->is_usable()) return EIO;
+    if (const int error = error_of(object); error != 0) return error;
     *attributes = object.engine->use([&](transport::Device&, Time) { return object.attributes; });
     return 0;
   });
@@ -80,6 +80,7 @@ int ibv_destroy_srq(struct ibv_srq* srq) {
   return status_of([&] {
     SrqObject& object = object_of(srq);
     ContextObject& owner = object_of(srq->context);
+    if (const int error = error_of_handle(object); error != 0) return error;
     if (object.engine->is_usable()) {
       const int error = errno_of(object.engine->use([&](transport::Device& device, Time) {
         auto destroyed = device.destroy_srq(object.handle_of_device);
