@@ -72,8 +72,8 @@ void lose(ChannelObject& channel, CmDevice& device) {
   for (IdObject* const id : bound) report(*id, RDMA_CM_EVENT_DEVICE_REMOVAL);
 }
 
-/// Takes the oldest notice of a manager; nullptr if there is none, or none for the program.
-[[nodiscard]] EventObject* take_notice(ChannelObject& channel, CmDevice& device) {
+/// Reads the oldest notice of a manager; false if there is none.
+[[nodiscard]] bool read_notice(ChannelObject& channel, CmDevice& device, CmNotice& notice) {
   int connection = -1;
   {
     const std::scoped_lock lock{shared().mutex};
@@ -81,12 +81,27 @@ void lose(ChannelObject& channel, CmDevice& device) {
       connection = found->second.get();
     }
   }
-  if (connection < 0) return nullptr;
-  CmNotice notice;
+  if (connection < 0) return false;
   const ssize_t got = ::recv(connection, &notice, sizeof notice, MSG_DONTWAIT);
-  if (got == sizeof notice) return event_of(device, notice);
+  if (got == sizeof notice) return true;
   if (got >= 0 || (errno != EAGAIN && errno != EINTR)) lose(channel, device);
-  return nullptr;
+  return false;
+}
+
+/// Takes the oldest notice of a manager; nullptr if there is none, or none for the program.
+[[nodiscard]] EventObject* take_notice(ChannelObject& channel, CmDevice& device) {
+  CmNotice notice;
+  return read_notice(channel, device, notice) ? event_of(device, notice) : nullptr;
+}
+
+/// Makes events of all that a manager has reported to a channel.
+void take_notices(ChannelObject& channel, CmDevice& device) {
+  for (CmNotice notice; read_notice(channel, device, notice);) {
+    EventObject* const event = event_of(device, notice);
+    if (event == nullptr) continue;
+    const std::scoped_lock lock{shared().mutex};
+    put(channel, event);
+  }
 }
 
 }  // namespace
@@ -220,7 +235,11 @@ int rdma_migrate_id(struct rdma_cm_id* id, struct rdma_event_channel* channel) {
       (void)rdma_ack_cm_event(object.event);
       object.event = nullptr;
     }
-    if (object.channel != nullptr) move_events(object, object_of(object.channel), object_of(to));
+    if (object.channel != nullptr) {
+      // The manager reports to the new channel from now on; what it had reported before is on its way in the old one.
+      for (CmDevice* const device : managers) take_notices(object_of(object.channel), *device);
+      move_events(object, object_of(object.channel), object_of(to));
+    }
     object.channel = to;
     object.is_synchronous = channel == nullptr;
     if (left != nullptr) rdma_destroy_event_channel(left);
