@@ -15,6 +15,7 @@
 #include "roce/live/random.h"
 #include "roce/port/udp_meta.h"
 #include "roce/transport/profile.h"
+#include "verbs/portd/errors.h"
 #include "verbs/portd/notices.h"
 
 namespace roce::verbs {
@@ -29,27 +30,8 @@ using link::LinkResult;
 constexpr std::size_t kMostWaiting = 4096;
 /// Commands of one process that are carried out before others have their turn.
 constexpr int kCommandsInARow = 16;
-/// How long requests wait for the next listener of a service that had one, and how many: perftest takes a second.
-constexpr Duration kLinger = std::chrono::seconds{3};
+/// Requests that wait for the listener of one service.
 constexpr std::size_t kMostLingering = 64;
-/// Services that programs may have announced at the same time; more are not kept.
-constexpr std::size_t kMostAnnounced = 4096;
-
-[[nodiscard]] int errno_of(const transport::VerbError& error) {
-  switch (error.code) {
-    case transport::VerbErrorCode::in_use:
-      return EADDRINUSE;
-    case transport::VerbErrorCode::no_resources:
-      return ENOMEM;
-    default:
-      return EINVAL;
-  }
-}
-
-template <typename T>
-[[nodiscard]] int errno_of(const transport::VerbResult<T>& result) {
-  return result ? 0 : errno_of(result.error());
-}
 
 [[nodiscard]] PathMtu path_mtu_of(const Place& place) {
   // The code of 256 bytes is 1, and the next ones are of twice as many each.
@@ -252,18 +234,10 @@ int CmService::listen(std::uint32_t number, Process& process, const CmCommand& c
   process.listeners[command.listener] = service;
   listeners_[service] = {.process = number, .channel = command.channel, .listener = command.listener};
   for (const cm::Event& request : requests) report(request);
-  return 0;
-}
-
-int CmService::announce(ServiceId service) {
-  if (listeners_.contains(service)) return EADDRINUSE;
-  if (const auto lingering = lingering_.find(service); lingering != lingering_.end()) {
-    lingering->second.until = now() + kLinger;
-    return 0;
+  // perftest makes one connection, and only then listens for datagrams at the same port.
+  if (service.is_rdma_ip() && service.port_space() == PortSpace::tcp) {
+    (void)announce(ServiceId{PortSpace::udp, service.port()});
   }
-  if (lingering_.size() >= kMostAnnounced) return EAGAIN;
-  if (const auto listened = agent_->manager().listen(service); !listened) return errno_of(listened.error());
-  lingering_[service].until = now() + kLinger;
   return 0;
 }
 
@@ -375,28 +349,6 @@ void CmService::drop(std::uint32_t number) {
     close_service(service);
   }
   processes_.erase(number);
-}
-
-void CmService::close_service(ServiceId service) {
-  listeners_.erase(service);
-  lingering_[service].until = now() + kLinger;
-}
-
-void CmService::end_lingering() {
-  const Time time = now();
-  std::erase_if(lingering_, [&](const auto& entry) {
-    const auto& [service, linger] = entry;
-    if (linger.until > time) return false;
-    (void)agent_->manager().stop_listening(service);
-    for (const cm::Event& request : linger.requests) {
-      if (request.kind == cm::EventKind::request) {
-        (void)agent_->manager().reject(request.connection, {.reason = CmRejReason::invalid_service_id}, time);
-      } else {
-        (void)agent_->manager().answer(request.connection, {.status = CmSidrStatus::unsupported}, time);
-      }
-    }
-    return true;
-  });
 }
 
 void CmService::report(const cm::Event& event) {
