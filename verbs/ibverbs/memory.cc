@@ -155,7 +155,8 @@ struct ibv_mr* ibv_reg_mr(struct ibv_pd* pd, void* address, size_t length, int a
 
 struct ibv_mr* ibv_reg_mr_iova2(struct ibv_pd* pd, void* address, size_t length, uint64_t iova, unsigned access) {
   // The macro of verbs.h that stands for ibv_reg_mr gives the address itself.
-  const bool begins_at_zero = (access & IBV_ACCESS_ZERO_BASED) != 0 && iova == reinterpret_cast<std::uintptr_t>(address);
+  const bool begins_at_zero =
+      (access & IBV_ACCESS_ZERO_BASED) != 0 && iova == reinterpret_cast<std::uintptr_t>(address);
   const std::optional<std::uint64_t> start = begins_at_zero ? std::nullopt : std::optional{iova};
   return object_of([&] { return register_memory(pd, {address, length, start, access}); });
 }

@@ -50,9 +50,9 @@ void push_completion(DeviceState& device, CompletionQueue& cq, const Completion&
   }
   cq.ring.push() = completion;
   // QP-13 (an armed CQ makes one event)
-  const bool wakes = cq.armed == CompletionQueue::Armed::any ||
-                     (cq.armed == CompletionQueue::Armed::solicited &&
-                      (solicited || completion.status != CompletionStatus::success));
+  const bool wakes =
+      cq.armed == CompletionQueue::Armed::any ||
+      (cq.armed == CompletionQueue::Armed::solicited && (solicited || completion.status != CompletionStatus::success));
   if (wakes) return tell(device, cq);
   cq.has_untold = true;
 }
